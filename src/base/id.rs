@@ -1,0 +1,44 @@
+//! Dense `u32` ids: every table of the model is an array indexed by one of them.
+//!
+//! Ids are given in the order of the inputs, so they are the same in every run.
+
+macro_rules! define_id {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// No object: the value in a column where there is none.
+            pub const NONE: $name = $name(u32::MAX);
+
+            pub fn ix(self) -> usize {
+                self.0 as usize
+            }
+
+            pub fn is_some(self) -> bool {
+                self.0 != u32::MAX
+            }
+        }
+    )*};
+}
+
+define_id! {
+    /// A JobSet of the scenario.
+    JobSetId,
+    /// One slot (replicatedJob, index) of a JobSet; its Job object may be created many times.
+    JobId,
+    /// A place for a pod object: (Job slot, completion index), or an extra one while an older object of that index still exists.
+    PodId,
+    NodeId,
+    /// One value of a topology key: the set of nodes that carry it.
+    DomainId,
+    /// An ICI slice or NVLink domain.
+    IslandId,
+    /// A failure zone as the node lifecycle controller sees it.
+    ZoneId,
+    /// A distinct pod template: what the scheduler has to know of a pod.
+    TemplateId,
+    /// A string made during the run (condition messages).
+    TextId,
+}

@@ -1,0 +1,11 @@
+//! Words without a domain: time, ids, randomness, quantities.
+//!
+//! Must never know what a pod is, read a file, or look at a clock.
+
+pub mod id;
+pub mod quantity;
+pub mod random;
+pub mod time;
+
+pub use id::*;
+pub use time::{Duration, Time};

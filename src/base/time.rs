@@ -1,0 +1,256 @@
+//! Virtual time as integer nanoseconds, and Go-style durations (`1m30s`, `1.5s`, `2d`).
+//!
+//! Must never hold a float: the order of events depends on these values.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+
+/// An instant of virtual time, nanoseconds since the run began.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Time(pub u64);
+
+/// A length of virtual time in nanoseconds.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Duration(pub u64);
+
+pub const NANOS_PER_SECOND: u64 = 1_000_000_000;
+
+impl Time {
+    pub const ZERO: Time = Time(0);
+    /// Later than everything; "never" in columns of times.
+    pub const NEVER: Time = Time(u64::MAX);
+
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / NANOS_PER_SECOND as f64
+    }
+
+    /// The time since `earlier`; zero if `earlier` is later.
+    pub fn since(self, earlier: Time) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Duration {
+    pub const ZERO: Duration = Duration(0);
+
+    pub const fn from_secs(s: u64) -> Duration {
+        Duration(s * NANOS_PER_SECOND)
+    }
+
+    pub const fn from_millis(ms: u64) -> Duration {
+        Duration(ms * 1_000_000)
+    }
+
+    /// Rounds to the nearest nanosecond; negative and NaN become zero, overflow saturates.
+    pub fn from_seconds_f64(s: f64) -> Duration {
+        Duration((s * NANOS_PER_SECOND as f64 + 0.5) as u64)
+    }
+
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / NANOS_PER_SECOND as f64
+    }
+
+    pub fn saturating_mul(self, factor: u64) -> Duration {
+        Duration(self.0.saturating_mul(factor))
+    }
+}
+
+impl Add<Duration> for Time {
+    type Output = Time;
+    fn add(self, d: Duration) -> Time {
+        Time(self.0.saturating_add(d.0))
+    }
+}
+
+impl AddAssign<Duration> for Time {
+    fn add_assign(&mut self, d: Duration) {
+        *self = *self + d;
+    }
+}
+
+impl Add for Duration {
+    type Output = Duration;
+    fn add(self, d: Duration) -> Duration {
+        Duration(self.0.saturating_add(d.0))
+    }
+}
+
+impl Sub for Duration {
+    type Output = Duration;
+    fn sub(self, d: Duration) -> Duration {
+        Duration(self.0.saturating_sub(d.0))
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}.{:03}s",
+            self.0 / NANOS_PER_SECOND,
+            self.0 % NANOS_PER_SECOND / 1_000_000
+        )
+    }
+}
+
+/// Units of a written duration, longest first so that `ms` wins over `m`.
+const UNITS: [(&str, u64); 8] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ms", 1_000_000),
+    ("d", 86_400 * NANOS_PER_SECOND),
+    ("h", 3_600 * NANOS_PER_SECOND),
+    ("m", 60 * NANOS_PER_SECOND),
+    ("s", NANOS_PER_SECOND),
+];
+
+/// The longest duration an input may name: 100 years. Longer ones are typing errors.
+pub const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
+
+impl std::str::FromStr for Duration {
+    type Err = String;
+
+    /// Go's notation: a sequence of decimal numbers with units, e.g. `1h30m`, `1.5s`, `250ms`; `d` is 24 h; `0` alone is zero.
+    fn from_str(text: &str) -> Result<Duration, String> {
+        if text == "0" {
+            return Ok(Duration::ZERO);
+        }
+        let legal = "a duration is written like 500ms, 1.5s, 2m30s, 4h or 7d";
+        if text.is_empty() {
+            return Err(format!("empty duration; {legal}"));
+        }
+        if text.starts_with('-') {
+            return Err(format!("negative duration {text:?}; {legal}"));
+        }
+        let mut rest = text;
+        let mut total: u128 = 0;
+        while !rest.is_empty() {
+            let digits = rest
+                .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+                .unwrap_or(rest.len());
+            let (number, tail) = rest.split_at(digits);
+            if number.is_empty() {
+                return Err(format!("{text:?} is not a duration; {legal}"));
+            }
+            let Some((unit, nanos)) = UNITS.iter().find(|(u, _)| tail.starts_with(u)) else {
+                return Err(format!("{text:?} has no unit; {legal}"));
+            };
+            total += scaled(number, *nanos)
+                .ok_or_else(|| format!("{text:?} is not a duration; {legal}"))?;
+            rest = &tail[unit.len()..];
+        }
+        if total > u128::from(LONGEST.0) {
+            return Err(format!("{text:?} is longer than 100 years"));
+        }
+        Ok(Duration(total as u64))
+    }
+}
+
+/// `number × nanos`, exact for decimals; `None` if `number` is not one.
+fn scaled(number: &str, nanos: u64) -> Option<u128> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.len() > 18 || (whole.is_empty() && fraction.is_empty()) {
+        return None;
+    }
+    let whole: u128 = if whole.is_empty() {
+        0
+    } else {
+        whole.parse().ok()?
+    };
+    let mut value = whole * u128::from(nanos);
+    let mut unit = u128::from(nanos);
+    for c in fraction.chars() {
+        let digit = c.to_digit(10)?;
+        unit /= 10;
+        value += unit * u128::from(digit);
+    }
+    Some(value)
+}
+
+impl fmt::Display for Duration {
+    /// Shortest Go-style form that parses back to the same value.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0;
+        if rest == 0 {
+            return write!(f, "0s");
+        }
+        for (unit, nanos) in [
+            ("h", 3_600 * NANOS_PER_SECOND),
+            ("m", 60 * NANOS_PER_SECOND),
+        ] {
+            if rest >= nanos {
+                write!(f, "{}{unit}", rest / nanos)?;
+                rest %= nanos;
+            }
+        }
+        if rest == 0 {
+            return Ok(());
+        }
+        let (unit, nanos) = match rest {
+            r if r >= NANOS_PER_SECOND => ("s", NANOS_PER_SECOND),
+            r if r >= 1_000_000 => ("ms", 1_000_000),
+            r if r >= 1_000 => ("us", 1_000),
+            _ => ("ns", 1),
+        };
+        let fraction = format!("{:0width$}", rest % nanos, width = nanos.ilog10() as usize);
+        let fraction = fraction.trim_end_matches('0');
+        if fraction.is_empty() || nanos == 1 {
+            write!(f, "{}{unit}", rest / nanos)
+        } else {
+            write!(f, "{}.{fraction}{unit}", rest / nanos)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn go_durations_are_read_and_printed() {
+        for (text, nanos, printed) in [
+            ("0", 0, "0s"),
+            ("1m30s", 90 * NANOS_PER_SECOND, "1m30s"),
+            ("1.5s", 1_500_000_000, "1.5s"),
+            ("250ms", 250_000_000, "250ms"),
+            ("2d", 172_800 * NANOS_PER_SECOND, "48h"),
+            (".5h", 1_800 * NANOS_PER_SECOND, "30m"),
+        ] {
+            let d: Duration = text.parse().unwrap();
+            assert_eq!((d.0, d.to_string().as_str()), (nanos, printed), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_duration_is_refused_with_the_legal_form() {
+        for text in [
+            "",
+            "5",
+            "-1s",
+            "abc",
+            "1x",
+            "1..5s",
+            ".s",
+            "NaN",
+            "inf",
+            "200000d",
+            "99999999999999999999s",
+        ] {
+            let error = text.parse::<Duration>().unwrap_err();
+            assert!(
+                error.contains("duration") || error.contains("100 years"),
+                "{text}: {error}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_printed_reads_back(nanos in 0..=LONGEST.0) {
+            let d = Duration(nanos);
+            prop_assert_eq!(d.to_string().parse::<Duration>(), Ok(d));
+        }
+    }
+}

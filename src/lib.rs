@@ -1,0 +1,5 @@
+//! Deterministic discrete-event simulation of Kubernetes JobSets on modelled accelerator clusters.
+
+pub mod base;
+pub mod record;
+pub mod spec;

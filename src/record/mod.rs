@@ -1,0 +1,11 @@
+//! What happened, written down: ids only, fixed size, every record with the id of its cause.
+//!
+//! Must never influence a run: records are written, never read, by the engine.
+
+pub mod names;
+pub mod outcome;
+pub mod records;
+
+pub use names::Names;
+pub use outcome::*;
+pub use records::*;

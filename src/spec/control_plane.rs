@@ -1,0 +1,58 @@
+//! Client rates, worker counts, versions and feature gates of the control plane.
+
+/// A client-go token bucket: requests per second and burst.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct ClientRate {
+    pub qps: f64,
+    pub burst: u32,
+}
+
+impl ClientRate {
+    pub const fn new(qps: f64, burst: u32) -> ClientRate {
+        ClientRate { qps, burst }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ControlPlane {
+    /// Preset the rates came from, or `custom`.
+    pub preset: String,
+    /// Per controller of kube-controller-manager (kubernetes.md 1.2); the garbage collector gets twice the rate.
+    pub kube_controller_manager: ClientRate,
+    pub concurrent_job_syncs: u32,
+    pub concurrent_gc_syncs: u32,
+    pub kube_scheduler: ClientRate,
+    pub jobset_manager: ClientRate,
+    /// Requests per second that the kubelets and agents of all nodes together get answered; the API server's share.
+    pub node_requests_per_s: f64,
+    pub kubernetes: Version,
+    pub feature_gates: FeatureGates,
+    /// node-monitor-grace-period, s (50 since 1.32, 40 before).
+    pub node_monitor_grace_period_s: u64,
+    pub heartbeat_s: u64,
+}
+
+/// Kubernetes minor version: decides the rules that changed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    pub major: u16,
+    pub minor: u16,
+}
+
+impl Version {
+    pub const fn new(minor: u16) -> Version {
+        Version { major: 1, minor }
+    }
+
+    /// kubernetes.md 1.4: since 1.31 a Job is terminal only when all its pods are.
+    pub fn delays_terminal_condition(self) -> bool {
+        self >= Version::new(31)
+    }
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct FeatureGates {
+    pub in_place_restart: bool,
+    pub restart_job: bool,
+    pub elastic_jobset: bool,
+}

@@ -1,0 +1,100 @@
+//! The part of `batch/v1` JobSpec that decides something, as the API server stores it.
+
+use super::pod::PodTemplate;
+
+#[derive(Clone, Debug, Default)]
+pub struct JobSpec {
+    pub parallelism: Option<u32>,
+    pub completions: Option<u32>,
+    pub completion_mode: CompletionMode,
+    pub backoff_limit: Option<i32>,
+    pub backoff_limit_per_index: Option<i32>,
+    pub max_failed_indexes: Option<i32>,
+    pub active_deadline_seconds: Option<i64>,
+    pub pod_failure_policy: Option<Vec<PodFailurePolicyRule>>,
+    pub pod_replacement_policy: Option<PodReplacementPolicy>,
+    pub template: PodTemplate,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub enum CompletionMode {
+    #[default]
+    Indexed,
+    NonIndexed,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum PodReplacementPolicy {
+    TerminatingOrFailed,
+    Failed,
+}
+
+#[derive(Clone, Debug)]
+pub struct PodFailurePolicyRule {
+    pub action: PodFailurePolicyAction,
+    pub on_exit_codes: Option<OnExitCodes>,
+    pub on_pod_conditions: Vec<PodConditionPattern>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum PodFailurePolicyAction {
+    FailJob,
+    FailIndex,
+    Ignore,
+    Count,
+}
+
+#[derive(Clone, Debug)]
+pub struct OnExitCodes {
+    pub container_name: Option<String>,
+    /// `In` if true, else `NotIn`.
+    pub operator_in: bool,
+    pub values: Vec<i32>,
+}
+
+#[derive(Clone, Debug)]
+pub struct PodConditionPattern {
+    pub condition: String,
+    pub status: String,
+}
+
+impl JobSpec {
+    pub fn parallelism(&self) -> u32 {
+        self.parallelism.unwrap_or(1)
+    }
+
+    /// Completions as the API server defaults them: nil stays nil unless parallelism is nil too (then 1).
+    pub fn completions(&self) -> Option<u32> {
+        self.completions.or(if self.parallelism.is_none() {
+            Some(1)
+        } else {
+            None
+        })
+    }
+
+    /// Pods that exist at once when everything runs.
+    pub fn pods(&self) -> u32 {
+        self.parallelism()
+            .min(self.completions().unwrap_or(u32::MAX))
+    }
+
+    /// `pkg/apis/batch/v1/defaults.go`: 6, or MaxInt32 with a per-index limit.
+    pub fn backoff_limit(&self) -> i32 {
+        self.backoff_limit
+            .unwrap_or(if self.backoff_limit_per_index.is_some() {
+                i32::MAX
+            } else {
+                6
+            })
+    }
+
+    /// Failed when a podFailurePolicy exists, else TerminatingOrFailed.
+    pub fn pod_replacement_policy(&self) -> PodReplacementPolicy {
+        self.pod_replacement_policy
+            .unwrap_or(if self.pod_failure_policy.is_some() {
+                PodReplacementPolicy::Failed
+            } else {
+                PodReplacementPolicy::TerminatingOrFailed
+            })
+    }
+}

@@ -1,0 +1,180 @@
+//! The JobSet (`jobset.x-k8s.io/v1alpha2`) after defaulting (DEF-1…DEF-6 and the CRD's defaults).
+
+use super::job::JobSpec;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, Default)]
+pub struct JobSet {
+    pub name: String,
+    pub namespace: String,
+    pub labels: BTreeMap<String, String>,
+    pub annotations: BTreeMap<String, String>,
+    pub spec: JobSetSpec,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct JobSetSpec {
+    pub replicated_jobs: Vec<ReplicatedJob>,
+    pub network: Network,
+    pub success_policy: SuccessPolicy,
+    pub failure_policy: Option<FailurePolicy>,
+    pub startup_order: StartupPolicyOrder,
+    pub suspend: bool,
+    pub coordinator: Option<Coordinator>,
+    pub managed_by: Option<String>,
+    pub ttl_seconds_after_finished: Option<u32>,
+    pub volume_claim_policies: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct ReplicatedJob {
+    pub name: String,
+    pub group_name: String,
+    pub replicas: u32,
+    /// `template.metadata.annotations`.
+    pub annotations: BTreeMap<String, String>,
+    pub template: JobSpec,
+    pub depends_on: Vec<DependsOn>,
+}
+
+#[derive(Clone, Debug)]
+pub struct DependsOn {
+    pub name: String,
+    pub status: DependsOnStatus,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum DependsOnStatus {
+    Ready,
+    Complete,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Network {
+    pub enable_dns_hostnames: bool,
+    pub publish_not_ready_addresses: bool,
+    /// Empty: the JobSet's name.
+    pub subdomain: String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct SuccessPolicy {
+    pub operator: Operator,
+    /// Empty: every replicatedJob.
+    pub target_replicated_jobs: Vec<String>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub enum Operator {
+    #[default]
+    All,
+    Any,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct FailurePolicy {
+    pub max_restarts: i32,
+    pub restart_strategy: RestartStrategy,
+    pub rules: Vec<FailurePolicyRule>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub enum RestartStrategy {
+    #[default]
+    Recreate,
+    BlockingRecreate,
+    InPlaceRestart,
+}
+
+impl RestartStrategy {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RestartStrategy::Recreate => "Recreate",
+            RestartStrategy::BlockingRecreate => "BlockingRecreate",
+            RestartStrategy::InPlaceRestart => "InPlaceRestart",
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct FailurePolicyRule {
+    pub name: String,
+    pub action: FailurePolicyAction,
+    pub on_job_failure_reasons: Vec<String>,
+    /// RE2 patterns; one that does not compile never matches (API-20).
+    pub on_job_failure_message_patterns: Vec<String>,
+    pub target_replicated_jobs: Vec<String>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum FailurePolicyAction {
+    FailJobSet,
+    RestartJobSet,
+    RestartJobSetAndIgnoreMaxRestarts,
+    RestartJob,
+    RestartJobAndIgnoreMaxRestarts,
+}
+
+impl FailurePolicyAction {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FailurePolicyAction::FailJobSet => "FailJobSet",
+            FailurePolicyAction::RestartJobSet => "RestartJobSet",
+            FailurePolicyAction::RestartJobSetAndIgnoreMaxRestarts => {
+                "RestartJobSetAndIgnoreMaxRestarts"
+            }
+            FailurePolicyAction::RestartJob => "RestartJob",
+            FailurePolicyAction::RestartJobAndIgnoreMaxRestarts => "RestartJobAndIgnoreMaxRestarts",
+        }
+    }
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub enum StartupPolicyOrder {
+    #[default]
+    AnyOrder,
+    InOrder,
+}
+
+#[derive(Clone, Debug)]
+pub struct Coordinator {
+    pub replicated_job: String,
+    pub job_index: u32,
+    pub pod_index: u32,
+}
+
+/// API-30: the node label key of exclusive placement.
+pub const EXCLUSIVE_TOPOLOGY: &str = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+/// API-31: the node-selector strategy of exclusive placement.
+pub const NODE_SELECTOR_STRATEGY: &str = "alpha.jobset.sigs.k8s.io/node-selector";
+/// API-32: the agent's bypass.
+pub const DISABLE_IN_PLACE_RESTART: &str = "jobset.sigs.k8s.io/disable-in-place-restart";
+/// The only `managedBy` value the JobSet controller acts on (REC-4).
+pub const JOBSET_CONTROLLER: &str = "jobset.sigs.k8s.io/jobset-controller";
+
+impl JobSetSpec {
+    pub fn strategy(&self) -> RestartStrategy {
+        self.failure_policy
+            .as_ref()
+            .map(|p| p.restart_strategy)
+            .unwrap_or_default()
+    }
+}
+
+impl JobSet {
+    /// EXC-1: the topology key of a replicatedJob's exclusive placement; its own annotation overrides the JobSet's.
+    pub fn exclusive_key<'a>(&'a self, rj: &'a ReplicatedJob) -> Option<&'a str> {
+        rj.annotations
+            .get(EXCLUSIVE_TOPOLOGY)
+            .or_else(|| self.annotations.get(EXCLUSIVE_TOPOLOGY))
+            .map(String::as_str)
+    }
+
+    /// EXC-2: whether a replicatedJob uses the node-selector strategy; both annotations must sit at the same level.
+    pub fn uses_node_selector_strategy(&self, rj: &ReplicatedJob) -> bool {
+        let both = |a: &BTreeMap<String, String>| {
+            a.contains_key(EXCLUSIVE_TOPOLOGY) && a.contains_key(NODE_SELECTOR_STRATEGY)
+        };
+        both(&self.annotations) || both(&rj.annotations)
+    }
+}

@@ -1,0 +1,17 @@
+//! What was asked for: validated, defaulted, plain data. No I/O, no ids of the run, no YAML.
+
+pub mod cluster;
+pub mod control_plane;
+pub mod job;
+pub mod jobset;
+pub mod pod;
+pub mod scenario;
+pub mod timing;
+
+pub use cluster::*;
+pub use control_plane::*;
+pub use job::*;
+pub use jobset::*;
+pub use pod::*;
+pub use scenario::*;
+pub use timing::Timing;

@@ -1,0 +1,197 @@
+//! The part of a pod template that decides where and how a pod runs.
+
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, Default)]
+pub struct PodTemplate {
+    pub labels: BTreeMap<String, String>,
+    pub annotations: BTreeMap<String, String>,
+    pub spec: PodSpec,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct PodSpec {
+    pub restart_policy: RestartPolicy,
+    /// API default 30.
+    pub termination_grace_period_s: u32,
+    pub node_selector: BTreeMap<String, String>,
+    pub tolerations: Vec<Toleration>,
+    pub priority: i32,
+    pub scheduling_gates: u32,
+    pub init_containers: Vec<Container>,
+    pub containers: Vec<Container>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub enum RestartPolicy {
+    Always,
+    #[default]
+    OnFailure,
+    Never,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Container {
+    pub name: String,
+    pub image: String,
+    pub image_pull_policy: Option<ImagePullPolicy>,
+    /// Resource name → thousandths of its unit. Limits stand in where requests are absent, as the API server does.
+    pub requests: BTreeMap<String, i64>,
+    /// Container-level policy; `Always` on an init container makes it a sidecar.
+    pub restart_policy: Option<RestartPolicy>,
+    pub restart_policy_rules: Vec<ContainerRestartRule>,
+    pub startup_probe_period_s: Option<u32>,
+    pub env: BTreeMap<String, String>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ImagePullPolicy {
+    Always,
+    IfNotPresent,
+    Never,
+}
+
+#[derive(Clone, Debug)]
+pub struct ContainerRestartRule {
+    pub action: ContainerRestartAction,
+    pub operator_in: bool,
+    pub values: Vec<i32>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ContainerRestartAction {
+    Restart,
+    RestartAllContainers,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toleration {
+    /// None with operator Exists tolerates every key.
+    pub key: Option<String>,
+    /// `Exists` if true, else `Equal`.
+    pub exists: bool,
+    pub value: String,
+    /// None tolerates every effect.
+    pub effect: Option<TaintEffect>,
+    pub toleration_seconds: Option<i64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taint {
+    pub key: String,
+    pub value: String,
+    pub effect: TaintEffect,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TaintEffect {
+    NoSchedule,
+    PreferNoSchedule,
+    NoExecute,
+}
+
+impl TaintEffect {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TaintEffect::NoSchedule => "NoSchedule",
+            TaintEffect::PreferNoSchedule => "PreferNoSchedule",
+            TaintEffect::NoExecute => "NoExecute",
+        }
+    }
+}
+
+impl Toleration {
+    /// `k8s.io/component-helpers` ToleratesTaint.
+    pub fn tolerates(&self, taint: &Taint) -> bool {
+        self.effect.is_none_or(|e| e == taint.effect)
+            && match &self.key {
+                None => self.exists,
+                Some(key) => *key == taint.key && (self.exists || self.value == taint.value),
+            }
+    }
+}
+
+impl Container {
+    pub fn is_sidecar(&self) -> bool {
+        self.restart_policy == Some(RestartPolicy::Always)
+    }
+
+    /// `pkg/apis/core/v1/defaults.go`: a missing or `latest` tag means Always.
+    pub fn pulls_always(&self) -> bool {
+        match self.image_pull_policy {
+            Some(p) => p == ImagePullPolicy::Always,
+            None => {
+                let last = self.image.rsplit('/').next().unwrap_or("");
+                !last.contains('@') && last.split_once(':').is_none_or(|(_, tag)| tag == "latest")
+            }
+        }
+    }
+
+    /// The first rule whose exit codes match (KEP-5307); rules see only failures and successes alike.
+    pub fn matching_rule(&self, exit_code: i32) -> Option<ContainerRestartAction> {
+        let rule = self
+            .restart_policy_rules
+            .iter()
+            .find(|r| r.values.contains(&exit_code) == r.operator_in)?;
+        Some(rule.action)
+    }
+}
+
+impl PodSpec {
+    /// Requests as the scheduler sums them: main containers and sidecars together, or the largest init container.
+    pub fn requests(&self) -> BTreeMap<String, i64> {
+        let mut total: BTreeMap<String, i64> = BTreeMap::new();
+        let sidecars = self.init_containers.iter().filter(|c| c.is_sidecar());
+        for container in self.containers.iter().chain(sidecars) {
+            for (name, milli) in &container.requests {
+                *total.entry(name.clone()).or_default() += milli;
+            }
+        }
+        for container in self.init_containers.iter().filter(|c| !c.is_sidecar()) {
+            for (name, milli) in &container.requests {
+                let sum = total.entry(name.clone()).or_default();
+                *sum = (*sum).max(*milli);
+            }
+        }
+        total
+    }
+
+    /// How the in-place agent is present in this pod, recognised as upstream's examples deploy it (5.4).
+    pub fn agent_mode(&self) -> AgentMode {
+        let restarts_all = |c: &Container| {
+            c.restart_policy_rules
+                .iter()
+                .any(|r| r.action == ContainerRestartAction::RestartAllContainers)
+        };
+        let agent =
+            |c: &&Container| c.env.contains_key("JOBSET_NAME") && c.env.contains_key("POD_NAME");
+        if let Some(sidecar) = self
+            .init_containers
+            .iter()
+            .find(|c| c.is_sidecar() && (agent(c) || restarts_all(c)))
+        {
+            return AgentMode::Sidecar {
+                probe_period_s: sidecar.startup_probe_period_s.unwrap_or(10),
+            };
+        }
+        if self
+            .containers
+            .iter()
+            .any(|c| agent(&c) || c.env.contains_key("WORKER_COMMAND"))
+        {
+            return AgentMode::MainContainer;
+        }
+        AgentMode::Absent
+    }
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum AgentMode {
+    Absent,
+    /// A restartable init container; its barrier is its startup probe.
+    Sidecar {
+        probe_period_s: u32,
+    },
+    /// The agent starts the worker as its child.
+    MainContainer,
+}
