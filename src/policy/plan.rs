@@ -1,0 +1,61 @@
+//! What a policy decided. Only the engine carries it out.
+
+use super::view::JobSetStatus;
+use crate::base::Duration;
+
+/// The outcome of one JobSet pass, in the order the controller would act. Buffers are reused between passes.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Jobs to delete (foreground), as positions in `JobSetView::jobs`; up to 50 at once (DEL-1).
+    pub delete: Vec<u32>,
+    pub create_service: bool,
+    /// Jobs to create, replicatedJob after replicatedJob, up to 50 of one replicatedJob at once (CRE-4).
+    pub create: Vec<CreateJob>,
+    /// Jobs whose `spec.suspend` is set, serially (SUS-1).
+    pub suspend: Vec<u32>,
+    /// Jobs that are resumed, serially (SUS-5).
+    pub resume: Vec<u32>,
+    pub delete_jobset: bool,
+    /// The status to write, if `status_dirty`.
+    pub status: JobSetStatus,
+    pub status_dirty: bool,
+    /// Emitted only after the status write succeeded (REC-14).
+    pub events: Vec<KubeEvent>,
+    /// TTL only (REC-15).
+    pub requeue_after: Option<Duration>,
+    /// REC-13: the pass ends, status changes are discarded, back-off.
+    pub error: Option<String>,
+    /// Why, for the decision log: rule ids in the order they decided something.
+    pub rules: Vec<&'static str>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct CreateJob {
+    pub rj: u32,
+    pub index: u32,
+    pub suspended: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KubeEvent {
+    pub warning: bool,
+    pub reason: String,
+    pub message: String,
+}
+
+/// The outcome of one Job sync.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobPlan {
+    /// Set FailureTarget (then Failed) with this reason and message; every active pod is deleted first.
+    pub fail: Option<(&'static str, String)>,
+    /// SuccessCriteriaMet, then Complete.
+    pub complete: bool,
+    /// Delete active pods: all of them (failure, suspend) or this many (surplus).
+    pub delete_active: u32,
+    /// Create this many missing pods, lowest indexes first, in slow-start batches; at most 500.
+    pub create: u32,
+    /// Sync again after this (pod-failure back-off, active deadline).
+    pub requeue_after: Option<Duration>,
+    /// The Suspended condition changes to this.
+    pub suspended_condition: Option<bool>,
+}

@@ -1,0 +1,147 @@
+//! What a policy may see: borrowed snapshots of a controller's cache, cheap to build by hand in a test.
+//!
+//! No clock to ask, no randomness, no names of pods: `now` is data.
+
+use crate::base::*;
+use crate::record::JobSetConditionType;
+use crate::spec::{FeatureGates, JobSet, JobSpec, Version};
+
+/// One pass over one JobSet (jobset.md 23).
+pub struct JobSetView<'a> {
+    pub jobset: &'a JobSet,
+    /// May differ from the manifest after suspend and resume.
+    pub suspended: bool,
+    pub deleting: bool,
+    pub status: &'a JobSetStatus,
+    /// The Jobs this JobSet owns and the controller's cache holds, in slot order (replicatedJob, index).
+    pub jobs: &'a [JobView],
+    pub gates: FeatureGates,
+    pub now: Time,
+    /// Whether the headless Service exists in the cache.
+    pub service_exists: bool,
+    /// Only with strategy InPlaceRestart and its gate: one aggregate over the associated pods.
+    pub in_place: Option<InPlaceView>,
+    /// Job name of (replicatedJob position, index); for messages.
+    pub job_name: &'a dyn Fn(u32, u32) -> String,
+}
+
+/// A child Job as the JobSet controller's cache shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobView {
+    /// Position of the replicatedJob in the spec.
+    pub rj: u32,
+    pub index: u32,
+    /// Label restart-attempt; `None`: missing or not an integer (REC-5.1).
+    pub restart_attempt: Option<u32>,
+    /// Label job-restart-attempt (gate RestartJob).
+    pub job_restart_attempt: Option<u32>,
+    pub deleting: bool,
+    pub suspended: bool,
+    pub active: u32,
+    pub ready: u32,
+    pub succeeded: u32,
+    /// The first of Complete or Failed that is True.
+    pub finished: Option<FinishedView>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinishedView {
+    pub failed: bool,
+    pub reason: String,
+    pub message: String,
+    /// lastTransitionTime of the condition.
+    pub at: Time,
+}
+
+/// IPR-1…IPR-6: what the reconciler computes from the pods of the JobSet.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct InPlaceView {
+    /// Largest container restart count over all pods.
+    pub max_container_restarts: u32,
+    /// Pods that are not Failed and carry the attempt annotation.
+    pub attempts: u32,
+    /// Smallest and largest attempt among them; `None` if there are none.
+    pub min_attempt: Option<u32>,
+    pub max_attempt: Option<u32>,
+}
+
+/// The JobSet's status as stored.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobSetStatus {
+    pub restarts: u32,
+    pub restarts_count_towards_max: u32,
+    pub terminal_state: Option<TerminalState>,
+    pub conditions: Vec<Condition>,
+    /// In spec order; sorted by name, descending, only when shown (ST-5).
+    pub replicated_jobs: Vec<RjStatus>,
+    pub current_in_place_restart_attempt: Option<u32>,
+    pub previous_in_place_restart_attempt: Option<u32>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum TerminalState {
+    Completed,
+    Failed,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    pub kind: JobSetConditionType,
+    pub status: bool,
+    pub reason: &'static str,
+    /// For `FailurePolicy_<rule name>`: the part after the underscore; else empty.
+    pub reason_suffix: String,
+    pub message: String,
+    pub last_transition: Time,
+}
+
+impl Condition {
+    pub fn full_reason(&self) -> String {
+        format!("{}{}", self.reason, self.reason_suffix)
+    }
+}
+
+/// ST-5…ST-7 for one replicatedJob.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RjStatus {
+    pub ready: u32,
+    pub succeeded: u32,
+    pub failed: u32,
+    pub active: u32,
+    pub suspended: u32,
+    /// Empty until the first RestartJob* of this replicatedJob.
+    pub job_restarts: Vec<u32>,
+    pub job_restarts_count_towards_max: Vec<u32>,
+}
+
+/// One sync of one Job by the Job controller (kubernetes.md 1.3), counted from its cache.
+pub struct JobSyncView<'a> {
+    pub spec: &'a JobSpec,
+    pub version: Version,
+    pub now: Time,
+    pub deleting: bool,
+    pub suspended: bool,
+    pub start_time: Option<Time>,
+    /// Reason and message of an existing FailureTarget=True.
+    pub failure_target: Option<(&'static str, &'a str)>,
+    pub success_criteria_met: bool,
+    /// Pods not terminal and without deletionTimestamp.
+    pub active: u32,
+    pub ready: u32,
+    /// Pods with deletionTimestamp whose phase is not terminal.
+    pub terminating: u32,
+    /// Distinct indexes (or pods) that succeeded.
+    pub succeeded: u32,
+    /// Pods that count as failed against backoffLimit: status.failed + uncounted + newly seen, without ignored ones.
+    pub failed: u32,
+    /// Sum of container restart counts of active pods (restartPolicy OnFailure).
+    pub container_restarts: u32,
+    /// Indexes beyond backoffLimitPerIndex or hit by FailIndex.
+    pub failed_indexes: u32,
+    /// Message of the first podFailurePolicy FailJob match.
+    pub fail_job_message: Option<&'a str>,
+    pub expectations_satisfied: bool,
+    /// Failed pods since the last success and the finish time of the last one (kubernetes.md 1.5).
+    pub backoff_failures: u32,
+    pub last_failure: Option<Time>,
+}
