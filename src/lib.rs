@@ -1,6 +1,9 @@
 //! Deterministic discrete-event simulation of Kubernetes JobSets on modelled accelerator clusters.
 
 pub mod base;
+pub mod engine;
+pub mod placement;
 pub mod policy;
 pub mod record;
 pub mod spec;
+pub mod topology;

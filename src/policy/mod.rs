@@ -2,8 +2,23 @@
 //!
 //! Must never see a clock, randomness, a queue or `&mut World`.
 
+pub mod buckets;
+pub mod conditions;
+pub mod depends_on;
+pub mod failure;
+pub mod in_place;
+pub mod job;
 pub mod plan;
+pub mod pod_failure;
+pub mod re2;
+pub mod reconcile;
+pub mod restart;
+pub mod startup;
+pub mod success;
+pub mod suspend;
+pub mod ttl;
 pub mod view;
 
 pub use plan::*;
+pub use reconcile::reconcile;
 pub use view::*;

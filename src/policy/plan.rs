@@ -29,6 +29,23 @@ pub struct Plan {
     pub rules: Vec<&'static str>,
 }
 
+impl Plan {
+    /// Empties the plan for the next pass and keeps its buffers; `status` is overwritten by the pass itself.
+    pub fn clear(&mut self) {
+        self.delete.clear();
+        self.create_service = false;
+        self.create.clear();
+        self.suspend.clear();
+        self.resume.clear();
+        self.delete_jobset = false;
+        self.status_dirty = false;
+        self.events.clear();
+        self.requeue_after = None;
+        self.error = None;
+        self.rules.clear();
+    }
+}
+
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct CreateJob {
     pub rj: u32,
@@ -50,12 +67,13 @@ pub struct JobPlan {
     pub fail: Option<(&'static str, String)>,
     /// SuccessCriteriaMet, then Complete.
     pub complete: bool,
-    /// Delete active pods: all of them (failure, suspend) or this many (surplus).
+    /// Delete active pods: all of them (failure, success, suspend) or this many (surplus).
+    /// All of them with neither `fail` nor `complete` set: decided, but expectations are open, so it is not declared yet.
     pub delete_active: u32,
     /// Create this many missing pods, lowest indexes first, in slow-start batches; at most 500.
     pub create: u32,
     /// Sync again after this (pod-failure back-off, active deadline).
     pub requeue_after: Option<Duration>,
-    /// The Suspended condition changes to this.
+    /// What the Suspended condition should say now; False is written only where the condition exists.
     pub suspended_condition: Option<bool>,
 }

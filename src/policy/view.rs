@@ -61,6 +61,7 @@ pub struct InPlaceView {
     /// Pods that are not Failed and carry the attempt annotation.
     pub attempts: u32,
     /// Smallest and largest attempt among them; `None` if there are none.
+    /// `None` although `attempts` > 0: one of the annotations is not a non-negative integer (IPR-3).
     pub min_attempt: Option<u32>,
     pub max_attempt: Option<u32>,
 }
@@ -141,7 +142,8 @@ pub struct JobSyncView<'a> {
     /// Message of the first podFailurePolicy FailJob match.
     pub fail_job_message: Option<&'a str>,
     pub expectations_satisfied: bool,
-    /// Failed pods since the last success and the finish time of the last one (kubernetes.md 1.5).
+    /// Failed pods since the last success and the finish time of the last one (kubernetes.md 1.5);
+    /// with backoffLimitPerIndex those of the index that may be recreated first.
     pub backoff_failures: u32,
     pub last_failure: Option<Time>,
 }

@@ -6,6 +6,6 @@ pub mod names;
 pub mod outcome;
 pub mod records;
 
-pub use names::Names;
+pub use names::*;
 pub use outcome::*;
 pub use records::*;

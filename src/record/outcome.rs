@@ -53,6 +53,9 @@ pub struct ReplicatedJobStatus {
     pub failed: u32,
     pub active: u32,
     pub suspended: u32,
+    /// Empty until the first RestartJob* of this replicatedJob (ST-6, ST-7).
+    pub job_restarts: Vec<u32>,
+    pub job_restarts_count_towards_max: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -65,6 +68,7 @@ pub struct JobOutcome {
     pub succeeded: u32,
     pub failed: u32,
     pub exists: bool,
+    pub suspended: bool,
 }
 
 /// Where the accelerator-seconds of the cluster went. Exact: the sum is installed × wall time.
@@ -174,6 +178,8 @@ pub struct RequestCount {
     /// Empty for success, else the HTTP code.
     pub code: &'static str,
     pub count: u64,
+    /// Of these, the ones after the first restart began.
+    pub since_restart: u64,
     pub first: Time,
     pub last: Time,
 }

@@ -14,4 +14,4 @@ pub use job::*;
 pub use jobset::*;
 pub use pod::*;
 pub use scenario::*;
-pub use timing::Timing;
+pub use timing::*;

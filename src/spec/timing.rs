@@ -15,6 +15,8 @@ pub struct Timing {
     pub watch_lag: Dist,
     /// A JobSet update reaching one of many watching agents.
     pub agent_fanout: Dist,
+    /// The JobSet manager's listing of one pod from its cache, in every pass with InPlaceRestart.
+    pub jobset_list_per_pod: Duration,
     pub kubelet: Kubelet,
     pub scheduler: SchedulerCost,
 }
@@ -22,7 +24,7 @@ pub struct Timing {
 /// What kubelets do, sampled per pod and attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kubelet {
-    Real(RealKubelet),
+    Real(Box<RealKubelet>),
     /// The scripted player of the recordings: fixed times, no PLEG, no probes.
     Scripted {
         start: Duration,

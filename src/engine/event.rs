@@ -1,0 +1,192 @@
+//! Everything that can be about to happen: one closed enum, and the order of its kinds at equal times.
+//!
+//! An event of a pod carries the pod's incarnation (object) or epoch (process life); it is dropped when the pod has
+//! moved on, so nothing is ever cancelled.
+
+use crate::base::*;
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    // class 0: the script
+    Submit(JobSetId),
+    Fault(u32),
+    // class 1: nodes
+    /// Containers of a newly bound pod run.
+    ContainersUp {
+        pod: PodId,
+        epoch: u32,
+    },
+    /// A container ends by itself.
+    ContainerExit {
+        pod: PodId,
+        epoch: u32,
+    },
+    /// The kubelet has noticed the exit.
+    ExitNoticed {
+        pod: PodId,
+        epoch: u32,
+    },
+    /// All containers have been stopped and removed for an in-place restart, and are up again.
+    ContainersBack {
+        pod: PodId,
+        epoch: u32,
+    },
+    /// A deleted pod's containers have stopped.
+    Stopped {
+        pod: PodId,
+        incarnation: u32,
+    },
+    /// A JobSet update reaches the pod's in-place agent.
+    AgentSees {
+        pod: PodId,
+        epoch: u32,
+    },
+    /// The barrier is down and the worker container runs.
+    WorkerUp {
+        pod: PodId,
+        epoch: u32,
+    },
+    // class 2: API requests answered
+    StatusWritten {
+        pod: PodId,
+        epoch: u32,
+        what: StatusWrite,
+    },
+    KubeletDeleted {
+        pod: PodId,
+        incarnation: u32,
+    },
+    AttemptWritten {
+        pod: PodId,
+        epoch: u32,
+    },
+    PodCreateAnswered {
+        worker: u8,
+        job: JobId,
+        index: u32,
+    },
+    PodDeleteAnswered {
+        worker: u8,
+        pod: PodId,
+        incarnation: u32,
+    },
+    FinalizerAnswered {
+        worker: u8,
+        pod: PodId,
+        incarnation: u32,
+    },
+    JobStatusAnswered {
+        worker: u8,
+    },
+    JobEventSent,
+    CollectorAnswered {
+        worker: u8,
+    },
+    JobSetAnswered {
+        jobset: JobSetId,
+        call: JobSetCall,
+        job: JobId,
+    },
+    BindAnswered {
+        pod: PodId,
+        incarnation: u32,
+    },
+    EvictionAnswered {
+        pod: PodId,
+        incarnation: u32,
+    },
+    // class 3: controllers see and act
+    JobDue(JobId),
+    /// The JobSet manager's cache sees a Job.
+    JobSeen(JobId),
+    /// The JobSet manager's cache sees the JobSet.
+    JobSetSeen(JobSetId),
+    JobSetDue(JobSetId),
+    /// The JobSet manager has computed its pass.
+    JobSetComputed(JobSetId),
+    /// The garbage collector's graph sees a Job under foreground deletion, or a vanished dependent of one.
+    CollectorSees {
+        job: JobId,
+        incarnation: u32,
+        deleted: bool,
+    },
+    /// The collector has deleted a Job of a JobSet under foreground deletion.
+    CollectorDeletesJob(JobId),
+    MonitorTick,
+    TaintDue(NodeId),
+    TolerationOver {
+        pod: PodId,
+        incarnation: u32,
+    },
+    PodGcTick,
+    // class 4: the scheduler
+    CycleDone {
+        pod: PodId,
+        incarnation: u32,
+    },
+    BackoffOver {
+        pod: PodId,
+        incarnation: u32,
+    },
+    // class 5: measurement
+    TimeLimit,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum StatusWrite {
+    Running,
+    Ready,
+    NotReady,
+    Finished,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum JobSetCall {
+    Delete,
+    CreateService,
+    Create,
+    Suspend,
+    Resume,
+    Status,
+    DeleteJobSet,
+}
+
+impl Event {
+    /// What "at the same instant" means: faults, nodes, API server, controllers, scheduler, measurement.
+    pub fn class(&self) -> u8 {
+        use Event::*;
+        match self {
+            Submit(_) | Fault(_) => 0,
+            ContainersUp { .. }
+            | ContainerExit { .. }
+            | ExitNoticed { .. }
+            | ContainersBack { .. } => 1,
+            Stopped { .. } | AgentSees { .. } | WorkerUp { .. } => 1,
+            StatusWritten { .. } | KubeletDeleted { .. } | AttemptWritten { .. } => 2,
+            PodCreateAnswered { .. } | PodDeleteAnswered { .. } | FinalizerAnswered { .. } => 2,
+            JobStatusAnswered { .. }
+            | JobEventSent
+            | CollectorAnswered { .. }
+            | CollectorDeletesJob(_)
+            | JobSetAnswered { .. } => 2,
+            BindAnswered { .. } | EvictionAnswered { .. } => 2,
+            JobDue(_) | JobSeen(_) | JobSetSeen(_) | JobSetDue(_) | JobSetComputed(_) => 3,
+            CollectorSees { .. } | MonitorTick | TaintDue(_) => 3,
+            TolerationOver { .. } | PodGcTick => 3,
+            CycleDone { .. } | BackoffOver { .. } => 4,
+            TimeLimit => 5,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_fits_into_sixteen_bytes_with_its_cause() {
+        assert!(size_of::<(Event, u32)>() <= 16, "{}", size_of::<Event>());
+    }
+}

@@ -1,0 +1,283 @@
+//! Child Jobs as the JobSet manager makes and unmakes them, and its status as stored.
+
+use super::api::{Answer, Call};
+use super::event::Event;
+use super::jobs::Job;
+use super::model::JobModel;
+use super::run::Run;
+use crate::base::*;
+use crate::policy::{FinishedView, JobView, Plan, TerminalState};
+use crate::record::{Body, JobConditionType, JobOutcome};
+
+/// What the manager's cache keeps of a Job.
+pub fn view_of(j: &Job, m: &JobModel) -> JobView {
+    let finished = j.status.conditions.iter().find(|c| {
+        c.status
+            && matches!(
+                c.kind,
+                JobConditionType::Complete | JobConditionType::Failed
+            )
+    });
+    JobView {
+        rj: m.rj,
+        index: m.index,
+        restart_attempt: Some(j.restart_attempt),
+        job_restart_attempt: Some(j.job_restart_attempt),
+        deleting: j.deleting,
+        suspended: j.suspended,
+        active: j.status.active,
+        ready: j.status.ready,
+        succeeded: j.status.succeeded,
+        finished: finished.map(|c| FinishedView {
+            failed: c.kind == JobConditionType::Failed,
+            reason: c.reason.to_owned(),
+            message: c.message.clone(),
+            at: c.at,
+        }),
+    }
+}
+
+impl Run<'_> {
+    /// DELETE with foreground propagation: the object stays until its pods are gone (DEL-2).
+    pub fn job_delete_answered(&mut self, job: JobId) {
+        let there = self.w.jobs[job.ix()].exists;
+        self.w.api.answered(
+            Call::JobSetJobDelete,
+            if there {
+                Answer::Success
+            } else {
+                Answer::NotFound
+            },
+            self.w.now,
+        );
+        if there {
+            self.job_deleting(job);
+        }
+    }
+
+    /// deletionTimestamp and the foregroundDeletion finalizer are stored.
+    pub fn job_deleting(&mut self, job: JobId) {
+        if self.w.jobs[job.ix()].deleting {
+            return;
+        }
+        self.w.jobs[job.ix()].deleting = true;
+        let incarnation = self.w.jobs[job.ix()].incarnation;
+        self.emit(Body::JobDeleting { job });
+        let lag = self.watch_lag();
+        self.after(
+            lag,
+            Event::CollectorSees {
+                job,
+                incarnation,
+                deleted: true,
+            },
+        );
+        // A deletion raises metadata.generation: no batching.
+        self.enqueue_job(job, Duration::ZERO);
+        self.job_changed(job);
+    }
+
+    /// POST of a Job; false if the name is taken (CRE-4).
+    pub fn job_create_answered(&mut self, job: JobId) -> bool {
+        if self.w.jobs[job.ix()].exists {
+            self.w
+                .api
+                .answered(Call::JobSetJobCreate, Answer::Conflict, self.w.now);
+            return false;
+        }
+        self.w
+            .api
+            .answered(Call::JobSetJobCreate, Answer::Success, self.w.now);
+        let m = &self.m.jobs[job.ix()];
+        let js = &self.w.jobsets[m.jobset.ix()];
+        let attempt = js.cached.status.restarts;
+        let rj_status = js.cached.status.replicated_jobs.get(m.rj as usize);
+        let job_attempt = rj_status
+            .and_then(|s| s.job_restarts.get(m.index as usize))
+            .copied()
+            .unwrap_or(0);
+        let suspended = js.cached.suspended;
+        let j = &mut self.w.jobs[job.ix()];
+        j.reset();
+        j.exists = true;
+        j.incarnation += 1;
+        j.suspended = suspended;
+        j.restart_attempt = attempt;
+        j.job_restart_attempt = job_attempt;
+        let first = m.first_pod as usize;
+        self.w.pods.next_try[first..first + m.slots as usize].fill(0);
+        self.emit(Body::JobCreated { job, attempt });
+        let outcome = JobOutcome {
+            job,
+            restart_attempt: attempt,
+            conditions: Vec::new(),
+            active: 0,
+            ready: 0,
+            succeeded: 0,
+            failed: 0,
+            exists: true,
+            suspended,
+        };
+        self.w.jobsets[m.jobset.ix()].history.push(outcome);
+        self.enqueue_job(job, Duration::ZERO);
+        self.job_changed(job);
+        true
+    }
+
+    /// PUT of a Job with `spec.suspend` changed (SUS-1, SUS-5).
+    pub fn job_suspend_answered(&mut self, job: JobId, suspend: bool) {
+        self.w
+            .api
+            .answered(Call::JobSetJobUpdate, Answer::Success, self.w.now);
+        if self.w.jobs[job.ix()].exists && self.w.jobs[job.ix()].suspended != suspend {
+            self.w.jobs[job.ix()].suspended = suspend;
+            self.enqueue_job(job, Duration::ZERO);
+            self.job_changed(job);
+        }
+    }
+
+    /// The collector took the last finalizer off: the name is free.
+    pub fn job_gone(&mut self, job: JobId) {
+        if !self.w.jobs[job.ix()].exists {
+            return;
+        }
+        self.write_history(job, false);
+        self.emit(Body::JobGone { job });
+        let jobset = self.m.jobs[job.ix()].jobset;
+        self.w.jobs[job.ix()].reset();
+        self.job_changed(job);
+        if self.w.jobsets[jobset.ix()].deleting {
+            self.jobset_may_be_gone(jobset);
+        }
+    }
+
+    /// Brings the newest entry of the Job's history up to date.
+    pub fn write_history(&mut self, job: JobId, exists: bool) {
+        let jobset = self.m.jobs[job.ix()].jobset;
+        let j = &self.w.jobs[job.ix()];
+        let history = &mut self.w.jobsets[jobset.ix()].history;
+        if let Some(entry) = history.iter_mut().rev().find(|h| h.job == job) {
+            entry.conditions = j.status.conditions.iter().map(|c| c.outcome()).collect();
+            entry.active = j.status.active;
+            entry.ready = j.status.ready;
+            entry.succeeded = j.status.succeeded;
+            entry.failed = j.status.failed;
+            entry.suspended = j.suspended;
+            entry.exists = exists;
+        }
+    }
+
+    /// Stores a pass's status and writes down what it says.
+    pub fn store_jobset_status(&mut self, jobset: JobSetId, plan: &Plan) {
+        let js = &mut self.w.jobsets[jobset.ix()];
+        let old = std::mem::replace(&mut js.status, plan.status.clone());
+        js.resource_version += 1;
+        let new = &plan.status;
+        if new.restarts != old.restarts {
+            let failed_job = self.first_failed_job(jobset);
+            let (restarts, counted) = (new.restarts, new.restarts_count_towards_max);
+            self.emit(Body::RestartCounted {
+                jobset,
+                restarts,
+                counted,
+                failed_job,
+            });
+        }
+        for (rj, s) in new.replicated_jobs.iter().enumerate() {
+            let before = old.replicated_jobs.get(rj);
+            for (index, n) in s.job_restarts.iter().enumerate() {
+                if before
+                    .and_then(|b| b.job_restarts.get(index))
+                    .copied()
+                    .unwrap_or(0)
+                    < *n
+                {
+                    let job = JobId(self.m.jobsets[jobset.ix()].rj_first[rj] + index as u32);
+                    self.emit(Body::JobRestartCounted {
+                        jobset,
+                        job,
+                        restarts: *n,
+                    });
+                }
+            }
+        }
+        if new.replicated_jobs != old.replicated_jobs {
+            let sum =
+                |f: fn(&crate::policy::RjStatus) -> u32| new.replicated_jobs.iter().map(f).sum();
+            self.emit(Body::ReplicatedJobsStatus {
+                jobset,
+                ready: sum(|s| s.ready),
+                succeeded: sum(|s| s.succeeded),
+                failed: sum(|s| s.failed),
+                active: sum(|s| s.active),
+                suspended: sum(|s| s.suspended),
+            });
+        }
+        for condition in &new.conditions {
+            if old.conditions.contains(condition) {
+                continue;
+            }
+            let reason = self.w.texts.intern(&condition.full_reason());
+            let message = self.w.texts.intern(&condition.message);
+            self.emit(Body::JobSetCondition {
+                jobset,
+                kind: condition.kind,
+                status: condition.status,
+                reason,
+                message,
+            });
+        }
+        self.attempts_stored(
+            jobset,
+            old.previous_in_place_restart_attempt,
+            old.current_in_place_restart_attempt,
+        );
+        if new.terminal_state == Some(TerminalState::Failed)
+            || new.terminal_state == Some(TerminalState::Completed)
+        {
+            self.w.jobsets[jobset.ix()].all_ready = false;
+            self.jobset_ended(jobset);
+        }
+    }
+
+    /// IPR-7, IPR-9: the agents are told.
+    fn attempts_stored(
+        &mut self,
+        jobset: JobSetId,
+        old_previous: Option<u32>,
+        old_current: Option<u32>,
+    ) {
+        let status = &self.w.jobsets[jobset.ix()].status;
+        let (previous, current) = (
+            status.previous_in_place_restart_attempt,
+            status.current_in_place_restart_attempt,
+        );
+        let mut told = false;
+        if let Some(attempt) = previous.filter(|_| previous != old_previous) {
+            self.emit(Body::PreviousAttempt { jobset, attempt });
+            self.w.api.mark_restart();
+            told = true;
+        }
+        if let Some(attempt) = current.filter(|_| current != old_current) {
+            self.emit(Body::CurrentAttempt { jobset, attempt });
+            told = true;
+        }
+        if told {
+            self.fan_out(jobset);
+        }
+    }
+
+    fn first_failed_job(&self, jobset: JobSetId) -> JobId {
+        let failed_at = |j: &JobId| {
+            self.w.jobs[j.ix()]
+                .status
+                .condition(JobConditionType::Failed)
+                .map(|c| c.at)
+        };
+        self.m
+            .jobs_of(jobset)
+            .filter(|j| failed_at(j).is_some())
+            .min_by_key(|j| failed_at(j))
+            .unwrap_or(JobId::NONE)
+    }
+}

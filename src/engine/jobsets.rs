@@ -1,0 +1,126 @@
+//! JobSet objects: stored status, the manager's cached copy, and aggregates over pods kept incrementally.
+
+use crate::base::*;
+use crate::policy::{InPlaceView, JobSetStatus};
+use crate::record::{JobOutcome, ReplicatedJobStatus};
+
+#[derive(Default)]
+pub struct JobSetState {
+    pub submitted: bool,
+    pub deleting: bool,
+    pub deleted: bool,
+    pub suspended: bool,
+    pub status: JobSetStatus,
+    pub resource_version: u32,
+    pub service_exists: bool,
+    /// What the manager's informer shows.
+    pub cached: CachedJobSet,
+    pub queued: bool,
+    pub due: Time,
+    pub errors: u32,
+    /// Ready pods and succeeded ones; all ready at `expected`.
+    pub ready_pods: u32,
+    pub succeeded_pods: u32,
+    pub all_ready: bool,
+    pub ever_ready: bool,
+    pub ready_accelerators: u64,
+    pub ready_rate: u64,
+    attempts: Tallies,
+    restarts: Tallies,
+    /// Every Job object that ever existed, in order of creation; the living ones are filled in at the end.
+    pub history: Vec<JobOutcome>,
+}
+
+#[derive(Clone, Default)]
+pub struct CachedJobSet {
+    pub exists: bool,
+    pub deleting: bool,
+    pub suspended: bool,
+    pub status: JobSetStatus,
+    pub resource_version: u32,
+    pub service_exists: bool,
+}
+
+/// How many pods have which small number; few numbers are in use at a time.
+#[derive(Default)]
+struct Tallies(Vec<(u32, u32)>);
+
+impl Tallies {
+    fn add(&mut self, value: u32) {
+        match self.0.iter_mut().find(|(v, _)| *v == value) {
+            Some((_, n)) => *n += 1,
+            None => self.0.push((value, 1)),
+        }
+    }
+
+    fn remove(&mut self, value: u32) {
+        let at = self
+            .0
+            .iter()
+            .position(|(v, _)| *v == value)
+            .expect("removed a value that was never added");
+        self.0[at].1 -= 1;
+        if self.0[at].1 == 0 {
+            self.0.swap_remove(at);
+        }
+    }
+}
+
+impl JobSetState {
+    pub fn reset(&mut self) {
+        *self = JobSetState {
+            due: Time::NEVER,
+            ..JobSetState::default()
+        };
+    }
+
+    /// A pod that is not Failed carries an attempt; `old` is the one it carried before.
+    pub fn attempt_changed(&mut self, old: Option<u32>, new: Option<u32>) {
+        if let Some(old) = old {
+            self.attempts.remove(old);
+        }
+        if let Some(new) = new {
+            self.attempts.add(new);
+        }
+    }
+
+    pub fn restarts_changed(&mut self, old: Option<u32>, new: Option<u32>) {
+        if let Some(old) = old {
+            self.restarts.remove(old);
+        }
+        if let Some(new) = new {
+            self.restarts.add(new);
+        }
+    }
+
+    pub fn in_place_view(&self) -> InPlaceView {
+        InPlaceView {
+            max_container_restarts: self.restarts.0.iter().map(|(v, _)| *v).max().unwrap_or(0),
+            attempts: self.attempts.0.iter().map(|(_, n)| n).sum(),
+            min_attempt: self.attempts.0.iter().map(|(v, _)| *v).min(),
+            max_attempt: self.attempts.0.iter().map(|(v, _)| *v).max(),
+        }
+    }
+
+    /// ST-5: by name, descending.
+    pub fn shown_status(&self, names: &[&str]) -> Vec<ReplicatedJobStatus> {
+        let mut shown: Vec<ReplicatedJobStatus> = self
+            .status
+            .replicated_jobs
+            .iter()
+            .zip(names)
+            .map(|(s, name)| ReplicatedJobStatus {
+                name: (*name).to_owned(),
+                ready: s.ready,
+                succeeded: s.succeeded,
+                failed: s.failed,
+                active: s.active,
+                suspended: s.suspended,
+                job_restarts: s.job_restarts.clone(),
+                job_restarts_count_towards_max: s.job_restarts_count_towards_max.clone(),
+            })
+            .collect();
+        shown.sort_by(|a, b| b.name.cmp(&a.name));
+        shown
+    }
+}

@@ -1,0 +1,473 @@
+//! What happens on nodes: starting, exits and their discovery, stopping, container restarts (kubernetes.md 3).
+//!
+//! Nothing here runs while the node has no contact or is dead; `nodes_trouble` catches up when it returns.
+
+use super::api::{Answer, Call};
+use super::event::{Event, StatusWrite};
+use super::pods::{Phase, flag};
+use super::run::Run;
+use crate::base::random::Purpose;
+use crate::base::*;
+use crate::record::Body;
+use crate::spec::{
+    AgentMode, Container, ContainerRestartAction, ContainerRule, Kubelet, RealKubelet,
+    RestartPolicy,
+};
+
+/// What a kubelet does about an exit.
+enum AfterExit {
+    PodEnds,
+    RestartContainer,
+    RestartAll,
+}
+
+impl Run<'_> {
+    /// The kubelet learns of a pod bound to it.
+    pub fn start_pod(&mut self, pod: PodId) {
+        let i = pod.ix();
+        let node = self.w.pods.node[i];
+        if !self.node_answers(node) {
+            return;
+        }
+        let delay = match self.rule_for(pod).and_then(|r| r.start_after) {
+            Some(start) => start,
+            None => self.start_delay(pod),
+        };
+        let epoch = self.w.pods.epoch[i];
+        self.after(delay, Event::ContainersUp { pod, epoch });
+    }
+
+    /// Binding seen → containers run: volumes, sandbox, every container in turn (kubernetes.md 3.2). With an agent as
+    /// sidecar, only up to the agent: the worker waits for the barrier.
+    fn start_delay(&self, pod: PodId) -> Duration {
+        let k = match &self.m.scenario.timing.kubelet {
+            Kubelet::Scripted { start, .. } => return *start,
+            Kubelet::Real(k) => k,
+        };
+        let job = self.w.pods.job[pod.ix()];
+        let spec = self.m.pod_spec(job);
+        let mut stream =
+            self.w
+                .streams
+                .stream(Purpose::PodStart, pod.0, self.w.pods.epoch[pod.ix()]);
+        let mut delay = stream.sample(&k.volumes) + stream.sample(&k.sandbox);
+        let sidecar = matches!(self.m.jobs[job.ix()].agent, AgentMode::Sidecar { .. });
+        let mains: &[Container] = if sidecar { &[] } else { &spec.containers };
+        for container in spec.init_containers.iter().chain(mains) {
+            if container.pulls_always() {
+                delay = delay + stream.sample(&k.image_check);
+            }
+            delay = delay + stream.sample(&k.container_start);
+        }
+        if self.m.jobs[job.ix()].agent != AgentMode::Absent {
+            delay = delay + stream.sample(&k.agent_boot);
+        }
+        delay
+    }
+
+    pub fn containers_up(&mut self, pod: PodId, epoch: u32) {
+        if !self.w.pods.lives(pod, epoch) || !self.node_answers(self.w.pods.node[pod.ix()]) {
+            return;
+        }
+        self.w.pods.set(pod, flag::UP);
+        let job = self.w.pods.job[pod.ix()];
+        if self.m.jobs[job.ix()].agent == AgentMode::Absent {
+            self.write_status(pod, StatusWrite::Ready);
+            self.arm_exit(pod);
+        } else {
+            self.write_status(pod, StatusWrite::Running);
+            self.agent_starts(pod);
+        }
+    }
+
+    /// The scripted exit of the container run that begins now, if a rule names one.
+    pub fn arm_exit(&mut self, pod: PodId) {
+        let Some(run_for) = self.rule_for(pod).and_then(|r| r.run_for) else {
+            return;
+        };
+        self.w.pending_exits += 1;
+        let epoch = self.w.pods.epoch[pod.ix()];
+        self.after(run_for, Event::ContainerExit { pod, epoch });
+    }
+
+    /// The first container rule that matches this pod's present run.
+    pub fn rule_for(&self, pod: PodId) -> Option<&ContainerRule> {
+        let rules = &self.m.scenario.containers;
+        if rules.is_empty() {
+            return None;
+        }
+        let i = pod.ix();
+        let p = &self.w.pods;
+        let job = &self.m.jobs[p.job[i].ix()];
+        let jobset = &self.m.jobsets[job.jobset.ix()].spec;
+        let rj = &jobset.spec.replicated_jobs[job.rj as usize].name;
+        let is = |want: Option<u32>, have: u32| want.is_none_or(|w| w == have);
+        let attempt = if p.agent_attempt[i] == super::pods::NO_ATTEMPT {
+            0
+        } else {
+            p.agent_attempt[i]
+        };
+        rules.iter().find(|r| {
+            r.jobset.as_ref().is_none_or(|n| *n == jobset.name)
+                && r.replicated_job.as_ref().is_none_or(|n| n == rj)
+                && is(r.job_index, job.index)
+                && is(r.pod_index, p.index[i])
+                && is(
+                    r.restart_attempt,
+                    self.w.jobs[p.job[i].ix()].restart_attempt,
+                )
+                && is(r.job_try, u32::from(p.job_try[i]))
+                && is(r.in_place_attempt, attempt)
+                && is(r.container_run, u32::from(p.restarts[i]))
+        })
+    }
+
+    /// A container's process ends with the code its rule (or the script) says.
+    pub fn container_exit(&mut self, pod: PodId, epoch: u32) {
+        self.w.pending_exits -= 1;
+        if !self.w.pods.lives(pod, epoch) || !self.w.pods.has(pod, flag::UP) {
+            return;
+        }
+        let code = self.rule_for(pod).map_or(1, |r| r.exit_code);
+        self.process_ends(pod, code);
+    }
+
+    pub fn process_ends(&mut self, pod: PodId, exit_code: i32) {
+        let i = pod.ix();
+        self.w.pods.clear(pod, flag::UP);
+        self.w.pods.set(pod, flag::EXITED);
+        self.w.pods.ended_at[i] = self.w.now;
+        self.w.pods.exit_code[i] = exit_code.clamp(0, 255) as u8;
+        self.w.pods.epoch[i] += 1;
+        let incarnation = self.w.pods.incarnation[i];
+        self.emit(Body::ContainerExited {
+            pod,
+            incarnation,
+            exit_code,
+        });
+        if self.w.jobsets[self.jobset_of(pod).ix()].ever_ready {
+            self.w.api.mark_restart();
+        }
+        let epoch = self.w.pods.epoch[i];
+        let wait = match &self.m.scenario.timing.kubelet {
+            Kubelet::Scripted { .. } => Duration::ZERO,
+            Kubelet::Real(k) => self.until_relist(pod, k),
+        };
+        self.after(wait, Event::ExitNoticed { pod, epoch });
+    }
+
+    /// PLEG relists every period from a phase of its own: a spontaneous exit waits U(0, period) (kubernetes.md 3.1).
+    fn until_relist(&self, pod: PodId, k: &RealKubelet) -> Duration {
+        let mut stream =
+            self.w
+                .streams
+                .stream(Purpose::PlegPhase, pod.0, self.w.pods.epoch[pod.ix()]);
+        Duration((stream.uniform() * k.pleg_period.0 as f64) as u64)
+    }
+
+    pub fn exit_noticed(&mut self, pod: PodId, epoch: u32) {
+        if !self.w.pods.lives(pod, epoch) || !self.node_answers(self.w.pods.node[pod.ix()]) {
+            return;
+        }
+        if self.w.pods.has(pod, flag::DELETING) {
+            return;
+        }
+        let code = i32::from(self.w.pods.exit_code[pod.ix()]);
+        match self.after_exit(pod, code) {
+            AfterExit::PodEnds => self.write_status(pod, StatusWrite::Finished),
+            AfterExit::RestartContainer => self.restart_containers(pod, false),
+            AfterExit::RestartAll => self.restart_containers(pod, true),
+        }
+    }
+
+    /// Rules of the main container first, then its policy, then the pod's (KEP-5307).
+    fn after_exit(&self, pod: PodId, exit_code: i32) -> AfterExit {
+        let spec = self.m.pod_spec(self.w.pods.job[pod.ix()]);
+        if self.w.pods.has(pod, flag::AGENT_EXIT) {
+            return self.after_agent_exit(pod, exit_code);
+        }
+        let main = spec.containers.first();
+        if exit_code != 0
+            && let Some(action) = main.and_then(|c| c.matching_rule(exit_code))
+        {
+            return match action {
+                ContainerRestartAction::Restart => AfterExit::RestartContainer,
+                ContainerRestartAction::RestartAllContainers => AfterExit::RestartAll,
+            };
+        }
+        match main
+            .and_then(|c| c.restart_policy)
+            .unwrap_or(spec.restart_policy)
+        {
+            RestartPolicy::Always => AfterExit::RestartContainer,
+            RestartPolicy::OnFailure if exit_code != 0 => AfterExit::RestartContainer,
+            _ => AfterExit::PodEnds,
+        }
+    }
+
+    /// The agent's own exit (AG-3): a sidecar's rules restart the pod's containers, without one only the agent is
+    /// started again; as main container its rules or policy decide.
+    fn after_agent_exit(&self, pod: PodId, exit_code: i32) -> AfterExit {
+        let job = self.w.pods.job[pod.ix()];
+        let spec = self.m.pod_spec(job);
+        let agent = match self.m.jobs[job.ix()].agent {
+            AgentMode::Sidecar { .. } => spec.init_containers.iter().find(|c| c.is_sidecar()),
+            _ => spec.containers.first(),
+        };
+        match agent.and_then(|c| c.matching_rule(exit_code)) {
+            Some(ContainerRestartAction::RestartAllContainers) => AfterExit::RestartAll,
+            _ => AfterExit::RestartContainer,
+        }
+    }
+
+    /// The containers of a pod start again in place: restartCount grows, readiness is lost.
+    pub fn restart_containers(&mut self, pod: PodId, all: bool) {
+        let i = pod.ix();
+        let was = u32::from(self.w.pods.restarts[i]);
+        let restarts = was + 1;
+        self.w.pods.restarts[i] = restarts.min(u32::from(u16::MAX)) as u16;
+        self.w.pods.epoch[i] += 1;
+        self.w.pods.clear(
+            pod,
+            flag::UP | flag::EXITED | flag::LIFTED | flag::AGENT_EXIT,
+        );
+        let job = self.w.pods.job[i];
+        let jobset = self.m.jobs[job.ix()].jobset;
+        self.w.jobsets[jobset.ix()].restarts_changed(Some(was), Some(restarts));
+        if self.w.pods.is_active(pod) {
+            self.w.jobs[job.ix()].live.container_restarts += 1;
+        }
+        let incarnation = self.w.pods.incarnation[i];
+        self.emit(Body::ContainersRestarting {
+            pod,
+            incarnation,
+            restarts,
+        });
+        self.write_status(pod, StatusWrite::NotReady);
+        let delay = self.restart_delay(pod, all, restarts);
+        let epoch = self.w.pods.epoch[i];
+        self.after(delay, Event::ContainersBack { pod, epoch });
+    }
+
+    /// RestartAllContainers stops the containers one after another, removes and starts them (kubernetes.md 3.6); a
+    /// plain restart waits out the crash back-off (3.4).
+    fn restart_delay(&self, pod: PodId, all: bool, restarts: u32) -> Duration {
+        let k = match &self.m.scenario.timing.kubelet {
+            Kubelet::Scripted { restart, .. } => return *restart,
+            Kubelet::Real(k) => k,
+        };
+        let job = self.w.pods.job[pod.ix()];
+        let spec = self.m.pod_spec(job);
+        let agent = self.m.jobs[job.ix()].agent;
+        let mut stream = self.w.streams.stream(
+            Purpose::ContainerRestart,
+            pod.0,
+            self.w.pods.epoch[pod.ix()],
+        );
+        let mut delay = stream.sample(&k.status_write);
+        if all {
+            let stop = |s: &mut crate::base::random::Stream| {
+                s.sample(&k.container_stop).min(k.minimum_grace)
+            };
+            for _ in spec.containers.iter().chain(&spec.init_containers) {
+                delay = delay + stop(&mut stream);
+            }
+            delay = delay + stream.sample(&k.container_remove);
+            let mains = if matches!(agent, AgentMode::Sidecar { .. }) {
+                0
+            } else {
+                spec.containers.len()
+            };
+            for container in spec
+                .init_containers
+                .iter()
+                .chain(spec.containers.iter().take(mains))
+            {
+                if container.pulls_always() {
+                    delay = delay + stream.sample(&k.image_check);
+                }
+                delay = delay + stream.sample(&k.container_start);
+            }
+        } else {
+            delay = delay + crash_back_off(restarts) + stream.sample(&k.container_start);
+        }
+        if agent != AgentMode::Absent {
+            delay = delay + stream.sample(&k.agent_boot);
+        }
+        delay
+    }
+
+    pub fn containers_back(&mut self, pod: PodId, epoch: u32) {
+        if self.w.pods.lives(pod, epoch) && !self.w.pods.has(pod, flag::DELETING) {
+            self.containers_up(pod, epoch);
+        }
+    }
+
+    /// Sends a status PATCH; it is stored when answered.
+    pub fn write_status(&mut self, pod: PodId, what: StatusWrite) {
+        let local = match &self.m.scenario.timing.kubelet {
+            Kubelet::Scripted { .. } => Duration::ZERO,
+            Kubelet::Real(k) => self.draw(
+                Purpose::PodStop,
+                pod,
+                self.w.pods.epoch[pod.ix()] << 3 | what as u32,
+                &k.status_write,
+            ),
+        };
+        let answered = self.w.api.send(Call::KubeletStatus, self.w.now) + local;
+        let epoch = self.w.pods.epoch[pod.ix()];
+        self.at(answered, Event::StatusWritten { pod, epoch, what });
+    }
+
+    pub fn status_written(&mut self, pod: PodId, epoch: u32, what: StatusWrite) {
+        let there = self.w.pods.exists(pod);
+        let answer = if there {
+            Answer::Success
+        } else {
+            Answer::NotFound
+        };
+        self.w.api.answered(Call::KubeletStatus, answer, self.w.now);
+        if !there || (!self.w.pods.lives(pod, epoch) && what != StatusWrite::NotReady) {
+            return;
+        }
+        if !self.node_answers(self.w.pods.node[pod.ix()]) {
+            return;
+        }
+        let i = pod.ix();
+        match what {
+            StatusWrite::Running | StatusWrite::Ready => {
+                if self.w.pods.phase[i] == Phase::Pending {
+                    self.w.pods.phase[i] = Phase::Running;
+                    self.w.pods.resource_version[i] += 1;
+                    let incarnation = self.w.pods.incarnation[i];
+                    self.emit(Body::PodRunning { pod, incarnation });
+                }
+                if what == StatusWrite::Ready
+                    && self.w.pods.has(pod, flag::UP)
+                    && !self.w.pods.has(pod, flag::DELETING)
+                {
+                    self.set_ready(pod, true);
+                } else {
+                    self.pod_changed(pod);
+                }
+            }
+            StatusWrite::NotReady => self.set_ready(pod, false),
+            StatusWrite::Finished => {
+                let succeeded = self.w.pods.exit_code[i] == 0;
+                self.finish_pod(pod, succeeded);
+            }
+        }
+    }
+
+    /// The kubelet sees a deletionTimestamp and stops the containers within the grace period.
+    pub fn begin_stop(&mut self, pod: PodId) {
+        let i = pod.ix();
+        let node = self.w.pods.node[i];
+        if !self.w.pods.has(pod, flag::BOUND)
+            || self.w.pods.has(pod, flag::STOPPING)
+            || self.w.pods.phase[i].is_terminal()
+        {
+            return;
+        }
+        if !self.node_answers(node) {
+            return;
+        }
+        self.w.pods.set(pod, flag::STOPPING);
+        self.w.pods.epoch[i] += 1;
+        let grace = Duration::from_secs(u64::from(
+            self.m
+                .pod_spec(self.w.pods.job[i])
+                .termination_grace_period_s,
+        ));
+        let (delay, exit_code) = match &self.m.scenario.timing.kubelet {
+            Kubelet::Scripted {
+                stop,
+                stop_exit_code,
+                ..
+            } => {
+                let stop = self
+                    .rule_for(pod)
+                    .and_then(|r| r.stop_after)
+                    .unwrap_or(*stop);
+                (stop.min(grace), *stop_exit_code)
+            }
+            Kubelet::Real(k) => {
+                let stop = self.draw(
+                    Purpose::PodStop,
+                    pod,
+                    self.w.pods.epoch[i] << 3 | 7,
+                    &k.container_stop,
+                );
+                (stop.min(grace.max(k.minimum_grace)), 143)
+            }
+        };
+        let dead = self.w.pods.has(pod, flag::EXITED);
+        let delay = if dead { Duration::ZERO } else { delay };
+        if !dead {
+            self.w.pods.exit_code[i] = exit_code.clamp(0, 255) as u8;
+        }
+        let incarnation = self.w.pods.incarnation[i];
+        let lag = self.watch_lag();
+        self.after(lag + delay, Event::Stopped { pod, incarnation });
+    }
+
+    /// Containers have ended: terminal phase, clean-up, then the kubelet's own DELETE with grace 0.
+    pub fn stopped(&mut self, pod: PodId, incarnation: u32) {
+        if !self.w.pods.is(pod, incarnation) || !self.node_answers(self.w.pods.node[pod.ix()]) {
+            return;
+        }
+        self.w.pods.clear(pod, flag::UP);
+        self.write_status(pod, StatusWrite::Finished);
+        let cleanup = match &self.m.scenario.timing.kubelet {
+            Kubelet::Scripted { .. } => Duration::ZERO,
+            Kubelet::Real(k) => self.draw(
+                Purpose::PodStop,
+                pod,
+                self.w.pods.epoch[pod.ix()] << 3 | 6,
+                &k.cleanup,
+            ),
+        };
+        let deleted = self.w.api.send(Call::KubeletDelete, self.w.now) + cleanup;
+        self.at(deleted, Event::KubeletDeleted { pod, incarnation });
+    }
+
+    pub fn kubelet_deleted(&mut self, pod: PodId, incarnation: u32) {
+        let there = self.w.pods.is(pod, incarnation);
+        let answer = if there {
+            Answer::Success
+        } else {
+            Answer::NotFound
+        };
+        self.w.api.answered(Call::KubeletDelete, answer, self.w.now);
+        if !there || !self.node_answers(self.w.pods.node[pod.ix()]) {
+            return;
+        }
+        if !self.w.pods.phase[pod.ix()].is_terminal() {
+            let succeeded = self.w.pods.exit_code[pod.ix()] == 0;
+            self.finish_pod(pod, succeeded);
+        }
+        self.w.pods.set(pod, flag::CONFIRMED);
+        self.remove_if_free(pod);
+    }
+}
+
+/// Delay before the nth restart of a container: 0, 10, 20, 40 … 300 s (kubernetes.md 3.4).
+fn crash_back_off(restarts: u32) -> Duration {
+    if restarts <= 1 {
+        return Duration::ZERO;
+    }
+    Duration::from_secs((10u64 << (restarts - 2).min(5)).min(300))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_crash_restart_is_free_and_the_rest_doubles_to_five_minutes() {
+        let seconds: Vec<u64> = (1..=8)
+            .map(|n| crash_back_off(n).0 / 1_000_000_000)
+            .collect();
+        assert_eq!(seconds, [0, 10, 20, 40, 80, 160, 300, 300]);
+    }
+}

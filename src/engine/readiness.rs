@@ -1,0 +1,173 @@
+//! When a JobSet as a whole is ready, ended or gone; and the pod webhook that holds followers back (jobset.md 16.3).
+
+use super::api::{Answer, Call};
+use super::event::Event;
+use super::run::Run;
+use crate::base::*;
+use crate::placement::explain::{Reasons, explain};
+use crate::record::{Body, LedgerCategory};
+
+impl Run<'_> {
+    /// All pods the JobSet wants are ready or have succeeded: the clock of a restart stops.
+    pub fn check_all_ready(&mut self, jobset: JobSetId) {
+        let expected = self.m.jobsets[jobset.ix()].wanted_pods;
+        let js = &mut self.w.jobsets[jobset.ix()];
+        let ready = expected > 0 && js.ready_pods + js.succeeded_pods >= expected;
+        if ready == js.all_ready || (ready && js.status.terminal_state.is_some()) {
+            return;
+        }
+        js.all_ready = ready;
+        let first = ready && !js.ever_ready;
+        js.ever_ready |= ready;
+        let (n, rate) = (js.ready_accelerators, js.ready_rate);
+        let (waiting, productive) = (LedgerCategory::Waiting, LedgerCategory::Productive);
+        let (from, to) = if ready {
+            (waiting, productive)
+        } else {
+            (productive, waiting)
+        };
+        self.w.ledger.transfer(self.w.now, n, rate, from, to);
+        self.emit(Body::AllReady { jobset, ready });
+        if first {
+            self.arm_ready_faults();
+        }
+    }
+
+    /// Completed or Failed: what still runs is no longer productive.
+    pub fn jobset_ended(&mut self, jobset: JobSetId) {
+        let js = &mut self.w.jobsets[jobset.ix()];
+        if js.all_ready {
+            js.all_ready = false;
+            let (n, rate) = (js.ready_accelerators, js.ready_rate);
+            self.w.ledger.transfer(
+                self.w.now,
+                n,
+                rate,
+                LedgerCategory::Productive,
+                LedgerCategory::Waiting,
+            );
+        }
+    }
+
+    /// The webhook's cache will show the leader as scheduled: followers may come (EXC-8, EXC-10).
+    pub fn leader_bound(&mut self, pod: PodId, node: NodeId) {
+        let job = self.w.pods.job[pod.ix()];
+        let Some(key) = self.m.jobs[job.ix()].exclusive else {
+            return;
+        };
+        let lag = self.watch_lag();
+        let j = &mut self.w.jobs[job.ix()];
+        j.leader_visible_at = self.w.now + lag;
+        j.domain = self.m.domains[key as usize].of[node.ix()];
+    }
+
+    /// EXC-9, EXC-11: why the webhooks refuse a follower's creation, if they do.
+    pub fn follower_refused(&self, job: JobId, index: u32) -> Option<String> {
+        let m = &self.m.jobs[job.ix()];
+        let key = m.exclusive.filter(|_| index > 0)?;
+        let j = &self.w.jobs[job.ix()];
+        if j.leader_visible_at <= self.w.now && j.domain.is_some() {
+            return None;
+        }
+        let why = if self.m.pod_spec(job).node_selector.is_empty() {
+            "follower pod node selector not set".to_owned()
+        } else {
+            let key = &self.m.domains[key as usize].key;
+            format!(
+                "follower pod node selector for topology domain not found. missing selector: {key}"
+            )
+        };
+        Some(format!(
+            "Error creating: admission webhook \"vpod.kb.io\" denied the request: {why}"
+        ))
+    }
+
+    /// Why the scheduler found no node, in its words.
+    pub fn explain_unschedulable(&self, pod: PodId) -> String {
+        let job = self.w.pods.job[pod.ix()];
+        let m = &self.m.jobs[job.ix()];
+        let facts = &self.m.templates[m.template.ix()];
+        let columns = self.m.cluster.resources.len();
+        let leader = self.w.pods.index[pod.ix()] == 0;
+        let reasons = (0..self.m.cluster.len() as u32)
+            .map(NodeId)
+            .filter(|n| self.w.nodes.state[n.ix()].exists)
+            .map(|node| {
+                if let Some(reason) = facts.reason_against(&self.m.cluster, node) {
+                    return reason;
+                }
+                if let Some(t) = self.w.nodes.taints[node.ix()]
+                    .iter()
+                    .find(|t| !facts.tolerates(t))
+                {
+                    return Reasons::Taint(t.key.clone(), t.value.clone());
+                }
+                if let Some(key) = m.exclusive
+                    && !leader
+                    && self.m.domains[key as usize].of[node.ix()] != self.w.jobs[job.ix()].domain
+                {
+                    return Reasons::Selector;
+                }
+                let free = &self.w.nodes.free[node.ix() * columns..];
+                match facts
+                    .requests
+                    .iter()
+                    .find(|(c, milli)| free[*c as usize] < *milli)
+                {
+                    Some((c, _)) => Reasons::insufficient(&self.m.cluster.resources[*c as usize]),
+                    None => Reasons::AntiAffinity,
+                }
+            });
+        explain(self.m.cluster.len(), reasons)
+    }
+
+    /// DELETE of the JobSet with foreground propagation: the collector deletes its Jobs, then the object goes.
+    pub fn delete_jobset(&mut self, jobset: JobSetId) {
+        let js = &mut self.w.jobsets[jobset.ix()];
+        if js.deleting || js.deleted {
+            return;
+        }
+        js.deleting = true;
+        js.resource_version += 1;
+        self.jobset_changed(jobset);
+        for job in self.m.jobs_of(jobset) {
+            if !self.w.jobs[job.ix()].exists || self.w.jobs[job.ix()].deleting {
+                continue;
+            }
+            for _ in 0..2 {
+                let at = self.w.api.send(Call::CollectorJobGet, self.w.now);
+                self.w
+                    .api
+                    .answered(Call::CollectorJobGet, Answer::Success, at);
+            }
+            let answered = self.w.api.send(Call::CollectorJobDelete, self.w.now);
+            self.at(answered, Event::CollectorDeletesJob(job));
+        }
+        self.jobset_may_be_gone(jobset);
+    }
+
+    pub fn collector_deletes_job(&mut self, job: JobId) {
+        let there = self.w.jobs[job.ix()].exists;
+        self.w.api.answered(
+            Call::CollectorJobDelete,
+            if there {
+                Answer::Success
+            } else {
+                Answer::NotFound
+            },
+            self.w.now,
+        );
+        if there {
+            self.job_deleting(job);
+        }
+    }
+
+    pub fn jobset_may_be_gone(&mut self, jobset: JobSetId) {
+        if self.m.jobs_of(jobset).any(|j| self.w.jobs[j.ix()].exists) {
+            return;
+        }
+        self.w.jobsets[jobset.ix()].deleted = true;
+        self.emit(Body::JobSetDeleted { jobset });
+        self.jobset_changed(jobset);
+    }
+}

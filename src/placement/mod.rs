@@ -1,0 +1,12 @@
+//! Where a pod may go: pure functions over the cluster's arrays. View in, decision out.
+//!
+//! Must never change a table or draw a number: ties go to the next node in order, where kube-scheduler draws lots.
+
+pub mod exclusive;
+pub mod explain;
+pub mod fit;
+pub mod template;
+
+pub use exclusive::{ExclusiveView, domain_is_free};
+pub use fit::{ClusterView, Found, find_node};
+pub use template::TemplateFacts;

@@ -1,0 +1,142 @@
+//! What the scheduler has to know of a pod template, worked out once.
+
+use super::explain::{Reasons, explain};
+use crate::base::*;
+use crate::spec::*;
+use crate::topology::Cluster;
+
+/// kubernetes.md 10: pods with RestartAllContainers rules need this declared node feature.
+const RESTART_ALL_CONTAINERS: &str = "RestartAllContainersOnContainerExits";
+/// JOB-1: what the node-selector strategy adds.
+const NAMESPACED_JOB: &str = "alpha.jobset.sigs.k8s.io/namespaced-job";
+
+pub struct TemplateFacts {
+    /// (column of `Cluster::allocatable`, thousandths); always one pod.
+    pub requests: Vec<(u32, i64)>,
+    pub node_selector: Vec<(String, String)>,
+    pub tolerations: Vec<Toleration>,
+    pub priority: i32,
+    pub priority_class: u32,
+    pub gated: bool,
+    pub needs_feature: bool,
+    /// Per node: labels, the pool's taints and features allow it. Bits of 64 nodes a word.
+    pub allowed: Vec<u64>,
+}
+
+impl TemplateFacts {
+    /// `job_name`: with the node-selector strategy (EXC-2) every Job has a template of its own.
+    pub fn build(
+        cluster: &Cluster,
+        jobset: &JobSet,
+        rj: &ReplicatedJob,
+        priority_class: u32,
+        job_name: Option<&str>,
+    ) -> TemplateFacts {
+        let spec = &rj.template.template.spec;
+        let column = |name: &str| cluster.resources.iter().position(|r| r == name);
+        let mut requests = vec![(0, 1000)];
+        for (name, milli) in spec.requests() {
+            if let Some(c) = column(&name).filter(|_| milli > 0) {
+                requests.push((c as u32, milli));
+            }
+        }
+        let mut facts = TemplateFacts {
+            requests,
+            node_selector: spec.node_selector.clone().into_iter().collect(),
+            tolerations: spec.tolerations.clone(),
+            priority: spec.priority,
+            priority_class,
+            gated: spec.scheduling_gates > 0,
+            needs_feature: spec
+                .init_containers
+                .iter()
+                .chain(&spec.containers)
+                .flat_map(|c| &c.restart_policy_rules)
+                .any(|r| r.action == ContainerRestartAction::RestartAllContainers),
+            allowed: vec![0; cluster.len().div_ceil(64)],
+        };
+        if let Some(job_name) = job_name {
+            facts.tolerations.push(Toleration {
+                key: Some("alpha.jobset.sigs.k8s.io/no-schedule".to_owned()),
+                exists: true,
+                value: String::new(),
+                effect: Some(TaintEffect::NoSchedule),
+                toleration_seconds: None,
+            });
+            facts.node_selector.push((
+                NAMESPACED_JOB.to_owned(),
+                format!("{}_{job_name}", jobset.namespace),
+            ));
+        }
+        for n in 0..cluster.len() {
+            if facts.reason_against(cluster, NodeId(n as u32)).is_none() {
+                facts.allowed[n / 64] |= 1 << (n % 64);
+            }
+        }
+        facts
+    }
+
+    pub fn allows(&self, node: NodeId) -> bool {
+        self.allowed[node.ix() / 64] >> (node.ix() % 64) & 1 == 1
+    }
+
+    /// The static filter that refuses a node, if any.
+    pub fn reason_against(&self, cluster: &Cluster, node: NodeId) -> Option<Reasons> {
+        if let Some(taint) = cluster.taints(node).iter().find(|t| !self.tolerates(t)) {
+            return Some(Reasons::Taint(taint.key.clone(), taint.value.clone()));
+        }
+        let labelled =
+            |(key, value): &(String, String)| cluster.label(node, key).as_deref() == Some(value);
+        if !self.node_selector.iter().all(labelled) {
+            return Some(Reasons::Selector);
+        }
+        if self.needs_feature && !cluster.has_feature(node, RESTART_ALL_CONTAINERS) {
+            return Some(Reasons::Feature);
+        }
+        None
+    }
+
+    /// Whether a NoSchedule or NoExecute taint is no obstacle.
+    pub fn tolerates(&self, taint: &Taint) -> bool {
+        taint.effect == TaintEffect::PreferNoSchedule
+            || self.tolerations.iter().any(|t| t.tolerates(taint))
+    }
+
+    /// Why no node of the empty cluster could take this pod; `None` if one could.
+    pub fn never_fits(&self, cluster: &Cluster) -> Option<String> {
+        let columns = cluster.resources.len();
+        let too_small = |n: usize| {
+            self.requests
+                .iter()
+                .find(|(c, milli)| cluster.allocatable[n * columns + *c as usize] < *milli)
+        };
+        let possible = |n: usize| self.allows(NodeId(n as u32)) && too_small(n).is_none();
+        if (0..cluster.len()).any(possible) {
+            return None;
+        }
+        let reasons =
+            (0..cluster.len()).map(|n| match self.reason_against(cluster, NodeId(n as u32)) {
+                Some(reason) => reason,
+                None => Reasons::insufficient(
+                    too_small(n).map_or("", |(c, _)| &cluster.resources[*c as usize]),
+                ),
+            });
+        Some(explain(cluster.len(), reasons))
+    }
+
+    /// Accelerators one pod holds: its request of the accelerator resource of the first pool that has one.
+    pub fn accelerators(&self, cluster: &Cluster, topology: &Topology) -> u32 {
+        let is_accelerator = |c: u32| {
+            let name = &cluster.resources[c as usize];
+            topology
+                .pools
+                .iter()
+                .any(|p| p.accelerator == *name && !name.is_empty())
+        };
+        self.requests
+            .iter()
+            .filter(|(c, _)| is_accelerator(*c))
+            .map(|(_, m)| (m / 1000) as u32)
+            .sum()
+    }
+}

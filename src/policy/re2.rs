@@ -1,0 +1,181 @@
+//! `onJobFailureMessagePatterns` as Go's `regexp` (RE2) reads them, on top of the `regex` crate.
+//!
+//! Must never fail a pass: a pattern that does not compile is only logged upstream and never matches (API-20, C-6).
+
+use regex::bytes::{Regex, RegexBuilder};
+
+/// `None` if the pattern is not valid.
+pub fn compile(pattern: &str) -> Option<Regex> {
+    let translated = translate(pattern);
+    let build = |unicode| {
+        RegexBuilder::new(&translated)
+            .unicode(unicode)
+            .octal(true)
+            .build()
+    };
+    // Byte mode first: there (?i) and \b are ASCII without tables. Only \p{…} and letters beyond ASCII in a class need the other.
+    build(false).or_else(|_| build(true)).ok()
+}
+
+/// Rewrites what the two dialects read differently.
+fn translate(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len() + 16);
+    let mut rest = pattern;
+    let mut in_class = false;
+    while let Some(c) = rest.chars().next() {
+        let tail = &rest[c.len_utf8()..];
+        rest = match c {
+            '\\' => escape(tail, in_class, &mut out),
+            '[' if in_class && !tail.starts_with(':') => literal(c, tail, &mut out),
+            '&' | '~' if in_class => literal(c, tail, &mut out),
+            '[' if in_class => {
+                let end = tail.find(":]").map_or(tail.len(), |at| at + 2);
+                out.push('[');
+                out.push_str(&tail[..end]);
+                &tail[end..]
+            }
+            '[' => {
+                in_class = true;
+                open_class(tail, &mut out)
+            }
+            '{' if !in_class && !is_repeat(tail) => literal(c, tail, &mut out),
+            _ => {
+                in_class &= c != ']';
+                out.push(c);
+                tail
+            }
+        };
+    }
+    out
+}
+
+fn literal<'p>(c: char, tail: &'p str, out: &mut String) -> &'p str {
+    out.push('\\');
+    out.push(c);
+    tail
+}
+
+/// A `]` directly after `[` or `[^` is a member.
+fn open_class<'p>(mut tail: &'p str, out: &mut String) -> &'p str {
+    out.push('[');
+    if let Some(t) = tail.strip_prefix('^') {
+        out.push('^');
+        tail = t;
+    }
+    if let Some(t) = tail.strip_prefix(']') {
+        out.push_str("\\]");
+        tail = t;
+    }
+    tail
+}
+
+/// `tail` follows a backslash.
+fn escape<'p>(tail: &'p str, in_class: bool, out: &mut String) -> &'p str {
+    let Some(c) = tail.chars().next() else {
+        out.push('\\');
+        return tail;
+    };
+    let after = &tail[c.len_utf8()..];
+    // Go's Perl classes are ASCII.
+    let (negated, members) = match c {
+        'd' | 'D' => (c == 'D', "0-9"),
+        'w' | 'W' => (c == 'W', "0-9A-Za-z_"),
+        's' | 'S' => (c == 'S', r"\t\n\x0C\r "),
+        'Q' if !in_class => {
+            let (quoted, end) = after.split_once("\\E").unwrap_or((after, ""));
+            out.push_str(&regex::escape(quoted));
+            return end;
+        }
+        // Word boundaries in the crate, plain characters in Go.
+        '<' | '>' => {
+            out.push(c);
+            return after;
+        }
+        _ => {
+            // `\p{Lu}` and `\x{2603}`: the braces belong to the escape.
+            let braced = matches!(c, 'p' | 'P' | 'x') && after.starts_with('{');
+            let end = match after.find('}') {
+                Some(at) if braced => at + 1,
+                _ => 0,
+            };
+            out.push('\\');
+            out.push(c);
+            out.push_str(&after[..end]);
+            return &after[end..];
+        }
+    };
+    match (negated, in_class) {
+        (false, true) => out.push_str(members),
+        (negated, _) => {
+            out.push_str(if negated { "[^" } else { "[" });
+            out.push_str(members);
+            out.push(']');
+        }
+    }
+    after
+}
+
+/// Go reads `{` as a character unless it opens `{n}`, `{n,}` or `{n,m}`.
+fn is_repeat(tail: &str) -> bool {
+    let Some((inside, _)) = tail.split_once('}') else {
+        return false;
+    };
+    let (low, high) = inside.split_once(',').unwrap_or((inside, ""));
+    let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+    !low.is_empty() && digits(low) && digits(high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_read_as_go_reads_them() {
+        for (pattern, message, found, sentence) in [
+            (
+                "exit code 3",
+                "failed with exit code 3 matching",
+                true,
+                "the search is unanchored",
+            ),
+            ("^exit", "failed with exit", false, "an anchor is respected"),
+            (r"code \d+", "code 42", true, "digits"),
+            (r"^\d$", "٣", false, "digits beyond ASCII are none"),
+            (r"^\W$", "é", false, "a letter of two bytes is not one byte"),
+            (r"^[\D]", "x", true, "a negated class inside a class"),
+            (r"a[\w.]+c", "a_.c", true, "word characters inside a class"),
+            ("(?i)BACKOFF", "backoffLimit", true, "case folding"),
+            (
+                r#"{"code": 3}"#,
+                r#"got {"code": 3}"#,
+                true,
+                "a brace that is no repetition",
+            ),
+            ("o{2}", "foo", true, "a brace that is one"),
+            (r"\Q(a+b)\E!", "(a+b)!", true, "quoted text"),
+            ("[[]x", "[x", true, "an opening bracket inside a class"),
+            ("[]]x", "]x", true, "a closing bracket first in a class"),
+            ("[[:digit:]]+$", "abc7", true, "a named class"),
+            ("[a&&b]", "&", true, "no set operations in Go"),
+            (
+                r"\<pod\>",
+                "<pod>",
+                true,
+                "escaped angle brackets are themselves",
+            ),
+            (r"\p{Lu}od", "Éod", true, "Unicode classes"),
+            (r"^\x{2603}$", "\u{2603}", true, "a code point in braces"),
+            ("", "anything", true, "the empty pattern matches everything"),
+        ] {
+            let re = compile(pattern).unwrap_or_else(|| panic!("{sentence}: does not compile"));
+            assert_eq!(re.is_match(message.as_bytes()), found, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn what_go_cannot_compile_never_matches() {
+        for pattern in ["(", "a**b(", "[z-a]", r"\", "(?=x)", "x{2,1}", "*"] {
+            assert!(compile(pattern).is_none(), "{pattern}");
+        }
+    }
+}

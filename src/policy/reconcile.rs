@@ -1,0 +1,86 @@
+//! REC-4 to REC-15: one pass over one JobSet, in upstream's strict order.
+//!
+//! Must never carry anything out: the plan says what, the engine does it.
+
+use super::buckets::{self, Bucket, Buckets, in_bucket};
+use super::{JobSetView, Plan, conditions, failure, in_place, restart, success, suspend, ttl};
+use crate::spec::JOBSET_CONTROLLER;
+
+/// One pass. `plan` is overwritten; its buffers are reused.
+pub fn reconcile(view: &JobSetView<'_>, plan: &mut Plan) {
+    plan.clear();
+    buckets::copy_status(&mut plan.status, view.status);
+    let manager = view.jobset.spec.managed_by.as_deref();
+    if view.deleting || manager.is_some_and(|m| m != JOBSET_CONTROLLER) {
+        plan.rules.push("REC-4");
+        return;
+    }
+    if let Err(error) = pass(view, plan) {
+        // REC-13: commands sent so far stay sent; nothing of the status survives.
+        plan.error = Some(error);
+        plan.status_dirty = false;
+        plan.events.clear();
+        buckets::copy_status(&mut plan.status, view.status);
+        plan.rules.push("REC-13");
+    }
+}
+
+fn pass(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
+    let seen = buckets::update(view, plan)?;
+    if conditions::terminal(view.status).is_some() {
+        if seen.active > 0 {
+            delete(view, plan, Bucket::Active, "REC-7");
+        }
+        ttl::after_finished(view, plan);
+        return Ok(());
+    }
+    if seen.previous > 0 {
+        delete(view, plan, Bucket::Previous, "REC-8");
+    }
+    if !view.suspended && all_jobs_ready(view, plan) && conditions::set_jobs_ready(plan, view.now) {
+        plan.rules.push("REC-9");
+    }
+    if seen.failed > 0 {
+        plan.rules.push("REC-10");
+        return failure::execute(view, plan);
+    }
+    if seen.successful > 0 && success::met(view) {
+        conditions::set_completed(plan, view.now);
+        plan.rules.extend(["REC-11", "SP-2"]);
+        return Ok(());
+    }
+    keep_running(view, plan, &seen)
+}
+
+/// REC-12: Service, creation, suspend or resume, in-place step.
+fn keep_running(view: &JobSetView<'_>, plan: &mut Plan, seen: &Buckets) -> Result<(), String> {
+    if view.jobset.spec.network.enable_dns_hostnames && !view.service_exists {
+        plan.create_service = true;
+        plan.rules.push("SVC-1");
+    }
+    restart::create_missing(view, plan, seen);
+    if view.suspended {
+        suspend::suspend(view, plan, seen);
+    } else {
+        suspend::resume(view, plan);
+    }
+    in_place::step(view, plan)
+}
+
+/// DEL-1: Jobs with a deletionTimestamp are skipped.
+fn delete(view: &JobSetView<'_>, plan: &mut Plan, bucket: Bucket, rule: &'static str) {
+    let targets = in_bucket(view, bucket).filter(|(_, job)| !job.deleting);
+    plan.delete.extend(targets.map(|(at, _)| at));
+    if !plan.delete.is_empty() {
+        plan.rules.push(rule);
+    }
+}
+
+/// REC-9: sums over all replicatedJobs, so succeeded Jobs of one may stand for others only by number (C-25).
+fn all_jobs_ready(view: &JobSetView<'_>, plan: &Plan) -> bool {
+    let specs = view.jobset.spec.replicated_jobs.iter();
+    let wanted: u64 = specs.map(|r| u64::from(r.replicas)).sum();
+    let statuses = plan.status.replicated_jobs.iter();
+    let ready: u64 = statuses.map(|s| u64::from(s.ready + s.succeeded)).sum();
+    ready == wanted
+}

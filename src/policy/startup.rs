@@ -1,0 +1,15 @@
+//! SU-1, SU-2: startupPolicy InOrder.
+//!
+//! Must never gate anything while the JobSet is suspended (CRE-7).
+
+use super::{JobSetView, RjStatus};
+use crate::spec::StartupPolicyOrder;
+
+pub fn in_order(view: &JobSetView<'_>) -> bool {
+    view.jobset.spec.startup_order == StartupPolicyOrder::InOrder
+}
+
+/// SU-1: replicas 0 has started from the beginning.
+pub fn started(replicas: u32, status: &RjStatus) -> bool {
+    status.failed + status.ready + status.succeeded == replicas
+}

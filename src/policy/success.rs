@@ -1,0 +1,32 @@
+//! SP-1, SP-2: when a JobSet is complete.
+//!
+//! Must never be asked while a current Job is failed (REC-10).
+
+use super::JobSetView;
+use super::buckets::{Bucket, in_bucket};
+use crate::spec::Operator;
+
+/// SP-2. Asked only if some current Job is Complete: All over targets without replicas is then met (C-11).
+pub fn met(view: &JobSetView<'_>) -> bool {
+    let spec = &view.jobset.spec;
+    let policy = &spec.success_policy;
+    let targeted = |rj: u32| {
+        policy.target_replicated_jobs.is_empty()
+            || spec
+                .replicated_jobs
+                .get(rj as usize)
+                .is_some_and(|r| policy.target_replicated_jobs.contains(&r.name))
+    };
+    let needed: u64 = match policy.operator {
+        Operator::Any => 1,
+        Operator::All => (0..)
+            .zip(&spec.replicated_jobs)
+            .filter(|(rj, _)| targeted(*rj))
+            .map(|(_, r)| u64::from(r.replicas))
+            .sum(),
+    };
+    let matched = in_bucket(view, Bucket::Successful)
+        .filter(|(_, job)| targeted(job.rj))
+        .count() as u64;
+    matched >= needed
+}

@@ -1,0 +1,29 @@
+//! TTL-1 to TTL-3: deletion of a finished JobSet.
+//!
+//! Must never run before the active Jobs of the finished JobSet are deleted (TTL-2).
+
+use super::{JobSetView, Plan, conditions};
+use crate::base::time::NANOS_PER_SECOND;
+use crate::base::{Duration, Time};
+
+/// The API stores times in whole seconds (jobset.md 18, C-35).
+pub fn whole_seconds(t: Time) -> Time {
+    Time(t.0 / NANOS_PER_SECOND * NANOS_PER_SECOND)
+}
+
+/// TTL-1: DELETE the JobSet, or come back when it is due.
+pub fn after_finished(view: &JobSetView<'_>, plan: &mut Plan) {
+    let Some(ttl) = view.jobset.spec.ttl_seconds_after_finished else {
+        return;
+    };
+    let Some(finished) = conditions::terminal(view.status) else {
+        return;
+    };
+    let due = whole_seconds(finished.last_transition) + Duration::from_secs(u64::from(ttl));
+    if view.now >= due {
+        plan.delete_jobset = true;
+    } else {
+        plan.requeue_after = Some(due.since(view.now));
+    }
+    plan.rules.push("TTL-1");
+}

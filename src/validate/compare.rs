@@ -1,0 +1,272 @@
+//! One recording and one run → what they agree and disagree about.
+//!
+//! Must never run anything: it gets an `Observed` run, hand-made in tests.
+
+use super::history::History;
+use super::milestones::{self, IN_PLACE, Milestones, RECREATE};
+use super::recording::{Kind, Recording};
+use super::result::*;
+use super::run_steps::RunSteps;
+use super::scenario::NotSimulated;
+use super::{decisions, nodes, requests};
+use crate::record::*;
+
+/// Everything that the comparison needs of a run.
+pub struct Observed {
+    pub outcome: RunOutcome,
+    pub names: Names,
+    pub sink: Observer,
+}
+
+/// The sink of a run that is compared with a recording.
+pub struct Observer {
+    pub milestones: Milestones,
+    pub history: History,
+    pub steps: RunSteps,
+    kind: Kind,
+}
+
+impl Observer {
+    pub fn new(recording: &Recording) -> Observer {
+        Observer {
+            milestones: Milestones::new(is_in_place(recording)),
+            history: History::default(),
+            steps: RunSteps::default(),
+            kind: recording.kind,
+        }
+    }
+}
+
+impl Sink for Observer {
+    fn record(&mut self, record: &Record, texts: &Texts) {
+        match self.kind {
+            Kind::Times => self.milestones.record(record, texts),
+            Kind::Nodes => {
+                self.history.record(record, texts);
+                self.steps.record(record, texts);
+            }
+            Kind::Decisions | Kind::Corner => self.history.record(record, texts),
+        }
+    }
+}
+
+/// Why there is no run to compare with.
+pub enum NoRun {
+    /// The model has no word for something in the script.
+    NotSimulated(NotSimulated),
+    /// The real control plane accepted the JobSet, the program did not: a difference like any other.
+    Refused(String),
+}
+
+fn is_in_place(recording: &Recording) -> bool {
+    let strategy = recording.milestones.as_ref().map(|m| m.strategy.as_str());
+    strategy == Some("InPlaceRestart")
+}
+
+/// Compares, whatever became of the run.
+pub fn compare(file: &str, recording: &Recording, run: Result<&Observed, NoRun>) -> FileResult {
+    let mut result = FileResult {
+        file: file.to_owned(),
+        kind: recording.kind,
+        about: recording.about.clone(),
+        not_simulated: None,
+        differences: None,
+        milestones: Vec::new(),
+        restart: None,
+        requests: Vec::new(),
+    };
+    match run {
+        Err(NoRun::NotSimulated(NotSimulated(reason))) => result.not_simulated = Some(reason),
+        Err(NoRun::Refused(reason)) if recording.kind == Kind::Times => {
+            result.about = format!("{}; refused: {reason}", result.about);
+            result.restart = restart(recording, |_| None);
+        }
+        Err(NoRun::Refused(reason)) => {
+            result.differences = Some(vec![Difference::new("jobSet", "accepted", reason)]);
+        }
+        Ok(run) if recording.kind == Kind::Times => times(recording, run, &mut result),
+        Ok(run) => {
+            let Observed {
+                outcome,
+                names,
+                sink,
+                ..
+            } = run;
+            let mut found = decisions::compare(recording, outcome, &sink.history, names);
+            if recording.kind == Kind::Nodes {
+                let (late, steps) = nodes::compare(recording, &sink.steps, names);
+                found.extend(late);
+                result.milestones = steps;
+            }
+            result.differences = Some(found);
+        }
+    }
+    result
+}
+
+fn times(recording: &Recording, run: &Observed, result: &mut FileResult) {
+    let Some(recorded) = &recording.milestones else {
+        return;
+    };
+    let simulated = run.sink.milestones.seconds();
+    let known: &[&str] = if is_in_place(recording) {
+        &IN_PLACE
+    } else {
+        &RECREATE
+    };
+    let others = recorded.milestones_s.keys().map(String::as_str);
+    let others = others.filter(|name| !known.contains(name));
+    for name in known.iter().copied().chain(others) {
+        let milestone = Milestone {
+            name: name.to_owned(),
+            recorded_s: recorded.milestones_s.get(name).copied(),
+            simulated_s: simulated.get(name).copied(),
+        };
+        if milestone.recorded_s.is_some() || milestone.simulated_s.is_some() {
+            result.milestones.push(milestone);
+        }
+    }
+    result.restart = restart(recording, |name| simulated.get(name).copied());
+    if let Some(recorded) = &recording.requests {
+        result.requests = requests::compare(recorded, &run.outcome.requests);
+    }
+}
+
+/// The restart's total, or the last milestone that counts.
+fn restart(recording: &Recording, simulated: impl Fn(&str) -> Option<f64>) -> Option<Restart> {
+    let recorded = recording.milestones.as_ref()?;
+    let milestone = match &recording.scored_up_to {
+        Some(name) => name.as_str(),
+        None => milestones::total(is_in_place(recording)),
+    };
+    let recorded_s = *recorded.milestones_s.get(milestone)?;
+    (recorded_s > 0.0).then(|| Restart {
+        milestone: milestone.to_owned(),
+        recorded_s,
+        simulated_s: simulated(milestone),
+        scored: recording.scored != Some(false),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::tests::example;
+    use super::*;
+    use crate::base::*;
+    use serde_json::{Value, json};
+
+    fn times_recording(edit: impl FnOnce(&mut Value)) -> Recording {
+        example(|j| {
+            j["kind"] = "times".into();
+            j["milestones"] = json!({"strategy": "Recreate",
+                "milestones_s": {"lastPodCreated": 2.0, "lastPodReady": 4.0, "firstJobGone": 1.0}});
+            edit(j);
+        })
+    }
+
+    fn observed(recording: &Recording) -> Observed {
+        let mut sink = Observer::new(recording);
+        let created = |attempt| Body::PodCreated {
+            pod: PodId(0),
+            incarnation: attempt,
+            job: JobId(0),
+            index: 0,
+            attempt,
+        };
+        let failed = Body::PodFinished {
+            pod: PodId(0),
+            incarnation: 0,
+            succeeded: false,
+            exit_code: 1,
+        };
+        let ready = Body::PodReady {
+            pod: PodId(0),
+            incarnation: 1,
+        };
+        for (ms, body) in [
+            (0, created(0)),
+            (1000, failed),
+            (3200, created(1)),
+            (5000, ready),
+        ] {
+            let record = Record {
+                seq: 0,
+                cause: NO_CAUSE,
+                at: Time(ms * 1_000_000),
+                body,
+            };
+            sink.record(&record, &Texts::default());
+        }
+        Observed {
+            outcome: RunOutcome {
+                end: Time::ZERO,
+                end_reason: EndReason::Settled,
+                digest: 0,
+                records: 0,
+                events: 0,
+                jobsets: Vec::new(),
+                ledger: Ledger::default(),
+                resources: Vec::new(),
+                requests: Vec::new(),
+                stuck: Vec::new(),
+                warnings: Vec::new(),
+            },
+            names: Names::default(),
+            sink,
+        }
+    }
+
+    #[test]
+    fn the_restart_is_the_last_milestone_that_counts() {
+        for (up_to, expected) in [
+            (None, ("lastPodReady", 4.0, Some(4.0))),
+            (Some("lastPodCreated"), ("lastPodCreated", 2.0, Some(2.2))),
+            (Some("firstJobGone"), ("firstJobGone", 1.0, None)),
+        ] {
+            let r = times_recording(|j| j["scoredUpTo"] = json!(up_to));
+            let result = compare("f", &r, Ok(&observed(&r)));
+            let restart = result.restart.unwrap();
+            let seen = (
+                restart.milestone.as_str(),
+                restart.recorded_s,
+                restart.simulated_s,
+            );
+            assert_eq!(seen, expected);
+            assert!(restart.scored && result.differences.is_none());
+        }
+    }
+
+    #[test]
+    fn milestones_are_listed_in_their_order_with_gaps() {
+        let r = times_recording(|j| j["scored"] = false.into());
+        let result = compare("f", &r, Ok(&observed(&r)));
+        let names: Vec<&str> = result.milestones.iter().map(|m| m.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "firstJobGone",
+                "firstPodCreated",
+                "lastPodCreated",
+                "lastPodReady"
+            ]
+        );
+        assert_eq!(result.milestones[0].simulated_s, None);
+        assert!(!result.restart.unwrap().scored);
+    }
+
+    #[test]
+    fn a_refused_jobset_is_a_difference_and_an_unknown_action_is_not() {
+        let r = example(|_| {});
+        let refused = compare("f", &r, Err(NoRun::Refused("no".into())));
+        assert_eq!(refused.differences.unwrap()[0].path, "jobSet");
+        let skipped = NoRun::NotSimulated(NotSimulated("action patch".into()));
+        let skipped = compare("f", &r, Err(skipped));
+        assert_eq!(
+            (skipped.differences, skipped.not_simulated.as_deref()),
+            (None, Some("action patch"))
+        );
+        let r = times_recording(|_| {});
+        let refused = compare("f", &r, Err(NoRun::Refused("no".into())));
+        assert_eq!(refused.restart.unwrap().error(), -1.0);
+    }
+}

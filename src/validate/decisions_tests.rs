@@ -1,0 +1,229 @@
+//! Cases of the comparison of decisions: one change each to a run that equals its recording.
+
+use super::decisions::compare;
+use super::history::{History, tests::*};
+use super::read::tests::example;
+use super::recording::Recording;
+use crate::base::*;
+use crate::record::{names::JobName, *};
+use serde_json::{Value, json};
+
+const FAILED: &str = "Failed=True BackoffLimitExceeded: Pod ns/js-w-0-1-<rand> failed";
+
+fn recording(edit: impl FnOnce(&mut Value)) -> Recording {
+    example(|j| {
+        j["status"] = json!({"restarts": 1, "restartsCountTowardsMax": 1, "terminalState": "Failed",
+            "conditions": [{"type": "Failed", "status": "True", "reason": "ReachedMaxRestarts", "message": "m"}],
+            "replicatedJobsStatus": [{"name": "w", "ready": 0, "succeeded": 0, "failed": 1, "active": 0,
+                "suspended": 0, "jobRestarts": [1]}]});
+        j["jobs"] = json!([
+            {"name": "js-w-0", "restartAttempt": "0", "exists": false, "suspended": false, "conditions": []},
+            {"name": "js-w-0", "restartAttempt": "1", "exists": true, "suspended": false,
+             "conditions": ["Suspended=False JobResumed: Job resumed", FAILED]}]);
+        j["events"] = json!([
+            {"object": "JobSet/js", "type": "Warning", "reason": "ReachedMaxRestarts", "message": "m"},
+            {"object": "JobSet/js", "type": "Warning", "reason": "JobCreationFailed", "message": "race"},
+            {"object": "Job/js-w-0", "type": "Normal", "reason": "SuccessfulCreate", "message": "x"}]);
+        j["log"] = json!([
+            [1, "JobSet", "js", "status", null],
+            [2, "JobSet", "js", "status", {"restarts": 0}],
+            [3, "JobSet", "js", "status", {"restarts": 1, "restartsCountTowardsMax": 1}],
+            [4, "JobSet", "js", "status", {"restarts": 1, "restartsCountTowardsMax": 1, "terminalState": "Failed",
+                "conditions": [{"type": "Failed", "status": "True", "reason": "ReachedMaxRestarts", "message": "m"}]}]]);
+        edit(j);
+    })
+}
+
+fn names() -> Names {
+    Names {
+        jobs: vec![JobName {
+            jobset: JobSetId(0),
+            name: "js-w-0".into(),
+            replicated_job: "w".into(),
+            job_index: 0,
+            pods: 2,
+        }],
+        ..Names::default()
+    }
+}
+
+fn condition_outcome(kind: &'static str, reason: &str, message: String) -> ConditionOutcome {
+    ConditionOutcome {
+        kind,
+        status: true,
+        reason: reason.into(),
+        message,
+        last_transition: Time::ZERO,
+    }
+}
+
+fn outcome() -> RunOutcome {
+    let job = |restart_attempt, exists, conditions| JobOutcome {
+        job: JobId(0),
+        restart_attempt,
+        conditions,
+        active: 0,
+        ready: 0,
+        succeeded: 0,
+        failed: 0,
+        suspended: false,
+        exists,
+    };
+    let pod = names().pod(JobId(0), 1, PodId(1), 1);
+    let failed = condition_outcome(
+        "Failed",
+        "BackoffLimitExceeded",
+        format!("Pod ns/{pod} failed"),
+    );
+    RunOutcome {
+        end: Time::ZERO,
+        end_reason: EndReason::TimeLimit,
+        digest: 0,
+        records: 0,
+        events: 0,
+        jobsets: vec![JobSetOutcome {
+            terminal_state: "Failed",
+            restarts: 1,
+            restarts_count_towards_max: 1,
+            conditions: vec![condition_outcome(
+                "Failed",
+                "ReachedMaxRestarts",
+                "m".into(),
+            )],
+            replicated_jobs_status: vec![ReplicatedJobStatus {
+                name: "w".into(),
+                failed: 1,
+                job_restarts: vec![1],
+                ..ReplicatedJobStatus::default()
+            }],
+            // In another order than recorded: a multiset.
+            jobs: vec![job(1, true, vec![failed]), job(0, false, Vec::new())],
+            ..JobSetOutcome::default()
+        }],
+        ledger: Ledger::default(),
+        resources: Vec::new(),
+        requests: Vec::new(),
+        stuck: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+fn history(more: &[(u64, Body)]) -> History {
+    let mut texts = Texts::default();
+    let failed = condition(
+        JobSetConditionType::Failed,
+        true,
+        &mut texts,
+        "ReachedMaxRestarts",
+    );
+    let event = Body::KubeEvent {
+        object: ObjectRef::JobSet(JobSetId(0)),
+        warning: true,
+        reason: texts.intern("ReachedMaxRestarts"),
+        message: texts.intern("m"),
+    };
+    let mut records = vec![(3, counted(1)), (4, failed), (5, event), (6, event)];
+    records.extend_from_slice(more);
+    play(&texts, &records)
+}
+
+fn paths(recording: &Recording, outcome: &RunOutcome, history: &History) -> Vec<String> {
+    let differences = compare(recording, outcome, history, &names());
+    differences.into_iter().map(|d| d.path).collect()
+}
+
+#[test]
+fn an_equal_run_has_no_difference() {
+    assert_eq!(
+        paths(&recording(|_| {}), &outcome(), &history(&[])),
+        [""; 0]
+    );
+}
+
+#[test]
+fn each_change_of_the_outcome_is_found_under_its_own_path() {
+    type Edit = fn(&mut JobSetOutcome);
+    let cases: [(Edit, &str); 11] = [
+        (|j| j.terminal_state = "Completed", "status.terminalState"),
+        (|j| j.restarts = 2, "status.restarts"),
+        (
+            |j| j.restarts_count_towards_max = 0,
+            "status.restartsCountTowardsMax",
+        ),
+        (
+            |j| j.current_in_place_restart_attempt = Some(0),
+            "status.currentInPlaceRestartAttempt",
+        ),
+        (
+            |j| j.previous_in_place_restart_attempt = Some(0),
+            "status.previousInPlaceRestartAttempt",
+        ),
+        (|j| j.deleted = true, "deleted"),
+        (
+            |j| j.conditions[0].message = "n".into(),
+            "status.conditions[0]",
+        ),
+        (
+            |j| j.replicated_jobs_status[0].job_restarts.clear(),
+            "status.replicatedJobsStatus[w]",
+        ),
+        (|j| j.jobs[1].exists = true, "jobs"),
+        (|j| j.jobs[0].suspended = true, "jobs"),
+        (|j| j.jobs[1].restart_attempt = 1, "jobs"),
+    ];
+    for (edit, path) in cases {
+        let mut outcome = outcome();
+        edit(&mut outcome.jobsets[0]);
+        let found = paths(&recording(|_| {}), &outcome, &history(&[]));
+        assert_eq!(found, [path]);
+    }
+}
+
+#[test]
+fn each_change_of_the_recording_is_found_under_its_own_path() {
+    type Edit = fn(&mut Value);
+    let cases: [(Edit, &str); 3] = [
+        (|j| j["events"][0]["type"] = "Normal".into(), "events"),
+        (|j| j["log"][2][4]["restarts"] = 0.into(), "sequence[1]"),
+        (|j| j["jobs"][1]["conditions"][1] = "x".into(), "jobs"),
+    ];
+    for (edit, path) in cases {
+        let found = paths(&recording(edit), &outcome(), &history(&[]));
+        assert_eq!(found, [path]);
+    }
+}
+
+#[test]
+fn answers_to_user_actions_are_compared() {
+    let delete = |answer: &'static str| {
+        recording(move |j| {
+            j["script"]["actions"] = json!([{"atMs": 6500, "do": "deletePod", "pod": "js-w-0-0"},
+                {"atMs": 7000, "do": "resume"}]);
+            let entries = j["log"].as_array_mut().unwrap();
+            entries.push(json!([6501, "User", "js-w-0-0", "deletePod", answer]));
+            entries.push(json!([7001, "User", "", "resume"]));
+        })
+    };
+    let fault = |pod| Body::Fault {
+        index: 0,
+        node: NodeId::NONE,
+        pod,
+    };
+    let gone = Body::JobSetDeleted {
+        jobset: JobSetId(0),
+    };
+    for (answer, records, expected) in [
+        ("", vec![(6500, fault(PodId(0)))], vec![]),
+        ("no such pod", vec![(6500, fault(PodId::NONE))], vec![]),
+        ("no such pod", vec![], vec![]),
+        ("", vec![], vec!["actions[0] deletePod"]),
+        (
+            "no such pod",
+            vec![(6500, fault(PodId(0))), (6900, gone)],
+            vec!["actions[0] deletePod", "actions[1] resume"],
+        ),
+    ] {
+        let found = paths(&delete(answer), &outcome(), &history(&records));
+        assert_eq!(found, expected, "{answer:?} {records:?}");
+    }
+}

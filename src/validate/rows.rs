@@ -1,0 +1,165 @@
+//! The parts of a recording that are written as rows instead of objects: the log and the pods.
+//!
+//! Must never interpret them; a row that has another shape is an error.
+
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+
+/// `[ms, kind, name, what, detail]`; detail may be absent.
+#[derive(Clone, Debug, Serialize)]
+pub struct LogEntry {
+    pub at_ms: u64,
+    pub kind: String,
+    pub name: String,
+    pub what: String,
+    pub detail: Value,
+}
+
+impl<'de> Deserialize<'de> for LogEntry {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<LogEntry, D::Error> {
+        d.deserialize_seq(LogVisitor)
+    }
+}
+
+struct LogVisitor;
+
+impl<'de> Visitor<'de> for LogVisitor {
+    type Value = LogEntry;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a log row [ms, kind, name, what, detail]")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<LogEntry, A::Error> {
+        let short = |n| A::Error::invalid_length(n, &LogVisitor);
+        let entry = LogEntry {
+            at_ms: seq.next_element()?.ok_or_else(|| short(0))?,
+            kind: seq.next_element()?.ok_or_else(|| short(1))?,
+            name: seq.next_element()?.ok_or_else(|| short(2))?,
+            what: seq.next_element()?.ok_or_else(|| short(3))?,
+            detail: seq.next_element()?.unwrap_or(Value::Null),
+        };
+        while seq.next_element::<serde::de::IgnoredAny>()?.is_some() {}
+        Ok(entry)
+    }
+}
+
+/// One pod object; times in ms after the JobSet was created, None: never.
+#[derive(Clone, Debug, Default)]
+pub struct PodRow {
+    pub replicated_job: String,
+    pub job_index: u32,
+    pub pod_index: u32,
+    pub restart_attempt: u32,
+    pub node: String,
+    pub created_ms: Option<u64>,
+    pub finished_ms: Option<u64>,
+    pub deleting_ms: Option<u64>,
+    pub gone_ms: Option<u64>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(try_from = "RawPods")]
+pub struct Pods(pub Vec<PodRow>);
+
+#[derive(Deserialize)]
+struct RawPods {
+    #[serde(rename = "podColumns", default)]
+    columns: Vec<String>,
+    #[serde(default)]
+    pods: Vec<Vec<Value>>,
+}
+
+impl TryFrom<RawPods> for Pods {
+    type Error = String;
+
+    fn try_from(raw: RawPods) -> Result<Pods, String> {
+        if raw.pods.is_empty() {
+            return Ok(Pods::default());
+        }
+        let column = |name: &str| {
+            let found = raw.columns.iter().position(|c| c == name);
+            found.ok_or_else(|| format!("podColumns has no column {name}"))
+        };
+        let texts = [column("replicatedJob")?, column("node")?];
+        let numbers = [
+            column("jobIndex")?,
+            column("podIndex")?,
+            column("restartAttempt")?,
+        ];
+        let times = [
+            column("createdMs")?,
+            column("finishedMs")?,
+            column("deletingMs")?,
+            column("goneMs")?,
+        ];
+        let row = |(i, cells): (usize, &Vec<Value>)| {
+            let bad = |c: usize| format!("pods[{i}]: column {} has another type", raw.columns[c]);
+            let text = |c: usize| cells.get(c)?.as_str().map(str::to_owned);
+            let number = |c: usize| cells.get(c)?.as_i64();
+            let index = |c: usize| {
+                let n = number(c).and_then(|n| u32::try_from(n).ok());
+                n.ok_or_else(|| bad(c))
+            };
+            let time = |c: usize| {
+                let n = number(c).ok_or_else(|| bad(c))?;
+                Ok::<_, String>(u64::try_from(n).ok())
+            };
+            Ok(PodRow {
+                replicated_job: text(texts[0]).ok_or_else(|| bad(texts[0]))?,
+                node: text(texts[1]).ok_or_else(|| bad(texts[1]))?,
+                job_index: index(numbers[0])?,
+                pod_index: index(numbers[1])?,
+                restart_attempt: index(numbers[2])?,
+                created_ms: time(times[0])?,
+                finished_ms: time(times[1])?,
+                deleting_ms: time(times[2])?,
+                gone_ms: time(times[3])?,
+            })
+        };
+        raw.pods
+            .iter()
+            .enumerate()
+            .map(row)
+            .collect::<Result<_, _>>()
+            .map(Pods)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_row_may_lack_its_detail() {
+        let rows: Vec<LogEntry> = serde_json::from_str(
+            r#"[[5,"JobSet","js","created"],[6,"JobSet","js","status",{"restarts":1}]]"#,
+        )
+        .unwrap();
+        assert_eq!(rows[0].detail, Value::Null);
+        assert_eq!(rows[1].detail["restarts"], 1);
+        assert!(serde_json::from_str::<LogEntry>("[5,\"JobSet\"]").is_err());
+    }
+
+    #[test]
+    fn pod_columns_are_found_by_name_and_minus_one_is_never() {
+        let columns = r#"["goneMs","replicatedJob","jobIndex","podIndex","restartAttempt","node","createdMs","finishedMs","deletingMs"]"#;
+        let read = |row: &str| {
+            let text = format!(r#"{{"podColumns":{columns},"pods":[{row}]}}"#);
+            serde_json::from_str::<Pods>(&text).map_err(|e| e.to_string())
+        };
+        let pods = read(r#"[9,"w",1,2,3,"n",4,-1,-1]"#).unwrap();
+        let pod = &pods.0[0];
+        assert_eq!(
+            (pod.gone_ms, pod.finished_ms, pod.restart_attempt),
+            (Some(9), None, 3)
+        );
+        assert!(
+            read(r#"[9,"w",1,"x",3,"n",4,-1,-1]"#)
+                .unwrap_err()
+                .contains("podIndex")
+        );
+    }
+}

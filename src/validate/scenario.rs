@@ -1,0 +1,251 @@
+//! Recording → `spec::Scenario`: the same JobSet, cluster, rates and script as were played.
+//!
+//! Must never leave out a part of the script in silence: what the model has no word for makes the recording
+//! `NotSimulated`, with the reason, so that it is counted apart instead of being compared with something else.
+
+use super::recording::{Kind, RecordedControlPlane, Recording};
+use super::script::{container_rule, fault};
+use super::topology::topology;
+use crate::base::Duration;
+use crate::base::random::Dist;
+use crate::spec::timing::Kubelet;
+use crate::spec::*;
+
+/// Node-side requests per second that the API server answered while the recordings were made. The player of all
+/// kubelets and the API server shared two cores; the 600 status and 200 annotation patches of 200 pods took 3.4 s in
+/// `t100-i-4x50`. A property of that machine, not of Kubernetes; `--node-requests-per-s` overrides it.
+pub const NODE_REQUESTS_PER_S: f64 = 240.0;
+
+/// Kind `times` is not cut off: the run ends by itself when every pod is ready again, or at this time.
+const LIMIT_WITHOUT_END: Duration = Duration::from_secs(2 * 3600);
+
+/// The seed of every run of `validate`: one recording, one history.
+pub const SEED: u64 = 1;
+
+/// Why a recording can not be simulated: a short phrase, the same for equal causes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NotSimulated(pub String);
+
+/// What the flags of the command change.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub struct Overrides {
+    /// p50 and p95 of one API request, ms.
+    pub api_latency_ms: Option<(f64, f64)>,
+    pub node_requests_per_s: Option<f64>,
+}
+
+/// Defaults of the program that a recording changes in part.
+#[derive(Clone, Debug)]
+pub struct Defaults {
+    pub control_plane: ControlPlane,
+    pub timing: Timing,
+}
+
+/// The scenario that plays `recording` again; the JobSet itself is still to be submitted.
+pub fn scenario(
+    recording: &Recording,
+    defaults: &Defaults,
+    overrides: &Overrides,
+) -> Result<Scenario, NotSimulated> {
+    if recording.rejected().is_some() {
+        return Err(NotSimulated(
+            "JobSet rejected at admission, nothing to run".to_owned(),
+        ));
+    }
+    if let Some(key) = recording.script.unknown.keys().next() {
+        return Err(NotSimulated(format!("script key {key}")));
+    }
+    let rules = recording.script.pods.iter().map(container_rule);
+    let faults = recording.script.actions.iter();
+    let stop = match (recording.kind, recording.played_for_ms) {
+        (Kind::Times, _) | (_, None) => Stop {
+            at: LIMIT_WITHOUT_END,
+            when: StopWhen::Settled,
+        },
+        (_, Some(ms)) => Stop {
+            at: Duration::from_millis(ms),
+            when: StopWhen::Time,
+        },
+    };
+    Ok(Scenario {
+        name: recording.name.clone(),
+        description: recording.about.clone(),
+        topology: topology(recording),
+        control_plane: control_plane(&recording.control_plane, &defaults.control_plane, overrides)?,
+        timing: timing(recording, &defaults.timing, overrides),
+        containers: rules.collect::<Result<_, _>>()?,
+        faults: faults
+            .map(|a| fault(a, recording.jobset_name()))
+            .collect::<Result<_, _>>()?,
+        jobsets: Vec::new(),
+        stop,
+        seed: SEED,
+    })
+}
+
+fn control_plane(
+    recorded: &RecordedControlPlane,
+    defaults: &ControlPlane,
+    overrides: &Overrides,
+) -> Result<ControlPlane, NotSimulated> {
+    let rate = |r: super::recording::Rate| ClientRate::new(r.qps, r.burst);
+    let mut gates = FeatureGates {
+        in_place_restart: false,
+        restart_job: false,
+        elastic_jobset: false,
+    };
+    for gate in &recorded.feature_gates {
+        match gate.as_str() {
+            "InPlaceRestart" => gates.in_place_restart = true,
+            "RestartJob" => gates.restart_job = true,
+            "ElasticJobSet" => gates.elastic_jobset = true,
+            other => return Err(NotSimulated(format!("feature gate {other}"))),
+        }
+    }
+    let kcm = recorded.kube_controller_manager;
+    Ok(ControlPlane {
+        preset: "recording".to_owned(),
+        kube_controller_manager: rate(kcm),
+        concurrent_job_syncs: kcm
+            .concurrent_job_syncs
+            .unwrap_or(defaults.concurrent_job_syncs),
+        kube_scheduler: rate(recorded.kube_scheduler),
+        jobset_manager: rate(recorded.jobset_manager),
+        node_requests_per_s: overrides.node_requests_per_s.unwrap_or(NODE_REQUESTS_PER_S),
+        kubernetes: version(&recorded.kubernetes)?,
+        feature_gates: gates,
+        node_monitor_grace_period_s: recorded
+            .node_monitor_grace_period_s
+            .unwrap_or(defaults.node_monitor_grace_period_s),
+        heartbeat_s: recorded.heartbeat_s.unwrap_or(defaults.heartbeat_s),
+        ..defaults.clone()
+    })
+}
+
+/// `1.36.3` or `v1.36`: the minor version decides.
+fn version(text: &str) -> Result<Version, NotSimulated> {
+    let mut parts = text.trim_start_matches('v').split('.');
+    match (parts.next(), parts.next().and_then(|m| m.parse().ok())) {
+        (Some("1"), Some(minor)) => Ok(Version::new(minor)),
+        _ => Err(NotSimulated(format!("Kubernetes version {text:?}"))),
+    }
+}
+
+fn timing(recording: &Recording, defaults: &Timing, overrides: &Overrides) -> Timing {
+    let script = &recording.script;
+    let mut timing = defaults.clone();
+    timing.kubelet = Kubelet::Scripted {
+        start: Duration::from_millis(script.start_ms),
+        stop: Duration::from_millis(script.term_ms),
+        stop_exit_code: script.term_exit,
+        restart: Duration::from_millis(script.restart_ms),
+    };
+    let recorded = recording.control_plane.api_latency_ms.map(|l| l.p50_p95());
+    if let Some((p50, p95)) = overrides.api_latency_ms.or(recorded) {
+        let latency = Dist::from_p50_p95(p50 / 1e3, p95 / 1e3);
+        timing.api_read = latency.clone();
+        timing.api_write = latency.clone();
+        timing.api_pod_create = latency;
+    }
+    timing
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::super::read::{read, tests::*};
+    use super::*;
+    use crate::spec::timing::SchedulerCost;
+    use serde_json::json;
+
+    pub fn defaults() -> Defaults {
+        let rate = ClientRate::new(5.0, 10);
+        Defaults {
+            control_plane: ControlPlane {
+                preset: "stock".into(),
+                kube_controller_manager: rate,
+                concurrent_job_syncs: 5,
+                concurrent_gc_syncs: 20,
+                kube_scheduler: rate,
+                jobset_manager: rate,
+                node_requests_per_s: 5000.0,
+                kubernetes: Version::new(30),
+                feature_gates: FeatureGates {
+                    in_place_restart: true,
+                    restart_job: true,
+                    elastic_jobset: true,
+                },
+                node_monitor_grace_period_s: 40,
+                heartbeat_s: 10,
+            },
+            timing: Timing {
+                api_read: Dist::fixed_ms(1),
+                api_write: Dist::fixed_ms(2),
+                api_pod_create: Dist::fixed_ms(3),
+                watch_lag: Dist::fixed_ms(4),
+                agent_fanout: Dist::ZERO,
+                kubelet: Kubelet::Scripted {
+                    start: Duration::ZERO,
+                    stop: Duration::ZERO,
+                    stop_exit_code: 0,
+                    restart: Duration::ZERO,
+                },
+                scheduler: SchedulerCost {
+                    fixed: Duration::ZERO,
+                    per_node: Duration::ZERO,
+                    affinity_per_node: Duration::ZERO,
+                },
+            },
+        }
+    }
+
+    pub fn plain(recording: &Recording, overrides: Overrides) -> Result<Scenario, NotSimulated> {
+        scenario(recording, &defaults(), &overrides)
+    }
+
+    #[test]
+    fn rates_gates_and_kubelet_come_from_the_recording() {
+        let s = plain(&example(|_| {}), Overrides::default()).unwrap();
+        let cp = &s.control_plane;
+        assert_eq!(cp.kube_controller_manager, ClientRate::new(50.0, 60));
+        assert_eq!(cp.kube_scheduler, ClientRate::new(70.0, 80));
+        assert_eq!(
+            (cp.kubernetes, cp.node_requests_per_s),
+            (Version::new(36), 240.0)
+        );
+        assert!(cp.feature_gates.in_place_restart && !cp.feature_gates.restart_job);
+        assert_eq!(s.stop.at, Duration::from_secs(9));
+        assert_eq!(s.timing.api_write, Dist::fixed_ms(2));
+        let Kubelet::Scripted { start, stop, .. } = s.timing.kubelet else {
+            panic!("not scripted");
+        };
+        assert_eq!(
+            (start, stop),
+            (Duration::from_millis(500), Duration::from_millis(400))
+        );
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
+        let file = example(|j| j["controlPlane"]["apiLatencyMs"] = json!({"p50": 8, "p95": 8}));
+        let timing = plain(&file, Overrides::default()).unwrap().timing;
+        assert_eq!(timing.api_pod_create, Dist::fixed_ms(8));
+        let flags = Overrides {
+            api_latency_ms: Some((5.0, 5.0)),
+            node_requests_per_s: Some(7.0),
+        };
+        let s = plain(&file, flags).unwrap();
+        assert_eq!(s.timing.api_read, Dist::fixed_ms(5));
+        assert_eq!(s.control_plane.node_requests_per_s, 7.0);
+    }
+
+    #[test]
+    fn every_shared_recording_but_the_corner_cases_has_a_scenario() {
+        for folder in ["times", "nodes", "decisions"] {
+            let Some(files) = shared(folder) else { return };
+            for (file, text) in files {
+                let s = plain(&read(&file, &text).unwrap(), Overrides::default());
+                assert!(s.is_ok(), "{file}: {s:?}");
+            }
+        }
+    }
+}

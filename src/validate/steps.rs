@@ -1,0 +1,258 @@
+//! Steps of a recording of kind `nodes`; `run_steps` makes those of its run, in the same words.
+//!
+//! Must never match or judge; `nodes` does. Nodes are known by the alias of the script only: the scheduler may put
+//! the pod on another node.
+
+use super::recording::Recording;
+use std::collections::BTreeMap;
+use std::fmt;
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Object {
+    /// Action of the script, by its index.
+    Action(usize),
+    Node(String),
+    Job(String),
+    /// The nth pod object of this index in the Jobs with this restart-attempt.
+    Pod {
+        job: String,
+        index: u32,
+        attempt: u32,
+        nth: u32,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum What {
+    Acted,
+    Ready(String),
+    Tainted(String),
+    Untainted(String),
+    Created,
+    Condition(String),
+    /// Marked for deletion.
+    Deleting,
+    /// A pod's terminal phase.
+    Finished,
+    Gone,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    pub object: Object,
+    pub what: What,
+    pub at_s: f64,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.object {
+            Object::Action(i) => write!(f, "action {i}")?,
+            Object::Node(alias) => write!(f, "node {alias}")?,
+            Object::Job(name) => write!(f, "Job {name}")?,
+            Object::Pod {
+                job,
+                index,
+                attempt,
+                nth,
+            } => write!(f, "pod {job}-{index} attempt {attempt} try {nth}")?,
+        }
+        match &self.what {
+            What::Acted => f.write_str(" done"),
+            What::Ready(status) => write!(f, " Ready={status}"),
+            What::Tainted(key) => write!(f, " tainted {key}:NoExecute"),
+            What::Untainted(key) => write!(f, " untainted {key}:NoExecute"),
+            What::Created => f.write_str(" created"),
+            What::Condition(condition) => write!(f, " {condition}"),
+            What::Deleting => f.write_str(" marked for deletion"),
+            What::Finished => f.write_str(" finished"),
+            What::Gone => f.write_str(" gone"),
+        }
+    }
+}
+
+/// Ready status and NoExecute taints of one node; makes steps of their changes.
+#[derive(Default)]
+pub struct NodeView {
+    not_ready: bool,
+    taints: BTreeMap<String, bool>,
+}
+
+impl NodeView {
+    pub fn ready(&mut self, status: &str) -> Option<What> {
+        let changed = self.not_ready == (status == "True");
+        self.not_ready = status != "True";
+        changed.then(|| What::Ready(status.to_owned()))
+    }
+
+    pub fn taint(&mut self, key: &str, present: bool) -> Option<What> {
+        let there = self.taints.get(key).copied().unwrap_or(false);
+        // While a node is not ready its taints may be rewritten by whoever taints it; only their first appearance
+        // and their removal from a node that is ready again are decisions of the control plane.
+        if there == present || (!present && self.not_ready) {
+            return None;
+        }
+        self.taints.insert(key.to_owned(), present);
+        Some(if present {
+            What::Tainted(key.to_owned())
+        } else {
+            What::Untainted(key.to_owned())
+        })
+    }
+}
+
+/// `node-00052` → alias, from the answers to the actions.
+pub fn aliases(recording: &Recording) -> BTreeMap<String, String> {
+    let answers = recording.answers();
+    let actions = recording.script.actions.iter().zip(answers);
+    actions
+        .filter_map(|(action, node)| Some((node?.to_owned(), action.name.clone()?)))
+        .collect()
+}
+
+/// Name of the pod object behind each row of `pods`, in the same order.
+pub fn pod_objects(recording: &Recording) -> Vec<Object> {
+    let jobset = recording.jobset_name();
+    let rows = &recording.pods.0;
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|i| rows[*i].created_ms);
+    let mut tries: BTreeMap<(String, u32, u32), u32> = BTreeMap::new();
+    let mut objects = vec![Object::Action(0); rows.len()];
+    for i in order {
+        let row = &rows[i];
+        let job = format!("{jobset}-{}-{}", row.replicated_job, row.job_index);
+        let key = (job.clone(), row.pod_index, row.restart_attempt);
+        let nth = tries.entry(key).or_default();
+        objects[i] = Object::Pod {
+            job,
+            index: row.pod_index,
+            attempt: row.restart_attempt,
+            nth: *nth,
+        };
+        *nth += 1;
+    }
+    objects
+}
+
+/// The recorded steps in the order of their times.
+pub fn recorded(recording: &Recording) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut add = |object: Object, what: What, at_ms: u64| {
+        let at_s = at_ms as f64 / 1e3;
+        steps.push(Step { object, what, at_s });
+    };
+    for (i, action) in recording.script.actions.iter().enumerate() {
+        add(Object::Action(i), What::Acted, action.at_ms);
+    }
+    let aliases = aliases(recording);
+    let mut nodes: BTreeMap<&str, NodeView> = BTreeMap::new();
+    for e in &recording.log {
+        let detail = e.detail.as_str().unwrap_or("");
+        match (e.kind.as_str(), e.what.as_str()) {
+            ("Node", "state") => {
+                let Some(alias) = aliases.get(&e.name) else {
+                    continue;
+                };
+                let node = nodes.entry(alias).or_default();
+                for what in node_changes(node, detail) {
+                    add(Object::Node(alias.clone()), what, e.at_ms);
+                }
+            }
+            ("Job", what) => {
+                let what = match what {
+                    "created" => What::Created,
+                    "deleting" => What::Deleting,
+                    "gone" => What::Gone,
+                    "condition" if !detail.starts_with("Suspended") => {
+                        What::Condition(detail.split(' ').next().unwrap_or("").to_owned())
+                    }
+                    _ => continue,
+                };
+                add(Object::Job(e.name.clone()), what, e.at_ms);
+            }
+            _ => {}
+        }
+    }
+    for (row, object) in recording.pods.0.iter().zip(pod_objects(recording)) {
+        for (what, ms) in [
+            (What::Created, row.created_ms),
+            (What::Deleting, row.deleting_ms),
+            (What::Finished, row.finished_ms),
+            (What::Gone, row.gone_ms),
+        ] {
+            if let Some(ms) = ms {
+                add(object.clone(), what, ms);
+            }
+        }
+    }
+    steps.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+    steps
+}
+
+/// `Ready=Unknown NodeStatusUnknown, key=value:NoExecute, …`; the Node object's end is the user's own action.
+fn node_changes(node: &mut NodeView, detail: &str) -> Vec<What> {
+    let mut parts = detail.split(", ");
+    let ready = parts.next().and_then(|p| p.strip_prefix("Ready="));
+    let Some(ready) = ready else {
+        return Vec::new();
+    };
+    let status = ready.split(' ').next().unwrap_or("");
+    let present: Vec<&str> = parts
+        .filter_map(|p| p.strip_suffix(":NoExecute"))
+        .map(|t| t.split('=').next().unwrap_or(t))
+        .collect();
+    let mut changes: Vec<What> = node.ready(status).into_iter().collect();
+    let known: Vec<String> = node.taints.keys().cloned().collect();
+    for key in known.iter().filter(|k| !present.contains(&k.as_str())) {
+        changes.extend(node.taint(key, false));
+    }
+    for key in present {
+        changes.extend(node.taint(key, true));
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::{read, tests::shared};
+    use super::*;
+
+    fn node_steps(name: &str) -> Option<Vec<String>> {
+        let files = shared("nodes")?;
+        let (file, text) = files.iter().find(|(f, _)| f.ends_with(name))?;
+        let steps = recorded(&read(file, text).ok()?);
+        let nodes = steps.iter().filter(|s| matches!(s.object, Object::Node(_)));
+        Some(nodes.map(|s| format!("{:.1} {s}", s.at_s)).collect())
+    }
+
+    #[test]
+    fn node_states_become_steps_of_the_alias() {
+        let Some(steps) = node_steps("n-partition-60.json") else {
+            return;
+        };
+        assert_eq!(
+            steps,
+            [
+                "47.1 node a Ready=Unknown",
+                "47.2 node a tainted node.kubernetes.io/unreachable:NoExecute",
+                "65.0 node a Ready=True",
+                "67.3 node a untainted node.kubernetes.io/unreachable:NoExecute",
+            ]
+        );
+    }
+
+    #[test]
+    fn taints_rewritten_on_a_dead_node_are_no_steps() {
+        let Some(steps) = node_steps("n-crash-out-of-service.json") else {
+            return;
+        };
+        assert_eq!(
+            steps,
+            [
+                "49.3 node a Ready=Unknown",
+                "49.4 node a tainted node.kubernetes.io/unreachable:NoExecute",
+                "95.0 node a tainted node.kubernetes.io/out-of-service:NoExecute",
+            ]
+        );
+    }
+}
