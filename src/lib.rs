@@ -2,8 +2,10 @@
 
 pub mod base;
 pub mod engine;
+pub mod manifest;
 pub mod placement;
 pub mod policy;
 pub mod record;
 pub mod spec;
 pub mod topology;
+pub mod validate;

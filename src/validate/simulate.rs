@@ -50,7 +50,7 @@ fn observe(
         source: format!("{file} (jobSet)"),
     });
     let refused = |errors: Vec<String>| NoRun::Refused(errors.join("; "));
-    let simulation = Simulation::new(&scenario).map_err(refused)?;
+    let mut simulation = Simulation::new(&scenario).map_err(refused)?;
     let mut sink = Observer::new(recording);
     let outcome = simulation.run(SEED, 0, &mut sink);
     Ok(Observed {

@@ -1,0 +1,265 @@
+//! One look for all errors of inputs: place, line, what is wrong, what is legal, a suggestion.
+//!
+//! Must never decide whether something is wrong.
+
+use super::node::{Origin, Pos};
+use std::fmt;
+
+/// A named text.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    pub file: String,
+    pub text: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub file: String,
+    /// 1-based; 0: the whole file.
+    pub line: u32,
+    pub column: u32,
+    pub len: u32,
+    pub message: String,
+    pub legal: Option<String>,
+    pub suggestion: Option<String>,
+    pub snippet: String,
+}
+
+/// All errors found, in the order of the text where it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics(pub Vec<Diagnostic>);
+
+/// More errors than this are counted, not shown.
+const SHOWN_MAX: usize = 20;
+/// Longer lines are cut around the error.
+const SNIPPET_MAX: usize = 100;
+
+impl Diagnostic {
+    /// An error of a file as a whole.
+    pub fn of_file(file: &str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            file: file.to_owned(),
+            message: message.into(),
+            ..Diagnostic::default()
+        }
+    }
+
+    /// An error at a place of a text.
+    pub fn at(source: &Source, at: Pos, message: impl Into<String>) -> Diagnostic {
+        let line = source.text.lines().nth(at.line.saturating_sub(1) as usize);
+        Diagnostic {
+            file: source.file.clone(),
+            line: at.line,
+            column: at.column.max(1),
+            len: at.len,
+            message: message.into(),
+            snippet: line.filter(|_| at.line > 0).unwrap_or("").to_owned(),
+            ..Diagnostic::default()
+        }
+    }
+
+    pub fn legal(&mut self, legal: impl Into<String>) -> &mut Diagnostic {
+        self.legal = Some(legal.into());
+        self
+    }
+
+    pub fn suggest(&mut self, suggestion: impl Into<String>) -> &mut Diagnostic {
+        self.suggestion = Some(suggestion.into());
+        self
+    }
+
+    /// Suggests the nearest of the known names, if one is near.
+    pub fn nearest<'a>(
+        &mut self,
+        found: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> &mut Diagnostic {
+        if let Some(name) = super::suggest::nearest(found, known) {
+            self.suggestion = Some(format!("did you mean {name:?}?"));
+        }
+        self
+    }
+
+    /// The line, cut to a window around the error, and the error's offset in it.
+    fn window(&self) -> (String, usize) {
+        let clean = |c: char| if c.is_control() { ' ' } else { c };
+        let column = self.column.saturating_sub(1) as usize;
+        let chars: Vec<char> = self.snippet.chars().map(clean).collect();
+        if chars.len() <= SNIPPET_MAX {
+            return (chars.iter().collect(), column.min(chars.len()));
+        }
+        let start = column.saturating_sub(SNIPPET_MAX / 2).min(chars.len());
+        let end = (start + SNIPPET_MAX).min(chars.len());
+        let prefix = if start > 0 { "..." } else { "" };
+        let suffix = if end < chars.len() { "..." } else { "" };
+        let text: String = chars[start..end].iter().collect();
+        let offset = column.min(end) - start + prefix.len();
+        (format!("{prefix}{text}{suffix}"), offset)
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.message)?;
+        let number = if self.line > 0 {
+            self.line.to_string()
+        } else {
+            String::new()
+        };
+        let gutter = " ".repeat(number.len().max(1));
+        if self.line == 0 {
+            if !self.file.is_empty() {
+                write!(f, "\n{gutter}--> {}", self.file)?;
+            }
+            if let Some(suggestion) = &self.suggestion {
+                write!(f, "\n{gutter} = {suggestion}")?;
+            }
+        } else {
+            let (text, offset) = self.window();
+            let room = text.chars().count().saturating_sub(offset).max(1);
+            let carets = "^".repeat((self.len.max(1) as usize).min(room));
+            write!(
+                f,
+                "\n{gutter}--> {}:{}:{}",
+                self.file, self.line, self.column
+            )?;
+            write!(f, "\n{gutter} |\n{number} | {text}")?;
+            write!(f, "\n{gutter} | {}{carets}", " ".repeat(offset))?;
+            if let Some(suggestion) = &self.suggestion {
+                write!(f, " {suggestion}")?;
+            }
+        }
+        if let Some(legal) = &self.legal {
+            write!(f, "\n{gutter} = legal: {legal}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, diagnostic) in self.0.iter().take(SHOWN_MAX).enumerate() {
+            if i > 0 {
+                write!(f, "\n\n")?;
+            }
+            write!(f, "{diagnostic}")?;
+        }
+        let more = self.0.len().saturating_sub(SHOWN_MAX);
+        if more > 0 {
+            write!(f, "\n\n... and {more} more")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(one: Diagnostic) -> Diagnostics {
+        Diagnostics(vec![one])
+    }
+}
+
+/// Collects the errors of one file and its overrides.
+pub struct Report<'a> {
+    pub source: &'a Source,
+    pub overrides: &'a Source,
+    pub found: Vec<Diagnostic>,
+}
+
+impl<'a> Report<'a> {
+    pub fn new(source: &'a Source, overrides: &'a Source) -> Report<'a> {
+        Report {
+            source,
+            overrides,
+            found: Vec::new(),
+        }
+    }
+
+    pub fn error(&mut self, at: Pos, message: impl Into<String>) -> &mut Diagnostic {
+        let source = match at.origin {
+            Origin::File => self.source,
+            Origin::Set => self.overrides,
+        };
+        self.found.push(Diagnostic::at(source, at, message));
+        let last = self.found.len() - 1;
+        &mut self.found[last]
+    }
+
+    /// The text as written at a place of one line.
+    pub fn written(&self, at: Pos) -> Option<String> {
+        let source = match at.origin {
+            Origin::File => self.source,
+            Origin::Set => self.overrides,
+        };
+        let line = source.text.lines().nth(at.line.checked_sub(1)? as usize)?;
+        let skip = at.column.saturating_sub(1) as usize;
+        Some(line.chars().skip(skip).take(at.len as usize).collect())
+    }
+
+    pub fn is_clean(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// `Ok` if nothing was found, else everything in the order of the text.
+    pub fn finish(mut self) -> Result<(), Diagnostics> {
+        if self.found.is_empty() {
+            return Ok(());
+        }
+        self.found.sort_by_key(|d| (d.line, d.column));
+        Err(Diagnostics(self.found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source() -> Source {
+        Source {
+            file: "train.yaml".into(),
+            text: "a: 1\n        parallelsim: 4\n".into(),
+        }
+    }
+
+    fn pos(line: u32, column: u32, len: u32) -> Pos {
+        Pos {
+            line,
+            column,
+            len,
+            origin: Origin::File,
+        }
+    }
+
+    #[test]
+    fn an_error_shows_place_line_and_suggestion() {
+        let source = source();
+        let mut d = Diagnostic::at(&source, pos(2, 9, 11), "unknown field \"parallelsim\"");
+        d.nearest("parallelsim", ["parallelism", "completions"]);
+        d.legal("parallelism, completions");
+        assert_eq!(
+            d.to_string(),
+            "error: unknown field \"parallelsim\"\n --> train.yaml:2:9\n  |\n2 |         parallelsim: 4\n  \
+             |         ^^^^^^^^^^^ did you mean \"parallelism\"?\n  = legal: parallelism, completions"
+        );
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_error() {
+        let source = Source {
+            file: "x".into(),
+            text: format!("{}BAD{}", "a".repeat(500), "b".repeat(500)),
+        };
+        let text = Diagnostic::at(&source, pos(1, 501, 3), "m").to_string();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[3].len() < 120, "{}", lines[3]);
+        let caret = lines[4].find('^').unwrap();
+        assert_eq!(&lines[3][caret..caret + 3], "BAD");
+    }
+
+    #[test]
+    fn many_errors_are_counted() {
+        let all = Diagnostics(vec![Diagnostic::of_file("x", "m"); 25]);
+        assert!(all.to_string().ends_with("... and 5 more"));
+    }
+}

@@ -1,0 +1,86 @@
+//! Files, directories and standard input to texts.
+
+use super::diagnostic::{Diagnostic, Diagnostics, Source};
+use super::yaml;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Deeper directories are refused: a link that leads back would never end.
+const DIRECTORY_DEPTH_MAX: usize = 32;
+
+/// One file's text.
+pub fn read_source(path: &Path) -> Result<Source, Diagnostics> {
+    let file = path.display().to_string();
+    let refuse = |e: io::Error| unreadable(&file, &e);
+    let handle = fs::File::open(path).map_err(refuse)?;
+    let size = handle.metadata().map_err(refuse)?.len();
+    if size > yaml::TEXT_MAX {
+        return Err(yaml::too_large(&file, size).into());
+    }
+    from_reader(&file, handle)
+}
+
+/// Standard input.
+pub fn read_stdin() -> Result<Source, Diagnostics> {
+    from_reader("<stdin>", io::stdin().lock())
+}
+
+fn from_reader(file: &str, reader: impl Read) -> Result<Source, Diagnostics> {
+    let mut bytes = Vec::new();
+    reader
+        .take(yaml::TEXT_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| unreadable(file, &e))?;
+    if bytes.len() as u64 > yaml::TEXT_MAX {
+        return Err(yaml::too_large(file, bytes.len() as u64).into());
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Source {
+            file: file.to_owned(),
+            text,
+        }),
+        Err(e) => {
+            let at = e.utf8_error().valid_up_to();
+            let message = format!("not a text file: byte {at} is not UTF-8");
+            Err(Diagnostic::of_file(file, message).into())
+        }
+    }
+}
+
+fn unreadable(file: &str, error: &io::Error) -> Diagnostics {
+    Diagnostic::of_file(file, format!("cannot be read: {error}")).into()
+}
+
+/// The file itself, or all manifests below a directory, sorted by path.
+pub fn manifest_files(path: &Path) -> Result<Vec<PathBuf>, Diagnostics> {
+    let file = path.display().to_string();
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    walk(path, 0, &mut found)?;
+    found.sort();
+    if found.is_empty() {
+        let message = "no *.yaml, *.yml or *.json in this directory";
+        return Err(Diagnostic::of_file(&file, message).into());
+    }
+    Ok(found)
+}
+
+fn walk(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), Diagnostics> {
+    let file = directory.display().to_string();
+    if depth > DIRECTORY_DEPTH_MAX {
+        return Err(Diagnostic::of_file(&file, "directories are nested too deeply").into());
+    }
+    for entry in fs::read_dir(directory).map_err(|e| unreadable(&file, &e))? {
+        let path = entry.map_err(|e| unreadable(&file, &e))?.path();
+        let extension = path.extension().and_then(|e| e.to_str());
+        if path.is_dir() {
+            walk(&path, depth + 1, found)?;
+        } else if matches!(extension, Some("yaml" | "yml" | "json")) {
+            found.push(path);
+        }
+    }
+    Ok(())
+}

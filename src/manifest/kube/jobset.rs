@@ -1,0 +1,165 @@
+//! JobSets, with DEF-1…DEF-6 and the CRD's defaults.
+
+use super::job;
+use crate::manifest::diagnostic::Report;
+use crate::manifest::node::Node;
+use crate::manifest::read;
+use crate::spec::{
+    Coordinator, DependsOn, DependsOnStatus, FailurePolicy, FailurePolicyAction, FailurePolicyRule,
+    JobSet, JobSetSpec, Network, Operator, ReplicatedJob, RestartStrategy, StartupPolicyOrder,
+    SuccessPolicy,
+};
+
+/// Stands for the five random characters that the API server appends to `generateName`.
+const GENERATED_SUFFIX: &str = "x7k2p";
+/// The API server cuts the prefix to leave room for them.
+const GENERATED_PREFIX_MAX: usize = 58;
+
+pub fn convert(node: &Node, report: &mut Report) -> JobSet {
+    let empty = Node::empty_map();
+    let metadata = node.get("metadata").unwrap_or(&empty);
+    JobSet {
+        name: name(metadata, report),
+        namespace: read::string(metadata, "namespace").unwrap_or_else(|| "default".to_owned()),
+        labels: read::string_map(metadata, "labels"),
+        annotations: read::string_map(metadata, "annotations"),
+        spec: node.get("spec").map(spec).unwrap_or_else(|| spec(&empty)),
+    }
+}
+
+fn name(metadata: &Node, report: &mut Report) -> String {
+    let written = |key: &str| read::string(metadata, key).filter(|name| !name.is_empty());
+    if let Some(name) = written("name") {
+        return name;
+    }
+    let Some(prefix) = written("generateName") else {
+        report.error(metadata.at, "metadata.name is required");
+        return String::new();
+    };
+    let prefix: String = prefix.chars().take(GENERATED_PREFIX_MAX).collect();
+    format!("{prefix}{GENERATED_SUFFIX}")
+}
+
+fn spec(node: &Node) -> JobSetSpec {
+    JobSetSpec {
+        replicated_jobs: read::list(node, "replicatedJobs")
+            .iter()
+            .map(replicated_job)
+            .collect(),
+        network: network(node.get("network")),
+        success_policy: node
+            .get("successPolicy")
+            .map(success_policy)
+            .unwrap_or_default(),
+        failure_policy: node.get("failurePolicy").map(failure_policy),
+        startup_order: match node.at_path(&["startupPolicy", "startupPolicyOrder"]) {
+            Some(order) if order.as_str() == Some("InOrder") => StartupPolicyOrder::InOrder,
+            _ => StartupPolicyOrder::AnyOrder,
+        },
+        suspend: read::boolean(node, "suspend").unwrap_or(false),
+        coordinator: node.get("coordinator").map(coordinator),
+        managed_by: read::string(node, "managedBy"),
+        ttl_seconds_after_finished: read::u32_of(node, "ttlSecondsAfterFinished"),
+        volume_claim_policies: read::list(node, "volumeClaimPolicies").len() as u32,
+    }
+}
+
+fn replicated_job(node: &Node) -> ReplicatedJob {
+    let template = node.get("template");
+    ReplicatedJob {
+        name: read::string(node, "name").unwrap_or_default(),
+        group_name: read::string(node, "groupName").unwrap_or_else(|| "default".to_owned()),
+        replicas: read::u32_of(node, "replicas").unwrap_or(1),
+        annotations: template
+            .and_then(|t| t.get("metadata"))
+            .map(|m| read::string_map(m, "annotations"))
+            .unwrap_or_default(),
+        template: template
+            .and_then(|t| t.get("spec"))
+            .map(job::spec)
+            .unwrap_or_default(),
+        depends_on: read::list(node, "dependsOn")
+            .iter()
+            .map(depends_on)
+            .collect(),
+    }
+}
+
+fn depends_on(node: &Node) -> DependsOn {
+    DependsOn {
+        name: read::string(node, "name").unwrap_or_default(),
+        status: match node.get("status").and_then(Node::as_str) {
+            Some("Complete") => DependsOnStatus::Complete,
+            _ => DependsOnStatus::Ready,
+        },
+    }
+}
+
+/// DEF-4.
+fn network(node: Option<&Node>) -> Network {
+    let flag = |key: &str| node.and_then(|n| read::boolean(n, key)).unwrap_or(true);
+    Network {
+        enable_dns_hostnames: flag("enableDNSHostnames"),
+        publish_not_ready_addresses: flag("publishNotReadyAddresses"),
+        subdomain: node
+            .and_then(|n| read::string(n, "subdomain"))
+            .unwrap_or_default(),
+    }
+}
+
+fn success_policy(node: &Node) -> SuccessPolicy {
+    SuccessPolicy {
+        operator: match node.get("operator").and_then(Node::as_str) {
+            Some("Any") => Operator::Any,
+            _ => Operator::All,
+        },
+        target_replicated_jobs: read::strings(node, "targetReplicatedJobs"),
+    }
+}
+
+fn failure_policy(node: &Node) -> FailurePolicy {
+    FailurePolicy {
+        max_restarts: read::i32_of(node, "maxRestarts").unwrap_or(0),
+        restart_strategy: match node.get("restartStrategy").and_then(Node::as_str) {
+            Some("BlockingRecreate") => RestartStrategy::BlockingRecreate,
+            Some("InPlaceRestart") => RestartStrategy::InPlaceRestart,
+            _ => RestartStrategy::Recreate,
+        },
+        rules: read::list(node, "rules")
+            .iter()
+            .enumerate()
+            .map(|(i, rule)| failure_rule(i, rule))
+            .collect(),
+    }
+}
+
+fn failure_rule(index: usize, node: &Node) -> FailurePolicyRule {
+    FailurePolicyRule {
+        // DEF-5.
+        name: read::string(node, "name")
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| format!("failurePolicyRule{index}")),
+        action: match node.get("action").and_then(Node::as_str) {
+            Some("FailJobSet") => FailurePolicyAction::FailJobSet,
+            Some("RestartJobSetAndIgnoreMaxRestarts") => {
+                FailurePolicyAction::RestartJobSetAndIgnoreMaxRestarts
+            }
+            Some("RestartJob") => FailurePolicyAction::RestartJob,
+            Some("RestartJobAndIgnoreMaxRestarts") => {
+                FailurePolicyAction::RestartJobAndIgnoreMaxRestarts
+            }
+            _ => FailurePolicyAction::RestartJobSet,
+        },
+        on_job_failure_reasons: read::strings(node, "onJobFailureReasons"),
+        on_job_failure_message_patterns: read::strings(node, "onJobFailureMessagePatterns"),
+        target_replicated_jobs: read::strings(node, "targetReplicatedJobs"),
+    }
+}
+
+fn coordinator(node: &Node) -> Coordinator {
+    Coordinator {
+        replicated_job: read::string(node, "replicatedJob").unwrap_or_default(),
+        job_index: read::u32_of(node, "jobIndex").unwrap_or(0),
+        pod_index: read::u32_of(node, "podIndex").unwrap_or(0),
+    }
+}

@@ -1,0 +1,139 @@
+//! Pod templates and containers.
+
+use crate::manifest::node::Node;
+use crate::manifest::read;
+use crate::spec::{
+    Container, ContainerRestartAction, ContainerRestartRule, ImagePullPolicy, PodSpec, PodTemplate,
+    RestartPolicy, TaintEffect, Toleration,
+};
+use std::collections::BTreeMap;
+
+/// API default of `periodSeconds`.
+const PROBE_PERIOD_S: u32 = 10;
+const GRACE_S: u32 = 30;
+
+pub fn template(node: &Node) -> PodTemplate {
+    let metadata = node.get("metadata");
+    let map = |key: &str| {
+        metadata
+            .map(|m| read::string_map(m, key))
+            .unwrap_or_default()
+    };
+    PodTemplate {
+        labels: map("labels"),
+        annotations: map("annotations"),
+        spec: node.get("spec").map(pod_spec).unwrap_or_default(),
+    }
+}
+
+fn pod_spec(node: &Node) -> PodSpec {
+    PodSpec {
+        // DEF-3: the JobSet webhook, not Kubernetes' own default Always.
+        restart_policy: restart_policy(node).unwrap_or(RestartPolicy::OnFailure),
+        termination_grace_period_s: read::u32_of(node, "terminationGracePeriodSeconds")
+            .unwrap_or(GRACE_S),
+        node_selector: read::string_map(node, "nodeSelector"),
+        tolerations: read::list(node, "tolerations")
+            .iter()
+            .map(toleration)
+            .collect(),
+        priority: read::i32_of(node, "priority").unwrap_or(0),
+        scheduling_gates: read::list(node, "schedulingGates").len() as u32,
+        init_containers: read::list(node, "initContainers")
+            .iter()
+            .map(container)
+            .collect(),
+        containers: read::list(node, "containers")
+            .iter()
+            .map(container)
+            .collect(),
+    }
+}
+
+fn restart_policy(node: &Node) -> Option<RestartPolicy> {
+    match node.get("restartPolicy")?.as_str()? {
+        "Always" => Some(RestartPolicy::Always),
+        "OnFailure" => Some(RestartPolicy::OnFailure),
+        "Never" => Some(RestartPolicy::Never),
+        _ => None,
+    }
+}
+
+fn toleration(node: &Node) -> Toleration {
+    Toleration {
+        key: read::string(node, "key").filter(|key| !key.is_empty()),
+        exists: node.get("operator").and_then(Node::as_str) == Some("Exists"),
+        value: read::string(node, "value").unwrap_or_default(),
+        effect: taint_effect(node),
+        toleration_seconds: read::integer(node, "tolerationSeconds"),
+    }
+}
+
+/// The `effect` of a taint or toleration.
+pub fn taint_effect(node: &Node) -> Option<TaintEffect> {
+    match node.get("effect")?.as_str()? {
+        "NoSchedule" => Some(TaintEffect::NoSchedule),
+        "PreferNoSchedule" => Some(TaintEffect::PreferNoSchedule),
+        "NoExecute" => Some(TaintEffect::NoExecute),
+        _ => None,
+    }
+}
+
+fn container(node: &Node) -> Container {
+    let probe = node.get("startupProbe");
+    let period = |p: &Node| read::u32_of(p, "periodSeconds").filter(|s| *s > 0);
+    Container {
+        name: read::string(node, "name").unwrap_or_default(),
+        image: read::string(node, "image").unwrap_or_default(),
+        image_pull_policy: pull_policy(node),
+        requests: requests(node),
+        restart_policy: restart_policy(node),
+        restart_policy_rules: read::list(node, "restartPolicyRules")
+            .iter()
+            .filter_map(restart_rule)
+            .collect(),
+        startup_probe_period_s: probe.map(|p| period(p).unwrap_or(PROBE_PERIOD_S)),
+        env: env(node),
+    }
+}
+
+fn pull_policy(node: &Node) -> Option<ImagePullPolicy> {
+    match node.get("imagePullPolicy")?.as_str()? {
+        "Always" => Some(ImagePullPolicy::Always),
+        "IfNotPresent" => Some(ImagePullPolicy::IfNotPresent),
+        "Never" => Some(ImagePullPolicy::Never),
+        _ => None,
+    }
+}
+
+/// Limits stand in where requests are absent (`pkg/apis/core/v1/defaults.go`).
+fn requests(node: &Node) -> BTreeMap<String, i64> {
+    let Some(resources) = node.get("resources") else {
+        return BTreeMap::new();
+    };
+    let mut requests = read::quantities(resources, "limits");
+    requests.extend(read::quantities(resources, "requests"));
+    requests
+}
+
+fn restart_rule(node: &Node) -> Option<ContainerRestartRule> {
+    let codes = node.get("exitCodes")?;
+    Some(ContainerRestartRule {
+        action: match node.get("action")?.as_str()? {
+            "Restart" => ContainerRestartAction::Restart,
+            _ => ContainerRestartAction::RestartAllContainers,
+        },
+        operator_in: codes.get("operator").and_then(Node::as_str) == Some("In"),
+        values: read::i32s(codes, "values"),
+    })
+}
+
+fn env(node: &Node) -> BTreeMap<String, String> {
+    read::list(node, "env")
+        .iter()
+        .filter_map(|e| {
+            let value = read::string(e, "value").unwrap_or_default();
+            Some((read::string(e, "name")?, value))
+        })
+        .collect()
+}

@@ -1,0 +1,32 @@
+//! Text to spec: the only module that knows YAML, JSON, files and line numbers.
+//!
+//! A text becomes a tree of nodes with places (`yaml`, `node`), is checked against tables (`shape`, `shapes`), and is
+//! then converted to `spec` types with Kubernetes' defaults (`kube`, `topology`, `scenario`, `presets`). Every error
+//! is a `Diagnostic`. Nothing here may simulate anything, and nothing behind it may see a text.
+
+pub mod diagnostic;
+mod dist;
+mod files;
+pub mod kube;
+mod names;
+pub mod node;
+pub mod path;
+pub mod presets;
+mod read;
+pub mod scenario;
+pub mod schema;
+pub mod shape;
+mod shapes;
+mod suggest;
+pub mod topology;
+pub mod yaml;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Source};
+pub use kube::{Manifests, read_manifest_path, read_manifests};
+pub use presets::{Assumption, assumptions, control_plane, preset_names, timing};
+pub use scenario::{LoadedScenario, parse_scenario, read_scenario, scenario_from_manifests};
+pub use schema::json_schema;
+pub use topology::read_topology;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! The tree a text is parsed into: every key and value knows where it was written.
+//!
+//! Must never know what a field means; that is the business of `shape` and the readers.
+
+/// Where a key or value was written: 1-based line and column in characters; line 0 is unknown.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pos {
+    pub line: u32,
+    pub column: u32,
+    pub len: u32,
+    pub origin: Origin,
+}
+
+/// The text a position counts in.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    #[default]
+    File,
+    /// The `path=value` overrides, one a line.
+    Set,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    pub at: Pos,
+    pub value: Value,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Str(String),
+    Seq(Vec<Node>),
+    /// In the order of the text; keys are unique.
+    Map(Vec<(Key, Node)>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    pub name: String,
+    pub at: Pos,
+}
+
+impl Node {
+    pub fn new(at: Pos, value: Value) -> Node {
+        Node { at, value }
+    }
+
+    /// An empty mapping without a place.
+    pub fn empty_map() -> Node {
+        Node::new(Pos::default(), Value::Map(Vec::new()))
+    }
+
+    pub fn is_null(&self) -> bool {
+        self.value == Value::Null
+    }
+
+    /// The value of a key; a null counts as absent, as it does for the API server.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entries()
+            .iter()
+            .find(|(k, _)| k.name == key)
+            .map(|(_, v)| v)
+            .filter(|v| !v.is_null())
+    }
+
+    /// The value at the end of a chain of keys.
+    pub fn at_path(&self, keys: &[&str]) -> Option<&Node> {
+        keys.iter().try_fold(self, |node, key| node.get(key))
+    }
+
+    pub fn entries(&self) -> &[(Key, Node)] {
+        match &self.value {
+            Value::Map(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    pub fn items(&self) -> &[Node] {
+        match &self.value {
+            Value::Seq(items) => items,
+            _ => &[],
+        }
+    }
+
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.value {
+            Value::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn as_int(&self) -> Option<i64> {
+        match self.value {
+            Value::Int(i) => Some(i),
+            _ => None,
+        }
+    }
+
+    pub fn as_f64(&self) -> Option<f64> {
+        match self.value {
+            Value::Int(i) => Some(i as f64),
+            Value::Float(f) => Some(f),
+            _ => None,
+        }
+    }
+
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.value {
+            Value::Bool(b) => Some(b),
+            _ => None,
+        }
+    }
+
+    /// A scalar as text; numbers in the form a quantity or duration is written in.
+    pub fn scalar_text(&self) -> Option<String> {
+        match &self.value {
+            Value::Str(text) => Some(text.clone()),
+            Value::Int(i) => Some(i.to_string()),
+            Value::Float(f) => Some(f.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Nothing was written: null, or an empty list or mapping.
+    pub fn is_empty(&self) -> bool {
+        match &self.value {
+            Value::Null => true,
+            Value::Seq(items) => items.is_empty(),
+            Value::Map(entries) => entries.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// What was found, for messages: `the string "x"`, `a list`.
+    pub fn describe(&self) -> String {
+        match &self.value {
+            Value::Null => "null".to_owned(),
+            Value::Bool(b) => format!("the boolean {b}"),
+            Value::Int(i) => format!("the integer {i}"),
+            Value::Float(f) => format!("the number {}", render_f64(*f)),
+            Value::Str(text) if text.chars().count() > 40 => "a long string".to_owned(),
+            Value::Str(text) => format!("the string {text:?}"),
+            Value::Seq(_) => "a list".to_owned(),
+            Value::Map(_) => "a mapping".to_owned(),
+        }
+    }
+}
+
+/// A number for messages: very large ones with an exponent.
+pub fn render_f64(number: f64) -> String {
+    if number.is_finite() && number.abs() >= 1e15 {
+        format!("{number:e}")
+    } else {
+        number.to_string()
+    }
+}

@@ -1,0 +1,329 @@
+//! Paths into a tree of nodes: how messages name a place, and `path=value` overrides.
+//!
+//! An override may create any key: whether the key exists is found out by the shape check that follows.
+
+use super::diagnostic::{Diagnostic, Diagnostics, Source};
+use super::node::{Key, Node, Origin, Pos, Value};
+use super::yaml;
+use std::fmt;
+
+/// A place in a tree, as a chain from the leaf to the root.
+#[derive(Copy, Clone)]
+pub struct Path<'p> {
+    parent: Option<&'p Path<'p>>,
+    segment: Segment<'p>,
+}
+
+#[derive(Copy, Clone, PartialEq)]
+pub enum Segment<'p> {
+    Root,
+    Key(&'p str),
+    Index(usize),
+}
+
+impl<'p> Path<'p> {
+    pub const ROOT: Path<'static> = Path {
+        parent: None,
+        segment: Segment::Root,
+    };
+
+    pub fn key(&'p self, key: &'p str) -> Path<'p> {
+        Path {
+            parent: Some(self),
+            segment: Segment::Key(key),
+        }
+    }
+
+    pub fn index(&'p self, index: usize) -> Path<'p> {
+        Path {
+            parent: Some(self),
+            segment: Segment::Index(index),
+        }
+    }
+
+    pub fn is_root(&self) -> bool {
+        self.segment == Segment::Root
+    }
+
+    /// The path with all list indexes left out: `spec.replicatedJobs[].replicas`.
+    pub fn without_indexes(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text, false);
+        text
+    }
+
+    fn write(&self, text: &mut String, indexes: bool) {
+        if let Some(parent) = self.parent {
+            parent.write(text, indexes);
+        }
+        match self.segment {
+            Segment::Root => {}
+            Segment::Index(i) if indexes => text.push_str(&format!("[{i}]")),
+            Segment::Index(_) => text.push_str("[]"),
+            Segment::Key(key) if key.contains(['.', '[', '/']) => {
+                text.push_str(&format!("[{key:?}]"));
+            }
+            Segment::Key(key) => {
+                if !text.is_empty() {
+                    text.push('.');
+                }
+                text.push_str(key);
+            }
+        }
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    /// `spec.replicatedJobs[1].replicas`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.write(&mut text, true);
+        f.write_str(&text)
+    }
+}
+
+/// The overrides as one text, one a line, so that errors can show them.
+pub fn overrides_source(name: &str, sets: &[(String, String)]) -> Source {
+    let lines: Vec<String> = sets.iter().map(|(p, v)| format!("{p}={v}")).collect();
+    Source {
+        file: name.to_owned(),
+        text: lines.join("\n"),
+    }
+}
+
+/// Applies every override in order; positions count in `overrides_source`.
+pub fn apply_sets(
+    node: &mut Node,
+    source: &Source,
+    sets: &[(String, String)],
+) -> Result<(), Diagnostics> {
+    let mut found = Vec::new();
+    let mut line = 1;
+    for (path, value) in sets {
+        let start = Pos {
+            line,
+            column: 1,
+            len: path.chars().count() as u32,
+            origin: Origin::Set,
+        };
+        match parse_value(source, value, start) {
+            Ok(value) => {
+                if let Err(message) = set_path(node, path, value, start) {
+                    found.push(Diagnostic::at(source, start, message));
+                }
+            }
+            Err(error) => found.extend(error.0),
+        }
+        line += 1 + (path.matches('\n').count() + value.matches('\n').count()) as u32;
+    }
+    if found.is_empty() {
+        Ok(())
+    } else {
+        Err(Diagnostics(found))
+    }
+}
+
+/// One YAML value, placed where it stands in the overrides.
+fn parse_value(source: &Source, text: &str, start: Pos) -> Result<Node, Diagnostics> {
+    let alone = Source {
+        file: source.file.clone(),
+        text: text.to_owned(),
+    };
+    let mut documents = yaml::parse(&alone)?;
+    if documents.len() > 1 {
+        let message = format!("{text:?} is several YAML documents");
+        return Err(Diagnostic::at(source, start, message).into());
+    }
+    let mut value = documents
+        .pop()
+        .unwrap_or_else(|| Node::new(start, Value::Null));
+    shift(&mut value, start);
+    Ok(value)
+}
+
+fn shift(node: &mut Node, start: Pos) {
+    move_pos(&mut node.at, start);
+    match &mut node.value {
+        Value::Seq(items) => items.iter_mut().for_each(|item| shift(item, start)),
+        Value::Map(entries) => {
+            for (key, value) in entries {
+                move_pos(&mut key.at, start);
+                shift(value, start);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn move_pos(at: &mut Pos, start: Pos) {
+    if at.origin == Origin::Set {
+        return;
+    }
+    if at.line <= 1 {
+        at.column += start.len + 1;
+    }
+    at.line = at.line.max(1) + start.line - 1;
+    at.origin = Origin::Set;
+}
+
+/// Puts `value` at `path`: `controlPlane.preset`, `jobSets[0].submitAt`, `jobSets.0.submitAt`,
+/// `metadata.annotations["a.b/c"]`. Missing keys are created; a list may grow by one element at its end.
+pub fn set_path(node: &mut Node, path: &str, value: Node, at: Pos) -> Result<(), String> {
+    let segments = split(path)?;
+    let mut here = node;
+    for segment in &segments {
+        here = descend(here, segment, at).map_err(|m| format!("cannot set {path:?}: {m}"))?;
+    }
+    *here = value;
+    Ok(())
+}
+
+fn descend<'n>(node: &'n mut Node, segment: &str, at: Pos) -> Result<&'n mut Node, String> {
+    if node.is_null() {
+        let value = if segment == "0" {
+            Value::Seq(Vec::new())
+        } else {
+            Value::Map(Vec::new())
+        };
+        *node = Node::new(at, value);
+    }
+    let found = node.describe();
+    match &mut node.value {
+        Value::Seq(items) => {
+            let count = items.len();
+            let index = segment.parse::<usize>().ok().filter(|i| *i <= count);
+            let index = index.ok_or_else(|| {
+                format!("{segment:?} is not an index of a list of {count} elements")
+            })?;
+            if index == count {
+                items.push(Node::new(at, Value::Null));
+            }
+            Ok(&mut items[index])
+        }
+        Value::Map(entries) => {
+            let index = entries.iter().position(|(k, _)| k.name == segment);
+            let index = index.unwrap_or_else(|| {
+                let name = segment.to_owned();
+                entries.push((Key { name, at }, Node::new(at, Value::Null)));
+                entries.len() - 1
+            });
+            Ok(&mut entries[index].1)
+        }
+        _ => Err(format!("{segment:?} is inside {found}")),
+    }
+}
+
+fn split(path: &str) -> Result<Vec<String>, String> {
+    let bad = || format!("{path:?} is not a path; write a.b, a[0].b or a[\"x.y/z\"]");
+    let mut segments = Vec::new();
+    let mut rest = path;
+    while !rest.is_empty() {
+        if let Some(tail) = rest.strip_prefix("[\"") {
+            let (key, tail) = tail.split_once("\"]").ok_or_else(bad)?;
+            segments.push(key.to_owned());
+            rest = tail;
+        } else if let Some(tail) = rest.strip_prefix('[') {
+            let (index, tail) = tail.split_once(']').ok_or_else(bad)?;
+            index.parse::<usize>().map_err(|_| bad())?;
+            segments.push(index.to_owned());
+            rest = tail;
+        } else {
+            let end = rest.find(['.', '[']).unwrap_or(rest.len());
+            if end == 0 {
+                return Err(bad());
+            }
+            segments.push(rest[..end].to_owned());
+            rest = &rest[end..];
+        }
+        rest = match rest.strip_prefix('.') {
+            Some("") => return Err(bad()),
+            Some(tail) => tail,
+            None => rest,
+        };
+    }
+    if segments.is_empty() {
+        return Err(bad());
+    }
+    Ok(segments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(yaml: &str, path: &str, value: &str) -> Result<Node, String> {
+        let source = |text: &str| Source {
+            file: "x".into(),
+            text: text.into(),
+        };
+        let mut node = yaml::parse(&source(yaml)).unwrap().pop().unwrap();
+        let sets = [(path.to_owned(), value.to_owned())];
+        let overrides = overrides_source("--set", &sets);
+        apply_sets(&mut node, &overrides, &sets).map_err(|e| e.to_string())?;
+        Ok(node)
+    }
+
+    #[test]
+    fn a_path_reads_as_people_write_it() {
+        let (spec, root) = ("spec", Path::ROOT);
+        let a = root.key(spec);
+        let b = a.key("replicatedJobs");
+        let c = b.index(1);
+        assert_eq!(
+            c.key("replicas").to_string(),
+            "spec.replicatedJobs[1].replicas"
+        );
+        assert_eq!(
+            c.key("a.b/c").to_string(),
+            "spec.replicatedJobs[1][\"a.b/c\"]"
+        );
+        assert_eq!(c.key("x").without_indexes(), "spec.replicatedJobs[].x");
+    }
+
+    #[test]
+    fn overrides_replace_and_create_values() {
+        let yaml = "a: {b: 1}\nl: [{x: 1}]\n";
+        for (path, value, at, expected) in [
+            ("a.b", "2", vec!["a", "b"], Value::Int(2)),
+            ("a.c.d", "yes", vec!["a", "c", "d"], Value::Bool(true)),
+            ("a.k", "2s", vec!["a", "k"], Value::Str("2s".into())),
+            (
+                "a[\"k.y/z\"]",
+                "v",
+                vec!["a", "k.y/z"],
+                Value::Str("v".into()),
+            ),
+        ] {
+            let node = set(yaml, path, value).unwrap();
+            assert_eq!(node.at_path(&at).unwrap().value, expected, "{path}");
+        }
+        for path in ["l.0.x", "l[0].x"] {
+            let node = set(yaml, path, "7").unwrap();
+            let item = &node.get("l").unwrap().items()[0];
+            assert_eq!(item.get("x").unwrap().as_int(), Some(7));
+            assert_eq!(item.get("x").unwrap().at.column, path.len() as u32 + 2);
+        }
+        let grown = set(yaml, "l.1", "{x: 2}").unwrap();
+        assert_eq!(grown.get("l").unwrap().items().len(), 2);
+    }
+
+    #[test]
+    fn overrides_that_cannot_be_are_refused() {
+        for (path, part) in [
+            ("", "not a path"),
+            ("a..b", "not a path"),
+            ("a.", "not a path"),
+            ("l[x]", "not a path"),
+            ("l.5.x", "not an index of a list of 1 elements"),
+            ("a.b.c", "inside the integer 1"),
+        ] {
+            let message = set("a: {b: 1}\nl: [1]\n", path, "2").unwrap_err();
+            assert!(message.contains(part), "{path}: {message}");
+        }
+        assert!(
+            set("a: 1\n", "a", "[1")
+                .unwrap_err()
+                .contains("not valid YAML")
+        );
+    }
+}

@@ -1,0 +1,93 @@
+//! `containers`: what container runs do.
+
+use super::cross::Inputs;
+use super::pod_names;
+use crate::manifest::diagnostic::Report;
+use crate::manifest::node::Node;
+use crate::manifest::read;
+use crate::spec::{ContainerRule, ReplicatedJob};
+
+pub fn read(scenario: &Node, inputs: &Inputs, report: &mut Report) -> Vec<ContainerRule> {
+    read::list(scenario, "containers")
+        .iter()
+        .map(|node| rule(node, inputs, report))
+        .collect()
+}
+
+fn rule(node: &Node, inputs: &Inputs, report: &mut Report) -> ContainerRule {
+    let rule = ContainerRule {
+        jobset: read::string(node, "jobSet"),
+        replicated_job: read::string(node, "replicatedJob"),
+        job_index: read::u32_of(node, "jobIndex"),
+        pod_index: read::u32_of(node, "podIndex"),
+        restart_attempt: read::u32_of(node, "restartAttempt"),
+        job_try: read::u32_of(node, "jobTry"),
+        in_place_attempt: read::u32_of(node, "inPlaceAttempt"),
+        container_run: read::u32_of(node, "containerRun"),
+        run_for: read::duration(node, "runFor"),
+        exit_code: read::i32_of(node, "exitCode").unwrap_or(0),
+        start_after: read::duration(node, "startAfter"),
+        stop_after: read::duration(node, "stopAfter"),
+    };
+    if let (Some(code), None) = (node.get("exitCode"), rule.run_for) {
+        report
+            .error(
+                code.at,
+                "exitCode without runFor: the container never exits",
+            )
+            .suggest("add runFor");
+    }
+    if let Some(at) = node.get("jobSet") {
+        inputs.jobset(at, report);
+    }
+    let jobs = selected(&rule, inputs);
+    let Some(chosen) = replicated_jobs(node, &rule, &jobs, report) else {
+        return rule;
+    };
+    let most = |count: fn(&ReplicatedJob) -> u32| chosen.iter().map(|j| count(j)).max();
+    for (key, index, count) in [
+        ("jobIndex", rule.job_index, most(|j| j.replicas)),
+        ("podIndex", rule.pod_index, most(pod_names::pods_of_job)),
+    ] {
+        if let (Some(at), Some(index), Some(count)) = (node.get(key), index, count)
+            && index >= count
+        {
+            let error = report.error(at.at, format!("{key} {index} does not exist"));
+            error.legal(format!("0 to {}", i64::from(count) - 1));
+        }
+    }
+    rule
+}
+
+/// The replicatedJobs of the JobSets the rule is for.
+fn selected<'a>(rule: &ContainerRule, inputs: &Inputs<'a>) -> Vec<&'a ReplicatedJob> {
+    let wanted = |name: &str| rule.jobset.as_deref().is_none_or(|wanted| wanted == name);
+    inputs
+        .jobsets
+        .iter()
+        .filter(|s| wanted(&s.jobset.name))
+        .flat_map(|s| &s.jobset.spec.replicated_jobs)
+        .collect()
+}
+
+/// Those among them the rule names; `None` if it names one that does not exist.
+fn replicated_jobs<'a>(
+    node: &Node,
+    rule: &ContainerRule,
+    jobs: &[&'a ReplicatedJob],
+    report: &mut Report,
+) -> Option<Vec<&'a ReplicatedJob>> {
+    let (Some(at), Some(name)) = (node.get("replicatedJob"), &rule.replicated_job) else {
+        return Some(jobs.to_vec());
+    };
+    let chosen: Vec<&ReplicatedJob> = jobs.iter().copied().filter(|j| j.name == *name).collect();
+    if !chosen.is_empty() || jobs.is_empty() {
+        return Some(chosen);
+    }
+    let mut known: Vec<&str> = jobs.iter().map(|j| j.name.as_str()).collect();
+    known.dedup();
+    let error = report.error(at.at, format!("there is no replicatedJob {name:?}"));
+    error.nearest(name, known.iter().copied());
+    error.legal(known.join(", "));
+    None
+}

@@ -1,0 +1,180 @@
+//! `controlPlane`: a preset, and what differs from it.
+
+use crate::manifest::diagnostic::Report;
+use crate::manifest::node::Node;
+use crate::manifest::{presets, read};
+use crate::spec::{
+    ClientRate, ControlPlane, FailurePolicyAction, FeatureGates, JobSet, RestartStrategy,
+    SubmittedJobSet, Version,
+};
+
+const OLDEST: u16 = 24;
+const NEWEST: u16 = 40;
+/// Versions of JobSet whose rules are those of the model.
+const JOBSET_VERSIONS: [&str; 2] = ["0.12", "0.13"];
+
+pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> ControlPlane {
+    let empty = Node::empty_map();
+    let node = scenario.get("controlPlane").unwrap_or(&empty);
+    let mut plane = preset(node, report);
+    plane.kubernetes = kubernetes(node, report);
+    jobset_version(node, report);
+    let managers = [
+        ("kubeControllerManager", &mut plane.kube_controller_manager),
+        ("kubeScheduler", &mut plane.kube_scheduler),
+        ("jobsetManager", &mut plane.jobset_manager),
+    ];
+    let mut custom = false;
+    for (key, rate) in managers {
+        if let Some(own) = node.get(key) {
+            custom |= own.get("qps").is_some() || own.get("burst").is_some();
+            *rate = ClientRate {
+                qps: read::number(own, "qps").unwrap_or(rate.qps),
+                burst: read::u32_of(own, "burst").unwrap_or(rate.burst),
+            };
+        }
+    }
+    if custom {
+        plane.preset = "custom".to_owned();
+    }
+    let workers = |key: &str| {
+        node.get("kubeControllerManager")
+            .and_then(|n| read::u32_of(n, key))
+    };
+    if let Some(n) = workers("concurrentJobSyncs") {
+        plane.concurrent_job_syncs = n;
+    }
+    if let Some(n) = workers("concurrentGcSyncs") {
+        plane.concurrent_gc_syncs = n;
+    }
+    if let Some(rate) = read::number(node, "nodeRequestsPerSecond") {
+        plane.node_requests_per_s = rate;
+    }
+    let seconds = |key: &str| read::u32_of(node, key).map(u64::from);
+    plane.node_monitor_grace_period_s = seconds("nodeMonitorGracePeriodSeconds")
+        .or_else(|| presets::node_monitor_grace_period_s(plane.kubernetes))
+        .unwrap_or(plane.node_monitor_grace_period_s);
+    plane.heartbeat_s = seconds("heartbeatSeconds").unwrap_or(plane.heartbeat_s);
+    plane.feature_gates = gates(node, jobsets, report);
+    plane
+}
+
+fn preset(node: &Node, report: &mut Report) -> ControlPlane {
+    let name = node.get("preset");
+    let text = name
+        .and_then(Node::as_str)
+        .unwrap_or(presets::DEFAULT_PRESET);
+    if let Some(plane) = presets::control_plane(text) {
+        return plane;
+    }
+    let names = presets::preset_names();
+    let at = name.map_or(node.at, |n| n.at);
+    let error = report.error(at, format!("there is no control plane preset {text:?}"));
+    error.nearest(text, names.iter().map(String::as_str));
+    error.legal(names.join(", "));
+    ControlPlane {
+        preset: text.to_owned(),
+        kube_controller_manager: ClientRate::new(1.0, 1),
+        concurrent_job_syncs: 1,
+        concurrent_gc_syncs: 1,
+        kube_scheduler: ClientRate::new(1.0, 1),
+        jobset_manager: ClientRate::new(1.0, 1),
+        node_requests_per_s: 1.0,
+        kubernetes: presets::DEFAULT_VERSION,
+        feature_gates: FeatureGates {
+            in_place_restart: false,
+            restart_job: false,
+            elastic_jobset: false,
+        },
+        node_monitor_grace_period_s: 1,
+        heartbeat_s: 1,
+    }
+}
+
+/// The version as written: without quotes `1.30` is the number 1.3.
+fn written(node: &Node, report: &Report) -> String {
+    match node.as_str() {
+        Some(text) => text.to_owned(),
+        None => report.written(node.at).unwrap_or_default(),
+    }
+}
+
+fn kubernetes(node: &Node, report: &mut Report) -> Version {
+    let Some(node) = node.get("kubernetes") else {
+        return presets::DEFAULT_VERSION;
+    };
+    let text = written(node, report);
+    let parts: Vec<&str> = text.trim_start_matches('v').split('.').collect();
+    let minor = match parts.as_slice() {
+        ["1", minor] | ["1", minor, _] => minor.parse::<u16>().ok(),
+        _ => None,
+    };
+    match minor {
+        Some(minor) if (OLDEST..=NEWEST).contains(&minor) => Version::new(minor),
+        _ => {
+            let message = format!("Kubernetes {text:?} is not simulated");
+            let error = report.error(node.at, message);
+            error.legal(format!("1.{OLDEST} to 1.{NEWEST}"));
+            presets::DEFAULT_VERSION
+        }
+    }
+}
+
+fn jobset_version(node: &Node, report: &mut Report) {
+    let Some(node) = node.get("jobset") else {
+        return;
+    };
+    let text = written(node, report);
+    let minor: Vec<&str> = text
+        .trim_start_matches('v')
+        .splitn(3, '.')
+        .take(2)
+        .collect();
+    if !JOBSET_VERSIONS.contains(&minor.join(".").as_str()) {
+        let error = report.error(node.at, format!("JobSet {text:?} is not simulated"));
+        error.legal(JOBSET_VERSIONS.join(", "));
+    }
+}
+
+/// A gate that a JobSet needs is on unless the scenario switches it off, which is then an error (VAL-1, VAL-23) in the webhook's words.
+fn gates(node: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> FeatureGates {
+    let gates = node.get("featureGates");
+    let own = |key: &str| gates.and_then(|g| read::boolean(g, key));
+    let mut gate = |key: &str, needs: fn(&JobSet) -> bool, what: &str| {
+        let user = jobsets.iter().find(|s| needs(&s.jobset));
+        if let (Some(false), Some(user)) = (own(key), user) {
+            let at = gates.and_then(|g| g.get(key)).map_or(node.at, |g| g.at);
+            let name = &user.jobset.name;
+            report.error(at, format!("{what}; JobSet {name:?} uses it"));
+        }
+        own(key).unwrap_or(user.is_some())
+    };
+    FeatureGates {
+        in_place_restart: gate(
+            "InPlaceRestart",
+            |j| j.spec.strategy() == RestartStrategy::InPlaceRestart,
+            "InPlaceRestart restart strategy cannot be set when InPlaceRestart feature gate is disabled",
+        ),
+        restart_job: gate(
+            "RestartJob",
+            uses_restart_job,
+            "RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed \
+             when RestartJob feature gate is disabled",
+        ),
+        elastic_jobset: own("ElasticJobSet").unwrap_or(false),
+    }
+}
+
+fn uses_restart_job(jobset: &JobSet) -> bool {
+    let rules = jobset
+        .spec
+        .failure_policy
+        .as_ref()
+        .map(|p| p.rules.as_slice());
+    rules.unwrap_or(&[]).iter().any(|rule| {
+        matches!(
+            rule.action,
+            FailurePolicyAction::RestartJob | FailurePolicyAction::RestartJobAndIgnoreMaxRestarts
+        )
+    })
+}

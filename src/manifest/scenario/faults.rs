@@ -1,0 +1,183 @@
+//! `faults`: what happens when, to which object.
+
+use super::cross::Inputs;
+use super::pod_names;
+use crate::manifest::diagnostic::Report;
+use crate::manifest::node::{Node, Pos};
+use crate::manifest::shapes::scenario::ACTIONS;
+use crate::manifest::{read, topology};
+use crate::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault};
+
+/// A fault and where its time was written.
+pub type Placed = (ScriptedFault, Pos);
+
+pub fn read(scenario: &Node, inputs: &Inputs, report: &mut Report) -> Vec<Placed> {
+    let mut aliases: Vec<String> = Vec::new();
+    let mut faults = Vec::new();
+    for node in read::list(scenario, "faults") {
+        let time = time(node, report);
+        let action = action(node, inputs, &mut aliases, report);
+        if let (Some((at, place)), Some(action)) = (time, action) {
+            faults.push((ScriptedFault { at, action }, place));
+        }
+    }
+    faults
+}
+
+fn time(node: &Node, report: &mut Report) -> Option<(FaultTime, Pos)> {
+    let place = |key: &str| node.get(key).map_or(node.at, |n| n.at);
+    match (
+        read::duration(node, "at"),
+        read::duration(node, "afterReady"),
+    ) {
+        (Some(at), None) => Some((FaultTime::At(at), place("at"))),
+        (None, Some(after)) => Some((FaultTime::AfterReady(after), place("afterReady"))),
+        (Some(_), Some(_)) => {
+            let message = "a fault has either at or afterReady, not both";
+            report.error(place("afterReady"), message);
+            None
+        }
+        (None, None) => {
+            let error = report.error(node.at, "a fault needs a time");
+            error.legal("at: 120s, or afterReady: 30s");
+            None
+        }
+    }
+}
+
+fn action(
+    node: &Node,
+    inputs: &Inputs,
+    aliases: &mut Vec<String>,
+    report: &mut Report,
+) -> Option<FaultAction> {
+    let mut present = node
+        .entries()
+        .iter()
+        .filter(|(k, v)| ACTIONS.contains(&k.name.as_str()) && !v.is_null());
+    let Some((key, body)) = present.next() else {
+        let error = report.error(node.at, "a fault needs an action");
+        error.legal(ACTIONS.join(", "));
+        return None;
+    };
+    if let Some((second, _)) = present.next() {
+        let message = format!(
+            "a fault has one action, not both {} and {}",
+            key.name, second.name
+        );
+        report.error(second.at, message);
+        return None;
+    }
+    match key.name.as_str() {
+        "containerExit" => Some(FaultAction::ContainerExit {
+            pod: pod(body, inputs, report)?,
+            exit_code: read::i32_of(body, "exitCode").unwrap_or(1),
+        }),
+        "deletePod" => Some(FaultAction::DeletePod {
+            pod: pod(body, inputs, report)?,
+            force: read::boolean(body, "force").unwrap_or(false),
+        }),
+        "evictPod" => Some(FaultAction::EvictPod {
+            pod: pod(body, inputs, report)?,
+        }),
+        "suspendJobSet" | "resumeJobSet" | "deleteJobSet" => {
+            let name = inputs.jobset(body.get("name")?, report)?;
+            Some(match key.name.as_str() {
+                "suspendJobSet" => FaultAction::SuspendJobSet(name),
+                "resumeJobSet" => FaultAction::ResumeJobSet(name),
+                _ => FaultAction::DeleteJobSet(name),
+            })
+        }
+        name => node_action(name, body, inputs, aliases, report),
+    }
+}
+
+fn node_action(
+    name: &str,
+    body: &Node,
+    inputs: &Inputs,
+    aliases: &mut Vec<String>,
+    report: &mut Report,
+) -> Option<FaultAction> {
+    let node = node_ref(body, inputs, aliases, report)?;
+    Some(match name {
+        "crashNode" => FaultAction::CrashNode(node),
+        "partitionNode" => FaultAction::PartitionNode(node),
+        "returnNode" => FaultAction::ReturnNode(node),
+        "deleteNode" => FaultAction::DeleteNode(node),
+        "cordonNode" => FaultAction::CordonNode(node),
+        "uncordonNode" => FaultAction::UncordonNode(node),
+        "drainNode" => FaultAction::DrainNode(node),
+        _ => FaultAction::TaintNode(node, topology::taint(body)),
+    })
+}
+
+fn pod(body: &Node, inputs: &Inputs, report: &mut Report) -> Option<String> {
+    existing_pod(body.get("pod")?, inputs, report)
+}
+
+fn existing_pod(node: &Node, inputs: &Inputs, report: &mut Report) -> Option<String> {
+    let name = node.as_str()?;
+    if pod_names::exists(inputs.jobsets, name) {
+        return Some(name.to_owned());
+    }
+    let error = report.error(node.at, format!("there is no pod {name:?}"));
+    error.legal(pod_names::describe(inputs.jobsets));
+    None
+}
+
+fn node_ref(
+    body: &Node,
+    inputs: &Inputs,
+    aliases: &mut Vec<String>,
+    report: &mut Report,
+) -> Option<NodeRef> {
+    let alias = body.get("alias");
+    let reference = NodeRef {
+        name: read::string(body, "node"),
+        of_pod: read::string(body, "ofPod"),
+        alias: read::string(body, "alias"),
+    };
+    match (body.get("node"), body.get("ofPod")) {
+        (Some(_), Some(pod)) => {
+            report.error(pod.at, "a node is given by node or by ofPod, not both");
+            return None;
+        }
+        (Some(name), None) => inputs.node(name, report)?,
+        (None, Some(pod)) => {
+            existing_pod(pod, inputs, report)?;
+        }
+        (None, None) => return known_alias(body, reference, aliases, report),
+    }
+    if let Some(name) = alias.and_then(Node::as_str) {
+        aliases.push(name.to_owned());
+    }
+    Some(reference)
+}
+
+/// An alias alone stands for a node that an earlier fault named.
+fn known_alias(
+    body: &Node,
+    reference: NodeRef,
+    aliases: &[String],
+    report: &mut Report,
+) -> Option<NodeRef> {
+    let (Some(node), Some(alias)) = (body.get("alias"), &reference.alias) else {
+        let error = report.error(body.at, "no node is named");
+        error.legal("node, ofPod, or the alias of an earlier fault");
+        return None;
+    };
+    if aliases.contains(alias) {
+        return Some(reference);
+    }
+    let error = report.error(
+        node.at,
+        format!("no earlier fault gives the alias {alias:?}"),
+    );
+    error.nearest(alias, aliases.iter().map(String::as_str));
+    error.legal(match aliases.is_empty() {
+        true => "an alias that stands beside node or ofPod in an earlier fault".to_owned(),
+        false => aliases.join(", "),
+    });
+    None
+}

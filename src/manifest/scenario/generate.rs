@@ -1,0 +1,149 @@
+//! A cluster that is large enough for given JobSets, and the names of a cluster's nodes.
+
+use crate::spec::{JobSet, NodePool, ReplicatedJob, SubmittedJobSet, Topology};
+use std::collections::BTreeMap;
+
+const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
+const PODS_PER_NODE_MILLI: i64 = 110_000;
+/// Declared by every kubelet since 1.36, where the feature is on by default.
+const FEATURE: &str = "RestartAllContainersOnContainerExits";
+/// Cores and bytes a node has beyond what a pod asks for.
+const SPARE_CPU_MILLI: i64 = 8_000;
+const SPARE_MEMORY_MILLI: i64 = (32 << 30) * 1_000;
+
+/// One pool for each Job, one node for each pod, with every label that is selected.
+pub fn topology(jobsets: &[SubmittedJobSet]) -> Topology {
+    let mut pools = Vec::new();
+    for (i, submitted) in jobsets.iter().enumerate() {
+        let jobs = &submitted.jobset.spec.replicated_jobs;
+        for (j, job) in jobs.iter().enumerate().filter(|(_, job)| job.replicas > 0) {
+            pools.push(pool(&submitted.jobset, job, &format!("{i}-{j}")));
+        }
+    }
+    if pools.is_empty() {
+        pools.push(empty_pool());
+    }
+    Topology {
+        name: "generated".to_owned(),
+        description: "one pool for each Job, one node for each pod".to_owned(),
+        pools,
+        dcn_levels: Vec::new(),
+        currency: "USD".to_owned(),
+    }
+}
+
+fn pool(jobset: &JobSet, job: &ReplicatedJob, id: &str) -> NodePool {
+    let spec = &job.template.template.spec;
+    let mut labels = BTreeMap::from([(ZONE_LABEL.to_owned(), "zone-a".to_owned())]);
+    if let Some(key) = jobset.exclusive_key(job) {
+        labels.insert(key.to_owned(), format!("pool-{id}-{{pool}}"));
+    }
+    labels.extend(spec.node_selector.clone());
+    let mut allocatable = spec.requests();
+    *allocatable.entry("cpu".to_owned()).or_default() += SPARE_CPU_MILLI;
+    *allocatable.entry("memory".to_owned()).or_default() += SPARE_MEMORY_MILLI;
+    allocatable.insert("pods".to_owned(), PODS_PER_NODE_MILLI);
+    // Extended resources have a domain prefix.
+    let accelerator = allocatable.keys().find(|name| name.contains('/')).cloned();
+    NodePool {
+        name: format!("node-{id}-{{node}}"),
+        count: job.replicas,
+        islands: 1,
+        nodes_per_island: job.template.pods().max(1),
+        labels,
+        allocatable,
+        accelerator: accelerator.unwrap_or_default(),
+        features: vec![FEATURE.to_owned()],
+        ..NodePool::default()
+    }
+}
+
+/// For JobSets without a single pod.
+fn empty_pool() -> NodePool {
+    NodePool {
+        name: "node-{node}".to_owned(),
+        count: 1,
+        islands: 1,
+        nodes_per_island: 1,
+        allocatable: BTreeMap::from([("pods".to_owned(), PODS_PER_NODE_MILLI)]),
+        ..NodePool::default()
+    }
+}
+
+/// Every node's name, in order: the pool's name with its running numbers, and the node's number if it has none.
+pub fn node_names(topology: &Topology) -> impl Iterator<Item = String> {
+    topology.pools.iter().flat_map(|pool| {
+        let per_pool = u64::from(pool.islands) * u64::from(pool.nodes_per_island);
+        let total = per_pool * u64::from(pool.count);
+        let numbered = pool.name.contains("{node") || total <= 1;
+        (0..total).map(move |node| {
+            let island = node / u64::from(pool.nodes_per_island.max(1));
+            let numbers = [
+                ("pool", node / per_pool.max(1)),
+                ("island", island),
+                ("node", node),
+            ];
+            let name = fill(&pool.name, numbers);
+            if numbered {
+                name
+            } else {
+                format!("{name}-{node:05}")
+            }
+        })
+    })
+}
+
+/// Puts numbers into `{pool}`, `{island}`, `{node}`; `{node:05}` pads with zeros.
+fn fill(text: &str, numbers: [(&str, u64); 3]) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, tail)) = rest.split_once('{') {
+        let Some((inside, tail)) = tail.split_once('}') else {
+            break;
+        };
+        out.push_str(before);
+        let (word, width) = inside.split_once(':').unwrap_or((inside, "0"));
+        let width = width.parse().unwrap_or(0usize).min(9);
+        match numbers.iter().find(|(name, _)| *name == word) {
+            Some((_, n)) => out.push_str(&format!("{n:0width$}")),
+            None => out.push_str(&format!("{{{inside}}}")),
+        }
+        rest = tail;
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn node_names_carry_the_running_numbers() {
+        let names = |name: &str, count, islands, nodes| {
+            let pool = NodePool {
+                name: name.into(),
+                count,
+                islands,
+                nodes_per_island: nodes,
+                ..NodePool::default()
+            };
+            let pools = vec![pool];
+            let topology = Topology {
+                pools,
+                ..Topology::default()
+            };
+            node_names(&topology).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names("p{pool}-i{island}-n{node:03}", 2, 1, 2)[3],
+            "p1-i1-n003"
+        );
+        assert_eq!(
+            names("tpu", 1, 2, 2),
+            ["tpu-00000", "tpu-00001", "tpu-00002", "tpu-00003"]
+        );
+        assert_eq!(names("one", 1, 1, 1), ["one"]);
+        assert!(names("none", 0, 1, 1).is_empty());
+    }
+}

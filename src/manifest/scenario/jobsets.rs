@@ -1,0 +1,132 @@
+//! `jobSets`: manifests by path, with their overrides.
+
+use super::Loader;
+use crate::base::Duration;
+use crate::manifest::diagnostic::{Diagnostic, Report, Source};
+use crate::manifest::kube::{self, Manifests};
+use crate::manifest::node::Node;
+use crate::manifest::read;
+use crate::spec::SubmittedJobSet;
+
+const STRATEGY_PATH: &str = "spec.failurePolicy.restartStrategy";
+
+#[derive(Default)]
+pub struct Loaded {
+    pub jobsets: Vec<SubmittedJobSet>,
+    pub skipped: Vec<String>,
+    pub unmodelled: Vec<(String, usize)>,
+}
+
+pub fn load(
+    node: &Node,
+    loader: &Loader,
+    inputs: &mut Vec<(String, String)>,
+    report: &mut Report,
+) -> Loaded {
+    let entries = read::list(node, "jobSets");
+    if entries.is_empty() {
+        let at = node.get("jobSets").map_or(node.at, |j| j.at);
+        report.error(at, "jobSets is empty: there is nothing to run");
+    }
+    let mut loaded = Loaded::default();
+    let mut rest = Vec::new();
+    for (i, entry) in entries.iter().enumerate() {
+        let Some(manifests) = manifests(i, entry, loader, inputs, report) else {
+            continue;
+        };
+        let submit_at = read::duration(entry, "submitAt").unwrap_or(Duration::ZERO);
+        for (jobset, source) in &manifests.jobsets {
+            loaded.jobsets.push(SubmittedJobSet {
+                jobset: jobset.clone(),
+                submit_at,
+                source: source.clone(),
+            });
+        }
+        rest.push(manifests);
+    }
+    let merged = Manifests::merge(rest);
+    loaded.skipped = merged.skipped;
+    loaded.unmodelled = merged.unmodelled;
+    check_together(&loaded.jobsets, report);
+    loaded
+}
+
+fn manifests(
+    index: usize,
+    entry: &Node,
+    loader: &Loader,
+    inputs: &mut Vec<(String, String)>,
+    report: &mut Report,
+) -> Option<Manifests> {
+    let manifest = entry.get("manifest")?;
+    let file = manifest.as_str()?.to_owned();
+    let sets = sets(entry, report)?;
+    let text = match loader(&file) {
+        Ok(text) => text,
+        Err(problem) => {
+            report.error(manifest.at, format!("manifest {file:?} {problem}"));
+            return None;
+        }
+    };
+    if !inputs.iter().any(|(name, _)| *name == file) {
+        inputs.push((file.clone(), text.clone()));
+    }
+    let source = Source { file, text };
+    let name = format!("{} jobSets[{index}].set", report.source.file);
+    match kube::read_with_sets(&source, &name, &sets) {
+        Ok(manifests) if manifests.jobsets.is_empty() => {
+            let message = format!("there is no JobSet in {:?}", source.file);
+            report.error(manifest.at, message);
+            None
+        }
+        Ok(manifests) => Some(manifests),
+        Err(errors) => {
+            report.found.extend(errors.0);
+            None
+        }
+    }
+}
+
+/// The `set` list, and `restartStrategy` as one more.
+fn sets(entry: &Node, report: &mut Report) -> Option<Vec<(String, String)>> {
+    let mut sets = Vec::new();
+    for item in read::list(entry, "set") {
+        match item.as_str().and_then(|text| text.split_once('=')) {
+            Some((path, value)) => sets.push((path.to_owned(), value.to_owned())),
+            None => {
+                report
+                    .error(item.at, format!("{} is not path=value", item.describe()))
+                    .suggest("such as spec.replicatedJobs[0].replicas=2");
+                return None;
+            }
+        }
+    }
+    if let Some(strategy) = read::string(entry, "restartStrategy") {
+        sets.push((STRATEGY_PATH.to_owned(), strategy));
+    }
+    Some(sets)
+}
+
+/// Names must differ over all manifests, and all of it must fit into memory.
+pub fn check_together(jobsets: &[SubmittedJobSet], report: &mut Report) {
+    let mut pods = 0u64;
+    for (i, submitted) in jobsets.iter().enumerate() {
+        let jobset = &submitted.jobset;
+        pods = pods.saturating_add(kube::pods_of(jobset));
+        let same = |other: &&SubmittedJobSet| {
+            (&other.jobset.namespace, &other.jobset.name) == (&jobset.namespace, &jobset.name)
+        };
+        if let Some(first) = jobsets[..i].iter().find(same) {
+            let message = format!(
+                "JobSet {}/{} is defined twice, at {} and {}",
+                jobset.namespace, jobset.name, first.source, submitted.source
+            );
+            report
+                .found
+                .push(Diagnostic::of_file(&report.source.file, message));
+        }
+    }
+    if let Some(error) = kube::too_many_pods(&report.source.file, pods) {
+        report.found.push(error);
+    }
+}

@@ -1,0 +1,293 @@
+//! `kind: Scenario` to `spec::Scenario`: everything a run needs, from one file and the files it names.
+//!
+//! Every name that one part uses of another (pods, nodes, aliases, JobSets, labels, resources) is checked here, so that
+//! the engine never meets one that does not exist.
+
+mod containers;
+mod control_plane;
+mod cross;
+mod faults;
+mod generate;
+mod jobsets;
+mod pod_names;
+mod timing;
+
+use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
+use super::kube::Manifests;
+use super::node::{Node, Value};
+use super::path::{self, Path};
+use super::shape::{Shape, Unmodelled, check};
+use super::shapes::scenario::{SCENARIO, SETTINGS};
+use super::{files, read, topology, yaml};
+use crate::base::Duration;
+use crate::spec::{Scenario, Stop, StopWhen, SubmittedJobSet, Topology};
+use cross::Inputs;
+
+const DEFAULT_STOP: Duration = Duration::from_secs(24 * 3_600);
+const DEFAULT_SEED: u64 = 1;
+/// How overrides are called in messages.
+const SETS: &str = "--set";
+
+/// A scenario and what was read for it.
+#[derive(Clone, Debug)]
+pub struct LoadedScenario {
+    pub scenario: Scenario,
+    /// Name and text of every input, in the order in which they were read.
+    pub inputs: Vec<(String, String)>,
+    /// Objects of the manifests that are not simulated.
+    pub skipped: Vec<String>,
+    /// Known fields of the manifests that are not modelled, and how often they are present.
+    pub unmodelled: Vec<(String, usize)>,
+}
+
+/// `path=value` overrides.
+pub type Sets = [(String, String)];
+/// Gives the text of a file named in a scenario.
+pub type Loader<'l> = dyn Fn(&str) -> Result<String, String> + 'l;
+
+/// Reads a scenario file and the files it names, relative to it.
+pub fn read_scenario(path: &std::path::Path, sets: &Sets) -> Result<LoadedScenario, Diagnostics> {
+    let source = files::read_source(path)?;
+    let base = path.parent().unwrap_or(std::path::Path::new(""));
+    let loader = |name: &str| match files::read_source(&base.join(name)) {
+        Ok(source) => Ok(source.text),
+        Err(errors) => Err(errors
+            .0
+            .first()
+            .map_or(String::new(), |e| e.message.clone())),
+    };
+    parse_scenario(&source, sets, &loader)
+}
+
+/// Reads a scenario from texts.
+pub fn parse_scenario(
+    source: &Source,
+    sets: &Sets,
+    loader: &Loader,
+) -> Result<LoadedScenario, Diagnostics> {
+    let mut documents = yaml::parse(source)?;
+    if documents.len() != 1 {
+        let message = match documents.len() {
+            0 => "the file is empty: no Scenario".to_owned(),
+            n => format!("{n} documents; a scenario file holds one"),
+        };
+        return Err(Diagnostic::of_file(&source.file, message).into());
+    }
+    let mut node = documents.remove(0);
+    let overrides = path::overrides_source(SETS, sets);
+    path::apply_sets(&mut node, &overrides, sets)?;
+    let mut report = Report::new(source, &overrides);
+    if wrong_kind(&node, &mut report) {
+        return Err(Diagnostics(report.found));
+    }
+    check(
+        &node,
+        &Shape::Object(&SCENARIO),
+        &Path::ROOT,
+        &mut report,
+        &mut Unmodelled::new(),
+    );
+    if !report.is_clean() {
+        return Err(Diagnostics(report.found));
+    }
+    let mut inputs = vec![(source.file.clone(), source.text.clone())];
+    if !sets.is_empty() {
+        inputs.push((SETS.to_owned(), overrides.text.clone()));
+    }
+    let topology = load_topology(&node, loader, &mut inputs, &mut report);
+    let loaded = jobsets::load(&node, loader, &mut inputs, &mut report);
+    if !report.is_clean() {
+        return Err(Diagnostics(report.found));
+    }
+    let metadata = |key: &str| {
+        let text = node.at_path(&["metadata", key]).and_then(Node::as_str);
+        text.unwrap_or("").to_owned()
+    };
+    let names = (metadata("name"), metadata("description"));
+    let scenario = assemble(&node, names, topology, loaded.jobsets, &mut report);
+    cross::check(&scenario, &mut report.found);
+    report.finish()?;
+    Ok(LoadedScenario {
+        scenario,
+        inputs,
+        skipped: loaded.skipped,
+        unmodelled: loaded.unmodelled,
+    })
+}
+
+/// A scenario for manifests alone: default control plane, and a generated cluster unless one is given.
+pub fn scenario_from_manifests(
+    manifests: Vec<Manifests>,
+    topology: Option<Topology>,
+    sets: &Sets,
+) -> Result<LoadedScenario, Diagnostics> {
+    let manifests = Manifests::merge(manifests);
+    let submitted = manifests
+        .jobsets
+        .into_iter()
+        .map(|(jobset, source)| SubmittedJobSet {
+            jobset,
+            submit_at: Duration::ZERO,
+            source,
+        });
+    let submitted: Vec<SubmittedJobSet> = submitted.collect();
+    let overrides = path::overrides_source(SETS, sets);
+    let none = Source::default();
+    let mut report = Report::new(&none, &overrides);
+    jobsets::check_together(&submitted, &mut report);
+    if submitted.is_empty() {
+        report
+            .found
+            .push(Diagnostic::of_file("", "there is no JobSet to run"));
+    }
+    let mut node = Node::empty_map();
+    if let Err(errors) = path::apply_sets(&mut node, &overrides, sets) {
+        report.found.extend(errors.0);
+    }
+    check(
+        &node,
+        &Shape::Object(&SETTINGS),
+        &Path::ROOT,
+        &mut report,
+        &mut Unmodelled::new(),
+    );
+    if !report.is_clean() {
+        return Err(Diagnostics(report.found));
+    }
+    let topology = topology.unwrap_or_else(|| generate::topology(&submitted));
+    let names = (submitted[0].jobset.name.clone(), String::new());
+    let scenario = assemble(&node, names, topology, submitted, &mut report);
+    cross::check(&scenario, &mut report.found);
+    report.finish()?;
+    let inputs = match sets.is_empty() {
+        true => Vec::new(),
+        false => vec![(SETS.to_owned(), overrides.text.clone())],
+    };
+    Ok(LoadedScenario {
+        scenario,
+        inputs,
+        skipped: manifests.skipped,
+        unmodelled: manifests.unmodelled,
+    })
+}
+
+/// A file of another kind gets one error, not one for each of its fields.
+fn wrong_kind(node: &Node, report: &mut Report) -> bool {
+    let Some(kind) = node.get("kind") else {
+        return false;
+    };
+    let (found, option) = match kind.as_str() {
+        Some("JobSet") => ("JobSet", "-f"),
+        Some("Topology") => ("Topology", "-t"),
+        _ => return false,
+    };
+    report
+        .error(kind.at, format!("this is a {found}, not a Scenario"))
+        .suggest(format!("give it with {option}"));
+    true
+}
+
+fn load_topology(
+    node: &Node,
+    loader: &Loader,
+    inputs: &mut Vec<(String, String)>,
+    report: &mut Report,
+) -> Topology {
+    let Some(node) = node.get("topology") else {
+        return Topology::default();
+    };
+    let Value::Str(file) = &node.value else {
+        return topology::convert(node, report);
+    };
+    let text = match loader(file) {
+        Ok(text) => text,
+        Err(problem) => {
+            report.error(node.at, format!("topology {file:?} {problem}"));
+            return Topology::default();
+        }
+    };
+    let source = Source {
+        file: file.clone(),
+        text,
+    };
+    let read = topology::read_topology(&source);
+    inputs.push((source.file, source.text));
+    read.unwrap_or_else(|errors| {
+        report.found.extend(errors.0);
+        Topology::default()
+    })
+}
+
+fn assemble(
+    node: &Node,
+    (name, description): (String, String),
+    topology: Topology,
+    jobsets: Vec<SubmittedJobSet>,
+    report: &mut Report,
+) -> Scenario {
+    let inputs = Inputs {
+        topology: &topology,
+        jobsets: &jobsets,
+    };
+    let containers = containers::read(node, &inputs, report);
+    let faults = faults::read(node, &inputs, report);
+    let stop = stop(node, &faults, &jobsets, report);
+    let seed = read::integer(node, "seed").and_then(|s| u64::try_from(s).ok());
+    Scenario {
+        name,
+        description,
+        control_plane: control_plane::read(node, &jobsets, report),
+        timing: timing::read(node, report),
+        topology,
+        jobsets,
+        containers,
+        faults: faults.into_iter().map(|(fault, _)| fault).collect(),
+        stop,
+        seed: seed.unwrap_or(DEFAULT_SEED),
+    }
+}
+
+fn stop(
+    node: &Node,
+    faults: &[faults::Placed],
+    jobsets: &[SubmittedJobSet],
+    report: &mut Report,
+) -> Stop {
+    let stop_node = node.get("stop");
+    let place = stop_node.map_or(node.at, |s| s.get("at").map_or(s.at, |a| a.at));
+    let at = stop_node
+        .and_then(|s| read::duration(s, "at"))
+        .unwrap_or(DEFAULT_STOP);
+    let when = stop_node.and_then(|s| s.get("when")).and_then(Node::as_str);
+    if at == Duration::ZERO {
+        report.error(place, "stop.at is 0: the run would end before it begins");
+        return Stop {
+            at,
+            when: StopWhen::Time,
+        };
+    }
+    for (fault, place) in faults {
+        if let crate::spec::FaultTime::At(time) = fault.at
+            && time > at
+        {
+            let message = format!("this fault is at {time}, but the run stops at {at}");
+            report.error(*place, message);
+        }
+    }
+    for submitted in jobsets.iter().filter(|s| s.submit_at > at) {
+        let name = &submitted.jobset.name;
+        let message = format!(
+            "JobSet {name:?} is submitted at {}, but the run stops at {at}",
+            submitted.submit_at
+        );
+        report.error(place, message);
+    }
+    Stop {
+        at,
+        when: match when {
+            Some("AllJobSetsFinished") => StopWhen::AllJobSetsFinished,
+            Some("Time") => StopWhen::Time,
+            _ => StopWhen::Settled,
+        },
+    }
+}

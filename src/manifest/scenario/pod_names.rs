@@ -1,0 +1,113 @@
+//! Names of pods without their random suffix: `<jobset>-<replicatedJob>-<job index>[-<completion index>]`.
+
+use crate::spec::{CompletionMode, ReplicatedJob, SubmittedJobSet};
+
+/// Whether a pod of that name can exist.
+pub fn exists(jobsets: &[SubmittedJobSet], name: &str) -> bool {
+    each(jobsets).any(|(prefix, job)| match name.strip_prefix(prefix.as_str()) {
+        Some(rest) => indexes_exist(rest, job),
+        None => false,
+    })
+}
+
+fn each(jobsets: &[SubmittedJobSet]) -> impl Iterator<Item = (String, &ReplicatedJob)> {
+    jobsets.iter().flat_map(|s| {
+        let jobs = s.jobset.spec.replicated_jobs.iter();
+        jobs.map(|job| (format!("{}-{}-", s.jobset.name, job.name), job))
+    })
+}
+
+/// Indexed pods have one index more than the others.
+fn indexes_exist(rest: &str, job: &ReplicatedJob) -> bool {
+    let indexed = job.template.completion_mode == CompletionMode::Indexed;
+    let (job_index, pod_index) = match rest.split_once('-') {
+        Some((j, p)) if indexed => (j, p),
+        None if !indexed => (rest, "0"),
+        _ => return false,
+    };
+    below(job_index, job.replicas) && below(pod_index, pods_of_job(job).max(1))
+}
+
+/// Written as Kubernetes writes it: no sign, no leading zeros.
+fn below(text: &str, count: u32) -> bool {
+    text.parse::<u32>()
+        .is_ok_and(|i| i < count && i.to_string() == text)
+}
+
+/// Completion indexes of one Job.
+pub fn pods_of_job(job: &ReplicatedJob) -> u32 {
+    let template = &job.template;
+    template
+        .completions()
+        .unwrap_or_else(|| template.parallelism())
+}
+
+/// All pod names in short: `train-workers-{0..4}-{0..999}`.
+pub fn describe(jobsets: &[SubmittedJobSet]) -> String {
+    const SHOWN_MAX: usize = 8;
+    let mut names: Vec<String> = each(jobsets)
+        .filter(|(_, job)| job.replicas > 0)
+        .map(|(prefix, job)| {
+            let jobs = range(job.replicas);
+            match job.template.completion_mode {
+                CompletionMode::Indexed => format!("{prefix}{jobs}-{}", range(pods_of_job(job))),
+                CompletionMode::NonIndexed => format!("{prefix}{jobs}"),
+            }
+        })
+        .collect();
+    if names.len() > SHOWN_MAX {
+        names.truncate(SHOWN_MAX);
+        names.push("...".to_owned());
+    }
+    names.join(", ")
+}
+
+fn range(count: u32) -> String {
+    match count {
+        0 | 1 => "0".to_owned(),
+        n => format!("{{0..{}}}", n - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::diagnostic::Source;
+    use crate::manifest::kube::read_manifests;
+
+    fn jobsets() -> Vec<SubmittedJobSet> {
+        let text = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: js}\nspec:\n  replicatedJobs:\n  \
+                    - name: w-x\n    replicas: 2\n    template: {spec: {parallelism: 3, completions: 3, template: {spec: {containers: []}}}}\n  \
+                    - name: b\n    template: {spec: {completionMode: NonIndexed, template: {spec: {containers: []}}}}\n";
+        let source = Source {
+            file: "x".into(),
+            text: text.into(),
+        };
+        let manifests = read_manifests(&source).unwrap();
+        let submit = |(jobset, source)| SubmittedJobSet {
+            jobset,
+            submit_at: crate::base::Duration::ZERO,
+            source,
+        };
+        manifests.jobsets.into_iter().map(submit).collect()
+    }
+
+    #[test]
+    fn a_pod_exists_if_its_job_and_index_do() {
+        let jobsets = jobsets();
+        for (name, expected) in [
+            ("js-w-x-0-0", true),
+            ("js-w-x-1-2", true),
+            ("js-w-x-2-0", false),
+            ("js-w-x-0-3", false),
+            ("js-w-x-0", false),
+            ("js-w-x-00-0", false),
+            ("js-b-0", true),
+            ("js-b-0-0", false),
+            ("other", false),
+        ] {
+            assert_eq!(exists(&jobsets, name), expected, "{name}");
+        }
+        assert_eq!(describe(&jobsets), "js-w-x-{0..1}-{0..2}, js-b-0");
+    }
+}

@@ -1,0 +1,249 @@
+//! `kind: Topology` to `spec::Topology`.
+
+use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
+use super::kube::taint_effect;
+use super::node::{Node, Pos};
+use super::path::Path;
+use super::shape::{Shape, Unmodelled, check};
+use super::shapes::topology::{NODES_MAX, TOPOLOGY};
+use super::{names, read, yaml};
+use crate::spec::{DcnLevel, IslandKind, NodePool, Taint, TaintEffect, Topology};
+
+/// What a kubelet allows by default; stands in where `allocatable` does not name pods.
+const PODS_PER_NODE_MILLI: i64 = 110_000;
+const PLACEHOLDERS: [&str; 3] = ["{pool}", "{island}", "{node}"];
+
+/// Reads a file that holds one Topology.
+pub fn read_topology(source: &Source) -> Result<Topology, Diagnostics> {
+    let mut documents = yaml::parse(source)?;
+    let node = match documents.len() {
+        1 => documents.remove(0),
+        0 => {
+            return Err(Diagnostic::of_file(&source.file, "the file is empty: no Topology").into());
+        }
+        n => {
+            let message = format!("{n} documents; a topology file holds one");
+            return Err(Diagnostic::of_file(&source.file, message).into());
+        }
+    };
+    let none = Source::default();
+    let mut report = Report::new(source, &none);
+    let shape = Shape::Object(&TOPOLOGY);
+    check(
+        &node,
+        &shape,
+        &Path::ROOT,
+        &mut report,
+        &mut Unmodelled::new(),
+    );
+    if !report.is_clean() {
+        return report.finish().map(|()| Topology::default());
+    }
+    let topology = convert(&node, &mut report);
+    report.finish().map(|()| topology)
+}
+
+/// Converts a checked node.
+pub fn convert(node: &Node, report: &mut Report) -> Topology {
+    let metadata = |key: &str| {
+        let text = node.at_path(&["metadata", key]).and_then(Node::as_str);
+        text.unwrap_or("").to_owned()
+    };
+    let nodes = read::list(node, "pools");
+    let topology = Topology {
+        name: metadata("name"),
+        description: metadata("description"),
+        pools: nodes.iter().map(pool).collect(),
+        dcn_levels: read::list(node, "dcnLevels")
+            .iter()
+            .map(dcn_level)
+            .collect(),
+        currency: read::string(node, "currency").unwrap_or_else(|| "USD".to_owned()),
+    };
+    let at = node.get("pools").map_or(node.at, |p| p.at);
+    if topology.pools.is_empty() {
+        report.error(at, "the topology has no pools");
+        return topology;
+    }
+    for (i, (pool, node)) in topology.pools.iter().zip(nodes).enumerate() {
+        let name = node.get("name").map_or(node.at, |n| n.at);
+        if topology.pools[..i]
+            .iter()
+            .any(|other| other.name == pool.name)
+        {
+            report.error(name, format!("pool name {:?} is used twice", pool.name));
+        }
+        check_pool(pool, node, report);
+    }
+    sizes(&topology, nodes, at, report);
+    for (level, node) in topology
+        .dcn_levels
+        .iter()
+        .zip(read::list(node, "dcnLevels"))
+    {
+        let known = |p: &NodePool| p.labels.contains_key(&level.label);
+        if !topology.pools.iter().any(known) {
+            let at = node.get("label").map_or(node.at, |l| l.at);
+            let error = report.error(at, format!("no pool has the label {:?}", level.label));
+            error.legal(label_keys(&topology).join(", "));
+        }
+    }
+    topology
+}
+
+/// Every label key of any node.
+pub fn label_keys(topology: &Topology) -> Vec<String> {
+    let mut keys: Vec<String> = topology
+        .pools
+        .iter()
+        .flat_map(|p| p.labels.keys().cloned())
+        .collect();
+    keys.sort();
+    keys.dedup();
+    keys
+}
+
+fn pool(node: &Node) -> NodePool {
+    let count = |key: &str| read::u32_of(node, key).unwrap_or(1);
+    let mut allocatable = read::quantities(node, "allocatable");
+    allocatable
+        .entry("pods".to_owned())
+        .or_insert(PODS_PER_NODE_MILLI);
+    NodePool {
+        name: read::string(node, "name").unwrap_or_default(),
+        count: count("count"),
+        islands: count("islands"),
+        nodes_per_island: count("nodesPerIsland"),
+        island_kind: match node.get("islandKind").and_then(Node::as_str) {
+            Some("Ici") => IslandKind::Ici,
+            Some("NvLink") => IslandKind::NvLink,
+            _ => IslandKind::None,
+        },
+        labels: read::string_map(node, "labels"),
+        taints: read::list(node, "taints").iter().map(taint).collect(),
+        allocatable,
+        accelerator: read::string(node, "accelerator").unwrap_or_default(),
+        price_per_node_hour: read::number(node, "pricePerNodeHour").unwrap_or(0.0),
+        features: read::strings(node, "features"),
+    }
+}
+
+/// A taint of a checked node.
+pub fn taint(node: &Node) -> Taint {
+    Taint {
+        key: read::string(node, "key").unwrap_or_default(),
+        value: read::string(node, "value").unwrap_or_default(),
+        effect: taint_effect(node).unwrap_or(TaintEffect::NoSchedule),
+    }
+}
+
+fn dcn_level(node: &Node) -> DcnLevel {
+    DcnLevel {
+        name: read::string(node, "name").unwrap_or_default(),
+        label: read::string(node, "label").unwrap_or_default(),
+        gbits_per_s: read::number(node, "gbitsPerSecond").unwrap_or(0.0),
+    }
+}
+
+fn check_pool(pool: &NodePool, node: &Node, report: &mut Report) {
+    let at = |key: &str| node.get(key).map_or(node.at, |n| n.at);
+    let mut text = |what: String, text: &str, at: Pos, rule: Rule| {
+        if let Err(problem) = expanded(text).and_then(|sample| rule(&sample)) {
+            report.error(at, format!("{what} is {text:?}: {problem}"));
+        }
+    };
+    text(
+        "the pool name".to_owned(),
+        &pool.name,
+        at("name"),
+        names::dns1123_subdomain,
+    );
+    for (key, value) in node.get("labels").map_or(&[][..], Node::entries) {
+        text(
+            "a label key".to_owned(),
+            &key.name,
+            key.at,
+            names::label_key,
+        );
+        let what = format!("the value of label {:?}", key.name);
+        text(
+            what,
+            value.as_str().unwrap_or(""),
+            value.at,
+            names::label_value,
+        );
+    }
+    for (taint, node) in pool.taints.iter().zip(read::list(node, "taints")) {
+        let at = |key: &str| node.get(key).map_or(node.at, |n| n.at);
+        text(
+            "a taint key".to_owned(),
+            &taint.key,
+            at("key"),
+            names::label_key,
+        );
+        text(
+            "a taint value".to_owned(),
+            &taint.value,
+            at("value"),
+            names::label_value,
+        );
+    }
+    if !pool.accelerator.is_empty() && !pool.allocatable.contains_key(&pool.accelerator) {
+        let message = format!("the accelerator {:?} is not allocatable", pool.accelerator);
+        let known: Vec<&str> = pool.allocatable.keys().map(String::as_str).collect();
+        report
+            .error(at("accelerator"), message)
+            .legal(known.join(", "));
+    }
+}
+
+type Rule = fn(&str) -> Result<(), String>;
+
+/// The text with large numbers in place of the placeholders; `{node:05}` pads with zeros.
+fn expanded(text: &str) -> Result<String, String> {
+    let legal = || format!("placeholders are {}", PLACEHOLDERS.join(", "));
+    let mut sample = String::new();
+    let mut rest = text;
+    while let Some((before, tail)) = rest.split_once('{') {
+        let (inside, tail) = tail.split_once('}').ok_or_else(legal)?;
+        let (word, width) = inside.split_once(':').unwrap_or((inside, "0"));
+        if !PLACEHOLDERS.contains(&format!("{{{word}}}").as_str()) || width.parse::<u8>().is_err() {
+            return Err(legal());
+        }
+        sample.push_str(before);
+        sample.push_str("999999");
+        rest = tail;
+    }
+    if rest.contains('}') {
+        return Err(legal());
+    }
+    sample.push_str(rest);
+    Ok(sample)
+}
+
+fn sizes(topology: &Topology, nodes: &[Node], at: Pos, report: &mut Report) {
+    let limit = NODES_MAX as u64;
+    let size = |p: &NodePool| {
+        let islands = u64::from(p.count) * u64::from(p.islands);
+        islands.saturating_mul(u64::from(p.nodes_per_island))
+    };
+    for (pool, node) in topology.pools.iter().zip(nodes) {
+        if size(pool) > limit {
+            let message = format!("pool {:?} has {} nodes", pool.name, size(pool));
+            report
+                .error(node.at, message)
+                .legal(format!("at most {limit}"));
+            return;
+        }
+    }
+    match topology.pools.iter().map(size).fold(0, u64::saturating_add) {
+        0 => {
+            report.error(at, "the topology has no nodes: every pool is empty");
+        }
+        total if total > limit => {
+            let message = format!("the topology has {total} nodes");
+            report.error(at, message).legal(format!("at most {limit}"));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,329 @@
+//! Text to `Node`s. The only file that names the YAML crate; JSON is read as the YAML it is.
+//!
+//! Must never look at what the keys mean. Depth, size and aliases are limited, so that no input can exhaust memory or
+//! the stack.
+
+use super::diagnostic::{Diagnostic, Diagnostics, Source};
+use super::node::{Key, Node, Origin, Pos, Value};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_yaml::budget::BudgetBreach;
+use serde_yaml::{Error, Location, MessageFormatter, Spanned};
+use std::fmt;
+
+/// A dump of 50,000 nodes is smaller; anything larger was given by mistake.
+pub const TEXT_MAX: u64 = 100 << 20;
+const DEPTH_MAX: usize = 64;
+const NODES_MAX: usize = 30_000_000;
+/// Nodes that aliases may add; configuration needs a few hundred.
+const ALIAS_NODES_MAX: usize = 200_000;
+
+/// All documents of a text; empty ones are left out.
+pub fn parse(source: &Source) -> Result<Vec<Node>, Diagnostics> {
+    if source.text.len() as u64 > TEXT_MAX {
+        return Err(too_large(&source.file, source.text.len() as u64).into());
+    }
+    let documents: Vec<Node> = serde_yaml::from_multiple_with_options(&source.text, options())
+        .map_err(|e| explain(source, &e))?;
+    Ok(documents.into_iter().filter(|d| !d.is_null()).collect())
+}
+
+/// The error for a text that is not even read.
+pub fn too_large(file: &str, bytes: u64) -> Diagnostic {
+    let mib = bytes >> 20;
+    let mut error = Diagnostic::of_file(file, format!("the file is too large: {mib} MiB"));
+    error.legal(format!("at most {} MiB", TEXT_MAX >> 20));
+    error
+}
+
+fn options() -> serde_yaml::Options {
+    serde_yaml::options! {
+        budget: serde_yaml::budget! {
+            max_depth: DEPTH_MAX,
+            flow_nesting_limit: DEPTH_MAX,
+            max_nodes: NODES_MAX,
+            max_events: 3 * NODES_MAX,
+            max_documents: 100_000,
+            max_total_scalar_bytes: TEXT_MAX as usize,
+            max_aliases: 10_000,
+            max_anchors: 10_000,
+        },
+        alias_limits: serde_yaml::alias_limits! {
+            max_total_replayed_events: ALIAS_NODES_MAX,
+            max_replay_stack_depth: 16,
+        },
+        non_finite_float_policy: serde_yaml::NonFiniteFloatPolicy::PassThrough,
+        with_snippet: false,
+    }
+}
+
+/// The crate's error in our look.
+fn explain(source: &Source, error: &Error) -> Diagnostics {
+    let error = error.without_snippet();
+    let inner = match error {
+        Error::AliasError { error, .. } => error.as_ref(),
+        _ => error,
+    };
+    let place = error.location().map(position).unwrap_or_default();
+    let at = Pos { len: 1, ..place };
+    let mut legal = None;
+    let message = match inner {
+        Error::DuplicateMappingKey { key, .. } => {
+            legal = Some("each key once in a mapping".to_owned());
+            match key {
+                Some(key) => format!("duplicate key {key:?}"),
+                None => "duplicate key".to_owned(),
+            }
+        }
+        Error::Budget { breach, .. } => {
+            let (message, limit) = describe_breach(breach);
+            legal = Some(limit);
+            message
+        }
+        Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasExpansionLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. } => {
+            legal = Some(format!("aliases that add at most {ALIAS_NODES_MAX} values"));
+            "aliases expand to too many values".to_owned()
+        }
+        Error::UnknownAnchor { .. } => "this alias has no anchor".to_owned(),
+        other => {
+            let text = serde_yaml::UserMessageFormatter
+                .format_message(other)
+                .into_owned();
+            if text.contains("recursion limit") {
+                legal = Some(format!("at most {DEPTH_MAX} levels"));
+                "nested too deeply".to_owned()
+            } else {
+                let printable = |c: char| if c.is_control() { ' ' } else { c };
+                let text: String = text.chars().map(printable).collect();
+                format!("not valid YAML: {text}")
+            }
+        }
+    };
+    let mut diagnostic = if at.line > 0 {
+        Diagnostic::at(source, at, message)
+    } else {
+        Diagnostic::of_file(&source.file, message)
+    };
+    diagnostic.legal = legal;
+    diagnostic.into()
+}
+
+fn describe_breach(breach: &BudgetBreach) -> (String, String) {
+    match breach {
+        BudgetBreach::Depth { .. } => (
+            "nested too deeply".to_owned(),
+            format!("at most {DEPTH_MAX} levels"),
+        ),
+        BudgetBreach::Aliases { .. }
+        | BudgetBreach::Anchors { .. }
+        | BudgetBreach::AliasAnchorRatio { .. } => (
+            "too many anchors or aliases".to_owned(),
+            "a few hundred".to_owned(),
+        ),
+        _ => (
+            "too many values in one file".to_owned(),
+            format!("at most {NODES_MAX} values"),
+        ),
+    }
+}
+
+fn position(location: Location) -> Pos {
+    let short = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    Pos {
+        line: short(location.line()),
+        column: short(location.column()),
+        len: short(location.span().len()),
+        origin: Origin::File,
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Node, D::Error> {
+        let spanned = Spanned::<Bare>::deserialize(deserializer)?;
+        let mut at = position(spanned.referenced);
+        if matches!(spanned.value.0, Value::Seq(_) | Value::Map(_)) {
+            at.len = 1;
+        }
+        Ok(Node::new(at, spanned.value.0))
+    }
+}
+
+/// A value before its place is known.
+struct Bare(Value);
+
+impl<'de> Deserialize<'de> for Bare {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Bare, D::Error> {
+        deserializer.deserialize_any(BareVisitor).map(Bare)
+    }
+}
+
+struct BareVisitor;
+
+impl<'de> Visitor<'de> for BareVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, b: bool) -> Result<Value, E> {
+        Ok(Value::Bool(b))
+    }
+
+    fn visit_i64<E>(self, i: i64) -> Result<Value, E> {
+        Ok(Value::Int(i))
+    }
+
+    fn visit_u64<E>(self, u: u64) -> Result<Value, E> {
+        Ok(i64::try_from(u).map_or(Value::Float(u as f64), Value::Int))
+    }
+
+    fn visit_f64<E>(self, f: f64) -> Result<Value, E> {
+        Ok(Value::Float(f))
+    }
+
+    fn visit_str<E>(self, s: &str) -> Result<Value, E> {
+        Ok(Value::Str(s.to_owned()))
+    }
+
+    fn visit_string<E>(self, s: String) -> Result<Value, E> {
+        Ok(Value::Str(s))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element::<Node>()? {
+            items.push(item);
+        }
+        Ok(Value::Seq(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(key) = map.next_key::<Spanned<String>>()? {
+            let at = position(key.referenced);
+            let name = key.value;
+            entries.push((Key { name, at }, map.next_value::<Node>()?));
+        }
+        Ok(Value::Map(entries))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Source {
+        Source {
+            file: "x.yaml".into(),
+            text: text.into(),
+        }
+    }
+
+    fn error(yaml: &str) -> String {
+        parse(&text(yaml)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_key_and_value_knows_its_place() {
+        let docs = parse(&text(
+            "a: 1\nb:\n  - x: \"two\"\n---\n# nothing\n---\n{\"c\": [1.5, true]}\n",
+        ));
+        let docs = docs.unwrap();
+        assert_eq!(docs.len(), 2);
+        let (key, value) = &docs[0].entries()[0];
+        assert_eq!((key.at.line, key.at.column, key.at.len), (1, 1, 1));
+        assert_eq!(
+            (value.at.line, value.at.column, value.as_int()),
+            (1, 4, Some(1))
+        );
+        let (key, value) = &docs[0].get("b").unwrap().items()[0].entries()[0];
+        assert_eq!((key.at.line, key.at.column), (3, 5));
+        assert_eq!((value.at.line, value.at.column, value.at.len), (3, 8, 5));
+        let list = docs[1].get("c").unwrap();
+        assert_eq!(list.items()[0].as_f64(), Some(1.5));
+        assert_eq!(
+            (list.items()[1].at.line, list.items()[1].at.column),
+            (7, 13)
+        );
+    }
+
+    #[test]
+    fn scalars_are_typed_as_kubernetes_types_them() {
+        let docs = parse(&text(
+            "[1, -2, 1.5, yes, \"yes\", 2026-01-01, ~, 5m, 18446744073709551615, .nan]",
+        ));
+        let kinds: Vec<String> = docs.unwrap()[0]
+            .items()
+            .iter()
+            .map(Node::describe)
+            .collect();
+        assert_eq!(
+            kinds,
+            [
+                "the integer 1",
+                "the integer -2",
+                "the number 1.5",
+                "the boolean true",
+                "the string \"yes\"",
+                "the string \"2026-01-01\"",
+                "null",
+                "the string \"5m\"",
+                "the number 1.8446744073709552e19",
+                "the number NaN"
+            ]
+        );
+    }
+
+    #[test]
+    fn bombs_depth_and_duplicates_are_refused_with_a_place() {
+        assert!(error("a: 1\na: 2\n").contains("duplicate key \"a\"\n --> x.yaml:2:1"));
+        let deep = format!("{}1{}", "[".repeat(2000), "]".repeat(2000));
+        assert!(
+            error(&deep).contains("nested too deeply"),
+            "{}",
+            error(&deep)
+        );
+        let block: String = (0..100).map(|i| format!("{}a:\n", " ".repeat(i))).collect();
+        assert!(
+            error(&block).contains("nested too deeply"),
+            "{}",
+            error(&block)
+        );
+        let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for i in 1..9 {
+            let row = vec![format!("*a{}", i - 1); 10].join(", ");
+            bomb.push_str(&format!("a{i}: &a{i} [{row}]\n"));
+        }
+        assert!(error(&bomb).contains("alias"), "{}", error(&bomb));
+        let large = " ".repeat(TEXT_MAX as usize + 1);
+        assert!(error(&large).contains("too large"));
+    }
+
+    #[test]
+    fn what_is_not_yaml_is_refused() {
+        for bad in [
+            "a: b: c\n",
+            "a: [1, 2\n",
+            "a:\n\tb: 1\n",
+            "\"open",
+            "{a: 1}}",
+        ] {
+            let message = error(bad);
+            assert!(
+                message.contains("error: not valid YAML"),
+                "{bad:?}: {message}"
+            );
+            assert!(message.contains("x.yaml:"), "{bad:?}: {message}");
+        }
+    }
+}
