@@ -28,7 +28,7 @@ pub enum Purpose {
     CollectorOrder = 12,
     ProbePhase = 13,
     ImageCheck = 14,
-    SchedulerTie = 15,
+    StatusWrite = 15,
     Test = 255,
 }
 

@@ -181,6 +181,7 @@ pub struct Api {
     latency: [Dist; 3],
     streams: Vec<Stream>,
     watch: Option<Stream>,
+    status: Option<Stream>,
     watch_dist: Dist,
     tally: [[Tally; 4]; COUNT],
     /// Counts when the first restart began, to tell start from restart.
@@ -209,6 +210,7 @@ impl Api {
             ],
             streams: Vec::new(),
             watch: None,
+            status: None,
             watch_dist: timing.watch_lag.clone(),
             tally: [[NO_TALLY; 4]; COUNT],
             at_restart: None,
@@ -231,6 +233,7 @@ impl Api {
         self.streams
             .extend((0..COUNT).map(|k| streams.stream(Purpose::ApiLatency, k as u32, 0)));
         self.watch = Some(streams.stream(Purpose::WatchLag, 0, 0));
+        self.status = Some(streams.stream(Purpose::StatusWrite, 0, 0));
         self.tally = [[NO_TALLY; 4]; COUNT];
         self.at_restart = None;
     }
@@ -240,6 +243,13 @@ impl Api {
         self.watch
             .as_mut()
             .map_or(Duration::ZERO, |s| s.sample(&self.watch_dist))
+    }
+
+    /// What the kubelet needs before a status PATCH leaves; the nth one of the run has the nth delay.
+    pub fn status_delay(&mut self, dist: &Dist) -> Duration {
+        self.status
+            .as_mut()
+            .map_or(Duration::ZERO, |s| s.sample(dist))
     }
 
     /// Sends a request now; returns when it is answered.

@@ -128,8 +128,6 @@ pub enum Event {
         pod: PodId,
         incarnation: u32,
     },
-    // class 5: measurement
-    TimeLimit,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -154,7 +152,7 @@ pub enum JobSetCall {
 }
 
 impl Event {
-    /// What "at the same instant" means: faults, nodes, API server, controllers, scheduler, measurement.
+    /// What "at the same instant" means: faults, nodes, API server, controllers, scheduler.
     pub fn class(&self) -> u8 {
         use Event::*;
         match self {
@@ -176,7 +174,6 @@ impl Event {
             CollectorSees { .. } | MonitorTick | TaintDue(_) => 3,
             TolerationOver { .. } | PodGcTick => 3,
             CycleDone { .. } | BackoffOver { .. } => 4,
-            TimeLimit => 5,
         }
     }
 }

@@ -219,12 +219,6 @@ impl Run<'_> {
 
     fn warnings(&mut self) -> Vec<String> {
         let mut warnings = std::mem::take(&mut self.w.warnings);
-        if self.w.job_controller.events.dropped > 0 {
-            warnings.push(format!(
-                "{} Events of the Job controller were dropped: its broadcaster holds 1,000",
-                self.w.job_controller.events.dropped
-            ));
-        }
         if self.w.faults_left > 0 {
             warnings.push(format!(
                 "{} scripted faults did not fire before the run ended",

@@ -35,14 +35,12 @@ struct Pending {
 pub struct JobEventRecorder {
     queue: VecDeque<Pending>,
     sending: Option<Call>,
-    pub dropped: u64,
 }
 
 impl JobEventRecorder {
     pub fn reset(&mut self) {
         self.queue.clear();
         self.sending = None;
-        self.dropped = 0;
     }
 }
 
@@ -81,7 +79,6 @@ impl Run<'_> {
         let incarnation = self.w.jobs[job.ix()].incarnation;
         let recorder = &mut self.w.job_controller.events;
         if recorder.queue.len() >= BROADCASTER_QUEUE {
-            recorder.dropped += 1;
             return;
         }
         recorder.queue.push_back(Pending {

@@ -307,12 +307,7 @@ impl Run<'_> {
     pub fn write_status(&mut self, pod: PodId, what: StatusWrite) {
         let local = match &self.m.scenario.timing.kubelet {
             Kubelet::Scripted { .. } => Duration::ZERO,
-            Kubelet::Real(k) => self.draw(
-                Purpose::PodStop,
-                pod,
-                self.w.pods.epoch[pod.ix()] << 3 | what as u32,
-                &k.status_write,
-            ),
+            Kubelet::Real(k) => self.w.api.status_delay(&k.status_write),
         };
         let answered = self.w.api.send(Call::KubeletStatus, self.w.now) + local;
         let epoch = self.w.pods.epoch[pod.ix()];

@@ -27,17 +27,19 @@ const QUIET: Duration = Duration::from_secs(900);
 impl Run<'_> {
     pub fn execute(&mut self) -> EndReason {
         self.begin();
+        let limit = Time::ZERO + self.m.scenario.stop.at;
         let reason = loop {
             let Some((at, event, cause)) = self.w.queue.pop() else {
                 break self.rest_reason();
             };
+            if at > limit {
+                self.w.now = limit;
+                break EndReason::TimeLimit;
+            }
             debug_assert!(at >= self.w.now, "time runs backwards");
             self.w.now = at;
             self.w.cause = cause;
             self.w.events += 1;
-            if event == Event::TimeLimit {
-                break EndReason::TimeLimit;
-            }
             self.handle(event);
             if self.paranoid {
                 check::whole_state(self.m, self.w);
@@ -47,7 +49,7 @@ impl Run<'_> {
             }
         };
         if self.m.scenario.stop.when == StopWhen::Time {
-            self.w.now = Time::ZERO + self.m.scenario.stop.at;
+            self.w.now = limit;
         }
         self.emit(Body::End { reason });
         reason
@@ -63,7 +65,6 @@ impl Run<'_> {
                 self.at(Time::ZERO + at, Event::Fault(i as u32));
             }
         }
-        self.at(Time::ZERO + self.m.scenario.stop.at, Event::TimeLimit);
     }
 
     fn handle(&mut self, event: Event) {
@@ -117,7 +118,6 @@ impl Run<'_> {
             PodGcTick => self.pod_gc_tick(),
             CycleDone { pod, incarnation } => self.cycle_done(pod, incarnation),
             BackoffOver { pod, incarnation } => self.backoff_over(pod, incarnation),
-            TimeLimit => unreachable!("the loop ends at the time limit"),
         }
     }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Deeper directories are refused: a link that leads back would never end.
+/// Deeper directories are refused.
 const DIRECTORY_DEPTH_MAX: usize = 32;
 
 /// One file's text.
@@ -74,11 +74,13 @@ fn walk(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), 
         return Err(Diagnostic::of_file(&file, "directories are nested too deeply").into());
     }
     for entry in fs::read_dir(directory).map_err(|e| unreadable(&file, &e))? {
-        let path = entry.map_err(|e| unreadable(&file, &e))?.path();
+        let entry = entry.map_err(|e| unreadable(&file, &e))?;
+        let path = entry.path();
         let extension = path.extension().and_then(|e| e.to_str());
-        if path.is_dir() {
+        // Links to directories are not followed: one that leads back would never end.
+        if entry.file_type().is_ok_and(|t| t.is_dir()) {
             walk(&path, depth + 1, found)?;
-        } else if matches!(extension, Some("yaml" | "yml" | "json")) {
+        } else if matches!(extension, Some("yaml" | "yml" | "json")) && !path.is_dir() {
             found.push(path);
         }
     }

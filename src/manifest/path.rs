@@ -7,6 +7,9 @@ use super::node::{Key, Node, Origin, Pos, Value};
 use super::yaml;
 use std::fmt;
 
+/// Longer override paths are refused; no format is nested so deeply.
+const DEPTH_MAX: usize = 64;
+
 /// A place in a tree, as a chain from the leaf to the root.
 #[derive(Copy, Clone)]
 pub struct Path<'p> {
@@ -241,7 +244,7 @@ fn split(path: &str) -> Result<Vec<String>, String> {
             None => rest,
         };
     }
-    if segments.is_empty() {
+    if segments.is_empty() || segments.len() > DEPTH_MAX {
         return Err(bad());
     }
     Ok(segments)
@@ -313,6 +316,7 @@ mod tests {
             ("", "not a path"),
             ("a..b", "not a path"),
             ("a.", "not a path"),
+            (&"a.".repeat(100_000), "not a path"),
             ("l[x]", "not a path"),
             ("l.5.x", "not an index of a list of 1 elements"),
             ("a.b.c", "inside the integer 1"),

@@ -388,16 +388,3 @@ fn files_that_cannot_be_read_are_named() {
         "{error}"
     );
 }
-
-#[test]
-fn adhoc_speed() {
-    let node = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"n","labels":{"a.b/c":"d","e.f/g":"h","kubernetes.io/hostname":"x","topology.kubernetes.io/zone":"z"},"annotations":{"x":"y"},"uid":"u"},"spec":{"taints":[{"key":"a","effect":"NoSchedule"}]},"status":{"allocatable":{"cpu":"8","memory":"64Gi","pods":"110"},"capacity":{"cpu":"8","memory":"64Gi"},"conditions":[{"type":"Ready","status":"True","reason":"KubeletReady","message":"kubelet is posting ready status","lastHeartbeatTime":"2026-01-01T00:00:00Z"},{"type":"DiskPressure","status":"False"}],"images":[{"names":["a/b/c@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","a/b/c:v1"],"sizeBytes":123456}]}}"#;
-    let text = format!(
-        "{{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[{}]}}",
-        vec![node; 50000].join(",\n")
-    );
-    let t = std::time::Instant::now();
-    let docs = yaml::parse(&source("x", &text)).unwrap();
-    println!("{} MB parsed in {:?}", text.len() >> 20, t.elapsed());
-    assert!(docs.len() == 2);
-}

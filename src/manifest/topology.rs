@@ -1,17 +1,18 @@
 //! `kind: Topology` to `spec::Topology`.
 
+use super::check::{Unmodelled, check};
 use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
 use super::kube::taint_effect;
 use super::node::{Node, Pos};
 use super::path::Path;
-use super::shape::{Shape, Unmodelled, check};
+use super::shape::Shape;
 use super::shapes::topology::{NODES_MAX, TOPOLOGY};
 use super::{names, read, yaml};
 use crate::spec::{DcnLevel, IslandKind, NodePool, Taint, TaintEffect, Topology};
 
 /// What a kubelet allows by default; stands in where `allocatable` does not name pods.
 const PODS_PER_NODE_MILLI: i64 = 110_000;
-const PLACEHOLDERS: [&str; 3] = ["{pool}", "{island}", "{node}"];
+const RUNNING_NUMBERS: [&str; 3] = ["{pool}", "{island}", "{node}"];
 
 /// Reads a file that holds one Topology.
 pub fn read_topology(source: &Source) -> Result<Topology, Diagnostics> {
@@ -199,15 +200,17 @@ fn check_pool(pool: &NodePool, node: &Node, report: &mut Report) {
 
 type Rule = fn(&str) -> Result<(), String>;
 
-/// The text with large numbers in place of the placeholders; `{node:05}` pads with zeros.
+/// The text with large numbers in place of the running numbers; `{node:05}` pads with zeros.
 fn expanded(text: &str) -> Result<String, String> {
-    let legal = || format!("placeholders are {}", PLACEHOLDERS.join(", "));
+    let legal = || format!("running numbers are {}", RUNNING_NUMBERS.join(", "));
     let mut sample = String::new();
     let mut rest = text;
     while let Some((before, tail)) = rest.split_once('{') {
         let (inside, tail) = tail.split_once('}').ok_or_else(legal)?;
         let (word, width) = inside.split_once(':').unwrap_or((inside, "0"));
-        if !PLACEHOLDERS.contains(&format!("{{{word}}}").as_str()) || width.parse::<u8>().is_err() {
+        if !RUNNING_NUMBERS.contains(&format!("{{{word}}}").as_str())
+            || width.parse::<u8>().is_err()
+        {
             return Err(legal());
         }
         sample.push_str(before);

@@ -11,10 +11,11 @@ mod volumes;
 
 pub use pod::taint_effect;
 
+use super::check::{Unmodelled, check};
 use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
 use super::node::Node;
 use super::path::{self, Path};
-use super::shape::{Shape, Unmodelled, check};
+use super::shape::Shape;
 use super::shapes::jobset::JOBSET;
 use super::{files, yaml};
 use crate::spec;

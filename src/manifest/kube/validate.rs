@@ -15,59 +15,21 @@ pub fn validate(jobset: &JobSet, node: &Node, report: &mut Report) {
     let empty = Node::empty_map();
     let metadata = node.get("metadata").unwrap_or(&empty);
     let spec = node.get("spec").unwrap_or(&empty);
-    let named = metadata.get("name").or(metadata.get("generateName"));
-    let named = named.map_or(metadata.at, |n| n.at);
-    if !jobset.name.is_empty() {
-        name(
-            names::dns1123_subdomain(&jobset.name),
-            "metadata.name",
-            &jobset.name,
-            named,
-            report,
-        );
-    }
-    if let Some(at) = metadata.get("namespace").map(|n| n.at) {
-        let namespace = &jobset.namespace;
-        name(
-            names::dns1123_label(namespace),
-            "metadata.namespace",
-            namespace,
-            at,
-            report,
-        );
-    }
-    if let Some(subdomain) = spec.at_path(&["network", "subdomain"]) {
-        let text = subdomain.as_str().unwrap_or("");
-        name(
-            names::dns1035_label(text),
-            "spec.network.subdomain",
-            text,
-            subdomain.at,
-            report,
-        );
-    }
-    if let Some(managed) = spec.get("managedBy") {
-        let text = managed.as_str().unwrap_or("");
-        name(
-            names::domain_prefixed_path(text),
-            "spec.managedBy",
-            text,
-            managed.at,
-            report,
-        );
-    }
-    for (key, value) in metadata.get("labels").map_or(&[][..], Node::entries) {
-        name(
-            names::label_key(&key.name),
-            "a label key",
-            &key.name,
-            key.at,
-            report,
-        );
-        let text = value.as_str().unwrap_or("");
-        let what = format!("the value of label {:?}", key.name);
-        name(names::label_value(text), &what, text, value.at, report);
-    }
+    identity(jobset, metadata, report);
+    let subdomain = spec.at_path(&["network", "subdomain"]);
+    written(
+        names::dns1035_label,
+        "spec.network.subdomain",
+        subdomain,
+        report,
+    );
+    let managed_by = spec.get("managedBy");
+    written(
+        names::domain_prefixed_path,
+        "spec.managedBy",
+        managed_by,
+        report,
+    );
     let nodes = read::list(spec, "replicatedJobs");
     for (i, (job, node)) in jobset.spec.replicated_jobs.iter().zip(nodes).enumerate() {
         let earlier = &jobset.spec.replicated_jobs[..i];
@@ -87,6 +49,45 @@ pub fn validate(jobset: &JobSet, node: &Node, report: &mut Report) {
         coordinator(jobset, node, report);
     }
 }
+
+fn identity(jobset: &JobSet, metadata: &Node, report: &mut Report) {
+    let node = metadata.get("name").or(metadata.get("generateName"));
+    let at = node.map_or(metadata.at, |n| n.at);
+    let text = &jobset.name;
+    // An absent name has its own error.
+    if !text.is_empty() {
+        name(
+            names::dns1123_subdomain(text),
+            "metadata.name",
+            text,
+            at,
+            report,
+        );
+    }
+    let namespace = metadata.get("namespace");
+    written(
+        names::dns1123_label,
+        "metadata.namespace",
+        namespace,
+        report,
+    );
+    for (key, value) in metadata.get("labels").map_or(&[][..], Node::entries) {
+        let rule = names::label_key(&key.name);
+        name(rule, "a label key", &key.name, key.at, report);
+        let what = format!("the value of label {:?}", key.name);
+        written(names::label_value, &what, Some(value), report);
+    }
+}
+
+/// Checks a text that may be absent.
+fn written(rule: Rule, path: &str, node: Option<&Node>, report: &mut Report) {
+    if let Some(node) = node {
+        let text = node.as_str().unwrap_or("");
+        name(rule(text), path, text, node.at, report);
+    }
+}
+
+type Rule = fn(&str) -> Result<(), String>;
 
 /// Reports a text that breaks a rule for names.
 pub fn name(result: Result<(), String>, path: &str, text: &str, at: Pos, report: &mut Report) {

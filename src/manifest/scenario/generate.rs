@@ -4,6 +4,7 @@ use crate::spec::{JobSet, NodePool, ReplicatedJob, SubmittedJobSet, Topology};
 use std::collections::BTreeMap;
 
 const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
+const NAMESPACED_JOB_LABEL: &str = "alpha.jobset.sigs.k8s.io/namespaced-job";
 const PODS_PER_NODE_MILLI: i64 = 110_000;
 /// Declared by every kubelet since 1.36, where the feature is on by default.
 const FEATURE: &str = "RestartAllContainersOnContainerExits";
@@ -37,6 +38,11 @@ fn pool(jobset: &JobSet, job: &ReplicatedJob, id: &str) -> NodePool {
     let mut labels = BTreeMap::from([(ZONE_LABEL.to_owned(), "zone-a".to_owned())]);
     if let Some(key) = jobset.exclusive_key(job) {
         labels.insert(key.to_owned(), format!("pool-{id}-{{pool}}"));
+    }
+    if jobset.uses_node_selector_strategy(job) {
+        // What hack/label_nodes of JobSet writes on the nodes of each Job (EXC-2).
+        let job = format!("{}_{}-{}-{{pool}}", jobset.namespace, jobset.name, job.name);
+        labels.insert(NAMESPACED_JOB_LABEL.to_owned(), job);
     }
     labels.extend(spec.node_selector.clone());
     let mut allocatable = spec.requests();

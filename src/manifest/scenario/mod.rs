@@ -12,11 +12,12 @@ mod jobsets;
 mod pod_names;
 mod timing;
 
+use super::check::{Unmodelled, check};
 use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
 use super::kube::Manifests;
 use super::node::{Node, Value};
 use super::path::{self, Path};
-use super::shape::{Shape, Unmodelled, check};
+use super::shape::Shape;
 use super::shapes::scenario::{SCENARIO, SETTINGS};
 use super::{files, read, topology, yaml};
 use crate::base::Duration;

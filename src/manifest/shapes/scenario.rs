@@ -196,7 +196,11 @@ static CONTAINER_RULE: Object = Object {
             Shape::Duration,
             "replaces the time from binding to ready",
         ),
-        field("stopAfter", Shape::Duration, "overrides the time from deletion to exit"),
+        field(
+            "stopAfter",
+            Shape::Duration,
+            "overrides the time from deletion to exit",
+        ),
     ],
 };
 

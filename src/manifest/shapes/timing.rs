@@ -28,7 +28,11 @@ pub static TIMING: Object = Object {
             DIST_SHAPE,
             "a JobSet update reaching one in-place agent",
         ),
-        field("jobsetListPerPod", Shape::Duration, "listing one pod in a JobSet pass"),
+        field(
+            "jobsetListPerPod",
+            Shape::Duration,
+            "listing one pod in a JobSet pass",
+        ),
         field("volumes", DIST_SHAPE, "cgroup and volumes of a pod"),
         field("sandbox", DIST_SHAPE, "sandbox and network of a pod"),
         field(
