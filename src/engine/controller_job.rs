@@ -159,7 +159,6 @@ impl Run<'_> {
         let computed = self.count_for_sync(job);
         let view = self.sync_view(job, &computed);
         let plan = policy::job::sync(&view);
-        drop(view);
         if let Some(after) = plan.requeue_after {
             self.enqueue_job(job, after);
         }

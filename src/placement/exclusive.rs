@@ -32,40 +32,35 @@ mod tests {
     #[test]
     fn a_leader_enters_empty_domains_or_returns_to_its_own() {
         let d = DomainId;
-        let cases: [(&str, &[u32], &[(DomainId, u32)], u32, bool); 5] = [
-            ("an empty domain is free", &[0, 3], &[], 0, true),
+        let own = [(d(1), 3)];
+        let cases = [
+            ("an empty domain is free", [0, 3], &own[..0], 0, true),
             (
                 "a domain with another Job's pod is not",
-                &[0, 3],
-                &[],
+                [0, 3],
+                &own[..0],
                 1,
                 false,
             ),
-            (
-                "its own domain is free to it",
-                &[0, 3],
-                &[(d(1), 3)],
-                1,
-                true,
-            ),
+            ("its own domain is free to it", [0, 3], &own[..], 1, true),
             (
                 "while its pods are elsewhere no other domain is (EXC-20)",
-                &[0, 3],
-                &[(d(1), 3)],
+                [0, 3],
+                &own[..],
                 0,
                 false,
             ),
             (
                 "its own domain shared with a stranger is not free",
-                &[0, 4],
-                &[(d(1), 3)],
+                [0, 4],
+                &own[..],
                 1,
                 false,
             ),
         ];
         for (name, pods, own, domain, free) in cases {
             let view = ExclusiveView {
-                jobset_pods: pods,
+                jobset_pods: &pods,
                 own,
             };
             assert_eq!(domain_is_free(&view, d(domain)), free, "{name}");

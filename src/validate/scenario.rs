@@ -183,6 +183,7 @@ pub mod tests {
                 api_pod_create: Dist::fixed_ms(3),
                 watch_lag: Dist::fixed_ms(4),
                 agent_fanout: Dist::ZERO,
+                jobset_list_per_pod: Duration::ZERO,
                 kubelet: Kubelet::Scripted {
                     start: Duration::ZERO,
                     stop: Duration::ZERO,
