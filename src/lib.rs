@@ -1,11 +1,14 @@
 //! Deterministic discrete-event simulation of Kubernetes JobSets on modelled accelerator clusters.
 
 pub mod base;
+pub mod cli;
 pub mod engine;
 pub mod manifest;
+pub mod metrics;
 pub mod placement;
 pub mod policy;
 pub mod record;
+pub mod report;
 pub mod spec;
 pub mod topology;
 pub mod validate;

@@ -1,0 +1,188 @@
+//! The command line, as clap reads it. Every subcommand's help ends with an example.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Simulates Kubernetes JobSets on accelerator clusters: what happens, how long each restart takes, and why.
+#[derive(Debug, Parser)]
+#[command(
+    name = "jobset-sim",
+    version,
+    arg_required_else_help = true,
+    after_help = "Example: jobset-sim demo\n\nExit codes: 0 done; 1 internal error; 2 wrong usage or invalid input; 4 cannot be placed;\n5 a --fail-if gate failed. A JobSet that fails in the simulation is a result: exit 0."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a scenario, or manifests, and tell what happened
+    #[command(
+        after_help = "Examples:\n  jobset-sim run scenarios/restart-5000-recreate.yaml\n  jobset-sim run -f jobset.yaml -t topologies/small-16.yaml --out run-1\n  jobset-sim run scenario.yaml --set controlPlane.preset=defaults --seeds 100 --format json"
+    )]
+    Run(RunArgs),
+    /// Compare Recreate with InPlaceRestart on 5,000 pods: two runs, one picture
+    #[command(after_help = "Example: jobset-sim demo --out my-demo")]
+    Demo(DemoArgs),
+    /// Compare simulated runs with recordings of a real control plane
+    #[command(
+        after_help = "Example: jobset-sim validate recordings/times/*.json --fail-if 'restart.error.p50 > 5%'"
+    )]
+    Validate(crate::validate::Args),
+    /// Print the JSON Schema of a file format
+    #[command(after_help = "Example: jobset-sim schema scenario > scenario.schema.json")]
+    Schema(SchemaArgs),
+    /// Look at clusters
+    #[command(after_help = "Example: jobset-sim topology show topologies/tpu-5000.yaml")]
+    Topology(TopologyArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Scenario file; it names its topology and manifests
+    #[arg(required_unless_present = "manifests", conflicts_with_all = ["manifests", "topology"])]
+    pub scenario: Option<PathBuf>,
+    /// Manifests instead of a scenario: a file, a directory, or - for standard input; repeatable
+    #[arg(short = 'f', value_name = "FILE|DIR|-")]
+    pub manifests: Vec<String>,
+    /// Cluster for the manifests [default: one that is just large enough]
+    #[arg(short = 't', value_name = "TOPOLOGY")]
+    pub topology: Option<PathBuf>,
+    /// Override any field of the scenario, e.g. faults[0].afterReady=60s; repeatable
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
+    pub sets: Vec<(String, String)>,
+    /// Seed of every random number [default: the scenario's]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Run N replications and report quantiles and intervals
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub seeds: Option<u64>,
+    /// Threads for --seeds [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Write the run directory here; it must not exist yet
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Print results only: no notices, no progress
+    #[arg(long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub look: Look,
+    /// Run twice, compare the digests, and check that the ledger closes
+    #[arg(long)]
+    pub paranoid: bool,
+    /// What the run directory holds of the records
+    #[arg(long, value_enum, default_value_t = Trace::Events)]
+    pub trace: Trace,
+}
+
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Directory for the charts and both runs [default: jobset-sim-demo, or the next free jobset-sim-demo-2, -3 ...]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+/// How text looks.
+#[derive(Debug, Args)]
+pub struct Look {
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+    /// Draw with ASCII characters only
+    #[arg(long)]
+    pub ascii: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    #[arg(value_enum)]
+    pub kind: SchemaKind,
+}
+
+#[derive(Debug, Args)]
+pub struct TopologyArgs {
+    #[command(subcommand)]
+    pub command: TopologyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TopologyCommand {
+    /// Show the pools of a topology file and what they add up to
+    #[command(after_help = "Example: jobset-sim topology show topologies/tpu-5000.yaml")]
+    Show { file: PathBuf },
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Trace {
+    /// No events.ndjson
+    None,
+    /// Every record, in events.ndjson
+    Events,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaKind {
+    Scenario,
+    Topology,
+}
+
+fn path_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((path, value)) if !path.is_empty() => Ok((path.to_owned(), value.to_owned())),
+        _ => Err("write PATH=VALUE, e.g. controlPlane.preset=defaults".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent_and_every_help_has_an_example() {
+        Cli::command().debug_assert();
+        for sub in Cli::command().get_subcommands() {
+            let help = sub.get_after_help().map(ToString::to_string);
+            assert!(
+                help.is_some_and(|h| h.contains("Example")),
+                "{}",
+                sub.get_name()
+            );
+        }
+    }
+
+    #[test]
+    fn a_scenario_excludes_manifests_and_one_of_them_is_needed() {
+        for (line, ok) in [
+            ("run a.yaml", true),
+            ("run -f a.yaml -f - -t t.yaml", true),
+            ("run a.yaml -f b.yaml", false),
+            ("run", false),
+            ("run a.yaml --seeds 0", false),
+            ("run a.yaml --set x", false),
+            ("run a.yaml --set x=", true),
+        ] {
+            let words = std::iter::once("jobset-sim").chain(line.split(' '));
+            assert_eq!(Cli::try_parse_from(words).is_ok(), ok, "{line}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! `demo`: the same fault under Recreate and InPlaceRestart on 5,000 pods, from files inside the program.
+
+use super::args::{DemoArgs, Trace};
+use super::load::{self, Loaded};
+use super::run::{Done, keep, play, simulation};
+use super::{Failure, inputs, output};
+use crate::engine::Simulation;
+use crate::manifest::{self, Source};
+use crate::metrics::{Restart, RunView};
+use crate::report::chart::{self, SLIDE};
+use crate::report::rundir::RunDir;
+use crate::report::side_by_side::{self, Side};
+use crate::report::text;
+use std::path::{Path, PathBuf};
+
+const RECREATE: (&str, &str) = (
+    "scenarios/restart-5000-recreate.yaml",
+    include_str!("../../scenarios/restart-5000-recreate.yaml"),
+);
+const IN_PLACE: (&str, &str) = (
+    "scenarios/restart-5000-in-place.yaml",
+    include_str!("../../scenarios/restart-5000-in-place.yaml"),
+);
+/// What the scenarios name.
+const NAMED: [(&str, &str); 2] = [
+    (
+        "train-5000.yaml",
+        include_str!("../../scenarios/manifests/train-5000.yaml"),
+    ),
+    (
+        "tpu-5000.yaml",
+        include_str!("../../topologies/tpu-5000.yaml"),
+    ),
+];
+
+pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
+    let out = match &args.out {
+        Some(out) => out.clone(),
+        None => free_name(),
+    };
+    let dir = RunDir::create(&out)?;
+    let (left, right) = rayon::join(
+        || run(&dir, "recreate", RECREATE),
+        || run(&dir, "in-place", IN_PLACE),
+    );
+    let (left, right) = (left?, right?);
+    let views = (left.view(), right.view());
+    let style = output::style(&args.look);
+    let mut page = String::new();
+    text::header(&mut page, &views.0, &style);
+    if let (Some(l), Some(r)) = (views.0.restarts().first(), views.1.restarts().first()) {
+        let side = |run, restart| Side {
+            label: label(&run, restart),
+            run,
+            restart,
+        };
+        let (l, r) = (side(views.0, l), side(views.1, r));
+        let (title, subtitle) = titles(&l, &r);
+        let bars = [
+            (l.label.to_owned(), *l.restart),
+            (r.label.to_owned(), *r.restart),
+        ];
+        page.push_str(&format!("{title}\n\n"));
+        page.push_str(&side_by_side::compare(&l, &r, &style));
+        charts(&dir, &title, &subtitle, &bars)?;
+    } else {
+        return Err(Failure::Internal(
+            "a run of the demo had no restart".to_owned(),
+        ));
+    }
+    dir.commit()?;
+    page.push_str(&files(&out));
+    output::result(&page)
+}
+
+struct Played {
+    loaded: Loaded,
+    sim: Simulation,
+    done: Done,
+}
+
+impl Played {
+    fn view(&self) -> RunView<'_> {
+        self.done.view(&self.loaded, self.sim.texts())
+    }
+}
+
+fn run(dir: &RunDir, name: &str, (file, text): (&str, &str)) -> Result<Played, Failure> {
+    let loaded = load(file, text)?;
+    let own = dir.inner(name)?;
+    let mut sim = simulation(&loaded.scenario)?;
+    let done = play(&mut sim, &loaded, Some(&own), Trace::Events)?;
+    keep(own, &done.view(&loaded, sim.texts()), &loaded)?;
+    Ok(Played { loaded, sim, done })
+}
+
+fn load(file: &str, text: &str) -> Result<Loaded, Failure> {
+    let source = Source {
+        file: file.to_owned(),
+        text: text.to_owned(),
+    };
+    let named = |name: &str| {
+        let known = NAMED
+            .iter()
+            .find(|(file, _)| Path::new(name).ends_with(file));
+        let text = known.map(|(_, text)| (*text).to_owned());
+        text.ok_or_else(|| format!("{name} is not part of the program"))
+    };
+    let loaded = manifest::parse_scenario(&source, &[], &named).map_err(load::invalid)?;
+    let seed = loaded.scenario.seed;
+    let inputs = inputs::of_scenario(&loaded.inputs, &inputs::tail(&[], seed, None));
+    Ok(load::finish(loaded, inputs, seed))
+}
+
+fn label<'a>(run: &RunView<'a>, restart: &Restart) -> &'a str {
+    run.strategy(restart)
+}
+
+fn titles(left: &Side<'_>, right: &Side<'_>) -> (String, String) {
+    use crate::report::words;
+    let pods: u32 = left.run.names.jobs.iter().map(|j| j.pods).sum();
+    let pods = words::count(u64::from(pods), "pod");
+    let title = format!("One container of {pods} fails: time until all are ready again");
+    let (l, r) = (left.restart.total(), right.restart.total());
+    let subtitle = format!(
+        "{}: {}, {}: {}, {:.1} times as fast; {}, seed {}",
+        left.label,
+        words::seconds(l),
+        right.label,
+        words::seconds(r),
+        l.seconds() / r.seconds().max(1e-9),
+        left.run.scenario.topology.name,
+        left.run.seed,
+    );
+    (title, subtitle)
+}
+
+fn charts(
+    dir: &RunDir,
+    title: &str,
+    subtitle: &str,
+    bars: &[(String, Restart)],
+) -> Result<(), Failure> {
+    let draw = |name: &str| chart::restart_chart(title, subtitle, bars, SLIDE, &dir.path(name));
+    draw("demo.svg")?;
+    if cfg!(feature = "png") {
+        draw("demo.png")?;
+    }
+    Ok(())
+}
+
+/// `jobset-sim-demo` in the working directory, or with the next free number.
+fn free_name() -> PathBuf {
+    let taken = |p: &PathBuf| std::fs::symlink_metadata(p).is_ok();
+    let numbered = (2..).map(|n: u32| PathBuf::from(format!("jobset-sim-demo-{n}")));
+    let mut names = std::iter::once(PathBuf::from("jobset-sim-demo")).chain(numbered);
+    names.find(|p| !taken(p)).unwrap_or_default()
+}
+
+fn files(out: &Path) -> String {
+    let mut text = String::from("\nFiles:\n");
+    let mut line = |name: &str, what: &str| {
+        text.push_str(&format!(
+            "  {:<40} {what}\n",
+            out.join(name).display().to_string()
+        ));
+    };
+    line("demo.svg", "the chart");
+    if cfg!(feature = "png") {
+        line("demo.png", "the same for slides");
+    }
+    line("recreate", "run directory of the first run");
+    line("in-place", "run directory of the second run");
+    text
+}

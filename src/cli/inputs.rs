@@ -1,0 +1,167 @@
+//! Which inputs a run directory keeps, under which names, and the command that repeats the run from there.
+
+use std::path::{Component, Path, PathBuf};
+
+/// The name under which the reader lists `--set` overrides; they are part of the command, no file.
+const SETS: &str = "--set";
+
+/// What goes into `inputs/`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// Relative name and text.
+    pub files: Vec<(String, String)>,
+    /// To be run inside `inputs/`.
+    pub command: String,
+}
+
+/// Inputs of a scenario. The first is the scenario itself, the others are named relative to it; they keep their
+/// places relative to each other.
+pub fn of_scenario(inputs: &[(String, String)], tail: &str) -> Inputs {
+    let files: Vec<&(String, String)> = inputs.iter().filter(|(name, _)| name != SETS).collect();
+    let Some((first, _)) = files.first() else {
+        return Inputs::default();
+    };
+    let base = Path::new(first)
+        .parent()
+        .unwrap_or(Path::new(""))
+        .to_owned();
+    let place = |(i, (name, _)): (usize, &&(String, String))| {
+        let path = if i == 0 {
+            PathBuf::from(name)
+        } else {
+            base.join(name)
+        };
+        normal(&std::path::absolute(&path).unwrap_or(path))
+    };
+    let places: Vec<PathBuf> = files.iter().enumerate().map(place).collect();
+    let common = common_parent(&places);
+    let mut kept: Vec<(String, String)> = Vec::new();
+    for (path, (_, text)) in places.iter().zip(files) {
+        let name = path.strip_prefix(&common).unwrap_or(path);
+        let name = name.to_string_lossy().into_owned();
+        if kept.iter().all(|(known, _)| *known != name) {
+            kept.push((name, text.clone()));
+        }
+    }
+    let command = format!("jobset-sim run {}{tail}", quoted(&kept[0].0));
+    Inputs {
+        files: kept,
+        command,
+    }
+}
+
+/// Inputs of manifests and, perhaps, a topology.
+pub fn of_manifests(
+    manifests: Vec<(String, String)>,
+    topology: Option<(String, String)>,
+    tail: &str,
+) -> Inputs {
+    let mut files = Vec::new();
+    let mut command = "jobset-sim run".to_owned();
+    for (i, (name, text)) in manifests.into_iter().enumerate() {
+        let base = Path::new(&name)
+            .file_name()
+            .map_or("stdin.yaml".into(), |n| n.to_string_lossy().into_owned());
+        // Two directories may hold files of one name, and their order matters.
+        let kept = format!("manifests/{i:02}-{base}");
+        command.push_str(&format!(" -f {}", quoted(&kept)));
+        files.push((kept, text));
+    }
+    if let Some((_, text)) = topology {
+        files.push(("topology.yaml".to_owned(), text));
+        command.push_str(" -t topology.yaml");
+    }
+    command.push_str(tail);
+    Inputs { files, command }
+}
+
+/// The options that change results, as they would be typed.
+pub fn tail(sets: &[(String, String)], seed: u64, seeds: Option<u64>) -> String {
+    let mut tail = String::new();
+    for (path, value) in sets {
+        tail.push_str(&format!(" --set {}", quoted(&format!("{path}={value}"))));
+    }
+    tail.push_str(&format!(" --seed {seed}"));
+    if let Some(n) = seeds {
+        tail.push_str(&format!(" --seeds {n}"));
+    }
+    tail
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// Without `.` and `..`, by names alone.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                out.pop();
+            }
+            Component::Normal(name) => out.push(name),
+            _ => {}
+        }
+    }
+    out
+}
+
+fn common_parent(paths: &[PathBuf]) -> PathBuf {
+    let mut common = paths[0].parent().unwrap_or(Path::new("")).to_owned();
+    for path in paths {
+        while !path.starts_with(&common) {
+            common.pop();
+        }
+    }
+    common
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_of_a_scenario_keep_their_places_relative_to_each_other() {
+        let input = |name: &str| (name.to_owned(), "text".to_owned());
+        let inputs = [
+            input("x/scenarios/a.yaml"),
+            input("--set"),
+            input("../topologies/t.yaml"),
+            input("m/j.yaml"),
+        ];
+        let kept = of_scenario(&inputs, &tail(&[("a.b".into(), "1 2".into())], 7, None));
+        let names: Vec<&str> = kept.files.iter().map(|f| f.0.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "scenarios/a.yaml",
+                "topologies/t.yaml",
+                "scenarios/m/j.yaml"
+            ]
+        );
+        assert_eq!(
+            kept.command,
+            "jobset-sim run scenarios/a.yaml --set 'a.b=1 2' --seed 7"
+        );
+    }
+
+    #[test]
+    fn manifests_keep_their_order() {
+        let file = |name: &str| (name.to_owned(), "text".to_owned());
+        let kept = of_manifests(
+            vec![file("b/x.yaml"), file("a/x.yaml")],
+            Some(file("t.yaml")),
+            " --seed 1",
+        );
+        assert_eq!(
+            kept.command,
+            "jobset-sim run -f manifests/00-x.yaml -f manifests/01-x.yaml -t topology.yaml --seed 1"
+        );
+    }
+}

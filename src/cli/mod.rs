@@ -1,0 +1,91 @@
+//! The program: reads the command line, runs one subcommand, turns its result into an exit code.
+//!
+//! Results go to standard output, everything else to standard error. Must never hold logic of the model.
+
+pub mod args;
+mod demo;
+mod inputs;
+mod load;
+mod output;
+mod run;
+mod schema;
+mod seeds;
+mod topology;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+/// Why a command did not succeed, with its exit code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// A bug of this program.
+    Internal(String),
+    Invalid(String),
+    CannotBePlaced(String),
+}
+
+impl Failure {
+    fn code(&self) -> u8 {
+        match self {
+            Failure::Internal(_) => 1,
+            Failure::Invalid(_) => 2,
+            Failure::CannotBePlaced(_) => 4,
+        }
+    }
+
+    fn message(&self) -> &str {
+        match self {
+            Failure::Internal(m) | Failure::Invalid(m) | Failure::CannotBePlaced(m) => m,
+        }
+    }
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure::Invalid(message)
+    }
+}
+
+const REPORT: &str = "This is a bug in jobset-sim. Please report it with the command line, the inputs and the lines above.";
+
+pub fn main() -> ExitCode {
+    // Wrong usage ends here with exit code 2, --help and --version with 0.
+    let cli = Cli::parse();
+    std::panic::set_hook(Box::new(|panic| {
+        let version = env!("CARGO_PKG_VERSION");
+        output::notice(&format!(
+            "internal error: {panic}\njobset-sim {version}. {REPORT}"
+        ));
+    }));
+    let code = match catch_unwind(AssertUnwindSafe(|| dispatch(&cli.command))) {
+        Ok(Ok(code)) => code,
+        Ok(Err(failure)) => {
+            let bug = matches!(failure, Failure::Internal(_));
+            let message = failure.message().trim_end();
+            let lead = if message.starts_with("error") {
+                ""
+            } else {
+                "error: "
+            };
+            output::notice(&format!("{lead}{message}"));
+            if bug {
+                output::notice(REPORT);
+            }
+            failure.code()
+        }
+        Err(_) => 1,
+    };
+    ExitCode::from(code)
+}
+
+fn dispatch(command: &Command) -> Result<u8, Failure> {
+    match command {
+        Command::Run(args) => run::cli(args).map(|()| 0),
+        Command::Demo(args) => demo::cli(args).map(|()| 0),
+        Command::Validate(args) => Ok(crate::validate::run(args)),
+        Command::Schema(args) => schema::cli(args).map(|()| 0),
+        Command::Topology(args) => topology::cli(args).map(|()| 0),
+    }
+}

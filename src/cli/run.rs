@@ -1,0 +1,147 @@
+//! `run`: one run of a scenario, told as text or JSON, and its run directory.
+
+use super::args::{Format, RunArgs, Trace};
+use super::load::{self, Loaded};
+use super::{Failure, output, seeds};
+use crate::engine::Simulation;
+use crate::metrics::summary::Summary;
+use crate::metrics::{Folded, Folds, RunView};
+use crate::record::{Names, Record, RunOutcome, Sink, Texts};
+use crate::report::events::EventWriter;
+use crate::report::rundir::RunDir;
+use crate::report::text;
+use crate::spec::Scenario;
+use std::fs::File;
+
+pub fn cli(args: &RunArgs) -> Result<(), Failure> {
+    let loaded = load::run(args)?;
+    if !args.quiet {
+        notices(&loaded);
+    }
+    if args.seeds.is_some() {
+        return seeds::cli(args, &loaded);
+    }
+    // Before the run: a directory that cannot be written should not cost one.
+    let dir = args.out.as_deref().map(RunDir::create).transpose()?;
+    let mut sim = simulation(&loaded.scenario)?;
+    let done = play(&mut sim, &loaded, dir.as_ref(), args.trace)?;
+    let view = done.view(&loaded, sim.texts());
+    if args.paranoid {
+        check(&mut simulation(&loaded.scenario)?, &view)?;
+    }
+    let target = dir.map(|dir| keep(dir, &view, &loaded)).transpose()?;
+    match args.format {
+        Format::Json => output::json(&Summary::of(&view)),
+        Format::Text => {
+            let style = output::style(&args.look);
+            output::result(&text::run(&view, target.as_deref(), &style))
+        }
+    }
+}
+
+fn notices(loaded: &Loaded) {
+    if !loaded.skipped.is_empty() {
+        output::notice(&format!("not simulated: {}", loaded.skipped.join(", ")));
+    }
+}
+
+/// Builds the simulation; what it refuses are inputs.
+pub fn simulation(scenario: &Scenario) -> Result<Simulation, Failure> {
+    Simulation::new(scenario).map_err(|errors| {
+        let text = errors.join("\n");
+        if text.contains("cannot be placed") {
+            Failure::CannotBePlaced(text)
+        } else {
+            Failure::Invalid(text)
+        }
+    })
+}
+
+/// A finished run with what was folded from its records.
+pub struct Done {
+    pub names: Names,
+    pub outcome: RunOutcome,
+    pub folded: Folded,
+}
+
+impl Done {
+    pub fn view<'a>(&'a self, loaded: &'a Loaded, texts: &'a Texts) -> RunView<'a> {
+        RunView {
+            scenario: &loaded.scenario,
+            names: &self.names,
+            texts,
+            outcome: &self.outcome,
+            folded: &self.folded,
+            seed: loaded.seed,
+            not_modelled: &loaded.not_modelled,
+        }
+    }
+}
+
+struct RunSink {
+    folds: Folds,
+    events: Option<EventWriter<File>>,
+}
+
+impl Sink for RunSink {
+    fn record(&mut self, record: &Record, texts: &Texts) {
+        self.folds.record(record, texts);
+        if let Some(events) = &mut self.events {
+            events.record(record, texts);
+        }
+    }
+}
+
+/// One run; with a directory its events are written while it goes.
+pub fn play(
+    sim: &mut Simulation,
+    loaded: &Loaded,
+    dir: Option<&RunDir>,
+    trace: Trace,
+) -> Result<Done, Failure> {
+    let names = sim.names().clone();
+    let events = match dir {
+        Some(dir) if trace == Trace::Events => Some(dir.events(&names)?),
+        _ => None,
+    };
+    let folds = Folds::new(&loaded.scenario, &names, dir.is_some());
+    let mut sink = RunSink { folds, events };
+    let outcome = sim.run(loaded.seed, 0, &mut sink);
+    if let (Some(dir), Some(events)) = (dir, sink.events) {
+        dir.finish_events(events, &format!("{:016x}", outcome.digest))?;
+    }
+    let folded = sink.folds.finish(&outcome);
+    Ok(Done {
+        names,
+        outcome,
+        folded,
+    })
+}
+
+/// Writes the rest of the run directory and gives it its name.
+pub fn keep(dir: RunDir, view: &RunView<'_>, loaded: &Loaded) -> Result<String, Failure> {
+    dir.write_run(view)?;
+    dir.write_inputs(&loaded.inputs.files, &loaded.inputs.command)?;
+    Ok(dir.commit()?.display().to_string())
+}
+
+/// The same run again must give the same records, and every accelerator-second must be accounted for.
+fn check(again: &mut Simulation, view: &RunView<'_>) -> Result<(), Failure> {
+    let outcome = view.outcome;
+    let second = again.run(view.seed, 0, &mut crate::record::Discard);
+    if second.digest != outcome.digest {
+        let message = format!(
+            "two runs of the same inputs differ: digests {:016x} and {:016x}",
+            outcome.digest, second.digest
+        );
+        return Err(Failure::Internal(message));
+    }
+    let ledger = &outcome.ledger;
+    let booked: u128 = ledger.accelerator_ns.iter().sum();
+    let installed = u128::from(ledger.accelerators) * u128::from(outcome.end.0);
+    if booked != installed {
+        let message = format!("the ledger holds {booked} of {installed} accelerator-nanoseconds");
+        return Err(Failure::Internal(message));
+    }
+    Ok(())
+}

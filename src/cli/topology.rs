@@ -1,0 +1,119 @@
+//! `topology show`: a cluster description in a table.
+
+use super::args::{TopologyArgs, TopologyCommand};
+use super::{Failure, load, output};
+use crate::report::words::{count, thousands};
+use crate::spec::{IslandKind, NodePool, Topology};
+use std::fmt::Write;
+
+pub fn cli(args: &TopologyArgs) -> Result<(), Failure> {
+    let TopologyCommand::Show { file } = &args.command;
+    output::result(&show(&load::topology(file)?.1))
+}
+
+fn accelerators(pool: &NodePool) -> u64 {
+    let per_node = pool
+        .allocatable
+        .get(&pool.accelerator)
+        .map_or(0, |milli| milli / 1000);
+    nodes(pool) * per_node.max(0) as u64
+}
+
+fn nodes(pool: &NodePool) -> u64 {
+    u64::from(pool.count) * u64::from(pool.islands) * u64::from(pool.nodes_per_island)
+}
+
+pub fn show(topology: &Topology) -> String {
+    let mut out = String::new();
+    let total: u64 = topology.pools.iter().map(accelerators).sum();
+    let _ = writeln!(
+        out,
+        "{}: {}, {}",
+        topology.name,
+        count(topology.nodes(), "node"),
+        count(total, "accelerator")
+    );
+    if !topology.description.is_empty() {
+        let _ = writeln!(out, "{}", topology.description);
+    }
+    let _ = writeln!(
+        out,
+        "\n{:<24} {:>6} {:>8} {:>13} {:>8} {:>13}  kind",
+        "pool", "count", "islands", "nodes/island", "nodes", "accelerators"
+    );
+    for pool in &topology.pools {
+        one_pool(&mut out, pool, &topology.currency);
+    }
+    for level in &topology.dcn_levels {
+        let _ = writeln!(
+            out,
+            "network level {}: nodes with equal {} share {} Gbit/s",
+            level.name, level.label, level.gbits_per_s
+        );
+    }
+    out
+}
+
+fn one_pool(out: &mut String, pool: &NodePool, currency: &str) {
+    let kind = match pool.island_kind {
+        IslandKind::None => "-",
+        IslandKind::Ici => "ICI slice",
+        IslandKind::NvLink => "NVLink domain",
+    };
+    let _ = writeln!(
+        out,
+        "{:<24} {:>6} {:>8} {:>13} {:>8} {:>13}  {kind}",
+        pool.name,
+        thousands(u64::from(pool.count)),
+        thousands(u64::from(pool.islands)),
+        thousands(u64::from(pool.nodes_per_island)),
+        thousands(nodes(pool)),
+        thousands(accelerators(pool)),
+    );
+    for (key, value) in &pool.labels {
+        let _ = writeln!(out, "  label        {key}={value}");
+    }
+    for taint in &pool.taints {
+        let _ = writeln!(
+            out,
+            "  taint        {}={}:{}",
+            taint.key,
+            taint.value,
+            taint.effect.as_str()
+        );
+    }
+    for (name, milli) in &pool.allocatable {
+        let _ = writeln!(out, "  allocatable  {name}: {}", *milli as f64 / 1000.0);
+    }
+    if pool.price_per_node_hour > 0.0 {
+        let _ = writeln!(
+            out,
+            "  price        {} {currency} per node and hour",
+            pool.price_per_node_hour
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pools_add_up_to_the_first_line() {
+        let pool = NodePool {
+            name: "v5p".into(),
+            count: 2,
+            islands: 3,
+            nodes_per_island: 4,
+            allocatable: [("google.com/tpu".to_owned(), 4000)].into(),
+            accelerator: "google.com/tpu".into(),
+            ..NodePool::default()
+        };
+        let topology = Topology {
+            name: "t".into(),
+            pools: vec![pool.clone(), pool],
+            ..Topology::default()
+        };
+        assert!(show(&topology).starts_with("t: 48 nodes, 192 accelerators\n"));
+    }
+}

@@ -1,0 +1,32 @@
+//! Folds over records and outcomes: restarts, what gated them, rows of the tables, the summary, statistics.
+//!
+//! Must never look into the engine: every number here can be recomputed from a stored log.
+
+pub mod events;
+pub mod fold;
+pub mod gate;
+pub mod nodes;
+pub mod pods;
+pub mod replications;
+pub mod restart;
+pub mod restart_fold;
+#[cfg(test)]
+mod restart_tests;
+pub mod spans;
+pub mod stats;
+pub mod steps;
+pub mod story;
+pub mod summary;
+#[cfg(test)]
+pub mod testing;
+#[cfg(test)]
+mod testing_run;
+pub mod trouble;
+pub mod view;
+
+pub use fold::{Folded, Folds};
+pub use gate::Gate;
+pub use restart::{Milestone, Restart};
+pub use restart_fold::RestartFold;
+pub use spans::{Phase, Span};
+pub use view::RunView;

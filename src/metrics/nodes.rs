@@ -1,0 +1,102 @@
+//! Rows of `nodes.csv`: one per node, with the time of each transition.
+
+use crate::base::*;
+use crate::record::{Body, NodeReady, Record, Sink, Texts};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeRow {
+    pub pods_bound: u32,
+    pub first_fault: Time,
+    pub gone: Time,
+    /// When the Ready condition changed, and to what.
+    pub transitions: Vec<(Time, NodeReady)>,
+    /// When a taint was added (`true`) or removed, and its key.
+    pub taints: Vec<(Time, TextId, bool)>,
+}
+
+pub struct NodeFold {
+    rows: Vec<NodeRow>,
+}
+
+impl NodeFold {
+    pub fn new(nodes: usize) -> NodeFold {
+        let row = NodeRow {
+            pods_bound: 0,
+            first_fault: Time::NEVER,
+            gone: Time::NEVER,
+            transitions: Vec::new(),
+            taints: Vec::new(),
+        };
+        NodeFold {
+            rows: vec![row; nodes],
+        }
+    }
+
+    pub fn rows(&self) -> &[NodeRow] {
+        &self.rows
+    }
+}
+
+impl NodeRow {
+    /// Time during which the Ready condition was not True, until `end`.
+    pub fn not_ready(&self, end: Time) -> Duration {
+        let mut total = Duration::ZERO;
+        let mut down: Option<Time> = None;
+        let until = self.gone.min(end);
+        for &(at, ready) in &self.transitions {
+            match (down, ready) {
+                (None, NodeReady::False | NodeReady::Unknown) => down = Some(at),
+                (Some(since), NodeReady::True) => {
+                    total = total + at.since(since);
+                    down = None;
+                }
+                _ => {}
+            }
+        }
+        total + down.map_or(Duration::ZERO, |since| until.since(since))
+    }
+}
+
+impl Sink for NodeFold {
+    fn record(&mut self, record: &Record, _: &Texts) {
+        let at = record.at;
+        let node = match record.body {
+            Body::PodBound { node, .. }
+            | Body::NodeState { node, .. }
+            | Body::NodeTaint { node, .. }
+            | Body::NodeGone { node }
+            | Body::Fault { node, .. } => node,
+            _ => return,
+        };
+        let Some(row) = self.rows.get_mut(node.ix()) else {
+            return;
+        };
+        match record.body {
+            Body::PodBound { .. } => row.pods_bound += 1,
+            Body::NodeState { ready, .. } => row.transitions.push((at, ready)),
+            Body::NodeTaint { key, added, .. } => row.taints.push((at, key, added)),
+            Body::NodeGone { .. } => row.gone = row.gone.min(at),
+            _ => row.first_fault = row.first_fault.min(at),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_not_ready_is_summed_over_outages_and_ends_with_the_node() {
+        let s = |n| Time::ZERO + Duration::from_secs(n);
+        let mut row = NodeFold::new(1).rows.remove(0);
+        row.transitions = vec![
+            (s(10), NodeReady::Unknown),
+            (s(15), NodeReady::False),
+            (s(20), NodeReady::True),
+            (s(30), NodeReady::Unknown),
+        ];
+        assert_eq!(row.not_ready(s(100)), Duration::from_secs(80));
+        row.gone = s(40);
+        assert_eq!(row.not_ready(s(100)), Duration::from_secs(20));
+    }
+}

@@ -1,0 +1,226 @@
+//! Several replications of one scenario: every metric with its mean, interval and quantiles.
+
+use super::restart::Restart;
+use super::spans::Phase;
+use super::stats::Estimate;
+use super::summary::{Latency, SCHEMA, ledger, total_cost};
+use super::view::RunView;
+use crate::base::*;
+use crate::record::LedgerCategory;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What is kept of one replication.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replication {
+    pub replication: u64,
+    pub digest: u64,
+    pub end_s: f64,
+    pub end_reason: &'static str,
+    pub jobsets: Vec<ReplicatedJobSet>,
+    pub ledger_s: Vec<f64>,
+    pub cost: f64,
+    pub warnings: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplicatedJobSet {
+    pub terminal_state: &'static str,
+    pub restarts: u32,
+    pub restarts_count_towards_max: u32,
+    pub latency_p50_s: Option<f64>,
+    pub latency_p95_s: Option<f64>,
+    pub latency_max_s: Option<f64>,
+    /// In the order of their start.
+    pub each: Vec<Restart>,
+}
+
+impl Replication {
+    pub fn of(run: &RunView<'_>, replication: u64) -> Replication {
+        let outcome = run.outcome;
+        let jobset = |(i, o): (usize, &crate::record::JobSetOutcome)| {
+            let each: Vec<Restart> = run.restarts_of(JobSetId(i as u32)).copied().collect();
+            let latency = Latency::of(each.iter());
+            ReplicatedJobSet {
+                terminal_state: o.terminal_state,
+                restarts: o.restarts,
+                restarts_count_towards_max: o.restarts_count_towards_max,
+                latency_p50_s: latency.p50,
+                latency_p95_s: latency.p95,
+                latency_max_s: latency.max,
+                each,
+            }
+        };
+        Replication {
+            replication,
+            digest: outcome.digest,
+            end_s: outcome.end.seconds(),
+            end_reason: outcome.end_reason.as_str(),
+            jobsets: outcome.jobsets.iter().enumerate().map(jobset).collect(),
+            ledger_s: ledger(&outcome.ledger).into_values().collect(),
+            cost: total_cost(&outcome.ledger),
+            warnings: run.warnings(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Replications {
+    pub schema: &'static str,
+    pub version: &'static str,
+    pub scenario: String,
+    pub digest: String,
+    pub seed: u64,
+    pub replications: usize,
+    pub end: End,
+    pub job_sets: Vec<JobSetEstimates>,
+    pub ledger: BTreeMap<&'static str, Option<Estimate>>,
+    pub cost: Cost,
+    pub warnings: Vec<String>,
+    pub not_modelled: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct End {
+    pub t_s: Option<Estimate>,
+    /// Reason → replications that ended so.
+    pub reasons: BTreeMap<&'static str, usize>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Cost {
+    pub currency: String,
+    pub total: Option<Estimate>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobSetEstimates {
+    pub name: String,
+    pub namespace: String,
+    /// Terminal state → replications; the empty one is "still running".
+    pub terminal_states: BTreeMap<&'static str, usize>,
+    pub restarts: Option<Estimate>,
+    pub restarts_count_towards_max: Option<Estimate>,
+    pub goodput: Option<Estimate>,
+    #[serde(rename = "restartLatency_s")]
+    pub restart_latency: LatencyEstimates,
+    /// The nth restart over the replications that had one.
+    pub each_restart: Vec<RestartEstimates>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct LatencyEstimates {
+    pub count: Option<Estimate>,
+    pub p50: Option<Estimate>,
+    pub p95: Option<Estimate>,
+    pub max: Option<Estimate>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct RestartEstimates {
+    pub restart: usize,
+    pub total_s: Option<Estimate>,
+    /// Phase → seconds; only restarts that ended with every pod ready.
+    pub phases_s: BTreeMap<&'static str, Estimate>,
+}
+
+/// More restarts than this are not told apart.
+const EACH: usize = 20;
+
+impl Replications {
+    /// `run` is any run of the scenario, for its names; `all` in the order of the replications.
+    pub fn of(run: &RunView<'_>, all: &[Replication]) -> Replications {
+        let estimate = |f: &dyn Fn(&Replication) -> f64| Estimate::of(all.iter().map(f).collect());
+        let mut warnings: Vec<String> = Vec::new();
+        for w in all.iter().flat_map(|r| &r.warnings) {
+            if !warnings.contains(w) {
+                warnings.push(w.clone());
+            }
+        }
+        let jobsets = (0..run.names.jobsets.len()).map(|i| jobset(run, i, all));
+        // Sorted by name, as `ledger` made them.
+        let categories = ledger(&run.outcome.ledger).into_keys().enumerate();
+        debug_assert_eq!(categories.len(), LedgerCategory::COUNT);
+        Replications {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION"),
+            scenario: run.scenario.name.clone(),
+            digest: format!("{:016x}", digest(all)),
+            seed: run.seed,
+            replications: all.len(),
+            end: End {
+                t_s: estimate(&|r| r.end_s),
+                reasons: counted(all.iter().map(|r| r.end_reason)),
+            },
+            job_sets: jobsets.collect(),
+            ledger: categories
+                .map(|(i, name)| (name, estimate(&|r| r.ledger_s[i])))
+                .collect(),
+            cost: Cost {
+                currency: run.outcome.ledger.currency.clone(),
+                total: estimate(&|r| r.cost),
+            },
+            warnings,
+            not_modelled: run.not_modelled.to_vec(),
+        }
+    }
+}
+
+/// One digest over all: FNV-1a over the digests in order.
+fn digest(all: &[Replication]) -> u64 {
+    let bytes = all.iter().flat_map(|r| r.digest.to_le_bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| {
+        (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+fn counted(values: impl Iterator<Item = &'static str>) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for v in values {
+        *counts.entry(v).or_insert(0) += 1;
+    }
+    counts
+}
+
+fn jobset(run: &RunView<'_>, i: usize, all: &[Replication]) -> JobSetEstimates {
+    let mine: Vec<&ReplicatedJobSet> = all.iter().filter_map(|r| r.jobsets.get(i)).collect();
+    let estimate = |f: &dyn Fn(&ReplicatedJobSet) -> Option<f64>| {
+        Estimate::of(mine.iter().filter_map(|j| f(j)).collect())
+    };
+    let id = JobSetId(i as u32);
+    let most = mine.iter().map(|j| j.each.len()).max().unwrap_or(0);
+    let finished = |j: &ReplicatedJobSet| j.each.iter().filter(|r| r.latency().is_some()).count();
+    JobSetEstimates {
+        name: run.names.jobset(id).to_owned(),
+        namespace: run.namespace(id).to_owned(),
+        terminal_states: counted(mine.iter().map(|j| j.terminal_state)),
+        restarts: estimate(&|j| Some(f64::from(j.restarts))),
+        restarts_count_towards_max: estimate(&|j| Some(f64::from(j.restarts_count_towards_max))),
+        goodput: None,
+        restart_latency: LatencyEstimates {
+            count: estimate(&|j| Some(finished(j) as f64)),
+            p50: estimate(&|j| j.latency_p50_s),
+            p95: estimate(&|j| j.latency_p95_s),
+            max: estimate(&|j| j.latency_max_s),
+        },
+        each_restart: (0..most.min(EACH)).map(|n| nth_restart(&mine, n)).collect(),
+    }
+}
+
+fn nth_restart(jobsets: &[&ReplicatedJobSet], n: usize) -> RestartEstimates {
+    let nth = jobsets.iter().filter_map(|j| j.each.get(n));
+    let done: Vec<&Restart> = nth.filter(|r| r.latency().is_some()).collect();
+    let phases: Vec<_> = done.iter().map(|r| r.phases()).collect();
+    let of_phase = |p: &Phase| {
+        let seconds: Vec<f64> = phases.iter().map(|d| d[*p as usize].seconds()).collect();
+        let happened = seconds.iter().any(|&s| s > 0.0);
+        Some((p.as_str(), Estimate::of(seconds).filter(|_| happened)?))
+    };
+    RestartEstimates {
+        restart: n + 1,
+        total_s: Estimate::of(done.iter().map(|r| r.total().seconds()).collect()),
+        phases_s: Phase::ALL.iter().filter_map(of_phase).collect(),
+    }
+}

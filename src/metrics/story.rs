@@ -1,0 +1,39 @@
+//! The few records that tell what happened to the JobSets; the rest is counted.
+
+use crate::record::{Body, JobSetConditionType, Record, Sink, Texts};
+
+/// More than this is not read by anybody; the run directory has everything.
+const KEPT: usize = 400;
+
+#[derive(Default)]
+pub struct StoryFold {
+    pub kept: Vec<Record>,
+    pub left_out: u64,
+}
+
+impl Sink for StoryFold {
+    fn record(&mut self, record: &Record, _: &Texts) {
+        let told = match record.body {
+            Body::JobSetCreated { .. }
+            | Body::RestartCounted { .. }
+            | Body::JobRestartCounted { .. }
+            | Body::PreviousAttempt { .. }
+            | Body::CurrentAttempt { .. }
+            | Body::AllReady { .. }
+            | Body::JobSetDeleted { .. }
+            | Body::NodeState { .. }
+            | Body::NodeGone { .. }
+            | Body::Fault { .. } => true,
+            Body::JobSetCondition { kind, status, .. } => {
+                // Its false is the end of the restart, told by AllReady.
+                kind != JobSetConditionType::RestartingJobSet || status
+            }
+            _ => false,
+        };
+        if told && self.kept.len() < KEPT {
+            self.kept.push(*record);
+        } else if told {
+            self.left_out += 1;
+        }
+    }
+}

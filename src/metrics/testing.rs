@@ -1,0 +1,333 @@
+//! Hand-made streams of records: one JobSet `train` with one Job of two pods on nodes 0 and 1. Tests only.
+
+use super::restart::Restart;
+use super::restart_fold::RestartFold;
+use crate::base::*;
+use crate::record::names::{JobName, JobSetName};
+use crate::record::*;
+
+pub use super::testing_run::with_view;
+
+pub type Line = (u64, Body);
+
+pub fn s(n: u64) -> Time {
+    Time::ZERO + Duration::from_secs(n)
+}
+
+pub fn names() -> Names {
+    Names {
+        jobsets: vec![JobSetName {
+            namespace: "default".into(),
+            name: "train".into(),
+        }],
+        jobs: vec![JobName {
+            jobset: JobSetId(0),
+            name: "train-workers-0".into(),
+            replicated_job: "workers".into(),
+            job_index: 0,
+            pods: 2,
+        }],
+        nodes: vec!["node-0".into(), "node-1".into()],
+    }
+}
+
+pub fn records(lines: &[Line]) -> Vec<Record> {
+    let record = |(i, &(at, body)): (usize, &Line)| Record {
+        seq: i as u32,
+        cause: (i as u32).checked_sub(1).unwrap_or(NO_CAUSE),
+        at: s(at),
+        body,
+    };
+    lines.iter().enumerate().map(record).collect()
+}
+
+pub fn fold(lines: &[Line]) -> Vec<Restart> {
+    let mut fold = RestartFold::from_parts(&names(), vec![true]);
+    let texts = Texts::default();
+    for r in records(lines) {
+        fold.record(&r, &texts);
+    }
+    fold.finish(s(1000))
+}
+
+pub fn condition(kind: JobSetConditionType, status: bool) -> Body {
+    Body::JobSetCondition {
+        jobset: JobSetId(0),
+        kind,
+        status,
+        reason: TextId(0),
+        message: TextId(0),
+    }
+}
+
+fn pod_up(lines: &mut Vec<Line>, pod: u32, attempt: u32, created: u64, bound: u64, ready: u64) {
+    let (incarnation, pod) = (attempt, PodId(pod));
+    let created_body = Body::PodCreated {
+        pod,
+        incarnation,
+        job: JobId(0),
+        index: pod.0,
+        attempt,
+    };
+    let node = NodeId(pod.0);
+    lines.push((created, created_body));
+    lines.push((
+        bound,
+        Body::PodBound {
+            pod,
+            incarnation,
+            node,
+        },
+    ));
+    lines.push((ready, Body::PodRunning { pod, incarnation }));
+    lines.push((ready, Body::PodReady { pod, incarnation }));
+}
+
+/// Everything ready at 10 s.
+pub fn started() -> Vec<Line> {
+    let jobset = JobSetId(0);
+    let job = JobId(0);
+    let mut lines = vec![
+        (0, Body::JobSetCreated { jobset }),
+        (0, Body::JobCreated { job, attempt: 0 }),
+    ];
+    pod_up(&mut lines, 0, 0, 1, 2, 9);
+    pod_up(&mut lines, 1, 0, 1, 2, 10);
+    lines.push((
+        10,
+        Body::AllReady {
+            jobset,
+            ready: true,
+        },
+    ));
+    lines.sort_by_key(|l| l.0);
+    lines
+}
+
+/// Pod 1 fails at 100 s; all ready again at 130 s.
+pub fn recreate() -> Vec<Line> {
+    let jobset = JobSetId(0);
+    let job = JobId(0);
+    let pod = PodId(1);
+    let none = TextId(0);
+    let job_condition = |kind| Body::JobCondition {
+        job,
+        kind,
+        reason: none,
+        message: none,
+    };
+    let mut lines = started();
+    lines.extend([
+        (
+            100,
+            Body::ContainerExited {
+                pod,
+                incarnation: 0,
+                exit_code: 1,
+            },
+        ),
+        (
+            101,
+            Body::PodFinished {
+                pod,
+                incarnation: 0,
+                succeeded: false,
+                exit_code: 1,
+            },
+        ),
+        (
+            101,
+            Body::AllReady {
+                jobset,
+                ready: false,
+            },
+        ),
+        (
+            102,
+            Body::PodDeleting {
+                pod: PodId(0),
+                incarnation: 0,
+                by: Deleter::JobController,
+            },
+        ),
+        (102, job_condition(JobConditionType::FailureTarget)),
+        (
+            105,
+            Body::PodGone {
+                pod: PodId(0),
+                incarnation: 0,
+            },
+        ),
+        (106, job_condition(JobConditionType::Failed)),
+        (
+            107,
+            Body::RestartCounted {
+                jobset,
+                restarts: 1,
+                counted: 1,
+                failed_job: job,
+            },
+        ),
+        (107, condition(JobSetConditionType::RestartingJobSet, true)),
+        (108, Body::JobDeleting { job }),
+        (
+            110,
+            Body::PodGone {
+                pod,
+                incarnation: 0,
+            },
+        ),
+        (112, Body::JobGone { job }),
+        (114, Body::JobCreated { job, attempt: 1 }),
+        (
+            115,
+            Body::PodCreated {
+                pod: PodId(0),
+                incarnation: 1,
+                job,
+                index: 0,
+                attempt: 1,
+            },
+        ),
+        (
+            120,
+            Body::PodCreated {
+                pod,
+                incarnation: 1,
+                job,
+                index: 1,
+                attempt: 1,
+            },
+        ),
+        (
+            122,
+            Body::PodBound {
+                pod: PodId(0),
+                incarnation: 1,
+                node: NodeId(0),
+            },
+        ),
+        (
+            124,
+            Body::PodBound {
+                pod,
+                incarnation: 1,
+                node: NodeId(1),
+            },
+        ),
+        (
+            127,
+            Body::PodReady {
+                pod: PodId(0),
+                incarnation: 1,
+            },
+        ),
+        (
+            130,
+            Body::PodReady {
+                pod,
+                incarnation: 1,
+            },
+        ),
+        (
+            130,
+            Body::AllReady {
+                jobset,
+                ready: true,
+            },
+        ),
+        (131, condition(JobSetConditionType::RestartingJobSet, false)),
+    ]);
+    lines
+}
+
+/// Pod 1's container exits at 100 s; all ready again at 109 s.
+pub fn in_place() -> Vec<Line> {
+    let jobset = JobSetId(0);
+    let pod = PodId(1);
+    let (p0, incarnation) = (PodId(0), 0);
+    let mut lines = started();
+    lines.extend([
+        (
+            100,
+            Body::ContainerExited {
+                pod,
+                incarnation,
+                exit_code: 1,
+            },
+        ),
+        (
+            101,
+            Body::ContainersRestarting {
+                pod,
+                incarnation,
+                restarts: 1,
+            },
+        ),
+        (101, Body::PodNotReady { pod, incarnation }),
+        (
+            101,
+            Body::AllReady {
+                jobset,
+                ready: false,
+            },
+        ),
+        (
+            102,
+            Body::AttemptWritten {
+                pod,
+                incarnation,
+                attempt: 1,
+            },
+        ),
+        (103, Body::PreviousAttempt { jobset, attempt: 0 }),
+        (
+            104,
+            Body::ContainersRestarting {
+                pod: p0,
+                incarnation,
+                restarts: 1,
+            },
+        ),
+        (
+            104,
+            Body::PodNotReady {
+                pod: p0,
+                incarnation,
+            },
+        ),
+        (
+            106,
+            Body::AttemptWritten {
+                pod: p0,
+                incarnation,
+                attempt: 1,
+            },
+        ),
+        (107, Body::CurrentAttempt { jobset, attempt: 1 }),
+        (
+            108,
+            Body::BarrierLifted {
+                pod,
+                incarnation,
+                attempt: 1,
+            },
+        ),
+        (108, Body::PodReady { pod, incarnation }),
+        (
+            109,
+            Body::PodReady {
+                pod: p0,
+                incarnation,
+            },
+        ),
+        (
+            109,
+            Body::AllReady {
+                jobset,
+                ready: true,
+            },
+        ),
+    ]);
+    lines
+}

@@ -1,0 +1,136 @@
+//! A whole run around a hand-made stream: scenario, outcome, view. Tests only.
+
+use super::testing::{Line, names, records, s};
+use super::{Folds, RunView};
+use crate::base::random::Dist;
+use crate::base::*;
+use crate::record::*;
+use crate::spec::timing::{Kubelet, SchedulerCost};
+use crate::spec::*;
+
+/// The scenario of the streams above: nothing in it but names and one fault.
+fn scenario() -> Scenario {
+    let rate = ClientRate::new(100.0, 100);
+    let exit = FaultAction::ContainerExit {
+        pod: "train-workers-0-1".into(),
+        exit_code: 1,
+    };
+    Scenario {
+        name: "two-pods".into(),
+        description: String::new(),
+        topology: Topology {
+            name: "small".into(),
+            ..Topology::default()
+        },
+        control_plane: ControlPlane {
+            preset: "custom".into(),
+            kube_controller_manager: rate,
+            concurrent_job_syncs: 5,
+            concurrent_gc_syncs: 20,
+            kube_scheduler: rate,
+            jobset_manager: rate,
+            node_requests_per_s: 1000.0,
+            kubernetes: Version::new(36),
+            feature_gates: FeatureGates {
+                in_place_restart: true,
+                restart_job: false,
+                elastic_jobset: false,
+            },
+            node_monitor_grace_period_s: 50,
+            heartbeat_s: 10,
+        },
+        timing: timing(),
+        jobsets: vec![SubmittedJobSet {
+            jobset: JobSet {
+                name: "train".into(),
+                namespace: "default".into(),
+                ..JobSet::default()
+            },
+            submit_at: Duration::ZERO,
+            source: String::new(),
+        }],
+        containers: Vec::new(),
+        faults: vec![ScriptedFault {
+            at: FaultTime::At(Duration::from_secs(100)),
+            action: exit,
+        }],
+        stop: Stop {
+            at: Duration::from_secs(1000),
+            when: StopWhen::Settled,
+        },
+        seed: 1,
+    }
+}
+
+fn timing() -> Timing {
+    Timing {
+        api_read: Dist::ZERO,
+        api_write: Dist::ZERO,
+        api_pod_create: Dist::ZERO,
+        watch_lag: Dist::ZERO,
+        agent_fanout: Dist::ZERO,
+        kubelet: Kubelet::Scripted {
+            start: Duration::ZERO,
+            stop: Duration::ZERO,
+            stop_exit_code: 143,
+            restart: Duration::ZERO,
+        },
+        scheduler: SchedulerCost {
+            fixed: Duration::ZERO,
+            per_node: Duration::ZERO,
+            affinity_per_node: Duration::ZERO,
+        },
+    }
+}
+
+fn outcome() -> RunOutcome {
+    let mut ledger = Ledger {
+        accelerators: 8,
+        currency: "USD".into(),
+        ..Ledger::default()
+    };
+    ledger.accelerator_ns[LedgerCategory::Productive as usize] = 8 * 131_000_000_000;
+    RunOutcome {
+        end: s(131),
+        end_reason: EndReason::Settled,
+        digest: 0xabc,
+        records: 40,
+        events: 100,
+        jobsets: vec![JobSetOutcome {
+            restarts: 1,
+            ..JobSetOutcome::default()
+        }],
+        ledger,
+        resources: vec![ResourceUsage {
+            resource: Resource::JobControllerClient,
+            capacity: "100 requests/s, burst 100".into(),
+            requests: 10,
+            busy: vec![(s(115), s(120))],
+            longest_queue: 3,
+        }],
+        requests: Vec::new(),
+        stuck: Vec::new(),
+        warnings: vec!["a warning".into()],
+    }
+}
+
+/// Everything about the run of these lines, for reports.
+pub fn with_view<T>(lines: &[Line], use_view: impl FnOnce(&RunView<'_>) -> T) -> T {
+    let (scenario, names, outcome) = (scenario(), names(), outcome());
+    let mut texts = Texts::default();
+    texts.intern("DefaultFailurePolicy");
+    let mut folds = Folds::new(&scenario, &names, true);
+    for r in records(lines) {
+        folds.record(&r, &texts);
+    }
+    let folded = folds.finish(&outcome);
+    use_view(&RunView {
+        scenario: &scenario,
+        names: &names,
+        texts: &texts,
+        outcome: &outcome,
+        folded: &folded,
+        seed: 1,
+        not_modelled: &["spec.network".to_owned()],
+    })
+}

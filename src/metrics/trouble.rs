@@ -1,0 +1,152 @@
+//! What went wrong first with each pod and node: the roots of restarts.
+//!
+//! Holds one small row per pod, node and JobSet; must never decide whether something is a restart.
+
+use super::restart::{Cause, CauseKind, Restart};
+use crate::base::*;
+use crate::record::{Names, NodeReady};
+use crate::spec::FaultAction;
+
+#[derive(Copy, Clone)]
+pub struct PodState {
+    pub incarnation: u32,
+    pub job: JobId,
+    pub index: u32,
+    pub node: NodeId,
+    pub created: Time,
+    /// The first thing that went wrong with this object.
+    pub trouble: Option<(Time, CauseKind)>,
+}
+
+pub const NO_POD: PodState = PodState {
+    incarnation: 0,
+    job: JobId::NONE,
+    index: 0,
+    node: NodeId::NONE,
+    created: Time::NEVER,
+    trouble: None,
+};
+
+/// What the fold knows of a JobSet.
+#[derive(Default)]
+pub struct JobSetState {
+    pub was_ready: bool,
+    pub ready: bool,
+    pub open: Option<Restart>,
+    /// The open restart is one: the JobSet was ready and is not, or the controller counted it.
+    pub confirmed: bool,
+    /// Index of the last finished restart plus one, for what is written after all pods are ready.
+    pub last: usize,
+    pub attempt: u32,
+}
+
+/// Whether a fault can break pods (as opposed to mending, cordoning or ordering something).
+pub fn is_harmful(action: &FaultAction) -> bool {
+    use FaultAction::*;
+    matches!(
+        action,
+        ContainerExit { .. }
+            | DeletePod { .. }
+            | EvictPod { .. }
+            | CrashNode(_)
+            | PartitionNode(_)
+            | DeleteNode(_)
+            | DrainNode(_)
+            | TaintNode(..)
+    )
+}
+
+pub struct Troubles {
+    jobset_of: Vec<JobSetId>,
+    harmful: Vec<bool>,
+    pods: Vec<PodState>,
+    nodes: Vec<Option<(Time, CauseKind)>>,
+}
+
+impl Troubles {
+    pub fn new(names: &Names, harmful: Vec<bool>) -> Troubles {
+        let pods: usize = names.jobs.iter().map(|j| j.pods as usize).sum();
+        Troubles {
+            jobset_of: names.jobs.iter().map(|j| j.jobset).collect(),
+            harmful,
+            pods: vec![NO_POD; pods],
+            nodes: vec![None; names.nodes.len()],
+        }
+    }
+
+    pub fn jobset_of(&self, job: JobId) -> Option<JobSetId> {
+        self.jobset_of.get(job.ix()).copied()
+    }
+
+    pub fn pod_jobset(&self, pod: PodId) -> Option<JobSetId> {
+        self.pods.get(pod.ix()).and_then(|p| self.jobset_of(p.job))
+    }
+
+    pub fn pod_mut(&mut self, pod: PodId) -> Option<&mut PodState> {
+        self.pods.get_mut(pod.ix())
+    }
+
+    pub fn create(&mut self, pod: PodId, state: PodState) {
+        if self.pods.len() <= pod.ix() {
+            self.pods.resize(pod.ix() + 1, NO_POD);
+        }
+        self.pods[pod.ix()] = state;
+    }
+
+    /// Remembers the first trouble of a pod without yet telling anybody.
+    pub fn note(&mut self, now: Time, pod: PodId, kind: CauseKind) {
+        if let Some(p) = self.pods.get_mut(pod.ix()) {
+            p.trouble.get_or_insert((now, kind));
+        }
+    }
+
+    /// The first trouble known of a pod or its node.
+    pub fn root(&self, pod: PodId) -> Option<(Time, CauseKind)> {
+        let p = self.pods.get(pod.ix())?;
+        let of_node = self.nodes.get(p.node.ix()).copied().flatten();
+        let known = [p.trouble, of_node].into_iter().flatten();
+        known.min_by_key(|&(t, _)| t)
+    }
+
+    /// The same with the names of the pod.
+    pub fn cause(&self, pod: PodId) -> Option<(Time, Cause)> {
+        let (start, kind) = self.root(pod)?;
+        let p = self.pods.get(pod.ix())?;
+        let cause = Cause {
+            kind,
+            pod,
+            incarnation: p.incarnation,
+            job: p.job,
+            index: p.index,
+            node: p.node,
+        };
+        Some((start, cause))
+    }
+
+    pub fn node_state(&mut self, now: Time, node: NodeId, ready: NodeReady) {
+        if let Some(slot) = self.nodes.get_mut(node.ix()) {
+            match ready {
+                NodeReady::True => *slot = None,
+                _ => {
+                    slot.get_or_insert((now, CauseKind::NodeNotReady));
+                }
+            }
+        }
+    }
+
+    /// A fault that breaks is a root; one that mends takes the root away.
+    pub fn fault(&mut self, now: Time, index: u32, node: NodeId, pod: PodId) {
+        let harmful = self.harmful.get(index as usize).copied().unwrap_or(true);
+        let kind = CauseKind::Fault { index };
+        if harmful {
+            self.note(now, pod, kind);
+        }
+        if let Some(slot) = self.nodes.get_mut(node.ix()) {
+            if harmful {
+                slot.get_or_insert((now, kind));
+            } else {
+                *slot = None;
+            }
+        }
+    }
+}

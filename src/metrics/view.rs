@@ -1,0 +1,70 @@
+//! Everything known about one finished run, borrowed: what summaries and reports are made from.
+
+use super::fold::Folded;
+use super::restart::Restart;
+use crate::base::*;
+use crate::record::{Names, RunOutcome, Texts};
+use crate::spec::Scenario;
+
+#[derive(Copy, Clone)]
+pub struct RunView<'a> {
+    pub scenario: &'a Scenario,
+    pub names: &'a Names,
+    pub texts: &'a Texts,
+    pub outcome: &'a RunOutcome,
+    pub folded: &'a Folded,
+    pub seed: u64,
+    /// Fields of the inputs that the API knows and the model ignores.
+    pub not_modelled: &'a [String],
+}
+
+impl<'a> RunView<'a> {
+    pub fn digest(&self) -> String {
+        format!("{:016x}", self.outcome.digest)
+    }
+
+    pub fn restarts(&self) -> &'a [Restart] {
+        &self.folded.restarts
+    }
+
+    pub fn restarts_of(&self, jobset: JobSetId) -> impl Iterator<Item = &'a Restart> {
+        self.folded
+            .restarts
+            .iter()
+            .filter(move |r| r.jobset == jobset)
+    }
+
+    pub fn namespace(&self, jobset: JobSetId) -> &'a str {
+        self.names
+            .jobsets
+            .get(jobset.ix())
+            .map_or("", |j| &j.namespace)
+    }
+
+    /// `Recreate`, `BlockingRecreate` or `InPlaceRestart` where the JobSet restarted as its policy says; else what
+    /// happened instead.
+    pub fn strategy(&self, restart: &Restart) -> &'static str {
+        use super::restart::Shape;
+        use crate::spec::RestartStrategy;
+        let asked = self
+            .scenario
+            .jobsets
+            .get(restart.jobset.ix())
+            .map(|j| j.jobset.spec.strategy())
+            .unwrap_or_default();
+        match (restart.shape, asked) {
+            (Shape::Recreate, RestartStrategy::BlockingRecreate) => "BlockingRecreate",
+            (Shape::Recreate, _) => "Recreate",
+            (Shape::InPlaceRestart, _) => "InPlaceRestart",
+            (Shape::RestartJob, _) => "RestartJob",
+            (Shape::PodReplacement, _) => "PodReplacement",
+            (Shape::ContainerRestart, _) => "ContainerRestart",
+        }
+    }
+
+    /// Restarts that can never finish, and warnings of the engine.
+    pub fn warnings(&self) -> Vec<String> {
+        let stuck = self.outcome.stuck.iter().map(|s| format!("stuck: {s}"));
+        stuck.chain(self.outcome.warnings.iter().cloned()).collect()
+    }
+}

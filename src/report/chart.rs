@@ -1,0 +1,155 @@
+//! Scenes to SVG and PNG. The only file that names the drawing library.
+
+use super::figure;
+use super::scene::{self, Anchor, PAPER, Scene, Shape};
+use crate::metrics::Restart;
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use std::path::Path;
+
+pub use super::figure::Panel;
+
+/// What a slide of 16:9 has.
+pub const SLIDE: (u32, u32) = (1600, 900);
+
+const FONT: &str = "sans-serif";
+
+/// Restarts as stacked bars. The name of the file says the format: `.svg`, or `.png` where it is built in.
+pub fn restart_chart(
+    title: &str,
+    subtitle: &str,
+    bars: &[(String, Restart)],
+    size: (u32, u32),
+    path: &Path,
+) -> Result<(), String> {
+    save(&figure::restarts(title, subtitle, bars, size), path)
+}
+
+/// Quantities against the number of nodes, as lines.
+pub fn growth_chart(
+    title: &str,
+    panels: &[Panel],
+    size: (u32, u32),
+    path: &Path,
+) -> Result<(), String> {
+    save(&figure::growth(title, panels, size), path)
+}
+
+fn save(scene: &Scene, path: &Path) -> Result<(), String> {
+    let failed = |e: String| format!("cannot draw {}: {e}", path.display());
+    let bytes = match path.extension().and_then(|e| e.to_str()) {
+        Some("svg") => svg(scene).map(String::into_bytes).map_err(failed)?,
+        Some("png") => {
+            return png(scene, path).map_err(failed);
+        }
+        _ => return Err(failed("a chart is named .svg or .png".to_owned())),
+    };
+    std::fs::write(path, bytes).map_err(|e| failed(e.to_string()))
+}
+
+pub fn svg(scene: &Scene) -> Result<String, String> {
+    register_font()?;
+    let mut text = String::new();
+    {
+        let root =
+            SVGBackend::with_string(&mut text, (scene.width, scene.height)).into_drawing_area();
+        draw(scene, &root).map_err(|e| e.to_string())?;
+    }
+    Ok(text)
+}
+
+#[cfg(feature = "png")]
+fn png(scene: &Scene, path: &Path) -> Result<(), String> {
+    register_font()?;
+    let root = BitMapBackend::new(path, (scene.width, scene.height)).into_drawing_area();
+    draw(scene, &root).map_err(|e| e.to_string())
+}
+
+#[cfg(not(feature = "png"))]
+fn png(_: &Scene, _: &Path) -> Result<(), String> {
+    Err("this program was built without PNG; write an .svg".to_owned())
+}
+
+#[cfg(feature = "png")]
+fn register_font() -> Result<(), String> {
+    static BYTES: &[u8] = include_bytes!("font/DejaVuSans-subset.ttf");
+    plotters::style::register_font(FONT, FontStyle::Normal, BYTES)
+        .map_err(|_| "the bundled font cannot be read".to_owned())
+}
+
+#[cfg(not(feature = "png"))]
+fn register_font() -> Result<(), String> {
+    Ok(())
+}
+
+fn rgb((r, g, b): scene::Color) -> RGBColor {
+    RGBColor(r, g, b)
+}
+
+type Drawn<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
+
+fn draw<DB: DrawingBackend>(scene: &Scene, root: &DrawingArea<DB, Shift>) -> Drawn<DB> {
+    root.fill(&rgb(PAPER))?;
+    for shape in &scene.shapes {
+        match shape {
+            Shape::Rect { x, y, w, h, color } => {
+                let corners = [(*x, *y), (x + w, y + h)];
+                root.draw(&Rectangle::new(corners, rgb(*color).filled()))?;
+            }
+            Shape::Line {
+                points,
+                width,
+                color,
+            } => {
+                let style = rgb(*color).stroke_width(*width);
+                root.draw(&PathElement::new(points.clone(), style))?;
+            }
+            Shape::Text {
+                x,
+                y,
+                size,
+                anchor,
+                color,
+                text,
+            } => {
+                let h = match anchor {
+                    Anchor::Left => HPos::Left,
+                    Anchor::Middle => HPos::Center,
+                    Anchor::Right => HPos::Right,
+                };
+                let color = rgb(*color);
+                let style = TextStyle::from((FONT, *size).into_font())
+                    .color(&color)
+                    .pos(Pos::new(h, VPos::Center));
+                // The library centers the box of the font, which sits higher than its letters.
+                root.draw_text(text, &style, (*x, *y + size / 10))?;
+            }
+        }
+    }
+    root.present()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::figure::tests::{bars, panels};
+    use super::*;
+
+    #[test]
+    fn both_formats_are_written_and_others_refused() {
+        let dir =
+            std::env::temp_dir().join(format!("jobset-sim-test-chart-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let draw = |name: &str| restart_chart("Title", "subtitle", &bars(), SLIDE, &dir.join(name));
+        draw("a.svg").unwrap();
+        let svg = std::fs::read_to_string(dir.join("a.svg")).unwrap();
+        assert!(svg.starts_with("<svg") && svg.contains("InPlaceRestart"));
+        if cfg!(feature = "png") {
+            draw("a.png").unwrap();
+            growth_chart("Growth", &panels(), SLIDE, &dir.join("g.png")).unwrap();
+            assert_eq!(&std::fs::read(dir.join("a.png")).unwrap()[1..4], b"PNG");
+        }
+        assert!(draw("a.pdf").is_err());
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+}

@@ -1,0 +1,227 @@
+//! The tables of a run directory. Times are exact seconds of virtual time; a cell is empty for what never happened.
+//!
+//! Every table ends with the column `digest`, so that a file that was moved still says which run it is from.
+
+use super::event_fields::node_ready;
+use super::words::{self, exact_seconds, exact_time};
+use crate::metrics::gate;
+use crate::metrics::nodes::NodeRow;
+use crate::metrics::pods::PodRow;
+use crate::metrics::restart::{Ending, Restart};
+use crate::metrics::{Phase, RunView};
+use crate::record::LedgerCategory;
+use csv::Writer;
+
+type Rows = Result<Vec<u8>, String>;
+
+fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>, digest: &str) -> Rows {
+    let mut out = Writer::from_writer(Vec::new());
+    let fields = header.iter().copied().chain(["digest"]);
+    out.write_record(fields).map_err(|e| e.to_string())?;
+    for row in rows {
+        let fields = row.iter().map(String::as_str).chain([digest]);
+        out.write_record(fields).map_err(|e| e.to_string())?;
+    }
+    out.into_inner().map_err(|e| e.to_string())
+}
+
+/// `restarts.csv`. `start_time` is the instant of the fault, `start` the phase in which containers start. `end` and `total` are empty where the pods never became ready again; the phases then run to
+/// wherever the restart was when the JobSet or the run ended.
+pub fn restarts(run: &RunView<'_>) -> Rows {
+    let mut header = vec![
+        "jobset",
+        "attempt",
+        "strategy",
+        "fault_cause",
+        "start_time",
+        "end",
+        "total",
+    ];
+    header.extend(Phase::ALL.iter().map(|p| p.as_str()));
+    header.extend(["ending", "bottleneck"]);
+    let row = |r: &Restart| {
+        let ready = r.ending == Ending::Ready;
+        let gated = gate::gated(r, &run.outcome.resources);
+        let mut row = vec![
+            run.names.jobset(r.jobset).to_owned(),
+            r.attempt.to_string(),
+            run.strategy(r).to_owned(),
+            words::cause(run, &r.cause),
+            exact_time(r.start),
+            if ready {
+                exact_time(r.end)
+            } else {
+                String::new()
+            },
+            if ready {
+                exact_seconds(u128::from(r.total().0))
+            } else {
+                String::new()
+            },
+        ];
+        row.extend(r.phases().iter().map(|d| exact_seconds(u128::from(d.0))));
+        row.push(r.ending.as_str().to_owned());
+        row.push(gate::bottleneck(&gated).map_or(String::new(), |(g, _)| g.text()));
+        row
+    };
+    table(&header, run.restarts().iter().map(row), &run.digest())
+}
+
+/// `pods.csv`: one row per pod object, in the order of creation.
+pub fn pods(run: &RunView<'_>, rows: &[PodRow]) -> Rows {
+    let header = [
+        "pod",
+        "namespace",
+        "jobset",
+        "job",
+        "index",
+        "restart_attempt",
+        "node",
+        "created",
+        "bound",
+        "running",
+        "ready",
+        "not_ready",
+        "exited",
+        "finished",
+        "deleting",
+        "gone",
+        "phase",
+        "exit_code",
+        "deleted_by",
+        "in_place_attempt",
+        "container_restarts",
+    ];
+    let row = |r: &PodRow| {
+        let jobset = run
+            .names
+            .jobs
+            .get(r.job.ix())
+            .map(|j| j.jobset)
+            .unwrap_or_default();
+        let ended = r.finished != crate::base::Time::NEVER;
+        let phase = match (ended, r.succeeded) {
+            (true, true) => "Succeeded",
+            (true, false) => "Failed",
+            (false, _) if r.running != crate::base::Time::NEVER => "Running",
+            (false, _) => "Pending",
+        };
+        let exited = ended || r.exited != crate::base::Time::NEVER;
+        let node = if r.node.is_some() {
+            run.names.node(r.node)
+        } else {
+            ""
+        };
+        let mut row = vec![
+            run.names.pod(r.job, r.index, r.pod, r.incarnation),
+            run.namespace(jobset).to_owned(),
+            run.names.jobset(jobset).to_owned(),
+            run.names.job(r.job).to_owned(),
+            r.index.to_string(),
+            r.restart_attempt.to_string(),
+            node.to_owned(),
+        ];
+        let times = [
+            r.created,
+            r.bound,
+            r.running,
+            r.ready,
+            r.not_ready,
+            r.exited,
+            r.finished,
+            r.deleting,
+            r.gone,
+        ];
+        row.extend(times.into_iter().map(exact_time));
+        row.push(phase.to_owned());
+        row.push(if exited {
+            r.exit_code.to_string()
+        } else {
+            String::new()
+        });
+        row.push(r.deleted_by.map_or("", |d| d.as_str()).to_owned());
+        row.push(r.in_place_attempt.map_or(String::new(), |a| a.to_string()));
+        row.push(r.container_restarts.to_string());
+        row
+    };
+    table(&header, rows.iter().map(row), &run.digest())
+}
+
+/// `nodes.csv`: `transitions` and `taints` list `seconds:what` separated by `;`.
+pub fn nodes(run: &RunView<'_>, rows: &[NodeRow]) -> Rows {
+    let header = [
+        "node",
+        "pods_bound",
+        "first_fault",
+        "not_ready_total",
+        "gone",
+        "transitions",
+        "taints",
+    ];
+    let row = |(i, r): (usize, &NodeRow)| {
+        let transitions: Vec<String> = r
+            .transitions
+            .iter()
+            .map(|&(at, ready)| format!("{}:{}", exact_time(at), node_ready(ready)))
+            .collect();
+        let taint = |&(at, key, added): &(_, _, bool)| {
+            let sign = if added { '+' } else { '-' };
+            format!("{}:{sign}{}", exact_time(at), run.texts.get(key))
+        };
+        let taints: Vec<String> = r.taints.iter().map(taint).collect();
+        vec![
+            run.names.node(crate::base::NodeId(i as u32)).to_owned(),
+            r.pods_bound.to_string(),
+            exact_time(r.first_fault),
+            exact_seconds(u128::from(r.not_ready(run.outcome.end).0)),
+            exact_time(r.gone),
+            transitions.join(";"),
+            taints.join(";"),
+        ]
+    };
+    table(&header, rows.iter().enumerate().map(row), &run.digest())
+}
+
+/// `ledger.csv`: adds up to installed accelerators × wall time.
+pub fn ledger(run: &RunView<'_>) -> Rows {
+    let ledger = &run.outcome.ledger;
+    let row = |c: &LedgerCategory| {
+        let micros = ledger.cost_micros[*c as usize];
+        vec![
+            c.as_str().to_owned(),
+            exact_seconds(ledger.accelerator_ns[*c as usize]),
+            exact_seconds(micros * 1_000),
+        ]
+    };
+    let header = ["category", "accelerator_seconds", "cost"];
+    table(&header, LedgerCategory::ALL.iter().map(row), &run.digest())
+}
+
+/// `control_plane.csv`: busy share of the whole run; a bottleneck gated at least a tenth of a restart.
+pub fn control_plane(run: &RunView<'_>) -> Rows {
+    let outcome = run.outcome;
+    let gating = gate::bottlenecks(run.restarts(), &outcome.resources);
+    let row = |u: &crate::record::ResourceUsage| {
+        let busy = u.busy_within(crate::base::Time::ZERO, outcome.end);
+        let share = busy.0 as f64 / (outcome.end.0 as f64).max(1.0);
+        vec![
+            u.resource.as_str().to_owned(),
+            u.capacity.clone(),
+            u.requests.to_string(),
+            format!("{share:.6}"),
+            exact_seconds(u128::from(busy.0)),
+            u.longest_queue.to_string(),
+            gating.contains(&u.resource).to_string(),
+        ]
+    };
+    let header = [
+        "resource",
+        "capacity",
+        "requests",
+        "busy_share",
+        "busy_seconds",
+        "longest_queue",
+        "bottleneck",
+    ];
+    table(&header, outcome.resources.iter().map(row), &run.digest())
+}

@@ -1,0 +1,116 @@
+//! JSON by hand into a byte buffer: the event log writes millions of lines and must not allocate for each.
+
+/// Appends `text` as the inside of a JSON string.
+pub fn escape(out: &mut Vec<u8>, text: &str) {
+    let plain = |b: u8| b >= 0x20 && b != b'"' && b != b'\\';
+    if text.bytes().all(plain) {
+        out.extend_from_slice(text.as_bytes());
+        return;
+    }
+    for b in text.bytes() {
+        match b {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            0..0x20 => {
+                const HEX: &[u8; 16] = b"0123456789abcdef";
+                out.extend_from_slice(b"\\u00");
+                out.extend([HEX[(b >> 4) as usize], HEX[(b & 15) as usize]]);
+            }
+            // Bytes of UTF-8 sequences pass unchanged.
+            _ => out.push(b),
+        }
+    }
+}
+
+pub fn number(out: &mut Vec<u8>, mut n: u64) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (n % 10) as u8;
+        n /= 10;
+        if n == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// One object; every method appends a member.
+pub struct Members<'a>(pub &'a mut Vec<u8>);
+
+impl Members<'_> {
+    fn key(&mut self, key: &str) {
+        self.0.extend_from_slice(b",\"");
+        self.0.extend_from_slice(key.as_bytes());
+        self.0.extend_from_slice(b"\":");
+    }
+
+    pub fn u(&mut self, key: &str, value: u32) -> &mut Self {
+        self.u64(key, u64::from(value))
+    }
+
+    pub fn u64(&mut self, key: &str, value: u64) -> &mut Self {
+        self.key(key);
+        number(self.0, value);
+        self
+    }
+
+    pub fn i(&mut self, key: &str, value: i32) -> &mut Self {
+        self.key(key);
+        if value < 0 {
+            self.0.push(b'-');
+        }
+        number(self.0, u64::from(value.unsigned_abs()));
+        self
+    }
+
+    pub fn b(&mut self, key: &str, value: bool) -> &mut Self {
+        self.key(key);
+        self.0
+            .extend_from_slice(if value { b"true" } else { b"false" });
+        self
+    }
+
+    pub fn s(&mut self, key: &str, value: &str) -> &mut Self {
+        self.key(key);
+        self.0.push(b'"');
+        escape(self.0, value);
+        self.0.push(b'"');
+        self
+    }
+
+    /// A string that is already escaped.
+    pub fn raw(&mut self, key: &str, value: &[u8]) -> &mut Self {
+        self.key(key);
+        self.0.push(b'"');
+        self.0.extend_from_slice(value);
+        self.0.push(b'"');
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back_by_a_json_parser() {
+        let text = "a \"quoted\" \\ line\nwith \t tab, \u{1} and µ";
+        let mut out = b"{\"first\":0".to_vec();
+        let mut m = Members(&mut out);
+        m.s("text", text)
+            .i("code", i32::MIN)
+            .u64("big", u64::MAX)
+            .b("yes", true);
+        out.push(b'}');
+        let value: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!(value["text"], text);
+        assert_eq!(value["code"], i32::MIN);
+        assert_eq!(value["big"], u64::MAX);
+        assert_eq!(value["yes"], true);
+    }
+}

@@ -1,0 +1,21 @@
+//! What people and scripts read: text, tables, run directories, logs, charts.
+//!
+//! Must never compute a statistic or look into the engine: `metrics` did that.
+
+pub mod chart;
+pub mod csv;
+mod event_fields;
+pub mod events;
+pub mod figure;
+pub mod golden;
+pub mod json;
+pub mod replications;
+#[cfg(test)]
+mod report_tests;
+pub mod rundir;
+pub mod scene;
+pub mod side_by_side;
+pub mod story;
+pub mod text;
+pub mod waterfall;
+pub mod words;

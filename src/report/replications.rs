@@ -1,0 +1,135 @@
+//! What `run --seeds N` prints: each restart's latency and phases over the replications.
+
+use super::waterfall::Style;
+use super::words::{count, seconds};
+use crate::base::*;
+use crate::metrics::Phase;
+use crate::metrics::replications::{JobSetEstimates, Replication, Replications};
+use crate::metrics::stats::Estimate;
+use std::fmt::Write;
+
+pub fn text(all: &Replications, style: &Style) -> String {
+    let mut out = String::new();
+    let title = format!(
+        "jobset-sim {}: {}, {} of seed {}",
+        all.version,
+        all.scenario,
+        count(all.replications as u64, "replication"),
+        all.seed
+    );
+    let _ = writeln!(out, "{}", style.bold(&title));
+    let _ = writeln!(out, "  digest {}", all.digest);
+    let ends: Vec<String> = all
+        .end
+        .reasons
+        .iter()
+        .map(|(r, n)| format!("{r} {n}"))
+        .collect();
+    let _ = writeln!(out, "  how they ended: {}\n", ends.join(", "));
+    for jobset in &all.job_sets {
+        one_jobset(&mut out, jobset, style);
+    }
+    for warning in &all.warnings {
+        let _ = writeln!(out, "Warning: {warning}");
+    }
+    if !all.not_modelled.is_empty() {
+        let _ = writeln!(out, "Not modelled: {}", all.not_modelled.join(", "));
+    }
+    out
+}
+
+fn one_jobset(out: &mut String, jobset: &JobSetEstimates, style: &Style) {
+    let states: Vec<String> = jobset
+        .terminal_states
+        .iter()
+        .map(|(s, n)| format!("{} {n}", if s.is_empty() { "not finished" } else { s }))
+        .collect();
+    let _ = writeln!(
+        out,
+        "{}",
+        style.bold(&format!("JobSet {}: {}", jobset.name, states.join(", ")))
+    );
+    let head = format!(
+        "  {:<22} {:>5} {:>9} {:>9} {:>9} {:>9}   {}",
+        "", "n", "p10", "p50", "p90", "mean", "95 % interval of the mean"
+    );
+    let _ = writeln!(out, "{}", style.dim(&head));
+    for r in &jobset.each_restart {
+        if let Some(total) = &r.total_s {
+            row(out, &format!("restart {}", r.restart), total);
+            for phase in Phase::ALL.map(Phase::as_str) {
+                if let Some(e) = r.phases_s.get(phase) {
+                    row(out, &format!("  {phase}"), e);
+                }
+            }
+        } else {
+            let _ = writeln!(
+                out,
+                "  restart {}: never ready again in any replication",
+                r.restart
+            );
+        }
+    }
+    if jobset.each_restart.is_empty() {
+        let _ = writeln!(out, "  no restart in any replication");
+    }
+    out.push('\n');
+}
+
+fn row(out: &mut String, name: &str, e: &Estimate) {
+    let s = |v: f64| seconds(Duration::from_seconds_f64(v));
+    let _ = writeln!(
+        out,
+        "  {name:<22} {:>5} {:>9} {:>9} {:>9} {:>9}   {} to {}",
+        e.n,
+        s(e.p10),
+        s(e.p50),
+        s(e.p90),
+        s(e.mean),
+        s(e.ci95[0]),
+        s(e.ci95[1])
+    );
+}
+
+/// `replications.csv`: a row per replication and JobSet.
+pub fn csv(all: &Replications, rows: &[Replication]) -> Result<Vec<u8>, String> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let header = [
+        "replication",
+        "seed",
+        "jobset",
+        "terminal_state",
+        "end",
+        "end_reason",
+        "restarts",
+        "restarts_count_towards_max",
+        "latency_p50",
+        "latency_p95",
+        "latency_max",
+        "cost",
+        "digest",
+    ];
+    out.write_record(header).map_err(|e| e.to_string())?;
+    for r in rows {
+        for (j, name) in r.jobsets.iter().zip(&all.job_sets) {
+            let optional = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
+            let row = [
+                r.replication.to_string(),
+                all.seed.to_string(),
+                name.name.clone(),
+                j.terminal_state.to_owned(),
+                r.end_s.to_string(),
+                r.end_reason.to_owned(),
+                j.restarts.to_string(),
+                j.restarts_count_towards_max.to_string(),
+                optional(j.latency_p50_s),
+                optional(j.latency_p95_s),
+                optional(j.latency_max_s),
+                r.cost.to_string(),
+                format!("{:016x}", r.digest),
+            ];
+            out.write_record(row).map_err(|e| e.to_string())?;
+        }
+    }
+    out.into_inner().map_err(|e| e.to_string())
+}

@@ -1,0 +1,161 @@
+//! Tests of the reports on hand-made runs.
+
+use super::side_by_side::{Side, compare};
+use super::waterfall::Style;
+use super::{csv, text};
+use crate::metrics::Phase;
+use crate::metrics::summary::Summary;
+use crate::metrics::testing::{in_place, recreate, started, with_view};
+
+fn cells(bytes: Vec<u8>) -> Vec<Vec<String>> {
+    let mut reader = ::csv::ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(bytes.as_slice());
+    let row = |r: Result<::csv::StringRecord, _>| r.unwrap().iter().map(str::to_owned).collect();
+    reader.records().map(row).collect()
+}
+
+#[test]
+fn the_phases_of_restarts_csv_add_up_to_the_total_and_the_ledger_to_installed_time() {
+    let (restarts, ledger) = with_view(&recreate(), |v| {
+        (
+            cells(csv::restarts(v).unwrap()),
+            cells(csv::ledger(v).unwrap()),
+        )
+    });
+    let of = |name: &str| {
+        let column = restarts[0].iter().position(|h| h == name).unwrap();
+        restarts[1][column].clone()
+    };
+    let phases = Phase::ALL.map(|p| of(p.as_str()).parse::<f64>().unwrap());
+    assert_eq!(
+        phases.iter().sum::<f64>(),
+        of("total").parse::<f64>().unwrap()
+    );
+    assert_eq!(
+        (of("strategy"), of("start_time"), of("end")),
+        ("Recreate".into(), "100".into(), "130".into())
+    );
+    assert_eq!(
+        of("fault_cause"),
+        "the container of pod train-workers-0-1 exited with code 1"
+    );
+    assert_eq!(of("digest"), "0000000000000abc");
+    let sum: f64 = ledger[1..]
+        .iter()
+        .map(|r| r[1].parse::<f64>().unwrap())
+        .sum();
+    assert_eq!(sum, 8.0 * 131.0);
+}
+
+#[test]
+fn pods_csv_has_a_row_for_every_pod_object_and_empty_cells_for_what_never_happened() {
+    let pods = with_view(&recreate(), |v| {
+        let (pods, nodes) = v.folded.tables.as_ref().unwrap();
+        assert_eq!(cells(csv::nodes(v, nodes.rows()).unwrap()).len(), 3);
+        cells(csv::pods(v, pods.rows()).unwrap())
+    });
+    assert_eq!(pods.len(), 5);
+    let of = |row: usize, name: &str| {
+        let column = pods[0].iter().position(|h| h == name).unwrap();
+        pods[row][column].as_str()
+    };
+    assert_eq!(
+        (of(2, "exit_code"), of(2, "phase"), of(2, "gone")),
+        ("1", "Failed", "110")
+    );
+    assert_eq!(
+        (of(4, "ready"), of(4, "gone"), of(4, "restart_attempt")),
+        ("130", "", "1")
+    );
+}
+
+#[test]
+fn the_text_tells_the_story_the_waterfall_and_what_to_distrust_within_its_width() {
+    let plain = Style {
+        unicode: false,
+        ..Style::default()
+    };
+    let page = with_view(&recreate(), |v| text::run(v, Some("runs/1"), &plain));
+    for part in [
+        "JobSet train: restart 1 is ordered after Job train-workers-0 failed",
+        "Restart 1 of JobSet train (Recreate, attempt 1): 30.0 s from the fault until every pod was ready",
+        "< job-controller client at 100 requests/s",
+        "< kubelet notices the exit (PLEG, every",
+        "BOTTLENECK",
+        "- a warning",
+        "Not modelled: spec.network",
+        "Files: runs/1",
+    ] {
+        assert!(page.contains(part), "{part:?} is not in\n{page}");
+    }
+    assert!(page.is_ascii(), "{page}");
+    assert!(page.lines().all(|l| l.len() <= 106), "{page}");
+    let nothing = with_view(&started(), |v| text::run(v, None, &plain));
+    assert!(nothing.contains("No restart."), "{nothing}");
+}
+
+#[test]
+fn two_restarts_are_compared_on_one_scale_with_their_ratio() {
+    let page = with_view(&recreate(), |left| {
+        with_view(&in_place(), |right| {
+            let left = Side {
+                label: "Recreate",
+                run: *left,
+                restart: &left.restarts()[0],
+            };
+            let right = Side {
+                label: "InPlaceRestart",
+                run: *right,
+                restart: &right.restarts()[0],
+            };
+            compare(&left, &right, &Style::default())
+        })
+    });
+    assert!(
+        page.contains("InPlaceRestart is 3.3 times as fast as Recreate."),
+        "{page}"
+    );
+}
+
+#[test]
+fn the_summary_has_the_keys_of_its_schema() {
+    let value = with_view(&recreate(), |v| {
+        serde_json::to_value(Summary::of(v)).unwrap()
+    });
+    for key in [
+        "schema",
+        "version",
+        "scenario",
+        "digest",
+        "seed",
+        "end",
+        "jobSets",
+        "ledger",
+        "cost",
+        "warnings",
+        "notModelled",
+    ] {
+        assert!(value.get(key).is_some(), "{key}");
+    }
+    let jobset = &value["jobSets"][0];
+    for key in [
+        "name",
+        "namespace",
+        "terminalState",
+        "restarts",
+        "restartsCountTowardsMax",
+        "currentInPlaceRestartAttempt",
+        "previousInPlaceRestartAttempt",
+        "conditions",
+        "replicatedJobsStatus",
+        "jobs",
+        "events",
+        "goodput",
+        "restartLatency_s",
+    ] {
+        assert!(jobset.get(key).is_some(), "{key}");
+    }
+    assert_eq!(jobset["restartLatency_s"]["p50"], 30.0);
+    assert_eq!(value["end"]["t_s"], 131.0);
+}

@@ -1,0 +1,191 @@
+//! `--out DIR`: written under a temporary name beside its target and renamed when complete.
+//!
+//! Must never leave a partial directory: one that is not committed removes itself.
+
+use super::csv;
+use super::events::EventWriter;
+use crate::metrics::RunView;
+use crate::metrics::summary::Summary;
+use crate::record::Names;
+use std::fs::{self, File};
+use std::path::{Component, Path, PathBuf};
+
+pub struct RunDir {
+    target: PathBuf,
+    temporary: PathBuf,
+}
+
+impl RunDir {
+    /// Refuses a target that exists; creates missing parents.
+    pub fn create(target: &Path) -> Result<RunDir, String> {
+        let shown = target.display();
+        if fs::symlink_metadata(target).is_ok() {
+            return Err(format!(
+                "{shown} exists already; choose another name for --out or remove it"
+            ));
+        }
+        let name = target
+            .file_name()
+            .ok_or_else(|| format!("{shown} is not a name for a directory"))?;
+        let parent = match target.parent() {
+            Some(p) if !p.as_os_str().is_empty() => p,
+            _ => Path::new("."),
+        };
+        let failed = |e| format!("cannot create the directory {shown}: {e}");
+        fs::create_dir_all(parent).map_err(failed)?;
+        let partial = format!(".{}.partial-{}", name.to_string_lossy(), std::process::id());
+        let temporary = parent.join(partial);
+        fs::create_dir(&temporary).map_err(failed)?;
+        Ok(RunDir {
+            target: target.to_owned(),
+            temporary,
+        })
+    }
+
+    /// Where a file of this name is until the directory is committed.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.temporary.join(name)
+    }
+
+    /// A directory inside, to be committed before this one.
+    pub fn inner(&self, name: &str) -> Result<RunDir, String> {
+        RunDir::create(&self.path(name))
+    }
+
+    /// A sink for `events.ndjson`.
+    pub fn events(&self, names: &Names) -> Result<EventWriter<File>, String> {
+        let path = self.temporary.join("events.ndjson");
+        let file = File::create(&path).map_err(|e| self.failed("events.ndjson", &e.to_string()))?;
+        Ok(EventWriter::new(file, names))
+    }
+
+    pub fn finish_events(&self, events: EventWriter<File>, digest: &str) -> Result<(), String> {
+        events
+            .finish(digest)
+            .map(drop)
+            .map_err(|e| self.failed("events.ndjson", &e.to_string()))
+    }
+
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), String> {
+        let path = self.temporary.join(name);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        made.and_then(|()| fs::write(&path, content))
+            .map_err(|e| self.failed(name, &e.to_string()))
+    }
+
+    /// Everything except the events.
+    pub fn write_run(&self, run: &RunView<'_>) -> Result<(), String> {
+        let table = |name: &str, rows: Result<Vec<u8>, String>| {
+            rows.map_err(|e| self.failed(name, &e))
+                .and_then(|bytes| self.write(name, &bytes))
+        };
+        self.write_json("summary.json", &Summary::of(run))?;
+        table("restarts.csv", csv::restarts(run))?;
+        table("ledger.csv", csv::ledger(run))?;
+        table("control_plane.csv", csv::control_plane(run))?;
+        if let Some((pods, nodes)) = &run.folded.tables {
+            table("pods.csv", csv::pods(run, pods.rows()))?;
+            table("nodes.csv", csv::nodes(run, nodes.rows()))?;
+        }
+        Ok(())
+    }
+
+    pub fn write_json(&self, name: &str, value: &impl serde::Serialize) -> Result<(), String> {
+        let mut bytes =
+            serde_json::to_vec_pretty(value).map_err(|e| self.failed(name, &e.to_string()))?;
+        bytes.push(b'\n');
+        self.write(name, &bytes)
+    }
+
+    /// The inputs as they were read, below `inputs/`, and the command that repeats the run from there.
+    pub fn write_inputs(&self, inputs: &[(String, String)], command: &str) -> Result<(), String> {
+        for (name, text) in inputs {
+            self.write(&input_name(name), text.as_bytes())?;
+        }
+        self.write("inputs/command.txt", format!("{command}\n").as_bytes())
+    }
+
+    pub fn commit(self) -> Result<PathBuf, String> {
+        // Somebody may have made the target meanwhile; an empty directory would be replaced without a word.
+        if fs::symlink_metadata(&self.target).is_ok() {
+            return Err(format!("{} appeared during the run", self.target.display()));
+        }
+        fs::rename(&self.temporary, &self.target)
+            .map_err(|e| format!("cannot create {}: {e}", self.target.display()))?;
+        Ok(self.target.clone())
+    }
+
+    fn failed(&self, name: &str, error: &str) -> String {
+        format!(
+            "cannot write {name} of {}: {error}; nothing was kept",
+            self.target.display()
+        )
+    }
+}
+
+impl Drop for RunDir {
+    fn drop(&mut self) {
+        // After a commit there is nothing under this name.
+        let _ = fs::remove_dir_all(&self.temporary);
+    }
+}
+
+/// Where an input goes below the run directory: its path without what would lead outside.
+pub fn input_name(name: &str) -> String {
+    let mut path = PathBuf::from("inputs");
+    for part in Path::new(name).components() {
+        if let Component::Normal(part) = part {
+            path.push(part);
+        }
+    }
+    if path.as_os_str() == "inputs" {
+        path.push("stdin.yaml");
+    }
+    path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str) -> PathBuf {
+        let dir =
+            std::env::temp_dir().join(format!("jobset-sim-test-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&dir).unwrap();
+        dir
+    }
+
+    #[test]
+    fn a_run_directory_appears_whole_or_not_at_all() {
+        let base = scratch("rundir");
+        let target = base.join("a/run");
+        let dir = RunDir::create(&target).unwrap();
+        dir.write("inputs/x.yaml", b"x").unwrap();
+        assert!(!target.exists());
+        drop(dir);
+        assert_eq!(fs::read_dir(base.join("a")).unwrap().count(), 0);
+
+        let dir = RunDir::create(&target).unwrap();
+        dir.write("inputs/x.yaml", b"x").unwrap();
+        dir.commit().unwrap();
+        assert_eq!(fs::read(target.join("inputs/x.yaml")).unwrap(), b"x");
+        assert_eq!(fs::read_dir(base.join("a")).unwrap().count(), 1);
+        let error = RunDir::create(&target).err().unwrap();
+        assert!(error.contains("exists already"), "{error}");
+        fs::remove_dir_all(base).unwrap();
+    }
+
+    #[test]
+    fn inputs_cannot_leave_the_directory() {
+        for (name, expected) in [
+            ("scenarios/a.yaml", "inputs/scenarios/a.yaml"),
+            ("../../etc/a.yaml", "inputs/etc/a.yaml"),
+            ("/abs/a.yaml", "inputs/abs/a.yaml"),
+            ("-", "inputs/-"),
+            ("", "inputs/stdin.yaml"),
+        ] {
+            assert_eq!(input_name(name), expected);
+        }
+    }
+}

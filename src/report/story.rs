@@ -1,0 +1,123 @@
+//! What happened to the JobSets, in a few lines with times.
+
+use super::waterfall::Style;
+use super::words;
+use crate::base::*;
+use crate::metrics::RunView;
+use crate::record::{Body, EndReason, NodeReady, Record};
+use std::fmt::Write;
+
+/// Lines shown; longer stories are cut in the middle of their restarts.
+const SHOWN: usize = 30;
+
+pub fn story(out: &mut String, run: &RunView<'_>, style: &Style) {
+    let _ = writeln!(out, "{}", style.bold("What happened"));
+    let kept = &run.folded.story.kept;
+    let lines: Vec<(Time, String)> = kept
+        .iter()
+        .filter_map(|r| Some((r.at, line(run, r)?)))
+        .collect();
+    for (at, text) in lines.iter().take(SHOWN) {
+        for (i, part) in words::wrap(text, style.width - 16).iter().enumerate() {
+            let at = if i == 0 {
+                at.to_string()
+            } else {
+                String::new()
+            };
+            let _ = writeln!(out, "  {at:>12}  {part}");
+        }
+    }
+    let more = lines.len().saturating_sub(SHOWN) as u64 + run.folded.story.left_out;
+    if more > 0 {
+        let text = format!(
+            "  {:>12}  {} more; `--out DIR` writes all of them",
+            "...",
+            words::count(more, "line")
+        );
+        let _ = writeln!(out, "{}", style.dim(&text));
+    }
+    let end = match run.outcome.end_reason {
+        EndReason::AllJobSetsFinished => "the run ends: every JobSet has finished",
+        EndReason::Settled => "the run ends: every pod is ready again and nothing more is scripted",
+        EndReason::Stuck => "the run ends: STUCK, nothing will ever change",
+        EndReason::TimeLimit => "the run ends: time limit of the scenario",
+    };
+    let _ = writeln!(out, "  {:>12}  {end}", run.outcome.end.to_string());
+}
+
+fn line(run: &RunView<'_>, record: &Record) -> Option<String> {
+    let name = |id: JobSetId| run.names.jobset(id);
+    Some(match record.body {
+        Body::JobSetCreated { jobset } => format!("JobSet {} is created", name(jobset)),
+        Body::AllReady {
+            jobset,
+            ready: true,
+        } => format!("JobSet {}: every pod is ready", name(jobset)),
+        Body::AllReady {
+            jobset,
+            ready: false,
+        } => format!("JobSet {}: no longer all ready", name(jobset)),
+        Body::RestartCounted {
+            jobset,
+            restarts,
+            counted,
+            failed_job,
+        } => format!(
+            "JobSet {}: restart {restarts} is ordered after Job {} failed ({counted} counted towards maxRestarts)",
+            name(jobset),
+            run.names.job(failed_job),
+        ),
+        Body::JobRestartCounted {
+            jobset,
+            job,
+            restarts,
+        } => format!(
+            "JobSet {}: restart {restarts} of Job {} is ordered",
+            name(jobset),
+            run.names.job(job)
+        ),
+        Body::PreviousAttempt { jobset, attempt } => format!(
+            "JobSet {}: in-place restart is ordered (previousInPlaceRestartAttempt {attempt})",
+            name(jobset)
+        ),
+        Body::CurrentAttempt { jobset, attempt } => format!(
+            "JobSet {}: barrier opens (currentInPlaceRestartAttempt {attempt})",
+            name(jobset)
+        ),
+        Body::JobSetCondition {
+            jobset,
+            kind,
+            status,
+            reason,
+            ..
+        } => format!(
+            "JobSet {}: condition {} is {} ({})",
+            name(jobset),
+            kind.as_str(),
+            if status { "True" } else { "False" },
+            run.texts.get(reason)
+        ),
+        Body::JobSetDeleted { jobset } => format!("JobSet {} is deleted", name(jobset)),
+        Body::NodeState { node, ready } => {
+            let state = match ready {
+                NodeReady::True => "ready",
+                NodeReady::False => "not ready",
+                NodeReady::Unknown => "silent (Ready is Unknown)",
+            };
+            format!("node {} is {state}", run.names.node(node))
+        }
+        Body::NodeGone { node } => format!("node {} is gone", run.names.node(node)),
+        Body::Fault { index, .. } => {
+            let text = run
+                .scenario
+                .faults
+                .get(index as usize)
+                .map(|f| words::fault(&f.action));
+            format!(
+                "scripted: {}",
+                text.unwrap_or_else(|| format!("fault {index}"))
+            )
+        }
+        _ => return None,
+    })
+}

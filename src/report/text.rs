@@ -1,0 +1,220 @@
+//! What `run` prints: the scenario, what happened, each restart as a waterfall, who was busy, what to distrust.
+
+use super::story;
+use super::waterfall::{self, Style};
+use super::words::{self, count, seconds, thousands};
+use crate::base::*;
+use crate::metrics::summary::Latency;
+use crate::metrics::{Restart, RunView, gate};
+use crate::record::ResourceUsage;
+use crate::spec::{ClientRate, JobSet};
+use std::fmt::Write;
+
+/// Restarts shown in full, and those shown with a line.
+const FULL: usize = 3;
+const LISTED: usize = 20;
+
+/// The whole report of one run. `files`: where the run directory is, if there is one.
+pub fn run(run: &RunView<'_>, files: Option<&str>, style: &Style) -> String {
+    let mut out = String::new();
+    header(&mut out, run, style);
+    story::story(&mut out, run, style);
+    out.push('\n');
+    restarts(&mut out, run, style);
+    resources(&mut out, run, style);
+    notes(&mut out, run, style);
+    if let Some(files) = files {
+        let _ = writeln!(
+            out,
+            "Files: {files} (start with summary.json and restarts.csv)"
+        );
+    }
+    out
+}
+
+pub fn header(out: &mut String, run: &RunView<'_>, style: &Style) {
+    let title = format!(
+        "jobset-sim {}: {}",
+        env!("CARGO_PKG_VERSION"),
+        run.scenario.name
+    );
+    let _ = writeln!(out, "{}", style.bold(&title));
+    cluster(out, run);
+    for submitted in &run.scenario.jobsets {
+        let _ = writeln!(out, "  JobSet         {}", jobset(&submitted.jobset));
+    }
+    let _ = writeln!(
+        out,
+        "  seed           {} (digest {})",
+        run.seed,
+        run.digest()
+    );
+    out.push('\n');
+}
+
+fn cluster(out: &mut String, run: &RunView<'_>) {
+    let scenario = run.scenario;
+    let accelerators = match run.outcome.ledger.accelerators {
+        0 => String::new(),
+        n => format!(", {}", count(n, "accelerator")),
+    };
+    let nodes = count(scenario.topology.nodes(), "node");
+    let _ = writeln!(
+        out,
+        "  cluster        {}: {nodes}{accelerators}",
+        scenario.topology.name
+    );
+    let cp = &scenario.control_plane;
+    let rate = |r: &ClientRate| format!("{} requests/s", r.qps);
+    let _ = writeln!(
+        out,
+        "  control plane  {}: Kubernetes {}.{}; each controller of kube-controller-manager {},",
+        cp.preset,
+        cp.kubernetes.major,
+        cp.kubernetes.minor,
+        rate(&cp.kube_controller_manager),
+    );
+    let _ = writeln!(
+        out,
+        "                 kube-scheduler {}, JobSet manager {}",
+        rate(&cp.kube_scheduler),
+        rate(&cp.jobset_manager)
+    );
+}
+
+fn jobset(jobset: &JobSet) -> String {
+    let (mut jobs, mut pods) = (0, 0);
+    for rj in &jobset.spec.replicated_jobs {
+        jobs += u64::from(rj.replicas);
+        pods += u64::from(rj.replicas) * u64::from(rj.template.pods());
+    }
+    let policy = match &jobset.spec.failure_policy {
+        Some(p) => format!(
+            "{}, maxRestarts {}",
+            p.restart_strategy.as_str(),
+            p.max_restarts
+        ),
+        None => "no failurePolicy".to_owned(),
+    };
+    format!(
+        "{}: {} with {}; {policy}",
+        jobset.name,
+        count(jobs, "Job"),
+        count(pods, "pod")
+    )
+}
+
+fn restarts(out: &mut String, run: &RunView<'_>, style: &Style) {
+    let all = run.restarts();
+    if all.is_empty() {
+        let _ = writeln!(out, "No restart.\n");
+        return;
+    }
+    for (i, r) in all.iter().take(FULL).enumerate() {
+        waterfall::restart(out, run, r, i + 1, style);
+        out.push('\n');
+    }
+    for (i, r) in all.iter().enumerate().skip(FULL).take(LISTED) {
+        let _ = writeln!(out, "{}", waterfall::title(run, r, i + 1));
+    }
+    if all.len() > FULL {
+        let more = all.len().saturating_sub(FULL + LISTED) as u64;
+        if more > 0 {
+            let _ = writeln!(out, "... and {}", count(more, "more restart"));
+        }
+        out.push('\n');
+        quantiles(out, all);
+    }
+}
+
+fn quantiles(out: &mut String, all: &[Restart]) {
+    let latency = Latency::of(all.iter());
+    if let (Some(p50), Some(p95), Some(max)) = (latency.p50, latency.p95, latency.max) {
+        let s = |v| seconds(Duration::from_seconds_f64(v));
+        let _ = writeln!(
+            out,
+            "{} back to all ready: half within {}, 95 % within {}, longest {}.\n",
+            count(latency.count as u64, "restart"),
+            s(p50),
+            s(p95),
+            s(max)
+        );
+    }
+}
+
+/// Share of the given intervals in which a resource made somebody wait.
+fn busy_share(usage: &ResourceUsage, intervals: &[(Time, Time)]) -> f64 {
+    let (mut busy, mut total) = (0u64, 0u64);
+    for &(from, to) in intervals {
+        busy += usage.busy_within(from, to).0;
+        total += to.since(from).0;
+    }
+    busy as f64 / (total as f64).max(1.0) * 100.0
+}
+
+fn resources(out: &mut String, run: &RunView<'_>, style: &Style) {
+    let outcome = run.outcome;
+    let used: Vec<&ResourceUsage> = outcome
+        .resources
+        .iter()
+        .filter(|u| u.requests > 0)
+        .collect();
+    if used.is_empty() {
+        return;
+    }
+    let gating = gate::bottlenecks(run.restarts(), &outcome.resources);
+    let whole = [(Time::ZERO, outcome.end)];
+    let during: Vec<(Time, Time)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
+    let title = "Shared resources (busy: somebody waited for it)";
+    let _ = writeln!(out, "{}", style.bold(title));
+    let head = format!(
+        "  {:<25} {:<26} {:>9} {:>6} {:>11} {:>7}",
+        "", "capacity", "requests", "busy", "in restarts", "longest"
+    );
+    let _ = writeln!(out, "{}", style.dim(&head));
+    for u in used {
+        let in_restarts = match during.as_slice() {
+            [] => "-".to_owned(),
+            list => format!("{:.0} %", busy_share(u, list)),
+        };
+        let mark = if gating.contains(&u.resource) {
+            "  BOTTLENECK"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            out,
+            "  {:<25} {:<26} {:>9} {:>6} {:>11} {:>7}{mark}",
+            u.resource.as_str(),
+            u.capacity,
+            thousands(u.requests),
+            format!("{:.0} %", busy_share(u, &whole)),
+            in_restarts,
+            thousands(u64::from(u.longest_queue)),
+        );
+    }
+    out.push('\n');
+}
+
+fn notes(out: &mut String, run: &RunView<'_>, style: &Style) {
+    let mut list = |title: &str, lines: &[String]| {
+        if lines.is_empty() {
+            return;
+        }
+        let _ = writeln!(out, "{}", style.bold(title));
+        for line in lines {
+            for (i, part) in words::wrap(line, style.width - 4).iter().enumerate() {
+                let _ = writeln!(out, "  {}{part}", if i == 0 { "- " } else { "  " });
+            }
+        }
+        out.push('\n');
+    };
+    list("Restarts that can never finish", &run.outcome.stuck);
+    list("Warnings", &run.outcome.warnings);
+    if !run.not_modelled.is_empty() {
+        let text = format!("Not modelled: {}", run.not_modelled.join(", "));
+        for line in words::wrap(&text, style.width) {
+            let _ = writeln!(out, "{line}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Numbers and ids in words: seconds, counts, faults, causes.
+
+use crate::base::*;
+use crate::metrics::RunView;
+use crate::metrics::restart::{Cause, CauseKind};
+use crate::record::Names;
+use crate::spec::{FaultAction, NodeRef};
+
+pub use crate::metrics::gate::thousands;
+
+/// `0.93 s`, `12.3 s`, `184 s`: three figures are what a reader can use.
+pub fn seconds(d: Duration) -> String {
+    match d.seconds() {
+        s if s < 9.995 => format!("{s:.2} s"),
+        s if s < 99.95 => format!("{s:.1} s"),
+        s => format!("{s:.0} s"),
+    }
+}
+
+/// All digits that are there: nanoseconds as decimal seconds without trailing zeros.
+pub fn exact_seconds(nanos: u128) -> String {
+    let (whole, fraction) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+    if fraction == 0 {
+        return whole.to_string();
+    }
+    let digits = format!("{fraction:09}");
+    format!("{whole}.{}", digits.trim_end_matches('0'))
+}
+
+/// A time for a table: empty if it never came.
+pub fn exact_time(t: Time) -> String {
+    if t == Time::NEVER {
+        String::new()
+    } else {
+        exact_seconds(u128::from(t.0))
+    }
+}
+
+/// `1 pod`, `5,000 pods`.
+pub fn count(n: u64, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", thousands(n))
+}
+
+/// Breaks a text at spaces so that no line is longer than `width`, unless a single word is. A no-break space holds,
+/// and so does the space between a number and `s` or `%`.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut held = text.replace(" %", "\u{a0}%");
+    for end in [")", ",", ".", ""] {
+        held = held.replace(&format!(" s{end} "), &format!("\u{a0}s{end} "));
+    }
+    if held.ends_with(" s)") || held.ends_with(" s") {
+        let at = held.rfind(' ').unwrap_or(0);
+        held.replace_range(at..=at, "\u{a0}");
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in held.split(' ').filter(|w| !w.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.iter().map(|l| l.replace('\u{a0}', " ")).collect()
+}
+
+/// The pod without its random suffix, as scenarios name it.
+pub fn pod_place(names: &Names, job: JobId, index: u32) -> String {
+    format!("{}-{index}", names.job(job))
+}
+
+fn node_ref(node: &NodeRef) -> String {
+    match (&node.name, &node.of_pod, &node.alias) {
+        (Some(name), _, _) => format!("node {name}"),
+        (None, Some(pod), _) => format!("the node of pod {pod}"),
+        (None, None, Some(alias)) => format!("node {alias:?} named before"),
+        (None, None, None) => "a node".to_owned(),
+    }
+}
+
+/// What a scripted fault or user action does, as the end of "at 12 s, …".
+pub fn fault(action: &FaultAction) -> String {
+    use FaultAction::*;
+    match action {
+        ContainerExit { pod, exit_code } => {
+            format!("the container of pod {pod} exits with code {exit_code}")
+        }
+        DeletePod { pod, force: false } => format!("pod {pod} is deleted"),
+        DeletePod { pod, force: true } => format!("pod {pod} is force-deleted"),
+        EvictPod { pod } => format!("pod {pod} is evicted"),
+        CrashNode(n) => format!("{} crashes", node_ref(n)),
+        PartitionNode(n) => format!("{} is cut off from the control plane", node_ref(n)),
+        ReturnNode(n) => format!("{} returns", node_ref(n)),
+        DeleteNode(n) => format!("{} is deleted", node_ref(n)),
+        CordonNode(n) => format!("{} is cordoned", node_ref(n)),
+        UncordonNode(n) => format!("{} is uncordoned", node_ref(n)),
+        DrainNode(n) => format!("{} is drained", node_ref(n)),
+        TaintNode(n, taint) => {
+            let value = if taint.value.is_empty() {
+                String::new()
+            } else {
+                format!("={}", taint.value)
+            };
+            let effect = taint.effect.as_str();
+            format!("{} is tainted {}{value}:{effect}", node_ref(n), taint.key)
+        }
+        SuspendJobSet(name) => format!("JobSet {name} is suspended"),
+        ResumeJobSet(name) => format!("JobSet {name} is resumed"),
+        DeleteJobSet(name) => format!("JobSet {name} is deleted"),
+    }
+}
+
+/// What began a restart.
+pub fn cause(run: &RunView<'_>, cause: &Cause) -> String {
+    let pod = pod_place(run.names, cause.job, cause.index);
+    match cause.kind {
+        CauseKind::ContainerExited { exit_code } => {
+            format!("the container of pod {pod} exited with code {exit_code}")
+        }
+        CauseKind::Fault { index } => match run.scenario.faults.get(index as usize) {
+            Some(f) => fault(&f.action),
+            None => format!("fault {index}"),
+        },
+        CauseKind::NodeNotReady => format!("node {} became not ready", run.names.node(cause.node)),
+        CauseKind::PodDeleted { by } => format!("pod {pod} was deleted by {}", by.as_str()),
+        CauseKind::PodFailed { exit_code } => format!("pod {pod} failed with code {exit_code}"),
+        CauseKind::Unknown => "unknown".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_have_three_figures() {
+        for (ms, text) in [
+            (0, "0.00 s"),
+            (930, "0.93 s"),
+            (9_996, "10.0 s"),
+            (99_960, "100 s"),
+        ] {
+            assert_eq!(seconds(Duration::from_millis(ms)), text);
+        }
+    }
+
+    #[test]
+    fn exact_seconds_lose_nothing() {
+        for (nanos, text) in [
+            (0, "0"),
+            (1, "0.000000001"),
+            (83_730_000_000, "83.73"),
+            (5_000_000_000, "5"),
+        ] {
+            assert_eq!(exact_seconds(nanos), text);
+        }
+        assert_eq!(exact_time(Time::NEVER), "");
+    }
+
+    #[test]
+    fn text_is_wrapped_at_spaces() {
+        assert_eq!(wrap("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap("", 8), Vec::<String>::new());
+        assert_eq!(wrap("every 1 s)", 8), ["every", "1 s)"]);
+        assert_eq!(wrap("about 97 % of it", 8), ["about", "97 % of", "it"]);
+    }
+}
