@@ -128,6 +128,7 @@ pub fn keep(dir: RunDir, view: &RunView<'_>, loaded: &Loaded) -> Result<String, 
 /// The same run again must give the same records, and every accelerator-second must be accounted for.
 fn check(again: &mut Simulation, view: &RunView<'_>) -> Result<(), Failure> {
     let outcome = view.outcome;
+    again.paranoid(true);
     let second = again.run(view.seed, 0, &mut crate::record::Discard);
     if second.digest != outcome.digest {
         let message = format!(

@@ -68,6 +68,7 @@ fn timing() -> Timing {
         api_write: Dist::ZERO,
         api_pod_create: Dist::ZERO,
         watch_lag: Dist::ZERO,
+        jobset_list_per_pod: Duration::ZERO,
         agent_fanout: Dist::ZERO,
         kubelet: Kubelet::Scripted {
             start: Duration::ZERO,

@@ -61,7 +61,8 @@ pub fn restarts(run: &RunView<'_>) -> Rows {
         ];
         row.extend(r.phases().iter().map(|d| exact_seconds(u128::from(d.0))));
         row.push(r.ending.as_str().to_owned());
-        row.push(gate::bottleneck(&gated).map_or(String::new(), |(g, _)| g.text()));
+        let found = gate::bottleneck(r, &gated, &run.outcome.resources);
+        row.push(found.map_or(String::new(), |b| b.name()));
         row
     };
     table(&header, run.restarts().iter().map(row), &run.digest())

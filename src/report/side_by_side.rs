@@ -98,15 +98,19 @@ fn half(pieces: &[(Time, Time)], start: Time, scale: Duration, style: &Style) ->
 
 fn bottleneck(out: &mut String, side: &Side<'_>) {
     let gated = gate::gated(side.restart, &side.run.outcome.resources);
-    if let Some((gate, time)) = gate::bottleneck(&gated) {
-        let share = time.0 as f64 / (side.restart.total().0 as f64).max(1.0) * 100.0;
-        let time = seconds(time);
-        let _ = writeln!(
-            out,
-            "  {}: the longest part ({time}, {share:.0} %) is {}",
+    if let Some(b) = gate::bottleneck(side.restart, &gated, &side.run.outcome.resources) {
+        let (time, share) = (seconds(b.time), b.share * 100.0);
+        let verb = if b.gate.resource().is_some() {
+            "the bottleneck is"
+        } else {
+            "the longest part is"
+        };
+        let text = format!(
+            "  {}: {verb} {} ({time}, {share:.0} %)",
             side.label,
-            gate.text()
+            b.name()
         );
+        let _ = writeln!(out, "{text}");
     }
 }
 

@@ -129,14 +129,18 @@ pub fn restart(out: &mut String, run: &RunView<'_>, r: &Restart, number: usize, 
         let _ = writeln!(out, "{}", style.dim(&line));
     }
     let _ = writeln!(out);
-    if let Some((gate, time)) = gate::bottleneck(&gated) {
-        let share = time.0 as f64 / (r.total().0 as f64).max(1.0) * 100.0;
-        let text = format!(
-            "  Longest part: {}, {} of {} ({share:.0} %).",
-            gate.text(),
-            seconds(time),
-            seconds(r.total())
-        );
+    if let Some(b) = gate::bottleneck(r, &gated, &run.outcome.resources) {
+        let (time, total, share) = (seconds(b.time), seconds(r.total()), b.share * 100.0);
+        let text = match b.gate.resource() {
+            Some(_) => format!(
+                "  Bottleneck: {}, busy for {time} of {total} ({share:.0} %).",
+                b.name()
+            ),
+            None => format!(
+                "  Longest part: {}, {time} of {total} ({share:.0} %).",
+                b.name()
+            ),
+        };
         let _ = writeln!(out, "{text}");
     }
     milestones(out, r, style);
