@@ -107,9 +107,18 @@ impl Run<'_> {
         self.enqueue_jobset(m.jobset);
     }
 
-    pub fn enqueue_jobset_after_lag(&mut self, jobset: JobSetId) {
+    /// A pod of the JobSet changed; only in-place JobSets are told (REC-1).
+    pub fn pod_news(&mut self, jobset: JobSetId) {
+        if std::mem::replace(&mut self.w.jobsets[jobset.ix()].pod_news, true) {
+            return;
+        }
         let lag = self.watch_lag();
-        self.enqueue_jobset_at(jobset, self.w.now + lag);
+        self.after(lag, Event::JobSetPodNews(jobset));
+    }
+
+    pub fn pod_news_arrives(&mut self, jobset: JobSetId) {
+        self.w.jobsets[jobset.ix()].pod_news = false;
+        self.enqueue_jobset(jobset);
     }
 
     fn enqueue_jobset_at(&mut self, jobset: JobSetId, at: Time) {

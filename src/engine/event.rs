@@ -102,6 +102,8 @@ pub enum Event {
     /// The JobSet manager's cache sees the JobSet.
     JobSetSeen(JobSetId),
     JobSetDue(JobSetId),
+    /// The JobSet manager's cache sees a change of one of the JobSet's pods.
+    JobSetPodNews(JobSetId),
     /// The JobSet manager has computed its pass.
     JobSetComputed(JobSetId),
     /// The garbage collector's graph sees a Job under foreground deletion, or a vanished dependent of one.
@@ -170,7 +172,8 @@ impl Event {
             | CollectorDeletesJob(_)
             | JobSetAnswered { .. } => 2,
             BindAnswered { .. } | EvictionAnswered { .. } => 2,
-            JobDue(_) | JobSeen(_) | JobSetSeen(_) | JobSetDue(_) | JobSetComputed(_) => 3,
+            JobDue(_) | JobSeen(_) | JobSetSeen(_) | JobSetDue(_) | JobSetPodNews(_)
+            | JobSetComputed(_) => 3,
             CollectorSees { .. } | MonitorTick | TaintDue(_) => 3,
             TolerationOver { .. } | PodGcTick => 3,
             CycleDone { .. } | BackoffOver { .. } => 4,

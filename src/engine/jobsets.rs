@@ -17,6 +17,8 @@ pub struct JobSetState {
     pub cached: CachedJobSet,
     pub queued: bool,
     pub due: Time,
+    /// A pod's change is on its way to the manager's cache; further ones arrive with it.
+    pub pod_news: bool,
     pub errors: u32,
     /// Ready pods and succeeded ones; all ready at `expected`.
     pub ready_pods: u32,

@@ -367,7 +367,7 @@ impl Run<'_> {
         self.enqueue_job_batched(job);
         let jobset = self.m.jobs[job.ix()].jobset;
         if self.m.jobsets[jobset.ix()].in_place {
-            self.enqueue_jobset_after_lag(jobset);
+            self.pod_news(jobset);
         }
     }
 

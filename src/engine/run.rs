@@ -105,6 +105,7 @@ impl Run<'_> {
             JobSeen(job) => self.job_seen(job),
             JobSetSeen(jobset) => self.jobset_seen(jobset),
             JobSetDue(jobset) => self.jobset_due(jobset),
+            JobSetPodNews(jobset) => self.pod_news_arrives(jobset),
             JobSetComputed(jobset) => self.jobset_computed(jobset),
             CollectorSees {
                 job,
