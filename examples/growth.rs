@@ -1,0 +1,168 @@
+//! Does the cost of a restart grow with the cluster? Plays the headline scenarios at 500, 5,000 and 50,000 nodes and
+//! writes `reports/growth.{csv,svg,png}`: simulated seconds, bytes and engine time, each per pod.
+//!
+//! `cargo run --release --example growth`
+
+use jobset_sim::engine::Simulation;
+use jobset_sim::manifest::read_scenario;
+use jobset_sim::record::{Body, Discard, Record, Sink, Texts};
+use jobset_sim::report::chart::{SLIDE, growth_chart};
+use jobset_sim::report::figure::Panel;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+/// Counts the bytes that are allocated at present.
+struct Counting;
+
+static BYTES: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call goes to the system allocator unchanged; only sizes are added up.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        BYTES.fetch_add(layout.size() as u64, Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        BYTES.fetch_sub(layout.size() as u64, Relaxed);
+        unsafe { System.dealloc(p, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The fault and the next instant at which all pods are ready.
+#[derive(Default)]
+struct Watch {
+    fault_s: Option<f64>,
+    ready_s: Option<f64>,
+    records: u64,
+}
+
+impl Sink for Watch {
+    fn record(&mut self, r: &Record, _: &Texts) {
+        self.records += 1;
+        match r.body {
+            Body::Fault { .. } => self.fault_s = Some(r.at.seconds()),
+            Body::AllReady { ready: true, .. } if self.fault_s.is_some() => {
+                self.ready_s = Some(r.at.seconds())
+            }
+            _ => {}
+        }
+    }
+}
+
+struct Row {
+    strategy: &'static str,
+    nodes: u32,
+    restart_s: f64,
+    bytes_per_pod: f64,
+    engine_us_per_pod: f64,
+    digest: u64,
+}
+
+fn measure(root: &Path, strategy: &'static str, file: &str, nodes: u32) -> Result<Row, String> {
+    let mut loaded =
+        read_scenario(&root.join("scenarios").join(file), &[]).map_err(|e| e.to_string())?;
+    let scenario = &mut loaded.scenario;
+    let per_job = nodes / 5;
+    scenario.topology.pools[0].nodes_per_island = per_job;
+    let rj = &mut scenario.jobsets[0].jobset.spec.replicated_jobs[0];
+    rj.template.parallelism = Some(per_job);
+    rj.template.completions = Some(per_job);
+    if let jobset_sim::spec::FaultAction::ContainerExit { pod, .. } = &mut scenario.faults[0].action
+    {
+        *pod = "train-workers-0-7".to_owned();
+    }
+    let before = BYTES.load(Relaxed);
+    let mut sim = Simulation::new(scenario).map_err(|e| e.join("; "))?;
+    let mut watch = Watch::default();
+    let outcome = sim.run(42, 0, &mut watch);
+    let bytes = BYTES.load(Relaxed) - before;
+    let begun = Instant::now();
+    sim.run(42, 0, &mut Discard);
+    let engine_us = begun.elapsed().as_secs_f64() * 1e6;
+    let (Some(fault), Some(ready)) = (watch.fault_s, watch.ready_s) else {
+        return Err(format!("{file} at {nodes} nodes: no restart seen"));
+    };
+    let pods = f64::from(nodes);
+    Ok(Row {
+        strategy,
+        nodes,
+        restart_s: ready - fault,
+        bytes_per_pod: bytes as f64 / pods,
+        engine_us_per_pod: engine_us / pods,
+        digest: outcome.digest,
+    })
+}
+
+fn panel(rows: &[Row], label: &str, value: impl Fn(&Row) -> f64) -> Panel {
+    let line = |strategy: &str| {
+        let points = rows
+            .iter()
+            .filter(|r| r.strategy == strategy)
+            .map(|r| (f64::from(r.nodes), value(r)));
+        (strategy.to_owned(), points.collect())
+    };
+    Panel {
+        label: label.to_owned(),
+        lines: vec![line("Recreate"), line("InPlaceRestart")],
+    }
+}
+
+fn main() -> Result<(), String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut rows = Vec::new();
+    for (strategy, file) in [
+        ("Recreate", "restart-5000-recreate.yaml"),
+        ("InPlaceRestart", "restart-5000-in-place.yaml"),
+    ] {
+        for nodes in [500, 5_000, 50_000] {
+            rows.push(measure(root, strategy, file, nodes)?);
+        }
+    }
+    let mut csv =
+        String::from("strategy,nodes,restart_s,restart_ms_per_pod,bytes_per_pod,digest\n");
+    for r in &rows {
+        println!(
+            "{:15} {:6} nodes: restart {:8.2} s, {:6.2} ms/pod, {:5.0} B/pod, engine {:5.2} us/pod",
+            r.strategy,
+            r.nodes,
+            r.restart_s,
+            r.restart_s * 1e3 / f64::from(r.nodes),
+            r.bytes_per_pod,
+            r.engine_us_per_pod
+        );
+        csv += &format!(
+            "{},{},{:.3},{:.3},{:.0},{:016x}\n",
+            r.strategy,
+            r.nodes,
+            r.restart_s,
+            r.restart_s * 1e3 / f64::from(r.nodes),
+            r.bytes_per_pod,
+            r.digest
+        );
+    }
+    std::fs::write(root.join("reports/growth.csv"), csv).map_err(|e| e.to_string())?;
+    let panels = [
+        panel(&rows, "simulated restart, ms per pod", |r| {
+            r.restart_s * 1e3 / f64::from(r.nodes)
+        }),
+        panel(&rows, "memory, bytes per pod", |r| r.bytes_per_pod),
+        panel(&rows, "engine, microseconds per pod", |r| {
+            r.engine_us_per_pod
+        }),
+    ];
+    for name in ["reports/growth.svg", "reports/growth.png"] {
+        growth_chart(
+            "One restart, from 500 to 50,000 nodes",
+            &panels,
+            SLIDE,
+            &root.join(name),
+        )?;
+    }
+    Ok(())
+}
