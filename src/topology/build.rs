@@ -161,6 +161,7 @@ fn fill(text: &str, place: Place) -> String {
     while let Some(open) = rest.find('{') {
         out.push_str(&rest[..open]);
         let Some(close) = rest[open..].find('}') else {
+            rest = &rest[open..];
             break;
         };
         let inside = &rest[open + 1..open + close];

@@ -6,10 +6,11 @@ use super::compare::{NoRun, Observed, Observer, compare};
 use super::recording::Recording;
 use super::result::FileResult;
 use super::scenario::{Defaults, Overrides, SEED, scenario};
-use crate::base::Duration;
+use crate::base::{Duration, Time};
 use crate::engine::Simulation;
 use crate::manifest;
-use crate::spec::{JobSet, SubmittedJobSet};
+use crate::record::{Body, JobSetConditionType, Record, Sink, Texts};
+use crate::spec::{JobSet, StopWhen, SubmittedJobSet};
 use serde_json::{Value, json};
 
 /// Where worker counts come from; the recordings were made with upstream's.
@@ -51,6 +52,16 @@ fn observe(
     });
     let refused = |errors: Vec<String>| NoRun::Refused(errors.join("; "));
     let mut simulation = Simulation::new(&scenario).map_err(refused)?;
+    if let Some(margin) = recorded_margin(recording) {
+        // The recorded audit log ends soon after the restart, with Events still unsent: so does the simulated one.
+        let mut end = RestartEnd::default();
+        simulation.run(SEED, 0, &mut end);
+        if end.0 > Time::ZERO {
+            scenario.stop.at = end.0.since(Time::ZERO) + margin;
+            scenario.stop.when = StopWhen::Time;
+            simulation = Simulation::new(&scenario).map_err(refused)?;
+        }
+    }
     let mut sink = Observer::new(recording);
     let outcome = simulation.run(SEED, 0, &mut sink);
     Ok(Observed {
@@ -58,6 +69,44 @@ fn observe(
         names: simulation.names().clone(),
         sink,
     })
+}
+
+/// How long requests were still recorded after the restart's last milestone.
+fn recorded_margin(recording: &Recording) -> Option<Duration> {
+    let requests = recording.requests.as_ref()?;
+    let last_request = requests
+        .restart
+        .iter()
+        .map(|r| r.8)
+        .fold(f64::NAN, f64::max);
+    let milestones = recording.milestones.as_ref()?;
+    let last = milestones
+        .milestones_s
+        .values()
+        .fold(f64::NAN, |a, b| a.max(*b));
+    let margin = last_request - last;
+    margin
+        .is_finite()
+        .then(|| Duration::from_seconds_f64(margin.max(0.0)))
+}
+
+/// When all was ready for the last time, in the JobSet's own words where it has any.
+#[derive(Default)]
+struct RestartEnd(Time);
+
+impl Sink for RestartEnd {
+    fn record(&mut self, record: &Record, _: &Texts) {
+        use JobSetConditionType::RestartingJobSet;
+        match record.body {
+            Body::AllReady { ready: true, .. }
+            | Body::JobSetCondition {
+                kind: RestartingJobSet,
+                status: false,
+                ..
+            } => self.0 = record.at,
+            _ => {}
+        }
+    }
 }
 
 /// The recorded manifest, in the namespace in which it was played.
