@@ -74,7 +74,7 @@ impl Run<'_> {
         );
         // A deletion raises metadata.generation: no batching.
         self.enqueue_job(job, Duration::ZERO);
-        self.job_changed(job);
+        self.job_written(job);
     }
 
     /// POST of a Job; false if the name is taken (CRE-4).
@@ -120,7 +120,7 @@ impl Run<'_> {
         };
         self.w.jobsets[m.jobset.ix()].history.push(outcome);
         self.enqueue_job(job, Duration::ZERO);
-        self.job_changed(job);
+        self.job_written(job);
         true
     }
 
