@@ -131,6 +131,7 @@ impl RestartFold {
         state.was_ready |= ready;
         if ready {
             self.close(jobset, Ending::Ready);
+            self.troubles.all_well(jobset);
         } else if state.open.is_some() && state.was_ready {
             state.confirmed = true;
         }

@@ -100,6 +100,18 @@ impl Troubles {
         }
     }
 
+    /// Every pod of a JobSet is ready: what was wrong with them is over.
+    pub fn all_well(&mut self, jobset: JobSetId) {
+        let of = &self.jobset_of;
+        for p in self
+            .pods
+            .iter_mut()
+            .filter(|p| of.get(p.job.ix()) == Some(&jobset))
+        {
+            p.trouble = None;
+        }
+    }
+
     /// The first trouble known of a pod or its node.
     pub fn root(&self, pod: PodId) -> Option<(Time, CauseKind)> {
         let p = self.pods.get(pod.ix())?;
@@ -140,6 +152,10 @@ impl Troubles {
         let kind = CauseKind::Fault { index };
         if harmful {
             self.note(now, pod, kind);
+        }
+        if pod != PodId::NONE {
+            // An action on a pod names its node for the reader; the node itself is well.
+            return;
         }
         if let Some(slot) = self.nodes.get_mut(node.ix()) {
             if harmful {
