@@ -64,6 +64,7 @@ struct Row {
     digest: u64,
 }
 
+#[expect(clippy::disallowed_methods, reason = "engine time is wall time")]
 fn measure(root: &Path, strategy: &'static str, file: &str, nodes: u32) -> Result<Row, String> {
     let mut loaded =
         read_scenario(&root.join("scenarios").join(file), &[]).map_err(|e| e.to_string())?;
