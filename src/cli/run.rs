@@ -47,14 +47,8 @@ fn notices(loaded: &Loaded) {
 
 /// Builds the simulation; what it refuses are inputs.
 pub fn simulation(scenario: &Scenario) -> Result<Simulation, Failure> {
-    Simulation::new(scenario).map_err(|errors| {
-        let text = errors.join("\n");
-        if text.contains("cannot be placed") {
-            Failure::CannotBePlaced(text)
-        } else {
-            Failure::Invalid(text)
-        }
-    })
+    // The reader has checked the inputs; what is left is that no cluster could take the pods.
+    Simulation::new(scenario).map_err(|errors| Failure::CannotBePlaced(errors.join("\n")))
 }
 
 /// A finished run with what was folded from its records.
