@@ -85,6 +85,7 @@ fn jobsets(m: &Model, w: &World) {
         let (mut ready, mut succeeded, mut attempts) = (0, 0, 0);
         for job in m.jobs_of(JobSetId(i as u32)) {
             ready += w.jobs[job.ix()].live.ready;
+            succeeded += w.jobs[job.ix()].succeeded_gone;
             let model = &m.jobs[job.ix()];
             let extras = w.jobs[job.ix()].extra_pods.iter().copied();
             for pod in (model.first_pod..model.first_pod + model.slots)

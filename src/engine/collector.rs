@@ -288,6 +288,11 @@ impl Run<'_> {
                 self.queue_dependents(job);
                 return self.collector_done(at);
             }
+            // A pod that a sync still created meanwhile keeps the Job.
+            Step::Patch if self.w.jobs[job.ix()].live.objects > 0 => {
+                self.queue_dependents(job);
+                return self.collector_done(at);
+            }
             Step::GetItem => Step::GetForPatch,
             Step::GetForPatch => Step::Patch,
             _ => {

@@ -221,14 +221,13 @@ impl Run<'_> {
             self.w.now,
         );
         if there {
-            let was_ready = self.w.pods.has(pod, flag::READY) && self.w.pods.is_active(pod);
+            let was_ready = self.w.pods.has(pod, flag::READY);
             let job = self.w.pods.job[pod.ix()];
             let grace_zero = self.m.pod_spec(job).termination_grace_period_s == 0;
             self.job_event_pod_deleted(job, pod, incarnation);
-            let active = self.w.pods.is_active(pod);
             self.mark_deleting(pod, Deleter::JobController, grace_zero);
             let computed = &mut self.w.job_controller.workers[usize::from(worker)].deferred;
-            computed.deleted(active, was_ready);
+            computed.deleted(was_ready);
         }
         if self.one_less(worker) {
             self.begin_status(usize::from(worker));

@@ -1,6 +1,6 @@
 //! A running hash over all records. Not cryptographic: it tells equal histories from different ones, on every machine.
 
-use crate::record::{Body, ObjectRef, Record};
+use crate::record::{Body, ObjectRef, Record, Texts};
 
 pub const START: u64 = 0xcbf2_9ce4_8422_2325;
 
@@ -9,17 +9,37 @@ fn mix(digest: u64, word: u64) -> u64 {
     x ^ x >> 32
 }
 
-/// `text` is the hash of the strings a record refers to, so that the order of interning does not matter alone.
-pub fn add(digest: u64, r: &Record, text: u64) -> u64 {
+/// The digest of a whole sequence, as a run computes it record by record.
+pub fn of_records(records: &[Record], texts: &Texts) -> u64 {
+    records.iter().fold(START, |d, r| add(d, r, texts))
+}
+
+/// The hash of the strings a record refers to, so that the order of interning does not matter alone.
+fn texts_of(body: &Body, texts: &Texts) -> u64 {
+    match *body {
+        Body::JobSetCondition {
+            reason, message, ..
+        }
+        | Body::JobCondition {
+            reason, message, ..
+        }
+        | Body::KubeEvent {
+            reason, message, ..
+        } => of_text(texts.get(reason)) ^ of_text(texts.get(message)).rotate_left(1),
+        _ => 0,
+    }
+}
+
+pub fn add(digest: u64, r: &Record, texts: &Texts) -> u64 {
     let (tag, a, b, c, d) = words(&r.body);
     let mut h = mix(digest, r.at.0);
     h = mix(h, u64::from(r.cause) << 8 | tag);
     h = mix(h, u64::from(a) << 32 | u64::from(b));
     h = mix(h, u64::from(c) << 32 | u64::from(d));
-    mix(h, text)
+    mix(h, texts_of(&r.body, texts))
 }
 
-pub fn of_text(text: &str) -> u64 {
+fn of_text(text: &str) -> u64 {
     text.bytes().fold(START, |h, b| mix(h, u64::from(b)))
 }
 

@@ -6,7 +6,7 @@ use super::pods::flag;
 use super::run::Run;
 use crate::base::*;
 use crate::record::{Body, Deleter, LedgerCategory, NodeReady};
-use crate::spec::{FaultAction, FaultTime, Kubelet, NodeRef, RestartPolicy, TaintEffect};
+use crate::spec::{AgentMode, FaultAction, FaultTime, Kubelet, NodeRef, RestartPolicy, TaintEffect};
 
 /// Exit code of containers found dead after a crash (recordings/nodes).
 const LOST_EXIT_CODE: u8 = 255;
@@ -103,7 +103,8 @@ impl Run<'_> {
             DrainNode(_) => {
                 self.cordon(node);
                 for pod in self.w.nodes.pods[node.ix()].clone() {
-                    if self.w.pods.exists(pod) && !self.w.pods.has(pod, flag::DELETING) {
+                    let ended = self.w.pods.phase[pod.ix()].is_terminal();
+                    if !ended && !self.w.pods.has(pod, flag::DELETING) {
                         self.disrupt(pod, Deleter::Eviction);
                     }
                 }
@@ -180,7 +181,13 @@ impl Run<'_> {
     }
 
     fn catch_up(&mut self, pod: PodId) {
-        if !self.w.pods.exists(pod) || self.w.pods.phase[pod.ix()].is_terminal() {
+        if !self.w.pods.exists(pod) {
+            return;
+        }
+        if self.w.pods.phase[pod.ix()].is_terminal() {
+            if self.w.pods.has(pod, flag::DELETING) && !self.w.pods.has(pod, flag::CONFIRMED) {
+                self.confirm_deletion(pod);
+            }
             return;
         }
         let scripted = matches!(self.m.scenario.timing.kubelet, Kubelet::Scripted { .. });
@@ -198,10 +205,33 @@ impl Run<'_> {
             }
         } else if !self.w.pods.has(pod, flag::UP) {
             self.start_pod(pod);
-        } else if !scripted && !self.w.pods.has(pod, flag::READY) {
-            // A real kubelet repairs the Ready condition that the node controller took; the recordings' player does not.
-            self.write_status(pod, StatusWrite::Ready);
+        } else if !scripted {
+            self.catch_up_running(pod);
         }
+    }
+
+    /// A real kubelet repairs the Ready condition that the node controller took, and an agent lists the JobSet again;
+    /// the recordings' player does neither.
+    fn catch_up_running(&mut self, pod: PodId) {
+        let i = pod.ix();
+        let agent = self.m.jobs[self.w.pods.job[i].ix()].agent != AgentMode::Absent;
+        if agent && self.w.pods.attempt[i] != self.w.pods.agent_attempt[i] {
+            self.agent_starts(pod);
+        } else if agent {
+            self.agent_sees(pod, self.w.pods.epoch[i]);
+        }
+        if !self.w.pods.has(pod, flag::UP) || self.w.pods.has(pod, flag::READY) {
+            return;
+        }
+        let behind_barrier = agent && !self.w.pods.has(pod, flag::LIFTED);
+        self.write_status(
+            pod,
+            if behind_barrier {
+                StatusWrite::Running
+            } else {
+                StatusWrite::Ready
+            },
+        );
     }
 
     fn delete_node(&mut self, node: NodeId) {
@@ -229,6 +259,9 @@ impl Run<'_> {
         let rate = self.m.cluster.price_micros_per_hour[node.ix()];
         let mut held = 0;
         for pod in self.w.nodes.pods[node.ix()].clone() {
+            if !self.w.pods.has(pod, flag::HOLDS) {
+                continue;
+            }
             let category = self.w.pods.category[pod.ix()];
             let jobset = self.jobset_of(pod);
             let n = u64::from(self.m.jobs[self.w.pods.job[pod.ix()].ix()].accelerators);

@@ -143,8 +143,10 @@ impl Run<'_> {
     fn stuck(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         for (i, js) in self.w.jobsets.iter().enumerate() {
-            let resting =
-                js.deleted || js.status.terminal_state.is_some() || js.all_ready || js.suspended;
+            let resting = js.deleted
+                || js.status.terminal_state.is_some()
+                || js.all_ready
+                || (js.suspended && !js.deleting);
             if resting
                 || !js.submitted
                 || !self.m.jobsets[i].managed
@@ -200,6 +202,17 @@ impl Run<'_> {
                 waiting_at_barrier +=
                     u32::from(self.w.pods.has(pod, flag::UP) && !self.w.pods.has(pod, flag::READY));
             }
+        }
+        let refused = self.m.jobs_of(jobset).find(|j| {
+            let (job, m) = (&self.w.jobs[j.ix()], &self.m.jobs[j.ix()]);
+            job.exists && m.slots > 1 && job.live.active < m.slots
+                && self.follower_refused(*j, 1).is_some()
+        });
+        if let Some(job) = refused {
+            return format!(
+                "followers of Job {} are refused, because its leader pod has ended",
+                self.m.names.job(job)
+            );
         }
         let missing = self
             .m

@@ -29,11 +29,10 @@ pub struct Computed {
 }
 
 impl Computed {
-    pub fn deleted(&mut self, was_active: bool, was_ready: bool) {
-        if was_active {
-            self.active = self.active.saturating_sub(1);
-            self.terminating += 1;
-        }
+    /// A pod that was active at the start of the sync; that somebody else was faster does not matter.
+    pub fn deleted(&mut self, was_ready: bool) {
+        self.active = self.active.saturating_sub(1);
+        self.terminating += 1;
         if was_ready {
             self.ready = self.ready.saturating_sub(1);
         }

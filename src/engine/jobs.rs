@@ -20,6 +20,8 @@ pub struct Job {
     pub counted_failed: u32,
     /// Completion indexes (or places) whose pod succeeded and is counted; ascending.
     pub succeeded_indexes: Vec<u32>,
+    /// Succeeded pods whose objects are gone; the Job counts them as long as it exists.
+    pub succeeded_gone: u32,
     /// Places beyond the primary range that hold pods of this Job.
     pub extra_pods: Vec<PodId>,
     /// When the JobSet manager's webhook cache shows the leader as scheduled; `NEVER` if none is.

@@ -121,6 +121,10 @@ impl Run<'_> {
         self.w.jobsets[m.jobset.ix()].history.push(outcome);
         self.enqueue_job(job, Duration::ZERO);
         self.job_written(job);
+        if self.w.jobsets[m.jobset.ix()].deleting {
+            // The request was on its way when the JobSet was deleted.
+            self.collect_job_of_jobset(job);
+        }
         true
     }
 
@@ -144,6 +148,7 @@ impl Run<'_> {
         self.write_history(job, false);
         self.emit(Body::JobGone { job });
         let jobset = self.m.jobs[job.ix()].jobset;
+        self.w.jobsets[jobset.ix()].succeeded_pods -= self.w.jobs[job.ix()].succeeded_gone;
         self.w.jobs[job.ix()].reset();
         self.job_changed(job);
         if self.w.jobsets[jobset.ix()].deleting {
@@ -235,7 +240,6 @@ impl Run<'_> {
         if new.terminal_state == Some(TerminalState::Failed)
             || new.terminal_state == Some(TerminalState::Completed)
         {
-            self.w.jobsets[jobset.ix()].all_ready = false;
             self.jobset_ended(jobset);
         }
     }

@@ -310,6 +310,14 @@ impl Run<'_> {
             Kubelet::Real(k) => self.w.api.status_delay(&k.status_write),
         };
         let answered = self.w.api.send(Call::KubeletStatus, self.w.now) + local;
+        // The kubelet's status manager sends one PATCH of a pod after the other.
+        let until = self.w.pods.status_until[pod.ix()];
+        let answered = if answered > until {
+            answered
+        } else {
+            until + answered.since(self.w.now)
+        };
+        self.w.pods.status_until[pod.ix()] = answered;
         let epoch = self.w.pods.epoch[pod.ix()];
         self.at(answered, Event::StatusWritten { pod, epoch, what });
     }
@@ -322,7 +330,7 @@ impl Run<'_> {
             Answer::NotFound
         };
         self.w.api.answered(Call::KubeletStatus, answer, self.w.now);
-        if !there || (!self.w.pods.lives(pod, epoch) && what != StatusWrite::NotReady) {
+        if !self.w.pods.lives(pod, epoch) {
             return;
         }
         if !self.node_answers(self.w.pods.node[pod.ix()]) {
@@ -406,13 +414,19 @@ impl Run<'_> {
         self.after(lag + delay, Event::Stopped { pod, incarnation });
     }
 
-    /// Containers have ended: terminal phase, clean-up, then the kubelet's own DELETE with grace 0.
+    /// Containers have ended: terminal phase, then the end of the object.
     pub fn stopped(&mut self, pod: PodId, incarnation: u32) {
         if !self.w.pods.is(pod, incarnation) || !self.node_answers(self.w.pods.node[pod.ix()]) {
             return;
         }
         self.w.pods.clear(pod, flag::UP);
         self.write_status(pod, StatusWrite::Finished);
+        self.confirm_deletion(pod);
+    }
+
+    /// Clean-up, then the kubelet's own DELETE with grace 0.
+    pub fn confirm_deletion(&mut self, pod: PodId) {
+        let incarnation = self.w.pods.incarnation[pod.ix()];
         let cleanup = match &self.m.scenario.timing.kubelet {
             Kubelet::Scripted { .. } => Duration::ZERO,
             Kubelet::Real(k) => self.draw(

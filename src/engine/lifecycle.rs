@@ -36,6 +36,8 @@ pub struct NodeLifecycle {
     /// Nodes whose state the monitor has to look at.
     watched: Vec<NodeId>,
     deleted: Vec<NodeId>,
+    /// Pods that were deleted before they had a node.
+    unscheduled: Vec<(PodId, u32)>,
     /// When the zone's limiter gives its next NoExecute taint.
     zone_next: Vec<Time>,
     zone_unknown: Vec<u32>,
@@ -54,6 +56,7 @@ impl NodeLifecycle {
         self.pod_gc_armed = false;
         self.watched.clear();
         self.deleted.clear();
+        self.unscheduled.clear();
         self.zone_next.clear();
         self.zone_next
             .resize(m.cluster.zone_sizes.len(), Time::ZERO);
@@ -271,13 +274,18 @@ impl Run<'_> {
     fn judge_pods_on(&mut self, node: NodeId) {
         let pods = self.w.nodes.pods[node.ix()].clone();
         for pod in pods {
-            if !self.w.pods.exists(pod) || self.w.pods.has(pod, flag::DELETING) {
-                continue;
-            }
-            if let Some(after) = self.tolerated_for(pod, node) {
-                let incarnation = self.w.pods.incarnation[pod.ix()];
-                self.after(after, Event::TolerationOver { pod, incarnation });
-            }
+            self.judge_pod_on(pod, node);
+        }
+    }
+
+    pub fn judge_pod_on(&mut self, pod: PodId, node: NodeId) {
+        let ended = self.w.pods.phase[pod.ix()].is_terminal();
+        if ended || self.w.pods.has(pod, flag::DELETING) {
+            return;
+        }
+        if let Some(after) = self.tolerated_for(pod, node) {
+            let incarnation = self.w.pods.incarnation[pod.ix()];
+            self.after(after, Event::TolerationOver { pod, incarnation });
         }
     }
 
@@ -373,11 +381,11 @@ impl Run<'_> {
     }
 
     fn pod_gc_has_work(&self) -> bool {
-        self.w
-            .lifecycle
-            .deleted
-            .iter()
-            .any(|n| !self.w.nodes.pods[n.ix()].is_empty())
+        let l = &self.w.lifecycle;
+        !l.unscheduled.is_empty()
+            || l.deleted
+                .iter()
+                .any(|n| !self.w.nodes.pods[n.ix()].is_empty())
             || (self.w.nodes.troubled > 0 && self.out_of_service_nodes().next().is_some())
     }
 
@@ -392,6 +400,13 @@ impl Run<'_> {
         })
     }
 
+    /// A pod without a node was deleted and its finalizer keeps it: no kubelet will end it.
+    pub fn terminating_unscheduled(&mut self, pod: PodId) {
+        let incarnation = self.w.pods.incarnation[pod.ix()];
+        self.w.lifecycle.unscheduled.push((pod, incarnation));
+        self.arm_pod_gc();
+    }
+
     pub fn node_object_deleted(&mut self, node: NodeId) {
         self.w.lifecycle.deleted.push(node);
         self.arm_pod_gc();
@@ -402,8 +417,8 @@ impl Run<'_> {
         self.w.lifecycle.zone_unknown[zone.ix()] -= 1;
     }
 
-    /// Every 20 s: pods of nodes missing for 40 s or more, and terminating pods of out-of-service nodes, are failed and
-    /// removed by force.
+    /// Every 20 s: pods of nodes missing for 40 s or more, terminating pods of out-of-service nodes and terminating pods
+    /// without a node are failed and removed by force.
     pub fn pod_gc_tick(&mut self) {
         self.w.lifecycle.pod_gc_armed = false;
         let mut victims: Vec<PodId> = Vec::new();
@@ -423,6 +438,13 @@ impl Run<'_> {
                     .filter(|p| self.w.pods.has(**p, flag::DELETING)),
             );
         }
+        let mut unscheduled = std::mem::take(&mut self.w.lifecycle.unscheduled);
+        for (pod, incarnation) in unscheduled.drain(..) {
+            if self.w.pods.is(pod, incarnation) && !self.w.pods.has(pod, flag::BOUND) {
+                victims.push(pod);
+            }
+        }
+        self.w.lifecycle.unscheduled = unscheduled;
         for pod in victims {
             self.remove_by_force(pod, Deleter::PodGarbageCollector);
         }

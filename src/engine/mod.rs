@@ -31,6 +31,8 @@ mod run;
 mod scheduler;
 mod world;
 
+pub use digest::of_records as digest_of;
+
 use crate::record::{Names, RunOutcome, Sink, Texts};
 use crate::spec::Scenario;
 use model::Model;

@@ -10,7 +10,7 @@ pub struct Nodes {
     /// Taints beyond the pool's own; empty for nearly all nodes.
     pub taints: Vec<Vec<Taint>>,
     pub state: Vec<NodeState>,
-    /// Pods whose containers are, or may still be, on the node; only for nodes that had trouble is it walked.
+    /// Pods bound to the node, ended ones too while the object exists; only for nodes that had trouble is it walked.
     pub pods: Vec<Vec<PodId>>,
     pub accelerators_free: Vec<u32>,
     /// Nodes that are not as new: some taint, no contact, or gone.

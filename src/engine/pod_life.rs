@@ -114,11 +114,15 @@ impl Run<'_> {
         if self.w.pods.phase[i].is_terminal() {
             return;
         }
+        let job = self.w.pods.job[i];
+        let jobset = self.m.jobs[job.ix()].jobset;
+        if succeeded {
+            // Before it stops being ready: the JobSet is as ready as before.
+            self.w.jobsets[jobset.ix()].succeeded_pods += 1;
+        }
         self.leave_active(pod);
         let deleting = self.w.pods.has(pod, flag::DELETING);
         let with_finalizer = self.w.pods.has(pod, flag::FINALIZER);
-        let job = self.w.pods.job[i];
-        let jobset = self.m.jobs[job.ix()].jobset;
         let live = &mut self.w.jobs[job.ix()].live;
         if deleting {
             live.terminating -= 1;
@@ -141,9 +145,6 @@ impl Run<'_> {
             let attempt = self.w.pods.attempt[i];
             self.w.jobsets[jobset.ix()].attempt_changed(Some(attempt), None);
         }
-        if succeeded {
-            self.w.jobsets[jobset.ix()].succeeded_pods += 1;
-        }
         let (incarnation, exit_code) = (
             self.w.pods.incarnation[i],
             i32::from(self.w.pods.exit_code[i]),
@@ -155,9 +156,7 @@ impl Run<'_> {
             exit_code,
         });
         self.release_node(pod);
-        if self.w.pods.index[i] == 0 {
-            self.w.jobs[job.ix()].leader_visible_at = Time::NEVER;
-        }
+        self.leader_left(pod);
         if succeeded {
             self.check_all_ready(jobset);
         }
@@ -170,7 +169,8 @@ impl Run<'_> {
         let job = self.w.pods.job[i];
         let unbound_or_ended =
             !self.w.pods.has(pod, flag::BOUND) || self.w.pods.phase[i].is_terminal();
-        if !self.w.pods.has(pod, flag::DELETING) {
+        let first = !self.w.pods.has(pod, flag::DELETING);
+        if first {
             self.leave_active(pod);
             let terminal = self.w.pods.phase[i].is_terminal();
             let with_finalizer = self.w.pods.has(pod, flag::FINALIZER);
@@ -190,10 +190,7 @@ impl Run<'_> {
                 incarnation,
                 by,
             });
-            if self.w.pods.index[i] == 0 {
-                // A terminating leader no longer admits followers (EXC-10).
-                self.w.jobs[job.ix()].leader_visible_at = Time::NEVER;
-            }
+            self.leader_left(pod);
         }
         if self.w.pods.has(pod, flag::UP | flag::READY) {
             self.set_category(pod, LedgerCategory::Terminating);
@@ -204,6 +201,9 @@ impl Run<'_> {
         self.pod_changed(pod);
         self.begin_stop(pod);
         self.remove_if_free(pod);
+        if first && self.w.pods.exists(pod) && !self.w.pods.has(pod, flag::BOUND) {
+            self.terminating_unscheduled(pod);
+        }
     }
 
     /// The Job controller's PATCH took the tracking finalizer off.
@@ -242,7 +242,8 @@ impl Run<'_> {
                 self.w.jobsets[jobset.ix()].attempt_changed(Some(attempt), None);
             }
         } else if self.w.pods.phase[i] == Phase::Succeeded {
-            self.w.jobsets[jobset.ix()].succeeded_pods -= 1;
+            // The Job has counted it and goes on without the object.
+            self.w.jobs[job.ix()].succeeded_gone += 1;
             let attempt = self.w.pods.attempt[i];
             if attempt != NO_ATTEMPT {
                 self.w.jobsets[jobset.ix()].attempt_changed(Some(attempt), None);
@@ -254,6 +255,10 @@ impl Run<'_> {
         let incarnation = self.w.pods.incarnation[i];
         self.emit(Body::PodGone { pod, incarnation });
         self.release_node(pod);
+        if self.w.pods.has(pod, flag::BOUND) {
+            let node = self.w.pods.node[i];
+            self.w.nodes.pods[node.ix()].retain(|p| *p != pod);
+        }
         self.w.pods.phase[i] = Phase::Absent;
         self.w.pods.epoch[i] += 1;
         self.pod_vanished(pod, job);

@@ -61,6 +61,15 @@ impl Run<'_> {
         j.domain = self.m.domains[key as usize].of[node.ix()];
     }
 
+    /// A leader that terminates or has ended admits no followers (EXC-10), unless its successor is bound already.
+    pub fn leader_left(&mut self, pod: PodId) {
+        let job = self.w.pods.job[pod.ix()];
+        let primary = self.m.jobs[job.ix()].first_pod;
+        if self.w.pods.index[pod.ix()] == 0 && self.w.pods.latest[primary as usize] == pod {
+            self.w.jobs[job.ix()].leader_visible_at = Time::NEVER;
+        }
+    }
+
     /// EXC-9, EXC-11: why the webhooks refuse a follower's creation, if they do.
     pub fn follower_refused(&self, job: JobId, index: u32) -> Option<String> {
         let m = &self.m.jobs[job.ix()];
@@ -134,16 +143,21 @@ impl Run<'_> {
             if !self.w.jobs[job.ix()].exists || self.w.jobs[job.ix()].deleting {
                 continue;
             }
-            for _ in 0..2 {
-                let at = self.w.api.send(Call::CollectorJobGet, self.w.now);
-                self.w
-                    .api
-                    .answered(Call::CollectorJobGet, Answer::Success, at);
-            }
-            let answered = self.w.api.send(Call::CollectorJobDelete, self.w.now);
-            self.at(answered, Event::CollectorDeletesJob(job));
+            self.collect_job_of_jobset(job);
         }
         self.jobset_may_be_gone(jobset);
+    }
+
+    /// The collector deletes a Job whose JobSet is being deleted or gone.
+    pub fn collect_job_of_jobset(&mut self, job: JobId) {
+        for _ in 0..2 {
+            let at = self.w.api.send(Call::CollectorJobGet, self.w.now);
+            self.w
+                .api
+                .answered(Call::CollectorJobGet, Answer::Success, at);
+        }
+        let answered = self.w.api.send(Call::CollectorJobDelete, self.w.now);
+        self.at(answered, Event::CollectorDeletesJob(job));
     }
 
     pub fn collector_deletes_job(&mut self, job: JobId) {
@@ -163,7 +177,8 @@ impl Run<'_> {
     }
 
     pub fn jobset_may_be_gone(&mut self, jobset: JobSetId) {
-        if self.m.jobs_of(jobset).any(|j| self.w.jobs[j.ix()].exists) {
+        let gone = self.w.jobsets[jobset.ix()].deleted;
+        if gone || self.m.jobs_of(jobset).any(|j| self.w.jobs[j.ix()].exists) {
             return;
         }
         self.w.jobsets[jobset.ix()].deleted = true;

@@ -139,22 +139,7 @@ impl Run<'_> {
             at: self.w.now,
             body,
         };
-        let text = match body {
-            Body::JobSetCondition {
-                reason, message, ..
-            }
-            | Body::JobCondition {
-                reason, message, ..
-            }
-            | Body::KubeEvent {
-                reason, message, ..
-            } => {
-                let t = &self.w.texts;
-                digest::of_text(t.get(reason)) ^ digest::of_text(t.get(message)).rotate_left(1)
-            }
-            _ => 0,
-        };
-        self.w.digest = digest::add(self.w.digest, &record, text);
+        self.w.digest = digest::add(self.w.digest, &record, &self.w.texts);
         self.w.records = self
             .w
             .records
@@ -222,7 +207,9 @@ impl Run<'_> {
         if self.w.jobsets.iter().all(done) {
             return EndReason::AllJobSetsFinished;
         }
-        let rests = |js: &super::jobsets::JobSetState| done(js) || js.all_ready || js.suspended;
+        let rests = |js: &super::jobsets::JobSetState| {
+            done(js) || js.all_ready || (js.suspended && !js.deleting)
+        };
         if self.w.jobsets.iter().all(rests) {
             EndReason::Settled
         } else {

@@ -356,7 +356,8 @@ impl Run<'_> {
         let there = self.w.pods.is(pod, incarnation);
         let deleting = there && self.w.pods.has(pod, flag::DELETING);
         let node = self.w.pods.node[pod.ix()];
-        let ok = there && !deleting && self.w.nodes.state[node.ix()].exists;
+        // Nobody asks whether the node still exists; pod garbage collection finds such a pod.
+        let ok = there && !deleting;
         self.w.api.answered(
             Call::Bind,
             if ok {
@@ -373,6 +374,8 @@ impl Run<'_> {
             .api
             .answered(Call::SchedulerEvent, Answer::Success, self.w.now);
         self.bind_pod(pod, node);
+        self.judge_pod_on(pod, node);
+        self.arm_pod_gc();
         self.start_pod(pod);
     }
 
@@ -385,7 +388,6 @@ impl Run<'_> {
         self.set_category(pod, crate::record::LedgerCategory::Idle);
         self.w.pods.clear(pod, flag::HOLDS);
         self.hold(pod, node, false);
-        self.w.nodes.pods[node.ix()].retain(|p| *p != pod);
         self.wake_unschedulable();
     }
 

@@ -99,6 +99,7 @@ impl World {
         self.pods.reset(m.pod_slots);
         for job in &mut self.jobs {
             job.reset();
+            job.sync = Default::default();
             job.incarnation = 0;
             job.cached = Default::default();
         }

@@ -13,7 +13,7 @@ mod mask;
 pub mod milestones;
 pub mod nodes;
 pub mod output;
-mod read;
+pub mod read;
 pub mod recording;
 pub mod requests;
 pub mod result;

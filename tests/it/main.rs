@@ -1,1 +1,15 @@
+//! All integration tests, in one binary: one link, one run.
+
+mod allocation;
+mod checker;
+mod determinism;
+mod golden;
+mod growth;
+mod headline;
+mod moments;
+mod paranoid;
 mod policy;
+mod support;
+mod swarm;
+mod tidy;
+mod validate;

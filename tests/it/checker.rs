@@ -1,0 +1,423 @@
+//! A sink that knows nothing of the engine and holds every record against what Kubernetes allows: order, causes, the
+//! life of each Pod, Job and JobSet, exclusive domains, restart counters.
+
+use jobset_sim::base::*;
+use jobset_sim::record::*;
+use jobset_sim::spec::{AgentMode, Scenario};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Default)]
+struct Pod {
+    incarnation: u32,
+    exists: bool,
+    job: usize,
+    index: u32,
+    node: Option<u32>,
+    running: bool,
+    ready: bool,
+    lifted: bool,
+    deleting: bool,
+    finished: bool,
+}
+
+#[derive(Clone, Default)]
+struct Job {
+    jobset: usize,
+    parallelism: u32,
+    has_agent: bool,
+    exclusive: Option<String>,
+    exists: bool,
+    deleting: bool,
+    finished: bool,
+    pods: Vec<usize>,
+}
+
+#[derive(Clone, Default)]
+struct JobSet {
+    max_restarts: i64,
+    created: bool,
+    deleted: bool,
+    terminal: bool,
+    all_ready: bool,
+    flipped: Option<Time>,
+    restarts: u32,
+    counted: u32,
+    job_restarts: BTreeMap<u32, u32>,
+}
+
+pub struct Checker {
+    pods: Vec<Pod>,
+    jobs: Vec<Job>,
+    jobsets: Vec<JobSet>,
+    /// Labels of each node.
+    nodes: Vec<BTreeMap<String, String>>,
+    nodes_gone: Vec<bool>,
+    next: u32,
+    now: Time,
+    ended: bool,
+    waits_for_terminating: bool,
+    pub records: Vec<Record>,
+}
+
+impl Checker {
+    pub fn new(scenario: &Scenario, names: &Names) -> Checker {
+        let real = matches!(
+            scenario.timing.kubelet,
+            jobset_sim::spec::Kubelet::Real(_)
+        );
+        let jobs = names.jobs.iter().map(|name| {
+            let jobset = &scenario.jobsets[name.jobset.ix()].jobset;
+            let rj = jobset
+                .spec
+                .replicated_jobs
+                .iter()
+                .find(|r| r.name == name.replicated_job)
+                .expect("a Job belongs to a replicatedJob");
+            let in_place =
+                jobset.spec.strategy() == jobset_sim::spec::RestartStrategy::InPlaceRestart;
+            let agent = rj.template.template.spec.agent_mode() != AgentMode::Absent;
+            let by_webhook = !jobset.uses_node_selector_strategy(rj);
+            Job {
+                jobset: name.jobset.ix(),
+                parallelism: rj.template.parallelism(),
+                has_agent: in_place && real && agent,
+                exclusive: jobset
+                    .exclusive_key(rj)
+                    .filter(|_| by_webhook)
+                    .map(str::to_owned),
+                ..Job::default()
+            }
+        });
+        let jobsets = scenario.jobsets.iter().map(|s| JobSet {
+            max_restarts: s
+                .jobset
+                .spec
+                .failure_policy
+                .as_ref()
+                .map_or(0, |p| i64::from(p.max_restarts)),
+            ..JobSet::default()
+        });
+        Checker {
+            pods: Vec::new(),
+            jobs: jobs.collect(),
+            jobsets: jobsets.collect(),
+            nodes: labels(scenario),
+            nodes_gone: vec![false; names.nodes.len()],
+            next: 0,
+            now: Time::ZERO,
+            ended: false,
+            waits_for_terminating: scenario
+                .control_plane
+                .kubernetes
+                .delays_terminal_condition(),
+            records: Vec::new(),
+        }
+    }
+
+    pub fn all_ready(&self, jobset: usize) -> bool {
+        self.jobsets[jobset].all_ready
+    }
+
+    pub fn ended(&self) -> bool {
+        self.ended
+    }
+
+    fn active(&self, job: usize) -> impl Iterator<Item = &Pod> {
+        let pods = self.jobs[job].pods.iter().map(|p| &self.pods[*p]);
+        pods.filter(|p| !p.deleting && !p.finished)
+    }
+
+    fn pod(&mut self, pod: PodId, incarnation: u32) -> &mut Pod {
+        let p = &mut self.pods[pod.ix()];
+        assert!(p.exists && p.incarnation == incarnation, "no such pod object");
+        p
+    }
+
+    fn pod_created(&mut self, pod: PodId, incarnation: u32, job: JobId, index: u32) {
+        if self.pods.len() <= pod.ix() {
+            self.pods.resize(pod.ix() + 1, Pod::default());
+        }
+        let j = &self.jobs[job.ix()];
+        assert!(j.exists, "a pod without its Job");
+        assert!(!j.finished, "a pod of a finished Job");
+        let others = self.active(job.ix());
+        let indexes: Vec<u32> = others.map(|p| p.index).collect();
+        assert!(!indexes.contains(&index), "two active pods of one index");
+        assert!(
+            (indexes.len() as u32) < j.parallelism,
+            "more active pods than parallelism"
+        );
+        let p = &mut self.pods[pod.ix()];
+        assert!(!p.exists, "the place is taken");
+        assert_eq!(incarnation, p.incarnation + 1, "incarnations count up");
+        *p = Pod {
+            incarnation,
+            exists: true,
+            job: job.ix(),
+            index,
+            ..Pod::default()
+        };
+        self.jobs[job.ix()].pods.push(pod.ix());
+    }
+
+    fn pod_bound(&mut self, pod: PodId, incarnation: u32, node: NodeId) {
+        let p = self.pod(pod, incarnation);
+        assert!(p.node.is_none(), "bound twice");
+        assert!(!p.deleting && !p.finished, "bound too late");
+        p.node = Some(node.0);
+        let (job, leader) = (p.job, p.index == 0);
+        if leader {
+            self.exclusive(job, node);
+        }
+    }
+
+    /// EXC-7: a leader goes where no pod of another Job with that key is. Followers keep the selector they were
+    /// created with, wherever their leader went since (EXC-19).
+    fn exclusive(&self, job: usize, node: NodeId) {
+        let Some(key) = &self.jobs[job].exclusive else {
+            return;
+        };
+        let domain = self.nodes[node.ix()].get(key);
+        assert!(domain.is_some(), "an exclusive pod outside every domain");
+        for (other, j) in self.jobs.iter().enumerate() {
+            if other == job || j.exclusive.as_ref() != Some(key) {
+                continue;
+            }
+            for p in j.pods.iter().map(|p| &self.pods[*p]) {
+                let Some(at) = p.node.filter(|_| !p.finished) else {
+                    continue;
+                };
+                let theirs = self.nodes[at as usize].get(key);
+                assert_ne!(
+                    theirs, domain,
+                    "exclusive placement: Job {other} is in {theirs:?}, Job {job} goes to {domain:?}"
+                );
+            }
+        }
+    }
+
+    fn pod_finished(&mut self, pod: PodId, incarnation: u32) {
+        let p = self.pod(pod, incarnation);
+        assert!(!p.finished, "finished twice");
+        (p.finished, p.ready, p.running) = (true, false, false);
+    }
+
+    fn pod_gone(&mut self, pod: PodId, incarnation: u32) {
+        let p = self.pod(pod, incarnation);
+        assert!(p.deleting, "gone without having been deleted");
+        p.exists = false;
+        let job = p.job;
+        self.jobs[job].pods.retain(|p| *p != pod.ix());
+    }
+
+    fn job_condition(&mut self, job: JobId, kind: JobConditionType) {
+        let end = matches!(kind, JobConditionType::Failed | JobConditionType::Complete);
+        assert!(self.jobs[job.ix()].exists, "a condition without a Job");
+        assert!(!self.jobs[job.ix()].finished, "a condition after the end");
+        if !end {
+            return;
+        }
+        self.jobs[job.ix()].finished = true;
+        if self.waits_for_terminating {
+            let alive = self.jobs[job.ix()].pods.iter();
+            let alive = alive.filter(|p| !self.pods[**p].finished).count();
+            assert_eq!(alive, 0, "a Job finished before its pods");
+        }
+    }
+
+    fn restart_counted(&mut self, jobset: JobSetId, restarts: u32, counted: u32) {
+        let js = &mut self.jobsets[jobset.ix()];
+        assert!(!js.terminal, "a restart after the end");
+        assert_eq!(restarts, js.restarts + 1, "restarts grow by one");
+        assert!(counted <= restarts && counted <= js.counted + 1);
+        (js.restarts, js.counted) = (restarts, counted);
+        assert!(
+            i64::from(counted) <= js.max_restarts,
+            "more counted restarts than maxRestarts"
+        );
+    }
+
+    fn jobset_condition(&mut self, jobset: JobSetId, kind: JobSetConditionType, status: bool) {
+        let end = matches!(
+            kind,
+            JobSetConditionType::Completed | JobSetConditionType::Failed
+        );
+        let js = &mut self.jobsets[jobset.ix()];
+        assert!(js.created, "a condition without a JobSet");
+        if end && status {
+            assert!(!js.terminal, "ended twice");
+            js.terminal = true;
+            js.all_ready = false;
+        }
+    }
+
+    fn check(&mut self, record: &Record) {
+        assert!(!self.ended, "a record after the end");
+        assert_eq!(record.seq, self.next, "seq counts up");
+        assert!(record.at >= self.now, "time runs backwards");
+        assert!(
+            record.cause == NO_CAUSE || record.cause < record.seq,
+            "a cause lies before its effect"
+        );
+        self.next += 1;
+        self.now = record.at;
+        self.body(&record.body);
+    }
+
+    fn body(&mut self, body: &Body) {
+        use Body::*;
+        match *body {
+            JobSetCreated { jobset } => {
+                let js = &mut self.jobsets[jobset.ix()];
+                assert!(!std::mem::replace(&mut js.created, true), "created twice");
+            }
+            JobSetDeleted { jobset } => {
+                let js = &mut self.jobsets[jobset.ix()];
+                assert!(!std::mem::replace(&mut js.deleted, true), "deleted twice");
+                let mut own = self.jobs.iter().filter(|j| j.jobset == jobset.ix());
+                assert!(!own.any(|j| j.exists), "deleted before its Jobs");
+            }
+            RestartCounted {
+                jobset,
+                restarts,
+                counted,
+                ..
+            } => self.restart_counted(jobset, restarts, counted),
+            JobRestartCounted {
+                jobset,
+                job,
+                restarts,
+            } => {
+                let js = &mut self.jobsets[jobset.ix()];
+                let n = js.job_restarts.entry(job.0).or_default();
+                assert_eq!(restarts, *n + 1, "restarts of a Job grow by one");
+                *n = restarts;
+            }
+            JobSetCondition {
+                jobset,
+                kind,
+                status,
+                ..
+            } => self.jobset_condition(jobset, kind, status),
+            AllReady { jobset, ready } => {
+                let js = &mut self.jobsets[jobset.ix()];
+                assert_ne!(js.all_ready, ready, "AllReady says nothing new");
+                assert_ne!(js.flipped, Some(self.now), "AllReady and back at once");
+                (js.all_ready, js.flipped) = (ready, Some(self.now));
+            }
+            JobCreated { job, .. } => {
+                let j = &mut self.jobs[job.ix()];
+                assert!(!j.exists, "the Job's name is taken");
+                (j.exists, j.deleting, j.finished) = (true, false, false);
+                // One that was asked for before the JobSet went is an orphan for the collector.
+                assert!(self.jobsets[j.jobset].created, "a Job without its JobSet");
+            }
+            JobDeleting { job } => {
+                let j = &mut self.jobs[job.ix()];
+                assert!(j.exists && !std::mem::replace(&mut j.deleting, true));
+            }
+            JobGone { job } => {
+                let j = &mut self.jobs[job.ix()];
+                assert!(j.exists && j.deleting, "gone without having been deleted");
+                assert!(j.pods.is_empty(), "a Job went before its pods");
+                j.exists = false;
+            }
+            JobCondition { job, kind, .. } => self.job_condition(job, kind),
+            NodeGone { node } => {
+                let gone = &mut self.nodes_gone[node.ix()];
+                assert!(!std::mem::replace(gone, true), "a node went twice");
+            }
+            Fault { .. } => self.jobsets.iter_mut().for_each(|j| j.flipped = None),
+            End { .. } => self.ended = true,
+            _ => self.pod_body(body),
+        }
+    }
+
+    fn pod_body(&mut self, body: &Body) {
+        use Body::*;
+        match *body {
+            PodCreated {
+                pod,
+                incarnation,
+                job,
+                index,
+                ..
+            } => self.pod_created(pod, incarnation, job, index),
+            PodBound {
+                pod,
+                incarnation,
+                node,
+            } => self.pod_bound(pod, incarnation, node),
+            PodRunning { pod, incarnation } => {
+                let p = self.pod(pod, incarnation);
+                assert!(p.node.is_some() && !p.running && !p.finished, "runs");
+                p.running = true;
+            }
+            PodReady { pod, incarnation } => {
+                let agent = self.jobs[self.pods[pod.ix()].job].has_agent;
+                let p = self.pod(pod, incarnation);
+                assert!(p.running && !p.ready && !p.deleting, "ready too early");
+                assert!(p.lifted || !agent, "ready behind the barrier");
+                p.ready = true;
+            }
+            PodNotReady { pod, incarnation } => {
+                let p = self.pod(pod, incarnation);
+                assert!(std::mem::replace(&mut p.ready, false), "was not ready");
+            }
+            ContainersRestarting {
+                pod, incarnation, ..
+            } => {
+                let p = self.pod(pod, incarnation);
+                assert!(!p.finished, "containers of an ended pod restart");
+                p.lifted = false;
+            }
+            BarrierLifted {
+                pod, incarnation, ..
+            } => {
+                let p = self.pod(pod, incarnation);
+                assert!(!p.finished && !std::mem::replace(&mut p.lifted, true));
+            }
+            ContainerExited {
+                pod, incarnation, ..
+            }
+            | AttemptWritten {
+                pod, incarnation, ..
+            } => assert!(!self.pod(pod, incarnation).finished, "the pod has ended"),
+            PodFinished {
+                pod, incarnation, ..
+            } => self.pod_finished(pod, incarnation),
+            PodDeleting {
+                pod, incarnation, ..
+            } => {
+                let p = self.pod(pod, incarnation);
+                assert!(!std::mem::replace(&mut p.deleting, true), "deleted twice");
+            }
+            PodGone { pod, incarnation } => self.pod_gone(pod, incarnation),
+            _ => {}
+        }
+    }
+}
+
+impl Sink for Checker {
+    fn record(&mut self, record: &Record, _: &Texts) {
+        self.records.push(*record);
+        self.check(record);
+    }
+}
+
+/// Labels of the nodes in the order of their ids.
+fn labels(scenario: &Scenario) -> Vec<BTreeMap<String, String>> {
+    let resources: Vec<String> = vec!["pods".to_owned()];
+    let cluster = jobset_sim::topology::Cluster::build(&scenario.topology, &resources);
+    let keys: Vec<String> = scenario
+        .topology
+        .pools
+        .iter()
+        .flat_map(|p| p.labels.keys().cloned())
+        .collect();
+    let own = |node: usize| {
+        let value = |key: &String| Some((key.clone(), cluster.label(NodeId(node as u32), key)?));
+        keys.iter().filter_map(value).collect()
+    };
+    (0..cluster.len()).map(own).collect()
+}

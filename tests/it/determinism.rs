@@ -1,0 +1,135 @@
+//! Same inputs, same records: on one `Simulation` or a new one, on one thread or two, in debug and release.
+//!
+//! `golden/digests.txt` is compared in every profile; `UPDATE_GOLDEN=1` writes it.
+
+use crate::support;
+use jobset_sim::base::*;
+use jobset_sim::engine::digest_of;
+use jobset_sim::engine::event::Event;
+use jobset_sim::engine::queue::EventQueue;
+use jobset_sim::record::*;
+use rayon::prelude::*;
+use std::fmt::Write;
+
+const SMALL: [&str; 4] = [
+    "first-steps",
+    "in-place-main-container",
+    "node-partition-return",
+    "regime-image-bound",
+];
+
+#[test]
+fn every_scenario_has_its_golden_digest_in_every_profile() {
+    let mut table = String::from("# Scenario, digest, records, virtual end; UPDATE_GOLDEN=1 writes it.\n");
+    for name in support::scenario_names() {
+        let scenario = support::scenario(&name, &[]);
+        let outcome = support::simulation(&scenario).run(scenario.seed, 0, &mut Discard);
+        let (digest, records, end) = (outcome.digest, outcome.records, outcome.end);
+        let _ = writeln!(table, "{name:<32} {digest:016x} {records:>6} {end}");
+    }
+    let path = support::root().join("tests/it/golden/digests.txt");
+    if support::updating() {
+        std::fs::write(&path, &table).expect("the table can be written");
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_default();
+    for (golden, now) in golden.lines().zip(table.lines()) {
+        assert_eq!(golden, now, "left: golden, right: now");
+    }
+    assert_eq!(golden.lines().count(), table.lines().count());
+}
+
+#[test]
+fn a_simulation_that_was_used_before_gives_the_same_run_as_a_new_one() {
+    for name in support::scenario_names() {
+        let scenario = support::scenario(&name, &[]);
+        let mut used = support::simulation(&scenario);
+        // Another seed and replication in between must leave nothing behind.
+        let first = used.run(7, 0, &mut Discard).digest;
+        used.run(8, 3, &mut Discard);
+        let again = used.run(7, 0, &mut Discard).digest;
+        let new = support::simulation(&scenario).run(7, 0, &mut Discard).digest;
+        assert_eq!((first, again), (new, new), "{name}");
+    }
+}
+
+/// Runs end at their time limit with everything in full swing; the next run must not see any of it.
+#[test]
+fn a_run_that_was_cut_off_leaves_nothing_behind() {
+    for at in ["1s", "5s", "15s", "40s", "131s", "133s"] {
+        let cut = support::scenario("first-steps", &[("stop.at", at), ("faults", "[]")]);
+        let mut simulation = support::simulation(&cut);
+        let digests: Vec<u64> = (0..3)
+            .map(|_| simulation.run(1, 0, &mut Discard).digest)
+            .collect();
+        assert_eq!(digests[0], digests[1], "cut off at {at}");
+        assert_eq!(digests[0], digests[2], "cut off at {at}");
+    }
+}
+
+#[test]
+fn replications_do_not_depend_on_the_number_of_threads() {
+    let keys: Vec<(u64, u64)> = (1..4).flat_map(|s| (0..8).map(move |r| (s, r))).collect();
+    for name in SMALL {
+        let scenario = support::scenario(name, &[]);
+        let digests = |threads: usize| -> Vec<u64> {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("a thread pool");
+            pool.install(|| {
+                let new = || support::simulation(&scenario);
+                keys.par_iter()
+                    .map_init(new, |s, &(seed, rep)| s.run(seed, rep, &mut Discard).digest)
+                    .collect()
+            })
+        };
+        let (one, two) = (digests(1), digests(2));
+        assert_eq!(one, two, "{name}");
+        let mut distinct = one.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), one.len(), "{name}: two keys, one history");
+    }
+}
+
+#[test]
+fn the_digest_goes_red_if_two_records_of_one_instant_change_places() {
+    let scenario = support::scenario("first-steps", &[]);
+    let mut simulation = support::simulation(&scenario);
+    let mut kept = Keep::default();
+    let digest = simulation.run(scenario.seed, 0, &mut kept).digest;
+    let texts = simulation.texts();
+    assert_eq!(digest_of(&kept.0, texts), digest);
+    let kind = |r: &Record| std::mem::discriminant(&r.body);
+    let mut swapped = 0;
+    for k in 1..kept.0.len() {
+        let (a, b) = (kept.0[k - 1], kept.0[k]);
+        if a.at != b.at || kind(&a) == kind(&b) {
+            continue;
+        }
+        let mut broken = kept.0.clone();
+        // What each record says stays; only who comes first is another.
+        (broken[k - 1].body, broken[k].body) = (b.body, a.body);
+        assert_ne!(digest_of(&broken, texts), digest, "{a:?} {b:?}");
+        swapped += 1;
+    }
+    assert!(swapped > 10, "only {swapped} pairs to swap");
+}
+
+/// The queue's order is time, class, sequence; a queue that forgets the class gives another order.
+#[test]
+fn a_queue_that_forgets_the_class_is_caught() {
+    let job = |k: u32| Event::JobDue(JobId(k));
+    let pod = |k: u32| Event::ContainersUp {
+        pod: PodId(k),
+        epoch: 0,
+    };
+    let pushed = [job(0), pod(0), Event::Fault(0), pod(1), job(1)];
+    let mut queue = EventQueue::default();
+    for event in pushed {
+        queue.push(Time(5), event, 0);
+    }
+    let order: Vec<Event> = std::iter::from_fn(|| queue.pop()).map(|p| p.1).collect();
+    assert_eq!(order, [Event::Fault(0), pod(0), pod(1), job(0), job(1)]);
+    assert_ne!(order, pushed, "by sequence alone");
+}

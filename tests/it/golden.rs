@@ -1,0 +1,52 @@
+//! Every shipped scenario against its golden log: any change of a prediction is a diff of seconds in review.
+//!
+//! `UPDATE_GOLDEN=1 cargo test --test it golden` writes the logs.
+
+use crate::support;
+use jobset_sim::report::golden::Golden;
+use std::path::PathBuf;
+
+fn log_of(name: &str) -> PathBuf {
+    support::root().join("scenarios").join(format!("{name}.log"))
+}
+
+/// The transcript of one run with the scenario's own seed.
+fn transcript(name: &str) -> String {
+    let scenario = support::scenario(name, &[]);
+    let mut simulation = support::simulation(&scenario);
+    let mut golden = Golden::new(simulation.names());
+    let outcome = simulation.run(scenario.seed, 0, &mut golden);
+    golden.finish(&outcome)
+}
+
+#[test]
+fn every_scenario_plays_as_its_golden_log_says() {
+    let mut different = Vec::new();
+    for name in support::scenario_names() {
+        let now = transcript(&name);
+        let path = log_of(&name);
+        if support::updating() {
+            std::fs::write(&path, &now).expect("a golden log can be written");
+            continue;
+        }
+        let golden = std::fs::read_to_string(&path).unwrap_or_default();
+        if golden != now {
+            different.push(first_difference(&name, &golden, &now));
+        }
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+/// The first line that differs, with the two before it.
+fn first_difference(name: &str, golden: &str, now: &str) -> String {
+    let (golden, now): (Vec<&str>, Vec<&str>) = (golden.lines().collect(), now.lines().collect());
+    let same = golden.iter().zip(&now).take_while(|(a, b)| a == b).count();
+    let line = |of: &[&str]| of.get(same).copied().unwrap_or("(end)").to_owned();
+    let before = now[same.saturating_sub(2)..same].join("\n  ");
+    format!(
+        "scenarios/{name}.log:{}\n  {before}\n- {}\n+ {}",
+        same + 1,
+        line(&golden),
+        line(&now)
+    )
+}

@@ -1,0 +1,188 @@
+//! The seed draws a cluster, JobSets, policies, timing and faults; every run must keep the rules of `checker`, the
+//! engine's own invariants and the ledger, and come to an end that somebody can explain.
+//!
+//! `SWARM_SEEDS=5000` tries more seeds, `SWARM_SEED=17` replays one and prints its inputs.
+
+mod generate;
+
+use crate::checker::Checker;
+use crate::support;
+use generate::Case;
+use jobset_sim::record::*;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+
+const SEEDS: u64 = 200;
+/// A run of a few dozen pods that takes longer than this makes no progress.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+
+#[test]
+fn whatever_is_drawn_runs_to_an_end_that_is_explained() {
+    let only = number("SWARM_SEED");
+    let first = number("SWARM_FIRST").unwrap_or(0);
+    let seeds: Vec<u64> = match only {
+        Some(seed) => vec![seed],
+        None => (first..first + number("SWARM_SEEDS").unwrap_or(SEEDS)).collect(),
+    };
+    let (failures, seen) = play(seeds, only.is_some());
+    for (seed, problem) in &failures {
+        println!("seed {seed}: {problem}");
+        println!(
+            "  replay: SWARM_SEED={seed} cargo test --test it whatever_is_drawn -- --nocapture"
+        );
+    }
+    assert!(failures.is_empty(), "{} seeds failed", failures.len());
+    println!("{seen:?}");
+    if only.is_none() {
+        for marker in MUST_HAPPEN {
+            assert!(seen.contains(marker), "no seed has a {marker}");
+        }
+    }
+}
+
+/// Kinds of records, deleters and ends that the seeds must reach; what is never drawn is never tested.
+const MUST_HAPPEN: [&str; 0] = [];
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// Plays all seeds on two threads; a seed that hangs ends the test.
+fn play(seeds: Vec<u64>, verbose: bool) -> (Vec<(u64, String)>, BTreeSet<String>) {
+    let left = Arc::new(Mutex::new(seeds.clone().into_iter()));
+    let (tell, told) = mpsc::channel();
+    let workers = 2;
+    for _ in 0..workers {
+        let (left, tell) = (Arc::clone(&left), tell.clone());
+        std::thread::spawn(move || {
+            let next = || left.lock().ok().and_then(|mut l| l.next());
+            while let Some(seed) = next() {
+                let _ = tell.send((seed, None));
+                let _ = tell.send((seed, Some(one(seed, verbose))));
+            }
+        });
+    }
+    drop(tell);
+    let mut under_way: Vec<u64> = Vec::new();
+    let (mut failures, mut seen) = (Vec::new(), BTreeSet::new());
+    loop {
+        match told.recv_timeout(PATIENCE) {
+            Ok((seed, None)) => under_way.push(seed),
+            Ok((seed, Some(result))) => {
+                under_way.retain(|s| *s != seed);
+                match result {
+                    Ok(kinds) => seen.extend(kinds),
+                    Err(problem) => failures.push((seed, problem)),
+                }
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                let hang = |seed: &u64| (*seed, format!("no end after {PATIENCE:?}"));
+                failures.extend(under_way.iter().map(hang));
+                return (failures, seen);
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    failures.sort();
+    (failures, seen)
+}
+
+/// One seed, twice on one `Simulation`: with all checks, and for the digest without.
+fn one(seed: u64, verbose: bool) -> Result<BTreeSet<String>, String> {
+    let case = generate::case(seed);
+    if verbose {
+        println!("{}\n---\n{}", case.scenario, case.jobsets);
+    }
+    let scenario = support::parse(&case.scenario, &case.jobsets)?;
+    let mut simulation =
+        jobset_sim::engine::Simulation::new(&scenario).map_err(|e| e.join("; "))?;
+    let mut checker = Checker::new(&scenario, simulation.names());
+    simulation.paranoid(true);
+    let run = catch_unwind(AssertUnwindSafe(|| simulation.run(seed, 0, &mut checker)));
+    let outcome = run.map_err(|panic| {
+        if verbose {
+            print_end(&checker, simulation.names());
+        }
+        format!("panic: {}", message(&*panic))
+    })?;
+    if verbose {
+        print_end(&checker, simulation.names());
+        println!("{:?} {} {:?}", outcome.end_reason, outcome.end, outcome.stuck);
+        println!("{:#?}", outcome.warnings);
+    }
+    judge(&case, &outcome, &checker)?;
+    simulation.paranoid(false);
+    let again = simulation.run(seed, 0, &mut Discard);
+    if again.digest != outcome.digest {
+        return Err("the second run of the same Simulation has another digest".to_owned());
+    }
+    Ok(kinds(&checker.records))
+}
+
+/// The names of what happened: `PodCreated`, `PodDeleting by TaintEviction`, `End Stuck`.
+fn kinds(records: &[Record]) -> BTreeSet<String> {
+    let name = |r: &Record| match r.body {
+        Body::PodDeleting { by, .. } => format!("PodDeleting by {by:?}"),
+        Body::End { reason } => format!("End {reason:?}"),
+        Body::JobCondition { kind, .. } => format!("JobCondition {kind:?}"),
+        Body::JobSetCondition { kind, status, .. } => format!("JobSetCondition {kind:?} {status}"),
+        body => {
+            let text = format!("{body:?}");
+            text.split(' ').next().unwrap_or_default().to_owned()
+        }
+    };
+    records.iter().map(name).collect()
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+        .unwrap_or_default()
+}
+
+fn print_end(checker: &Checker, names: &Names) {
+    for (i, job) in names.jobs.iter().enumerate() {
+        println!("job {i} {}", job.name);
+    }
+    for r in &checker.records {
+        println!("{:>6} <- {:>10} {} {:?}", r.seq, r.cause, r.at, r.body);
+    }
+}
+
+/// Every JobSet finished, all ready, suspended, deleted, or named as stuck with a reason that was expected.
+fn judge(case: &Case, outcome: &RunOutcome, checker: &Checker) -> Result<(), String> {
+    if !checker.ended() {
+        return Err("no End record".to_owned());
+    }
+    if outcome.end_reason == EndReason::TimeLimit && !case.may_go_on {
+        return Err("the run goes on for ever".to_owned());
+    }
+    for (i, js) in outcome.jobsets.iter().enumerate() {
+        let name = format!("JobSet {} ", case.names[i]);
+        let suspended = js
+            .conditions
+            .iter()
+            .any(|c| c.kind == "Suspended" && c.status);
+        let at_rest =
+            !js.terminal_state.is_empty() || js.deleted || suspended || checker.all_ready(i);
+        if js.deleted && js.jobs.iter().any(|j| j.exists) {
+            return Err(format!("{name}is gone, but not its Jobs"));
+        }
+        let stuck = outcome.stuck.iter().find(|s| s.starts_with(&name));
+        match stuck {
+            None if !at_rest => return Err(format!("{name}is left over: {js:?}")),
+            Some(why) if outcome.end_reason != EndReason::TimeLimit => {
+                if case.lives[i] {
+                    return Err(format!("everything was repaired, but: {why}"));
+                }
+                if why.ends_with("the run ended before it was ready") {
+                    return Err(format!("stuck without a reason: {why}"));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

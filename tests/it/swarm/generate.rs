@@ -1,0 +1,512 @@
+//! A seed becomes the texts of a scenario and its JobSets.
+
+use jobset_sim::base::random::{Purpose, Stream, Streams};
+use std::fmt::Write;
+
+pub struct Case {
+    pub scenario: String,
+    pub jobsets: String,
+    pub names: Vec<String>,
+    /// The run may last until its time limit: something fails again and again, or there is little room.
+    pub may_go_on: bool,
+    /// Per JobSet: there is room to spare and all damage is repaired, so it must come to rest by itself.
+    pub lives: Vec<bool>,
+}
+
+/// Numbers of one seed.
+struct Draw(Stream);
+
+impl Draw {
+    /// Uniform, both ends included.
+    fn between(&mut self, low: u32, high: u32) -> u32 {
+        low + self.0.below(high - low + 1)
+    }
+
+    fn one_in(&mut self, n: u32) -> bool {
+        self.0.below(n) == 0
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.0.below(from.len() as u32) as usize]
+    }
+}
+
+struct ReplicatedJob {
+    name: String,
+    replicas: u32,
+    pods: u32,
+    completions: u32,
+}
+
+struct JobSet {
+    name: String,
+    in_place: bool,
+    exclusive: bool,
+    jobs: Vec<ReplicatedJob>,
+    text: String,
+    may_go_on: bool,
+    /// Something in it may rest half-done by Kubernetes' own rules.
+    may_wait: bool,
+}
+
+impl JobSet {
+    fn pods(&self) -> u32 {
+        self.jobs.iter().map(|j| j.replicas * j.pods).sum()
+    }
+
+    fn any_pod(&self, d: &mut Draw) -> String {
+        let j = &self.jobs[d.0.below(self.jobs.len() as u32) as usize];
+        format!(
+            "{}-{}-{}-{}",
+            self.name,
+            j.name,
+            d.0.below(j.replicas),
+            d.0.below(j.completions)
+        )
+    }
+}
+
+pub fn case(seed: u64) -> Case {
+    let d = &mut Draw(Streams::new(seed, 0).stream(Purpose::Test, 0, 0));
+    let count = if d.one_in(4) { 2 } else { 1 };
+    let jobsets: Vec<JobSet> = (0..count).map(|k| jobset(d, ["a", "b"][k])).collect();
+    let repaired = !d.one_in(3);
+    let cluster = Cluster::draw(d, &jobsets, repaired);
+    let mut s = String::from(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: swarm}\n",
+    );
+    s.push_str(&cluster.text);
+    control_plane(d, &mut s);
+    timing(d, &mut s);
+    s.push_str("jobSets:\n  - manifest: jobset.yaml\n");
+    if d.one_in(4) {
+        let _ = writeln!(s, "    submitAt: {}s", d.between(0, 90));
+    }
+    let fails = containers(d, &jobsets, &mut s);
+    let ended = faults(d, &jobsets, &cluster, repaired, &mut s);
+    // A pod that has succeeded keeps its old attempt, and no barrier opens any more; a leader that has succeeded
+    // admits no followers (C-62).
+    let succeeds = s.contains("runFor") || s.contains("exitCode: 0");
+    let when = d.pick(&["Settled", "Settled", "AllJobSetsFinished"]);
+    let _ = write!(s, "stop: {{at: 12h, when: {when}}}\nseed: {seed}\n");
+    let lives = jobsets.iter().enumerate();
+    Case {
+        scenario: s,
+        jobsets: jobsets
+            .iter()
+            .map(|j| j.text.as_str())
+            .collect::<Vec<_>>()
+            .join("---\n"),
+        may_go_on: fails || !repaired || jobsets.iter().any(|j| j.may_go_on),
+        lives: lives
+            .map(|(i, j)| {
+                let may_wait = j.may_wait || ((j.in_place || j.exclusive) && succeeds);
+                repaired && !fails && !may_wait && !ended.contains(&i)
+            })
+            .collect(),
+        names: jobsets.iter().map(|j| j.name.clone()).collect(),
+    }
+}
+
+fn jobset(d: &mut Draw, name: &str) -> JobSet {
+    let strategy = d.pick(&["Recreate", "BlockingRecreate", "InPlaceRestart"]);
+    let in_place = strategy == "InPlaceRestart";
+    let exclusive = d.one_in(2);
+    let mut js = JobSet {
+        name: name.to_owned(),
+        in_place,
+        exclusive,
+        jobs: Vec::new(),
+        text: String::new(),
+        may_go_on: false,
+        may_wait: false,
+    };
+    let mut t = format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata:\n  name: {name}\n"
+    );
+    if exclusive {
+        t.push_str(
+            "  annotations:\n    alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack\n",
+        );
+    }
+    t.push_str("spec:\n");
+    if d.one_in(12) {
+        t.push_str("  suspend: true\n");
+    }
+    if d.one_in(8) {
+        let _ = writeln!(t, "  ttlSecondsAfterFinished: {}", d.between(0, 120));
+    }
+    let jobs = d.between(1, 3);
+    let mut body = String::new();
+    for k in 0..jobs {
+        replicated_job(d, k, &mut js, &mut body);
+    }
+    failure_policy(d, &mut js, strategy, &mut t);
+    if d.one_in(5) {
+        let operator = d.pick(&["All", "Any"]);
+        let target = d.0.below(jobs);
+        let _ = writeln!(
+            t,
+            "  successPolicy: {{operator: {operator}, targetReplicatedJobs: [r{target}]}}"
+        );
+    }
+    if d.one_in(5) && !body.contains("dependsOn") {
+        t.push_str("  startupPolicy: {startupPolicyOrder: InOrder}\n");
+        js.may_wait |= in_place;
+    }
+    t.push_str("  replicatedJobs:\n");
+    t.push_str(&body);
+    js.text = t;
+    js
+}
+
+fn failure_policy(d: &mut Draw, js: &mut JobSet, strategy: &str, t: &mut String) {
+    if !js.in_place && d.one_in(10) {
+        return;
+    }
+    let _ = write!(
+        t,
+        "  failurePolicy:\n    maxRestarts: {}\n    restartStrategy: {strategy}\n",
+        d.between(0, 6)
+    );
+    if !d.one_in(3) {
+        return;
+    }
+    t.push_str("    rules:\n");
+    for _ in 0..d.between(1, 2) {
+        let action = d.pick(&[
+            "FailJobSet",
+            "RestartJobSet",
+            "RestartJobSetAndIgnoreMaxRestarts",
+            "RestartJob",
+            "RestartJobAndIgnoreMaxRestarts",
+        ]);
+        let _ = writeln!(t, "      - action: {action}");
+        if d.one_in(3) {
+            let reason = d.pick(&["BackoffLimitExceeded", "PodFailurePolicy", "DeadlineExceeded"]);
+            let _ = writeln!(t, "        onJobFailureReasons: [{reason}]");
+        }
+        if d.one_in(3) {
+            let target = d.0.below(js.jobs.len() as u32);
+            let _ = writeln!(t, "        targetReplicatedJobs: [r{target}]");
+        }
+    }
+}
+
+fn replicated_job(d: &mut Draw, k: u32, js: &mut JobSet, t: &mut String) {
+    let in_place = js.in_place;
+    let replicas = d.between(1, 4);
+    let pods = d.between(1, 6);
+    let completions = match in_place {
+        false if d.one_in(8) => pods + d.between(1, 3),
+        _ => pods,
+    };
+    let _ = write!(t, "    - name: r{k}\n      replicas: {replicas}\n");
+    if k > 0 && d.one_in(6) {
+        let status = d.pick(&["Ready", "Complete"]);
+        let on = d.0.below(k);
+        let _ = writeln!(t, "      dependsOn: [{{name: r{on}, status: {status}}}]");
+        // IPR-5 counts pods that do not exist yet; Complete waits for ever if nothing completes.
+        js.may_wait |= in_place || status == "Complete";
+    }
+    let _ = write!(
+        t,
+        "      template:\n        spec:\n          parallelism: {pods}\n          completions: {completions}\n"
+    );
+    if in_place {
+        t.push_str("          backoffLimit: 2147483647\n          podReplacementPolicy: Failed\n");
+    } else {
+        if !d.one_in(4) {
+            let _ = writeln!(t, "          backoffLimit: {}", d.pick(&[0, 0, 0, 1, 3]));
+        }
+        if d.one_in(4) {
+            let policy = d.pick(&["TerminatingOrFailed", "Failed"]);
+            let _ = writeln!(t, "          podReplacementPolicy: {policy}");
+        }
+    }
+    if d.one_in(10) {
+        let _ = writeln!(t, "          activeDeadlineSeconds: {}", d.between(20, 900));
+        js.may_go_on = true;
+    }
+    let on_failure = !in_place && d.one_in(5);
+    if !in_place && !on_failure && d.one_in(6) {
+        let action = d.pick(&["FailJob", "Ignore", "Count"]);
+        t.push_str("          podFailurePolicy:\n            rules:\n");
+        let _ = writeln!(t, "              - action: {action}");
+        if d.one_in(2) {
+            t.push_str("                onPodConditions: [{type: DisruptionTarget, status: \"True\"}]\n");
+        } else {
+            t.push_str("                onExitCodes: {operator: In, values: [1, 143, 255]}\n");
+        }
+        js.may_go_on = true;
+    }
+    pod_template(d, in_place, on_failure, t);
+    js.jobs.push(ReplicatedJob {
+        name: format!("r{k}"),
+        replicas,
+        pods,
+        completions,
+    });
+}
+
+const AGENT_ENV: &str = "env: [{name: JOBSET_NAME, value: js}, {name: POD_NAME, value: pod}";
+const RESTART_ALL: &str =
+    "restartPolicyRules: [{action: RestartAllContainers, exitCodes: {operator: NotIn, values: [0]}}]";
+
+fn pod_template(d: &mut Draw, in_place: bool, on_failure: bool, t: &mut String) {
+    let policy = if on_failure { "OnFailure" } else { "Never" };
+    let grace = d.pick(&[0, 1, 30]);
+    let _ = write!(
+        t,
+        "          template:\n            spec:\n              restartPolicy: {policy}\n              \
+         terminationGracePeriodSeconds: {grace}\n"
+    );
+    if d.one_in(6) {
+        t.push_str(
+            "              tolerations: [{key: example.com/broken, operator: Exists, tolerationSeconds: 20}]\n",
+        );
+    }
+    let resources = d.pick(&[
+        "resources: {limits: {example.com/accelerator: 4}}",
+        "resources: {limits: {example.com/accelerator: 2}}",
+    ]);
+    let image = d.pick(&["x:1", "x"]);
+    if !in_place {
+        let _ = writeln!(
+            t,
+            "              containers: [{{name: w, image: \"{image}\", {resources}}}]"
+        );
+    } else if d.one_in(2) {
+        let period = d.pick(&[1, 10]);
+        let _ = writeln!(
+            t,
+            "              initContainers: [{{name: agent, image: \"x:1\", restartPolicy: Always, {RESTART_ALL}, \
+             startupProbe: {{periodSeconds: {period}}}, {AGENT_ENV}]}}]"
+        );
+        let _ = writeln!(
+            t,
+            "              containers: [{{name: w, image: \"{image}\", restartPolicy: Never, {RESTART_ALL}, \
+             {resources}}}]"
+        );
+    } else {
+        let _ = writeln!(
+            t,
+            "              containers: [{{name: w, image: \"x:1\", restartPolicy: Never, restartPolicyRules: \
+             [{{action: Restart, exitCodes: {{operator: NotIn, values: [0]}}}}], {AGENT_ENV}, \
+             {{name: WORKER_COMMAND, value: z}}], {resources}}}]"
+        );
+    }
+}
+
+struct Cluster {
+    text: String,
+    nodes: u32,
+}
+
+impl Cluster {
+    /// With `room`: more than the JobSets need, even with six nodes and racks gone.
+    fn draw(d: &mut Draw, jobsets: &[JobSet], room: bool) -> Cluster {
+        let widest = jobsets.iter().flat_map(|j| &j.jobs);
+        let widest = widest.map(|j| j.pods).max().unwrap_or(1);
+        let exclusive_jobs: u32 = jobsets
+            .iter()
+            .filter(|j| j.exclusive)
+            .flat_map(|j| &j.jobs)
+            .map(|j| j.replicas)
+            .sum();
+        let pods: u32 = jobsets.iter().map(JobSet::pods).sum();
+        let (rack, mut racks) = if room {
+            (widest + 7, exclusive_jobs + 7)
+        } else {
+            (d.between(1, 8), d.between(1, 8))
+        };
+        if room {
+            racks += pods.div_ceil(rack);
+        }
+        let zone = d.pick(&["zone-a", "\"zone-{pool}\""]);
+        let text = format!(
+            "topology:\n  apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: drawn}}\n  pools:\n    \
+             - name: node-{{node:03}}\n      count: {racks}\n      nodesPerIsland: {rack}\n      \
+             accelerator: example.com/accelerator\n      allocatable: {{cpu: 8, example.com/accelerator: 4}}\n      \
+             pricePerNodeHour: 3.2\n      \
+             labels: {{topology.kubernetes.io/zone: {zone}, example.com/rack: \"rack-{{pool}}\"}}\n      \
+             features: [RestartAllContainersOnContainerExits]\n"
+        );
+        Cluster {
+            text,
+            nodes: rack * racks,
+        }
+    }
+}
+
+fn control_plane(d: &mut Draw, s: &mut String) {
+    let preset = d.pick(&["stock", "scale-test", "kops"]);
+    let version = d.pick(&["1.36", "1.36", "1.31", "1.30"]);
+    let _ = write!(
+        s,
+        "controlPlane:\n  preset: {preset}\n  kubernetes: \"{version}\"\n"
+    );
+    if d.one_in(4) {
+        let (qps, burst) = (d.pick(&[1, 5, 5000]), d.pick(&[1, 10]));
+        let _ = writeln!(
+            s,
+            "  kubeControllerManager: {{qps: {qps}, burst: {burst}, concurrentJobSyncs: {}, concurrentGcSyncs: {}}}",
+            d.between(1, 6),
+            d.between(1, 6)
+        );
+    }
+    if d.one_in(8) {
+        let _ = writeln!(s, "  nodeRequestsPerSecond: {}", d.between(2, 50));
+    }
+}
+
+/// Mostly the profile; sometimes nothing takes any time, so that everything happens at once, or much takes long.
+fn timing(d: &mut Draw, s: &mut String) {
+    match d.between(0, 5) {
+        0 => s.push_str("timing: {apiRead: 0s, apiWrite: 0s, apiPodCreate: 0s, watchLag: 0s}\n"),
+        1 => s.push_str(
+            "timing: {apiRead: 5ms, apiWrite: 5ms, apiPodCreate: 5ms, watchLag: 5ms, volumes: 0s, sandbox: 0s, \
+             containerStart: 1s, statusWrite: 0s, containerStop: 1s, cleanup: 0s, agentFanout: 5ms, agentBoot: 0s}\n",
+        ),
+        2 => s.push_str(
+            "timing: {watchLag: {uniform: [0s, 2s]}, apiWrite: {uniform: [0s, 3s]}, cleanup: {uniform: [0s, 20s]}, \
+             containerStop: 25s, sandbox: {uniform: [0s, 30s]}, agentFanout: {uniform: [0s, 20s]}}\n",
+        ),
+        _ => {}
+    }
+}
+
+/// Returns whether some rule makes containers fail.
+fn containers(d: &mut Draw, jobsets: &[JobSet], s: &mut String) -> bool {
+    if d.one_in(3) {
+        return false;
+    }
+    s.push_str("containers:\n");
+    let mut fails = false;
+    for _ in 0..d.between(1, 2) {
+        let code = d.pick(&[0, 0, 0, 1, 3]);
+        let js = &jobsets[d.0.below(jobsets.len() as u32) as usize];
+        let job = &js.jobs[d.0.below(js.jobs.len() as u32) as usize];
+        let _ = write!(
+            s,
+            "  - {{runFor: {}s, exitCode: {code}, jobSet: {}",
+            d.between(1, 1200),
+            js.name
+        );
+        fails |= code != 0;
+        if d.one_in(2) {
+            let _ = write!(s, ", replicatedJob: {}", job.name);
+            if d.one_in(2) {
+                let _ = write!(s, ", jobIndex: {}", d.0.below(job.replicas));
+            }
+            if d.one_in(2) {
+                let _ = write!(s, ", podIndex: {}", d.0.below(job.completions));
+            }
+        }
+        if d.one_in(3) {
+            let _ = write!(s, ", restartAttempt: {}", d.between(0, 1));
+        }
+        s.push_str("}\n");
+    }
+    s.push_str("  - {runFor: 20m}\n");
+    fails
+}
+
+/// At most six faults, afterwards repairs. Returns the JobSets that a user suspends.
+fn faults(
+    d: &mut Draw,
+    jobsets: &[JobSet],
+    cluster: &Cluster,
+    repaired: bool,
+    s: &mut String,
+) -> Vec<usize> {
+    let count = d.between(0, 6);
+    if count == 0 {
+        return Vec::new();
+    }
+    s.push_str("faults:\n");
+    let (mut repairs, mut suspended) = (String::new(), Vec::new());
+    let spread = d.pick(&[5, 60, 600]);
+    let relative = d.one_in(2);
+    let clock = if relative { "afterReady" } else { "at" };
+    // Trouble comes in company: often most faults hit one pod and its node, in steps of a whole second.
+    let focus = d.one_in(2).then(|| {
+        let j = d.0.below(jobsets.len() as u32) as usize;
+        (j, jobsets[j].any_pod(d))
+    });
+    let step = d.pick(&[1, 1000]);
+    for k in 0..count {
+        let at = d.0.below(spread * 1000) / step * step;
+        let time = format!("{clock}: {at}ms");
+        let (j, pod) = match &focus {
+            Some(focus) if !d.one_in(4) => focus.clone(),
+            _ => {
+                let j = d.0.below(jobsets.len() as u32) as usize;
+                (j, jobsets[j].any_pod(d))
+            }
+        };
+        let js = &jobsets[j];
+        let node = if focus.is_some() || d.one_in(2) {
+            format!("ofPod: {pod}")
+        } else {
+            format!("node: node-{:03}", d.0.below(cluster.nodes))
+        };
+        let soon = d.pick(&[1, 30, 60_000, 400_000]);
+        let back = if repaired || d.one_in(2) {
+            format!("{clock}: {}ms", at + d.between(1, soon))
+        } else {
+            String::new()
+        };
+        let mut undo = |action: &str| {
+            if !back.is_empty() {
+                let _ = writeln!(repairs, "  - {{{back}, {action}}}");
+            }
+        };
+        let action = match d.between(0, 13) {
+            0 | 1 => {
+                let code = d.pick(&[1, 1, 0, 137]);
+                format!("containerExit: {{pod: {pod}, exitCode: {code}}}")
+            }
+            2 => format!("deletePod: {{pod: {pod}, force: {}}}", d.one_in(2)),
+            3 => format!("evictPod: {{pod: {pod}}}"),
+            kind @ (4 | 5) => {
+                undo(&format!("returnNode: {{alias: n{k}}}"));
+                let what = ["crashNode", "partitionNode"][kind as usize - 4];
+                format!("{what}: {{{node}, alias: n{k}}}")
+            }
+            6 => format!("returnNode: {{{node}}}"),
+            7 => format!("deleteNode: {{{node}}}"),
+            8 | 9 => {
+                undo(&format!("uncordonNode: {{alias: n{k}}}"));
+                let what = d.pick(&["cordonNode", "drainNode"]);
+                format!("{what}: {{{node}, alias: n{k}}}")
+            }
+            10 => format!("uncordonNode: {{{node}}}"),
+            11 => {
+                let key = d.pick(&[
+                    "example.com/broken",
+                    "node.kubernetes.io/out-of-service",
+                ]);
+                let effect = d.pick(&["NoExecute", "NoSchedule", "PreferNoSchedule"]);
+                format!("taintNode: {{{node}, key: {key}, effect: {effect}}}")
+            }
+            12 => {
+                undo(&format!("resumeJobSet: {{name: {}}}", js.name));
+                if back.is_empty() {
+                    suspended.push(j);
+                }
+                format!("suspendJobSet: {{name: {}}}", js.name)
+            }
+            _ => {
+                let what = d.pick(&["resumeJobSet", "suspendJobSet", "deleteJobSet"]);
+                if what == "suspendJobSet" {
+                    suspended.push(j);
+                }
+                format!("{what}: {{name: {}}}", js.name)
+            }
+        };
+        let _ = writeln!(s, "  - {{{time}, {action}}}");
+    }
+    s.push_str(&repairs);
+    suspended
+}

@@ -1,0 +1,252 @@
+//! House rules that a compiler does not know: who may use whom, what is named where, lengths, words.
+
+use crate::support::{files, root, scenario_names};
+use std::path::{Path, PathBuf};
+
+/// Top-level modules that each layer may use; `cli` and `main` may use everything.
+const LAYERS: [(&str, &[&str]); 12] = [
+    ("base", &[]),
+    ("spec", &["base"]),
+    ("record", &["base", "spec"]),
+    ("manifest", &["base", "spec"]),
+    ("topology", &["base", "spec"]),
+    ("policy", &["base", "spec", "record"]),
+    ("placement", &["base", "spec", "topology"]),
+    (
+        "engine",
+        &["base", "spec", "record", "topology", "policy", "placement"],
+    ),
+    ("metrics", &["base", "spec", "record"]),
+    ("stats", &["base"]),
+    (
+        "report",
+        &["base", "spec", "record", "topology", "metrics", "stats"],
+    ),
+    (
+        "validate",
+        &["base", "spec", "record", "engine", "manifest"],
+    ),
+];
+
+/// Files longer than `LINES_MAX`, with the length they may have: tables and one heart.
+const LONG_FILES: [(&str, usize); 1] = [("src/engine/controller_job.rs", 530)];
+const LINES_MAX: usize = 500;
+const COLUMNS_MAX: usize = 120;
+
+/// What may be named only in some files (a file, or a folder with a slash at its end).
+const NAMED_ONLY_IN: [(&str, &[&str]); 9] = [
+    ("rand", &["src/base/random.rs"]),
+    ("rand_chacha", &["src/base/random.rs"]),
+    ("serde_yaml", &["src/manifest/yaml.rs"]),
+    (
+        "plotters",
+        &["src/report/chart.rs", "src/report/charts/", "src/report/figure.rs"],
+    ),
+    ("Instant", &["src/cli/", "src/main.rs"]),
+    ("SystemTime", &["src/cli/", "src/main.rs"]),
+    ("std::env", &["src/cli/", "src/main.rs"]),
+    ("HashMap", &[]),
+    ("HashSet", &[]),
+];
+
+/// In two halves, so that this file does not contain them.
+const FORBIDDEN: [(&str, &str); 6] = [
+    ("TO", "DO"),
+    ("FIX", "ME"),
+    ("XX", "X"),
+    ("place", "holder"),
+    ("for ", "now"),
+    ("this ", "session"),
+];
+
+/// All Rust files below a folder, by path.
+fn rust_files(folder: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        found.extend(files(&folder, "rs"));
+        let entries = std::fs::read_dir(&folder).into_iter().flatten();
+        let paths = entries.filter_map(|e| Some(e.ok()?.path()));
+        folders.extend(paths.filter(|p| p.is_dir()));
+    }
+    found.sort();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("a source file can be read");
+        (relative(&path), text)
+    };
+    found.into_iter().map(read).collect()
+}
+
+fn relative(path: &Path) -> String {
+    let path = path.strip_prefix(root()).unwrap_or(path);
+    path.display().to_string()
+}
+
+/// The text without comments and without what only its unit tests use.
+fn code(path: &str, text: &str) -> String {
+    if path.ends_with("tests.rs") || path.contains("/testing") {
+        return String::new();
+    }
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
+    text.lines()
+        .map(|line| line.split("//").next().unwrap_or(""))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The first names after every `crate::`, groups included.
+fn uses(code: &str) -> Vec<String> {
+    let name = |text: &str| -> String {
+        let is_part = |c: &char| c.is_alphanumeric() || *c == '_';
+        text.trim_start().chars().take_while(is_part).collect()
+    };
+    let mut names = Vec::new();
+    for (at, word) in code.match_indices("crate::") {
+        if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let rest = &code[at + word.len()..];
+        let Some(group) = rest.strip_prefix('{') else {
+            names.push(name(rest));
+            continue;
+        };
+        let (mut depth, mut start) = (0, 0);
+        for (i, c) in group.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth > 0 => depth -= 1,
+                ',' | '}' if depth == 0 => {
+                    names.push(name(&group[start..i]));
+                    start = i + 1;
+                    if c == '}' {
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    names.retain(|n| !n.is_empty());
+    names
+}
+
+#[test]
+fn names_after_crate_are_found_in_groups_too() {
+    let found = uses("use crate::base::*; use crate::{spec::{a, b}, record}; x(crate::engine::y)");
+    assert_eq!(found, ["base", "spec", "record", "engine"]);
+}
+
+#[test]
+fn every_layer_uses_only_the_layers_below_it() {
+    for (path, text) in rust_files("src") {
+        let layer = path.split('/').nth(1).unwrap_or("").trim_end_matches(".rs");
+        if ["cli", "main", "lib"].contains(&layer) {
+            continue;
+        }
+        let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == layer) else {
+            panic!("{path}: {layer} is not in the table of layers");
+        };
+        for used in uses(&code(&path, &text)) {
+            let own = used == layer;
+            assert!(
+                own || allowed.contains(&used.as_str()),
+                "{path}: {layer} must not use {used}"
+            );
+        }
+    }
+}
+
+/// The doors between the parts of `validate` and what it compares with.
+#[test]
+fn one_file_of_validate_knows_the_engine_and_the_manifest_reader() {
+    for (path, text) in rust_files("src/validate") {
+        let used = uses(&code(&path, &text));
+        let knows = used.iter().any(|u| u == "engine" || u == "manifest");
+        assert!(!knows || path == "src/validate/simulate.rs", "{path}");
+    }
+}
+
+#[test]
+fn chance_clocks_files_formats_and_hash_maps_are_named_only_where_they_may_be() {
+    for (path, text) in rust_files("src") {
+        let code = code(&path, &text);
+        for (what, places) in NAMED_ONLY_IN {
+            let allowed = places
+                .iter()
+                .any(|p| path == *p || (p.ends_with('/') && path.starts_with(p)));
+            assert!(allowed || !names(&code, what), "{path} names {what}");
+        }
+    }
+}
+
+/// Whether `word` stands in the code as a whole word.
+fn names(code: &str, word: &str) -> bool {
+    let inside = |c: char| c.is_alphanumeric() || c == '_';
+    code.match_indices(word).any(|(at, _)| {
+        !code[..at].ends_with(inside) && !code[at + word.len()..].starts_with(inside)
+    })
+}
+
+#[test]
+fn every_module_says_first_what_it_is_for() {
+    for folder in ["src", "tests", "benches"] {
+        for (path, text) in rust_files(folder) {
+            assert!(text.starts_with("//!"), "{path} does not start with //!");
+        }
+    }
+}
+
+#[test]
+fn files_and_lines_are_short_enough_to_read() {
+    for folder in ["src", "tests", "benches"] {
+        for (path, text) in rust_files(folder) {
+            let exception = LONG_FILES.iter().find(|(long, _)| *long == path);
+            let most = exception.map_or(LINES_MAX, |(_, lines)| *lines);
+            let lines = text.lines().count();
+            assert!(lines <= most, "{path} has {lines} lines");
+            for (k, line) in text.lines().enumerate() {
+                let columns = line.chars().count();
+                assert!(
+                    columns <= COLUMNS_MAX,
+                    "{path}:{} has {columns} columns",
+                    k + 1
+                );
+            }
+        }
+    }
+    for (path, _) in LONG_FILES {
+        assert!(root().join(path).exists(), "{path} is listed, but not there");
+    }
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    let mut texts = rust_files("src");
+    texts.extend(rust_files("tests"));
+    texts.extend(rust_files("benches"));
+    for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        if let Ok(text) = std::fs::read_to_string(root().join(name)) {
+            texts.push((name.to_owned(), text));
+        }
+    }
+    for (path, text) in texts {
+        for (k, line) in text.lines().enumerate() {
+            for (a, b) in FORBIDDEN {
+                let word = format!("{a}{b}");
+                assert!(!line.contains(&word), "{path}:{}: {word}", k + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_shipped_scenario_has_a_golden_log_and_every_log_a_scenario() {
+    let dir = root().join("scenarios");
+    let logs: Vec<String> = files(&dir, "log")
+        .iter()
+        .filter_map(|p| Some(p.file_stem()?.to_str()?.to_owned()))
+        .collect();
+    if !logs.is_empty() {
+        assert_eq!(logs, scenario_names());
+    }
+}

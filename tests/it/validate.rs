@@ -1,0 +1,79 @@
+//! The recordings of a real control plane, as far as they are simulated: restarts within 10 %, node cases equal.
+
+use crate::support;
+use jobset_sim::validate::read::read;
+use jobset_sim::validate::result::{FileResult, Totals};
+use jobset_sim::validate::scenario::Overrides;
+use jobset_sim::validate::simulate;
+
+fn results(kind: &str) -> Vec<FileResult> {
+    let defaults = simulate::defaults().expect("the presets can be read");
+    let compared = support::recordings(kind).into_iter().map(|path| {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(&path).expect("a recording can be read");
+        let recording = read(&file, &text).expect("a recording is well-formed");
+        simulate::validate(&file, &recording, &defaults, &Overrides::default())
+    });
+    compared.collect()
+}
+
+#[test]
+fn recorded_restarts_are_met_within_ten_percent_and_five_in_the_median() {
+    let files = results("times");
+    if files.is_empty() {
+        return;
+    }
+    for file in &files {
+        let restart = file.restart.as_ref().expect("a restart was recorded");
+        println!("{}: {:+.1} %", file.file, 100.0 * restart.error());
+        assert!(
+            !restart.scored || restart.error().abs() <= 0.10,
+            "{}: {restart:?}",
+            file.file
+        );
+    }
+    let totals = Totals::of(&files);
+    assert!(totals.scored_restarts >= files.len() - 1, "{totals:?}");
+    let median = totals.restart.expect("restarts were scored").p50;
+    assert!(median <= 0.05, "median error {:.1} %", 100.0 * median);
+}
+
+/// From `lastPodBound` on, the recording waits for the scheduler of a small machine, which is not simulated.
+#[test]
+fn each_step_of_the_recorded_restart_of_5000_pods_is_met_within_five_percent() {
+    let files = results("times");
+    let Some(file) = files.iter().find(|f| f.file.ends_with("h100-x-5x1000.json")) else {
+        return;
+    };
+    let mut compared = 0;
+    for m in &file.milestones {
+        let (Some(recorded), Some(simulated)) = (m.recorded_s, m.simulated_s) else {
+            panic!("{} is missing: {m:?}", m.name);
+        };
+        let error = (simulated - recorded) / recorded;
+        println!(
+            "{:>18} {recorded:8.2} {simulated:8.2} {:+.1} %",
+            m.name,
+            100.0 * error
+        );
+        assert!(error.abs() <= 0.05, "{}: {error}", m.name);
+        compared += 1;
+        if m.name == "lastPodCreated" {
+            break;
+        }
+    }
+    assert!(compared >= 8, "only {compared} milestones up to lastPodCreated");
+}
+
+#[test]
+fn every_recorded_node_case_is_decided_as_the_control_plane_did() {
+    for file in results("nodes") {
+        assert_eq!(file.not_simulated, None, "{}", file.file);
+        let differences = file.differences.as_deref();
+        assert!(
+            differences.is_some_and(<[_]>::is_empty),
+            "{}: {differences:#?}",
+            file.file
+        );
+    }
+}
