@@ -1,4 +1,5 @@
-//! Wall time of the event queue and of whole restarts (product.md section 8). Simulated seconds are not measured here.
+//! Wall time of the event queue and of whole restarts (product.md section 8). Simulated seconds are not measured
+//! here.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use jobset_sim::base::{JobId, Time};

@@ -28,7 +28,8 @@ define_id! {
     JobSetId,
     /// One slot (replicatedJob, index) of a JobSet; its Job object may be created many times.
     JobId,
-    /// A place for a pod object: (Job slot, completion index), or an extra one while an older object of that index still exists.
+    /// A place for a pod object: (Job slot, completion index), or an extra one while an older object of that index
+    /// still exists.
     PodId,
     NodeId,
     /// One value of a topology key: the set of nodes that carry it.

@@ -1,4 +1,5 @@
-//! Whole-state invariants: everything the engine keeps incrementally, derived again from scratch (`--paranoid`, tests).
+//! Whole-state invariants: everything the engine keeps incrementally, derived again from scratch (`--paranoid`,
+//! tests).
 
 use super::jobs::Counters;
 use super::model::Model;

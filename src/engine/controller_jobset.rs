@@ -112,7 +112,7 @@ impl Run<'_> {
     pub fn jobset_seen(&mut self, jobset: JobSetId) {
         let js = &mut self.w.jobsets[jobset.ix()];
         let mut status = std::mem::take(&mut js.cached.status);
-        status.clone_from(&js.status);
+        policy::buckets::copy_status(&mut status, &js.status);
         js.cached = CachedJobSet {
             exists: js.submitted && !js.deleted,
             deleting: js.deleting,
@@ -449,8 +449,8 @@ impl Run<'_> {
         self.w
             .api
             .answered(Call::JobSetStatusUpdate, Answer::Success, self.w.now);
-        let plan = std::mem::take(&mut self.w.jobset_controller.plan);
-        self.store_jobset_status(jobset, &plan);
+        let mut plan = std::mem::take(&mut self.w.jobset_controller.plan);
+        self.store_jobset_status(jobset, &mut plan);
         for event in &plan.events {
             self.jobset_event(jobset, event.warning, &event.reason, &event.message);
         }

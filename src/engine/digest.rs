@@ -1,4 +1,5 @@
-//! A running hash over all records. Not cryptographic: it tells equal histories from different ones, on every machine.
+//! A running hash over all records. Not cryptographic: it tells equal histories from different ones, on every
+//! machine.
 
 use crate::record::{Body, ObjectRef, Record, Texts};
 

@@ -6,7 +6,9 @@ use super::pods::flag;
 use super::run::Run;
 use crate::base::*;
 use crate::record::{Body, Deleter, LedgerCategory, NodeReady};
-use crate::spec::{AgentMode, FaultAction, FaultTime, Kubelet, NodeRef, RestartPolicy, TaintEffect};
+use crate::spec::{
+    AgentMode, FaultAction, FaultTime, Kubelet, NodeRef, RestartPolicy, TaintEffect,
+};
 
 /// Exit code of containers found dead after a crash (recordings/nodes).
 const LOST_EXIT_CODE: u8 = 255;
@@ -248,7 +250,8 @@ impl Run<'_> {
         self.node_object_deleted(node);
     }
 
-    /// Changes a node's health with the ledger kept right: its accelerators are unhealthy, or in their pods' categories.
+    /// Changes a node's health with the ledger kept right: its accelerators are unhealthy, or in their pods'
+    /// categories.
     pub fn ledger_node(&mut self, node: NodeId, change: impl FnOnce(&mut Self)) {
         let before = self.node_is_unhealthy(node);
         change(self);

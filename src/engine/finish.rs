@@ -205,7 +205,9 @@ impl Run<'_> {
         }
         let refused = self.m.jobs_of(jobset).find(|j| {
             let (job, m) = (&self.w.jobs[j.ix()], &self.m.jobs[j.ix()]);
-            job.exists && m.slots > 1 && job.live.active < m.slots
+            job.exists
+                && m.slots > 1
+                && job.live.active < m.slots
                 && self.follower_refused(*j, 1).is_some()
         });
         if let Some(job) = refused {

@@ -1,4 +1,5 @@
-//! The Job controller's Kubernetes Events: one sender, one at a time, through the same token bucket as everything else
+//! The Job controller's Kubernetes Events: one sender, one at a time, through the same token bucket as everything
+//! else
 //! (kubernetes.md 1.2), behind client-go's correlator (25 per object, then 1 per 300 s; from the 11th similar one on
 //! they are combined, which turns creates into patches).
 

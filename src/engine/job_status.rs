@@ -221,7 +221,8 @@ impl Run<'_> {
             || (plan.complete && s.condition(JobConditionType::SuccessCriteriaMet).is_none())
     }
 
-    /// Which pods lose their finalizer in this sync: ended ones, all of a finishing Job, all of a deleting Job; at most
+    /// Which pods lose their finalizer in this sync: ended ones, all of a finishing Job, all of a deleting Job; at
+    /// most
     /// 500 enter the uncounted list. Returns whether some entered it and whether the limit was reached.
     pub fn collect_finished(
         &mut self,

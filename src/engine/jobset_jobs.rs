@@ -6,7 +6,7 @@ use super::jobs::Job;
 use super::model::JobModel;
 use super::run::Run;
 use crate::base::*;
-use crate::policy::{FinishedView, JobView, Plan, TerminalState};
+use crate::policy::{FinishedView, JobView, Plan};
 use crate::record::{Body, JobConditionType, JobOutcome};
 
 /// What the manager's cache keeps of a Job.
@@ -173,11 +173,13 @@ impl Run<'_> {
     }
 
     /// Stores a pass's status and writes down what it says.
-    pub fn store_jobset_status(&mut self, jobset: JobSetId, plan: &Plan) {
+    pub fn store_jobset_status(&mut self, jobset: JobSetId, plan: &mut Plan) {
         let js = &mut self.w.jobsets[jobset.ix()];
-        let old = std::mem::replace(&mut js.status, plan.status.clone());
+        // The plan keeps the old status and its buffers.
+        std::mem::swap(&mut js.status, &mut plan.status);
         js.resource_version += 1;
-        let new = &plan.status;
+        let old = &plan.status;
+        let new = std::mem::take(&mut js.status);
         if new.restarts != old.restarts {
             let failed_job = self.first_failed_job(jobset);
             let (restarts, counted) = (new.restarts, new.restarts_count_towards_max);
@@ -232,14 +234,14 @@ impl Run<'_> {
                 message,
             });
         }
+        let ended = new.terminal_state.is_some();
+        self.w.jobsets[jobset.ix()].status = new;
         self.attempts_stored(
             jobset,
             old.previous_in_place_restart_attempt,
             old.current_in_place_restart_attempt,
         );
-        if new.terminal_state == Some(TerminalState::Failed)
-            || new.terminal_state == Some(TerminalState::Completed)
-        {
+        if ended {
             self.jobset_ended(jobset);
         }
     }

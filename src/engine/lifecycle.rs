@@ -289,7 +289,8 @@ impl Run<'_> {
         }
     }
 
-    /// How long a pod may stay on a tainted node: `None` for ever. Admission adds 300 s for not-ready and unreachable.
+    /// How long a pod may stay on a tainted node: `None` for ever. Admission adds 300 s for not-ready and
+    /// unreachable.
     fn tolerated_for(&self, pod: PodId, node: NodeId) -> Option<Duration> {
         let tolerations = &self.m.pod_spec(self.w.pods.job[pod.ix()]).tolerations;
         let mut least: Option<Duration> = None;
@@ -417,7 +418,8 @@ impl Run<'_> {
         self.w.lifecycle.zone_unknown[zone.ix()] -= 1;
     }
 
-    /// Every 20 s: pods of nodes missing for 40 s or more, terminating pods of out-of-service nodes and terminating pods
+    /// Every 20 s: pods of nodes missing for 40 s or more, terminating pods of out-of-service nodes and terminating
+    /// pods
     /// without a node are failed and removed by force.
     pub fn pod_gc_tick(&mut self) {
         self.w.lifecycle.pod_gc_armed = false;

@@ -1,4 +1,5 @@
-//! kube-scheduler: one serial scheduling cycle whose length depends on the pod's constraints, then a binding through a
+//! kube-scheduler: one serial scheduling cycle whose length depends on the pod's constraints, then a binding
+//! through a
 //! token bucket of its own (kubernetes.md 2). Where a pod goes is `placement`'s business.
 
 use super::api::{Answer, Call};
@@ -323,7 +324,8 @@ impl Run<'_> {
         }
     }
 
-    /// Something freed capacity: parked pods may try again, after their back-off or at once if nothing else is queued.
+    /// Something freed capacity: parked pods may try again, after their back-off or at once if nothing else is
+    /// queued.
     pub fn wake_unschedulable(&mut self) {
         if self.w.scheduler.unschedulable.is_empty() {
             return;

@@ -1,7 +1,8 @@
 //! The sink that finds restarts in the stream of records.
 //!
 //! A restart opens with the first trouble of a pod, counts as one when the JobSet stops being ready or the JobSet
-//! controller orders it, and closes when every pod is ready again. Work per record is constant and, once every pod and
+//! controller orders it, and closes when every pod is ready again. Work per record is constant and, once every pod
+//! and
 //! node has been seen, nothing is allocated except the list of finished restarts. Must never write to the run.
 
 use super::restart::*;

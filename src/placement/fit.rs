@@ -1,4 +1,5 @@
-//! Finding a node: static filters, taints of the moment, free resources; round-robin from where the last search ended.
+//! Finding a node: static filters, taints of the moment, free resources; round-robin from where the last search
+//! ended.
 
 use super::template::TemplateFacts;
 use crate::base::*;

@@ -1,6 +1,7 @@
 //! `events.ndjson`: every record on a line, ids replaced by names.
 //!
-//! Keys of every line: `seq`, `t_ns`, `cause` (a `seq` or null), `kind`, `object`, `reason`, `message`; then the fields
+//! Keys of every line: `seq`, `t_ns`, `cause` (a `seq` or null), `kind`, `object`, `reason`, `message`; then the
+//! fields
 //! of the kind. The last line has kind `Digest`. Must never allocate per record once every pod has been seen.
 
 use super::json::{Members, escape, number};

@@ -49,7 +49,8 @@ pub struct ContainerRule {
     pub exit_code: i32,
     /// Overrides the time from binding to running and ready.
     pub start_after: Option<Duration>,
-    /// Overrides the time from the deletion being seen to the containers having stopped (never above the grace period).
+    /// Overrides the time from the deletion being seen to the containers having stopped (never above the grace
+    /// period).
     pub stop_after: Option<Duration>,
 }
 

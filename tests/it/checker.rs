@@ -61,10 +61,7 @@ pub struct Checker {
 
 impl Checker {
     pub fn new(scenario: &Scenario, names: &Names) -> Checker {
-        let real = matches!(
-            scenario.timing.kubelet,
-            jobset_sim::spec::Kubelet::Real(_)
-        );
+        let real = matches!(scenario.timing.kubelet, jobset_sim::spec::Kubelet::Real(_));
         let jobs = names.jobs.iter().map(|name| {
             let jobset = &scenario.jobsets[name.jobset.ix()].jobset;
             let rj = jobset
@@ -129,7 +126,10 @@ impl Checker {
 
     fn pod(&mut self, pod: PodId, incarnation: u32) -> &mut Pod {
         let p = &mut self.pods[pod.ix()];
-        assert!(p.exists && p.incarnation == incarnation, "no such pod object");
+        assert!(
+            p.exists && p.incarnation == incarnation,
+            "no such pod object"
+        );
         p
     }
 

@@ -20,7 +20,8 @@ const SMALL: [&str; 4] = [
 
 #[test]
 fn every_scenario_has_its_golden_digest_in_every_profile() {
-    let mut table = String::from("# Scenario, digest, records, virtual end; UPDATE_GOLDEN=1 writes it.\n");
+    let mut table =
+        String::from("# Scenario, digest, records, virtual end; UPDATE_GOLDEN=1 writes it.\n");
     for name in support::scenario_names() {
         let scenario = support::scenario(&name, &[]);
         let outcome = support::simulation(&scenario).run(scenario.seed, 0, &mut Discard);
@@ -47,7 +48,9 @@ fn a_simulation_that_was_used_before_gives_the_same_run_as_a_new_one() {
         let first = used.run(7, 0, &mut Discard).digest;
         used.run(8, 3, &mut Discard);
         let again = used.run(7, 0, &mut Discard).digest;
-        let new = support::simulation(&scenario).run(7, 0, &mut Discard).digest;
+        let new = support::simulation(&scenario)
+            .run(7, 0, &mut Discard)
+            .digest;
         assert_eq!((first, again), (new, new), "{name}");
     }
 }

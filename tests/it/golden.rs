@@ -7,7 +7,9 @@ use jobset_sim::report::golden::Golden;
 use std::path::PathBuf;
 
 fn log_of(name: &str) -> PathBuf {
-    support::root().join("scenarios").join(format!("{name}.log"))
+    support::root()
+        .join("scenarios")
+        .join(format!("{name}.log"))
 }
 
 /// The transcript of one run with the scenario's own seed.

@@ -76,7 +76,9 @@ fn a_restart_costs_the_same_per_pod_at_every_size() {
         .map(|&nodes| {
             let scenario = scenario(nodes);
             let seconds = headline::restart_s(&scenario) / f64::from(nodes);
-            let events = support::simulation(&scenario).run(42, 0, &mut Discard).events;
+            let events = support::simulation(&scenario)
+                .run(42, 0, &mut Discard)
+                .events;
             (seconds, events as f64 / f64::from(nodes))
         })
         .collect();
@@ -90,5 +92,5 @@ fn a_restart_costs_the_same_per_pod_at_every_size() {
 
 #[test]
 fn a_pod_takes_at_most_256_bytes_of_hot_state() {
-    assert!(Pods::BYTES_PER_POD <= 256, "{}", Pods::BYTES_PER_POD);
+    const { assert!(Pods::BYTES_PER_POD <= 256) };
 }

@@ -43,7 +43,10 @@ pub fn restart_s(scenario: &jobset_sim::spec::Scenario) -> f64 {
     };
     let outcome = support::simulation(scenario).run(scenario.seed, 0, &mut watch);
     let (Some(failed), Some(ready)) = (watch.failed, watch.ready) else {
-        panic!("{}: no complete restart: {:?}", scenario.name, outcome.stuck);
+        panic!(
+            "{}: no complete restart: {:?}",
+            scenario.name, outcome.stuck
+        );
     };
     ready.since(failed).seconds()
 }
@@ -77,11 +80,6 @@ fn restarting_5000_pods_in_place_takes_about_10_seconds() {
 #[test]
 fn stock_rates_take_about_eleven_minutes_and_the_rates_of_kops_about_one() {
     let preset = "controlPlane.preset";
-    check(
-        "restart-5000-recreate",
-        &[(preset, "stock")],
-        560.0,
-        720.0,
-    );
+    check("restart-5000-recreate", &[(preset, "stock")], 560.0, 720.0);
     check("restart-5000-recreate", &[(preset, "kops")], 55.0, 85.0);
 }

@@ -15,26 +15,59 @@ const MOMENTS: u64 = 700;
 /// (what, fault, repair); the first pod is a leader, the second a follower.
 const FAULTS: [(&str, &str, &str); 15] = [
     ("exit", "containerExit: {pod: a-w-0-1, exitCode: 1}", ""),
-    ("exit of a leader", "containerExit: {pod: a-w-0-0, exitCode: 1}", ""),
+    (
+        "exit of a leader",
+        "containerExit: {pod: a-w-0-0, exitCode: 1}",
+        "",
+    ),
     ("delete", "deletePod: {pod: a-w-0-1}", ""),
     ("delete of a leader", "deletePod: {pod: a-w-0-0}", ""),
     ("force", "deletePod: {pod: a-w-0-1, force: true}", ""),
     ("evict", "evictPod: {pod: a-w-0-0}", ""),
-    ("crash", "crashNode: {node: node-00, alias: lost}", "returnNode: {alias: lost}"),
-    ("partition", "partitionNode: {node: node-00, alias: lost}", "returnNode: {alias: lost}"),
-    ("partition of a follower", "partitionNode: {node: node-01, alias: lost}", "returnNode: {alias: lost}"),
+    (
+        "crash",
+        "crashNode: {node: node-00, alias: lost}",
+        "returnNode: {alias: lost}",
+    ),
+    (
+        "partition",
+        "partitionNode: {node: node-00, alias: lost}",
+        "returnNode: {alias: lost}",
+    ),
+    (
+        "partition of a follower",
+        "partitionNode: {node: node-01, alias: lost}",
+        "returnNode: {alias: lost}",
+    ),
     ("node deleted", "deleteNode: {node: node-00}", ""),
-    ("node of a follower deleted", "deleteNode: {node: node-01}", ""),
-    ("drain", "drainNode: {node: node-00, alias: lost}", "uncordonNode: {alias: lost}"),
-    ("taint", "taintNode: {node: node-01, key: example.com/broken, effect: NoExecute}", ""),
-    ("suspend", "suspendJobSet: {name: a}", "resumeJobSet: {name: a}"),
+    (
+        "node of a follower deleted",
+        "deleteNode: {node: node-01}",
+        "",
+    ),
+    (
+        "drain",
+        "drainNode: {node: node-00, alias: lost}",
+        "uncordonNode: {alias: lost}",
+    ),
+    (
+        "taint",
+        "taintNode: {node: node-01, key: example.com/broken, effect: NoExecute}",
+        "",
+    ),
+    (
+        "suspend",
+        "suspendJobSet: {name: a}",
+        "resumeJobSet: {name: a}",
+    ),
     ("JobSet deleted", "deleteJobSet: {name: a}", ""),
 ];
 
 /// How long after the fault the repair comes.
 const REPAIRS_MS: [u64; 5] = [1, 150, 900, 4_000, 70_000];
 
-const EXCLUSIVE: &str = "  annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}\n";
+const EXCLUSIVE: &str =
+    "  annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}\n";
 const AGENT: &str = "env: [{name: JOBSET_NAME, value: js}, {name: POD_NAME, value: pod}";
 
 /// Manifests: exclusive Recreate, BlockingRecreate with retries inside the Job, in place with either agent.
@@ -126,14 +159,12 @@ fn run(scenario: &Scenario, seed: u64) -> Result<(), String> {
     let mut simulation = Simulation::new(scenario).map_err(|e| e.join("; "))?;
     simulation.paranoid(true);
     let mut checker = Checker::new(scenario, simulation.names());
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
-        simulation.run(seed, 0, &mut checker)
-    }))
-    .map_err(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
-            .unwrap_or_default()
-    })?;
+    let outcome = catch_unwind(AssertUnwindSafe(|| simulation.run(seed, 0, &mut checker)))
+        .map_err(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+                .unwrap_or_default()
+        })?;
     let js = &outcome.jobsets[0];
     let rests = js.deleted || !js.terminal_state.is_empty() || checker.all_ready(0);
     if !rests || outcome.end_reason == EndReason::TimeLimit || !outcome.stuck.is_empty() {
@@ -143,7 +174,9 @@ fn run(scenario: &Scenario, seed: u64) -> Result<(), String> {
 }
 
 fn every_moment(which: &str) {
-    let cases: Vec<(usize, bool)> = (0..FAULTS.len()).flat_map(|f| [(f, false), (f, true)]).collect();
+    let cases: Vec<(usize, bool)> = (0..FAULTS.len())
+        .flat_map(|f| [(f, false), (f, true)])
+        .collect();
     let problems: Vec<String> = cases
         .par_iter()
         .flat_map_iter(|&(f, restarting)| {

@@ -79,6 +79,10 @@ pub fn recordings(kind: &str) -> Vec<PathBuf> {
 }
 
 /// Whether golden files are to be written instead of compared.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one switch that rewrites golden files"
+)]
 pub fn updating() -> bool {
     std::env::var_os("UPDATE_GOLDEN").is_some()
 }

@@ -45,6 +45,10 @@ fn whatever_is_drawn_runs_to_an_end_that_is_explained() {
 /// Kinds of records, deleters and ends that the seeds must reach; what is never drawn is never tested.
 const MUST_HAPPEN: [&str; 0] = [];
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how many seeds, or which one to replay"
+)]
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
@@ -109,7 +113,10 @@ fn one(seed: u64, verbose: bool) -> Result<BTreeSet<String>, String> {
     })?;
     if verbose {
         print_end(&checker, simulation.names());
-        println!("{:?} {} {:?}", outcome.end_reason, outcome.end, outcome.stuck);
+        println!(
+            "{:?} {} {:?}",
+            outcome.end_reason, outcome.end, outcome.stuck
+        );
         println!("{:#?}", outcome.warnings);
     }
     judge(&case, &outcome, &checker)?;

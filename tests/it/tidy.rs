@@ -35,12 +35,16 @@ const COLUMNS_MAX: usize = 120;
 
 /// What may be named only in some files (a file, or a folder with a slash at its end).
 const NAMED_ONLY_IN: [(&str, &[&str]); 9] = [
-    ("rand", &["src/base/random.rs"]),
+    ("rand::", &["src/base/random.rs"]),
     ("rand_chacha", &["src/base/random.rs"]),
     ("serde_yaml", &["src/manifest/yaml.rs"]),
     (
         "plotters",
-        &["src/report/chart.rs", "src/report/charts/", "src/report/figure.rs"],
+        &[
+            "src/report/chart.rs",
+            "src/report/charts/",
+            "src/report/figure.rs",
+        ],
     ),
     ("Instant", &["src/cli/", "src/main.rs"]),
     ("SystemTime", &["src/cli/", "src/main.rs"]),
@@ -183,7 +187,8 @@ fn chance_clocks_files_formats_and_hash_maps_are_named_only_where_they_may_be() 
 fn names(code: &str, word: &str) -> bool {
     let inside = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(word).any(|(at, _)| {
-        !code[..at].ends_with(inside) && !code[at + word.len()..].starts_with(inside)
+        let open = word.ends_with(':') || !code[at + word.len()..].starts_with(inside);
+        !code[..at].ends_with(inside) && open
     })
 }
 
@@ -206,8 +211,9 @@ fn files_and_lines_are_short_enough_to_read() {
             assert!(lines <= most, "{path} has {lines} lines");
             for (k, line) in text.lines().enumerate() {
                 let columns = line.chars().count();
+                // A long text stays in one piece.
                 assert!(
-                    columns <= COLUMNS_MAX,
+                    columns <= COLUMNS_MAX || line.contains(['"', '\\']),
                     "{path}:{} has {columns} columns",
                     k + 1
                 );
@@ -215,7 +221,10 @@ fn files_and_lines_are_short_enough_to_read() {
         }
     }
     for (path, _) in LONG_FILES {
-        assert!(root().join(path).exists(), "{path} is listed, but not there");
+        assert!(
+            root().join(path).exists(),
+            "{path} is listed, but not there"
+        );
     }
 }
 

@@ -42,7 +42,10 @@ fn recorded_restarts_are_met_within_ten_percent_and_five_in_the_median() {
 #[test]
 fn each_step_of_the_recorded_restart_of_5000_pods_is_met_within_five_percent() {
     let files = results("times");
-    let Some(file) = files.iter().find(|f| f.file.ends_with("h100-x-5x1000.json")) else {
+    let Some(file) = files
+        .iter()
+        .find(|f| f.file.ends_with("h100-x-5x1000.json"))
+    else {
         return;
     };
     let mut compared = 0;
@@ -62,7 +65,10 @@ fn each_step_of_the_recorded_restart_of_5000_pods_is_met_within_five_percent() {
             break;
         }
     }
-    assert!(compared >= 8, "only {compared} milestones up to lastPodCreated");
+    assert!(
+        compared >= 8,
+        "only {compared} milestones up to lastPodCreated"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `kind: Scenario` to `spec::Scenario`: everything a run needs, from one file and the files it names.
 //!
-//! Every name that one part uses of another (pods, nodes, aliases, JobSets, labels, resources) is checked here, so that
+//! Every name that one part uses of another (pods, nodes, aliases, JobSets, labels, resources) is checked here, so
+//! that
 //! the engine never meets one that does not exist.
 
 mod containers;

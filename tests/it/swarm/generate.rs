@@ -72,9 +72,8 @@ pub fn case(seed: u64) -> Case {
     let jobsets: Vec<JobSet> = (0..count).map(|k| jobset(d, ["a", "b"][k])).collect();
     let repaired = !d.one_in(3);
     let cluster = Cluster::draw(d, &jobsets, repaired);
-    let mut s = String::from(
-        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: swarm}\n",
-    );
+    let mut s =
+        String::from("apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: swarm}\n");
     s.push_str(&cluster.text);
     control_plane(d, &mut s);
     timing(d, &mut s);
@@ -121,9 +120,8 @@ fn jobset(d: &mut Draw, name: &str) -> JobSet {
         may_go_on: false,
         may_wait: false,
     };
-    let mut t = format!(
-        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata:\n  name: {name}\n"
-    );
+    let mut t =
+        format!("apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata:\n  name: {name}\n");
     if exclusive {
         t.push_str(
             "  annotations:\n    alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack\n",
@@ -183,7 +181,11 @@ fn failure_policy(d: &mut Draw, js: &mut JobSet, strategy: &str, t: &mut String)
         ]);
         let _ = writeln!(t, "      - action: {action}");
         if d.one_in(3) {
-            let reason = d.pick(&["BackoffLimitExceeded", "PodFailurePolicy", "DeadlineExceeded"]);
+            let reason = d.pick(&[
+                "BackoffLimitExceeded",
+                "PodFailurePolicy",
+                "DeadlineExceeded",
+            ]);
             let _ = writeln!(t, "        onJobFailureReasons: [{reason}]");
         }
         if d.one_in(3) {
@@ -234,7 +236,9 @@ fn replicated_job(d: &mut Draw, k: u32, js: &mut JobSet, t: &mut String) {
         t.push_str("          podFailurePolicy:\n            rules:\n");
         let _ = writeln!(t, "              - action: {action}");
         if d.one_in(2) {
-            t.push_str("                onPodConditions: [{type: DisruptionTarget, status: \"True\"}]\n");
+            t.push_str(
+                "                onPodConditions: [{type: DisruptionTarget, status: \"True\"}]\n",
+            );
         } else {
             t.push_str("                onExitCodes: {operator: In, values: [1, 143, 255]}\n");
         }
@@ -250,8 +254,7 @@ fn replicated_job(d: &mut Draw, k: u32, js: &mut JobSet, t: &mut String) {
 }
 
 const AGENT_ENV: &str = "env: [{name: JOBSET_NAME, value: js}, {name: POD_NAME, value: pod}";
-const RESTART_ALL: &str =
-    "restartPolicyRules: [{action: RestartAllContainers, exitCodes: {operator: NotIn, values: [0]}}]";
+const RESTART_ALL: &str = "restartPolicyRules: [{action: RestartAllContainers, exitCodes: {operator: NotIn, values: [0]}}]";
 
 fn pod_template(d: &mut Draw, in_place: bool, on_failure: bool, t: &mut String) {
     let policy = if on_failure { "OnFailure" } else { "Never" };
@@ -483,10 +486,7 @@ fn faults(
             }
             10 => format!("uncordonNode: {{{node}}}"),
             11 => {
-                let key = d.pick(&[
-                    "example.com/broken",
-                    "node.kubernetes.io/out-of-service",
-                ]);
+                let key = d.pick(&["example.com/broken", "node.kubernetes.io/out-of-service"]);
                 let effect = d.pick(&["NoExecute", "NoSchedule", "PreferNoSchedule"]);
                 format!("taintNode: {{{node}, key: {key}, effect: {effect}}}")
             }
