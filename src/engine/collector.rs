@@ -202,7 +202,7 @@ impl Run<'_> {
         self.at(
             answered,
             Event::CollectorAnswered {
-                worker: worker as u8,
+                worker: worker as u16,
             },
         );
     }
@@ -216,7 +216,7 @@ impl Run<'_> {
         }
     }
 
-    pub fn collector_answered(&mut self, worker: u8) {
+    pub fn collector_answered(&mut self, worker: u16) {
         let at = usize::from(worker);
         let w = self.w.collector.workers[at];
         let call = self.call_of(w);

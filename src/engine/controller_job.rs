@@ -195,7 +195,7 @@ impl Run<'_> {
             self.at(
                 answered,
                 Event::PodDeleteAnswered {
-                    worker: worker as u8,
+                    worker: worker as u16,
                     pod,
                     incarnation,
                 },
@@ -209,7 +209,7 @@ impl Run<'_> {
         }
     }
 
-    pub fn pod_delete_answered(&mut self, worker: u8, pod: PodId, incarnation: u32) {
+    pub fn pod_delete_answered(&mut self, worker: u16, pod: PodId, incarnation: u32) {
         let there = self.w.pods.is(pod, incarnation);
         self.w.api.answered(
             Call::JobPodDelete,
@@ -235,7 +235,7 @@ impl Run<'_> {
     }
 
     /// One request of the worker's parallel set is answered; true if it was the last.
-    fn one_less(&mut self, worker: u8) -> bool {
+    fn one_less(&mut self, worker: u16) -> bool {
         let w = &mut self.w.job_controller.workers[usize::from(worker)];
         w.outstanding -= 1;
         w.outstanding == 0
@@ -277,7 +277,7 @@ impl Run<'_> {
             self.at(
                 answered,
                 Event::PodCreateAnswered {
-                    worker: worker as u8,
+                    worker: worker as u16,
                     job,
                     index,
                 },
@@ -285,7 +285,7 @@ impl Run<'_> {
         }
     }
 
-    pub fn pod_create_answered(&mut self, worker: u8, job: JobId, index: u32) {
+    pub fn pod_create_answered(&mut self, worker: u16, job: JobId, index: u32) {
         let same = self.w.jobs[job.ix()].incarnation
             == self.w.job_controller.workers[usize::from(worker)].incarnation;
         let sync = &mut self.w.jobs[job.ix()].sync;
@@ -358,12 +358,12 @@ impl Run<'_> {
         self.at(
             answered,
             Event::JobStatusAnswered {
-                worker: worker as u8,
+                worker: worker as u16,
             },
         );
     }
 
-    pub fn job_status_answered(&mut self, worker: u8) {
+    pub fn job_status_answered(&mut self, worker: u16) {
         let w = &self.w.job_controller.workers[usize::from(worker)];
         let (job, incarnation, step) = (w.job, w.incarnation, w.step);
         let there =
@@ -395,7 +395,7 @@ impl Run<'_> {
             self.at(
                 answered,
                 Event::FinalizerAnswered {
-                    worker: worker as u8,
+                    worker: worker as u16,
                     pod,
                     incarnation,
                 },
@@ -410,7 +410,7 @@ impl Run<'_> {
         }
     }
 
-    pub fn finalizer_answered(&mut self, worker: u8, pod: PodId, incarnation: u32) {
+    pub fn finalizer_answered(&mut self, worker: u16, pod: PodId, incarnation: u32) {
         let there = self.w.pods.is(pod, incarnation);
         self.w.api.answered(
             Call::JobPodPatch,

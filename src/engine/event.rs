@@ -61,26 +61,26 @@ pub enum Event {
         epoch: u32,
     },
     PodCreateAnswered {
-        worker: u8,
+        worker: u16,
         job: JobId,
         index: u32,
     },
     PodDeleteAnswered {
-        worker: u8,
+        worker: u16,
         pod: PodId,
         incarnation: u32,
     },
     FinalizerAnswered {
-        worker: u8,
+        worker: u16,
         pod: PodId,
         incarnation: u32,
     },
     JobStatusAnswered {
-        worker: u8,
+        worker: u16,
     },
     JobEventSent,
     CollectorAnswered {
-        worker: u8,
+        worker: u16,
     },
     JobSetAnswered {
         jobset: JobSetId,

@@ -260,7 +260,14 @@ impl Run<'_> {
                 k += 1;
             }
         }
+        let evicts = taints.iter().any(|t| t.effect == TaintEffect::NoExecute);
         self.w.nodes.taints[node.ix()] = taints;
+        if !evicts {
+            // Evictions under way are called off; a taint that comes back starts their time anew.
+            for pod in &self.w.nodes.pods[node.ix()] {
+                self.w.pods.evict_at[pod.ix()] = Time::NEVER;
+            }
+        }
         self.wake_unschedulable();
     }
 
@@ -283,9 +290,14 @@ impl Run<'_> {
         if ended || self.w.pods.has(pod, flag::DELETING) {
             return;
         }
-        if let Some(after) = self.tolerated_for(pod, node) {
+        let Some(after) = self.tolerated_for(pod, node) else {
+            return;
+        };
+        let at = self.w.now + after;
+        if at < self.w.pods.evict_at[pod.ix()] {
+            self.w.pods.evict_at[pod.ix()] = at;
             let incarnation = self.w.pods.incarnation[pod.ix()];
-            self.after(after, Event::TolerationOver { pod, incarnation });
+            self.at(at, Event::TolerationOver { pod, incarnation });
         }
     }
 
@@ -325,10 +337,7 @@ impl Run<'_> {
             return;
         }
         let node = self.w.pods.node[pod.ix()];
-        let tainted = self.w.nodes.taints[node.ix()]
-            .iter()
-            .any(|t| t.effect == TaintEffect::NoExecute);
-        if !tainted || !self.w.nodes.state[node.ix()].exists {
+        if self.w.pods.evict_at[pod.ix()] != self.w.now || !self.w.nodes.state[node.ix()].exists {
             return;
         }
         self.w.api.send(Call::EvictionPodGet, self.w.now);
@@ -419,8 +428,7 @@ impl Run<'_> {
     }
 
     /// Every 20 s: pods of nodes missing for 40 s or more, terminating pods of out-of-service nodes and terminating
-    /// pods
-    /// without a node are failed and removed by force.
+    /// pods without a node are failed and removed by force.
     pub fn pod_gc_tick(&mut self) {
         self.w.lifecycle.pod_gc_armed = false;
         let mut victims: Vec<PodId> = Vec::new();

@@ -41,6 +41,7 @@ impl Run<'_> {
         pods.unschedulable[i] = 0;
         pods.category[i] = LedgerCategory::Idle;
         pods.ended_at[i] = Time::NEVER;
+        pods.evict_at[i] = Time::NEVER;
         let incarnation = pods.incarnation[i];
         let j = &mut self.w.jobs[job.ix()];
         j.live.objects += 1;

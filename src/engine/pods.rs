@@ -87,6 +87,8 @@ pub struct Pods {
     pub category: Vec<LedgerCategory>,
     /// When the containers ended or readiness was lost: the finish time of pod-failure back-off.
     pub ended_at: Vec<Time>,
+    /// When taint eviction deletes the pod; `NEVER` if no taint is against it.
+    pub evict_at: Vec<Time>,
     /// When the newest status PATCH is answered; a later one is not answered earlier.
     pub status_until: Vec<Time>,
     /// Place of the newest object of each primary (Job, index).
@@ -124,6 +126,7 @@ impl Pods {
             unschedulable = 0,
             category = LedgerCategory::Idle,
             ended_at = Time::NEVER,
+            evict_at = Time::NEVER,
             status_until = Time::ZERO,
         );
         self.latest.clear();
@@ -155,6 +158,7 @@ impl Pods {
         self.unschedulable.push(0);
         self.category.push(LedgerCategory::Idle);
         self.ended_at.push(Time::NEVER);
+        self.evict_at.push(Time::NEVER);
         self.status_until.push(Time::ZERO);
         id
     }
@@ -198,5 +202,5 @@ impl Pods {
     }
 
     /// Hot bytes per place, for the memory row of product.md 8.
-    pub const BYTES_PER_POD: usize = 1 + 4 + 4 * 9 + 2 * 2 + 2 + 1 + 4 + 2 + 8 * 2;
+    pub const BYTES_PER_POD: usize = 1 + 4 + 4 * 9 + 2 * 2 + 2 + 1 + 4 + 2 + 8 * 3;
 }

@@ -9,6 +9,7 @@ mod headline;
 mod moments;
 mod paranoid;
 mod policy;
+mod regressions;
 mod support;
 mod swarm;
 mod tidy;

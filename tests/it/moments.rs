@@ -10,7 +10,7 @@ use jobset_sim::spec::{FaultTime, Scenario};
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-const MOMENTS: u64 = 700;
+const MOMENTS: u64 = 150;
 
 /// (what, fault, repair); the first pod is a leader, the second a follower.
 const FAULTS: [(&str, &str, &str); 15] = [
@@ -185,7 +185,7 @@ fn every_moment(which: &str) {
             (0..MOMENTS).filter_map(move |k| {
                 let mut scenario = base.clone();
                 // About 7 s in uneven steps, so that no phase of a clock is always met or always missed.
-                let ms = k * 11;
+                let ms = k * 47;
                 let repair_ms = REPAIRS_MS[(k % 5) as usize];
                 place(&mut scenario, ms, repair_ms, !repair.is_empty());
                 let problem = run(&scenario, k).err()?;

@@ -1,0 +1,150 @@
+//! Faults of the engine that were found once, each as the smallest scenario that shows it.
+
+use crate::checker::Checker;
+use crate::support;
+use jobset_sim::record::*;
+
+const POD: &str = "{name: w, image: \"x:1\", resources: {limits: {example.com/accelerator: 4}}}";
+
+/// One pool of `nodes`; everything else as given.
+fn play(nodes: u32, rest: &str, jobset: &str) -> (RunOutcome, Vec<Record>) {
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: small}}\ntopology:\n  \
+         apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: small}}\n  pools:\n    \
+         - name: node-{{node:03}}\n      nodesPerIsland: {nodes}\n      accelerator: example.com/accelerator\n      \
+         allocatable: {{cpu: 8, example.com/accelerator: 4}}\n      labels: {{example.com/rack: rack}}\n      \
+         features: [RestartAllContainersOnContainerExits]\njobSets: [{{manifest: jobset.yaml}}]\n{rest}\nseed: 1\n"
+    );
+    let jobset = format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata:\n  name: a\n{jobset}"
+    );
+    let scenario = support::parse(&scenario, &jobset).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = support::simulation(&scenario);
+    simulation.paranoid(true);
+    let mut checker = Checker::new(&scenario, simulation.names());
+    let outcome = simulation.run(1, 0, &mut checker);
+    (outcome, checker.records)
+}
+
+/// `replicas` Jobs of `pods` pods.
+fn workers(replicas: u32, pods: u32, job: &str, pod: &str) -> String {
+    format!(
+        "    - name: w\n      replicas: {replicas}\n      template:\n        spec:\n          parallelism: {pods}\n          \
+         completions: {pods}\n          {job}\n          template:\n            spec:\n              \
+         restartPolicy: Never\n              {pod}\n"
+    )
+}
+
+fn count(records: &[Record], what: impl Fn(&Body) -> bool) -> usize {
+    records.iter().filter(|r| what(&r.body)).count()
+}
+
+#[test]
+fn success_of_any_replicated_job_ends_a_jobset_whose_other_pods_still_run() {
+    let jobs = workers(1, 2, "backoffLimit: 0", &format!("containers: [{POD}]"));
+    let other = jobs.replace("name: w\n", "name: v\n");
+    let (outcome, _) = play(
+        4,
+        "containers: [{runFor: 60s, replicatedJob: v}]",
+        &format!("spec:\n  successPolicy: {{operator: Any}}\n  replicatedJobs:\n{jobs}{other}"),
+    );
+    assert_eq!(outcome.jobsets[0].terminal_state, "Completed");
+}
+
+#[test]
+fn a_pod_that_succeeds_does_not_make_its_jobset_unready_for_an_instant() {
+    let jobs = workers(2, 3, "backoffLimit: 0", &format!("containers: [{POD}]"));
+    let (_, records) = play(
+        6,
+        "containers: [{runFor: 60s}]",
+        &format!("spec:\n  replicatedJobs:\n{jobs}"),
+    );
+    let flips = count(&records, |b| matches!(b, Body::AllReady { .. }));
+    assert_eq!(flips, 1, "ready once, until the end");
+}
+
+/// Pod garbage collection ends a terminating pod that never had a node; with podReplacementPolicy Failed no
+/// replacement comes before.
+#[test]
+fn pods_that_were_deleted_before_they_had_a_node_are_replaced_after_a_resume() {
+    let jobs = workers(
+        1,
+        3,
+        "podReplacementPolicy: Failed",
+        &format!("containers: [{POD}]"),
+    );
+    let (outcome, records) = play(
+        2,
+        "faults:\n  - {at: 30s, suspendJobSet: {name: a}}\n  - {at: 90s, resumeJobSet: {name: a}}\nstop: {at: 1h}",
+        &format!("spec:\n  replicatedJobs:\n{jobs}"),
+    );
+    let created = count(&records, |b| matches!(b, Body::PodCreated { .. }));
+    assert_eq!(created, 6, "{:?}", outcome.stuck);
+}
+
+/// A toleration of 300 s starts anew when the taint comes back.
+#[test]
+fn a_taint_that_went_and_came_back_evicts_after_the_whole_toleration() {
+    let jobs = workers(1, 1, "backoffLimit: 0", &format!("containers: [{POD}]"));
+    let (_, records) = play(
+        2,
+        "faults:\n  - {at: 100s, partitionNode: {node: node-000, alias: lost}}\n  \
+         - {at: 250s, returnNode: {alias: lost}}\n  - {at: 300s, partitionNode: {alias: lost}}\nstop: {at: 1h}",
+        &format!("spec:\n  replicatedJobs:\n{jobs}"),
+    );
+    let last_taint = records.iter().rfind(|r| {
+        matches!(r.body, Body::NodeTaint { added: true, effect, .. }
+            if effect == jobset_sim::spec::TaintEffect::NoExecute as u8)
+    });
+    let eviction = records.iter().find(|r| {
+        matches!(
+            r.body,
+            Body::PodDeleting {
+                by: Deleter::TaintEviction,
+                ..
+            }
+        )
+    });
+    let (taint, eviction) = (last_taint.expect("a taint"), eviction.expect("an eviction"));
+    let waited_s = eviction.at.since(taint.at).seconds();
+    assert!((300.0..301.0).contains(&waited_s), "after {waited_s} s");
+}
+
+/// Workers are numbered beyond 255.
+#[test]
+fn three_hundred_workers_of_a_controller_work() {
+    let jobs = workers(
+        300,
+        2,
+        "backoffLimit: 0",
+        &format!("terminationGracePeriodSeconds: 0\n              containers: [{POD}]"),
+    );
+    let (outcome, records) = play(
+        610,
+        "controlPlane:\n  kubeControllerManager: {qps: 100000, burst: 100000, concurrentJobSyncs: 300, \
+         concurrentGcSyncs: 300}\n  jobsetManager: {qps: 100000, burst: 100000}\n\
+         faults:\n  - {afterReady: 5s, containerExit: {pod: a-w-0-0, exitCode: 1}}\nstop: {at: 1h}",
+        &format!("spec:\n  failurePolicy: {{maxRestarts: 1}}\n  replicatedJobs:\n{jobs}"),
+    );
+    assert_eq!(outcome.stuck, Vec::<String>::new());
+    let created = count(&records, |b| matches!(b, Body::PodCreated { .. }));
+    assert_eq!(created, 1200);
+}
+
+/// The Succeeded pod's object may go; the Job has counted it.
+#[test]
+fn a_jobset_is_ready_again_although_a_succeeded_pod_was_deleted() {
+    let jobs = workers(1, 3, "", &format!("containers: [{POD}]"));
+    let (outcome, records) = play(
+        4,
+        "faults:\n  - {at: 60s, containerExit: {pod: a-w-0-0, exitCode: 0}}\n  \
+         - {at: 90s, deletePod: {pod: a-w-0-0}}\n  - {at: 120s, containerExit: {pod: a-w-0-1, exitCode: 1}}\n\
+         stop: {at: 1h}",
+        &format!("spec:\n  replicatedJobs:\n{jobs}"),
+    );
+    assert_eq!(outcome.stuck, Vec::<String>::new());
+    let ready = count(&records, |b| {
+        matches!(b, Body::AllReady { ready: true, .. })
+    });
+    assert_eq!(ready, 2);
+}
