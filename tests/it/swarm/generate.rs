@@ -1,5 +1,6 @@
 //! A seed becomes the texts of a scenario and its JobSets.
 
+use super::scene::{self, Cluster};
 use jobset_sim::base::random::{Purpose, Stream, Streams};
 use std::fmt::Write;
 
@@ -14,35 +15,40 @@ pub struct Case {
 }
 
 /// Numbers of one seed.
-struct Draw(Stream);
+pub struct Draw(Stream);
 
 impl Draw {
     /// Uniform, both ends included.
-    fn between(&mut self, low: u32, high: u32) -> u32 {
+    pub fn between(&mut self, low: u32, high: u32) -> u32 {
         low + self.0.below(high - low + 1)
     }
 
-    fn one_in(&mut self, n: u32) -> bool {
+    /// Uniform in `0..n`.
+    pub fn below(&mut self, n: u32) -> u32 {
+        self.0.below(n)
+    }
+
+    pub fn one_in(&mut self, n: u32) -> bool {
         self.0.below(n) == 0
     }
 
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.0.below(from.len() as u32) as usize]
     }
 }
 
-struct ReplicatedJob {
-    name: String,
-    replicas: u32,
-    pods: u32,
-    completions: u32,
+pub struct ReplicatedJob {
+    pub name: String,
+    pub replicas: u32,
+    pub pods: u32,
+    pub completions: u32,
 }
 
-struct JobSet {
-    name: String,
+pub struct JobSet {
+    pub name: String,
     in_place: bool,
-    exclusive: bool,
-    jobs: Vec<ReplicatedJob>,
+    pub exclusive: bool,
+    pub jobs: Vec<ReplicatedJob>,
     text: String,
     may_go_on: bool,
     /// Something in it may rest half-done by Kubernetes' own rules.
@@ -50,18 +56,18 @@ struct JobSet {
 }
 
 impl JobSet {
-    fn pods(&self) -> u32 {
+    pub fn pods(&self) -> u32 {
         self.jobs.iter().map(|j| j.replicas * j.pods).sum()
     }
 
-    fn any_pod(&self, d: &mut Draw) -> String {
-        let j = &self.jobs[d.0.below(self.jobs.len() as u32) as usize];
+    pub fn any_pod(&self, d: &mut Draw) -> String {
+        let j = &self.jobs[d.below(self.jobs.len() as u32) as usize];
         format!(
             "{}-{}-{}-{}",
             self.name,
             j.name,
-            d.0.below(j.replicas),
-            d.0.below(j.completions)
+            d.below(j.replicas),
+            d.below(j.completions)
         )
     }
 }
@@ -75,14 +81,14 @@ pub fn case(seed: u64) -> Case {
     let mut s =
         String::from("apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: swarm}\n");
     s.push_str(&cluster.text);
-    control_plane(d, &mut s);
-    timing(d, &mut s);
+    scene::control_plane(d, &mut s);
+    scene::timing(d, &mut s);
     s.push_str("jobSets:\n  - manifest: jobset.yaml\n");
     if d.one_in(4) {
         let _ = writeln!(s, "    submitAt: {}s", d.between(0, 90));
     }
-    let fails = containers(d, &jobsets, &mut s);
-    let ended = faults(d, &jobsets, &cluster, repaired, &mut s);
+    let fails = scene::containers(d, &jobsets, &mut s);
+    let ended = scene::faults(d, &jobsets, &cluster, repaired, &mut s);
     // A pod that has succeeded keeps its old attempt, and no barrier opens any more; a leader that has succeeded
     // admits no followers (C-62).
     let succeeds = s.contains("runFor") || s.contains("exitCode: 0");
@@ -142,7 +148,7 @@ fn jobset(d: &mut Draw, name: &str) -> JobSet {
     failure_policy(d, &mut js, strategy, &mut t);
     if d.one_in(5) {
         let operator = d.pick(&["All", "Any"]);
-        let target = d.0.below(jobs);
+        let target = d.below(jobs);
         let _ = writeln!(
             t,
             "  successPolicy: {{operator: {operator}, targetReplicatedJobs: [r{target}]}}"
@@ -189,7 +195,7 @@ fn failure_policy(d: &mut Draw, js: &mut JobSet, strategy: &str, t: &mut String)
             let _ = writeln!(t, "        onJobFailureReasons: [{reason}]");
         }
         if d.one_in(3) {
-            let target = d.0.below(js.jobs.len() as u32);
+            let target = d.below(js.jobs.len() as u32);
             let _ = writeln!(t, "        targetReplicatedJobs: [r{target}]");
         }
     }
@@ -206,7 +212,7 @@ fn replicated_job(d: &mut Draw, k: u32, js: &mut JobSet, t: &mut String) {
     let _ = write!(t, "    - name: r{k}\n      replicas: {replicas}\n");
     if k > 0 && d.one_in(6) {
         let status = d.pick(&["Ready", "Complete"]);
-        let on = d.0.below(k);
+        let on = d.below(k);
         let _ = writeln!(t, "      dependsOn: [{{name: r{on}, status: {status}}}]");
         // IPR-5 counts pods that do not exist yet; Complete waits for ever if nothing completes.
         js.may_wait |= in_place || status == "Complete";
@@ -299,214 +305,4 @@ fn pod_template(d: &mut Draw, in_place: bool, on_failure: bool, t: &mut String) 
              {{name: WORKER_COMMAND, value: z}}], {resources}}}]"
         );
     }
-}
-
-struct Cluster {
-    text: String,
-    nodes: u32,
-}
-
-impl Cluster {
-    /// With `room`: more than the JobSets need, even with six nodes and racks gone.
-    fn draw(d: &mut Draw, jobsets: &[JobSet], room: bool) -> Cluster {
-        let widest = jobsets.iter().flat_map(|j| &j.jobs);
-        let widest = widest.map(|j| j.pods).max().unwrap_or(1);
-        let exclusive_jobs: u32 = jobsets
-            .iter()
-            .filter(|j| j.exclusive)
-            .flat_map(|j| &j.jobs)
-            .map(|j| j.replicas)
-            .sum();
-        let pods: u32 = jobsets.iter().map(JobSet::pods).sum();
-        let (rack, mut racks) = if room {
-            (widest + 7, exclusive_jobs + 7)
-        } else {
-            (d.between(1, 8), d.between(1, 8))
-        };
-        if room {
-            racks += pods.div_ceil(rack);
-        }
-        let zone = d.pick(&["zone-a", "\"zone-{pool}\""]);
-        let text = format!(
-            "topology:\n  apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: drawn}}\n  pools:\n    \
-             - name: node-{{node:03}}\n      count: {racks}\n      nodesPerIsland: {rack}\n      \
-             accelerator: example.com/accelerator\n      allocatable: {{cpu: 8, example.com/accelerator: 4}}\n      \
-             pricePerNodeHour: 3.2\n      \
-             labels: {{topology.kubernetes.io/zone: {zone}, example.com/rack: \"rack-{{pool}}\"}}\n      \
-             features: [RestartAllContainersOnContainerExits]\n"
-        );
-        Cluster {
-            text,
-            nodes: rack * racks,
-        }
-    }
-}
-
-fn control_plane(d: &mut Draw, s: &mut String) {
-    let preset = d.pick(&["stock", "scale-test", "kops"]);
-    let version = d.pick(&["1.36", "1.36", "1.31", "1.30"]);
-    let _ = write!(
-        s,
-        "controlPlane:\n  preset: {preset}\n  kubernetes: \"{version}\"\n"
-    );
-    if d.one_in(4) {
-        let (qps, burst) = (d.pick(&[1, 5, 5000]), d.pick(&[1, 10]));
-        let _ = writeln!(
-            s,
-            "  kubeControllerManager: {{qps: {qps}, burst: {burst}, concurrentJobSyncs: {}, concurrentGcSyncs: {}}}",
-            d.between(1, 6),
-            d.between(1, 6)
-        );
-    }
-    if d.one_in(8) {
-        let _ = writeln!(s, "  nodeRequestsPerSecond: {}", d.between(2, 50));
-    }
-}
-
-/// Mostly the profile; sometimes nothing takes any time, so that everything happens at once, or much takes long.
-fn timing(d: &mut Draw, s: &mut String) {
-    match d.between(0, 5) {
-        0 => s.push_str("timing: {apiRead: 0s, apiWrite: 0s, apiPodCreate: 0s, watchLag: 0s}\n"),
-        1 => s.push_str(
-            "timing: {apiRead: 5ms, apiWrite: 5ms, apiPodCreate: 5ms, watchLag: 5ms, volumes: 0s, sandbox: 0s, \
-             containerStart: 1s, statusWrite: 0s, containerStop: 1s, cleanup: 0s, agentFanout: 5ms, agentBoot: 0s}\n",
-        ),
-        2 => s.push_str(
-            "timing: {watchLag: {uniform: [0s, 2s]}, apiWrite: {uniform: [0s, 3s]}, cleanup: {uniform: [0s, 20s]}, \
-             containerStop: 25s, sandbox: {uniform: [0s, 30s]}, agentFanout: {uniform: [0s, 20s]}}\n",
-        ),
-        _ => {}
-    }
-}
-
-/// Returns whether some rule makes containers fail.
-fn containers(d: &mut Draw, jobsets: &[JobSet], s: &mut String) -> bool {
-    if d.one_in(3) {
-        return false;
-    }
-    s.push_str("containers:\n");
-    let mut fails = false;
-    for _ in 0..d.between(1, 2) {
-        let code = d.pick(&[0, 0, 0, 1, 3]);
-        let js = &jobsets[d.0.below(jobsets.len() as u32) as usize];
-        let job = &js.jobs[d.0.below(js.jobs.len() as u32) as usize];
-        let _ = write!(
-            s,
-            "  - {{runFor: {}s, exitCode: {code}, jobSet: {}",
-            d.between(1, 1200),
-            js.name
-        );
-        fails |= code != 0;
-        if d.one_in(2) {
-            let _ = write!(s, ", replicatedJob: {}", job.name);
-            if d.one_in(2) {
-                let _ = write!(s, ", jobIndex: {}", d.0.below(job.replicas));
-            }
-            if d.one_in(2) {
-                let _ = write!(s, ", podIndex: {}", d.0.below(job.completions));
-            }
-        }
-        if d.one_in(3) {
-            let _ = write!(s, ", restartAttempt: {}", d.between(0, 1));
-        }
-        s.push_str("}\n");
-    }
-    s.push_str("  - {runFor: 20m}\n");
-    fails
-}
-
-/// At most six faults, afterwards repairs. Returns the JobSets that a user suspends.
-fn faults(
-    d: &mut Draw,
-    jobsets: &[JobSet],
-    cluster: &Cluster,
-    repaired: bool,
-    s: &mut String,
-) -> Vec<usize> {
-    let count = d.between(0, 6);
-    if count == 0 {
-        return Vec::new();
-    }
-    s.push_str("faults:\n");
-    let (mut repairs, mut suspended) = (String::new(), Vec::new());
-    let spread = d.pick(&[5, 60, 600]);
-    let relative = d.one_in(2);
-    let clock = if relative { "afterReady" } else { "at" };
-    // Trouble comes in company: often most faults hit one pod and its node, in steps of a whole second.
-    let focus = d.one_in(2).then(|| {
-        let j = d.0.below(jobsets.len() as u32) as usize;
-        (j, jobsets[j].any_pod(d))
-    });
-    let step = d.pick(&[1, 1000]);
-    for k in 0..count {
-        let at = d.0.below(spread * 1000) / step * step;
-        let time = format!("{clock}: {at}ms");
-        let (j, pod) = match &focus {
-            Some(focus) if !d.one_in(4) => focus.clone(),
-            _ => {
-                let j = d.0.below(jobsets.len() as u32) as usize;
-                (j, jobsets[j].any_pod(d))
-            }
-        };
-        let js = &jobsets[j];
-        let node = if focus.is_some() || d.one_in(2) {
-            format!("ofPod: {pod}")
-        } else {
-            format!("node: node-{:03}", d.0.below(cluster.nodes))
-        };
-        let soon = d.pick(&[1, 30, 60_000, 400_000]);
-        let back = if repaired || d.one_in(2) {
-            format!("{clock}: {}ms", at + d.between(1, soon))
-        } else {
-            String::new()
-        };
-        let mut undo = |action: &str| {
-            if !back.is_empty() {
-                let _ = writeln!(repairs, "  - {{{back}, {action}}}");
-            }
-        };
-        let action = match d.between(0, 13) {
-            0 | 1 => {
-                let code = d.pick(&[1, 1, 0, 137]);
-                format!("containerExit: {{pod: {pod}, exitCode: {code}}}")
-            }
-            2 => format!("deletePod: {{pod: {pod}, force: {}}}", d.one_in(2)),
-            3 => format!("evictPod: {{pod: {pod}}}"),
-            kind @ (4 | 5) => {
-                undo(&format!("returnNode: {{alias: n{k}}}"));
-                let what = ["crashNode", "partitionNode"][kind as usize - 4];
-                format!("{what}: {{{node}, alias: n{k}}}")
-            }
-            6 => format!("returnNode: {{{node}}}"),
-            7 => format!("deleteNode: {{{node}}}"),
-            8 | 9 => {
-                undo(&format!("uncordonNode: {{alias: n{k}}}"));
-                let what = d.pick(&["cordonNode", "drainNode"]);
-                format!("{what}: {{{node}, alias: n{k}}}")
-            }
-            10 => format!("uncordonNode: {{{node}}}"),
-            11 => {
-                let key = d.pick(&["example.com/broken", "node.kubernetes.io/out-of-service"]);
-                let effect = d.pick(&["NoExecute", "NoSchedule", "PreferNoSchedule"]);
-                format!("taintNode: {{{node}, key: {key}, effect: {effect}}}")
-            }
-            12 => {
-                undo(&format!("resumeJobSet: {{name: {}}}", js.name));
-                if back.is_empty() {
-                    suspended.push(j);
-                }
-                format!("suspendJobSet: {{name: {}}}", js.name)
-            }
-            _ => {
-                let what = d.pick(&["resumeJobSet", "suspendJobSet", "deleteJobSet"]);
-                if what == "suspendJobSet" {
-                    suspended.push(j);
-                }
-                format!("{what}: {{name: {}}}", js.name)
-            }
-        };
-        let _ = writeln!(s, "  - {{{time}, {action}}}");
-    }
-    s.push_str(&repairs);
-    suspended
 }
