@@ -1,4 +1,4 @@
-//! The binary: everything is in the library.
+//! The program; everything it does is in the library.
 
 fn main() -> std::process::ExitCode {
     jobset_sim::cli::main()

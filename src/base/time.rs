@@ -111,8 +111,8 @@ pub const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
 impl std::str::FromStr for Duration {
     type Err = String;
 
-    /// Go's notation: a sequence of decimal numbers with units, e.g. `1h30m`, `1.5s`, `250ms`; `d` is 24 h; `0`
-    /// alone is zero.
+    /// Go's notation: a sequence of decimal numbers with units, e.g. `1h30m`, `1.5s`, `250ms`; `d` is 24 h; `0` alone
+    /// is zero.
     fn from_str(text: &str) -> Result<Duration, String> {
         if text == "0" {
             return Ok(Duration::ZERO);

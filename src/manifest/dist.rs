@@ -1,5 +1,5 @@
-//! Distributions as they are written: `2s`, `{uniform: [a, b]}`, `{logNormal: {median, sigma}}`, `{exponential:
-//! {mean}}`.
+//! Distributions as they are written: `2s`, `{uniform: [a, b]}`, `{logNormal: {median, sigma}}`,
+//! `{exponential: {mean}}`.
 
 use super::node::Node;
 use super::shape;

@@ -1,9 +1,9 @@
 //! Text to spec: the only module that knows YAML, JSON, files and line numbers.
 //!
 //! A text becomes a tree of nodes with places (`yaml`, `node`), is checked against tables (`check`, `shape`,
-//! `shapes`), and is
-//! then converted to `spec` types with Kubernetes' defaults (`kube`, `topology`, `scenario`, `presets`). Every error
-//! is a `Diagnostic`. Nothing here may simulate anything, and nothing behind it may see a text.
+//! `shapes`), and is then converted to `spec` types with Kubernetes' defaults (`kube`, `topology`, `scenario`,
+//! `presets`). Every error is a `Diagnostic`. Nothing here may simulate anything, and nothing behind it may see a
+//! text.
 
 pub mod check;
 pub mod diagnostic;

@@ -68,8 +68,8 @@ pub struct JobPlan {
     /// SuccessCriteriaMet, then Complete.
     pub complete: bool,
     /// Delete active pods: all of them (failure, success, suspend) or this many (surplus).
-    /// All of them with neither `fail` nor `complete` set: decided, but expectations are open, so it is not
-    /// declared yet.
+    /// All of them with neither `fail` nor `complete` set: decided, but expectations are open, so it is not declared
+    /// yet.
     pub delete_active: u32,
     /// Create this many missing pods, lowest indexes first, in slow-start batches; at most 500.
     pub create: u32,

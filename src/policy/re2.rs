@@ -13,8 +13,8 @@ pub fn compile(pattern: &str) -> Option<Regex> {
             .octal(true)
             .build()
     };
-    // Byte mode first: there (?i) and \b are ASCII without tables. Only \p{…} and letters beyond ASCII in a class
-    // need the other.
+    // Byte mode first: there (?i) and \b are ASCII without tables. Only \p{…} and letters beyond ASCII in a class need
+    // the other.
     build(false).or_else(|_| build(true)).ok()
 }
 

@@ -26,8 +26,8 @@ fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>, digest: &str)
 }
 
 /// `restarts.csv`. `start_time` is the instant of the fault, `start` the phase in which containers start. `end` and
-/// `total` are empty where the pods never became ready again; the phases then run to
-/// wherever the restart was when the JobSet or the run ended.
+/// `total` are empty where the pods never became ready again; the phases then run to wherever the restart was when the
+/// JobSet or the run ended.
 pub fn restarts(run: &RunView<'_>) -> Rows {
     let mut header = vec![
         "jobset",

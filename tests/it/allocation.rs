@@ -44,7 +44,7 @@ fn the_second_run_allocates_less_than_once_per_fifty_events() {
         ("restart-5000-recreate", 0.02),
         ("restart-5000-in-place", 0.02),
         ("regime-job-controller-bound", 0.02),
-        ("regime-event-bound", 0.20),
+        ("regime-event-bound", 0.30),
     ] {
         let scenario = support::scenario(name, &[]);
         let mut simulation = support::simulation(&scenario);

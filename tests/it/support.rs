@@ -81,7 +81,7 @@ pub fn recordings(kind: &str) -> Vec<PathBuf> {
 /// Whether golden files are to be written instead of compared.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the one switch that rewrites golden files"
+    reason = "a switch for developers, not an input of a run"
 )]
 pub fn updating() -> bool {
     std::env::var_os("UPDATE_GOLDEN").is_some()

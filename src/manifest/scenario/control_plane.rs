@@ -136,8 +136,8 @@ fn jobset_version(node: &Node, report: &mut Report) {
     }
 }
 
-/// A gate that a JobSet needs is on unless the scenario switches it off, which is then an error (VAL-1, VAL-23) in
-/// the webhook's words.
+/// A gate that a JobSet needs is on unless the scenario switches it off, which is then an error (VAL-1, VAL-23) in the
+/// webhook's words.
 fn gates(node: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> FeatureGates {
     let gates = node.get("featureGates");
     let own = |key: &str| gates.and_then(|g| read::boolean(g, key));

@@ -1,10 +1,11 @@
 //! The compact notation of policy cases.
 //!
-//! - `js.rjs`: `a:2 b:3x4` is replicatedJob a with 2 Jobs of one pod, b with 3 Jobs of 4 pods; `c:1x-` leaves the
-//!   size unset.
+//! - `js.rjs`: `a:2 b:3x4` is replicatedJob a with 2 Jobs of one pod, b with 3 Jobs of 4 pods; `c:1x-` leaves the size
+//!   unset.
 //! - `jobs`: `a/0 run`, `a/1-3 pend`. Words: `run` (all pods ready), `pend` (pods not ready), `ready=N`, `done=N`
-//!   (succeeded pods), `ok` (Complete), `fail` or `fail=Reason` (Failed; `t=SECONDS`; `m=MESSAGE` to the end), `susp`, `del`, `@N` or
-//!   `@?` (label restart-attempt), `~N` or `~?` (label job-restart-attempt). Default labels: those of the current attempt.
+//!   (succeeded pods), `ok` (Complete), `fail` or `fail=Reason` (Failed; `t=SECONDS`; `m=MESSAGE` to the end), `susp`,
+//!   `del`, `@N` or `@?` (label restart-attempt), `~N` or `~?` (label job-restart-attempt). Default labels: those of
+//!   the current attempt.
 //! - `status`: `restarts: 2/1` (all/counted), `conditions: ["Suspended=True SuspendedJobs: jobset is suspended @50"]`,
 //!   `counters: none` (never written) or absent (already right), `job_restarts: ["a 0,1", "a counted 0,1"]`.
 //! - `in_place`: `{restarts: largest container restart count, attempts: [0, 1]}`; `attempts: bad` is a malformed one.
