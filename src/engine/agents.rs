@@ -37,11 +37,7 @@ impl Run<'_> {
     pub fn attempt_written(&mut self, pod: PodId, epoch: u32) {
         let lives = self.w.pods.lives(pod, epoch);
         let there = self.w.pods.exists(pod);
-        let answer = if there {
-            Answer::Success
-        } else {
-            Answer::NotFound
-        };
+        let answer = Answer::found(there);
         self.w.api.answered(Call::AgentPatch, answer, self.w.now);
         if !lives || !self.node_answers(self.w.pods.node[pod.ix()]) {
             return;

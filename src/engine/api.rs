@@ -158,6 +158,17 @@ pub enum Answer {
     Conflict,
 }
 
+impl Answer {
+    /// Success if the object is still there, else 404.
+    pub fn found(there: bool) -> Answer {
+        if there {
+            Answer::Success
+        } else {
+            Answer::NotFound
+        }
+    }
+}
+
 const CODES: [&str; 4] = ["", "403", "404", "409"];
 
 #[derive(Copy, Clone)]

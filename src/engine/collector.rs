@@ -271,15 +271,7 @@ impl Run<'_> {
     fn collect_job(&mut self, at: usize, w: Worker, call: Call, job: JobId, incarnation: u32) {
         let there =
             self.w.jobs[job.ix()].exists && self.w.jobs[job.ix()].incarnation == incarnation;
-        self.w.api.answered(
-            call,
-            if there {
-                Answer::Success
-            } else {
-                Answer::NotFound
-            },
-            self.w.now,
-        );
+        self.w.api.answered(call, Answer::found(there), self.w.now);
         if !there {
             return self.collector_done(at);
         }

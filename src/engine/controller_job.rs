@@ -211,15 +211,9 @@ impl Run<'_> {
 
     pub fn pod_delete_answered(&mut self, worker: u16, pod: PodId, incarnation: u32) {
         let there = self.w.pods.is(pod, incarnation);
-        self.w.api.answered(
-            Call::JobPodDelete,
-            if there {
-                Answer::Success
-            } else {
-                Answer::NotFound
-            },
-            self.w.now,
-        );
+        self.w
+            .api
+            .answered(Call::JobPodDelete, Answer::found(there), self.w.now);
         if there {
             let was_ready = self.w.pods.has(pod, flag::READY);
             let job = self.w.pods.job[pod.ix()];
@@ -368,15 +362,9 @@ impl Run<'_> {
         let (job, incarnation, step) = (w.job, w.incarnation, w.step);
         let there =
             self.w.jobs[job.ix()].exists && self.w.jobs[job.ix()].incarnation == incarnation;
-        self.w.api.answered(
-            Call::JobStatusUpdate,
-            if there {
-                Answer::Success
-            } else {
-                Answer::NotFound
-            },
-            self.w.now,
-        );
+        self.w
+            .api
+            .answered(Call::JobStatusUpdate, Answer::found(there), self.w.now);
         if there {
             self.store_job_status(usize::from(worker), step == Step::LastStatus);
         }
@@ -412,15 +400,9 @@ impl Run<'_> {
 
     pub fn finalizer_answered(&mut self, worker: u16, pod: PodId, incarnation: u32) {
         let there = self.w.pods.is(pod, incarnation);
-        self.w.api.answered(
-            Call::JobPodPatch,
-            if there {
-                Answer::Success
-            } else {
-                Answer::NotFound
-            },
-            self.w.now,
-        );
+        self.w
+            .api
+            .answered(Call::JobPodPatch, Answer::found(there), self.w.now);
         if there {
             self.drop_finalizer(pod);
         }

@@ -41,15 +41,9 @@ impl Run<'_> {
     /// DELETE with foreground propagation: the object stays until its pods are gone (DEL-2).
     pub fn job_delete_answered(&mut self, job: JobId) {
         let there = self.w.jobs[job.ix()].exists;
-        self.w.api.answered(
-            Call::JobSetJobDelete,
-            if there {
-                Answer::Success
-            } else {
-                Answer::NotFound
-            },
-            self.w.now,
-        );
+        self.w
+            .api
+            .answered(Call::JobSetJobDelete, Answer::found(there), self.w.now);
         if there {
             self.job_deleting(job);
         }

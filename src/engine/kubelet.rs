@@ -324,11 +324,7 @@ impl Run<'_> {
 
     pub fn status_written(&mut self, pod: PodId, epoch: u32, what: StatusWrite) {
         let there = self.w.pods.exists(pod);
-        let answer = if there {
-            Answer::Success
-        } else {
-            Answer::NotFound
-        };
+        let answer = Answer::found(there);
         self.w.api.answered(Call::KubeletStatus, answer, self.w.now);
         if !self.w.pods.lives(pod, epoch) {
             return;
@@ -442,11 +438,7 @@ impl Run<'_> {
 
     pub fn kubelet_deleted(&mut self, pod: PodId, incarnation: u32) {
         let there = self.w.pods.is(pod, incarnation);
-        let answer = if there {
-            Answer::Success
-        } else {
-            Answer::NotFound
-        };
+        let answer = Answer::found(there);
         self.w.api.answered(Call::KubeletDelete, answer, self.w.now);
         if !there || !self.node_answers(self.w.pods.node[pod.ix()]) {
             return;

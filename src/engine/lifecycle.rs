@@ -354,15 +354,9 @@ impl Run<'_> {
 
     pub fn eviction_answered(&mut self, pod: PodId, incarnation: u32) {
         let there = self.w.pods.is(pod, incarnation);
-        self.w.api.answered(
-            Call::EvictionPodDelete,
-            if there {
-                Answer::Success
-            } else {
-                Answer::NotFound
-            },
-            self.w.now,
-        );
+        self.w
+            .api
+            .answered(Call::EvictionPodDelete, Answer::found(there), self.w.now);
         if there {
             self.disrupt(pod, Deleter::TaintEviction);
         }

@@ -162,15 +162,9 @@ impl Run<'_> {
 
     pub fn collector_deletes_job(&mut self, job: JobId) {
         let there = self.w.jobs[job.ix()].exists;
-        self.w.api.answered(
-            Call::CollectorJobDelete,
-            if there {
-                Answer::Success
-            } else {
-                Answer::NotFound
-            },
-            self.w.now,
-        );
+        self.w
+            .api
+            .answered(Call::CollectorJobDelete, Answer::found(there), self.w.now);
         if there {
             self.job_deleting(job);
         }

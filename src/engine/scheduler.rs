@@ -360,15 +360,9 @@ impl Run<'_> {
         let node = self.w.pods.node[pod.ix()];
         // Nobody asks whether the node still exists; pod garbage collection finds such a pod.
         let ok = there && !deleting;
-        self.w.api.answered(
-            Call::Bind,
-            if ok {
-                Answer::Success
-            } else {
-                Answer::NotFound
-            },
-            self.w.now,
-        );
+        self.w
+            .api
+            .answered(Call::Bind, Answer::found(ok), self.w.now);
         if !ok {
             return;
         }
