@@ -20,7 +20,7 @@ pub struct Cli {
 pub enum Command {
     /// Run a scenario, or manifests, and tell what happened
     #[command(
-        after_help = "Examples:\n  jobset-sim run scenarios/restart-5000-recreate.yaml\n  jobset-sim run -f jobset.yaml -t topologies/small-16.yaml --out run-1\n  jobset-sim run scenario.yaml --set controlPlane.preset=defaults --seeds 100 --format json"
+        after_help = "Examples:\n  jobset-sim run scenarios/restart-5000-recreate.yaml\n  jobset-sim run -f jobset.yaml -t topologies/small-16.yaml --out run-1\n  jobset-sim run scenario.yaml --set controlPlane.preset=stock --seeds 100 --format json"
     )]
     Run(RunArgs),
     /// Compare Recreate with InPlaceRestart on 5,000 pods: two runs, one picture
@@ -50,7 +50,7 @@ pub struct RunArgs {
     /// Cluster for the manifests [default: one that is just large enough]
     #[arg(short = 't', value_name = "TOPOLOGY")]
     pub topology: Option<PathBuf>,
-    /// Override any field of the scenario, e.g. faults[0].afterReady=60s; repeatable
+    /// Override any field of the scenario, e.g. faults.0.afterReady=60s; repeatable
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
     pub sets: Vec<(String, String)>,
     /// Seed of every random number [default: the scenario's]
@@ -148,7 +148,7 @@ pub enum SchemaKind {
 fn path_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((path, value)) if !path.is_empty() => Ok((path.to_owned(), value.to_owned())),
-        _ => Err("write PATH=VALUE, e.g. controlPlane.preset=defaults".to_owned()),
+        _ => Err("write PATH=VALUE, e.g. controlPlane.preset=stock".to_owned()),
     }
 }
 
