@@ -13,20 +13,16 @@ use crate::policy::{self, JobPlan};
 use crate::record::Deleter;
 use std::collections::VecDeque;
 
-/// kubernetes.md 1.1: SyncJobBatchPeriod.
-const SYNC_BATCH_PERIOD: Duration = Duration::from_secs(1);
-/// Work queue limiter of failed syncs: 1 s · 2^k, at most 60 s.
-const ERROR_BACKOFF_CAP_S: u64 = 60;
 /// kubernetes.md 1.1: MaxUncountedPods.
 const MAX_UNCOUNTED_PODS: usize = 500;
 
 #[derive(Default)]
 pub struct JobController {
-    queue: VecDeque<JobId>,
+    pub(super) queue: VecDeque<JobId>,
     pub workers: Vec<Worker>,
     pub events: JobEventRecorder,
     pub busy: BusyTimes,
-    busy_since: Time,
+    pub(super) busy_since: Time,
     pub syncs: u64,
     pub longest_queue: u32,
 }
@@ -37,9 +33,9 @@ pub struct Worker {
     pub job: JobId,
     pub incarnation: u32,
     pub active: bool,
-    step: Step,
+    pub(super) step: Step,
     outstanding: u32,
-    failed: bool,
+    pub(super) failed: bool,
     plan: JobPlan,
     /// Indexes to create, and how many of them have been asked for.
     create: Vec<u32>,
@@ -54,7 +50,7 @@ pub struct Worker {
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Default)]
-enum Step {
+pub(super) enum Step {
     #[default]
     Idle,
     Deleting,
@@ -92,67 +88,7 @@ impl JobController {
 }
 
 impl Run<'_> {
-    /// A pod or the Job's status changed: sync in 1 s, unless one is due earlier.
-    pub fn enqueue_job_batched(&mut self, job: JobId) {
-        self.enqueue_job(job, SYNC_BATCH_PERIOD);
-    }
-
-    pub fn enqueue_job(&mut self, job: JobId, delay: Duration) {
-        if !self.w.jobs[job.ix()].exists {
-            return;
-        }
-        let at = self.w.now + delay;
-        if at < self.w.jobs[job.ix()].sync.due {
-            self.w.jobs[job.ix()].sync.due = at;
-            self.at(at, Event::JobDue(job));
-        }
-    }
-
-    pub fn job_due(&mut self, job: JobId) {
-        let sync = &mut self.w.jobs[job.ix()].sync;
-        if sync.due != self.w.now {
-            return;
-        }
-        sync.due = Time::NEVER;
-        if sync.processing {
-            sync.dirty = true;
-        } else if !sync.queued {
-            sync.queued = true;
-            let c = &mut self.w.job_controller;
-            c.queue.push_back(job);
-            c.longest_queue = c.longest_queue.max(c.queue.len() as u32);
-        }
-        self.run_job_workers();
-    }
-
-    fn run_job_workers(&mut self) {
-        while !self.w.job_controller.queue.is_empty() {
-            let Some(worker) = self.w.job_controller.workers.iter().position(|w| !w.active) else {
-                return;
-            };
-            let c = &mut self.w.job_controller;
-            let Some(job) = c.queue.pop_front() else {
-                return;
-            };
-            self.w.jobs[job.ix()].sync.queued = false;
-            if !self.w.jobs[job.ix()].exists {
-                continue;
-            }
-            c.syncs += 1;
-            if c.workers.iter().filter(|w| w.active).count() + 1 == c.workers.len() {
-                c.busy_since = self.w.now;
-            }
-            self.w.jobs[job.ix()].sync.processing = true;
-            let w = &mut c.workers[worker];
-            w.active = true;
-            w.job = job;
-            w.incarnation = self.w.jobs[job.ix()].incarnation;
-            w.failed = false;
-            self.start_sync(worker, job);
-        }
-    }
-
-    fn start_sync(&mut self, worker: usize, job: JobId) {
+    pub(super) fn start_sync(&mut self, worker: usize, job: JobId) {
         if self.w.jobs[job.ix()].status.is_finished() {
             return self.end_sync(worker);
         }
@@ -425,36 +361,6 @@ impl Run<'_> {
         } else {
             self.end_sync(worker);
         }
-    }
-
-    fn end_sync(&mut self, worker: usize) {
-        let c = &mut self.w.job_controller;
-        if c.workers.iter().all(|w| w.active) {
-            c.busy.add(c.busy_since, self.w.now);
-        }
-        let w = &mut c.workers[worker];
-        w.active = false;
-        w.step = Step::Idle;
-        let (job, failed) = (w.job, w.failed);
-        let exists = self.w.jobs[job.ix()].exists;
-        let sync = &mut self.w.jobs[job.ix()].sync;
-        sync.processing = false;
-        if failed && exists {
-            let delay = (1u64 << sync.errors.min(6)).min(ERROR_BACKOFF_CAP_S);
-            sync.errors += 1;
-            self.enqueue_job(job, Duration::from_secs(delay));
-        } else {
-            sync.errors = 0;
-        }
-        let sync = &mut self.w.jobs[job.ix()].sync;
-        if sync.dirty {
-            sync.dirty = false;
-            if !sync.queued {
-                sync.queued = true;
-                self.w.job_controller.queue.push_back(job);
-            }
-        }
-        self.run_job_workers();
     }
 
     /// Indexes without an active or succeeded pod (nor, with replacement Failed, a terminating one), lowest first.

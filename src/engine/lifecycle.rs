@@ -7,6 +7,7 @@ use super::api::{Answer, Call};
 use super::event::Event;
 use super::lane::BusyTimes;
 use super::model::Model;
+use super::pod_gc::POD_GC_PERIOD;
 use super::pods::flag;
 use super::run::Run;
 use crate::base::random::{Purpose, Streams};
@@ -23,21 +24,19 @@ const MONITOR_PERIOD: Duration = Duration::from_secs(5);
 const TAINT_INTERVAL: Duration = Duration::from_secs(10);
 const SLOW_TAINT_INTERVAL: Duration = Duration::from_secs(100);
 const LARGE_ZONE: u32 = 50;
-const POD_GC_PERIOD: Duration = Duration::from_secs(20);
-const QUARANTINE: Duration = Duration::from_secs(40);
 const DEFAULT_TOLERATION_S: u64 = 300;
 
 #[derive(Default)]
 pub struct NodeLifecycle {
     monitor_phase: Duration,
-    pod_gc_phase: Duration,
+    pub(super) pod_gc_phase: Duration,
     monitor_armed: bool,
-    pod_gc_armed: bool,
+    pub(super) pod_gc_armed: bool,
     /// Nodes whose state the monitor has to look at.
     watched: Vec<NodeId>,
-    deleted: Vec<NodeId>,
+    pub(super) deleted: Vec<NodeId>,
     /// Pods that were deleted before they had a node.
-    unscheduled: Vec<(PodId, u32)>,
+    pub(super) unscheduled: Vec<(PodId, u32)>,
     /// When the zone's limiter gives its next NoExecute taint.
     zone_next: Vec<Time>,
     zone_unknown: Vec<u32>,
@@ -68,7 +67,7 @@ impl NodeLifecycle {
 }
 
 /// The first instant at or after `t` of a clock with this phase and period.
-fn next_tick(t: Time, phase: Duration, period: Duration) -> Time {
+pub(super) fn next_tick(t: Time, phase: Duration, period: Duration) -> Time {
     let since = t.0.saturating_sub(phase.0);
     Time(phase.0 + since.div_ceil(period.0) * period.0)
 }
@@ -372,103 +371,9 @@ impl Run<'_> {
         self.arm_pod_gc();
     }
 
-    /// Pod garbage collection has something to look at: a missing node, or terminating pods on an out-of-service one.
-    pub fn arm_pod_gc(&mut self) {
-        let l = &mut self.w.lifecycle;
-        if l.pod_gc_armed || !self.pod_gc_has_work() {
-            return;
-        }
-        let l = &mut self.w.lifecycle;
-        l.pod_gc_armed = true;
-        let at = next_tick(self.w.now + Duration(1), l.pod_gc_phase, POD_GC_PERIOD);
-        self.at(at, Event::PodGcTick);
-    }
-
-    fn pod_gc_has_work(&self) -> bool {
-        let l = &self.w.lifecycle;
-        !l.unscheduled.is_empty()
-            || l.deleted
-                .iter()
-                .any(|n| !self.w.nodes.pods[n.ix()].is_empty())
-            || (self.w.nodes.troubled > 0 && self.out_of_service_nodes().next().is_some())
-    }
-
-    fn out_of_service_nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
-        let nodes = &self.w.nodes;
-        (0..nodes.state.len() as u32).map(NodeId).filter(|n| {
-            nodes.state[n.ix()].unknown
-                && nodes.has_taint(*n, OUT_OF_SERVICE, TaintEffect::NoExecute)
-                && nodes.pods[n.ix()]
-                    .iter()
-                    .any(|p| self.w.pods.has(*p, flag::DELETING))
-        })
-    }
-
-    /// A pod without a node was deleted and its finalizer keeps it: no kubelet will end it.
-    pub fn terminating_unscheduled(&mut self, pod: PodId) {
-        let incarnation = self.w.pods.incarnation[pod.ix()];
-        self.w.lifecycle.unscheduled.push((pod, incarnation));
-        self.arm_pod_gc();
-    }
-
-    pub fn node_object_deleted(&mut self, node: NodeId) {
-        self.w.lifecycle.deleted.push(node);
-        self.arm_pod_gc();
-    }
-
     pub fn forget_unknown(&mut self, node: NodeId) {
         let zone = self.m.cluster.zone[node.ix()];
         self.w.lifecycle.zone_unknown[zone.ix()] -= 1;
-    }
-
-    /// Every 20 s: pods of nodes missing for 40 s or more, terminating pods of out-of-service nodes and terminating
-    /// pods without a node are failed and removed by force.
-    pub fn pod_gc_tick(&mut self) {
-        self.w.lifecycle.pod_gc_armed = false;
-        let mut victims: Vec<PodId> = Vec::new();
-        for k in 0..self.w.lifecycle.deleted.len() {
-            let node = self.w.lifecycle.deleted[k];
-            let missed = self.w.nodes.state[node.ix()].missed_since;
-            if missed == Time::NEVER {
-                self.w.nodes.state[node.ix()].missed_since = self.w.now;
-            } else if self.w.now.since(missed) >= QUARANTINE {
-                victims.extend(&self.w.nodes.pods[node.ix()]);
-            }
-        }
-        for node in self.out_of_service_nodes() {
-            victims.extend(
-                self.w.nodes.pods[node.ix()]
-                    .iter()
-                    .filter(|p| self.w.pods.has(**p, flag::DELETING)),
-            );
-        }
-        let mut unscheduled = std::mem::take(&mut self.w.lifecycle.unscheduled);
-        for (pod, incarnation) in unscheduled.drain(..) {
-            if self.w.pods.is(pod, incarnation) && !self.w.pods.has(pod, flag::BOUND) {
-                victims.push(pod);
-            }
-        }
-        self.w.lifecycle.unscheduled = unscheduled;
-        for pod in victims {
-            self.remove_by_force(pod, Deleter::PodGarbageCollector);
-        }
-        self.arm_pod_gc();
-    }
-
-    /// Phase Failed with DisruptionTarget, then DELETE with grace 0.
-    pub fn remove_by_force(&mut self, pod: PodId, by: Deleter) {
-        if !self.w.pods.exists(pod) {
-            return;
-        }
-        self.w
-            .api
-            .answered(Call::PodGcPatch, Answer::Success, self.w.now);
-        self.w
-            .api
-            .answered(Call::PodGcDelete, Answer::Success, self.w.now);
-        self.w.pods.set(pod, flag::DISRUPTION_TARGET);
-        self.finish_pod(pod, false);
-        self.mark_deleting(pod, by, true);
     }
 }
 
