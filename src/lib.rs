@@ -1,10 +1,13 @@
 //! Deterministic discrete-event simulation of Kubernetes JobSets on modelled accelerator clusters.
 
+pub mod admission;
 pub mod base;
 pub mod cli;
 pub mod engine;
+pub mod lint;
 pub mod manifest;
 pub mod metrics;
+pub mod objects;
 pub mod placement;
 pub mod policy;
 pub mod record;

@@ -4,17 +4,40 @@ use crate::support::{files, root, scenario_names};
 use std::path::{Path, PathBuf};
 
 /// Top-level modules that each layer may use; `cli` and `main` may use everything.
-const LAYERS: [(&str, &[&str]); 12] = [
+const LAYERS: [(&str, &[&str]); 14] = [
     ("base", &[]),
     ("spec", &["base"]),
     ("record", &["base", "spec"]),
-    ("manifest", &["base", "spec"]),
+    ("manifest", &["base", "spec", "admission"]),
     ("topology", &["base", "spec"]),
+    ("admission", &["base", "spec"]),
+    ("objects", &["base", "spec", "admission"]),
+    (
+        "lint",
+        &[
+            "base",
+            "spec",
+            "admission",
+            "objects",
+            "manifest",
+            "policy",
+            "topology",
+        ],
+    ),
     ("policy", &["base", "spec", "record"]),
     ("placement", &["base", "spec", "topology"]),
     (
         "engine",
-        &["base", "spec", "record", "topology", "policy", "placement"],
+        &[
+            "base",
+            "spec",
+            "record",
+            "topology",
+            "policy",
+            "placement",
+            "admission",
+            "objects",
+        ],
     ),
     ("metrics", &["base", "spec", "record"]),
     ("stats", &["base"]),
@@ -24,7 +47,15 @@ const LAYERS: [(&str, &[&str]); 12] = [
     ),
     (
         "validate",
-        &["base", "spec", "record", "engine", "manifest"],
+        &[
+            "base",
+            "spec",
+            "record",
+            "engine",
+            "manifest",
+            "admission",
+            "objects",
+        ],
     ),
 ];
 

@@ -1,0 +1,63 @@
+//! What the API server and JobSet's webhooks answer to a JobSet that is created or updated.
+//!
+//! Pure: object in, stored object or refusal out. Objects are JSON trees as the API server holds them; what a field
+//! means to the model is the business of `manifest`. Must never know of files, lines or virtual time.
+
+use serde_json::Value;
+
+/// JobSet's process-wide feature gates, as far as admission asks for them (jobset.md 1.8).
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gates {
+    pub in_place_restart: bool,
+    pub restart_job: bool,
+    pub elastic_job_set: bool,
+}
+
+/// What the server says no to, in its own words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// HTTP status.
+    pub code: u16,
+    /// `Invalid`, `BadRequest` …; empty where the server leaves it empty.
+    pub reason: String,
+    /// The whole sentence.
+    pub message: String,
+}
+
+/// A POST of a JobSet.
+pub struct Create<'a> {
+    pub object: &'a Value,
+    pub namespace: &'a str,
+    pub gates: Gates,
+    /// PersistentVolumeClaims of the namespace (VAL-19, VAL-20).
+    pub existing_claims: &'a [Value],
+}
+
+/// The stored object, or the refusal.
+pub fn create(request: &Create) -> Result<Value, Rejection> {
+    Ok(request.object.clone())
+}
+
+/// A new version of a stored JobSet (PUT, or what a patch made of it).
+pub fn update(_old: &Value, new: &Value, _gates: Gates) -> Result<Value, Rejection> {
+    Ok(new.clone())
+}
+
+/// RFC 7386.
+pub fn merge_patch(target: &mut Value, patch: &Value) {
+    let Value::Object(fields) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = Value::Object(Default::default());
+    }
+    let object = target.as_object_mut().expect("made an object above");
+    for (key, value) in fields {
+        if value.is_null() {
+            object.remove(key);
+        } else {
+            merge_patch(object.entry(key.clone()).or_insert(Value::Null), value);
+        }
+    }
+}
