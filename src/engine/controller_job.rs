@@ -366,7 +366,7 @@ impl Run<'_> {
     /// Indexes without an active or succeeded pod (nor, with replacement Failed, a terminating one), lowest first.
     fn missing_indexes(&self, job: JobId, count: u32, into: &mut Vec<u32>) {
         let m = &self.m.jobs[job.ix()];
-        let only_failed = self.m.job_spec(job).pod_replacement_policy()
+        let only_failed = self.job_spec(job).pod_replacement_policy()
             == crate::spec::PodReplacementPolicy::Failed;
         let p = &self.w.pods;
         let taken = |pod: PodId| {

@@ -70,10 +70,23 @@ impl Run<'_> {
     pub fn submit(&mut self, jobset: JobSetId) {
         let js = &mut self.w.jobsets[jobset.ix()];
         js.submitted = true;
-        js.suspended = self.m.jobsets[jobset.ix()].spec.spec.suspend;
+        js.spec = self.m.jobsets[jobset.ix()].spec.clone();
+        js.suspended = js.spec.spec.suspend;
         js.resource_version = 1;
         self.emit(Body::JobSetCreated { jobset });
         self.jobset_changed(jobset);
+    }
+
+    /// The JobSet manager comes back with other feature gates; its first pass over everything follows (REC-1).
+    pub fn switch_gates(&mut self, index: u32) {
+        self.w.gates = self.m.scenario.gate_switches[index as usize].gates;
+        for i in 0..self.w.jobsets.len() as u32 {
+            let js = &mut self.w.jobsets[i as usize];
+            js.errors = 0;
+            if js.submitted && !js.deleted {
+                self.enqueue_jobset(JobSetId(i));
+            }
+        }
     }
 
     /// The stored JobSet changed: the manager's cache will see it, and a pass follows (REC-1).
@@ -117,6 +130,7 @@ impl Run<'_> {
             exists: js.submitted && !js.deleted,
             deleting: js.deleting,
             suspended: js.suspended,
+            spec: js.spec.clone(),
             status,
             resource_version: js.resource_version,
             service_exists: js.service_exists,
@@ -223,8 +237,10 @@ impl Run<'_> {
         ids.clear();
         for job in self.m.jobs_of(jobset) {
             if let Some(view) = &self.w.jobs[job.ix()].cached.view {
-                views.push(view.clone());
-                ids.push(job);
+                let slot = (view.rj, view.index);
+                let at = views.partition_point(|v: &JobView| (v.rj, v.index) <= slot);
+                views.insert(at, view.clone());
+                ids.insert(at, job);
             }
         }
         plan.clear();
@@ -233,12 +249,12 @@ impl Run<'_> {
         if js.cached.exists {
             let names = self.m.names.jobs.as_slice();
             let view = JobSetView {
-                jobset: &m.spec,
+                jobset: &js.cached.spec,
                 suspended: js.cached.suspended,
                 deleting: js.cached.deleting,
                 status: &js.cached.status,
                 jobs: &views,
-                gates: self.m.scenario.control_plane.feature_gates,
+                gates: self.w.gates,
                 now: self.w.now,
                 service_exists: js.cached.service_exists,
                 in_place: m.in_place.then(|| js.in_place_view()),
@@ -312,7 +328,7 @@ impl Run<'_> {
                 Step::Resuming => c.plan.resume.len(),
                 _ => 1,
             };
-            let c = &mut self.w.jobset_controller;
+            let c = &self.w.jobset_controller;
             if c.in_flight >= width || c.next >= total {
                 return;
             }
@@ -322,10 +338,11 @@ impl Run<'_> {
                 Step::Resuming => c.view_jobs[c.plan.resume[c.next] as usize],
                 Step::Creating => {
                     let create = c.plan.create[c.next];
-                    JobId(self.m.jobsets[jobset.ix()].rj_first[create.rj as usize] + create.index)
+                    self.free_place(jobset, create.rj, create.index)
                 }
                 _ => JobId::NONE,
             };
+            let c = &mut self.w.jobset_controller;
             c.next += 1;
             c.in_flight += 1;
             let answered = self.w.api.send(call, self.w.now);

@@ -27,6 +27,7 @@ fn texts_of(body: &Body, texts: &Texts) -> u64 {
         | Body::KubeEvent {
             reason, message, ..
         } => of_text(texts.get(reason)) ^ of_text(texts.get(message)).rotate_left(1),
+        Body::Answered { answer, .. } => of_text(texts.get(answer)),
         _ => 0,
     }
 }
@@ -157,6 +158,7 @@ fn words(body: &Body) -> (u64, u32, u32, u32, u32) {
         } => (29, node.0, u32::from(effect), u32::from(added), 0),
         NodeGone { node } => (30, node.0, 0, 0, 0),
         Fault { index, node, pod } => (31, index, node.0, pod.0, 0),
+        Answered { index, .. } => (34, index, 0, 0, 0),
         KubeEvent {
             object: o, warning, ..
         } => (32, object(&o), u32::from(warning), 0, 0),

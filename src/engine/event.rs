@@ -10,6 +10,7 @@ pub enum Event {
     // class 0: the script
     Submit(JobSetId),
     Fault(u32),
+    GateSwitch(u32),
     // class 1: nodes
     /// Containers of a newly bound pod run.
     ContainersUp {
@@ -158,7 +159,7 @@ impl Event {
     pub fn class(&self) -> u8 {
         use Event::*;
         match self {
-            Submit(_) | Fault(_) => 0,
+            Submit(_) | Fault(_) | GateSwitch(_) => 0,
             ContainersUp { .. }
             | ContainerExit { .. }
             | ExitNoticed { .. }

@@ -9,6 +9,7 @@ use crate::record::{Body, Deleter, LedgerCategory, NodeReady};
 use crate::spec::{
     AgentMode, FaultAction, FaultTime, Kubelet, NodeRef, RestartPolicy, TaintEffect,
 };
+use std::sync::Arc;
 
 /// Exit code of containers found dead after a crash (recordings/nodes).
 const LOST_EXIT_CODE: u8 = 255;
@@ -42,10 +43,11 @@ impl Run<'_> {
                 });
                 self.node_fault(action, node);
             }
+            Request(request) => self.user_request(index, request),
             SuspendJobSet(name) => self.user_suspends(index, name, true),
             ResumeJobSet(name) => self.user_suspends(index, name, false),
             DeleteJobSet(name) => {
-                if let Some(jobset) = self.jobset_by_name(name) {
+                if let Some(jobset) = self.stored_jobset(name) {
                     self.emit(Body::Fault {
                         index,
                         node: NodeId::NONE,
@@ -119,7 +121,7 @@ impl Run<'_> {
         }
     }
 
-    fn cordon(&mut self, node: NodeId) {
+    pub fn cordon(&mut self, node: NodeId) {
         self.w.nodes.state[node.ix()].cordoned = true;
         self.add_taint(node, UNSCHEDULABLE, TaintEffect::NoSchedule);
     }
@@ -236,7 +238,7 @@ impl Run<'_> {
         );
     }
 
-    fn delete_node(&mut self, node: NodeId) {
+    pub fn delete_node(&mut self, node: NodeId) {
         let s = self.w.nodes.state[node.ix()];
         if !s.exists {
             return;
@@ -295,7 +297,7 @@ impl Run<'_> {
     }
 
     fn user_suspends(&mut self, index: u32, name: &str, suspend: bool) {
-        let Some(jobset) = self.jobset_by_name(name) else {
+        let Some(jobset) = self.stored_jobset(name) else {
             return;
         };
         self.emit(Body::Fault {
@@ -304,30 +306,33 @@ impl Run<'_> {
             pod: PodId::NONE,
         });
         let js = &mut self.w.jobsets[jobset.ix()];
-        if js.deleted || js.suspended == suspend {
+        if js.suspended == suspend {
             return;
         }
         js.suspended = suspend;
+        let mut spec = (*js.spec).clone();
+        spec.spec.suspend = suspend;
+        if let Some(object) = &mut spec.object {
+            Arc::make_mut(object)["spec"]["suspend"] = suspend.into();
+        }
+        js.spec = Arc::new(spec);
         js.resource_version += 1;
         self.jobset_changed(jobset);
     }
 
-    fn jobset_by_name(&self, name: &str) -> Option<JobSetId> {
-        let at = self.m.names.jobsets.iter().position(|j| j.name == name)?;
-        self.w.jobsets[at].submitted.then_some(JobSetId(at as u32))
-    }
-
     /// The newest live pod whose name without suffix is `name`.
-    fn pod_by_name(&self, name: &str) -> Option<PodId> {
+    pub fn pod_by_name(&self, name: &str) -> Option<PodId> {
         let (job, index) = name.rsplit_once('-')?;
         let index: u32 = index.parse().ok()?;
-        let at = self.m.names.jobs.iter().position(|j| j.name == job)?;
-        let m = &self.m.jobs[at];
-        if index >= m.slots {
-            return None;
-        }
-        let pod = self.w.pods.latest[(m.first_pod + index) as usize];
-        self.w.pods.exists(pod).then_some(pod)
+        let places = self.m.names.jobs.iter().enumerate();
+        let pods = places.filter(|(_, j)| j.name == job).filter_map(|(at, _)| {
+            let m = &self.m.jobs[at];
+            let inside = index < m.slots;
+            inside.then(|| self.w.pods.latest[(m.first_pod + index) as usize])
+        });
+        // Of two Jobs of one name the later one has the newer pods.
+        pods.filter(|p| self.w.pods.exists(*p))
+            .max_by_key(|p| self.w.jobs[self.w.pods.job[p.ix()].ix()].exists)
     }
 
     fn resolve(&mut self, r: &NodeRef) -> Option<NodeId> {

@@ -87,13 +87,13 @@ impl Run<'_> {
         let j = &self.w.jobs[job.ix()];
         let target = j.status.condition(JobConditionType::FailureTarget);
         JobSyncView {
-            spec: self.m.job_spec(job),
+            spec: self.job_spec(job),
             version: self.m.scenario.control_plane.kubernetes,
             now: self.w.now,
             deleting: j.deleting,
             suspended: j.suspended,
             start_time: j.status.start_time,
-            failure_target: target.map(|t| (t.reason, t.message.as_str())),
+            failure_target: target.map(|t| (t.kubernetes_reason(), t.message.as_str())),
             success_criteria_met: j
                 .status
                 .condition(JobConditionType::SuccessCriteriaMet)
@@ -125,7 +125,7 @@ impl Run<'_> {
     /// isPodFailed: phase Failed, or deleted before it could fail, unless only failed pods are replaced.
     fn considered_failed(&self, job: JobId, pod: PodId) -> bool {
         let phase = self.w.pods.phase[pod.ix()];
-        let by_deletion = self.m.job_spec(job).pod_replacement_policy()
+        let by_deletion = self.job_spec(job).pod_replacement_policy()
             == PodReplacementPolicy::TerminatingOrFailed;
         phase == Phase::Failed
             || (by_deletion && phase != Phase::Succeeded && self.w.pods.has(pod, flag::DELETING))
@@ -195,7 +195,7 @@ impl Run<'_> {
                 *c = JobCondition {
                     kind,
                     status: to,
-                    reason,
+                    reason: reason.into(),
                     message: message.to_owned(),
                     at: now,
                 }
@@ -203,7 +203,7 @@ impl Run<'_> {
             None if to => status.conditions.push(JobCondition {
                 kind,
                 status: to,
-                reason,
+                reason: reason.into(),
                 message: message.to_owned(),
                 at: now,
             }),
@@ -374,7 +374,7 @@ impl Run<'_> {
         let condition = JobCondition {
             kind,
             status: true,
-            reason,
+            reason: reason.into(),
             message: message.to_owned(),
             at,
         };

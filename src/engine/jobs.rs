@@ -1,7 +1,12 @@
 //! Job objects: stored status, live counters, the Job controller's books and the collector's marks for each slot.
 
 use crate::base::*;
+use crate::placement::TemplateFacts;
 use crate::record::{ConditionOutcome, JobConditionType};
+use crate::spec::JobSpec;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 #[derive(Default)]
 pub struct Job {
@@ -11,6 +16,20 @@ pub struct Job {
     pub incarnation: u32,
     pub restart_attempt: u32,
     pub job_restart_attempt: u32,
+    /// Labels that a user has set (or taken away) since.
+    pub relabelled: Vec<(String, Option<String>)>,
+    /// A user's finalizer keeps the object.
+    pub held: bool,
+    /// Only a user's finalizer keeps the object.
+    pub collected: bool,
+    /// The object is gone, pods of it are not.
+    pub left_behind: bool,
+    /// What differs from the manifest: scaled, or created after an update of the JobSet.
+    pub spec: Option<Arc<JobSpec>>,
+    /// As stored; only kept where the script asks for it.
+    pub object: Option<Arc<Value>>,
+    /// The same for the scheduler.
+    pub facts: Option<Arc<TemplateFacts>>,
     /// What is stored: the JobSet controller sees only this.
     pub status: JobStatus,
     /// What the Job controller's informer would count.
@@ -49,17 +68,33 @@ pub struct JobStatus {
 pub struct JobCondition {
     pub kind: JobConditionType,
     pub status: bool,
-    pub reason: &'static str,
+    /// Not one of Kubernetes' own only where a user wrote it.
+    pub reason: Cow<'static, str>,
     pub message: String,
     pub at: Time,
 }
 
+/// Reasons that the Job controller itself gives to FailureTarget and Failed.
+const FAILURE_REASONS: [&str; 5] = [
+    "BackoffLimitExceeded",
+    "DeadlineExceeded",
+    "PodFailurePolicy",
+    "FailedIndexes",
+    "MaxFailedIndexesExceeded",
+];
+
 impl JobCondition {
+    /// The reason of a failure as one of Kubernetes' own.
+    pub fn kubernetes_reason(&self) -> &'static str {
+        let known = FAILURE_REASONS.into_iter().find(|r| *r == self.reason);
+        known.unwrap_or(FAILURE_REASONS[0])
+    }
+
     pub fn outcome(&self) -> ConditionOutcome {
         ConditionOutcome {
             kind: self.kind.as_str(),
             status: self.status,
-            reason: self.reason.to_owned(),
+            reason: self.reason.to_string(),
             message: self.message.clone(),
             last_transition: self.at,
         }

@@ -30,7 +30,7 @@ pub fn view_of(j: &Job, m: &JobModel) -> JobView {
         succeeded: j.status.succeeded,
         finished: finished.map(|c| FinishedView {
             failed: c.kind == JobConditionType::Failed,
-            reason: c.reason.to_owned(),
+            reason: c.reason.to_string(),
             message: c.message.clone(),
             at: c.at,
         }),
@@ -69,6 +69,21 @@ impl Run<'_> {
         // A deletion raises metadata.generation: no batching.
         self.enqueue_job(job, Duration::ZERO);
         self.job_written(job);
+    }
+
+    /// Where the Job of a slot goes: a place whose Job exists (the POST will fail), or one without old pods.
+    pub fn free_place(&self, jobset: JobSetId, rj: u32, index: u32) -> JobId {
+        let jobs = &self.w.jobs;
+        let mut places = self.m.places(jobset, rj, index);
+        let first = places.next().unwrap_or(JobId::NONE);
+        if jobs[first.ix()].exists {
+            return first;
+        }
+        let second = places.next();
+        match second {
+            Some(p) if jobs[p.ix()].exists || jobs[first.ix()].live.objects > 0 => p,
+            _ => first,
+        }
     }
 
     /// POST of a Job; false if the name is taken (CRE-4).

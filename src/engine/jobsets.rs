@@ -1,8 +1,11 @@
 //! JobSet objects: stored status, the manager's cached copy, and aggregates over pods kept incrementally.
 
+use super::pods::BAD_ATTEMPT;
 use crate::base::*;
 use crate::policy::{InPlaceView, JobSetStatus};
 use crate::record::{JobOutcome, ReplicatedJobStatus};
+use crate::spec::JobSet;
+use std::sync::Arc;
 
 #[derive(Default)]
 pub struct JobSetState {
@@ -10,6 +13,8 @@ pub struct JobSetState {
     pub deleting: bool,
     pub deleted: bool,
     pub suspended: bool,
+    /// As stored; `suspended` says what its `suspend` says.
+    pub spec: Arc<JobSet>,
     pub status: JobSetStatus,
     pub resource_version: u32,
     pub service_exists: bool,
@@ -38,6 +43,7 @@ pub struct CachedJobSet {
     pub exists: bool,
     pub deleting: bool,
     pub suspended: bool,
+    pub spec: Arc<JobSet>,
     pub status: JobSetStatus,
     pub resource_version: u32,
     pub service_exists: bool,
@@ -96,11 +102,12 @@ impl JobSetState {
     }
 
     pub fn in_place_view(&self) -> InPlaceView {
+        let bad = self.attempts.0.iter().any(|(v, _)| *v == BAD_ATTEMPT);
         InPlaceView {
             max_container_restarts: self.restarts.0.iter().map(|(v, _)| *v).max().unwrap_or(0),
             attempts: self.attempts.0.iter().map(|(_, n)| n).sum(),
-            min_attempt: self.attempts.0.iter().map(|(v, _)| *v).min(),
-            max_attempt: self.attempts.0.iter().map(|(v, _)| *v).max(),
+            min_attempt: self.attempts.0.iter().map(|(v, _)| *v).min().filter(|_| !bad),
+            max_attempt: self.attempts.0.iter().map(|(v, _)| *v).max().filter(|_| !bad),
         }
     }
 

@@ -77,7 +77,18 @@ impl Run<'_> {
         } else {
             self.write_status(pod, StatusWrite::Running);
             self.agent_starts(pod);
+            self.arm_barrier_crash(pod);
         }
+    }
+
+    /// A scripted crash of a pod that waits at its barrier.
+    fn arm_barrier_crash(&mut self, pod: PodId) {
+        let Some(wait) = self.rule_for(pod).and_then(|r| r.at_barrier_for) else {
+            return;
+        };
+        self.w.pending_exits += 1;
+        let epoch = self.w.pods.epoch[pod.ix()];
+        self.after(wait, Event::ContainerExit { pod, epoch });
     }
 
     /// The scripted exit of the container run that begins now, if a rule names one.
@@ -116,6 +127,10 @@ impl Run<'_> {
                     r.restart_attempt,
                     self.w.jobs[p.job[i].ix()].restart_attempt,
                 )
+                && is(
+                    r.job_restart,
+                    self.w.jobs[p.job[i].ix()].job_restart_attempt,
+                )
                 && is(r.job_try, u32::from(p.job_try[i]))
                 && is(r.in_place_attempt, attempt)
                 && is(r.container_run, u32::from(p.restarts[i]))
@@ -128,7 +143,14 @@ impl Run<'_> {
         if !self.w.pods.lives(pod, epoch) || !self.w.pods.has(pod, flag::UP) {
             return;
         }
-        let code = self.rule_for(pod).map_or(1, |r| r.exit_code);
+        let rule = self.rule_for(pod);
+        if rule.is_some_and(|r| r.at_barrier_for.is_some()) {
+            if !self.w.pods.has(pod, flag::LIFTED) {
+                self.restart_containers(pod, true);
+            }
+            return;
+        }
+        let code = rule.map_or(1, |r| r.exit_code);
         self.process_ends(pod, code);
     }
 
@@ -173,7 +195,12 @@ impl Run<'_> {
             return;
         }
         let code = i32::from(self.w.pods.exit_code[pod.ix()]);
-        match self.after_exit(pod, code) {
+        let ends = self.rule_for(pod).is_some_and(|r| r.pod_fails);
+        let after = match ends {
+            true => AfterExit::PodEnds,
+            false => self.after_exit(pod, code),
+        };
+        match after {
             AfterExit::PodEnds => self.write_status(pod, StatusWrite::Finished),
             AfterExit::RestartContainer => self.restart_containers(pod, false),
             AfterExit::RestartAll => self.restart_containers(pod, true),

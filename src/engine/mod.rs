@@ -20,6 +20,7 @@ mod jobset_jobs;
 mod jobsets;
 mod kubelet;
 mod lane;
+mod leftovers;
 mod ledger;
 mod lifecycle;
 pub mod model;
@@ -29,8 +30,10 @@ mod pod_life;
 pub mod pods;
 pub mod queue;
 mod readiness;
+mod requests;
 mod run;
 mod scheduler;
+mod show;
 mod world;
 
 pub use digest::of_records as digest_of;

@@ -5,6 +5,8 @@ use crate::placement::TemplateFacts;
 use crate::record::{JobName, JobSetName, Names};
 use crate::spec::*;
 use crate::topology::{Cluster, Domains};
+use serde_json::Value;
+use std::sync::Arc;
 
 pub struct Model {
     pub scenario: Scenario,
@@ -22,11 +24,15 @@ pub struct Model {
 }
 
 pub struct JobSetModel {
-    pub spec: JobSet,
+    /// As submitted; `JobSetState::spec` is what is stored now.
+    pub spec: Arc<JobSet>,
     pub submit_at: Duration,
     /// Jobs are `first_job .. first_job + jobs`, replicatedJob after replicatedJob.
     pub first_job: u32,
     pub jobs: u32,
+    /// `jobs` more places from here, one per slot: for a Job that is created while pods of a Job of its name live on
+    /// without their owner. Absent unless the script deletes Jobs that way.
+    pub second_places: Option<u32>,
     /// First job id of each replicatedJob.
     pub rj_first: Vec<u32>,
     /// REC-4: false if another controller manages it.
@@ -38,6 +44,7 @@ pub struct JobSetModel {
     pub wanted_pods: u32,
 }
 
+#[derive(Clone)]
 pub struct JobModel {
     pub jobset: JobSetId,
     pub rj: u32,
@@ -97,7 +104,7 @@ impl Model {
             model.add_jobset(submitted);
         }
         let problems: Vec<String> = model.unplaceable();
-        if problems.is_empty() {
+        if problems.is_empty() || scenario.admit_unplaceable {
             Ok(model)
         } else {
             Err(problems)
@@ -124,7 +131,8 @@ impl Model {
                 .template
                 .completions()
                 .unwrap_or_else(|| rj.template.parallelism())
-                .max(rj.template.pods());
+                .max(rj.template.pods())
+                .max(self.scaled_to(&jobset.name, &rj.name));
             let facts = &self.templates[template.ix()];
             let accelerators = facts.accelerators(&self.cluster, &self.scenario.topology);
             let agent = self.agent_mode(jobset, rj, in_place);
@@ -165,17 +173,64 @@ impl Model {
             .managed_by
             .as_deref()
             .is_none_or(|m| m == JOBSET_CONTROLLER);
+        let jobs = self.jobs.len() as u32 - first_job;
+        let second_places = self.leaves_pods_behind().then(|| self.add_second_places(first_job));
         self.jobsets.push(JobSetModel {
-            spec: jobset.clone(),
+            spec: Arc::new(jobset.clone()),
             submit_at: submitted.submit_at,
             first_job,
-            jobs: self.jobs.len() as u32 - first_job,
+            jobs,
+            second_places,
             rj_first,
             managed,
             in_place,
             expected_pods,
             wanted_pods,
         });
+    }
+
+    /// Whether the script deletes a Job and not, or not at once, its pods.
+    fn leaves_pods_behind(&self) -> bool {
+        self.requests().any(|r| {
+            let whose = matches!(r.object.kind, ObjectKind::Job | ObjectKind::JobSet);
+            whose && matches!(r.verb, Verb::Delete { propagation, .. } if propagation != Propagation::Foreground)
+        })
+    }
+
+    fn requests(&self) -> impl Iterator<Item = &UserRequest> {
+        self.scenario.faults.iter().filter_map(|f| match &f.action {
+            FaultAction::Request(request) => Some(request),
+            _ => None,
+        })
+    }
+
+    fn add_second_places(&mut self, first_job: u32) -> u32 {
+        let first = self.jobs.len();
+        for at in first_job as usize..first {
+            let mut job = self.jobs[at].clone();
+            job.first_pod = self.pod_slots;
+            self.pod_slots += job.slots;
+            self.names.jobs.push(self.names.jobs[at].clone());
+            self.jobs.push(job);
+        }
+        first as u32
+    }
+
+    /// ELA-2: the most pods that a patch of the script gives a Job of this replicatedJob.
+    fn scaled_to(&self, jobset: &str, rj: &str) -> u32 {
+        let count = |spec: &Value, key: &str| {
+            let n = spec[key].as_u64().unwrap_or(0);
+            n.min(u64::from(MOST_SCALED_PODS)) as u32
+        };
+        self.requests()
+            .filter(|r| r.object.name == jobset || r.object.kind == ObjectKind::Job)
+            .flat_map(|r| match &r.verb {
+                Verb::Patch { body, .. } => jobs_in_patch(body, rj),
+                _ => Vec::new(),
+            })
+            .map(|spec| count(spec, "parallelism").max(count(spec, "completions")))
+            .max()
+            .unwrap_or(0)
     }
 
     /// AG-1: pods whose agent bypasses its barrier behave as if they had none. The recordings' player puts an agent
@@ -254,8 +309,33 @@ impl Model {
         &self.job_spec(job).template.spec
     }
 
+    /// All places of Jobs, the first ones in slot order, then the second ones.
     pub fn jobs_of(&self, jobset: JobSetId) -> impl Iterator<Item = JobId> + use<> {
         let js = &self.jobsets[jobset.ix()];
-        (js.first_job..js.first_job + js.jobs).map(JobId)
+        let second = js.second_places.map_or(0..0, |at| at..at + js.jobs);
+        (js.first_job..js.first_job + js.jobs)
+            .chain(second)
+            .map(JobId)
     }
+
+    /// The places of the Jobs of one slot.
+    pub fn places(&self, jobset: JobSetId, rj: u32, index: u32) -> impl Iterator<Item = JobId> {
+        let js = &self.jobsets[jobset.ix()];
+        let slot = js.rj_first[rj as usize] + index;
+        let second = js.second_places.map(|at| at + slot - js.first_job);
+        [Some(slot), second].into_iter().flatten().map(JobId)
+    }
+}
+
+/// A script that scales beyond is refused at run time like any workload that does not fit.
+const MOST_SCALED_PODS: u32 = 100_000;
+
+/// Job specs that a patch of a JobSet or of a Job writes.
+fn jobs_in_patch<'b>(body: &'b Value, rj: &str) -> Vec<&'b Value> {
+    let rjs = body["spec"]["replicatedJobs"].as_array();
+    let of_rj = rjs.into_iter().flatten().filter(|r| r["name"] == rj);
+    of_rj
+        .map(|r| &r["template"]["spec"])
+        .chain([&body["spec"]])
+        .collect()
 }

@@ -228,7 +228,7 @@ impl Run<'_> {
     /// The object leaves etcd once it is deleting, confirmed and without finalizers.
     pub fn remove_if_free(&mut self, pod: PodId) {
         let i = pod.ix();
-        if !self.w.pods.exists(pod) || self.w.pods.has(pod, flag::FINALIZER) {
+        if !self.w.pods.exists(pod) || self.w.pods.has(pod, flag::FINALIZER | flag::HELD) {
             return;
         }
         if !(self.w.pods.has(pod, flag::DELETING) && self.w.pods.has(pod, flag::CONFIRMED)) {
@@ -276,6 +276,7 @@ impl Run<'_> {
             self.w.pods.latest[primary.ix()] = primary;
         }
         self.pod_changed_of(job);
+        self.forget_left_behind(job);
         let incarnation = self.w.jobs[job.ix()].incarnation;
         if self.w.jobs[job.ix()].deleting {
             let lag = self.watch_lag();

@@ -56,9 +56,13 @@ pub mod flag {
     pub const AGENT_EXIT: u32 = 1 << 16;
     /// spec.nodeName is stored.
     pub const BOUND: u32 = 1 << 17;
+    /// A user's finalizer keeps the object.
+    pub const HELD: u32 = 1 << 18;
 }
 
 pub const NO_ATTEMPT: u32 = u32::MAX;
+/// An annotation that is no non-negative integer (IPR-3).
+pub const BAD_ATTEMPT: u32 = u32::MAX - 1;
 
 /// Columns, indexed by `PodId`.
 #[derive(Default)]

@@ -10,7 +10,7 @@ use super::{check, digest};
 use crate::base::random::{Dist, Purpose};
 use crate::base::*;
 use crate::record::*;
-use crate::spec::{FaultTime, StopWhen};
+use crate::spec::{BY_SCRIPT, FaultTime, JobSpec, StopWhen};
 
 /// One run in progress: the fixed model, the changing world, the sink of records.
 pub struct Run<'a> {
@@ -57,8 +57,14 @@ impl Run<'_> {
 
     fn begin(&mut self) {
         for (i, js) in self.m.jobsets.iter().enumerate() {
+            if js.submit_at == BY_SCRIPT {
+                continue;
+            }
             let at = Time::ZERO + js.submit_at;
             self.at(at, Event::Submit(JobSetId(i as u32)));
+        }
+        for (i, switch) in self.m.scenario.gate_switches.iter().enumerate() {
+            self.at(Time::ZERO + switch.at, Event::GateSwitch(i as u32));
         }
         for (i, fault) in self.m.scenario.faults.iter().enumerate() {
             if let FaultTime::At(at) = fault.at {
@@ -72,6 +78,7 @@ impl Run<'_> {
         match event {
             Submit(jobset) => self.submit(jobset),
             Fault(index) => self.fault(index),
+            GateSwitch(index) => self.switch_gates(index),
             ContainersUp { pod, epoch } => self.containers_up(pod, epoch),
             ContainerExit { pod, epoch } => self.container_exit(pod, epoch),
             ExitNoticed { pod, epoch } => self.exit_noticed(pod, epoch),
@@ -119,6 +126,14 @@ impl Run<'_> {
             PodGcTick => self.pod_gc_tick(),
             CycleDone { pod, incarnation } => self.cycle_done(pod, incarnation),
             BackoffOver { pod, incarnation } => self.backoff_over(pod, incarnation),
+        }
+    }
+
+    /// The Job's spec as stored now.
+    pub fn job_spec(&self, job: JobId) -> &JobSpec {
+        match &self.w.jobs[job.ix()].spec {
+            Some(spec) => spec,
+            None => self.m.job_spec(job),
         }
     }
 

@@ -16,6 +16,7 @@ use super::scheduler::Scheduler;
 use crate::base::random::Streams;
 use crate::base::*;
 use crate::record::{NO_CAUSE, Texts};
+use crate::spec::FeatureGates;
 
 pub struct World {
     pub now: Time,
@@ -27,6 +28,8 @@ pub struct World {
     pub events: u64,
     pub digest: u64,
     pub texts: Texts,
+    /// The manager's feature gates now.
+    pub gates: FeatureGates,
     pub nodes: Nodes,
     pub pods: Pods,
     pub jobs: Vec<Job>,
@@ -62,6 +65,7 @@ impl World {
             events: 0,
             digest: 0,
             texts: Texts::default(),
+            gates: plane.feature_gates,
             nodes: Nodes::default(),
             pods: Pods::default(),
             jobs: (0..m.jobs.len()).map(|_| Job::default()).collect(),
@@ -94,6 +98,7 @@ impl World {
         self.events = 0;
         self.digest = super::digest::START;
         self.texts.0.clear();
+        self.gates = m.scenario.control_plane.feature_gates;
         self.nodes
             .reset(&m.cluster.allocatable, &m.cluster.accelerators);
         self.pods.reset(m.pod_slots);

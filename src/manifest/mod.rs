@@ -24,7 +24,7 @@ pub mod topology;
 pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Source};
-pub use kube::{Manifests, read_manifest_path, read_manifests};
+pub use kube::{Manifests, read_manifest_path, read_manifests, stored_jobset};
 pub use presets::{Assumption, assumptions, control_plane, preset_names, timing};
 pub use scenario::{LoadedScenario, parse_scenario, read_scenario, scenario_from_manifests};
 pub use schema::json_schema;

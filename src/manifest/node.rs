@@ -45,6 +45,50 @@ pub struct Key {
 }
 
 impl Node {
+    /// The same without places, as the API's JSON.
+    pub fn to_json(&self) -> serde_json::Value {
+        use serde_json::Value as Json;
+        match &self.value {
+            Value::Null => Json::Null,
+            Value::Bool(b) => Json::from(*b),
+            Value::Int(i) => Json::from(*i),
+            Value::Float(f) => Json::from(*f),
+            Value::Str(text) => Json::from(text.as_str()),
+            Value::Seq(items) => items.iter().map(Node::to_json).collect(),
+            Value::Map(entries) => entries
+                .iter()
+                .map(|(key, value)| (key.name.clone(), value.to_json()))
+                .collect::<serde_json::Map<_, _>>()
+                .into(),
+        }
+    }
+
+    /// A tree without places.
+    pub fn from_json(json: &serde_json::Value) -> Node {
+        use serde_json::Value as Json;
+        let value = match json {
+            Json::Null => Value::Null,
+            Json::Bool(b) => Value::Bool(*b),
+            Json::Number(n) => match n.as_i64() {
+                Some(i) => Value::Int(i),
+                None => Value::Float(n.as_f64().unwrap_or(f64::NAN)),
+            },
+            Json::String(text) => Value::Str(text.clone()),
+            Json::Array(items) => Value::Seq(items.iter().map(Node::from_json).collect()),
+            Json::Object(entries) => Value::Map(
+                entries
+                    .iter()
+                    .map(|(name, value)| {
+                        let at = Pos::default();
+                        let name = name.clone();
+                        (Key { name, at }, Node::from_json(value))
+                    })
+                    .collect(),
+            ),
+        };
+        Node::new(Pos::default(), value)
+    }
+
     pub fn new(at: Pos, value: Value) -> Node {
         Node { at, value }
     }

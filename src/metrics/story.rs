@@ -12,7 +12,7 @@ pub struct StoryFold {
 }
 
 impl Sink for StoryFold {
-    fn record(&mut self, record: &Record, _: &Texts) {
+    fn record(&mut self, record: &Record, texts: &Texts) {
         let told = match record.body {
             Body::JobSetCreated { .. }
             | Body::RestartCounted { .. }
@@ -24,6 +24,7 @@ impl Sink for StoryFold {
             | Body::NodeState { .. }
             | Body::NodeGone { .. }
             | Body::Fault { .. } => true,
+            Body::Answered { answer, .. } => !texts.get(answer).is_empty(),
             Body::JobSetCondition { kind, status, .. } => {
                 // Its false is the end of the restart, told by AllReady.
                 kind != JobSetConditionType::RestartingJobSet || status

@@ -54,6 +54,11 @@ fn scenario() -> Scenario {
             at: FaultTime::At(Duration::from_secs(100)),
             action: exit,
         }],
+        gate_switches: Vec::new(),
+        admit_unplaceable: false,
+        claims_bind: true,
+        role_allows_pods_status: false,
+        decode: |_| Err("no reader".to_owned()),
         stop: Stop {
             at: Duration::from_secs(1000),
             when: StopWhen::Settled,

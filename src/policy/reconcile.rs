@@ -44,7 +44,7 @@ fn pass(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
         plan.rules.push("REC-10");
         return failure::execute(view, plan);
     }
-    if seen.successful > 0 && success::met(view) {
+    if seen.successful > 0 && success::met(view)? {
         conditions::set_completed(plan, view.now);
         plan.rules.extend(["REC-11", "SP-2"]);
         return Ok(());

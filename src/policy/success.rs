@@ -6,10 +6,14 @@ use super::JobSetView;
 use super::buckets::{Bucket, in_bucket};
 use crate::spec::Operator;
 
+/// C-76: what the manager's recovered panic says when an update has removed the policy.
+const NO_POLICY: &str =
+    "panic: runtime error: invalid memory address or nil pointer dereference [recovered]";
+
 /// SP-2. Asked only if some current Job is Complete: All over targets without replicas is then met (C-11).
-pub fn met(view: &JobSetView<'_>) -> bool {
+pub fn met(view: &JobSetView<'_>) -> Result<bool, String> {
     let spec = &view.jobset.spec;
-    let policy = &spec.success_policy;
+    let policy = spec.success_policy.as_ref().ok_or(NO_POLICY)?;
     let targeted = |rj: u32| {
         policy.target_replicated_jobs.is_empty()
             || spec
@@ -28,5 +32,5 @@ pub fn met(view: &JobSetView<'_>) -> bool {
     let matched = in_bucket(view, Bucket::Successful)
         .filter(|(_, job)| targeted(job.rj))
         .count() as u64;
-    matched >= needed
+    Ok(matched >= needed)
 }

@@ -180,6 +180,11 @@ pub enum Body {
         node: NodeId,
         pod: PodId,
     },
+    /// What the API server answered to a user's request; empty if it accepted it.
+    Answered {
+        index: u32,
+        answer: TextId,
+    },
     /// A Kubernetes Event: Warning or Normal.
     KubeEvent {
         object: ObjectRef,

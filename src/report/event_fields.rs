@@ -96,6 +96,9 @@ pub fn write(m: &mut Members<'_>, body: &Body, objects: &Objects) {
                 m.raw("node", objects.node(node));
             }
         }
+        Answered { index, .. } => {
+            m.u("fault", index);
+        }
         KubeEvent {
             object, warning, ..
         } => {

@@ -134,6 +134,7 @@ pub fn describe(body: &Body) -> (&'static str, Subject, TextId, TextId) {
         NodeTaint { node, key, .. } => ("NodeTaint", S::Node(node), key, none),
         NodeGone { node } => ("NodeGone", S::Node(node), none, none),
         Fault { node, pod, .. } => ("Fault", fault_subject(node, pod), none, none),
+        Answered { answer, .. } => ("Answered", S::Run, none, answer),
         KubeEvent {
             object,
             reason,

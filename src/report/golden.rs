@@ -240,6 +240,11 @@ impl Golden {
                 };
                 (object.replace('?', ""), format!("fault {index}"))
             }
+            Answered { index, answer } => {
+                let text = texts.get(answer);
+                let text = if text.is_empty() { "accepted" } else { text };
+                (String::new(), format!("fault {index}: {text}"))
+            }
             KubeEvent {
                 object,
                 warning,

@@ -4,7 +4,7 @@ use crate::base::*;
 use crate::metrics::RunView;
 use crate::metrics::restart::{Cause, CauseKind};
 use crate::record::Names;
-use crate::spec::{FaultAction, NodeRef};
+use crate::spec::{FaultAction, NodeRef, ObjectKind, UserRequest, Verb};
 
 pub use crate::metrics::gate::thousands;
 
@@ -109,7 +109,27 @@ pub fn fault(action: &FaultAction) -> String {
         SuspendJobSet(name) => format!("JobSet {name} is suspended"),
         ResumeJobSet(name) => format!("JobSet {name} is resumed"),
         DeleteJobSet(name) => format!("JobSet {name} is deleted"),
+        Request(request) => user_request(request),
     }
+}
+
+fn user_request(request: &UserRequest) -> String {
+    let kind = match request.object.kind {
+        ObjectKind::JobSet => "JobSet",
+        ObjectKind::Job => "Job",
+        ObjectKind::Pod => "pod",
+        ObjectKind::Node => "node",
+        ObjectKind::Service => "Service",
+        ObjectKind::PersistentVolumeClaim => "PersistentVolumeClaim",
+        ObjectKind::Other => "object",
+    };
+    let what = match &request.verb {
+        Verb::Patch { body, .. } => format!("patched with {body}"),
+        Verb::Create { .. } => "created".to_owned(),
+        Verb::Delete { .. } => "deleted".to_owned(),
+        Verb::Show { .. } => "shown".to_owned(),
+    };
+    format!("{kind} {} is {what}", request.object.name)
 }
 
 /// What began a restart.

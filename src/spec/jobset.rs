@@ -1,7 +1,9 @@
 //! The JobSet (`jobset.x-k8s.io/v1alpha2`) after defaulting (DEF-1…DEF-6 and the CRD's defaults).
 
 use super::job::JobSpec;
+use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 #[derive(Clone, Debug, Default)]
 pub struct JobSet {
@@ -9,21 +11,26 @@ pub struct JobSet {
     pub namespace: String,
     pub labels: BTreeMap<String, String>,
     pub annotations: BTreeMap<String, String>,
+    pub finalizers: Vec<String>,
     pub spec: JobSetSpec,
+    /// The whole object as the API server stores it; absent where nobody asks for it.
+    pub object: Option<Arc<Value>>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct JobSetSpec {
     pub replicated_jobs: Vec<ReplicatedJob>,
     pub network: Network,
-    pub success_policy: SuccessPolicy,
+    /// None only after an update removed it (C-76).
+    pub success_policy: Option<SuccessPolicy>,
     pub failure_policy: Option<FailurePolicy>,
     pub startup_order: StartupPolicyOrder,
     pub suspend: bool,
     pub coordinator: Option<Coordinator>,
     pub managed_by: Option<String>,
     pub ttl_seconds_after_finished: Option<u32>,
-    pub volume_claim_policies: u32,
+    /// Claims that the JobSet's policies create (PVC-1).
+    pub volume_claim_templates: u32,
 }
 
 #[derive(Clone, Debug, Default)]

@@ -18,6 +18,10 @@ pub struct PodSpec {
     pub tolerations: Vec<Toleration>,
     pub priority: i32,
     pub scheduling_gates: u32,
+    /// PersistentVolumeClaims among the volumes.
+    pub claims: Vec<String>,
+    /// `matchLabels` of each required podAffinity term.
+    pub required_pod_affinity: Vec<BTreeMap<String, String>>,
     pub init_containers: Vec<Container>,
     pub containers: Vec<Container>,
 }

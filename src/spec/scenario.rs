@@ -5,7 +5,9 @@ use super::control_plane::ControlPlane;
 use super::jobset::JobSet;
 use super::pod::Taint;
 use super::timing::Timing;
+use super::control_plane::FeatureGates;
 use crate::base::Duration;
+use serde_json::Value;
 
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -18,17 +20,40 @@ pub struct Scenario {
     /// First rule that matches a container run wins; none: it runs for ever.
     pub containers: Vec<ContainerRule>,
     pub faults: Vec<ScriptedFault>,
+    /// The JobSet manager is restarted with other feature gates.
+    pub gate_switches: Vec<GateSwitch>,
+    /// Runs although some pod could never be placed.
+    pub admit_unplaceable: bool,
+    /// Whether a provisioner binds every claim at once; without one, pods that mount a claim stay Pending.
+    pub claims_bind: bool,
+    /// EXC-16b: the JobSet manager's role allows writing pods/status.
+    pub role_allows_pods_status: bool,
+    /// How a stored JobSet is read after a user changed it.
+    pub decode: DecodeJobSet,
     pub stop: Stop,
     pub seed: u64,
+}
+
+/// A stored JobSet object → the typed one; the error says what is not modelled.
+pub type DecodeJobSet = fn(&Value) -> Result<JobSet, String>;
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct GateSwitch {
+    pub at: Duration,
+    pub gates: FeatureGates,
 }
 
 #[derive(Clone, Debug)]
 pub struct SubmittedJobSet {
     pub jobset: JobSet,
+    /// `BY_SCRIPT`: by an action of the script.
     pub submit_at: Duration,
     /// Where it was read from, for messages.
     pub source: String,
 }
+
+/// Submitted by an action instead of at a time.
+pub const BY_SCRIPT: Duration = Duration(u64::MAX);
 
 /// What a container run does. Absent selectors match everything.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +64,8 @@ pub struct ContainerRule {
     pub pod_index: Option<u32>,
     /// restart-attempt label of the pod.
     pub restart_attempt: Option<u32>,
+    /// job-restart-attempt label of the pod.
+    pub job_restart: Option<u32>,
     /// nth pod of that index within one Job object, from 0.
     pub job_try: Option<u32>,
     pub in_place_attempt: Option<u32>,
@@ -47,6 +74,12 @@ pub struct ContainerRule {
     /// Exits this long after it started; None: never.
     pub run_for: Option<Duration>,
     pub exit_code: i32,
+    /// Only this container ends with `exit_code`, the others with 0.
+    pub container: Option<String>,
+    /// In place: this exit ends the pod instead of restarting its containers.
+    pub pod_fails: bool,
+    /// In place: exits after waiting this long at the barrier.
+    pub at_barrier_for: Option<Duration>,
     /// Overrides the time from binding to running and ready.
     pub start_after: Option<Duration>,
     /// Overrides the time from the deletion being seen to the containers having stopped (never above the grace
@@ -83,6 +116,62 @@ pub enum FaultAction {
     SuspendJobSet(String),
     ResumeJobSet(String),
     DeleteJobSet(String),
+    Request(UserRequest),
+}
+
+/// A request of a user to the API server, and what it is about.
+#[derive(Clone, Debug)]
+pub struct UserRequest {
+    pub object: ObjectName,
+    pub verb: Verb,
+}
+
+/// Pods go by their name without the random suffix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectName {
+    pub kind: ObjectKind,
+    pub name: String,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ObjectKind {
+    JobSet,
+    Job,
+    Pod,
+    Node,
+    Service,
+    PersistentVolumeClaim,
+    /// Nothing the model has an object for.
+    Other,
+}
+
+#[derive(Clone, Debug)]
+pub enum Verb {
+    /// A merge patch (RFC 7386) of the object or of its status.
+    Patch {
+        body: Value,
+        status: bool,
+    },
+    /// POST. A JobSet is position `jobset` of the scenario's.
+    Create {
+        jobset: Option<u32>,
+    },
+    Delete {
+        propagation: Propagation,
+        grace_s: Option<u32>,
+    },
+    /// GET; the answer holds these fields.
+    Show {
+        fields: Vec<String>,
+    },
+}
+
+/// propagationPolicy of a DELETE.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Propagation {
+    Background,
+    Foreground,
+    Orphan,
 }
 
 /// A node by name, or the node of a pod; `alias` keeps it for later actions.

@@ -32,6 +32,8 @@ pub struct History {
     pub events: BTreeSet<(bool, String, String)>,
     /// Index of the scripted action → whether it found its pod or node.
     pub faults: BTreeMap<u32, bool>,
+    /// Index of the request → the API server's answer.
+    pub answers: BTreeMap<u32, String>,
     pub deleted_at: Option<Time>,
 }
 
@@ -111,6 +113,9 @@ impl Sink for History {
             Body::Fault { index, node, pod } => {
                 let found = node.is_some() || pod.is_some();
                 self.faults.insert(index, found);
+            }
+            Body::Answered { index, answer } => {
+                self.answers.insert(index, texts.get(answer).to_owned());
             }
             Body::KubeEvent {
                 object: ObjectRef::JobSet(JOBSET),

@@ -41,6 +41,9 @@ pub struct Recording {
     /// The manifest as submitted.
     pub job_set: Value,
     pub script: Script,
+    /// The spec as first stored; absent if the JobSet was refused.
+    #[serde(default)]
+    pub stored_spec: Option<Value>,
     pub milestones: Option<Milestones>,
     pub requests: Option<Requests>,
     pub played_for_ms: Option<u64>,
@@ -129,6 +132,7 @@ pub struct PodRule {
     pub job_index: Option<u32>,
     pub pod_index: Option<u32>,
     pub restart_attempt: Option<u32>,
+    pub job_restart: Option<u32>,
     pub job_try: Option<u32>,
     pub in_place_attempt: Option<u32>,
     pub container_run: Option<u32>,
@@ -138,6 +142,10 @@ pub struct PodRule {
     pub exit: i32,
     pub start_ms: Option<u64>,
     pub term_ms: Option<u64>,
+    /// Only this container ends with `exit`, the others with 0.
+    pub container: Option<String>,
+    pub pod_fails: Option<Value>,
+    pub barrier_ms: Option<u64>,
     #[serde(flatten)]
     pub unknown: BTreeMap<String, Value>,
 }
@@ -152,6 +160,13 @@ pub struct Action {
     pub name: Option<String>,
     pub body: Option<String>,
     pub grace_seconds: Option<u32>,
+    /// `group/version/plural`, as in `batch/v1/jobs`.
+    pub resource: Option<String>,
+    pub subresource: Option<String>,
+    pub patch_type: Option<String>,
+    pub propagation: Option<String>,
+    #[serde(default)]
+    pub fields: Vec<String>,
     #[serde(flatten)]
     pub unknown: BTreeMap<String, Value>,
 }

@@ -8,6 +8,7 @@ use super::script::{container_rule, fault};
 use super::topology::topology;
 use crate::base::Duration;
 use crate::base::random::Dist;
+use crate::manifest;
 use crate::spec::timing::Kubelet;
 use crate::spec::*;
 
@@ -57,6 +58,7 @@ pub fn scenario(
     }
     let rules = recording.script.pods.iter().map(container_rule);
     let faults = recording.script.actions.iter();
+    let mut created = 0;
     let stop = match (recording.kind, recording.played_for_ms) {
         (Kind::Times, _) | (_, None) => Stop {
             at: LIMIT_WITHOUT_END,
@@ -75,9 +77,14 @@ pub fn scenario(
         timing: timing(recording, &defaults.timing, overrides),
         containers: rules.collect::<Result<_, _>>()?,
         faults: faults
-            .map(|a| fault(a, recording.jobset_name()))
+            .map(|a| fault(a, recording.jobset_name(), &mut created))
             .collect::<Result<_, _>>()?,
         jobsets: Vec::new(),
+        gate_switches: Vec::new(),
+        admit_unplaceable: true,
+        claims_bind: false,
+        role_allows_pods_status: false,
+        decode: manifest::stored_jobset,
         stop,
         seed: SEED,
     })

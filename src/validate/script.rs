@@ -6,6 +6,7 @@ use super::recording::{Action, PodRule};
 use super::scenario::NotSimulated;
 use crate::base::Duration;
 use crate::spec::*;
+use serde_json::Value;
 
 /// A rule of the script; a key the model has no word for stops it.
 pub fn container_rule(rule: &PodRule) -> Result<ContainerRule, NotSimulated> {
@@ -18,20 +19,28 @@ pub fn container_rule(rule: &PodRule) -> Result<ContainerRule, NotSimulated> {
         job_index: rule.job_index,
         pod_index: rule.pod_index,
         restart_attempt: rule.restart_attempt,
+        job_restart: rule.job_restart,
         job_try: rule.job_try,
         in_place_attempt: rule.in_place_attempt,
         container_run: rule.container_run,
         run_for: u64::try_from(rule.run_ms).ok().map(Duration::from_millis),
         exit_code: rule.exit,
+        container: rule.container.clone(),
+        pod_fails: rule.pod_fails.is_some(),
+        at_barrier_for: rule.barrier_ms.map(Duration::from_millis),
         start_after: rule.start_ms.map(Duration::from_millis),
         stop_after: rule.term_ms.map(Duration::from_millis),
     })
 }
 
-/// A user action or a node fault.
-pub fn fault(action: &Action, jobset: &str) -> Result<ScriptedFault, NotSimulated> {
+/// A user action or a node fault; `created` counts the JobSets that actions have created so far.
+pub fn fault(
+    action: &Action,
+    jobset: &str,
+    created: &mut u32,
+) -> Result<ScriptedFault, NotSimulated> {
     let what = &action.what;
-    let fault = action_of(action, jobset)?;
+    let fault = action_of(action, jobset, created)?;
     if let Some(key) = action.unknown.keys().next() {
         return Err(NotSimulated(format!("action {what} with {key}")));
     }
@@ -41,7 +50,11 @@ pub fn fault(action: &Action, jobset: &str) -> Result<ScriptedFault, NotSimulate
     })
 }
 
-fn action_of(action: &Action, jobset: &str) -> Result<FaultAction, NotSimulated> {
+fn action_of(
+    action: &Action,
+    jobset: &str,
+    created: &mut u32,
+) -> Result<FaultAction, NotSimulated> {
     let what = &action.what;
     let pod = || {
         let missing = || NotSimulated(format!("action {what} without a pod"));
@@ -72,8 +85,100 @@ fn action_of(action: &Action, jobset: &str) -> Result<FaultAction, NotSimulated>
         "cordonNode" => FaultAction::CordonNode(node()),
         "drainNode" => FaultAction::DrainNode(node()),
         "taintNode" => FaultAction::TaintNode(node(), taint(action)?),
+        "patch" | "patchObject" | "create" | "deleteObject" | "show" => {
+            FaultAction::Request(request(action, jobset, created)?)
+        }
         other => return Err(NotSimulated(format!("action {other}"))),
     })
+}
+
+/// An action on an object of the API.
+fn request(action: &Action, jobset: &str, created: &mut u32) -> Result<UserRequest, NotSimulated> {
+    let body = || {
+        let text = action.body.as_deref().unwrap_or("");
+        serde_json::from_str::<Value>(text)
+            .map_err(|e| NotSimulated(format!("action {}: body: {e}", action.what)))
+    };
+    let verb = match action.what.as_str() {
+        "patch" | "patchObject" => {
+            if action.patch_type.as_deref().is_some_and(|t| t != "merge") {
+                return Err(NotSimulated(format!(
+                    "patch type {}",
+                    action.patch_type.as_deref().unwrap_or("")
+                )));
+            }
+            Verb::Patch {
+                body: body()?,
+                status: action.subresource.as_deref() == Some("status"),
+            }
+        }
+        "create" => {
+            let object = body()?;
+            let is_jobset = object["kind"] == "JobSet";
+            *created += u32::from(is_jobset);
+            let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
+            return Ok(UserRequest {
+                object: ObjectName {
+                    kind: kind_of_object(&object),
+                    name,
+                },
+                verb: Verb::Create {
+                    jobset: is_jobset.then_some(*created),
+                },
+            });
+        }
+        "deleteObject" => Verb::Delete {
+            propagation: match action.propagation.as_deref() {
+                None | Some("Background") => Propagation::Background,
+                Some("Foreground") => Propagation::Foreground,
+                Some("Orphan") => Propagation::Orphan,
+                Some(other) => return Err(NotSimulated(format!("propagation {other}"))),
+            },
+            grace_s: action.grace_seconds,
+        },
+        _ => Verb::Show {
+            fields: action.fields.clone(),
+        },
+    };
+    let object = match (&action.pod, &action.resource) {
+        (Some(pod), _) => ObjectName {
+            kind: ObjectKind::Pod,
+            name: pod.clone(),
+        },
+        (None, Some(resource)) => ObjectName {
+            kind: kind_of_resource(resource),
+            name: action.name.clone().unwrap_or_default(),
+        },
+        (None, None) => ObjectName {
+            kind: ObjectKind::JobSet,
+            name: jobset.to_owned(),
+        },
+    };
+    Ok(UserRequest { object, verb })
+}
+
+fn kind_of_resource(resource: &str) -> ObjectKind {
+    match resource {
+        "jobset.x-k8s.io/v1alpha2/jobsets" => ObjectKind::JobSet,
+        "batch/v1/jobs" => ObjectKind::Job,
+        "v1/pods" => ObjectKind::Pod,
+        "v1/nodes" => ObjectKind::Node,
+        "v1/services" => ObjectKind::Service,
+        "v1/persistentvolumeclaims" => ObjectKind::PersistentVolumeClaim,
+        _ => ObjectKind::Other,
+    }
+}
+
+fn kind_of_object(object: &Value) -> ObjectKind {
+    match object["kind"].as_str().unwrap_or("") {
+        "JobSet" => ObjectKind::JobSet,
+        "Job" => ObjectKind::Job,
+        "Pod" => ObjectKind::Pod,
+        "Node" => ObjectKind::Node,
+        "Service" => ObjectKind::Service,
+        "PersistentVolumeClaim" => ObjectKind::PersistentVolumeClaim,
+        _ => ObjectKind::Other,
+    }
 }
 
 fn taint(action: &Action) -> Result<Taint, NotSimulated> {
@@ -112,18 +217,18 @@ mod tests {
         for (pods, actions, expected) in [
             (
                 json!([]),
-                json!([{"atMs": 1, "do": "patch", "body": "{}"}]),
-                "action patch",
+                json!([{"atMs": 1, "do": "patch", "body": "{}", "patchType": "strategic"}]),
+                "patch type strategic",
             ),
             (
-                json!([{"runMs": 1, "exit": 1, "podFails": true}]),
+                json!([{"runMs": 1, "exit": 1, "podHopes": true}]),
                 json!([]),
-                "pod rule podFails",
+                "pod rule podHopes",
             ),
             (
                 json!([]),
-                json!([{"atMs": 1, "do": "show", "fields": ["spec"]}]),
-                "action show",
+                json!([{"atMs": 1, "do": "scale", "fields": ["spec"]}]),
+                "action scale",
             ),
             (
                 json!([]),

@@ -6,11 +6,12 @@ use super::compare::{NoRun, Observed, Observer, compare};
 use super::recording::Recording;
 use super::result::FileResult;
 use super::scenario::{Defaults, Overrides, SEED, scenario};
+use crate::admission::{self, Create, Gates};
 use crate::base::{Duration, Time};
 use crate::engine::Simulation;
 use crate::manifest;
 use crate::record::{Body, JobSetConditionType, Record, Sink, Texts};
-use crate::spec::{JobSet, StopWhen, SubmittedJobSet};
+use crate::spec::{BY_SCRIPT, JobSet, StopWhen, SubmittedJobSet};
 use serde_json::{Value, json};
 
 /// Where worker counts come from; the recordings were made with upstream's.
@@ -45,11 +46,17 @@ fn observe(
     overrides: &Overrides,
 ) -> Result<Observed, NoRun> {
     let mut scenario = scenario(recording, defaults, overrides).map_err(NoRun::NotSimulated)?;
-    scenario.jobsets.push(SubmittedJobSet {
-        jobset: jobset(file, recording).map_err(NoRun::Refused)?,
-        submit_at: Duration::ZERO,
-        source: format!("{file} (jobSet)"),
-    });
+    let source = format!("{file} (jobSet)");
+    let submit = |jobset, submit_at| SubmittedJobSet {
+        jobset,
+        submit_at,
+        source: source.clone(),
+    };
+    let first = jobset(recording).map_err(NoRun::Refused)?;
+    scenario.jobsets.push(submit(first, Duration::ZERO));
+    for created in created_jobsets(recording).map_err(NoRun::Refused)? {
+        scenario.jobsets.push(submit(created, BY_SCRIPT));
+    }
     let refused = |errors: Vec<String>| NoRun::Refused(errors.join("; "));
     let mut simulation = Simulation::new(&scenario).map_err(refused)?;
     if let Some(margin) = recorded_margin(recording) {
@@ -109,19 +116,38 @@ impl Sink for RestartEnd {
     }
 }
 
-/// The recorded manifest, in the namespace in which it was played.
-fn jobset(file: &str, recording: &Recording) -> Result<JobSet, String> {
-    let mut manifest = recording.job_set.clone();
-    if let Some(metadata) = manifest.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.insert("namespace".to_owned(), json!(recording.name));
+/// The recorded JobSet as it was stored, in the namespace in which it was played.
+fn jobset(recording: &Recording) -> Result<JobSet, String> {
+    let mut object = recording.job_set.clone();
+    if let Some(stored) = &recording.stored_spec {
+        object["spec"] = stored.clone();
     }
-    let source = manifest::Source {
-        file: format!("{file} (jobSet)"),
-        text: manifest.to_string(),
-    };
-    let manifests = manifest::read_manifests(&source).map_err(|e| e.to_string())?;
-    let first = manifests.jobsets.into_iter().next();
-    first
-        .map(|(jobset, _)| jobset)
-        .ok_or_else(|| "no JobSet".to_owned())
+    in_namespace(object, recording)
+}
+
+fn in_namespace(mut object: Value, recording: &Recording) -> Result<JobSet, String> {
+    object["metadata"]["namespace"] = json!(recording.name);
+    manifest::stored_jobset(&object)
+}
+
+/// JobSets that actions of the script create, in the order of the script.
+fn created_jobsets(recording: &Recording) -> Result<Vec<JobSet>, String> {
+    let actions = recording.script.actions.iter();
+    let bodies = actions.filter(|a| a.what == "create").filter_map(|a| {
+        let body: Value = serde_json::from_str(a.body.as_deref()?).ok()?;
+        (body["kind"] == "JobSet").then_some(body)
+    });
+    bodies
+        .map(|body| {
+            let request = Create {
+                object: &body,
+                namespace: &recording.name,
+                gates: Gates::default(),
+                existing_claims: &[],
+            };
+            // What is refused is refused again when it is created.
+            let stored = admission::create(&request).unwrap_or_else(|_| body.clone());
+            in_namespace(stored, recording)
+        })
+        .collect()
 }

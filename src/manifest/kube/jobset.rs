@@ -15,15 +15,42 @@ const GENERATED_SUFFIX: &str = "x7k2p";
 /// The API server cuts the prefix to leave room for them.
 const GENERATED_PREFIX_MAX: usize = 58;
 
+/// What the absence of a policy means.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Absent {
+    /// In a manifest: the webhook's default.
+    Defaulted,
+    /// In a stored object: an update took it away (UPD-5).
+    Removed,
+}
+
 pub fn convert(node: &Node, report: &mut Report) -> JobSet {
+    let name = {
+        let empty = Node::empty_map();
+        name(node.get("metadata").unwrap_or(&empty), report)
+    };
+    JobSet {
+        name,
+        ..of_tree(node, Absent::Defaulted)
+    }
+}
+
+/// A JobSet as the API server stores it.
+pub fn stored(node: &Node) -> JobSet {
+    of_tree(node, Absent::Removed)
+}
+
+fn of_tree(node: &Node, absent: Absent) -> JobSet {
     let empty = Node::empty_map();
     let metadata = node.get("metadata").unwrap_or(&empty);
     JobSet {
-        name: name(metadata, report),
+        name: read::string(metadata, "name").unwrap_or_default(),
         namespace: read::string(metadata, "namespace").unwrap_or_else(|| "default".to_owned()),
         labels: read::string_map(metadata, "labels"),
         annotations: read::string_map(metadata, "annotations"),
-        spec: node.get("spec").map(spec).unwrap_or_else(|| spec(&empty)),
+        finalizers: read::strings(metadata, "finalizers"),
+        spec: spec(node.get("spec").unwrap_or(&empty), absent),
+        object: None,
     }
 }
 
@@ -40,17 +67,20 @@ fn name(metadata: &Node, report: &mut Report) -> String {
     format!("{prefix}{GENERATED_SUFFIX}")
 }
 
-fn spec(node: &Node) -> JobSetSpec {
+fn spec(node: &Node, absent: Absent) -> JobSetSpec {
     JobSetSpec {
         replicated_jobs: read::list(node, "replicatedJobs")
             .iter()
             .map(replicated_job)
             .collect(),
-        network: network(node.get("network")),
-        success_policy: node
-            .get("successPolicy")
-            .map(success_policy)
-            .unwrap_or_default(),
+        network: match node.get("network") {
+            None if absent == Absent::Removed => Network::default(),
+            node => network(node),
+        },
+        success_policy: match node.get("successPolicy") {
+            None if absent == Absent::Removed => None,
+            node => Some(node.map(success_policy).unwrap_or_default()),
+        },
         failure_policy: node.get("failurePolicy").map(failure_policy),
         startup_order: match node.at_path(&["startupPolicy", "startupPolicyOrder"]) {
             Some(order) if order.as_str() == Some("InOrder") => StartupPolicyOrder::InOrder,
@@ -60,7 +90,10 @@ fn spec(node: &Node) -> JobSetSpec {
         coordinator: node.get("coordinator").map(coordinator),
         managed_by: read::string(node, "managedBy"),
         ttl_seconds_after_finished: read::u32_of(node, "ttlSecondsAfterFinished"),
-        volume_claim_policies: read::list(node, "volumeClaimPolicies").len() as u32,
+        volume_claim_templates: read::list(node, "volumeClaimPolicies")
+            .iter()
+            .map(|policy| read::list(policy, "templates").len() as u32)
+            .sum(),
     }
 }
 

@@ -20,6 +20,7 @@ use super::shapes::jobset::JOBSET;
 use super::{files, yaml};
 use crate::spec;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const GROUP: &str = "jobset.x-k8s.io/";
 const API_VERSION: &str = "jobset.x-k8s.io/v1alpha2";
@@ -35,6 +36,17 @@ pub struct Manifests {
     pub skipped: Vec<String>,
     /// Known fields that are present and not modelled, and how often.
     pub unmodelled: Vec<(String, usize)>,
+}
+
+/// A JobSet as the API server stores it. What the API accepts is not checked again.
+pub fn stored_jobset(object: &serde_json::Value) -> Result<spec::JobSet, String> {
+    let mut jobset = jobset::stored(&Node::from_json(object));
+    let pods = pods_of(&jobset);
+    if pods > PODS_MAX {
+        return Err(format!("{pods} pods in total would not fit into memory"));
+    }
+    jobset.object = Some(Arc::new(object.clone()));
+    Ok(jobset)
 }
 
 /// Reads every document of one text.
@@ -198,7 +210,8 @@ impl Reader<'_> {
         if self.report.found.len() > before {
             return;
         }
-        let jobset = jobset::convert(&node, &mut self.report);
+        let mut jobset = jobset::convert(&node, &mut self.report);
+        jobset.object = Some(Arc::new(node.to_json()));
         validate::validate(&jobset, &node, &mut self.report);
         let place = format!("{}:{}", self.report.source.file, node.at.line);
         self.found.jobsets.push((jobset, place));

@@ -39,6 +39,25 @@ fn pod_spec(node: &Node) -> PodSpec {
             .collect(),
         priority: read::i32_of(node, "priority").unwrap_or(0),
         scheduling_gates: read::list(node, "schedulingGates").len() as u32,
+        claims: read::list(node, "volumes")
+            .iter()
+            .filter_map(|v| {
+                let claim = v.get("persistentVolumeClaim")?;
+                read::string(claim, "claimName")
+            })
+            .collect(),
+        required_pod_affinity: node
+            .at_path(&[
+                "affinity",
+                "podAffinity",
+                "requiredDuringSchedulingIgnoredDuringExecution",
+            ])
+            .map(Node::items)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|term| term.get("labelSelector"))
+            .map(|selector| read::string_map(selector, "matchLabels"))
+            .collect(),
         init_containers: read::list(node, "initContainers")
             .iter()
             .map(container)

@@ -244,6 +244,11 @@ fn assemble(
         jobsets,
         containers,
         faults: faults.into_iter().map(|(fault, _)| fault).collect(),
+        gate_switches: Vec::new(),
+        admit_unplaceable: false,
+        claims_bind: true,
+        role_allows_pods_status: false,
+        decode: crate::manifest::stored_jobset,
         stop,
         seed: seed.unwrap_or(DEFAULT_SEED),
     }

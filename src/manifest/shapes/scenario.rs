@@ -175,6 +175,11 @@ static CONTAINER_RULE: Object = Object {
         field("podIndex", INDEX, "completion index"),
         field("restartAttempt", INDEX, "restart-attempt label of the pod"),
         field(
+            "jobRestart",
+            INDEX,
+            "job-restart-attempt label of the pod",
+        ),
+        field(
             "jobTry",
             INDEX,
             "nth pod of that index within one Job object, from 0",
@@ -191,6 +196,21 @@ static CONTAINER_RULE: Object = Object {
             "exits this long after it started; absent: never",
         ),
         field("exitCode", Shape::Int(0, 255), "default: 0"),
+        field(
+            "container",
+            Shape::Str,
+            "only this container ends with exitCode, the others with 0",
+        ),
+        field(
+            "podFails",
+            Shape::Bool,
+            "in place: this exit ends the pod instead of restarting it",
+        ),
+        field(
+            "atBarrierFor",
+            Shape::Duration,
+            "in place: exits after waiting this long at the barrier",
+        ),
         field(
             "startAfter",
             Shape::Duration,

@@ -75,7 +75,7 @@ fn spec() -> impl Strategy<Value = JobSetSpec> {
                 spec.startup_order = StartupPolicyOrder::InOrder;
             }
             if any {
-                spec.success_policy.operator = Operator::Any;
+                spec.success_policy.get_or_insert_default().operator = Operator::Any;
             }
             for (at, (replicas, depends)) in replicas.into_iter().enumerate() {
                 let on_previous = (depends && !in_order && at > 0).then(|| DependsOn {
