@@ -178,6 +178,14 @@ impl Run<'_> {
             fields.remove("status");
         }
         let spec = (self.m.scenario.decode)(&accepted)?;
+        let slots = |s: &JobSet| -> Vec<(String, u32)> {
+            let rjs = s.spec.replicated_jobs.iter();
+            rjs.map(|r| (r.name.clone(), r.replicas)).collect()
+        };
+        // UPD-1: admission has refused this already; the tables depend on it.
+        if slots(&spec) != slots(&self.w.jobsets[jobset.ix()].spec) {
+            return Err("spec.replicatedJobs: field is immutable".to_owned());
+        }
         let js = &mut self.w.jobsets[jobset.ix()];
         js.suspended = spec.spec.suspend;
         js.spec = Arc::new(spec);
