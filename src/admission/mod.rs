@@ -3,6 +3,11 @@
 //! Pure: object in, stored object or refusal out. Objects are JSON trees as the API server holds them; what a field
 //! means to the model is the business of `manifest`. Must never know of files, lines or virtual time.
 
+mod cel;
+mod errors;
+mod go;
+mod webhook_update;
+
 use serde_json::Value;
 
 /// JobSet's process-wide feature gates, as far as admission asks for them (jobset.md 1.8).
@@ -39,8 +44,25 @@ pub fn create(request: &Create) -> Result<Value, Rejection> {
 }
 
 /// A new version of a stored JobSet (PUT, or what a patch made of it).
-pub fn update(_old: &Value, new: &Value, _gates: Gates) -> Result<Value, Rejection> {
-    Ok(new.clone())
+pub fn update(old: &Value, new: &Value, gates: Gates) -> Result<Value, Rejection> {
+    let name = new["metadata"]["name"].as_str().unwrap_or("");
+    let immutable = cel::transitions(old, new);
+    if !immutable.is_empty() {
+        return Err(errors::invalid(name, &immutable));
+    }
+    let denied = webhook_update::errors(old, new, gates);
+    if !denied.is_empty() {
+        return Err(errors::denied(name, &denied));
+    }
+    let mut stored = new.clone();
+    // The status is a subresource.
+    match old.get("status") {
+        Some(status) => stored["status"] = status.clone(),
+        None => {
+            stored.as_object_mut().map(|o| o.remove("status"));
+        }
+    }
+    Ok(stored)
 }
 
 /// RFC 7386.

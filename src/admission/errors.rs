@@ -1,0 +1,157 @@
+//! Errors about fields, in the words and the order of Kubernetes' field package, and the sentences around them.
+//!
+//! Must never decide what is an error.
+
+use super::Rejection;
+use std::fmt;
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    Required,
+    Invalid,
+    NotSupported,
+    Duplicate,
+    Forbidden,
+    TooLong,
+    TooMany,
+    TypeInvalid,
+    Internal,
+}
+
+impl Kind {
+    pub fn words(self) -> &'static str {
+        match self {
+            Kind::Required => "Required value",
+            Kind::Invalid | Kind::TypeInvalid => "Invalid value",
+            Kind::NotSupported => "Unsupported value",
+            Kind::Duplicate => "Duplicate value",
+            Kind::Forbidden => "Forbidden",
+            Kind::TooLong => "Too long",
+            Kind::TooMany => "Too many",
+            Kind::Internal => "Internal error",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    /// `<nil>` where the server names no field.
+    pub path: String,
+    pub kind: Kind,
+    /// The value as the server prints it; None where it prints none.
+    pub value: Option<String>,
+    pub detail: String,
+}
+
+impl FieldError {
+    pub fn new(path: impl Into<String>, kind: Kind, detail: impl Into<String>) -> FieldError {
+        FieldError {
+            path: path.into(),
+            kind,
+            value: None,
+            detail: detail.into(),
+        }
+    }
+
+    pub fn invalid(
+        path: impl Into<String>,
+        value: impl Into<String>,
+        detail: impl Into<String>,
+    ) -> FieldError {
+        FieldError {
+            value: Some(value.into()),
+            ..FieldError::new(path, Kind::Invalid, detail)
+        }
+    }
+
+    /// A plain Go error that the webhook wraps.
+    pub fn internal(detail: impl Into<String>) -> FieldError {
+        FieldError::new("<nil>", Kind::Internal, detail)
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.kind.words())?;
+        if let Some(value) = &self.value {
+            write!(f, ": {value}")?;
+        }
+        if !self.detail.is_empty() {
+            write!(f, ": {}", self.detail)?;
+        }
+        Ok(())
+    }
+}
+
+/// A Go string in quotes, as `%q` prints it.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\u{b}' => out.push_str("\\v"),
+            c if (c as u32) < 0x20 || c as u32 == 0x7f => {
+                out.push_str(&format!("\\x{:02x}", c as u32));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// One error as it is, several in brackets; equal sentences once.
+fn aggregate(errors: &[FieldError]) -> String {
+    let mut sentences: Vec<String> = Vec::new();
+    for error in errors {
+        let sentence = error.to_string();
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
+        }
+    }
+    match sentences.as_slice() {
+        [one] => one.clone(),
+        many => format!("[{}]", many.join(", ")),
+    }
+}
+
+/// The 422 of the API server itself.
+pub fn invalid(name: &str, errors: &[FieldError]) -> Rejection {
+    Rejection {
+        code: 422,
+        reason: "Invalid".to_owned(),
+        message: format!(
+            "JobSet.jobset.x-k8s.io {} is invalid: {}",
+            quoted(name),
+            aggregate(errors)
+        ),
+    }
+}
+
+/// The 422 of the validating webhook.
+pub fn denied(name: &str, errors: &[FieldError]) -> Rejection {
+    let inner = invalid(name, errors);
+    Rejection {
+        message: format!(
+            "admission webhook \"vjobset.kb.io\" denied the request: {}",
+            inner.message
+        ),
+        ..inner
+    }
+}
+
+/// The API server's 400.
+pub fn bad_request(message: impl Into<String>) -> Rejection {
+    Rejection {
+        code: 400,
+        reason: "BadRequest".to_owned(),
+        message: message.into(),
+    }
+}
