@@ -19,22 +19,34 @@ pub fn execute(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
         }
         return Ok(());
     };
-    // FP-3: rules outside, Jobs inside.
-    for rule in &policy.rules {
-        if let Some(job) = first_match(view, rule) {
-            plan.rules.push("FP-3");
-            return apply(view, plan, policy, rule.action, Some(rule), job);
-        }
-    }
-    let Some(job) = earliest(view, |_, _| true) else {
+    let Some((rule, job)) = choose(view, policy) else {
         return Ok(());
     };
-    plan.rules.push("FP-5");
-    apply(view, plan, policy, RestartJobSet, None, job)
+    plan.rules
+        .push(if rule.is_some() { "FP-3" } else { "FP-5" });
+    let rule = rule.and_then(|at| policy.rules.get(at));
+    let action = rule.map_or(RestartJobSet, |r| r.action);
+    apply(view, plan, policy, action, rule, job)
+}
+
+/// FP-3: the first rule that matches a failed Job, and the earliest of its matches; rules outside, Jobs inside. FP-5:
+/// no rule, and the earliest failed Job.
+pub(super) fn choose<'v>(
+    view: &'v JobSetView<'_>,
+    policy: &FailurePolicy,
+) -> Option<(Option<usize>, &'v JobView)> {
+    for (at, rule) in policy.rules.iter().enumerate() {
+        let prepared = Prepared::new(rule);
+        let matching = earliest(view, |job, failed| prepared.matches(view, job, failed));
+        if let Some(job) = matching {
+            return Some((Some(at), job));
+        }
+    }
+    earliest(view, |_, _| true).map(|job| (None, job))
 }
 
 /// FP-2: the smallest time of the Failed condition in whole seconds; ties go to the smaller Job name.
-fn earliest<'v>(
+pub(super) fn earliest<'v>(
     view: &'v JobSetView<'_>,
     applies: impl Fn(&JobView, &FinishedView) -> bool,
 ) -> Option<&'v JobView> {
@@ -58,22 +70,45 @@ fn name(view: &JobSetView<'_>, job: &JobView) -> String {
     (view.job_name)(job.rj, job.index)
 }
 
-/// FP-4.
-fn first_match<'v>(view: &'v JobSetView<'_>, rule: &FailurePolicyRule) -> Option<&'v JobView> {
-    let patterns = &rule.on_job_failure_message_patterns;
-    let compiled: Vec<_> = patterns.iter().filter_map(|p| re2::compile(p)).collect();
-    let specs = &view.jobset.spec.replicated_jobs;
-    earliest(view, |job, failed| {
-        let reasons = &rule.on_job_failure_reasons;
-        let targets = &rule.target_replicated_jobs;
-        let of = specs.get(job.rj as usize);
-        (reasons.is_empty() || reasons.contains(&failed.reason))
-            && (patterns.is_empty()
-                || compiled
-                    .iter()
-                    .any(|re| re.is_match(failed.message.as_bytes())))
-            && (targets.is_empty() || of.is_some_and(|r| targets.contains(&r.name)))
-    })
+/// FP-4: one rule, ready to be held against Jobs.
+pub(super) struct Prepared<'r> {
+    rule: &'r FailurePolicyRule,
+    /// `None`: the pattern is not valid and never matches (API-20).
+    pub(super) patterns: Vec<Option<regex::bytes::Regex>>,
+}
+
+impl<'r> Prepared<'r> {
+    pub(super) fn new(rule: &'r FailurePolicyRule) -> Prepared<'r> {
+        let patterns = rule.on_job_failure_message_patterns.iter();
+        Prepared {
+            rule,
+            patterns: patterns.map(|p| re2::compile(p)).collect(),
+        }
+    }
+
+    pub(super) fn has_reason(&self, failed: &FinishedView) -> bool {
+        let reasons = &self.rule.on_job_failure_reasons;
+        reasons.is_empty() || reasons.contains(&failed.reason)
+    }
+
+    /// The first pattern that is found in the message.
+    pub(super) fn found(&self, failed: &FinishedView) -> Option<usize> {
+        let is_in = |re: &regex::bytes::Regex| re.is_match(failed.message.as_bytes());
+        let mut patterns = self.patterns.iter();
+        patterns.position(|re| re.as_ref().is_some_and(is_in))
+    }
+
+    pub(super) fn targets(&self, view: &JobSetView<'_>, job: &JobView) -> bool {
+        let targets = &self.rule.target_replicated_jobs;
+        let of = view.jobset.spec.replicated_jobs.get(job.rj as usize);
+        targets.is_empty() || of.is_some_and(|r| targets.contains(&r.name))
+    }
+
+    fn matches(&self, view: &JobSetView<'_>, job: &JobView, failed: &FinishedView) -> bool {
+        self.has_reason(failed)
+            && (self.patterns.is_empty() || self.found(failed).is_some())
+            && self.targets(view, job)
+    }
 }
 
 /// COND-3.
@@ -135,7 +170,7 @@ fn apply(
 }
 
 /// FP-7: counted restarts of the whole JobSet and of single Jobs; without the gate REC-6 dropped the latter.
-fn budget_used(plan: &Plan) -> i64 {
+pub(super) fn budget_used(plan: &Plan) -> i64 {
     let of_jobs = plan.status.replicated_jobs.iter();
     let of_jobs = of_jobs.flat_map(|s| &s.job_restarts_count_towards_max);
     let whole = i64::from(plan.status.restarts_count_towards_max);
