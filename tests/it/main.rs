@@ -2,6 +2,7 @@
 
 mod allocation;
 mod checker;
+mod coverage;
 mod determinism;
 mod golden;
 mod growth;
