@@ -42,6 +42,8 @@ pub enum Call {
     EvictionPodDelete,
     PodGcPatch,
     PodGcDelete,
+    JobSetClaimCreate,
+    JobSetJobPatch,
 }
 
 /// Whose token bucket a call waits in.
@@ -64,7 +66,7 @@ enum Cost {
     PodCreate,
 }
 
-const COUNT: usize = 29;
+const COUNT: usize = 31;
 
 /// (client name in the audit log, verb, resource, bucket, latency class).
 const KINDS: [(&str, &str, &str, Client, Cost); COUNT] = {
@@ -142,6 +144,8 @@ const KINDS: [(&str, &str, &str, Client, Cost); COUNT] = {
         ),
         ("pod-garbage-collector", "patch", "pods/status", Free, Write),
         ("pod-garbage-collector", "delete", "pods", Free, Write),
+        ("jobset", "create", "persistentvolumeclaims", Free, Write),
+        ("jobset", "patch", "jobs", JobSetJobs, Write),
     ]
 };
 

@@ -46,6 +46,8 @@ enum Step {
     Idle,
     Deleting,
     Service,
+    Claims,
+    Patching,
     Creating,
     Suspending,
     Resuming,
@@ -141,10 +143,13 @@ impl Run<'_> {
     /// A Job of the JobSet reaches the manager's cache.
     pub fn job_seen(&mut self, job: JobId) {
         let m = &self.m.jobs[job.ix()];
+        let view = self.w.jobs[job.ix()]
+            .exists
+            .then(|| super::jobset_jobs::view_of(&self.w.jobs[job.ix()], m, self.job_spec(job)));
         let j = &mut self.w.jobs[job.ix()];
         j.cached.exists = j.exists;
         j.cached.incarnation = j.incarnation;
-        j.cached.view = j.exists.then(|| super::jobset_jobs::view_of(j, m));
+        j.cached.view = view;
         self.enqueue_jobset(m.jobset);
     }
 
@@ -287,7 +292,9 @@ impl Run<'_> {
             let (step, work) = match c.step {
                 Step::Idle => (Step::Deleting, c.plan.delete.len()),
                 Step::Deleting => (Step::Service, usize::from(c.plan.create_service)),
-                Step::Service => (Step::Creating, c.plan.create.len()),
+                Step::Service => (Step::Claims, c.plan.create_claims as usize),
+                Step::Claims => (Step::Patching, c.plan.patch.len()),
+                Step::Patching => (Step::Creating, c.plan.create.len()),
                 Step::Creating => (Step::Suspending, c.plan.suspend.len()),
                 Step::Suspending => (Step::Resuming, c.plan.resume.len()),
                 Step::Resuming => (Step::DeletingJobSet, usize::from(c.plan.delete_jobset)),
@@ -315,6 +322,8 @@ impl Run<'_> {
             let (call, what, width) = match c.step {
                 Step::Deleting => (Call::JobSetJobDelete, JobSetCall::Delete, MAX_PARALLELISM),
                 Step::Service => (Call::JobSetServiceCreate, JobSetCall::CreateService, 1),
+                Step::Claims => (Call::JobSetClaimCreate, JobSetCall::CreateClaim, 1),
+                Step::Patching => (Call::JobSetJobPatch, JobSetCall::Patch, 1),
                 Step::Creating => (Call::JobSetJobCreate, JobSetCall::Create, MAX_PARALLELISM),
                 Step::Suspending => (Call::JobSetJobUpdate, JobSetCall::Suspend, 1),
                 Step::Resuming => (Call::JobSetJobUpdate, JobSetCall::Resume, 1),
@@ -323,6 +332,8 @@ impl Run<'_> {
             };
             let total = match c.step {
                 Step::Deleting => c.plan.delete.len(),
+                Step::Claims => c.plan.create_claims as usize,
+                Step::Patching => c.plan.patch.len(),
                 Step::Creating => self.open_creates(),
                 Step::Suspending => c.plan.suspend.len(),
                 Step::Resuming => c.plan.resume.len(),
@@ -334,6 +345,7 @@ impl Run<'_> {
             }
             let job = match c.step {
                 Step::Deleting => c.view_jobs[c.plan.delete[c.next] as usize],
+                Step::Patching => c.view_jobs[c.plan.patch[c.next] as usize],
                 Step::Suspending => c.view_jobs[c.plan.suspend[c.next] as usize],
                 Step::Resuming => c.view_jobs[c.plan.resume[c.next] as usize],
                 Step::Creating => {
@@ -386,6 +398,15 @@ impl Run<'_> {
                 self.w.jobsets[jobset.ix()].service_exists = true;
                 self.jobset_written(jobset);
             }
+            JobSetCall::CreateClaim => {
+                // AlreadyExists is ignored, in every pass but the first.
+                let answer = match std::mem::replace(&mut self.w.jobsets[jobset.ix()].has_claims, true) {
+                    true => Answer::Conflict,
+                    false => Answer::Success,
+                };
+                self.w.api.answered(Call::JobSetClaimCreate, answer, self.w.now);
+            }
+            JobSetCall::Patch => self.job_patch_answered(job),
             JobSetCall::Create => {
                 if !self.job_create_answered(job) {
                     self.w.jobset_controller.failed_creates.push(job);

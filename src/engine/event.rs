@@ -147,6 +147,8 @@ pub enum StatusWrite {
 pub enum JobSetCall {
     Delete,
     CreateService,
+    CreateClaim,
+    Patch,
     Create,
     Suspend,
     Resume,

@@ -6,11 +6,14 @@ use super::jobs::Job;
 use super::model::JobModel;
 use super::run::Run;
 use crate::base::*;
+use crate::placement::TemplateFacts;
 use crate::policy::{FinishedView, JobView, Plan};
 use crate::record::{Body, JobConditionType, JobOutcome};
+use crate::spec::JobSpec;
+use std::sync::Arc;
 
 /// What the manager's cache keeps of a Job.
-pub fn view_of(j: &Job, m: &JobModel) -> JobView {
+pub fn view_of(j: &Job, m: &JobModel, spec: &JobSpec) -> JobView {
     let finished = j.status.conditions.iter().find(|c| {
         c.status
             && matches!(
@@ -21,8 +24,11 @@ pub fn view_of(j: &Job, m: &JobModel) -> JobView {
     JobView {
         rj: m.rj,
         index: m.index,
-        restart_attempt: Some(j.restart_attempt),
-        job_restart_attempt: Some(j.job_restart_attempt),
+        restart_attempt: attempt_of(j, RESTART_ATTEMPT, j.restart_attempt),
+        job_restart_attempt: attempt_of(j, JOB_RESTART_ATTEMPT, j.job_restart_attempt),
+        unusable_label: unusable_label(j),
+        parallelism: Some(spec.parallelism()),
+        completions: spec.completions(),
         deleting: j.deleting,
         suspended: j.suspended,
         active: j.status.active,
@@ -34,6 +40,46 @@ pub fn view_of(j: &Job, m: &JobModel) -> JobView {
             message: c.message.clone(),
             at: c.at,
         }),
+    }
+}
+
+const RESTART_ATTEMPT: &str = "jobset.sigs.k8s.io/restart-attempt";
+const JOB_RESTART_ATTEMPT: &str = "jobset.sigs.k8s.io/job-restart-attempt";
+const REPLICATED_JOB: &str = "jobset.sigs.k8s.io/replicatedjob-name";
+const JOB_INDEX: &str = "jobset.sigs.k8s.io/job-index";
+
+/// The number in a label, as the manager's strconv.Atoi reads it; what is below zero is older than everything.
+fn attempt_of(j: &Job, label: &str, posted: u32) -> Option<u32> {
+    match j.relabelled.iter().find(|(key, _)| key == label) {
+        None => Some(posted),
+        Some((_, text)) => {
+            let number: i64 = text.as_deref()?.parse().ok()?;
+            Some(u32::try_from(number.max(0)).unwrap_or(u32::MAX))
+        }
+    }
+}
+
+/// REC-5.3.
+fn unusable_label(j: &Job) -> Option<&'static str> {
+    let changed = |label: &str| j.relabelled.iter().find(|(key, _)| key == label);
+    let number = |text: &Option<String>| text.as_deref().is_some_and(|t| t.parse::<i64>().is_ok());
+    if changed(REPLICATED_JOB).is_some_and(|(_, text)| text.is_none()) {
+        return Some(REPLICATED_JOB);
+    }
+    if changed(JOB_INDEX).is_some_and(|(_, text)| !number(text)) {
+        return Some(JOB_INDEX);
+    }
+    let own = changed(JOB_RESTART_ATTEMPT);
+    own.is_some_and(|(_, text)| text.is_some() && !number(text))
+        .then_some(JOB_RESTART_ATTEMPT)
+}
+
+/// The restart-attempt label as it reads now.
+fn attempt_text(j: &Job) -> String {
+    let changed = j.relabelled.iter().find(|(key, _)| key == RESTART_ATTEMPT);
+    match changed {
+        None => j.restart_attempt.to_string(),
+        Some((_, text)) => text.clone().unwrap_or_default(),
     }
 }
 
@@ -106,9 +152,12 @@ impl Run<'_> {
             .copied()
             .unwrap_or(0);
         let suspended = js.cached.suspended;
+        let (spec, facts) = self.spec_of_new(job);
         let j = &mut self.w.jobs[job.ix()];
         j.reset();
         j.exists = true;
+        j.spec = spec;
+        j.facts = facts;
         j.incarnation += 1;
         j.suspended = suspended;
         j.restart_attempt = attempt;
@@ -118,7 +167,7 @@ impl Run<'_> {
         self.emit(Body::JobCreated { job, attempt });
         let outcome = JobOutcome {
             job,
-            restart_attempt: attempt,
+            restart_attempt: attempt.to_string(),
             conditions: Vec::new(),
             active: 0,
             ready: 0,
@@ -137,11 +186,88 @@ impl Run<'_> {
         true
     }
 
+    /// What a new Job has that the submitted manifest has not: its JobSet was updated since.
+    fn spec_of_new(&self, job: JobId) -> (Option<Arc<JobSpec>>, Option<Arc<TemplateFacts>>) {
+        let m = &self.m.jobs[job.ix()];
+        let js = &self.w.jobsets[m.jobset.ix()].cached.spec;
+        if Arc::ptr_eq(js, &self.m.jobsets[m.jobset.ix()].spec) {
+            return (None, None);
+        }
+        let Some(rj) = js.spec.replicated_jobs.get(m.rj as usize) else {
+            return (None, None);
+        };
+        let facts = self.m.facts_of(job, js, rj);
+        (Some(Arc::new(rj.template.clone())), Some(Arc::new(facts)))
+    }
+
+    /// ELA-2: PATCH of parallelism and completions.
+    pub fn job_patch_answered(&mut self, job: JobId) {
+        self.w
+            .api
+            .answered(Call::JobSetJobPatch, Answer::Success, self.w.now);
+        let m = &self.m.jobs[job.ix()];
+        let js = self.w.jobsets[m.jobset.ix()].cached.spec.clone();
+        let Some(rj) = js.spec.replicated_jobs.get(m.rj as usize) else {
+            return;
+        };
+        let (parallelism, completions) = (rj.template.parallelism, rj.template.completions);
+        let mut spec = self.job_spec(job).clone();
+        let unchanged = spec.parallelism == parallelism && spec.completions == completions;
+        if !self.w.jobs[job.ix()].exists || parallelism.is_none() || unchanged {
+            return;
+        }
+        (spec.parallelism, spec.completions) = (parallelism, completions);
+        self.w.jobs[job.ix()].spec = Some(Arc::new(spec));
+        self.enqueue_job(job, Duration::ZERO);
+        self.job_changed(job);
+    }
+
+    /// SUS-5: the pod template of a resumed Job takes over what the replicatedJob's has; nothing is ever taken away.
+    fn merge_template(&mut self, job: JobId) {
+        let m = &self.m.jobs[job.ix()];
+        let js = self.w.jobsets[m.jobset.ix()].cached.spec.clone();
+        let Some(rj) = js.spec.replicated_jobs.get(m.rj as usize) else {
+            return;
+        };
+        let new = &rj.template.template;
+        let mut spec = self.job_spec(job).clone();
+        let own = &mut spec.template;
+        let own_labels = new.labels.iter().map(|(k, v)| (k.clone(), v.clone()));
+        own.labels.extend(own_labels);
+        let annotations = new.annotations.iter();
+        own.annotations
+            .extend(annotations.map(|(k, v)| (k.clone(), v.clone())));
+        let selector = new.spec.node_selector.iter();
+        own.spec
+            .node_selector
+            .extend(selector.map(|(k, v)| (k.clone(), v.clone())));
+        for toleration in &new.spec.tolerations {
+            if !own.spec.tolerations.contains(toleration) {
+                own.spec.tolerations.push(toleration.clone());
+            }
+        }
+        own.spec.scheduling_gates = own.spec.scheduling_gates.max(new.spec.scheduling_gates);
+        let mut merged = rj.clone();
+        merged.template = spec;
+        let facts = self.m.facts_of(job, &js, &merged);
+        let j = &mut self.w.jobs[job.ix()];
+        j.spec = Some(Arc::new(merged.template));
+        j.facts = Some(Arc::new(facts));
+    }
+
     /// PUT of a Job with `spec.suspend` changed (SUS-1, SUS-5).
     pub fn job_suspend_answered(&mut self, job: JobId, suspend: bool) {
         self.w
             .api
             .answered(Call::JobSetJobUpdate, Answer::Success, self.w.now);
+        let jobset = self.m.jobs[job.ix()].jobset;
+        let updated = !Arc::ptr_eq(
+            &self.w.jobsets[jobset.ix()].cached.spec,
+            &self.m.jobsets[jobset.ix()].spec,
+        );
+        if !suspend && updated && self.w.jobs[job.ix()].exists {
+            self.merge_template(job);
+        }
         if self.w.jobs[job.ix()].exists && self.w.jobs[job.ix()].suspended != suspend {
             self.w.jobs[job.ix()].suspended = suspend;
             self.enqueue_job(job, Duration::ZERO);
@@ -152,6 +278,10 @@ impl Run<'_> {
     /// The collector took the last finalizer off: the name is free.
     pub fn job_gone(&mut self, job: JobId) {
         if !self.w.jobs[job.ix()].exists {
+            return;
+        }
+        if self.w.jobs[job.ix()].held {
+            self.w.jobs[job.ix()].collected = true;
             return;
         }
         self.write_history(job, false);
@@ -171,6 +301,7 @@ impl Run<'_> {
         let j = &self.w.jobs[job.ix()];
         let history = &mut self.w.jobsets[jobset.ix()].history;
         if let Some(entry) = history.iter_mut().rev().find(|h| h.job == job) {
+            entry.restart_attempt = attempt_text(j);
             entry.conditions = j.status.conditions.iter().map(|c| c.outcome()).collect();
             entry.active = j.status.active;
             entry.ready = j.status.ready;

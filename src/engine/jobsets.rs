@@ -18,6 +18,7 @@ pub struct JobSetState {
     pub status: JobSetStatus,
     pub resource_version: u32,
     pub service_exists: bool,
+    pub has_claims: bool,
     /// What the manager's informer shows.
     pub cached: CachedJobSet,
     pub queued: bool,

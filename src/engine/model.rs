@@ -265,6 +265,15 @@ impl Model {
         TemplateId(self.templates.len() as u32 - 1)
     }
 
+    /// The scheduler's view of a Job with another template than the manifest's; the priority stays.
+    pub fn facts_of(&self, job: JobId, jobset: &JobSet, rj: &ReplicatedJob) -> TemplateFacts {
+        let m = &self.jobs[job.ix()];
+        let class = self.templates[m.template.ix()].priority_class;
+        let by_node_selector = jobset.uses_node_selector_strategy(rj);
+        let name = by_node_selector.then(|| self.names.job(job));
+        TemplateFacts::build(&self.cluster, jobset, rj, class, name)
+    }
+
     fn domain_index(&mut self, key: &str) -> u32 {
         if let Some(i) = self.domains.iter().position(|d| d.key == key) {
             return i as u32;

@@ -95,7 +95,7 @@ impl Run<'_> {
     pub fn explain_unschedulable(&self, pod: PodId) -> String {
         let job = self.w.pods.job[pod.ix()];
         let m = &self.m.jobs[job.ix()];
-        let facts = &self.m.templates[m.template.ix()];
+        let facts = self.facts(job);
         let columns = self.m.cluster.resources.len();
         let leader = self.w.pods.index[pod.ix()] == 0;
         let reasons = (0..self.m.cluster.len() as u32)
@@ -171,8 +171,9 @@ impl Run<'_> {
     }
 
     pub fn jobset_may_be_gone(&mut self, jobset: JobSetId) {
-        let gone = self.w.jobsets[jobset.ix()].deleted;
-        if gone || self.m.jobs_of(jobset).any(|j| self.w.jobs[j.ix()].exists) {
+        let js = &self.w.jobsets[jobset.ix()];
+        let held = js.deleted || !js.spec.finalizers.is_empty();
+        if held || self.m.jobs_of(jobset).any(|j| self.w.jobs[j.ix()].exists) {
             return;
         }
         self.w.jobsets[jobset.ix()].deleted = true;

@@ -9,6 +9,7 @@ use super::world::World;
 use super::{check, digest};
 use crate::base::random::{Dist, Purpose};
 use crate::base::*;
+use crate::placement::TemplateFacts;
 use crate::record::*;
 use crate::spec::{BY_SCRIPT, FaultTime, JobSpec, StopWhen};
 
@@ -126,6 +127,14 @@ impl Run<'_> {
             PodGcTick => self.pod_gc_tick(),
             CycleDone { pod, incarnation } => self.cycle_done(pod, incarnation),
             BackoffOver { pod, incarnation } => self.backoff_over(pod, incarnation),
+        }
+    }
+
+    /// What the scheduler knows of the Job's pods.
+    pub fn facts(&self, job: JobId) -> &TemplateFacts {
+        match &self.w.jobs[job.ix()].facts {
+            Some(facts) => facts,
+            None => &self.m.templates[self.m.jobs[job.ix()].template.ix()],
         }
     }
 

@@ -100,7 +100,7 @@ impl Run<'_> {
     /// A new pod without a node reaches the scheduler's queue.
     pub fn schedule_pod(&mut self, pod: PodId) {
         let job = self.w.pods.job[pod.ix()];
-        let facts = &self.m.templates[self.m.jobs[job.ix()].template.ix()];
+        let facts = self.facts(job);
         if facts.gated {
             return;
         }
@@ -164,7 +164,7 @@ impl Run<'_> {
     fn place(&mut self, pod: PodId) -> Found {
         let job = self.w.pods.job[pod.ix()];
         let m = &self.m.jobs[job.ix()];
-        let facts = &self.m.templates[m.template.ix()];
+        let facts = self.facts(job);
         let nodes = &self.w.nodes;
         let schedulable = |node: NodeId| {
             nodes.troubled == 0

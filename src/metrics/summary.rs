@@ -218,7 +218,7 @@ fn job(run: &RunView<'_>, j: &JobOutcome) -> Job {
     Job {
         name: run.names.job(j.job).to_owned(),
         state: state.unwrap_or("Running"),
-        restart_attempt: j.restart_attempt,
+        restart_attempt: j.restart_attempt.parse().unwrap_or(0),
         active: j.active,
         ready: j.ready,
         succeeded: j.succeeded,

@@ -34,6 +34,12 @@ pub fn bucket(view: &JobSetView<'_>, job: &JobView) -> Result<Bucket, String> {
     if attempt < view.status.restarts {
         return Ok(Bucket::Previous);
     }
+    if let (true, Some(label)) = (view.gates.restart_job, job.unusable_label) {
+        return Err(format!(
+            "job {}: invalid value for label {label}",
+            (view.job_name)(job.rj, job.index)
+        ));
+    }
     // A missing label is only logged upstream: the Job counts as current.
     if let (true, Some(own)) = (view.gates.restart_job, job.job_restart_attempt)
         && own < job_restarts(view, job)?

@@ -5,6 +5,7 @@
 pub mod buckets;
 pub mod conditions;
 pub mod depends_on;
+pub mod elastic;
 pub mod failure;
 pub mod in_place;
 pub mod job;

@@ -9,6 +9,10 @@ pub struct Plan {
     /// Jobs to delete (foreground), as positions in `JobSetView::jobs`; up to 50 at once (DEL-1).
     pub delete: Vec<u32>,
     pub create_service: bool,
+    /// PersistentVolumeClaims to POST, one after another (PVC-1).
+    pub create_claims: u32,
+    /// Jobs whose parallelism and completions become the template's, serially (ELA-2).
+    pub patch: Vec<u32>,
     /// Jobs to create, replicatedJob after replicatedJob, up to 50 of one replicatedJob at once (CRE-4).
     pub create: Vec<CreateJob>,
     /// Jobs whose `spec.suspend` is set, serially (SUS-1).
@@ -34,6 +38,8 @@ impl Plan {
     pub fn clear(&mut self) {
         self.delete.clear();
         self.create_service = false;
+        self.create_claims = 0;
+        self.patch.clear();
         self.create.clear();
         self.suspend.clear();
         self.resume.clear();

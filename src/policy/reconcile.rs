@@ -3,7 +3,9 @@
 //! Must never carry anything out: the plan says what, the engine does it.
 
 use super::buckets::{self, Bucket, Buckets, in_bucket};
-use super::{JobSetView, Plan, conditions, failure, in_place, restart, success, suspend, ttl};
+use super::{
+    JobSetView, Plan, conditions, elastic, failure, in_place, restart, success, suspend, ttl,
+};
 use crate::spec::JOBSET_CONTROLLER;
 
 /// One pass. `plan` is overwritten; its buffers are reused.
@@ -58,6 +60,11 @@ fn keep_running(view: &JobSetView<'_>, plan: &mut Plan, seen: &Buckets) -> Resul
         plan.create_service = true;
         plan.rules.push("SVC-1");
     }
+    plan.create_claims = view.jobset.spec.volume_claim_templates;
+    if plan.create_claims > 0 {
+        plan.rules.push("PVC-1");
+    }
+    elastic::scale(view, plan);
     restart::create_missing(view, plan, seen);
     if view.suspended {
         suspend::suspend(view, plan, seen);

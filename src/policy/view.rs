@@ -26,15 +26,20 @@ pub struct JobSetView<'a> {
 }
 
 /// A child Job as the JobSet controller's cache shows it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobView {
     /// Position of the replicatedJob in the spec.
     pub rj: u32,
     pub index: u32,
     /// Label restart-attempt; `None`: missing or not an integer (REC-5.1).
     pub restart_attempt: Option<u32>,
-    /// Label job-restart-attempt (gate RestartJob).
+    /// Label job-restart-attempt (gate RestartJob); `None`: missing, which is only logged.
     pub job_restart_attempt: Option<u32>,
+    /// REC-5.3: the first label that gate RestartJob needs and cannot use.
+    pub unusable_label: Option<&'static str>,
+    /// As stored, defaults filled in.
+    pub parallelism: Option<u32>,
+    pub completions: Option<u32>,
     pub deleting: bool,
     pub suspended: bool,
     pub active: u32,

@@ -61,7 +61,8 @@ pub struct ReplicatedJobStatus {
 #[derive(Clone, Debug)]
 pub struct JobOutcome {
     pub job: JobId,
-    pub restart_attempt: u32,
+    /// The label's text; a user may have changed or removed it.
+    pub restart_attempt: String,
     pub conditions: Vec<ConditionOutcome>,
     pub active: u32,
     pub ready: u32,

@@ -35,10 +35,9 @@ pub fn compare(
     let simulated = jobset.jobs.iter().map(|j| {
         let conditions: Vec<String> = j.conditions.iter().map(|c| condition(c, &mask)).collect();
         let conditions = conditions.iter().map(String::as_str);
-        let attempt = j.restart_attempt.to_string();
         job_text(
             names.job(j.job),
-            &attempt,
+            &j.restart_attempt,
             j.exists,
             j.suspended,
             conditions,

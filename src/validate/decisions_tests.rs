@@ -58,9 +58,9 @@ fn condition_outcome(kind: &'static str, reason: &str, message: String) -> Condi
 }
 
 fn outcome() -> RunOutcome {
-    let job = |restart_attempt, exists, conditions| JobOutcome {
+    let job = |restart_attempt: u32, exists, conditions| JobOutcome {
         job: JobId(0),
-        restart_attempt,
+        restart_attempt: restart_attempt.to_string(),
         conditions,
         active: 0,
         ready: 0,
@@ -169,7 +169,7 @@ fn each_change_of_the_outcome_is_found_under_its_own_path() {
         ),
         (|j| j.jobs[1].exists = true, "jobs"),
         (|j| j.jobs[0].suspended = true, "jobs"),
-        (|j| j.jobs[1].restart_attempt = 1, "jobs"),
+        (|j| j.jobs[1].restart_attempt = "1".into(), "jobs"),
     ];
     for (edit, path) in cases {
         let mut outcome = outcome();

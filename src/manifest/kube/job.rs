@@ -50,7 +50,9 @@ fn rule(node: &Node) -> Option<PodFailurePolicyRule> {
             .iter()
             .map(|pattern| PodConditionPattern {
                 condition: read::string(pattern, "type").unwrap_or_default(),
-                status: read::string(pattern, "status").unwrap_or_else(|| "True".to_owned()),
+                status: read::string(pattern, "status")
+                    .filter(|s| !s.is_empty())
+                    .unwrap_or_else(|| "True".to_owned()),
             })
             .collect(),
     })
