@@ -91,7 +91,7 @@ impl Run<'_> {
 
     fn agent_exits(&mut self, pod: PodId) {
         if matches!(self.m.scenario.timing.kubelet, Kubelet::Scripted { .. }) {
-            self.restart_containers(pod, true);
+            self.restart_containers(pod, None);
         } else {
             self.w.pods.set(pod, flag::AGENT_EXIT);
             self.process_ends(pod, RESTART_EXIT_CODE);

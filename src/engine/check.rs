@@ -34,7 +34,7 @@ fn counters(m: &Model, w: &World) {
         if w.pods.is_active(pod) {
             c.active += 1;
             c.ready += u32::from(w.pods.has(pod, flag::READY));
-            c.container_restarts += u32::from(w.pods.restarts[p]);
+            c.container_restarts += w.pods.restart_sum[p];
         }
         c.terminating += u32::from(deleting && !terminal);
         if w.pods.has(pod, flag::FINALIZER) {
@@ -83,10 +83,11 @@ fn resources(m: &Model, w: &World) {
 
 fn jobsets(m: &Model, w: &World) {
     for (i, js) in w.jobsets.iter().enumerate() {
-        let (mut ready, mut succeeded, mut attempts) = (0, 0, 0);
+        let (mut ready, mut done, mut attempts) = (0, 0i64, 0);
         for job in m.jobs_of(JobSetId(i as u32)) {
             ready += w.jobs[job.ix()].live.ready;
-            succeeded += w.jobs[job.ix()].succeeded_gone;
+            done += w.jobs[job.ix()].done;
+            let mut successes = 0;
             let model = &m.jobs[job.ix()];
             let extras = w.jobs[job.ix()].extra_pods.iter().copied();
             for pod in (model.first_pod..model.first_pod + model.slots)
@@ -94,16 +95,23 @@ fn jobsets(m: &Model, w: &World) {
                 .chain(extras)
             {
                 let phase = w.pods.phase[pod.ix()];
-                succeeded += u32::from(phase == Phase::Succeeded);
+                successes += u32::from(phase != Phase::Absent && w.pods.has(pod, flag::SUCCESS));
                 let carries = phase != Phase::Absent
                     && phase != Phase::Failed
                     && w.pods.attempt[pod.ix()] != NO_ATTEMPT;
                 attempts += u32::from(carries);
             }
+            let exists = w.jobs[job.ix()].exists;
+            assert!(
+                !exists || successes <= w.jobs[job.ix()].successes,
+                "successes of {} at {}",
+                m.names.job(job),
+                w.now
+            );
         }
         assert_eq!(
-            (js.ready_pods, js.succeeded_pods),
-            (ready, succeeded),
+            (js.ready_pods, js.pods_done),
+            (ready, done),
             "ready pods of JobSet {i} at {}",
             w.now
         );

@@ -1,16 +1,15 @@
 //! The Job controller: work queue with 1 s batching, five workers, one token bucket for everything it asks
-//! (kubernetes.md 1). What a sync decides is `policy::job`; here it is carried out, request by request.
+//! (kubernetes.md 1). What a sync decides is `policy::job`; here it is carried out, request by request; its pods are in
+//! `job_pods`.
 
 use super::api::{Answer, Call};
 use super::event::Event;
+use super::job_count::Computed;
 use super::job_events::JobEventRecorder;
-use super::job_status::Computed;
 use super::lane::BusyTimes;
-use super::pods::{Phase, flag};
 use super::run::Run;
 use crate::base::*;
 use crate::policy::{self, JobPlan};
-use crate::record::Deleter;
 use std::collections::VecDeque;
 
 /// kubernetes.md 1.1: MaxUncountedPods.
@@ -34,14 +33,14 @@ pub struct Worker {
     pub incarnation: u32,
     pub active: bool,
     pub(super) step: Step,
-    outstanding: u32,
+    pub(super) outstanding: u32,
     pub(super) failed: bool,
     plan: JobPlan,
     /// Indexes to create, and how many of them have been asked for.
-    create: Vec<u32>,
-    asked: usize,
-    batch: usize,
-    batch_failed: bool,
+    pub(super) create: Vec<u32>,
+    pub(super) asked: usize,
+    pub(super) batch: usize,
+    pub(super) batch_failed: bool,
     /// Pods whose finalizer goes in this sync.
     finalize: Vec<(PodId, u32)>,
     reached_max_uncounted: bool,
@@ -89,7 +88,9 @@ impl JobController {
 
 impl Run<'_> {
     pub(super) fn start_sync(&mut self, worker: usize, job: JobId) {
-        if self.w.jobs[job.ix()].status.is_finished() {
+        let version = self.m.scenario.control_plane.kubernetes;
+        let other = policy::job::managed_by_other(self.job_spec(job), version);
+        if other || self.w.jobs[job.ix()].status.is_finished() {
             return self.end_sync(worker);
         }
         let computed = self.count_for_sync(job);
@@ -111,141 +112,15 @@ impl Run<'_> {
         }
     }
 
-    /// DELETE for every active pod at once; the token bucket spreads them (kubernetes.md 1.3 step 5).
-    fn delete_active_pods(&mut self, worker: usize, job: JobId, count: u32) {
-        let mut left = count;
-        let all = count >= self.w.jobs[job.ix()].live.active;
-        // Surplus pods leave from the highest index down.
-        let n = self.pods_of(job);
-        for k in 0..n {
-            let pod = self.pod_of(job, if all { k } else { n - 1 - k });
-            if left == 0 {
-                break;
-            }
-            if !self.w.pods.exists(pod) || !self.w.pods.is_active(pod) {
-                continue;
-            }
-            left -= 1;
-            let incarnation = self.w.pods.incarnation[pod.ix()];
-            let answered = self.w.api.send(Call::JobPodDelete, self.w.now);
-            self.at(
-                answered,
-                Event::PodDeleteAnswered {
-                    worker: worker as u16,
-                    pod,
-                    incarnation,
-                },
-            );
-        }
-        let w = &mut self.w.job_controller.workers[worker];
-        w.step = Step::Deleting;
-        w.outstanding = count - left;
-        if w.outstanding == 0 {
-            self.begin_status(worker);
-        }
-    }
-
-    pub fn pod_delete_answered(&mut self, worker: u16, pod: PodId, incarnation: u32) {
-        let there = self.w.pods.is(pod, incarnation);
-        self.w
-            .api
-            .answered(Call::JobPodDelete, Answer::found(there), self.w.now);
-        if there {
-            let was_ready = self.w.pods.has(pod, flag::READY);
-            let job = self.w.pods.job[pod.ix()];
-            let grace_zero = self.m.pod_spec(job).termination_grace_period_s == 0;
-            self.job_event_pod_deleted(job, pod, incarnation);
-            self.mark_deleting(pod, Deleter::JobController, grace_zero);
-            let computed = &mut self.w.job_controller.workers[usize::from(worker)].deferred;
-            computed.deleted(was_ready);
-        }
-        if self.one_less(worker) {
-            self.begin_status(usize::from(worker));
-        }
-    }
-
     /// One request of the worker's parallel set is answered; true if it was the last.
-    fn one_less(&mut self, worker: u16) -> bool {
+    pub(super) fn one_less(&mut self, worker: u16) -> bool {
         let w = &mut self.w.job_controller.workers[usize::from(worker)];
         w.outstanding -= 1;
         w.outstanding == 0
     }
 
-    /// Lowest missing indexes first; 1, 2, 4 … at a time, each batch after the last one's answers.
-    fn begin_creating(&mut self, worker: usize, job: JobId, count: u32) {
-        let mut create = std::mem::take(&mut self.w.job_controller.workers[worker].create);
-        create.clear();
-        self.missing_indexes(job, count, &mut create);
-        self.w.jobs[job.ix()].sync.expected = create.len() as u32;
-        let w = &mut self.w.job_controller.workers[worker];
-        w.create = create;
-        w.asked = 0;
-        w.batch = 1;
-        w.step = Step::Creating;
-        w.batch_failed = false;
-        self.next_batch(worker);
-    }
-
-    fn next_batch(&mut self, worker: usize) {
-        let w = &mut self.w.job_controller.workers[worker];
-        let batch = w.batch.min(w.create.len() - w.asked);
-        if batch == 0 || w.batch_failed {
-            let skipped = (w.create.len() - w.asked) as u32;
-            let job = w.job;
-            w.failed |= w.batch_failed;
-            let sync = &mut self.w.jobs[job.ix()].sync;
-            sync.expected -= skipped.min(sync.expected);
-            return self.begin_status(worker);
-        }
-        let (from, job) = (w.asked, w.job);
-        w.asked += batch;
-        w.batch *= 2;
-        w.outstanding = batch as u32;
-        for k in from..from + batch {
-            let index = self.w.job_controller.workers[worker].create[k];
-            let answered = self.w.api.send(Call::JobPodCreate, self.w.now);
-            self.at(
-                answered,
-                Event::PodCreateAnswered {
-                    worker: worker as u16,
-                    job,
-                    index,
-                },
-            );
-        }
-    }
-
-    pub fn pod_create_answered(&mut self, worker: u16, job: JobId, index: u32) {
-        let same = self.w.jobs[job.ix()].incarnation
-            == self.w.job_controller.workers[usize::from(worker)].incarnation;
-        let sync = &mut self.w.jobs[job.ix()].sync;
-        sync.expected = sync.expected.saturating_sub(1);
-        let refused = self.follower_refused(job, index);
-        if let Some(reason) = refused {
-            self.w
-                .api
-                .answered(Call::JobPodCreate, Answer::Forbidden, self.w.now);
-            self.pod_create_refused(job, index, &reason);
-            self.w.job_controller.workers[usize::from(worker)].batch_failed = true;
-        } else if same && self.w.jobs[job.ix()].exists {
-            self.w
-                .api
-                .answered(Call::JobPodCreate, Answer::Success, self.w.now);
-            let pod = self.create_pod(job, index);
-            self.w.job_controller.workers[usize::from(worker)]
-                .deferred
-                .created();
-            self.job_event_pod_created(job, pod);
-            self.enqueue_job_batched(job);
-            self.schedule_pod(pod);
-        }
-        if self.one_less(worker) {
-            self.next_batch(usize::from(worker));
-        }
-    }
-
     /// Counters are compared, finished pods collected, and the first status written if something must be flushed.
-    fn begin_status(&mut self, worker: usize) {
+    pub(super) fn begin_status(&mut self, worker: usize) {
         let job = self.w.job_controller.workers[worker].job;
         let same =
             self.w.jobs[job.ix()].incarnation == self.w.job_controller.workers[worker].incarnation;
@@ -258,14 +133,9 @@ impl Run<'_> {
         finalize.clear();
         let mut flush = self.counters_differ(job, &computed);
         flush |= self.suspended_condition_changes(job, plan.suspended_condition);
-        let finishing = plan.fail.is_some() || plan.complete;
-        let (counted, reached_max) = self.collect_finished(
-            job,
-            finishing,
-            &mut computed,
-            &mut finalize,
-            MAX_UNCOUNTED_PODS,
-        );
+        let finishing = plan.ends();
+        let (counted, reached_max) =
+            self.collect_finished(job, &plan, &mut computed, &mut finalize, MAX_UNCOUNTED_PODS);
         flush |= counted;
         flush |= self.interim_condition_missing(job, &plan);
         let w = &mut self.w.job_controller.workers[worker];
@@ -342,6 +212,9 @@ impl Run<'_> {
         if there {
             self.drop_finalizer(pod);
         }
+        if self.w.job_controller.workers[usize::from(worker)].step == Step::Deleting {
+            return self.untracked(worker, pod, there);
+        }
         if self.one_less(worker) {
             self.last_status(usize::from(worker));
         }
@@ -360,42 +233,6 @@ impl Run<'_> {
             self.put_job_status(worker);
         } else {
             self.end_sync(worker);
-        }
-    }
-
-    /// Indexes without an active or succeeded pod (nor, with replacement Failed, a terminating one), lowest first.
-    fn missing_indexes(&self, job: JobId, count: u32, into: &mut Vec<u32>) {
-        let m = &self.m.jobs[job.ix()];
-        let only_failed = self.job_spec(job).pod_replacement_policy()
-            == crate::spec::PodReplacementPolicy::Failed;
-        let p = &self.w.pods;
-        let taken = |pod: PodId| {
-            let i = pod.ix();
-            p.job[i] == job
-                && match p.phase[i] {
-                    Phase::Absent | Phase::Failed => false,
-                    Phase::Succeeded => true,
-                    _ => only_failed || !p.has(pod, flag::DELETING),
-                }
-        };
-        let extras = &self.w.jobs[job.ix()].extra_pods;
-        let mut extra_taken: Vec<u32> = extras
-            .iter()
-            .filter(|e| taken(**e))
-            .map(|e| p.index[e.ix()])
-            .collect();
-        extra_taken.sort_unstable();
-        let succeeded = &self.w.jobs[job.ix()].succeeded_indexes;
-        for index in 0..m.slots {
-            if into.len() as u32 == count {
-                break;
-            }
-            let gone = taken(PodId(m.first_pod + index))
-                || extra_taken.binary_search(&index).is_ok()
-                || succeeded.binary_search(&index).is_ok();
-            if !gone {
-                into.push(index);
-            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::base::*;
 use crate::placement::TemplateFacts;
+use crate::policy::backoff::BackoffRecord;
 use crate::record::{ConditionOutcome, JobConditionType};
 use crate::spec::JobSpec;
 use serde_json::Value;
@@ -39,8 +40,13 @@ pub struct Job {
     pub counted_failed: u32,
     /// Completion indexes (or places) whose pod succeeded and is counted; ascending.
     pub succeeded_indexes: Vec<u32>,
-    /// Succeeded pods whose objects are gone; the Job counts them as long as it exists.
-    pub succeeded_gone: u32,
+    /// Indexes that failed for good (backoffLimitPerIndex); ascending.
+    pub failed_indexes: Vec<u32>,
+    /// Pods of the template that the JobSet no longer waits for, because pods of this Job have succeeded; less than
+    /// none after an elastic scale-up.
+    pub done: i64,
+    /// Pods of this Job object that succeeded.
+    pub successes: u32,
     /// Places beyond the primary range that hold pods of this Job.
     pub extra_pods: Vec<PodId>,
     /// When the JobSet manager's webhook cache shows the leader as scheduled; `NEVER` if none is.
@@ -74,20 +80,22 @@ pub struct JobCondition {
     pub at: Time,
 }
 
-/// Reasons that the Job controller itself gives to FailureTarget and Failed.
-const FAILURE_REASONS: [&str; 5] = [
+/// Reasons that the Job controller itself gives to FailureTarget, Failed, SuccessCriteriaMet and Complete.
+const REASONS: [&str; 7] = [
     "BackoffLimitExceeded",
     "DeadlineExceeded",
     "PodFailurePolicy",
     "FailedIndexes",
     "MaxFailedIndexesExceeded",
+    "CompletionsReached",
+    "SuccessPolicy",
 ];
 
 impl JobCondition {
-    /// The reason of a failure as one of Kubernetes' own.
+    /// The reason of an end as one of Kubernetes' own.
     pub fn kubernetes_reason(&self) -> &'static str {
-        let known = FAILURE_REASONS.into_iter().find(|r| *r == self.reason);
-        known.unwrap_or(FAILURE_REASONS[0])
+        let known = REASONS.into_iter().find(|r| *r == self.reason);
+        known.unwrap_or(REASONS[0])
     }
 
     pub fn outcome(&self) -> ConditionOutcome {
@@ -141,9 +149,8 @@ pub struct SyncState {
     pub errors: u32,
     /// Creations asked for and not yet answered.
     pub expected: u32,
-    /// Failed pods since the last success, and when the last one ended (kubernetes.md 1.5).
-    pub backoff_failures: u32,
-    pub last_failure: Option<Time>,
+    /// kubernetes.md 1.5.
+    pub backoff: BackoffRecord,
     pub events: EventBooks,
 }
 
@@ -156,8 +163,7 @@ impl Default for SyncState {
             dirty: false,
             errors: 0,
             expected: 0,
-            backoff_failures: 0,
-            last_failure: None,
+            backoff: BackoffRecord::default(),
             events: EventBooks::default(),
         }
     }
@@ -198,6 +204,8 @@ impl Job {
         let mut extra_pods = std::mem::take(&mut self.extra_pods);
         let mut pods_in_domain = std::mem::take(&mut self.pods_in_domain);
         let mut succeeded_indexes = std::mem::take(&mut self.succeeded_indexes);
+        let mut failed_indexes = std::mem::take(&mut self.failed_indexes);
+        failed_indexes.clear();
         extra_pods.clear();
         pods_in_domain.clear();
         succeeded_indexes.clear();
@@ -215,6 +223,7 @@ impl Job {
             extra_pods,
             pods_in_domain,
             succeeded_indexes,
+            failed_indexes,
             sync: SyncState {
                 due,
                 queued,

@@ -287,7 +287,7 @@ impl Run<'_> {
         self.write_history(job, false);
         self.emit(Body::JobGone { job });
         let jobset = self.m.jobs[job.ix()].jobset;
-        self.w.jobsets[jobset.ix()].succeeded_pods -= self.w.jobs[job.ix()].succeeded_gone;
+        self.forget_successes(job);
         self.w.jobs[job.ix()].reset();
         self.job_changed(job);
         if self.w.jobsets[jobset.ix()].deleting {

@@ -26,9 +26,9 @@ pub struct JobSetState {
     /// A pod's change is on its way to the manager's cache; further ones arrive with it.
     pub pod_news: bool,
     pub errors: u32,
-    /// Ready pods and succeeded ones; all ready at `expected`.
+    /// Ready pods, and those that are no longer waited for because enough pods of their Job have succeeded.
     pub ready_pods: u32,
-    pub succeeded_pods: u32,
+    pub pods_done: i64,
     pub all_ready: bool,
     pub ever_ready: bool,
     pub ready_accelerators: u64,

@@ -17,7 +17,8 @@ use crate::spec::{
 /// What a kubelet does about an exit.
 enum AfterExit {
     PodEnds,
-    RestartContainer,
+    /// This many of the pod's containers run again.
+    Restart(u32),
     RestartAll,
 }
 
@@ -146,12 +147,37 @@ impl Run<'_> {
         let rule = self.rule_for(pod);
         if rule.is_some_and(|r| r.at_barrier_for.is_some()) {
             if !self.w.pods.has(pod, flag::LIFTED) {
-                self.restart_containers(pod, true);
+                self.restart_containers(pod, None);
             }
             return;
         }
         let code = rule.map_or(1, |r| r.exit_code);
+        let containers = &self.m.pod_spec(self.w.pods.job[pod.ix()]).containers;
+        let named = rule.and_then(|r| r.container.as_ref());
+        let only = named.and_then(|n| containers.iter().position(|c| c.name == *n));
         self.process_ends(pod, code);
+        self.w.pods.exit_container[pod.ix()] = only.map_or(0, |at| at.min(254) as u8 + 1);
+    }
+
+    /// Exit codes of a pod's containers as its status shows them: nothing before the pod has ended.
+    pub fn exit_codes(&self, pod: PodId) -> Vec<(&str, i32)> {
+        if !self.w.pods.phase[pod.ix()].is_terminal() {
+            return Vec::new();
+        }
+        let containers = &self.m.pod_spec(self.w.pods.job[pod.ix()]).containers;
+        let codes = containers.iter().enumerate();
+        codes
+            .map(|(at, c)| (c.name.as_str(), self.exit_code_of(pod, at)))
+            .collect()
+    }
+
+    fn exit_code_of(&self, pod: PodId, container: usize) -> i32 {
+        let only = usize::from(self.w.pods.exit_container[pod.ix()]);
+        if only == 0 || only == container + 1 {
+            i32::from(self.w.pods.exit_code[pod.ix()])
+        } else {
+            0
+        }
     }
 
     pub fn process_ends(&mut self, pod: PodId, exit_code: i32) {
@@ -160,6 +186,7 @@ impl Run<'_> {
         self.w.pods.set(pod, flag::EXITED);
         self.w.pods.ended_at[i] = self.w.now;
         self.w.pods.exit_code[i] = exit_code.clamp(0, 255) as u8;
+        self.w.pods.exit_container[i] = 0;
         self.w.pods.epoch[i] += 1;
         let incarnation = self.w.pods.incarnation[i];
         self.emit(Body::ContainerExited {
@@ -202,33 +229,33 @@ impl Run<'_> {
         };
         match after {
             AfterExit::PodEnds => self.write_status(pod, StatusWrite::Finished),
-            AfterExit::RestartContainer => self.restart_containers(pod, false),
-            AfterExit::RestartAll => self.restart_containers(pod, true),
+            AfterExit::Restart(containers) => self.restart_containers(pod, Some(containers)),
+            AfterExit::RestartAll => self.restart_containers(pod, None),
         }
     }
 
-    /// Rules of the main container first, then its policy, then the pod's (KEP-5307).
+    /// Each container's own rules first, whatever its exit code, then its policy, then the pod's (KEP-5307, KEP-5532).
     fn after_exit(&self, pod: PodId, exit_code: i32) -> AfterExit {
         let spec = self.m.pod_spec(self.w.pods.job[pod.ix()]);
         if self.w.pods.has(pod, flag::AGENT_EXIT) {
             return self.after_agent_exit(pod, exit_code);
         }
-        let main = spec.containers.first();
-        if exit_code != 0
-            && let Some(action) = main.and_then(|c| c.matching_rule(exit_code))
-        {
-            return match action {
-                ContainerRestartAction::Restart => AfterExit::RestartContainer,
-                ContainerRestartAction::RestartAllContainers => AfterExit::RestartAll,
-            };
+        let mut again = 0;
+        for (at, container) in spec.containers.iter().enumerate() {
+            let code = self.exit_code_of(pod, at);
+            match container.matching_rule(code) {
+                Some(ContainerRestartAction::RestartAllContainers) => return AfterExit::RestartAll,
+                Some(ContainerRestartAction::Restart) => again += 1,
+                None => match container.restart_policy.unwrap_or(spec.restart_policy) {
+                    RestartPolicy::Always => again += 1,
+                    RestartPolicy::OnFailure if code != 0 => again += 1,
+                    _ => {}
+                },
+            }
         }
-        match main
-            .and_then(|c| c.restart_policy)
-            .unwrap_or(spec.restart_policy)
-        {
-            RestartPolicy::Always => AfterExit::RestartContainer,
-            RestartPolicy::OnFailure if exit_code != 0 => AfterExit::RestartContainer,
-            _ => AfterExit::PodEnds,
+        match again {
+            0 => AfterExit::PodEnds,
+            n => AfterExit::Restart(n),
         }
     }
 
@@ -243,26 +270,30 @@ impl Run<'_> {
         };
         match agent.and_then(|c| c.matching_rule(exit_code)) {
             Some(ContainerRestartAction::RestartAllContainers) => AfterExit::RestartAll,
-            _ => AfterExit::RestartContainer,
+            _ => AfterExit::Restart(1),
         }
     }
 
-    /// The containers of a pod start again in place: restartCount grows, readiness is lost.
-    pub fn restart_containers(&mut self, pod: PodId, all: bool) {
+    /// Containers of a pod start again in place, all of them or so many: their restartCount grows, readiness is lost.
+    pub fn restart_containers(&mut self, pod: PodId, containers: Option<u32>) {
         let i = pod.ix();
+        let job = self.w.pods.job[i];
+        let spec = self.m.pod_spec(job);
+        let every = (spec.containers.len() + spec.init_containers.len()).max(1) as u32;
+        let more = containers.unwrap_or(every);
         let was = u32::from(self.w.pods.restarts[i]);
         let restarts = was + 1;
         self.w.pods.restarts[i] = restarts.min(u32::from(u16::MAX)) as u16;
+        self.w.pods.restart_sum[i] += more;
         self.w.pods.epoch[i] += 1;
         self.w.pods.clear(
             pod,
             flag::UP | flag::EXITED | flag::LIFTED | flag::AGENT_EXIT,
         );
-        let job = self.w.pods.job[i];
         let jobset = self.m.jobs[job.ix()].jobset;
         self.w.jobsets[jobset.ix()].restarts_changed(Some(was), Some(restarts));
         if self.w.pods.is_active(pod) {
-            self.w.jobs[job.ix()].live.container_restarts += 1;
+            self.w.jobs[job.ix()].live.container_restarts += more;
         }
         let incarnation = self.w.pods.incarnation[i];
         self.emit(Body::ContainersRestarting {
@@ -271,14 +302,33 @@ impl Run<'_> {
             restarts,
         });
         self.write_status(pod, StatusWrite::NotReady);
-        let delay = self.restart_delay(pod, all, restarts);
+        let back_off = self.crash_back_off(pod, containers.is_none());
+        let delay = self.restart_delay(pod, containers.is_none(), back_off);
         let epoch = self.w.pods.epoch[i];
         self.after(delay, Event::ContainersBack { pod, epoch });
     }
 
+    /// kubernetes.md 3.4: the entry is made at the second start; a container that ran for more than ten minutes since it
+    /// was last started again begins anew. RestartAllContainers leaves nothing in the runtime to look at (3.6).
+    fn crash_back_off(&mut self, pod: PodId, all: bool) -> Duration {
+        let p = &mut self.w.pods;
+        let i = pod.ix();
+        if all {
+            return Duration::ZERO;
+        }
+        let ran = p.ended_at[i].since(p.restarted_at[i]);
+        if p.crash_level[i] > 0 && ran > CRASH_BACK_OFF_RESET {
+            p.crash_level[i] = 0;
+        }
+        let delay = crash_back_off(p.crash_level[i]);
+        p.crash_level[i] = p.crash_level[i].saturating_add(1);
+        p.restarted_at[i] = self.w.now + delay;
+        delay
+    }
+
     /// RestartAllContainers stops the containers one after another, removes and starts them (kubernetes.md 3.6); a
     /// plain restart waits out the crash back-off (3.4).
-    fn restart_delay(&self, pod: PodId, all: bool, restarts: u32) -> Duration {
+    fn restart_delay(&self, pod: PodId, all: bool, back_off: Duration) -> Duration {
         let k = match &self.m.scenario.timing.kubelet {
             Kubelet::Scripted { restart, .. } => return *restart,
             Kubelet::Real(k) => k,
@@ -316,7 +366,7 @@ impl Run<'_> {
                 delay = delay + stream.sample(&k.container_start);
             }
         } else {
-            delay = delay + crash_back_off(restarts) + stream.sample(&k.container_start);
+            delay = delay + back_off + stream.sample(&k.container_start);
         }
         if agent != AgentMode::Absent {
             delay = delay + stream.sample(&k.agent_boot);
@@ -431,6 +481,7 @@ impl Run<'_> {
         let delay = if dead { Duration::ZERO } else { delay };
         if !dead {
             self.w.pods.exit_code[i] = exit_code.clamp(0, 255) as u8;
+            self.w.pods.exit_container[i] = 0;
         }
         let incarnation = self.w.pods.incarnation[i];
         let lag = self.watch_lag();
@@ -441,6 +492,10 @@ impl Run<'_> {
     pub fn stopped(&mut self, pod: PodId, incarnation: u32) {
         if !self.w.pods.is(pod, incarnation) || !self.node_answers(self.w.pods.node[pod.ix()]) {
             return;
+        }
+        if !self.w.pods.has(pod, flag::EXITED) {
+            // Until now the deletion itself was the finish time (kubernetes.md 1.5).
+            self.w.pods.ended_at[pod.ix()] = self.w.now;
         }
         self.w.pods.clear(pod, flag::UP);
         self.write_status(pod, StatusWrite::Finished);
@@ -479,12 +534,15 @@ impl Run<'_> {
     }
 }
 
-/// Delay before the nth restart of a container: 0, 10, 20, 40 … 300 s (kubernetes.md 3.4).
-fn crash_back_off(restarts: u32) -> Duration {
-    if restarts <= 1 {
+/// A container that ran longer than this is not crash looping.
+const CRASH_BACK_OFF_RESET: Duration = Duration::from_secs(600);
+
+/// Delay before a restart after so many others: 0, 10, 20, 40 … 300 s (kubernetes.md 3.4).
+fn crash_back_off(level: u8) -> Duration {
+    if level == 0 {
         return Duration::ZERO;
     }
-    Duration::from_secs((10u64 << (restarts - 2).min(5)).min(300))
+    Duration::from_secs((10u64 << (level - 1).min(5)).min(300))
 }
 
 #[cfg(test)]
@@ -493,7 +551,7 @@ mod tests {
 
     #[test]
     fn the_first_crash_restart_is_free_and_the_rest_doubles_to_five_minutes() {
-        let seconds: Vec<u64> = (1..=8)
+        let seconds: Vec<u64> = (0..8)
             .map(|n| crash_back_off(n).0 / 1_000_000_000)
             .collect();
         assert_eq!(seconds, [0, 10, 20, 40, 80, 160, 300, 300]);

@@ -17,6 +17,7 @@ impl Run<'_> {
         self.write_history(job, false);
         self.emit(Body::JobGone { job });
         let jobset = self.m.jobs[job.ix()].jobset;
+        self.forget_successes(job);
         let j = &mut self.w.jobs[job.ix()];
         j.exists = false;
         j.deleting = false;
@@ -46,8 +47,6 @@ impl Run<'_> {
         if !j.left_behind || j.exists || j.live.objects > 0 {
             return;
         }
-        let jobset = self.m.jobs[job.ix()].jobset;
-        self.w.jobsets[jobset.ix()].succeeded_pods -= self.w.jobs[job.ix()].succeeded_gone;
         self.w.jobs[job.ix()].reset();
     }
 

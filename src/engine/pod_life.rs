@@ -38,6 +38,10 @@ impl Run<'_> {
         pods.restarts[i] = 0;
         pods.job_try[i] = job_try;
         pods.exit_code[i] = 0;
+        pods.exit_container[i] = 0;
+        pods.restart_sum[i] = 0;
+        pods.crash_level[i] = 0;
+        (pods.index_failures[i], pods.ignored_failures[i]) = (0, 0);
         pods.unschedulable[i] = 0;
         pods.category[i] = LedgerCategory::Idle;
         pods.ended_at[i] = Time::NEVER;
@@ -117,9 +121,11 @@ impl Run<'_> {
         }
         let job = self.w.pods.job[i];
         let jobset = self.m.jobs[job.ix()].jobset;
-        if succeeded {
-            // Before it stops being ready: the JobSet is as ready as before.
-            self.w.jobsets[jobset.ix()].succeeded_pods += 1;
+        if succeeded && self.w.pods.has(pod, flag::FINALIZER) {
+            // Before it stops being ready: the JobSet is as ready as before. One whose finalizer is off was deleted
+            // by a suspension, and its end is nobody's success (D-13).
+            self.w.pods.set(pod, flag::SUCCESS);
+            self.pod_succeeded(job);
         }
         self.leave_active(pod);
         let deleting = self.w.pods.has(pod, flag::DELETING);
@@ -243,8 +249,6 @@ impl Run<'_> {
                 self.w.jobsets[jobset.ix()].attempt_changed(Some(attempt), None);
             }
         } else if self.w.pods.phase[i] == Phase::Succeeded {
-            // The Job has counted it and goes on without the object.
-            self.w.jobs[job.ix()].succeeded_gone += 1;
             let attempt = self.w.pods.attempt[i];
             if attempt != NO_ATTEMPT {
                 self.w.jobsets[jobset.ix()].attempt_changed(Some(attempt), None);
@@ -298,7 +302,7 @@ impl Run<'_> {
             return;
         }
         let ready = self.w.pods.has(pod, flag::READY);
-        let restarts = u32::from(self.w.pods.restarts[pod.ix()]);
+        let restarts = self.w.pods.restart_sum[pod.ix()];
         let live = &mut self.w.jobs[self.w.pods.job[pod.ix()].ix()].live;
         live.active -= 1;
         live.container_restarts -= restarts;

@@ -58,6 +58,8 @@ pub mod flag {
     pub const BOUND: u32 = 1 << 17;
     /// A user's finalizer keeps the object.
     pub const HELD: u32 = 1 << 18;
+    /// Ended well while the Job tracked it: the JobSet waits for one ready pod less.
+    pub const SUCCESS: u32 = 1 << 19;
 }
 
 pub const NO_ATTEMPT: u32 = u32::MAX;
@@ -86,6 +88,17 @@ pub struct Pods {
     /// nth pod of its index within the Job object.
     pub job_try: Vec<u16>,
     pub exit_code: Vec<u8>,
+    /// Which container `exit_code` is of, from 1; the others ended with 0. 0: all of them ended with it.
+    pub exit_container: Vec<u8>,
+    /// Sum of the restart counts of all containers.
+    pub restart_sum: Vec<u32>,
+    /// Entry of the kubelet's crash back-off: doublings, and when the containers were last started again.
+    pub crash_level: Vec<u8>,
+    pub restarted_at: Vec<Time>,
+    /// Annotation job-index-failure-count: failures of its index before this pod (backoffLimitPerIndex).
+    pub index_failures: Vec<u16>,
+    /// The same of failures that the podFailurePolicy ignored.
+    pub ignored_failures: Vec<u16>,
     /// Tries of the scheduler that found no node.
     pub unschedulable: Vec<u8>,
     pub category: Vec<LedgerCategory>,
@@ -127,6 +140,12 @@ impl Pods {
             restarts = 0,
             job_try = 0,
             exit_code = 0,
+            exit_container = 0,
+            restart_sum = 0,
+            crash_level = 0,
+            restarted_at = Time::ZERO,
+            index_failures = 0,
+            ignored_failures = 0,
             unschedulable = 0,
             category = LedgerCategory::Idle,
             ended_at = Time::NEVER,
@@ -159,6 +178,12 @@ impl Pods {
         self.restarts.push(0);
         self.job_try.push(0);
         self.exit_code.push(0);
+        self.exit_container.push(0);
+        self.restart_sum.push(0);
+        self.crash_level.push(0);
+        self.restarted_at.push(Time::ZERO);
+        self.index_failures.push(0);
+        self.ignored_failures.push(0);
         self.unschedulable.push(0);
         self.category.push(LedgerCategory::Idle);
         self.ended_at.push(Time::NEVER);
@@ -206,5 +231,5 @@ impl Pods {
     }
 
     /// Hot bytes per place, for the memory row of product.md 8.
-    pub const BYTES_PER_POD: usize = 1 + 4 + 4 * 9 + 2 * 2 + 2 + 1 + 4 + 2 + 8 * 3;
+    pub const BYTES_PER_POD: usize = 1 + 4 + 4 * 10 + 2 * 4 + 2 + 1 + 4 + 4 + 8 * 4;
 }

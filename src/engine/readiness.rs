@@ -10,9 +10,9 @@ use crate::record::{Body, LedgerCategory};
 impl Run<'_> {
     /// All pods the JobSet wants are ready or have succeeded: the clock of a restart stops.
     pub fn check_all_ready(&mut self, jobset: JobSetId) {
-        let expected = self.m.jobsets[jobset.ix()].wanted_pods;
+        let expected = i64::from(self.m.jobsets[jobset.ix()].wanted_pods);
         let js = &mut self.w.jobsets[jobset.ix()];
-        let ready = expected > 0 && js.ready_pods + js.succeeded_pods >= expected;
+        let ready = expected > 0 && i64::from(js.ready_pods) + js.pods_done >= expected;
         if ready == js.all_ready || (ready && js.status.terminal_state.is_some()) {
             return;
         }
@@ -31,6 +31,40 @@ impl Run<'_> {
         if first {
             self.arm_ready_faults();
         }
+    }
+
+    /// One more pod of the Job has succeeded.
+    pub fn pod_succeeded(&mut self, job: JobId) {
+        self.w.jobs[job.ix()].successes += 1;
+        self.count_wanted(job);
+    }
+
+    /// What a Job wants ready is min(parallelism, completions − succeeded): with more completions than parallelism the
+    /// next pod takes the place of one that succeeded. Called when either has changed.
+    pub fn count_wanted(&mut self, job: JobId) {
+        let template = i64::from(self.m.job_spec(job).pods());
+        let successes = self.w.jobs[job.ix()].successes;
+        let spec = self.job_spec(job);
+        let left = match spec.completions() {
+            Some(completions) => completions.saturating_sub(successes),
+            None if successes > 0 => 0,
+            None => u32::MAX,
+        };
+        let done = template - i64::from(left.min(spec.parallelism()));
+        let j = &mut self.w.jobs[job.ix()];
+        let newly = done - j.done;
+        j.done = done;
+        let jobset = self.m.jobs[job.ix()].jobset;
+        self.w.jobsets[jobset.ix()].pods_done += newly;
+    }
+
+    /// The Job object is gone: all of its pods are wanted again.
+    pub fn forget_successes(&mut self, job: JobId) {
+        let j = &mut self.w.jobs[job.ix()];
+        let done = std::mem::take(&mut j.done);
+        j.successes = 0;
+        let jobset = self.m.jobs[job.ix()].jobset;
+        self.w.jobsets[jobset.ix()].pods_done -= done;
     }
 
     /// Completed or Failed: what still runs is no longer productive.

@@ -3,15 +3,12 @@
 //! Must never choose a pod: it says how many, the engine says which.
 
 use super::ttl::whole_seconds;
-use super::{JobPlan, JobSyncView};
-use crate::base::{Duration, Time};
-use crate::spec::{CompletionMode, PodReplacementPolicy, RestartPolicy};
+use super::{JobPlan, JobSyncView, job_success, per_index};
+use crate::base::Duration;
+use crate::spec::{CompletionMode, JobSpec, PodReplacementPolicy, RestartPolicy, Version};
 
 /// `SyncJobBatchPeriod`: shorter delays are rounded up to it.
 pub const SYNC_JOB_BATCH_PERIOD: Duration = Duration::from_secs(1);
-/// `DefaultJobPodFailureBackOff` and `MaxJobPodFailureBackOff`.
-pub const POD_FAILURE_BACK_OFF: Duration = Duration::from_secs(10);
-pub const MAX_POD_FAILURE_BACK_OFF: Duration = Duration::from_secs(600);
 /// `MaxPodCreateDeletePerSync`.
 pub const MAX_POD_CREATE_DELETE_PER_SYNC: u32 = 500;
 
@@ -25,11 +22,6 @@ pub const DEADLINE_EXCEEDED: (&str, &str) = (
     "DeadlineExceeded",
     "Job was active longer than specified deadline",
 );
-pub const MAX_FAILED_INDEXES_EXCEEDED: (&str, &str) = (
-    "MaxFailedIndexesExceeded",
-    "Job has exceeded the specified maximal number of failed indexes",
-);
-pub const FAILED_INDEXES: (&str, &str) = ("FailedIndexes", "Job has failed indexes");
 pub const COMPLETIONS_REACHED: (&str, &str) = (
     "CompletionsReached",
     "Reached expected number of succeeded pods",
@@ -37,15 +29,29 @@ pub const COMPLETIONS_REACHED: (&str, &str) = (
 pub const JOB_SUSPENDED: (&str, &str) = ("JobSuspended", "Job suspended");
 pub const JOB_RESUMED: (&str, &str) = ("JobResumed", "Job resumed");
 
+/// The name under which Kubernetes' own controller manages Jobs.
+const JOB_CONTROLLER: &str = "kubernetes.io/job-controller";
+
+/// Whether another controller was named (gate JobManagedBy, on by default since 1.32): the Job is left alone.
+pub fn managed_by_other(spec: &JobSpec, version: Version) -> bool {
+    let other = spec.managed_by.as_deref().filter(|m| *m != JOB_CONTROLLER);
+    version >= Version::new(32) && other.is_some()
+}
+
 /// One sync of a Job that is not finished.
 pub fn sync(view: &JobSyncView<'_>) -> JobPlan {
     let mut plan = JobPlan::default();
     let failure = failure(view, &mut plan);
-    if view.success_criteria_met || failure.is_some() {
+    let success = match view.success_criteria_met {
+        Some((reason, message)) => Some((reason, message.to_owned())),
+        None if failure.is_some() => None,
+        None => job_success::met(view).map(|message| (job_success::SUCCESS_POLICY, message)),
+    };
+    if success.is_some() || failure.is_some() {
         // Every active pod goes at once; the end is declared only with expectations settled (1.3 step 5).
         plan.delete_active = view.active;
         if view.expectations_satisfied {
-            plan.complete = view.success_criteria_met;
+            plan.complete = success;
             plan.fail = failure.map(|(reason, message)| (reason, message.to_string()));
         }
         return plan;
@@ -55,20 +61,32 @@ pub fn sync(view: &JobSyncView<'_>) -> JobPlan {
         manage(view, &mut plan);
     }
     let active = view.active - plan.delete_active + plan.create;
-    plan.complete = active == 0
+    let complete = active == 0
         && match view.spec.completions() {
             Some(completions) => view.succeeded >= completions,
             None => view.succeeded > 0,
         };
-    if managed && !plan.complete {
+    if complete {
+        let (reason, message) = completions_reached(view.version);
+        plan.complete = Some((reason, message.to_owned()));
+    } else if managed {
         plan.suspended_condition = Some(view.suspended);
     }
     plan
 }
 
+/// Until 1.30 a Complete condition said nothing.
+fn completions_reached(version: Version) -> (&'static str, &'static str) {
+    if version.delays_terminal_condition() {
+        COMPLETIONS_REACHED
+    } else {
+        ("", "")
+    }
+}
+
 /// 1.3 step 4: failure is evaluated before success. Sets the requeue for an active deadline on the way.
 fn failure<'v>(view: &JobSyncView<'v>, plan: &mut JobPlan) -> Option<(&'static str, &'v str)> {
-    if view.success_criteria_met {
+    if view.success_criteria_met.is_some() {
         return None;
     }
     if view.failure_target.is_some() {
@@ -86,7 +104,7 @@ fn failure<'v>(view: &JobSyncView<'v>, plan: &mut JobPlan) -> Option<(&'static s
         }
         plan.requeue_after = Some(left);
     }
-    past_failed_indexes(view)
+    per_index::past_failed_indexes(view)
 }
 
 /// 1.6: failed pods, and with OnFailure also the sum of container restarts of active pods.
@@ -110,23 +128,10 @@ fn until_deadline(view: &JobSyncView<'_>) -> Option<Duration> {
     Some((start + Duration::from_secs(seconds)).since(view.now))
 }
 
-/// 1.6: only with backoffLimitPerIndex.
-fn past_failed_indexes(view: &JobSyncView<'_>) -> Option<(&'static str, &'static str)> {
-    let indexed = view.spec.completion_mode == CompletionMode::Indexed;
-    if !indexed || view.spec.backoff_limit_per_index.is_none() {
-        return None;
-    }
-    let limit = view.spec.max_failed_indexes;
-    if limit.is_some_and(|max| i64::from(view.failed_indexes) > i64::from(max)) {
-        return Some(MAX_FAILED_INDEXES_EXCEEDED);
-    }
-    let decided = view.failed_indexes + view.succeeded;
-    let all = view.spec.completions().is_some_and(|c| decided >= c);
-    (view.failed_indexes > 0 && all).then_some(FAILED_INDEXES)
-}
-
 /// `manageJob`: either deletes or creates, deletes win (1.3 step 6).
 fn manage(view: &JobSyncView<'_>, plan: &mut JobPlan) {
+    // Pods that manageJob deletes lose their tracking finalizer first: however they end, they are not counted.
+    plan.untracked = true;
     if view.suspended {
         plan.delete_active = view.active;
         return;
@@ -137,8 +142,9 @@ fn manage(view: &JobSyncView<'_>, plan: &mut JobPlan) {
         None if view.succeeded > 0 => view.active,
         None => parallelism,
     };
-    if view.active > wanted {
-        plan.delete_active = (view.active - wanted).min(MAX_POD_CREATE_DELETE_PER_SYNC);
+    let surplus = view.active.saturating_sub(wanted).max(view.misplaced);
+    if surplus > 0 {
+        plan.delete_active = surplus.min(MAX_POD_CREATE_DELETE_PER_SYNC);
         return;
     }
     let replaces_failed_only = view.spec.pod_replacement_policy() == PodReplacementPolicy::Failed;
@@ -151,10 +157,14 @@ fn manage(view: &JobSyncView<'_>, plan: &mut JobPlan) {
     if missing == 0 {
         return;
     }
-    let left = pod_failure_back_off(view.backoff_failures, view.last_failure, view.now);
+    // With backoffLimitPerIndex each index waits for itself; which may come is the engine's to ask (`backoff`).
+    let left = if per_index::counts_per_index(view.spec) {
+        Duration::ZERO
+    } else {
+        view.backoff.remaining(view.now)
+    };
     if left > Duration::ZERO {
-        let left = left.max(SYNC_JOB_BATCH_PERIOD);
-        plan.requeue_after = Some(plan.requeue_after.map_or(left, |r| r.min(left)));
+        plan.requeue(left.max(SYNC_JOB_BATCH_PERIOD));
         return;
     }
     plan.create = missing
@@ -169,17 +179,4 @@ fn free_indexes(view: &JobSyncView<'_>, terminating: u32) -> u32 {
             .saturating_sub(view.succeeded + view.failed_indexes + view.active + terminating),
         _ => u32::MAX,
     }
-}
-
-/// 1.5: 10 s · 2^(f−1), at most 600 s, from the finish of the last failed pod (stored in whole seconds).
-pub fn pod_failure_back_off(failures: u32, last_failure: Option<Time>, now: Time) -> Duration {
-    let Some(last) = last_failure.filter(|_| failures > 0) else {
-        return Duration::ZERO;
-    };
-    // 2^6 · 10 s is beyond the cap already.
-    let factor = 1 << (failures - 1).min(6);
-    let whole = POD_FAILURE_BACK_OFF
-        .saturating_mul(factor)
-        .min(MAX_POD_FAILURE_BACK_OFF);
-    (whole_seconds(last) + whole).since(now)
 }

@@ -2,6 +2,7 @@
 //!
 //! Must never see a clock, randomness, a queue or `&mut World`.
 
+pub mod backoff;
 pub mod buckets;
 pub mod conditions;
 pub mod depends_on;
@@ -9,6 +10,8 @@ pub mod elastic;
 pub mod failure;
 pub mod in_place;
 pub mod job;
+pub mod job_success;
+pub mod per_index;
 pub mod plan;
 pub mod pod_failure;
 pub mod re2;

@@ -71,16 +71,30 @@ pub struct KubeEvent {
 pub struct JobPlan {
     /// Set FailureTarget (then Failed) with this reason and message; every active pod is deleted first.
     pub fail: Option<(&'static str, String)>,
-    /// SuccessCriteriaMet, then Complete.
-    pub complete: bool,
+    /// Set SuccessCriteriaMet (then Complete) with this reason and message.
+    pub complete: Option<(&'static str, String)>,
     /// Delete active pods: all of them (failure, success, suspend) or this many (surplus).
     /// All of them with neither `fail` nor `complete` set: decided, but expectations are open, so it is not declared
     /// yet.
     pub delete_active: u32,
+    /// Their tracking finalizer comes off before they are deleted: no end of theirs is counted (suspend, surplus).
+    pub untracked: bool,
     /// Create this many missing pods, lowest indexes first, in slow-start batches; at most 500.
     pub create: u32,
     /// Sync again after this (pod-failure back-off, active deadline).
     pub requeue_after: Option<Duration>,
     /// What the Suspended condition should say now; False is written only where the condition exists.
     pub suspended_condition: Option<bool>,
+}
+
+impl JobPlan {
+    /// Sync again after `left`, or earlier if that is planned already.
+    pub fn requeue(&mut self, left: Duration) {
+        self.requeue_after = Some(self.requeue_after.map_or(left, |r| r.min(left)));
+    }
+
+    /// Whether the Job ends, one way or the other.
+    pub fn ends(&self) -> bool {
+        self.fail.is_some() || self.complete.is_some()
+    }
 }

@@ -7,46 +7,63 @@ use crate::spec::{OnExitCodes, PodFailurePolicyAction, PodFailurePolicyRule};
 /// What a rule can see of a failed pod.
 #[derive(Copy, Clone, Debug)]
 pub struct FailedPodView<'a> {
-    /// Exit code of the container that is terminated; `None` while it still terminates or was never started.
-    pub exit_code: Option<i32>,
-    pub container: &'a str,
+    /// Name and exit code of the containers that are terminated: regular ones first, then init containers. Without
+    /// those that still terminate or were never started.
+    pub exit_codes: &'a [(&'a str, i32)],
     /// Condition DisruptionTarget=True.
     pub disruption_target: bool,
 }
 
 /// Which half of a rule matched; decides the words of the message.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Match {
-    ExitCode,
+pub enum Match<'a> {
+    ExitCode { container: &'a str, code: i32 },
     Condition,
+}
+
+/// What the policy says about one failed pod.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Counts against backoffLimit.
+    pub counts: bool,
+    pub action: Option<PodFailurePolicyAction>,
+}
+
+impl Default for Verdict {
+    fn default() -> Verdict {
+        Verdict {
+            counts: true,
+            action: None,
+        }
+    }
 }
 
 const DISRUPTION_TARGET: &str = "DisruptionTarget";
 
 /// The first rule that matches, its action, and what matched. `None`: the failure counts.
-pub fn matching_rule(
+pub fn matching_rule<'a>(
     rules: &[PodFailurePolicyRule],
-    pod: &FailedPodView<'_>,
-) -> Option<(usize, PodFailurePolicyAction, Match)> {
+    pod: &FailedPodView<'a>,
+) -> Option<(usize, PodFailurePolicyAction, Match<'a>)> {
     rules.iter().enumerate().find_map(|(at, rule)| {
         let matched = match &rule.on_exit_codes {
-            Some(codes) => exit_code_matches(codes, pod).then_some(Match::ExitCode),
+            Some(codes) => exit_code_match(codes, pod),
             None => condition_matches(rule, pod).then_some(Match::Condition),
         };
         matched.map(|m| (at, rule.action, m))
     })
 }
 
-/// Exit code 0 matches no rule, not even `NotIn`.
-fn exit_code_matches(codes: &OnExitCodes, pod: &FailedPodView<'_>) -> bool {
+/// The first container whose exit code fits. Exit code 0 matches no rule, not even `NotIn`.
+fn exit_code_match<'a>(codes: &OnExitCodes, pod: &FailedPodView<'a>) -> Option<Match<'a>> {
     let named = codes.container_name.as_deref();
-    match pod.exit_code {
-        None | Some(0) => false,
-        Some(code) => {
-            named.is_none_or(|n| n == pod.container)
-                && codes.values.contains(&code) == codes.operator_in
-        }
-    }
+    let fits = |&&(container, code): &&(&str, i32)| {
+        code != 0
+            && named.is_none_or(|n| n == container)
+            && codes.values.contains(&code) == codes.operator_in
+    };
+    let &(container, code) = pod.exit_codes.iter().find(fits)?;
+    Some(Match::ExitCode { container, code })
 }
 
 fn condition_matches(rule: &PodFailurePolicyRule, pod: &FailedPodView<'_>) -> bool {
@@ -57,19 +74,25 @@ fn condition_matches(rule: &PodFailurePolicyRule, pod: &FailedPodView<'_>) -> bo
             .any(|p| p.condition == DISRUPTION_TARGET && p.status == "True")
 }
 
+/// What becomes of the count; without a match the failure counts.
+pub fn verdict(rules: &[PodFailurePolicyRule], pod: &FailedPodView<'_>) -> Verdict {
+    let action = matching_rule(rules, pod).map(|(_, action, _)| action);
+    Verdict {
+        counts: action != Some(PodFailurePolicyAction::Ignore),
+        action,
+    }
+}
+
 /// The message of FailureTarget and Failed for a FailJob match.
 pub fn fail_job_message(
     namespace: &str,
     pod_name: &str,
-    pod: &FailedPodView<'_>,
-    matched: Match,
+    matched: Match<'_>,
     rule_index: usize,
 ) -> String {
     match matched {
-        Match::ExitCode => format!(
-            "Container {} for pod {namespace}/{pod_name} failed with exit code {} matching FailJob rule at index {rule_index}",
-            pod.container,
-            pod.exit_code.unwrap_or(0)
+        Match::ExitCode { container, code } => format!(
+            "Container {container} for pod {namespace}/{pod_name} failed with exit code {code} matching FailJob rule at index {rule_index}"
         ),
         Match::Condition => format!(
             "Pod {namespace}/{pod_name} has condition {DISRUPTION_TARGET} matching FailJob rule at index {rule_index}"
@@ -111,14 +134,6 @@ mod tests {
         }
     }
 
-    fn pod(exit_code: Option<i32>, container: &str, disruption_target: bool) -> FailedPodView<'_> {
-        FailedPodView {
-            exit_code,
-            container,
-            disruption_target,
-        }
-    }
-
     #[test]
     fn the_first_rule_that_matches_decides() {
         let rules = [
@@ -127,64 +142,80 @@ mod tests {
             on_condition(Ignore, "True"),
             on_codes(Count, false, &[1], None),
         ];
-        let case =
-            |code, container, disrupted| matching_rule(&rules, &pod(code, container, disrupted));
-        for (got, want, sentence) in [
+        for (codes, disrupted, want, sentence) in [
             (
-                case(Some(3), "main", false),
-                Some((1, FailJob, Match::ExitCode)),
+                &[("main", 3)][..],
+                false,
+                Some((1, FailJob)),
                 "a listed code",
             ),
             (
-                case(Some(3), "main", true),
-                Some((1, FailJob, Match::ExitCode)),
-                "an earlier rule wins over a later condition",
+                &[("main", 3)][..],
+                true,
+                Some((1, FailJob)),
+                "before a later condition",
             ),
             (
-                case(Some(3), "side", false),
-                Some((3, Count, Match::ExitCode)),
-                "another container's code passes a named rule",
+                &[("side", 3)][..],
+                false,
+                Some((3, Count)),
+                "another container passes a named rule",
             ),
             (
-                case(Some(1), "main", true),
-                Some((2, Ignore, Match::Condition)),
-                "a disruption",
+                &[("side", 0), ("main", 9)][..],
+                false,
+                Some((1, FailJob)),
+                "the second container",
             ),
+            (&[("main", 1)][..], true, Some((2, Ignore)), "a disruption"),
             (
-                case(Some(1), "main", false),
+                &[("main", 1)][..],
+                false,
                 None,
                 "a code NotIn excludes matches nothing",
             ),
             (
-                case(Some(0), "main", false),
+                &[("main", 0)][..],
+                false,
                 None,
                 "exit code 0 never matches, not even NotIn",
             ),
             (
-                case(None, "main", false),
+                &[][..],
+                false,
                 None,
                 "a container that still terminates has no code",
             ),
             (
-                case(None, "main", true),
-                Some((2, Ignore, Match::Condition)),
+                &[][..],
+                true,
+                Some((2, Ignore)),
                 "a condition needs no code",
             ),
         ] {
+            let pod = FailedPodView {
+                exit_codes: codes,
+                disruption_target: disrupted,
+            };
+            let got = matching_rule(&rules, &pod).map(|(at, action, _)| (at, action));
             assert_eq!(got, want, "{sentence}");
+            let ignored = want.is_some_and(|(_, action)| action == Ignore);
+            assert_eq!(verdict(&rules, &pod).counts, !ignored, "{sentence}");
         }
-        assert_eq!(matching_rule(&[], &pod(Some(1), "main", true)), None);
     }
 
     #[test]
     fn messages_are_upstreams() {
-        let pod = pod(Some(3), "main", true);
+        let code = Match::ExitCode {
+            container: "main",
+            code: 3,
+        };
         assert_eq!(
-            fail_job_message("ns", "js-w-0-1-abcde", &pod, Match::ExitCode, 0),
+            fail_job_message("ns", "js-w-0-1-abcde", code, 0),
             "Container main for pod ns/js-w-0-1-abcde failed with exit code 3 matching FailJob rule at index 0"
         );
         assert_eq!(
-            fail_job_message("ns", "js-w-0-1-abcde", &pod, Match::Condition, 2),
+            fail_job_message("ns", "js-w-0-1-abcde", Match::Condition, 2),
             "Pod ns/js-w-0-1-abcde has condition DisruptionTarget matching FailJob rule at index 2"
         );
     }

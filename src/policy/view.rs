@@ -2,6 +2,7 @@
 //!
 //! No clock to ask, no randomness, no names of pods: `now` is data.
 
+use super::backoff::BackoffRecord;
 use crate::base::*;
 use crate::record::JobSetConditionType;
 use crate::spec::{FeatureGates, JobSet, JobSpec, Version};
@@ -130,14 +131,18 @@ pub struct JobSyncView<'a> {
     pub start_time: Option<Time>,
     /// Reason and message of an existing FailureTarget=True.
     pub failure_target: Option<(&'static str, &'a str)>,
-    pub success_criteria_met: bool,
+    /// The same of SuccessCriteriaMet=True.
+    pub success_criteria_met: Option<(&'static str, &'a str)>,
     /// Pods not terminal and without deletionTimestamp.
     pub active: u32,
-    pub ready: u32,
+    /// Active pods of an index that does not exist (any more), or that has another active pod.
+    pub misplaced: u32,
     /// Pods with deletionTimestamp whose phase is not terminal.
     pub terminating: u32,
     /// Distinct indexes (or pods) that succeeded.
     pub succeeded: u32,
+    /// Those indexes, ascending; empty unless a successPolicy asks for them.
+    pub succeeded_indexes: &'a [u32],
     /// Pods that count as failed against backoffLimit: status.failed + uncounted + newly seen, without ignored ones.
     pub failed: u32,
     /// Sum of container restart counts of active pods (restartPolicy OnFailure).
@@ -147,8 +152,5 @@ pub struct JobSyncView<'a> {
     /// Message of the first podFailurePolicy FailJob match.
     pub fail_job_message: Option<&'a str>,
     pub expectations_satisfied: bool,
-    /// Failed pods since the last success and the finish time of the last one (kubernetes.md 1.5);
-    /// with backoffLimitPerIndex those of the index that may be recreated first.
-    pub backoff_failures: u32,
-    pub last_failure: Option<Time>,
+    pub backoff: BackoffRecord,
 }

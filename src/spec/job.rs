@@ -13,6 +13,12 @@ pub struct JobSpec {
     pub active_deadline_seconds: Option<i64>,
     pub pod_failure_policy: Option<Vec<PodFailurePolicyRule>>,
     pub pod_replacement_policy: Option<PodReplacementPolicy>,
+    /// Rules of the Job's own successPolicy; not the JobSet's.
+    pub success_policy: Option<Vec<JobSuccessRule>>,
+    /// Of the Job; the JobSet has a TTL of its own.
+    pub ttl_seconds_after_finished: Option<u32>,
+    /// Who syncs the Job, if not Kubernetes' own controller.
+    pub managed_by: Option<String>,
     pub template: PodTemplate,
 }
 
@@ -27,6 +33,13 @@ pub enum CompletionMode {
 pub enum PodReplacementPolicy {
     TerminatingOrFailed,
     Failed,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct JobSuccessRule {
+    /// As written: `0-2,5`.
+    pub succeeded_indexes: Option<String>,
+    pub succeeded_count: Option<u32>,
 }
 
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@ use super::pod;
 use crate::manifest::node::Node;
 use crate::manifest::read;
 use crate::spec::{
-    CompletionMode, JobSpec, OnExitCodes, PodConditionPattern, PodFailurePolicyAction,
-    PodFailurePolicyRule, PodReplacementPolicy,
+    CompletionMode, JobSpec, JobSuccessRule, OnExitCodes, PodConditionPattern,
+    PodFailurePolicyAction, PodFailurePolicyRule, PodReplacementPolicy,
 };
 
 pub fn spec(node: &Node) -> JobSpec {
@@ -29,7 +29,19 @@ pub fn spec(node: &Node) -> JobSpec {
             Some(_) => Some(PodReplacementPolicy::TerminatingOrFailed),
             None => None,
         },
+        success_policy: node
+            .get("successPolicy")
+            .map(|p| read::list(p, "rules").iter().map(success_rule).collect()),
+        ttl_seconds_after_finished: read::u32_of(node, "ttlSecondsAfterFinished"),
+        managed_by: read::string(node, "managedBy"),
         template: node.get("template").map(pod::template).unwrap_or_default(),
+    }
+}
+
+fn success_rule(node: &Node) -> JobSuccessRule {
+    JobSuccessRule {
+        succeeded_indexes: read::string(node, "succeededIndexes"),
+        succeeded_count: read::u32_of(node, "succeededCount"),
     }
 }
 

@@ -27,9 +27,13 @@ pub static JOB_SPEC: Object = Object {
         field("template", Shape::Object(&POD_TEMPLATE), "").required(),
         // The JobSet controller always sets it from the JobSet.
         inert("suspend", Shape::Bool),
-        not_modelled("successPolicy", Shape::Object(&JOB_SUCCESS_POLICY)),
-        not_modelled("ttlSecondsAfterFinished", COUNT),
-        not_modelled("managedBy", Shape::Str),
+        field("successPolicy", Shape::Object(&JOB_SUCCESS_POLICY), ""),
+        field("ttlSecondsAfterFinished", COUNT, "absent: never"),
+        field(
+            "managedBy",
+            Shape::Str,
+            "another controller than kubernetes.io/job-controller: no pods",
+        ),
         not_modelled("selector", Shape::Any),
         not_modelled("manualSelector", Shape::Bool),
         not_modelled("scheduling", Shape::Any),
@@ -86,16 +90,13 @@ static ON_POD_CONDITION: Object = Object {
 
 static JOB_SUCCESS_POLICY: Object = Object {
     kind: "JobSuccessPolicy",
-    fields: &[inert(
-        "rules",
-        Shape::List(&Shape::Object(&JOB_SUCCESS_RULE)),
-    )],
+    fields: &[field("rules", Shape::List(&Shape::Object(&JOB_SUCCESS_RULE)), "").required()],
 };
 
 static JOB_SUCCESS_RULE: Object = Object {
     kind: "JobSuccessPolicyRule",
     fields: &[
-        inert("succeededIndexes", Shape::Str),
-        inert("succeededCount", COUNT),
+        field("succeededIndexes", Shape::Str, "e.g. 0-2,5"),
+        field("succeededCount", COUNT, ""),
     ],
 };

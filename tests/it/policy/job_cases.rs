@@ -1,6 +1,7 @@
 //! Cases of `policy::job::sync` as data.
 
 use super::notation::seconds;
+use jobset_sim::policy::backoff::BackoffRecord;
 use jobset_sim::policy::{JobPlan, JobSyncView, job};
 use jobset_sim::spec::*;
 use serde::Deserialize;
@@ -42,6 +43,15 @@ struct Case {
     open_expectations: bool,
     #[serde(default)]
     success_criteria_met: bool,
+    /// succeededIndexes and succeededCount of each rule of the Job's successPolicy: `0-2 2`, `- 3`.
+    #[serde(default)]
+    success_policy: Vec<String>,
+    #[serde(default)]
+    succeeded_indexes: Vec<u32>,
+    #[serde(default)]
+    misplaced: u32,
+    /// Kubernetes minor version.
+    version: Option<u16>,
     failure_target: Option<String>,
     fail_job_message: Option<String>,
     #[serde(default)]
@@ -64,6 +74,12 @@ fn spec(case: &Case) -> JobSpec {
         pod_replacement_policy: case
             .replacement_failed
             .then_some(PodReplacementPolicy::Failed),
+        success_policy: (!case.success_policy.is_empty()).then(|| {
+            case.success_policy
+                .iter()
+                .map(|r| success_rule(r))
+                .collect()
+        }),
         ..JobSpec::default()
     };
     if spec.completions.is_none() {
@@ -77,11 +93,19 @@ fn spec(case: &Case) -> JobSpec {
     spec
 }
 
+fn success_rule(line: &str) -> JobSuccessRule {
+    let (indexes, count) = line.split_once(' ').unwrap_or((line, "-"));
+    JobSuccessRule {
+        succeeded_indexes: (indexes != "-").then(|| indexes.to_owned()),
+        succeeded_count: count.parse().ok(),
+    }
+}
+
 fn sync(case: &Case) -> JobPlan {
     let spec = spec(case);
     job::sync(&JobSyncView {
         spec: &spec,
-        version: Version::new(36),
+        version: Version::new(case.version.unwrap_or(36)),
         now: seconds(case.now.unwrap_or(100.0)),
         deleting: case.deleting,
         suspended: case.suspended,
@@ -90,18 +114,23 @@ fn sync(case: &Case) -> JobPlan {
             .failure_target
             .as_deref()
             .map(|m| ("DeadlineExceeded", m)),
-        success_criteria_met: case.success_criteria_met,
+        success_criteria_met: case
+            .success_criteria_met
+            .then_some(job::COMPLETIONS_REACHED),
         active: case.active,
-        ready: 0,
+        misplaced: case.misplaced,
         terminating: case.terminating,
         succeeded: case.succeeded,
+        succeeded_indexes: &case.succeeded_indexes,
         failed: case.failed,
         container_restarts: case.container_restarts,
         failed_indexes: case.failed_indexes,
         fail_job_message: case.fail_job_message.as_deref(),
         expectations_satisfied: !case.open_expectations,
-        backoff_failures: case.backoff_failures,
-        last_failure: case.last_failure.map(seconds),
+        backoff: BackoffRecord {
+            failures: case.backoff_failures,
+            last_failure: case.last_failure.map(seconds),
+        },
     })
 }
 
@@ -110,10 +139,17 @@ fn render(plan: &JobPlan) -> String {
     if let Some((reason, message)) = &plan.fail {
         out.push(format!("fail {reason}: {message}"));
     }
-    if plan.complete {
-        out.push("complete".to_string());
+    match &plan.complete {
+        Some(("CompletionsReached", _)) => out.push("complete".to_string()),
+        Some((reason, message)) => out.push(format!("complete {reason}: {message}")),
+        None => {}
     }
-    for (word, n) in [("create", plan.create), ("delete", plan.delete_active)] {
+    let delete = if plan.untracked {
+        "delete untracked"
+    } else {
+        "delete"
+    };
+    for (word, n) in [("create", plan.create), (delete, plan.delete_active)] {
         if n > 0 {
             out.push(format!("{word} {n}"));
         }
