@@ -47,14 +47,15 @@ impl Run<'_> {
             SuspendJobSet(name) => self.user_suspends(index, name, true),
             ResumeJobSet(name) => self.user_suspends(index, name, false),
             DeleteJobSet(name) => {
-                if let Some(jobset) = self.stored_jobset(name) {
-                    self.emit(Body::Fault {
-                        index,
-                        node: NodeId::NONE,
-                        pod: PodId::NONE,
-                    });
-                    self.delete_jobset(jobset);
-                }
+                let Some(jobset) = self.stored_jobset(name) else {
+                    return self.no_such_jobset(index, name);
+                };
+                self.emit(Body::Fault {
+                    index,
+                    node: NodeId::NONE,
+                    pod: PodId::NONE,
+                });
+                self.delete_jobset(jobset);
             }
         }
     }
@@ -298,7 +299,7 @@ impl Run<'_> {
 
     fn user_suspends(&mut self, index: u32, name: &str, suspend: bool) {
         let Some(jobset) = self.stored_jobset(name) else {
-            return;
+            return self.no_such_jobset(index, name);
         };
         self.emit(Body::Fault {
             index,

@@ -106,6 +106,12 @@ impl Run<'_> {
         Some(JobSetId(at as u32))
     }
 
+    pub fn no_such_jobset(&mut self, index: u32, name: &str) {
+        let answer = format!("jobsets.jobset.x-k8s.io {name:?} not found");
+        let answer = self.w.texts.intern(&answer);
+        self.emit(Body::Answered { index, answer });
+    }
+
     fn create_jobset(&mut self, jobset: JobSetId) -> Result<String, String> {
         let name = self.m.names.jobsets[jobset.ix()].name.clone();
         if let Some(old) = self.stored_jobset(&name) {

@@ -56,6 +56,8 @@ pub enum NoRun {
     NotSimulated(NotSimulated),
     /// The real control plane accepted the JobSet, the program did not: a difference like any other.
     Refused(String),
+    /// The real control plane refused the JobSet: only the answers are compared.
+    Rejected { recorded: String, simulated: String },
 }
 
 fn is_in_place(recording: &Recording) -> bool {
@@ -83,6 +85,14 @@ pub fn compare(file: &str, recording: &Recording, run: Result<&Observed, NoRun>)
         }
         Err(NoRun::Refused(reason)) => {
             result.differences = Some(vec![Difference::new("jobSet", "accepted", reason)]);
+        }
+        Err(NoRun::Rejected {
+            recorded,
+            simulated,
+        }) => {
+            let differs = recorded != simulated;
+            let difference = Difference::new("jobSet", recorded, simulated);
+            result.differences = Some(differs.then_some(difference).into_iter().collect());
         }
         Ok(run) if recording.kind == Kind::Times => times(recording, run, &mut result),
         Ok(run) => {

@@ -314,28 +314,20 @@ fn compare_states(recording: &Recording, history: &History, out: &mut Vec<Differ
 }
 
 fn compare_answers(recording: &Recording, history: &History, out: &mut Vec<Difference>) {
-    let jobset = recording.jobset_name();
     for (i, answer) in recording.answers().into_iter().enumerate() {
         let Some(answer) = answer else { continue };
         let action = &recording.script.actions[i];
         let found = history.faults.get(&(i as u32)).copied().unwrap_or(false);
-        let deleted = history
-            .deleted_at
-            .is_some_and(|t| t.0 <= action.at_ms.saturating_mul(1_000_000));
+        let simulated = history.answers.get(&(i as u32));
+        let simulated = simulated.cloned().unwrap_or_default();
         let (recorded, simulated) = match action.what.as_str() {
             "patch" | "patchObject" | "create" | "deleteObject" | "show" => {
-                let simulated = history.answers.get(&(i as u32));
-                let simulated = simulated.cloned().unwrap_or_default();
                 if answers_agree(answer, &simulated) {
                     continue;
                 }
                 (answer, simulated)
             }
-            "suspend" | "resume" | "deleteJobSet" if deleted => (
-                answer,
-                format!("jobsets.jobset.x-k8s.io \"{jobset}\" not found"),
-            ),
-            "suspend" | "resume" | "deleteJobSet" => (answer, String::new()),
+            "suspend" | "resume" | "deleteJobSet" => (answer, simulated),
             "deletePod" | "evictPod" if found => (answer, String::new()),
             "deletePod" | "evictPod" => (answer, "no such pod".to_owned()),
             // A node action answers with the node's name; the scheduler may have chosen another node.

@@ -23,6 +23,7 @@ pub mod scenario;
 mod script;
 pub mod simulate;
 pub mod steps;
+mod surroundings;
 pub mod text;
 mod topology;
 

@@ -5,6 +5,7 @@
 
 use super::recording::{Kind, RecordedControlPlane, Recording};
 use super::script::{container_rule, fault};
+use super::surroundings;
 use super::topology::topology;
 use crate::base::Duration;
 use crate::base::random::Dist;
@@ -48,17 +49,13 @@ pub fn scenario(
     defaults: &Defaults,
     overrides: &Overrides,
 ) -> Result<Scenario, NotSimulated> {
-    if recording.rejected().is_some() {
-        return Err(NotSimulated(
-            "JobSet rejected at admission, nothing to run".to_owned(),
-        ));
-    }
     if let Some(key) = recording.script.unknown.keys().next() {
         return Err(NotSimulated(format!("script key {key}")));
     }
     let rules = recording.script.pods.iter().map(container_rule);
     let faults = recording.script.actions.iter();
     let mut created = 0;
+    let (gates, gate_switches) = surroundings::gates(recording)?;
     let stop = match (recording.kind, recording.played_for_ms) {
         (Kind::Times, _) | (_, None) => Stop {
             at: LIMIT_WITHOUT_END,
@@ -73,17 +70,23 @@ pub fn scenario(
         name: recording.name.clone(),
         description: recording.about.clone(),
         topology: topology(recording),
-        control_plane: control_plane(&recording.control_plane, &defaults.control_plane, overrides)?,
+        control_plane: control_plane(
+            &recording.control_plane,
+            gates,
+            &defaults.control_plane,
+            overrides,
+        )?,
         timing: timing(recording, &defaults.timing, overrides),
         containers: rules.collect::<Result<_, _>>()?,
         faults: faults
             .map(|a| fault(a, recording.jobset_name(), &mut created))
+            .chain(surroundings::cordoned(recording).into_iter().map(Ok))
             .collect::<Result<_, _>>()?,
         jobsets: Vec::new(),
-        gate_switches: Vec::new(),
+        gate_switches,
         admit_unplaceable: true,
         claims_bind: false,
-        role_allows_pods_status: false,
+        role_allows_pods_status: surroundings::role_allows_pods_status(recording),
         decode: manifest::stored_jobset,
         stop,
         seed: SEED,
@@ -92,23 +95,11 @@ pub fn scenario(
 
 fn control_plane(
     recorded: &RecordedControlPlane,
+    gates: FeatureGates,
     defaults: &ControlPlane,
     overrides: &Overrides,
 ) -> Result<ControlPlane, NotSimulated> {
     let rate = |r: super::recording::Rate| ClientRate::new(r.qps, r.burst);
-    let mut gates = FeatureGates {
-        in_place_restart: false,
-        restart_job: false,
-        elastic_jobset: false,
-    };
-    for gate in &recorded.feature_gates {
-        match gate.as_str() {
-            "InPlaceRestart" => gates.in_place_restart = true,
-            "RestartJob" => gates.restart_job = true,
-            "ElasticJobSet" => gates.elastic_jobset = true,
-            other => return Err(NotSimulated(format!("feature gate {other}"))),
-        }
-    }
     let kcm = recorded.kube_controller_manager;
     Ok(ControlPlane {
         preset: "recording".to_owned(),

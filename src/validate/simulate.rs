@@ -6,12 +6,13 @@ use super::compare::{NoRun, Observed, Observer, compare};
 use super::recording::Recording;
 use super::result::FileResult;
 use super::scenario::{Defaults, Overrides, SEED, scenario};
+use super::surroundings;
 use crate::admission::{self, Create, Gates};
 use crate::base::{Duration, Time};
 use crate::engine::Simulation;
 use crate::manifest;
 use crate::record::{Body, JobSetConditionType, Record, Sink, Texts};
-use crate::spec::{BY_SCRIPT, JobSet, StopWhen, SubmittedJobSet};
+use crate::spec::{BY_SCRIPT, FaultTime, JobSet, Scenario, StopWhen, SubmittedJobSet};
 use serde_json::{Value, json};
 
 /// Where worker counts come from; the recordings were made with upstream's.
@@ -25,6 +26,9 @@ pub fn defaults() -> Result<Defaults, String> {
         timing: manifest::timing(),
     })
 }
+
+/// How much earlier than the recorded JobSet the others of its cluster are submitted.
+const HEAD_START: Duration = Duration::from_secs(2);
 
 /// Simulates one recording and compares.
 pub fn validate(
@@ -46,6 +50,9 @@ fn observe(
     overrides: &Overrides,
 ) -> Result<Observed, NoRun> {
     let mut scenario = scenario(recording, defaults, overrides).map_err(NoRun::NotSimulated)?;
+    if let Some(answer) = refusal(recording, &scenario) {
+        return Err(answer);
+    }
     let source = format!("{file} (jobSet)");
     let submit = |jobset, submit_at| SubmittedJobSet {
         jobset,
@@ -53,9 +60,25 @@ fn observe(
         source: source.clone(),
     };
     let first = jobset(recording).map_err(NoRun::Refused)?;
-    scenario.jobsets.push(submit(first, Duration::ZERO));
+    let others = surroundings::other_jobsets(recording);
+    let start = if others.is_empty() {
+        Duration::ZERO
+    } else {
+        HEAD_START
+    };
+    scenario.jobsets.push(submit(first, start));
+    for fault in &mut scenario.faults {
+        if let FaultTime::At(at) = &mut fault.at {
+            *at = *at + start;
+        }
+    }
+    scenario.stop.at = scenario.stop.at + start;
     for created in created_jobsets(recording).map_err(NoRun::Refused)? {
         scenario.jobsets.push(submit(created, BY_SCRIPT));
+    }
+    for other in others {
+        let other = manifest::stored_jobset(&other).map_err(NoRun::Refused)?;
+        scenario.jobsets.push(submit(other, Duration::ZERO));
     }
     let refused = |errors: Vec<String>| NoRun::Refused(errors.join("; "));
     let mut simulation = Simulation::new(&scenario).map_err(refused)?;
@@ -150,4 +173,28 @@ fn created_jobsets(recording: &Recording) -> Result<Vec<JobSet>, String> {
             in_namespace(stored, recording)
         })
         .collect()
+}
+
+/// What becomes of a recording whose JobSet one of the two API servers refused.
+fn refusal(recording: &Recording, scenario: &Scenario) -> Option<NoRun> {
+    let gates = scenario.control_plane.feature_gates;
+    let request = Create {
+        object: &recording.job_set,
+        namespace: &recording.name,
+        gates: Gates {
+            in_place_restart: gates.in_place_restart,
+            restart_job: gates.restart_job,
+            elastic_job_set: gates.elastic_jobset,
+        },
+        existing_claims: &surroundings::existing_claims(recording),
+    };
+    let simulated = admission::create(&request).err().map(|r| r.message);
+    match (recording.rejected(), simulated) {
+        (None, None) => None,
+        (None, Some(message)) => Some(NoRun::Refused(message)),
+        (Some(recorded), simulated) => Some(NoRun::Rejected {
+            recorded: recorded.to_owned(),
+            simulated: simulated.unwrap_or_else(|| "accepted".to_owned()),
+        }),
+    }
 }
