@@ -229,9 +229,27 @@ impl Run<'_> {
         };
         match after {
             AfterExit::PodEnds => self.write_status(pod, StatusWrite::Finished),
-            AfterExit::Restart(containers) => self.restart_containers(pod, Some(containers)),
+            AfterExit::Restart(containers) => match self.m.scenario.timing.kubelet {
+                // The recordings' player reports a container only once it runs again: the pod stays ready meanwhile.
+                Kubelet::Scripted { restart, .. } => {
+                    self.after(restart, Event::ContainersBack { pod, epoch })
+                }
+                Kubelet::Real(_) => self.restart_containers(pod, Some(containers)),
+            },
             AfterExit::RestartAll => self.restart_containers(pod, None),
         }
+    }
+
+    /// The player's report of containers that run again.
+    fn scripted_restart(&mut self, pod: PodId) {
+        let code = i32::from(self.w.pods.exit_code[pod.ix()]);
+        if let AfterExit::Restart(containers) = self.after_exit(pod, code) {
+            self.count_restart(pod, containers);
+        }
+        self.w.pods.set(pod, flag::UP);
+        self.w.pods.resource_version[pod.ix()] += 1;
+        self.pod_changed(pod);
+        self.arm_exit(pod);
     }
 
     /// Each container's own rules first, whatever its exit code, then its policy, then the pod's (KEP-5307, KEP-5532).
@@ -280,7 +298,18 @@ impl Run<'_> {
         let job = self.w.pods.job[i];
         let spec = self.m.pod_spec(job);
         let every = (spec.containers.len() + spec.init_containers.len()).max(1) as u32;
-        let more = containers.unwrap_or(every);
+        self.count_restart(pod, containers.unwrap_or(every));
+        self.write_status(pod, StatusWrite::NotReady);
+        let back_off = self.crash_back_off(pod, containers.is_none());
+        let delay = self.restart_delay(pod, containers.is_none(), back_off);
+        let epoch = self.w.pods.epoch[i];
+        self.after(delay, Event::ContainersBack { pod, epoch });
+    }
+
+    /// restartCount of so many containers grows; a new life of the pod's processes begins.
+    fn count_restart(&mut self, pod: PodId, more: u32) {
+        let i = pod.ix();
+        let job = self.w.pods.job[i];
         let was = u32::from(self.w.pods.restarts[i]);
         let restarts = was + 1;
         self.w.pods.restarts[i] = restarts.min(u32::from(u16::MAX)) as u16;
@@ -301,11 +330,6 @@ impl Run<'_> {
             incarnation,
             restarts,
         });
-        self.write_status(pod, StatusWrite::NotReady);
-        let back_off = self.crash_back_off(pod, containers.is_none());
-        let delay = self.restart_delay(pod, containers.is_none(), back_off);
-        let epoch = self.w.pods.epoch[i];
-        self.after(delay, Event::ContainersBack { pod, epoch });
     }
 
     /// kubernetes.md 3.4: the entry is made at the second start; a container that ran for more than ten minutes since it
@@ -375,7 +399,12 @@ impl Run<'_> {
     }
 
     pub fn containers_back(&mut self, pod: PodId, epoch: u32) {
-        if self.w.pods.lives(pod, epoch) && !self.w.pods.has(pod, flag::DELETING) {
+        if !self.w.pods.lives(pod, epoch) || self.w.pods.has(pod, flag::DELETING) {
+            return;
+        }
+        if self.w.pods.has(pod, flag::EXITED) {
+            self.scripted_restart(pod);
+        } else {
             self.containers_up(pod, epoch);
         }
     }
