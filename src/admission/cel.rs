@@ -12,9 +12,69 @@ const IMMUTABLE: [&str; 5] = [
     "successPolicy",
     "volumeClaimPolicies",
 ];
+const EXCLUSIVE: &str = "StartupPolicy and DependsOn APIs are mutually exclusive";
+const NO_NAMESPACE: &str = "namespace cannot be set for VolumeClaimPolicies templates";
+
+/// Every error; what is equal in `old` is not judged again.
+pub fn errors(object: &Value, old: Option<&Value>) -> Vec<FieldError> {
+    let spec = &object["spec"];
+    let changed = |field: &str| old.is_none_or(|old| old["spec"][field] != spec[field]);
+    let mut errors = Vec::new();
+    if spec.is_object() && old.is_none_or(|old| old["spec"] != *spec) {
+        errors.extend(exclusive(spec));
+    }
+    if changed("volumeClaimPolicies") {
+        for (i, policy) in items(&spec["volumeClaimPolicies"]).iter().enumerate() {
+            errors.extend(no_namespace(
+                &format!("spec.volumeClaimPolicies[{i}]"),
+                policy,
+            ));
+        }
+    }
+    errors.extend(old.into_iter().flat_map(|old| transitions(old, object)));
+    errors
+}
+
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn missing(path: &str, key: &str, rule: &str) -> FieldError {
+    let words = format!("no such key: {key} evaluating rule: {rule}");
+    FieldError::invalid(path, "\"object\"", words)
+}
+
+/// VAL-27: `has` is true of an empty list too.
+fn exclusive(spec: &Value) -> Option<FieldError> {
+    if spec["startupPolicy"]["startupPolicyOrder"] != "InOrder" {
+        return None;
+    }
+    let Some(jobs) = spec.get("replicatedJobs") else {
+        return Some(missing("spec", "replicatedJobs", EXCLUSIVE));
+    };
+    let depends = items(jobs).iter().any(|rj| rj.get("dependsOn").is_some());
+    depends.then(|| FieldError::invalid("spec", EXCLUSIVE, ""))
+}
+
+/// API-28.
+fn no_namespace(path: &str, policy: &Value) -> Option<FieldError> {
+    let Some(templates) = policy.get("templates") else {
+        return Some(missing(path, "templates", NO_NAMESPACE));
+    };
+    let named = |t: &Value| {
+        t["metadata"]["namespace"]
+            .as_str()
+            .is_some_and(|n| !n.is_empty())
+    };
+    if items(templates).iter().any(named) {
+        return Some(FieldError::invalid(path, NO_NAMESPACE, ""));
+    }
+    let bare = items(templates).iter().any(|t| t.get("metadata").is_none());
+    bare.then(|| missing(path, "metadata", NO_NAMESPACE))
+}
 
 /// Fields that must not change where they are before and after (UPD-5).
-pub fn transitions(old: &Value, new: &Value) -> Vec<FieldError> {
+fn transitions(old: &Value, new: &Value) -> Vec<FieldError> {
     let (old, new) = (&old["spec"], &new["spec"]);
     let mut errors = Vec::new();
     let mut check = |path: String, old: &Value, new: &Value| {
@@ -25,18 +85,73 @@ pub fn transitions(old: &Value, new: &Value) -> Vec<FieldError> {
     for field in IMMUTABLE {
         check(format!("spec.{field}"), &old[field], &new[field]);
     }
-    let jobs = |spec: &Value| {
-        spec["replicatedJobs"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default()
-    };
-    let old_jobs = jobs(old);
-    for (i, rj) in jobs(new).iter().enumerate() {
+    let old_jobs = items(&old["replicatedJobs"]);
+    for (i, rj) in items(&new["replicatedJobs"]).iter().enumerate() {
         if let Some(before) = old_jobs.iter().find(|o| o["name"] == rj["name"]) {
             let path = format!("spec.replicatedJobs[{i}].dependsOn");
             check(path, &before["dependsOn"], &rj["dependsOn"]);
         }
     }
     errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn rules_between_fields_have_the_servers_words() {
+        let in_order = json!({"startupPolicyOrder": "InOrder"});
+        for (spec, expected) in [
+            (
+                json!({"startupPolicy": in_order}),
+                Some(
+                    "spec: Invalid value: \"object\": no such key: replicatedJobs evaluating rule: StartupPolicy",
+                ),
+            ),
+            (
+                json!({"startupPolicy": in_order, "replicatedJobs": []}),
+                None,
+            ),
+            (
+                json!({"startupPolicy": in_order, "replicatedJobs": [{"dependsOn": []}]}),
+                Some("spec: Invalid value: StartupPolicy and DependsOn"),
+            ),
+            (
+                json!({"volumeClaimPolicies": [{}]}),
+                Some(
+                    "spec.volumeClaimPolicies[0]: Invalid value: \"object\": no such key: templates",
+                ),
+            ),
+            (
+                json!({"volumeClaimPolicies": [{"templates": [{"metadata": {"namespace": "x"}}]}]}),
+                Some("spec.volumeClaimPolicies[0]: Invalid value: namespace cannot be set"),
+            ),
+            (
+                json!({"volumeClaimPolicies": [{"templates": [{"metadata": {"namespace": ""}}]}]}),
+                None,
+            ),
+        ] {
+            let found = errors(&json!({"spec": spec}), None);
+            match expected {
+                None => assert!(found.is_empty(), "{spec}: {found:?}"),
+                Some(start) => assert!(found[0].to_string().starts_with(start), "{found:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_field_may_come_or_go_but_not_change() {
+        let with = |n: i64| json!({"spec": {"failurePolicy": {"maxRestarts": n}}});
+        let without = json!({"spec": {}});
+        assert!(errors(&with(1), Some(&without)).is_empty());
+        assert!(errors(&without, Some(&with(1))).is_empty());
+        assert!(errors(&with(1), Some(&with(1))).is_empty());
+        let found = errors(&with(2), Some(&with(1)));
+        assert_eq!(
+            found[0].to_string(),
+            "spec.failurePolicy: Invalid value: Value is immutable"
+        );
+    }
 }

@@ -147,6 +147,15 @@ pub fn denied(name: &str, errors: &[FieldError]) -> Rejection {
     }
 }
 
+/// The 400 of a webhook that could not read the object; it gives no reason.
+pub fn unreadable(webhook: &str, error: &str) -> Rejection {
+    Rejection {
+        code: 400,
+        reason: String::new(),
+        message: format!("admission webhook {webhook:?} denied the request: {error}"),
+    }
+}
+
 /// The API server's 400.
 pub fn bad_request(message: impl Into<String>) -> Rejection {
     Rejection {

@@ -2,11 +2,34 @@
 //!
 //! Pure: object in, stored object or refusal out. Objects are JSON trees as the API server holds them; what a field
 //! means to the model is the business of `manifest`. Must never know of files, lines or virtual time.
+//!
+//! The order is the server's: the body is read (`decode`, `coerce`), the mutating webhook reads it into Go's types and
+//! defaults it (`go`, `defaulting`), the CRD's schema and CEL rules are checked (`meta`, `schema`, `cel`), the
+//! validating webhook has the last word (`webhook_create`, `webhook_volumes`, `webhook_update`). What the fields are,
+//! stands in the tables of `types`.
 
 mod cel;
+mod change;
+mod coerce;
+mod decode;
+mod defaulting;
 mod errors;
 mod go;
+mod json_text;
+mod meta;
+mod names;
+mod patch;
+mod quantity;
+mod schema;
+mod types;
+mod webhook_create;
 mod webhook_update;
+mod webhook_volumes;
+
+pub use change::{Change, Request, change};
+pub use decode::API_VERSION;
+pub use meta::GENERATED_SUFFIX;
+pub use patch::{apply, json_patch, merge_patch};
 
 use serde_json::Value;
 
@@ -29,6 +52,27 @@ pub struct Rejection {
     pub message: String,
 }
 
+/// What happens to fields that are unknown or written twice.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum FieldValidation {
+    /// They are dropped without a word.
+    Ignore,
+    /// The server's default: each is a warning.
+    #[default]
+    Warn,
+    /// kubectl's default: a 400.
+    Strict,
+}
+
+/// The server's whole answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    pub code: u16,
+    /// The stored object, or the refusal.
+    pub result: Result<Value, Rejection>,
+    pub warnings: Vec<String>,
+}
+
 /// A POST of a JobSet.
 pub struct Create<'a> {
     pub object: &'a Value,
@@ -40,46 +84,107 @@ pub struct Create<'a> {
 
 /// The stored object, or the refusal.
 pub fn create(request: &Create) -> Result<Value, Rejection> {
-    Ok(request.object.clone())
+    post(request, FieldValidation::Warn, &[]).result
+}
+
+/// A POST with all that the server says; `strict` are problems of the text that the reader met, such as keys written
+/// twice.
+pub fn post(request: &Create, validation: FieldValidation, strict: &[String]) -> Answer {
+    let mut warnings = Vec::new();
+    let decoded = decode::decode(request.object, strict, validation, &mut warnings);
+    let result = decoded.and_then(|object| admit(request, object));
+    if let Ok(stored) = &result {
+        warnings.extend(meta::finalizer_warnings(&stored["metadata"], &Value::Null));
+    }
+    Answer {
+        code: result.as_ref().map_or_else(|r| r.code, |_| 201),
+        result,
+        warnings,
+    }
+}
+
+/// A POST of JSON text.
+pub fn post_text(text: &str, request: &Create, validation: FieldValidation) -> Answer {
+    match json_text::parse(text) {
+        Ok((object, duplicates)) => {
+            let request = Create {
+                object: &object,
+                ..*request
+            };
+            post(&request, validation, &duplicates)
+        }
+        Err(error) => {
+            let why = format!("couldn't get version/kind; json parse error: {error}");
+            refused(decode::unrecognized(&why, text))
+        }
+    }
+}
+
+/// The answer to a text that is no YAML.
+pub fn unreadable_yaml(error: &str, text: &str) -> Answer {
+    refused(decode::unrecognized(error, text))
+}
+
+fn refused(rejection: Rejection) -> Answer {
+    Answer {
+        code: rejection.code,
+        result: Err(rejection),
+        warnings: Vec::new(),
+    }
+}
+
+/// Everything behind the decoding.
+fn admit(request: &Create, mut object: Value) -> Result<Value, Rejection> {
+    if !object["metadata"].is_object() {
+        object["metadata"] = Value::Object(Default::default());
+    }
+    let namespace = object["metadata"]["namespace"].as_str().unwrap_or("");
+    if !namespace.is_empty() && namespace != request.namespace {
+        return Err(errors::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    if let Some(metadata) = object["metadata"].as_object_mut() {
+        meta::complete(metadata, request.namespace);
+    }
+    let mutated = defaulting::mutate(&object);
+    let mut object = mutated.map_err(|e| errors::unreadable("mjobset.kb.io", &e))?;
+    coerce::default(&mut object);
+    if let Some(metadata) = object["metadata"].as_object_mut() {
+        meta::generate_name(metadata);
+    }
+    if let Some(fields) = object.as_object_mut() {
+        fields.remove("status");
+    }
+    let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
+    let mut found = meta::create_errors(&object["metadata"]);
+    found.extend(schema::errors(&object, None));
+    if schema::blocks_cel(&found) {
+        found.push(schema::not_checked());
+    } else {
+        found.extend(cel::errors(&object, None));
+    }
+    if !found.is_empty() {
+        return Err(errors::invalid(&name, &found));
+    }
+    let denied = webhook_create::errors(&object, request.gates, request.existing_claims);
+    let denied = denied.map_err(|e| errors::unreadable("vjobset.kb.io", &e))?;
+    if denied.is_empty() {
+        Ok(object)
+    } else {
+        Err(errors::denied(&name, &denied))
+    }
 }
 
 /// A new version of a stored JobSet (PUT, or what a patch made of it).
 pub fn update(old: &Value, new: &Value, gates: Gates) -> Result<Value, Rejection> {
-    let name = new["metadata"]["name"].as_str().unwrap_or("");
-    let immutable = cel::transitions(old, new);
-    if !immutable.is_empty() {
-        return Err(errors::invalid(name, &immutable));
-    }
-    let denied = webhook_update::errors(old, new, gates);
-    if !denied.is_empty() {
-        return Err(errors::denied(name, &denied));
-    }
-    let mut stored = new.clone();
-    // The status is a subresource.
-    match old.get("status") {
-        Some(status) => stored["status"] = status.clone(),
-        None => {
-            stored.as_object_mut().map(|o| o.remove("status"));
+    let mut new = new.clone();
+    for (key, value) in [("apiVersion", API_VERSION), ("kind", "JobSet")] {
+        if let Some(fields) = new.as_object_mut() {
+            fields.entry(key).or_insert(value.into());
         }
     }
-    Ok(stored)
-}
-
-/// RFC 7386.
-pub fn merge_patch(target: &mut Value, patch: &Value) {
-    let Value::Object(fields) = patch else {
-        *target = patch.clone();
-        return;
-    };
-    if !target.is_object() {
-        *target = Value::Object(Default::default());
-    }
-    let object = target.as_object_mut().expect("made an object above");
-    for (key, value) in fields {
-        if value.is_null() {
-            object.remove(key);
-        } else {
-            merge_patch(object.entry(key.clone()).or_insert(Value::Null), value);
-        }
-    }
+    let mut warnings = Vec::new();
+    let new = decode::decode(&new, &[], FieldValidation::Ignore, &mut warnings)?;
+    change::store(old, new, gates)
 }

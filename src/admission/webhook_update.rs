@@ -3,8 +3,10 @@
 //! Pure; errors come in the order of upstream's code. CEL's transition rules are the schema's business.
 
 use super::errors::FieldError;
+use super::webhook_create::items;
+use super::webhook_volumes::jobs_written;
 use super::{Gates, go};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Pod template fields that may change while the JobSet is, or becomes, suspended (UPD-2), below the Job template.
 const SUSPENDED: [&str; 5] = [
@@ -17,14 +19,15 @@ const SUSPENDED: [&str; 5] = [
 const PARALLELISM: &str = "/template/spec/parallelism";
 const COMPLETIONS: &str = "/template/spec/completions";
 
-/// Every error of the webhook.
-pub fn errors(old: &Value, new: &Value, gates: Gates) -> Vec<FieldError> {
+/// Every error of the webhook; `Err` is Go's own.
+pub fn errors(old: &Value, new: &Value, gates: Gates) -> Result<Vec<FieldError>, String> {
+    let (new_read, old_read) = (go::jobset(new)?, go::jobset(old)?);
     let mut errors = Vec::new();
-    let old_jobs = items(&old["spec"]["replicatedJobs"]);
-    let new_jobs = items(&new["spec"]["replicatedJobs"]);
+    let old_jobs = items(&old_read["spec"]["replicatedJobs"]);
+    let new_jobs = items(&new_read["spec"]["replicatedJobs"]);
     let mut masked = new_jobs.to_vec();
     // Of several old ones of a name the last counts, as in a Go map.
-    let old_of = |rj: &Value| old_jobs.iter().rev().find(|o| name(o) == name(rj));
+    let old_of = |rj: &Value| old_jobs.iter().rev().find(|o| o["name"] == rj["name"]);
     if gates.elastic_job_set {
         for (i, new_job) in new_jobs.iter().enumerate() {
             if let Some(old_job) = old_of(new_job).filter(|_| is_indexed(new_job)) {
@@ -36,7 +39,7 @@ pub fn errors(old: &Value, new: &Value, gates: Gates) -> Vec<FieldError> {
         }
     }
     let suspended = |js: &Value| js["spec"]["suspend"] == true;
-    if suspended(old) || suspended(new) {
+    if suspended(&old_read) || suspended(&new_read) {
         for (i, new_job) in new_jobs.iter().enumerate() {
             if let Some(old_job) = old_of(new_job) {
                 SUSPENDED
@@ -45,15 +48,17 @@ pub fn errors(old: &Value, new: &Value, gates: Gates) -> Vec<FieldError> {
             }
         }
     }
-    if !go::same("[]ReplicatedJob", old_jobs, &masked) {
-        let value = go::render_list("ReplicatedJob", &new["spec"]["replicatedJobs"], &masked);
+    if old_jobs != masked {
+        let masked = json!({"replicatedJobs": masked});
+        let value = jobs_written(new, &masked);
         errors.push(immutable("spec.replicatedJobs", value));
     }
     let managed_by = |js: &Value| js["spec"]["managedBy"].clone();
-    if managed_by(old) != managed_by(new) {
-        errors.push(immutable("spec.managedBy", managed_by(new).to_string()));
+    if managed_by(&old_read) != managed_by(&new_read) {
+        let value = go::written_plain(&managed_by(&new_read));
+        errors.push(immutable("spec.managedBy", value));
     }
-    errors
+    Ok(errors)
 }
 
 fn immutable(path: &str, value: String) -> FieldError {
@@ -113,14 +118,6 @@ fn is_terminal(js: &Value) -> bool {
 
 fn is_indexed(rj: &Value) -> bool {
     rj["template"]["spec"]["completionMode"] == "Indexed"
-}
-
-fn name(rj: &Value) -> &str {
-    rj["name"].as_str().unwrap_or("")
-}
-
-fn items(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// Makes the field at `path` of `to` what it is in `from`.

@@ -1,0 +1,200 @@
+//! What the API server does to an object by the CRD's schema before it looks at values: unknown fields and nulls
+//! go, defaults come.
+//!
+//! Must never refuse anything; a value of the wrong type is left for those who judge.
+
+use super::types::{JOBSET, Kind, Struct, Type, tables};
+use serde_json::{Map, Value};
+
+/// Fields of the root that the schema does not describe.
+const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
+
+fn root() -> Type {
+    Type {
+        name: JOBSET,
+        kind: Kind::Struct(JOBSET),
+    }
+}
+
+/// Takes out what the schema does not know, and says where it was; sorted, as the server lists it.
+pub fn prune(object: &mut Value) -> Vec<String> {
+    let mut unknown = Vec::new();
+    prune_value(Some(&root()), object, "", &mut unknown);
+    unknown.sort();
+    unknown
+}
+
+/// All of it: an object of a version that has no schema.
+pub fn prune_all(object: &mut Value) -> Vec<String> {
+    let Value::Object(fields) = object else {
+        return Vec::new();
+    };
+    let unknown = |key: &String| !META.contains(&key.as_str());
+    let unknown: Vec<String> = fields.keys().filter(|k| unknown(k)).cloned().collect();
+    fields.retain(|key, _| !unknown.contains(key));
+    unknown
+}
+
+fn below(path: &str, key: &str) -> String {
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
+}
+
+fn prune_value(ty: Option<&Type>, value: &mut Value, path: &str, unknown: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => prune_fields(ty, fields, path, unknown),
+        Value::Array(items) => {
+            let item = match ty.map(|t| &t.kind) {
+                Some(Kind::List(item)) => Some(item.as_ref()),
+                _ => None,
+            };
+            for (i, value) in items.iter_mut().enumerate() {
+                prune_value(item, value, &format!("{path}[{i}]"), unknown);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn prune_fields(
+    ty: Option<&Type>,
+    fields: &mut Map<String, Value>,
+    path: &str,
+    unknown: &mut Vec<String>,
+) {
+    let (table, item) = match ty.map(|t| &t.kind) {
+        Some(Kind::Struct(name)) => (Some(tables().of(name)), None),
+        Some(Kind::Map(item)) => (None, Some(item.as_ref())),
+        _ => (None, None),
+    };
+    let is_root = path.is_empty();
+    fields.retain(|key, value| {
+        if is_root && META.contains(&key.as_str()) {
+            return true;
+        }
+        let field = table
+            .and_then(|t| t.field(key))
+            .filter(|f| !f.rules.unknown);
+        let inner = field.map(|f| &f.ty).or(item);
+        let place = below(path, key);
+        match inner {
+            Some(inner) => prune_value(Some(inner), value, &place, unknown),
+            None => unknown.push(place),
+        }
+        inner.is_some()
+    });
+}
+
+/// Removes nulls; where a field has a default, the null stays for it.
+pub fn prune_nulls(object: &mut Value) {
+    nulls(Some(&root()), object);
+}
+
+fn nulls(ty: Option<&Type>, value: &mut Value) {
+    match value {
+        Value::Object(fields) => fields.retain(|key, value| {
+            let (inner, default) = match ty.map(|t| &t.kind) {
+                Some(Kind::Struct(name)) => {
+                    let field = tables().of(name).field(key);
+                    let default = field.is_some_and(|f| f.rules.default.is_some());
+                    (field.map(|f| &f.ty), default)
+                }
+                Some(Kind::Map(item)) => (Some(item.as_ref()), false),
+                _ => (None, false),
+            };
+            let goes = value.is_null() && inner.is_some() && !default;
+            if !goes {
+                nulls(inner, value);
+            }
+            !goes
+        }),
+        Value::Array(items) => {
+            let item = match ty.map(|t| &t.kind) {
+                Some(Kind::List(item)) => Some(item.as_ref()),
+                _ => None,
+            };
+            items.iter_mut().for_each(|value| nulls(item, value));
+        }
+        _ => {}
+    }
+}
+
+/// Writes the CRD's defaults where a field is absent or null.
+pub fn default(object: &mut Value) {
+    if let Value::Object(fields) = object {
+        default_fields(tables().of(JOBSET), fields, true);
+    }
+}
+
+fn default_fields(table: &Struct, fields: &mut Map<String, Value>, is_root: bool) {
+    for field in &table.fields {
+        let absent = fields.get(field.name).is_none_or(Value::is_null);
+        if let Some(default) = field.rules.default.as_ref().filter(|_| absent) {
+            fields.insert(field.name.to_owned(), default.clone());
+        }
+    }
+    for (key, value) in fields {
+        let field = table.field(key);
+        if let Some(field) = field.filter(|f| !(is_root && f.name == "metadata")) {
+            default_value(&field.ty, value);
+        }
+    }
+}
+
+fn default_value(ty: &Type, value: &mut Value) {
+    match (&ty.kind, value) {
+        (Kind::Struct(name), Value::Object(fields)) => {
+            default_fields(tables().of(name), fields, false);
+        }
+        (Kind::List(item), Value::Array(items)) => {
+            items
+                .iter_mut()
+                .for_each(|value| default_value(item, value));
+        }
+        (Kind::Map(item), Value::Object(entries)) => {
+            entries
+                .values_mut()
+                .for_each(|value| default_value(item, value));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn unknown_fields_are_named_with_their_paths_and_go() {
+        let mut object = json!({"kind": "JobSet", "specs": 1, "metadata": {"foo": 1}, "spec": {"foo": 1, "bar": {"x": 1},
+            "replicatedJobs": [{"template": {"metadata": {"generateName": "x", "labels": {"any": "thing"}}}},
+                {"name": {"a": 1}}]}});
+        let unknown = prune(&mut object);
+        let expected = [
+            "spec.bar",
+            "spec.foo",
+            "spec.replicatedJobs[0].template.metadata.generateName",
+            "spec.replicatedJobs[1].name.a",
+            "specs",
+        ];
+        assert_eq!(unknown, expected);
+        let left = json!({"kind": "JobSet", "metadata": {"foo": 1}, "spec": {"replicatedJobs": [
+            {"template": {"metadata": {"labels": {"any": "thing"}}}}, {"name": {}}]}});
+        assert_eq!(object, left);
+    }
+
+    #[test]
+    fn nulls_go_unless_a_default_takes_their_place() {
+        let mut object = json!({"spec": {"network": null, "replicatedJobs": [{"name": null, "groupName": null,
+            "template": {"spec": {"template": {"spec": {"nodeSelector": {"a": null}, "containers": [null]}}}}}]}});
+        prune_nulls(&mut object);
+        default(&mut object);
+        let expected = json!({"spec": {"replicatedJobs": [{"groupName": "default", "replicas": 1,
+            "template": {"spec": {"template": {"spec": {"nodeSelector": {}, "containers": [null]}}}}}]}});
+        assert_eq!(object, expected);
+    }
+}

@@ -1,0 +1,195 @@
+//! What the API server does with the body of a request before anything else looks at it: 400 or an object.
+//!
+//! Pure. Must never look at values below `metadata`, except to drop what the schema does not know.
+
+use super::errors::{bad_request, quoted};
+use super::{FieldValidation, Rejection, coerce, meta};
+use serde_json::Value;
+
+pub const API_VERSION: &str = "jobset.x-k8s.io/v1alpha2";
+const GROUP: &str = "jobset.x-k8s.io";
+const KIND: &str = "JobSet";
+/// As many bytes of a body are shown.
+const SHOWN: usize = 30;
+
+/// The object without what is unknown, with its metadata read and the CRD's defaults; warnings are added.
+pub fn decode(
+    body: &Value,
+    strict: &[String],
+    validation: FieldValidation,
+    warnings: &mut Vec<String>,
+) -> Result<Value, Rejection> {
+    let (kind, version) = type_of(body)?;
+    let (decoded, unknown) =
+        coerced(body, &kind, &version).map_err(|e| cannot(&kind, &version, &e))?;
+    let problems: Vec<String> = strict.iter().cloned().chain(unknown).collect();
+    match validation {
+        FieldValidation::Strict if !problems.is_empty() => {
+            let problems = problems.join(", ");
+            return Err(cannot(
+                &kind,
+                &version,
+                &format!("strict decoding error: {problems}"),
+            ));
+        }
+        FieldValidation::Warn => warnings.extend(problems),
+        _ => {}
+    }
+    if version != API_VERSION {
+        return Err(bad_request(format!(
+            "the API version in the data ({version}) does not match the expected API version ({API_VERSION})"
+        )));
+    }
+    Ok(decoded)
+}
+
+fn cannot(kind: &str, version: &str, why: &str) -> Rejection {
+    let version = version.rsplit('/').next().unwrap_or("");
+    bad_request(format!(
+        "{kind} in version {} cannot be handled as a {KIND}: {why}",
+        quoted(version)
+    ))
+}
+
+/// The refusal of a body that is no object at all.
+pub fn unrecognized(why: &str, body: &str) -> Rejection {
+    let shown = match body.char_indices().nth(SHOWN) {
+        None if body.is_empty() => "<empty>".to_owned(),
+        Some((end, _)) => format!("{} ...", &body[..end]),
+        None => body.to_owned(),
+    };
+    bad_request(format!(
+        "the object provided is unrecognized (must be of type {KIND}): {why} ({shown})"
+    ))
+}
+
+/// Kind and apiVersion; the kind must be there.
+fn type_of(body: &Value) -> Result<(String, String), Rejection> {
+    let unreadable = |found: &str, ty: &str| {
+        let why = format!(
+            "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go {ty}"
+        );
+        unrecognized(&why, &body.to_string())
+    };
+    let found = |value: &Value| match value {
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+        _ => "string",
+    };
+    if !body.is_object() && !body.is_null() {
+        let ty = "value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }";
+        return Err(unreadable(found(body), ty));
+    }
+    let text = |key: &str| match &body[key] {
+        Value::String(text) => Ok(text.clone()),
+        Value::Null => Ok(String::new()),
+        other => {
+            let ty = format!("struct field .{key} of type string");
+            Err(unreadable(found(other), &ty))
+        }
+    };
+    let (version, kind) = (text("apiVersion")?, text("kind")?);
+    if kind.is_empty() {
+        let why = format!("Object 'Kind' is missing in '{body}'");
+        return Err(unrecognized(&why, &body.to_string()));
+    }
+    Ok((kind, version))
+}
+
+/// The object after the schema's coercion, and what was dropped.
+fn coerced(body: &Value, kind: &str, version: &str) -> Result<(Value, Vec<String>), String> {
+    let mut object = body.clone();
+    let mut unknown = Vec::new();
+    let metadata = match body.get("metadata") {
+        Some(metadata) => {
+            let read = meta::read(metadata)?;
+            unknown.extend(meta::unknown(metadata));
+            Some(read)
+        }
+        None => None,
+    };
+    let (group, schema) = version.split_once('/').unwrap_or(("", version));
+    if schema.contains('/') {
+        return Err(format!("unexpected GroupVersion string: {version}"));
+    }
+    if group == GROUP && kind == KIND {
+        unknown.extend(match version {
+            API_VERSION => coerce::prune(&mut object),
+            _ => coerce::prune_all(&mut object),
+        });
+    } else if version == API_VERSION {
+        // Another kind is not taken for a JobSet here, but becomes one where it is stored.
+        coerce::prune(&mut object);
+    }
+    coerce::prune_nulls(&mut object);
+    coerce::default(&mut object);
+    object["kind"] = KIND.into();
+    if let Some(metadata) = metadata {
+        object["metadata"] = metadata;
+    }
+    let unknown = unknown.iter().map(|path| format!("unknown field {path:?}"));
+    Ok((object, unknown.collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn refused(body: Value, validation: FieldValidation) -> String {
+        decode(&body, &[], validation, &mut Vec::new())
+            .unwrap_err()
+            .message
+    }
+
+    #[test]
+    fn what_is_no_jobset_is_refused_in_the_servers_words() {
+        let kind = |edit: Value| {
+            let mut body =
+                json!({"apiVersion": API_VERSION, "kind": "JobSet", "metadata": {"name": "a"}});
+            for (key, value) in edit.as_object().unwrap() {
+                body[key] = value.clone();
+            }
+            body
+        };
+        for (edit, expected) in [
+            (
+                json!({"kind": null}),
+                "the object provided is unrecognized (must be of type JobSet): Object 'Kind' is missing",
+            ),
+            (
+                json!({"kind": 1}),
+                "the object provided is unrecognized (must be of type JobSet): couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string",
+            ),
+            (
+                json!({"apiVersion": null}),
+                "the API version in the data () does not match the expected API version",
+            ),
+            (
+                json!({"apiVersion": "v1"}),
+                "the API version in the data (v1) does not match",
+            ),
+            (
+                json!({"metadata": {"labels": {"a": 1}}}),
+                "JobSet in version \"v1alpha2\" cannot be handled as a JobSet: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string",
+            ),
+            (
+                json!({"metadata": []}),
+                "JobSet in version \"v1alpha2\" cannot be handled as a JobSet: json: cannot unmarshal array into Go value of type v1.ObjectMeta",
+            ),
+            (
+                json!({"specs": 1, "metadata": {"x": 1}}),
+                "JobSet in version \"v1alpha2\" cannot be handled as a JobSet: strict decoding error: unknown field \"metadata.x\", unknown field \"specs\"",
+            ),
+        ] {
+            let message = refused(kind(edit), FieldValidation::Strict);
+            assert!(message.starts_with(expected), "{message}");
+        }
+        assert!(
+            refused(json!([]), FieldValidation::Warn)
+                .contains("cannot unmarshal array into Go value")
+        );
+    }
+}

@@ -1,0 +1,127 @@
+//! The mutating webhook: DEF-1…DEF-6, and what its patch does to the object as sent.
+//!
+//! Pure. Runs on create only. Must never refuse what Go can read.
+
+use super::go;
+use serde_json::{Map, Value, json};
+
+/// The object after the webhook's patch, or Go's error.
+pub fn mutate(object: &Value) -> Result<Value, String> {
+    let read = go::jobset(object)?;
+    let mut defaulted = read.clone();
+    defaults(&mut defaulted);
+    if defaulted == read {
+        // Nothing to default: the webhook answers without a patch.
+        return Ok(object.clone());
+    }
+    let mut patched = object.clone();
+    overlay(&mut patched, &defaulted);
+    Ok(patched)
+}
+
+/// The patch adds and changes; it removes nothing that Go merely does not write.
+fn overlay(sent: &mut Value, written: &Value) {
+    match (sent, written) {
+        (Value::Object(sent), Value::Object(written)) => {
+            for (key, value) in written {
+                match sent.get_mut(key) {
+                    Some(sent) => overlay(sent, value),
+                    None => {
+                        sent.insert(key.clone(), value.clone());
+                    }
+                }
+            }
+        }
+        (Value::Array(sent), Value::Array(written)) if sent.len() == written.len() => {
+            for (sent, written) in sent.iter_mut().zip(written) {
+                overlay(sent, written);
+            }
+        }
+        (sent, written) => *sent = written.clone(),
+    }
+}
+
+fn child<'a>(fields: &'a mut Map<String, Value>, key: &str) -> Option<&'a mut Map<String, Value>> {
+    fields.get_mut(key).and_then(Value::as_object_mut)
+}
+
+fn objects<'a>(fields: &'a mut Map<String, Value>, key: &str) -> Vec<&'a mut Map<String, Value>> {
+    let items = fields.get_mut(key).and_then(Value::as_array_mut);
+    let items = items.into_iter().flatten();
+    items.filter_map(Value::as_object_mut).collect()
+}
+
+/// On the object as Go writes it: what is empty there, is absent.
+fn defaults(object: &mut Value) {
+    let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let mut absent = |key: &str, value: Value| {
+        spec.entry(key).or_insert(value);
+    };
+    absent("successPolicy", json!({"operator": "All"}));
+    absent("startupPolicy", json!({"startupPolicyOrder": "AnyOrder"}));
+    absent("network", json!({}));
+    for rj in objects(spec, "replicatedJobs") {
+        let Some(job) = child(rj, "template").and_then(|t| child(t, "spec")) else {
+            continue;
+        };
+        job.entry("completionMode").or_insert("Indexed".into());
+        if let Some(pod) = child(job, "template").and_then(|t| child(t, "spec")) {
+            pod.entry("restartPolicy").or_insert("OnFailure".into());
+        }
+    }
+    if let Some(network) = child(spec, "network") {
+        network.entry("enableDNSHostnames").or_insert(true.into());
+        network
+            .entry("publishNotReadyAddresses")
+            .or_insert(true.into());
+    }
+    if let Some(policy) = child(spec, "failurePolicy") {
+        for (i, rule) in objects(policy, "rules").into_iter().enumerate() {
+            if rule.get("name").is_none_or(|n| n == "") {
+                rule.insert("name".to_owned(), format!("failurePolicyRule{i}").into());
+            }
+        }
+    }
+    for policy in objects(spec, "volumeClaimPolicies") {
+        let delete = json!({"whenDeleted": "Delete"});
+        policy.entry("retentionPolicy").or_insert(delete);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_come_with_all_that_go_writes() {
+        let sent = json!({"spec": {
+            "replicatedJobs": [{"name": "w", "replicas": 0, "dependsOn": [], "template": {"spec": {"template": {"spec": {
+                "containers": [{"name": "main", "resources": {"limits": {"memory": "1024Mi"}}}, {}]
+            }}}}}],
+            "failurePolicy": {"rules": [{"action": "FailJobSet"}, {"name": "x", "action": "FailJobSet"}]},
+            "network": {"enableDNSHostnames": false},
+            "volumeClaimPolicies": [{"templates": []}]
+        }});
+        let expected = json!({"replicatedJobs": [{"name": "w", "replicas": 0, "dependsOn": [],
+            "template": {"metadata": {}, "spec": {"completionMode": "Indexed", "template": {"metadata": {}, "spec": {
+                "restartPolicy": "OnFailure",
+                "containers": [{"name": "main", "resources": {"limits": {"memory": "1Gi"}}},
+                    {"name": "", "resources": {}}]
+            }}}}}],
+            "failurePolicy": {"rules": [{"name": "failurePolicyRule0", "action": "FailJobSet"},
+                {"name": "x", "action": "FailJobSet"}]},
+            "network": {"enableDNSHostnames": false, "publishNotReadyAddresses": true},
+            "volumeClaimPolicies": [{"templates": [], "retentionPolicy": {"whenDeleted": "Delete"}}],
+            "successPolicy": {"operator": "All"}, "startupPolicy": {"startupPolicyOrder": "AnyOrder"}});
+        assert_eq!(mutate(&sent).unwrap()["spec"], expected);
+    }
+
+    #[test]
+    fn without_anything_to_default_nothing_is_rewritten() {
+        let sent = json!({"spec": {"successPolicy": {"operator": "All"}, "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
+            "network": {"enableDNSHostnames": true, "publishNotReadyAddresses": true}}});
+        assert_eq!(mutate(&sent).unwrap(), sent);
+    }
+}

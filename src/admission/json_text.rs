@@ -1,0 +1,214 @@
+//! JSON text as the API server reads it: the last of equal keys counts, and strict readers hear of the others.
+//!
+//! Must never know what the keys mean. Depth is limited.
+
+use serde_json::{Map, Value};
+
+const DEPTH_MAX: usize = 200;
+
+/// The value, and `duplicate field "path"` for every key that came again; or Go's error.
+pub fn parse(text: &str) -> Result<(Value, Vec<String>), String> {
+    let mut parser = Parser {
+        text,
+        at: 0,
+        duplicates: Vec::new(),
+    };
+    let value = parser.value("", 0)?;
+    parser.space();
+    match parser.peek() {
+        None => Ok((value, parser.duplicates)),
+        Some(_) => Err(parser.unexpected("after top-level value")),
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    duplicates: Vec<String>,
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    fn space(&mut self) {
+        let rest = &self.text[self.at..];
+        let trimmed = rest.trim_start_matches([' ', '\t', '\n', '\r']);
+        self.at += rest.len() - trimmed.len();
+    }
+
+    fn unexpected(&self, place: &str) -> String {
+        match self.peek() {
+            None => "unexpected end of JSON input".to_owned(),
+            Some(c) => format!("invalid character {c:?} {place}"),
+        }
+    }
+
+    /// Takes a character, or says what stands there instead.
+    fn take(&mut self, wanted: char, place: &str) -> Result<(), String> {
+        if self.peek() != Some(wanted) {
+            return Err(self.unexpected(place));
+        }
+        self.at += wanted.len_utf8();
+        Ok(())
+    }
+
+    fn value(&mut self, path: &str, depth: usize) -> Result<Value, String> {
+        if depth > DEPTH_MAX {
+            return Err("exceeded max depth".to_owned());
+        }
+        self.space();
+        match self.peek() {
+            Some('{') => self.object(path, depth),
+            Some('[') => self.array(path, depth),
+            Some('"') => self.string().map(Value::String),
+            Some('-' | '0'..='9') => self.number(),
+            Some('t' | 'f' | 'n') => self.word(),
+            _ => Err(self.unexpected("looking for beginning of value")),
+        }
+    }
+
+    fn object(&mut self, path: &str, depth: usize) -> Result<Value, String> {
+        let mut fields = Map::new();
+        self.at += 1;
+        self.space();
+        if self.peek() == Some('}') {
+            self.at += 1;
+            return Ok(Value::Object(fields));
+        }
+        loop {
+            self.space();
+            if self.peek() != Some('"') {
+                return Err(self.unexpected("looking for beginning of object key string"));
+            }
+            let key = self.string()?;
+            let place = if path.is_empty() {
+                key.clone()
+            } else {
+                format!("{path}.{key}")
+            };
+            if fields.contains_key(&key) {
+                self.duplicates.push(format!("duplicate field {place:?}"));
+            }
+            self.space();
+            self.take(':', "after object key")?;
+            let value = self.value(&place, depth + 1)?;
+            fields.insert(key, value);
+            self.space();
+            if self.peek() == Some(',') {
+                self.at += 1;
+                continue;
+            }
+            self.take('}', "after object key:value pair")?;
+            return Ok(Value::Object(fields));
+        }
+    }
+
+    fn array(&mut self, path: &str, depth: usize) -> Result<Value, String> {
+        let mut items = Vec::new();
+        self.at += 1;
+        self.space();
+        if self.peek() == Some(']') {
+            self.at += 1;
+            return Ok(Value::Array(items));
+        }
+        loop {
+            let place = format!("{path}[{}]", items.len());
+            items.push(self.value(&place, depth + 1)?);
+            self.space();
+            if self.peek() == Some(',') {
+                self.at += 1;
+                continue;
+            }
+            self.take(']', "after array element")?;
+            return Ok(Value::Array(items));
+        }
+    }
+
+    fn string(&mut self) -> Result<String, String> {
+        let rest = &self.text[self.at..];
+        let mut escaped = false;
+        for (i, c) in rest.char_indices().skip(1) {
+            match c {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                '"' => {
+                    self.at += i + 1;
+                    return serde_json::from_str(&rest[..=i])
+                        .map_err(|_| "invalid character in string escape code".to_owned());
+                }
+                c if (c as u32) < 0x20 => {
+                    return Err(format!("invalid character {c:?} in string literal"));
+                }
+                _ => {}
+            }
+        }
+        Err("unexpected end of JSON input".to_owned())
+    }
+
+    fn number(&mut self) -> Result<Value, String> {
+        let rest = &self.text[self.at..];
+        let part = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
+        let end = rest.find(|c| !part(c)).unwrap_or(rest.len());
+        let number = serde_json::from_str(&rest[..end]);
+        self.at += end;
+        number.map_err(|_| "invalid character in numeric literal".to_owned())
+    }
+
+    fn word(&mut self) -> Result<Value, String> {
+        let rest = &self.text[self.at..];
+        let words = [
+            ("true", Value::Bool(true)),
+            ("false", Value::Bool(false)),
+            ("null", Value::Null),
+        ];
+        for (word, value) in words {
+            if rest.starts_with(word) {
+                self.at += word.len();
+                return Ok(value);
+            }
+        }
+        Err(self.unexpected("in literal"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_equal_keys_counts_and_all_are_named() {
+        let text = r#" {"a": 1, "b": [{"c": "x", "c": "y\u0041"}], "a": {"d": null}} "#;
+        let (value, duplicates) = parse(text).unwrap();
+        assert_eq!(
+            value,
+            serde_json::json!({"a": {"d": null}, "b": [{"c": "yA"}]})
+        );
+        let expected = ["duplicate field \"b[0].c\"", "duplicate field \"a\""];
+        assert_eq!(duplicates, expected);
+    }
+
+    #[test]
+    fn what_is_no_json_has_gos_words() {
+        for (text, expected) in [
+            ("", "unexpected end of JSON input"),
+            ("{\"a\": ", "unexpected end of JSON input"),
+            ("{} x", "invalid character 'x' after top-level value"),
+            (
+                "{a: 1}",
+                "invalid character 'a' looking for beginning of object key string",
+            ),
+            ("{\"a\" 1}", "invalid character '1' after object key"),
+            ("[1 2]", "invalid character '2' after array element"),
+            (
+                "kind: x",
+                "invalid character 'k' looking for beginning of value",
+            ),
+            ("-", "invalid character in numeric literal"),
+        ] {
+            assert_eq!(parse(text).unwrap_err(), expected, "{text}");
+        }
+        assert!(parse(&"[".repeat(100_000)).is_err());
+    }
+}

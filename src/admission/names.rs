@@ -1,0 +1,172 @@
+//! Kubernetes' rules for names, label keys and values, with its words.
+//!
+//! Pure; each function returns every sentence that applies, none for a good name.
+
+const DNS1035: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+const DNS1123_LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const DNS1123: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const LABEL_KEY: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+/// What `dns1035_label` says first of a long name; JobSet replaces it.
+pub const TOO_LONG: &str = "must be no more than 63 characters";
+
+fn is_lower(c: char) -> bool {
+    c.is_ascii_lowercase() || c.is_ascii_digit()
+}
+
+/// Lower case letters, digits and inner dashes, at least one.
+fn is_dns_label(text: &str) -> bool {
+    text.starts_with(is_lower)
+        && text.ends_with(is_lower)
+        && text.chars().all(|c| is_lower(c) || c == '-')
+}
+
+fn is_dns_subdomain(text: &str) -> bool {
+    text.split('.').all(is_dns_label)
+}
+
+fn is_qualified(text: &str) -> bool {
+    let edge = |c: char| c.is_ascii_alphanumeric();
+    text.starts_with(edge)
+        && text.ends_with(edge)
+        && text.chars().all(|c| edge(c) || "-_.".contains(c))
+}
+
+pub fn dns1035_label(text: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    if text.len() > 63 {
+        errors.push(TOO_LONG.to_owned());
+    }
+    if !(is_dns_label(text) && text.starts_with(|c: char| c.is_ascii_lowercase())) {
+        errors.push(DNS1035.to_owned());
+    }
+    errors
+}
+
+pub fn dns1123_label(text: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    if text.len() > 63 {
+        errors.push(TOO_LONG.to_owned());
+    }
+    if !is_dns_label(text) {
+        let dots = is_dns_subdomain(text);
+        let words = if dots {
+            "must not contain dots"
+        } else {
+            DNS1123_LABEL
+        };
+        errors.push(words.to_owned());
+    }
+    errors
+}
+
+pub fn dns1123_subdomain(text: &str) -> Vec<String> {
+    subdomain(text, "characters")
+}
+
+fn subdomain(text: &str, unit: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    if text.len() > 253 {
+        errors.push(format!("must be no more than 253 {unit}"));
+    }
+    if !is_dns_subdomain(text) {
+        errors.push(DNS1123.to_owned());
+    }
+    errors
+}
+
+/// Also what a finalizer or an annotation key must look like.
+pub fn label_key(text: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    let parts: Vec<&str> = text.split('/').collect();
+    let name = match parts.as_slice() {
+        [name] => name,
+        [prefix, name] => {
+            if prefix.is_empty() {
+                errors.push("prefix part must be non-empty".to_owned());
+            } else {
+                let prefixed = subdomain(prefix, "bytes").into_iter();
+                errors.extend(prefixed.map(|e| format!("prefix part {e}")));
+            }
+            name
+        }
+        _ => {
+            return vec![format!(
+                "a valid label key {LABEL_KEY} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            )];
+        }
+    };
+    if name.is_empty() {
+        errors.push("name part must be non-empty".to_owned());
+    } else if name.len() > 63 {
+        errors.push("name part must be no more than 63 bytes".to_owned());
+    }
+    if !is_qualified(name) {
+        errors.push(format!("name part {LABEL_KEY}"));
+    }
+    errors
+}
+
+pub fn label_value(text: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    if text.len() > 63 {
+        errors.push("must be no more than 63 bytes".to_owned());
+    }
+    if !text.is_empty() && !is_qualified(text) {
+        errors.push(LABEL_VALUE.to_owned());
+    }
+    errors
+}
+
+/// Characters of the part behind the domain of a domain-prefixed path.
+pub fn is_http_path(text: &str) -> bool {
+    let legal = |c: char| c.is_ascii_alphanumeric() || "/-._~%!$&'()*+,;=:".contains(c);
+    !text.is_empty() && text.chars().all(legal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_break_the_rules_that_kubernetes_says_they_break() {
+        type Rule = fn(&str) -> Vec<String>;
+        let long = "a".repeat(64);
+        for (rule, text, expected) in [
+            (dns1035_label as Rule, "a-b", vec![]),
+            (dns1035_label, "1a", vec!["a DNS-1035"]),
+            (dns1035_label, "", vec!["a DNS-1035"]),
+            (dns1035_label, &long, vec![TOO_LONG]),
+            (dns1123_label, "a.b", vec!["must not contain dots"]),
+            (dns1123_label, "-a", vec!["a lowercase RFC 1123 label"]),
+            (dns1123_subdomain, "a.b", vec![]),
+            (
+                dns1123_subdomain,
+                "a..b",
+                vec!["a lowercase RFC 1123 subdomain"],
+            ),
+            (label_key, "a.b/C_d", vec![]),
+            (
+                label_key,
+                "",
+                vec!["name part must be non-empty", "name part must consist"],
+            ),
+            (label_key, "/a", vec!["prefix part must be non-empty"]),
+            (label_key, "a/b/c", vec!["a valid label key must consist"]),
+            (
+                label_key,
+                &long,
+                vec!["name part must be no more than 63 bytes"],
+            ),
+            (label_value, "", vec![]),
+            (label_value, "-a", vec!["a valid label must"]),
+            (label_value, &long, vec!["must be no more than 63 bytes"]),
+        ] {
+            let found = rule(text);
+            assert_eq!(found.len(), expected.len(), "{text}: {found:?}");
+            for (found, start) in found.iter().zip(expected) {
+                assert!(found.starts_with(start), "{text}: {found}");
+            }
+        }
+    }
+}

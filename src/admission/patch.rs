@@ -1,0 +1,274 @@
+//! Patches: merge (RFC 7386), JSON (RFC 6902), server-side apply with force.
+//!
+//! Pure. Must never judge the result.
+
+use super::types::{JOBSET, Kind, Rules, Type, tables};
+use serde_json::{Map, Value};
+
+/// RFC 7386.
+pub fn merge_patch(target: &mut Value, patch: &Value) {
+    let Value::Object(fields) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = Value::Object(Map::new());
+    }
+    if let Value::Object(object) = target {
+        for (key, value) in fields {
+            if value.is_null() {
+                object.remove(key);
+            } else {
+                merge_patch(object.entry(key.clone()).or_insert(Value::Null), value);
+            }
+        }
+    }
+}
+
+/// RFC 6902; the server says little about what went wrong.
+pub fn json_patch(target: &mut Value, operations: &[Value]) -> Result<(), String> {
+    for operation in operations {
+        let path = operation["path"].as_str().ok_or("no path")?;
+        match operation["op"].as_str().unwrap_or("") {
+            "add" => add(target, path, needed(operation)?)?,
+            "replace" => {
+                let old = target.pointer_mut(path).ok_or("no such path")?;
+                *old = needed(operation)?;
+            }
+            "remove" => {
+                remove(target, path)?;
+            }
+            "move" => {
+                let value = remove(target, from(operation)?)?;
+                add(target, path, value)?;
+            }
+            "copy" => {
+                let value = target.pointer(from(operation)?).ok_or("no such path")?;
+                let value = value.clone();
+                add(target, path, value)?;
+            }
+            "test" => {
+                let found = target.pointer(path).unwrap_or(&Value::Null);
+                if *found != operation["value"] {
+                    return Err("testing value failed".to_owned());
+                }
+            }
+            other => return Err(format!("unexpected kind: {other}")),
+        }
+    }
+    Ok(())
+}
+
+fn needed(operation: &Value) -> Result<Value, String> {
+    operation
+        .get("value")
+        .cloned()
+        .ok_or_else(|| "no value".to_owned())
+}
+
+fn from(operation: &Value) -> Result<&str, String> {
+    operation["from"]
+        .as_str()
+        .ok_or_else(|| "no from".to_owned())
+}
+
+/// The parent of a path, and the path's last part without its escapes.
+fn parent<'v>(target: &'v mut Value, path: &str) -> Result<(&'v mut Value, String), String> {
+    let (parent, key) = path.rsplit_once('/').ok_or("no such path")?;
+    let key = key.replace("~1", "/").replace("~0", "~");
+    let parent = target.pointer_mut(parent).ok_or("no such path")?;
+    Ok((parent, key))
+}
+
+fn add(target: &mut Value, path: &str, value: Value) -> Result<(), String> {
+    if path.is_empty() {
+        *target = value;
+        return Ok(());
+    }
+    match parent(target, path)? {
+        (Value::Object(fields), key) => {
+            fields.insert(key, value);
+        }
+        (Value::Array(items), key) => {
+            let index = match key.as_str() {
+                "-" => items.len(),
+                key => key.parse().map_err(|_| "not an index")?,
+            };
+            if index > items.len() {
+                return Err("index out of bounds".to_owned());
+            }
+            items.insert(index, value);
+        }
+        _ => return Err("no such path".to_owned()),
+    }
+    Ok(())
+}
+
+fn remove(target: &mut Value, path: &str) -> Result<Value, String> {
+    let gone = match parent(target, path)? {
+        (Value::Object(fields), key) => fields.remove(&key),
+        (Value::Array(items), key) => {
+            let index: usize = key.parse().map_err(|_| "not an index")?;
+            (index < items.len()).then(|| items.remove(index))
+        }
+        _ => None,
+    };
+    gone.ok_or_else(|| "no such path".to_owned())
+}
+
+/// Server-side apply by somebody who owned nothing, with force: what is applied wins, nothing is removed.
+pub fn apply(target: &mut Value, applied: &Value) {
+    let root = Type {
+        name: JOBSET,
+        kind: Kind::Struct(JOBSET),
+    };
+    apply_value(&root, &Rules::default(), target, applied);
+}
+
+fn apply_value(ty: &Type, rules: &Rules, target: &mut Value, applied: &Value) {
+    match (&ty.kind, target, applied) {
+        (Kind::Struct(name), Value::Object(target), Value::Object(applied)) if !rules.atomic => {
+            for (key, value) in applied {
+                let field = tables().of(name).field(key);
+                match (field, target.get_mut(key)) {
+                    (Some(field), Some(old)) => apply_value(&field.ty, &field.rules, old, value),
+                    _ => {
+                        target.insert(key.clone(), value.clone());
+                    }
+                }
+            }
+        }
+        (Kind::Map(item), Value::Object(target), Value::Object(applied)) if !rules.atomic => {
+            for (key, value) in applied {
+                match target.get_mut(key) {
+                    Some(old) => apply_value(item, &Rules::default(), old, value),
+                    None => {
+                        target.insert(key.clone(), value.clone());
+                    }
+                }
+            }
+        }
+        (Kind::List(item), Value::Array(target), Value::Array(applied))
+            if !rules.keys.is_empty() =>
+        {
+            apply_list(item, rules, target, applied);
+        }
+        (_, target, applied) => *target = applied.clone(),
+    }
+}
+
+/// The order is that of what is applied; items that it does not name stay before their next neighbor.
+fn apply_list(item: &Type, rules: &Rules, target: &mut Vec<Value>, applied: &[Value]) {
+    let key_of = |value: &Value| -> Vec<Value> {
+        let default = |key: &str| match &item.kind {
+            Kind::Struct(name) => {
+                let field = tables().of(name).field(key);
+                field.and_then(|f| f.rules.default.clone())
+            }
+            _ => None,
+        };
+        let keys = rules.keys.iter();
+        keys.map(|k| {
+            value
+                .get(*k)
+                .cloned()
+                .or_else(|| default(k))
+                .unwrap_or(Value::Null)
+        })
+        .collect()
+    };
+    let new_keys: Vec<Vec<Value>> = applied.iter().map(key_of).collect();
+    let mut old: Vec<Option<Value>> = std::mem::take(target).into_iter().map(Some).collect();
+    let old_keys: Vec<Vec<Value>> = old.iter().flatten().map(key_of).collect();
+    let mut passed = 0;
+    for (value, key) in applied.iter().zip(&new_keys) {
+        let Some(at) = old_keys.iter().position(|k| k == key) else {
+            target.push(value.clone());
+            continue;
+        };
+        for i in passed..at {
+            if !new_keys.contains(&old_keys[i]) {
+                target.extend(old[i].take());
+            }
+        }
+        passed = passed.max(at);
+        let mut merged = old[at].take().unwrap_or(Value::Null);
+        apply_value(item, &Rules::default(), &mut merged, value);
+        target.push(merged);
+    }
+    target.extend(old.into_iter().flatten());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_merge_patch_sets_removes_and_replaces_lists() {
+        let mut object = json!({"a": {"b": 1, "c": [1, 2]}, "d": 3});
+        merge_patch(
+            &mut object,
+            &json!({"a": {"b": null, "c": [3], "e": {"f": null}}, "d": {"g": 1}}),
+        );
+        assert_eq!(object, json!({"a": {"c": [3], "e": {}}, "d": {"g": 1}}));
+    }
+
+    #[test]
+    fn a_json_patch_does_all_or_says_why() {
+        let start = json!({"a": [1, 2], "b/c": {"d": 1}});
+        for (patch, expected) in [
+            (
+                json!([{"op": "add", "path": "/a/1", "value": 9}]),
+                Some(json!({"a": [1, 9, 2], "b/c": {"d": 1}})),
+            ),
+            (
+                json!([{"op": "add", "path": "/a/-", "value": 9}]),
+                Some(json!({"a": [1, 2, 9], "b/c": {"d": 1}})),
+            ),
+            (
+                json!([{"op": "replace", "path": "/b~1c/d", "value": 2}]),
+                Some(json!({"a": [1, 2], "b/c": {"d": 2}})),
+            ),
+            (
+                json!([{"op": "remove", "path": "/a/0"}]),
+                Some(json!({"a": [2], "b/c": {"d": 1}})),
+            ),
+            (
+                json!([{"op": "move", "from": "/a/0", "path": "/x"}]),
+                Some(json!({"a": [2], "b/c": {"d": 1}, "x": 1})),
+            ),
+            (
+                json!([{"op": "test", "path": "/a/0", "value": 1}]),
+                Some(start.clone()),
+            ),
+            (json!([{"op": "test", "path": "/a/0", "value": 2}]), None),
+            (
+                json!([{"op": "replace", "path": "/nope/x", "value": 2}]),
+                None,
+            ),
+            (json!([{"op": "remove", "path": "/a/7"}]), None),
+            (json!([{"op": "add", "path": "/a/7", "value": 2}]), None),
+        ] {
+            let mut object = start.clone();
+            let done = json_patch(&mut object, patch.as_array().unwrap());
+            assert_eq!(done.ok().map(|()| object), expected, "{patch}");
+        }
+    }
+
+    #[test]
+    fn an_apply_merges_lists_by_their_keys() {
+        let mut object = json!({"spec": {"suspend": true, "replicatedJobs": [{"name": "a", "replicas": 1},
+            {"name": "b", "replicas": 1}]}});
+        apply(
+            &mut object,
+            &json!({"spec": {"replicatedJobs": [{"name": "b", "replicas": 2}]}}),
+        );
+        let expected = json!({"spec": {"suspend": true, "replicatedJobs": [{"name": "a", "replicas": 1},
+            {"name": "b", "replicas": 2}]}});
+        assert_eq!(object, expected);
+        let swapped = json!({"spec": {"replicatedJobs": [{"name": "b"}, {"name": "a"}]}});
+        apply(&mut object, &swapped);
+        assert_eq!(object["spec"]["replicatedJobs"][0]["name"], "b");
+    }
+}

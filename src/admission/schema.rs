@@ -1,0 +1,389 @@
+//! The CRD's schema as the API server checks it: types, ranges, enums, required fields, unique keys.
+//!
+//! Pure. Must never look at two fields together; that is for CEL and the webhook.
+
+use super::errors::{FieldError, Kind as ErrorKind, quoted};
+use super::go::{number_text, written_plain};
+use super::types::{JOBSET, Kind, Rules, Struct, Type, tables};
+use serde_json::{Map, Value};
+
+/// What a quantity must look like, which is a little less than Go accepts.
+const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
+const DATE_TIME: &str = r"^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$";
+
+/// Every error of the whole object. What is equal in `old` is not judged again.
+pub fn errors(object: &Value, old: Option<&Value>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let root = Type {
+        name: JOBSET,
+        kind: Kind::Struct(JOBSET),
+    };
+    check(&root, &Rules::default(), "", object, old, &mut errors);
+    let was_unique = old.is_none_or(|old| {
+        let mut before = Vec::new();
+        unique(&root, &[], "", old, &mut before);
+        before.is_empty()
+    });
+    if was_unique {
+        unique(&root, &[], "", object, &mut errors);
+    }
+    errors
+}
+
+/// The same for the status alone.
+pub fn status_errors(status: &Value, old: Option<&Value>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if let Some(field) = tables().of(JOBSET).field("status") {
+        check(&field.ty, &field.rules, "status", status, old, &mut errors);
+        unique(&field.ty, &[], "status", status, &mut errors);
+    }
+    errors
+}
+
+/// Whether CEL is not even tried.
+pub fn blocks_cel(errors: &[FieldError]) -> bool {
+    use ErrorKind::{NotSupported, Required, TooLong, TooMany, TypeInvalid};
+    let blocking = [NotSupported, Required, TooLong, TooMany, TypeInvalid];
+    errors.iter().any(|e| blocking.contains(&e.kind))
+}
+
+/// The sentence that stands for what was not tried.
+pub fn not_checked() -> FieldError {
+    let words = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+    FieldError::invalid("<nil>", "null", words)
+}
+
+type Errors = Vec<FieldError>;
+
+fn check(
+    ty: &Type,
+    rules: &Rules,
+    path: &str,
+    value: &Value,
+    old: Option<&Value>,
+    errors: &mut Errors,
+) {
+    if old == Some(value) {
+        return;
+    }
+    if let Some(wanted) = wrong_type(ty, value) {
+        errors.push(type_error(path, wanted, json_type(value)));
+    }
+    match (&ty.kind, value) {
+        (Kind::Struct(name), Value::Object(fields)) => {
+            check_fields(tables().of(name), path, fields, old, errors);
+        }
+        (Kind::Map(item), Value::Object(entries)) => {
+            for (key, value) in entries {
+                let old = old.and_then(|o| o.get(key));
+                check(
+                    item,
+                    &Rules::default(),
+                    &format!("{path}.{key}"),
+                    value,
+                    old,
+                    errors,
+                );
+            }
+        }
+        (Kind::List(item), Value::Array(items)) => {
+            for (i, value) in items.iter().enumerate() {
+                let old = old.and_then(|o| same_key(&rules.keys, value, o));
+                check(
+                    item,
+                    &Rules::default(),
+                    &format!("{path}[{i}]"),
+                    value,
+                    old,
+                    errors,
+                );
+            }
+            check_length(rules, path, items.len(), errors);
+        }
+        (_, Value::String(text)) => check_text(ty, rules, path, text, errors),
+        (_, Value::Number(_)) => check_number(ty, rules, path, value, errors),
+        _ => {}
+    }
+    check_enum(rules, path, value, errors);
+}
+
+/// The item of an old list-map with the same key; other lists have none.
+fn same_key<'a>(keys: &[&str], value: &Value, old: &'a Value) -> Option<&'a Value> {
+    let same = |o: &&Value| keys.iter().all(|k| o.get(k) == value.get(k));
+    old.as_array()
+        .filter(|_| !keys.is_empty())?
+        .iter()
+        .find(same)
+}
+
+fn check_fields(
+    table: &Struct,
+    path: &str,
+    fields: &Map<String, Value>,
+    old: Option<&Value>,
+    errors: &mut Errors,
+) {
+    for field in table.fields.iter().filter(|f| !f.rules.unknown) {
+        let place = match path {
+            "" => field.name.to_owned(),
+            path => format!("{path}.{}", field.name),
+        };
+        match fields.get(field.name) {
+            // The root's metadata has rules of its own.
+            Some(Value::Object(_)) if place == "metadata" => {}
+            Some(value) => {
+                let old = old.and_then(|o| o.get(field.name));
+                check(&field.ty, &field.rules, &place, value, old, errors);
+            }
+            None if field.rules.required => {
+                errors.push(FieldError::new(place, ErrorKind::Required, ""));
+            }
+            None => {}
+        }
+    }
+}
+
+fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(n) if n.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// The type that the schema wants, if the value has another.
+fn wrong_type(ty: &Type, value: &Value) -> Option<&'static str> {
+    let whole = |v: &Value| matches!(v, Value::Number(n) if number_text(n).parse::<f64>().is_ok_and(|f| f.fract() == 0.0));
+    let (wanted, fits) = match ty.kind {
+        Kind::String | Kind::Time => ("string", value.is_string()),
+        Kind::Bool => ("boolean", value.is_boolean()),
+        Kind::Int(_) => ("integer", whole(value)),
+        Kind::Quantity | Kind::IntOrString => ("integer,string", value.is_string() || whole(value)),
+        Kind::List(_) => ("array", value.is_array()),
+        Kind::Map(_) | Kind::Struct(_) => ("object", value.is_object()),
+        Kind::Raw => ("", true),
+    };
+    (!fits).then_some(wanted)
+}
+
+fn type_error(path: &str, wanted: &str, found: &str) -> FieldError {
+    FieldError {
+        kind: ErrorKind::TypeInvalid,
+        ..FieldError::invalid(
+            path,
+            quoted(found),
+            format!("{path} in body must be of type {wanted}: {}", quoted(found)),
+        )
+    }
+}
+
+fn check_length(rules: &Rules, path: &str, length: usize, errors: &mut Errors) {
+    if let Some(most) = rules.max_items.filter(|most| length > *most) {
+        let words = format!("must have at most {most} items");
+        errors.push(FieldError {
+            value: Some(length.to_string()),
+            ..FieldError::new(path, ErrorKind::TooMany, words)
+        });
+    }
+}
+
+fn check_text(ty: &Type, rules: &Rules, path: &str, text: &str, errors: &mut Errors) {
+    let chars = text.chars().count();
+    let pattern = match ty.kind {
+        Kind::Quantity => Some(QUANTITY),
+        _ => rules.pattern,
+    };
+    let matches = |p: &str| regex::Regex::new(p).is_ok_and(|r| r.is_match(text));
+    let mut wrong = |words: String| errors.push(FieldError::invalid(path, quoted(text), words));
+    if let Some(most) = rules.max_length.filter(|most| chars > *most) {
+        let words = format!("may not be more than {most} bytes");
+        errors.push(FieldError::new(path, ErrorKind::TooLong, words));
+    } else if let Some(least) = rules.min_length.filter(|least| chars < *least) {
+        wrong(format!(
+            "{path} in body should be at least {least} chars long"
+        ));
+    } else if let Some(pattern) = pattern.filter(|p| !matches(p)) {
+        wrong(format!("{path} in body should match '{pattern}'"));
+    } else if ty.kind == Kind::Time && !matches(DATE_TIME) {
+        errors.push(type_error(path, "date-time", text));
+    }
+}
+
+fn check_number(ty: &Type, rules: &Rules, path: &str, value: &Value, errors: &mut Errors) {
+    let Value::Number(number) = value else {
+        return;
+    };
+    let text = number_text(number);
+    let fits = match ty.kind {
+        Kind::Int(32) => text.parse::<i32>().is_ok(),
+        Kind::Int(_) => text.parse::<i64>().is_ok(),
+        _ => true,
+    };
+    if !fits {
+        let form = match (ty.name, &ty.kind) {
+            ("int", _) => "type integer (default format)",
+            (_, Kind::Int(32)) => "type integer with format int32",
+            _ => "type integer with format int64",
+        };
+        let words = format!("Checked value must be of {form} in {path}");
+        errors.push(FieldError::invalid("<nil>", "\"\"", words));
+    }
+    let least = rules
+        .minimum
+        .filter(|least| number.as_f64().is_some_and(|n| n < *least as f64));
+    if let Some(least) = least {
+        let words = format!("{path} in body should be greater than or equal to {least}");
+        errors.push(FieldError::invalid(path, text, words));
+    }
+}
+
+fn check_enum(rules: &Rules, path: &str, value: &Value, errors: &mut Errors) {
+    let known = |text: &str| rules.values.contains(&text);
+    if rules.values.is_empty() || value.as_str().is_some_and(known) {
+        return;
+    }
+    let values: Vec<String> = rules.values.iter().map(|v| quoted(v)).collect();
+    let found = match value {
+        Value::String(text) => quoted(text),
+        other => written_plain(other),
+    };
+    errors.push(FieldError {
+        value: Some(found),
+        ..FieldError::new(
+            path,
+            ErrorKind::NotSupported,
+            format!("supported values: {}", values.join(", ")),
+        )
+    });
+}
+
+/// Lists with keys must not hold a key twice; the second one is named.
+fn unique(ty: &Type, keys: &[&'static str], path: &str, value: &Value, errors: &mut Errors) {
+    match (&ty.kind, value) {
+        (Kind::Struct(name), Value::Object(fields)) => {
+            for (key, value) in fields {
+                let place = match path {
+                    "" => key.clone(),
+                    path => format!("{path}.{key}"),
+                };
+                let field = tables().of(name).field(key);
+                if let Some(field) = field.filter(|_| place != "metadata") {
+                    unique(&field.ty, &field.rules.keys, &place, value, errors);
+                }
+            }
+        }
+        (Kind::Map(item), Value::Object(entries)) => {
+            for (key, value) in entries {
+                unique(item, &[], &format!("{path}[{key}]"), value, errors);
+            }
+        }
+        (Kind::List(item), Value::Array(items)) => {
+            unique_keys(keys, path, items, errors);
+            for (i, value) in items.iter().enumerate() {
+                unique(item, &[], &format!("{path}[{i}]"), value, errors);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn unique_keys(keys: &[&str], path: &str, items: &[Value], errors: &mut Errors) {
+    if keys.is_empty() {
+        return;
+    }
+    let other = |v: &Value| !v.is_null() && !v.is_object();
+    if let Some(i) = items.iter().position(other) {
+        let words = "must be an object for an array of list-type map";
+        let value = match &items[i] {
+            Value::String(text) => quoted(text),
+            other => written_plain(other),
+        };
+        errors.push(FieldError::invalid(format!("{path}[{i}]"), value, words));
+        return;
+    }
+    let key_of = |item: &Value| -> Map<String, Value> {
+        let key = keys
+            .iter()
+            .filter_map(|k| Some(((*k).to_owned(), item.get(k)?.clone())));
+        key.collect()
+    };
+    let found: Vec<Map<String, Value>> = items.iter().map(key_of).collect();
+    for (i, key) in found.iter().enumerate() {
+        let before = found[..i].iter().filter(|k| *k == key).count();
+        if before == 1 {
+            errors.push(FieldError {
+                value: Some(written_plain(&Value::Object(key.clone()))),
+                ..FieldError::new(format!("{path}[{i}]"), ErrorKind::Duplicate, "")
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn sentences(spec: Value) -> Vec<String> {
+        let object = json!({"metadata": {}, "spec": spec});
+        errors(&object, None)
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    #[test]
+    fn every_rule_of_the_schema_has_the_servers_words() {
+        let template = json!({"spec": {"template": {"spec": {"containers": []}}}});
+        for (spec, expected) in [
+            (
+                json!({"ttlSecondsAfterFinished": -1}),
+                "spec.ttlSecondsAfterFinished: Invalid value: -1: spec.ttlSecondsAfterFinished in body should be \
+                 greater than or equal to 0",
+            ),
+            (
+                json!({"suspend": "yes"}),
+                "spec.suspend: Invalid value: \"string\": spec.suspend in body must be of type boolean: \"string\"",
+            ),
+            (
+                json!({"startupPolicy": {"startupPolicyOrder": "Random"}}),
+                "spec.startupPolicy.startupPolicyOrder: Unsupported value: \"Random\": supported values: \
+                 \"AnyOrder\", \"InOrder\"",
+            ),
+            (
+                json!({"successPolicy": {}}),
+                "spec.successPolicy.operator: Required value",
+            ),
+            (
+                json!({"replicatedJobs": [{"name": "a", "template": template}, {"name": "a", "template": template}]}),
+                "spec.replicatedJobs[1]: Duplicate value: {\"name\":\"a\"}",
+            ),
+            (
+                json!({"volumeClaimPolicies": [{"templates": vec![json!({}); 51]}]}),
+                "spec.volumeClaimPolicies[0].templates: Too many: 51: must have at most 50 items",
+            ),
+            (
+                json!({"failurePolicy": {"maxRestarts": 2147483648u32}}),
+                "<nil>: Invalid value: \"\": Checked value must be of type integer with format int32 in \
+                 spec.failurePolicy.maxRestarts",
+            ),
+        ] {
+            assert_eq!(sentences(spec), [expected]);
+        }
+    }
+
+    #[test]
+    fn what_did_not_change_is_not_judged_again() {
+        let bad = json!({"spec": {"suspend": "yes", "ttlSecondsAfterFinished": 1}});
+        let mut new = bad.clone();
+        new["spec"]["ttlSecondsAfterFinished"] = json!(-1);
+        assert!(errors(&bad, Some(&bad)).is_empty());
+        let found = errors(&new, Some(&bad));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].path, "spec.ttlSecondsAfterFinished");
+    }
+}

@@ -1,0 +1,242 @@
+//! The Go types of JobSet, Job and Pod with what the CRD says of each field: tables, read once.
+//!
+//! A table line is `Go type` for a struct, then indented its fields in Go's order: JSON name, Go type, `o` (omitempty)
+//! or `oz` (also omitzero), then the CRD's words: `r` required, `d=` default, `enum=`, `max=` items, `min=`,
+//! `maxlen=`, `minlen=`, `pattern=`, `keys=` of a list-map, `cel`, `atomic`, `-` for what the CRD does not know.
+//! Must never hold a rule in code: whatever is said of one field stands in the tables.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+const TABLES: [&str; 4] = [
+    include_str!("types/jobset.txt"),
+    include_str!("types/batch.txt"),
+    include_str!("types/core.txt"),
+    include_str!("types/meta.txt"),
+];
+const NAMES: &str = include_str!("types/names.txt");
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    String,
+    Bool,
+    /// Bits.
+    Int(u32),
+    Quantity,
+    IntOrString,
+    Time,
+    /// Anything, kept as it is.
+    Raw,
+    /// By Go name.
+    Struct(&'static str),
+    List(Box<Type>),
+    Map(Box<Type>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Type {
+    /// As Go prints it.
+    pub name: &'static str,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub struct Field {
+    pub name: &'static str,
+    pub ty: Type,
+    pub pointer: bool,
+    pub omit_empty: bool,
+    pub omit_zero: bool,
+    pub rules: Rules,
+}
+
+/// What the CRD says of a field.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    pub unknown: bool,
+    pub required: bool,
+    pub default: Option<Value>,
+    pub values: Vec<&'static str>,
+    pub max_items: Option<usize>,
+    pub minimum: Option<i64>,
+    pub max_length: Option<usize>,
+    pub min_length: Option<usize>,
+    pub pattern: Option<&'static str>,
+    pub keys: Vec<&'static str>,
+    /// A server-side apply replaces it as a whole.
+    pub atomic: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Struct {
+    /// Without its package.
+    pub name: &'static str,
+    pub fields: Vec<Field>,
+}
+
+impl Struct {
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|f| f.name == name)
+    }
+}
+
+pub struct Tables {
+    structs: BTreeMap<&'static str, Struct>,
+    empty: Struct,
+}
+
+impl Tables {
+    /// A struct by its Go name; the tables name no other.
+    pub fn of(&self, name: &str) -> &Struct {
+        self.structs.get(name).unwrap_or(&self.empty)
+    }
+}
+
+/// The root of it all.
+pub const JOBSET: &str = "v1alpha2.JobSet";
+
+pub fn tables() -> &'static Tables {
+    static READ: OnceLock<Tables> = OnceLock::new();
+    READ.get_or_init(|| {
+        let names: BTreeMap<_, _> = NAMES.lines().filter_map(|l| l.split_once(" = ")).collect();
+        let mut structs: BTreeMap<&'static str, Struct> = BTreeMap::new();
+        let mut last = "";
+        for line in TABLES.iter().flat_map(|t| t.lines()) {
+            match line.strip_prefix("  ") {
+                None => {
+                    last = line;
+                    let name = line.rsplit('.').next().unwrap_or(line);
+                    structs.entry(line).or_default().name = name;
+                }
+                Some(text) => {
+                    let fields = &mut structs.entry(last).or_default().fields;
+                    fields.extend(field(text, &names));
+                }
+            }
+        }
+        Tables {
+            structs,
+            empty: Struct::default(),
+        }
+    })
+}
+
+type Names = BTreeMap<&'static str, &'static str>;
+
+fn field(text: &'static str, names: &Names) -> Option<Field> {
+    let mut words = text.split(' ').peekable();
+    let name = words.next()?;
+    let go = words.next()?;
+    let marks = words.next_if(|w| matches!(*w, "o" | "oz")).unwrap_or("");
+    let mut rules = Rules::default();
+    for word in words {
+        rule(word, &mut rules);
+    }
+    Some(Field {
+        name,
+        pointer: go.starts_with('*'),
+        ty: go_type(go.trim_start_matches('*'), names),
+        omit_empty: marks.contains('o'),
+        omit_zero: marks.contains('z'),
+        rules,
+    })
+}
+
+fn rule(word: &'static str, rules: &mut Rules) {
+    let (key, value) = word.split_once('=').unwrap_or((word, ""));
+    let number = || value.parse().ok();
+    match key {
+        "r" => rules.required = true,
+        "-" => rules.unknown = true,
+        "atomic" => rules.atomic = true,
+        "d" => rules.default = serde_json::from_str(value).ok(),
+        "enum" => rules.values = value.split('|').collect(),
+        "max" => rules.max_items = number(),
+        "min" => rules.minimum = value.parse().ok(),
+        "maxlen" => rules.max_length = number(),
+        "minlen" => rules.min_length = number(),
+        "pattern" => rules.pattern = Some(value),
+        "keys" => rules.keys = value.split(',').collect(),
+        _ => {}
+    }
+}
+
+fn go_type(name: &'static str, names: &Names) -> Type {
+    let under = names.get(name).copied().unwrap_or(name);
+    let kind = match under {
+        "string" | "types.UID" => Kind::String,
+        "bool" => Kind::Bool,
+        "int32" => Kind::Int(32),
+        "int64" | "int" => Kind::Int(64),
+        "resource.Quantity" => Kind::Quantity,
+        "intstr.IntOrString" => Kind::IntOrString,
+        "v1.Time" => Kind::Time,
+        "v1.FieldsV1" => Kind::Raw,
+        _ => compound(under, names),
+    };
+    Type { name, kind }
+}
+
+fn compound(under: &'static str, names: &Names) -> Kind {
+    if let Some(item) = under.strip_prefix("[]") {
+        return Kind::List(Box::new(go_type(item, names)));
+    }
+    match under.strip_prefix("map[").and_then(|m| m.split_once(']')) {
+        Some((_, value)) => Kind::Map(Box::new(go_type(value, names))),
+        None => Kind::Struct(under),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every struct that a field names is in the tables; a typing error there would read as "no fields".
+    #[test]
+    fn every_named_type_is_in_the_tables() {
+        fn check(owner: &str, ty: &Type) {
+            match &ty.kind {
+                Kind::Struct(name) => {
+                    assert!(!tables().of(name).fields.is_empty(), "{owner}: {name}");
+                }
+                Kind::List(item) | Kind::Map(item) => check(owner, item),
+                _ => {}
+            }
+        }
+        let all = &tables().structs;
+        assert_eq!(all.len(), 137);
+        for (name, table) in all {
+            for field in &table.fields {
+                check(name, &field.ty);
+            }
+        }
+    }
+
+    #[test]
+    fn the_words_of_a_line_become_rules() {
+        let rj = tables().of("v1alpha2.ReplicatedJob");
+        let replicas = rj.field("replicas").map(|f| (&f.rules, f.omit_empty));
+        let (rules, omit) = replicas.unwrap();
+        assert!(omit && rules.minimum == Some(0) && rules.default == Some(1.into()));
+        let depends = &rj.field("dependsOn").unwrap().rules;
+        assert_eq!(
+            (depends.max_items, depends.keys.as_slice()),
+            (Some(5), &["name"][..])
+        );
+        let status = tables().of("v1alpha2.DependsOn").field("status").unwrap();
+        assert!(status.rules.required && status.rules.values == ["Ready", "Complete"]);
+        assert_eq!(status.ty.kind, Kind::String);
+        assert_eq!(status.ty.name, "v1alpha2.DependsOnStatus");
+        assert!(
+            tables()
+                .of("v1.ObjectMeta")
+                .field("uid")
+                .unwrap()
+                .rules
+                .unknown
+        );
+        let limits = tables().of("v1.ResourceRequirements").field("limits");
+        assert!(matches!(&limits.unwrap().ty.kind, Kind::Map(q) if q.kind == Kind::Quantity));
+    }
+}
