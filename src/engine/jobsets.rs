@@ -107,8 +107,20 @@ impl JobSetState {
         InPlaceView {
             max_container_restarts: self.restarts.0.iter().map(|(v, _)| *v).max().unwrap_or(0),
             attempts: self.attempts.0.iter().map(|(_, n)| n).sum(),
-            min_attempt: self.attempts.0.iter().map(|(v, _)| *v).min().filter(|_| !bad),
-            max_attempt: self.attempts.0.iter().map(|(v, _)| *v).max().filter(|_| !bad),
+            min_attempt: self
+                .attempts
+                .0
+                .iter()
+                .map(|(v, _)| *v)
+                .min()
+                .filter(|_| !bad),
+            max_attempt: self
+                .attempts
+                .0
+                .iter()
+                .map(|(v, _)| *v)
+                .max()
+                .filter(|_| !bad),
         }
     }
 

@@ -174,7 +174,9 @@ impl Model {
             .as_deref()
             .is_none_or(|m| m == JOBSET_CONTROLLER);
         let jobs = self.jobs.len() as u32 - first_job;
-        let second_places = self.leaves_pods_behind().then(|| self.add_second_places(first_job));
+        let second_places = self
+            .leaves_pods_behind()
+            .then(|| self.add_second_places(first_job));
         self.jobsets.push(JobSetModel {
             spec: Arc::new(jobset.clone()),
             submit_at: submitted.submit_at,

@@ -90,8 +90,7 @@ impl Run<'_> {
                 } else {
                     subdomain
                 };
-                (js.service_exists && service == name)
-                    .then_some(Found::Service(JobSetId(i as u32)))
+                (js.service_exists && service == name).then_some(Found::Service(JobSetId(i as u32)))
             }),
             ObjectKind::PersistentVolumeClaim | ObjectKind::Other => None,
         }
@@ -220,10 +219,7 @@ impl Run<'_> {
             js.status.previous_in_place_restart_attempt = Some(n);
         }
         js.resource_version += 1;
-        let (restarts, counted) = (
-            js.status.restarts,
-            js.status.restarts_count_towards_max,
-        );
+        let (restarts, counted) = (js.status.restarts, js.status.restarts_count_towards_max);
         self.emit(Body::RestartCounted {
             jobset,
             restarts,
@@ -336,10 +332,7 @@ impl Run<'_> {
             let stored = &mut self.w.jobs[job.ix()].status.conditions;
             stored.retain(|c| c.kind != kind);
             stored.push(new);
-            let (reason, message) = (
-                self.w.texts.intern(&reason),
-                self.w.texts.intern(&message),
-            );
+            let (reason, message) = (self.w.texts.intern(&reason), self.w.texts.intern(&message));
             self.emit(Body::JobCondition {
                 job,
                 kind,
@@ -361,7 +354,8 @@ impl Run<'_> {
             },
             Found::Pod(pod) => {
                 let job = self.w.pods.job[pod.ix()];
-                let grace = grace_s.unwrap_or(self.job_spec(job).template.spec.termination_grace_period_s);
+                let grace =
+                    grace_s.unwrap_or(self.job_spec(job).template.spec.termination_grace_period_s);
                 self.mark_deleting(pod, Deleter::User, grace == 0);
             }
             Found::Node(node) => self.delete_node(node),

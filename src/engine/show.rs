@@ -56,8 +56,14 @@ impl Run<'_> {
             out.insert("restartsCountTowardsMax".into(), counted);
         }
         for (key, value) in [
-            ("currentInPlaceRestartAttempt", s.current_in_place_restart_attempt),
-            ("previousInPlaceRestartAttempt", s.previous_in_place_restart_attempt),
+            (
+                "currentInPlaceRestartAttempt",
+                s.current_in_place_restart_attempt,
+            ),
+            (
+                "previousInPlaceRestartAttempt",
+                s.previous_in_place_restart_attempt,
+            ),
         ] {
             if let Some(attempt) = value {
                 out.insert(key.into(), json!(attempt));

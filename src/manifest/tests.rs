@@ -148,7 +148,10 @@ fn defaults_are_those_of_the_api_server_and_the_webhooks() {
     assert_eq!(place, "x.yaml:1");
     let spec = &jobset.spec;
     assert!(spec.network.enable_dns_hostnames && spec.network.publish_not_ready_addresses);
-    assert_eq!(spec.success_policy.as_ref().map(|p| p.operator), Some(Operator::All));
+    assert_eq!(
+        spec.success_policy.as_ref().map(|p| p.operator),
+        Some(Operator::All)
+    );
     let policy = spec.failure_policy.as_ref().unwrap();
     assert_eq!(policy.restart_strategy, RestartStrategy::Recreate);
     assert_eq!(

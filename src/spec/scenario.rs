@@ -2,10 +2,10 @@
 
 use super::cluster::Topology;
 use super::control_plane::ControlPlane;
+use super::control_plane::FeatureGates;
 use super::jobset::JobSet;
 use super::pod::Taint;
 use super::timing::Timing;
-use super::control_plane::FeatureGates;
 use crate::base::Duration;
 use serde_json::Value;
 
@@ -148,22 +148,15 @@ pub enum ObjectKind {
 #[derive(Clone, Debug)]
 pub enum Verb {
     /// A merge patch (RFC 7386) of the object or of its status.
-    Patch {
-        body: Value,
-        status: bool,
-    },
+    Patch { body: Value, status: bool },
     /// POST. A JobSet is position `jobset` of the scenario's.
-    Create {
-        jobset: Option<u32>,
-    },
+    Create { jobset: Option<u32> },
     Delete {
         propagation: Propagation,
         grace_s: Option<u32>,
     },
     /// GET; the answer holds these fields.
-    Show {
-        fields: Vec<String>,
-    },
+    Show { fields: Vec<String> },
 }
 
 /// propagationPolicy of a DELETE.

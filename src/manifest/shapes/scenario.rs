@@ -174,11 +174,7 @@ static CONTAINER_RULE: Object = Object {
         field("jobIndex", INDEX, ""),
         field("podIndex", INDEX, "completion index"),
         field("restartAttempt", INDEX, "restart-attempt label of the pod"),
-        field(
-            "jobRestart",
-            INDEX,
-            "job-restart-attempt label of the pod",
-        ),
+        field("jobRestart", INDEX, "job-restart-attempt label of the pod"),
         field(
             "jobTry",
             INDEX,

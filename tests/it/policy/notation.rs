@@ -205,7 +205,9 @@ fn jobset(s: &Spec) -> Result<JobSet, String> {
     if words.next() == Some("Any") {
         spec.success_policy.get_or_insert_default().operator = Operator::Any;
     }
-    spec.success_policy.get_or_insert_default().target_replicated_jobs = words.map(str::to_string).collect();
+    spec.success_policy
+        .get_or_insert_default()
+        .target_replicated_jobs = words.map(str::to_string).collect();
     for word in s.rjs.split_whitespace() {
         let (name, size) = word.split_once(':').ok_or(format!("rjs: {word}"))?;
         let (replicas, pods) = size.split_once('x').unwrap_or((size, "1"));

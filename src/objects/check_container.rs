@@ -1,0 +1,458 @@
+//! The API server's rules for containers and init containers of a pod template.
+//!
+//! Must never check what only a pod's creation checks.
+
+use super::check_probes;
+use super::check_resources;
+use super::errors::{Errors, Path};
+use super::names::{Rule, dns1123_label, dns1123_subdomain, env_name, port_name, qualified_name};
+use super::tree::{has, int, list, text};
+use serde_json::Value;
+
+const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
+const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
+const MESSAGE_POLICIES: [&str; 2] = ["File", "FallbackToLogsOnError"];
+const ENV_FIELDS: [&str; 9] = [
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
+];
+const ENV_RESOURCES: [&str; 6] = [
+    "limits.cpu",
+    "limits.ephemeral-storage",
+    "limits.memory",
+    "requests.cpu",
+    "requests.ephemeral-storage",
+    "requests.memory",
+];
+
+/// What a container may refer to in its pod.
+pub struct Pod<'a> {
+    pub spec: &'a Value,
+    pub volumes: Vec<&'a str>,
+    pub claims: Vec<&'a str>,
+}
+
+/// `containers`: at least one, with unique names.
+pub fn containers(pod: &Pod, path: &Path, errors: &mut Errors) {
+    let found = list(pod.spec, "containers");
+    if found.is_empty() {
+        errors.required(path, "");
+    }
+    for (k, container) in found.iter().enumerate() {
+        let (at, name) = (path.index(k), text(container, "name"));
+        common(container, pod, &at, errors);
+        if found[..k].iter().any(|c| text(c, "name") == name) {
+            errors.duplicate(&at.child("name"), &name.into());
+        }
+        check_probes::probes(container, pod.spec, &at, errors);
+        restart_rules(container, false, &at, errors);
+    }
+    host_ports(found, path, errors);
+}
+
+/// `initContainers`; those that restart always are sidecars and may have probes.
+pub fn init_containers(pod: &Pod, path: &Path, errors: &mut Errors) {
+    let mut names: Vec<&str> = list(pod.spec, "containers")
+        .iter()
+        .map(|c| text(c, "name"))
+        .collect();
+    for (k, container) in list(pod.spec, "initContainers").iter().enumerate() {
+        let (at, name) = (path.index(k), text(container, "name"));
+        common(container, pod, &at, errors);
+        restart_rules(container, true, &at, errors);
+        if names.contains(&name) {
+            errors.duplicate(&at.child("name"), &name.into());
+        }
+        names.push(name);
+        host_ports(std::slice::from_ref(container), path, errors);
+        if text(container, "restartPolicy") == "Always" {
+            check_probes::probes(container, pod.spec, &at, errors);
+            continue;
+        }
+        for field in [
+            "lifecycle",
+            "livenessProbe",
+            "readinessProbe",
+            "startupProbe",
+        ] {
+            if has(container, field) {
+                let detail = "may not be set for init containers without restartPolicy=Always";
+                errors.forbidden(&at.child(field), detail);
+            }
+        }
+    }
+}
+
+fn common(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
+    let (at, name) = (path.child("name"), text(container, "name"));
+    if name.is_empty() {
+        errors.required(&at, "");
+    } else {
+        errors.all_invalid(&at, name, dns1123_label(name));
+    }
+    if text(container, "image").is_empty() {
+        errors.required(&path.child("image"), "");
+    }
+    one_of(
+        container,
+        "terminationMessagePolicy",
+        &MESSAGE_POLICIES,
+        path,
+        errors,
+    );
+    ports(list(container, "ports"), &path.child("ports"), errors);
+    env(list(container, "env"), &path.child("env"), errors);
+    env_from(list(container, "envFrom"), &path.child("envFrom"), errors);
+    mounts(container, pod, &path.child("volumeMounts"), errors);
+    devices(container, pod, &path.child("volumeDevices"), errors);
+    one_of(container, "imagePullPolicy", &PULL_POLICIES, path, errors);
+    let resources = &container["resources"];
+    check_resources::container(resources, &pod.claims, &path.child("resources"), errors);
+    check_probes::security(
+        &container["securityContext"],
+        &path.child("securityContext"),
+        errors,
+    );
+}
+
+/// A defaulted field with a few legal values.
+pub fn one_of(object: &Value, name: &str, legal: &[&str], path: &Path, errors: &mut Errors) {
+    let value = &object[name];
+    match value.as_str().unwrap_or("") {
+        "" => errors.required(&path.child(name), ""),
+        found if !legal.contains(&found) => errors.unsupported(&path.child(name), value, legal),
+        _ => {}
+    }
+}
+
+fn ports(ports: &[Value], path: &Path, errors: &mut Errors) {
+    for (k, port) in ports.iter().enumerate() {
+        let (at, name) = (path.index(k), text(port, "name"));
+        let wrong = if name.is_empty() {
+            Vec::new()
+        } else {
+            port_name(name)
+        };
+        let same = |p: &Value| !name.is_empty() && text(p, "name") == name;
+        if wrong.is_empty() && ports[..k].iter().any(same) {
+            errors.duplicate(&at.child("name"), &name.into());
+        }
+        errors.all_invalid(&at.child("name"), name, wrong);
+        if int(port, "containerPort").unwrap_or(0) == 0 {
+            errors.required(&at.child("containerPort"), "");
+        } else {
+            port_number(&port["containerPort"], &at.child("containerPort"), errors);
+        }
+        if int(port, "hostPort").unwrap_or(0) != 0 {
+            port_number(&port["hostPort"], &at.child("hostPort"), errors);
+        }
+        one_of(port, "protocol", &PROTOCOLS, &at, errors);
+    }
+}
+
+pub fn port_number(value: &Value, path: &Path, errors: &mut Errors) {
+    if !value
+        .as_i64()
+        .is_some_and(|port| (1..=65535).contains(&port))
+    {
+        errors.invalid(path, value, "must be between 1 and 65535, inclusive");
+    }
+}
+
+/// Two containers of one pod must not take the same port of the node.
+fn host_ports(containers: &[Value], path: &Path, errors: &mut Errors) {
+    let mut taken: Vec<String> = Vec::new();
+    for (k, container) in containers.iter().enumerate() {
+        for (p, port) in list(container, "ports").iter().enumerate() {
+            let number = int(port, "hostPort").unwrap_or(0);
+            if number == 0 {
+                continue;
+            }
+            let ip = text(port, "hostIP");
+            let name = format!("{}/{ip}/{number}", text(port, "protocol"));
+            if taken.contains(&name) {
+                let at = path.index(k).child("ports").index(p).child("hostPort");
+                errors.duplicate(&at, &name.as_str().into());
+            }
+            taken.push(name);
+        }
+    }
+}
+
+fn env(vars: &[Value], path: &Path, errors: &mut Errors) {
+    for (k, var) in vars.iter().enumerate() {
+        let (at, name) = (path.index(k), text(var, "name"));
+        if name.is_empty() {
+            errors.required(&at.child("name"), "");
+        } else {
+            errors.all_invalid(&at.child("name"), name, env_name(name));
+        }
+        if has(var, "valueFrom") {
+            value_from(var, &at.child("valueFrom"), errors);
+        }
+    }
+}
+
+fn value_from(var: &Value, path: &Path, errors: &mut Errors) {
+    let from = &var["valueFrom"];
+    let mut sources = 0;
+    if has(from, "fieldRef") {
+        sources += 1;
+        field_ref(
+            &from["fieldRef"],
+            &ENV_FIELDS,
+            &path.child("fieldRef"),
+            errors,
+        );
+    }
+    if has(from, "resourceFieldRef") {
+        sources += 1;
+        resource_ref(
+            &from["resourceFieldRef"],
+            &path.child("resourceFieldRef"),
+            errors,
+        );
+    }
+    for kind in ["configMapKeyRef", "secretKeyRef"] {
+        if has(from, kind) {
+            sources += 1;
+            key_ref(&from[kind], &path.child(kind), errors);
+        }
+    }
+    sources += usize::from(has(from, "fileKeyRef"));
+    let detail = match sources {
+        0 => {
+            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
+        }
+        _ if !text(var, "value").is_empty() => "may not be specified when `value` is not empty",
+        1 => return,
+        _ => "may not have more than one field specified at a time",
+    };
+    errors.invalid_text(path, "", detail);
+}
+
+/// The downward API: a field of the pod, or one of its labels or annotations.
+pub fn field_ref(reference: &Value, legal: &[&str], path: &Path, errors: &mut Errors) {
+    if text(reference, "apiVersion").is_empty() {
+        errors.required(&path.child("apiVersion"), "");
+        return;
+    }
+    let (at, field) = (path.child("fieldPath"), text(reference, "fieldPath"));
+    let subscript = field
+        .strip_suffix("']")
+        .and_then(|field| field.split_once("['"));
+    match subscript {
+        _ if field.is_empty() => errors.required(&at, ""),
+        Some(("metadata.annotations", key)) => {
+            errors.all_invalid(path, key, qualified_name(&key.to_lowercase()));
+        }
+        Some(("metadata.labels", key)) => errors.all_invalid(path, key, qualified_name(key)),
+        Some((other, _)) => errors.invalid_text(path, other, "does not support subscript"),
+        None if legal.contains(&field) => {}
+        None if KNOWN_FIELDS.contains(&field) => errors.unsupported(&at, &field.into(), legal),
+        None => {
+            let detail = format!("error converting fieldPath: field label not supported: {field}");
+            errors.invalid_text(&at, field, &detail);
+        }
+    }
+}
+
+/// Fields that can be converted, but not used everywhere.
+const KNOWN_FIELDS: [&str; 13] = [
+    "metadata.annotations",
+    "metadata.labels",
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.restartPolicy",
+    "spec.serviceAccountName",
+    "spec.schedulerName",
+    "status.phase",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+];
+
+fn resource_ref(reference: &Value, path: &Path, errors: &mut Errors) {
+    let resource = text(reference, "resource");
+    let huge = ["requests.hugepages-", "limits.hugepages-"];
+    let legal = ENV_RESOURCES.contains(&resource) || huge.iter().any(|h| resource.starts_with(h));
+    if resource.is_empty() {
+        errors.required(&path.child("resource"), "");
+    } else if !legal {
+        errors.unsupported(&path.child("resource"), &resource.into(), &ENV_RESOURCES);
+    }
+}
+
+fn key_ref(reference: &Value, path: &Path, errors: &mut Errors) {
+    let name = text(reference, "name");
+    errors.all_invalid(&path.child("name"), name, dns1123_subdomain(name));
+    let (at, key) = (path.child("key"), text(reference, "key"));
+    if key.is_empty() {
+        errors.required(&at, "");
+    } else {
+        errors.all_invalid(&at, key, super::names::config_map_key(key));
+    }
+}
+
+fn env_from(sources: &[Value], path: &Path, errors: &mut Errors) {
+    for (k, source) in sources.iter().enumerate() {
+        let at = path.index(k);
+        if let Some(prefix) = source["prefix"].as_str().filter(|p| !p.is_empty()) {
+            errors.all_invalid(&at.child("prefix"), prefix, env_name(prefix));
+        }
+        let kinds = ["configMapRef", "secretRef"].map(|kind| (kind, &source[kind]));
+        let given = kinds.iter().filter(|(_, reference)| !reference.is_null());
+        for (kind, reference) in given.clone() {
+            let rule: Rule = dns1123_subdomain;
+            named(reference, rule, &at.child(kind), errors);
+        }
+        match given.count() {
+            0 => {
+                let detail = "must specify one of: `configMapRef` or `secretRef`";
+                errors.invalid_text(path, "", detail);
+            }
+            1 => {}
+            _ => {
+                let detail = "may not have more than one field specified at a time";
+                errors.invalid_text(path, "", detail);
+            }
+        }
+    }
+}
+
+/// A required name that follows a rule.
+fn named(reference: &Value, rule: Rule, path: &Path, errors: &mut Errors) {
+    let (at, name) = (path.child("name"), text(reference, "name"));
+    if name.is_empty() {
+        errors.required(&at, "");
+    } else {
+        errors.all_invalid(&at, name, rule(name));
+    }
+}
+
+fn mounts(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
+    let mounts = list(container, "volumeMounts");
+    let devices = list(container, "volumeDevices");
+    for (k, mount) in mounts.iter().enumerate() {
+        let (at, name) = (path.index(k), text(mount, "name"));
+        if name.is_empty() {
+            errors.required(&at.child("name"), "");
+        }
+        if !pod.volumes.contains(&name) {
+            errors.not_found(&at.child("name"), name);
+        }
+        let point = text(mount, "mountPath");
+        if point.is_empty() {
+            errors.required(&at.child("mountPath"), "");
+        }
+        if mounts[..k].iter().any(|m| text(m, "mountPath") == point) {
+            errors.invalid_text(&at.child("mountPath"), point, "must be unique");
+        }
+        if devices.iter().any(|d| text(d, "name") == name) {
+            let detail = "must not already exist in volumeDevices";
+            errors.invalid_text(&at.child("name"), name, detail);
+        }
+        if devices.iter().any(|d| text(d, "devicePath") == point) {
+            let detail = "must not already exist as a path in volumeDevices";
+            errors.invalid_text(&at.child("mountPath"), point, detail);
+        }
+        let (sub, expression) = (text(mount, "subPath"), text(mount, "subPathExpr"));
+        descending(sub, &path.child("subPath"), errors);
+        if !sub.is_empty() && !expression.is_empty() {
+            let detail = "subPathExpr and subPath are mutually exclusive";
+            errors.invalid_text(&at.child("subPathExpr"), expression, detail);
+        }
+        descending(expression, &path.child("subPathExpr"), errors);
+    }
+}
+
+/// A path inside a volume.
+pub fn descending(text: &str, path: &Path, errors: &mut Errors) {
+    if text.starts_with('/') {
+        errors.invalid_text(path, text, "must be a relative path");
+    }
+    if text.split('/').any(|part| part == "..") {
+        errors.invalid_text(path, text, "must not contain '..'");
+    }
+}
+
+fn devices(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
+    for (k, device) in list(container, "volumeDevices").iter().enumerate() {
+        let (at, name) = (path.index(k), text(device, "name"));
+        if name.is_empty() {
+            errors.required(&at.child("name"), "");
+        }
+        let volume = list(pod.spec, "volumes")
+            .iter()
+            .find(|v| text(v, "name") == name);
+        match volume {
+            None => errors.not_found(&at.child("name"), name),
+            Some(v) if !has(v, "persistentVolumeClaim") && !has(v, "ephemeral") => {
+                let detail = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode";
+                errors.invalid_text(&at.child("name"), name, detail);
+            }
+            Some(_) => {}
+        }
+        if text(device, "devicePath").is_empty() {
+            errors.required(&at.child("devicePath"), "");
+        }
+    }
+}
+
+/// Restart policy and rules of one container (beta since Kubernetes 1.35).
+fn restart_rules(container: &Value, init: bool, path: &Path, errors: &mut Errors) {
+    let policy = &container["restartPolicy"];
+    let rules = list(container, "restartPolicyRules");
+    if policy.is_null() {
+        if !rules.is_empty() {
+            let detail = "must specify restartPolicy when restart rules are used";
+            errors.required(&path.child("restartPolicy"), detail);
+        }
+        return;
+    }
+    let legal = ["Always", "Never", "OnFailure"];
+    if !legal.iter().any(|name| policy == name) {
+        errors.unsupported(&path.child("restartPolicy"), policy, &legal);
+    }
+    let at = path.child("restartPolicyRules");
+    if init && policy == "Always" && !rules.is_empty() {
+        let detail =
+            "restartPolicyRules are not allowed for init containers with restart policy Always";
+        errors.forbidden(&at, detail);
+    }
+    for (k, rule) in rules.iter().enumerate() {
+        restart_rule(rule, &at.index(k), errors);
+    }
+}
+
+fn restart_rule(rule: &Value, path: &Path, errors: &mut Errors) {
+    match text(rule, "action") {
+        "" => errors.required(&path.child("action"), ""),
+        "Restart" | "RestartAllContainers" => {}
+        _ => {
+            let legal = ["Restart", "RestartAllContainers"];
+            errors.unsupported(&path.child("action"), &rule["action"], &legal);
+        }
+    }
+    let codes = &rule["exitCodes"];
+    if codes.is_null() {
+        errors.required(&path.child("exitCodes"), "must be specified");
+        return;
+    }
+    one_of(
+        codes,
+        "operator",
+        &["In", "NotIn"],
+        &path.child("exitCodes"),
+        errors,
+    );
+}

@@ -1,0 +1,165 @@
+//! The API server's rules for the resources of a container.
+//!
+//! Must never ask whether a node has them.
+
+use super::errors::{Errors, Path};
+use super::names::qualified_name;
+use super::quantity::billionths;
+use super::tree::{list, pairs, text};
+use serde_json::Value;
+
+const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+const OF_QUOTAS: [&str; 18] = [
+    "requests.cpu",
+    "requests.memory",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+    "pods",
+    "resourcequotas",
+    "services",
+    "replicationcontrollers",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "storage",
+    "requests.storage",
+    "services.nodeports",
+    "services.loadbalancers",
+    "requests.hugepages-",
+];
+
+/// Resource names, quantities, requests against limits, and claims.
+pub fn container(resources: &Value, claims: &[&str], path: &Path, errors: &mut Errors) {
+    let (limits, requests) = (&resources["limits"], &resources["requests"]);
+    let (limit_path, request_path) = (path.child("limits"), path.child("requests"));
+    for (name, quantity) in pairs(limits) {
+        named_quantity(name, quantity, &limit_path.key(name), errors);
+    }
+    for (name, quantity) in pairs(requests) {
+        named_quantity(name, quantity, &request_path.key(name), errors);
+        let limit = &limits[name.as_str()];
+        match (limit.is_null(), overcommit(name)) {
+            (true, false) => {
+                let detail = "Limit must be set for non overcommitable resources";
+                errors.required(&limit_path, detail);
+            }
+            (true, true) => {}
+            (false, overcommit) => {
+                compare(name, quantity, limit, overcommit, &request_path, errors)
+            }
+        }
+    }
+    let names = || {
+        pairs(limits)
+            .chain(pairs(requests))
+            .map(|(name, _)| name.as_str())
+    };
+    if names().any(huge_page) && !names().any(|name| matches!(name, "cpu" | "memory")) {
+        errors.forbidden(path, "HugePages require cpu or memory");
+    }
+    claim_names(resources, claims, &path.child("claims"), errors);
+}
+
+fn compare(
+    name: &str,
+    quantity: &Value,
+    limit: &Value,
+    overcommit: bool,
+    path: &Path,
+    errors: &mut Errors,
+) {
+    let value = |v: &Value| billionths(v.as_str().unwrap_or("")).unwrap_or(0);
+    let (asked, most) = (value(quantity), value(limit));
+    let relation = match overcommit {
+        false if asked != most => "equal to",
+        true if asked > most => "less than or equal to",
+        _ => return,
+    };
+    let limit = limit.as_str().unwrap_or("");
+    errors.invalid(
+        path,
+        quantity,
+        &format!("must be {relation} {name} limit of {limit}"),
+    );
+}
+
+fn named_quantity(name: &str, quantity: &Value, path: &Path, errors: &mut Errors) {
+    resource_name(name, path, errors);
+    let amount = billionths(quantity.as_str().unwrap_or("")).unwrap_or(0);
+    if amount < 0 {
+        errors.invalid(path, quantity, "must be greater than or equal to 0");
+    }
+    if extended(name) && amount % 1_000_000_000 != 0 {
+        errors.invalid(path, quantity, "must be an integer");
+    }
+}
+
+fn resource_name(name: &str, path: &Path, errors: &mut Errors) {
+    let wrong = qualified_name(name);
+    let legal = wrong.is_empty();
+    errors.all_invalid(path, name, wrong);
+    if name.contains('/') {
+        if !native(name) && !extended(name) {
+            errors.invalid_text(path, name, "doesn't follow extended resource name standard");
+        }
+        return;
+    }
+    let own = OF_CONTAINERS.contains(&name) || huge_page(name);
+    if legal && !own && !OF_QUOTAS.contains(&name) && !name.starts_with("requests.hugepages-") {
+        errors.invalid_text(
+            path,
+            name,
+            "must be a standard resource type or fully qualified",
+        );
+    }
+    if !own {
+        errors.invalid_text(path, name, "must be a standard resource for containers");
+    }
+}
+
+fn claim_names(resources: &Value, known: &[&str], path: &Path, errors: &mut Errors) {
+    let claims = list(resources, "claims");
+    for (k, claim) in claims.iter().enumerate() {
+        let (at, name) = (path.index(k), text(claim, "name"));
+        if name.is_empty() {
+            errors.required(&at.child("name"), "");
+            continue;
+        }
+        if claims[..k]
+            .iter()
+            .any(|c| c["name"] == claim["name"] && c["request"] == claim["request"])
+        {
+            errors.duplicate(&at, &name.into());
+        }
+        if !known.contains(&name) {
+            let missing = "must be one of the names in pod.spec.resourceClaims";
+            if known.is_empty() {
+                let missing = format!("{missing} which is empty");
+                errors.not_found_with(&at, name, &missing);
+            } else {
+                let missing = format!("{missing}: {}", known.join(", "));
+                errors.not_found_with(&at, name, &missing);
+            }
+        }
+    }
+}
+
+/// Without a domain, or in the project's own.
+fn native(name: &str) -> bool {
+    !name.contains('/') || name.contains("kubernetes.io/")
+}
+
+fn extended(name: &str) -> bool {
+    let quota = qualified_name(&format!("requests.{name}"));
+    !native(name) && !name.starts_with("requests.") && quota.is_empty()
+}
+
+fn huge_page(name: &str) -> bool {
+    name.starts_with("hugepages-")
+}
+
+fn overcommit(name: &str) -> bool {
+    native(name) && !huge_page(name)
+}

@@ -1,0 +1,228 @@
+//! The Job that the JobSet controller posts for one slot of a replicatedJob (JOB-1, LAB-1 … LAB-3, COO-1, EXC-1, EXC-2).
+//!
+//! Must never add what the API server or the Job controller add later.
+
+use super::sha1::sha1_hex;
+use super::tree::{array, has, int, list, object, pairs, text};
+use serde_json::{Map, Value, json};
+
+const PREFIX: &str = "jobset.sigs.k8s.io/";
+pub const EXCLUSIVE_KEY: &str = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+pub const NODE_SELECTOR_KEY: &str = "alpha.jobset.sigs.k8s.io/node-selector";
+const NAMESPACED_JOB_KEY: &str = "alpha.jobset.sigs.k8s.io/namespaced-job";
+const NO_SCHEDULE_KEY: &str = "alpha.jobset.sigs.k8s.io/no-schedule";
+
+/// Stands for the UID of an object that has none yet.
+pub const NO_UID: &str = "00000000-0000-0000-0000-000000000000";
+
+/// The Job that the JobSet controller posts for one slot.
+pub struct JobSlot<'a> {
+    /// The stored JobSet.
+    pub jobset: &'a Value,
+    /// Position of the replicatedJob in the spec.
+    pub replicated_job: usize,
+    pub index: u32,
+    /// Label `restart-attempt`.
+    pub restarts: u32,
+    /// Label `job-restart-attempt`; `None` with gate RestartJob off.
+    pub job_restarts: Option<u32>,
+}
+
+impl JobSlot<'_> {
+    pub fn spec(&self) -> &Value {
+        &self.jobset["spec"]["replicatedJobs"][self.replicated_job]
+    }
+
+    /// NAM-1.
+    pub fn name(&self) -> String {
+        let name = text(&self.jobset["metadata"], "name");
+        format!("{name}-{}-{}", text(self.spec(), "name"), self.index)
+    }
+}
+
+/// The Job as posted.
+pub fn job(slot: &JobSlot) -> Value {
+    let (jobset, rj) = (slot.jobset, slot.spec());
+    let template = &rj["template"];
+    let mut job = json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "name": slot.name(),
+            "namespace": jobset["metadata"]["namespace"],
+            "ownerReferences": [owner(jobset)],
+        },
+        "spec": template["spec"],
+    });
+    let labels = labels(slot);
+    write_metadata(&mut job["metadata"], &template["metadata"], slot, &labels);
+    let own = template["spec"]["template"]["metadata"].clone();
+    let pod = object(&mut job["spec"], "template");
+    write_metadata(
+        pod.entry("metadata").or_insert(Value::Null),
+        &own,
+        slot,
+        &labels,
+    );
+    if let Some(subdomain) = subdomain(jobset) {
+        object(&mut job["spec"]["template"], "spec").insert("subdomain".into(), subdomain.into());
+    }
+    let strategy_b = [EXCLUSIVE_KEY, NODE_SELECTOR_KEY];
+    if strategy_b
+        .iter()
+        .all(|key| has(&job["metadata"]["annotations"], key))
+    {
+        select_labelled_nodes(&mut job);
+    }
+    let suspend = jobset["spec"]["suspend"].as_bool().unwrap_or(false);
+    object(&mut job, "spec").insert("suspend".into(), suspend.into());
+    add_claims(&mut job["spec"]["template"]["spec"], jobset);
+    job
+}
+
+/// The reference that makes the JobSet the controller of a child.
+pub fn owner(jobset: &Value) -> Value {
+    json!({
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "name": jobset["metadata"]["name"],
+        "uid": uid(jobset),
+        "controller": true,
+        "blockOwnerDeletion": true,
+    })
+}
+
+pub fn uid(object: &Value) -> &str {
+    object["metadata"]["uid"].as_str().unwrap_or(NO_UID)
+}
+
+/// API-9: the name of the headless Service; none with DNS hostnames off.
+pub fn subdomain(jobset: &Value) -> Option<&str> {
+    let network = &jobset["spec"]["network"];
+    network["enableDNSHostnames"]
+        .as_bool()
+        .unwrap_or(false)
+        .then(|| effective_subdomain(jobset))
+}
+
+fn effective_subdomain(jobset: &Value) -> &str {
+    match text(&jobset["spec"]["network"], "subdomain") {
+        "" => text(&jobset["metadata"], "name"),
+        set => set,
+    }
+}
+
+/// LAB-1: the labels that are also annotations.
+fn labels(slot: &JobSlot) -> Vec<(&'static str, String)> {
+    let (jobset, rj) = (slot.jobset, slot.spec());
+    let metadata = &jobset["metadata"];
+    let rjs = list(&jobset["spec"], "replicatedJobs");
+    let before = &rjs[..slot.replicated_job.min(rjs.len())];
+    let sum = |of: &[Value]| of.iter().filter_map(|rj| int(rj, "replicas")).sum::<i64>();
+    let group = text(rj, "groupName");
+    let in_group = |of: &[Value]| {
+        let members = of.iter().filter(|rj| text(rj, "groupName") == group);
+        members.filter_map(|rj| int(rj, "replicas")).sum::<i64>()
+    };
+    let index = i64::from(slot.index);
+    let key = sha1_hex(&format!("{}/{}", text(metadata, "namespace"), slot.name()));
+    let mut labels = vec![
+        ("jobset-name", text(metadata, "name").to_owned()),
+        ("jobset-uid", uid(jobset).to_owned()),
+        ("replicatedjob-name", text(rj, "name").to_owned()),
+        (
+            "replicatedjob-replicas",
+            int(rj, "replicas").unwrap_or(0).to_string(),
+        ),
+        ("job-index", index.to_string()),
+        ("job-global-index", (sum(before) + index).to_string()),
+        ("global-replicas", sum(rjs).to_string()),
+        ("job-key", key),
+        ("restart-attempt", slot.restarts.to_string()),
+        ("group-name", group.to_owned()),
+        ("group-replicas", in_group(rjs).to_string()),
+        ("job-group-index", (in_group(before) + index).to_string()),
+    ];
+    if let Some(restarts) = slot.job_restarts {
+        labels.push(("job-restart-attempt", restarts.to_string()));
+    }
+    if has(&jobset["spec"], "coordinator") {
+        labels.push(("coordinator", coordinator(jobset)));
+    }
+    labels
+}
+
+/// COO-1.
+pub fn coordinator(jobset: &Value) -> String {
+    let at = &jobset["spec"]["coordinator"];
+    let number = |name| int(at, name).unwrap_or(0);
+    format!(
+        "{}-{}-{}-{}.{}",
+        text(&jobset["metadata"], "name"),
+        text(at, "replicatedJob"),
+        number("jobIndex"),
+        number("podIndex"),
+        effective_subdomain(jobset)
+    )
+}
+
+/// LAB-1 … LAB-3 on a Job or its pod template: the user's own labels and annotations, JobSet's over them.
+fn write_metadata(metadata: &mut Value, own: &Value, slot: &JobSlot, keys: &[(&str, String)]) {
+    for kind in ["labels", "annotations"] {
+        let target = object(metadata, kind);
+        target.extend(pairs(&own[kind]).map(|(k, v)| (k.clone(), v.clone())));
+        target.extend(
+            keys.iter()
+                .map(|(k, v)| (format!("{PREFIX}{k}"), v.as_str().into())),
+        );
+    }
+    let annotations = object(metadata, "annotations");
+    exclusive_of(&slot.jobset["metadata"], annotations);
+    exclusive_of(&slot.spec()["template"]["metadata"], annotations);
+}
+
+/// EXC-1, EXC-2: node-selector counts only next to exclusive-topology.
+fn exclusive_of(metadata: &Value, target: &mut Map<String, Value>) {
+    let annotations = &metadata["annotations"];
+    if !has(annotations, EXCLUSIVE_KEY) {
+        return;
+    }
+    for key in [EXCLUSIVE_KEY, NODE_SELECTOR_KEY] {
+        if has(annotations, key) {
+            target.insert(key.to_owned(), annotations[key].clone());
+        }
+    }
+}
+
+/// Strategy B of exclusive placement: nodes that somebody labelled and tainted for this Job.
+fn select_labelled_nodes(job: &mut Value) {
+    let metadata = &job["metadata"];
+    let value = format!("{}_{}", text(metadata, "namespace"), text(metadata, "name"));
+    let pod = &mut job["spec"]["template"]["spec"];
+    object(pod, "nodeSelector").insert(NAMESPACED_JOB_KEY.to_owned(), value.into());
+    let toleration = json!({"key": NO_SCHEDULE_KEY, "operator": "Exists", "effect": "NoSchedule"});
+    array(pod, "tolerations").push(toleration);
+}
+
+/// A volume for each claim template that some container of this pod mounts.
+fn add_claims(pod: &mut Value, jobset: &Value) {
+    let templates = list(&jobset["spec"], "volumeClaimPolicies")
+        .iter()
+        .flat_map(|policy| list(policy, "templates"));
+    for template in templates {
+        let name = text(&template["metadata"], "name");
+        let containers = ["containers", "initContainers"].map(|kind| list(pod, kind));
+        let mut mounts = containers.concat();
+        mounts.retain(|c| {
+            list(c, "volumeMounts")
+                .iter()
+                .any(|m| text(m, "name") == name)
+        });
+        if mounts.is_empty() {
+            continue;
+        }
+        let claim = format!("{name}-{}", text(&jobset["metadata"], "name"));
+        let volume = json!({"name": name, "persistentVolumeClaim": {"claimName": claim}});
+        array(pod, "volumes").push(volume);
+    }
+}
