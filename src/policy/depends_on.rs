@@ -3,23 +3,33 @@
 //! Must never gate a Job that runs already (DEP-4).
 
 use super::RjStatus;
-use crate::spec::{DependsOnStatus, ReplicatedJob};
+use crate::spec::{DependsOn, DependsOnStatus, ReplicatedJob};
 
 /// DEP-1 for the replicatedJob at position `at`, by the counters of this pass.
 pub fn reached(specs: &[ReplicatedJob], statuses: &[RjStatus], at: usize) -> bool {
-    specs[at].depends_on.iter().all(|d| {
-        let Some(on) = specs.iter().position(|r| r.name == d.name) else {
-            return false;
-        };
-        let Some(s) = statuses.get(on) else {
-            return false;
-        };
-        // DEP-2: replicas are known only of those visited so far, itself included.
-        let replicas = if on <= at { specs[on].replicas } else { 0 };
-        match d.status {
-            DependsOnStatus::Complete => s.succeeded == replicas,
-            // The code counts failed Jobs too; a failure ends the pass earlier anyway (REC-10).
-            DependsOnStatus::Ready => s.ready + s.failed + s.succeeded == replicas,
-        }
-    })
+    let mut needs = specs[at].depends_on.iter();
+    needs.all(|d| progress(specs, statuses, at, d).is_some_and(|(have, need)| have == need))
+}
+
+/// How many Jobs of a dependency are where they must be, and how many must. `None`: there is no such replicatedJob.
+pub(super) fn progress(
+    specs: &[ReplicatedJob],
+    statuses: &[RjStatus],
+    at: usize,
+    on: &DependsOn,
+) -> Option<(u32, u32)> {
+    let position = specs.iter().position(|r| r.name == on.name)?;
+    let s = statuses.get(position)?;
+    // DEP-2: replicas are known only of those visited so far, itself included.
+    let need = if position <= at {
+        specs[position].replicas
+    } else {
+        0
+    };
+    let have = match on.status {
+        DependsOnStatus::Complete => s.succeeded,
+        // The code counts failed Jobs too; a failure ends the pass earlier anyway (REC-10).
+        DependsOnStatus::Ready => s.ready + s.failed + s.succeeded,
+    };
+    Some((have, need))
 }

@@ -104,7 +104,12 @@ impl<'r> Prepared<'r> {
         targets.is_empty() || of.is_some_and(|r| targets.contains(&r.name))
     }
 
-    fn matches(&self, view: &JobSetView<'_>, job: &JobView, failed: &FinishedView) -> bool {
+    pub(super) fn matches(
+        &self,
+        view: &JobSetView<'_>,
+        job: &JobView,
+        failed: &FinishedView,
+    ) -> bool {
         self.has_reason(failed)
             && (self.patterns.is_empty() || self.found(failed).is_some())
             && self.targets(view, job)
@@ -130,7 +135,7 @@ fn apply(
             action.as_str()
         ));
     }
-    let counted = matches!(action, RestartJobSet | RestartJob);
+    let counted = counts_towards_max(action);
     if counted && budget_used(plan) >= i64::from(policy.max_restarts) {
         let message = naming(view, conditions::REACHED_MAX_RESTARTS_MESSAGE, job);
         conditions::set_failed(plan, view.now, conditions::REACHED_MAX_RESTARTS, &message);
@@ -169,8 +174,13 @@ fn apply(
     Ok(())
 }
 
+/// FP-9, FP-11: the actions that use up maxRestarts.
+pub(super) fn counts_towards_max(action: FailurePolicyAction) -> bool {
+    matches!(action, RestartJobSet | RestartJob)
+}
+
 /// FP-7: counted restarts of the whole JobSet and of single Jobs; without the gate REC-6 dropped the latter.
-pub(super) fn budget_used(plan: &Plan) -> i64 {
+fn budget_used(plan: &Plan) -> i64 {
     let of_jobs = plan.status.replicated_jobs.iter();
     let of_jobs = of_jobs.flat_map(|s| &s.job_restarts_count_towards_max);
     let whole = i64::from(plan.status.restarts_count_towards_max);

@@ -70,7 +70,7 @@ fn fail(view: &JobSetView<'_>, plan: &mut Plan) {
 }
 
 /// IPR-5: replicatedJobs that are not created yet count too, which is why InOrder and dependsOn never start.
-fn expected_pods(specs: &[ReplicatedJob]) -> Result<u64, String> {
+pub(super) fn expected_pods(specs: &[ReplicatedJob]) -> Result<u64, String> {
     specs.iter().try_fold(0, |sum, r| {
         match (r.template.parallelism, r.template.completions) {
             (Some(p), Some(c)) if p == c => Ok(sum + u64::from(r.replicas) * u64::from(p)),

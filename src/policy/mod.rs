@@ -20,6 +20,9 @@ pub mod restart;
 pub mod startup;
 pub mod success;
 pub mod suspend;
+pub mod trace;
+mod trace_failure;
+mod trace_job;
 pub mod ttl;
 pub mod view;
 

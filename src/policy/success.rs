@@ -12,6 +12,12 @@ const NO_POLICY: &str =
 
 /// SP-2. Asked only if some current Job is Complete: All over targets without replicas is then met (C-11).
 pub fn met(view: &JobSetView<'_>) -> Result<bool, String> {
+    let (matched, needed) = tally(view)?;
+    Ok(matched >= needed)
+}
+
+/// Complete Jobs of the targets, and how many are needed.
+pub(super) fn tally(view: &JobSetView<'_>) -> Result<(u64, u64), String> {
     let spec = &view.jobset.spec;
     let policy = spec.success_policy.as_ref().ok_or(NO_POLICY)?;
     let targeted = |rj: u32| {
@@ -32,5 +38,5 @@ pub fn met(view: &JobSetView<'_>) -> Result<bool, String> {
     let matched = in_bucket(view, Bucket::Successful)
         .filter(|(_, job)| targeted(job.rj))
         .count() as u64;
-    Ok(matched >= needed)
+    Ok((matched, needed))
 }

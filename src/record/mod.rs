@@ -2,10 +2,12 @@
 //!
 //! Must never influence a run: records are written, never read, by the engine.
 
+pub mod decision;
 pub mod names;
 pub mod outcome;
 pub mod records;
 
+pub use decision::{Decided, Decision};
 pub use names::*;
 pub use outcome::*;
 pub use records::*;

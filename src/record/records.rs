@@ -1,5 +1,6 @@
 //! The closed set of things that can happen, and the sinks that take them.
 
+use super::decision::Decision;
 use crate::base::*;
 
 /// One thing that happened.
@@ -329,6 +330,14 @@ impl Texts {
 /// Takes records as they are made.
 pub trait Sink {
     fn record(&mut self, record: &Record, texts: &Texts);
+
+    /// Whether `decision` is to be called; explaining a pass costs more than the pass.
+    fn wants_decisions(&self) -> bool {
+        false
+    }
+
+    /// Takes a decision when it is made, before anything of it is carried out.
+    fn decision(&mut self, _: Decision) {}
 }
 
 /// Keeps nothing.
@@ -352,5 +361,14 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     fn record(&mut self, record: &Record, texts: &Texts) {
         self.0.record(record, texts);
         self.1.record(record, texts);
+    }
+
+    fn wants_decisions(&self) -> bool {
+        self.0.wants_decisions() || self.1.wants_decisions()
+    }
+
+    fn decision(&mut self, decision: Decision) {
+        self.0.decision(decision.clone());
+        self.1.decision(decision);
     }
 }

@@ -153,14 +153,22 @@ fn the_list_of_rules_is_that_of_the_reference() {
         .keys()
         .filter_map(|id| Some(id.split_once('-')?.0))
         .collect();
-    let known = |id: &&str| id.split_once('-').is_some_and(|(f, _)| families.contains(f));
+    let known = |id: &&str| {
+        id.split_once('-')
+            .is_some_and(|(f, _)| families.contains(f))
+    };
     let mut there: BTreeSet<String> = ids(&text)
         .into_iter()
         .filter(known)
         .map(|id| whole(id).to_owned())
         .collect();
     // The rows of the transition table of 3.7 carry their ids without a dash.
-    let row = |line: &str| Some(format!("J-{}", line.strip_prefix("| J")?.split_once(" |")?.0));
+    let row = |line: &str| {
+        Some(format!(
+            "J-{}",
+            line.strip_prefix("| J")?.split_once(" |")?.0
+        ))
+    };
     there.extend(text.lines().filter_map(row).filter(|id| ids(id) == [id]));
     let here: BTreeSet<String> = listed.into_keys().collect();
     let differ: Vec<&String> = here.symmetric_difference(&there).collect();
