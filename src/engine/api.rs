@@ -160,6 +160,7 @@ pub enum Answer {
     Forbidden,
     NotFound,
     Conflict,
+    Invalid,
 }
 
 impl Answer {
@@ -173,7 +174,7 @@ impl Answer {
     }
 }
 
-const CODES: [&str; 4] = ["", "403", "404", "409"];
+const CODES: [&str; 5] = ["", "403", "404", "409", "422"];
 
 #[derive(Copy, Clone)]
 struct Tally {
@@ -203,9 +204,9 @@ pub struct Api {
     watch: Option<Stream>,
     status: Option<Stream>,
     watch_dist: Dist,
-    tally: [[Tally; 4]; COUNT],
+    tally: [[Tally; CODES.len()]; COUNT],
     /// Counts when the first restart began, to tell start from restart.
-    at_restart: Option<[[u64; 4]; COUNT]>,
+    at_restart: Option<[[u64; CODES.len()]; COUNT]>,
 }
 
 impl Api {
@@ -233,7 +234,7 @@ impl Api {
             watch: None,
             status: None,
             watch_dist: timing.watch_lag.clone(),
-            tally: [[NO_TALLY; 4]; COUNT],
+            tally: [[NO_TALLY; CODES.len()]; COUNT],
             at_restart: None,
         }
     }
@@ -256,7 +257,7 @@ impl Api {
         self.last = [(Time::NEVER, Duration::ZERO); COUNT];
         self.watch = Some(streams.stream(Purpose::WatchLag, 0, 0));
         self.status = Some(streams.stream(Purpose::StatusWrite, 0, 0));
-        self.tally = [[NO_TALLY; 4]; COUNT];
+        self.tally = [[NO_TALLY; CODES.len()]; COUNT];
         self.at_restart = None;
     }
 

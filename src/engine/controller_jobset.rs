@@ -17,6 +17,8 @@ const MAX_PARALLELISM: usize = 50;
 /// REC-13: 5 ms · 2^n, at most 1000 s.
 const ERROR_BACKOFF: Duration = Duration::from_millis(5);
 const ERROR_BACKOFF_MAX: Duration = Duration::from_secs(1000);
+/// `events.k8s.io/v1` note, characters (recordings/admission, CRE-4).
+const EVENT_NOTE_MAX: usize = 1024;
 
 #[derive(Default)]
 pub struct JobSetController {
@@ -31,7 +33,7 @@ pub struct JobSetController {
     in_flight: usize,
     /// End of the present replicatedJob's run in `plan.create` (RJs are created one after another).
     create_until: usize,
-    failed_creates: Vec<JobId>,
+    failed_creates: Vec<(JobId, String)>,
     /// The cached resource version the pass is based on.
     based_on: u32,
     pub busy: BusyTimes,
@@ -408,8 +410,9 @@ impl Run<'_> {
             }
             JobSetCall::Patch => self.job_patch_answered(job),
             JobSetCall::Create => {
-                if !self.job_create_answered(job) {
-                    self.w.jobset_controller.failed_creates.push(job);
+                if let Err(error) = self.job_create_answered(job) {
+                    let failed = &mut self.w.jobset_controller.failed_creates;
+                    failed.push((job, error));
                 }
             }
             JobSetCall::Suspend | JobSetCall::Resume => {
@@ -446,12 +449,16 @@ impl Run<'_> {
         let failed = std::mem::take(&mut self.w.jobset_controller.failed_creates);
         let lines: Vec<String> = failed
             .iter()
-            .map(|j| self.m.names.job(*j))
-            .map(|n| {
-                format!("job {n:?} creation failed with error: jobs.batch {n:?} already exists")
+            .map(|(job, error)| {
+                let name = self.m.names.job(*job);
+                format!("job {name:?} creation failed with error: {error}")
             })
             .collect();
-        self.jobset_event(jobset, true, "JobCreationFailed", &lines.join("\n"));
+        let message = lines.join("\n");
+        // The server takes no Event with a longer note.
+        if message.len() <= EVENT_NOTE_MAX {
+            self.jobset_event(jobset, true, "JobCreationFailed", &message);
+        }
         self.w.jobset_controller.failed_creates = failed;
         self.w.jobset_controller.failed_creates.clear();
     }

@@ -6,6 +6,7 @@ use super::jobs::Job;
 use super::model::JobModel;
 use super::run::Run;
 use crate::base::*;
+use crate::objects::{self, JobSlot};
 use crate::placement::TemplateFacts;
 use crate::policy::{FinishedView, JobView, Plan};
 use crate::record::{Body, JobConditionType, JobOutcome};
@@ -132,13 +133,20 @@ impl Run<'_> {
         }
     }
 
-    /// POST of a Job; false if the name is taken (CRE-4).
-    pub fn job_create_answered(&mut self, job: JobId) -> bool {
-        if self.w.jobs[job.ix()].exists {
+    /// POST of a Job; the server's words if the name is taken or the Job is invalid (CRE-4).
+    pub fn job_create_answered(&mut self, job: JobId) -> Result<(), String> {
+        if self.name_is_taken(job) {
             self.w
                 .api
                 .answered(Call::JobSetJobCreate, Answer::Conflict, self.w.now);
-            return false;
+            let name = self.m.names.job(job);
+            return Err(format!("jobs.batch {name:?} already exists"));
+        }
+        if let Some(refusal) = self.job_refused(job) {
+            self.w
+                .api
+                .answered(Call::JobSetJobCreate, Answer::Invalid, self.w.now);
+            return Err(refusal);
         }
         self.w
             .api
@@ -183,7 +191,43 @@ impl Run<'_> {
             // The request was on its way when the JobSet was deleted.
             self.collect_job_of_jobset(job);
         }
-        true
+        Ok(())
+    }
+
+    /// NAM-2, C-18: whether any Job of that name is stored, whoever owns it.
+    fn name_is_taken(&self, job: JobId) -> bool {
+        if self.w.jobs[job.ix()].exists {
+            return true;
+        }
+        let same = self.m.same_name.get(&job);
+        same.is_some_and(|jobs| jobs.iter().any(|j| self.w.jobs[j.ix()].exists))
+    }
+
+    /// C-16: why the API server refuses the Job that the stored JobSet's template makes.
+    fn job_refused(&mut self, job: JobId) -> Option<String> {
+        let m = &self.m.jobs[job.ix()];
+        let js = &self.w.jobsets[m.jobset.ix()];
+        let spec = js.cached.spec.clone();
+        let object = spec.object.as_ref()?;
+        let slot = |index| JobSlot {
+            jobset: object,
+            replicated_job: m.rj as usize,
+            index,
+            restarts: js.cached.status.restarts,
+            job_restarts: self.w.gates.restart_job.then_some(0),
+        };
+        // Every Job of a replicatedJob is refused or none, but for the length of its name: the last one's is longest.
+        let last = spec.spec.replicated_jobs.get(m.rj as usize)?.replicas.saturating_sub(1);
+        let version = (js.spec_version, m.rj);
+        if js.good_templates.contains(&version) {
+            return None;
+        }
+        if objects::admit_job(&objects::job(&slot(last))).is_ok() {
+            self.w.jobsets[m.jobset.ix()].good_templates.push(version);
+            return None;
+        }
+        let posted = objects::job(&slot(m.index));
+        objects::admit_job(&posted).err().map(|r| r.message)
     }
 
     /// What a new Job has that the submitted manifest has not: its JobSet was updated since.

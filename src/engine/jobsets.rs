@@ -19,6 +19,10 @@ pub struct JobSetState {
     pub resource_version: u32,
     pub service_exists: bool,
     pub has_claims: bool,
+    /// nth version of the spec.
+    pub spec_version: u32,
+    /// (version of the spec, replicatedJob) whose Jobs the API server accepts.
+    pub good_templates: Vec<(u32, u32)>,
     /// What the manager's informer shows.
     pub cached: CachedJobSet,
     pub queued: bool,

@@ -6,6 +6,7 @@ use crate::record::{JobName, JobSetName, Names};
 use crate::spec::*;
 use crate::topology::{Cluster, Domains};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub struct Model {
@@ -19,6 +20,8 @@ pub struct Model {
     pub domains: Vec<Domains>,
     /// Distinct pod priorities, ascending; exclusive placement counts per class.
     pub priorities: Vec<i32>,
+    /// Jobs of different JobSets that would have the same name.
+    pub same_name: BTreeMap<JobId, Vec<JobId>>,
     /// Places of pods; extra ones beyond are made during a run.
     pub pod_slots: u32,
 }
@@ -98,11 +101,13 @@ impl Model {
             templates: Vec::new(),
             domains: Vec::new(),
             priorities: Vec::new(),
+            same_name: BTreeMap::new(),
             pod_slots: 0,
         };
         for submitted in &scenario.jobsets {
             model.add_jobset(submitted);
         }
+        model.find_same_names();
         let problems: Vec<String> = model.unplaceable();
         if problems.is_empty() || scenario.admit_unplaceable {
             Ok(model)
@@ -197,6 +202,22 @@ impl Model {
             let whose = matches!(r.object.kind, ObjectKind::Job | ObjectKind::JobSet);
             whose && matches!(r.verb, Verb::Delete { propagation, .. } if propagation != Propagation::Foreground)
         })
+    }
+
+    fn find_same_names(&mut self) {
+        if self.jobsets.len() < 2 && self.jobsets.iter().all(|js| js.second_places.is_none()) {
+            return;
+        }
+        let mut by_name: BTreeMap<(&str, &str), Vec<JobId>> = BTreeMap::new();
+        for (i, job) in self.names.jobs.iter().enumerate() {
+            let namespace = self.names.jobsets[job.jobset.ix()].namespace.as_str();
+            let jobs = by_name.entry((namespace, &job.name)).or_default();
+            jobs.push(JobId(i as u32));
+        }
+        let shared = by_name.into_values().filter(|jobs| jobs.len() > 1);
+        self.same_name = shared
+            .flat_map(|jobs| jobs.clone().into_iter().map(move |j| (j, jobs.clone())))
+            .collect();
     }
 
     fn requests(&self) -> impl Iterator<Item = &UserRequest> {

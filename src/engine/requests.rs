@@ -194,6 +194,7 @@ impl Run<'_> {
         let js = &mut self.w.jobsets[jobset.ix()];
         js.suspended = spec.spec.suspend;
         js.spec = Arc::new(spec);
+        js.spec_version += 1;
         js.resource_version += 1;
         self.jobset_changed(jobset);
         if self.w.jobsets[jobset.ix()].deleting {

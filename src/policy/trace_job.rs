@@ -18,12 +18,18 @@ pub fn pod(
     let decided = matching_rule(rules, view);
     let tried = decided.map_or(rules.len(), |(at, ..)| at + 1);
     let tries = rules.iter().take(tried).enumerate();
+    // The container that ended badly, else the first one.
+    let bad = view.exit_codes.iter().find(|(_, code)| *code != 0);
+    let (container, exit_code) = match bad.or(view.exit_codes.first()) {
+        Some((name, code)) => (*name, Some(*code)),
+        None => ("", None),
+    };
     FailedPod {
         pod: PodId::NONE,
         name: String::new(),
         place: String::new(),
-        container: view.container.to_owned(),
-        exit_code: view.exit_code,
+        container: container.to_owned(),
+        exit_code,
         disruption_target: view.disruption_target,
         by_deletion,
         rules: tries
@@ -76,9 +82,9 @@ pub fn sync(
     failed_before: u32,
 ) -> Option<JobSync> {
     let restarts_count = view.spec.template.spec.restart_policy == RestartPolicy::OnFailure;
-    let decided = view.failure_target.is_some() || view.success_criteria_met;
+    let decided = view.failure_target.is_some() || view.success_criteria_met.is_some();
     let fails = plan.fail.clone().filter(|_| !decided);
-    let completes = plan.complete && !decided;
+    let completes = plan.complete.is_some() && !decided;
     let settled = fails.is_some() || completes;
     let judged = !decided && !pods.is_empty();
     let counts_restarts = !decided && restarts_count && view.container_restarts > 0;

@@ -32,7 +32,9 @@ pub fn compare(
         let attempt = &j.restart_attempt;
         job_text(&j.name, attempt, j.exists, j.suspended, conditions)
     });
-    let simulated = jobset.jobs.iter().map(|j| {
+    // Jobs of other JobSets in the same namespace are listed too.
+    let all_jobs = outcome.jobsets.iter().flat_map(|js| &js.jobs);
+    let simulated = all_jobs.map(|j| {
         let conditions: Vec<String> = j.conditions.iter().map(|c| condition(c, &mask)).collect();
         let conditions = conditions.iter().map(String::as_str);
         job_text(
