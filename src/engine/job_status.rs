@@ -49,9 +49,8 @@ impl Run<'_> {
             }),
             None => return false,
         }
-        if !to {
-            status.start_time = Some(now);
-        }
+        // A suspended Job has no startTime: suspended time does not count for the deadline (corner/README.md, SUS-5).
+        status.start_time = (!to).then_some(now);
         true
     }
 

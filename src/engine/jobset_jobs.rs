@@ -170,6 +170,9 @@ impl Run<'_> {
         j.suspended = suspended;
         j.restart_attempt = attempt;
         j.job_restart_attempt = job_attempt;
+        if self.m.shows_objects {
+            self.w.jobs[job.ix()].object = Some(Arc::new(self.posted_job(job)));
+        }
         let first = m.first_pod as usize;
         self.w.pods.next_try[first..first + m.slots as usize].fill(0);
         self.emit(Body::JobCreated { job, attempt });

@@ -20,6 +20,8 @@ pub struct Model {
     pub domains: Vec<Domains>,
     /// Distinct pod priorities, ascending; exclusive placement counts per class.
     pub priorities: Vec<i32>,
+    /// Whether the script asks for objects; only then are they kept.
+    pub shows_objects: bool,
     /// Jobs of different JobSets that would have the same name.
     pub same_name: BTreeMap<JobId, Vec<JobId>>,
     /// Places of pods; extra ones beyond are made during a run.
@@ -101,6 +103,7 @@ impl Model {
             templates: Vec::new(),
             domains: Vec::new(),
             priorities: Vec::new(),
+            shows_objects: false,
             same_name: BTreeMap::new(),
             pod_slots: 0,
         };
@@ -108,6 +111,7 @@ impl Model {
             model.add_jobset(submitted);
         }
         model.find_same_names();
+        model.shows_objects = model.requests().any(|r| matches!(r.verb, Verb::Show { .. }));
         let problems: Vec<String> = model.unplaceable();
         if problems.is_empty() || scenario.admit_unplaceable {
             Ok(model)
@@ -283,8 +287,11 @@ impl Model {
             .iter()
             .position(|p| *p == priority)
             .unwrap_or(0) as u32;
-        self.templates
-            .push(TemplateFacts::build(&self.cluster, jobset, rj, class, job));
+        let mut facts = TemplateFacts::build(&self.cluster, jobset, rj, class, job);
+        if !self.scenario.claims_bind && mounts_claims(jobset, rj) {
+            facts.block_by_claims();
+        }
+        self.templates.push(facts);
         TemplateId(self.templates.len() as u32 - 1)
     }
 
@@ -357,6 +364,31 @@ impl Model {
         let second = js.second_places.map(|at| at + slot - js.first_job);
         [Some(slot), second].into_iter().flatten().map(JobId)
     }
+}
+
+/// PVC-1: claims of its own, or claims of the JobSet's policies that some container mounts.
+fn mounts_claims(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
+    if !rj.template.template.spec.claims.is_empty() {
+        return true;
+    }
+    let Some(spec) = jobset.object.as_ref().map(|o| &o["spec"]) else {
+        return false;
+    };
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let templates: Vec<Value> = list(&spec["volumeClaimPolicies"])
+        .iter()
+        .flat_map(|policy| list(&policy["templates"]))
+        .map(|template| template["metadata"]["name"].clone())
+        .collect();
+    let rjs = list(&spec["replicatedJobs"]);
+    let pod = rjs.iter().find(|r| r["name"] == rj.name.as_str());
+    let pod = pod.map(|r| &r["template"]["spec"]["template"]["spec"]);
+    let containers = |key: &str| pod.map(|p| list(&p[key])).unwrap_or_default();
+    let mut all = containers("containers");
+    all.extend(containers("initContainers"));
+    all.iter()
+        .flat_map(|c| list(&c["volumeMounts"]))
+        .any(|mount| templates.contains(&mount["name"]))
 }
 
 /// A script that scales beyond is refused at run time like any workload that does not fit.

@@ -10,9 +10,28 @@ use crate::objects::{self, JobSlot};
 use crate::record::JobConditionType;
 use serde_json::{Map, Value, json};
 
-/// Times are seconds of virtual time, as `12s`.
+/// Virtual time as metav1.Time, whole seconds from 1970-01-01T00:00:00Z.
 fn time(at: Time) -> Value {
-    json!(format!("{}s", at.0 / time::NANOS_PER_SECOND))
+    let seconds = at.0 / time::NANOS_PER_SECOND;
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Years of 365.2425 days, by the era of 400 years (the civil-from-days rule of proleptic Gregorian calendars).
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    json!(format!(
+        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"
+    ))
 }
 
 impl Run<'_> {
@@ -82,21 +101,29 @@ impl Run<'_> {
         object
     }
 
-    /// The stored Job: what the manager posted, with what has changed since.
-    pub fn job_json(&self, job: JobId) -> Value {
+    /// The Job as the manager posts it now.
+    pub fn posted_job(&self, job: JobId) -> Value {
         let m = &self.m.jobs[job.ix()];
         let j = &self.w.jobs[job.ix()];
-        let js = &self.w.jobsets[m.jobset.ix()];
-        let mut object = match (&j.object, &js.spec.object) {
-            (Some(object), _) => (**object).clone(),
-            (None, Some(jobset)) => objects::job(&JobSlot {
-                jobset,
-                replicated_job: m.rj as usize,
-                index: m.index,
-                restarts: j.restart_attempt,
-                job_restarts: self.w.gates.restart_job.then_some(j.job_restart_attempt),
-            }),
-            (None, None) => json!({}),
+        let spec = &self.w.jobsets[m.jobset.ix()].cached.spec;
+        let Some(jobset) = &spec.object else {
+            return json!({});
+        };
+        objects::job(&JobSlot {
+            jobset,
+            replicated_job: m.rj as usize,
+            index: m.index,
+            restarts: j.restart_attempt,
+            job_restarts: self.w.gates.restart_job.then_some(j.job_restart_attempt),
+        })
+    }
+
+    /// The stored Job: what the manager posted, with what has changed since.
+    pub fn job_json(&self, job: JobId) -> Value {
+        let j = &self.w.jobs[job.ix()];
+        let mut object = match &j.object {
+            Some(object) => (**object).clone(),
+            None => self.posted_job(job),
         };
         for (key, value) in &j.relabelled {
             if let Some(labels) = object["metadata"]["labels"].as_object_mut() {
@@ -108,6 +135,10 @@ impl Run<'_> {
         }
         object["spec"]["suspend"] = json!(j.suspended);
         let spec = self.job_spec(job);
+        if !spec.template.spec.node_selector.is_empty() {
+            object["spec"]["template"]["spec"]["nodeSelector"] =
+                json!(spec.template.spec.node_selector);
+        }
         object["spec"]["parallelism"] = json!(spec.parallelism());
         if let Some(completions) = spec.completions() {
             object["spec"]["completions"] = json!(completions);
@@ -141,4 +172,24 @@ fn condition(c: &JobCondition) -> Value {
     json!({"type": JobConditionType::as_str(c.kind), "status": if c.status { "True" } else { "False" },
         "reason": c.reason, "message": c.message,
         "lastProbeTime": time(c.at), "lastTransitionTime": time(c.at)})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn virtual_seconds_read_as_a_calendar() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (86_399, "1970-01-01T23:59:59Z"),
+            (58 * 86_400, "1970-02-28T00:00:00Z"),
+            (59 * 86_400, "1970-03-01T00:00:00Z"),
+            (789 * 86_400, "1972-02-29T00:00:00Z"),
+            (11_016 * 86_400 + 3_661, "2000-02-29T01:01:01Z"),
+        ] {
+            let at = Time(seconds * time::NANOS_PER_SECOND);
+            assert_eq!(time(at), text);
+        }
+    }
 }

@@ -12,6 +12,7 @@ pub enum Reasons {
     TooManyPods,
     Affinity,
     AntiAffinity,
+    UnboundClaims,
 }
 
 impl Reasons {
@@ -37,6 +38,7 @@ impl Reasons {
             Reasons::TooManyPods => "Too many pods".to_owned(),
             Reasons::Affinity => "node(s) didn't match pod affinity rules".to_owned(),
             Reasons::AntiAffinity => "node(s) didn't match pod anti-affinity rules".to_owned(),
+            Reasons::UnboundClaims => "pod has unbound immediate PersistentVolumeClaims".to_owned(),
         }
     }
 }
@@ -49,7 +51,11 @@ pub fn explain(nodes: usize, reasons: impl Iterator<Item = Reasons>) -> String {
     }
     let mut parts: Vec<String> = counts
         .iter()
-        .map(|(r, n)| format!("{n} {}", r.text()))
+        .map(|(r, n)| match r {
+            // Found before any node is looked at.
+            Reasons::UnboundClaims => r.text(),
+            _ => format!("{n} {}", r.text()),
+        })
         .collect();
     parts.sort();
     format!("0/{nodes} nodes are available: {}.", parts.join(", "))

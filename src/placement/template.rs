@@ -19,6 +19,8 @@ pub struct TemplateFacts {
     pub priority_class: u32,
     pub gated: bool,
     pub needs_feature: bool,
+    /// What keeps the pod from every node: a claim that nothing binds, affinity to pods that do not exist.
+    pub blocked: Option<Reasons>,
     /// Per node: labels, the pool's taints and features allow it. Bits of 64 nodes a word.
     pub allowed: Vec<u64>,
 }
@@ -53,6 +55,7 @@ impl TemplateFacts {
                 .chain(&spec.containers)
                 .flat_map(|c| &c.restart_policy_rules)
                 .any(|r| r.action == ContainerRestartAction::RestartAllContainers),
+            blocked: affinity_to_nobody(&rj.template.template),
             allowed: vec![0; cluster.len().div_ceil(64)],
         };
         if let Some(job_name) = job_name {
@@ -93,7 +96,13 @@ impl TemplateFacts {
         if self.needs_feature && !cluster.has_feature(node, RESTART_ALL_CONTAINERS) {
             return Some(Reasons::Feature);
         }
-        None
+        self.blocked.clone()
+    }
+
+    /// The pod mounts a claim and nothing binds claims.
+    pub fn block_by_claims(&mut self) {
+        self.blocked = Some(Reasons::UnboundClaims);
+        self.allowed.fill(0);
     }
 
     /// Whether a NoSchedule or NoExecute taint is no obstacle.
@@ -139,4 +148,14 @@ impl TemplateFacts {
             .map(|(_, m)| (m / 1000) as u32)
             .sum()
     }
+}
+
+/// Required podAffinity to labels that not even the pod itself has: no pod may start such a group (kubernetes.md 2.4).
+/// Pods of other JobSets are not looked at.
+fn affinity_to_nobody(template: &PodTemplate) -> Option<Reasons> {
+    let own = &template.labels;
+    let nobody = template.spec.required_pod_affinity.iter().any(|labels| {
+        !labels.is_empty() && !labels.iter().all(|(k, v)| own.get(k) == Some(v))
+    });
+    nobody.then_some(Reasons::Affinity)
 }
