@@ -20,6 +20,8 @@ pub struct JobController {
     pub(super) queue: VecDeque<JobId>,
     pub workers: Vec<Worker>,
     pub events: JobEventRecorder,
+    /// The loop over the queue is at work.
+    pub(super) dispatching: bool,
     pub busy: BusyTimes,
     pub(super) busy_since: Time,
     pub syncs: u64,
@@ -75,6 +77,7 @@ impl JobController {
 
     pub fn reset(&mut self) {
         self.queue.clear();
+        self.dispatching = false;
         for w in &mut self.workers {
             w.active = false;
             w.step = Step::Idle;

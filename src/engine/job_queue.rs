@@ -44,7 +44,16 @@ impl Run<'_> {
         self.run_job_workers();
     }
 
+    /// A sync without requests ends at once and lets the next one in: by the loop, not by a call within a call.
     fn run_job_workers(&mut self) {
+        if !self.w.job_controller.dispatching {
+            self.w.job_controller.dispatching = true;
+            self.start_syncs();
+            self.w.job_controller.dispatching = false;
+        }
+    }
+
+    fn start_syncs(&mut self) {
         while !self.w.job_controller.queue.is_empty() {
             let Some(worker) = self.w.job_controller.workers.iter().position(|w| !w.active) else {
                 return;

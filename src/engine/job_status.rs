@@ -1,7 +1,7 @@
 //! What a sync of the Job controller stores at its end: counters, conditions, and whose finalizers go before that.
 
 use super::event::Event;
-use super::job_count::{Computed, insert};
+use super::job_count::{Computed, EndedPod, insert};
 use super::jobs::JobCondition;
 use super::pods::flag;
 use super::run::Run;
@@ -79,69 +79,50 @@ impl Run<'_> {
         }
         let everything = plan.ends() || j.deleting;
         let mut uncounted = 0;
-        for k in 0..c.ended.len() {
-            let e = c.ended[k];
-            if !self.w.pods.is(e.pod, e.incarnation) || !self.w.pods.has(e.pod, flag::FINALIZER) {
+        let mut reached = false;
+        let candidates = match everything {
+            true => self.tracked_pods(job),
+            false => c.ended.iter().map(|e| e.pod).collect(),
+        };
+        c.ended.sort_unstable_by_key(|e| e.pod);
+        for pod in candidates {
+            let at = c.ended.binary_search_by_key(&pod, |e| e.pod);
+            let seen = at.ok().map(|at| c.ended[at]);
+            let same = |e: &EndedPod| self.w.pods.is(pod, e.incarnation);
+            if !self.w.pods.has(pod, flag::FINALIZER) || !seen.as_ref().is_none_or(same) {
                 continue;
             }
-            // backoffLimitPerIndex: the count of failures is handed over to the next pod of the index.
-            let kept = !everything && !e.succeeded && c.replaced(e.index) == Some(e.pod);
-            if kept {
+            let failed = seen.is_some_and(|e| !e.succeeded);
+            if failed && !everything && c.replaced(self.w.pods.index[pod.ix()]) == Some(pod) {
+                // backoffLimitPerIndex: the count of failures is handed over to the next pod of the index.
                 continue;
             }
-            into.push((e.pod, e.incarnation));
-            if e.counts {
-                self.count_ended_pod(job, e.pod, e.succeeded);
+            into.push((pod, self.w.pods.incarnation[pod.ix()]));
+            let counts = match seen {
+                Some(e) => e.counts,
+                // What a failing Job deletes ends as a failure, whatever its containers say.
+                None => plan.fail.is_some() && self.verdict(job, pod).counts,
+            };
+            if counts && !self.w.pods.has(pod, flag::COUNTED) {
+                self.count_ended_pod(job, pod, seen.is_some_and(|e| e.succeeded));
                 uncounted += 1;
             }
             if uncounted >= max_uncounted {
-                c.counted_any = true;
-                return (true, true);
+                reached = true;
+                break;
             }
-        }
-        let mut reached = false;
-        if everything && self.w.jobs[job.ix()].live.with_finalizer as usize > into.len() {
-            reached = self.collect_others(job, plan, into, &mut uncounted, max_uncounted);
         }
         c.counted_any |= uncounted > 0;
         (uncounted > 0 || failed_anew, reached)
     }
 
-    /// The pods of a Job that ends or goes which had not ended themselves: failures, if the Job fails.
-    fn collect_others(
-        &mut self,
-        job: JobId,
-        plan: &JobPlan,
-        into: &mut Vec<(PodId, u32)>,
-        uncounted: &mut usize,
-        max_uncounted: usize,
-    ) -> bool {
-        let ended = into.len();
-        let mut known: Vec<PodId> = into.iter().map(|(pod, _)| *pod).collect();
-        known.sort_unstable();
-        for k in 0..self.pods_of(job) {
-            let pod = self.pod_of(job, k);
-            let p = &self.w.pods;
-            let i = pod.ix();
-            if !p.exists(pod) || p.job[i] != job || !p.has(pod, flag::FINALIZER) {
-                continue;
-            }
-            if ended > 0 && known.binary_search(&pod).is_ok() {
-                continue;
-            }
-            into.push((pod, p.incarnation[i]));
-            if plan.fail.is_some() && !p.has(pod, flag::COUNTED) {
-                // As the sync saw it the pod had not ended yet; it ends as a failure whatever its containers say.
-                if self.verdict(job, pod).counts {
-                    self.count_ended_pod(job, pod, false);
-                    *uncounted += 1;
-                }
-            }
-            if *uncounted >= max_uncounted {
-                return true;
-            }
-        }
-        false
+    /// Pods of the Job that carry the tracking finalizer, in the order of their indexes.
+    fn tracked_pods(&self, job: JobId) -> Vec<PodId> {
+        let p = &self.w.pods;
+        let tracked =
+            |pod: &PodId| p.exists(*pod) && p.job[pod.ix()] == job && p.has(*pod, flag::FINALIZER);
+        let all = (0..self.pods_of(job)).map(|k| self.pod_of(job, k));
+        all.filter(tracked).collect()
     }
 
     fn count_ended_pod(&mut self, job: JobId, pod: PodId, succeeded: bool) {

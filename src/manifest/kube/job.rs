@@ -62,8 +62,9 @@ fn rule(node: &Node) -> Option<PodFailurePolicyRule> {
             .iter()
             .map(|pattern| PodConditionPattern {
                 condition: read::string(pattern, "type").unwrap_or_default(),
+                // A stored JobSet has the empty string; the Job's own defaulting makes it True.
                 status: read::string(pattern, "status")
-                    .filter(|s| !s.is_empty())
+                    .filter(|status| !status.is_empty())
                     .unwrap_or_else(|| "True".to_owned()),
             })
             .collect(),
