@@ -402,11 +402,14 @@ impl Run<'_> {
             }
             JobSetCall::CreateClaim => {
                 // AlreadyExists is ignored, in every pass but the first.
-                let answer = match std::mem::replace(&mut self.w.jobsets[jobset.ix()].has_claims, true) {
-                    true => Answer::Conflict,
-                    false => Answer::Success,
-                };
-                self.w.api.answered(Call::JobSetClaimCreate, answer, self.w.now);
+                let answer =
+                    match std::mem::replace(&mut self.w.jobsets[jobset.ix()].has_claims, true) {
+                        true => Answer::Conflict,
+                        false => Answer::Success,
+                    };
+                self.w
+                    .api
+                    .answered(Call::JobSetClaimCreate, answer, self.w.now);
             }
             JobSetCall::Patch => self.job_patch_answered(job),
             JobSetCall::Create => {

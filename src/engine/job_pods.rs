@@ -88,7 +88,11 @@ impl Run<'_> {
     pub(super) fn misplaced_pods(&self, job: JobId) -> u32 {
         let slots = self.m.jobs[job.ix()].slots;
         let indexed = self.job_spec(job).completion_mode == CompletionMode::Indexed;
-        let Some(limit) = self.job_spec(job).completions().filter(|c| indexed && *c < slots) else {
+        let Some(limit) = self
+            .job_spec(job)
+            .completions()
+            .filter(|c| indexed && *c < slots)
+        else {
             return 0;
         };
         let p = &self.w.pods;
@@ -264,7 +268,10 @@ impl Run<'_> {
             .collect();
         extra_taken.sort_unstable();
         let failed = &self.w.job_controller.sync_result(worker).1.failed_indexes;
-        let limit = self.job_spec(job).completions().map_or(m.slots, |c| c.min(m.slots));
+        let limit = self
+            .job_spec(job)
+            .completions()
+            .map_or(m.slots, |c| c.min(m.slots));
         for index in 0..limit {
             if into.len() as u32 == count {
                 break;

@@ -7,7 +7,7 @@ use super::check_pod;
 use super::errors::{Errors, Path, quoted};
 use super::failure_policy;
 use super::job::uid;
-use super::names::{dns1123_label, domain_prefixed_path};
+use super::names::{dns1123_label, dns1123_subdomain, domain_prefixed_path};
 use super::tree::{has, int, list, pairs, text};
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub const REPLACEMENT: [&str; 2] = ["Failed", "TerminatingOrFailed"];
 
 /// Every error of a defaulted Job.
 pub fn check(job: &Value, errors: &mut Errors) {
-    object_meta(&job["metadata"], errors);
+    object_meta(&job["metadata"], dns1123_subdomain, errors);
     generated_selector(job, errors);
     let path = Path::new("spec");
     spec(&job["spec"], &path, errors);

@@ -3,20 +3,20 @@
 //! Must never look into a spec.
 
 use super::errors::{Errors, Path};
-use super::names::{dns1123_subdomain, label_value, qualified_name};
+use super::names::{Rule, label_value, qualified_name};
 use super::tree::{pairs, text};
 use serde_json::Value;
 
 const MOST_ANNOTATION_BYTES: usize = 256 * 1024;
 
-/// Metadata of a namespaced object whose name is a DNS subdomain.
-pub fn object_meta(metadata: &Value, errors: &mut Errors) {
+/// Metadata of a namespaced object whose name follows `rule`.
+pub fn object_meta(metadata: &Value, rule: Rule, errors: &mut Errors) {
     let path = Path::new("metadata");
     let (at, name) = (path.child("name"), text(metadata, "name"));
     if name.is_empty() {
         errors.required(&at, "name or generateName is required");
     } else {
-        errors.all_invalid(&at, name, dns1123_subdomain(name));
+        errors.all_invalid(&at, name, rule(name));
     }
     labels(&metadata["labels"], &path.child("labels"), errors);
     annotations(&metadata["annotations"], &path.child("annotations"), errors);

@@ -3,7 +3,7 @@
 //! Must never overwrite what was written.
 
 use super::job::uid;
-use super::tree::{as_object, default, default_text, has, items, object, text};
+use super::tree::{as_object, default, default_text, has, items, object, pairs, text};
 use serde_json::{Value, json};
 
 /// Defaults of a Job, then the selector and the labels that tie its pods to it.
@@ -12,11 +12,16 @@ pub fn job(job: &mut Value) {
     generate_selector(job);
 }
 
-fn spec(spec: &mut Value) {
+/// Completions default to 1 only together with parallelism.
+pub fn size(spec: &mut Value) {
     if !has(spec, "completions") && !has(spec, "parallelism") {
         default(spec, "completions", 1);
     }
     default(spec, "parallelism", 1);
+}
+
+fn spec(spec: &mut Value) {
+    size(spec);
     let backoff = if has(spec, "backoffLimitPerIndex") {
         i32::MAX
     } else {
@@ -87,6 +92,23 @@ pub fn pod_spec(pod: &mut Value) {
     }
     // The gate GenericWorkload is off: the field is dropped without a word.
     as_object(pod).remove("schedulingGroup");
+}
+
+/// Defaults of a pod: those of its spec, and requests from limits.
+pub fn pod(pod: &mut Value) {
+    pod_spec(pod);
+    default(pod, "enableServiceLinks", true);
+    for kind in ["containers", "initContainers"] {
+        for container in items(pod, kind) {
+            let limits = container["resources"]["limits"].clone();
+            for (name, limit) in pairs(&limits) {
+                let requests = object(&mut container["resources"], "requests");
+                requests
+                    .entry(name.clone())
+                    .or_insert_with(|| limit.clone());
+            }
+        }
+    }
 }
 
 fn container(container: &mut Value, host_network: bool) {

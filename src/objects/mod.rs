@@ -2,6 +2,7 @@
 //!
 //! Pure: stored JobSet in, objects out, as JSON trees in the API's form. Must never decide *when* one is created.
 
+mod change;
 mod check_affinity;
 mod check_container;
 mod check_job;
@@ -10,16 +11,24 @@ mod check_pod;
 mod check_probes;
 mod check_resources;
 mod check_volumes;
+mod claim;
 mod defaults;
 mod errors;
 mod failure_policy;
 mod job;
 mod names;
+mod pod;
+mod pod_webhook;
 mod quantity;
+mod service;
 mod sha1;
 mod tree;
 
+pub use change::{elastic_patch, resize, resume, suspend};
+pub use claim::{admit_claim, claims};
 pub use job::{JobSlot, NO_UID, coordinator, job, subdomain};
+pub use pod::{Surroundings, admit_pod, is_exclusive, is_leader, pod};
+pub use service::{admit_service, service};
 
 use crate::admission::Rejection;
 use errors::Errors;

@@ -4,7 +4,6 @@
 
 const LABEL_1123: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const SUBDOMAIN_1123: &str = r"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-const LABEL_1035: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 pub const ENV_NAME: &str = "a valid environment variable name must consist only of printable ASCII characters other than '='";
@@ -33,17 +32,18 @@ fn told(too_long: Option<String>, legal: bool, sentence: &str) -> Vec<String> {
 }
 
 pub fn dns1123_label(text: &str) -> Vec<String> {
-    told(at_most(text, 63), lower_part(text), LABEL_1123)
+    let dotted = text.split('.').all(lower_part);
+    let sentence = if dotted {
+        "must not contain dots"
+    } else {
+        LABEL_1123
+    };
+    told(at_most(text, 63), lower_part(text), sentence)
 }
 
 pub fn dns1123_subdomain(text: &str) -> Vec<String> {
     let legal = text.split('.').all(lower_part);
     told(at_most(text, 253), legal, SUBDOMAIN_1123)
-}
-
-pub fn dns1035_label(text: &str) -> Vec<String> {
-    let legal = lower_part(text) && text.starts_with(|c: char| c.is_ascii_lowercase());
-    told(at_most(text, 63), legal, LABEL_1035)
 }
 
 pub fn label_value(text: &str) -> Vec<String> {

@@ -169,13 +169,12 @@ fn other_jobset(recording: &Recording, name: &str) -> Value {
 
 /// EXC-16b: the case says that the manager's role was wider than the default one.
 pub fn role_allows_pods_status(recording: &Recording) -> bool {
-    recording.name.starts_with("c-rbac-") || recording.about.contains("role that allows pods/status")
+    recording.name.starts_with("c-rbac-")
+        || recording.about.contains("role that allows pods/status")
 }
 
 /// `(gates from the start, switches)`; a gate may be noted as `Name (off from about 12 s)`, and the case says which.
-pub fn gates(
-    recording: &Recording,
-) -> Result<(FeatureGates, Vec<GateSwitch>), NotSimulated> {
+pub fn gates(recording: &Recording) -> Result<(FeatureGates, Vec<GateSwitch>), NotSimulated> {
     let mut gates = FeatureGates {
         in_place_restart: false,
         restart_job: false,
@@ -235,7 +234,8 @@ fn gate_of<'g>(gates: &'g mut FeatureGates, name: &str) -> Result<&'g mut bool, 
 /// Claims of the generated names, where the case says that they exist (VAL-19, VAL-20).
 pub fn existing_claims(recording: &Recording) -> Vec<Value> {
     let about = recording.about.as_str();
-    let exist = recording.name.contains("c-69-") || about.contains("claim") && about.contains("exist");
+    let exist =
+        recording.name.contains("c-69-") || about.contains("claim") && about.contains("exist");
     if !exist {
         return Vec::new();
     }
@@ -248,7 +248,8 @@ pub fn existing_claims(recording: &Recording) -> Vec<Value> {
     let claims = templates.map(|template| {
         let mut claim = template.clone();
         let name = template["metadata"]["name"].as_str().unwrap_or("");
-        claim["metadata"] = json!({"name": format!("{name}-{jobset}"), "namespace": recording.name});
+        claim["metadata"] =
+            json!({"name": format!("{name}-{jobset}"), "namespace": recording.name});
         if claim["spec"].get("volumeMode").is_none() {
             claim["spec"]["volumeMode"] = json!("Filesystem");
         }

@@ -1,0 +1,235 @@
+//! A pod as the Job controller posts it, and as it is stored after defaulting, admission plugins and JobSet's webhooks.
+//!
+//! Must never decide which indexes are wanted, nor place a pod.
+
+use super::check_meta::object_meta;
+use super::check_pod;
+use super::errors::{Errors, Path};
+use super::job::{EXCLUSIVE_KEY, uid};
+use super::names::dns1123_subdomain;
+use super::tree::{array, default, has, int, items, list, object, pairs, text};
+use super::{defaults, pod_webhook};
+use crate::admission::Rejection;
+use serde_json::{Value, json};
+
+const INDEX_KEY: &str = "batch.kubernetes.io/job-completion-index";
+const TRACKING: &str = "batch.kubernetes.io/job-tracking";
+const INDEX_ENV: &str = "JOB_COMPLETION_INDEX";
+const GENERATED_MAX: usize = 58;
+
+/// What the API server knows besides the pod.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings<'a> {
+    /// PriorityClass objects; the two of the system are always there.
+    pub priority_classes: &'a [Value],
+    /// Names of RuntimeClasses.
+    pub runtime_classes: &'a [String],
+    /// Pods of the namespace, for the look-up of a leader.
+    pub pods: &'a [Value],
+    pub nodes: &'a [Value],
+}
+
+/// The pod of a completion index; `None` for a NonIndexed Job.
+pub fn pod(job: &Value, index: Option<u32>) -> Value {
+    let (template, name) = (&job["spec"]["template"], text(&job["metadata"], "name"));
+    let mut pod = json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "generateName": generate_name(name, index),
+            "namespace": job["metadata"]["namespace"],
+            "labels": template["metadata"]["labels"],
+            "annotations": template["metadata"]["annotations"],
+            "finalizers": list(&template["metadata"], "finalizers"),
+            "ownerReferences": [{
+                "apiVersion": "batch/v1",
+                "kind": "Job",
+                "name": name,
+                "uid": uid(job),
+                "controller": true,
+                "blockOwnerDeletion": true,
+            }],
+        },
+        "spec": template["spec"],
+    });
+    let finalizers = array(&mut pod["metadata"], "finalizers");
+    if !finalizers.contains(&TRACKING.into()) {
+        finalizers.push(TRACKING.into());
+    }
+    if let Some(index) = index {
+        for kind in ["annotations", "labels"] {
+            let target = object(&mut pod["metadata"], kind);
+            target.insert(INDEX_KEY.to_owned(), index.to_string().into());
+        }
+        if has(&job["spec"], "backoffLimitPerIndex") {
+            let key = "batch.kubernetes.io/job-index-failure-count".to_owned();
+            object(&mut pod["metadata"], "annotations").insert(key, "0".into());
+        }
+        let spec = &mut pod["spec"];
+        object_insert(spec, "hostname", format!("{name}-{index}").into());
+        for kind in ["containers", "initContainers"] {
+            items(spec, kind).for_each(add_index_variable);
+        }
+    }
+    pod
+}
+
+fn object_insert(value: &mut Value, name: &str, to: Value) {
+    super::tree::as_object(value).insert(name.to_owned(), to);
+}
+
+/// Indexed pods of a Job are told apart by name; a name too long is cut before the index.
+fn generate_name(job: &str, index: Option<u32>) -> String {
+    match index {
+        Some(index) => {
+            let suffix = format!("-{index}-");
+            let most = GENERATED_MAX.saturating_sub(suffix.len());
+            format!("{}{suffix}", &job[..job.len().min(most)])
+        }
+        None => format!("{job}-"),
+    }
+}
+
+fn add_index_variable(container: &mut Value) {
+    let env = array(container, "env");
+    if !env.iter().any(|var| text(var, "name") == INDEX_ENV) {
+        let field = format!("metadata.labels['{INDEX_KEY}']");
+        let from = json!({"fieldRef": {"apiVersion": "v1", "fieldPath": field}});
+        env.push(json!({"name": INDEX_ENV, "valueFrom": from}));
+    }
+}
+
+/// The pod as stored, with `suffix` for the random end of its name, or the refusal.
+pub fn admit_pod(pod: &Value, suffix: &str, around: &Surroundings) -> Result<Value, Rejection> {
+    let mut stored = pod.clone();
+    let prefix = text(&pod["metadata"], "generateName");
+    let cut = &prefix[..prefix.len().min(GENERATED_MAX)];
+    let name = format!("{cut}{suffix}");
+    object_insert(&mut stored["metadata"], "name", name.clone().into());
+    defaults::pod(&mut stored["spec"]);
+    priority(&mut stored["spec"], prefix, around)?;
+    runtime_class(&stored["spec"], prefix, around)?;
+    default_tolerations(&mut stored["spec"]);
+    pod_webhook::mutate(&mut stored, around)?;
+    let mut errors = Errors::default();
+    object_meta(&stored["metadata"], dns1123_subdomain, &mut errors);
+    check_pod::spec(&stored["spec"], &Path::new("spec"), &mut errors);
+    for kind in ["containers", "initContainers"] {
+        images(
+            list(&stored["spec"], kind),
+            &Path::new("spec").child(kind),
+            &mut errors,
+        );
+    }
+    errors.into_rejection("Pod", &name)?;
+    pod_webhook::validate(&stored, around)?;
+    Ok(stored)
+}
+
+fn images(containers: &[Value], path: &Path, errors: &mut Errors) {
+    for (k, container) in containers.iter().enumerate() {
+        let image = text(container, "image");
+        if image.trim() != image {
+            let at = path.index(k).child("image");
+            errors.invalid_text(&at, image, "must not have leading or trailing whitespace");
+        }
+    }
+}
+
+fn forbidden(name: &str, why: &str) -> Rejection {
+    Rejection {
+        code: 403,
+        reason: "Forbidden".to_owned(),
+        message: format!("pods \"{name}\" is forbidden: {why}"),
+    }
+}
+
+/// The admission plugin Priority.
+fn priority(pod: &mut Value, name: &str, around: &Surroundings) -> Result<(), Rejection> {
+    let class = text(pod, "priorityClassName").to_owned();
+    let classes = around.priority_classes.iter();
+    let found = match class.as_str() {
+        "" => classes
+            .filter(|c| c["globalDefault"] == true)
+            .min_by_key(|c| int(c, "value")),
+        _ => classes
+            .clone()
+            .find(|c| text(&c["metadata"], "name") == class),
+    };
+    let value = match (found, class.as_str()) {
+        (Some(found), _) => int(found, "value").unwrap_or(0),
+        (None, "") => 0,
+        (None, "system-cluster-critical") => 2_000_000_000,
+        (None, "system-node-critical") => 2_000_001_000,
+        (None, other) => {
+            let why = format!("no PriorityClass with name {other} was found");
+            return Err(forbidden(name, &why));
+        }
+    };
+    if let Some(asked) = int(pod, "priority")
+        && asked != value
+    {
+        let why = format!(
+            "the integer value of priority ({asked}) must not be provided in pod spec; priority admission controller computed {value} from the given PriorityClass name"
+        );
+        return Err(forbidden(name, &why));
+    }
+    object_insert(pod, "priority", value.into());
+    let policy = found.map_or("", |c| text(c, "preemptionPolicy"));
+    let policy = if policy.is_empty() {
+        "PreemptLowerPriority"
+    } else {
+        policy
+    };
+    if let (Some(found), "") = (found, class.as_str()) {
+        let name = found["metadata"]["name"].clone();
+        object_insert(pod, "priorityClassName", name);
+    }
+    default(pod, "preemptionPolicy", policy);
+    Ok(())
+}
+
+/// The admission plugin RuntimeClass.
+fn runtime_class(pod: &Value, name: &str, around: &Surroundings) -> Result<(), Rejection> {
+    let class = text(pod, "runtimeClassName");
+    if class.is_empty() || around.runtime_classes.iter().any(|known| known == class) {
+        return Ok(());
+    }
+    let why = format!("pod rejected: RuntimeClass \"{class}\" not found");
+    Err(forbidden(name, &why))
+}
+
+/// The admission plugin DefaultTolerationSeconds.
+fn default_tolerations(pod: &mut Value) {
+    for key in [
+        "node.kubernetes.io/not-ready",
+        "node.kubernetes.io/unreachable",
+    ] {
+        let tolerated = list(pod, "tolerations").iter().any(|t| {
+            let effect = text(t, "effect");
+            (text(t, "key") == key || text(t, "key").is_empty())
+                && matches!(effect, "" | "NoExecute")
+        });
+        if !tolerated {
+            array(pod, "tolerations").push(json!({
+                "key": key,
+                "operator": "Exists",
+                "effect": "NoExecute",
+                "tolerationSeconds": 300,
+            }));
+        }
+    }
+}
+
+/// Whether the pod is the leader of its Job (EXC-7).
+pub fn is_leader(pod: &Value) -> bool {
+    pod["metadata"]["annotations"][INDEX_KEY] == "0"
+}
+
+/// Whether strategy A of exclusive placement applies to it.
+pub fn is_exclusive(pod: &Value) -> bool {
+    let annotations = &pod["metadata"]["annotations"];
+    pairs(annotations).any(|(key, _)| key == EXCLUSIVE_KEY)
+        && !has(annotations, super::job::NODE_SELECTOR_KEY)
+        && has(annotations, "jobset.sigs.k8s.io/jobset-name")
+}

@@ -1,0 +1,165 @@
+//! JobSet's two webhooks for pods: the affinity of leaders, the node selector of followers (EXC-4 … EXC-11).
+//!
+//! Must never look at pods that do not belong to a JobSet.
+
+use super::job::{EXCLUSIVE_KEY, NODE_SELECTOR_KEY};
+use super::pod::{Surroundings, is_exclusive, is_leader};
+use super::tree::{array, as_object, has, list, object, text};
+use crate::admission::Rejection;
+use serde_json::{Value, json};
+
+const NAME_KEY: &str = "jobset.sigs.k8s.io/jobset-name";
+const JOB_KEY: &str = "jobset.sigs.k8s.io/job-key";
+const PRIORITY_KEY: &str = "jobset.sigs.k8s.io/priority";
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+
+fn denied(webhook: &str, why: &str) -> Rejection {
+    Rejection {
+        code: 403,
+        reason: "Forbidden".to_owned(),
+        message: format!("admission webhook \"{webhook}\" denied the request: {why}"),
+    }
+}
+
+/// EXC-3: the API server asks the webhooks only about pods with this label.
+fn asked(pod: &Value) -> bool {
+    let metadata = &pod["metadata"];
+    has(&metadata["labels"], NAME_KEY) && has(&metadata["annotations"], NAME_KEY)
+}
+
+/// EXC-4 … EXC-8.
+pub fn mutate(pod: &mut Value, around: &Surroundings) -> Result<(), Rejection> {
+    if !asked(pod) || has(&pod["metadata"]["annotations"], NODE_SELECTOR_KEY) {
+        return Ok(());
+    }
+    let priority = pod["spec"]["priority"].as_i64().map(|p| p.to_string());
+    if let Some(priority) = priority {
+        let labels = object(&mut pod["metadata"], "labels");
+        labels.insert(PRIORITY_KEY.to_owned(), priority.into());
+    }
+    if !is_exclusive(pod) {
+        return Ok(());
+    }
+    if is_leader(pod) {
+        exclusive_affinity(pod);
+        return Ok(());
+    }
+    let Ok(leader) = leader_of(pod, around) else {
+        return Ok(());
+    };
+    let node = text(&leader["spec"], "nodeName");
+    if node.is_empty() {
+        return Ok(());
+    }
+    let key = text(&pod["metadata"]["annotations"], EXCLUSIVE_KEY).to_owned();
+    let Some(node) = around
+        .nodes
+        .iter()
+        .find(|n| text(&n["metadata"], "name") == node)
+    else {
+        let why = format!("Node \"{node}\" not found");
+        return Err(denied("mpod.kb.io", &why));
+    };
+    let value = &node["metadata"]["labels"][&key];
+    if value.is_null() {
+        let why = format!("node does not have topology label: {key}");
+        return Err(denied("mpod.kb.io", &why));
+    }
+    object(&mut pod["spec"], "nodeSelector").insert(key, value.clone());
+    Ok(())
+}
+
+/// EXC-7.
+fn exclusive_affinity(pod: &mut Value) {
+    let labels = &pod["metadata"]["labels"];
+    let (job, priority) = (
+        text(labels, JOB_KEY).to_owned(),
+        text(labels, PRIORITY_KEY).to_owned(),
+    );
+    let key = text(&pod["metadata"]["annotations"], EXCLUSIVE_KEY).to_owned();
+    let term = |expressions: Value| {
+        json!({
+            "labelSelector": {"matchExpressions": expressions},
+            "topologyKey": key,
+            "namespaceSelector": {},
+        })
+    };
+    let own = term(json!([{"key": JOB_KEY, "operator": "In", "values": [job]}]));
+    let others = term(json!([
+        {"key": JOB_KEY, "operator": "Exists"},
+        {"key": JOB_KEY, "operator": "NotIn", "values": [job]},
+        {"key": PRIORITY_KEY, "operator": "In", "values": [priority]},
+    ]));
+    let affinity = object(&mut pod["spec"], "affinity");
+    for (kind, term) in [("podAffinity", own), ("podAntiAffinity", others)] {
+        let terms = affinity.entry(kind).or_insert(Value::Null);
+        as_object(terms);
+        array(terms, REQUIRED).push(term);
+    }
+}
+
+/// EXC-10: the one pod of index 0 that is neither ending nor ended.
+fn leader_of<'a>(pod: &Value, around: &Surroundings<'a>) -> Result<&'a Value, String> {
+    let label = |name: &str| {
+        let key = format!("jobset.sigs.k8s.io/{name}");
+        let value = pod["metadata"]["labels"][&key].as_str();
+        value.ok_or_else(|| format!("pod missing label: {key}"))
+    };
+    let (jobset, rj) = (label("jobset-name")?, label("replicatedjob-name")?);
+    let name = format!("{jobset}-{rj}-{}-0", label("job-index")?);
+    let live = |p: &&Value| {
+        let named = text(&p["metadata"], "name")
+            .rsplit_once('-')
+            .is_some_and(|(n, _)| n == name);
+        let ended = matches!(text(&p["status"], "phase"), "Failed" | "Succeeded");
+        named
+            && has(&p["metadata"]["annotations"], EXCLUSIVE_KEY)
+            && !ended
+            && !has(&p["metadata"], "deletionTimestamp")
+            && p["metadata"]["namespace"] == pod["metadata"]["namespace"]
+    };
+    let leaders: Vec<&Value> = around.pods.iter().filter(live).collect();
+    let [leader] = leaders.as_slice() else {
+        let found = leaders.len();
+        return Err(format!(
+            "expected 1 leader pod ({name}), but got {found}. this is an expected, transient error"
+        ));
+    };
+    let owner = |p: &Value| {
+        list(&p["metadata"], "ownerReferences")
+            .first()
+            .map(|o| text(o, "uid").to_owned())
+    };
+    match (owner(leader), owner(pod)) {
+        (Some(leads), Some(follows)) if leads != follows => Err(format!(
+            "follower pod owner UID ({follows}) != leader pod owner UID ({leads})"
+        )),
+        _ => Ok(leader),
+    }
+}
+
+/// EXC-9, EXC-11.
+pub fn validate(pod: &Value, around: &Surroundings) -> Result<(), Rejection> {
+    if !asked(pod) || !is_exclusive(pod) || is_leader(pod) {
+        return Ok(());
+    }
+    let deny = |why: &str| Err(denied("vpod.kb.io", why));
+    let selector = &pod["spec"]["nodeSelector"];
+    if selector.is_null() {
+        return deny("follower pod node selector not set");
+    }
+    let key = text(&pod["metadata"]["annotations"], EXCLUSIVE_KEY);
+    if !has(selector, key) {
+        let why = format!(
+            "follower pod node selector for topology domain not found. missing selector: {key}"
+        );
+        return deny(&why);
+    }
+    match leader_of(pod, around) {
+        Err(why) => deny(&why),
+        Ok(leader) if text(&leader["spec"], "nodeName").is_empty() => deny(
+            "leader pod not yet scheduled, not creating follower pod. this is an expected, transient error",
+        ),
+        Ok(_) => Ok(()),
+    }
+}
