@@ -17,7 +17,7 @@ mod errors;
 mod go;
 mod json_text;
 mod meta;
-mod names;
+pub(crate) mod names;
 mod patch;
 mod quantity;
 mod schema;
