@@ -3,6 +3,7 @@
 //! Accepts what a cluster would accept, and refuses what it would refuse with the reason.
 
 mod depends;
+pub mod inspect;
 mod job;
 mod jobset;
 mod pod;

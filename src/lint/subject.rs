@@ -1,0 +1,198 @@
+//! What a check looks at: the typed JobSet beside its tree, and what was given with it.
+
+use crate::manifest::diagnostic::Source;
+use crate::manifest::kube::inspect::Object;
+use crate::manifest::node::{Node, Pos};
+use crate::spec::{FeatureGates, JobSet, JobSpec, PodSpec, ReplicatedJob, Version};
+use serde_json::Value;
+
+/// Where the manifest is to be applied.
+#[derive(Copy, Clone, Debug)]
+pub struct Target {
+    pub kubernetes: Version,
+    pub gates: FeatureGates,
+}
+
+/// One JobSet.
+pub struct Subject<'a> {
+    pub jobset: &'a JobSet,
+    pub node: &'a Node,
+    pub source: &'a Source,
+    /// Every object given, JobSets included.
+    pub objects: &'a [&'a Object],
+    pub target: Target,
+    /// Per replicatedJob: why the API server would refuse its Jobs.
+    pub refused: Vec<Option<String>>,
+}
+
+/// A JobSet that replaces a stored one.
+pub struct Change<'a> {
+    pub old: &'a Subject<'a>,
+    pub new: &'a Subject<'a>,
+    /// The object as stored, and as it would be stored.
+    pub before: &'a Value,
+    pub after: &'a Value,
+    /// Why the same object could not be created.
+    pub creation_refused: Option<&'a str>,
+}
+
+/// A replicatedJob with its nodes; the nodes are empty where nothing was written.
+#[derive(Copy, Clone)]
+pub struct Rj<'a> {
+    pub index: usize,
+    pub spec: &'a ReplicatedJob,
+    pub node: &'a Node,
+    /// `template.spec`
+    pub job: &'a Node,
+    /// `template.spec.template.spec`
+    pub pod: &'a Node,
+}
+
+impl Rj<'_> {
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    pub fn template(&self) -> &JobSpec {
+        &self.spec.template
+    }
+
+    pub fn pod_spec(&self) -> &PodSpec {
+        &self.spec.template.template.spec
+    }
+
+    /// Pods of all its Jobs.
+    pub fn pods(&self) -> u64 {
+        u64::from(self.spec.replicas) * u64::from(self.spec.template.pods())
+    }
+
+    /// Where a field of the Job template was written, else where the template begins.
+    pub fn job_at(&self, key: &str) -> Pos {
+        place(self.job, key)
+    }
+
+    pub fn pod_at(&self, key: &str) -> Pos {
+        place(self.pod, key)
+    }
+
+    pub fn at(&self, key: &str) -> Pos {
+        place(self.node, key)
+    }
+
+    /// Nodes of the init containers and containers.
+    pub fn containers(&self) -> impl Iterator<Item = &Node> {
+        ["initContainers", "containers"]
+            .into_iter()
+            .flat_map(|key| self.pod.get(key).map_or(&[][..], Node::items))
+    }
+}
+
+impl<'a> Subject<'a> {
+    pub fn rjs(&self) -> Vec<Rj<'a>> {
+        let nodes = list(self.spec_node(), "replicatedJobs");
+        let of = |(index, (spec, node)): (usize, (&'a ReplicatedJob, &'a Node))| {
+            let job = node.at_path(&["template", "spec"]).unwrap_or(node);
+            let pod = job.at_path(&["template", "spec"]).unwrap_or(job);
+            Rj {
+                index,
+                spec,
+                node,
+                job,
+                pod,
+            }
+        };
+        let specs = &self.jobset.spec.replicated_jobs;
+        specs.iter().zip(nodes).enumerate().map(of).collect()
+    }
+
+    pub fn rj(&self, name: &str) -> Option<Rj<'a>> {
+        self.rjs().into_iter().find(|rj| rj.spec.name == name)
+    }
+
+    pub fn spec_node(&self) -> &'a Node {
+        self.node.get("spec").unwrap_or(self.node)
+    }
+
+    pub fn at_path(&self, keys: &[&str]) -> Option<&'a Node> {
+        self.spec_node().at_path(keys)
+    }
+
+    /// The place of a field of `spec`, or of its nearest ancestor that was written.
+    pub fn at(&self, keys: &[&str]) -> Pos {
+        let mut node = self.spec_node();
+        for key in keys {
+            match node.get(key) {
+                Some(next) => node = next,
+                None => break,
+            }
+        }
+        match self.at_path(keys) {
+            Some(_) => key_at(self.spec_node(), keys).unwrap_or(node.at),
+            None => node.at,
+        }
+    }
+
+    /// Where `metadata.<key>` was written.
+    pub fn metadata_at(&self, key: &str) -> Pos {
+        match self.node.get("metadata") {
+            Some(metadata) => place(metadata, key),
+            None => self.node.at,
+        }
+    }
+
+    /// Where an annotation of the JobSet was written.
+    pub fn annotation_at(&self, key: &str) -> Pos {
+        annotation_at(self.node, key).unwrap_or(self.node.at)
+    }
+
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.jobset.labels.get(key).map(String::as_str)
+    }
+
+    /// SVC-1: the name of the headless Service.
+    pub fn subdomain(&self) -> &str {
+        match self.jobset.spec.network.subdomain.as_str() {
+            "" => &self.jobset.name,
+            subdomain => subdomain,
+        }
+    }
+
+    /// The topology key, if the pods of this replicatedJob are placed by the pod webhook (EXC-2, strategy A).
+    pub fn webhook_key(&self, rj: &Rj<'a>) -> Option<&'a str> {
+        let jobset = self.jobset;
+        jobset
+            .exclusive_key(rj.spec)
+            .filter(|_| !jobset.uses_node_selector_strategy(rj.spec))
+    }
+}
+
+/// Where `metadata.annotations.<key>` of an object was written.
+pub fn annotation_at(object: &Node, key: &str) -> Option<Pos> {
+    let annotations = object.at_path(&["metadata", "annotations"])?;
+    let entries = annotations.entries();
+    entries.iter().find(|(k, _)| k.name == key).map(|e| e.0.at)
+}
+
+fn key_at(node: &Node, keys: &[&str]) -> Option<Pos> {
+    let (last, parents) = keys.split_last()?;
+    let parent = node.at_path(parents)?;
+    let entry = parent.entries().iter().find(|(k, _)| k.name == *last)?;
+    Some(entry.0.at)
+}
+
+/// The place of a key, or of what should hold it.
+pub fn place(node: &Node, key: &str) -> Pos {
+    key_at(node, &[key]).unwrap_or(node.at)
+}
+
+pub fn list<'n>(node: &'n Node, key: &str) -> &'n [Node] {
+    node.get(key).map_or(&[], Node::items)
+}
+
+pub fn int(node: &Node, key: &str) -> Option<i64> {
+    node.get(key).and_then(Node::as_int)
+}
+
+pub fn text<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
+    node.get(key).and_then(Node::as_str)
+}

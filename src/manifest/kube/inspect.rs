@@ -1,0 +1,107 @@
+//! Manifests with everything a check of them needs: the tree with its places, the typed JobSet, the reader's errors.
+//!
+//! Must never refuse what is only wrong in one object: whoever inspects wants to see the rest of it, too.
+
+use super::{API_VERSION, GROUP, adopt, jobset, validate};
+use crate::manifest::check::{Unmodelled, check};
+use crate::manifest::diagnostic::{Diagnostic, Diagnostics, Report, Source};
+use crate::manifest::node::Node;
+use crate::manifest::path::Path;
+use crate::manifest::shape::Shape;
+use crate::manifest::shapes::jobset::JOBSET;
+use crate::manifest::{files, yaml};
+use crate::spec::JobSet;
+
+/// One text and the objects in it.
+#[derive(Clone, Debug, Default)]
+pub struct Inspected {
+    pub source: Source,
+    pub objects: Vec<Object>,
+}
+
+/// An object as written.
+#[derive(Clone, Debug)]
+pub struct Object {
+    pub kind: String,
+    pub node: Node,
+    /// Of a JobSet: what could be read of it, wrong types as if absent.
+    pub jobset: Option<JobSet>,
+    /// What the reader has against it.
+    pub errors: Vec<Diagnostic>,
+}
+
+/// All objects of one text; an error if it is no YAML.
+pub fn inspect(source: Source) -> Result<Inspected, Diagnostics> {
+    let documents = yaml::parse(&source)?;
+    if documents.is_empty() {
+        let message = "the file is empty: no object in it";
+        return Err(Diagnostic::of_file(&source.file, message).into());
+    }
+    let mut objects = Vec::new();
+    for document in documents {
+        object(document, &source, &mut objects);
+    }
+    Ok(Inspected { source, objects })
+}
+
+/// A file, all manifests below a directory, or `-` for standard input.
+pub fn inspect_path(path: &str) -> Result<Vec<Inspected>, Diagnostics> {
+    if path == "-" {
+        return Ok(vec![inspect(files::read_stdin()?)?]);
+    }
+    let (mut all, mut errors) = (Vec::new(), Vec::new());
+    for file in files::manifest_files(std::path::Path::new(path))? {
+        match files::read_source(&file).and_then(inspect) {
+            Ok(inspected) => all.push(inspected),
+            Err(Diagnostics(found)) => errors.extend(found),
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(all),
+        false => Err(Diagnostics(errors)),
+    }
+}
+
+fn object(mut node: Node, source: &Source, objects: &mut Vec<Object>) {
+    let text = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or("");
+    let (kind, version) = (text("kind").to_owned(), text("apiVersion").to_owned());
+    if kind.ends_with("List") {
+        let items = node.get("items").map_or(Vec::new(), |i| i.items().to_vec());
+        let kind = kind.trim_end_matches("List").to_owned();
+        for mut item in items {
+            adopt(&mut item, &version, &kind, &mut node);
+            object(item, source, objects);
+        }
+        return;
+    }
+    let none = Source::default();
+    let mut report = Report::new(source, &none);
+    let mut found = None;
+    if kind.is_empty() {
+        report.error(node.at, "this is not a Kubernetes object: it has no kind");
+    } else if kind == "JobSet" && version == API_VERSION {
+        let shape = Shape::Object(&JOBSET);
+        check(&node, &shape, &Path::ROOT, &mut report, &mut Unmodelled::new());
+        let clean = report.is_clean();
+        let jobset = jobset::convert(&node, &mut report);
+        if clean {
+            validate::validate(&jobset, &node, &mut report);
+        }
+        found = Some(jobset);
+    } else if kind == "JobSet" {
+        let at = node.get("apiVersion").map_or(node.at, |v| v.at);
+        let message = match version.starts_with(GROUP) {
+            true => format!("apiVersion {version:?} of a JobSet is not served any more"),
+            false => format!("apiVersion {version:?} is not one of a JobSet"),
+        };
+        report.error(at, message).legal(API_VERSION);
+    }
+    let mut errors = report.found;
+    errors.sort_by_key(|d| (d.line, d.column));
+    objects.push(Object {
+        kind,
+        node,
+        jobset: found,
+        errors,
+    });
+}
