@@ -220,6 +220,9 @@ pub struct Condition {
     pub reason: String,
     #[serde(default)]
     pub message: String,
+    /// Wall time in whole seconds; only the final status has it.
+    #[serde(default, rename = "lastTransitionTime")]
+    pub last_transition_time: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

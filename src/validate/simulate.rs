@@ -3,7 +3,7 @@
 //! Must never compare: it reads the JobSet, plays the scenario and hands over what was observed.
 
 use super::compare::{NoRun, Observed, Observer, compare};
-use super::recording::Recording;
+use super::recording::{Kind, Recording};
 use super::result::FileResult;
 use super::scenario::{Defaults, Overrides, SEED, scenario};
 use super::surroundings;
@@ -61,11 +61,10 @@ fn observe(
     };
     let first = jobset(recording).map_err(NoRun::Refused)?;
     let others = surroundings::other_jobsets(recording);
-    let start = if others.is_empty() {
-        Duration::ZERO
-    } else {
-        HEAD_START
-    };
+    let mut start = clock_phase(recording);
+    if !others.is_empty() {
+        start = start + HEAD_START;
+    }
     scenario.jobsets.push(submit(first, start));
     for fault in &mut scenario.faults {
         if let FaultTime::At(at) = &mut fault.at {
@@ -196,5 +195,13 @@ fn refusal(recording: &Recording, scenario: &Scenario) -> Option<NoRun> {
             recorded: recorded.to_owned(),
             simulated: simulated.unwrap_or_else(|| "accepted".to_owned()),
         }),
+    }
+}
+
+/// Only decisions are asked for to the second; restarts are timed from their own beginning.
+fn clock_phase(recording: &Recording) -> Duration {
+    match recording.kind {
+        Kind::Decisions | Kind::Corner => surroundings::clock_phase(recording),
+        Kind::Times | Kind::Nodes => Duration::ZERO,
     }
 }
