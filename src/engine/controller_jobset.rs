@@ -265,6 +265,7 @@ impl Run<'_> {
                 now: self.w.now,
                 service_exists: js.cached.service_exists,
                 in_place: m.in_place.then(|| js.in_place_view()),
+                ties: self.m.scenario.ties,
                 job_name: &|rj, index| {
                     names[(m.rj_first[rj as usize] + index) as usize]
                         .name

@@ -303,7 +303,9 @@ impl Run<'_> {
         let object = match object {
             Found::JobSet(jobset) => self.jobset_json(jobset),
             Found::Job(job) => self.job_json(job),
-            Found::Pod(_) | Found::Node(_) | Found::Service(_) => Value::Null,
+            Found::Pod(pod) => self.pod_json(pod),
+            Found::Service(jobset) => self.service_json(jobset),
+            Found::Node(_) => Value::Null,
         };
         self.fields_of(&object, fields)
     }

@@ -6,8 +6,9 @@
 use super::jobs::{Job, JobCondition};
 use super::run::Run;
 use crate::base::*;
-use crate::objects::{self, JobSlot};
+use crate::objects::{self, JobSlot, Surroundings};
 use crate::record::JobConditionType;
+use crate::spec::CompletionMode;
 use serde_json::{Map, Value, json};
 
 /// Virtual time as metav1.Time, whole seconds from 1970-01-01T00:00:00Z.
@@ -145,6 +146,71 @@ impl Run<'_> {
         }
         object["status"] = job_status(j);
         object
+    }
+
+    /// The stored pod: what the Job controller posted after the pod webhooks (EXC-4…EXC-8).
+    pub fn pod_json(&self, pod: PodId) -> Value {
+        let i = pod.ix();
+        let job = self.w.pods.job[i];
+        let mut owner = self.job_json(job);
+        if let Ok(stored) = objects::admit_job(&owner) {
+            owner = stored;
+        }
+        let indexed = self.job_spec(job).completion_mode == CompletionMode::Indexed;
+        let index = indexed.then_some(self.w.pods.index[i]);
+        let posted = objects::pod(&owner, index);
+        let leader = self.leader_json(job, pod, &owner);
+        let node = self.w.pods.node[i];
+        let nodes = self.leader_node(job, pod).or(node.is_some().then_some(node));
+        let around = Surroundings {
+            pods: leader.as_slice(),
+            nodes: &nodes.map(|n| vec![self.node_json(n)]).unwrap_or_default(),
+            ..Surroundings::default()
+        };
+        let incarnation = self.w.pods.incarnation[i];
+        let name = self.m.names.pod(job, self.w.pods.index[i], pod, incarnation);
+        let suffix = name.rsplit('-').next().unwrap_or("").to_owned();
+        let mut object = objects::admit_pod(&posted, &suffix, &around).unwrap_or(posted);
+        if node.is_some() {
+            object["spec"]["nodeName"] = json!(self.m.names.node(node));
+        }
+        object["status"] = json!({"phase": format!("{:?}", self.w.pods.phase[i])});
+        object
+    }
+
+    fn leader_node(&self, job: JobId, pod: PodId) -> Option<NodeId> {
+        let leader = self.w.pods.latest[self.m.jobs[job.ix()].first_pod as usize];
+        let node = self.w.pods.node[leader.ix()];
+        (leader != pod && self.w.pods.exists(leader) && node.is_some()).then_some(node)
+    }
+
+    /// The leader as the webhook's cache shows it, for a follower.
+    fn leader_json(&self, job: JobId, pod: PodId, owner: &Value) -> Option<Value> {
+        let node = self.leader_node(job, pod)?;
+        let mut leader = objects::pod(owner, Some(0));
+        leader["metadata"]["name"] = json!(format!("{}-0-leader", self.m.names.job(job)));
+        leader["spec"]["nodeName"] = json!(self.m.names.node(node));
+        Some(leader)
+    }
+
+    fn node_json(&self, node: NodeId) -> Value {
+        let mut labels = Map::new();
+        for domains in &self.m.domains {
+            let domain = domains.of[node.ix()];
+            if domain.is_some() {
+                let value = &domains.values[domain.ix()];
+                labels.insert(domains.key.clone(), json!(value));
+            }
+        }
+        json!({"metadata": {"name": self.m.names.node(node), "labels": labels}})
+    }
+
+    /// The Service of that name: the JobSet's own, or the one that was there before it (SVC-1, C-71).
+    pub fn service_json(&self, jobset: JobSetId) -> Value {
+        let js = &self.w.jobsets[jobset.ix()];
+        let own = js.spec.object.as_ref().and_then(|o| objects::service(o));
+        own.and_then(|s| objects::admit_service(&s).ok())
+            .unwrap_or(Value::Null)
     }
 
     /// The values of these paths, as a JSON object from path to value.

@@ -58,6 +58,7 @@ fn scenario() -> Scenario {
         admit_unplaceable: false,
         claims_bind: true,
         role_allows_pods_status: false,
+        ties: crate::spec::TieBreak::default(),
         decode: |_| Err("no reader".to_owned()),
         stop: Stop {
             at: Duration::from_secs(1000),

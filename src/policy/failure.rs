@@ -6,7 +6,7 @@ use super::buckets::{Bucket, in_bucket};
 use super::conditions::{self, NewCondition};
 use super::{FinishedView, JobSetView, JobView, KubeEvent, Plan, re2, ttl};
 use crate::record::JobSetConditionType::RestartingJobSet;
-use crate::spec::{FailurePolicy, FailurePolicyAction, FailurePolicyRule};
+use crate::spec::{FailurePolicy, FailurePolicyAction, FailurePolicyRule, TieBreak};
 use FailurePolicyAction::*;
 
 /// REC-10. Asked only if some current Job is failed.
@@ -57,13 +57,21 @@ pub(super) fn earliest<'v>(
         };
         let at = ttl::whole_seconds(failed.at);
         let earlier = first.is_none_or(|(best, since)| {
-            at < since || at == since && name(view, job) < name(view, best)
+            at < since || at == since && before(view, job, best)
         });
         if earlier && applies(job, failed) {
             first = Some((job, at));
         }
     }
     first.map(|(job, _)| job)
+}
+
+/// Among Jobs that failed within one second.
+fn before(view: &JobSetView<'_>, job: &JobView, other: &JobView) -> bool {
+    match view.ties {
+        TieBreak::FirstName => name(view, job) < name(view, other),
+        TieBreak::LastName => name(view, job) > name(view, other),
+    }
 }
 
 fn name(view: &JobSetView<'_>, job: &JobView) -> String {

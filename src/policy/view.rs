@@ -5,7 +5,7 @@
 use super::backoff::BackoffRecord;
 use crate::base::*;
 use crate::record::JobSetConditionType;
-use crate::spec::{FeatureGates, JobSet, JobSpec, Version};
+use crate::spec::{FeatureGates, JobSet, JobSpec, TieBreak, Version};
 
 /// One pass over one JobSet (jobset.md 23).
 pub struct JobSetView<'a> {
@@ -22,6 +22,7 @@ pub struct JobSetView<'a> {
     pub service_exists: bool,
     /// Only with strategy InPlaceRestart and its gate: one aggregate over the associated pods.
     pub in_place: Option<InPlaceView>,
+    pub ties: TieBreak,
     /// Job name of (replicatedJob position, index); for messages.
     pub job_name: &'a dyn Fn(u32, u32) -> String,
 }

@@ -28,10 +28,20 @@ pub struct Scenario {
     pub claims_bind: bool,
     /// EXC-16b: the JobSet manager's role allows writing pods/status.
     pub role_allows_pods_status: bool,
+    pub ties: TieBreak,
     /// How a stored JobSet is read after a user changed it.
     pub decode: DecodeJobSet,
     pub stop: Stop,
     pub seed: u64,
+}
+
+/// FP-2: which of the Jobs that failed within the same second counts as the first. Upstream leaves it to the order of a
+/// map.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum TieBreak {
+    #[default]
+    FirstName,
+    LastName,
 }
 
 /// A stored JobSet object → the typed one; the error says what is not modelled.

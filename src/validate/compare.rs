@@ -73,6 +73,7 @@ pub fn compare(file: &str, recording: &Recording, run: Result<&Observed, NoRun>)
         about: recording.about.clone(),
         not_simulated: None,
         differences: None,
+        play: None,
         milestones: Vec::new(),
         restart: None,
         requests: Vec::new(),

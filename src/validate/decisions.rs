@@ -6,6 +6,7 @@ use super::history::{History, State, condition_status};
 use super::mask::Mask;
 use super::recording::{RecordedReplicatedJobStatus, Recording, Status};
 use super::result::Difference;
+use super::surroundings;
 use crate::record::*;
 use serde_json::{Value, json};
 
@@ -319,6 +320,9 @@ fn compare_answers(recording: &Recording, history: &History, out: &mut Vec<Diffe
     for (i, answer) in recording.answers().into_iter().enumerate() {
         let Some(answer) = answer else { continue };
         let action = &recording.script.actions[i];
+        if surroundings::is_foreign(recording, action) {
+            continue;
+        }
         let found = history.faults.get(&(i as u32)).copied().unwrap_or(false);
         let simulated = history.answers.get(&(i as u32));
         let simulated = simulated.cloned().unwrap_or_default();

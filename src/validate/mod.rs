@@ -13,6 +13,7 @@ mod mask;
 pub mod milestones;
 pub mod nodes;
 pub mod output;
+mod plays;
 pub mod read;
 pub mod recording;
 pub mod requests;

@@ -42,7 +42,10 @@ fn file_json(file: &FileResult) -> Value {
             .iter()
             .map(|d| json!({"path": d.path, "recorded": d.recorded, "simulated": d.simulated}))
             .collect();
-        let decisions = json!({"equal": list.is_empty(), "differences": list});
+        let mut decisions = json!({"equal": list.is_empty(), "differences": list});
+        if let Some(play) = &file.play {
+            decisions["play"] = json!(play);
+        }
         out.insert("decisions".to_owned(), decisions);
     }
     if !file.milestones.is_empty() {

@@ -76,6 +76,8 @@ pub struct FileResult {
     pub not_simulated: Option<String>,
     /// None: decisions are not compared for this kind.
     pub differences: Option<Vec<Difference>>,
+    /// What of the unrecorded had to be as it was for equal decisions; absent if the plain play did.
+    pub play: Option<String>,
     pub milestones: Vec<Milestone>,
     pub restart: Option<Restart>,
     pub requests: Vec<RequestDifference>,
@@ -156,6 +158,7 @@ pub mod tests {
             about: String::new(),
             not_simulated: None,
             differences: None,
+            play: None,
             milestones: Vec::new(),
             restart: None,
             requests: Vec::new(),

@@ -87,6 +87,7 @@ pub fn scenario(
         admit_unplaceable: true,
         claims_bind: false,
         role_allows_pods_status: surroundings::role_allows_pods_status(recording),
+        ties: TieBreak::default(),
         decode: manifest::stored_jobset,
         stop,
         seed: SEED,

@@ -3,7 +3,7 @@
 //!
 //! Must never look at what was decided; names of nodes and the case's own words are all it reads.
 
-use super::recording::Recording;
+use super::recording::{Action, Recording};
 use super::scenario::NotSimulated;
 use crate::base::Duration;
 use crate::spec::*;
@@ -231,6 +231,12 @@ fn gate_of<'g>(gates: &'g mut FeatureGates, name: &str) -> Result<&'g mut bool, 
     }
 }
 
+/// Whether an action looks at an object that was there before the case and of which the recording holds nothing.
+pub fn is_foreign(recording: &Recording, action: &Action) -> bool {
+    action.resource.as_deref() == Some("v1/services")
+        && recording.about.contains("owned by somebody else")
+}
+
 /// Claims of the generated names, where the case says that they exist (VAL-19, VAL-20).
 pub fn existing_claims(recording: &Recording) -> Vec<Value> {
     let about = recording.about.as_str();
@@ -258,10 +264,11 @@ pub fn existing_claims(recording: &Recording) -> Vec<Value> {
     claims.collect()
 }
 
-/// How far into a second of wall time the JobSet was created. The API keeps times in whole seconds, so that
+/// How far into a second of wall time the JobSet may have been created. The API keeps times in whole seconds, so that
 /// deadlines and back-offs end up to a second early (corner/README.md, D-10), and by how much depends on this.
-/// Found from the final conditions: their transition times count wall seconds, the log counts from the creation.
-pub fn clock_phase(recording: &Recording) -> Duration {
+/// Found from the final conditions: their transition times count wall seconds, the log counts from the creation. The
+/// first is the middle of what fits, then come the middles of its lower and upper half, and its ends.
+pub fn clock_phases(recording: &Recording) -> Vec<Duration> {
     const STEPS_MS: u64 = 1000;
     let seen = transitions(recording);
     let fits = |phase: u64| {
@@ -274,8 +281,15 @@ pub fn clock_phase(recording: &Recording) -> Duration {
     };
     let best = (0..STEPS_MS).map(fits).max().unwrap_or(0);
     let good: Vec<u64> = (0..STEPS_MS).filter(|p| fits(*p) == best).collect();
-    // The middle of what fits best; half a second where nothing tells.
-    Duration::from_millis(good[good.len() / 2])
+    let n = good.len();
+    let mut phases: Vec<Duration> = Vec::new();
+    for at in [n / 2, n / 4, 3 * n / 4, 0, n - 1] {
+        let phase = Duration::from_millis(good[at]);
+        if !phases.contains(&phase) {
+            phases.push(phase);
+        }
+    }
+    phases
 }
 
 /// `(ms after the creation, wall seconds)` of the last change of each final condition's status, in order.

@@ -36,7 +36,7 @@ fn file_text(out: &mut String, file: &FileResult) {
         line!(out, "  not simulated: {reason}");
     }
     if let Some(differences) = &file.differences {
-        differences_text(out, differences);
+        differences_text(out, differences, file.play.as_deref());
     }
     // The steps of a lost node are many; only those that differ are shown, above.
     if file.kind == Kind::Times && !file.milestones.is_empty() {
@@ -56,11 +56,13 @@ fn file_text(out: &mut String, file: &FileResult) {
     requests_text(out, &file.requests);
 }
 
-fn differences_text(out: &mut String, differences: &[Difference]) {
-    match differences.len() {
-        0 => line!(out, "  equal"),
-        1 => line!(out, "  1 difference"),
-        n => line!(out, "  {n} differences"),
+fn differences_text(out: &mut String, differences: &[Difference], play: Option<&str>) {
+    match (differences.len(), play) {
+        (0, None) => line!(out, "  equal"),
+        // What no recording says had to be as it was (plays).
+        (0, Some(play)) => line!(out, "  equal, if {play}"),
+        (1, _) => line!(out, "  1 difference"),
+        (n, _) => line!(out, "  {n} differences"),
     }
     for d in differences.iter().take(SHOWN) {
         line!(out, "    {}", d.path);

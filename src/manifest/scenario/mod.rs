@@ -248,6 +248,7 @@ fn assemble(
         admit_unplaceable: false,
         claims_bind: true,
         role_allows_pods_status: false,
+        ties: crate::spec::TieBreak::default(),
         decode: crate::manifest::stored_jobset,
         stop,
         seed: seed.unwrap_or(DEFAULT_SEED),

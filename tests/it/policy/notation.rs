@@ -143,6 +143,7 @@ impl World {
             now: self.now,
             service_exists: self.service_exists,
             in_place: self.in_place,
+            ties: Default::default(),
             job_name: &*self.job_name,
         }
     }
