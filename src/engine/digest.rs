@@ -91,7 +91,9 @@ fn words(body: &Body) -> (u64, u32, u32, u32, u32) {
         ),
         JobSetDeleted { jobset } => (9, jobset.0, 0, 0, 0),
         JobCreated { job, attempt } => (10, job.0, attempt, 0, 0),
-        JobCondition { job, kind, .. } => (11, job.0, kind as u32, 0, 0),
+        JobCondition {
+            job, kind, status, ..
+        } => (11, job.0, kind as u32, u32::from(!status), 0),
         JobDeleting { job } => (12, job.0, 0, 0, 0),
         JobGone { job } => (13, job.0, 0, 0, 0),
         PodCreated {

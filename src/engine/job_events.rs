@@ -65,7 +65,7 @@ impl Run<'_> {
         self.queue_job_event(job, Kind::CreateFailed);
     }
 
-    pub fn job_event_finished(&mut self, job: JobId, reason: &str, message: &str, warning: bool) {
+    pub fn job_event(&mut self, job: JobId, reason: &str, message: &str, warning: bool) {
         let (reason, message) = (self.w.texts.intern(reason), self.w.texts.intern(message));
         self.emit(Body::KubeEvent {
             object: ObjectRef::Job(job),

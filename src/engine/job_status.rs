@@ -7,7 +7,12 @@ use super::pods::flag;
 use super::run::Run;
 use crate::base::*;
 use crate::policy::JobPlan;
+use crate::policy::job::{JOB_RESUMED, JOB_SUSPENDED};
 use crate::record::{Body, JobConditionType};
+use crate::spec::Version;
+
+/// Gate MutableSchedulingDirectivesForSuspendedJobs, on by default: a suspended Job has no startTime.
+const CLEARS_START_TIME: Version = Version::new(36);
 
 impl Run<'_> {
     pub fn counters_differ(&self, job: JobId, c: &Computed) -> bool {
@@ -19,39 +24,49 @@ impl Run<'_> {
             || (unstarted && c.active > 0)
     }
 
-    pub fn suspended_condition_changes(&mut self, job: JobId, to: Option<bool>) -> bool {
+    /// Whether the Suspended condition has to be written; False only where the condition exists.
+    pub fn suspended_condition_changes(&self, job: JobId, to: Option<bool>) -> bool {
         let Some(to) = to else { return false };
-        let now = self.w.now;
-        let status = &mut self.w.jobs[job.ix()].status;
-        let (reason, message) = if to {
-            ("JobSuspended", "Job suspended")
-        } else {
-            ("JobResumed", "Job resumed")
+        let conditions = &self.w.jobs[job.ix()].status.conditions;
+        let stored = conditions
+            .iter()
+            .find(|c| c.kind == JobConditionType::Suspended);
+        stored.map_or(to, |c| c.status != to)
+    }
+
+    /// Suspended as stored. A resumed Job starts anew: suspended time does not count against activeDeadlineSeconds.
+    fn store_suspended(&mut self, job: JobId, to: bool, at: Time) {
+        let ((reason, message), event) = match to {
+            true => (JOB_SUSPENDED, "Suspended"),
+            false => (JOB_RESUMED, "Resumed"),
         };
-        let kind = JobConditionType::Suspended;
-        match status.conditions.iter_mut().find(|c| c.kind == kind) {
-            Some(c) if c.status == to => return false,
-            Some(c) => {
-                *c = JobCondition {
-                    kind,
-                    status: to,
-                    reason: reason.into(),
-                    message: message.to_owned(),
-                    at: now,
-                }
-            }
-            None if to => status.conditions.push(JobCondition {
-                kind,
-                status: to,
-                reason: reason.into(),
-                message: message.to_owned(),
-                at: now,
-            }),
-            None => return false,
+        let status = &mut self.w.jobs[job.ix()].status;
+        status.start_time = match to {
+            false => Some(at),
+            true if self.m.scenario.control_plane.kubernetes >= CLEARS_START_TIME => None,
+            true => status.start_time,
+        };
+        let condition = JobCondition {
+            kind: JobConditionType::Suspended,
+            status: to,
+            reason: reason.into(),
+            message: message.to_owned(),
+            at: self.w.now,
+        };
+        let conditions = &mut status.conditions;
+        match conditions.iter_mut().find(|c| c.kind == condition.kind) {
+            Some(stored) => *stored = condition,
+            None => conditions.push(condition),
         }
-        // A suspended Job has no startTime: suspended time does not count for the deadline (corner/README.md, SUS-5).
-        status.start_time = (!to).then_some(now);
-        true
+        self.job_event(job, event, message, false);
+        let (reason, message) = (self.w.texts.intern(reason), self.w.texts.intern(message));
+        self.emit(Body::JobCondition {
+            job,
+            kind: JobConditionType::Suspended,
+            status: to,
+            reason,
+            message,
+        });
     }
 
     pub fn interim_condition_missing(&self, job: JobId, plan: &JobPlan) -> bool {
@@ -157,8 +172,11 @@ impl Run<'_> {
         let (plan, c) = (plan.clone(), c.clone());
         let job = self.w.job_controller.workers[worker].job;
         let now = self.w.now;
+        if self.suspended_condition_changes(job, plan.suspended_condition) {
+            self.store_suspended(job, plan.suspended_condition == Some(true), c.at);
+        }
         let j = &mut self.w.jobs[job.ix()];
-        if j.status.start_time.is_none() && !j.suspended {
+        if j.status.start_time.is_none() && plan.suspended_condition != Some(true) && !j.suspended {
             j.status.start_time = Some(c.at);
         }
         j.status.active = c.active;
@@ -180,7 +198,7 @@ impl Run<'_> {
             }
             if last && c.finish_now {
                 self.add_job_condition(job, JobConditionType::Failed, reason, message, now);
-                self.job_event_finished(job, reason, message, true);
+                self.job_event(job, reason, message, true);
             }
         } else if let Some((reason, message)) = &plan.complete {
             if delays {
@@ -194,7 +212,7 @@ impl Run<'_> {
             }
             if last && c.finish_now {
                 self.add_job_condition(job, JobConditionType::Complete, reason, message, now);
-                self.job_event_finished(job, "Completed", "Job completed", false);
+                self.job_event(job, "Completed", "Job completed", false);
             }
         }
         self.job_changed(job);
@@ -224,6 +242,7 @@ impl Run<'_> {
         self.emit(Body::JobCondition {
             job,
             kind,
+            status: true,
             reason,
             message,
         });

@@ -317,6 +317,10 @@ impl Run<'_> {
         }
         if self.w.jobs[job.ix()].exists && self.w.jobs[job.ix()].suspended != suspend {
             self.w.jobs[job.ix()].suspended = suspend;
+            if !suspend {
+                // SUS-5: whoever resumes a Job clears its startTime first.
+                self.w.jobs[job.ix()].status.start_time = None;
+            }
             self.enqueue_job(job, Duration::ZERO);
             self.job_changed(job);
         }

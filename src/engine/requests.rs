@@ -334,11 +334,13 @@ impl Run<'_> {
             };
             let stored = &mut self.w.jobs[job.ix()].status.conditions;
             stored.retain(|c| c.kind != kind);
+            let status = new.status;
             stored.push(new);
             let (reason, message) = (self.w.texts.intern(&reason), self.w.texts.intern(&message));
             self.emit(Body::JobCondition {
                 job,
                 kind,
+                status,
                 reason,
                 message,
             });

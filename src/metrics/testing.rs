@@ -113,6 +113,7 @@ pub fn recreate() -> Vec<Line> {
     let job_condition = |kind| Body::JobCondition {
         job,
         kind,
+        status: true,
         reason: none,
         message: none,
     };

@@ -76,6 +76,8 @@ pub enum Body {
     JobCondition {
         job: JobId,
         kind: JobConditionType,
+        /// False only of Suspended.
+        status: bool,
         reason: TextId,
         message: TextId,
     },

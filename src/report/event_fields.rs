@@ -80,8 +80,9 @@ pub fn write(m: &mut Members<'_>, body: &Body, objects: &Objects) {
         JobCreated { attempt, .. } => {
             m.u("restartAttempt", attempt);
         }
-        JobCondition { kind, .. } => {
-            m.raw("type", kind.as_str().as_bytes());
+        JobCondition { kind, status, .. } => {
+            m.raw("type", kind.as_str().as_bytes())
+                .raw("status", if status { b"True" } else { b"False" });
         }
         NodeState { ready, .. } => {
             m.raw("ready", node_ready(ready).as_bytes());

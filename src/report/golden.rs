@@ -209,10 +209,11 @@ impl Golden {
             JobCondition {
                 job: id,
                 kind,
+                status,
                 reason,
                 message,
             } => {
-                let text = condition(kind.as_str(), true, texts.get(reason), texts.get(message));
+                let text = condition(kind.as_str(), status, texts.get(reason), texts.get(message));
                 (job(id), text)
             }
             JobDeleting { job: id } | JobGone { job: id } => (job(id), String::new()),

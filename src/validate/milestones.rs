@@ -283,6 +283,7 @@ mod tests {
         let condition = |kind| Body::JobCondition {
             job: JobId(0),
             kind,
+            status: true,
             reason: TextId(0),
             message: TextId(0),
         };

@@ -198,6 +198,7 @@ mod tests {
         let condition = Body::JobCondition {
             job: JobId(0),
             kind: JobConditionType::Failed,
+            status: true,
             reason: key,
             message: key,
         };
