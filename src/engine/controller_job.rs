@@ -99,6 +99,10 @@ impl Run<'_> {
         let computed = self.count_for_sync(job);
         let view = self.sync_view(job, &computed);
         let plan = policy::job::sync(&view);
+        let trace = self.trace_sync(job, &computed, &view, &plan);
+        if let Some(decision) = trace {
+            self.sink.decision(decision);
+        }
         if let Some(after) = plan.requeue_after {
             self.enqueue_job(job, after);
         }

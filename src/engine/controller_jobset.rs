@@ -273,6 +273,8 @@ impl Run<'_> {
                 },
             };
             policy::reconcile(&view, &mut plan);
+            let by = (jobset, self.w.cause);
+            super::trace::pass(self.sink, self.m, by, &view, &plan);
         }
         let c = &mut self.w.jobset_controller;
         c.based_on = js.cached.resource_version;
@@ -493,6 +495,9 @@ impl Run<'_> {
             self.w
                 .api
                 .answered(Call::JobSetStatusUpdate, Answer::Conflict, self.w.now);
+            let why =
+                "the status write met a conflict: the JobSet has changed since the pass began";
+            self.trace_pass_lost(jobset, why, "REC-14");
             return false;
         }
         self.w

@@ -36,6 +36,7 @@ mod requests;
 mod run;
 mod scheduler;
 mod show;
+mod trace;
 mod world;
 
 pub use digest::of_records as digest_of;
