@@ -4,6 +4,11 @@
 
 pub mod chart;
 pub mod csv;
+mod decision_failure;
+mod decision_in_place;
+mod decision_job;
+mod decision_text;
+pub mod decisions;
 mod event_fields;
 pub mod events;
 pub mod figure;

@@ -1,0 +1,275 @@
+//! A decision as short labeled lines in Kubernetes' words, each with the id of its rule.
+//!
+//! Must never leave out which rule decided, nor judge anew: it prints what the policies say they did.
+
+use super::words::count;
+use crate::record::decision::*;
+
+/// Names shown of a longer list.
+const LISTED: usize = 4;
+
+/// Title and lines: label, text, rule id.
+pub struct Block {
+    pub title: String,
+    pub lines: Vec<(&'static str, String, String)>,
+}
+
+impl Block {
+    pub fn of(decision: &Decision) -> Block {
+        let mut block = Block {
+            title: String::new(),
+            lines: Vec::new(),
+        };
+        match &decision.what {
+            Decided::JobSet(pass) => {
+                block.title = format!("JOBSET CONTROLLER  JobSet {}", short(&pass.object));
+                block.pass(pass);
+            }
+            Decided::Job(sync) => {
+                block.title = format!("JOB CONTROLLER  Job {}", short(&sync.object));
+                super::decision_job::sync(&mut block, sync);
+            }
+            Decided::JobSetPassLost(lost) => {
+                block.title = format!("JOBSET CONTROLLER  JobSet {}", short(&lost.object));
+                block.add(
+                    "lost",
+                    format!("{}; the pass is repeated", lost.why),
+                    lost.rule,
+                );
+            }
+        }
+        block
+    }
+
+    pub fn add(&mut self, label: &'static str, text: impl Into<String>, rule: &str) {
+        self.lines.push((label, text.into(), rule.to_owned()));
+    }
+
+    fn pass(&mut self, pass: &JobSetPass) {
+        match &pass.failure_policy {
+            Some(failure) => super::decision_failure::trace(self, pass, failure),
+            None => self.seen(pass),
+        }
+        if let Some(success) = &pass.success_policy {
+            self.success(success);
+        }
+        if let Some(startup) = &pass.startup_policy {
+            self.startup(startup);
+        }
+        for d in &pass.depends_on {
+            let text = format!(
+                "{} for {} to be {}: {} of {}",
+                d.replicated_job,
+                d.on,
+                d.status,
+                d.have,
+                count(u64::from(d.need), "Job")
+            );
+            self.add("waits", text, "DEP-3");
+        }
+        if let Some(restart) = &pass.restart {
+            self.restart(restart);
+        }
+        if let Some(in_place) = &pass.in_place {
+            super::decision_in_place::trace(self, in_place);
+        }
+        if let Some(ttl) = &pass.ttl {
+            let text = format!(
+                "ttlSecondsAfterFinished {} from {} on: due at {}",
+                ttl.ttl_seconds_after_finished, ttl.finished_at, ttl.due
+            );
+            self.add("ttl", text, "TTL-1");
+        }
+        self.does(pass);
+        self.writes(pass);
+        if let Some(error) = &pass.error {
+            self.add("error", error.as_str(), "REC-13");
+            self.add(
+                "",
+                "nothing of the status is written; again after a back-off",
+                "",
+            );
+        }
+    }
+
+    fn seen(&mut self, pass: &JobSetPass) {
+        let n = pass.jobs;
+        let all = [
+            (n.active, "active"),
+            (n.successful, "successful"),
+            (n.failed, "failed"),
+            (n.previous, "previous"),
+        ];
+        let some: Vec<String> = all
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, word)| format!("{n} {word}"))
+            .collect();
+        let text = match some.as_slice() {
+            [] => "no Job".to_owned(),
+            some => format!("Jobs: {}", some.join(", ")),
+        };
+        self.add("seen", text, "");
+    }
+
+    fn success(&mut self, s: &SuccessTrace) {
+        let of = match s.targets.as_slice() {
+            [] => String::new(),
+            targets => format!(" of {}", targets.join(", ")),
+        };
+        let met = if s.met { "met" } else { "not met" };
+        let text = format!(
+            "operator {}: {} Complete{of}, {} needed: {met}",
+            s.operator,
+            count(s.matched, "Job"),
+            s.needed
+        );
+        self.add("success", text, "SP-2");
+    }
+
+    fn startup(&mut self, s: &StartupTrace) {
+        let Some(first) = &s.waits_for else {
+            return self.add(
+                "startup",
+                "InOrder: every replicatedJob has started",
+                "CRE-6",
+            );
+        };
+        let started = format!(
+            "InOrder: {first} has started {} of {}",
+            s.have,
+            count(u64::from(s.need), "Job")
+        );
+        let text = match s.held_back.as_slice() {
+            [] => started,
+            held => format!("{started}; {} must wait", held.join(", ")),
+        };
+        self.add("startup", text, "SU-2");
+    }
+
+    fn restart(&mut self, r: &RestartTrace) {
+        let (text, rule) = if r.blocks {
+            ("no Job is created before all of them are gone", "RS-2")
+        } else {
+            ("a Job is created as soon as its name is free", "RS-1")
+        };
+        self.add(
+            "previous",
+            format!("of an earlier attempt: {}", names(&r.previous)),
+            "REC-5",
+        );
+        self.add("", format!("{}: {text}", r.strategy), rule);
+    }
+
+    fn does(&mut self, pass: &JobSetPass) {
+        let does = &pass.does;
+        let cited = |rules: &[&'static str]| {
+            let all = pass.rules.iter().filter(|r| rules.contains(r));
+            all.last().copied().unwrap_or(rules[0])
+        };
+        if !does.delete.is_empty() {
+            let rule = cited(&["REC-8", "REC-7"]);
+            self.add("deletes", jobs(&does.delete), rule);
+        }
+        if does.create_service {
+            self.add("creates", "the headless Service", "SVC-1");
+        }
+        if !does.create.is_empty() {
+            let suspended = if does.create_suspended {
+                ", suspended"
+            } else {
+                ""
+            };
+            let text = format!("{}{suspended}", jobs(&does.create));
+            self.add("creates", text, cited(&["CRE-4", "CRE-7"]));
+        }
+        if !does.suspend.is_empty() {
+            self.add("suspends", jobs(&does.suspend), "SUS-1");
+        }
+        if !does.resume.is_empty() {
+            self.add("resumes", jobs(&does.resume), "SUS-5");
+        }
+        if does.delete_job_set {
+            self.add("deletes", "the JobSet", "TTL-1");
+        }
+    }
+
+    fn writes(&mut self, pass: &JobSetPass) {
+        for c in &pass.conditions {
+            let status = if c.status { "True" } else { "False" };
+            let was = match c.was {
+                Some(true) => " (was True)",
+                Some(false) => " (was False)",
+                None => "",
+            };
+            self.add(
+                "condition",
+                format!("{}={status} {}{was}", c.kind, c.reason),
+                "COND-1",
+            );
+            self.add("", format!("\"{}\"", c.message), "");
+        }
+        self.status(&pass.status);
+        let announced = |reason: &String| pass.conditions.iter().any(|c| c.reason == *reason);
+        for (reason, _) in pass.events.iter().filter(|(reason, _)| !announced(reason)) {
+            self.add("event", reason.as_str(), "FP-17");
+        }
+    }
+
+    /// Changes of one replicatedJob in one line.
+    fn status(&mut self, changes: &[Change]) {
+        let mut lines: Vec<(String, String)> = Vec::new();
+        for c in changes {
+            let (of, field) = c.field.rsplit_once('.').unwrap_or(("", &c.field));
+            let was = if c.before.is_empty() {
+                "\"\""
+            } else {
+                &c.before
+            };
+            let text = format!("{field} {was} -> {}", c.after);
+            match lines.last_mut() {
+                Some((last, line)) if last == of => *line = format!("{line}, {text}"),
+                _ => lines.push((of.to_owned(), text)),
+            }
+        }
+        let more = lines.len().saturating_sub(2 * LISTED);
+        for (i, (of, text)) in lines.into_iter().take(2 * LISTED).enumerate() {
+            let of = if of.is_empty() { of } else { format!("{of}: ") };
+            let label = if i == 0 { "status" } else { "" };
+            self.add(
+                label,
+                format!("{of}{text}"),
+                if of.is_empty() { "" } else { "REC-6" },
+            );
+        }
+        if more > 0 {
+            self.add(
+                "",
+                format!("... and {}", count(more as u64, "more replicatedJob")),
+                "",
+            );
+        }
+    }
+}
+
+/// `namespace/name` without the namespace.
+fn short(object: &str) -> &str {
+    object.rsplit('/').next().unwrap_or(object)
+}
+
+fn jobs(list: &[String]) -> String {
+    match list {
+        [one] => format!("Job {one}"),
+        list => format!("{}: {}", count(list.len() as u64, "Job"), names(list)),
+    }
+}
+
+/// The first few of a list.
+pub fn names(list: &[String]) -> String {
+    let shown = list.iter().take(LISTED).map(String::as_str);
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match list.len().saturating_sub(LISTED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
