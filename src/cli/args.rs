@@ -53,6 +53,10 @@ pub struct RunArgs {
     /// Override any field of the scenario, e.g. faults.0.afterReady=60s; repeatable
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
     pub sets: Vec<(String, String)>,
+    /// One failure on top of the scenario: POD:exit=CODE, POD:delete or POD:evict, then @TIME: 10m after the start, or
+    /// ready+10m, after every pod was ready [default: ready]; repeatable
+    #[arg(long = "fail", value_name = "POD:exit=CODE@TIME", value_parser = super::fail::parse)]
+    pub fails: Vec<super::fail::Fail>,
     /// Seed of every random number [default: the scenario's]
     #[arg(long)]
     pub seed: Option<u64>,
@@ -75,7 +79,7 @@ pub struct RunArgs {
     /// Run twice, compare the digests, and check that the ledger closes
     #[arg(long)]
     pub paranoid: bool,
-    /// What the run directory holds of the records
+    /// What is told of the records and decisions
     #[arg(long, value_enum, default_value_t = Trace::Events)]
     pub trace: Trace,
 }
@@ -130,6 +134,8 @@ pub enum Trace {
     None,
     /// Every record, in events.ndjson
     Events,
+    /// Also what each controller saw, tried and did, printed instead of the report and in decisions.log
+    Decisions,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]

@@ -108,7 +108,7 @@ fn load(file: &str, text: &str) -> Result<Loaded, Failure> {
     };
     let loaded = manifest::parse_scenario(&source, &[], &named).map_err(load::invalid)?;
     let seed = loaded.scenario.seed;
-    let inputs = inputs::of_scenario(&loaded.inputs, &inputs::tail(&[], seed, None));
+    let inputs = inputs::of_scenario(&loaded.inputs, &inputs::tail(&[], &[], seed, None));
     Ok(load::finish(loaded, inputs, seed))
 }
 

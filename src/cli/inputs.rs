@@ -1,5 +1,6 @@
 //! Which inputs a run directory keeps, under which names, and the command that repeats the run from there.
 
+use super::fail::Fail;
 use std::path::{Component, Path, PathBuf};
 
 /// The name under which the reader lists `--set` overrides; they are part of the command, no file.
@@ -76,10 +77,13 @@ pub fn of_manifests(
 }
 
 /// The options that change results, as they would be typed.
-pub fn tail(sets: &[(String, String)], seed: u64, seeds: Option<u64>) -> String {
+pub fn tail(sets: &[(String, String)], fails: &[Fail], seed: u64, seeds: Option<u64>) -> String {
     let mut tail = String::new();
     for (path, value) in sets {
         tail.push_str(&format!(" --set {}", quoted(&format!("{path}={value}"))));
+    }
+    for fail in fails {
+        tail.push_str(&format!(" --fail {}", quoted(&fail.text)));
     }
     tail.push_str(&format!(" --seed {seed}"));
     if let Some(n) = seeds {
@@ -135,7 +139,10 @@ mod tests {
             input("../topologies/t.yaml"),
             input("m/j.yaml"),
         ];
-        let kept = of_scenario(&inputs, &tail(&[("a.b".into(), "1 2".into())], 7, None));
+        let kept = of_scenario(
+            &inputs,
+            &tail(&[("a.b".into(), "1 2".into())], &[], 7, None),
+        );
         let names: Vec<&str> = kept.files.iter().map(|f| f.0.as_str()).collect();
         assert_eq!(
             names,

@@ -2,6 +2,7 @@
 
 use super::Failure;
 use super::args::RunArgs;
+use super::fail;
 use super::inputs::{self, Inputs};
 use crate::manifest::{self, Diagnostics, LoadedScenario, Source};
 use crate::spec::{Scenario, Topology};
@@ -22,9 +23,10 @@ pub struct Loaded {
 pub fn run(args: &RunArgs) -> Result<Loaded, Failure> {
     match &args.scenario {
         Some(path) => {
-            let loaded = manifest::read_scenario(path, &args.sets).map_err(invalid)?;
+            let mut loaded = manifest::read_scenario(path, &args.sets).map_err(invalid)?;
+            fail::add(&args.fails, &mut loaded.scenario)?;
             let seed = args.seed.unwrap_or(loaded.scenario.seed);
-            let tail = inputs::tail(&args.sets, seed, args.seeds);
+            let tail = inputs::tail(&args.sets, &args.fails, seed, args.seeds);
             let inputs = inputs::of_scenario(&loaded.inputs, &tail);
             Ok(finish(loaded, inputs, seed))
         }
@@ -64,10 +66,11 @@ fn from_manifests(args: &RunArgs) -> Result<Loaded, Failure> {
         }
         None => (None, None),
     };
-    let loaded =
+    let mut loaded =
         manifest::scenario_from_manifests(manifests, topology, &args.sets).map_err(invalid)?;
+    fail::add(&args.fails, &mut loaded.scenario)?;
     let seed = args.seed.unwrap_or(loaded.scenario.seed);
-    let tail = inputs::tail(&args.sets, seed, args.seeds);
+    let tail = inputs::tail(&args.sets, &args.fails, seed, args.seeds);
     let inputs = inputs::of_manifests(files, copy, &tail);
     Ok(finish(loaded, inputs, seed))
 }

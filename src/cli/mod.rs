@@ -4,6 +4,7 @@
 
 pub mod args;
 mod demo;
+mod fail;
 mod inputs;
 mod load;
 mod output;

@@ -5,10 +5,15 @@ use super::args::{Color, Look};
 use crate::report::waterfall::Style;
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 
-/// Writes a result. A reader that has seen enough, such as `head`, is no error.
+/// Writes a result.
 pub fn result(text: &str) -> Result<(), Failure> {
+    bytes(text.as_bytes())
+}
+
+/// A reader that has seen enough, such as `head`, is no error.
+pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::Invalid(format!(
             "cannot write to standard output: {e}"
         ))),

@@ -6,7 +6,8 @@ use super::{Failure, output, seeds};
 use crate::engine::Simulation;
 use crate::metrics::summary::Summary;
 use crate::metrics::{Folded, Folds, RunView};
-use crate::record::{Names, Record, RunOutcome, Sink, Texts};
+use crate::record::{Decision, Names, Record, RunOutcome, Sink, Texts};
+use crate::report::decisions::DecisionLog;
 use crate::report::events::EventWriter;
 use crate::report::rundir::RunDir;
 use crate::report::text;
@@ -19,6 +20,11 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
         notices(&loaded);
     }
     if args.seeds.is_some() {
+        if args.trace == Trace::Decisions {
+            let text =
+                "--trace decisions tells one run; leave --seeds away, or choose one with --seed";
+            return Err(Failure::Invalid(text.to_owned()));
+        }
         return seeds::cli(args, &loaded);
     }
     // Before the run: a directory that cannot be written should not cost one.
@@ -29,7 +35,20 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     if args.paranoid {
         check(&mut simulation(&loaded.scenario)?, &view)?;
     }
+    if let (Some(dir), Some((log, ndjson))) = (&dir, &done.decisions) {
+        dir.write("decisions.log", log.as_bytes())?;
+        dir.write("decisions.ndjson", ndjson)?;
+    }
     let target = dir.map(|dir| keep(dir, &view, &loaded)).transpose()?;
+    if let Some((log, ndjson)) = &done.decisions {
+        return match args.format {
+            Format::Json => output::bytes(ndjson),
+            Format::Text => {
+                let style = output::style(&args.look);
+                output::result(&text::decisions(&view, log, target.as_deref(), &style))
+            }
+        };
+    }
     match args.format {
         Format::Json => output::json(&Summary::of(&view)),
         Format::Text => {
@@ -56,6 +75,8 @@ pub struct Done {
     pub names: Names,
     pub outcome: RunOutcome,
     pub folded: Folded,
+    /// The decision log as text and as NDJSON, if it was asked for.
+    pub decisions: Option<(String, Vec<u8>)>,
 }
 
 impl Done {
@@ -75,6 +96,7 @@ impl Done {
 struct RunSink {
     folds: Folds,
     events: Option<EventWriter<File>>,
+    decisions: Option<DecisionLog>,
 }
 
 impl Sink for RunSink {
@@ -82,6 +104,19 @@ impl Sink for RunSink {
         self.folds.record(record, texts);
         if let Some(events) = &mut self.events {
             events.record(record, texts);
+        }
+        if let Some(log) = &mut self.decisions {
+            log.record(record, texts);
+        }
+    }
+
+    fn wants_decisions(&self) -> bool {
+        self.decisions.is_some()
+    }
+
+    fn decision(&mut self, decision: Decision) {
+        if let Some(log) = &mut self.decisions {
+            log.decision(decision);
         }
     }
 }
@@ -95,11 +130,16 @@ pub fn play(
 ) -> Result<Done, Failure> {
     let names = sim.names().clone();
     let events = match dir {
-        Some(dir) if trace == Trace::Events => Some(dir.events(&names)?),
+        Some(dir) if trace != Trace::None => Some(dir.events(&names)?),
         _ => None,
     };
     let folds = Folds::new(&loaded.scenario, &names, dir.is_some());
-    let mut sink = RunSink { folds, events };
+    let asked = trace == Trace::Decisions;
+    let mut sink = RunSink {
+        folds,
+        events,
+        decisions: asked.then(|| DecisionLog::new(&names, &loaded.scenario)),
+    };
     let outcome = sim.run(loaded.seed, 0, &mut sink);
     if let (Some(dir), Some(events)) = (dir, sink.events) {
         dir.finish_events(events, &format!("{:016x}", outcome.digest))?;
@@ -107,6 +147,7 @@ pub fn play(
     let folded = sink.folds.finish(&outcome);
     Ok(Done {
         names,
+        decisions: sink.decisions.map(|log| log.finish(&outcome)),
         outcome,
         folded,
     })

@@ -36,6 +36,7 @@ pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
                         names: sim.names().clone(),
                         outcome,
                         folded,
+                        decisions: None,
                     };
                     let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
                     if !args.quiet {

@@ -32,3 +32,13 @@ pub use topology::read_topology;
 
 #[cfg(test)]
 mod tests;
+
+/// Whether a pod of that name, without its random suffix, can exist.
+pub fn pod_exists(jobsets: &[crate::spec::SubmittedJobSet], name: &str) -> bool {
+    scenario::pod_names::exists(jobsets, name)
+}
+
+/// The names of all pods in short.
+pub fn pod_names(jobsets: &[crate::spec::SubmittedJobSet]) -> String {
+    scenario::pod_names::describe(jobsets)
+}

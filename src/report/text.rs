@@ -32,6 +32,17 @@ pub fn run(run: &RunView<'_>, files: Option<&str>, style: &Style) -> String {
     out
 }
 
+/// The decision log below what was simulated.
+pub fn decisions(run: &RunView<'_>, log: &str, files: Option<&str>, style: &Style) -> String {
+    let mut out = String::new();
+    header(&mut out, run, style);
+    out.push_str(log);
+    if let Some(files) = files {
+        let _ = writeln!(out, "Files: {files} (start with decisions.log)");
+    }
+    out
+}
+
 pub fn header(out: &mut String, run: &RunView<'_>, style: &Style) {
     let title = format!(
         "jobset-sim {}: {}",

@@ -10,7 +10,7 @@ mod cross;
 mod faults;
 mod generate;
 mod jobsets;
-mod pod_names;
+pub(super) mod pod_names;
 mod timing;
 
 use super::check::{Unmodelled, check};
