@@ -32,6 +32,7 @@ pub fn pass(
 
 fn decision(at: Time, cause: u32, what: Decided) -> Decision {
     Decision {
+        id: 0,
         at,
         cause: (cause != NO_CAUSE).then_some(cause),
         what,

@@ -8,6 +8,9 @@ use serde::{Serialize, Serializer};
 /// One pass that decided something.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Decision {
+    /// Its number in the log, from 1; the log gives it.
+    #[serde(rename = "decision")]
+    pub id: u32,
     #[serde(rename = "t_ns", serialize_with = "nanoseconds")]
     pub at: Time,
     /// `seq` of the record that brought the pass about.

@@ -16,11 +16,6 @@ pub fn sync(block: &mut Block, s: &JobSync) {
     if let Some((reason, message)) = &s.fails {
         block.add("so", format!("the Job fails: {reason}"), "FP-18");
         block.add("", format!("\"{message}\""), "");
-        block.add(
-            "sets",
-            "FailureTarget=True, and Failed=True when no pod runs any more",
-            "FP-18",
-        );
     }
     if s.completes {
         let text = match s.completions {

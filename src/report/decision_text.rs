@@ -11,6 +11,8 @@ const LISTED: usize = 4;
 /// Title and lines: label, text, rule id.
 pub struct Block {
     pub title: String,
+    /// All of it in one line, with its rule, where there is nothing to explain.
+    pub short: Option<(String, String)>,
     pub lines: Vec<(&'static str, String, String)>,
 }
 
@@ -18,24 +20,33 @@ impl Block {
     pub fn of(decision: &Decision) -> Block {
         let mut block = Block {
             title: String::new(),
+            short: None,
             lines: Vec::new(),
         };
         match &decision.what {
             Decided::JobSet(pass) => {
-                block.title = format!("JOBSET CONTROLLER  JobSet {}", short(&pass.object));
+                block.title = title(JOBSET_CONTROLLER, &pass.object);
                 block.pass(pass);
+                if only_counts(pass) {
+                    let counters = block.lines.iter().filter(|(_, _, rule)| rule == "REC-6");
+                    let text: Vec<&str> = counters.map(|(_, text, _)| text.as_str()).collect();
+                    let text = format!("{}: {}", block.title, text.join("; "));
+                    block.short = Some((text, "REC-6".to_owned()));
+                }
             }
             Decided::Job(sync) => {
-                block.title = format!("JOB CONTROLLER  Job {}", short(&sync.object));
+                block.title = title("Job controller", &sync.object);
                 super::decision_job::sync(&mut block, sync);
+                if let [(label, text, rule)] = block.lines.as_slice() {
+                    let lead = if *label == "so" { "" } else { label };
+                    let text = format!("{}: {lead} {text}", block.title).replace(":  ", ": ");
+                    block.short = Some((text, rule.clone()));
+                }
             }
             Decided::JobSetPassLost(lost) => {
-                block.title = format!("JOBSET CONTROLLER  JobSet {}", short(&lost.object));
-                block.add(
-                    "lost",
-                    format!("{}; the pass is repeated", lost.why),
-                    lost.rule,
-                );
+                let title = title(JOBSET_CONTROLLER, &lost.object);
+                let text = format!("{title}: {}; the pass is repeated", lost.why);
+                block.short = Some((text, lost.rule.to_owned()));
             }
         }
         block
@@ -252,9 +263,24 @@ impl Block {
     }
 }
 
-/// `namespace/name` without the namespace.
-fn short(object: &str) -> &str {
-    object.rsplit('/').next().unwrap_or(object)
+const JOBSET_CONTROLLER: &str = "JobSet controller";
+
+/// Without the namespace.
+fn title(controller: &str, object: &str) -> String {
+    let name = object.rsplit('/').next().unwrap_or(object);
+    format!("{controller}, {name}")
+}
+
+/// Nothing but counters of Jobs are written (REC-6), and no Job has just ended.
+fn only_counts(pass: &JobSetPass) -> bool {
+    pass.does == Requests::default()
+        && pass.error.is_none()
+        && pass.conditions.is_empty()
+        && pass.failure_policy.is_none()
+        && pass.restarts.before == pass.restarts.after
+        && pass.status.iter().all(|c| {
+            c.field.contains('.') && !c.field.ends_with(".succeeded") && !c.field.contains('[')
+        })
 }
 
 fn jobs(list: &[String]) -> String {

@@ -15,6 +15,12 @@ const WIDTH: usize = 108;
 /// Like lines one after the other that are written out; the rest is counted.
 const BURST: usize = 4;
 
+const LEGEND: &str = "\
+#n is record n of events.ndjson. Dn is a decision: what a controller saw, tried and did, and the [rule] behind it
+(docs/decision-log.md). At the right is what led there: a record, or the decision that is carried out.
+
+";
+
 /// Collects the log as text and as one JSON object per decision.
 pub struct DecisionLog {
     names: Names,
@@ -30,12 +36,17 @@ pub struct DecisionLog {
     job_failed: Vec<Option<u32>>,
     /// The last thing told of a Job whose containers restart in place.
     told: Vec<Option<JobSync>>,
-    burst: Burst,
+    bursts: Vec<Burst>,
     after_block: bool,
+    /// Decisions so far, the last one of each JobSet with the Jobs it creates or deletes, and the last one of each Job.
+    decisions: u32,
+    passes: Vec<(u32, Vec<String>)>,
+    syncs: Vec<u32>,
+    /// For each record the newest one on its chain of causes that is in the text.
+    shown: Vec<u32>,
 }
 
-/// Lines of one kind without another one between them.
-#[derive(Default)]
+/// Like lines of one kind since something else was told.
 struct Burst {
     kind: &'static str,
     lines: usize,
@@ -43,21 +54,40 @@ struct Burst {
     last: Time,
 }
 
+/// Kinds that come by the hundred; the others end a burst.
+const BULK: [&str; 9] = [
+    "JobCreated",
+    "JobDeleting",
+    "JobGone",
+    "JobCondition",
+    "ContainerExited",
+    "ContainersRestarting",
+    "PodFinished",
+    COUNTERS,
+    SYNC,
+];
+const COUNTERS: &str = "counters of Jobs";
+const SYNC: &str = "Job syncs";
+
 impl DecisionLog {
     pub fn new(names: &Names, scenario: &crate::spec::Scenario) -> DecisionLog {
         let faults = scenario.faults.iter();
         DecisionLog {
             names: names.clone(),
             faults: faults.map(|f| words::fault(&f.action)).collect(),
-            text: String::new(),
+            text: LEGEND.to_owned(),
             ndjson: Vec::new(),
             places: Vec::new(),
             deleting: Vec::new(),
             pod_ended: Vec::new(),
             job_failed: vec![None; names.jobs.len()],
             told: vec![None; names.jobs.len()],
-            burst: Burst::default(),
+            bursts: Vec::new(),
             after_block: false,
+            decisions: 0,
+            passes: vec![(0, Vec::new()); names.jobsets.len()],
+            syncs: vec![0; names.jobs.len()],
+            shown: Vec::new(),
         }
     }
 
@@ -67,13 +97,14 @@ impl DecisionLog {
         self.text.push('\n');
         for (name, js) in self.names.jobsets.iter().zip(&outcome.jobsets) {
             let state = match js.terminal_state {
-                "" if js.deleted => "deleted",
-                "" => "neither Completed nor Failed",
-                state => state,
+                "" if js.deleted => "been deleted",
+                "" => "neither completed nor failed",
+                "Failed" => "failed",
+                _ => "completed",
             };
             let _ = writeln!(
                 self.text,
-                "At the end, {}: JobSet {} is {state}; restarts {}, restartsCountTowardsMax {}",
+                "At the end, {}: JobSet {} has {state}; restarts {}, restartsCountTowardsMax {}",
                 outcome.end, name.name, js.restarts, js.restarts_count_towards_max
             );
         }
@@ -81,44 +112,143 @@ impl DecisionLog {
     }
 
     fn flush(&mut self) {
-        let burst = std::mem::take(&mut self.burst);
-        if burst.left_out > 0 {
-            let more = words::count(burst.left_out, "more line");
-            let text = format!("... {more} like this");
-            push(&mut self.text, &burst.last.to_string(), "", &text, "");
+        for burst in std::mem::take(&mut self.bursts) {
+            if burst.left_out > 0 {
+                let text = format!("... and {} more: {}", burst.left_out, burst.kind);
+                push(&mut self.text, &burst.last.to_string(), "", &text, "");
+            }
         }
     }
 
-    /// One record, unless too many like it have just been written.
-    fn line(&mut self, record: &Record, kind: &'static str, text: &str) {
-        if self.burst.kind != kind {
+    /// Whether a line of this kind is written, or only counted because many like it were.
+    fn admits(&mut self, at: Time, kind: &'static str) -> bool {
+        if !BULK.contains(&kind) {
             self.flush();
-            self.burst.kind = kind;
+            return true;
         }
-        self.burst.last = record.at;
-        if self.burst.lines >= BURST {
-            self.burst.left_out += 1;
-            return;
-        }
-        self.burst.lines += 1;
+        let known = self.bursts.iter().position(|b| b.kind == kind);
+        let place = known.unwrap_or_else(|| {
+            self.bursts.push(Burst {
+                kind,
+                lines: 0,
+                left_out: 0,
+                last: at,
+            });
+            self.bursts.len() - 1
+        });
+        let burst = &mut self.bursts[place];
+        burst.last = at;
+        let admitted = burst.lines < BURST;
+        burst.lines += usize::from(admitted);
+        burst.left_out += u64::from(!admitted);
+        admitted
+    }
+
+    fn gap(&mut self) {
         if std::mem::take(&mut self.after_block) {
             self.text.push('\n');
         }
-        let seq = format!("#{}", record.seq);
-        let cause = cause((record.cause != NO_CAUSE).then_some(record.cause));
-        push(&mut self.text, &record.at.to_string(), &seq, text, &cause);
+    }
+
+    /// One record, unless too many like it have just been written. Returns whether it is in the text.
+    fn line(&mut self, record: &Record, kind: &'static str, text: &str) -> bool {
+        let admitted = self.admits(record.at, kind);
+        if admitted {
+            self.gap();
+            let seq = format!("#{}", record.seq);
+            let cause = match self.decided_by(&record.body) {
+                Some(id) => format!("<- D{id}"),
+                None => self.cause(record.cause),
+            };
+            push(&mut self.text, &record.at.to_string(), &seq, text, &cause);
+        }
+        admitted
     }
 
     fn block(&mut self, decision: &Decision, block: &Block) {
+        let at = decision.at.to_string();
+        let id = format!("D{}", decision.id);
+        let cause = match evidence(decision) {
+            Some(seq) => format!("<- #{seq}"),
+            None => self.cause(decision.cause.unwrap_or(NO_CAUSE)),
+        };
+        if let Some((text, rule)) = &block.short {
+            let sync = matches!(decision.what, Decided::Job(_));
+            if self.admits(decision.at, if sync { SYNC } else { COUNTERS }) {
+                self.gap();
+                let rule = bracketed(rule);
+                let right = format!("{rule} {cause}");
+                push(&mut self.text, &at, &id, text, right.trim());
+            }
+            return;
+        }
         self.flush();
         self.text.push('\n');
-        let at = decision.at.to_string();
-        let cause = cause(decision.cause);
-        push(&mut self.text, &at, "", &block.title, &cause);
+        push(&mut self.text, &at, &id, &block.title, &cause);
         for (label, text, rule) in &block.lines {
             entry(&mut self.text, label, text, rule);
         }
         self.after_block = true;
+    }
+
+    /// The decision that a record carries out: of a JobSet's one pass at a time, of a Job's one sync at a time.
+    fn decided_by(&self, body: &Body) -> Option<u32> {
+        use Body::*;
+        let id = match *body {
+            RestartCounted { jobset, .. }
+            | JobRestartCounted { jobset, .. }
+            | PreviousAttempt { jobset, .. }
+            | CurrentAttempt { jobset, .. }
+            | JobSetCondition { jobset, .. } => self.passes.get(jobset.ix())?.0,
+            JobCreated { job, .. } | JobDeleting { job } => {
+                let name = self.names.jobs.get(job.ix())?;
+                let (id, jobs) = self.passes.get(name.jobset.ix())?;
+                jobs.contains(&name.name).then_some(*id)?
+            }
+            JobCondition { job, .. } => *self.syncs.get(job.ix())?,
+            _ => 0,
+        };
+        (id > 0).then_some(id)
+    }
+
+    /// Gives the decision its number and remembers it as the last one of its object.
+    fn number(&mut self, decision: &mut Decision) {
+        self.decisions += 1;
+        decision.id = self.decisions;
+        match &decision.what {
+            Decided::JobSet(pass) => {
+                let is = |js: &JobSetName| format!("{}/{}", js.namespace, js.name) == pass.object;
+                if let Some(at) = self.names.jobsets.iter().position(is) {
+                    let jobs = pass.does.create.iter().chain(&pass.does.delete);
+                    self.passes[at] = (decision.id, jobs.cloned().collect());
+                }
+            }
+            Decided::Job(sync) => {
+                let acts = sync.fails.is_some() || sync.completes;
+                if let Some(at) = self.job(&sync.object).filter(|_| acts) {
+                    self.syncs[at] = decision.id;
+                }
+            }
+            Decided::JobSetPassLost(_) => {}
+        }
+    }
+
+    /// Position of a Job given as `namespace/name`.
+    fn job(&self, object: &str) -> Option<usize> {
+        let (namespace, name) = object.split_once('/')?;
+        let is = |j: &JobName| {
+            let jobset = self.names.jobsets.get(j.jobset.ix());
+            j.name == name && jobset.is_some_and(|js| js.namespace == namespace)
+        };
+        self.names.jobs.iter().position(is)
+    }
+
+    /// `<- #n` with the newest record on the chain of causes that is in the text.
+    fn cause(&self, seq: u32) -> String {
+        match self.shown.get(seq as usize) {
+            Some(&shown) if shown != NO_CAUSE => format!("<- #{shown}"),
+            _ => String::new(),
+        }
     }
 
     fn place(&self, pod: PodId) -> String {
@@ -153,12 +283,10 @@ impl DecisionLog {
     fn with_records(&self, mut decision: Decision) -> Decision {
         match &mut decision.what {
             Decided::JobSet(pass) => {
-                for failed in pass
-                    .failure_policy
-                    .iter_mut()
-                    .flat_map(|f| &mut f.failed_jobs)
-                {
-                    let job = self.names.jobs.iter().position(|j| j.name == failed.name);
+                let namespace = pass.object.split('/').next().unwrap_or("").to_owned();
+                let jobs = pass.failure_policy.iter_mut();
+                for failed in jobs.flat_map(|f| &mut f.failed_jobs) {
+                    let job = self.job(&format!("{namespace}/{}", failed.name));
                     failed.record = job.and_then(|at| self.job_failed[at]);
                 }
             }
@@ -177,8 +305,7 @@ impl DecisionLog {
         let Decided::Job(sync) = &decision.what else {
             return true;
         };
-        let name = sync.object.rsplit('/').next().unwrap_or("");
-        let Some(at) = self.names.jobs.iter().position(|j| j.name == name) else {
+        let Some(at) = self.job(&sync.object) else {
             return true;
         };
         let acts = sync.fails.is_some()
@@ -190,15 +317,24 @@ impl DecisionLog {
     }
 }
 
-fn cause(seq: Option<u32>) -> String {
-    seq.map_or(String::new(), |seq| format!("<- #{seq}"))
+/// The newest record that the decision is about, where it names some.
+fn evidence(decision: &Decision) -> Option<u32> {
+    match &decision.what {
+        Decided::JobSet(pass) => {
+            let failed = pass.failure_policy.iter().flat_map(|f| &f.failed_jobs);
+            failed.filter_map(|job| job.record).max()
+        }
+        Decided::Job(sync) => sync.failed_pods.iter().filter_map(|pod| pod.record).max(),
+        Decided::JobSetPassLost(_) => None,
+    }
 }
 
 /// `at  #seq  text ... right`.
 fn push(out: &mut String, at: &str, seq: &str, text: &str, right: &str) {
-    let parts = words::wrap(text, WIDTH - 22 - 10);
-    for (i, part) in parts.iter().enumerate() {
-        let (at, seq, right) = if i == 0 {
+    let room = WIDTH - 22 - right.len() - 1;
+    for (i, part) in words::wrap(text, room).iter().enumerate() {
+        let first = i == 0;
+        let (at, seq, right) = if first {
             (at, seq, right)
         } else {
             ("", "", "")
@@ -209,27 +345,29 @@ fn push(out: &mut String, at: &str, seq: &str, text: &str, right: &str) {
 
 /// `label  text ... [rule]`, indented below a title.
 fn entry(out: &mut String, label: &str, text: &str, rule: &str) {
-    let right = if rule.is_empty() {
-        String::new()
-    } else {
-        format!("[{rule}]")
-    };
+    let right = bracketed(rule);
     let indent = text.len() - text.trim_start().len();
-    for (i, part) in words::wrap(text, WIDTH - 33 - 10 - indent)
-        .iter()
-        .enumerate()
-    {
-        let (label, right) = if i == 0 {
+    let room = WIDTH - 25 - 10 - indent;
+    for (i, part) in words::wrap(text, room).iter().enumerate() {
+        let first = i == 0;
+        let (label, right) = if first {
             (label, right.as_str())
         } else {
             ("", "")
         };
-        let hang = indent + if i == 0 { 0 } else { 2 };
+        let hang = indent + if first { 0 } else { 2 };
         aligned(
             out,
-            &format!("{:22}{label:<11}{:hang$}{part}", "", ""),
+            &format!("{:14}{label:<11}{:hang$}{part}", "", ""),
             right,
         );
+    }
+}
+
+fn bracketed(rule: &str) -> String {
+    match rule {
+        "" => String::new(),
+        rule => format!("[{rule}]"),
     }
 }
 
@@ -248,7 +386,7 @@ impl Sink for DecisionLog {
         match record.body {
             PodCreated {
                 pod, job, index, ..
-            } => return self.learn(pod, job, index),
+            } => self.learn(pod, job, index),
             PodFinished { pod, .. } => self.ended(pod, record.seq),
             PodDeleting { pod, .. } => {
                 self.ended(pod, record.seq);
@@ -265,9 +403,17 @@ impl Sink for DecisionLog {
             }
             _ => {}
         }
-        if let Some((kind, text)) = self.words(&record.body, texts) {
-            self.line(record, kind, &text);
-        }
+        let written = match self.words(&record.body, texts) {
+            Some((kind, text)) => self.line(record, kind, &text),
+            None => false,
+        };
+        let before = self.shown.get(record.cause as usize).copied();
+        let shown = if written {
+            record.seq
+        } else {
+            before.unwrap_or(NO_CAUSE)
+        };
+        self.shown.push(shown);
     }
 
     fn wants_decisions(&self) -> bool {
@@ -278,7 +424,8 @@ impl Sink for DecisionLog {
         if !self.is_news(&decision) {
             return;
         }
-        let decision = self.with_records(decision);
+        let mut decision = self.with_records(decision);
+        self.number(&mut decision);
         self.block(&decision, &Block::of(&decision));
         if serde_json::to_writer(&mut self.ndjson, &decision).is_ok() {
             self.ndjson.push(b'\n');
@@ -369,7 +516,7 @@ impl DecisionLog {
             }
             ContainerExited {
                 pod: id, exit_code, ..
-            } if !self.is_deleting(id) => {
+            } if exit_code != 0 && !self.is_deleting(id) => {
                 format!("{}: a container exits with code {exit_code}", pod(id))
             }
             ContainersRestarting {
@@ -387,13 +534,6 @@ impl DecisionLog {
                 ..
             } if !self.is_deleting(id) => {
                 format!("{}: phase Failed, exit code {exit_code}", pod(id))
-            }
-            PodFinished {
-                pod: id,
-                succeeded: true,
-                ..
-            } if !self.is_deleting(id) => {
-                format!("{}: phase Succeeded", pod(id))
             }
             PodDeleting { pod: id, by, .. }
                 if !matches!(by, Deleter::JobController | Deleter::GarbageCollector) =>
