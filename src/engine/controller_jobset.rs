@@ -495,7 +495,7 @@ impl Run<'_> {
             self.w
                 .api
                 .answered(Call::JobSetStatusUpdate, Answer::Conflict, self.w.now);
-            let why = "the status write met a conflict, the JobSet seen was out of date";
+            let why = "its status write met a conflict, the JobSet it saw was out of date";
             self.trace_pass_lost(jobset, why, "REC-14");
             return false;
         }

@@ -51,6 +51,7 @@ impl Run<'_> {
             return;
         }
         let lost = PassLost {
+            decision: 0,
             object: jobset_name(self.m, jobset),
             why: why.to_owned(),
             rule,

@@ -33,6 +33,9 @@ pub enum Decided {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PassLost {
+    /// Number of the decision that is lost.
+    #[serde(rename = "lost")]
+    pub decision: u32,
     /// `namespace/name`.
     pub object: String,
     pub why: String,

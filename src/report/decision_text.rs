@@ -45,7 +45,10 @@ impl Block {
             }
             Decided::JobSetPassLost(lost) => {
                 let title = title(JOBSET_CONTROLLER, &lost.object);
-                let text = format!("{title}: {}; the pass is repeated", lost.why);
+                let text = format!(
+                    "{title}: D{} is lost, {}; the pass is repeated",
+                    lost.decision, lost.why
+                );
                 block.short = Some((text, lost.rule.to_owned()));
             }
         }

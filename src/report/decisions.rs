@@ -3,6 +3,7 @@
 //! A line with `#n` is record n of `events.ndjson`; a block without a number is a decision. Must never be part of the
 //! records: it watches.
 
+use super::decision_layout::{bracketed, entry, push};
 use super::decision_text::Block;
 use super::words;
 use crate::base::*;
@@ -10,8 +11,6 @@ use crate::record::decision::{Decided, Decision, JobSync};
 use crate::record::*;
 use std::fmt::Write;
 
-/// Columns of a line; what is on the right ends here.
-const WIDTH: usize = 108;
 /// Like lines one after the other that are written out; the rest is counted.
 const BURST: usize = 4;
 
@@ -23,8 +22,8 @@ const LEGEND: &str = "\
 
 /// Collects the log as text and as one JSON object per decision.
 pub struct DecisionLog {
-    names: Names,
-    faults: Vec<String>,
+    pub(super) names: Names,
+    pub(super) faults: Vec<String>,
     pub text: String,
     pub ndjson: Vec<u8>,
     /// Job and index of each pod.
@@ -217,8 +216,7 @@ impl DecisionLog {
         decision.id = self.decisions;
         match &decision.what {
             Decided::JobSet(pass) => {
-                let is = |js: &JobSetName| format!("{}/{}", js.namespace, js.name) == pass.object;
-                if let Some(at) = self.names.jobsets.iter().position(is) {
+                if let Some(at) = self.jobset(&pass.object) {
                     let jobs = pass.does.create.iter().chain(&pass.does.delete);
                     self.passes[at] = (decision.id, jobs.cloned().collect());
                 }
@@ -231,6 +229,15 @@ impl DecisionLog {
             }
             Decided::JobSetPassLost(_) => {}
         }
+    }
+
+    /// Position of a JobSet given as `namespace/name`.
+    fn jobset(&self, object: &str) -> Option<usize> {
+        let is = |js: &JobSetName| {
+            let parts = object.split_once('/');
+            parts == Some((js.namespace.as_str(), js.name.as_str()))
+        };
+        self.names.jobsets.iter().position(is)
     }
 
     /// Position of a Job given as `namespace/name`.
@@ -251,7 +258,7 @@ impl DecisionLog {
         }
     }
 
-    fn place(&self, pod: PodId) -> String {
+    pub(super) fn place(&self, pod: PodId) -> String {
         match self.places.get(pod.ix()) {
             Some(&(job, index)) => words::pod_place(&self.names, job, index),
             None => "?".to_owned(),
@@ -269,7 +276,7 @@ impl DecisionLog {
         self.pod_ended[pod.ix()] = None;
     }
 
-    fn is_deleting(&self, pod: PodId) -> bool {
+    pub(super) fn is_deleting(&self, pod: PodId) -> bool {
         self.deleting.get(pod.ix()).copied().unwrap_or(false)
     }
 
@@ -295,7 +302,9 @@ impl DecisionLog {
                     failed.record = self.pod_ended.get(failed.pod.ix()).copied().flatten();
                 }
             }
-            Decided::JobSetPassLost(_) => {}
+            Decided::JobSetPassLost(lost) => {
+                lost.decision = self.jobset(&lost.object).map_or(0, |at| self.passes[at].0);
+            }
         }
         decision
     }
@@ -326,57 +335,6 @@ fn evidence(decision: &Decision) -> Option<u32> {
         }
         Decided::Job(sync) => sync.failed_pods.iter().filter_map(|pod| pod.record).max(),
         Decided::JobSetPassLost(_) => None,
-    }
-}
-
-/// `at  #seq  text ... right`.
-fn push(out: &mut String, at: &str, seq: &str, text: &str, right: &str) {
-    let room = WIDTH - 22 - right.len() - 1;
-    for (i, part) in words::wrap(text, room).iter().enumerate() {
-        let first = i == 0;
-        let (at, seq, right) = if first {
-            (at, seq, right)
-        } else {
-            ("", "", "")
-        };
-        aligned(out, &format!("{at:>12}  {seq:<6}  {part}"), right);
-    }
-}
-
-/// `label  text ... [rule]`, indented below a title.
-fn entry(out: &mut String, label: &str, text: &str, rule: &str) {
-    let right = bracketed(rule);
-    let indent = text.len() - text.trim_start().len();
-    let room = WIDTH - 25 - 10 - indent;
-    for (i, part) in words::wrap(text, room).iter().enumerate() {
-        let first = i == 0;
-        let (label, right) = if first {
-            (label, right.as_str())
-        } else {
-            ("", "")
-        };
-        let hang = indent + if first { 0 } else { 2 };
-        aligned(
-            out,
-            &format!("{:14}{label:<11}{:hang$}{part}", "", ""),
-            right,
-        );
-    }
-}
-
-fn bracketed(rule: &str) -> String {
-    match rule {
-        "" => String::new(),
-        rule => format!("[{rule}]"),
-    }
-}
-
-fn aligned(out: &mut String, left: &str, right: &str) {
-    if right.is_empty() {
-        let _ = writeln!(out, "{}", left.trim_end());
-    } else {
-        let room = WIDTH.saturating_sub(right.len());
-        let _ = writeln!(out, "{left:<room$}{right}");
     }
 }
 
@@ -430,144 +388,5 @@ impl Sink for DecisionLog {
         if serde_json::to_writer(&mut self.ndjson, &decision).is_ok() {
             self.ndjson.push(b'\n');
         }
-    }
-}
-
-impl DecisionLog {
-    /// The records a chain of causes goes through, each in a few words; the others are left to `events.ndjson`.
-    fn words(&self, body: &Body, texts: &Texts) -> Option<(&'static str, String)> {
-        use Body::*;
-        let jobset = |id: JobSetId| format!("JobSet {}", self.names.jobset(id));
-        let job = |id: JobId| format!("Job {}", self.names.job(id));
-        let pod = |id: PodId| format!("pod {}", self.place(id));
-        let node = |id: NodeId| format!("node {}", self.names.node(id));
-        let line = match *body {
-            JobSetCreated { jobset: id } => format!("{}: created", jobset(id)),
-            JobSetDeleted { jobset: id } => format!("{}: deleted", jobset(id)),
-            RestartCounted {
-                jobset: id,
-                restarts,
-                counted,
-                ..
-            } => {
-                format!(
-                    "{}: restarts {restarts}, restartsCountTowardsMax {counted}",
-                    jobset(id)
-                )
-            }
-            JobRestartCounted {
-                jobset: id,
-                job,
-                restarts,
-            } => {
-                format!(
-                    "{}: jobRestarts of Job {} {restarts}",
-                    jobset(id),
-                    self.names.job(job)
-                )
-            }
-            PreviousAttempt {
-                jobset: id,
-                attempt,
-            } => {
-                format!("{}: previousInPlaceRestartAttempt {attempt}", jobset(id))
-            }
-            CurrentAttempt {
-                jobset: id,
-                attempt,
-            } => {
-                format!("{}: currentInPlaceRestartAttempt {attempt}", jobset(id))
-            }
-            JobSetCondition {
-                jobset: id,
-                kind,
-                status,
-                reason,
-                ..
-            } => {
-                let status = if status { "True" } else { "False" };
-                let reason = texts.get(reason);
-                format!(
-                    "{}: condition {}={status} {reason}",
-                    jobset(id),
-                    kind.as_str()
-                )
-            }
-            AllReady {
-                jobset: id,
-                ready: true,
-            } => format!("{}: every pod is ready", jobset(id)),
-            AllReady { jobset: id, .. } => format!("{}: no longer all ready", jobset(id)),
-            JobCreated { job: id, attempt } => format!("{}: created, attempt {attempt}", job(id)),
-            JobDeleting { job: id } => format!("{}: deletionTimestamp", job(id)),
-            JobGone { job: id } => format!("{}: gone, its name is free", job(id)),
-            JobCondition {
-                job: id,
-                kind,
-                reason,
-                ..
-            } => {
-                format!(
-                    "{}: condition {}=True {}",
-                    job(id),
-                    kind.as_str(),
-                    texts.get(reason)
-                )
-            }
-            ContainerExited {
-                pod: id, exit_code, ..
-            } if exit_code != 0 && !self.is_deleting(id) => {
-                format!("{}: a container exits with code {exit_code}", pod(id))
-            }
-            ContainersRestarting {
-                pod: id, restarts, ..
-            } => {
-                format!(
-                    "{}: containers start again, restartCount {restarts}",
-                    pod(id)
-                )
-            }
-            PodFinished {
-                pod: id,
-                succeeded: false,
-                exit_code,
-                ..
-            } if !self.is_deleting(id) => {
-                format!("{}: phase Failed, exit code {exit_code}", pod(id))
-            }
-            PodDeleting { pod: id, by, .. }
-                if !matches!(by, Deleter::JobController | Deleter::GarbageCollector) =>
-            {
-                format!("{}: deletionTimestamp, by {}", pod(id), by.as_str())
-            }
-            NodeState { node: id, ready } => {
-                format!(
-                    "{}: Ready={}",
-                    node(id),
-                    super::event_fields::node_ready(ready)
-                )
-            }
-            NodeGone { node: id } => format!("{}: gone", node(id)),
-            Fault { index, .. } => {
-                let text = self.faults.get(index as usize);
-                format!("script: {}", text.map_or("", String::as_str))
-            }
-            KubeEvent {
-                object: ObjectRef::JobSet(id),
-                reason,
-                message,
-                warning: true,
-            } if texts.get(reason).ends_with("CreationFailed") => {
-                format!(
-                    "{}: {}: {}",
-                    jobset(id),
-                    texts.get(reason),
-                    texts.get(message)
-                )
-            }
-            End { reason } => format!("end of the run: {}", reason.as_str()),
-            _ => return None,
-        };
-        Some((super::events::describe(body).0, line))
     }
 }

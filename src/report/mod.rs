@@ -7,6 +7,8 @@ pub mod csv;
 mod decision_failure;
 mod decision_in_place;
 mod decision_job;
+mod decision_layout;
+mod decision_records;
 mod decision_text;
 pub mod decisions;
 mod event_fields;

@@ -3,6 +3,7 @@
 mod allocation;
 mod checker;
 mod coverage;
+mod decisions;
 mod determinism;
 mod golden;
 mod growth;

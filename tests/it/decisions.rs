@@ -1,0 +1,308 @@
+//! The decision log: golden transcripts of small scenarios, and that watching changes nothing.
+//!
+//! `decisions/NAME.yaml` with `NAME.log` and `NAME.ndjson`; `UPDATE_GOLDEN=1 cargo test --test it decisions` writes
+//! them.
+
+use crate::support::{self, files, root};
+use jobset_sim::manifest;
+use jobset_sim::record::decision::{Decided, Decision};
+use jobset_sim::record::*;
+use jobset_sim::report::decisions::DecisionLog;
+use jobset_sim::spec::Scenario;
+use std::path::{Path, PathBuf};
+
+fn cases() -> Vec<PathBuf> {
+    let all = files(&root().join("tests/it/decisions"), "yaml");
+    let is_case = |p: &PathBuf| !p.to_string_lossy().ends_with(".jobset.yaml");
+    all.into_iter().filter(is_case).collect()
+}
+
+fn read(path: &Path) -> Scenario {
+    match manifest::read_scenario(path, &[]) {
+        Ok(loaded) => loaded.scenario,
+        Err(errors) => panic!("{errors}"),
+    }
+}
+
+fn log(scenario: &Scenario) -> (String, Vec<u8>, RunOutcome) {
+    let mut simulation = support::simulation(scenario);
+    let mut log = DecisionLog::new(simulation.names(), scenario);
+    let outcome = simulation.run(scenario.seed, 0, &mut log);
+    let (text, ndjson) = log.finish(&outcome);
+    (text, ndjson, outcome)
+}
+
+#[test]
+fn every_decision_is_told_as_its_golden_log_tells_it() {
+    let mut different = Vec::new();
+    let cases = cases();
+    assert!(cases.len() >= 6, "{} cases", cases.len());
+    for path in cases {
+        let (text, ndjson, _) = log(&read(&path));
+        for (extension, now) in [("log", text.into_bytes()), ("ndjson", ndjson)] {
+            let golden = path.with_extension(extension);
+            if support::updating() {
+                std::fs::write(&golden, &now).expect("a golden log can be written");
+            } else if std::fs::read(&golden).unwrap_or_default() != now {
+                different.push(golden.display().to_string());
+            }
+        }
+    }
+    assert!(
+        different.is_empty(),
+        "not as written (UPDATE_GOLDEN=1 writes them):\n{}",
+        different.join("\n")
+    );
+}
+
+/// What each transcript is for.
+#[test]
+fn the_transcripts_show_the_rules_they_are_named_after() {
+    for (name, shown) in [
+        (
+            "rule-order",
+            "FailJobSet for Job js-driver-0, by rule 0 driverFails",
+        ),
+        ("rule-order", "js-worker-0 is the earliest"),
+        ("untargeted", "worker is not in the targets [driver]"),
+        ("untargeted", "the default: no rule matches"),
+        (
+            "invalid-pattern",
+            "is no valid RE2 pattern: it never matches",
+        ),
+        (
+            "invalid-pattern",
+            "the message matches \"exit code 4[0-9] \"",
+        ),
+        (
+            "budget-reached",
+            "1 of maxRestarts 1 counted so far: used up, so the JobSet fails",
+        ),
+        (
+            "restart-job",
+            "1 (0 of the JobSet, 1 of single Jobs) of maxRestarts 3",
+        ),
+        (
+            "in-place",
+            "attempt 2 less 0 uncounted restarts is more than maxRestarts 1",
+        ),
+        ("depends-on", "worker for driver to be Ready: 0 of 1 Job"),
+        (
+            "depends-on",
+            "BlockingRecreate: no Job is created before all of them are gone",
+        ),
+        ("pod-failure-policy", "ignored, by rule 0"),
+        ("pod-failure-policy", "counts, no rule matches"),
+        ("pod-failure-policy", "fails the Job, by rule 1"),
+        (
+            "success-and-failure",
+            "not asked about 1 Job Complete: a failed Job comes first",
+        ),
+        (
+            "success-and-failure",
+            "operator Any: 1 Job Complete, 1 needed: met",
+        ),
+        (
+            "container-restart",
+            "1 container restart of active pods, backoffLimit 6: not reached",
+        ),
+    ] {
+        let path = root()
+            .join("tests/it/decisions")
+            .join(format!("{name}.yaml"));
+        let (text, ..) = log(&read(&path));
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let flat = words.join(" ");
+        let found = flat.contains(shown) || without_rules(&flat).contains(shown);
+        assert!(found, "{name}: {shown}\n{text}");
+    }
+}
+
+/// A long text goes on below its rule; `[FP-5]` in the middle of a sentence is taken out.
+fn without_rules(text: &str) -> String {
+    let words = text
+        .split(' ')
+        .filter(|w| !w.starts_with('[') || !w.contains('-'));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn watching_decisions_changes_no_record() {
+    let own = cases().into_iter().map(|path| read(&path));
+    let shipped = ["first-steps", "in-place-main-container", "node-drain"];
+    let shipped = shipped.iter().map(|name| support::scenario(name, &[]));
+    for scenario in own.chain(shipped) {
+        let mut simulation = support::simulation(&scenario);
+        let mut plain = Keep::default();
+        let unwatched = simulation.run(scenario.seed, 0, &mut plain);
+        let mut log = DecisionLog::new(simulation.names(), &scenario);
+        let mut watched = (Keep::default(), &mut log as &mut dyn Sink);
+        let outcome = simulation.run(scenario.seed, 0, &mut Both(&mut watched.0, watched.1));
+        assert_eq!(outcome.digest, unwatched.digest, "{}", scenario.name);
+        assert_eq!(watched.0.0, plain.0, "{}", scenario.name);
+    }
+}
+
+struct Both<'a>(&'a mut Keep, &'a mut dyn Sink);
+
+impl Sink for Both<'_> {
+    fn record(&mut self, record: &Record, texts: &Texts) {
+        self.0.record(record, texts);
+        self.1.record(record, texts);
+    }
+
+    fn wants_decisions(&self) -> bool {
+        self.1.wants_decisions()
+    }
+
+    fn decision(&mut self, decision: Decision) {
+        self.1.decision(decision);
+    }
+}
+
+/// Keeps decisions beside the records of JobSets.
+#[derive(Default)]
+struct Watch {
+    decisions: Vec<Decision>,
+    restarts: Vec<(u32, u32)>,
+}
+
+impl Sink for Watch {
+    fn record(&mut self, record: &Record, _: &Texts) {
+        if let Body::RestartCounted {
+            restarts, counted, ..
+        } = record.body
+        {
+            self.restarts.push((restarts, counted));
+        }
+    }
+
+    fn wants_decisions(&self) -> bool {
+        true
+    }
+
+    fn decision(&mut self, decision: Decision) {
+        self.decisions.push(decision);
+    }
+}
+
+/// What is told must be what was done: the chosen rule is the first that matches, the counters are those recorded.
+#[test]
+fn the_rule_that_is_told_is_the_rule_that_decided() {
+    let mut failures = 0;
+    for scenario in cases().iter().map(|p| read(p)) {
+        let mut watch = Watch::default();
+        support::simulation(&scenario).run(scenario.seed, 0, &mut watch);
+        let mut counted = Vec::new();
+        for decision in &watch.decisions {
+            let Decided::JobSet(pass) = &decision.what else {
+                continue;
+            };
+            counted.push((pass.restarts.after, pass.restarts_count_towards_max.after));
+            let Some(f) = &pass.failure_policy else {
+                continue;
+            };
+            failures += 1;
+            let first = f
+                .rules
+                .iter()
+                .find(|r| r.verdicts.iter().any(|v| v.matches));
+            assert_eq!(
+                first.map(|r| r.index),
+                f.chosen_rule,
+                "{}: {f:?}",
+                scenario.name
+            );
+            let cited = if f.chosen_rule.is_some() {
+                "FP-3"
+            } else {
+                "FP-5"
+            };
+            assert!(!f.has_policy || pass.rules.contains(&cited), "{f:?}");
+            for v in f.rules.iter().flat_map(|r| &r.verdicts) {
+                let parts = [
+                    v.reason,
+                    v.pattern.as_ref().map(|p| !p.is_empty()),
+                    v.target,
+                ];
+                assert_eq!(v.matches, parts.iter().all(|p| *p != Some(false)), "{v:?}");
+            }
+            let Some(budget) = f.budget else { continue };
+            let total = budget.restarts_count_towards_max + budget.job_restarts_count_towards_max;
+            let used_up = budget.counted && total >= budget.max_restarts;
+            assert_eq!(budget.reached, used_up, "{}: {budget:?}", scenario.name);
+        }
+        for restart in &watch.restarts {
+            assert!(counted.contains(restart), "{}: {restart:?}", scenario.name);
+        }
+    }
+    assert!(failures > 5, "only {failures} failures");
+}
+
+/// From a container's exit to the JobSet's condition, by the numbers in the text alone.
+#[test]
+fn a_stranger_can_follow_an_exit_code_to_the_condition() {
+    let (text, ..) = log(&support::scenario("first-steps", &[]));
+    let line_of = |id: &str| {
+        text.lines()
+            .find(|l| l.split_whitespace().nth(1) == Some(id))
+    };
+    let last = text
+        .lines()
+        .find(|l| l.contains("condition RestartingJobSet=True"));
+    let last = last
+        .filter(|l| l.contains('#'))
+        .expect("the restart's condition");
+    let (mut line, mut chain) = (last, vec![last]);
+    while let Some((_, id)) = line.rsplit_once("<- ") {
+        line = line_of(id).unwrap_or_else(|| panic!("{id} is not in the text\n{text}"));
+        chain.push(line);
+    }
+    let chain = chain.join("\n");
+    let steps = [
+        "condition RestartingJobSet=True",
+        "JobSet controller, train",
+        "condition Failed=True BackoffLimitExceeded",
+        "Job controller, train-workers-1",
+        "train-workers-1-2: phase Failed",
+        "train-workers-1-2: a container exits with code 1",
+        "script: the container of pod train-workers-1-2 exits with code 1",
+        "JobSet train: created",
+    ];
+    let mut rest = chain.as_str();
+    for step in steps {
+        let at = rest.find(step);
+        rest = &rest[at.unwrap_or_else(|| panic!("{step} is not on the chain\n{chain}"))..];
+    }
+}
+
+#[test]
+fn every_rule_that_can_be_told_is_explained_in_the_manual() {
+    let manual = std::fs::read_to_string(root().join("docs/decision-log.md")).unwrap_or_default();
+    let mut missing = Vec::new();
+    for folder in ["src/policy", "src/report", "src/engine"] {
+        for path in files(&root().join(folder), "rs") {
+            let text = std::fs::read_to_string(&path).expect("a source file can be read");
+            for word in text.split('"').skip(1).step_by(2).filter(|w| is_rule(w)) {
+                if !manual.contains(&format!("| `{word}` |")) {
+                    missing.push(format!("{word} of {}", path.display()));
+                }
+            }
+        }
+    }
+    missing.sort();
+    missing.dedup();
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// `FP-3`, `COND-1`.
+fn is_rule(word: &str) -> bool {
+    word.split_once('-').is_some_and(|(family, number)| {
+        !family.is_empty()
+            && family.chars().all(|c| c.is_ascii_uppercase())
+            && number
+                .trim_end_matches(char::is_alphabetic)
+                .parse::<u32>()
+                .is_ok()
+    })
+}
