@@ -264,7 +264,11 @@ impl Run<'_> {
         pod_failure::verdict(rules, &self.failed_pod(pod, &codes))
     }
 
-    pub(super) fn failed_pod<'a>(&self, pod: PodId, exit_codes: &'a [(&'a str, i32)]) -> FailedPodView<'a> {
+    pub(super) fn failed_pod<'a>(
+        &self,
+        pod: PodId,
+        exit_codes: &'a [(&'a str, i32)],
+    ) -> FailedPodView<'a> {
         FailedPodView {
             exit_codes,
             disruption_target: self.w.pods.has(pod, flag::DISRUPTION_TARGET),

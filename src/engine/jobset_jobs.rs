@@ -220,7 +220,12 @@ impl Run<'_> {
             job_restarts: self.w.gates.restart_job.then_some(0),
         };
         // Every Job of a replicatedJob is refused or none, but for the length of its name: the last one's is longest.
-        let last = spec.spec.replicated_jobs.get(m.rj as usize)?.replicas.saturating_sub(1);
+        let last = spec
+            .spec
+            .replicated_jobs
+            .get(m.rj as usize)?
+            .replicas
+            .saturating_sub(1);
         let version = (js.spec_version, m.rj);
         if js.good_templates.contains(&version) {
             return None;

@@ -111,7 +111,9 @@ impl Model {
             model.add_jobset(submitted);
         }
         model.find_same_names();
-        let shows = model.requests().any(|r| matches!(r.verb, Verb::Show { .. }));
+        let shows = model
+            .requests()
+            .any(|r| matches!(r.verb, Verb::Show { .. }));
         model.shows_objects = shows;
         let problems: Vec<String> = model.unplaceable();
         if problems.is_empty() || scenario.admit_unplaceable {

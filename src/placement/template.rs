@@ -154,8 +154,10 @@ impl TemplateFacts {
 /// Pods of other JobSets are not looked at.
 fn affinity_to_nobody(template: &PodTemplate) -> Option<Reasons> {
     let own = &template.labels;
-    let nobody = template.spec.required_pod_affinity.iter().any(|labels| {
-        !labels.is_empty() && !labels.iter().all(|(k, v)| own.get(k) == Some(v))
-    });
+    let nobody = template
+        .spec
+        .required_pod_affinity
+        .iter()
+        .any(|labels| !labels.is_empty() && !labels.iter().all(|(k, v)| own.get(k) == Some(v)));
     nobody.then_some(Reasons::Affinity)
 }

@@ -41,7 +41,7 @@ pub fn pass(view: &JobSetView<'_>, plan: &Plan, object: &str) -> Option<JobSetPa
 
 /// Something is written, created, deleted, suspended or resumed, or the pass failed.
 fn decided(plan: &Plan) -> bool {
-    let lists = [&plan.delete, &plan.suspend, &plan.resume];
+    let lists = [&plan.delete, &plan.suspend, &plan.resume, &plan.patch];
     plan.status_dirty
         || plan.create_service
         || plan.delete_jobset
@@ -101,6 +101,8 @@ fn requests(view: &JobSetView<'_>, plan: &Plan) -> Requests {
     Requests {
         delete: plan.delete.iter().map(name).collect(),
         create_service: plan.create_service,
+        create_claims: plan.create_claims,
+        patch: plan.patch.iter().map(name).collect(),
         create: plan
             .create
             .iter()

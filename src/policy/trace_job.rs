@@ -84,8 +84,8 @@ pub fn sync(
     let restarts_count = view.spec.template.spec.restart_policy == RestartPolicy::OnFailure;
     let decided = view.failure_target.is_some() || view.success_criteria_met.is_some();
     let fails = plan.fail.clone().filter(|_| !decided);
-    let completes = plan.complete.is_some() && !decided;
-    let settled = fails.is_some() || completes;
+    let completes = plan.complete.clone().filter(|_| !decided);
+    let settled = fails.is_some() || completes.is_some();
     let judged = !decided && !pods.is_empty();
     let counts_restarts = !decided && restarts_count && view.container_restarts > 0;
     let moves = !decided && plan.delete_active + plan.create > 0;
@@ -106,6 +106,7 @@ pub fn sync(
         completions: view.spec.completions(),
         fails,
         completes,
+        failed_indexes: view.failed_indexes,
         suspends: view.suspended && plan.delete_active > 0 && !settled,
         delete_pods: plan.delete_active,
         create_pods: plan.create,

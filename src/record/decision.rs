@@ -104,6 +104,12 @@ pub struct Requests {
     pub delete: Vec<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub create_service: bool,
+    /// PersistentVolumeClaims, asked for in every pass.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub create_claims: u32,
+    /// Jobs that get the template's parallelism and completions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub patch: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub create: Vec<String>,
     /// The Jobs of `create` are created suspended.
@@ -299,8 +305,11 @@ pub struct JobSync {
     /// Reason and message of the failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fails: Option<(&'static str, String)>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub completes: bool,
+    /// The same of its success.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completes: Option<(&'static str, String)>,
+    /// Indexes that have failed for good.
+    pub failed_indexes: u32,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub suspends: bool,
     pub delete_pods: u32,
@@ -338,6 +347,10 @@ pub struct PodRuleTrace {
     /// What the rule asks for: `onExitCodes worker In [3, 9]`.
     pub asks: String,
     pub matches: bool,
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 fn nanoseconds<S: Serializer>(at: &Time, to: S) -> Result<S::Ok, S::Error> {

@@ -17,15 +17,12 @@ pub fn sync(block: &mut Block, s: &JobSync) {
         block.add("so", format!("the Job fails: {reason}"), "FP-18");
         block.add("", format!("\"{message}\""), "");
     }
-    if s.completes {
+    if let Some((reason, _)) = &s.completes {
         let text = match s.completions {
-            Some(n) => format!("{} of {n} completions: the Job is Complete", s.succeeded),
-            None => format!(
-                "{} succeeded: the Job is Complete",
-                count(u64::from(s.succeeded), "pod")
-            ),
+            Some(n) => format!("{} of {n} completions", s.succeeded),
+            None => count(u64::from(s.succeeded), "pod") + " succeeded",
         };
-        block.add("so", text, "");
+        block.add("so", format!("{text}, the Job completes: {reason}"), "");
     }
     if s.delete_pods > 0 {
         let why = if s.suspends {
@@ -88,6 +85,7 @@ fn failed_pod(block: &mut Block, pod: &FailedPod) {
     let text = match pod.rules.last().filter(|r| r.matches).map(|r| r.action) {
         Some("Ignore") => format!("ignored, {by}"),
         Some("FailJob") => format!("fails the Job, {by}"),
+        Some("FailIndex") => format!("fails its index, {by}"),
         _ => format!("counts, {by}"),
     };
     block.add("", format!("  {text}"), "");
@@ -109,6 +107,13 @@ fn counts(block: &mut Block, s: &JobSync) {
             s.backoff_limit
         );
         block.add("count", text, "FP-19");
+    }
+    if judged && s.failed_indexes > 0 {
+        let indexes = match s.failed_indexes {
+            1 => "1 index has".to_owned(),
+            n => format!("{n} indexes have"),
+        };
+        block.add("", format!("{indexes} failed for good"), "");
     }
     if judged {
         let over = i64::from(s.failed.after) > i64::from(s.backoff_limit);

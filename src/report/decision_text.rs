@@ -188,6 +188,14 @@ impl Block {
         if does.create_service {
             self.add("creates", "the headless Service", "SVC-1");
         }
+        if does.create_claims > 0 {
+            let claims = count(u64::from(does.create_claims), "PersistentVolumeClaim");
+            self.add("creates", format!("{claims}, unless there"), "PVC-1");
+        }
+        if !does.patch.is_empty() {
+            let text = format!("{}: parallelism and completions", jobs(&does.patch));
+            self.add("patches", text, "ELA-2");
+        }
         if !does.create.is_empty() {
             let suspended = if does.create_suspended {
                 ", suspended"
@@ -276,7 +284,11 @@ fn title(controller: &str, object: &str) -> String {
 
 /// Nothing but counters of Jobs are written (REC-6), and no Job has just ended.
 fn only_counts(pass: &JobSetPass) -> bool {
-    pass.does == Requests::default()
+    let claims_only = Requests {
+        create_claims: pass.does.create_claims,
+        ..Requests::default()
+    };
+    pass.does == claims_only
         && pass.error.is_none()
         && pass.conditions.is_empty()
         && pass.failure_policy.is_none()

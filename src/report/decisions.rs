@@ -222,7 +222,7 @@ impl DecisionLog {
                 }
             }
             Decided::Job(sync) => {
-                let acts = sync.fails.is_some() || sync.completes;
+                let acts = sync.fails.is_some() || sync.completes.is_some();
                 if let Some(at) = self.job(&sync.object).filter(|_| acts) {
                     self.syncs[at] = decision.id;
                 }
@@ -309,7 +309,7 @@ impl DecisionLog {
         decision
     }
 
-    /// Container restarts are told once for each number of them.
+    /// What a Job only waits with is told once.
     fn is_news(&mut self, decision: &Decision) -> bool {
         let Decided::Job(sync) = &decision.what else {
             return true;
@@ -318,11 +318,13 @@ impl DecisionLog {
             return true;
         };
         let acts = sync.fails.is_some()
-            || sync.completes
-            || sync.delete_pods + sync.create_pods > 0
-            || !sync.failed_pods.is_empty();
+            || sync.completes.is_some()
+            || sync.delete_pods + sync.create_pods > 0;
+        let same = |old: JobSync| {
+            old.container_restarts == sync.container_restarts && old.failed_pods == sync.failed_pods
+        };
         let old = self.told[at].replace((**sync).clone());
-        acts || old.is_none_or(|old| old.container_restarts != sync.container_restarts)
+        acts || !old.is_some_and(same)
     }
 }
 

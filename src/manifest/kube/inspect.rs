@@ -81,7 +81,13 @@ fn object(mut node: Node, source: &Source, objects: &mut Vec<Object>) {
         report.error(node.at, "this is not a Kubernetes object: it has no kind");
     } else if kind == "JobSet" && version == API_VERSION {
         let shape = Shape::Object(&JOBSET);
-        check(&node, &shape, &Path::ROOT, &mut report, &mut Unmodelled::new());
+        check(
+            &node,
+            &shape,
+            &Path::ROOT,
+            &mut report,
+            &mut Unmodelled::new(),
+        );
         let clean = report.is_clean();
         let jobset = jobset::convert(&node, &mut report);
         if clean {
