@@ -44,6 +44,8 @@ pub enum Call {
     PodGcDelete,
     JobSetClaimCreate,
     JobSetJobPatch,
+    TtlJobGet,
+    TtlJobDelete,
 }
 
 /// Whose token bucket a call waits in.
@@ -66,7 +68,7 @@ enum Cost {
     PodCreate,
 }
 
-const COUNT: usize = 31;
+const COUNT: usize = 33;
 
 /// (client name in the audit log, verb, resource, bucket, latency class).
 const KINDS: [(&str, &str, &str, Client, Cost); COUNT] = {
@@ -146,6 +148,14 @@ const KINDS: [(&str, &str, &str, Client, Cost); COUNT] = {
         ("pod-garbage-collector", "delete", "pods", Free, Write),
         ("jobset", "create", "persistentvolumeclaims", Free, Write),
         ("jobset", "patch", "jobs", JobSetJobs, Write),
+        ("ttl-after-finished-controller", "get", "jobs", Free, Read),
+        (
+            "ttl-after-finished-controller",
+            "delete",
+            "jobs",
+            Free,
+            Write,
+        ),
     ]
 };
 

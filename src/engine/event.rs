@@ -98,6 +98,15 @@ pub enum Event {
     },
     // class 3: controllers see and act
     JobDue(JobId),
+    /// ttlSecondsAfterFinished of a Job is over.
+    JobTtlOver {
+        job: JobId,
+        incarnation: u32,
+    },
+    JobTtlDeletes {
+        job: JobId,
+        incarnation: u32,
+    },
     /// The JobSet manager's cache sees a Job.
     JobSeen(JobId),
     /// The JobSet manager's cache sees the JobSet.
@@ -173,11 +182,12 @@ impl Event {
             | JobEventSent
             | CollectorAnswered { .. }
             | CollectorDeletesJob(_)
+            | JobTtlDeletes { .. }
             | JobSetAnswered { .. } => 2,
             BindAnswered { .. } | EvictionAnswered { .. } => 2,
             JobDue(_) | JobSeen(_) | JobSetSeen(_) | JobSetDue(_) | JobSetPodNews(_)
             | JobSetComputed(_) => 3,
-            CollectorSees { .. } | MonitorTick | TaintDue(_) => 3,
+            JobTtlOver { .. } | CollectorSees { .. } | MonitorTick | TaintDue(_) => 3,
             TolerationOver { .. } | PodGcTick => 3,
             CycleDone { .. } | BackoffOver { .. } => 4,
         }

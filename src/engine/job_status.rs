@@ -215,6 +215,9 @@ impl Run<'_> {
                 self.job_event(job, "Completed", "Job completed", false);
             }
         }
+        if last && c.finish_now {
+            self.arm_job_ttl(job);
+        }
         self.job_changed(job);
         self.enqueue_job_batched(job);
     }

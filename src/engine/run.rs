@@ -115,6 +115,8 @@ impl Run<'_> {
             JobSetDue(jobset) => self.jobset_due(jobset),
             JobSetPodNews(jobset) => self.pod_news_arrives(jobset),
             JobSetComputed(jobset) => self.jobset_computed(jobset),
+            JobTtlOver { job, incarnation } => self.job_ttl_over(job, incarnation),
+            JobTtlDeletes { job, incarnation } => self.job_ttl_deletes(job, incarnation),
             CollectorSees {
                 job,
                 incarnation,
