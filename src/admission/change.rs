@@ -90,21 +90,6 @@ fn put(request: &Request, body: &Value, warnings: &mut Vec<String>) -> Result<Va
     }
     let text =
         |object: &Value, key: &str| object["metadata"][key].as_str().unwrap_or("").to_owned();
-    if text(&new, "resourceVersion").is_empty()
-        && !text(request.stored, "resourceVersion").is_empty()
-    {
-        let words = "must be specified for an update";
-        let error = FieldError::invalid("metadata.resourceVersion", "0", words);
-        let message = format!(
-            "jobsets.jobset.x-k8s.io {} is invalid: {error}",
-            quoted(wanted)
-        );
-        return Err(Rejection {
-            code: 422,
-            reason: "Invalid".to_owned(),
-            message,
-        });
-    }
     let (uid, stored) = (text(&new, "uid"), text(request.stored, "uid"));
     if !uid.is_empty() && uid != stored {
         return Err(conflict(
@@ -201,10 +186,14 @@ fn patched(request: &Request, new: &Value, warnings: &mut Vec<String>) -> Result
     Ok(decoded)
 }
 
-/// Server-side apply knows no unknown fields.
+/// Server-side apply reads the object by the schema; what does not fit is the server's own failure.
 fn applied(stored: &Value, body: &Value) -> Result<Value, Rejection> {
-    let mut named = body.clone();
-    if let Some(unknown) = super::coerce::prune(&mut named).first() {
+    let mut applied = body.clone();
+    let unknown = super::coerce::prune(&mut applied);
+    let unknown = unknown
+        .first()
+        .map(|u| format!(".{u}: field not declared in schema"));
+    if let Some(why) = unknown.or_else(|| schema::untyped(&applied)) {
         let place = format!(
             "{}/{}; {API_VERSION}, Kind=JobSet",
             stored["metadata"]["namespace"].as_str().unwrap_or(""),
@@ -213,16 +202,13 @@ fn applied(stored: &Value, body: &Value) -> Result<Value, Rejection> {
         return Err(Rejection {
             code: 500,
             reason: String::new(),
-            message: format!(
-                "failed to create typed patch object ({place}): .{unknown}: field not declared in schema"
-            ),
+            message: format!("failed to create typed patch object ({place}): {why}"),
         });
     }
-    let mut new = stored.clone();
-    let mut applied = body.clone();
     if let Some(fields) = applied.as_object_mut() {
         fields.remove("status");
     }
+    let mut new = stored.clone();
     patch::apply(&mut new, &applied);
     super::coerce::prune_nulls(&mut new);
     super::coerce::default(&mut new);
@@ -232,6 +218,7 @@ fn applied(stored: &Value, body: &Value) -> Result<Value, Rejection> {
 /// The checks of every change of the main resource (UPD-1…UPD-7, CEL).
 pub fn store(old: &Value, mut new: Value, gates: Gates) -> Result<Value, Rejection> {
     let before = &old["metadata"];
+    current(before, &new["metadata"])?;
     keep_system_fields(before, &mut new["metadata"]);
     // The status is a subresource.
     if let Some(fields) = new.as_object_mut() {
@@ -256,12 +243,32 @@ pub fn store(old: &Value, mut new: Value, gates: Gates) -> Result<Value, Rejecti
     if !denied.is_empty() {
         return Err(errors::denied(&name, &denied));
     }
-    let version = |o: &Value| o["metadata"]["resourceVersion"].clone();
-    if !version(old).is_null() && version(old) != version(&new) {
-        let why = "the object has been modified; please apply your changes to the latest version and try again";
-        return Err(conflict(&name, why));
-    }
     Ok(new)
+}
+
+/// A change must be one of the stored version.
+fn current(before: &Value, metadata: &Value) -> Result<(), Rejection> {
+    let text = |metadata: &Value, key: &str| metadata[key].as_str().unwrap_or("").to_owned();
+    let (stored, given) = (
+        text(before, "resourceVersion"),
+        text(metadata, "resourceVersion"),
+    );
+    let name = text(before, "name");
+    if stored.is_empty() || stored == given {
+        return Ok(());
+    }
+    if given.is_empty() || given == "0" {
+        let words = "must be specified for an update";
+        let error = FieldError::invalid("metadata.resourceVersion", "0", words);
+        let name = quoted(&name);
+        return Err(Rejection {
+            code: 422,
+            reason: "Invalid".to_owned(),
+            message: format!("jobsets.jobset.x-k8s.io {name} is invalid: {error}"),
+        });
+    }
+    let why = "the object has been modified; please apply your changes to the latest version and try again";
+    Err(conflict(&name, why))
 }
 
 /// Nobody but the server changes these.
@@ -269,18 +276,13 @@ fn keep_system_fields(before: &Value, metadata: &mut Value) {
     let Some(fields) = metadata.as_object_mut() else {
         return;
     };
-    for key in [
-        "generation",
-        "creationTimestamp",
-        "deletionTimestamp",
-        "managedFields",
-    ] {
+    for key in ["generation", "creationTimestamp", "managedFields"] {
         match before.get(key) {
             Some(value) => fields.insert(key.to_owned(), value.clone()),
             None => fields.remove(key),
         };
     }
-    for key in ["uid", "deletionGracePeriodSeconds"] {
+    for key in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
         if let Some(value) = before.get(key) {
             fields.entry(key).or_insert(value.clone());
         }

@@ -228,6 +228,39 @@ pub fn number_text(number: &Number) -> String {
     }
 }
 
+/// A form in which objects that Go takes for equal are equal: empty is nil, quantities count by their value.
+pub fn semantic(ty: &Type, value: &Value) -> Value {
+    let filled = |value: &Value| match value {
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(entries) => !entries.is_empty(),
+        other => !other.is_null(),
+    };
+    match (&ty.kind, value) {
+        (Kind::Quantity, Value::String(text)) => match quantity::value(text) {
+            Some((digits, scale)) => format!("{digits}e{scale}").into(),
+            None => value.clone(),
+        },
+        (Kind::Struct(name), Value::Object(fields)) => {
+            let known = tables().of(name).fields.iter();
+            let found = known.filter_map(|f| Some((f, fields.get(f.name)?)));
+            let lists = |f: &Field| matches!(f.ty.kind, Kind::List(_) | Kind::Map(_));
+            let kept = found.filter(|(f, v)| !lists(f) || filled(v));
+            kept.map(|(f, v)| (f.name.to_owned(), semantic(&f.ty, v)))
+                .collect()
+        }
+        (Kind::List(item), Value::Array(items)) => {
+            items.iter().map(|v| semantic(item, v)).collect()
+        }
+        (Kind::Map(item), Value::Object(entries)) => {
+            let entries = entries.iter();
+            entries
+                .map(|(k, v)| (k.clone(), semantic(item, v)))
+                .collect()
+        }
+        _ => value.clone(),
+    }
+}
+
 /// A list of structs as Go's JSON package writes it: fields in the order of the struct.
 pub fn written(ty: &Type, value: &Value) -> String {
     let mut out = String::new();

@@ -146,14 +146,6 @@ pub fn create_errors(metadata: &Value) -> Vec<FieldError> {
 pub fn update_errors(old: &Value, new: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let empty = |v: &Value| v.as_str().unwrap_or("").is_empty();
-    if !empty(&old["resourceVersion"]) && empty(&new["resourceVersion"]) {
-        let words = "must be specified for an update";
-        errors.push(FieldError::invalid(
-            "metadata.resourceVersion",
-            "\"\"",
-            words,
-        ));
-    }
     for field in ["name", "namespace", "uid"] {
         if !empty(&old[field]) && old[field] != new[field] {
             let value = quoted(new[field].as_str().unwrap_or(""));
@@ -161,7 +153,15 @@ pub fn update_errors(old: &Value, new: &Value) -> Vec<FieldError> {
             errors.push(FieldError::invalid(path, value, "field is immutable"));
         }
     }
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
+        if old[field] != new[field] {
+            let value = go::written_plain(&new[field]);
+            let path = format!("metadata.{field}");
+            errors.push(FieldError::invalid(path, value, "field is immutable"));
+        }
+    }
     common(new, &mut errors);
+    finalizers(new, &mut errors);
     errors
 }
 

@@ -58,6 +58,7 @@ pub fn canonical(text: &str) -> Result<String, String> {
     let (value, scale, format) = match format {
         Format::Binary => {
             let value = magnitude.checked_mul(1 << exponent).ok_or(NUMERIC_WRONG)?;
+            let value = value.min(i128::from(i64::MAX).saturating_mul(pow10(-scale)));
             let below_one = value < pow10(-scale) && value > 0;
             let format = if below_one { Format::Si } else { format };
             (value, scale, format)
@@ -66,6 +67,25 @@ pub fn canonical(text: &str) -> Result<String, String> {
     };
     let (value, scale) = round_up_to_nano(value, scale);
     Ok(written(sign * value, scale, format))
+}
+
+/// A form that two quantities share if they are equal, however they are written.
+pub fn value(text: &str) -> Option<(i128, i32)> {
+    let parts = split(text.trim())?;
+    let (format, exponent) = interpret(parts.suffix)?;
+    let digits: i128 = format!("{}{}", parts.num, parts.denom).parse().ok()?;
+    let scale = -(parts.denom.len() as i32);
+    let (mut value, mut scale) = match format {
+        Format::Binary => (digits.checked_mul(1 << exponent)?, scale),
+        _ => (digits, scale.saturating_add(exponent)),
+    };
+    if value == 0 {
+        return Some((0, 0));
+    }
+    while value % 10 == 0 {
+        (value, scale) = (value / 10, scale.saturating_add(1));
+    }
+    Some((if parts.negative { -value } else { value }, scale))
 }
 
 struct Parts<'a> {
@@ -182,7 +202,21 @@ fn binary(mut value: i128) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::canonical;
+    use super::{canonical, value};
+
+    #[test]
+    fn equal_quantities_share_a_value() {
+        for (a, b, equal) in [
+            ("1", "1000m", true),
+            ("1", "1e0", true),
+            ("1Gi", "1024Mi", true),
+            ("1G", "1Gi", false),
+            ("0", "0m", true),
+            ("-1", "1", false),
+        ] {
+            assert_eq!(value(a) == value(b), equal, "{a} {b}");
+        }
+    }
 
     #[test]
     fn quantities_are_rewritten_as_go_rewrites_them() {

@@ -40,6 +40,24 @@ pub fn status_errors(status: &Value, old: Option<&Value>) -> Vec<FieldError> {
     errors
 }
 
+/// The first reason why server-side apply cannot take an object apart.
+pub fn untyped(object: &Value) -> Option<String> {
+    let root = Type {
+        name: JOBSET,
+        kind: Kind::Struct(JOBSET),
+    };
+    let mut found = Vec::new();
+    check(&root, &Rules::default(), "", object, None, &mut found);
+    found.retain(|e| e.kind == ErrorKind::TypeInvalid);
+    unique(&root, &[], "", object, &mut found);
+    let first = found.into_iter().next()?;
+    let value = first.value.unwrap_or_default();
+    Some(match first.kind {
+        ErrorKind::Duplicate => format!(".{}: duplicate entries for key {value}", first.path),
+        _ => format!(".{}: unexpected type {value}", first.path),
+    })
+}
+
 /// Whether CEL is not even tried.
 pub fn blocks_cel(errors: &[FieldError]) -> bool {
     use ErrorKind::{NotSupported, Required, TooLong, TooMany, TypeInvalid};

@@ -3,6 +3,7 @@
 //! Pure; errors come in the order of upstream's code. CEL's transition rules are the schema's business.
 
 use super::errors::FieldError;
+use super::types::{Kind, Type};
 use super::webhook_create::items;
 use super::webhook_volumes::jobs_written;
 use super::{Gates, go};
@@ -16,6 +17,7 @@ const SUSPENDED: [&str; 5] = [
     "/template/spec/template/spec/tolerations",
     "/template/spec/template/spec/schedulingGates",
 ];
+const REPLICATED_JOB: &str = "v1alpha2.ReplicatedJob";
 const PARALLELISM: &str = "/template/spec/parallelism";
 const COMPLETIONS: &str = "/template/spec/completions";
 
@@ -48,7 +50,7 @@ pub fn errors(old: &Value, new: &Value, gates: Gates) -> Result<Vec<FieldError>,
             }
         }
     }
-    if old_jobs != masked {
+    if !same(old_jobs, &masked) {
         let masked = json!({"replicatedJobs": masked});
         let value = jobs_written(new, &masked);
         errors.push(immutable("spec.replicatedJobs", value));
@@ -59,6 +61,17 @@ pub fn errors(old: &Value, new: &Value, gates: Gates) -> Result<Vec<FieldError>,
         errors.push(immutable("spec.managedBy", value));
     }
     Ok(errors)
+}
+
+/// Upstream compares semantically: `1000m` is `1`.
+fn same(old: &[Value], new: &[Value]) -> bool {
+    let ty = Type {
+        name: REPLICATED_JOB,
+        kind: Kind::Struct(REPLICATED_JOB),
+    };
+    let form =
+        |jobs: &[Value]| -> Vec<Value> { jobs.iter().map(|j| go::semantic(&ty, j)).collect() };
+    form(old) == form(new)
 }
 
 fn immutable(path: &str, value: String) -> FieldError {

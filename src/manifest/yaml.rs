@@ -27,6 +27,30 @@ pub fn parse(source: &Source) -> Result<Vec<Node>, Diagnostics> {
     Ok(documents.into_iter().filter(|d| !d.is_null()).collect())
 }
 
+/// A key written twice: line and name.
+pub type DuplicateKey = (u32, String);
+
+/// The first document as lenient readers take it: the last of equal keys counts, and the first of them is named.
+pub fn first_document(
+    source: &Source,
+) -> Result<(Option<Node>, Option<DuplicateKey>), Diagnostics> {
+    let mut lenient = options();
+    lenient.duplicate_keys = serde_yaml::DuplicateKeyPolicy::LastWins;
+    let documents: Result<Vec<Node>, _> =
+        serde_yaml::from_multiple_with_options(&source.text, lenient);
+    let documents = documents.map_err(|e| explain(source, &e))?;
+    let strict: Result<Vec<Node>, Error> =
+        serde_yaml::from_multiple_with_options(&source.text, options());
+    let duplicate = match strict.as_ref().map_err(Error::without_snippet) {
+        Err(e @ Error::DuplicateMappingKey { key, .. }) => {
+            let line = e.location().map(position).unwrap_or_default().line;
+            Some((line, key.clone().unwrap_or_default()))
+        }
+        _ => None,
+    };
+    Ok((documents.into_iter().next(), duplicate))
+}
+
 /// The error for a text that is not even read.
 pub fn too_large(file: &str, bytes: u64) -> Diagnostic {
     let mib = bytes >> 20;

@@ -45,7 +45,7 @@ impl Sink for Observer {
                 self.history.record(record, texts);
                 self.steps.record(record, texts);
             }
-            Kind::Decisions | Kind::Corner => self.history.record(record, texts),
+            _ => self.history.record(record, texts),
         }
     }
 }
@@ -67,17 +67,8 @@ fn is_in_place(recording: &Recording) -> bool {
 
 /// Compares, whatever became of the run.
 pub fn compare(file: &str, recording: &Recording, run: Result<&Observed, NoRun>) -> FileResult {
-    let mut result = FileResult {
-        file: file.to_owned(),
-        kind: recording.kind,
-        about: recording.about.clone(),
-        not_simulated: None,
-        differences: None,
-        play: None,
-        milestones: Vec::new(),
-        restart: None,
-        requests: Vec::new(),
-    };
+    let mut result = FileResult::new(file, recording.kind);
+    result.about = recording.about.clone();
     match run {
         Err(NoRun::NotSimulated(NotSimulated(reason))) => result.not_simulated = Some(reason),
         Err(NoRun::Refused(reason)) if recording.kind == Kind::Times => {

@@ -3,6 +3,10 @@
 //! Must never fit anything to a recording: what it feeds to a run is what the file says was played, and the flags.
 //! Only `simulate` knows the engine and the manifest reader.
 
+pub mod admission;
+mod admission_compare;
+mod admission_create;
+mod admission_update;
 pub mod compare;
 pub mod decisions;
 #[cfg(test)]
@@ -43,7 +47,7 @@ const GATE_FAILED: u8 = 5;
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// Recordings (schema jobset-sim/recording/v1), or directories of them
+    /// Recordings (schema jobset-sim/recording/v1 or jobset-sim/admission-recording/v1), or directories of them
     #[arg(required = true, value_name = "RECORDING")]
     pub recordings: Vec<String>,
     #[arg(long, value_enum, default_value = "text")]
@@ -86,7 +90,12 @@ pub fn run(args: &Args) -> u8 {
     };
     let files: Vec<FileResult> = recordings
         .par_iter()
-        .map(|(file, recording)| simulate::validate(file, recording, &defaults, &overrides))
+        .map(|(file, input)| match input {
+            Input::Recording(recording) => {
+                simulate::validate(file, recording, &defaults, &overrides)
+            }
+            Input::Admission(cases) => admission::validate(file, cases),
+        })
         .collect();
     let totals = Totals::of(&files);
     let verdict = check_gates(&gates, &totals);
@@ -104,7 +113,13 @@ pub fn run(args: &Args) -> u8 {
     }
 }
 
-type Prepared = (Overrides, Vec<Gate>, Vec<(String, Recording)>);
+/// What was read from one file.
+enum Input {
+    Recording(Box<Recording>),
+    Admission(admission::File),
+}
+
+type Prepared = (Overrides, Vec<Gate>, Vec<(String, Input)>);
 
 /// Everything that can be wrong before the first run, all of it at once.
 fn prepare(args: &Args) -> Result<Prepared, Vec<String>> {
@@ -123,16 +138,20 @@ fn prepare(args: &Args) -> Result<Prepared, Vec<String>> {
             Err(error) => keep(error),
         }
     }
-    let read: Vec<Result<(String, Recording), String>> = files
+    let read: Vec<Result<(String, Input), String>> = files
         .into_par_iter()
         .map(|file| {
             let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
-            let recording = read::read(&file, &text)?;
-            Ok((file, recording))
+            let input = if admission::is_admission(&text) {
+                Input::Admission(admission::read(&file, &text)?)
+            } else {
+                Input::Recording(Box::new(read::read(&file, &text)?))
+            };
+            Ok((file, input))
         })
         .collect();
     let recordings = read.into_iter().filter_map(|r| r.map_err(&mut keep).ok());
-    let recordings: Vec<(String, Recording)> = recordings.collect();
+    let recordings: Vec<(String, Input)> = recordings.collect();
     if errors.is_empty() {
         Ok((overrides, gates, recordings))
     } else {

@@ -38,15 +38,18 @@ fn file_json(file: &FileResult) -> Value {
         out.insert("notSimulated".to_owned(), json!(reason));
     }
     if let Some(differences) = &file.differences {
-        let list: Vec<Value> = differences
-            .iter()
-            .map(|d| json!({"path": d.path, "recorded": d.recorded, "simulated": d.simulated}))
-            .collect();
+        let list: Vec<Value> = differences.iter().map(difference_json).collect();
         let mut decisions = json!({"equal": list.is_empty(), "differences": list});
         if let Some(play) = &file.play {
             decisions["play"] = json!(play);
         }
         out.insert("decisions".to_owned(), decisions);
+    }
+    if let Some(a) = &file.admission {
+        let list: Vec<Value> = a.differences.iter().map(difference_json).collect();
+        let (equal, total) = (a.count.equal, a.count.total);
+        let admission = json!({"equal": equal, "total": total, "differences": list});
+        out.insert("admission".to_owned(), admission);
     }
     if !file.milestones.is_empty() {
         let list: Vec<Value> = file.milestones.iter().map(milestone_json).collect();
@@ -60,6 +63,10 @@ fn file_json(file: &FileResult) -> Value {
         out.insert("restart".to_owned(), restart);
     }
     Value::Object(out)
+}
+
+fn difference_json(d: &Difference) -> Value {
+    json!({"path": d.path, "recorded": d.recorded, "simulated": d.simulated})
 }
 
 fn milestone_json(m: &Milestone) -> Value {
@@ -113,7 +120,8 @@ fn file_rows(file: &FileResult) -> Vec<[String; 5]> {
             text(""),
         ]);
     }
-    for d in file.differences.iter().flatten() {
+    let admission = file.admission.iter().flat_map(|a| &a.differences);
+    for d in file.differences.iter().flatten().chain(admission) {
         let (recorded, simulated) = (plain(&d.recorded), plain(&d.simulated));
         rows.push([
             text("difference"),

@@ -32,8 +32,7 @@ fn check_head(file: &str, text: &str) -> Result<(), String> {
     if text.trim_start().starts_with('[') {
         serde_json::from_str::<IgnoredAny>(text).map_err(not_json)?;
         return Err(format!(
-            "{file}: a list, not one recording; this command reads schema {SCHEMA}, and admission recordings are \
-             another format that it does not read"
+            "{file}: a list of admission cases, not one recording"
         ));
     }
     let head: Head = serde_json::from_str(text).map_err(not_json)?;

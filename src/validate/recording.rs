@@ -17,6 +17,10 @@ pub enum Kind {
     Times,
     Corner,
     Nodes,
+    /// Admission recordings have a format of their own.
+    Create,
+    Update,
+    Children,
 }
 
 impl Kind {
@@ -26,6 +30,9 @@ impl Kind {
             Kind::Times => "times",
             Kind::Corner => "corner",
             Kind::Nodes => "nodes",
+            Kind::Create => "create",
+            Kind::Update => "update",
+            Kind::Children => "children",
         }
     }
 }

@@ -81,6 +81,33 @@ pub struct FileResult {
     pub milestones: Vec<Milestone>,
     pub restart: Option<Restart>,
     pub requests: Vec<RequestDifference>,
+    /// Only for admission recordings.
+    pub admission: Option<Admission>,
+}
+
+impl FileResult {
+    /// Nothing found yet.
+    pub fn new(file: &str, kind: Kind) -> FileResult {
+        FileResult {
+            file: file.to_owned(),
+            kind,
+            about: String::new(),
+            not_simulated: None,
+            differences: None,
+            play: None,
+            milestones: Vec::new(),
+            restart: None,
+            requests: Vec::new(),
+            admission: None,
+        }
+    }
+}
+
+/// The cases of one admission recording.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Admission {
+    pub count: Equal,
+    pub differences: Vec<Difference>,
 }
 
 /// Counts over all files.
@@ -120,6 +147,11 @@ impl Totals {
                 count.total += 1;
                 count.equal += usize::from(differences.is_empty());
             }
+            if let Some(admission) = &file.admission {
+                let count = totals.admission.get_or_insert_default();
+                count.total += admission.count.total;
+                count.equal += admission.count.equal;
+            }
             errors.extend(
                 file.restart
                     .iter()
@@ -152,17 +184,7 @@ pub mod tests {
     use super::*;
 
     pub fn file(kind: Kind) -> FileResult {
-        FileResult {
-            file: format!("{}.json", kind.as_str()),
-            kind,
-            about: String::new(),
-            not_simulated: None,
-            differences: None,
-            play: None,
-            milestones: Vec::new(),
-            restart: None,
-            requests: Vec::new(),
-        }
+        FileResult::new(&format!("{}.json", kind.as_str()), kind)
     }
 
     pub fn restart(recorded_s: f64, simulated_s: Option<f64>) -> Restart {

@@ -210,3 +210,20 @@ fn refusal(recording: &Recording, scenario: &Scenario) -> Option<NoRun> {
         }),
     }
 }
+
+/// YAML as the API server reads it: the object, and what a strict reader would say of keys written twice.
+pub fn yaml(text: &str) -> Result<(Value, Vec<String>), String> {
+    let source = manifest::Source {
+        file: String::new(),
+        text: text.to_owned(),
+    };
+    let (node, duplicate) = manifest::yaml::first_document(&source).map_err(|e| {
+        let first = e.0.into_iter().next();
+        format!("yaml: {}", first.map_or(String::new(), |d| d.message))
+    })?;
+    let strict = duplicate.map(|(line, key)| {
+        format!("yaml: unmarshal errors:\n  line {line}: key {key:?} already set in map")
+    });
+    let object = node.map_or(Value::Null, |node| node.to_json());
+    Ok((object, strict.into_iter().collect()))
+}

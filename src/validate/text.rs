@@ -38,6 +38,12 @@ fn file_text(out: &mut String, file: &FileResult) {
     if let Some(differences) = &file.differences {
         differences_text(out, differences, file.play.as_deref());
     }
+    if let Some(a) = &file.admission {
+        line!(out, "  {} of {} cases equal", a.count.equal, a.count.total);
+        if !a.differences.is_empty() {
+            differences_text(out, &a.differences, None);
+        }
+    }
     // The steps of a lost node are many; only those that differ are shown, above.
     if file.kind == Kind::Times && !file.milestones.is_empty() {
         milestones_text(out, &file.milestones);
