@@ -66,6 +66,9 @@ pub struct RunArgs {
     /// Threads for --seeds [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+    /// Print the JobSets as the API server would store them, all defaults filled in, and do not run
+    #[arg(long)]
+    pub show_effective: bool,
     /// Write the run directory here; it must not exist yet
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

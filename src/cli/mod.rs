@@ -5,6 +5,7 @@
 pub mod args;
 mod demo;
 mod fail;
+mod effective;
 mod inputs;
 mod load;
 mod output;

@@ -2,7 +2,7 @@
 
 use super::args::{Format, RunArgs, Trace};
 use super::load::{self, Loaded};
-use super::{Failure, output, seeds};
+use super::{Failure, effective, output, seeds};
 use crate::engine::Simulation;
 use crate::metrics::summary::Summary;
 use crate::metrics::{Folded, Folds, RunView};
@@ -15,6 +15,9 @@ use crate::spec::Scenario;
 use std::fs::File;
 
 pub fn cli(args: &RunArgs) -> Result<(), Failure> {
+    if args.show_effective {
+        return effective::cli(args);
+    }
     let loaded = load::run(args)?;
     if !args.quiet {
         notices(&loaded);

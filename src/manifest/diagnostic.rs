@@ -22,6 +22,8 @@ pub struct Diagnostic {
     pub message: String,
     pub legal: Option<String>,
     pub suggestion: Option<String>,
+    /// The API server's sentence, where it would refuse the object, too.
+    pub server: Option<String>,
     pub snippet: String,
 }
 
@@ -131,6 +133,9 @@ impl fmt::Display for Diagnostic {
         }
         if let Some(legal) = &self.legal {
             write!(f, "\n{gutter} = legal: {legal}")?;
+        }
+        if let Some(server) = &self.server {
+            write!(f, "\n{gutter} = the API server would say: {server}")?;
         }
         Ok(())
     }

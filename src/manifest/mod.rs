@@ -17,6 +17,7 @@ pub mod presets;
 mod read;
 pub mod scenario;
 pub mod schema;
+pub mod server;
 pub mod shape;
 mod shapes;
 mod suggest;

@@ -1,5 +1,6 @@
 //! All integration tests, in one binary: one link, one run.
 
+mod admission;
 mod allocation;
 mod checker;
 mod coverage;

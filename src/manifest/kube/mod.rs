@@ -18,7 +18,7 @@ use super::node::Node;
 use super::path::{self, Path};
 use super::shape::Shape;
 use super::shapes::jobset::JOBSET;
-use super::{files, yaml};
+use super::{files, server, yaml};
 use crate::spec;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -209,13 +209,28 @@ impl Reader<'_> {
             &mut self.unmodelled,
         );
         if self.report.found.len() > before {
-            return;
+            return self.server_says(&node, before);
         }
         let mut jobset = jobset::convert(&node, &mut self.report);
         jobset.object = Some(Arc::new(node.to_json()));
         validate::validate(&jobset, &node, &mut self.report);
+        self.server_says(&node, before);
         let place = format!("{}:{}", self.report.source.file, node.at.line);
         self.found.jobsets.push((jobset, place));
+    }
+
+    /// The API server's sentence goes to the object's first error; if there is none, it is the error.
+    fn server_says(&mut self, node: &Node, before: usize) {
+        let Some(sentence) = server::refusal(node) else {
+            return;
+        };
+        match self.report.found.get_mut(before) {
+            Some(first) => first.server = Some(sentence),
+            None => {
+                let message = "the API server would refuse this JobSet";
+                self.report.error(node.at, message).server = Some(sentence);
+            }
+        }
     }
 }
 
