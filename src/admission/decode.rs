@@ -3,7 +3,7 @@
 //! Pure. Must never look at values below `metadata`, except to drop what the schema does not know.
 
 use super::errors::{bad_request, quoted};
-use super::{FieldValidation, Rejection, coerce, meta};
+use super::{FieldValidation, Rejection, coerce, go, meta};
 use serde_json::Value;
 
 pub const API_VERSION: &str = "jobset.x-k8s.io/v1alpha2";
@@ -101,6 +101,7 @@ fn type_of(body: &Value) -> Result<(String, String), Rejection> {
 /// The object after the schema's coercion, and what was dropped.
 fn coerced(body: &Value, kind: &str, version: &str) -> Result<(Value, Vec<String>), String> {
     let mut object = body.clone();
+    go::whole_numbers(&mut object);
     let mut unknown = Vec::new();
     let metadata = match body.get("metadata") {
         Some(metadata) => {

@@ -228,6 +228,20 @@ pub fn number_text(number: &Number) -> String {
     }
 }
 
+/// Writes `2.0` as the `2` that it is after Go has read and written it.
+pub fn whole_numbers(value: &mut Value) {
+    match value {
+        Value::Number(n) if n.is_f64() => {
+            if let Ok(whole) = number_text(n).parse::<i64>() {
+                *value = whole.into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
+        Value::Object(fields) => fields.values_mut().for_each(whole_numbers),
+        _ => {}
+    }
+}
+
 /// A form in which objects that Go takes for equal are equal: empty is nil, quantities count by their value.
 pub fn semantic(ty: &Type, value: &Value) -> Value {
     let filled = |value: &Value| match value {

@@ -141,10 +141,11 @@ fn stored_claim_spec(spec: &Value) -> Value {
 
 /// `spec.replicatedJobs` as Go writes it; an empty list differs from none.
 pub fn jobs_written(object: &Value, read: &Value) -> String {
-    let list = &read["replicatedJobs"];
-    let list = match (list, &object["spec"]["replicatedJobs"]) {
-        (Value::Null, Value::Array(_)) => &json!([]),
-        _ => list,
+    // Go's JSON leaves out both; only the stored object tells nil from empty.
+    let list = match &object["spec"]["replicatedJobs"] {
+        Value::Array(items) if items.is_empty() => &json!([]),
+        Value::Array(_) => &read["replicatedJobs"],
+        _ => &Value::Null,
     };
     let ty = tables()
         .of("v1alpha2.JobSetSpec")

@@ -75,6 +75,8 @@ fn options() -> serde_yaml::Options {
             max_total_replayed_events: ALIAS_NODES_MAX,
             max_replay_stack_depth: 16,
         },
+        // As Kubernetes' YAML 1.1 reads file modes.
+        legacy_octal_numbers: true,
         non_finite_float_policy: serde_yaml::NonFiniteFloatPolicy::PassThrough,
         with_snippet: false,
     }
