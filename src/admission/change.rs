@@ -276,6 +276,7 @@ fn keep_system_fields(before: &Value, metadata: &mut Value) {
     let Some(fields) = metadata.as_object_mut() else {
         return;
     };
+    meta::dedup_owners(fields);
     for key in ["generation", "creationTimestamp", "managedFields"] {
         match before.get(key) {
             Some(value) => fields.insert(key.to_owned(), value.clone()),

@@ -100,11 +100,24 @@ pub fn quoted(text: &str) -> String {
             c if (c as u32) < 0x20 || c as u32 == 0x7f => {
                 out.push_str(&format!("\\x{:02x}", c as u32));
             }
+            c if !is_printable(c) && c as u32 > 0xffff => {
+                out.push_str(&format!("\\U{:08x}", c as u32));
+            }
+            c if !is_printable(c) => out.push_str(&format!("\\u{:04x}", c as u32)),
             c => out.push(c),
         }
     }
     out.push('"');
     out
+}
+
+/// Go's notion, as far as names are written: no control, no space but the common one, no format, no private use.
+fn is_printable(c: char) -> bool {
+    let unseen = matches!(
+        c as u32,
+        0xad | 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x206f | 0xe000..=0xf8ff | 0xfeff | 0xfff9..=0xfffb
+    );
+    c == ' ' || !(c.is_control() || c.is_whitespace() || unseen)
 }
 
 /// One error as it is, several in brackets; equal sentences once.
@@ -162,5 +175,39 @@ pub fn bad_request(message: impl Into<String>) -> Rejection {
         code: 400,
         reason: "BadRequest".to_owned(),
         message: message.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_quoted_as_go_quotes_them() {
+        for (text, expected) in [
+            ("a b", "\"a b\""),
+            ("a\"\\", "\"a\\\"\\\\\""),
+            ("\n\t\u{1}\u{7f}", "\"\\n\\t\\x01\\x7f\""),
+            ("caf\u{e9}", "\"caf\u{e9}\""),
+            ("\u{a0}\u{200b}", "\"\\u00a0\\u200b\""),
+        ] {
+            assert_eq!(quoted(text), expected);
+        }
+    }
+
+    #[test]
+    fn several_errors_stand_in_brackets_and_equal_ones_once() {
+        let one = FieldError::internal("x");
+        let two = FieldError::invalid("a.b", "1", "y");
+        let message = |errors: &[FieldError]| invalid("n", errors).message;
+        let head = "JobSet.jobset.x-k8s.io \"n\" is invalid: ";
+        assert_eq!(
+            message(std::slice::from_ref(&one)),
+            format!("{head}<nil>: Internal error: x")
+        );
+        assert_eq!(
+            message(&[one.clone(), two, one]),
+            format!("{head}[<nil>: Internal error: x, a.b: Invalid value: 1: y]")
+        );
     }
 }

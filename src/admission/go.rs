@@ -147,7 +147,8 @@ fn write_field(field: &Field, read: Option<Value>) -> Option<Value> {
         _ => false,
     };
     let is_zero = field.omit_zero && value.is_null();
-    (!(field.omit_empty && empty) && !is_zero).then_some(value)
+    let omitted = (field.omit_empty && empty) || is_zero;
+    (!omitted).then_some(value)
 }
 
 /// Go's zero value, as Go writes it.

@@ -69,11 +69,17 @@ fn unknown_in(ty: &Type, value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What a POST may not say is dropped, equal owners are one, the name is made.
+/// What a POST may not say is dropped, equal owners are one.
 pub fn complete(metadata: &mut Map<String, Value>, namespace: &str) {
     for field in SYSTEM {
         metadata.remove(field);
     }
+    dedup_owners(metadata);
+    metadata.insert("namespace".to_owned(), namespace.into());
+}
+
+/// Equal owners count once.
+pub fn dedup_owners(metadata: &mut Map<String, Value>) {
     if let Some(Value::Array(owners)) = metadata.get_mut("ownerReferences") {
         let mut kept: Vec<Value> = Vec::new();
         for owner in owners.drain(..) {
@@ -83,7 +89,6 @@ pub fn complete(metadata: &mut Map<String, Value>, namespace: &str) {
         }
         *owners = kept;
     }
-    metadata.insert("namespace".to_owned(), namespace.into());
 }
 
 /// The name that stands for a generated one.

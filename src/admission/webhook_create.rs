@@ -171,7 +171,9 @@ impl<'a> Webhook<'a> {
         if let Some(completions) = job["completions"].as_i64()
             && job["completionMode"] == "Indexed"
         {
-            let pod = format!("{longest}-{}-abcde", completions - 1);
+            // The code counts in 32 bits.
+            let last = (completions as i32).wrapping_sub(1);
+            let pod = format!("{longest}-{last}-abcde");
             label(&path, &pod, &longest, &exceeds("pod"), errors);
         }
     }

@@ -114,6 +114,7 @@ pub fn run(args: &Args) -> u8 {
 }
 
 /// What was read from one file.
+#[derive(Debug)]
 enum Input {
     Recording(Box<Recording>),
     Admission(admission::File),
