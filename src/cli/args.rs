@@ -37,6 +37,9 @@ pub enum Command {
     /// Look at clusters
     #[command(after_help = "Example: jobset-sim topology show topologies/tpu-5000.yaml")]
     Topology(TopologyArgs),
+    /// Explain what would be made of a manifest
+    #[command(after_help = "Example: jobset-sim explain children -f jobset.yaml --format json")]
+    Explain(ExplainArgs),
 }
 
 #[derive(Debug, Args)]
@@ -123,6 +126,37 @@ pub enum TopologyCommand {
     /// Show the pools of a topology file and what they add up to
     #[command(after_help = "Example: jobset-sim topology show topologies/tpu-5000.yaml")]
     Show { file: PathBuf },
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    #[command(subcommand)]
+    pub command: ExplainCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ExplainCommand {
+    /// Print the Jobs, Services, claims and pods that would be created
+    #[command(after_help = "Example: jobset-sim explain children -f jobset.yaml")]
+    Children(ExplainChildrenArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainChildrenArgs {
+    /// Manifests: a file, a directory, or - for standard input; repeatable
+    #[arg(short = 'f', value_name = "FILE|DIR|-", required = true)]
+    pub manifests: Vec<String>,
+    #[arg(long, value_enum, default_value_t = ObjectFormat::Yaml)]
+    pub format: ObjectFormat,
+    /// Gates of the JobSet manager, e.g. RestartJob=true; all are off unless named
+    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',')]
+    pub feature_gates: Vec<String>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ObjectFormat {
+    Yaml,
+    Json,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]

@@ -98,7 +98,7 @@ pub fn topology(path: &Path) -> Result<(Source, Topology), Failure> {
     Ok((source, topology))
 }
 
-fn stdin() -> Result<Source, Failure> {
+pub fn stdin() -> Result<Source, Failure> {
     let mut text = String::new();
     std::io::stdin()
         .lock()
@@ -115,7 +115,7 @@ pub fn invalid(errors: Diagnostics) -> Failure {
 }
 
 /// Texts of the manifest files at `path`, in the reader's order. What cannot be read, the reader has reported.
-fn copies(path: &Path, files: &mut Vec<(String, String)>) {
+pub fn copies(path: &Path, files: &mut Vec<(String, String)>) {
     if path.is_dir() {
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         let mut inside: Vec<PathBuf> = entries.map(|e| e.path()).collect();

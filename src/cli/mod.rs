@@ -4,6 +4,8 @@
 
 pub mod args;
 mod demo;
+mod explain;
+mod explain_yaml;
 mod fail;
 mod effective;
 mod inputs;
@@ -89,5 +91,6 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Validate(args) => Ok(crate::validate::run(args)),
         Command::Schema(args) => schema::cli(args).map(|()| 0),
         Command::Topology(args) => topology::cli(args).map(|()| 0),
+        Command::Explain(args) => explain::cli(args).map(|()| 0),
     }
 }

@@ -31,6 +31,12 @@ pub use scenario::{LoadedScenario, parse_scenario, read_scenario, scenario_from_
 pub use schema::json_schema;
 pub use topology::read_topology;
 
+/// All documents of a text as the API's JSON, unchecked.
+pub fn documents(source: &Source) -> Result<Vec<serde_json::Value>, Diagnostics> {
+    let documents = yaml::parse(source)?;
+    Ok(documents.iter().map(node::Node::to_json).collect())
+}
+
 #[cfg(test)]
 mod tests;
 

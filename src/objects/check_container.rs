@@ -52,7 +52,7 @@ pub fn containers(pod: &Pod, path: &Path, errors: &mut Errors) {
             errors.duplicate(&at.child("name"), &name.into());
         }
         check_probes::probes(container, pod.spec, &at, errors);
-        restart_rules(container, false, &at, errors);
+        restart_rules(container, &at, errors);
     }
     host_ports(found, path, errors);
 }
@@ -66,7 +66,7 @@ pub fn init_containers(pod: &Pod, path: &Path, errors: &mut Errors) {
     for (k, container) in list(pod.spec, "initContainers").iter().enumerate() {
         let (at, name) = (path.index(k), text(container, "name"));
         common(container, pod, &at, errors);
-        restart_rules(container, true, &at, errors);
+        restart_rules(container, &at, errors);
         if names.contains(&name) {
             errors.duplicate(&at.child("name"), &name.into());
         }
@@ -409,7 +409,7 @@ fn devices(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
 }
 
 /// Restart policy and rules of one container (beta since Kubernetes 1.35).
-fn restart_rules(container: &Value, init: bool, path: &Path, errors: &mut Errors) {
+fn restart_rules(container: &Value, path: &Path, errors: &mut Errors) {
     let policy = &container["restartPolicy"];
     let rules = list(container, "restartPolicyRules");
     if policy.is_null() {
@@ -424,11 +424,6 @@ fn restart_rules(container: &Value, init: bool, path: &Path, errors: &mut Errors
         errors.unsupported(&path.child("restartPolicy"), policy, &legal);
     }
     let at = path.child("restartPolicyRules");
-    if init && policy == "Always" && !rules.is_empty() {
-        let detail =
-            "restartPolicyRules are not allowed for init containers with restart policy Always";
-        errors.forbidden(&at, detail);
-    }
     for (k, rule) in rules.iter().enumerate() {
         restart_rule(rule, &at.index(k), errors);
     }

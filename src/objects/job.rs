@@ -77,7 +77,24 @@ pub fn job(slot: &JobSlot) -> Value {
     let suspend = jobset["spec"]["suspend"].as_bool().unwrap_or(false);
     object(&mut job, "spec").insert("suspend".into(), suspend.into());
     add_claims(&mut job["spec"]["template"]["spec"], jobset);
+    omit_empty_lists(&mut job["spec"]);
     job
+}
+
+/// Lists that Go writes even when they are empty.
+const KEPT_WHEN_EMPTY: [&str; 4] = ["containers", "nodeSelectorTerms", "rules", "values"];
+
+/// The controller posts its own types, and those leave empty lists out.
+fn omit_empty_lists(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            let empty = |v: &Value| v.is_null() || v.as_array().is_some_and(Vec::is_empty);
+            fields.retain(|name, v| !empty(v) || KEPT_WHEN_EMPTY.contains(&name.as_str()));
+            fields.values_mut().for_each(omit_empty_lists);
+        }
+        Value::Array(items) => items.iter_mut().for_each(omit_empty_lists),
+        _ => {}
+    }
 }
 
 /// The reference that makes the JobSet the controller of a child.

@@ -22,6 +22,8 @@ mod pod_webhook;
 mod quantity;
 mod service;
 mod sha1;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 pub use change::{elastic_patch, resize, resume, suspend};

@@ -7,6 +7,11 @@ pub mod admission;
 mod admission_compare;
 mod admission_create;
 mod admission_update;
+pub mod children;
+mod children_cluster;
+mod children_compare;
+pub mod children_documents;
+mod children_schedule;
 pub mod compare;
 pub mod decisions;
 #[cfg(test)]

@@ -31,6 +31,15 @@ pub fn defaults() -> Result<Defaults, String> {
 /// How much earlier than the recorded JobSet the others of its cluster are submitted.
 const HEAD_START: Duration = Duration::from_secs(2);
 
+/// All documents of a YAML text.
+pub fn documents(file: &str, text: &str) -> Result<Vec<Value>, String> {
+    let source = manifest::Source {
+        file: file.to_owned(),
+        text: text.to_owned(),
+    };
+    manifest::documents(&source).map_err(|e| e.to_string())
+}
+
 /// Simulates one recording and compares.
 pub fn validate(
     file: &str,

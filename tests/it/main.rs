@@ -10,6 +10,7 @@ mod golden;
 mod growth;
 mod headline;
 mod moments;
+mod objects;
 mod paranoid;
 mod policy;
 mod regressions;

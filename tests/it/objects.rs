@@ -1,0 +1,167 @@
+//! Child objects against the recordings of a real control plane: what was created, what was refused and with which words.
+
+use crate::support;
+use jobset_sim::objects::{self, JobSlot, NO_UID};
+use jobset_sim::validate::{children, children_documents};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// One admission recording: its path, and its cases without the header.
+fn recording(kind: &str) -> Option<(PathBuf, Vec<Value>)> {
+    let wanted = format!("{kind}.json");
+    let files = support::recordings("admission");
+    let path = files.into_iter().find(|p| p.ends_with(&wanted))?;
+    let text = std::fs::read_to_string(&path).expect("a recording can be read");
+    let cases: Vec<Value> = serde_json::from_str(&text).expect("a recording is JSON");
+    Some((path, cases.into_iter().skip(1).collect()))
+}
+
+#[test]
+fn every_recorded_jobset_gets_the_recorded_children() {
+    let Some((path, cases)) = recording("children") else {
+        return;
+    };
+    let mut wrong = Vec::new();
+    for case in &cases {
+        let documents = children_documents::documents(&path.display().to_string(), case);
+        let found = children::compare(case, &documents.expect("documents can be read"));
+        for difference in found.iter().take(4) {
+            wrong.push(format!(
+                "{}\n  recorded  {}\n  simulated {}",
+                difference.path, difference.recorded, difference.simulated
+            ));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} differences in {} cases\n{}",
+        wrong.len(),
+        cases.len(),
+        wrong.join("\n")
+    );
+}
+
+/// Cases of `create.json` that were watched: the id, the stored JobSet, what was seen of it.
+fn observed() -> Vec<(String, Value, Value)> {
+    let cases = recording("create").map_or(Vec::new(), |(_, cases)| cases);
+    let watched = cases
+        .into_iter()
+        .filter(|c| c["off"]["observed"].is_object());
+    let parts = watched.map(|case| {
+        let id = case["id"].as_str().unwrap_or("").to_owned();
+        let observed = case["off"]["observed"].clone();
+        let mut jobset = case["off"]["object"].clone();
+        jobset["metadata"]["namespace"] = observed["jobsets"][0]["metadata"]["namespace"].clone();
+        (id, jobset, observed)
+    });
+    parts.collect()
+}
+
+/// Every refusal of a Job of this stored JobSet, as the JobSet controller words it.
+fn refusals(jobset: &Value) -> Vec<String> {
+    let rjs = jobset["spec"]["replicatedJobs"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let mut found = Vec::new();
+    for (replicated_job, rj) in rjs.iter().enumerate() {
+        for index in 0..rj["replicas"].as_u64().unwrap_or(0) as u32 {
+            let slot = JobSlot {
+                jobset,
+                replicated_job,
+                index,
+                restarts: 0,
+                job_restarts: None,
+            };
+            if let Err(refused) = objects::admit_job(&objects::job(&slot)) {
+                let text = format!(
+                    "job \"{}\" creation failed with error: {}",
+                    slot.name(),
+                    refused.message
+                );
+                found.push(text.replace(NO_UID, "<uid>"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_api_server_refuses_bad_job_templates_in_the_recorded_words() {
+    let mut compared = 0;
+    for (id, jobset, observed) in observed() {
+        let errors = observed["reconcile_errors"]
+            .as_array()
+            .into_iter()
+            .flatten();
+        let texts = errors.filter_map(|e| e["error"].as_str());
+        let recorded: Vec<&str> = texts
+            .filter(|t| t.contains("creation failed with error"))
+            .collect();
+        let own = refusals(&jobset);
+        let jobs = observed["jobs"].as_array().map_or(0, Vec::len);
+        if recorded.is_empty() {
+            assert!(jobs == 0 || own.is_empty(), "{id}: {own:#?}");
+            continue;
+        }
+        compared += 1;
+        assert_eq!(
+            own.first().map(String::as_str),
+            recorded.first().copied(),
+            "{id}"
+        );
+    }
+    let recordings = !support::recordings("admission").is_empty();
+    assert!(!recordings || compared >= 15, "only {compared} refusals");
+}
+
+#[test]
+fn services_claims_and_pods_are_refused_in_the_recorded_words() {
+    let mut compared = 0;
+    for (id, jobset, observed) in observed() {
+        let jobset = &jobset;
+        let mut own: Vec<String> = Vec::new();
+        let mut keep = |answer: Result<Value, jobset_sim::admission::Rejection>| {
+            own.extend(answer.err().map(|refused| refused.message));
+        };
+        objects::service(jobset)
+            .map(|s| objects::admit_service(&s))
+            .into_iter()
+            .for_each(&mut keep);
+        objects::claims(jobset)
+            .iter()
+            .map(objects::admit_claim)
+            .for_each(&mut keep);
+        let around = objects::Surroundings::default();
+        let rjs = jobset["spec"]["replicatedJobs"]
+            .as_array()
+            .map_or(0, Vec::len);
+        for replicated_job in 0..rjs {
+            let slot = JobSlot {
+                jobset,
+                replicated_job,
+                index: 0,
+                restarts: 0,
+                job_restarts: None,
+            };
+            if let Ok(job) = objects::admit_job(&objects::job(&slot)) {
+                let pod = objects::pod(&job, Some(0));
+                keep(objects::admit_pod(&pod, "<rand>", &around));
+            }
+        }
+        let events = observed["events"].as_array().into_iter().flatten();
+        let wanted = [
+            "FailedCreate",
+            "HeadlessServiceCreationFailed",
+            "PVCCreationFailed",
+        ];
+        for event in events.filter(|e| wanted.iter().any(|w| e["reason"] == *w)) {
+            let note = event["note"].as_str().unwrap_or("");
+            let note = note.strip_prefix("Error creating: ").unwrap_or(note);
+            assert!(own.iter().any(|o| o == note), "{id}\n{note}\n{own:#?}");
+            compared += 1;
+        }
+    }
+    let recordings = !support::recordings("admission").is_empty();
+    assert!(!recordings || compared >= 5, "only {compared} refusals");
+}
