@@ -400,7 +400,11 @@ spec:
   - name: b
     replicas: 1
     dependsOn: [{name: a, status: Ready}]
-    template: {spec: {parallelism: 1, completions: 1, template: {spec: {restartPolicy: Always, containers: [{name: c, image: i}]}}}}
+    template:
+      spec:
+        parallelism: 1
+        completions: 1
+        template: {spec: {restartPolicy: Always, containers: [{name: c, image: i}]}}
 ";
 
     fn explained(text: &str) -> Result<Vec<Entry>, Failure> {

@@ -378,7 +378,7 @@ fn status(job: &Value, active: usize) -> Value {
     if active > 0 {
         status["active"] = json!(active);
     }
-    if !job["spec"]["backoffLimitPerIndex"].is_null() && !suspended(job) {
+    if !job["spec"]["backoffLimitPerIndex"].is_null() {
         status["failedIndexes"] = json!("");
     }
     status
