@@ -108,7 +108,9 @@ fn rules<'a>(s: &Subject<'a>) -> Vec<(usize, &'a FailurePolicyRule, &'a Node)> {
     let Some(policy) = &s.jobset.spec.failure_policy else {
         return Vec::new();
     };
-    let nodes = s.at_path(&["failurePolicy"]).map_or(&[][..], |p| list(p, "rules"));
+    let nodes = s
+        .at_path(&["failurePolicy"])
+        .map_or(&[][..], |p| list(p, "rules"));
     let both = policy.rules.iter().zip(nodes).enumerate();
     both.map(|(i, (rule, node))| (i, rule, node)).collect()
 }
@@ -188,10 +190,15 @@ fn rule_shadowed(s: &Subject) -> Vec<Hit> {
                     &e.on_job_failure_message_patterns,
                     &rule.on_job_failure_message_patterns,
                 )
-                && e.on_job_failure_message_patterns.iter().all(|p| re2::compile(p).is_some())
+                && e.on_job_failure_message_patterns
+                    .iter()
+                    .all(|p| re2::compile(p).is_some())
         });
         if let Some((_, winner, _)) = earlier {
-            let detail = format!("rule {:?} matches all that {:?} matches", winner.name, rule.name);
+            let detail = format!(
+                "rule {:?} matches all that {:?} matches",
+                winner.name, rule.name
+            );
             hits.push(hit(node.at, detail));
         }
     }
@@ -267,7 +274,10 @@ fn rule_duplicate_entry(s: &Subject) -> Vec<Hit> {
             for (i, item) in items.iter().enumerate() {
                 if items[..i].iter().any(|other| other.value == item.value) {
                     let what = item.as_str().unwrap_or("");
-                    hits.push(hit(item.at, format!("{what:?} in {key} of rule {:?}", rule.name)));
+                    hits.push(hit(
+                        item.at,
+                        format!("{what:?} in {key} of rule {:?}", rule.name),
+                    ));
                 }
             }
         }
@@ -311,7 +321,11 @@ fn backoff_before_restart(s: &Subject) -> Vec<Hit> {
             && template.backoff_limit_per_index.is_none()
             && template.pod_failure_policy.is_none();
         if implicit && rj.spec.replicas > 0 && template.pods() > 1 {
-            let detail = format!("replicatedJob {:?} with {} pods a Job", rj.name(), template.pods());
+            let detail = format!(
+                "replicatedJob {:?} with {} pods a Job",
+                rj.name(),
+                template.pods()
+            );
             hits.push(hit(rj.at("template"), detail));
         }
     }
@@ -327,7 +341,10 @@ fn grace_period(s: &Subject) -> Vec<Hit> {
         let grace = rj.pod_spec().termination_grace_period_s;
         if grace > LONG_GRACE_S && rj.pods() > 0 {
             let at = rj.pod_at("terminationGracePeriodSeconds");
-            hits.push(hit(at, format!("{grace} s in replicatedJob {:?}", rj.name())));
+            hits.push(hit(
+                at,
+                format!("{grace} s in replicatedJob {:?}", rj.name()),
+            ));
         }
     }
     hits

@@ -162,7 +162,11 @@ fn startup_order(s: &Subject) -> Vec<Hit> {
     }
     let mut hits = Vec::new();
     for rj in &running {
-        let waits = |name: &str| running.iter().any(|o| o.name() == name && o.index != rj.index);
+        let waits = |name: &str| {
+            running
+                .iter()
+                .any(|o| o.name() == name && o.index != rj.index)
+        };
         if let Some(entry) = rj.spec.depends_on.iter().find(|d| waits(&d.name)) {
             let detail = format!("{:?} waits for {:?}", rj.name(), entry.name);
             hits.push(hit(rj.at("dependsOn"), detail));
@@ -189,9 +193,7 @@ fn agents<'a>(s: &Subject<'a>) -> Vec<(Rj<'a>, &'a Node)> {
     if !in_place(s) {
         return Vec::new();
     }
-    let knows = |c: &Node, name: &str| {
-        list(c, "env").iter().any(|e| text(e, "name") == Some(name))
-    };
+    let knows = |c: &Node, name: &str| list(c, "env").iter().any(|e| text(e, "name") == Some(name));
     let mut found = Vec::new();
     for rj in s.rjs() {
         let agent = list(rj.pod, "initContainers").iter().find(|c| {
@@ -217,17 +219,28 @@ fn no_barrier(s: &Subject) -> Vec<Hit> {
 /// Place, period and longest wait of an agent's startup probe.
 fn probe(agent: &Node) -> Option<(Pos, i64, i64)> {
     let probe = agent.get("startupProbe")?;
-    let period = int(probe, "periodSeconds").filter(|p| *p > 0).unwrap_or(PROBE_PERIOD_S);
-    let failures = int(probe, "failureThreshold").filter(|f| *f > 0).unwrap_or(PROBE_FAILURES);
+    let period = int(probe, "periodSeconds")
+        .filter(|p| *p > 0)
+        .unwrap_or(PROBE_PERIOD_S);
+    let failures = int(probe, "failureThreshold")
+        .filter(|f| *f > 0)
+        .unwrap_or(PROBE_FAILURES);
     let delay = int(probe, "initialDelaySeconds").unwrap_or(0);
-    Some((place(agent, "startupProbe"), period, delay.saturating_add(period.saturating_mul(failures))))
+    Some((
+        place(agent, "startupProbe"),
+        period,
+        delay.saturating_add(period.saturating_mul(failures)),
+    ))
 }
 
 fn slow_probe(s: &Subject) -> Vec<Hit> {
     let mut hits = Vec::new();
     for (rj, agent) in agents(s) {
         if let Some((at, period, _)) = probe(agent).filter(|p| p.1 > SLOW_PERIOD_S) {
-            hits.push(hit(at, format!("every {period} s in replicatedJob {:?}", rj.name())));
+            hits.push(hit(
+                at,
+                format!("every {period} s in replicatedJob {:?}", rj.name()),
+            ));
         }
     }
     hits
@@ -237,7 +250,10 @@ fn barrier_timeout(s: &Subject) -> Vec<Hit> {
     let mut hits = Vec::new();
     for (rj, agent) in agents(s) {
         if let Some((at, _, wait)) = probe(agent).filter(|p| p.2 < SHORT_BARRIER_S) {
-            hits.push(hit(at, format!("after {wait} s in replicatedJob {:?}", rj.name())));
+            hits.push(hit(
+                at,
+                format!("after {wait} s in replicatedJob {:?}", rj.name()),
+            ));
         }
     }
     hits
@@ -268,18 +284,28 @@ fn job_can_fail(rj: &Rj) -> bool {
 }
 
 fn budget_shared(s: &Subject) -> Vec<Hit> {
-    let Some(policy) = s.jobset.spec.failure_policy.as_ref().filter(|_| in_place(s)) else {
+    let Some(policy) = s
+        .jobset
+        .spec
+        .failure_policy
+        .as_ref()
+        .filter(|_| in_place(s))
+    else {
         return Vec::new();
     };
-    let Some(rj) = s.rjs().into_iter().find(|rj| rj.pods() > 0 && job_can_fail(rj)) else {
+    let Some(rj) = s
+        .rjs()
+        .into_iter()
+        .find(|rj| rj.pods() > 0 && job_can_fail(rj))
+    else {
         return Vec::new();
     };
     // The rule that decides about this replicatedJob's failures whatever their reason.
     let decides = policy.rules.iter().find(|r| {
-        let targeted = r.target_replicated_jobs.is_empty()
-            || r.target_replicated_jobs.contains(&rj.spec.name);
-        let any = r.on_job_failure_reasons.is_empty()
-            && r.on_job_failure_message_patterns.is_empty();
+        let targeted =
+            r.target_replicated_jobs.is_empty() || r.target_replicated_jobs.contains(&rj.spec.name);
+        let any =
+            r.on_job_failure_reasons.is_empty() && r.on_job_failure_message_patterns.is_empty();
         targeted && any
     });
     let counted = decides.is_none_or(|r| {
@@ -295,12 +321,22 @@ fn budget_shared(s: &Subject) -> Vec<Hit> {
     if !counted || explained || max_restarts(s) <= 0 {
         return Vec::new();
     }
-    let detail = format!("Jobs of {:?} can fail, and maxRestarts is {}", rj.name(), max_restarts(s));
+    let detail = format!(
+        "Jobs of {:?} can fail, and maxRestarts is {}",
+        rj.name(),
+        max_restarts(s)
+    );
     vec![hit(s.at(&["failurePolicy", "maxRestarts"]), detail)]
 }
 
 fn ignore_not_subtracted(s: &Subject) -> Vec<Hit> {
-    let Some(policy) = s.jobset.spec.failure_policy.as_ref().filter(|_| in_place(s)) else {
+    let Some(policy) = s
+        .jobset
+        .spec
+        .failure_policy
+        .as_ref()
+        .filter(|_| in_place(s))
+    else {
         return Vec::new();
     };
     let nodes = list(s.at_path(&["failurePolicy"]).unwrap_or(s.node), "rules");
@@ -335,7 +371,10 @@ fn pod_may_succeed(s: &Subject) -> Vec<Hit> {
 
 fn disabled(s: &Subject) -> Vec<Hit> {
     match in_place(s) && bypassed(s) {
-        true => vec![hit(s.annotation_at(DISABLE_IN_PLACE_RESTART), "on this JobSet")],
+        true => vec![hit(
+            s.annotation_at(DISABLE_IN_PLACE_RESTART),
+            "on this JobSet",
+        )],
         false => Vec::new(),
     }
 }
@@ -353,7 +392,10 @@ fn rules_too_new(s: &Subject) -> Vec<Hit> {
             let rules = &container.restart_policy_rules;
             let needs = if rules.iter().any(everything) { 35 } else { 34 };
             if !rules.is_empty() && version < Version::new(needs) {
-                let detail = format!("container {:?} needs Kubernetes 1.{needs}, this is 1.{}", container.name, version.minor);
+                let detail = format!(
+                    "container {:?} needs Kubernetes 1.{needs}, this is 1.{}",
+                    container.name, version.minor
+                );
                 hits.push(hit(place(node, "restartPolicyRules"), detail));
             }
         }

@@ -2,7 +2,7 @@
 
 use super::subject::{Rj, Subject, int, list, place, text};
 use super::trap::{Check, Hit, Severity, Trap, hit};
-use crate::spec::{CompletionMode, DependsOnStatus, Operator, StartupPolicyOrder};
+use crate::spec::{CompletionMode, DependsOnStatus, Operator, StartupPolicyOrder, SuccessPolicy};
 
 pub const TRAPS: &[Trap] = &[
     Trap {
@@ -154,7 +154,11 @@ fn depends_on_nothing(s: &Subject) -> Vec<Hit> {
             continue;
         };
         if rj.index != other.index {
-            let detail = format!("{:?} waits for {:?}, which has {why}", rj.name(), other.name());
+            let detail = format!(
+                "{:?} waits for {:?}, which has {why}",
+                rj.name(),
+                other.name()
+            );
             hits.push(hit(at, detail));
         }
     }
@@ -193,7 +197,12 @@ fn in_order_readiness_probe(s: &Subject) -> Vec<Hit> {
 }
 
 fn nothing_to_run(s: &Subject) -> Vec<Hit> {
-    if s.jobset.spec.replicated_jobs.iter().any(|rj| rj.replicas > 0) {
+    if s.jobset
+        .spec
+        .replicated_jobs
+        .iter()
+        .any(|rj| rj.replicas > 0)
+    {
         return Vec::new();
     }
     let detail = match s.jobset.spec.replicated_jobs.is_empty() {
@@ -204,7 +213,7 @@ fn nothing_to_run(s: &Subject) -> Vec<Hit> {
 }
 
 fn parallelism_zero(s: &Subject) -> Vec<Hit> {
-    let policy = &s.jobset.spec.success_policy;
+    let policy = success_policy(s);
     if policy.operator == Operator::Any {
         return Vec::new();
     }
@@ -236,7 +245,7 @@ fn completions_zero(s: &Subject) -> Vec<Hit> {
 }
 
 fn success_of_nothing(s: &Subject) -> Vec<Hit> {
-    let policy = &s.jobset.spec.success_policy;
+    let policy = success_policy(s);
     let targets = &policy.target_replicated_jobs;
     let rjs = s.rjs();
     let targeted = |rj: &&Rj| targets.contains(&rj.spec.name);
@@ -246,11 +255,14 @@ fn success_of_nothing(s: &Subject) -> Vec<Hit> {
         return Vec::new();
     }
     let detail = format!("targets {}", targets.join(", "));
-    vec![hit(s.at(&["successPolicy", "targetReplicatedJobs"]), detail)]
+    vec![hit(
+        s.at(&["successPolicy", "targetReplicatedJobs"]),
+        detail,
+    )]
 }
 
 fn any_counts_initializer(s: &Subject) -> Vec<Hit> {
-    let policy = &s.jobset.spec.success_policy;
+    let policy = success_policy(s);
     if policy.operator != Operator::Any {
         return Vec::new();
     }
@@ -268,7 +280,10 @@ fn any_counts_initializer(s: &Subject) -> Vec<Hit> {
 
 fn ttl_zero(s: &Subject) -> Vec<Hit> {
     match s.jobset.spec.ttl_seconds_after_finished {
-        Some(0) => vec![hit(s.at(&["ttlSecondsAfterFinished"]), "ttlSecondsAfterFinished is 0")],
+        Some(0) => vec![hit(
+            s.at(&["ttlSecondsAfterFinished"]),
+            "ttlSecondsAfterFinished is 0",
+        )],
         _ => Vec::new(),
     }
 }
@@ -280,4 +295,9 @@ fn managed_by_other(s: &Subject) -> Vec<Hit> {
         }
         _ => Vec::new(),
     }
+}
+
+/// All of everything where none is stored (DEF-1).
+pub fn success_policy(s: &Subject) -> SuccessPolicy {
+    s.jobset.spec.success_policy.clone().unwrap_or_default()
 }

@@ -1,0 +1,66 @@
+//! The table of traps as a document, and one trap explained.
+
+use super::table;
+use super::trap::Trap;
+use std::fmt::Write;
+
+const HEAD: &str = include_str!("docs-head.md");
+const TAIL: &str = include_str!("docs-tail.md");
+
+/// `docs/lint.md`, whole.
+pub fn markdown() -> String {
+    let mut out = HEAD.to_owned();
+    for (theme, traps) in table::THEMES {
+        let _ = writeln!(out, "\n## {theme}\n");
+        for trap in traps {
+            let _ = writeln!(
+                out,
+                "### `{}`\n\n{}: {}. Rules {}; seen in {}.\n\n{}\n\n*Fix:* {}\n",
+                trap.name,
+                capital(trap.severity.as_str()),
+                trap.title,
+                trap.rules.join(", "),
+                trap.check.needs(),
+                trap.consequence,
+                trap.fix
+            );
+        }
+    }
+    out.push_str(TAIL);
+    out
+}
+
+/// One line a trap, for a terminal.
+pub fn list() -> String {
+    let mut out = String::new();
+    for (theme, traps) in table::THEMES {
+        let _ = writeln!(out, "{theme}");
+        for trap in traps {
+            let severity = trap.severity.as_str();
+            let _ = writeln!(out, "  {:<33} {severity:<8} {}", trap.name, trap.title);
+        }
+    }
+    out
+}
+
+/// All that is known about one trap.
+pub fn explain(trap: &Trap) -> String {
+    format!(
+        "{} ({}): {}\n\n  then   {}\n  fix    {}\n  rules  {}\n  needs  {}\n",
+        trap.name,
+        trap.severity.as_str(),
+        trap.title,
+        trap.consequence,
+        trap.fix,
+        trap.rules.join(", "),
+        trap.check.needs()
+    )
+}
+
+fn capital(word: &str) -> String {
+    let mut chars = word.chars();
+    match chars.next() {
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}

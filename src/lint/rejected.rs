@@ -1,0 +1,147 @@
+//! What the API server answers to a creation, and the reader's own words for it.
+
+use super::finding::{Finding, Kind};
+use super::subject::Target;
+use super::trap::Severity;
+use super::{json, places};
+use crate::admission::{self, FieldValidation, Gates, Rejection};
+use crate::manifest::diagnostic::Diagnostic;
+use crate::manifest::kube::inspect::{Inspected, Object};
+use crate::objects;
+use serde_json::Value;
+
+pub enum Verdict {
+    /// Not an object that is looked at.
+    Other,
+    Accepted {
+        stored: Value,
+        /// Per replicatedJob: why its Jobs are refused.
+        refused: Vec<Option<String>>,
+        /// Of an update: why the same could not be created.
+        creation: Option<String>,
+    },
+    Rejected(Rejection),
+    /// Our reader cannot say what it is; nobody asked the server.
+    Unreadable,
+}
+
+pub fn gates(target: Target) -> Gates {
+    Gates {
+        in_place_restart: target.gates.in_place_restart,
+        restart_job: target.gates.restart_job,
+        elastic_job_set: target.gates.elastic_jobset,
+    }
+}
+
+/// POST as kubectl sends it.
+pub fn post(object: &Value, target: Target) -> Result<Value, Rejection> {
+    let namespace = object["metadata"]["namespace"].as_str();
+    let request = admission::Create {
+        object,
+        namespace: namespace.filter(|n| !n.is_empty()).unwrap_or("default"),
+        gates: gates(target),
+        existing_claims: &[],
+    };
+    admission::post(&request, FieldValidation::Strict, &[]).result
+}
+
+pub fn create(object: &Object, target: Target) -> Verdict {
+    if object.jobset.is_none() {
+        return match object.errors.is_empty() {
+            true => Verdict::Other,
+            false => Verdict::Unreadable,
+        };
+    }
+    match post(&json::of(&object.node), target) {
+        Ok(stored) => Verdict::Accepted {
+            refused: refusals(&stored, target),
+            stored,
+            creation: None,
+        },
+        Err(rejection) => Verdict::Rejected(rejection),
+    }
+}
+
+/// What the API server would say to the first Job of each replicatedJob.
+pub fn refusals(stored: &Value, target: Target) -> Vec<Option<String>> {
+    let rjs = stored["spec"]["replicatedJobs"].as_array();
+    let one = |(replicated_job, rj): (usize, &Value)| {
+        if rj["replicas"].as_i64() == Some(0) {
+            return None;
+        }
+        let slot = objects::JobSlot {
+            jobset: stored,
+            replicated_job,
+            index: 0,
+            restarts: 0,
+            job_restarts: target.gates.restart_job.then_some(0),
+        };
+        let refusal = objects::admit_job(&objects::job(&slot)).err();
+        refusal.map(|r| r.message)
+    };
+    rjs.into_iter().flatten().enumerate().map(one).collect()
+}
+
+/// The findings of a rejection: our own words with their places first, the server's sentence beside them.
+pub fn findings(file: &Inspected, object: &Object, verdict: &Verdict) -> Vec<Finding> {
+    let (rejection, fix) = match verdict {
+        Verdict::Rejected(rejection) => (Some(rejection), fix_of(rejection)),
+        Verdict::Unreadable => (None, String::new()),
+        _ => return Vec::new(),
+    };
+    let server = rejection.map(sentence);
+    let mut diagnostics = object.errors.clone();
+    if diagnostics.is_empty() {
+        let message = rejection.map_or("", |r| r.message.as_str());
+        diagnostics = from_server(file, object, message);
+    }
+    let jobset = object.jobset.as_ref();
+    let finding = |(i, diagnostic): (usize, Diagnostic)| Finding {
+        kind: Kind::Rejected,
+        severity: Severity::Error,
+        name: "rejected",
+        rules: &[],
+        jobset: jobset.map_or(String::new(), |j| j.name.clone()),
+        diagnostic,
+        consequence: String::new(),
+        fix: if i == 0 { fix.clone() } else { String::new() },
+        // Once is enough: it is about all of them.
+        server: server.clone().filter(|_| i == 0),
+    };
+    diagnostics.into_iter().enumerate().map(finding).collect()
+}
+
+/// `422 Invalid: <sentence>`
+fn sentence(rejection: &Rejection) -> String {
+    match rejection.reason.as_str() {
+        "" => format!("{}: {}", rejection.code, rejection.message),
+        reason => format!("{} {reason}: {}", rejection.code, rejection.message),
+    }
+}
+
+/// One diagnostic for each field that the sentence names, or one for the object.
+fn from_server(file: &Inspected, object: &Object, message: &str) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for path in places::paths(message) {
+        if let Some(at) = places::locate(&object.node, &path) {
+            let text = format!("the API server refuses {path}");
+            found.push(Diagnostic::at(&file.source, at, text));
+        }
+    }
+    if found.is_empty() {
+        let text = "the API server refuses this JobSet";
+        found.push(Diagnostic::at(&file.source, object.node.at, text));
+    }
+    found
+}
+
+fn fix_of(rejection: &Rejection) -> String {
+    let contains = |text: &str| rejection.message.contains(text);
+    if contains("field is immutable") {
+        "Only suspend, ttlSecondsAfterFinished, coordinator and metadata can be changed freely. If nothing was changed, write completionMode and restartPolicy out, which JobSet sets at creation, or use kubectl apply --server-side.".to_owned()
+    } else if contains("feature gate is disabled") {
+        "Switch the feature gate on in the JobSet manager's configuration.".to_owned()
+    } else {
+        String::new()
+    }
+}
