@@ -31,6 +31,11 @@ pub enum Command {
         after_help = "Example: jobset-sim validate recordings/times/*.json --fail-if 'restart.error.p50 > 5%'"
     )]
     Validate(crate::validate::Args),
+    /// Say what the API server would refuse in manifests, and what it accepts and hurts later
+    #[command(
+        after_help = "Examples:\n  jobset-sim lint -f jobset.yaml -t topologies/small-16.yaml\n  jobset-sim lint -f manifests/ --fail-if 'lint.errors > 0' --format json\n  jobset-sim lint --update applied.yaml -f jobset.yaml\n\nExit codes: 0 accepted, with or without traps; 2 rejected; 5 --strict or --fail-if."
+    )]
+    Lint(LintArgs),
     /// Print the JSON Schema of a file format
     #[command(after_help = "Example: jobset-sim schema scenario > scenario.schema.json")]
     Schema(SchemaArgs),
@@ -88,6 +93,67 @@ pub struct RunArgs {
     /// What is told of the records and decisions
     #[arg(long, value_enum, default_value_t = Trace::Events)]
     pub trace: Trace,
+}
+
+#[derive(Debug, Args)]
+pub struct LintArgs {
+    /// A file, a directory, or - for standard input; repeatable
+    #[arg(short = 'f', value_name = "FILE|DIR|-", required_unless_present_any = ["list", "explain"])]
+    pub manifests: Vec<String>,
+    /// Cluster for the traps that need one: labels, domains, room, features of nodes
+    #[arg(short = 't', value_name = "TOPOLOGY")]
+    pub topology: Option<PathBuf>,
+    /// What is applied already; the manifests of -f replace it; repeatable
+    #[arg(long, value_name = "FILE|DIR")]
+    pub update: Vec<String>,
+    /// How the update is sent [default: apply]
+    #[arg(long, value_enum, requires = "update")]
+    pub method: Option<LintMethod>,
+    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
+    pub format: LintFormat,
+    /// Kubernetes version of the cluster [default: 1.36]
+    #[arg(long, value_name = "VERSION")]
+    pub kubernetes: Option<String>,
+    /// JobSet version of the cluster: 0.12 or 0.13 [default: 0.13]
+    #[arg(long, value_name = "VERSION")]
+    pub jobset: Option<String>,
+    /// JobSet's feature gates, e.g. InPlaceRestart=false,ElasticJobSet=true [default: those that the manifests use]
+    #[arg(long, value_name = "NAME=BOOL")]
+    pub feature_gates: Vec<String>,
+    /// Exit with code 5 if there is any trap
+    #[arg(long)]
+    pub strict: bool,
+    /// Exit with code 5 if this is true, e.g. 'lint.errors > 0'; repeatable
+    #[arg(long, value_name = "EXPR")]
+    pub fail_if: Vec<String>,
+    /// List all traps
+    #[arg(long)]
+    pub list: bool,
+    /// Explain one trap
+    #[arg(long, value_name = "TRAP")]
+    pub explain: Option<String>,
+    /// Print findings only
+    #[arg(long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default, ValueEnum)]
+pub enum LintMethod {
+    /// kubectl apply, client side
+    #[default]
+    Apply,
+    /// kubectl replace
+    Replace,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LintFormat {
+    Text,
+    Json,
+    Csv,
+    Md,
 }
 
 #[derive(Debug, Args)]

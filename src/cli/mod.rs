@@ -9,6 +9,8 @@ mod explain_yaml;
 mod fail;
 mod effective;
 mod inputs;
+mod lint;
+mod lint_output;
 mod load;
 mod output;
 mod run;
@@ -89,6 +91,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Run(args) => run::cli(args).map(|()| 0),
         Command::Demo(args) => demo::cli(args).map(|()| 0),
         Command::Validate(args) => Ok(crate::validate::run(args)),
+        Command::Lint(args) => lint::cli(args),
         Command::Schema(args) => schema::cli(args).map(|()| 0),
         Command::Topology(args) => topology::cli(args).map(|()| 0),
         Command::Explain(args) => explain::cli(args).map(|()| 0),

@@ -29,6 +29,7 @@ pub use kube::{Manifests, read_manifest_path, read_manifests, stored_jobset};
 pub use presets::{Assumption, assumptions, control_plane, preset_names, timing};
 pub use scenario::{LoadedScenario, parse_scenario, read_scenario, scenario_from_manifests};
 pub use schema::json_schema;
+pub use suggest::nearest;
 pub use topology::read_topology;
 
 /// All documents of a text as the API's JSON, unchecked.

@@ -1,0 +1,303 @@
+//! `lint`: what the API server would refuse in manifests, and what it accepts and hurts later.
+
+use super::args::LintArgs;
+use super::lint_output::{self, Shape};
+use super::{Failure, load, output};
+use crate::lint::{self, Inputs, Method, Report, Severity, Target};
+use crate::manifest::Diagnostics;
+use crate::manifest::kube::inspect::{self, Inspected};
+use crate::spec::{FailurePolicyAction, FeatureGates, JobSet, RestartStrategy, Version};
+
+const REJECTED: u8 = 2;
+const GATE_FAILED: u8 = 5;
+const GATES: [&str; 3] = ["InPlaceRestart", "RestartJob", "ElasticJobSet"];
+
+pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
+    if args.list {
+        return table(args);
+    }
+    if let Some(name) = &args.explain {
+        let trap = lint::table::named(name).ok_or_else(|| unknown(name))?;
+        output::result(&lint::docs::explain(trap))?;
+        return Ok(0);
+    }
+    let gates: Vec<Gate> = gates(args)?;
+    let files = files(&args.manifests)?;
+    let old = match args.update.is_empty() {
+        true => None,
+        false => Some(files_of_update(&args.update)?),
+    };
+    let topology = match &args.topology {
+        Some(path) => Some(load::topology(path)?.1),
+        None => None,
+    };
+    let target = target(args, &files)?;
+    let how = args.method.unwrap_or_default().into();
+    let report = lint::lint(&Inputs {
+        files: &files,
+        topology: topology.as_ref(),
+        update: old.as_ref().map(|files| (files.as_slice(), how)),
+        target,
+    });
+    if let (Some(old), false) = (&old, args.quiet) {
+        strangers(&files, old);
+    }
+    let shape = Shape {
+        color: output::style(&args.look).color,
+        verbose: !args.quiet,
+    };
+    output::result(&lint_output::render(args.format, &report, &shape)?)?;
+    Ok(code(&report, &gates))
+}
+
+fn code(report: &Report, gates: &[Gate]) -> u8 {
+    if report.rejected() > 0 {
+        return REJECTED;
+    }
+    match gates.iter().any(|gate| gate.failed(report)) {
+        true => GATE_FAILED,
+        false => 0,
+    }
+}
+
+fn table(args: &LintArgs) -> Result<u8, Failure> {
+    let text = match args.format {
+        super::args::LintFormat::Md => lint::docs::markdown(),
+        super::args::LintFormat::Json => lint_output::table_json()?,
+        super::args::LintFormat::Csv => lint_output::table_csv()?,
+        super::args::LintFormat::Text => lint::docs::list(),
+    };
+    output::result(&text)?;
+    Ok(0)
+}
+
+fn unknown(name: &str) -> Failure {
+    let known = lint::table::all().map(|t| t.name);
+    let near = crate::manifest::nearest(name, known);
+    let hint = match near {
+        Some(near) => format!("did you mean {near:?}?"),
+        None => "lint --list names all".to_owned(),
+    };
+    Failure::Invalid(format!("there is no trap {name:?}; {hint}"))
+}
+
+fn files(paths: &[String]) -> Result<Vec<Inspected>, Failure> {
+    let (mut files, mut errors) = (Vec::new(), Vec::new());
+    for path in paths {
+        match inspect::inspect_path(path) {
+            Ok(found) => files.extend(found),
+            Err(Diagnostics(found)) => errors.extend(found),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(load::invalid(Diagnostics(errors)));
+    }
+    Ok(files)
+}
+
+fn files_of_update(paths: &[String]) -> Result<Vec<Inspected>, Failure> {
+    let files = files(paths)?;
+    let jobsets = files
+        .iter()
+        .flat_map(|f| &f.objects)
+        .filter(|o| o.jobset.is_some());
+    match jobsets.count() {
+        0 => Err(Failure::Invalid(
+            "--update: there is no JobSet in it".to_owned(),
+        )),
+        _ => Ok(files),
+    }
+}
+
+/// New JobSets that no old one has the name of are linted as creations.
+fn strangers(files: &[Inspected], old: &[Inspected]) {
+    let key = |j: &JobSet| format!("{}/{}", j.namespace, j.name);
+    let names = |files: &[Inspected]| -> Vec<String> {
+        let objects = files.iter().flat_map(|f| &f.objects);
+        objects.filter_map(|o| o.jobset.as_ref().map(key)).collect()
+    };
+    let known = names(old);
+    for name in names(files).iter().filter(|n| !known.contains(n)) {
+        output::notice(&format!(
+            "note: JobSet {name} is not in --update; it is checked as a new one"
+        ));
+    }
+}
+
+fn target(args: &LintArgs, files: &[Inspected]) -> Result<Target, Failure> {
+    let minor = args.kubernetes.as_deref().map(minor).transpose()?;
+    if let Some(version) = args.jobset.as_deref()
+        && !["0.12", "0.13"].contains(&version.trim_start_matches('v'))
+    {
+        let message = format!("JobSet {version:?} is not known; legal: 0.12, 0.13");
+        return Err(Failure::Invalid(message));
+    }
+    let mut gates = needed(files);
+    for assignment in args.feature_gates.iter().flat_map(|g| g.split(',')) {
+        let (name, value) = assignment.split_once('=').unwrap_or((assignment, "true"));
+        let value: bool = value.parse().map_err(|_| {
+            Failure::Invalid(format!(
+                "--feature-gates {assignment:?}: write NAME=true or NAME=false"
+            ))
+        })?;
+        match name {
+            "InPlaceRestart" => gates.in_place_restart = value,
+            "RestartJob" => gates.restart_job = value,
+            "ElasticJobSet" => gates.elastic_jobset = value,
+            other => {
+                let legal = GATES.join(", ");
+                let message =
+                    format!("--feature-gates: there is no gate {other:?}; legal: {legal}");
+                return Err(Failure::Invalid(message));
+            }
+        }
+    }
+    Ok(Target {
+        kubernetes: Version::new(minor.unwrap_or(36)),
+        gates,
+    })
+}
+
+fn minor(text: &str) -> Result<u16, Failure> {
+    let parts: Vec<&str> = text.trim_start_matches('v').split('.').collect();
+    let minor = match parts.as_slice() {
+        ["1", minor] | ["1", minor, _] => minor.parse().ok(),
+        _ => None,
+    };
+    minor.ok_or_else(|| {
+        Failure::Invalid(format!(
+            "--kubernetes {text:?}: write a version such as 1.36"
+        ))
+    })
+}
+
+/// As for `run`: a gate that a JobSet needs is on.
+fn needed(files: &[Inspected]) -> FeatureGates {
+    use FailurePolicyAction as A;
+    let jobsets = || {
+        files
+            .iter()
+            .flat_map(|f| &f.objects)
+            .filter_map(|o| o.jobset.as_ref())
+    };
+    let single = |j: &JobSet| {
+        let rules = j.spec.failure_policy.iter().flat_map(|p| &p.rules);
+        let mut actions = rules.map(|r| r.action);
+        actions.any(|a| matches!(a, A::RestartJob | A::RestartJobAndIgnoreMaxRestarts))
+    };
+    FeatureGates {
+        in_place_restart: jobsets().any(|j| j.spec.strategy() == RestartStrategy::InPlaceRestart),
+        restart_job: jobsets().any(single),
+        elastic_jobset: false,
+    }
+}
+
+/// `lint.warnings > 0`
+struct Gate {
+    count: fn(&Report) -> usize,
+    holds: fn(usize, usize) -> bool,
+    limit: usize,
+}
+
+impl Gate {
+    fn failed(&self, report: &Report) -> bool {
+        (self.holds)((self.count)(report), self.limit)
+    }
+}
+
+type Count = fn(&Report) -> usize;
+type Holds = fn(usize, usize) -> bool;
+
+const COUNTS: [(&str, Count); 4] = [
+    ("lint.rejected", Report::rejected),
+    ("lint.errors", |r| r.traps(Severity::Error)),
+    ("lint.warnings", |r| r.traps(Severity::Warning)),
+    ("lint.traps", |r| {
+        r.traps(Severity::Error) + r.traps(Severity::Warning)
+    }),
+];
+
+/// Longest first, so that `>=` is not read as `>`.
+const OPERATORS: [(&str, Holds); 5] = [
+    (">=", |a, b| a >= b),
+    ("<=", |a, b| a <= b),
+    ("==", |a, b| a == b),
+    (">", |a, b| a > b),
+    ("<", |a, b| a < b),
+];
+
+fn gates(args: &LintArgs) -> Result<Vec<Gate>, Failure> {
+    let strict = args.strict.then(|| gate("lint.traps > 0"));
+    let given = args.fail_if.iter().map(|text| gate(text));
+    strict.into_iter().chain(given).collect()
+}
+
+fn gate(text: &str) -> Result<Gate, Failure> {
+    let form = "write NAME OPERATOR NUMBER, e.g. 'lint.warnings > 0', with >, >=, <, <= or ==";
+    let wrong = |what: &str| Failure::Invalid(format!("--fail-if {text:?}: {what}; {form}"));
+    let at = text
+        .find(['<', '>', '='])
+        .ok_or_else(|| wrong("no operator"))?;
+    let (name, rest) = text.split_at(at);
+    let count = COUNTS.iter().find(|(known, _)| *known == name.trim());
+    let names = COUNTS.map(|c| c.0).join(", ");
+    let (_, count) = count.ok_or_else(|| wrong(&format!("the names are {names}")))?;
+    let operator = OPERATORS
+        .iter()
+        .find_map(|(o, holds)| Some((holds, rest.strip_prefix(o)?)));
+    let (holds, limit) = operator.ok_or_else(|| wrong("no such operator"))?;
+    let limit = limit
+        .trim()
+        .parse()
+        .map_err(|_| wrong("the limit is no whole number"))?;
+    Ok(Gate {
+        count: *count,
+        holds: *holds,
+        limit,
+    })
+}
+
+impl From<super::args::LintMethod> for Method {
+    fn from(method: super::args::LintMethod) -> Method {
+        match method {
+            super::args::LintMethod::Apply => Method::Apply,
+            super::args::LintMethod::Replace => Method::Replace,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_is_a_name_an_operator_and_a_number() {
+        for (text, ok) in [
+            ("lint.warnings > 0", true),
+            ("lint.errors>=1", true),
+            ("lint.traps == 3", true),
+            ("warnings > 0", false),
+            ("lint.errors", false),
+            ("lint.errors = 1", false),
+            ("lint.errors > 1.5", false),
+            ("lint.errors > -1", false),
+        ] {
+            assert_eq!(gate(text).is_ok(), ok, "{text}");
+        }
+        let report = Report::default();
+        assert!(!gate("lint.errors > 0").unwrap().failed(&report));
+        assert!(gate("lint.errors >= 0").unwrap().failed(&report));
+    }
+
+    #[test]
+    fn versions_of_kubernetes_have_two_or_three_parts() {
+        for (text, minor_of) in [
+            ("1.36", Some(36)),
+            ("v1.34.2", Some(34)),
+            ("1", None),
+            ("2.0", None),
+        ] {
+            assert_eq!(minor(text).ok(), minor_of, "{text}");
+        }
+    }
+}
