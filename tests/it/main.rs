@@ -6,6 +6,7 @@ mod checker;
 mod coverage;
 mod decisions;
 mod determinism;
+mod enumerate;
 mod golden;
 mod growth;
 mod headline;

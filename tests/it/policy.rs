@@ -4,7 +4,7 @@
 
 mod job_cases;
 mod job_notation;
-mod notation;
+pub mod notation;
 mod properties;
 mod render;
 
