@@ -32,23 +32,8 @@ fn every_scenario_plays_as_its_golden_log_says() {
             continue;
         }
         let golden = std::fs::read_to_string(&path).unwrap_or_default();
-        if golden != now {
-            different.push(first_difference(&name, &golden, &now));
-        }
+        let file = format!("scenarios/{name}.log");
+        different.extend(support::first_difference(&file, &golden, &now));
     }
     assert!(different.is_empty(), "{}", different.join("\n"));
-}
-
-/// The first line that differs, with the two before it.
-fn first_difference(name: &str, golden: &str, now: &str) -> String {
-    let (golden, now): (Vec<&str>, Vec<&str>) = (golden.lines().collect(), now.lines().collect());
-    let same = golden.iter().zip(&now).take_while(|(a, b)| a == b).count();
-    let line = |of: &[&str]| of.get(same).copied().unwrap_or("(end)").to_owned();
-    let before = now[same.saturating_sub(2)..same].join("\n  ");
-    format!(
-        "scenarios/{name}.log:{}\n  {before}\n- {}\n+ {}",
-        same + 1,
-        line(&golden),
-        line(&now)
-    )
 }

@@ -3,6 +3,7 @@
 mod admission;
 mod allocation;
 mod checker;
+mod corpus;
 mod coverage;
 mod decisions;
 mod determinism;

@@ -86,3 +86,17 @@ pub fn recordings(kind: &str) -> Vec<PathBuf> {
 pub fn updating() -> bool {
     std::env::var_os("UPDATE_GOLDEN").is_some()
 }
+
+/// The first line in which a run differs from its golden log, with the two before it; `None`: they are equal.
+pub fn first_difference(file: &str, golden: &str, now: &str) -> Option<String> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (golden.lines().collect(), now.lines().collect());
+    if old == new {
+        return None;
+    }
+    let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let line = |of: &[&str]| of.get(same).copied().unwrap_or("(end)").to_owned();
+    let before = new[same.saturating_sub(2)..same].join("\n  ");
+    let (old, new) = (line(&old), line(&new));
+    let at = same + 1;
+    Some(format!("{file}:{at}\n  {before}\n- {old}\n+ {new}"))
+}

@@ -113,7 +113,7 @@ fn name(setup: &Setup, state: &State, error: bool) -> Result<&'static str, Strin
     if rjs.iter().all(|r| r.replicas == 0) {
         return Ok("C-10: no Job at all");
     }
-    let policy = &spec.success_policy;
+    let policy = spec.success_policy.clone().unwrap_or_default();
     let targets = |r: &&ReplicatedJob| {
         policy.target_replicated_jobs.is_empty() || policy.target_replicated_jobs.contains(&r.name)
     };
