@@ -5,7 +5,7 @@
 
 use super::recording::Kind;
 use super::result::{Admission, Difference, FileResult};
-use super::{admission_create, admission_update};
+use super::{admission_create, admission_update, children, children_documents};
 use crate::admission::Gates;
 use serde_json::Value;
 
@@ -62,17 +62,20 @@ pub fn read(file: &str, text: &str) -> Result<File, String> {
     })
 }
 
+fn compare_children(recording: &str, case: &Value) -> Vec<Difference> {
+    match children_documents::documents(recording, case) {
+        Ok(documents) => children::compare(case, &documents),
+        Err(problem) => vec![Difference::new("docs", "readable", problem)],
+    }
+}
+
 /// Plays every case and compares.
 pub fn validate(name: &str, file: &File) -> FileResult {
     let mut result = FileResult::new(name, file.kind);
-    let compare: fn(&Value) -> Vec<Difference> = match file.kind {
-        Kind::Create => admission_create::compare,
-        Kind::Update => admission_update::compare,
-        _ => {
-            let reason = "recordings of child objects are not compared";
-            result.not_simulated = Some(reason.to_owned());
-            return result;
-        }
+    let compare = |case: &Value| match file.kind {
+        Kind::Create => admission_create::compare(case),
+        Kind::Update => admission_update::compare(case),
+        _ => compare_children(name, case),
     };
     let mut found = Admission::default();
     for case in &file.cases {

@@ -97,6 +97,7 @@ pub fn pass(setup: &Setup, state: &mut State, plan: &mut Plan) -> Result<Did, St
         now: now(),
         service_exists: true,
         in_place: in_place(setup, state),
+        ties: Default::default(),
         job_name: &name,
     };
     reconcile(&view, plan);
