@@ -214,8 +214,8 @@ impl Run<'_> {
         });
     }
 
-    /// kubernetes.md 3.4: the entry is made at the second start; a container that ran for more than ten minutes since it
-    /// was last started again begins anew. RestartAllContainers leaves nothing in the runtime to look at (3.6).
+    /// kubernetes.md 3.4: the entry is made at the second start; a container that ran for more than ten minutes since
+    /// it was last started again begins anew. RestartAllContainers leaves nothing in the runtime to look at (3.6).
     fn crash_back_off(&mut self, pod: PodId, all: bool) -> Duration {
         let p = &mut self.w.pods;
         let i = pod.ix();

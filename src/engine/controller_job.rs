@@ -37,7 +37,9 @@ pub struct Worker {
     pub(super) step: Step,
     pub(super) outstanding: u32,
     pub(super) failed: bool,
-    plan: JobPlan,
+    pub(super) plan: JobPlan,
+    /// Pods to delete, a buffer.
+    pub(super) victims: Vec<PodId>,
     /// Indexes to create, and how many of them have been asked for.
     pub(super) create: Vec<u32>,
     pub(super) asked: usize,
@@ -96,7 +98,8 @@ impl Run<'_> {
         if other || self.w.jobs[job.ix()].status.is_finished() {
             return self.end_sync(worker);
         }
-        let computed = self.count_for_sync(job);
+        let ended = std::mem::take(&mut self.w.job_controller.workers[worker].deferred.ended);
+        let computed = self.count_for_sync(job, ended);
         let view = self.sync_view(job, &computed);
         let plan = policy::job::sync(&view);
         let trace = self.trace_sync(job, &computed, &view, &plan);

@@ -72,8 +72,9 @@ impl Computed {
 }
 
 impl Run<'_> {
-    /// Pods are walked only if some have ended; otherwise the incremental counters say it all.
-    pub fn count_for_sync(&self, job: JobId) -> Computed {
+    /// Pods are walked only if some have ended; otherwise the incremental counters say it all. `ended` is a buffer.
+    pub fn count_for_sync(&self, job: JobId, mut ended: Vec<EndedPod>) -> Computed {
+        ended.clear();
         let j = &self.w.jobs[job.ix()];
         let spec = self.job_spec(job);
         let limit = self.index_limit(job);
@@ -89,6 +90,7 @@ impl Run<'_> {
             misplaced: self.misplaced_pods(job),
             backoff: j.sync.backoff,
             failed_indexes: j.failed_indexes[..failed_known].to_vec(),
+            ended,
             ..Computed::default()
         };
         if spec.success_policy.is_some() {
@@ -107,15 +109,21 @@ impl Run<'_> {
         c
     }
 
+    /// Whether the Job's pods have completion indexes.
+    pub fn indexed(&self, job: JobId) -> bool {
+        self.job_spec(job).completion_mode == CompletionMode::Indexed
+    }
+
     /// Completion indexes below this exist; a Job without indexes has places only.
     fn index_limit(&self, job: JobId) -> u32 {
-        let indexed = self.job_spec(job).completion_mode == CompletionMode::Indexed;
         let completions = self.job_spec(job).completions();
-        completions.filter(|_| indexed).unwrap_or(u32::MAX)
+        completions
+            .filter(|_| self.indexed(job))
+            .unwrap_or(u32::MAX)
     }
 
     fn count_ended(&self, job: JobId, limit: u32, c: &mut Computed) {
-        let (mut succeeded, mut failed) = (Vec::new(), Vec::new());
+        let mut last_success = None;
         let per_index = per_index::counts_per_index(self.job_spec(job));
         for k in 0..self.pods_of(job) {
             let pod = self.pod_of(job, k);
@@ -134,12 +142,11 @@ impl Run<'_> {
             if ended.succeeded {
                 ended.counts = index < limit && self.is_new_success(job, index, c);
                 c.succeeded += u32::from(ended.counts);
-                succeeded.extend((index < limit).then_some(self.w.pods.ended_at[i]));
+                last_success = last_success.max((index < limit).then_some(self.w.pods.ended_at[i]));
             } else if self.considered_failed(job, pod) {
                 let verdict = self.verdict(job, pod);
                 ended.counts = index < limit && verdict.counts;
                 c.failed += u32::from(ended.counts);
-                failed.extend((index < limit).then_some(self.w.pods.ended_at[i]));
                 let before = u32::from(self.w.pods.index_failures[i]);
                 if index < limit && per_index::index_fails(self.job_spec(job), &verdict, before) {
                     insert(&mut c.failed_indexes, index);
@@ -152,7 +159,9 @@ impl Run<'_> {
         if per_index {
             self.find_delayed(job, limit, c);
         } else {
-            c.backoff = c.backoff.after(&succeeded, &failed);
+            let failed = c.ended.iter().filter(|e| !e.succeeded && e.index < limit);
+            let ends = failed.map(|e| self.w.pods.ended_at[e.pod.ix()]);
+            c.backoff = c.backoff.after(last_success, ends);
         }
     }
 
@@ -292,7 +301,10 @@ impl Run<'_> {
                 return None;
             }
             let (index, incarnation) = (p.index[pod.ix()], p.incarnation[pod.ix()]);
-            let name = self.m.names.pod(job, index, pod, incarnation);
+            let name = match self.indexed(job) {
+                true => self.m.names.pod(job, index, pod, incarnation),
+                false => self.m.names.pod_without_index(job, pod, incarnation),
+            };
             let jobset = self.m.jobs[job.ix()].jobset;
             let namespace = &self.m.names.jobsets[jobset.ix()].namespace;
             Some(pod_failure::fail_job_message(namespace, &name, by, rule))

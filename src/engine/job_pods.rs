@@ -18,7 +18,8 @@ impl Run<'_> {
     /// not be counted lose their finalizer first (deleteJobPods).
     pub(super) fn delete_active_pods(&mut self, worker: usize, job: JobId, count: u32) {
         let untracked = self.w.job_controller.sync_result(worker).0.untracked;
-        let victims = self.pods_to_delete(job, count);
+        let mut victims = std::mem::take(&mut self.w.job_controller.workers[worker].victims);
+        self.pods_to_delete(job, count, &mut victims);
         let call = if untracked {
             Call::JobPodPatch
         } else {
@@ -30,6 +31,7 @@ impl Run<'_> {
         let w = &mut self.w.job_controller.workers[worker];
         w.step = Step::Deleting;
         w.outstanding = victims.len() as u32;
+        w.victims = victims;
         if w.outstanding == 0 {
             self.begin_status(worker);
         }
@@ -56,14 +58,15 @@ impl Run<'_> {
     }
 
     /// activePodsForRemoval: indexes that do not exist, then pods that have come the least far.
-    fn pods_to_delete(&self, job: JobId, count: u32) -> Vec<PodId> {
+    fn pods_to_delete(&self, job: JobId, count: u32, active: &mut Vec<PodId>) {
         let p = &self.w.pods;
         let all = (0..self.pods_of(job)).map(|k| self.pod_of(job, k));
-        let mut active: Vec<PodId> = all
-            .filter(|pod| p.exists(*pod) && p.job[pod.ix()] == job && p.is_active(*pod))
-            .collect();
+        active.clear();
+        active.extend(
+            all.filter(|pod| p.exists(*pod) && p.job[pod.ix()] == job && p.is_active(*pod)),
+        );
         if count as usize >= active.len() {
-            return active;
+            return;
         }
         let indexed = self.job_spec(job).completion_mode == CompletionMode::Indexed;
         let completions = self.job_spec(job).completions();
@@ -81,7 +84,6 @@ impl Run<'_> {
             )
         });
         active.truncate(count as usize);
-        active
     }
 
     /// Active pods whose index an elastic JobSet has taken away.

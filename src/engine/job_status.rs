@@ -95,12 +95,20 @@ impl Run<'_> {
         let everything = plan.ends() || j.deleting;
         let mut uncounted = 0;
         let mut reached = false;
-        let candidates = match everything {
-            true => self.tracked_pods(job),
-            false => c.ended.iter().map(|e| e.pod).collect(),
-        };
         c.ended.sort_unstable_by_key(|e| e.pod);
-        for pod in candidates {
+        let candidates = match everything {
+            true if self.w.jobs[job.ix()].live.with_finalizer > 0 => self.pods_of(job),
+            true => 0,
+            false => c.ended.len() as u32,
+        };
+        for k in 0..candidates {
+            let pod = match everything {
+                true => self.pod_of(job, k),
+                false => c.ended[k as usize].pod,
+            };
+            if !self.w.pods.exists(pod) || self.w.pods.job[pod.ix()] != job {
+                continue;
+            }
             let at = c.ended.binary_search_by_key(&pod, |e| e.pod);
             let seen = at.ok().map(|at| c.ended[at]);
             let same = |e: &EndedPod| self.w.pods.is(pod, e.incarnation);
@@ -131,15 +139,6 @@ impl Run<'_> {
         (uncounted > 0 || failed_anew, reached)
     }
 
-    /// Pods of the Job that carry the tracking finalizer, in the order of their indexes.
-    fn tracked_pods(&self, job: JobId) -> Vec<PodId> {
-        let p = &self.w.pods;
-        let tracked =
-            |pod: &PodId| p.exists(*pod) && p.job[pod.ix()] == job && p.has(*pod, flag::FINALIZER);
-        let all = (0..self.pods_of(job)).map(|k| self.pod_of(job, k));
-        all.filter(tracked).collect()
-    }
-
     fn count_ended_pod(&mut self, job: JobId, pod: PodId, succeeded: bool) {
         self.w.pods.set(pod, flag::COUNTED);
         let index = self.w.pods.index[pod.ix()];
@@ -168,9 +167,9 @@ impl Run<'_> {
 
     /// The PUT of jobs/status is stored: counters, the interim condition, with the last one the terminal condition.
     pub fn store_job_status(&mut self, worker: usize, last: bool) {
-        let (plan, c) = self.w.job_controller.sync_result(worker);
-        let (plan, c) = (plan.clone(), c.clone());
-        let job = self.w.job_controller.workers[worker].job;
+        let w = &mut self.w.job_controller.workers[worker];
+        let (job, plan) = (w.job, std::mem::take(&mut w.plan));
+        let c = std::mem::take(&mut w.deferred);
         let now = self.w.now;
         if self.suspended_condition_changes(job, plan.suspended_condition) {
             self.store_suspended(job, plan.suspended_condition == Some(true), c.at);
@@ -218,6 +217,8 @@ impl Run<'_> {
         if last && c.finish_now {
             self.arm_job_ttl(job);
         }
+        let w = &mut self.w.job_controller.workers[worker];
+        (w.plan, w.deferred) = (plan, c);
         self.job_changed(job);
         self.enqueue_job_batched(job);
     }

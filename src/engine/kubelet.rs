@@ -102,6 +102,7 @@ impl Run<'_> {
         let job = &self.m.jobs[p.job[i].ix()];
         let jobset = &self.m.jobsets[job.jobset.ix()].spec;
         let rj = &jobset.spec.replicated_jobs[job.rj as usize].name;
+        let index = if self.indexed(p.job[i]) { p.index[i] } else { 0 };
         let is = |want: Option<u32>, have: u32| want.is_none_or(|w| w == have);
         let attempt = if p.agent_attempt[i] == super::pods::NO_ATTEMPT {
             0
@@ -112,7 +113,7 @@ impl Run<'_> {
             r.jobset.as_ref().is_none_or(|n| *n == jobset.name)
                 && r.replicated_job.as_ref().is_none_or(|n| n == rj)
                 && is(r.job_index, job.index)
-                && is(r.pod_index, p.index[i])
+                && is(r.pod_index, index)
                 && is(
                     r.restart_attempt,
                     self.w.jobs[p.job[i].ix()].restart_attempt,

@@ -11,9 +11,14 @@ impl Run<'_> {
     /// A pod object appears (POST answered). Picks an extra place while an older object of the index exists.
     pub fn create_pod(&mut self, job: JobId, index: u32) -> PodId {
         let primary = PodId(self.m.jobs[job.ix()].first_pod + index);
+        // Without indexes, the nth pod of the Job.
+        let counted = match self.indexed(job) {
+            true => primary,
+            false => PodId(self.m.jobs[job.ix()].first_pod),
+        };
         let pods = &mut self.w.pods;
-        let job_try = pods.next_try[primary.ix()];
-        pods.next_try[primary.ix()] += 1;
+        let job_try = pods.next_try[counted.ix()];
+        pods.next_try[counted.ix()] += 1;
         let pod = if pods.exists(primary) {
             pods.extra()
         } else {

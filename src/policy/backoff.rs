@@ -21,20 +21,21 @@ pub struct BackoffRecord {
 impl BackoffRecord {
     /// The record after a sync that saw these pods end for the first time. Any success forgets what was before it;
     /// failures count only if they ended in a later second than the last success.
-    pub fn after(self, succeeded: &[Time], failed: &[Time]) -> BackoffRecord {
-        let last = |times: &[Time]| times.iter().copied().map(whole_seconds).max();
-        match (last(succeeded), last(failed)) {
+    pub fn after(
+        self,
+        last_success: Option<Time>,
+        failed: impl Iterator<Item = Time> + Clone,
+    ) -> BackoffRecord {
+        let failed = failed.map(whole_seconds);
+        let last_failure = failed.clone().max();
+        match (last_success.map(whole_seconds), last_failure) {
             (None, None) => self,
             (None, some) => BackoffRecord {
-                failures: self.failures + failed.len() as u32,
+                failures: self.failures + failed.count() as u32,
                 last_failure: some,
             },
             (Some(success), _) => {
-                let later = failed
-                    .iter()
-                    .copied()
-                    .map(whole_seconds)
-                    .filter(|f| *f > success);
+                let later = failed.filter(|f| *f > success);
                 BackoffRecord {
                     failures: later.clone().count() as u32,
                     last_failure: later.max(),
@@ -115,8 +116,8 @@ mod tests {
                 "one failure after the success",
             ),
         ] {
-            let times = |t: &[f64]| t.iter().copied().map(at).collect::<Vec<Time>>();
-            let got = old.after(&times(succeeded), &times(failed));
+            let times = |t: &'static [f64]| t.iter().copied().map(at);
+            let got = old.after(times(succeeded).max(), times(failed));
             let want = BackoffRecord {
                 failures,
                 last_failure: last.map(at),

@@ -39,6 +39,11 @@ impl Names {
         self.nodes.get(id.ix()).map_or("?", String::as_str)
     }
 
+    /// `<job>-<suffix>`: a pod of a NonIndexed Job.
+    pub fn pod_without_index(&self, job: JobId, pod: PodId, incarnation: u32) -> String {
+        format!("{}-{}", self.job(job), suffix(pod, incarnation))
+    }
+
     /// `<job>-<index>-<suffix>`.
     pub fn pod(&self, job: JobId, index: u32, pod: PodId, incarnation: u32) -> String {
         format!("{}-{index}-{}", self.job(job), suffix(pod, incarnation))
