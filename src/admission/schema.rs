@@ -175,7 +175,7 @@ fn json_type(value: &Value) -> &'static str {
 
 /// The type that the schema wants, if the value has another.
 fn wrong_type(ty: &Type, value: &Value) -> Option<&'static str> {
-    let whole = |v: &Value| matches!(v, Value::Number(n) if number_text(n).parse::<f64>().is_ok_and(|f| f.fract() == 0.0));
+    let whole = |v: &Value| v.as_f64().is_some_and(|f| f.fract() == 0.0);
     let (wanted, fits) = match ty.kind {
         Kind::String | Kind::Time => ("string", value.is_string()),
         Kind::Bool => ("boolean", value.is_boolean()),

@@ -108,7 +108,8 @@ fn same_message(recorded: &str, simulated: &str) -> bool {
     if webhook && recorded.contains(" is invalid: ") {
         // Duplicate rule names come from a Go map: their order means nothing.
         let sorted = |message: &str| {
-            let mut parts: Vec<&str> = message.trim_end_matches(']').split(", <nil>: ").collect();
+            let body = message.strip_suffix(']').unwrap_or(message);
+            let mut parts: Vec<&str> = body.split(", <nil>: ").collect();
             parts.sort_unstable();
             parts.join(", <nil>: ")
         };

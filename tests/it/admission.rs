@@ -1,8 +1,8 @@
 //! What the API server and the webhooks answer, rule by rule: `admission/create.txt` and `admission/update.txt`.
 //!
 //! A case starts with `== a sentence`; its lines are `rules:` (ids), `set:` (paths of the base JobSet and their values,
-//! null removes), `change:` (the same on the stored object, an update), `gates:` (those that are on), then what is
-//! expected: `says:` (code, and a part of the sentence) and `stores:` (paths of the stored object and their values).
+//! null removes), `change:` (the same on the stored object, an update), `claims:` (those that exist), `gates:` (those
+//! that are on), then what is expected: `says:` (code, and a part of the sentence) and `stores:` (paths of the stored object and their values).
 //! `rj0`, `job0`, `pod0`, `c0` abbreviate the first replicatedJob, its Job spec, pod spec and container.
 
 use jobset_sim::admission::{self, Answer, Change, Create, FieldValidation, Gates, Request};
@@ -15,6 +15,8 @@ struct Case<'a> {
     rules: &'a str,
     set: Value,
     change: Option<Value>,
+    /// Claims that are there already.
+    claims: Vec<Value>,
     gates: Gates,
     says: Vec<&'a str>,
     stores: Value,
@@ -43,6 +45,7 @@ fn cases(text: &str) -> Vec<Case<'_>> {
             "rules" => case.rules = value,
             "set" => case.set = json(),
             "change" => case.change = Some(json()),
+            "claims" => case.claims = json().as_array().cloned().unwrap_or_default(),
             "gates" => {
                 case.gates = Gates {
                     in_place_restart: value.contains("InPlaceRestart"),
@@ -108,7 +111,7 @@ fn answer(case: &Case) -> Answer {
         object: &object,
         namespace: "default",
         gates: case.gates,
-        existing_claims: &[],
+        existing_claims: &case.claims,
     };
     let Some(change) = &case.change else {
         return admission::post(&create, FieldValidation::Warn, &[]);
