@@ -84,10 +84,17 @@ fn generate_name(job: &str, index: Option<u32>) -> String {
         Some(index) => {
             let suffix = format!("-{index}-");
             let most = GENERATED_MAX.saturating_sub(suffix.len());
-            format!("{}{suffix}", &job[..job.len().min(most)])
+            format!("{}{suffix}", first(job, most))
         }
         None => format!("{job}-"),
     }
+}
+
+/// The first bytes of a name, whole characters only.
+fn first(name: &str, most: usize) -> &str {
+    let fits = |end: &usize| *end <= most && name.is_char_boundary(*end);
+    let end = (0..=name.len()).rev().find(fits).unwrap_or(0);
+    &name[..end]
 }
 
 fn add_index_variable(container: &mut Value) {
@@ -103,8 +110,7 @@ fn add_index_variable(container: &mut Value) {
 pub fn admit_pod(pod: &Value, suffix: &str, around: &Surroundings) -> Result<Value, Rejection> {
     let mut stored = pod.clone();
     let prefix = text(&pod["metadata"], "generateName");
-    let cut = &prefix[..prefix.len().min(GENERATED_MAX)];
-    let name = format!("{cut}{suffix}");
+    let name = format!("{}{suffix}", first(prefix, GENERATED_MAX));
     object_insert(&mut stored["metadata"], "name", name.clone().into());
     defaults::pod(&mut stored["spec"]);
     priority(&mut stored["spec"], prefix, around)?;
