@@ -316,14 +316,16 @@ fn pods(job: &Value, around: &Surroundings, entries: &mut Vec<Entry>) {
             .trim_end_matches('-');
         let follows = objects::is_exclusive(&pod) && !objects::is_leader(&pod);
         match objects::admit_pod(&pod, GENERATED_SUFFIX, &own) {
-            Ok(stored) => {
+            Ok(mut stored) => {
                 let mut notes = Vec::new();
                 if follows {
-                    let text = format!(
-                        "pod {what} waits until its leader {}-0 has a node",
-                        name(job)
-                    );
-                    notes.push(text);
+                    let leader = format!("{}-0", name(job));
+                    let key = topology_key(&stored).to_owned();
+                    let domain = format!("<{key} of {leader}>");
+                    stored["spec"]["nodeSelector"][key] = json!(domain);
+                    notes.push(format!(
+                        "pod {what} waits until its leader {leader} has a node"
+                    ));
                 } else if objects::is_exclusive(&stored) && index == 0 {
                     let (node, domain) = leader_node(&stored);
                     leader.push(node);
@@ -345,19 +347,20 @@ fn pods(job: &Value, around: &Surroundings, entries: &mut Vec<Entry>) {
     }
 }
 
+/// The topology key of an exclusive pod.
+fn topology_key(pod: &Value) -> &str {
+    let key = &pod["metadata"]["annotations"]["alpha.jobset.sigs.k8s.io/exclusive-topology"];
+    key.as_str().unwrap_or("")
+}
+
 /// The leader on a node that stands for the one it will get.
 fn leader_node(leader: &Value) -> (Value, Value) {
-    let host = leader["spec"]["hostname"].as_str().unwrap_or("");
-    let key =
-        leader["metadata"]["annotations"]["alpha.jobset.sigs.k8s.io/exclusive-topology"].as_str();
-    let node = format!("<node of {host}>");
-    let key = key.unwrap_or("");
-    let domain = format!("<{key} of {host}>");
+    let (node, key) = ("some-node", topology_key(leader));
     let mut leader = leader.clone();
     leader["spec"]["nodeName"] = json!(node);
     (
         leader,
-        json!({"metadata": {"name": node, "labels": {key: domain}}}),
+        json!({"metadata": {"name": node, "labels": {key: "some-domain"}}}),
     )
 }
 

@@ -33,20 +33,33 @@ impl Path {
 
 /// All errors of one object, in the order of the checks.
 #[derive(Debug, Default)]
-pub struct Errors(Vec<String>);
+pub struct Errors {
+    found: Vec<String>,
+    /// The server runs without `--allow-privileged`.
+    pub refuse_privileged: bool,
+}
 
 impl Errors {
+    /// For a server that refuses privileged containers.
+    pub fn unprivileged() -> Errors {
+        Errors {
+            refuse_privileged: true,
+            ..Errors::default()
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.found.is_empty()
     }
 
     pub fn append(&mut self, mut more: Errors) {
-        self.0.append(&mut more.0);
+        self.found.append(&mut more.found);
     }
 
     fn add(&mut self, path: &Path, body: &str, detail: &str) {
         let colon = if detail.is_empty() { "" } else { ": " };
-        self.0.push(format!("{}: {body}{colon}{detail}", path.0));
+        self.found
+            .push(format!("{}: {body}{colon}{detail}", path.0));
     }
 
     pub fn required(&mut self, path: &Path, detail: &str) {
@@ -120,7 +133,7 @@ impl Errors {
     /// 422 Invalid, or nothing. Equal messages are said once; several stand in brackets.
     pub fn into_rejection(self, kind: &str, name: &str) -> Result<(), Rejection> {
         let mut said: Vec<String> = Vec::new();
-        for message in self.0 {
+        for message in self.found {
             if !said.contains(&message) {
                 said.push(message);
             }

@@ -38,9 +38,17 @@ use serde_json::Value;
 
 /// The Job as the API server stores it (defaults of batch/v1 and core/v1), or why it refuses it.
 pub fn admit_job(job: &Value) -> Result<Value, Rejection> {
+    admit(job, Errors::default())
+}
+
+/// The same by a server that runs without `--allow-privileged`.
+pub fn admit_unprivileged_job(job: &Value) -> Result<Value, Rejection> {
+    admit(job, Errors::unprivileged())
+}
+
+fn admit(job: &Value, mut errors: Errors) -> Result<Value, Rejection> {
     let mut stored = job.clone();
     defaults::job(&mut stored);
-    let mut errors = Errors::default();
     check_job::check(&stored, &mut errors);
     let name = tree::text(&stored["metadata"], "name");
     errors.into_rejection("Job.batch", name)?;

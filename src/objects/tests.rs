@@ -44,7 +44,7 @@ fn slot(jobset: &Value) -> JobSlot<'_> {
 
 fn refusal(change: &Value) -> String {
     let jobset = jobset(change);
-    match admit_job(&job(&slot(&jobset))) {
+    match admit_unprivileged_job(&job(&slot(&jobset))) {
         Ok(_) => "stored".to_owned(),
         Err(refused) => {
             let start = "Job.batch \"js-w-0\" is invalid: ";

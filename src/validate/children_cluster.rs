@@ -152,7 +152,7 @@ impl Cluster {
                     all &= other["metadata"]["ownerReferences"][0]["name"]
                         == jobset["metadata"]["name"]
                 }
-                None => match objects::admit_job(&job) {
+                None => match objects::admit_unprivileged_job(&job) {
                     Ok(stored) => self.jobs.push(stored),
                     Err(_) => all = false,
                 },

@@ -4,7 +4,7 @@ use crate::support;
 use jobset_sim::admission::{GENERATED_SUFFIX, Rejection};
 use jobset_sim::objects::{self, JobSlot, NO_UID};
 use jobset_sim::validate::{children, children_documents};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// One admission recording: its path, and its cases without the header.
@@ -38,6 +38,40 @@ fn every_recorded_jobset_gets_the_recorded_children() {
         "{} differences in {} cases\n{}",
         wrong.len(),
         cases.len(),
+        wrong.join("\n")
+    );
+}
+
+/// The watched cases of `create.json` are child objects too, many of them of bad templates.
+#[test]
+fn every_watched_jobset_gets_the_recorded_children() {
+    let mut wrong = Vec::new();
+    let cases = recording("create").map_or(Vec::new(), |(_, cases)| cases);
+    let watched: Vec<&Value> = cases
+        .iter()
+        .filter(|c| c["off"]["observed"].is_object())
+        .collect();
+    for case in &watched {
+        let observed = &case["off"]["observed"];
+        let children = json!({
+            "id": case["id"],
+            "gates": "off",
+            "namespace": observed["jobsets"][0]["metadata"]["namespace"],
+            "created": [{"kind": "JobSet", "code": 201}],
+            "observed": observed,
+        });
+        let body = case["request"]["body"].clone();
+        for difference in children::compare(&children, &[body]).iter().take(4) {
+            wrong.push(format!(
+                "{}\n  recorded  {}\n  simulated {}",
+                difference.path, difference.recorded, difference.simulated
+            ));
+        }
+    }
+    let (found, all) = (wrong.len(), watched.len());
+    assert!(
+        wrong.is_empty(),
+        "{found} differences in {all} cases\n{}",
         wrong.join("\n")
     );
 }
