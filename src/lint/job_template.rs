@@ -169,6 +169,8 @@ fn explained(s: &Subject, rj: &Rj, path: &str) -> bool {
     match path {
         "spec.completions" => has(parallelism_without_completions(s)),
         "spec.template.spec.restartPolicy" => has(pod_failure_policy_restart_policy(s)),
+        // Whether a cluster allows it is no matter of the manifest.
+        _ if path.ends_with("securityContext.privileged") => true,
         "spec.template.spec.nodeSelector" => has(placement::selector_value_long(s)),
         _ => false,
     }

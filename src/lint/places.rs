@@ -7,13 +7,17 @@ pub fn paths(sentence: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for root in ["spec", "metadata"] {
         for (at, _) in sentence.match_indices(root) {
-            let before = sentence[..at].chars().next_back();
-            if before.is_some_and(|c| !matches!(c, ' ' | '[' | ':' | '"')) {
+            let before = &sentence[..at];
+            let quoted = before.ends_with("field \"");
+            // Not inside a value that the sentence quotes.
+            if !(at == 0 || before.ends_with([' ', '[']) || quoted) {
                 continue;
             }
             let path = path_from(&sentence[at..]);
             let rest = &sentence[at + path.len()..];
-            if (rest.starts_with(": ") || rest.starts_with('"')) && !found.contains(&path) {
+            if (rest.starts_with(": ") || (quoted && rest.starts_with('"')))
+                && !found.contains(&path)
+            {
                 found.push(path);
             }
         }

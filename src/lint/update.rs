@@ -78,10 +78,17 @@ fn after(stored: &Value, last: &Value, new: &Value, how: Method) -> Value {
         }
         Method::Replace => {
             let mut object = new.clone();
-            // kubectl sends the stored version and identity along.
-            for key in ["uid", "resourceVersion", "creationTimestamp", "generation"] {
+            // kubectl sends the namespace and the stored version and identity along.
+            for key in [
+                "namespace",
+                "uid",
+                "resourceVersion",
+                "creationTimestamp",
+                "generation",
+            ] {
                 let value = &stored["metadata"][key];
-                if !value.is_null() {
+                let written = key == "namespace" && !object["metadata"][key].is_null();
+                if !value.is_null() && !written {
                     object["metadata"][key] = value.clone();
                 }
             }

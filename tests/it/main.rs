@@ -11,6 +11,7 @@ mod enumerate;
 mod golden;
 mod growth;
 mod headline;
+mod lint;
 mod moments;
 mod objects;
 mod paranoid;

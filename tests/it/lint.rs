@@ -1,0 +1,235 @@
+//! Traps as data: of each a manifest that has it and one that does not; the corpus, the page, and what a run shows.
+
+#[path = "lint/notation.rs"]
+mod notation;
+
+use crate::support::{files, root, updating};
+use jobset_sim::lint::{self, Kind, Report, table};
+use notation::{Case, cases, target};
+use std::collections::BTreeSet;
+
+fn names(report: &Report) -> BTreeSet<&'static str> {
+    report.findings.iter().map(|f| f.name).collect()
+}
+
+#[test]
+fn each_case_shows_its_trap_and_its_counterpart_does_not() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let (with, without) = (case.report(&case.with), case.report(&case.without));
+        for (what, report) in [("with", &with), ("without", &without)] {
+            for f in report.findings.iter().filter(|f| f.kind == Kind::Rejected) {
+                let server = f.server.as_deref().unwrap_or("");
+                wrong.push(format!(
+                    "{} ({what}): rejected: {} {server}",
+                    case.trap, f.diagnostic.message
+                ));
+            }
+        }
+        if !names(&with).contains(case.trap.as_str()) {
+            wrong.push(format!(
+                "{}: not found; found {:?}",
+                case.trap,
+                names(&with)
+            ));
+        }
+        if names(&without).contains(case.trap.as_str()) {
+            wrong.push(format!("{}: found in the counterpart, too", case.trap));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_trap_has_a_case_and_every_case_names_rules_of_its_trap() {
+    let all: Vec<Case> = cases();
+    for trap in table::all() {
+        assert!(
+            all.iter().any(|c| c.trap == trap.name),
+            "{} has no case",
+            trap.name
+        );
+    }
+    for case in &all {
+        let trap = table::named(&case.trap).unwrap_or_else(|| panic!("no trap {:?}", case.trap));
+        assert!(!case.rules.is_empty(), "{}", case.trap);
+        for rule in &case.rules {
+            assert!(trap.rules.contains(&rule.as_str()), "{}: {rule}", case.trap);
+        }
+    }
+}
+
+#[test]
+fn findings_have_a_place_in_the_file() {
+    for case in cases() {
+        for f in &case.report(&case.with).findings {
+            assert!(
+                f.diagnostic.line > 0 && !f.diagnostic.snippet.is_empty(),
+                "{}",
+                f.name
+            );
+        }
+    }
+}
+
+/// Where upstream's own examples have a trap, and why it is one.
+const UPSTREAM: [(&str, &[&str]); 10] = [
+    // The leader always exits with 1, and the rule has no limit.
+    (
+        "failure-policy/onjobfailurereasons-present.yaml",
+        &["restart-without-limit"],
+    ),
+    (
+        "failure-policy/restartjobandignoremaxrestarts-action.yaml",
+        &["restart-without-limit"],
+    ),
+    (
+        "failure-policy/restartjobsetandignoremaxrestarts-action.yaml",
+        &["restart-without-limit"],
+    ),
+    // /tmp/exit0 ends one pod with 0 while the others go on; nothing ends the barrier after the next failure.
+    (
+        "in-place-restart/jobset-main-container-mode.yaml",
+        &["in-place-pod-may-succeed"],
+    ),
+    (
+        "in-place-restart/jobset-sidecar-container-mode.yaml",
+        &["in-place-pod-may-succeed"],
+    ),
+    // backoffLimit 10 with exclusive placement.
+    (
+        "simple/exclusive-placement.yaml",
+        &["exclusive-leader-ends-first"],
+    ),
+    // The driver's readiness may be lost again.
+    (
+        "startup-policy/startup-driver-ready.yaml",
+        &["in-order-readiness-probe"],
+    ),
+    // Three pods share a ReadWriteOnce claim that is retained without volumeMode; backoffLimit is 6.
+    (
+        "volume-claim-policy/single-pvc.yaml",
+        &[
+            "claim-not-reusable",
+            "claim-single-node",
+            "two-pods-of-one-index",
+        ],
+    ),
+    // Alone, without the PodGroup beside it.
+    (
+        "workload-aware-scheduling/jobset.yaml",
+        &["scheduling-group-dropped"],
+    ),
+    (
+        "workload-aware-scheduling/dra/jobset.yaml",
+        &["scheduling-group-dropped"],
+    ),
+];
+
+#[test]
+fn upstreams_examples_have_the_traps_that_they_have_and_no_others() {
+    let corpus = root().join("../shared/corpus/jobset-examples");
+    if !corpus.is_dir() {
+        println!("skipped: no examples in {}", corpus.display());
+        return;
+    }
+    let mut folders = vec![corpus.clone()];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder)
+            .expect("a folder can be read")
+            .flatten();
+        folders.extend(entries.map(|e| e.path()).filter(|p| p.is_dir()));
+        for file in files(&folder, "yaml") {
+            let path = file.display().to_string();
+            let inspected = notation::inspect_path(&path);
+            let report = lint::lint(&lint::Inputs {
+                files: &inspected,
+                topology: None,
+                update: None,
+                target: target(true, true, false, 36),
+            });
+            let short = file
+                .strip_prefix(&corpus)
+                .expect("below")
+                .display()
+                .to_string();
+            let expected = UPSTREAM.iter().find(|(name, _)| *name == short);
+            let expected: BTreeSet<&str> = match expected {
+                Some((_, names)) => names.iter().copied().collect(),
+                None if short.ends_with("tas/jobset.yaml") => ["scheduling-group-dropped"].into(),
+                None => BTreeSet::new(),
+            };
+            assert_eq!(names(&report), expected, "{short}");
+            seen += report.examined;
+        }
+    }
+    assert!(seen > 20, "{seen} JobSets");
+}
+
+#[test]
+fn the_page_about_lint_is_the_table() {
+    let path = root().join("docs/lint.md");
+    let page = lint::docs::markdown();
+    if updating() {
+        std::fs::write(&path, &page).expect("docs can be written");
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == page,
+        "docs/lint.md: UPDATE_GOLDEN=1 cargo test writes it anew"
+    );
+}
+
+#[test]
+fn what_the_server_refuses_is_said_with_place_and_sentence() {
+    for (patch, line_has, server) in [
+        (
+            r#"{"spec":{"ttlSecondsAfterFinished":-1}}"#,
+            "ttlSecondsAfterFinished",
+            "422 Invalid",
+        ),
+        (
+            r#"{"spec":{"relpicatedJobs":[]}}"#,
+            "relpicatedJobs",
+            "strict decoding error",
+        ),
+        (
+            r#"{"spec":{"successPolicy":{"operator":"All","targetReplicatedJobs":["x"]}}}"#,
+            "\"x\"",
+            "vjobset.kb.io",
+        ),
+        (r#"{"spec":{"suspend":"yes"}}"#, "suspend", "400"),
+        (r#"{"metadata":{"name":"A"}}"#, "\"A\"", "422 Invalid"),
+    ] {
+        let report = notation::patched(patch);
+        let rejected: Vec<_> = report
+            .findings
+            .iter()
+            .filter(|f| f.kind == Kind::Rejected)
+            .collect();
+        assert!(!rejected.is_empty(), "{patch}");
+        assert!(
+            rejected[0].diagnostic.snippet.contains(line_has),
+            "{patch}: {rejected:?}"
+        );
+        let sentence = rejected[0].server.as_deref().unwrap_or("");
+        assert!(sentence.contains(server), "{patch}: {sentence}");
+    }
+}
+
+#[test]
+fn an_update_of_what_cannot_change_is_refused() {
+    use lint::Method;
+    // The list of replicatedJobs is replaced as a whole, without what was defaulted in it (UPD-1).
+    for how in [Method::Apply, Method::Replace] {
+        let report = notation::updated("{}", "{}", how);
+        let refused = report.findings.iter().find(|f| f.kind == Kind::Rejected);
+        let refused = refused.and_then(|f| f.server.as_deref()).unwrap_or("");
+        assert!(
+            refused.contains("field is immutable"),
+            "{how:?}: {:?}",
+            report.findings
+        );
+    }
+}

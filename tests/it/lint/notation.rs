@@ -1,0 +1,231 @@
+//! The notation of lint cases: a JobSet in a few words, completed to a manifest.
+//!
+//! A case has `trap`, `rules`, `with` and `without`. A JobSet has `name`, `namespace`, `labels`, `annotations`, `spec`
+//! (merged), `base: in-place` and `rjs`: each with `name`, `replicas`, `dependsOn`, `job`, `pod`, `container` (merged), `meta` and
+//! `podMeta`. `more` are further JobSets, `objects` further objects, `old` the JobSet that is replaced by `method`, `topology` a
+//! cluster, `gates` and `kubernetes` the target.
+
+use crate::support::{files, root};
+use jobset_sim::admission::merge_patch;
+use jobset_sim::lint::{self, Inputs, Method, Report, Target, json};
+use jobset_sim::manifest::kube::inspect::{self, Inspected};
+use jobset_sim::manifest::{Source, read_topology, yaml};
+use jobset_sim::spec::{FeatureGates, Topology, Version};
+use serde_json::{Value, json as value};
+
+pub struct Case {
+    pub trap: String,
+    pub rules: Vec<String>,
+    pub with: Value,
+    pub without: Value,
+}
+
+pub fn target(in_place: bool, restart_job: bool, elastic: bool, minor: u16) -> Target {
+    Target {
+        kubernetes: Version::new(minor),
+        gates: FeatureGates {
+            in_place_restart: in_place,
+            restart_job,
+            elastic_jobset: elastic,
+        },
+    }
+}
+
+/// All cases of all files.
+pub fn cases() -> Vec<Case> {
+    let mut found = Vec::new();
+    for file in files(&root().join("tests/it/lint"), "yaml") {
+        let text = std::fs::read_to_string(&file).expect("a case file can be read");
+        let source = Source {
+            file: file.display().to_string(),
+            text,
+        };
+        let documents = yaml::parse(&source).unwrap_or_else(|e| panic!("{e}"));
+        for case in json::of(&documents[0]).as_array().expect("a list of cases") {
+            let strings = |v: &Value| -> Vec<String> {
+                let items = v.as_array().into_iter().flatten();
+                items.filter_map(|s| Some(s.as_str()?.to_owned())).collect()
+            };
+            found.push(Case {
+                trap: case["trap"].as_str().expect("a trap").to_owned(),
+                rules: strings(&case["rules"]),
+                with: case["with"].clone(),
+                without: case["without"].clone(),
+            });
+        }
+    }
+    found
+}
+
+impl Case {
+    pub fn report(&self, side: &Value) -> Report {
+        let mut objects = vec![jobset(side)];
+        objects.extend(side["more"].as_array().into_iter().flatten().map(jobset));
+        objects.extend(side["objects"].as_array().into_iter().flatten().cloned());
+        let files = [read("new.json", &objects)];
+        let old = (!side["old"].is_null()).then(|| [read("old.json", &[jobset(&side["old"])])]);
+        let how = match side["method"].as_str() {
+            Some("replace") => Method::Replace,
+            _ => Method::Apply,
+        };
+        let gates: Vec<&str> = side["gates"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let on = |name: &str| side["gates"].is_null() || gates.contains(&name);
+        let minor = side["kubernetes"].as_u64().unwrap_or(36) as u16;
+        let topology = (!side["topology"].is_null()).then(|| topology(&side["topology"]));
+        lint::lint(&Inputs {
+            files: &files,
+            topology: topology.as_ref(),
+            update: old.as_ref().map(|f| (f.as_slice(), how)),
+            target: target(
+                on("InPlaceRestart"),
+                on("RestartJob"),
+                on("ElasticJobSet"),
+                minor,
+            ),
+        })
+    }
+}
+
+/// The plain JobSet with a merge patch.
+pub fn patched(patch: &str) -> Report {
+    let mut object = jobset(&Value::Null);
+    merge_patch(&mut object, &serde_json::from_str(patch).expect("JSON"));
+    let files = [read("new.json", &[object])];
+    lint::lint(&Inputs {
+        files: &files,
+        topology: None,
+        update: None,
+        target: target(false, false, false, 36),
+    })
+}
+
+/// An update of the plain JobSet, both sides with a merge patch.
+pub fn updated(old: &str, new: &str, how: Method) -> Report {
+    let object = |patch: &str| {
+        let mut object = jobset(&Value::Null);
+        let job = &mut object["spec"]["replicatedJobs"][0]["template"]["spec"];
+        job.as_object_mut().expect("a Job").remove("completionMode");
+        merge_patch(&mut object, &serde_json::from_str(patch).expect("JSON"));
+        object
+    };
+    let (old, new) = (
+        [read("old.json", &[object(old)])],
+        [read("new.json", &[object(new)])],
+    );
+    lint::lint(&Inputs {
+        files: &new,
+        topology: None,
+        update: Some((&old, how)),
+        target: target(false, false, false, 36),
+    })
+}
+
+pub fn inspect_path(path: &str) -> Vec<Inspected> {
+    inspect::inspect_path(path).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// One object a document, one key a line, so that places tell something.
+fn read(file: &str, objects: &[Value]) -> Inspected {
+    let pretty = |o: &Value| serde_json::to_string_pretty(o).expect("JSON");
+    let text = objects
+        .iter()
+        .map(pretty)
+        .collect::<Vec<_>>()
+        .join("\n---\n");
+    let source = Source {
+        file: file.to_owned(),
+        text,
+    };
+    inspect::inspect(source).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn topology(pools: &Value) -> Topology {
+    let text = value!({
+        "apiVersion": "jobset-sim/v1alpha1", "kind": "Topology", "metadata": {"name": "t"}, "pools": pools,
+    });
+    let source = Source {
+        file: "topology.json".to_owned(),
+        text: text.to_string(),
+    };
+    read_topology(&source).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn merged(mut base: Value, patch: &Value) -> Value {
+    if !patch.is_null() {
+        merge_patch(&mut base, patch);
+    }
+    base
+}
+
+pub fn jobset(side: &Value) -> Value {
+    let in_place = side["base"] == "in-place";
+    let one = value!([{"name": "w"}]);
+    let rjs = if side["rjs"].is_null() {
+        &one
+    } else {
+        &side["rjs"]
+    };
+    let rjs: Vec<Value> = rjs
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|rj| replicated_job(rj, in_place))
+        .collect();
+    let mut spec = value!({ "replicatedJobs": rjs });
+    if in_place {
+        spec["failurePolicy"] = value!({"maxRestarts": 3, "restartStrategy": "InPlaceRestart"});
+    }
+    let mut metadata = value!({"name": side["name"].as_str().unwrap_or("js")});
+    for key in ["namespace", "labels", "annotations"] {
+        if !side[key].is_null() {
+            metadata[key] = side[key].clone();
+        }
+    }
+    value!({
+        "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": merged(spec, &side["spec"]),
+    })
+}
+
+fn replicated_job(rj: &Value, in_place: bool) -> Value {
+    let rules = value!([{"action": "RestartAllContainers", "exitCodes": {"operator": "NotIn", "values": [0]}}]);
+    let mut container = value!({"name": "main", "image": "train:1"});
+    let mut pod = value!({"restartPolicy": "OnFailure"});
+    let mut job = value!({"parallelism": 2, "completions": 2, "completionMode": "Indexed", "backoffLimit": 0});
+    if in_place {
+        container["restartPolicy"] = "Never".into();
+        container["restartPolicyRules"] = rules;
+        let field = |path: &str| value!({"fieldRef": {"fieldPath": path}});
+        let agent = value!({
+            "name": "agent", "image": "agent:1", "restartPolicy": "Always",
+            "startupProbe": {"httpGet": {"path": "/barrier-is-down", "port": 8081}, "failureThreshold": 600, "periodSeconds": 1},
+            "env": [
+                {"name": "JOBSET_NAME", "valueFrom": field("metadata.annotations['jobset.sigs.k8s.io/jobset-name']")},
+                {"name": "POD_NAME", "valueFrom": field("metadata.name")},
+            ],
+        });
+        pod["initContainers"] = value!([merged(agent, &rj["agent"])]);
+        job["backoffLimit"] = i32::MAX.into();
+        job["podReplacementPolicy"] = "Failed".into();
+    }
+    pod["containers"] = value!([merged(container, &rj["container"])]);
+    job["template"] = value!({"spec": merged(pod, &rj["pod"])});
+    if !rj["podMeta"].is_null() {
+        job["template"]["metadata"] = rj["podMeta"].clone();
+    }
+    let mut template = value!({"spec": merged(job, &rj["job"])});
+    if !rj["meta"].is_null() {
+        template["metadata"] = rj["meta"].clone();
+    }
+    let mut out = value!({"template": template});
+    for key in ["name", "replicas", "dependsOn"] {
+        if !rj[key].is_null() {
+            out[key] = rj[key].clone();
+        }
+    }
+    out
+}
