@@ -168,8 +168,11 @@ fn domains(s: &Subject, rj: &Rj, cluster: &Cluster, key: &str) -> Vec<(usize, u6
     with_room.filter(|(_, room)| *room > 0).collect()
 }
 
+/// A replicatedJob, its key, and (domain, room for its pods).
+type Demand<'a> = (Rj<'a>, &'a str, Vec<(usize, u64)>);
+
 /// Exclusive replicatedJobs whose key some node has.
-fn exclusive<'a>(s: &Subject<'a>, cluster: &Cluster) -> Vec<(Rj<'a>, &'a str, Vec<(usize, u64)>)> {
+fn exclusive<'a>(s: &Subject<'a>, cluster: &Cluster) -> Vec<Demand<'a>> {
     let mut found = Vec::new();
     for rj in s.rjs() {
         if let Some(key) = s.webhook_key(&rj).filter(|_| rj.pods() > 0)

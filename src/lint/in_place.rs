@@ -1,4 +1,4 @@
-//! Traps of InPlaceRestart: a barrier that never opens, a budget that is smaller than it looks, agents that are missing.
+//! Traps of InPlaceRestart: barriers that never open, budgets smaller than they look, agents that are missing.
 
 use super::subject::{Rj, Subject, int, list, place, text};
 use super::trap::{Check, Hit, Severity, Trap, hit};

@@ -360,9 +360,12 @@ fn neighbors(all: &[Subject]) -> Vec<(usize, Hit)> {
     hits
 }
 
+/// Key, priority, replicatedJob and the name of its JobSet.
+type Placed<'a> = (&'a str, (i32, Option<&'a str>), Rj<'a>, &'a str);
+
 fn priorities(all: &[Subject]) -> Vec<(usize, Hit)> {
     let mut hits = Vec::new();
-    let mut seen: Vec<(&str, (i32, Option<&str>), Rj, &str)> = Vec::new();
+    let mut seen: Vec<Placed> = Vec::new();
     for (i, s) in all.iter().enumerate() {
         for rj in s.rjs() {
             let Some(key) = s.webhook_key(&rj).filter(|_| rj.pods() > 0) else {

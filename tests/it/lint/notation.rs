@@ -1,9 +1,9 @@
 //! The notation of lint cases: a JobSet in a few words, completed to a manifest.
 //!
 //! A case has `trap`, `rules`, `with` and `without`. A JobSet has `name`, `namespace`, `labels`, `annotations`, `spec`
-//! (merged), `base: in-place` and `rjs`: each with `name`, `replicas`, `dependsOn`, `job`, `pod`, `container` (merged), `meta` and
-//! `podMeta`. `more` are further JobSets, `objects` further objects, `old` the JobSet that is replaced by `method`, `topology` a
-//! cluster, `gates` and `kubernetes` the target.
+//! (merged), `base: in-place` and `rjs`: each with `name`, `replicas`, `dependsOn`, `job`, `pod`, `container` (merged),
+//! `meta` and `podMeta`. `more` are further JobSets, `objects` further objects, `old` the JobSet that is replaced by
+//! `method`, `topology` a cluster, `gates` and `kubernetes` the target.
 
 use crate::support::{files, root};
 use jobset_sim::admission::merge_patch;
