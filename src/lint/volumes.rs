@@ -140,7 +140,7 @@ fn single_node(s: &Subject) -> Vec<Hit> {
         let user = rjs
             .iter()
             .find(|rj| rj.pods() > 1 && mounts(rj, name(template)));
-        if let Some(rj) = user.filter(|_| !modes.is_empty() && modes.iter().all(|m| single(m))) {
+        if let Some(rj) = user.filter(|_| !modes.is_empty() && modes.iter().all(single)) {
             let detail = format!(
                 "claim template {:?} is {}, replicatedJob {:?} has {} pods",
                 name(template),
