@@ -77,13 +77,17 @@ fn tried(block: &mut Block, rule: &RuleTrace, f: &FailureTrace) {
         block.add("", text, "API-20");
     }
     for v in rule.verdicts.iter().take(SHOWN) {
-        let word = if v.matches { "yes" } else { "no " };
+        let word = if v.matches {
+            "yes:\u{a0}"
+        } else {
+            "no:\u{a0}\u{a0}"
+        };
         let whom = if rule.verdicts.len() > 1 {
             format!("{}: ", v.job)
         } else {
             String::new()
         };
-        block.add("", format!("  {word}  {whom}{}", why(rule, v, f)), "");
+        block.add("", format!("  {word}{whom}{}", why(rule, v, f)), "");
     }
     let more = rule.verdicts.len().saturating_sub(SHOWN);
     if more > 0 {

@@ -67,11 +67,15 @@ fn failed_pod(block: &mut Block, pod: &FailedPod) {
         rule,
     );
     for rule in &pod.rules {
-        let word = if rule.matches { "yes" } else { "no " };
+        let word = if rule.matches {
+            "yes:\u{a0}"
+        } else {
+            "no:\u{a0}\u{a0}"
+        };
         block.add(
             "",
             format!(
-                "  {word}  podFailurePolicy rule {}: {} {}",
+                "  {word}podFailurePolicy rule {}: {} {}",
                 rule.index, rule.action, rule.asks
             ),
             "",

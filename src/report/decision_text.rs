@@ -243,6 +243,8 @@ impl Block {
         let mut lines: Vec<(String, String)> = Vec::new();
         for c in changes {
             let (of, field) = c.field.rsplit_once('.').unwrap_or(("", &c.field));
+            // Counters of restarts of single Jobs stand apart: the policy wrote them, not the count of Jobs.
+            let of = format!("{of}{}", if field.contains('[') { " " } else { "" });
             let was = if c.before.is_empty() {
                 "\"\""
             } else {
@@ -250,19 +252,25 @@ impl Block {
             };
             let text = format!("{field} {was} -> {}", c.after);
             match lines.last_mut() {
-                Some((last, line)) if last == of => *line = format!("{line}, {text}"),
-                _ => lines.push((of.to_owned(), text)),
+                Some((last, line)) if *last == of => *line = format!("{line}, {text}"),
+                _ => lines.push((of, text)),
             }
         }
         let more = lines.len().saturating_sub(2 * LISTED);
         for (i, (of, text)) in lines.into_iter().take(2 * LISTED).enumerate() {
-            let of = if of.is_empty() { of } else { format!("{of}: ") };
+            let rule = match of.as_str() {
+                "" => "ST-4",
+                of if of.ends_with(' ') => "ST-6",
+                _ => "REC-6",
+            };
             let label = if i == 0 { "status" } else { "" };
-            self.add(
-                label,
-                format!("{of}{text}"),
-                if of.is_empty() { "" } else { "REC-6" },
-            );
+            let of = of.trim_end();
+            let text = if of.is_empty() {
+                text
+            } else {
+                format!("{of}: {text}")
+            };
+            self.add(label, text, rule);
         }
         if more > 0 {
             self.add(
