@@ -73,7 +73,7 @@ fn tried(block: &mut Block, rule: &RuleTrace, f: &FailureTrace) {
     }
     block.add(label, head, "FP-4");
     for invalid in &rule.invalid_patterns {
-        let text = format!("  \"{invalid}\" is no valid RE2 pattern: it never matches");
+        let text = format!("  {} is no valid RE2 pattern: it never matches", quoted(invalid));
         block.add("", text, "API-20");
     }
     for v in rule.verdicts.iter().take(SHOWN) {
@@ -105,6 +105,11 @@ fn tried(block: &mut Block, rule: &RuleTrace, f: &FailureTrace) {
     }
 }
 
+/// A pattern that is not broken into lines.
+fn quoted(pattern: &str) -> String {
+    format!("{pattern:?}").replace(' ', "\u{a0}")
+}
+
 /// What spoke for and against a match.
 fn why(rule: &RuleTrace, v: &Verdict, f: &FailureTrace) -> String {
     let failed = f.failed_jobs.iter().find(|j| j.name == v.job);
@@ -120,10 +125,10 @@ fn why(rule: &RuleTrace, v: &Verdict, f: &FailureTrace) -> String {
     }
     match v.pattern.as_deref() {
         Some("") => {
-            let patterns: Vec<String> = rule.patterns.iter().map(|p| format!("{p:?}")).collect();
+            let patterns: Vec<String> = rule.patterns.iter().map(|p| quoted(p)).collect();
             parts.push(format!("the message has no match for {}", names(&patterns)));
         }
-        Some(pattern) => parts.push(format!("the message matches {pattern:?}")),
+        Some(pattern) => parts.push(format!("the message matches {}", quoted(pattern))),
         None => {}
     }
     match v.target {
