@@ -56,9 +56,8 @@ pub(super) fn earliest<'v>(
             continue;
         };
         let at = ttl::whole_seconds(failed.at);
-        let earlier = first.is_none_or(|(best, since)| {
-            at < since || at == since && before(view, job, best)
-        });
+        let earlier =
+            first.is_none_or(|(best, since)| at < since || at == since && before(view, job, best));
         if earlier && applies(job, failed) {
             first = Some((job, at));
         }

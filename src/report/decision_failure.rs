@@ -73,7 +73,10 @@ fn tried(block: &mut Block, rule: &RuleTrace, f: &FailureTrace) {
     }
     block.add(label, head, "FP-4");
     for invalid in &rule.invalid_patterns {
-        let text = format!("  {} is no valid RE2 pattern: it never matches", quoted(invalid));
+        let text = format!(
+            "  {} is no valid RE2 pattern: it never matches",
+            quoted(invalid)
+        );
         block.add("", text, "API-20");
     }
     for v in rule.verdicts.iter().take(SHOWN) {

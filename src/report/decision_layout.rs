@@ -11,7 +11,10 @@ const WIDTH: usize = 108;
 /// `at  #seq  text ... right`.
 pub fn push(out: &mut String, at: &str, seq: &str, text: &str, right: &str) {
     let room = WIDTH - 22 - right.len() - 1;
-    for (i, part) in words::wrap(&text.replace('\n', "; "), room).iter().enumerate() {
+    for (i, part) in words::wrap(&text.replace('\n', "; "), room)
+        .iter()
+        .enumerate()
+    {
         let first = i == 0;
         let (at, seq, right) = if first {
             (at, seq, right)
@@ -27,7 +30,10 @@ pub fn entry(out: &mut String, label: &str, text: &str, rule: &str) {
     let right = bracketed(rule);
     let indent = text.len() - text.trim_start().len();
     let room = WIDTH - 25 - 10 - indent;
-    for (i, part) in words::wrap(&text.replace('\n', "; "), room).iter().enumerate() {
+    for (i, part) in words::wrap(&text.replace('\n', "; "), room)
+        .iter()
+        .enumerate()
+    {
         let first = i == 0;
         let (label, right) = if first {
             (label, right.as_str())
