@@ -66,7 +66,7 @@ pub(super) fn earliest<'v>(
 }
 
 /// Among Jobs that failed within one second.
-fn before(view: &JobSetView<'_>, job: &JobView, other: &JobView) -> bool {
+pub(super) fn before(view: &JobSetView<'_>, job: &JobView, other: &JobView) -> bool {
     match view.ties {
         TieBreak::FirstName => name(view, job) < name(view, other),
         TieBreak::LastName => name(view, job) > name(view, other),

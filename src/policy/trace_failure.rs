@@ -15,7 +15,10 @@ pub(super) fn trace(view: &JobSetView<'_>, plan: &Plan, successful: u32) -> Fail
     let mut failed: Vec<Failed<'_>> = in_bucket(view, Bucket::Failed)
         .filter_map(|(_, job)| Some((job, job.finished.as_ref()?)))
         .collect();
-    failed.sort_by_cached_key(|(job, f)| (ttl::whole_seconds(f.at), name(job)));
+    failed.sort_by(|(a, f), (b, g)| {
+        let times = ttl::whole_seconds(f.at).cmp(&ttl::whole_seconds(g.at));
+        times.then_with(|| failure::before(view, b, a).cmp(&failure::before(view, a, b)))
+    });
     let mut trace = FailureTrace {
         failed_jobs: failed.iter().map(|f| failed_job(view, f)).collect(),
         success_not_asked: successful,
