@@ -4,10 +4,10 @@
 
 pub mod args;
 mod demo;
+mod effective;
 mod explain;
 mod explain_yaml;
 mod fail;
-mod effective;
 mod inputs;
 mod lint;
 mod lint_output;

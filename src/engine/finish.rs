@@ -1,7 +1,6 @@
 //! The end of a run: final states, the closed ledger, usage of shared resources, and what is stuck, with the reason.
 
 use super::lane::{BusyTimes, Lane};
-use super::pods::flag;
 use super::run::Run;
 use crate::base::*;
 use crate::policy::TerminalState;
@@ -137,99 +136,6 @@ impl Run<'_> {
             ),
         ];
         all
-    }
-
-    /// JobSets that wait for something that will not come.
-    fn stuck(&self) -> Vec<String> {
-        let mut sentences = Vec::new();
-        for (i, js) in self.w.jobsets.iter().enumerate() {
-            let resting = js.deleted
-                || js.status.terminal_state.is_some()
-                || js.all_ready
-                || (js.suspended && !js.deleting);
-            if resting
-                || !js.submitted
-                || !self.m.jobsets[i].managed
-                || self.m.jobsets[i].wanted_pods == 0
-            {
-                continue;
-            }
-            let name = &self.m.names.jobsets[i].name;
-            sentences.push(format!(
-                "JobSet {name} is not ready: {}",
-                self.why_stuck(JobSetId(i as u32))
-            ));
-        }
-        sentences
-    }
-
-    fn why_stuck(&self, jobset: JobSetId) -> String {
-        let mut waiting_at_barrier = 0;
-        for job in self.m.jobs_of(jobset) {
-            for k in 0..self.pods_of(job) {
-                let pod = self.pod_of(job, k);
-                if !self.w.pods.exists(pod) || self.w.pods.job[pod.ix()] != job {
-                    continue;
-                }
-                let name = format!("{}-{}", self.m.names.job(job), self.w.pods.index[pod.ix()]);
-                let node = self.w.pods.node[pod.ix()];
-                if self.w.pods.has(pod, flag::DELETING)
-                    && self.w.pods.has(pod, flag::BOUND)
-                    && !self.node_answers(node)
-                {
-                    return format!(
-                        "pod {name} is terminating on node {}, which does not answer; {} cannot end until the Node \
-                         object is deleted, tainted out-of-service, or the pod is removed by force",
-                        self.m.names.node(node),
-                        self.m.names.job(job)
-                    );
-                }
-                if self.w.pods.has(pod, flag::PARKED) {
-                    return format!(
-                        "pod {name} cannot be scheduled: {}",
-                        self.explain_unschedulable(pod)
-                    );
-                }
-                if self.w.pods.has(pod, flag::BOUND)
-                    && !self.w.pods.phase[pod.ix()].is_terminal()
-                    && !self.node_answers(node)
-                {
-                    return format!(
-                        "pod {name} is on node {}, which does not answer",
-                        self.m.names.node(node)
-                    );
-                }
-                waiting_at_barrier +=
-                    u32::from(self.w.pods.has(pod, flag::UP) && !self.w.pods.has(pod, flag::READY));
-            }
-        }
-        let refused = self.m.jobs_of(jobset).find(|j| {
-            let (job, m) = (&self.w.jobs[j.ix()], &self.m.jobs[j.ix()]);
-            job.exists
-                && m.slots > 1
-                && job.live.active < m.slots
-                && self.follower_refused(*j, 1).is_some()
-        });
-        if let Some(job) = refused {
-            return format!(
-                "followers of Job {} are refused, because its leader pod has ended",
-                self.m.names.job(job)
-            );
-        }
-        let missing = self
-            .m
-            .jobs_of(jobset)
-            .filter(|j| !self.w.jobs[j.ix()].exists)
-            .count();
-        if missing > 0 {
-            return format!("{missing} of its Jobs do not exist and are not created");
-        }
-        if waiting_at_barrier > 0 {
-            return format!(
-                "{waiting_at_barrier} pods wait at the in-place barrier for the others"
-            );
-        }
-        "the run ended before it was ready".to_owned()
     }
 
     fn warnings(&mut self) -> Vec<String> {

@@ -38,6 +38,7 @@ mod requests;
 mod run;
 mod scheduler;
 mod show;
+mod stuck;
 mod trace;
 mod world;
 

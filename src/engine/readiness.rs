@@ -6,6 +6,7 @@ use super::run::Run;
 use crate::base::*;
 use crate::placement::explain::{Reasons, explain};
 use crate::record::{Body, LedgerCategory};
+use crate::spec::CompletionMode;
 
 impl Run<'_> {
     /// All pods the JobSet wants are ready or have succeeded: the clock of a restart stops.
@@ -104,10 +105,12 @@ impl Run<'_> {
         }
     }
 
-    /// EXC-9, EXC-11: why the webhooks refuse a follower's creation, if they do.
+    /// EXC-9, EXC-11: why the webhooks refuse a follower's creation, if they do. Without a completion index every pod
+    /// is a follower, and there is no leader (EXC-27).
     pub fn follower_refused(&self, job: JobId, index: u32) -> Option<String> {
         let m = &self.m.jobs[job.ix()];
-        let key = m.exclusive.filter(|_| index > 0)?;
+        let leaderless = self.job_spec(job).completion_mode == CompletionMode::NonIndexed;
+        let key = m.exclusive.filter(|_| index > 0 || leaderless)?;
         let j = &self.w.jobs[job.ix()];
         if j.leader_visible_at <= self.w.now && j.domain.is_some() {
             return None;

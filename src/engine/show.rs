@@ -161,14 +161,19 @@ impl Run<'_> {
         let posted = objects::pod(&owner, index);
         let leader = self.leader_json(job, pod, &owner);
         let node = self.w.pods.node[i];
-        let nodes = self.leader_node(job, pod).or(node.is_some().then_some(node));
+        let nodes = self
+            .leader_node(job, pod)
+            .or(node.is_some().then_some(node));
         let around = Surroundings {
             pods: leader.as_slice(),
             nodes: &nodes.map(|n| vec![self.node_json(n)]).unwrap_or_default(),
             ..Surroundings::default()
         };
         let incarnation = self.w.pods.incarnation[i];
-        let name = self.m.names.pod(job, self.w.pods.index[i], pod, incarnation);
+        let name = self
+            .m
+            .names
+            .pod(job, self.w.pods.index[i], pod, incarnation);
         let suffix = name.rsplit('-').next().unwrap_or("").to_owned();
         let mut object = objects::admit_pod(&posted, &suffix, &around).unwrap_or(posted);
         if node.is_some() {

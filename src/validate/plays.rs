@@ -46,7 +46,11 @@ pub fn plays(recording: &Recording) -> Vec<Play> {
 
 impl fmt::Display for Play {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "created {:.2} s into a second", self.clock_phase.seconds())?;
+        write!(
+            f,
+            "created {:.2} s into a second",
+            self.clock_phase.seconds()
+        )?;
         if self.ties == TieBreak::LastName {
             f.write_str(", ties to the last name")?;
         }

@@ -197,8 +197,11 @@ fn judge(case: &Case, outcome: &RunOutcome, checker: &Checker) -> Result<(), Str
             .conditions
             .iter()
             .any(|c| c.kind == "Suspended" && c.status);
-        let at_rest =
-            !js.terminal_state.is_empty() || js.deleted || suspended || checker.all_ready(i);
+        let at_rest = case.managed_elsewhere[i]
+            || !js.terminal_state.is_empty()
+            || js.deleted
+            || suspended
+            || checker.all_ready(i);
         if js.deleted && js.jobs.iter().any(|j| j.exists) {
             return Err(format!("{name}is gone, but not its Jobs"));
         }

@@ -8,6 +8,8 @@ pub struct Case {
     pub scenario: String,
     pub jobsets: String,
     pub names: Vec<String>,
+    /// MB-1: another controller is asked to do the work, and there is none.
+    pub managed_elsewhere: Vec<bool>,
     /// The run may last until its time limit: something fails again and again, or there is little room.
     pub may_go_on: bool,
     /// Per JobSet: there is room to spare and all damage is repaired, so it must come to rest by itself.
@@ -51,6 +53,7 @@ pub struct JobSet {
     pub jobs: Vec<ReplicatedJob>,
     text: String,
     may_go_on: bool,
+    managed_elsewhere: bool,
     /// Something in it may rest half-done by Kubernetes' own rules.
     may_wait: bool,
 }
@@ -105,10 +108,12 @@ pub fn case(seed: u64) -> Case {
         may_go_on: fails || !repaired || jobsets.iter().any(|j| j.may_go_on),
         lives: lives
             .map(|(i, j)| {
-                let may_wait = j.may_wait || ((j.in_place || j.exclusive) && succeeds);
+                let may_wait =
+                    j.may_wait || j.managed_elsewhere || ((j.in_place || j.exclusive) && succeeds);
                 repaired && !fails && !may_wait && !ended.contains(&i)
             })
             .collect(),
+        managed_elsewhere: jobsets.iter().map(|j| j.managed_elsewhere).collect(),
         names: jobsets.iter().map(|j| j.name.clone()).collect(),
     }
 }
@@ -124,6 +129,7 @@ fn jobset(d: &mut Draw, name: &str) -> JobSet {
         jobs: Vec::new(),
         text: String::new(),
         may_go_on: false,
+        managed_elsewhere: false,
         may_wait: false,
     };
     let mut t =
@@ -139,6 +145,10 @@ fn jobset(d: &mut Draw, name: &str) -> JobSet {
     }
     if d.one_in(8) {
         let _ = writeln!(t, "  ttlSecondsAfterFinished: {}", d.between(0, 120));
+    }
+    if d.one_in(20) {
+        t.push_str("  managedBy: example.com/another\n");
+        js.managed_elsewhere = true;
     }
     let jobs = d.between(1, 3);
     let mut body = String::new();
@@ -236,9 +246,13 @@ fn replicated_job(d: &mut Draw, k: u32, js: &mut JobSet, t: &mut String) {
         let _ = writeln!(t, "          activeDeadlineSeconds: {}", d.between(20, 900));
         js.may_go_on = true;
     }
-    let on_failure = !in_place && d.one_in(5);
+    let indexes = if in_place { "" } else { indexes(d, js, t) };
+    let on_failure = !in_place && indexes != "per index" && d.one_in(5);
     if !in_place && !on_failure && d.one_in(6) {
-        let action = d.pick(&["FailJob", "Ignore", "Count"]);
+        let action = match indexes {
+            "per index" => "FailIndex",
+            _ => d.pick(&["FailJob", "Ignore", "Count"]),
+        };
         t.push_str("          podFailurePolicy:\n            rules:\n");
         let _ = writeln!(t, "              - action: {action}");
         if d.one_in(2) {
@@ -257,6 +271,32 @@ fn replicated_job(d: &mut Draw, k: u32, js: &mut JobSet, t: &mut String) {
         pods,
         completions,
     });
+}
+
+/// What depends on completion indexes: a limit for each, when a Job is complete, or that there are none.
+fn indexes(d: &mut Draw, js: &mut JobSet, t: &mut String) -> &'static str {
+    match d.below(12) {
+        0 => {
+            let limit = d.between(0, 2);
+            let _ = writeln!(t, "          backoffLimitPerIndex: {limit}");
+            if d.one_in(2) {
+                t.push_str("          maxFailedIndexes: 0\n");
+            }
+            js.may_go_on = true;
+            js.may_wait = true;
+            "per index"
+        }
+        1 => {
+            t.push_str("          successPolicy: {rules: [{succeededCount: 1}]}\n");
+            ""
+        }
+        2 => {
+            t.push_str("          completionMode: NonIndexed\n");
+            js.may_wait |= js.exclusive;
+            ""
+        }
+        _ => "",
+    }
 }
 
 const AGENT_ENV: &str = "env: [{name: JOBSET_NAME, value: js}, {name: POD_NAME, value: pod}";

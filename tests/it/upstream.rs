@@ -1,0 +1,47 @@
+//! The situations of upstream's integration and end-to-end tests as scenarios, each against its golden log.
+//!
+//! `scenarios/upstream/*.yaml`; the line `# rules:` says what each shows. Must never grow: a situation is a few pods.
+
+use crate::support;
+use jobset_sim::report::golden::Golden;
+use std::path::Path;
+
+const LINES_MAX: usize = 120;
+
+fn transcript(path: &Path) -> Result<String, String> {
+    let loaded = jobset_sim::manifest::read_scenario(path, &[]).map_err(|e| e.to_string())?;
+    let scenario = loaded.scenario;
+    let mut simulation =
+        jobset_sim::engine::Simulation::new(&scenario).map_err(|e| e.join("; "))?;
+    let mut golden = Golden::new(simulation.names());
+    let outcome = simulation.run(scenario.seed, 0, &mut golden);
+    Ok(golden.finish(&outcome))
+}
+
+#[test]
+fn every_situation_of_upstreams_tests_plays_as_its_golden_log_says() {
+    let dir = support::root().join("scenarios/upstream");
+    let mut wrong = Vec::new();
+    let scenarios = support::files(&dir, "yaml");
+    assert!(scenarios.len() >= 60, "{} scenarios", scenarios.len());
+    for path in &scenarios {
+        let file = path.file_name().unwrap_or_default().display().to_string();
+        let log = path.with_extension("log");
+        let now = match transcript(path) {
+            Ok(now) => now,
+            Err(problem) => {
+                wrong.push(format!("{file}: {problem}"));
+                continue;
+            }
+        };
+        if support::updating() {
+            std::fs::write(&log, &now).expect("a golden log can be written");
+        }
+        let golden = std::fs::read_to_string(&log).unwrap_or_default();
+        wrong.extend(support::first_difference(&file, &golden, &now));
+        if now.lines().count() > LINES_MAX {
+            wrong.push(format!("{file}: more than {LINES_MAX} lines"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
