@@ -87,7 +87,8 @@ pub fn sync(
     let completes = plan.complete.clone().filter(|_| !decided);
     let settled = fails.is_some() || completes.is_some();
     let judged = !decided && !pods.is_empty();
-    let counts_restarts = !decided && restarts_count && view.container_restarts > 0;
+    let limited = view.spec.backoff_limit() < i32::MAX;
+    let counts_restarts = !decided && limited && restarts_count && view.container_restarts > 0;
     let moves = !decided && plan.delete_active + plan.create > 0;
     if !settled && !judged && !counts_restarts && !moves {
         return None;

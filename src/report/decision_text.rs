@@ -259,7 +259,8 @@ impl Block {
         let more = lines.len().saturating_sub(2 * LISTED);
         for (i, (of, text)) in lines.into_iter().take(2 * LISTED).enumerate() {
             let rule = match of.as_str() {
-                "" => "ST-4",
+                "" if text.starts_with("terminalState") => "ST-4",
+                "" => "ST-8",
                 of if of.ends_with(' ') => "ST-6",
                 _ => "REC-6",
             };

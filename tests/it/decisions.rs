@@ -118,11 +118,11 @@ fn the_transcripts_show_the_rules_they_are_named_after() {
     }
 }
 
-/// A long text goes on below its rule; `[FP-5]` in the middle of a sentence is taken out.
+/// A long text goes on below its rule and its cause; both are taken out of the middle of the sentence.
 fn without_rules(text: &str) -> String {
-    let words = text
-        .split(' ')
-        .filter(|w| !w.starts_with('[') || !w.contains('-'));
+    let rule = |w: &str| w.starts_with('[') && w.contains('-');
+    let number = |w: &str| w.starts_with('#') || w == "<-";
+    let words = text.split(' ').filter(|w| !rule(w) && !number(w));
     words.collect::<Vec<_>>().join(" ")
 }
 
