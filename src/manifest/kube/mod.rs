@@ -212,7 +212,11 @@ impl Reader<'_> {
             return self.server_says(&node, before);
         }
         let mut jobset = jobset::convert(&node, &mut self.report);
-        jobset.object = Some(Arc::new(node.to_json()));
+        if let Ok(mut object) = server::stored(&node.to_json()) {
+            // The API server would have made up another name for generateName.
+            object["metadata"]["name"] = jobset.name.as_str().into();
+            jobset.object = Some(Arc::new(object));
+        }
         validate::validate(&jobset, &node, &mut self.report);
         self.server_says(&node, before);
         let place = format!("{}:{}", self.report.source.file, node.at.line);
