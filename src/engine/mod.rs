@@ -21,6 +21,7 @@ mod job_status;
 mod job_ttl;
 mod jobs;
 mod jobset_jobs;
+mod jobset_queue;
 mod jobsets;
 mod kubelet;
 mod lane;

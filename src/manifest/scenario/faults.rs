@@ -1,27 +1,33 @@
 //! `faults`: what happens when, to which object.
 
 use super::cross::Inputs;
-use super::pod_names;
+use super::{pod_names, requests};
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::{Node, Pos};
 use crate::manifest::shapes::scenario::ACTIONS;
 use crate::manifest::{read, topology};
-use crate::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault};
+use crate::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, SubmittedJobSet};
 
 /// A fault and where its time was written.
 pub type Placed = (ScriptedFault, Pos);
 
-pub fn read(scenario: &Node, inputs: &Inputs, report: &mut Report) -> Vec<Placed> {
+/// The faults, and the JobSets that some of them create.
+pub fn read(
+    scenario: &Node,
+    inputs: &Inputs,
+    report: &mut Report,
+) -> (Vec<Placed>, Vec<SubmittedJobSet>) {
     let mut aliases: Vec<String> = Vec::new();
+    let mut created = Vec::new();
     let mut faults = Vec::new();
     for node in read::list(scenario, "faults") {
         let time = time(node, report);
-        let action = action(node, inputs, &mut aliases, report);
+        let action = action(node, inputs, (&mut aliases, &mut created), report);
         if let (Some((at, place)), Some(action)) = (time, action) {
             faults.push((ScriptedFault { at, action }, place));
         }
     }
-    faults
+    (faults, created)
 }
 
 fn time(node: &Node, report: &mut Report) -> Option<(FaultTime, Pos)> {
@@ -48,7 +54,7 @@ fn time(node: &Node, report: &mut Report) -> Option<(FaultTime, Pos)> {
 fn action(
     node: &Node,
     inputs: &Inputs,
-    aliases: &mut Vec<String>,
+    (aliases, created): (&mut Vec<String>, &mut Vec<SubmittedJobSet>),
     report: &mut Report,
 ) -> Option<FaultAction> {
     let mut present = node
@@ -87,6 +93,9 @@ fn action(
                 "resumeJobSet" => FaultAction::ResumeJobSet(name),
                 _ => FaultAction::DeleteJobSet(name),
             })
+        }
+        name @ ("patch" | "create" | "delete" | "show" | "jobCondition") => {
+            requests::action(name, body, inputs, created, report)
         }
         name => node_action(name, body, inputs, aliases, report),
     }

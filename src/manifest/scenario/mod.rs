@@ -10,6 +10,7 @@ mod cross;
 mod faults;
 mod generate;
 mod jobsets;
+pub mod requests;
 pub(super) mod pod_names;
 mod timing;
 
@@ -232,13 +233,16 @@ fn assemble(
         jobsets: &jobsets,
     };
     let containers = containers::read(node, &inputs, report);
-    let faults = faults::read(node, &inputs, report);
+    let (faults, created) = faults::read(node, &inputs, report);
     let stop = stop(node, &faults, &jobsets, report);
     let seed = read::integer(node, "seed").and_then(|s| u64::try_from(s).ok());
+    let control_plane = control_plane::read(node, &jobsets, report);
+    let mut jobsets = jobsets;
+    jobsets.extend(created);
     Scenario {
         name,
         description,
-        control_plane: control_plane::read(node, &jobsets, report),
+        control_plane,
         timing: timing::read(node, report),
         topology,
         jobsets,

@@ -1,5 +1,6 @@
 //! `kind: Scenario`.
 
+use crate::manifest::scenario::requests::KIND_NAMES;
 use super::pod::EFFECTS;
 use super::timing::TIMING;
 use super::topology::TOPOLOGY;
@@ -220,7 +221,7 @@ static CONTAINER_RULE: Object = Object {
     ],
 };
 
-pub const ACTIONS: [&str; 14] = [
+pub const ACTIONS: [&str; 19] = [
     "containerExit",
     "deletePod",
     "evictPod",
@@ -235,6 +236,11 @@ pub const ACTIONS: [&str; 14] = [
     "suspendJobSet",
     "resumeJobSet",
     "deleteJobSet",
+    "patch",
+    "create",
+    "delete",
+    "show",
+    "jobCondition",
 ];
 
 static FAULT: Object = Object {
@@ -264,6 +270,103 @@ static FAULT: Object = Object {
         field(ACTIONS[11], Shape::Object(&NAME), ""),
         field(ACTIONS[12], Shape::Object(&NAME), ""),
         field(ACTIONS[13], Shape::Object(&NAME), ""),
+        field(
+            ACTIONS[14],
+            Shape::Object(&PATCH),
+            "a user's merge patch of any object",
+        ),
+        field(
+            ACTIONS[15],
+            Shape::Object(&CREATE),
+            "a user's POST of a JobSet",
+        ),
+        field(
+            ACTIONS[16],
+            Shape::Object(&DELETE),
+            "a user's DELETE of any object",
+        ),
+        field(
+            ACTIONS[17],
+            Shape::Object(&SHOW),
+            "fields of an object, in the log",
+        ),
+        field(
+            ACTIONS[18],
+            Shape::Object(&JOB_CONDITION),
+            "written by another hand than the Job controller's",
+        ),
+    ],
+};
+
+const KIND: Field = field("kind", Shape::OneOf(KIND_NAMES), "of the object").required();
+const OBJECT_NAME: Field = field(
+    "name",
+    Shape::Str,
+    "of the object; a pod's without its random suffix",
+)
+.required();
+
+static PATCH: Object = Object {
+    kind: "Patch",
+    fields: &[
+        KIND,
+        OBJECT_NAME,
+        field("merge", Shape::Any, "the merge patch (RFC 7386)").required(),
+        field("status", Shape::Bool, "of the status subresource"),
+    ],
+};
+
+static CREATE: Object = Object {
+    kind: "Create",
+    fields: &[field("jobSet", Shape::Any, "the whole object").required()],
+};
+
+static DELETE: Object = Object {
+    kind: "Delete",
+    fields: &[
+        KIND,
+        OBJECT_NAME,
+        field(
+            "propagation",
+            Shape::OneOf(&["Background", "Foreground", "Orphan"]),
+            "default: Background",
+        ),
+        field("gracePeriodSeconds", INDEX, "of a pod"),
+    ],
+};
+
+static SHOW: Object = Object {
+    kind: "Show",
+    fields: &[
+        KIND,
+        OBJECT_NAME,
+        field("fields", STR_LIST, "paths such as status.conditions").required(),
+    ],
+};
+
+static JOB_CONDITION: Object = Object {
+    kind: "JobCondition",
+    fields: &[
+        field("job", Shape::Str, "name of the Job").required(),
+        field(
+            "type",
+            Shape::OneOf(&[
+                "Failed",
+                "Complete",
+                "FailureTarget",
+                "SuccessCriteriaMet",
+                "Suspended",
+            ]),
+            "",
+        )
+        .required(),
+        field(
+            "status",
+            Shape::OneOf(&["True", "False"]),
+            "default: True",
+        ),
+        field("reason", Shape::Str, ""),
+        field("message", Shape::Str, ""),
     ],
 };
 
