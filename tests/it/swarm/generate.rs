@@ -238,8 +238,7 @@ fn replicated_job(d: &mut Draw, k: u32, js: &mut JobSet, t: &mut String) {
             let _ = writeln!(t, "          backoffLimit: {}", d.pick(&[0, 0, 0, 1, 3]));
         }
         if d.one_in(4) {
-            let policy = d.pick(&["TerminatingOrFailed", "Failed"]);
-            let _ = writeln!(t, "          podReplacementPolicy: {policy}");
+            t.push_str("          podReplacementPolicy: Failed\n");
         }
     }
     if d.one_in(10) {
@@ -273,7 +272,7 @@ fn replicated_job(d: &mut Draw, k: u32, js: &mut JobSet, t: &mut String) {
     });
 }
 
-/// What depends on completion indexes: a limit for each, when a Job is complete, or that there are none.
+/// What depends on completion indexes: a limit for each, and when a Job is complete.
 fn indexes(d: &mut Draw, js: &mut JobSet, t: &mut String) -> &'static str {
     match d.below(12) {
         0 => {
@@ -288,11 +287,6 @@ fn indexes(d: &mut Draw, js: &mut JobSet, t: &mut String) -> &'static str {
         }
         1 => {
             t.push_str("          successPolicy: {rules: [{succeededCount: 1}]}\n");
-            ""
-        }
-        2 => {
-            t.push_str("          completionMode: NonIndexed\n");
-            js.may_wait |= js.exclusive;
             ""
         }
         _ => "",
@@ -330,7 +324,7 @@ fn pod_template(d: &mut Draw, in_place: bool, on_failure: bool, t: &mut String) 
         let _ = writeln!(
             t,
             "              initContainers: [{{name: agent, image: \"x:1\", restartPolicy: Always, {RESTART_ALL}, \
-             startupProbe: {{periodSeconds: {period}}}, {AGENT_ENV}]}}]"
+             startupProbe: {{httpGet: {{path: /barrier-is-down, port: 8081}}, periodSeconds: {period}}}, {AGENT_ENV}]}}]"
         );
         let _ = writeln!(
             t,
