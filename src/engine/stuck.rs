@@ -16,7 +16,7 @@ impl Run<'_> {
             let resting = js.deleted
                 || js.status.terminal_state.is_some()
                 || js.all_ready
-                || (js.suspended && !js.deleting);
+                || (js.suspended && !js.deleting && js.errors == 0);
             if resting || !js.submitted || !self.m.jobsets[i].managed {
                 continue;
             }
