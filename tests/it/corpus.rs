@@ -11,7 +11,7 @@ const SCRIPTS: &str = include_str!("corpus/scripts.yaml");
 const TOPOLOGY: &str = include_str!("corpus/topology.yaml");
 const SCRIPT: &str = "containers: [{startAfter: 1s, runFor: 60s, stopAfter: 1s}]\nstop: {at: 1h}\n";
 /// Not a whole picture of anything, but small enough to be read.
-const LINES_MAX: usize = 130;
+const LINES_MAX: usize = 200;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
