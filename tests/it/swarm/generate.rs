@@ -306,7 +306,7 @@ fn pod_template(d: &mut Draw, in_place: bool, on_failure: bool, t: &mut String) 
     );
     if d.one_in(6) {
         t.push_str(
-            "              tolerations: [{key: example.com/broken, operator: Exists, tolerationSeconds: 20}]\n",
+            "              tolerations: [{key: example.com/broken, operator: Exists, effect: NoExecute, tolerationSeconds: 20}]\n",
         );
     }
     let resources = d.pick(&[
