@@ -5,7 +5,6 @@ use super::event::Event;
 use super::jobs::Job;
 use super::model::JobModel;
 use super::run::Run;
-use crate::admission;
 use crate::base::*;
 use crate::objects::{self, JobSlot};
 use crate::placement::TemplateFacts;
@@ -213,16 +212,8 @@ impl Run<'_> {
         let js = &self.w.jobsets[m.jobset.ix()];
         let spec = js.cached.spec.clone();
         let object = spec.object.as_ref()?;
-        // A manifest as it was written lacks what the webhook and the API server fill in (DEF-3).
-        let request = admission::Create {
-            object,
-            namespace: &spec.namespace,
-            gates: self.admission_gates(),
-            existing_claims: &[],
-        };
-        let stored = admission::create(&request).unwrap_or_else(|_| object.as_ref().clone());
         let slot = |index| JobSlot {
-            jobset: &stored,
+            jobset: object,
             replicated_job: m.rj as usize,
             index,
             restarts: js.cached.status.restarts,

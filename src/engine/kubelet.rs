@@ -102,7 +102,11 @@ impl Run<'_> {
         let job = &self.m.jobs[p.job[i].ix()];
         let jobset = &self.m.jobsets[job.jobset.ix()].spec;
         let rj = &jobset.spec.replicated_jobs[job.rj as usize].name;
-        let index = if self.indexed(p.job[i]) { p.index[i] } else { 0 };
+        let index = if self.indexed(p.job[i]) {
+            p.index[i]
+        } else {
+            0
+        };
         let is = |want: Option<u32>, have: u32| want.is_none_or(|w| w == have);
         let attempt = if p.agent_attempt[i] == super::pods::NO_ATTEMPT {
             0

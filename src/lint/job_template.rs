@@ -67,7 +67,7 @@ pub const TRAPS: &[Trap] = &[
         rules: &["LAB-3", "JOB-1"],
         title: "metadata of a Job template other than labels and annotations",
         consequence: "It is dropped without a word: Jobs are named <jobset>-<replicatedJob>-<index>, live in the JobSet's namespace and have no finalizers of yours.",
-        fix: "Remove it.",
+        fix: "Remove these fields.",
         check: Check::JobSet(job_metadata_ignored),
     },
     Trap {

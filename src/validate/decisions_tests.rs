@@ -108,6 +108,9 @@ fn outcome() -> RunOutcome {
     }
 }
 
+/// What the API server answers about a JobSet that is gone.
+const NOT_FOUND: &str = "jobsets.jobset.x-k8s.io \"js\" not found";
+
 fn history(more: &[(u64, Body)]) -> History {
     let mut texts = Texts::default();
     let failed = condition(
@@ -123,6 +126,7 @@ fn history(more: &[(u64, Body)]) -> History {
         message: texts.intern("m"),
     };
     let mut records = vec![(3, counted(1)), (4, failed), (5, event), (6, event)];
+    texts.intern(NOT_FOUND);
     records.extend_from_slice(more);
     play(&texts, &records)
 }
@@ -209,8 +213,10 @@ fn answers_to_user_actions_are_compared() {
         node: NodeId::NONE,
         pod,
     };
-    let gone = Body::JobSetDeleted {
-        jobset: JobSetId(0),
+    // The text that `history` interns last.
+    let gone = Body::Answered {
+        index: 1,
+        answer: TextId(3),
     };
     for (answer, records, expected) in [
         ("", vec![(6500, fault(PodId(0)))], vec![]),

@@ -10,8 +10,8 @@ mod cross;
 mod faults;
 mod generate;
 mod jobsets;
-pub mod requests;
 pub(super) mod pod_names;
+pub mod requests;
 mod timing;
 
 use super::check::{Unmodelled, check};

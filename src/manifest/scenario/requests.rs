@@ -17,10 +17,7 @@ const KINDS: [(&str, ObjectKind); 6] = [
     ("Pod", ObjectKind::Pod),
     ("Node", ObjectKind::Node),
     ("Service", ObjectKind::Service),
-    (
-        "PersistentVolumeClaim",
-        ObjectKind::PersistentVolumeClaim,
-    ),
+    ("PersistentVolumeClaim", ObjectKind::PersistentVolumeClaim),
 ];
 
 /// Names of the kinds, for the table of shapes.

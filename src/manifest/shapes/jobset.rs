@@ -70,8 +70,7 @@ static SPEC: Object = Object {
             "volumeClaimPolicies",
             Shape::List(&Shape::Object(&VOLUME_CLAIM_POLICY)),
             "",
-        )
-        .partly(),
+        ),
     ],
 };
 

@@ -1,9 +1,9 @@
 //! `kind: Scenario`.
 
-use crate::manifest::scenario::requests::KIND_NAMES;
 use super::pod::EFFECTS;
 use super::timing::TIMING;
 use super::topology::TOPOLOGY;
+use crate::manifest::scenario::requests::KIND_NAMES;
 use crate::manifest::shape::{Field, Object, STR_LIST, Shape, field};
 
 pub const API_VERSION: &str = "jobset-sim/v1alpha1";
@@ -360,11 +360,7 @@ static JOB_CONDITION: Object = Object {
             "",
         )
         .required(),
-        field(
-            "status",
-            Shape::OneOf(&["True", "False"]),
-            "default: True",
-        ),
+        field("status", Shape::OneOf(&["True", "False"]), "default: True"),
         field("reason", Shape::Str, ""),
         field("message", Shape::Str, ""),
     ],
