@@ -71,6 +71,7 @@ fn observe(
     play: Play,
 ) -> Result<Observed, NoRun> {
     let mut scenario = scenario(recording, defaults, overrides).map_err(NoRun::NotSimulated)?;
+    scenario.decode = manifest::stored_jobset;
     if let Some(answer) = refusal(recording, &scenario) {
         return Err(answer);
     }
