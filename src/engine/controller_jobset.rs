@@ -7,7 +7,7 @@ use super::lane::BusyTimes;
 use super::run::Run;
 use crate::base::random::Streams;
 use crate::base::*;
-use crate::policy::{self, JobSetView, JobView, Plan};
+use crate::policy::{self, JobSetView, Plan};
 use crate::record::{Body, ObjectRef};
 use std::collections::VecDeque;
 
@@ -25,7 +25,6 @@ pub struct JobSetController {
     pub(super) busy_with: Option<JobSetId>,
     pub(super) dirty: bool,
     plan: Plan,
-    views: Vec<JobView>,
     view_jobs: Vec<JobId>,
     step: Step,
     next: usize,
@@ -103,18 +102,9 @@ impl Run<'_> {
 
     fn decide(&mut self, jobset: JobSetId) {
         let mut plan = std::mem::take(&mut self.w.jobset_controller.plan);
-        let mut views = std::mem::take(&mut self.w.jobset_controller.views);
         let mut ids = std::mem::take(&mut self.w.jobset_controller.view_jobs);
-        views.clear();
         ids.clear();
-        for job in self.m.jobs_of(jobset) {
-            if let Some(view) = &self.w.jobs[job.ix()].cached.view {
-                let slot = (view.rj, view.index);
-                let at = views.partition_point(|v: &JobView| (v.rj, v.index) <= slot);
-                views.insert(at, view.clone());
-                ids.insert(at, job);
-            }
-        }
+        ids.extend_from_slice(&self.w.jobsets[jobset.ix()].cached_jobs.ids);
         plan.clear();
         let m = &self.m.jobsets[jobset.ix()];
         let js = &self.w.jobsets[jobset.ix()];
@@ -125,7 +115,7 @@ impl Run<'_> {
                 suspended: js.cached.suspended,
                 deleting: js.cached.deleting,
                 status: &js.cached.status,
-                jobs: &views,
+                jobs: &js.cached_jobs.views,
                 gates: self.w.gates,
                 now: self.w.now,
                 service_exists: js.cached.service_exists,
@@ -144,7 +134,6 @@ impl Run<'_> {
         let c = &mut self.w.jobset_controller;
         c.based_on = js.cached.resource_version;
         c.plan = plan;
-        c.views = views;
         c.view_jobs = ids;
     }
 

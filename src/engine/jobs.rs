@@ -56,7 +56,6 @@ pub struct Job {
     /// Pods of this Job per domain of its exclusive key.
     pub pods_in_domain: Vec<(DomainId, u32)>,
     pub collector: CollectorMarks,
-    pub cached: CachedJob,
 }
 
 #[derive(Clone, Default)]
@@ -188,19 +187,10 @@ pub struct CollectorMarks {
     pub deleting_dependents: bool,
 }
 
-/// The Job in the JobSet manager's informer cache.
-#[derive(Clone, Default)]
-pub struct CachedJob {
-    pub exists: bool,
-    pub incarnation: u32,
-    pub view: Option<crate::policy::JobView>,
-}
-
 impl Job {
     /// Back to a slot without an object; the incarnation counts on.
     pub fn reset(&mut self) {
         let incarnation = self.incarnation;
-        let cached = std::mem::take(&mut self.cached);
         let mut extra_pods = std::mem::take(&mut self.extra_pods);
         let mut pods_in_domain = std::mem::take(&mut self.pods_in_domain);
         let mut succeeded_indexes = std::mem::take(&mut self.succeeded_indexes);
@@ -219,7 +209,6 @@ impl Job {
         } = self.sync;
         *self = Job {
             incarnation,
-            cached,
             extra_pods,
             pods_in_domain,
             succeeded_indexes,

@@ -88,10 +88,8 @@ impl Run<'_> {
         let view = self.w.jobs[job.ix()]
             .exists
             .then(|| super::jobset_jobs::view_of(&self.w.jobs[job.ix()], m, self.job_spec(job)));
-        let j = &mut self.w.jobs[job.ix()];
-        j.cached.exists = j.exists;
-        j.cached.incarnation = j.incarnation;
-        j.cached.view = view;
+        let cached = &mut self.w.jobsets[m.jobset.ix()].cached_jobs;
+        cached.see((m.rj, m.index), job, view);
         self.enqueue_jobset(m.jobset);
     }
 

@@ -2,7 +2,7 @@
 
 use super::pods::BAD_ATTEMPT;
 use crate::base::*;
-use crate::policy::{InPlaceView, JobSetStatus};
+use crate::policy::{InPlaceView, JobSetStatus, JobView};
 use crate::record::{JobOutcome, ReplicatedJobStatus};
 use crate::spec::JobSet;
 use std::sync::Arc;
@@ -25,6 +25,7 @@ pub struct JobSetState {
     pub good_templates: Vec<(u32, u32)>,
     /// What the manager's informer shows.
     pub cached: CachedJobSet,
+    pub cached_jobs: CachedJobs,
     pub queued: bool,
     pub due: Time,
     /// A pod's change is on its way to the manager's cache; further ones arrive with it.
@@ -52,6 +53,35 @@ pub struct CachedJobSet {
     pub status: JobSetStatus,
     pub resource_version: u32,
     pub service_exists: bool,
+}
+
+/// The Jobs of a JobSet in the manager's informer cache, in slot order; kept from event to event, so that a pass copies
+/// none of them.
+#[derive(Default)]
+pub struct CachedJobs {
+    pub views: Vec<JobView>,
+    pub ids: Vec<JobId>,
+}
+
+impl CachedJobs {
+    /// The Job of a slot as it is now; `None`: `job` is gone.
+    pub fn see(&mut self, slot: (u32, u32), job: JobId, view: Option<JobView>) {
+        let at = self.views.partition_point(|v| (v.rj, v.index) < slot);
+        let known = self.views.get(at).is_some_and(|v| (v.rj, v.index) == slot);
+        match view {
+            Some(view) if known => (self.views[at], self.ids[at]) = (view, job),
+            Some(view) => {
+                self.views.insert(at, view);
+                self.ids.insert(at, job);
+            }
+            // A later Job of the same name may be there already.
+            None if known && self.ids[at] == job => {
+                self.views.remove(at);
+                self.ids.remove(at);
+            }
+            None => {}
+        }
+    }
 }
 
 /// How many pods have which small number; few numbers are in use at a time.

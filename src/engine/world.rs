@@ -106,7 +106,6 @@ impl World {
             job.reset();
             job.sync = Default::default();
             job.incarnation = 0;
-            job.cached = Default::default();
         }
         self.jobsets.iter_mut().for_each(JobSetState::reset);
         self.api.reset(&self.streams);

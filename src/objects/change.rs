@@ -1,4 +1,5 @@
-//! What the JobSet controller changes on Jobs that exist: suspension, the merge on resume (SUS-5), elastic size (ELA-2).
+//! What the JobSet controller changes on Jobs that exist: suspension, the merge on resume (SUS-5), elastic size
+//! (ELA-2).
 //!
 //! Must never create or delete.
 

@@ -1,4 +1,5 @@
-//! The Job that the JobSet controller posts for one slot of a replicatedJob (JOB-1, LAB-1 … LAB-3, COO-1, EXC-1, EXC-2).
+//! The Job that the JobSet controller posts for one slot of a replicatedJob (JOB-1, LAB-1 … LAB-3, COO-1, EXC-1,
+//! EXC-2).
 //!
 //! Must never add what the API server or the Job controller add later.
 

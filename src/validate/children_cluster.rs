@@ -1,7 +1,7 @@
 //! A cluster at rest: what exists some seconds after JobSets were created where no container ever starts.
 //!
-//! Must never need a clock: without kubelets the controllers soon have nothing left to do, and the order of what they do
-//! before does not show.
+//! Must never need a clock: without kubelets the controllers soon have nothing left to do, and the order of what they
+//! do before does not show.
 
 use super::children_schedule::{Unscheduled, nodes, schedule};
 use crate::admission::{GENERATED_SUFFIX, Gates};

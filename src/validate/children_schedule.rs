@@ -1,7 +1,7 @@
 //! A scheduler for pods that never start, on the eight nodes of the child-object recordings.
 //!
-//! Must never change a pod: it answers with a node's name or with why there is none. It knows only required rules, because
-//! preferences and scores decide nothing that the recordings keep.
+//! Must never change a pod: it answers with a node's name or with why there is none. It knows only required rules,
+//! because preferences and scores decide nothing that the recordings keep.
 
 use crate::base::quantity::parse_milli;
 use serde_json::{Map, Value, json};

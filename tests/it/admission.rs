@@ -2,7 +2,8 @@
 //!
 //! A case starts with `== a sentence`; its lines are `rules:` (ids), `set:` (paths of the base JobSet and their values,
 //! null removes), `change:` (the same on the stored object, an update), `claims:` (those that exist), `gates:` (those
-//! that are on), then what is expected: `says:` (code, and a part of the sentence) and `stores:` (paths of the stored object and their values).
+//! that are on), then what is expected: `says:` (code, and a part of the sentence) and `stores:` (paths of the
+//! stored object and their values).
 //! `rj0`, `job0`, `pod0`, `c0` abbreviate the first replicatedJob, its Job spec, pod spec and container.
 
 use jobset_sim::admission::{self, Answer, Change, Create, FieldValidation, Gates, Request};

@@ -1,4 +1,5 @@
-//! Child objects against the recordings of a real control plane: what was created, what was refused and with which words.
+//! Child objects against the recordings of a real control plane: what was created, what was refused and
+//! with which words.
 
 use crate::support;
 use jobset_sim::admission::{GENERATED_SUFFIX, Rejection};
