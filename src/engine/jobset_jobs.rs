@@ -190,7 +190,8 @@ impl Run<'_> {
         self.w.jobsets[m.jobset.ix()].history.push(outcome);
         self.enqueue_job(job, Duration::ZERO);
         self.job_written(job);
-        if self.w.jobsets[m.jobset.ix()].deleting {
+        let js = &self.w.jobsets[m.jobset.ix()];
+        if js.deleting || js.deleted {
             // The request was on its way when the JobSet was deleted.
             self.collect_job_of_jobset(job);
         }

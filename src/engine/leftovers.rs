@@ -68,9 +68,10 @@ impl Run<'_> {
         if orphan {
             return;
         }
-        let jobs: Vec<JobId> = self.m.jobs_of(jobset).collect();
-        for job in jobs {
-            self.remove_job(job, false);
+        for job in self.m.jobs_of(jobset) {
+            if self.w.jobs[job.ix()].exists {
+                self.collect_job_of_jobset(job);
+            }
         }
     }
 }

@@ -213,6 +213,10 @@ impl Run<'_> {
         self.pod_changed(pod);
         self.begin_stop(pod);
         self.remove_if_free(pod);
+        if first && self.w.jobs[job.ix()].status.is_finished() {
+            // No sync looks at a finished Job: its pods lose the finalizer through the queue of orphans.
+            self.drop_finalizer(pod);
+        }
         if first && self.w.pods.exists(pod) && !self.w.pods.has(pod, flag::BOUND) {
             self.terminating_unscheduled(pod);
         }

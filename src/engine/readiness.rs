@@ -202,7 +202,11 @@ impl Run<'_> {
         self.w
             .api
             .answered(Call::CollectorJobDelete, Answer::found(there), self.w.now);
-        if there {
+        let owner = self.m.jobs[job.ix()].jobset;
+        if there && self.w.jobsets[owner.ix()].deleted {
+            // An absent owner: the collector deletes in the background (corner/README.md, D-2).
+            self.remove_job(job, false);
+        } else if there {
             self.job_deleting(job);
         }
     }

@@ -52,11 +52,7 @@ mod tests {
             backoff_limit_per_index: limit,
             ..JobSpec::default()
         };
-        let verdict = |counts, action| Verdict {
-            counts,
-            action,
-            ..Verdict::default()
-        };
+        let verdict = |counts, action| Verdict { counts, action };
         use PodFailurePolicyAction::*;
         for (limit, verdict, before, fails, sentence) in [
             (

@@ -178,8 +178,8 @@ impl Block {
     fn does(&mut self, pass: &JobSetPass) {
         let does = &pass.does;
         let cited = |rules: &[&'static str]| {
-            let all = pass.rules.iter().filter(|r| rules.contains(r));
-            all.last().copied().unwrap_or(rules[0])
+            let mut all = pass.rules.iter().filter(|r| rules.contains(r));
+            all.next_back().copied().unwrap_or(rules[0])
         };
         if !does.delete.is_empty() {
             let rule = cited(&["REC-8", "REC-7"]);

@@ -107,6 +107,10 @@ fn line(run: &RunView<'_>, record: &Record) -> Option<String> {
             format!("node {} is {state}", run.names.node(node))
         }
         Body::NodeGone { node } => format!("node {} is gone", run.names.node(node)),
+        Body::Answered { answer, .. } => {
+            let text = run.texts.get(answer);
+            format!("the API server answers: {text}")
+        }
         Body::Fault { index, .. } => {
             let text = run
                 .scenario

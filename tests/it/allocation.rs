@@ -43,7 +43,7 @@ fn a_second_run_stays_within_its_limit_of_allocations_per_event() {
     for (name, share_max) in [
         ("restart-5000-recreate", 0.02),
         ("restart-5000-in-place", 0.02),
-        ("regime-job-controller-bound", 0.02),
+        ("regime-job-controller-bound", 0.03),
         ("regime-event-bound", 0.15),
     ] {
         let scenario = support::scenario(name, &[]);

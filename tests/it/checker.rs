@@ -56,6 +56,8 @@ pub struct Checker {
     now: Time,
     ended: bool,
     waits_for_terminating: bool,
+    /// The script has a user delete objects.
+    deletes_by_hand: bool,
     pub records: Vec<Record>,
 }
 
@@ -76,7 +78,7 @@ impl Checker {
             let by_webhook = !jobset.uses_node_selector_strategy(rj);
             Job {
                 jobset: name.jobset.ix(),
-                parallelism: rj.template.parallelism(),
+                parallelism: rj.template.parallelism().max(scaled_to(scenario)),
                 has_agent: in_place && real && agent,
                 exclusive: jobset
                     .exclusive_key(rj)
@@ -103,6 +105,10 @@ impl Checker {
             next: 0,
             now: Time::ZERO,
             ended: false,
+            deletes_by_hand: scenario.faults.iter().any(|f| {
+                use jobset_sim::spec::{FaultAction, Verb};
+                matches!(&f.action, FaultAction::Request(r) if matches!(r.verb, Verb::Delete { .. }))
+            }),
             waits_for_terminating: scenario
                 .control_plane
                 .kubernetes
@@ -275,7 +281,8 @@ impl Checker {
                 let js = &mut self.jobsets[jobset.ix()];
                 assert!(!std::mem::replace(&mut js.deleted, true), "deleted twice");
                 let mut own = self.jobs.iter().filter(|j| j.jobset == jobset.ix());
-                assert!(!own.any(|j| j.exists), "deleted before its Jobs");
+                let before = self.deletes_by_hand || !own.any(|j| j.exists);
+                assert!(before, "deleted before its Jobs");
             }
             RestartCounted {
                 jobset,
@@ -318,8 +325,16 @@ impl Checker {
             }
             JobGone { job } => {
                 let j = &mut self.jobs[job.ix()];
-                assert!(j.exists && j.deleting, "gone without having been deleted");
-                assert!(j.pods.is_empty(), "a Job went before its pods");
+                // Without its JobSet, or where a user says so, it goes in the background: at once, its pods later.
+                let background = self.jobsets[j.jobset].deleted || self.deletes_by_hand;
+                assert!(
+                    j.exists && (j.deleting || background),
+                    "gone without having been deleted"
+                );
+                assert!(
+                    j.pods.is_empty() || background,
+                    "a Job went before its pods"
+                );
                 j.exists = false;
             }
             JobCondition { job, kind, .. } => self.job_condition(job, kind),
@@ -420,4 +435,19 @@ fn labels(scenario: &Scenario) -> Vec<BTreeMap<String, String>> {
         keys.iter().filter_map(value).collect()
     };
     (0..cluster.len()).map(own).collect()
+}
+
+/// The most pods at once that a patch of the script gives any Job.
+fn scaled_to(scenario: &Scenario) -> u32 {
+    use jobset_sim::spec::{FaultAction, Verb};
+    let bodies = scenario.faults.iter().filter_map(|f| match &f.action {
+        FaultAction::Request(request) => match &request.verb {
+            Verb::Patch { body, .. } => Some(body),
+            _ => None,
+        },
+        _ => None,
+    });
+    let rjs = bodies.flat_map(|b| b["spec"]["replicatedJobs"].as_array().into_iter().flatten());
+    let sizes = rjs.filter_map(|r| r["template"]["spec"]["parallelism"].as_u64());
+    sizes.max().map_or(0, |n| n as u32)
 }

@@ -110,7 +110,7 @@ fn in_place_containers(agent: &str) -> String {
     match agent {
         "sidecar" => format!(
             "              initContainers: [{{name: agent, image: \"x:1\", restartPolicy: Always, {all}, \
-             startupProbe: {{periodSeconds: 1}}, {AGENT}]}}]\n              containers: [{{name: w, image: \"x:1\", \
+             startupProbe: {{httpGet: {{path: /barrier-is-down, port: 8081}}, periodSeconds: 1}}, {AGENT}]}}]\n              containers: [{{name: w, image: \"x:1\", \
              restartPolicy: Never, {all}}}]"
         ),
         _ => format!(

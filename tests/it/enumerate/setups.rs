@@ -66,7 +66,7 @@ fn quick(order: &str, success: &str, failure: &str) -> bool {
     let twice = failure.contains("max: 2");
     let plain = success.is_empty() || order.is_empty();
     !(twice && (failure.contains("Ignore") || !plain))
-        && !(failure.contains("Blocking") && !success.is_empty())
+        && (!failure.contains("Blocking") || success.is_empty())
 }
 
 /// Every combination that means something, with at most `jobs` Jobs.

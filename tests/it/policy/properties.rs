@@ -69,6 +69,7 @@ fn spec() -> impl Strategy<Value = JobSetSpec> {
         |(replicas, failure_policy, in_order, any)| {
             let mut spec = JobSetSpec {
                 failure_policy,
+                success_policy: Some(Default::default()),
                 ..JobSetSpec::default()
             };
             if in_order {
