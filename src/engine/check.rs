@@ -56,7 +56,7 @@ fn counters(m: &Model, w: &World) {
             w.now
         );
         assert!(
-            w.jobs[j].exists || c.objects == 0,
+            w.jobs[j].exists || w.jobs[j].left_behind || c.objects == 0,
             "pods of a Job that does not exist: {j}"
         );
     }
