@@ -56,8 +56,8 @@ pub struct Checker {
     now: Time,
     ended: bool,
     waits_for_terminating: bool,
-    /// The script has a user delete objects.
-    deletes_by_hand: bool,
+    /// The script has a user change or delete objects.
+    acts_by_hand: bool,
     pub records: Vec<Record>,
 }
 
@@ -105,9 +105,9 @@ impl Checker {
             next: 0,
             now: Time::ZERO,
             ended: false,
-            deletes_by_hand: scenario.faults.iter().any(|f| {
+            acts_by_hand: scenario.faults.iter().any(|f| {
                 use jobset_sim::spec::{FaultAction, Verb};
-                matches!(&f.action, FaultAction::Request(r) if matches!(r.verb, Verb::Delete { .. }))
+                matches!(&f.action, FaultAction::Request(r) if !matches!(r.verb, Verb::Show { .. }))
             }),
             waits_for_terminating: scenario
                 .control_plane
@@ -224,7 +224,8 @@ impl Checker {
             return;
         }
         self.jobs[job.ix()].finished = true;
-        if self.waits_for_terminating {
+        // A user may write the condition, whatever the pods do.
+        if self.waits_for_terminating && !self.acts_by_hand {
             let alive = self.jobs[job.ix()].pods.iter();
             let alive = alive.filter(|p| !self.pods[**p].finished).count();
             assert_eq!(alive, 0, "a Job finished before its pods");
@@ -281,7 +282,7 @@ impl Checker {
                 let js = &mut self.jobsets[jobset.ix()];
                 assert!(!std::mem::replace(&mut js.deleted, true), "deleted twice");
                 let mut own = self.jobs.iter().filter(|j| j.jobset == jobset.ix());
-                let before = self.deletes_by_hand || !own.any(|j| j.exists);
+                let before = self.acts_by_hand || !own.any(|j| j.exists);
                 assert!(before, "deleted before its Jobs");
             }
             RestartCounted {
@@ -326,7 +327,7 @@ impl Checker {
             JobGone { job } => {
                 let j = &mut self.jobs[job.ix()];
                 // Without its JobSet, or where a user says so, it goes in the background: at once, its pods later.
-                let background = self.jobsets[j.jobset].deleted || self.deletes_by_hand;
+                let background = self.jobsets[j.jobset].deleted || self.acts_by_hand;
                 assert!(
                     j.exists && (j.deleting || background),
                     "gone without having been deleted"
