@@ -80,13 +80,31 @@ impl Run<'_> {
         if waiting_at_barrier > 0 {
             return self.why_barrier_is_up(jobset, waiting_at_barrier, not_created);
         }
-        not_created.unwrap_or_else(|| "the run ended before it was ready".to_owned())
+        not_created
+            .or_else(|| self.why_one_index_short(jobset))
+            .unwrap_or_else(|| "the run ended before it was ready".to_owned())
     }
 
     /// C-10: nothing can succeed, and without a success the success policy is never asked.
     fn without_pods(&self, name: &str, spec: &JobSet) -> Option<String> {
         let none = spec.spec.replicated_jobs.iter().all(|r| r.replicas == 0);
         none.then(|| format!("JobSet {name} never completes: none of its replicatedJobs has a Job"))
+    }
+
+    /// kubernetes.md 1.6: with backoffLimitPerIndex a Job goes on with its other indexes, and ends only with the last.
+    fn why_one_index_short(&self, jobset: JobSetId) -> Option<String> {
+        self.m.jobs_of(jobset).find_map(|job| {
+            let j = &self.w.jobs[job.ix()];
+            let index = j.failed_indexes.first()?;
+            let goes_on = j.exists && !j.status.is_finished() && j.live.active > 0;
+            goes_on.then(|| {
+                format!(
+                    "index {index} of Job {} has failed for good and is not made again; the Job goes on with its \
+                     other indexes until they end",
+                    self.m.names.job(job)
+                )
+            })
+        })
     }
 
     /// EXC-26, EXC-27: webhooks that refuse pods for ever.
