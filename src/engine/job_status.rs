@@ -212,6 +212,7 @@ impl Run<'_> {
             if last && c.finish_now {
                 self.add_job_condition(job, JobConditionType::Complete, reason, message, now);
                 self.job_event(job, "Completed", "Job completed", false);
+                self.recount(job);
             }
         }
         if last && c.finish_now {

@@ -271,6 +271,7 @@ impl Run<'_> {
         }
         (spec.parallelism, spec.completions) = (parallelism, completions);
         self.w.jobs[job.ix()].spec = Some(Arc::new(spec));
+        self.recount(job);
         self.enqueue_job(job, Duration::ZERO);
         self.job_changed(job);
     }

@@ -5,7 +5,7 @@ use super::event::Event;
 use super::run::Run;
 use crate::base::*;
 use crate::placement::explain::{Reasons, explain};
-use crate::record::{Body, LedgerCategory};
+use crate::record::{Body, JobConditionType, LedgerCategory};
 use crate::spec::CompletionMode;
 
 impl Run<'_> {
@@ -46,7 +46,12 @@ impl Run<'_> {
         let template = i64::from(self.m.job_spec(job).pods());
         let successes = self.w.jobs[job.ix()].successes;
         let spec = self.job_spec(job);
+        let complete = self.w.jobs[job.ix()]
+            .status
+            .condition(JobConditionType::Complete);
         let left = match spec.completions() {
+            // A successPolicy may be met before all completions are.
+            _ if complete.is_some() => 0,
             Some(completions) => completions.saturating_sub(successes),
             None if successes > 0 => 0,
             None => u32::MAX,
@@ -57,6 +62,12 @@ impl Run<'_> {
         j.done = done;
         let jobset = self.m.jobs[job.ix()].jobset;
         self.w.jobsets[jobset.ix()].pods_done += newly;
+    }
+
+    /// What the Job wants has changed, and with it perhaps whether the JobSet is ready.
+    pub fn recount(&mut self, job: JobId) {
+        self.count_wanted(job);
+        self.check_all_ready(self.m.jobs[job.ix()].jobset);
     }
 
     /// The Job object is gone: all of its pods are wanted again.

@@ -255,6 +255,7 @@ impl Run<'_> {
             changed.parallelism = number("parallelism").or(changed.parallelism);
             changed.completions = number("completions").or(changed.completions);
             self.w.jobs[job.ix()].spec = Some(Arc::new(changed));
+            self.recount(job);
         }
         if let Some(conditions) = body["status"]["conditions"].as_array() {
             self.force_job_conditions(job, conditions);

@@ -196,7 +196,8 @@ impl Run<'_> {
                     members.len() as u32,
                     start,
                     |i| members[i as usize],
-                    |_| true,
+                    // EXC-17: a leader that came meanwhile repels followers of another Job, too.
+                    |node| self.no_leader_repels(job, facts.priority_class, node),
                 );
                 self.w.scheduler.cursors[key as usize][domain.ix()] = found.next;
                 // Without a node the whole cluster was walked for the selector.
