@@ -81,6 +81,7 @@ impl Run<'_> {
             return self.why_barrier_is_up(jobset, waiting_at_barrier, not_created);
         }
         not_created
+            .or_else(|| self.why_suspended(jobset))
             .or_else(|| self.why_one_index_short(jobset))
             .unwrap_or_else(|| "the run ended before it was ready".to_owned())
     }
@@ -89,6 +90,24 @@ impl Run<'_> {
     fn without_pods(&self, name: &str, spec: &JobSet) -> Option<String> {
         let none = spec.spec.replicated_jobs.iter().all(|r| r.replicas == 0);
         none.then(|| format!("JobSet {name} never completes: none of its replicatedJobs has a Job"))
+    }
+
+    /// SU-1, SU-3: InOrder resumes no Job of a replicatedJob that has started, and succeeded pods count as ready
+    /// (REC-6).
+    fn why_suspended(&self, jobset: JobSetId) -> Option<String> {
+        if self.w.jobsets[jobset.ix()].suspended {
+            return None;
+        }
+        let mut jobs = self.m.jobs_of(jobset);
+        let job = jobs.find(|j| {
+            let job = &self.w.jobs[j.ix()];
+            job.exists && job.suspended && !job.status.is_finished()
+        })?;
+        Some(format!(
+            "Job {} stays suspended after the resume: its succeeded pods make it count as started, and startupPolicy \
+             InOrder resumes only what has not",
+            self.m.names.job(job)
+        ))
     }
 
     /// kubernetes.md 1.6: with backoffLimitPerIndex a Job goes on with its other indexes, and ends only with the last.
