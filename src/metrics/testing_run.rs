@@ -57,7 +57,6 @@ fn scenario() -> Scenario {
         gate_switches: Vec::new(),
         admit_unplaceable: false,
         claims_bind: true,
-        role_allows_pods_status: false,
         ties: crate::spec::TieBreak::default(),
         decode: |_| Err("no reader".to_owned()),
         stop: Stop {

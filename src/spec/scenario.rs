@@ -26,8 +26,6 @@ pub struct Scenario {
     pub admit_unplaceable: bool,
     /// Whether a provisioner binds every claim at once; without one, pods that mount a claim stay Pending.
     pub claims_bind: bool,
-    /// EXC-16b: the JobSet manager's role allows writing pods/status.
-    pub role_allows_pods_status: bool,
     pub ties: TieBreak,
     /// How a stored JobSet is read after a user changed it.
     pub decode: DecodeJobSet,

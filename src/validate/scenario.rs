@@ -85,7 +85,6 @@ pub fn scenario(
         gate_switches,
         admit_unplaceable: true,
         claims_bind: false,
-        role_allows_pods_status: surroundings::role_allows_pods_status(recording),
         ties: TieBreak::default(),
         // `simulate` knows the reader.
         decode: |_| Err("no reader of JobSets".to_owned()),

@@ -1,5 +1,5 @@
 //! What stood in the cluster before a corner case began, as far as its recording tells: nodes of its own, another
-//! JobSet, claims, a wider role, gates that are switched.
+//! JobSet, claims, gates that are switched.
 //!
 //! Must never look at what was decided; names of nodes and the case's own words are all it reads.
 
@@ -167,12 +167,6 @@ fn other_jobset(recording: &Recording, name: &str) -> Value {
             "startupPolicy": {"startupPolicyOrder": "AnyOrder"}}})
 }
 
-/// EXC-16b: the case says that the manager's role was wider than the default one.
-pub fn role_allows_pods_status(recording: &Recording) -> bool {
-    recording.name.starts_with("c-rbac-")
-        || recording.about.contains("role that allows pods/status")
-}
-
 /// `(gates from the start, switches)`; a gate may be noted as `Name (off from about 12 s)`, and the case says which.
 pub fn gates(recording: &Recording) -> Result<(FeatureGates, Vec<GateSwitch>), NotSimulated> {
     let mut gates = FeatureGates {
@@ -240,8 +234,7 @@ pub fn is_foreign(recording: &Recording, action: &Action) -> bool {
 /// Claims of the generated names, where the case says that they exist (VAL-19, VAL-20).
 pub fn existing_claims(recording: &Recording) -> Vec<Value> {
     let about = recording.about.as_str();
-    let exist =
-        recording.name.contains("c-69-") || about.contains("claim") && about.contains("exist");
+    let exist = about.contains("claim") && about.contains("exist");
     if !exist {
         return Vec::new();
     }

@@ -251,7 +251,6 @@ fn assemble(
         gate_switches: Vec::new(),
         admit_unplaceable: false,
         claims_bind: true,
-        role_allows_pods_status: false,
         ties: crate::spec::TieBreak::default(),
         decode: crate::manifest::stored_jobset,
         stop,
