@@ -2,12 +2,16 @@
 //!
 //! Must never influence a run: records are written, never read, by the engine.
 
+pub mod call;
 pub mod decision;
 pub mod names;
 pub mod outcome;
 pub mod records;
+pub mod ticket;
 
+pub use call::*;
 pub use decision::{Decided, Decision};
 pub use names::*;
 pub use outcome::*;
 pub use records::*;
+pub use ticket::*;

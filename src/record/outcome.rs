@@ -145,6 +145,8 @@ pub enum Resource {
     SchedulerCycle,
     SchedulerBindClient,
     JobSetClient,
+    /// The same rate, a bucket of its own: controller-runtime's status client.
+    JobSetStatusClient,
     JobSetReconciler,
     TaintEvictionClient,
     TaintLimiter,
@@ -162,6 +164,7 @@ impl Resource {
             Self::SchedulerCycle => "scheduling cycle",
             Self::SchedulerBindClient => "scheduler bind client",
             Self::JobSetClient => "jobset client",
+            Self::JobSetStatusClient => "jobset status client",
             Self::JobSetReconciler => "jobset reconciler",
             Self::TaintEvictionClient => "taint-eviction client",
             Self::TaintLimiter => "node taint limiter",
