@@ -7,7 +7,7 @@ use jobset_sim::engine::Simulation;
 use jobset_sim::engine::event::Event;
 use jobset_sim::engine::queue::EventQueue;
 use jobset_sim::manifest::{LoadedScenario, Source, read_scenario, read_topology};
-use jobset_sim::record::{Body, Discard, Record, Sink, Texts};
+use jobset_sim::record::{Body, Discard, Names, Record, Sink};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ struct Stopwatch {
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures wall time")]
 impl Sink for Stopwatch {
-    fn record(&mut self, record: &Record, _: &Texts) {
+    fn record(&mut self, record: &Record, _: &Names) {
         match record.body {
             Body::Fault { .. } => self.fault = Some(Instant::now()),
             Body::AllReady { ready: true, .. } if self.fault.is_some() => {
@@ -61,7 +61,7 @@ fn hold(queue: &mut EventQueue, operations: u32) -> u64 {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut sum = 0;
     for i in 0..operations {
-        let Some((at, _, _)) = queue.pop() else {
+        let Some((at, _, _, _)) = queue.pop() else {
             return sum;
         };
         state ^= state << 13;

@@ -5,7 +5,7 @@
 
 use jobset_sim::engine::Simulation;
 use jobset_sim::manifest::read_scenario;
-use jobset_sim::record::{Body, Discard, Record, Sink, Texts};
+use jobset_sim::record::{Body, Discard, Names, Record, Sink};
 use jobset_sim::report::chart::{SLIDE, growth_chart};
 use jobset_sim::report::figure::Panel;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -43,7 +43,7 @@ struct Watch {
 }
 
 impl Sink for Watch {
-    fn record(&mut self, r: &Record, _: &Texts) {
+    fn record(&mut self, r: &Record, _: &Names) {
         self.records += 1;
         match r.body {
             Body::Fault { .. } => self.fault_s = Some(r.at.seconds()),

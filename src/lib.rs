@@ -13,5 +13,6 @@ pub mod policy;
 pub mod record;
 pub mod report;
 pub mod spec;
+pub mod store;
 pub mod topology;
 pub mod validate;

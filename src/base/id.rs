@@ -26,10 +26,9 @@ macro_rules! define_id {
 define_id! {
     /// A JobSet of the scenario.
     JobSetId,
-    /// One slot (replicatedJob, index) of a JobSet; its Job object may be created many times.
+    /// A namespace and name of a Job; its object may be created many times.
     JobId,
-    /// A place for a pod object: (Job slot, completion index), or an extra one while an older object of that index
-    /// still exists.
+    /// A row for a pod object; when the object is gone the row is used again, under a higher incarnation.
     PodId,
     NodeId,
     /// One value of a topology key: the set of nodes that carry it.

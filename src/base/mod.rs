@@ -5,7 +5,9 @@
 pub mod id;
 pub mod quantity;
 pub mod random;
+pub mod table;
 pub mod time;
 
 pub use id::*;
+pub use table::row;
 pub use time::{Duration, Time};

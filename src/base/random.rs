@@ -1,14 +1,24 @@
-//! All randomness: named ChaCha8 streams and inverse-CDF sampling.
+//! All randomness: numbers with names, and inverse-CDF sampling.
 //!
-//! A number is keyed by (purpose, entity, occurrence): it is the same whatever else happened in the run, so two
-//! policies under one seed meet the same start-up times and the same faults. One draw is one `u64` and one evaluation
-//! of a quantile function over `libm`. This is the only module that names `rand`; nothing here may look at a clock,
-//! and no other module may draw a number.
+//! A number is a function of the seed, the replication and its name (`Draw`): it is the same whatever else happened in
+//! the run, so two policies under one seed meet the same start-up times and the same faults. One draw is one `u64` and
+//! one evaluation of a quantile function over `libm`. This is the only file that names `rand`; nothing here may look at
+//! a clock, and no other module may draw a number.
 
 use crate::base::time::Duration;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+
+mod dist;
+mod draws;
+#[cfg(test)]
+mod draws_tests;
+mod key;
+
+pub use dist::{Dist, normal_quantile};
+pub use draws::{Draw, Draws};
+pub use key::Key;
 
 /// What a number is for. Append only, never renumber: the number is part of the key.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -29,7 +39,49 @@ pub enum Purpose {
     ProbePhase = 13,
     ImageCheck = 14,
     StatusWrite = 15,
+    PodVolumes = 16,
+    PodSandbox = 17,
+    ContainerStart = 18,
+    ContainerStop = 19,
+    Cleanup = 20,
+    ContainerRemove = 21,
+    /// Requests that leave together share the server's latency.
+    Burst = 22,
+    SchedulerTie = 23,
+    NodeReadyDelay = 24,
     Test = 255,
+}
+
+/// Words that the generator computes at once: four blocks of ChaCha.
+const BATCH: usize = 32;
+
+/// A batch as bytes, each word with its lowest byte first: as the generator hands it out, without a second copy.
+type Batch = [u8; BATCH * 8];
+
+/// Fills `batch` with the words of the stream `stream` under `key`, from word `first` on.
+///
+/// A generator from its seed each time is no slower than one that is kept and moved.
+fn fill(batch: &mut Batch, key: [u64; 4], stream: u64, first: u32) {
+    let mut seed = [0; 32];
+    for (bytes, part) in seed.chunks_exact_mut(8).zip(key) {
+        bytes.copy_from_slice(&part.to_le_bytes());
+    }
+    let mut rng = ChaCha8Rng::from_seed(seed);
+    rng.set_stream(stream);
+    // The position counts words of 32 bits.
+    rng.set_word_pos(u128::from(first) * 2);
+    rng.fill_bytes(batch);
+}
+
+/// A word as a number in the open interval (0, 1), 53 bits.
+fn open_unit(word: u64) -> f64 {
+    ((word >> 11) as f64 + 0.5) * (1.0 / (1u64 << 53) as f64)
+}
+
+/// A word as a number in `0..n` by multiplication; `n` > 0.
+fn scaled(word: u64, n: u32) -> u32 {
+    assert!(n > 0, "below(0)");
+    ((u128::from(word) * u128::from(n)) >> 64) as u32
 }
 
 /// The root of all streams of one run: the seed and the replication.
@@ -70,13 +122,12 @@ impl Stream {
 
     /// Uniform in the open interval (0, 1), 53 bits.
     pub fn uniform(&mut self) -> f64 {
-        ((self.word() >> 11) as f64 + 0.5) * (1.0 / (1u64 << 53) as f64)
+        open_unit(self.word())
     }
 
     /// Uniform in `0..n` by multiplication; `n` > 0.
     pub fn below(&mut self, n: u32) -> u32 {
-        assert!(n > 0, "below(0)");
-        ((u128::from(self.word()) * u128::from(n)) >> 64) as u32
+        scaled(self.word(), n)
     }
 
     pub fn sample(&mut self, dist: &Dist) -> Duration {
@@ -91,116 +142,6 @@ impl Stream {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i as u32 + 1) as usize);
         }
-    }
-}
-
-/// A distribution of durations; parameters in seconds.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Dist {
-    Fixed(Duration),
-    Uniform {
-        low_s: f64,
-        high_s: f64,
-    },
-    Exponential {
-        mean_s: f64,
-    },
-    /// `median_s · exp(sigma · N(0,1))`.
-    LogNormal {
-        median_s: f64,
-        sigma: f64,
-    },
-    Weibull {
-        scale_s: f64,
-        shape: f64,
-    },
-}
-
-impl Dist {
-    pub const ZERO: Dist = Dist::Fixed(Duration::ZERO);
-
-    pub fn fixed_ms(ms: u64) -> Dist {
-        Dist::Fixed(Duration::from_millis(ms))
-    }
-
-    /// Log-normal from its median and 95th percentile, the two figures an audit log gives.
-    pub fn from_p50_p95(p50_s: f64, p95_s: f64) -> Dist {
-        if p50_s <= 0.0 || p95_s <= p50_s {
-            return Dist::Fixed(Duration::from_seconds_f64(p50_s.max(0.0)));
-        }
-        Dist::LogNormal {
-            median_s: p50_s,
-            sigma: libm::log(p95_s / p50_s) / NORMAL_P95,
-        }
-    }
-
-    /// The value below which a fraction `u` of all draws lies, 0 < u < 1.
-    pub fn quantile(&self, u: f64) -> Duration {
-        let seconds = match *self {
-            Dist::Fixed(d) => return d,
-            Dist::Uniform { low_s, high_s } => low_s + (high_s - low_s) * u,
-            Dist::Exponential { mean_s } => -mean_s * libm::log1p(-u),
-            Dist::LogNormal { median_s, sigma } => median_s * libm::exp(sigma * normal_quantile(u)),
-            Dist::Weibull { scale_s, shape } => scale_s * libm::pow(-libm::log1p(-u), 1.0 / shape),
-        };
-        Duration::from_seconds_f64(seconds)
-    }
-
-    pub fn median(&self) -> Duration {
-        self.quantile(0.5)
-    }
-}
-
-/// The 95th percentile of the standard normal distribution.
-const NORMAL_P95: f64 = 1.644_853_626_951_472_7;
-
-/// Quantile of the standard normal distribution, |relative error| < 1.15e-9.
-///
-/// Source: P. J. Acklam, "An algorithm for computing the inverse normal cumulative distribution function", 2003.
-pub fn normal_quantile(u: f64) -> f64 {
-    const A: [f64; 6] = [
-        -3.969_683_028_665_376e1,
-        2.209_460_984_245_205e2,
-        -2.759_285_104_469_687e2,
-        1.383_577_518_672_69e2,
-        -3.066_479_806_614_716e1,
-        2.506_628_277_459_239,
-    ];
-    const B: [f64; 5] = [
-        -5.447_609_879_822_406e1,
-        1.615_858_368_580_409e2,
-        -1.556_989_798_598_866e2,
-        6.680_131_188_771_972e1,
-        -1.328_068_155_288_572e1,
-    ];
-    const C: [f64; 6] = [
-        -7.784_894_002_430_293e-3,
-        -3.223_964_580_411_365e-1,
-        -2.400_758_277_161_838,
-        -2.549_732_539_343_734,
-        4.374_664_141_464_968,
-        2.938_163_982_698_783,
-    ];
-    const D: [f64; 4] = [
-        7.784_695_709_041_462e-3,
-        3.224_671_290_700_398e-1,
-        2.445_134_137_142_996,
-        3.754_408_661_907_416,
-    ];
-    const LOW: f64 = 0.024_25;
-    let tail = |q: f64| {
-        (((((C[0] * q + C[1]) * q + C[2]) * q + C[3]) * q + C[4]) * q + C[5])
-            / ((((D[0] * q + D[1]) * q + D[2]) * q + D[3]) * q + 1.0)
-    };
-    if u < LOW {
-        tail(libm::sqrt(-2.0 * libm::log(u)))
-    } else if u > 1.0 - LOW {
-        -tail(libm::sqrt(-2.0 * libm::log1p(-u)))
-    } else {
-        let q = u - 0.5;
-        let r = q * q;
-        (((((A[0] * r + A[1]) * r + A[2]) * r + A[3]) * r + A[4]) * r + A[5]) * q
-            / (((((B[0] * r + B[1]) * r + B[2]) * r + B[3]) * r + B[4]) * r + 1.0)
     }
 }
 
@@ -238,48 +179,6 @@ mod tests {
                 1787211115176509348
             ]
         );
-    }
-
-    #[test]
-    fn quantiles_agree_with_closed_forms() {
-        for (u, z) in [
-            (0.5, 0.0),
-            (0.975, 1.959_963_984_540_054),
-            (0.001, -3.090_232_306_167_813),
-        ] {
-            assert!((normal_quantile(u) - z).abs() < 5e-9, "{u}");
-        }
-        let near =
-            |d: Duration, s: f64| assert!((d.seconds() - s).abs() < 2e-8, "{} {s}", d.seconds());
-        near(
-            Dist::Exponential { mean_s: 2.0 }.median(),
-            2.0 * std::f64::consts::LN_2,
-        );
-        near(
-            Dist::LogNormal {
-                median_s: 0.6,
-                sigma: 0.3,
-            }
-            .median(),
-            0.6,
-        );
-        near(
-            Dist::Uniform {
-                low_s: 1.0,
-                high_s: 3.0,
-            }
-            .quantile(0.25),
-            1.5,
-        );
-        near(
-            Dist::Weibull {
-                scale_s: 5.0,
-                shape: 1.0,
-            }
-            .median(),
-            5.0 * std::f64::consts::LN_2,
-        );
-        near(Dist::from_p50_p95(0.01, 0.03).quantile(0.95), 0.03);
     }
 
     #[test]

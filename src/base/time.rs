@@ -24,6 +24,12 @@ impl Time {
         self.0 as f64 / NANOS_PER_SECOND as f64
     }
 
+    /// The first instant at or after it of a clock with this phase and period.
+    pub fn next_tick(self, phase: Duration, period: Duration) -> Time {
+        let since = self.0.saturating_sub(phase.0);
+        Time(phase.0 + since.div_ceil(period.0) * period.0)
+    }
+
     /// The time since `earlier`; zero if `earlier` is later.
     pub fn since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
@@ -221,6 +227,15 @@ mod tests {
         ] {
             let d: Duration = text.parse().unwrap();
             assert_eq!((d.0, d.to_string().as_str()), (nanos, printed), "{text}");
+        }
+    }
+
+    #[test]
+    fn ticks_come_at_their_phase() {
+        let (phase, period) = (Duration::from_secs(3), Duration::from_secs(5));
+        for (t, tick) in [(0, 3), (3, 3), (4, 8), (13, 13), (14, 18)] {
+            let at = Time(t * NANOS_PER_SECOND).next_tick(phase, period);
+            assert_eq!(at, Time(tick * NANOS_PER_SECOND), "{t}");
         }
     }
 

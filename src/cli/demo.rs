@@ -4,7 +4,6 @@ use super::args::{DemoArgs, Trace};
 use super::load::{self, Loaded};
 use super::run::{Done, keep, play, simulation};
 use super::{Failure, inputs, output};
-use crate::engine::Simulation;
 use crate::manifest::{self, Source};
 use crate::metrics::{Restart, RunView};
 use crate::report::chart::{self, SLIDE};
@@ -57,8 +56,8 @@ pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
         let (l, r) = (side(views.0, l), side(views.1, r));
         let (title, subtitle) = titles(&l, &r);
         let bars = [
-            (l.label.to_owned(), *l.restart),
-            (r.label.to_owned(), *r.restart),
+            (l.label.to_owned(), l.restart.clone()),
+            (r.label.to_owned(), r.restart.clone()),
         ];
         page.push_str(&format!("{title}\n\n"));
         page.push_str(&side_by_side::compare(&l, &r, &style));
@@ -75,13 +74,12 @@ pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
 
 struct Played {
     loaded: Loaded,
-    sim: Simulation,
     done: Done,
 }
 
 impl Played {
     fn view(&self) -> RunView<'_> {
-        self.done.view(&self.loaded, self.sim.texts())
+        self.done.view(&self.loaded)
     }
 }
 
@@ -90,8 +88,8 @@ fn run(dir: &RunDir, name: &str, (file, text): (&str, &str)) -> Result<Played, F
     let own = dir.inner(name)?;
     let mut sim = simulation(&loaded.scenario)?;
     let done = play(&mut sim, &loaded, Some(&own), Trace::Events)?;
-    keep(own, &done.view(&loaded, sim.texts()), &loaded)?;
-    Ok(Played { loaded, sim, done })
+    keep(own, &done.view(&loaded), &loaded)?;
+    Ok(Played { loaded, done })
 }
 
 fn load(file: &str, text: &str) -> Result<Loaded, Failure> {
@@ -118,8 +116,9 @@ fn label<'a>(run: &RunView<'a>, restart: &Restart) -> &'a str {
 
 fn titles(left: &Side<'_>, right: &Side<'_>) -> (String, String) {
     use crate::report::words;
-    let pods: u32 = left.run.names.jobs.iter().map(|j| j.pods).sum();
-    let pods = words::count(u64::from(pods), "pod");
+    let jobsets = left.run.scenario.jobsets.iter();
+    let pods = jobsets.map(|j| j.jobset.spec.pods()).sum();
+    let pods = words::count(pods, "pod");
     let title = format!("One container of {pods} fails: time until all are ready again");
     let (l, r) = (left.restart.total(), right.restart.total());
     let subtitle = format!(

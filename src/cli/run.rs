@@ -6,7 +6,7 @@ use super::{Failure, effective, output, seeds};
 use crate::engine::Simulation;
 use crate::metrics::summary::Summary;
 use crate::metrics::{Folded, Folds, RunView};
-use crate::record::{Decision, Names, Record, RunOutcome, Sink, Texts};
+use crate::record::{Decision, Names, Record, RunOutcome, Sink, Ticket};
 use crate::report::decisions::DecisionLog;
 use crate::report::events::EventWriter;
 use crate::report::rundir::RunDir;
@@ -34,7 +34,7 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     let mut sim = simulation(&loaded.scenario)?;
     let done = play(&mut sim, &loaded, dir.as_ref(), args.trace)?;
-    let view = done.view(&loaded, sim.texts());
+    let view = done.view(&loaded);
     if args.paranoid {
         check(&mut simulation(&loaded.scenario)?, &view)?;
     }
@@ -83,11 +83,10 @@ pub struct Done {
 }
 
 impl Done {
-    pub fn view<'a>(&'a self, loaded: &'a Loaded, texts: &'a Texts) -> RunView<'a> {
+    pub fn view<'a>(&'a self, loaded: &'a Loaded) -> RunView<'a> {
         RunView {
             scenario: &loaded.scenario,
             names: &self.names,
-            texts,
             outcome: &self.outcome,
             folded: &self.folded,
             seed: loaded.seed,
@@ -103,13 +102,13 @@ struct RunSink {
 }
 
 impl Sink for RunSink {
-    fn record(&mut self, record: &Record, texts: &Texts) {
-        self.folds.record(record, texts);
+    fn record(&mut self, record: &Record, names: &Names) {
+        self.folds.record(record, names);
         if let Some(events) = &mut self.events {
-            events.record(record, texts);
+            events.record(record, names);
         }
         if let Some(log) = &mut self.decisions {
-            log.record(record, texts);
+            log.record(record, names);
         }
     }
 
@@ -122,6 +121,14 @@ impl Sink for RunSink {
             log.decision(decision);
         }
     }
+
+    fn wants_tickets(&self) -> bool {
+        self.folds.wants_tickets()
+    }
+
+    fn ticket(&mut self, ticket: &Ticket) {
+        self.folds.ticket(ticket);
+    }
 }
 
 /// One run; with a directory its events are written while it goes.
@@ -131,26 +138,26 @@ pub fn play(
     dir: Option<&RunDir>,
     trace: Trace,
 ) -> Result<Done, Failure> {
-    let names = sim.names().clone();
     let events = match dir {
-        Some(dir) if trace != Trace::None => Some(dir.events(&names)?),
+        Some(dir) if trace != Trace::None => Some(dir.events()?),
         _ => None,
     };
-    let folds = Folds::new(&loaded.scenario, &names, dir.is_some());
+    let folds = Folds::new(&loaded.scenario, dir.is_some());
     let asked = trace == Trace::Decisions;
     let mut sink = RunSink {
         folds,
         events,
-        decisions: asked.then(|| DecisionLog::new(&names, &loaded.scenario)),
+        decisions: asked.then(|| DecisionLog::new(&loaded.scenario)),
     };
     let outcome = sim.run(loaded.seed, 0, &mut sink);
     if let (Some(dir), Some(events)) = (dir, sink.events) {
         dir.finish_events(events, &format!("{:016x}", outcome.digest))?;
     }
-    let folded = sink.folds.finish(&outcome);
+    let names = sim.names().clone();
+    let folded = sink.folds.finish(&outcome, &names);
     Ok(Done {
+        decisions: sink.decisions.map(|log| log.finish(&outcome, &names)),
         names,
-        decisions: sink.decisions.map(|log| log.finish(&outcome)),
         outcome,
         folded,
     })

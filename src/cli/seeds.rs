@@ -2,10 +2,10 @@
 
 use super::args::{Format, RunArgs, Trace};
 use super::load::Loaded;
-use super::run::{Done, play, simulation};
+use super::run::{play, simulation};
 use super::{Failure, output};
-use crate::metrics::Folds;
 use crate::metrics::replications::{Replication, Replications};
+use crate::metrics::{Folds, RunView};
 use crate::report::replications;
 use crate::report::rundir::RunDir;
 use rayon::prelude::*;
@@ -18,7 +18,7 @@ pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
         .num_threads(args.threads.map_or(0, usize::from))
         .build()
         .map_err(|e| Failure::Invalid(format!("cannot start threads: {e}")))?;
-    // Names and texts for the report; also refuses before the threads start.
+    // Names for the report; also refuses before the threads start.
     let mut sim = simulation(&loaded.scenario)?;
     let first = play(&mut sim, loaded, None, Trace::None)?;
     let done = AtomicU64::new(0);
@@ -29,20 +29,22 @@ pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
                 || simulation(&loaded.scenario),
                 |sim, i| {
                     let sim = sim.as_mut().map_err(|e| e.clone())?;
-                    let mut folds = Folds::new(&loaded.scenario, sim.names(), false);
+                    let mut folds = Folds::new(&loaded.scenario, false).without_paths();
                     let outcome = sim.run(loaded.seed, i, &mut folds);
-                    let folded = folds.finish(&outcome);
-                    let one = Done {
-                        names: sim.names().clone(),
-                        outcome,
-                        folded,
-                        decisions: None,
+                    let folded = folds.finish(&outcome, sim.names());
+                    let one = RunView {
+                        scenario: &loaded.scenario,
+                        names: sim.names(),
+                        outcome: &outcome,
+                        folded: &folded,
+                        seed: loaded.seed,
+                        not_modelled: &loaded.not_modelled,
                     };
                     let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
                     if !args.quiet {
                         output::progress(&format!("{finished}/{n} replications"));
                     }
-                    Ok(Replication::of(&one.view(loaded, sim.texts()), i))
+                    Ok(Replication::of(&one, i))
                 },
             )
             .collect()
@@ -51,7 +53,7 @@ pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
         output::progress("");
     }
     let rows = rows?;
-    let all = Replications::of(&first.view(loaded, sim.texts()), &rows);
+    let all = Replications::of(&first.view(loaded), &rows);
     if let Some(dir) = dir {
         keep(dir, &all, &rows, loaded)?;
     }

@@ -1,124 +1,82 @@
-//! Whole-state invariants: everything the engine keeps incrementally, derived again from scratch (`--paranoid`,
-//! tests).
+//! Whole-state invariants: everything the store keeps incrementally, derived again from scratch (`--paranoid`, tests).
 
-use super::jobs::Counters;
-use super::model::Model;
-use super::pods::{NO_ATTEMPT, Phase, flag};
-use super::world::World;
+use super::Components;
+use super::ctx::Ctx;
 use crate::base::*;
+use crate::store::{Counters, NO_ATTEMPT, Phase, Store, flag};
 
 /// Panics with what does not agree.
-pub fn whole_state(m: &Model, w: &World) {
-    counters(m, w);
-    resources(m, w);
-    jobsets(m, w);
-    let in_ledger: u64 = w.ledger.counts().iter().sum();
-    let installed: u64 = m.cluster.accelerators.iter().map(|a| u64::from(*a)).sum();
-    assert_eq!(
-        in_ledger, installed,
-        "ledger: accelerators in categories against installed ones"
-    );
+pub fn whole_state(ctx: &Ctx<'_>, parts: &Components) {
+    counters(ctx);
+    free_resources(ctx.store, parts);
+    tallies(ctx.store);
+    parts.accounting.check(ctx);
 }
 
-fn counters(m: &Model, w: &World) {
-    let mut derived = vec![Counters::default(); m.jobs.len()];
-    for p in 0..w.pods.len() {
-        let pod = PodId(p as u32);
-        if !w.pods.exists(pod) {
-            continue;
-        }
-        let c = &mut derived[w.pods.job[p].ix()];
-        let terminal = w.pods.phase[p].is_terminal();
-        let deleting = w.pods.has(pod, flag::DELETING);
-        c.objects += 1;
-        if w.pods.is_active(pod) {
+fn counters(ctx: &Ctx<'_>) {
+    let s = &**ctx.store;
+    let mut derived = vec![(Counters::default(), 0usize); s.jobs.len()];
+    for pod in existing(s) {
+        let i = pod.ix();
+        let (c, objects) = &mut derived[s.pods.job[i].ix()];
+        *objects += 1;
+        let (terminal, deleting) = (s.pods.is_terminal(pod), s.pods.has(pod, flag::DELETING));
+        if s.pods.is_active(pod) {
             c.active += 1;
-            c.ready += u32::from(w.pods.has(pod, flag::READY));
-            c.container_restarts += w.pods.restart_sum[p];
+            c.ready += u32::from(s.pods.has(pod, flag::READY));
+            c.container_restarts += s.pods.restart_sum[i];
         }
         c.terminating += u32::from(deleting && !terminal);
-        if w.pods.has(pod, flag::FINALIZER) {
+        if s.pods.has(pod, flag::FINALIZER) {
             c.with_finalizer += 1;
             c.ended_with_finalizer += u32::from(deleting || terminal);
         }
-        let bound = w.pods.has(pod, flag::BOUND);
-        assert!(
-            !w.pods.has(pod, flag::READY) || bound,
-            "pod {p} is ready without a node"
-        );
+        let bound = s.pods.has(pod, flag::BOUND);
+        let ready = s.pods.has(pod, flag::READY);
+        assert!(!ready || bound, "pod {i} is ready without a node");
     }
-    for (j, c) in derived.iter().enumerate() {
-        assert_eq!(
-            w.jobs[j].live,
-            *c,
-            "counters of {} at {}",
-            m.names.job(JobId(j as u32)),
-            w.now
-        );
-        assert!(
-            w.jobs[j].exists || w.jobs[j].left_behind || c.objects == 0,
-            "pods of a Job that does not exist: {j}"
-        );
+    for (j, (c, objects)) in derived.iter().enumerate() {
+        let (job, name) = (&s.jobs[j], s.names.job(JobId(j as u32)));
+        assert_eq!(job.live, *c, "counters of {name} at {}", ctx.now);
+        assert_eq!(job.pods.len(), *objects, "pods of {name} at {}", ctx.now);
+        let listed = job
+            .pods
+            .iter()
+            .all(|p| s.pods.job[p.ix()] == JobId(j as u32));
+        assert!(listed, "a pod of another Job is in the list of {name}");
     }
 }
 
-fn resources(m: &Model, w: &World) {
-    let columns = m.cluster.resources.len();
-    let mut free = m.cluster.allocatable.clone();
-    for p in 0..w.pods.len() {
-        let pod = PodId(p as u32);
-        if w.pods.exists(pod) && w.pods.has(pod, flag::HOLDS) {
-            let template = m.jobs[w.pods.job[p].ix()].template;
-            for (c, milli) in &m.templates[template.ix()].requests {
-                free[w.pods.node[p].ix() * columns + *c as usize] -= milli;
+fn existing(s: &Store) -> impl Iterator<Item = PodId> + '_ {
+    let rows = (0..s.pods.len() as u32).map(PodId);
+    rows.filter(|p| s.pods.exists(*p))
+}
+
+fn free_resources(s: &Store, parts: &Components) {
+    let cluster = &s.nodes.cluster;
+    let columns = cluster.resources.len();
+    let mut free = cluster.allocatable.clone();
+    for pod in existing(s) {
+        let node = parts.scheduler.held_node(pod);
+        if node.is_some() {
+            for (c, milli) in &s.facts(pod).requests {
+                free[node.ix() * columns + *c as usize] -= milli;
             }
         }
     }
-    assert!(
-        free == w.nodes.free,
-        "the scheduler's books of free resources do not agree"
-    );
-    assert!(free.iter().all(|f| *f >= 0), "a node is over-committed");
+    let own = parts.scheduler.free();
+    assert!(free == own, "the scheduler's books of free resources agree");
 }
 
-fn jobsets(m: &Model, w: &World) {
-    for (i, js) in w.jobsets.iter().enumerate() {
-        let (mut ready, mut done, mut attempts) = (0, 0i64, 0);
-        for job in m.jobs_of(JobSetId(i as u32)) {
-            ready += w.jobs[job.ix()].live.ready;
-            done += w.jobs[job.ix()].done;
-            let mut successes = 0;
-            let model = &m.jobs[job.ix()];
-            let extras = w.jobs[job.ix()].extra_pods.iter().copied();
-            for pod in (model.first_pod..model.first_pod + model.slots)
-                .map(PodId)
-                .chain(extras)
-            {
-                let phase = w.pods.phase[pod.ix()];
-                successes += u32::from(phase != Phase::Absent && w.pods.has(pod, flag::SUCCESS));
-                let carries = phase != Phase::Absent
-                    && phase != Phase::Failed
-                    && w.pods.attempt[pod.ix()] != NO_ATTEMPT;
-                attempts += u32::from(carries);
-            }
-            let exists = w.jobs[job.ix()].exists;
-            assert!(
-                !exists || successes <= w.jobs[job.ix()].successes,
-                "successes of {} at {}",
-                m.names.job(job),
-                w.now
-            );
-        }
-        assert_eq!(
-            (js.ready_pods, js.pods_done),
-            (ready, done),
-            "ready pods of JobSet {i} at {}",
-            w.now
-        );
-        assert_eq!(
-            js.in_place_view().attempts,
-            attempts,
-            "attempts of JobSet {i}"
-        );
+fn tallies(s: &Store) {
+    for (i, js) in s.jobsets.iter().enumerate() {
+        let carries = |p: &PodId| {
+            s.jobset_of(*p) == JobSetId(i as u32)
+                && s.pods.phase[p.ix()] != Phase::Failed
+                && s.pods.attempt[p.ix()] != NO_ATTEMPT
+        };
+        let attempts = existing(s).filter(carries).count();
+        let counted = js.in_place_view().attempts as usize;
+        assert_eq!(counted, attempts, "attempts of JobSet {i}");
     }
 }

@@ -80,6 +80,11 @@ pub enum Event {
         worker: u16,
     },
     JobEventSent,
+    /// The tracking finalizer of a pod that no sync looks at is off.
+    OrphanReleased {
+        pod: PodId,
+        incarnation: u32,
+    },
     CollectorAnswered {
         worker: u16,
     },
@@ -142,6 +147,20 @@ pub enum Event {
     },
 }
 
+/// The components, each with a folder of its own.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Owner {
+    User,
+    Kubelet,
+    JobController,
+    TtlController,
+    JobSetManager,
+    Collector,
+    Scheduler,
+    NodeLifecycle,
+    PodGc,
+}
+
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum StatusWrite {
@@ -166,6 +185,31 @@ pub enum JobSetCall {
 }
 
 impl Event {
+    /// Whose event it is.
+    pub fn owner(&self) -> Owner {
+        use Event::*;
+        match self {
+            Submit(_) | Fault(_) => Owner::User,
+            ContainersUp { .. } | ContainerExit { .. } | ExitNoticed { .. } => Owner::Kubelet,
+            ContainersBack { .. } | Stopped { .. } | AgentSees { .. } => Owner::Kubelet,
+            WorkerUp { .. } | StatusWritten { .. } | KubeletDeleted { .. } => Owner::Kubelet,
+            AttemptWritten { .. } => Owner::Kubelet,
+            PodCreateAnswered { .. } | PodDeleteAnswered { .. } => Owner::JobController,
+            FinalizerAnswered { .. } | JobStatusAnswered { .. } => Owner::JobController,
+            JobEventSent | OrphanReleased { .. } | JobDue(_) => Owner::JobController,
+            JobTtlOver { .. } | JobTtlDeletes { .. } => Owner::TtlController,
+            GateSwitch(_) | JobSetAnswered { .. } | JobSeen(_) => Owner::JobSetManager,
+            JobSetSeen(_) | JobSetDue(_) | JobSetPodNews(_) => Owner::JobSetManager,
+            JobSetComputed(_) => Owner::JobSetManager,
+            CollectorAnswered { .. } | CollectorSees { .. } => Owner::Collector,
+            CollectorDeletesJob(_) => Owner::Collector,
+            BindAnswered { .. } | CycleDone { .. } | BackoffOver { .. } => Owner::Scheduler,
+            EvictionAnswered { .. } | MonitorTick | TaintDue(_) => Owner::NodeLifecycle,
+            TolerationOver { .. } => Owner::NodeLifecycle,
+            PodGcTick => Owner::PodGc,
+        }
+    }
+
     /// What "at the same instant" means: faults, nodes, API server, controllers, scheduler.
     pub fn class(&self) -> u8 {
         use Event::*;
@@ -180,6 +224,7 @@ impl Event {
             PodCreateAnswered { .. } | PodDeleteAnswered { .. } | FinalizerAnswered { .. } => 2,
             JobStatusAnswered { .. }
             | JobEventSent
+            | OrphanReleased { .. }
             | CollectorAnswered { .. }
             | CollectorDeletesJob(_)
             | JobTtlDeletes { .. }

@@ -1,70 +1,114 @@
-//! The only place where anything changes: events, tables, components, the loop.
+//! The simulation: events in their order, and the components of a cluster, each with state of its own.
 //!
-//! Works on ids; never sees text, files or YAML, and never asks what time it is outside.
+//! Works on ids; never sees text, files or YAML, and never asks what time it is outside. A component has one folder,
+//! an entry `handle` for its events and an entry `watch` for changes of stored objects; it reaches the others only
+//! through objects, watches and requests (`ctx`, `apiserver`).
 
-mod agents;
-mod api;
+mod accounting;
+mod apiserver;
 pub mod check;
 mod collector;
-mod container_exits;
-mod controller_job;
-mod controller_jobset;
-mod digest;
+mod ctx;
 pub mod event;
-mod faults;
-mod finish;
-mod job_count;
-mod job_events;
-mod job_pods;
-mod job_queue;
-mod job_status;
-mod job_ttl;
-mod jobs;
-mod jobset_jobs;
-mod jobset_queue;
-mod jobsets;
+mod job_controller;
+mod jobset_manager;
 mod kubelet;
 mod lane;
-mod ledger;
-mod leftovers;
-mod lifecycle;
-pub mod model;
-mod nodes;
+mod node_lifecycle;
+mod outcome;
 mod pod_gc;
-mod pod_life;
-pub mod pods;
+mod prepare;
 pub mod queue;
-mod readiness;
 mod requests;
 mod run;
 mod scheduler;
-mod show;
 mod stuck;
-mod trace;
-mod world;
+mod ttl_controller;
+mod user;
+mod webhook;
 
-pub use digest::of_records as digest_of;
-
-use crate::record::{Names, RunOutcome, Sink, Texts};
+use crate::base::random::Draws;
+use crate::base::*;
+use crate::record::{NO_CAUSE, NO_TICKET, Names, RunOutcome, Sink, digest};
 use crate::spec::Scenario;
-use model::Model;
-use world::World;
+use apiserver::Stored;
+use ctx::{Ctx, Progress, Tickets};
+use queue::EventQueue;
+use requests::Requests;
 
 /// A scenario ready to be run, as often as wanted; the tables are kept between runs.
 pub struct Simulation {
-    model: Model,
-    world: World,
+    scenario: Scenario,
+    store: Stored,
+    queue: EventQueue,
+    requests: Requests,
+    draws: Draws,
+    parts: Components,
+    told: Vec<crate::store::Change>,
     paranoid: bool,
+}
+
+/// Every component of the cluster, and the books that nobody in it reads.
+pub struct Components {
+    pub user: user::User,
+    pub kubelet: kubelet::Kubelets,
+    pub job_controller: job_controller::JobController,
+    pub ttl_controller: ttl_controller::TtlController,
+    pub jobset_manager: jobset_manager::JobSetManager,
+    pub webhook: webhook::PodWebhook,
+    pub collector: collector::Collector,
+    pub scheduler: scheduler::Scheduler,
+    pub node_lifecycle: node_lifecycle::NodeLifecycle,
+    pub pod_gc: pod_gc::PodGc,
+    pub accounting: accounting::Accounting,
+}
+
+impl Components {
+    fn new(scenario: &Scenario) -> Components {
+        let plane = &scenario.control_plane;
+        Components {
+            user: user::User::default(),
+            kubelet: kubelet::Kubelets::default(),
+            job_controller: job_controller::JobController::new(plane.concurrent_job_syncs),
+            ttl_controller: ttl_controller::TtlController::default(),
+            jobset_manager: jobset_manager::JobSetManager::default(),
+            webhook: webhook::PodWebhook::default(),
+            collector: collector::Collector::new(plane.concurrent_gc_syncs),
+            scheduler: scheduler::Scheduler::default(),
+            node_lifecycle: node_lifecycle::NodeLifecycle::default(),
+            pod_gc: pod_gc::PodGc::default(),
+            accounting: accounting::Accounting::default(),
+        }
+    }
+
+    /// Back to the beginning; buffers are kept.
+    fn reset(&mut self, ctx: &mut Ctx<'_>) {
+        self.user.reset(ctx);
+        self.kubelet.reset(ctx);
+        self.job_controller.reset();
+        self.ttl_controller.reset();
+        self.jobset_manager.reset(ctx);
+        self.webhook.reset();
+        self.collector.reset();
+        self.scheduler.reset(ctx);
+        self.node_lifecycle.reset(ctx);
+        self.pod_gc.reset(ctx);
+        self.accounting.reset(ctx);
+    }
 }
 
 impl Simulation {
     /// Resolves the scenario; the errors say what cannot exist or be placed.
     pub fn new(scenario: &Scenario) -> Result<Simulation, Vec<String>> {
-        let model = Model::build(scenario)?;
-        let world = World::new(&model);
+        let store = prepare::store(scenario)?;
         Ok(Simulation {
-            model,
-            world,
+            requests: Requests::new(&scenario.control_plane, &scenario.timing),
+            parts: Components::new(scenario),
+            scenario: scenario.clone(),
+            store: Stored::new(store),
+            queue: EventQueue::default(),
+            draws: Draws::new(0, 0),
+            told: Vec::new(),
             paranoid: false,
         })
     }
@@ -74,37 +118,62 @@ impl Simulation {
         self.paranoid = on;
     }
 
+    /// Names and texts of the last run.
     pub fn names(&self) -> &Names {
-        &self.model.names
+        &self.store.names
     }
 
     pub fn scenario(&self) -> &Scenario {
-        &self.model.scenario
+        &self.scenario
     }
 
     pub fn nodes(&self) -> usize {
-        self.model.cluster.len()
+        self.store.nodes.cluster.len()
     }
 
+    /// Pods that the scenario's JobSets want at once.
     pub fn pods(&self) -> u32 {
-        self.model.pod_slots
-    }
-
-    /// Texts of the last run.
-    pub fn texts(&self) -> &Texts {
-        &self.world.texts
+        prepare::wanted_pods(&self.scenario)
     }
 
     /// Plays the scenario once. Equal arguments give equal records.
     pub fn run(&mut self, seed: u64, replication: u64, sink: &mut dyn Sink) -> RunOutcome {
-        self.world.reset(&self.model, seed, replication);
-        let mut run = run::Run {
-            m: &self.model,
-            w: &mut self.world,
+        self.queue.clear();
+        self.requests.reset();
+        self.draws.reset(seed, replication);
+        let jobsets = self.scenario.jobsets.iter().map(|j| &j.jobset);
+        let names = jobsets.map(|j| (j.namespace.as_str(), j.name.as_str()));
+        self.store.begin(names);
+        let wanted = sink.wants_tickets();
+        let mut ctx = Ctx {
+            scenario: &self.scenario,
+            now: Time::ZERO,
+            store: &mut self.store,
+            draws: &mut self.draws,
+            gates: self.scenario.control_plane.feature_gates,
+            manager_answers: true,
+            progress: Progress::default(),
+            requests: &mut self.requests,
+            queue: &mut self.queue,
             sink,
+            cause: NO_CAUSE,
+            ticket: NO_TICKET,
+            tickets: Tickets { wanted, next: 0 },
+            records: 0,
+            digest: digest::START,
+            keeps_objects: prepare::shows_objects(&self.scenario),
+        };
+        self.parts.reset(&mut ctx);
+        let mut run = run::Run {
+            ctx,
+            parts: &mut self.parts,
             paranoid: self.paranoid,
+            events: 0,
+            told: std::mem::take(&mut self.told),
         };
         let reason = run.execute();
-        run.outcome(reason)
+        let outcome = outcome::outcome(&mut run, reason);
+        self.told = std::mem::take(&mut run.told);
+        outcome
     }
 }

@@ -5,6 +5,7 @@
 
 use super::event::Event;
 use crate::base::Time;
+use crate::record::NO_TICKET;
 
 /// Bits of the key below the time: class 4, sequence 36, slot 24.
 const SLOT_BITS: u32 = 24;
@@ -15,6 +16,8 @@ const ARITY: usize = 4;
 pub struct EventQueue {
     keys: Vec<u128>,
     slab: Vec<(Event, u32)>,
+    /// The ticket of each event in the slab; empty while nobody wants tickets.
+    tickets: Vec<u32>,
     free: Vec<u32>,
     sequence: u64,
 }
@@ -23,6 +26,7 @@ impl EventQueue {
     pub fn clear(&mut self) {
         self.keys.clear();
         self.slab.clear();
+        self.tickets.clear();
         self.free.clear();
         self.sequence = 0;
     }
@@ -37,6 +41,10 @@ impl EventQueue {
 
     /// `cause`: the record that brings the event about; it comes back with the event.
     pub fn push(&mut self, at: Time, event: Event, cause: u32) {
+        self.push_with_ticket(at, event, cause, NO_TICKET);
+    }
+
+    pub fn push_with_ticket(&mut self, at: Time, event: Event, cause: u32, ticket: u32) {
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.slab[slot as usize] = (event, cause);
@@ -47,6 +55,10 @@ impl EventQueue {
                 self.slab.len() as u32 - 1
             }
         };
+        if ticket != NO_TICKET {
+            self.tickets.resize(self.slab.len(), NO_TICKET);
+            self.tickets[slot as usize] = ticket;
+        }
         assert!(slot < 1 << SLOT_BITS, "more than 16 million pending events");
         self.sequence += 1;
         assert!(
@@ -62,7 +74,8 @@ impl EventQueue {
         self.keys.first().map(|k| Time((k >> 64) as u64))
     }
 
-    pub fn pop(&mut self) -> Option<(Time, Event, u32)> {
+    /// The next event, its cause, its ticket.
+    pub fn pop(&mut self) -> Option<(Time, Event, u32, u32)> {
         let top = *self.keys.first()?;
         let last = self.keys.pop()?;
         if !self.keys.is_empty() {
@@ -71,7 +84,13 @@ impl EventQueue {
         let slot = (top as u64 & ((1 << SLOT_BITS) - 1)) as u32;
         self.free.push(slot);
         let (event, cause) = self.slab[slot as usize];
-        Some((Time((top >> 64) as u64), event, cause))
+        let ticket = self.tickets.get(slot as usize).copied();
+        Some((
+            Time((top >> 64) as u64),
+            event,
+            cause,
+            ticket.unwrap_or(NO_TICKET),
+        ))
     }
 
     fn sift_up(&mut self, key: u128) {
@@ -148,7 +167,7 @@ mod tests {
                 expected.push((t, event.class(), i as u32));
             }
             expected.sort();
-            let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(t, e, c)| (t.0, e.class(), c)).collect();
+            let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(t, e, c, _)| (t.0, e.class(), c)).collect();
             prop_assert_eq!(order, expected);
         }
     }

@@ -1,389 +1,250 @@
-//! Requests of a user to the API server: patch, create, delete and show objects, each with the server's answer.
+//! Requests to the API server: when each leaves, when it is answered, and how often that happened.
 //!
-//! Must never touch what the request does not name; controllers react when their caches show the change.
+//! A client's token bucket decides when a request leaves, a latency named after its object decides when it is
+//! answered. The counters are those of an audit log. Must never apply a request's effect: that is `apiserver`.
 
-use super::jobs::JobCondition;
-use super::lifecycle::UNSCHEDULABLE;
-use super::pods::{BAD_ATTEMPT, NO_ATTEMPT, flag};
-use super::run::Run;
-use crate::admission::{self, Gates};
+use super::lane::Lane;
+use crate::base::random::{Dist, Draw, Draws, Key, Purpose};
 use crate::base::*;
-use crate::record::{Body, Deleter, JobConditionType};
-use crate::spec::*;
-use serde_json::Value;
-use std::sync::Arc;
+use crate::record::{About, Call, RequestCount, Resource};
+use crate::spec::{ClientRate, ControlPlane, Timing};
 
-/// The annotation that in-place agents write (AG-2).
-const ATTEMPT: &str = "jobset.sigs.k8s.io/in-place-restart-attempt";
+/// A request about to be sent.
+#[derive(Copy, Clone, Debug)]
+pub struct Req {
+    pub call: Call,
+    pub about: About,
+    /// nth request of its kind about the object.
+    pub nth: u32,
+    /// Which of many alike, where the object does not say.
+    pub lane: Option<u32>,
+    /// The step of its sender that sends it with others: those of one step that leave together meet the same server.
+    pub step: Option<Key>,
+}
 
-/// What the object of a request is in the tables.
+impl Req {
+    pub fn new(call: Call, about: About, nth: u32) -> Req {
+        Req {
+            call,
+            about,
+            nth,
+            lane: None,
+            step: None,
+        }
+    }
+
+    pub fn lane(self, lane: u32) -> Req {
+        Req {
+            lane: Some(lane),
+            ..self
+        }
+    }
+
+    pub fn together(self, step: Key) -> Req {
+        Req {
+            step: Some(step),
+            ..self
+        }
+    }
+}
+
+/// A tenth: Jobs deleted in one go were answered within 1.0 to 1.4 of the median (recordings/times, `requests`).
+const TOGETHER_SPREAD: f64 = 0.1;
+
+/// Answers other than success that the model produces.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Answer {
+    Success,
+    Forbidden,
+    NotFound,
+    Conflict,
+    Invalid,
+}
+
+impl Answer {
+    /// Success if the object is still there, else 404.
+    pub fn found(there: bool) -> Answer {
+        if there {
+            Answer::Success
+        } else {
+            Answer::NotFound
+        }
+    }
+
+    pub fn is_success(self) -> bool {
+        self == Answer::Success
+    }
+}
+
+const CODES: [&str; 5] = ["", "403", "404", "409", "422"];
+
 #[derive(Copy, Clone)]
-enum Found {
-    JobSet(JobSetId),
-    Job(JobId),
-    Pod(PodId),
-    Node(NodeId),
-    /// The headless Service of a JobSet.
-    Service(JobSetId),
+struct Tally {
+    count: u64,
+    first: Time,
+    last: Time,
 }
 
-impl Run<'_> {
-    pub fn user_request(&mut self, index: u32, request: &UserRequest) {
-        self.emit(Body::Fault {
-            index,
-            node: NodeId::NONE,
-            pod: PodId::NONE,
-        });
-        let answer = match self.answer(request) {
-            Ok(shown) => shown,
-            Err(refusal) => refusal,
-        };
-        let answer = self.w.texts.intern(&answer);
-        self.emit(Body::Answered { index, answer });
-    }
+const NO_TALLY: Tally = Tally {
+    count: 0,
+    first: Time::NEVER,
+    last: Time::ZERO,
+};
 
-    fn answer(&mut self, request: &UserRequest) -> Result<String, String> {
-        let name = &request.object;
-        if let Verb::Create { jobset } = &request.verb {
-            if let Some(position) = jobset {
-                return self.create_jobset(JobSetId(*position));
-            }
-            return Ok(String::new());
-        }
-        let object = self.find(name).ok_or_else(|| not_found(name))?;
-        match &request.verb {
-            Verb::Patch { body, status } => self.patch(object, body, *status),
-            Verb::Delete {
-                propagation,
-                grace_s,
-            } => {
-                self.delete(object, *propagation, *grace_s);
-                Ok(())
-            }
-            Verb::Show { fields } => return Ok(self.shown(object, fields)),
-            Verb::Create { .. } => Ok(()),
-        }
-        .map(|()| String::new())
-    }
-
-    fn find(&self, object: &ObjectName) -> Option<Found> {
-        let name = object.name.as_str();
-        match object.kind {
-            ObjectKind::JobSet => self.stored_jobset(name).map(Found::JobSet),
-            ObjectKind::Job => {
-                let jobs = self.m.names.jobs.iter().enumerate();
-                let mut named = jobs.filter(|(_, j)| j.name == name);
-                let at = named.find(|(i, _)| self.w.jobs[*i].exists)?.0;
-                Some(Found::Job(JobId(at as u32)))
-            }
-            ObjectKind::Pod => self.pod_by_name(name).map(Found::Pod),
-            ObjectKind::Node => {
-                let at = self.m.names.nodes.iter().position(|n| n == name)?;
-                let there = self.w.nodes.state[at].exists;
-                there.then_some(Found::Node(NodeId(at as u32)))
-            }
-            ObjectKind::Service => self.m.jobsets.iter().enumerate().find_map(|(i, m)| {
-                let js = &self.w.jobsets[i];
-                let subdomain = &m.spec.spec.network.subdomain;
-                let service = if subdomain.is_empty() {
-                    &m.spec.name
-                } else {
-                    subdomain
-                };
-                (js.service_exists && service == name).then_some(Found::Service(JobSetId(i as u32)))
-            }),
-            ObjectKind::PersistentVolumeClaim | ObjectKind::Other => None,
-        }
-    }
-
-    /// The JobSet object of that name, if one is stored now.
-    pub fn stored_jobset(&self, name: &str) -> Option<JobSetId> {
-        let at = self.m.names.jobsets.iter().enumerate().position(|(i, j)| {
-            let js = &self.w.jobsets[i];
-            j.name == name && js.submitted && !js.deleted
-        })?;
-        Some(JobSetId(at as u32))
-    }
-
-    pub fn no_such_jobset(&mut self, index: u32, name: &str) {
-        let answer = format!("jobsets.jobset.x-k8s.io {name:?} not found");
-        let answer = self.w.texts.intern(&answer);
-        self.emit(Body::Answered { index, answer });
-    }
-
-    fn create_jobset(&mut self, jobset: JobSetId) -> Result<String, String> {
-        let name = self.m.names.jobsets[jobset.ix()].name.clone();
-        if let Some(old) = self.stored_jobset(&name) {
-            let being_deleted = self.w.jobsets[old.ix()].deleting;
-            let exists = format!("jobsets.jobset.x-k8s.io {name:?} already exists");
-            return Err(if being_deleted {
-                format!("object is being deleted: {exists}")
-            } else {
-                exists
-            });
-        }
-        if let Some(object) = &self.m.jobsets[jobset.ix()].spec.object {
-            let request = admission::Create {
-                object,
-                namespace: &self.m.names.jobsets[jobset.ix()].namespace,
-                gates: self.admission_gates(),
-                existing_claims: &[],
-            };
-            admission::create(&request).map_err(|r| r.message)?;
-        }
-        self.submit(jobset);
-        Ok(String::new())
-    }
-
-    pub fn admission_gates(&self) -> Gates {
-        let gates = self.w.gates;
-        Gates {
-            in_place_restart: gates.in_place_restart,
-            restart_job: gates.restart_job,
-            elastic_job_set: gates.elastic_jobset,
-        }
-    }
-
-    fn patch(&mut self, object: Found, body: &Value, status: bool) -> Result<(), String> {
-        match object {
-            Found::JobSet(jobset) if status => {
-                self.patch_jobset_status(jobset, &body["status"]);
-                Ok(())
-            }
-            Found::JobSet(jobset) => self.patch_jobset(jobset, body),
-            Found::Job(job) => {
-                self.patch_job(job, body);
-                Ok(())
-            }
-            Found::Pod(pod) => {
-                self.patch_pod(pod, body);
-                Ok(())
-            }
-            Found::Node(node) => {
-                self.patch_node(node, body);
-                Ok(())
-            }
-            Found::Service(_) => Ok(()),
-        }
-    }
-
-    /// A merge patch of a JobSet through the update webhook (UPD-1…UPD-7, ELA-1).
-    pub fn patch_jobset(&mut self, jobset: JobSetId, body: &Value) -> Result<(), String> {
-        let js = &self.w.jobsets[jobset.ix()];
-        let Some(stored) = js.spec.object.clone() else {
-            return Err("the JobSet was given without its object".to_owned());
-        };
-        let mut old = (*stored).clone();
-        old["status"] = self.jobset_status_json(jobset);
-        let mut new = old.clone();
-        admission::merge_patch(&mut new, body);
-        let mut accepted =
-            admission::update(&old, &new, self.admission_gates()).map_err(|r| r.message)?;
-        if let Some(fields) = accepted.as_object_mut() {
-            fields.remove("status");
-        }
-        let spec = (self.m.scenario.decode)(&accepted)?;
-        let slots = |s: &JobSet| -> Vec<(String, u32)> {
-            let rjs = s.spec.replicated_jobs.iter();
-            rjs.map(|r| (r.name.clone(), r.replicas)).collect()
-        };
-        // UPD-1: admission has refused this already; the tables depend on it.
-        if slots(&spec) != slots(&self.w.jobsets[jobset.ix()].spec) {
-            return Err("spec.replicatedJobs: field is immutable".to_owned());
-        }
-        let js = &mut self.w.jobsets[jobset.ix()];
-        js.suspended = spec.spec.suspend;
-        js.spec = Arc::new(spec);
-        js.spec_version += 1;
-        js.resource_version += 1;
-        self.jobset_changed(jobset);
-        if self.w.jobsets[jobset.ix()].deleting {
-            self.jobset_may_be_gone(jobset);
-        }
-        Ok(())
-    }
-
-    /// Counters written by somebody else (C-37).
-    fn patch_jobset_status(&mut self, jobset: JobSetId, status: &Value) {
-        let js = &mut self.w.jobsets[jobset.ix()];
-        let number = |key: &str| status[key].as_u64().and_then(|n| u32::try_from(n).ok());
-        if let Some(n) = number("restarts") {
-            js.status.restarts = n;
-        }
-        if let Some(n) = number("restartsCountTowardsMax") {
-            js.status.restarts_count_towards_max = n;
-        }
-        if let Some(n) = number("currentInPlaceRestartAttempt") {
-            js.status.current_in_place_restart_attempt = Some(n);
-        }
-        if let Some(n) = number("previousInPlaceRestartAttempt") {
-            js.status.previous_in_place_restart_attempt = Some(n);
-        }
-        js.resource_version += 1;
-        let (restarts, counted) = (js.status.restarts, js.status.restarts_count_towards_max);
-        self.emit(Body::RestartCounted {
-            jobset,
-            restarts,
-            counted,
-            failed_job: JobId::NONE,
-        });
-        self.jobset_changed(jobset);
-    }
-
-    fn patch_job(&mut self, job: JobId, body: &Value) {
-        if let Some(labels) = body["metadata"]["labels"].as_object() {
-            for (key, value) in labels {
-                let labels = &mut self.w.jobs[job.ix()].relabelled;
-                labels.retain(|(k, _)| k != key);
-                labels.push((key.clone(), value.as_str().map(str::to_owned)));
-            }
-        }
-        if let Some(finalizers) = body["metadata"].get("finalizers") {
-            let held = finalizers.as_array().is_some_and(|f| !f.is_empty());
-            self.w.jobs[job.ix()].held = held;
-            if !held && self.w.jobs[job.ix()].collected {
-                return self.job_gone(job);
-            }
-        }
-        let spec = &body["spec"];
-        if let Some(suspend) = spec["suspend"].as_bool() {
-            self.w.jobs[job.ix()].suspended = suspend;
-        }
-        if spec.get("parallelism").is_some() || spec.get("completions").is_some() {
-            let mut changed = self.job_spec(job).clone();
-            let number = |key: &str| spec[key].as_u64().and_then(|n| u32::try_from(n).ok());
-            changed.parallelism = number("parallelism").or(changed.parallelism);
-            changed.completions = number("completions").or(changed.completions);
-            self.w.jobs[job.ix()].spec = Some(Arc::new(changed));
-            self.recount(job);
-        }
-        if let Some(conditions) = body["status"]["conditions"].as_array() {
-            self.force_job_conditions(job, conditions);
-        }
-        self.enqueue_job(job, Duration::ZERO);
-        self.job_changed(job);
-    }
-
-    fn patch_pod(&mut self, pod: PodId, body: &Value) {
-        if let Some(value) = body["metadata"]["annotations"].get(ATTEMPT) {
-            let text = value.as_str().unwrap_or("");
-            let attempt = match text.parse::<u32>() {
-                _ if value.is_null() => NO_ATTEMPT,
-                Ok(n) if n < BAD_ATTEMPT => n,
-                _ => BAD_ATTEMPT,
-            };
-            let jobset = self.jobset_of(pod);
-            let old = std::mem::replace(&mut self.w.pods.attempt[pod.ix()], attempt);
-            let some = |n: u32| (n != NO_ATTEMPT).then_some(n);
-            self.w.jobsets[jobset.ix()].attempt_changed(some(old), some(attempt));
-        }
-        if let Some(finalizers) = body["metadata"].get("finalizers") {
-            if finalizers.as_array().is_some_and(|f| !f.is_empty()) {
-                self.w.pods.set(pod, flag::HELD);
-            } else {
-                self.w.pods.clear(pod, flag::HELD);
-            }
-        }
-        self.w.pods.resource_version[pod.ix()] += 1;
-        self.pod_changed(pod);
-        self.remove_if_free(pod);
-    }
-
-    fn patch_node(&mut self, node: NodeId, body: &Value) {
-        match body["spec"]["unschedulable"].as_bool() {
-            Some(true) => self.cordon(node),
-            Some(false) => {
-                self.w.nodes.state[node.ix()].cordoned = false;
-                self.remove_taint(node, UNSCHEDULABLE, None);
-            }
-            None => {}
-        }
-    }
-
-    fn shown(&self, object: Found, fields: &[String]) -> String {
-        let object = match object {
-            Found::JobSet(jobset) => self.jobset_json(jobset),
-            Found::Job(job) => self.job_json(job),
-            Found::Pod(pod) => self.pod_json(pod),
-            Found::Service(jobset) => self.service_json(jobset),
-            Found::Node(_) => Value::Null,
-        };
-        self.fields_of(&object, fields)
-    }
-
-    /// Conditions written by somebody else than the Job controller, as upstream's tests do.
-    fn force_job_conditions(&mut self, job: JobId, conditions: &[Value]) {
-        for condition in conditions {
-            let text = |key: &str| condition[key].as_str().unwrap_or("").to_owned();
-            let kinds = [
-                JobConditionType::FailureTarget,
-                JobConditionType::SuccessCriteriaMet,
-                JobConditionType::Failed,
-                JobConditionType::Complete,
-                JobConditionType::Suspended,
-            ];
-            let Some(kind) = kinds.into_iter().find(|k| k.as_str() == text("type")) else {
-                continue;
-            };
-            let (reason, message) = (text("reason"), text("message"));
-            let new = JobCondition {
-                kind,
-                status: text("status") == "True",
-                reason: reason.clone().into(),
-                message: message.clone(),
-                at: self.w.now,
-            };
-            let stored = &mut self.w.jobs[job.ix()].status.conditions;
-            stored.retain(|c| c.kind != kind);
-            let status = new.status;
-            stored.push(new);
-            let (reason, message) = (self.w.texts.intern(&reason), self.w.texts.intern(&message));
-            self.emit(Body::JobCondition {
-                job,
-                kind,
-                status,
-                reason,
-                message,
-            });
-        }
-    }
-
-    fn delete(&mut self, object: Found, propagation: Propagation, grace_s: Option<u32>) {
-        match object {
-            Found::JobSet(jobset) => match propagation {
-                Propagation::Foreground => self.delete_jobset(jobset),
-                _ => self.remove_jobset(jobset, propagation == Propagation::Orphan),
-            },
-            Found::Job(job) => match propagation {
-                Propagation::Foreground => self.job_deleting(job),
-                _ => self.remove_job(job, propagation == Propagation::Orphan),
-            },
-            Found::Pod(pod) => {
-                let job = self.w.pods.job[pod.ix()];
-                let grace =
-                    grace_s.unwrap_or(self.job_spec(job).template.spec.termination_grace_period_s);
-                self.mark_deleting(pod, Deleter::User, grace == 0);
-            }
-            Found::Node(node) => self.delete_node(node),
-            Found::Service(jobset) => {
-                // SVC-1: the event of the owned Service queues a pass, which makes it again.
-                self.w.jobsets[jobset.ix()].service_exists = false;
-                self.jobset_changed(jobset);
-            }
-        }
-    }
+/// When a request left and when it is answered.
+pub struct Times {
+    pub granted: Time,
+    pub answered: Time,
 }
 
-fn not_found(object: &ObjectName) -> String {
-    let name = &object.name;
-    let resource = match object.kind {
-        ObjectKind::JobSet => "jobsets.jobset.x-k8s.io",
-        ObjectKind::Job => "jobs.batch",
-        ObjectKind::Pod => return "no such pod".to_owned(),
-        ObjectKind::Node => "nodes",
-        ObjectKind::Service => "services",
-        ObjectKind::PersistentVolumeClaim => "persistentvolumeclaims",
-        ObjectKind::Other => "objects",
-    };
-    format!("{resource} {name:?} not found")
+pub struct Requests {
+    lanes: Vec<(Resource, ClientRate, Lane)>,
+    /// Per kind: its bucket among `lanes`.
+    bucket: [Option<u8>; Call::COUNT],
+    latency: [Dist; 3],
+    /// Stand for the kinds of requests in the names of their latencies.
+    keys: [Key; Call::COUNT],
+    /// Per kind: the last step that sent several, and what they share; asked for again and again.
+    shared: [(Key, Duration); Call::COUNT],
+    tally: [[Tally; CODES.len()]; Call::COUNT],
+    /// Counts when the first restart began, to tell start from restart.
+    at_restart: Option<[[u64; CODES.len()]; Call::COUNT]>,
+}
+
+impl Requests {
+    pub fn new(plane: &ControlPlane, timing: &Timing) -> Requests {
+        let kcm = plane.kube_controller_manager;
+        // kubernetes.md 1.2: the collector's metadata client gets twice the rate, burst unchanged.
+        let collector = ClientRate::new(2.0 * kcm.qps, kcm.burst);
+        // What all nodes together get: no burst of their own beyond one second's worth of queue-free capacity.
+        let nodes = ClientRate::new(plane.node_requests_per_s, 1);
+        let rates = [
+            (Resource::JobControllerClient, kcm),
+            (Resource::GarbageCollectorClient, collector),
+            (Resource::JobSetClient, plane.jobset_manager),
+            (Resource::JobSetStatusClient, plane.jobset_manager),
+            (Resource::SchedulerBindClient, plane.kube_scheduler),
+            (Resource::NodeRequests, nodes),
+            (Resource::TaintEvictionClient, kcm),
+        ];
+        let bucket = |call: Call| {
+            let bucket = call.kind().bucket?;
+            let at = rates.iter().position(|(r, _)| *r == bucket);
+            Some(at.expect("every bucket has a rate") as u8)
+        };
+        Requests {
+            bucket: Call::ALL.map(bucket),
+            lanes: rates.map(|(r, rate)| (r, rate, Lane::new(rate))).into(),
+            latency: [
+                timing.api_read.clone(),
+                timing.api_write.clone(),
+                timing.api_pod_create.clone(),
+            ],
+            keys: Call::ALL.map(|call| Key::of(&call.text())),
+            shared: [(Key::default(), Duration::ZERO); Call::COUNT],
+            tally: [[NO_TALLY; CODES.len()]; Call::COUNT],
+            at_restart: None,
+        }
+    }
+
+    pub fn reset(&mut self) {
+        self.lanes.iter_mut().for_each(|(_, _, lane)| lane.reset());
+        self.tally = [[NO_TALLY; CODES.len()]; Call::COUNT];
+        self.shared = [(Key::default(), Duration::ZERO); Call::COUNT];
+        self.at_restart = None;
+    }
+
+    /// Sends a request at `now`; `object`: what stands for its object in the name of its latency.
+    pub fn send(&mut self, draws: &mut Draws, req: &Req, object: (Key, u32), now: Time) -> Times {
+        let granted = match self.bucket[req.call as usize] {
+            Some(bucket) => self.lanes[usize::from(bucket)].2.reserve(now),
+            None => now,
+        };
+        let step = req.step.filter(|_| granted == now);
+        let latency = self.latency(draws, req, object, step);
+        Times {
+            granted,
+            answered: granted + latency,
+        }
+    }
+
+    /// Requests that leave together share one draw, each up to `TOGETHER_SPREAD` above it.
+    fn latency(
+        &mut self,
+        draws: &mut Draws,
+        req: &Req,
+        (object, lane): (Key, u32),
+        step: Option<Key>,
+    ) -> Duration {
+        let dist = &self.latency[req.call.kind().cost as usize];
+        if let (Dist::Fixed(d), None) = (dist, step) {
+            return *d;
+        }
+        let kind = self.keys[req.call as usize].0;
+        let own = Draw {
+            purpose: Purpose::ApiLatency,
+            entity: Key(object.0 ^ kind),
+            occurrence: req.nth,
+            lane,
+        };
+        let Some(step) = step else {
+            return draws.sample(own, dist);
+        };
+        let entity = Key(step.0 ^ kind);
+        let last = &mut self.shared[req.call as usize];
+        if last.0 != entity {
+            let shared = Draw {
+                purpose: Purpose::Burst,
+                entity,
+                occurrence: 0,
+                lane: 0,
+            };
+            *last = (entity, draws.sample(shared, dist));
+        }
+        let base = last.1;
+        let spread = base.0 as f64 * TOGETHER_SPREAD * draws.uniform(own);
+        base + Duration(spread as u64)
+    }
+
+    /// Writes an answered request into the audit log.
+    pub fn answered(&mut self, call: Call, answer: Answer, now: Time) {
+        let t = &mut self.tally[call as usize][answer as usize];
+        t.count += 1;
+        t.first = t.first.min(now);
+        t.last = now;
+    }
+
+    /// The first restart begins: what comes after is counted apart.
+    pub fn mark_restart(&mut self) {
+        if self.at_restart.is_none() {
+            self.at_restart = Some(self.tally.map(|answers| answers.map(|t| t.count)));
+        }
+    }
+
+    /// Every bucket with its rate.
+    pub fn lanes(&self) -> impl Iterator<Item = (Resource, ClientRate, &Lane)> {
+        self.lanes.iter().map(|(r, rate, lane)| (*r, *rate, lane))
+    }
+
+    pub fn counts(&self) -> Vec<RequestCount> {
+        let mut all = Vec::new();
+        for (k, answers) in self.tally.iter().enumerate() {
+            for (a, t) in answers.iter().enumerate().filter(|(_, t)| t.count > 0) {
+                let kind = Call::ALL[k].kind();
+                let before = self.at_restart.as_ref().map_or(t.count, |m| m[k][a]);
+                all.push(RequestCount {
+                    client: kind.client,
+                    verb: kind.verb,
+                    resource: kind.resource,
+                    code: CODES[a],
+                    count: t.count,
+                    since_restart: t.count - before,
+                    first: t.first,
+                    last: t.last,
+                });
+            }
+        }
+        all
+    }
 }

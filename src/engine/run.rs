@@ -1,24 +1,23 @@
-//! The loop: pop the next event, hand it to the component it belongs to. Read this first.
+//! The loop: pop the next event, hand it to the component it belongs to, tell watchers what changed. Read this first.
 //!
-//! One match over the closed set of events; handlers live in the file of their component. Text, files and names do
-//! not exist here, only ids.
+//! Text, files and names do not exist here, only ids. Must never act on an object itself.
 
-use super::event::Event;
-use super::model::Model;
-use super::world::World;
-use super::{check, digest};
-use crate::base::random::{Dist, Purpose};
+use super::ctx::Ctx;
+use super::event::{Event, Owner};
+use super::{Components, check, stuck};
 use crate::base::*;
-use crate::placement::TemplateFacts;
 use crate::record::*;
-use crate::spec::{BY_SCRIPT, FaultTime, JobSpec, StopWhen};
+use crate::spec::{BY_SCRIPT, FaultTime, StopWhen};
+use crate::store::{Change, What};
 
-/// One run in progress: the fixed model, the changing world, the sink of records.
+/// One run in progress.
 pub struct Run<'a> {
-    pub m: &'a Model,
-    pub w: &'a mut World,
-    pub sink: &'a mut dyn Sink,
+    pub ctx: Ctx<'a>,
+    pub parts: &'a mut Components,
     pub paranoid: bool,
+    pub events: u64,
+    /// A buffer of changes that are being told.
+    pub told: Vec<Change>,
 }
 
 /// Longer than any timer of the modelled controllers (pod-failure back-off 600 s, toleration 300 s): when only
@@ -28,218 +27,136 @@ const QUIET: Duration = Duration::from_secs(900);
 impl Run<'_> {
     pub fn execute(&mut self) -> EndReason {
         self.begin();
-        let limit = Time::ZERO + self.m.scenario.stop.at;
+        let limit = Time::ZERO + self.ctx.scenario.stop.at;
         let reason = loop {
-            let Some((at, event, cause)) = self.w.queue.pop() else {
-                break self.rest_reason();
+            let Some((at, event, cause, ticket)) = self.ctx.queue.pop() else {
+                break stuck::rest_reason(&self.ctx, self.parts);
             };
             if at > limit {
-                self.w.now = limit;
+                self.ctx.now = limit;
                 break EndReason::TimeLimit;
             }
-            debug_assert!(at >= self.w.now, "time runs backwards");
-            self.w.now = at;
-            self.w.cause = cause;
-            self.w.events += 1;
+            assert!(at >= self.ctx.now, "time runs backwards");
+            self.ctx.now = at;
+            self.ctx.cause = cause;
+            self.ctx.ticket = ticket;
+            self.events += 1;
             self.handle(event);
+            self.tell_watchers();
             if self.paranoid {
-                check::whole_state(self.m, self.w);
+                check::whole_state(&self.ctx, self.parts);
             }
             if let Some(reason) = self.should_stop() {
                 break reason;
             }
         };
-        if self.m.scenario.stop.when == StopWhen::Time {
-            self.w.now = limit;
+        if self.ctx.scenario.stop.when == StopWhen::Time {
+            self.ctx.now = limit;
         }
-        self.emit(Body::End { reason });
+        self.ctx.emit(Body::End { reason });
         reason
     }
 
+    /// What is known from the start: objects that exist, submissions, gate switches and the script.
     fn begin(&mut self) {
-        for (i, js) in self.m.jobsets.iter().enumerate() {
-            if js.submit_at == BY_SCRIPT {
-                continue;
+        self.parts.user.begin(&mut self.ctx);
+        self.tell_watchers();
+        let (scenario, ctx) = (self.ctx.scenario, &mut self.ctx);
+        let mut at = |at: Duration, event| {
+            ctx.back_to(Default::default());
+            ctx.at(Time::ZERO + at, Waited::Script, About::Nothing, event);
+        };
+        for (i, js) in scenario.jobsets.iter().enumerate() {
+            if js.submit_at != BY_SCRIPT {
+                at(js.submit_at, Event::Submit(JobSetId(i as u32)));
             }
-            let at = Time::ZERO + js.submit_at;
-            self.at(at, Event::Submit(JobSetId(i as u32)));
         }
-        for (i, switch) in self.m.scenario.gate_switches.iter().enumerate() {
-            self.at(Time::ZERO + switch.at, Event::GateSwitch(i as u32));
+        for (i, switch) in scenario.gate_switches.iter().enumerate() {
+            at(switch.at, Event::GateSwitch(i as u32));
         }
-        for (i, fault) in self.m.scenario.faults.iter().enumerate() {
-            if let FaultTime::At(at) = fault.at {
-                self.at(Time::ZERO + at, Event::Fault(i as u32));
+        for (i, fault) in scenario.faults.iter().enumerate() {
+            if let FaultTime::At(instant) = fault.at {
+                at(instant, Event::Fault(i as u32));
             }
         }
     }
 
     fn handle(&mut self, event: Event) {
-        use Event::*;
-        match event {
-            Submit(jobset) => self.submit(jobset),
-            Fault(index) => self.fault(index),
-            GateSwitch(index) => self.switch_gates(index),
-            ContainersUp { pod, epoch } => self.containers_up(pod, epoch),
-            ContainerExit { pod, epoch } => self.container_exit(pod, epoch),
-            ExitNoticed { pod, epoch } => self.exit_noticed(pod, epoch),
-            ContainersBack { pod, epoch } => self.containers_back(pod, epoch),
-            Stopped { pod, incarnation } => self.stopped(pod, incarnation),
-            AgentSees { pod, epoch } => self.agent_sees(pod, epoch),
-            WorkerUp { pod, epoch } => self.worker_up(pod, epoch),
-            StatusWritten { pod, epoch, what } => self.status_written(pod, epoch, what),
-            KubeletDeleted { pod, incarnation } => self.kubelet_deleted(pod, incarnation),
-            AttemptWritten { pod, epoch } => self.attempt_written(pod, epoch),
-            PodCreateAnswered { worker, job, index } => {
-                self.pod_create_answered(worker, job, index)
+        let (parts, ctx) = (&mut *self.parts, &mut self.ctx);
+        match event.owner() {
+            Owner::User => parts.user.handle(ctx, event, &mut parts.kubelet),
+            Owner::Kubelet => parts.kubelet.handle(ctx, event),
+            Owner::JobController => parts.job_controller.handle(ctx, event, &parts.webhook),
+            Owner::TtlController => parts.ttl_controller.handle(ctx, event),
+            Owner::JobSetManager => parts.jobset_manager.handle(ctx, event),
+            Owner::Collector => parts.collector.handle(ctx, event),
+            Owner::Scheduler => parts.scheduler.handle(ctx, event),
+            Owner::NodeLifecycle => parts.node_lifecycle.handle(ctx, event),
+            Owner::PodGc => parts.pod_gc.handle(ctx, event),
+        }
+    }
+
+    /// Watches: every change to everybody, in the order of the changes; what they bring about is told as well.
+    fn tell_watchers(&mut self) {
+        while !self.ctx.store.changes.is_empty() {
+            let mut told = std::mem::take(&mut self.told);
+            self.ctx.store.take_changes(&mut told);
+            for change in told.drain(..) {
+                self.tell(&change);
             }
-            PodDeleteAnswered {
-                worker,
-                pod,
-                incarnation,
-            } => self.pod_delete_answered(worker, pod, incarnation),
-            FinalizerAnswered {
-                worker,
-                pod,
-                incarnation,
-            } => self.finalizer_answered(worker, pod, incarnation),
-            JobStatusAnswered { worker } => self.job_status_answered(worker),
-            JobEventSent => self.job_event_sent(),
-            CollectorAnswered { worker } => self.collector_answered(worker),
-            JobSetAnswered { jobset, call, job } => self.jobset_answered(jobset, call, job),
-            BindAnswered { pod, incarnation } => self.bind_answered(pod, incarnation),
-            EvictionAnswered { pod, incarnation } => self.eviction_answered(pod, incarnation),
-            JobDue(job) => self.job_due(job),
-            JobSeen(job) => self.job_seen(job),
-            JobSetSeen(jobset) => self.jobset_seen(jobset),
-            JobSetDue(jobset) => self.jobset_due(jobset),
-            JobSetPodNews(jobset) => self.pod_news_arrives(jobset),
-            JobSetComputed(jobset) => self.jobset_computed(jobset),
-            JobTtlOver { job, incarnation } => self.job_ttl_over(job, incarnation),
-            JobTtlDeletes { job, incarnation } => self.job_ttl_deletes(job, incarnation),
-            CollectorSees {
-                job,
-                incarnation,
-                deleted,
-            } => self.collector_sees(job, incarnation, deleted),
-            CollectorDeletesJob(job) => self.collector_deletes_job(job),
-            MonitorTick => self.monitor_tick(),
-            TaintDue(node) => self.taint_due(node),
-            TolerationOver { pod, incarnation } => self.toleration_over(pod, incarnation),
-            PodGcTick => self.pod_gc_tick(),
-            CycleDone { pod, incarnation } => self.cycle_done(pod, incarnation),
-            BackoffOver { pod, incarnation } => self.backoff_over(pod, incarnation),
+            self.told = told;
         }
+        self.ctx.store.told();
     }
 
-    /// What the scheduler knows of the Job's pods.
-    pub fn facts(&self, job: JobId) -> &TemplateFacts {
-        match &self.w.jobs[job.ix()].facts {
-            Some(facts) => facts,
-            None => &self.m.templates[self.m.jobs[job.ix()].template.ix()],
+    /// Accounting first: a record about readiness goes with the change that made it.
+    fn tell(&mut self, change: &Change) {
+        let (parts, ctx, what) = (&mut *self.parts, &mut self.ctx, change.what);
+        macro_rules! tell {
+            ($($part:ident),*) => {{$(
+                (ctx.cause, ctx.ticket) = (change.cause, change.ticket);
+                parts.$part.watch(ctx, what);
+            )*}};
         }
-    }
-
-    /// The Job's spec as stored now.
-    pub fn job_spec(&self, job: JobId) -> &JobSpec {
-        match &self.w.jobs[job.ix()].spec {
-            Some(spec) => spec,
-            None => self.m.job_spec(job),
+        match what {
+            What::Pod(..) => {
+                tell!(
+                    accounting,
+                    webhook,
+                    job_controller,
+                    jobset_manager,
+                    collector
+                );
+                tell!(kubelet, scheduler, node_lifecycle, pod_gc);
+            }
+            What::Job(..) => {
+                tell!(accounting, webhook, job_controller, ttl_controller);
+                tell!(jobset_manager, collector);
+            }
+            What::JobSet(..) => tell!(accounting, jobset_manager, collector, kubelet),
+            What::Node(..) => {
+                tell!(accounting, kubelet, scheduler, node_lifecycle, pod_gc);
+            }
+            What::Service(_) => tell!(jobset_manager),
+            What::Claim => tell!(scheduler),
         }
-    }
-
-    /// Schedules an event; its cause is the newest record of this handler, or the event's own.
-    pub fn at(&mut self, at: Time, event: Event) {
-        self.w.queue.push(at, event, self.w.cause);
-    }
-
-    pub fn after(&mut self, delay: Duration, event: Event) {
-        self.at(self.w.now + delay, event);
-    }
-
-    /// Writes a record; what the handler does next is caused by it.
-    pub fn emit(&mut self, body: Body) -> u32 {
-        let record = Record {
-            seq: self.w.records,
-            cause: self.w.cause,
-            at: self.w.now,
-            body,
-        };
-        self.w.digest = digest::add(self.w.digest, &record, &self.w.texts);
-        self.w.records = self
-            .w
-            .records
-            .checked_add(1)
-            .expect("more than 4 billion records");
-        self.sink.record(&record, &self.w.texts);
-        if !matches!(
-            body,
-            Body::PodCreateRejected { .. } | Body::KubeEvent { .. } | Body::PodUnschedulable { .. }
-        ) {
-            self.w.last_progress = self.w.now;
-        }
-        self.w.cause = record.seq;
-        record.seq
-    }
-
-    /// One draw keyed by (purpose, pod place, nth life).
-    pub fn draw(&self, purpose: Purpose, pod: PodId, occurrence: u32, dist: &Dist) -> Duration {
-        match dist {
-            Dist::Fixed(d) => *d,
-            _ => self
-                .w
-                .streams
-                .stream(purpose, pod.0, occurrence)
-                .sample(dist),
+        if parts.accounting.take_first_ready() {
+            parts.user.arm_ready_faults(ctx);
         }
     }
 
     fn should_stop(&self) -> Option<EndReason> {
-        let finished = |r: &Self| {
-            r.w.jobsets
-                .iter()
-                .all(|js| js.submitted && (js.status.terminal_state.is_some() || js.deleted))
-        };
-        match self.m.scenario.stop.when {
+        let (ctx, parts) = (&self.ctx, &*self.parts);
+        match ctx.scenario.stop.when {
             StopWhen::Time => None,
-            StopWhen::AllJobSetsFinished if finished(self) => Some(EndReason::AllJobSetsFinished),
-            _ => {
-                let quiet = self.w.now.since(self.w.last_progress) > QUIET;
-                (quiet && self.w.pending_exits == 0 && self.script_is_over())
-                    .then(|| self.rest_reason())
+            StopWhen::AllJobSetsFinished if stuck::all_finished(ctx) => {
+                Some(EndReason::AllJobSetsFinished)
             }
-        }
-    }
-
-    fn script_is_over(&self) -> bool {
-        self.w.faults_left == 0 || (!self.w.ready_faults_armed && self.only_ready_faults_left())
-    }
-
-    fn only_ready_faults_left(&self) -> bool {
-        let waiting = self
-            .m
-            .scenario
-            .faults
-            .iter()
-            .filter(|f| matches!(f.at, FaultTime::AfterReady(_)))
-            .count();
-        self.w.faults_left as usize == waiting
-    }
-
-    /// Why nothing happens any more.
-    fn rest_reason(&self) -> EndReason {
-        let done =
-            |js: &super::jobsets::JobSetState| js.deleted || js.status.terminal_state.is_some();
-        if self.w.jobsets.iter().all(done) {
-            return EndReason::AllJobSetsFinished;
-        }
-        let rests = |js: &super::jobsets::JobSetState| {
-            done(js) || js.all_ready || (js.suspended && !js.deleting)
-        };
-        if self.w.jobsets.iter().all(rests) {
-            EndReason::Settled
-        } else {
-            EndReason::Stuck
+            _ => {
+                let quiet = ctx.now.since(ctx.progress.last) > QUIET;
+                let over = ctx.progress.pending_exits == 0 && parts.user.script_is_over(ctx);
+                (quiet && over).then(|| stuck::rest_reason(ctx, parts))
+            }
         }
     }
 }

@@ -2,75 +2,86 @@
 //!
 //! Must never change anything: it reads the state at the end.
 
-use super::pods::flag;
-use super::run::Run;
+use super::Components;
+use super::ctx::Ctx;
 use crate::base::*;
 use crate::policy::depends_on;
+use crate::record::{EndReason, RUN_ENDED};
 use crate::spec::*;
+use crate::store::{JobSetRow, flag};
 
-impl Run<'_> {
-    /// JobSets that wait for something that will not come.
-    pub fn stuck(&self) -> Vec<String> {
+/// Whether every JobSet has come to its end.
+pub fn all_finished(ctx: &Ctx<'_>) -> bool {
+    let mut jobsets = ctx.store.jobsets.iter();
+    jobsets.all(|js| js.created && is_done(js))
+}
+
+fn is_done(js: &JobSetRow) -> bool {
+    js.deleted || js.status.terminal_state.is_some()
+}
+
+/// Why nothing happens any more.
+pub fn rest_reason(ctx: &Ctx<'_>, parts: &Components) -> EndReason {
+    if ctx.store.jobsets.iter().all(is_done) {
+        return EndReason::AllJobSetsFinished;
+    }
+    let rests = |(i, js): (usize, &JobSetRow)| {
+        let ready = parts.accounting.is_ready(JobSetId(i as u32)).0;
+        is_done(js) || ready || (js.suspended() && !js.deleting)
+    };
+    if ctx.store.jobsets.iter().enumerate().all(rests) {
+        EndReason::Settled
+    } else {
+        EndReason::Stuck
+    }
+}
+
+/// JobSets that wait for something that will not come.
+pub fn sentences(ctx: &Ctx<'_>, parts: &Components) -> Vec<String> {
+    let why = Why { ctx, parts };
+    why.stuck()
+}
+
+struct Why<'a, 'b> {
+    ctx: &'a Ctx<'b>,
+    parts: &'a Components,
+}
+
+impl Why<'_, '_> {
+    fn stuck(&self) -> Vec<String> {
         let mut sentences = Vec::new();
-        for (i, js) in self.w.jobsets.iter().enumerate() {
-            let resting = js.deleted
-                || js.status.terminal_state.is_some()
-                || js.all_ready
-                || (js.suspended && !js.deleting && js.errors == 0);
-            if resting || !js.submitted || !self.m.jobsets[i].managed {
+        for (i, js) in self.ctx.store.jobsets.iter().enumerate() {
+            let jobset = JobSetId(i as u32);
+            let errors = self.parts.jobset_manager.errors(jobset);
+            let resting = is_done(js)
+                || self.parts.accounting.is_ready(jobset).0
+                || (js.suspended() && !js.deleting && errors == 0);
+            let ours = js.spec.spec.managed_by.as_deref();
+            let ours = ours.is_none_or(|m| m == JOBSET_CONTROLLER);
+            if resting || !js.created || !ours {
                 continue;
             }
-            let name = &self.m.names.jobsets[i].name;
-            if self.m.jobsets[i].wanted_pods == 0 {
+            let name = &self.ctx.store.names.jobsets[i].name;
+            if wants_nothing(&js.spec) {
                 sentences.extend(self.without_pods(name, &js.spec));
                 continue;
             }
-            sentences.push(format!(
-                "JobSet {name} is not ready: {}",
-                self.why_stuck(JobSetId(i as u32))
-            ));
+            let why = self.why_stuck(jobset);
+            sentences.push(format!("JobSet {name} is not ready: {why}"));
         }
         sentences
     }
 
     fn why_stuck(&self, jobset: JobSetId) -> String {
         let mut waiting_at_barrier = 0;
-        for job in self.m.jobs_of(jobset) {
-            for k in 0..self.pods_of(job) {
-                let pod = self.pod_of(job, k);
-                if !self.w.pods.exists(pod) || self.w.pods.job[pod.ix()] != job {
-                    continue;
+        for job in self.ctx.store.jobs_of(jobset) {
+            for pod in self.ctx.store.jobs[job.ix()].pods.iter() {
+                if let Some(why) = self.why_pod_waits(job, pod) {
+                    return why;
                 }
-                let name = format!("{}-{}", self.m.names.job(job), self.w.pods.index[pod.ix()]);
-                let node = self.w.pods.node[pod.ix()];
-                if self.w.pods.has(pod, flag::DELETING)
-                    && self.w.pods.has(pod, flag::BOUND)
-                    && !self.node_answers(node)
-                {
-                    return format!(
-                        "pod {name} is terminating on node {}, which does not answer; {} cannot end until the Node \
-                         object is deleted, tainted out-of-service, or the pod is removed by force",
-                        self.m.names.node(node),
-                        self.m.names.job(job)
-                    );
-                }
-                if self.w.pods.has(pod, flag::PARKED) {
-                    return format!(
-                        "pod {name} cannot be scheduled: {}",
-                        self.explain_unschedulable(pod)
-                    );
-                }
-                if self.w.pods.has(pod, flag::BOUND)
-                    && !self.w.pods.phase[pod.ix()].is_terminal()
-                    && !self.node_answers(node)
-                {
-                    return format!(
-                        "pod {name} is on node {}, which does not answer",
-                        self.m.names.node(node)
-                    );
-                }
-                waiting_at_barrier +=
-                    u32::from(self.w.pods.has(pod, flag::UP) && !self.w.pods.has(pod, flag::READY));
+                let up = self.parts.kubelet.is_up(pod);
+                let ready = self.ctx.store.pods.has(pod, flag::READY);
+                waiting_at_barrier += u32::from(up && !ready);
             }
         }
         if let Some(why) = self.why_refused(jobset) {
@@ -83,7 +94,32 @@ impl Run<'_> {
         not_created
             .or_else(|| self.why_suspended(jobset))
             .or_else(|| self.why_one_index_short(jobset))
-            .unwrap_or_else(|| "the run ended before it was ready".to_owned())
+            .unwrap_or_else(|| RUN_ENDED.to_owned())
+    }
+
+    fn why_pod_waits(&self, job: JobId, pod: PodId) -> Option<String> {
+        let (store, names) = (&self.ctx.store, &self.ctx.store.names);
+        let name = format!("{}-{}", names.job(job), store.pods.index[pod.ix()]);
+        let node = store.pods.node[pod.ix()];
+        let bound = store.pods.has(pod, flag::BOUND);
+        let silent = bound && !self.parts.kubelet.answers(self.ctx, node);
+        if silent && store.pods.has(pod, flag::DELETING) {
+            return Some(format!(
+                "pod {name} is terminating on node {}, which does not answer; {} cannot end until the Node object is \
+                 deleted, tainted out-of-service, or the pod is removed by force",
+                names.node(node),
+                names.job(job)
+            ));
+        }
+        if self.parts.scheduler.is_parked(pod) {
+            let why = self.parts.scheduler.explain_unschedulable(self.ctx, pod);
+            return Some(format!("pod {name} cannot be scheduled: {why}"));
+        }
+        let silent = silent && !store.pods.is_terminal(pod);
+        silent.then(|| {
+            let node = names.node(node);
+            format!("pod {name} is on node {node}, which does not answer")
+        })
     }
 
     /// C-10: nothing can succeed, and without a success the success policy is never asked.
@@ -95,32 +131,32 @@ impl Run<'_> {
     /// SU-1, SU-3: InOrder resumes no Job of a replicatedJob that has started, and succeeded pods count as ready
     /// (REC-6).
     fn why_suspended(&self, jobset: JobSetId) -> Option<String> {
-        if self.w.jobsets[jobset.ix()].suspended {
+        if self.ctx.store.jobsets[jobset.ix()].suspended() {
             return None;
         }
-        let mut jobs = self.m.jobs_of(jobset);
+        let mut jobs = self.ctx.store.jobs_of(jobset);
         let job = jobs.find(|j| {
-            let job = &self.w.jobs[j.ix()];
+            let job = &self.ctx.store.jobs[j.ix()];
             job.exists && job.suspended && !job.status.is_finished()
         })?;
         Some(format!(
             "Job {} stays suspended after the resume: its succeeded pods make it count as started, and startupPolicy \
              InOrder resumes only what has not",
-            self.m.names.job(job)
+            self.ctx.store.names.job(job)
         ))
     }
 
     /// kubernetes.md 1.6: with backoffLimitPerIndex a Job goes on with its other indexes, and ends only with the last.
     fn why_one_index_short(&self, jobset: JobSetId) -> Option<String> {
-        self.m.jobs_of(jobset).find_map(|job| {
-            let j = &self.w.jobs[job.ix()];
-            let index = j.failed_indexes.first()?;
+        self.ctx.store.jobs_of(jobset).find_map(|job| {
+            let j = &self.ctx.store.jobs[job.ix()];
+            let index = *self.parts.job_controller.failed_indexes(job).first()?;
             let goes_on = j.exists && !j.status.is_finished() && j.live.active > 0;
             goes_on.then(|| {
                 format!(
                     "index {index} of Job {} has failed for good and is not made again; the Job goes on with its \
                      other indexes until they end",
-                    self.m.names.job(job)
+                    self.ctx.store.names.job(job)
                 )
             })
         })
@@ -128,32 +164,39 @@ impl Run<'_> {
 
     /// EXC-26, EXC-27: webhooks that refuse pods for ever.
     fn why_refused(&self, jobset: JobSetId) -> Option<String> {
+        let store = &self.ctx.store;
         let short = |j: &JobId| {
-            let (job, m) = (&self.w.jobs[j.ix()], &self.m.jobs[j.ix()]);
-            job.exists && job.live.active < m.slots
+            let job = &store.jobs[j.ix()];
+            job.exists && job.live.active < job.spec.pods()
         };
-        let mut jobs = self.m.jobs_of(jobset).filter(short);
+        let mut jobs = store.jobs_of(jobset).filter(short);
+        let refused = |j: JobId, index| self.parts.webhook.judge(self.ctx, j, index).is_err();
         let of_job = |j: JobId| {
-            let name = self.m.names.job(j);
-            if self.follower_refused(j, 0).is_some() {
+            let name = store.names.job(j);
+            if refused(j, 0) {
                 let why = "because a NonIndexed Job has no leader pod";
                 return Some(format!("all pods of Job {name} are refused, {why}"));
             }
-            let refused = self.m.jobs[j.ix()].slots > 1 && self.follower_refused(j, 1).is_some();
+            let followers = store.jobs[j.ix()].spec.pods() > 1 && refused(j, 1);
             let why = "because its leader pod has ended";
-            refused.then(|| format!("followers of Job {name} are refused, {why}"))
+            followers.then(|| format!("followers of Job {name} are refused, {why}"))
         };
         jobs.find_map(of_job)
     }
 
     /// The first replicatedJob without one of its Jobs, and what it waits for.
     fn why_not_created(&self, jobset: JobSetId) -> Option<String> {
-        let (js, m) = (&self.w.jobsets[jobset.ix()], &self.m.jobsets[jobset.ix()]);
+        let js = &self.ctx.store.jobsets[jobset.ix()];
         let specs = &js.spec.spec.replicated_jobs;
         let statuses = &js.status.replicated_jobs;
-        let own = (m.first_job..m.first_job + m.jobs).map(JobId);
-        let missing: Vec<JobId> = own.filter(|j| !self.w.jobs[j.ix()].exists).collect();
-        let at = self.m.jobs[missing.first()?.ix()].rj as usize;
+        let mut there = vec![0u32; specs.len()];
+        for job in self.ctx.store.jobs_of(jobset) {
+            let j = &self.ctx.store.jobs[job.ix()];
+            there[j.rj as usize] += u32::from(j.exists);
+        }
+        let missing = |at: &usize| specs[*at].replicas.saturating_sub(there[*at]);
+        let all_missing: u32 = (0..specs.len()).map(|at| missing(&at)).sum();
+        let at = (0..specs.len()).find(|at| missing(at) > 0)?;
         let rj = specs.get(at)?;
         if rj.depends_on.iter().any(|d| d.name == rj.name) {
             let name = &rj.name;
@@ -181,14 +224,14 @@ impl Run<'_> {
             ));
         }
         let refused = "the JobSet controller's passes end with an error";
-        Some(match js.errors {
+        Some(match self.parts.jobset_manager.errors(jobset) {
             0 => format!(
                 "{} of its Jobs do not exist and are not created",
-                missing.len()
+                all_missing
             ),
             n => format!(
                 "{} of its Jobs are not created: {refused}, {n} times in a row",
-                missing.len()
+                all_missing
             ),
         })
     }
@@ -204,10 +247,16 @@ impl Run<'_> {
         if let Some(why) = not_created {
             return format!("{wait}; {why}");
         }
-        let mut jobs = self.m.jobs_of(jobset);
-        if jobs.any(|j| self.w.jobs[j.ix()].successes > 0) {
+        let mut jobs = self.ctx.store.jobs_of(jobset);
+        if jobs.any(|j| self.parts.accounting.has_successes(j)) {
             return format!("{wait}; a pod that has succeeded keeps its old attempt for ever");
         }
         wait
     }
+}
+
+fn wants_nothing(jobset: &JobSet) -> bool {
+    let rjs = &jobset.spec.replicated_jobs;
+    rjs.iter()
+        .all(|rj| rj.replicas == 0 || rj.template.pods() == 0)
 }

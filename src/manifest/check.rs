@@ -5,7 +5,7 @@
 use super::diagnostic::Report;
 use super::node::{Key, Node, Value, render_f64};
 use super::path::Path;
-use super::shape::{Class, Object, Shape, seconds};
+use super::shape::{Class, Kinds, Object, Shape, seconds};
 use crate::base::{Duration, quantity};
 use std::collections::BTreeMap;
 
@@ -37,6 +37,7 @@ pub fn check(
             };
             check(node, chosen, path, report, unmodelled);
         }
+        Shape::Kinds(kinds) => check_kind(node, kinds, path, report, unmodelled),
         Shape::List(item) => match &node.value {
             Value::Seq(items) => {
                 for (i, node) in items.iter().enumerate() {
@@ -93,6 +94,46 @@ fn check_object(
             }
         }
     }
+}
+
+fn check_kind(
+    node: &Node,
+    kinds: &'static Kinds,
+    path: &Path,
+    report: &mut Report,
+    unmodelled: &mut Unmodelled,
+) {
+    let legal = || kinds.names().collect::<Vec<_>>().join(", ");
+    let Some(kind) = node.get("kind") else {
+        if let Some(file) = kinds.file
+            && (node.get("manifest").is_some() || !matches!(node.value, Value::Map(_)))
+        {
+            return check_object(node, file, path, report, unmodelled);
+        }
+        let at = node.at;
+        let message = format!(
+            "{} has no kind",
+            if path.is_root() {
+                "the object".to_owned()
+            } else {
+                path.to_string()
+            }
+        );
+        report.error(at, message).legal(legal());
+        return;
+    };
+    let name = kind.as_str().unwrap_or("");
+    if let Some(object) = kinds.objects.iter().find(|o| o.kind == name) {
+        return check_object(node, object, path, report, unmodelled);
+    }
+    let message = match kind.as_str() {
+        Some(name) => format!("kind {name} has no effect in the simulation"),
+        None => format!("kind must be a string, found {}", kind.describe()),
+    };
+    report
+        .error(kind.at, message)
+        .nearest(name, kinds.names())
+        .legal(legal());
 }
 
 fn unknown_field(key: &Key, object: &Object, path: &Path, report: &mut Report) {

@@ -25,12 +25,23 @@ pub mod topology;
 pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Source};
-pub use kube::{Manifests, read_manifest_path, read_manifests, stored_jobset};
+pub use kube::{
+    Manifests, read_manifest_path, read_manifests, stored_job, stored_jobset, stored_node,
+    stored_pod,
+};
 pub use presets::{Assumption, assumptions, control_plane, preset_names, timing};
 pub use scenario::{LoadedScenario, parse_scenario, read_scenario, scenario_from_manifests};
 pub use schema::json_schema;
 pub use suggest::nearest;
 pub use topology::read_topology;
+
+/// The readers of stored objects, for `Scenario::decode`.
+pub const DECODERS: crate::spec::Decoders = crate::spec::Decoders {
+    jobset: stored_jobset,
+    job: stored_job,
+    pod: stored_pod,
+    node: stored_node,
+};
 
 /// All documents of a text as the API's JSON, unchecked.
 pub fn documents(source: &Source) -> Result<Vec<serde_json::Value>, Diagnostics> {

@@ -70,6 +70,13 @@ fn shape_schema(shape: &Shape, defs: &mut Map<String, Value>) -> Value {
         Shape::Either(first, second) => {
             json!({"anyOf": [shape_schema(first, defs), shape_schema(second, defs)]})
         }
+        Shape::Kinds(kinds) => {
+            let mut legal = Vec::new();
+            for object in kinds.objects.iter().copied().chain(kinds.file) {
+                legal.push(shape_schema(&Shape::Object(object), defs));
+            }
+            json!({"anyOf": legal})
+        }
         Shape::Object(object) => {
             if !defs.contains_key(object.kind) {
                 defs.insert(object.kind.to_owned(), Value::Null);

@@ -28,6 +28,20 @@ pub enum Shape {
     Object(&'static Object),
     /// The first if it is no mapping, else the second.
     Either(&'static Shape, &'static Shape),
+    /// A Kubernetes object; its table is the one of its `kind`.
+    Kinds(&'static Kinds),
+}
+
+pub struct Kinds {
+    pub objects: &'static [&'static Object],
+    /// What may stand here instead: an object without a `kind`.
+    pub file: Option<&'static Object>,
+}
+
+impl Kinds {
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.objects.iter().map(|o| o.kind)
+    }
 }
 
 pub struct Object {
@@ -139,7 +153,7 @@ impl Shape {
                 Shape::Object(_) | Shape::Any => "a list".to_owned(),
                 item => format!("a list whose elements are {}", item.noun()),
             },
-            Shape::Map(_) | Shape::Object(_) => "a mapping".to_owned(),
+            Shape::Map(_) | Shape::Object(_) | Shape::Kinds(_) => "a mapping".to_owned(),
             Shape::Either(first, _) => format!("{} or a mapping", first.noun()),
         }
     }

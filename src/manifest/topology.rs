@@ -11,7 +11,7 @@ use super::{names, read, yaml};
 use crate::spec::{DcnLevel, IslandKind, NodePool, Taint, TaintEffect, Topology};
 
 /// What a kubelet allows by default; stands in where `allocatable` does not name pods.
-const PODS_PER_NODE_MILLI: i64 = 110_000;
+pub const PODS_PER_NODE_MILLI: i64 = 110_000;
 const RUNNING_NUMBERS: [&str; 3] = ["{pool}", "{island}", "{node}"];
 
 /// Reads a file that holds one Topology.

@@ -1,7 +1,7 @@
 //! Kubernetes Events counted per JobSet, type and reason, as `kubectl get events` would merge them.
 
 use crate::base::*;
-use crate::record::{Body, Names, ObjectRef, Record, Sink, Texts};
+use crate::record::{Body, Names, ObjectRef, Record, Sink};
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct EventCount {
@@ -11,47 +11,32 @@ pub struct EventCount {
     pub count: u64,
 }
 
+#[derive(Default)]
 pub struct EventFold {
-    jobset_of: Vec<JobSetId>,
-    pod_job: Vec<JobId>,
+    /// The Job of the newest object of each pod id; none before its first.
+    pod_job: Vec<Option<JobId>>,
     counts: Vec<EventCount>,
 }
 
 impl EventFold {
-    pub fn new(names: &Names) -> EventFold {
-        let pods: usize = names.jobs.iter().map(|j| j.pods as usize).sum();
-        EventFold {
-            jobset_of: names.jobs.iter().map(|j| j.jobset).collect(),
-            pod_job: vec![JobId::NONE; pods],
-            counts: Vec::new(),
-        }
-    }
-
     pub fn of(&self, jobset: JobSetId) -> impl Iterator<Item = &EventCount> {
         self.counts.iter().filter(move |c| c.jobset == jobset)
     }
 
-    fn jobset(&self, object: ObjectRef) -> JobSetId {
-        let job = match object {
-            ObjectRef::JobSet(id) => return id,
-            ObjectRef::Job(job) => job,
-            ObjectRef::Pod(pod) => self.pod_job.get(pod.ix()).copied().unwrap_or(JobId::NONE),
-        };
-        self.jobset_of
-            .get(job.ix())
-            .copied()
-            .unwrap_or(JobSetId::NONE)
+    fn jobset(&self, object: ObjectRef, names: &Names) -> Option<JobSetId> {
+        match object {
+            ObjectRef::JobSet(id) => Some(id),
+            ObjectRef::Job(job) => names.jobset_of(job),
+            ObjectRef::Pod(pod) => names.jobset_of(self.pod_job.get(pod.ix()).copied()??),
+        }
     }
 }
 
 impl Sink for EventFold {
-    fn record(&mut self, record: &Record, _: &Texts) {
+    fn record(&mut self, record: &Record, names: &Names) {
         match record.body {
             Body::PodCreated { pod, job, .. } => {
-                if self.pod_job.len() <= pod.ix() {
-                    self.pod_job.resize(pod.ix() + 1, JobId::NONE);
-                }
-                self.pod_job[pod.ix()] = job;
+                *row(&mut self.pod_job, pod.ix()) = Some(job);
             }
             Body::KubeEvent {
                 object,
@@ -59,7 +44,7 @@ impl Sink for EventFold {
                 reason,
                 ..
             } => {
-                let jobset = self.jobset(object);
+                let jobset = self.jobset(object, names).unwrap_or(JobSetId::NONE);
                 let same = |c: &&mut EventCount| {
                     (c.jobset, c.warning, c.reason) == (jobset, warning, reason)
                 };

@@ -6,7 +6,7 @@ use super::pods::PodFold;
 use super::restart::Restart;
 use super::restart_fold::RestartFold;
 use super::story::StoryFold;
-use crate::record::{Names, Record, RunOutcome, Sink, Texts};
+use crate::record::{Names, Record, RunOutcome, Sink, Ticket};
 use crate::spec::Scenario;
 
 pub struct Folds {
@@ -26,18 +26,26 @@ pub struct Folded {
 }
 
 impl Folds {
-    pub fn new(scenario: &Scenario, names: &Names, with_tables: bool) -> Folds {
+    pub fn new(scenario: &Scenario, with_tables: bool) -> Folds {
         Folds {
-            restarts: RestartFold::new(scenario, names),
-            events: EventFold::new(names),
+            restarts: RestartFold::new(scenario),
+            events: EventFold::default(),
             story: StoryFold::default(),
-            tables: with_tables.then(|| (PodFold::default(), NodeFold::new(names.nodes.len()))),
+            tables: with_tables.then(Default::default),
         }
     }
 
-    pub fn finish(self, outcome: &RunOutcome) -> Folded {
+    /// Without tickets: restarts then do not say what they waited for.
+    pub fn without_paths(self) -> Folds {
+        Folds {
+            restarts: self.restarts.without_paths(),
+            ..self
+        }
+    }
+
+    pub fn finish(self, outcome: &RunOutcome, names: &Names) -> Folded {
         Folded {
-            restarts: self.restarts.finish(outcome.end),
+            restarts: self.restarts.finish(outcome, names),
             events: self.events,
             story: self.story,
             tables: self.tables,
@@ -46,13 +54,21 @@ impl Folds {
 }
 
 impl Sink for Folds {
-    fn record(&mut self, record: &Record, texts: &Texts) {
-        self.restarts.record(record, texts);
-        self.events.record(record, texts);
-        self.story.record(record, texts);
+    fn record(&mut self, record: &Record, names: &Names) {
+        self.restarts.record(record, names);
+        self.events.record(record, names);
+        self.story.record(record, names);
         if let Some((pods, nodes)) = &mut self.tables {
-            pods.record(record, texts);
-            nodes.record(record, texts);
+            pods.record(record, names);
+            nodes.record(record, names);
         }
+    }
+
+    fn wants_tickets(&self) -> bool {
+        self.restarts.wants_tickets()
+    }
+
+    fn ticket(&mut self, ticket: &Ticket) {
+        self.restarts.ticket(ticket);
     }
 }

@@ -1,225 +1,145 @@
-//! What a span of a restart waited for: a shared resource that was busy for most of it, or the fixed mechanism.
+//! What gated a restart and each of its spans: what the most time on the path was spent waiting for.
 
-use super::restart::{Milestone, Restart, Shape};
-use super::spans::{Phase, Span};
+use super::path::Path;
+use super::restart::Restart;
+use super::spans::Span;
+use super::view::RunView;
+use super::waits::{self, What};
 use crate::base::*;
-use crate::record::{Resource, ResourceUsage};
+use crate::record::{RUN_ENDED, Resource};
 
-/// A resource gates a span if it made somebody wait for at least this share of it.
-const GATES_FROM: f64 = 0.5;
-/// Within this of the busiest, the earlier of `Resource` wins: workers look busy while they wait for their client.
-const AS_BUSY: f64 = 0.05;
+/// A second thing is named beside the first from this percentage of its time on.
+const AS_LONG: u64 = 90;
 
-/// Why a span took as long as it did.
+/// Why a span, or a restart, took as long as it did.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Gate {
-    Shared {
-        resource: Resource,
-        capacity: String,
-        busy_share: f64,
-    },
-    Mechanism(String),
+pub struct Gate {
+    pub what: What,
+    /// In words; a shared resource with its capacity.
+    pub name: String,
+    /// Time on the path.
+    pub time: Duration,
+    /// `time` as a share of the whole span.
+    pub share: f64,
 }
 
 impl Gate {
     pub fn resource(&self) -> Option<Resource> {
-        match self {
-            Gate::Shared { resource, .. } => Some(*resource),
-            Gate::Mechanism(_) => None,
+        match self.what {
+            What::Shared(resource) => Some(resource),
+            _ => None,
         }
+    }
+
+    /// Whether something faster would have helped, as opposed to a delay that is meant.
+    pub fn is_bottleneck(&self) -> bool {
+        matches!(self.what, What::Shared(_) | What::ApiServer)
     }
 
     /// One line for somebody who has never seen the program.
     pub fn text(&self) -> String {
-        match self {
-            Gate::Shared {
-                resource,
-                capacity,
-                busy_share,
-            } => {
-                let percent = (busy_share * 100.0).round().min(100.0);
-                format!(
-                    "{} at {capacity} ({percent:.0} % of the phase)",
-                    resource.as_str()
-                )
-            }
-            Gate::Mechanism(text) => text.clone(),
+        let percent = (self.share * 100.0).round();
+        if percent >= 100.0 {
+            return self.name.clone();
+        }
+        match self.name.strip_suffix(')') {
+            Some(name) => format!("{name}, {percent:.0} % of the phase)"),
+            None => format!("{} ({percent:.0} % of the phase)", self.name),
         }
     }
 }
 
-/// `12345` as `12,345`.
-pub fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
-}
-
-/// Fills the number of pods into a text of a step.
-pub fn with_pods(text: &str, pods: u32) -> String {
-    text.replace("{pods}", &thousands(u64::from(pods.max(1))))
-}
-
-/// What took the time when no resource was short.
-fn mechanism(span: &Span, restart: &Restart) -> String {
-    let at = |m| restart.milestone(m).unwrap_or(Time::NEVER);
-    let exited = at(Milestone::PodFailed) < at(Milestone::PodDeleting);
-    let text = match span.phase() {
-        Phase::Detect if restart.shape != Shape::InPlaceRestart && exited => {
-            "kubelet notices the exit (PLEG, every 1 s)"
-        }
-        _ => span.step.mechanism,
-    };
-    with_pods(text, restart.pods)
-}
-
-pub fn gate_of(span: &Span, restart: &Restart, resources: &[ResourceUsage]) -> Gate {
-    let length = span.duration();
-    let share =
-        |u: &ResourceUsage| u.busy_within(span.from, span.to).0 as f64 / (length.0 as f64).max(1.0);
-    let mut candidates: Vec<(&ResourceUsage, f64)> = resources
-        .iter()
-        .filter(|u| span.step.resources.contains(&u.resource))
-        .map(|u| (u, share(u)))
-        .filter(|&(_, s)| s >= GATES_FROM)
-        .collect();
-    candidates.sort_by_key(|(u, _)| u.resource);
-    let busiest = candidates.iter().map(|c| c.1).fold(0.0, f64::max);
-    match candidates
-        .into_iter()
-        .find(|&(_, s)| s >= busiest - AS_BUSY)
-    {
-        Some((u, busy_share)) => Gate::Shared {
-            resource: u.resource,
-            capacity: u.capacity.split(',').next().unwrap_or_default().to_owned(),
-            busy_share,
-        },
-        None => Gate::Mechanism(mechanism(span, restart)),
-    }
-}
-
-/// A span with what gated it.
+/// A span with what gated it; `None`: nobody knows, or it took no time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gated {
     pub span: Span,
-    pub gate: Gate,
+    pub gate: Option<Gate>,
 }
 
-pub fn gated(restart: &Restart, resources: &[ResourceUsage]) -> Vec<Gated> {
+pub fn gated(run: &RunView<'_>, restart: &Restart) -> Vec<Gated> {
     let gate = |span: Span| Gated {
-        gate: gate_of(&span, restart, resources),
+        gate: sums(&restart.path, span.from, span.to)
+            .first()
+            .map(|sum| named(run, restart, sum, span.duration())),
         span,
     };
     restart.spans().into_iter().map(gate).collect()
 }
 
-/// What a restart as a whole waited for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bottleneck {
-    pub gate: Gate,
-    /// How long it was busy, or how long the steps it gated took.
-    pub time: Duration,
-    /// `time` as a share of the restart.
-    pub share: f64,
+/// What the restart as a whole waited for longest; a second thing if it took about as long.
+pub fn bottleneck(run: &RunView<'_>, restart: &Restart) -> Vec<Gate> {
+    let sums = sums(&restart.path, restart.start, restart.end);
+    let Some((_, most)) = sums.first() else {
+        return Vec::new();
+    };
+    let long = |(_, time): &&(What, Duration)| time.0 >= most.0 / 100 * AS_LONG;
+    let longest = sums.iter().take(2).filter(long);
+    longest
+        .map(|sum| named(run, restart, sum, restart.total()))
+        .collect()
 }
 
-impl Bottleneck {
-    /// `job-controller client at 100 requests/s, busy for 108 s of 132 s (82 %)`.
-    pub fn name(&self) -> String {
-        match &self.gate {
-            Gate::Shared {
-                resource, capacity, ..
-            } => format!("{} at {capacity}", resource.as_str()),
-            Gate::Mechanism(text) => text.clone(),
+/// Time on the path between two instants by what it was spent on: the most first, of equals the earlier.
+fn sums(path: &Path, from: Time, to: Time) -> Vec<(What, Duration)> {
+    let mut sums: Vec<(What, Duration)> = Vec::new();
+    for step in &path.steps {
+        let (what, time) = (What::of(step), step.within(from, to));
+        match sums.iter_mut().find(|(known, _)| *known == what) {
+            _ if time == Duration::ZERO => {}
+            Some((_, sum)) => *sum = *sum + time,
+            None => sums.push((what, time)),
         }
     }
+    sums.sort_by_key(|&(_, time)| std::cmp::Reverse(time));
+    sums
 }
 
-/// The scarce resource that was busy for most of the restart; without one, the gate of the longest steps.
-///
-/// Over the whole restart, because one resource can slow several steps that another one seems to gate: the job
-/// controller's client takes off finalizers while the garbage collector deletes. A pool of workers that waits for its
-/// own client is not scarce, and the JobSet reconciler is never the reason: its passes coalesce.
-pub fn bottleneck(
+fn named(
+    run: &RunView<'_>,
     restart: &Restart,
-    gated: &[Gated],
-    resources: &[ResourceUsage],
-) -> Option<Bottleneck> {
-    let total = (restart.total().0 as f64).max(1.0);
-    let busy = |r: Resource| {
-        let usage = resources.iter().find(|u| u.resource == r);
-        usage.map_or(Duration::ZERO, |u| {
-            u.busy_within(restart.start, restart.end)
-        })
-    };
-    let scarce = |u: &&ResourceUsage| match u.resource {
-        Resource::JobSetReconciler => false,
-        Resource::JobControllerWorkers => {
-            busy(Resource::JobControllerClient).0 * 2 < busy(u.resource).0
-        }
-        Resource::GarbageCollectorWorkers => {
-            busy(Resource::GarbageCollectorClient).0 * 2 < busy(u.resource).0
-        }
-        _ => true,
-    };
-    let busiest = resources
-        .iter()
-        .filter(scarce)
-        .rev()
-        .max_by_key(|u| busy(u.resource));
-    if let Some(u) = busiest
-        && busy(u.resource).0 as f64 / total >= GATES_FROM
-    {
-        let time = busy(u.resource);
-        let share = time.0 as f64 / total;
-        let capacity = u.capacity.split(',').next().unwrap_or_default().to_owned();
-        let gate = Gate::Shared {
-            resource: u.resource,
-            capacity,
-            busy_share: share,
-        };
-        return Some(Bottleneck { gate, time, share });
-    }
-    longest_gate(gated).map(|(gate, time)| Bottleneck {
-        gate: gate.clone(),
+    &(what, time): &(What, Duration),
+    whole: Duration,
+) -> Gate {
+    Gate {
+        what,
+        name: name(run, restart, what),
         time,
-        share: time.0 as f64 / total,
-    })
+        share: time.0 as f64 / (whole.0 as f64).max(1.0),
+    }
 }
 
-/// The gate that accounts for most of a restart, with its time.
-fn longest_gate(gated: &[Gated]) -> Option<(&Gate, Duration)> {
-    let mut sums: Vec<(&Gate, Duration)> = Vec::new();
-    for g in gated {
-        let same = |known: &Gate| match g.gate.resource() {
-            Some(r) => known.resource() == Some(r),
-            None => *known == g.gate,
-        };
-        match sums.iter_mut().find(|(known, _)| same(known)) {
-            Some((_, sum)) => *sum = *sum + g.span.duration(),
-            None => sums.push((&g.gate, g.span.duration())),
+fn name(run: &RunView<'_>, restart: &Restart, what: What) -> String {
+    match what {
+        What::Shared(resource) => {
+            let mut usages = run.outcome.resources.iter();
+            let usage = usages.find(|u| u.resource == resource);
+            let capacity = usage.and_then(|u| u.capacity.split(',').next());
+            match capacity.filter(|c| !c.is_empty()) {
+                Some(capacity) => format!("{} at {capacity}", resource.as_str()),
+                None => resource.as_str().to_owned(),
+            }
+        }
+        What::ApiServer => "API server latency".to_owned(),
+        What::Mechanism(waited) => {
+            waits::with_pods(waits::words(waited, restart.pods), restart.pods)
+        }
+        What::DeadEnd => {
+            let jobset = run.names.jobset(restart.jobset);
+            run.outcome.dead_end(jobset).unwrap_or(RUN_ENDED).to_owned()
         }
     }
-    // The first of equals: `max_by_key` would take the last.
-    sums.into_iter().rev().max_by_key(|&(_, sum)| sum)
 }
 
-/// Resources that gated at least a tenth of some restart.
-pub fn bottlenecks(restarts: &[Restart], resources: &[ResourceUsage]) -> Vec<Resource> {
+/// Resources that were waited for during at least a tenth of some restart, on its path.
+pub fn bottlenecks(restarts: &[Restart]) -> Vec<Resource> {
     let mut found = Vec::new();
     for restart in restarts {
-        let gated = gated(restart, resources);
-        for usage in resources {
-            let of = |g: &&Gated| g.gate.resource() == Some(usage.resource);
-            let sum: u64 = gated.iter().filter(of).map(|g| g.span.duration().0).sum();
-            if sum > 0 && sum >= restart.total().0 / 10 && !found.contains(&usage.resource) {
-                found.push(usage.resource);
+        for (what, time) in sums(&restart.path, restart.start, restart.end) {
+            if let What::Shared(resource) = what
+                && time.0 >= restart.total().0 / 10
+                && !found.contains(&resource)
+            {
+                found.push(resource);
             }
         }
     }
@@ -229,65 +149,119 @@ pub fn bottlenecks(restarts: &[Restart], resources: &[ResourceUsage]) -> Vec<Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::restart::{Cause, Ending};
+    use crate::metrics::path::{Part, PathStep};
+    use crate::metrics::restart::{Cause, Ending, Milestone, Shape};
+    use crate::metrics::testing::{s, started, with_view};
+    use crate::record::{About, Call, Waited};
 
-    fn s(n: u64) -> Time {
-        Time::ZERO + Duration::from_secs(n)
-    }
-
-    fn usage(resource: Resource, from: u64, to: u64) -> ResourceUsage {
-        ResourceUsage {
-            resource,
-            capacity: "100 requests/s, burst 100".into(),
-            requests: 1,
-            busy: vec![(s(from), s(to))],
-            longest_queue: 1,
-        }
-    }
-
-    fn restart() -> Restart {
+    /// A restart from 0 s whose path has these steps of as many seconds.
+    fn restart(steps: &[(u64, Waited, Part)]) -> Restart {
         let mut r = Restart::new(JobSetId(0), s(0), Cause::UNKNOWN);
         r.shape = Shape::Recreate;
         r.ending = Ending::Ready;
         r.pods = 5000;
-        r.end = s(100);
-        r.last(Milestone::PodFailed, s(1));
-        r.last(Milestone::LastJobGone, s(10));
-        r.last(Milestone::LastPodCreated, s(80));
+        let mut at = 0;
+        for &(seconds, waited, part) in steps {
+            r.path.steps.push(PathStep {
+                from: s(at),
+                to: s(at + seconds),
+                waited,
+                part,
+                about: About::Nothing,
+            });
+            at += seconds;
+        }
+        r.end = s(at);
         r
     }
 
+    fn bottleneck_of(r: &Restart) -> Vec<(String, u64)> {
+        let gate = |g: Gate| (g.name, g.time.0 / 1_000_000_000);
+        with_view(&started(), |run| {
+            bottleneck(run, r).into_iter().map(gate).collect()
+        })
+    }
+
+    const CREATE: Waited = Waited::Request(Call::JobPodCreate);
+    const BIND: Waited = Waited::Request(Call::Bind);
+    const WORKERS: Waited = Waited::Queue(Resource::JobControllerWorkers);
+    const CYCLES: Waited = Waited::Queue(Resource::SchedulerCycle);
+    use Part::*;
+
     #[test]
-    fn a_busy_client_gates_the_phase_it_serves_and_is_the_bottleneck() {
-        let resources = [
-            usage(Resource::JobControllerWorkers, 12, 80),
-            usage(Resource::JobControllerClient, 12, 79),
+    fn waits_for_one_thing_add_up_and_a_client_is_not_its_workers_nor_the_api_server() {
+        let r = restart(&[
+            (5, CREATE, Token),
+            (2, CREATE, Answer),
+            (6, WORKERS, Whole),
+            (4, CREATE, Token),
+            (3, Waited::Cycle, Whole),
+            (4, CYCLES, Whole),
+            (1, BIND, Answer),
+        ]);
+        let sums = sums(&r.path, r.start, r.end);
+        let expected = [
+            (What::Shared(Resource::JobControllerClient), 9),
+            (What::Shared(Resource::SchedulerCycle), 7),
+            (What::Shared(Resource::JobControllerWorkers), 6),
+            (What::ApiServer, 3),
         ];
-        let g = gated(&restart(), &resources);
         assert_eq!(
-            g[2].gate.text(),
-            "job-controller client at 100 requests/s (96 % of the phase)"
+            sums,
+            expected.map(|(what, n)| (what, Duration::from_secs(n)))
         );
-        assert_eq!(g[3].gate.text(), "slowest of 5,000 container starts");
-        let found = bottleneck(&restart(), &g, &resources).unwrap();
-        assert_eq!(
-            (found.gate.resource(), found.time),
-            (Some(Resource::JobControllerClient), Duration::from_secs(67))
-        );
-        assert_eq!(
-            bottlenecks(&[restart()], &resources),
-            [Resource::JobControllerClient]
-        );
+        let name = "job-controller client at 100 requests/s".to_owned();
+        assert_eq!(bottleneck_of(&r), [(name, 9)]);
+        let found = [
+            Resource::JobControllerClient,
+            Resource::SchedulerCycle,
+            Resource::JobControllerWorkers,
+        ];
+        assert_eq!(bottlenecks(&[r]), found);
     }
 
     #[test]
-    fn a_resource_that_the_phase_does_not_use_or_that_was_idle_gates_nothing() {
-        let resources = [
-            usage(Resource::SchedulerBindClient, 10, 100),
-            usage(Resource::JobControllerClient, 10, 40),
+    fn a_second_thing_that_took_as_long_or_nearly_is_named_too() {
+        let with = |other| {
+            let steps = [
+                (100, Waited::ContainerStart, Whole),
+                (other, Waited::Grace, Whole),
+            ];
+            bottleneck_of(&restart(&steps))
+        };
+        let start = "slowest of 5,000 container starts (kubernetes.md 3.2)".to_owned();
+        let grace = "termination grace period of the slowest pod (kubernetes.md 3.5)".to_owned();
+        assert_eq!(with(100), [(start.clone(), 100), (grace.clone(), 100)]);
+        assert_eq!(with(90), [(start.clone(), 100), (grace.clone(), 90)]);
+        assert_eq!(with(89), [(start.clone(), 100)]);
+        assert_eq!(with(110), [(grace, 110), (start, 100)]);
+    }
+
+    #[test]
+    fn a_span_is_gated_by_what_lies_on_the_path_within_it() {
+        let mut r = restart(&[
+            (10, Waited::Pleg, Whole),
+            (40, CREATE, Token),
+            (50, Waited::ContainerStart, Whole),
+        ]);
+        r.last(Milestone::PodFailed, s(20));
+        let text = with_view(&started(), |run| {
+            let gated = gated(run, &r).into_iter();
+            let text = |g: Gated| g.gate.map(|gate| gate.text()).unwrap_or_default();
+            gated.map(text).collect::<Vec<String>>()
+        });
+        let expected = [
+            // Of equals the earlier.
+            "kubelet notices the exit (PLEG, every 1 s, kubernetes.md 3.1, 50 % of the phase)",
+            "slowest of 5,000 container starts (kubernetes.md 3.2, 63 % of the phase)",
         ];
-        let g = gated(&restart(), &resources);
-        assert_eq!(g[2].gate.resource(), None);
-        assert_eq!(bottlenecks(&[restart()], &resources), []);
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn without_tickets_nothing_is_claimed() {
+        let r = restart(&[]);
+        assert_eq!(bottleneck_of(&r), []);
+        assert_eq!(bottlenecks(&[r]), []);
     }
 }

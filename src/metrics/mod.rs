@@ -1,15 +1,18 @@
 //! Folds over records and outcomes: restarts, what gated them, rows of the tables, the summary, statistics.
 //!
-//! Must never look into the engine: every number here can be recomputed from a stored log.
+//! Must never look into the engine: every number here comes from records, tickets and the outcome.
 
 pub mod events;
 pub mod fold;
 pub mod gate;
 pub mod nodes;
+pub mod path;
 pub mod pods;
 pub mod replications;
 pub mod restart;
 pub mod restart_fold;
+mod restart_milestones;
+mod restart_path;
 #[cfg(test)]
 mod restart_tests;
 pub mod spans;
@@ -21,11 +24,14 @@ pub mod summary;
 pub mod testing;
 #[cfg(test)]
 mod testing_run;
+mod tickets;
 pub mod trouble;
 pub mod view;
+pub mod waits;
 
 pub use fold::{Folded, Folds};
 pub use gate::Gate;
+pub use path::{Path, PathStep};
 pub use restart::{Milestone, Restart};
 pub use restart_fold::RestartFold;
 pub use spans::{Phase, Span};

@@ -1,7 +1,7 @@
 //! Rows of `nodes.csv`: one per node, with the time of each transition.
 
 use crate::base::*;
-use crate::record::{Body, NodeReady, Record, Sink, Texts};
+use crate::record::{Body, Names, NodeReady, Record, Sink};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeRow {
@@ -14,24 +14,25 @@ pub struct NodeRow {
     pub taints: Vec<(Time, TextId, bool)>,
 }
 
-pub struct NodeFold {
-    rows: Vec<NodeRow>,
-}
-
-impl NodeFold {
-    pub fn new(nodes: usize) -> NodeFold {
-        let row = NodeRow {
+impl Default for NodeRow {
+    fn default() -> NodeRow {
+        NodeRow {
             pods_bound: 0,
             first_fault: Time::NEVER,
             gone: Time::NEVER,
             transitions: Vec::new(),
             taints: Vec::new(),
-        };
-        NodeFold {
-            rows: vec![row; nodes],
         }
     }
+}
 
+#[derive(Default)]
+pub struct NodeFold {
+    rows: Vec<NodeRow>,
+}
+
+impl NodeFold {
+    /// In the order of the ids, up to the last node that something happened to.
     pub fn rows(&self) -> &[NodeRow] {
         &self.rows
     }
@@ -58,7 +59,7 @@ impl NodeRow {
 }
 
 impl Sink for NodeFold {
-    fn record(&mut self, record: &Record, _: &Texts) {
+    fn record(&mut self, record: &Record, _: &Names) {
         let at = record.at;
         let node = match record.body {
             Body::PodBound { node, .. }
@@ -68,9 +69,10 @@ impl Sink for NodeFold {
             | Body::Fault { node, .. } => node,
             _ => return,
         };
-        let Some(row) = self.rows.get_mut(node.ix()) else {
+        if !node.is_some() {
             return;
-        };
+        }
+        let row = row(&mut self.rows, node.ix());
         match record.body {
             Body::PodBound { .. } => row.pods_bound += 1,
             Body::NodeState { ready, .. } => row.transitions.push((at, ready)),
@@ -88,13 +90,16 @@ mod tests {
     #[test]
     fn time_not_ready_is_summed_over_outages_and_ends_with_the_node() {
         let s = |n| Time::ZERO + Duration::from_secs(n);
-        let mut row = NodeFold::new(1).rows.remove(0);
-        row.transitions = vec![
+        let transitions = vec![
             (s(10), NodeReady::Unknown),
             (s(15), NodeReady::False),
             (s(20), NodeReady::True),
             (s(30), NodeReady::Unknown),
         ];
+        let mut row = NodeRow {
+            transitions,
+            ..NodeRow::default()
+        };
         assert_eq!(row.not_ready(s(100)), Duration::from_secs(80));
         row.gone = s(40);
         assert_eq!(row.not_ready(s(100)), Duration::from_secs(20));

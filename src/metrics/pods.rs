@@ -1,7 +1,7 @@
 //! Rows of `pods.csv`: one per pod object that ever existed, with the time of each transition.
 
 use crate::base::*;
-use crate::record::{Body, Deleter, Record, Sink, Texts};
+use crate::record::{Body, Deleter, Names, Record, Sink};
 
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct PodRow {
@@ -44,11 +44,8 @@ impl PodFold {
     }
 
     fn create(&mut self, row: PodRow) {
-        if self.newest.len() <= row.pod.ix() {
-            self.newest.resize(row.pod.ix() + 1, 0);
-        }
         self.rows.push(row);
-        self.newest[row.pod.ix()] = self.rows.len() as u32;
+        *crate::base::row(&mut self.newest, row.pod.ix()) = self.rows.len() as u32;
     }
 
     fn row(&mut self, pod: PodId) -> Option<&mut PodRow> {
@@ -103,7 +100,7 @@ impl PodFold {
 }
 
 impl Sink for PodFold {
-    fn record(&mut self, record: &Record, _: &Texts) {
+    fn record(&mut self, record: &Record, _: &Names) {
         if let Body::PodCreated {
             pod,
             incarnation,

@@ -39,7 +39,7 @@ impl Replication {
     pub fn of(run: &RunView<'_>, replication: u64) -> Replication {
         let outcome = run.outcome;
         let jobset = |(i, o): (usize, &crate::record::JobSetOutcome)| {
-            let each: Vec<Restart> = run.restarts_of(JobSetId(i as u32)).copied().collect();
+            let each: Vec<Restart> = run.restarts_of(JobSetId(i as u32)).cloned().collect();
             let latency = Latency::of(each.iter());
             ReplicatedJobSet {
                 terminal_state: o.terminal_state,

@@ -2,6 +2,7 @@
 //!
 //! Must never hold a text: ids and times only, so that a fold can keep thousands of them.
 
+use super::path::Path;
 use crate::base::*;
 use crate::record::Deleter;
 
@@ -128,7 +129,7 @@ impl Ending {
 }
 
 /// From the fault to the instant at which every pod is ready again.
-#[derive(Copy, Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Restart {
     pub jobset: JobSetId,
     pub shape: Shape,
@@ -143,6 +144,8 @@ pub struct Restart {
     pub pods: u32,
     /// Absolute instants; `Time::NEVER` for what did not happen.
     pub at: [Time; Milestone::COUNT],
+    /// What it waited for, one thing after the other.
+    pub path: Path,
 }
 
 impl Restart {
@@ -159,6 +162,7 @@ impl Restart {
             ending: Ending::Unfinished,
             pods: 0,
             at,
+            path: Path::default(),
         }
     }
 

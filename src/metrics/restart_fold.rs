@@ -5,63 +5,73 @@
 //! and
 //! node has been seen, nothing is allocated except the list of finished restarts. Must never write to the run.
 
+use super::path::Path;
 use super::restart::*;
+use super::tickets::Tickets;
 use super::trouble::{JobSetState, NO_POD, PodState, Troubles, is_harmful};
 use crate::base::*;
 use crate::record::{
-    Body, Deleter, JobConditionType, JobSetConditionType, Names, Record, Sink, Texts,
+    Body, Deleter, JobSetConditionType, NO_TICKET, Names, Record, RunOutcome, Sink, Ticket,
 };
 use crate::spec::Scenario;
 
 pub struct RestartFold {
-    jobsets: Vec<JobSetState>,
-    troubles: Troubles,
+    pub(super) jobsets: Vec<JobSetState>,
+    pub(super) troubles: Troubles,
     finished: Vec<Restart>,
-    now: Time,
+    pub(super) now: Time,
+    /// The ticket of the record at hand.
+    ticket: u32,
+    pub(super) tickets: Tickets,
+    with_paths: bool,
 }
 
 impl RestartFold {
-    pub fn new(scenario: &Scenario, names: &Names) -> RestartFold {
+    pub fn new(scenario: &Scenario) -> RestartFold {
         let harmful = scenario.faults.iter().map(|f| is_harmful(&f.action));
-        RestartFold::from_parts(names, harmful.collect())
+        RestartFold::from_parts(harmful.collect())
     }
 
     /// `harmful[i]`: fault `i` of the scenario can break pods. Faults beyond the list are taken as harmful.
-    pub fn from_parts(names: &Names, harmful: Vec<bool>) -> RestartFold {
+    pub fn from_parts(harmful: Vec<bool>) -> RestartFold {
         RestartFold {
-            jobsets: names
-                .jobsets
-                .iter()
-                .map(|_| JobSetState::default())
-                .collect(),
-            troubles: Troubles::new(names, harmful),
+            jobsets: Vec::new(),
+            troubles: Troubles::new(harmful),
             finished: Vec::new(),
             now: Time::ZERO,
+            ticket: NO_TICKET,
+            tickets: Tickets::default(),
+            with_paths: true,
         }
     }
 
-    /// Every restart in the order of its start; those still open end with the run, at `end`.
-    pub fn finish(mut self, end: Time) -> Vec<Restart> {
-        self.now = end;
-        for i in 0..self.jobsets.len() {
-            self.close(JobSetId(i as u32), Ending::Unfinished);
+    /// Without tickets: a restart then does not say what it waited for.
+    pub fn without_paths(self) -> RestartFold {
+        RestartFold {
+            with_paths: false,
+            ..self
+        }
+    }
+
+    /// Every restart in the order of its start; those still open end with the run.
+    pub fn finish(mut self, outcome: &RunOutcome, names: &Names) -> Vec<Restart> {
+        self.now = outcome.end;
+        for jobset in (0..self.jobsets.len() as u32).map(JobSetId) {
+            let dead_end = outcome.dead_end(names.jobset(jobset)).is_some();
+            let path = self.unfinished_path(jobset, dead_end, names);
+            self.close(jobset, Ending::Unfinished, path);
         }
         let mut all = self.finished;
         all.sort_by_key(|r| (r.start, r.jobset));
         all
     }
 
-    fn open_of(&mut self, jobset: Option<JobSetId>) -> Option<&mut Restart> {
+    pub(super) fn open_of(&mut self, jobset: Option<JobSetId>) -> Option<&mut Restart> {
         self.jobsets.get_mut(jobset?.ix())?.open.as_mut()
     }
 
-    fn pod_restart(&mut self, pod: PodId) -> Option<&mut Restart> {
+    pub(super) fn pod_restart(&mut self, pod: PodId) -> Option<&mut Restart> {
         let jobset = self.troubles.pod_jobset(pod);
-        self.open_of(jobset)
-    }
-
-    fn job_restart(&mut self, job: JobId) -> Option<&mut Restart> {
-        let jobset = self.troubles.jobset_of(job);
         self.open_of(jobset)
     }
 
@@ -70,20 +80,22 @@ impl RestartFold {
         let Some((start, cause)) = self.troubles.cause(pod) else {
             return;
         };
-        if let Some(jobset) = self.troubles.jobset_of(cause.job) {
+        if let Some(jobset) = self.troubles.pod_jobset(pod) {
             self.open(jobset, start, cause);
         }
     }
 
     fn open(&mut self, jobset: JobSetId, start: Time, cause: Cause) {
-        let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
+        let state = row(&mut self.jobsets, jobset.ix());
+        if state.over {
             return;
-        };
+        }
         if state.open.is_none() {
             let mut restart = Restart::new(jobset, start, cause);
             restart.attempt = state.attempt;
             state.open = Some(restart);
             state.confirmed = false;
+            state.newest = None;
         }
         state.confirmed |= state.was_ready && !state.ready;
     }
@@ -100,8 +112,14 @@ impl RestartFold {
         Some(restart)
     }
 
-    /// Ends the open restart of a JobSet; one that turned out to be none is forgotten.
-    fn close(&mut self, jobset: JobSetId, ending: Ending) {
+    /// Ends the open restart of a JobSet with the record at hand.
+    fn end(&mut self, jobset: JobSetId, ending: Ending) {
+        let path = self.path(jobset, self.ticket);
+        self.close(jobset, ending, path);
+    }
+
+    /// Closes the open restart of a JobSet; one that turned out to be none is forgotten.
+    fn close(&mut self, jobset: JobSetId, ending: Ending, path: Path) {
         let now = self.now;
         let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
             return;
@@ -118,6 +136,7 @@ impl RestartFold {
             }
             restart.end = now;
             restart.ending = ending;
+            restart.path = path;
             self.finished.push(restart);
             state.last = self.finished.len();
         }
@@ -125,13 +144,11 @@ impl RestartFold {
     }
 
     fn ready_changed(&mut self, jobset: JobSetId, ready: bool) {
-        let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
-            return;
-        };
+        let state = row(&mut self.jobsets, jobset.ix());
         state.ready = ready;
         state.was_ready |= ready;
         if ready {
-            self.close(jobset, Ending::Ready);
+            self.end(jobset, Ending::Ready);
             self.troubles.all_well(jobset);
         } else if state.open.is_some() && state.was_ready {
             state.confirmed = true;
@@ -166,7 +183,11 @@ impl RestartFold {
                 }
             }
             Body::AllReady { jobset, ready } => self.ready_changed(jobset, ready),
-            Body::JobSetDeleted { jobset } => self.close(jobset, Ending::JobSetEnded),
+            Body::JobSetCreated { jobset } => row(&mut self.jobsets, jobset.ix()).over = false,
+            Body::JobSetDeleted { jobset } => {
+                self.end(jobset, Ending::JobSetEnded);
+                row(&mut self.jobsets, jobset.ix()).over = true;
+            }
             Body::JobSetCondition {
                 jobset,
                 kind,
@@ -184,11 +205,11 @@ impl RestartFold {
         let now = self.now;
         match (kind, status) {
             (Completed | Failed | Suspended, true) => {
-                self.close(jobset, Ending::JobSetEnded);
-                if let Some(state) = self.jobsets.get_mut(jobset.ix()) {
-                    // Not being ready is from now on what was asked for.
-                    state.was_ready = false;
-                }
+                self.end(jobset, Ending::JobSetEnded);
+                let state = row(&mut self.jobsets, jobset.ix());
+                // Not being ready is from now on what was asked for.
+                state.was_ready = false;
+                state.over |= kind != Suspended;
             }
             (RestartingJobSet, false) => {
                 let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
@@ -200,42 +221,6 @@ impl RestartFold {
                 }
             }
             _ => {}
-        }
-    }
-
-    fn job_record(&mut self, body: &Body) {
-        let now = self.now;
-        let (job, first, last) = match *body {
-            Body::JobCreated { job, .. } => (
-                job,
-                Some(Milestone::FirstJobCreated),
-                Some(Milestone::LastJobCreated),
-            ),
-            Body::JobDeleting { job } => (job, Some(Milestone::FirstJobDeleting), None),
-            Body::JobGone { job } => (
-                job,
-                Some(Milestone::FirstJobGone),
-                Some(Milestone::LastJobGone),
-            ),
-            Body::JobCondition {
-                job,
-                kind: JobConditionType::FailureTarget,
-                ..
-            } => (job, Some(Milestone::FailureTarget), None),
-            Body::JobCondition {
-                job,
-                kind: JobConditionType::Failed,
-                ..
-            } => (job, Some(Milestone::JobFailed), None),
-            _ => return,
-        };
-        if let Some(r) = self.job_restart(job) {
-            if let Some(m) = first {
-                r.first(m, now);
-            }
-            if let Some(m) = last {
-                r.last(m, now);
-            }
         }
     }
 
@@ -254,11 +239,10 @@ impl RestartFold {
             return;
         };
         p.trouble = None;
-        let (job, index) = (p.job, p.index);
-        let Some(jobset) = self.troubles.jobset_of(job) else {
+        let (job, index, jobset) = (p.job, p.index, p.jobset);
+        let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
             return;
         };
-        let state = &mut self.jobsets[jobset.ix()];
         let Some(r) = state.open.as_mut() else {
             return;
         };
@@ -268,36 +252,6 @@ impl RestartFold {
         // The pod that made trouble is back and nobody was disturbed: no restart.
         if !state.confirmed && r.cause.job == job && r.cause.index == index {
             state.open = None;
-        }
-    }
-
-    /// What a pod does that only dates milestones of an open restart.
-    fn pod_progress(&mut self, body: &Body) {
-        use Milestone::*;
-        let now = self.now;
-        let (pod, first, last) = match *body {
-            Body::PodBound { pod, node, .. } => {
-                if let Some(p) = self.troubles.pod_mut(pod) {
-                    p.node = node;
-                }
-                (pod, LastPodBound, LastPodBound)
-            }
-            Body::AttemptWritten { pod, .. } => (pod, AttemptsFirst, AttemptsLast),
-            Body::PodGone { pod, .. } => {
-                let created = self
-                    .troubles
-                    .pod_mut(pod)
-                    .map_or(Time::NEVER, |p| p.created);
-                if self.pod_restart(pod).is_none_or(|r| created > r.start) {
-                    return;
-                }
-                (pod, LastOldPodGone, LastOldPodGone)
-            }
-            _ => return,
-        };
-        if let Some(r) = self.pod_restart(pod) {
-            r.first(first, now);
-            r.last(last, now);
         }
     }
 
@@ -336,6 +290,12 @@ impl RestartFold {
                     r.first(Milestone::PodFailed, now);
                 }
             }
+            Body::PodFinished { pod, .. } => {
+                // It ended as it should.
+                if let Some(p) = self.troubles.pod_mut(pod) {
+                    p.trouble = None;
+                }
+            }
             Body::PodDeleting { pod, by, .. } => {
                 // Controllers that delete pods carry out a decision; everybody else makes trouble.
                 if matches!(by, Deleter::JobController | Deleter::GarbageCollector) {
@@ -357,8 +317,8 @@ impl RestartFold {
 }
 
 impl Sink for RestartFold {
-    fn record(&mut self, record: &Record, _: &Texts) {
-        self.now = record.at;
+    fn record(&mut self, record: &Record, names: &Names) {
+        (self.now, self.ticket) = (record.at, record.ticket);
         match record.body {
             Body::PodCreated {
                 pod,
@@ -370,6 +330,7 @@ impl Sink for RestartFold {
                 let state = PodState {
                     incarnation,
                     job,
+                    jobset: names.jobset_of(job).unwrap_or(JobSetId::NONE),
                     index,
                     created: record.at,
                     ..NO_POD
@@ -388,10 +349,24 @@ impl Sink for RestartFold {
             Body::JobCreated { .. }
             | Body::JobCondition { .. }
             | Body::JobDeleting { .. }
-            | Body::JobGone { .. } => self.job_record(&record.body),
+            | Body::JobGone { .. } => self.job_record(&record.body, names),
             Body::NodeState { node, ready } => self.troubles.node_state(record.at, node, ready),
             Body::Fault { index, node, pod } => self.troubles.fault(record.at, index, node, pod),
             _ => self.jobset_record(&record.body),
+        }
+        if self.with_paths {
+            self.note_newest(record, names);
+        }
+    }
+
+    fn wants_tickets(&self) -> bool {
+        self.with_paths
+    }
+
+    fn ticket(&mut self, ticket: &Ticket) {
+        // Another sink beside this one may want tickets.
+        if self.with_paths {
+            self.keep(ticket);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The few records that tell what happened to the JobSets; the rest is counted.
 
-use crate::record::{Body, JobSetConditionType, Record, Sink, Texts};
+use crate::record::{Body, JobSetConditionType, Names, Record, Sink};
 
 /// More than this is not read by anybody; the run directory has everything.
 const KEPT: usize = 400;
@@ -12,7 +12,7 @@ pub struct StoryFold {
 }
 
 impl Sink for StoryFold {
-    fn record(&mut self, record: &Record, texts: &Texts) {
+    fn record(&mut self, record: &Record, names: &Names) {
         let told = match record.body {
             Body::JobSetCreated { .. }
             | Body::RestartCounted { .. }
@@ -24,7 +24,7 @@ impl Sink for StoryFold {
             | Body::NodeState { .. }
             | Body::NodeGone { .. }
             | Body::Fault { .. } => true,
-            Body::Answered { answer, .. } => !texts.get(answer).is_empty(),
+            Body::Answered { answer, .. } => !names.text(answer).is_empty(),
             Body::JobSetCondition { kind, status, .. } => {
                 // Its false is the end of the restart, told by AllReady.
                 kind != JobSetConditionType::RestartingJobSet || status

@@ -179,7 +179,7 @@ fn jobset(run: &RunView<'_>, id: JobSetId, outcome: &JobSetOutcome) -> JobSetSum
     };
     let event = |c: &super::events::EventCount| Event {
         kind: if c.warning { "Warning" } else { "Normal" },
-        reason: run.texts.get(c.reason).to_owned(),
+        reason: run.names.text(c.reason).to_owned(),
         count: c.count,
     };
     JobSetSummary {

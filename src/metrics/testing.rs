@@ -6,7 +6,7 @@ use crate::base::*;
 use crate::record::names::{JobName, JobSetName};
 use crate::record::*;
 
-pub use super::testing_run::with_view;
+pub use super::testing_run::{with_outcome, with_view};
 
 pub type Line = (u64, Body);
 
@@ -25,9 +25,10 @@ pub fn names() -> Names {
             name: "train-workers-0".into(),
             replicated_job: "workers".into(),
             job_index: 0,
-            pods: 2,
+            ..JobName::default()
         }],
         nodes: vec!["node-0".into(), "node-1".into()],
+        ..Names::default()
     }
 }
 
@@ -35,19 +36,65 @@ pub fn records(lines: &[Line]) -> Vec<Record> {
     let record = |(i, &(at, body)): (usize, &Line)| Record {
         seq: i as u32,
         cause: (i as u32).checked_sub(1).unwrap_or(NO_CAUSE),
+        ticket: NO_TICKET,
         at: s(at),
         body,
     };
     lines.iter().enumerate().map(record).collect()
 }
 
-pub fn fold(lines: &[Line]) -> Vec<Restart> {
-    let mut fold = RestartFold::from_parts(&names(), vec![true]);
-    let texts = Texts::default();
+/// What each record waited for, one after the other from the first on: record i has ticket i.
+pub fn play(lines: &[Line], names: &Names, sink: &mut dyn Sink) {
+    let mut before = Time::ZERO;
     for r in records(lines) {
-        fold.record(&r, &texts);
+        let waited = waited_for(&r.body);
+        let answer = Duration::from_millis(100);
+        let granted = match waited {
+            Waited::Request(_) if r.at > before => Time(r.at.0 - answer.0),
+            _ => before,
+        };
+        let ticket = Ticket {
+            id: r.seq,
+            parent: r.cause,
+            from: before,
+            granted,
+            to: r.at,
+            waited,
+            about: r.body.head().about,
+        };
+        sink.ticket(&ticket);
+        let ticket = r.seq;
+        sink.record(&Record { ticket, ..r }, names);
+        before = r.at;
     }
-    fold.finish(s(1000))
+}
+
+fn waited_for(body: &Body) -> Waited {
+    match body {
+        Body::ContainerExited { .. } => Waited::Running,
+        Body::PodFinished { .. } => Waited::Pleg,
+        Body::PodDeleting { .. } | Body::JobCondition { .. } => Waited::JobBatch,
+        Body::PodGone { .. } => Waited::Grace,
+        Body::PodCreated { .. } => Waited::Request(Call::JobPodCreate),
+        Body::PodBound { .. } => Waited::Cycle,
+        Body::PodReady { .. } => Waited::ContainerStart,
+        _ => Waited::Watch,
+    }
+}
+
+/// The end of a run at 1000 s.
+pub fn ended(stuck: &[&str]) -> RunOutcome {
+    RunOutcome {
+        end: s(1000),
+        stuck: stuck.iter().map(|s| (*s).to_owned()).collect(),
+        ..super::testing_run::outcome()
+    }
+}
+
+pub fn fold(lines: &[Line]) -> Vec<Restart> {
+    let mut fold = RestartFold::from_parts(vec![true]);
+    play(lines, &names(), &mut fold);
+    fold.finish(&ended(&[]), &names())
 }
 
 pub fn condition(kind: JobSetConditionType, status: bool) -> Body {
@@ -329,6 +376,45 @@ pub fn in_place() -> Vec<Line> {
                 ready: true,
             },
         ),
+    ]);
+    lines
+}
+
+/// Pod 1's node crashes at 100 s; its pod is deleted at 440 s and never ends.
+pub fn dead_node() -> Vec<Line> {
+    let (node, pod, incarnation) = (NodeId(1), PodId(1), 0);
+    let crash = Body::Fault {
+        index: 0,
+        node,
+        pod: PodId::NONE,
+    };
+    let unknown = Body::NodeState {
+        node,
+        ready: NodeReady::Unknown,
+    };
+    let not_ready = Body::AllReady {
+        jobset: JobSetId(0),
+        ready: false,
+    };
+    let by = Deleter::TaintEviction;
+    let deleting = Body::PodDeleting {
+        pod,
+        incarnation,
+        by,
+    };
+    let retry = Body::PodCreateRejected {
+        job: JobId(0),
+        index: 1,
+        reason: TextId(0),
+    };
+    let mut lines = started();
+    lines.extend([
+        (100, crash),
+        (140, unknown),
+        (140, Body::PodNotReady { pod, incarnation }),
+        (140, not_ready),
+        (440, deleting),
+        (700, retry),
     ]);
     lines
 }

@@ -1,6 +1,6 @@
 //! A whole run around a hand-made stream: scenario, outcome, view. Tests only.
 
-use super::testing::{Line, names, records, s};
+use super::testing::{Line, names, play, s};
 use super::{Folds, RunView};
 use crate::base::random::Dist;
 use crate::base::*;
@@ -49,16 +49,18 @@ fn scenario() -> Scenario {
             submit_at: Duration::ZERO,
             source: String::new(),
         }],
+        objects: Vec::new(),
         containers: Vec::new(),
         faults: vec![ScriptedFault {
             at: FaultTime::At(Duration::from_secs(100)),
             action: exit,
         }],
         gate_switches: Vec::new(),
+        manager_may_write_pod_status: false,
         admit_unplaceable: false,
         claims_bind: true,
         ties: crate::spec::TieBreak::default(),
-        decode: |_| Err("no reader".to_owned()),
+        decode: crate::spec::Decoders::NONE,
         stop: Stop {
             at: Duration::from_secs(1000),
             when: StopWhen::Settled,
@@ -89,7 +91,7 @@ fn timing() -> Timing {
     }
 }
 
-fn outcome() -> RunOutcome {
+pub fn outcome() -> RunOutcome {
     let mut ledger = Ledger {
         accelerators: 8,
         currency: "USD".into(),
@@ -122,18 +124,23 @@ fn outcome() -> RunOutcome {
 
 /// Everything about the run of these lines, for reports.
 pub fn with_view<T>(lines: &[Line], use_view: impl FnOnce(&RunView<'_>) -> T) -> T {
-    let (scenario, names, outcome) = (scenario(), names(), outcome());
-    let mut texts = Texts::default();
-    texts.intern("DefaultFailurePolicy");
-    let mut folds = Folds::new(&scenario, &names, true);
-    for r in records(lines) {
-        folds.record(&r, &texts);
-    }
-    let folded = folds.finish(&outcome);
+    with_outcome(lines, outcome(), use_view)
+}
+
+/// The same with another end.
+pub fn with_outcome<T>(
+    lines: &[Line],
+    outcome: RunOutcome,
+    use_view: impl FnOnce(&RunView<'_>) -> T,
+) -> T {
+    let (scenario, mut names) = (scenario(), names());
+    names.intern("DefaultFailurePolicy");
+    let mut folds = Folds::new(&scenario, true);
+    play(lines, &names, &mut folds);
+    let folded = folds.finish(&outcome, &names);
     use_view(&RunView {
         scenario: &scenario,
         names: &names,
-        texts: &texts,
         outcome: &outcome,
         folded: &folded,
         seed: 1,

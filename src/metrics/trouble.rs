@@ -4,16 +4,19 @@
 
 use super::restart::{Cause, CauseKind, Restart};
 use crate::base::*;
-use crate::record::{Names, NodeReady};
+use crate::record::NodeReady;
 use crate::spec::FaultAction;
 
 #[derive(Copy, Clone)]
 pub struct PodState {
     pub incarnation: u32,
     pub job: JobId,
+    /// `JobSetId::NONE`: of no JobSet.
+    pub jobset: JobSetId,
     pub index: u32,
     pub node: NodeId,
     pub created: Time,
+    pub gone: bool,
     /// The first thing that went wrong with this object.
     pub trouble: Option<(Time, CauseKind)>,
 }
@@ -21,11 +24,19 @@ pub struct PodState {
 pub const NO_POD: PodState = PodState {
     incarnation: 0,
     job: JobId::NONE,
+    jobset: JobSetId::NONE,
     index: 0,
     node: NodeId::NONE,
     created: Time::NEVER,
+    gone: false,
     trouble: None,
 };
+
+impl Default for PodState {
+    fn default() -> PodState {
+        NO_POD
+    }
+}
 
 /// What the fold knows of a JobSet.
 #[derive(Default)]
@@ -38,6 +49,10 @@ pub struct JobSetState {
     /// Index of the last finished restart plus one, for what is written after all pods are ready.
     pub last: usize,
     pub attempt: u32,
+    /// Ticket and time of the newest record about the JobSet and what belongs to it, while a restart is open.
+    pub newest: Option<(u32, Time)>,
+    /// It has completed, failed or been deleted: it restarts no more.
+    pub over: bool,
 }
 
 /// Whether a fault can break pods (as opposed to mending, cordoning or ordering something).
@@ -57,29 +72,23 @@ pub fn is_harmful(action: &FaultAction) -> bool {
 }
 
 pub struct Troubles {
-    jobset_of: Vec<JobSetId>,
     harmful: Vec<bool>,
     pods: Vec<PodState>,
     nodes: Vec<Option<(Time, CauseKind)>>,
 }
 
 impl Troubles {
-    pub fn new(names: &Names, harmful: Vec<bool>) -> Troubles {
-        let pods: usize = names.jobs.iter().map(|j| j.pods as usize).sum();
+    pub fn new(harmful: Vec<bool>) -> Troubles {
         Troubles {
-            jobset_of: names.jobs.iter().map(|j| j.jobset).collect(),
             harmful,
-            pods: vec![NO_POD; pods],
-            nodes: vec![None; names.nodes.len()],
+            pods: Vec::new(),
+            nodes: Vec::new(),
         }
     }
 
-    pub fn jobset_of(&self, job: JobId) -> Option<JobSetId> {
-        self.jobset_of.get(job.ix()).copied()
-    }
-
     pub fn pod_jobset(&self, pod: PodId) -> Option<JobSetId> {
-        self.pods.get(pod.ix()).and_then(|p| self.jobset_of(p.job))
+        let jobset = self.pods.get(pod.ix())?.jobset;
+        jobset.is_some().then_some(jobset)
     }
 
     pub fn pod_mut(&mut self, pod: PodId) -> Option<&mut PodState> {
@@ -87,10 +96,18 @@ impl Troubles {
     }
 
     pub fn create(&mut self, pod: PodId, state: PodState) {
-        if self.pods.len() <= pod.ix() {
-            self.pods.resize(pod.ix() + 1, NO_POD);
-        }
-        self.pods[pod.ix()] = state;
+        *row(&mut self.pods, pod.ix()) = state;
+    }
+
+    pub fn pods(&self) -> usize {
+        self.pods.len()
+    }
+
+    /// When the oldest trouble began that can still turn out to be the beginning of a restart of a JobSet that counts.
+    pub fn oldest(&self, counts: impl Fn(JobSetId) -> bool) -> Option<Time> {
+        let may = |p: &&PodState| !p.gone && p.jobset.is_some() && counts(p.jobset);
+        let roots = self.pods.iter().filter(may).filter_map(|p| self.root_of(p));
+        roots.map(|(at, _)| at).min()
     }
 
     /// Remembers the first trouble of a pod without yet telling anybody.
@@ -102,19 +119,17 @@ impl Troubles {
 
     /// Every pod of a JobSet is ready: what was wrong with them is over.
     pub fn all_well(&mut self, jobset: JobSetId) {
-        let of = &self.jobset_of;
-        for p in self
-            .pods
-            .iter_mut()
-            .filter(|p| of.get(p.job.ix()) == Some(&jobset))
-        {
+        for p in self.pods.iter_mut().filter(|p| p.jobset == jobset) {
             p.trouble = None;
         }
     }
 
     /// The first trouble known of a pod or its node.
     pub fn root(&self, pod: PodId) -> Option<(Time, CauseKind)> {
-        let p = self.pods.get(pod.ix())?;
+        self.root_of(self.pods.get(pod.ix())?)
+    }
+
+    fn root_of(&self, p: &PodState) -> Option<(Time, CauseKind)> {
         let of_node = self.nodes.get(p.node.ix()).copied().flatten();
         let known = [p.trouble, of_node].into_iter().flatten();
         known.min_by_key(|&(t, _)| t)
@@ -136,12 +151,11 @@ impl Troubles {
     }
 
     pub fn node_state(&mut self, now: Time, node: NodeId, ready: NodeReady) {
-        if let Some(slot) = self.nodes.get_mut(node.ix()) {
-            match ready {
-                NodeReady::True => *slot = None,
-                _ => {
-                    slot.get_or_insert((now, CauseKind::NodeNotReady));
-                }
+        let slot = row(&mut self.nodes, node.ix());
+        match ready {
+            NodeReady::True => *slot = None,
+            _ => {
+                slot.get_or_insert((now, CauseKind::NodeNotReady));
             }
         }
     }
@@ -153,16 +167,15 @@ impl Troubles {
         if harmful {
             self.note(now, pod, kind);
         }
-        if pod != PodId::NONE {
-            // An action on a pod names its node for the reader; the node itself is well.
+        // An action on a pod names its node for the reader; the node itself is well.
+        if pod.is_some() || !node.is_some() {
             return;
         }
-        if let Some(slot) = self.nodes.get_mut(node.ix()) {
-            if harmful {
-                slot.get_or_insert((now, kind));
-            } else {
-                *slot = None;
-            }
+        let slot = row(&mut self.nodes, node.ix());
+        if harmful {
+            slot.get_or_insert((now, kind));
+        } else {
+            *slot = None;
         }
     }
 }

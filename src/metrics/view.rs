@@ -3,14 +3,13 @@
 use super::fold::Folded;
 use super::restart::Restart;
 use crate::base::*;
-use crate::record::{Names, RunOutcome, Texts};
+use crate::record::{Names, RunOutcome};
 use crate::spec::Scenario;
 
 #[derive(Copy, Clone)]
 pub struct RunView<'a> {
     pub scenario: &'a Scenario,
     pub names: &'a Names,
-    pub texts: &'a Texts,
     pub outcome: &'a RunOutcome,
     pub folded: &'a Folded,
     pub seed: u64,
@@ -35,10 +34,7 @@ impl<'a> RunView<'a> {
     }
 
     pub fn namespace(&self, jobset: JobSetId) -> &'a str {
-        self.names
-            .jobsets
-            .get(jobset.ix())
-            .map_or("", |j| &j.namespace)
+        self.names.namespace(jobset)
     }
 
     /// `Recreate`, `BlockingRecreate` or `InPlaceRestart` where the JobSet restarted as its policy says; else what

@@ -2,6 +2,7 @@
 //!
 //! Pure: stored JobSet in, objects out, as JSON trees in the API's form. Must never decide *when* one is created.
 
+mod any;
 mod change;
 mod check_affinity;
 mod check_container;
@@ -26,10 +27,12 @@ mod sha1;
 mod tests;
 mod tree;
 
+pub use any::admit_any;
 pub use change::{elastic_patch, resize, resume, suspend};
 pub use claim::{admit_claim, claims};
 pub use job::{JobSlot, NO_UID, coordinator, job, subdomain};
 pub use pod::{Surroundings, admit_pod, is_exclusive, is_leader, pod};
+pub use pod_webhook::Denial;
 pub use service::{admit_service, service};
 
 use crate::admission::Rejection;

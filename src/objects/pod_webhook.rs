@@ -13,11 +13,66 @@ const JOB_KEY: &str = "jobset.sigs.k8s.io/job-key";
 const PRIORITY_KEY: &str = "jobset.sigs.k8s.io/priority";
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
-fn denied(webhook: &str, why: &str) -> Rejection {
+/// Why one of the two refuses a follower; the first two are the mutating webhook's.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Denial<'a> {
+    /// The leader's Node of this name is gone (C-59).
+    NoNode(&'a str),
+    /// The leader's Node has no label of this topology key (C-60).
+    NoLabel(&'a str),
+    NoSelector,
+    /// The template selects nodes, but not by this topology key.
+    SelectsOther(&'a str),
+    /// So many live leaders of this name, without the random end.
+    Leaders(&'a str, usize),
+    LeaderNotScheduled,
+}
+
+impl Denial<'_> {
+    /// As the API server tells it.
+    pub fn message(&self) -> String {
+        let webhook = match self {
+            Denial::NoNode(_) | Denial::NoLabel(_) => "mpod.kb.io",
+            _ => "vpod.kb.io",
+        };
+        denied(webhook, &self.why())
+    }
+
+    fn why(&self) -> String {
+        match self {
+            Denial::NoNode(node) => format!("Node \"{node}\" not found"),
+            Denial::NoLabel(key) => format!("node does not have topology label: {key}"),
+            Denial::NoSelector => "follower pod node selector not set".to_owned(),
+            Denial::SelectsOther(key) => format!(
+                "follower pod node selector for topology domain not found. missing selector: {key}"
+            ),
+            Denial::Leaders(name, found) => format!(
+                "expected 1 leader pod ({name}), but got {found}. this is an expected, transient error"
+            ),
+            Denial::LeaderNotScheduled => {
+                "leader pod not yet scheduled, not creating follower pod. \
+                                           this is an expected, transient error"
+                    .to_owned()
+            }
+        }
+    }
+}
+
+impl From<Denial<'_>> for Rejection {
+    fn from(denial: Denial<'_>) -> Rejection {
+        refused(denial.message())
+    }
+}
+
+fn denied(webhook: &str, why: &str) -> String {
+    format!("admission webhook \"{webhook}\" denied the request: {why}")
+}
+
+fn refused(message: String) -> Rejection {
     Rejection {
         code: 403,
         reason: "Forbidden".to_owned(),
-        message: format!("admission webhook \"{webhook}\" denied the request: {why}"),
+        message,
     }
 }
 
@@ -57,13 +112,11 @@ pub fn mutate(pod: &mut Value, around: &Surroundings) -> Result<(), Rejection> {
         .iter()
         .find(|n| text(&n["metadata"], "name") == node)
     else {
-        let why = format!("Node \"{node}\" not found");
-        return Err(denied("mpod.kb.io", &why));
+        return Err(Denial::NoNode(node).into());
     };
     let value = &node["metadata"]["labels"][&key];
     if value.is_null() {
-        let why = format!("node does not have topology label: {key}");
-        return Err(denied("mpod.kb.io", &why));
+        return Err(Denial::NoLabel(&key).into());
     }
     object(&mut pod["spec"], "nodeSelector").insert(key, value.clone());
     Ok(())
@@ -120,10 +173,7 @@ fn leader_of<'a>(pod: &Value, around: &Surroundings<'a>) -> Result<&'a Value, St
     };
     let leaders: Vec<&Value> = around.pods.iter().filter(live).collect();
     let [leader] = leaders.as_slice() else {
-        let found = leaders.len();
-        return Err(format!(
-            "expected 1 leader pod ({name}), but got {found}. this is an expected, transient error"
-        ));
+        return Err(Denial::Leaders(&name, leaders.len()).why());
     };
     let owner = |p: &Value| {
         list(&p["metadata"], "ownerReferences")
@@ -143,23 +193,19 @@ pub fn validate(pod: &Value, around: &Surroundings) -> Result<(), Rejection> {
     if !asked(pod) || !is_exclusive(pod) || is_leader(pod) {
         return Ok(());
     }
-    let deny = |why: &str| Err(denied("vpod.kb.io", why));
     let selector = &pod["spec"]["nodeSelector"];
     if selector.is_null() {
-        return deny("follower pod node selector not set");
+        return Err(Denial::NoSelector.into());
     }
     let key = text(&pod["metadata"]["annotations"], EXCLUSIVE_KEY);
     if !has(selector, key) {
-        let why = format!(
-            "follower pod node selector for topology domain not found. missing selector: {key}"
-        );
-        return deny(&why);
+        return Err(Denial::SelectsOther(key).into());
     }
     match leader_of(pod, around) {
-        Err(why) => deny(&why),
-        Ok(leader) if text(&leader["spec"], "nodeName").is_empty() => deny(
-            "leader pod not yet scheduled, not creating follower pod. this is an expected, transient error",
-        ),
+        Err(why) => Err(refused(denied("vpod.kb.io", &why))),
+        Ok(leader) if text(&leader["spec"], "nodeName").is_empty() => {
+            Err(Denial::LeaderNotScheduled.into())
+        }
         Ok(_) => Ok(()),
     }
 }

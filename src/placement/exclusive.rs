@@ -2,27 +2,19 @@
 
 use crate::base::*;
 
-/// Pods of JobSets per domain of one topology key and one priority class.
-pub struct ExclusiveView<'a> {
-    /// Pods (not terminal) of any JobSet in each domain, of the leader's priority.
-    pub jobset_pods: &'a [u32],
-    /// Pods of the leader's own Job per domain: (domain, pods), usually one entry or none.
-    pub own: &'a [(DomainId, u32)],
-}
-
 /// EXC-17, EXC-20: a leader may enter a domain where no JobSet pod of another Job of its priority is; if pods of its
 /// own Job exist anywhere, only their domain. Terminating pods count until their phase is terminal.
-pub fn domain_is_free(view: &ExclusiveView<'_>, domain: DomainId) -> bool {
+///
+/// `jobset_pods`: pods (not terminal) of any JobSet in the domain, of the leader's priority; `own`: pods of the
+/// leader's own Job per domain, usually one entry or none.
+pub fn domain_is_free(jobset_pods: u32, own: &[(DomainId, u32)], domain: DomainId) -> bool {
     if !domain.is_some() {
         return false;
     }
-    let own = view
-        .own
-        .iter()
-        .find(|(d, _)| *d == domain)
-        .map_or(0, |(_, pods)| *pods);
-    let affinity_holds = own > 0 || view.own.iter().all(|(_, pods)| *pods == 0);
-    affinity_holds && view.jobset_pods[domain.ix()] == own
+    let here = own.iter().find(|(d, _)| *d == domain);
+    let here = here.map_or(0, |(_, pods)| *pods);
+    let affinity_holds = here > 0 || own.iter().all(|(_, pods)| *pods == 0);
+    affinity_holds && jobset_pods == here
 }
 
 #[cfg(test)]
@@ -59,18 +51,9 @@ mod tests {
             ),
         ];
         for (name, pods, own, domain, free) in cases {
-            let view = ExclusiveView {
-                jobset_pods: &pods,
-                own,
-            };
-            assert_eq!(domain_is_free(&view, d(domain)), free, "{name}");
+            let here = pods[domain as usize];
+            assert_eq!(domain_is_free(here, own, d(domain)), free, "{name}");
         }
-        assert!(!domain_is_free(
-            &ExclusiveView {
-                jobset_pods: &[],
-                own: &[]
-            },
-            DomainId::NONE
-        ));
+        assert!(!domain_is_free(0, &[], DomainId::NONE));
     }
 }

@@ -7,6 +7,6 @@ pub mod explain;
 pub mod fit;
 pub mod template;
 
-pub use exclusive::{ExclusiveView, domain_is_free};
+pub use exclusive::domain_is_free;
 pub use fit::{ClusterView, Found, find_node};
 pub use template::TemplateFacts;

@@ -7,9 +7,6 @@ use crate::topology::Cluster;
 
 /// kubernetes.md 10: pods with RestartAllContainers rules need this declared node feature.
 const RESTART_ALL_CONTAINERS: &str = "RestartAllContainersOnContainerExits";
-/// JOB-1: what the node-selector strategy adds.
-const NAMESPACED_JOB: &str = "alpha.jobset.sigs.k8s.io/namespaced-job";
-
 pub struct TemplateFacts {
     /// (column of `Cluster::allocatable`, thousandths); always one pod.
     pub requests: Vec<(u32, i64)>,
@@ -26,20 +23,17 @@ pub struct TemplateFacts {
 }
 
 impl TemplateFacts {
-    /// `job_name`: with the node-selector strategy (EXC-2) every Job has a template of its own.
-    pub fn build(
-        cluster: &Cluster,
-        jobset: &JobSet,
-        rj: &ReplicatedJob,
-        priority_class: u32,
-        job_name: Option<&str>,
-    ) -> TemplateFacts {
-        let spec = &rj.template.template.spec;
+    pub fn build(cluster: &Cluster, template: &PodTemplate, priority_class: u32) -> TemplateFacts {
+        let spec = &template.spec;
         let column = |name: &str| cluster.resources.iter().position(|r| r == name);
         let mut requests = vec![(0, 1000)];
+        let mut blocked = affinity_to_nobody(template);
         for (name, milli) in spec.requests() {
-            if let Some(c) = column(&name).filter(|_| milli > 0) {
-                requests.push((c as u32, milli));
+            match column(&name) {
+                Some(c) if milli > 0 => requests.push((c as u32, milli)),
+                // No node has any of it.
+                None if milli > 0 => blocked = Some(Reasons::insufficient(&name)),
+                _ => {}
             }
         }
         let mut facts = TemplateFacts {
@@ -55,28 +49,26 @@ impl TemplateFacts {
                 .chain(&spec.containers)
                 .flat_map(|c| &c.restart_policy_rules)
                 .any(|r| r.action == ContainerRestartAction::RestartAllContainers),
-            blocked: affinity_to_nobody(&rj.template.template),
-            allowed: vec![0; cluster.len().div_ceil(64)],
+            blocked,
+            allowed: Vec::new(),
         };
-        if let Some(job_name) = job_name {
-            facts.tolerations.push(Toleration {
-                key: Some("alpha.jobset.sigs.k8s.io/no-schedule".to_owned()),
-                exists: true,
-                value: String::new(),
-                effect: Some(TaintEffect::NoSchedule),
-                toleration_seconds: None,
-            });
-            facts.node_selector.push((
-                NAMESPACED_JOB.to_owned(),
-                format!("{}_{job_name}", jobset.namespace),
-            ));
-        }
         for n in 0..cluster.len() {
-            if facts.reason_against(cluster, NodeId(n as u32)).is_none() {
-                facts.allowed[n / 64] |= 1 << (n % 64);
-            }
+            facts.look_at(cluster, NodeId(n as u32));
         }
         facts
+    }
+
+    /// The node's labels, own taints or features are new: whether they allow the pod.
+    pub fn look_at(&mut self, cluster: &Cluster, node: NodeId) {
+        if self.allowed.len() <= node.ix() / 64 {
+            self.allowed.resize(node.ix() / 64 + 1, 0);
+        }
+        let bit = 1 << (node.ix() % 64);
+        if self.reason_against(cluster, node).is_none() {
+            self.allowed[node.ix() / 64] |= bit;
+        } else {
+            self.allowed[node.ix() / 64] &= !bit;
+        }
     }
 
     pub fn allows(&self, node: NodeId) -> bool {
@@ -97,6 +89,11 @@ impl TemplateFacts {
             return Some(Reasons::Feature);
         }
         self.blocked.clone()
+    }
+
+    /// Nothing was added to what the template says.
+    pub fn is_plain(&self) -> bool {
+        self.blocked != Some(Reasons::UnboundClaims)
     }
 
     /// The pod mounts a claim and nothing binds claims.
@@ -133,20 +130,11 @@ impl TemplateFacts {
         Some(explain(cluster.len(), reasons))
     }
 
-    /// Accelerators one pod holds: its request of the accelerator resource of the first pool that has one.
-    pub fn accelerators(&self, cluster: &Cluster, topology: &Topology) -> u32 {
-        let is_accelerator = |c: u32| {
-            let name = &cluster.resources[c as usize];
-            topology
-                .pools
-                .iter()
-                .any(|p| p.accelerator == *name && !name.is_empty())
-        };
-        self.requests
-            .iter()
-            .filter(|(c, _)| is_accelerator(*c))
-            .map(|(_, m)| (m / 1000) as u32)
-            .sum()
+    /// Accelerators one pod holds.
+    pub fn accelerators(&self, cluster: &Cluster) -> u32 {
+        let counted = |c: u32| cluster.is_accelerator(&cluster.resources[c as usize]);
+        let held = self.requests.iter().filter(|(c, _)| counted(*c));
+        held.map(|(_, m)| (m / 1000) as u32).sum()
     }
 }
 

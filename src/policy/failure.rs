@@ -13,6 +13,7 @@ use FailurePolicyAction::*;
 pub fn execute(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
     let Some(policy) = &view.jobset.spec.failure_policy else {
         if let Some(job) = earliest(view, |_, _| true) {
+            plan.failed_job = position(view, job);
             let message = naming(view, conditions::FAILED_JOBS_MESSAGE, job);
             conditions::set_failed(plan, view.now, conditions::FAILED_JOBS, &message);
             plan.rules.push("FP-1");
@@ -22,6 +23,7 @@ pub fn execute(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
     let Some((rule, job)) = choose(view, policy) else {
         return Ok(());
     };
+    plan.failed_job = position(view, job);
     plan.rules
         .push(if rule.is_some() { "FP-3" } else { "FP-5" });
     let rule = rule.and_then(|at| policy.rules.get(at));
@@ -63,6 +65,12 @@ pub(super) fn earliest<'v>(
         }
     }
     first.map(|(job, _)| job)
+}
+
+/// Where a Job of the view is in it.
+fn position(view: &JobSetView<'_>, job: &JobView) -> Option<u32> {
+    let at = view.jobs.iter().position(|j| std::ptr::eq(j, job));
+    at.map(|at| at as u32)
 }
 
 /// Among Jobs that failed within one second.

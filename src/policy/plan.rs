@@ -23,6 +23,8 @@ pub struct Plan {
     /// The status to write, if `status_dirty`.
     pub status: JobSetStatus,
     pub status_dirty: bool,
+    /// The Job that conditions and events name as the first that failed, as a position in `JobSetView::jobs`.
+    pub failed_job: Option<u32>,
     /// Emitted only after the status write succeeded (REC-14).
     pub events: Vec<KubeEvent>,
     /// TTL only (REC-15).
@@ -45,6 +47,7 @@ impl Plan {
         self.resume.clear();
         self.delete_jobset = false;
         self.status_dirty = false;
+        self.failed_job = None;
         self.events.clear();
         self.requeue_after = None;
         self.error = None;

@@ -4,14 +4,21 @@
 
 pub mod call;
 pub mod decision;
+pub mod digest;
+pub mod fields;
+pub mod kinds;
 pub mod names;
 pub mod outcome;
 pub mod records;
+pub mod sink;
 pub mod ticket;
 
 pub use call::*;
 pub use decision::{Decided, Decision};
+pub use fields::{Head, Role, Value};
+pub use kinds::*;
 pub use names::*;
 pub use outcome::*;
 pub use records::*;
+pub use sink::*;
 pub use ticket::*;

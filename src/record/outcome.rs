@@ -1,6 +1,6 @@
 //! What a run leaves besides its records: final states, the ledger, how busy each shared resource was.
 
-use super::records::*;
+use super::kinds::*;
 use crate::base::*;
 
 #[derive(Clone, Debug)]
@@ -170,6 +170,20 @@ impl Resource {
             Self::TaintLimiter => "node taint limiter",
             Self::NodeRequests => "API server, node requests",
         }
+    }
+}
+
+/// What `stuck` says of a JobSet that was only overtaken by the end of the run.
+pub const RUN_ENDED: &str = "the run ended before it was ready";
+
+impl RunOutcome {
+    /// Why the JobSet of this name can never go on, if it cannot: its sentence in `stuck` without the beginning.
+    pub fn dead_end(&self, jobset: &str) -> Option<&str> {
+        self.stuck.iter().find_map(|sentence| {
+            let rest = sentence.strip_prefix("JobSet ")?.strip_prefix(jobset)?;
+            let (_, why) = rest.strip_prefix(' ')?.split_once(": ")?;
+            (why != RUN_ENDED).then_some(why)
+        })
     }
 }
 

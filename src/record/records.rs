@@ -1,6 +1,8 @@
-//! The closed set of things that can happen, and the sinks that take them.
+//! The closed set of things that can happen: one table with every kind, its fields and what they are called on paper.
 
-use super::decision::Decision;
+use super::digest::of_text;
+use super::fields::{Role, Value, records, role, value};
+use super::kinds::*;
 use crate::base::*;
 
 /// One thing that happened.
@@ -9,368 +11,255 @@ pub struct Record {
     pub seq: u32,
     /// `seq` of the record that brought this about; `NO_CAUSE` for the first ones.
     pub cause: u32,
+    /// The ticket that was current when it was written; `NO_TICKET` unless the sink wants tickets. Not in the digest
+    /// and in no file: asking for tickets must not change a run.
+    pub ticket: u32,
     pub at: Time,
     pub body: Body,
 }
 
 pub const NO_CAUSE: u32 = u32::MAX;
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Body {
+// `name: Type = role`: `object` is whom the line is about, `reason` and `message` are Kubernetes' texts, a string is
+// the key of a member of the line in `events.ndjson` (`as` gives the words for a number), `unwritten` is only in the
+// digest.
+records! {
     // --- JobSets
     JobSetCreated {
-        jobset: JobSetId,
-    },
+        jobset: JobSetId = object,
+    }
     /// `restarts` grew (FP-9, FP-10). `failed_job` made it grow.
     RestartCounted {
-        jobset: JobSetId,
-        restarts: u32,
-        counted: u32,
-        failed_job: JobId,
-    },
+        jobset: JobSetId = object,
+        restarts: u32 = "restarts",
+        counted: u32 = "restartsCountTowardsMax",
+        failed_job: JobId = "failedJob",
+    }
     /// A restart of one Job was counted (FP-11, FP-12).
     JobRestartCounted {
-        jobset: JobSetId,
-        job: JobId,
-        restarts: u32,
-    },
+        jobset: JobSetId = object,
+        job: JobId = "job",
+        restarts: u32 = "restarts",
+    }
     /// IPR-9.
     PreviousAttempt {
-        jobset: JobSetId,
-        attempt: u32,
-    },
+        jobset: JobSetId = object,
+        attempt: u32 = "previousInPlaceRestartAttempt",
+    }
     /// IPR-7.
     CurrentAttempt {
-        jobset: JobSetId,
-        attempt: u32,
-    },
+        jobset: JobSetId = object,
+        attempt: u32 = "currentInPlaceRestartAttempt",
+    }
     JobSetCondition {
-        jobset: JobSetId,
-        kind: JobSetConditionType,
-        status: bool,
-        reason: TextId,
-        message: TextId,
-    },
+        jobset: JobSetId = object,
+        kind: JobSetConditionType = "type",
+        status: bool = "status" as STATUS,
+        reason: TextId = reason,
+        message: TextId = message,
+    }
     /// Every Job's pods are ready, for the first time or again. `false`: no longer.
     AllReady {
-        jobset: JobSetId,
-        ready: bool,
-    },
+        jobset: JobSetId = object,
+        ready: bool = "ready",
+    }
     ReplicatedJobsStatus {
-        jobset: JobSetId,
-        ready: u32,
-        succeeded: u32,
-        failed: u32,
-        active: u32,
-        suspended: u32,
-    },
+        jobset: JobSetId = object,
+        ready: u32 = "ready",
+        succeeded: u32 = "succeeded",
+        failed: u32 = "failed",
+        active: u32 = "active",
+        suspended: u32 = "suspended",
+    }
     JobSetDeleted {
-        jobset: JobSetId,
-    },
+        jobset: JobSetId = object,
+    }
     // --- Jobs
     JobCreated {
-        job: JobId,
-        attempt: u32,
-    },
+        job: JobId = object,
+        attempt: u32 = "restartAttempt",
+    }
     JobCondition {
-        job: JobId,
-        kind: JobConditionType,
+        job: JobId = object,
+        kind: JobConditionType = "type",
         /// False only of Suspended.
-        status: bool,
-        reason: TextId,
-        message: TextId,
-    },
+        status: bool = "status" as STATUS,
+        reason: TextId = reason,
+        message: TextId = message,
+    }
     JobDeleting {
-        job: JobId,
-    },
+        job: JobId = object,
+    }
     JobGone {
-        job: JobId,
-    },
-    // --- Pods; `pod` is a place, `incarnation` the nth object in it
+        job: JobId = object,
+    }
+    // --- Pods; `pod` is a row that is used again, `incarnation` the nth object in it
     PodCreated {
-        pod: PodId,
-        incarnation: u32,
-        job: JobId,
-        index: u32,
-        attempt: u32,
-    },
+        pod: PodId = object,
+        incarnation: u32 = "incarnation",
+        job: JobId = unwritten,
+        index: u32 = "index",
+        attempt: u32 = "restartAttempt",
+    }
     PodCreateRejected {
-        job: JobId,
-        index: u32,
-        reason: TextId,
-    },
+        job: JobId = object,
+        index: u32 = "index",
+        reason: TextId = reason,
+    }
     PodUnschedulable {
-        pod: PodId,
-        reason: TextId,
-    },
+        pod: PodId = object,
+        reason: TextId = reason,
+    }
     PodBound {
-        pod: PodId,
-        incarnation: u32,
-        node: NodeId,
-    },
+        pod: PodId = object,
+        incarnation: u32 = "incarnation",
+        node: NodeId = "node",
+    }
     /// Containers run (not necessarily ready).
     PodRunning {
-        pod: PodId,
-        incarnation: u32,
-    },
+        pod: PodId = object,
+        incarnation: u32 = "incarnation",
+    }
     PodReady {
-        pod: PodId,
-        incarnation: u32,
-    },
+        pod: PodId = object,
+        incarnation: u32 = "incarnation",
+    }
     PodNotReady {
-        pod: PodId,
-        incarnation: u32,
-    },
+        pod: PodId = object,
+        incarnation: u32 = "incarnation",
+    }
     /// A container ended by itself (on the node; nobody else knows yet).
     ContainerExited {
-        pod: PodId,
-        incarnation: u32,
-        exit_code: i32,
-    },
+        pod: PodId = object,
+        incarnation: u32 = "incarnation",
+        exit_code: i32 = "exitCode",
+    }
     /// RestartAllContainers or a container restart began.
     ContainersRestarting {
-        pod: PodId,
-        incarnation: u32,
-        restarts: u32,
-    },
+        pod: PodId = object,
+        incarnation: u32 = "incarnation",
+        restarts: u32 = "restartCount",
+    }
     /// The agent wrote its attempt annotation (AG-2).
     AttemptWritten {
-        pod: PodId,
-        incarnation: u32,
-        attempt: u32,
-    },
+        pod: PodId = object,
+        incarnation: u32 = "incarnation",
+        attempt: u32 = "inPlaceRestartAttempt",
+    }
     /// The agent opened its barrier (AG-5).
     BarrierLifted {
-        pod: PodId,
-        incarnation: u32,
-        attempt: u32,
-    },
+        pod: PodId = object,
+        incarnation: u32 = "incarnation",
+        attempt: u32 = "inPlaceRestartAttempt",
+    }
     /// Phase Failed or Succeeded visible at the API server.
     PodFinished {
-        pod: PodId,
-        incarnation: u32,
-        succeeded: bool,
-        exit_code: i32,
-    },
+        pod: PodId = object,
+        incarnation: u32 = "incarnation",
+        succeeded: bool = "phase" as ["Failed", "Succeeded"],
+        exit_code: i32 = "exitCode",
+    }
     PodDeleting {
-        pod: PodId,
-        incarnation: u32,
-        by: Deleter,
-    },
+        pod: PodId = object,
+        incarnation: u32 = "incarnation",
+        by: Deleter = "by",
+    }
     PodGone {
-        pod: PodId,
-        incarnation: u32,
-    },
+        pod: PodId = object,
+        incarnation: u32 = "incarnation",
+    }
     // --- Nodes
     NodeState {
-        node: NodeId,
-        ready: NodeReady,
-    },
+        node: NodeId = object,
+        ready: NodeReady = "ready",
+    }
     NodeTaint {
-        node: NodeId,
-        key: TextId,
-        effect: u8,
-        added: bool,
-    },
+        node: NodeId = object,
+        key: TextId = reason,
+        effect: u8 = "effect" as TAINT_EFFECTS,
+        added: bool = "added",
+    }
     NodeGone {
-        node: NodeId,
-    },
+        node: NodeId = object,
+    }
+    /// A Node appears during the run: a new one, or another one of an old name.
+    NodeCreated {
+        node: NodeId = object,
+    }
     // --- everything else
     /// A scripted fault or user action fired.
     Fault {
-        index: u32,
-        node: NodeId,
-        pod: PodId,
-    },
+        index: u32 = "fault",
+        pod: PodId = object,
+        node: NodeId = (object, "node"),
+    }
     /// What the API server answered to a user's request; empty if it accepted it.
     Answered {
-        index: u32,
-        answer: TextId,
-    },
+        index: u32 = "fault",
+        answer: TextId = message,
+    }
     /// A Kubernetes Event: Warning or Normal.
     KubeEvent {
-        object: ObjectRef,
-        warning: bool,
-        reason: TextId,
-        message: TextId,
-    },
+        warning: bool = "type" as ["Normal", "Warning"],
+        object: ObjectRef = (object, kind = "involvedObject"),
+        reason: TextId = reason,
+        message: TextId = message,
+    }
     /// The run ended.
     End {
-        reason: EndReason,
-    },
+        reason: EndReason = "endReason",
+    }
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum ObjectRef {
-    JobSet(JobSetId),
-    Job(JobId),
-    Pod(PodId),
+impl Body {
+    /// Tells of a try that got nowhere: a run in which only such things happen goes on for nothing.
+    pub fn is_retry(&self) -> bool {
+        use Body::*;
+        matches!(
+            self,
+            PodCreateRejected { .. } | KubeEvent { .. } | PodUnschedulable { .. }
+        )
+    }
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum JobSetConditionType {
-    Completed,
-    Failed,
-    Suspended,
-    RestartingJobSet,
-    StartupPolicyInProgress,
-    StartupPolicyCompleted,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::About;
 
-impl JobSetConditionType {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Completed => "Completed",
-            Self::Failed => "Failed",
-            Self::Suspended => "Suspended",
-            Self::RestartingJobSet => "RestartingJobSet",
-            Self::StartupPolicyInProgress => "StartupPolicyInProgress",
-            Self::StartupPolicyCompleted => "StartupPolicyCompleted",
+    #[test]
+    fn a_record_is_about_the_first_that_it_names() {
+        let fault = |pod, node| {
+            let index = 0;
+            Body::Fault { index, pod, node }.head().about
+        };
+        let (pod, node) = (PodId(3), NodeId(4));
+        assert_eq!(fault(pod, node), About::Pod(pod));
+        assert_eq!(fault(PodId::NONE, node), About::Node(node));
+        assert_eq!(fault(PodId::NONE, NodeId::NONE), About::Nothing);
+        let event = Body::KubeEvent {
+            warning: true,
+            object: ObjectRef::Job(JobId(7)),
+            reason: TextId(1),
+            message: TextId(2),
+        };
+        let head = event.head();
+        assert_eq!(head.about, About::Job(JobId(7)));
+        assert_eq!((head.reason, head.message), (TextId(1), TextId(2)));
+    }
+
+    #[test]
+    fn the_manual_lists_every_kind_with_its_members() {
+        let manual = include_str!("../../docs/run-directory.md");
+        for (kind, roles) in Body::KINDS {
+            let named = format!("`{kind}`");
+            let row = manual
+                .lines()
+                .find(|l| l.split('|').nth(1).is_some_and(|c| c.contains(&named)));
+            let row = row.unwrap_or_else(|| panic!("{kind} is not in docs/run-directory.md"));
+            for member in roles.iter().filter_map(|r| r.member()) {
+                assert!(row.contains(&format!("`{member}`")), "{kind}: {member}");
+            }
         }
-    }
-}
-
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum JobConditionType {
-    FailureTarget,
-    SuccessCriteriaMet,
-    Failed,
-    Complete,
-    Suspended,
-}
-
-impl JobConditionType {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::FailureTarget => "FailureTarget",
-            Self::SuccessCriteriaMet => "SuccessCriteriaMet",
-            Self::Failed => "Failed",
-            Self::Complete => "Complete",
-            Self::Suspended => "Suspended",
-        }
-    }
-}
-
-/// Who asked for a pod's deletion.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Deleter {
-    JobController,
-    GarbageCollector,
-    TaintEviction,
-    PodGarbageCollector,
-    Eviction,
-    User,
-    Kubelet,
-}
-
-impl Deleter {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::JobController => "job-controller",
-            Self::GarbageCollector => "generic-garbage-collector",
-            Self::TaintEviction => "taint-eviction-controller",
-            Self::PodGarbageCollector => "pod-garbage-collector",
-            Self::Eviction => "eviction",
-            Self::User => "user",
-            Self::Kubelet => "kubelet",
-        }
-    }
-}
-
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum NodeReady {
-    True,
-    False,
-    Unknown,
-}
-
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum EndReason {
-    AllJobSetsFinished,
-    Settled,
-    /// No event is left, or only ones that change nothing, and a restart can never finish.
-    Stuck,
-    TimeLimit,
-}
-
-impl EndReason {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::AllJobSetsFinished => "AllJobSetsFinished",
-            Self::Settled => "Settled",
-            Self::Stuck => "Stuck",
-            Self::TimeLimit => "TimeLimit",
-        }
-    }
-}
-
-/// Strings made during a run; the engine keeps them so that records stay small.
-#[derive(Default)]
-pub struct Texts(pub Vec<String>);
-
-impl Texts {
-    pub fn get(&self, id: TextId) -> &str {
-        self.0.get(id.ix()).map_or("", String::as_str)
-    }
-
-    /// The id of `text`, old or new. Few distinct texts exist in a run, so the search is linear from the end.
-    pub fn intern(&mut self, text: &str) -> TextId {
-        if let Some(i) = self.0.iter().rposition(|t| t == text) {
-            return TextId(i as u32);
-        }
-        self.0.push(text.to_owned());
-        TextId(self.0.len() as u32 - 1)
-    }
-}
-
-/// Takes records as they are made.
-pub trait Sink {
-    fn record(&mut self, record: &Record, texts: &Texts);
-
-    /// Whether `decision` is to be called; explaining a pass costs more than the pass.
-    fn wants_decisions(&self) -> bool {
-        false
-    }
-
-    /// Takes a decision when it is made, before anything of it is carried out.
-    fn decision(&mut self, _: Decision) {}
-}
-
-/// Keeps nothing.
-pub struct Discard;
-
-impl Sink for Discard {
-    fn record(&mut self, _: &Record, _: &Texts) {}
-}
-
-/// Keeps everything.
-#[derive(Default)]
-pub struct Keep(pub Vec<Record>);
-
-impl Sink for Keep {
-    fn record(&mut self, record: &Record, _: &Texts) {
-        self.0.push(*record);
-    }
-}
-
-impl<A: Sink, B: Sink> Sink for (A, B) {
-    fn record(&mut self, record: &Record, texts: &Texts) {
-        self.0.record(record, texts);
-        self.1.record(record, texts);
-    }
-
-    fn wants_decisions(&self) -> bool {
-        self.0.wants_decisions() || self.1.wants_decisions()
-    }
-
-    fn decision(&mut self, decision: Decision) {
-        self.0.decision(decision.clone());
-        self.1.decision(decision);
     }
 }

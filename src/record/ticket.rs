@@ -71,6 +71,8 @@ pub enum Waited {
     ContainerRestart,
     /// Clean-up after the last container.
     Cleanup,
+    /// kubernetes.md 3.1: the kubelet's status manager, which sends one PATCH of a pod after the other.
+    StatusManager,
     /// AG-5: the startup probe notices that the barrier is open.
     Probe,
     /// A JobSet update on its way to one of many agents.

@@ -2,7 +2,6 @@
 //!
 //! Every table ends with the column `digest`, so that a file that was moved still says which run it is from.
 
-use super::event_fields::node_ready;
 use super::words::{self, exact_seconds, exact_time};
 use crate::metrics::gate;
 use crate::metrics::nodes::NodeRow;
@@ -42,7 +41,6 @@ pub fn restarts(run: &RunView<'_>) -> Rows {
     header.extend(["ending", "bottleneck"]);
     let row = |r: &Restart| {
         let ready = r.ending == Ending::Ready;
-        let gated = gate::gated(r, &run.outcome.resources);
         let mut row = vec![
             run.names.jobset(r.jobset).to_owned(),
             r.attempt.to_string(),
@@ -62,8 +60,11 @@ pub fn restarts(run: &RunView<'_>) -> Rows {
         ];
         row.extend(r.phases().iter().map(|d| exact_seconds(u128::from(d.0))));
         row.push(r.ending.as_str().to_owned());
-        let found = gate::bottleneck(r, &gated, &run.outcome.resources);
-        row.push(found.map_or(String::new(), |b| b.name()));
+        let names: Vec<String> = gate::bottleneck(run, r)
+            .into_iter()
+            .map(|g| g.name)
+            .collect();
+        row.push(names.join("; "));
         row
     };
     table(&header, run.restarts().iter().map(row), &run.digest())
@@ -95,12 +96,6 @@ pub fn pods(run: &RunView<'_>, rows: &[PodRow]) -> Rows {
         "container_restarts",
     ];
     let row = |r: &PodRow| {
-        let jobset = run
-            .names
-            .jobs
-            .get(r.job.ix())
-            .map(|j| j.jobset)
-            .unwrap_or_default();
         let ended = r.finished != crate::base::Time::NEVER;
         let phase = match (ended, r.succeeded) {
             (true, true) => "Succeeded",
@@ -114,10 +109,12 @@ pub fn pods(run: &RunView<'_>, rows: &[PodRow]) -> Rows {
         } else {
             ""
         };
+        let jobset = run.names.jobset_of(r.job);
+        let jobset = jobset.map_or("", |id| run.names.jobset(id));
         let mut row = vec![
             run.names.pod(r.job, r.index, r.pod, r.incarnation),
-            run.namespace(jobset).to_owned(),
-            run.names.jobset(jobset).to_owned(),
+            run.names.namespace_of(r.job).to_owned(),
+            jobset.to_owned(),
             run.names.job(r.job).to_owned(),
             r.index.to_string(),
             r.restart_attempt.to_string(),
@@ -164,11 +161,11 @@ pub fn nodes(run: &RunView<'_>, rows: &[NodeRow]) -> Rows {
         let transitions: Vec<String> = r
             .transitions
             .iter()
-            .map(|&(at, ready)| format!("{}:{}", exact_time(at), node_ready(ready)))
+            .map(|&(at, ready)| format!("{}:{}", exact_time(at), ready.as_str()))
             .collect();
         let taint = |&(at, key, added): &(_, _, bool)| {
             let sign = if added { '+' } else { '-' };
-            format!("{}:{sign}{}", exact_time(at), run.texts.get(key))
+            format!("{}:{sign}{}", exact_time(at), run.names.text(key))
         };
         let taints: Vec<String> = r.taints.iter().map(taint).collect();
         vec![
@@ -181,7 +178,10 @@ pub fn nodes(run: &RunView<'_>, rows: &[NodeRow]) -> Rows {
             taints.join(";"),
         ]
     };
-    table(&header, rows.iter().enumerate().map(row), &run.digest())
+    let untouched = NodeRow::default();
+    let all = 0..run.names.nodes.len();
+    let all = all.map(|i| (i, rows.get(i).unwrap_or(&untouched)));
+    table(&header, all.map(row), &run.digest())
 }
 
 /// `ledger.csv`: adds up to installed accelerators × wall time.
@@ -199,10 +199,10 @@ pub fn ledger(run: &RunView<'_>) -> Rows {
     table(&header, LedgerCategory::ALL.iter().map(row), &run.digest())
 }
 
-/// `control_plane.csv`: busy share of the whole run; a bottleneck gated at least a tenth of a restart.
+/// `control_plane.csv`: busy share of the whole run; a bottleneck was waited for during a tenth of a restart's path.
 pub fn control_plane(run: &RunView<'_>) -> Rows {
     let outcome = run.outcome;
-    let gating = gate::bottlenecks(run.restarts(), &outcome.resources);
+    let gating = gate::bottlenecks(run.restarts());
     let row = |u: &crate::record::ResourceUsage| {
         let busy = u.busy_within(crate::base::Time::ZERO, outcome.end);
         let share = busy.0 as f64 / (outcome.end.0 as f64).max(1.0);

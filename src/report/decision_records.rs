@@ -8,13 +8,13 @@ use crate::record::*;
 
 impl DecisionLog {
     /// The records a chain of causes goes through, each in a few words; the others are left to `events.ndjson`.
-    pub(super) fn words(&self, body: &Body, texts: &Texts) -> Option<(&'static str, String)> {
+    pub(super) fn words(&self, body: &Body, names: &Names) -> Option<String> {
         use Body::*;
-        let jobset = |id: JobSetId| format!("JobSet {}", self.names.jobset(id));
-        let job = |id: JobId| format!("Job {}", self.names.job(id));
-        let pod = |id: PodId| format!("pod {}", self.place(id));
-        let node = |id: NodeId| format!("node {}", self.names.node(id));
-        let line = match *body {
+        let jobset = |id: JobSetId| format!("JobSet {}", names.jobset(id));
+        let job = |id: JobId| format!("Job {}", names.job(id));
+        let pod = |id: PodId| format!("pod {}", self.place(id, names));
+        let node = |id: NodeId| format!("node {}", names.node(id));
+        Some(match *body {
             JobSetCreated { jobset: id } => format!("{}: created", jobset(id)),
             JobSetDeleted { jobset: id } => format!("{}: deleted", jobset(id)),
             RestartCounted {
@@ -36,7 +36,7 @@ impl DecisionLog {
                 format!(
                     "{}: jobRestarts of Job {} {restarts}",
                     jobset(id),
-                    self.names.job(job)
+                    names.job(job)
                 )
             }
             PreviousAttempt {
@@ -59,7 +59,7 @@ impl DecisionLog {
                 ..
             } => {
                 let status = if status { "True" } else { "False" };
-                let reason = texts.get(reason);
+                let reason = names.text(reason);
                 format!(
                     "{}: condition {}={status} {reason}",
                     jobset(id),
@@ -84,7 +84,7 @@ impl DecisionLog {
                     "{}: condition {}=True {}",
                     job(id),
                     kind.as_str(),
-                    texts.get(reason)
+                    names.text(reason)
                 )
             }
             ContainerExited {
@@ -114,11 +114,7 @@ impl DecisionLog {
                 format!("{}: deletionTimestamp, by {}", pod(id), by.as_str())
             }
             NodeState { node: id, ready } => {
-                format!(
-                    "{}: Ready={}",
-                    node(id),
-                    super::event_fields::node_ready(ready)
-                )
+                format!("{}: Ready={}", node(id), ready.as_str())
             }
             NodeGone { node: id } => format!("{}: gone", node(id)),
             Fault { index, .. } => {
@@ -130,17 +126,16 @@ impl DecisionLog {
                 reason,
                 message,
                 warning: true,
-            } if texts.get(reason).ends_with("CreationFailed") => {
+            } if names.text(reason).ends_with("CreationFailed") => {
                 format!(
                     "{}: {}: {}",
                     jobset(id),
-                    texts.get(reason),
-                    texts.get(message)
+                    names.text(reason),
+                    names.text(message)
                 )
             }
             End { reason } => format!("end of the run: {}", reason.as_str()),
             _ => return None,
-        };
-        Some((super::events::describe(body).0, line))
+        })
     }
 }

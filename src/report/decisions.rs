@@ -9,6 +9,7 @@ use super::words;
 use crate::base::*;
 use crate::record::decision::{Decided, Decision, JobSync};
 use crate::record::*;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Like lines one after the other that are written out; the rest is counted.
@@ -22,27 +23,44 @@ const LEGEND: &str = "\
 
 /// Collects the log as text and as one JSON object per decision.
 pub struct DecisionLog {
-    pub(super) names: Names,
     pub(super) faults: Vec<String>,
     pub text: String,
     pub ndjson: Vec<u8>,
-    /// Job and index of each pod.
-    places: Vec<(JobId, u32)>,
-    /// Which pods have a deletionTimestamp: how they end is no news.
-    deleting: Vec<bool>,
-    /// `seq` of the last end of each pod and of the Failed condition of each Job.
-    pod_ended: Vec<Option<u32>>,
-    job_failed: Vec<Option<u32>>,
-    /// The last thing told of a Job whose containers restart in place.
-    told: Vec<Option<JobSync>>,
+    /// The newest objects by `namespace/name`.
+    jobsets: BTreeMap<String, JobSetId>,
+    jobs: BTreeMap<String, JobId>,
+    /// The newest object of each pod id.
+    pods: Vec<Pod>,
+    of_jobs: Vec<OfJob>,
     bursts: Vec<Burst>,
     after_block: bool,
-    /// Decisions so far, the last one of each JobSet with the Jobs it creates or deletes, and the last one of each Job.
     decisions: u32,
+    /// The last decision of each JobSet with the Jobs it creates or deletes.
     passes: Vec<(u32, Vec<String>)>,
-    syncs: Vec<u32>,
     /// For each record the newest one on its chain of causes that is in the text.
     shown: Vec<u32>,
+}
+
+/// What the log knows of a pod.
+#[derive(Default)]
+struct Pod {
+    /// Job and index; none before its first object.
+    place: Option<(JobId, u32)>,
+    /// It has a deletionTimestamp: how it ends is no news.
+    deleting: bool,
+    /// `seq` of its last end.
+    ended: Option<u32>,
+}
+
+/// What the log knows of a Job.
+#[derive(Default)]
+struct OfJob {
+    /// `seq` of its Failed condition.
+    failed: Option<u32>,
+    /// The last thing told while its containers restart in place.
+    told: Option<JobSync>,
+    /// The last decision that ended it.
+    sync: u32,
 }
 
 /// Like lines of one kind since something else was told.
@@ -69,32 +87,29 @@ const COUNTERS: &str = "counters of Jobs";
 const SYNC: &str = "Job syncs";
 
 impl DecisionLog {
-    pub fn new(names: &Names, scenario: &crate::spec::Scenario) -> DecisionLog {
+    pub fn new(scenario: &crate::spec::Scenario) -> DecisionLog {
         let faults = scenario.faults.iter();
         DecisionLog {
-            names: names.clone(),
             faults: faults.map(|f| words::fault(&f.action)).collect(),
             text: LEGEND.to_owned(),
             ndjson: Vec::new(),
-            places: Vec::new(),
-            deleting: Vec::new(),
-            pod_ended: Vec::new(),
-            job_failed: vec![None; names.jobs.len()],
-            told: vec![None; names.jobs.len()],
+            jobsets: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            pods: Vec::new(),
+            of_jobs: Vec::new(),
             bursts: Vec::new(),
             after_block: false,
             decisions: 0,
-            passes: vec![(0, Vec::new()); names.jobsets.len()],
-            syncs: vec![0; names.jobs.len()],
+            passes: Vec::new(),
             shown: Vec::new(),
         }
     }
 
     /// The log with a head, and how it ended.
-    pub fn finish(mut self, outcome: &RunOutcome) -> (String, Vec<u8>) {
+    pub fn finish(mut self, outcome: &RunOutcome, names: &Names) -> (String, Vec<u8>) {
         self.flush();
         self.text.push('\n');
-        for (name, js) in self.names.jobsets.iter().zip(&outcome.jobsets) {
+        for (name, js) in names.jobsets.iter().zip(&outcome.jobsets) {
             let state = match js.terminal_state {
                 "" if js.deleted => "been deleted",
                 "" => "neither completed nor failed",
@@ -150,12 +165,12 @@ impl DecisionLog {
     }
 
     /// One record, unless too many like it have just been written. Returns whether it is in the text.
-    fn line(&mut self, record: &Record, kind: &'static str, text: &str) -> bool {
-        let admitted = self.admits(record.at, kind);
+    fn line(&mut self, record: &Record, text: &str, names: &Names) -> bool {
+        let admitted = self.admits(record.at, record.body.kind());
         if admitted {
             self.gap();
             let seq = format!("#{}", record.seq);
-            let cause = match self.decided_by(&record.body) {
+            let cause = match self.decided_by(&record.body, names) {
                 Some(id) => format!("<- D{id}"),
                 None => self.cause(record.cause),
             };
@@ -191,7 +206,7 @@ impl DecisionLog {
     }
 
     /// The decision that a record carries out: of a JobSet's one pass at a time, of a Job's one sync at a time.
-    fn decided_by(&self, body: &Body) -> Option<u32> {
+    fn decided_by(&self, body: &Body, names: &Names) -> Option<u32> {
         use Body::*;
         let id = match *body {
             RestartCounted { jobset, .. }
@@ -200,11 +215,11 @@ impl DecisionLog {
             | CurrentAttempt { jobset, .. }
             | JobSetCondition { jobset, .. } => self.passes.get(jobset.ix())?.0,
             JobCreated { job, .. } | JobDeleting { job } => {
-                let name = self.names.jobs.get(job.ix())?;
+                let name = names.jobs.get(job.ix())?;
                 let (id, jobs) = self.passes.get(name.jobset.ix())?;
                 jobs.contains(&name.name).then_some(*id)?
             }
-            JobCondition { job, .. } => *self.syncs.get(job.ix())?,
+            JobCondition { job, .. } => self.of_jobs.get(job.ix())?.sync,
             _ => 0,
         };
         (id > 0).then_some(id)
@@ -216,38 +231,19 @@ impl DecisionLog {
         decision.id = self.decisions;
         match &decision.what {
             Decided::JobSet(pass) => {
-                if let Some(at) = self.jobset(&pass.object) {
+                if let Some(id) = self.jobsets.get(&pass.object) {
                     let jobs = pass.does.create.iter().chain(&pass.does.delete);
-                    self.passes[at] = (decision.id, jobs.cloned().collect());
+                    *row(&mut self.passes, id.ix()) = (decision.id, jobs.cloned().collect());
                 }
             }
             Decided::Job(sync) => {
                 let acts = sync.fails.is_some() || sync.completes.is_some();
-                if let Some(at) = self.job(&sync.object).filter(|_| acts) {
-                    self.syncs[at] = decision.id;
+                if let Some(id) = self.jobs.get(&sync.object).filter(|_| acts) {
+                    row(&mut self.of_jobs, id.ix()).sync = decision.id;
                 }
             }
             Decided::JobSetPassLost(_) => {}
         }
-    }
-
-    /// Position of a JobSet given as `namespace/name`.
-    fn jobset(&self, object: &str) -> Option<usize> {
-        let is = |js: &JobSetName| {
-            let parts = object.split_once('/');
-            parts == Some((js.namespace.as_str(), js.name.as_str()))
-        };
-        self.names.jobsets.iter().position(is)
-    }
-
-    /// Position of a Job given as `namespace/name`.
-    fn job(&self, object: &str) -> Option<usize> {
-        let (namespace, name) = object.split_once('/')?;
-        let is = |j: &JobName| {
-            let jobset = self.names.jobsets.get(j.jobset.ix());
-            j.name == name && jobset.is_some_and(|js| js.namespace == namespace)
-        };
-        self.names.jobs.iter().position(is)
     }
 
     /// `<- #n` with the newest record on the chain of causes that is in the text.
@@ -258,31 +254,56 @@ impl DecisionLog {
         }
     }
 
-    pub(super) fn place(&self, pod: PodId) -> String {
-        match self.places.get(pod.ix()) {
-            Some(&(job, index)) => words::pod_place(&self.names, job, index),
+    pub(super) fn place(&self, pod: PodId, names: &Names) -> String {
+        match self.pods.get(pod.ix()).and_then(|p| p.place) {
+            Some((job, index)) => names.pod_place(job, index),
             None => "?".to_owned(),
         }
     }
 
-    fn learn(&mut self, pod: PodId, job: JobId, index: u32) {
-        if self.places.len() <= pod.ix() {
-            self.places.resize(pod.ix() + 1, (JobId::NONE, 0));
-            self.deleting.resize(pod.ix() + 1, false);
-            self.pod_ended.resize(pod.ix() + 1, None);
-        }
-        self.places[pod.ix()] = (job, index);
-        self.deleting[pod.ix()] = false;
-        self.pod_ended[pod.ix()] = None;
-    }
-
     pub(super) fn is_deleting(&self, pod: PodId) -> bool {
-        self.deleting.get(pod.ix()).copied().unwrap_or(false)
+        self.pods.get(pod.ix()).is_some_and(|p| p.deleting)
     }
 
     fn ended(&mut self, pod: PodId, seq: u32) {
-        if let Some(ended) = self.pod_ended.get_mut(pod.ix()) {
-            *ended = Some(seq);
+        if let Some(pod) = self.pods.get_mut(pod.ix()) {
+            pod.ended = Some(seq);
+        }
+    }
+
+    /// Takes over what the record says of an object.
+    fn learn(&mut self, record: &Record, names: &Names) {
+        use Body::*;
+        match record.body {
+            JobSetCreated { jobset } => {
+                let object = format!("{}/{}", names.namespace(jobset), names.jobset(jobset));
+                self.jobsets.insert(object, jobset);
+            }
+            JobCreated { job, .. } => {
+                let object = format!("{}/{}", names.namespace_of(job), names.job(job));
+                self.jobs.insert(object, job);
+            }
+            PodCreated {
+                pod, job, index, ..
+            } => {
+                *row(&mut self.pods, pod.ix()) = Pod {
+                    place: Some((job, index)),
+                    ..Pod::default()
+                };
+            }
+            PodFinished { pod, .. } => self.ended(pod, record.seq),
+            PodDeleting { pod, .. } => {
+                self.ended(pod, record.seq);
+                if let Some(pod) = self.pods.get_mut(pod.ix()) {
+                    pod.deleting = true;
+                }
+            }
+            JobCondition {
+                job,
+                kind: JobConditionType::Failed,
+                ..
+            } => row(&mut self.of_jobs, job.ix()).failed = Some(record.seq),
+            _ => {}
         }
     }
 
@@ -293,17 +314,19 @@ impl DecisionLog {
                 let namespace = pass.object.split('/').next().unwrap_or("").to_owned();
                 let jobs = pass.failure_policy.iter_mut();
                 for failed in jobs.flat_map(|f| &mut f.failed_jobs) {
-                    let job = self.job(&format!("{namespace}/{}", failed.name));
-                    failed.record = job.and_then(|at| self.job_failed[at]);
+                    let job = self.jobs.get(&format!("{namespace}/{}", failed.name));
+                    failed.record = job.and_then(|id| self.of_jobs.get(id.ix())?.failed);
                 }
             }
             Decided::Job(sync) => {
                 for failed in &mut sync.failed_pods {
-                    failed.record = self.pod_ended.get(failed.pod.ix()).copied().flatten();
+                    failed.record = self.pods.get(failed.pod.ix()).and_then(|p| p.ended);
                 }
             }
             Decided::JobSetPassLost(lost) => {
-                lost.decision = self.jobset(&lost.object).map_or(0, |at| self.passes[at].0);
+                let id = self.jobsets.get(&lost.object);
+                let pass = id.and_then(|id| self.passes.get(id.ix()));
+                lost.decision = pass.map_or(0, |pass| pass.0);
             }
         }
         decision
@@ -314,7 +337,7 @@ impl DecisionLog {
         let Decided::Job(sync) = &decision.what else {
             return true;
         };
-        let Some(at) = self.job(&sync.object) else {
+        let Some(id) = self.jobs.get(&sync.object) else {
             return true;
         };
         let acts = sync.fails.is_some()
@@ -323,7 +346,8 @@ impl DecisionLog {
         let same = |old: JobSync| {
             old.container_restarts == sync.container_restarts && old.failed_pods == sync.failed_pods
         };
-        let old = self.told[at].replace((**sync).clone());
+        let told = &mut row(&mut self.of_jobs, id.ix()).told;
+        let old = told.replace((**sync).clone());
         acts || !old.is_some_and(same)
     }
 }
@@ -341,30 +365,10 @@ fn evidence(decision: &Decision) -> Option<u32> {
 }
 
 impl Sink for DecisionLog {
-    fn record(&mut self, record: &Record, texts: &Texts) {
-        use Body::*;
-        match record.body {
-            PodCreated {
-                pod, job, index, ..
-            } => self.learn(pod, job, index),
-            PodFinished { pod, .. } => self.ended(pod, record.seq),
-            PodDeleting { pod, .. } => {
-                self.ended(pod, record.seq);
-                if let Some(deleting) = self.deleting.get_mut(pod.ix()) {
-                    *deleting = true;
-                }
-            }
-            JobCondition {
-                job,
-                kind: JobConditionType::Failed,
-                ..
-            } => {
-                self.job_failed[job.ix()] = Some(record.seq);
-            }
-            _ => {}
-        }
-        let written = match self.words(&record.body, texts) {
-            Some((kind, text)) => self.line(record, kind, &text),
+    fn record(&mut self, record: &Record, names: &Names) {
+        self.learn(record, names);
+        let written = match self.words(&record.body, names) {
+            Some(text) => self.line(record, &text, names),
             None => false,
         };
         let before = self.shown.get(record.cause as usize).copied();

@@ -1,164 +1,16 @@
 //! `events.ndjson`: every record on a line, ids replaced by names.
 //!
 //! Keys of every line: `seq`, `t_ns`, `cause` (a `seq` or null), `kind`, `object`, `reason`, `message`; then the
-//! fields
-//! of the kind. The last line has kind `Digest`. Must never allocate per record once every pod has been seen.
+//! fields of the kind. The last line has kind `Digest`. Must never allocate per record once every pod has been seen.
 
-use super::json::{Members, escape, number};
+use super::event_objects::Objects;
+use super::json::{Members, number};
 use crate::base::*;
-use crate::record::names::suffix;
 use crate::record::*;
 use std::io::{self, Write};
 
 /// Flushed to the file when it holds this much.
 const BUFFER: usize = 1 << 20;
-
-/// Objects as they are written, already escaped: `pod/default/train-workers-0-3-x2m4q`.
-pub struct Objects {
-    jobsets: Vec<Vec<u8>>,
-    jobs: Vec<Vec<u8>>,
-    /// `pod/<namespace>/<job>-` of each Job.
-    pod_prefixes: Vec<Vec<u8>>,
-    nodes: Vec<Vec<u8>>,
-    /// Learnt from PodCreated.
-    pods: Vec<Vec<u8>>,
-}
-
-impl Objects {
-    pub fn new(names: &Names) -> Objects {
-        let escaped = |text: String| {
-            let mut out = Vec::with_capacity(text.len());
-            escape(&mut out, &text);
-            out
-        };
-        let namespace = |id: JobSetId| names.jobsets.get(id.ix()).map_or("", |j| &j.namespace);
-        let of_job = |kind: &str, tail: &str| {
-            let one = |j: &names::JobName| {
-                escaped(format!("{kind}/{}/{}{tail}", namespace(j.jobset), j.name))
-            };
-            names.jobs.iter().map(one).collect()
-        };
-        let jobset = |j: &names::JobSetName| escaped(format!("jobset/{}/{}", j.namespace, j.name));
-        let node = |n: &String| escaped(format!("node/{n}"));
-        Objects {
-            jobsets: names.jobsets.iter().map(jobset).collect(),
-            jobs: of_job("job", ""),
-            pod_prefixes: of_job("pod", "-"),
-            nodes: names.nodes.iter().map(node).collect(),
-            pods: Vec::new(),
-        }
-    }
-
-    fn learn(&mut self, pod: PodId, incarnation: u32, job: JobId, index: u32) {
-        if self.pods.len() <= pod.ix() {
-            self.pods.resize(pod.ix() + 1, Vec::new());
-        }
-        let name = &mut self.pods[pod.ix()];
-        name.clear();
-        if let Some(prefix) = self.pod_prefixes.get(job.ix()) {
-            name.extend_from_slice(prefix);
-        }
-        number(name, u64::from(index));
-        name.push(b'-');
-        name.extend_from_slice(suffix(pod, incarnation).as_bytes());
-    }
-
-    fn of(&self, subject: Subject) -> &[u8] {
-        let found = match subject {
-            Subject::JobSet(id) => self.jobsets.get(id.ix()),
-            Subject::Job(id) => self.jobs.get(id.ix()),
-            Subject::Pod(id) => self.pods.get(id.ix()),
-            Subject::Node(id) => self.nodes.get(id.ix()),
-            Subject::Run => None,
-        };
-        found.map_or(b"", Vec::as_slice)
-    }
-}
-
-/// Whom a record is about.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Subject {
-    JobSet(JobSetId),
-    Job(JobId),
-    Pod(PodId),
-    Node(NodeId),
-    Run,
-}
-
-/// The `kind` of a record, whom it is about, its reason and its message.
-pub fn describe(body: &Body) -> (&'static str, Subject, TextId, TextId) {
-    use Body::*;
-    use Subject as S;
-    let none = TextId::NONE;
-    match *body {
-        JobSetCreated { jobset } => ("JobSetCreated", S::JobSet(jobset), none, none),
-        RestartCounted { jobset, .. } => ("RestartCounted", S::JobSet(jobset), none, none),
-        JobRestartCounted { jobset, .. } => ("JobRestartCounted", S::JobSet(jobset), none, none),
-        PreviousAttempt { jobset, .. } => ("PreviousAttempt", S::JobSet(jobset), none, none),
-        CurrentAttempt { jobset, .. } => ("CurrentAttempt", S::JobSet(jobset), none, none),
-        JobSetCondition {
-            jobset,
-            reason,
-            message,
-            ..
-        } => ("JobSetCondition", S::JobSet(jobset), reason, message),
-        AllReady { jobset, .. } => ("AllReady", S::JobSet(jobset), none, none),
-        ReplicatedJobsStatus { jobset, .. } => {
-            ("ReplicatedJobsStatus", S::JobSet(jobset), none, none)
-        }
-        JobSetDeleted { jobset } => ("JobSetDeleted", S::JobSet(jobset), none, none),
-        JobCreated { job, .. } => ("JobCreated", S::Job(job), none, none),
-        JobCondition {
-            job,
-            reason,
-            message,
-            ..
-        } => ("JobCondition", S::Job(job), reason, message),
-        JobDeleting { job } => ("JobDeleting", S::Job(job), none, none),
-        JobGone { job } => ("JobGone", S::Job(job), none, none),
-        PodCreated { pod, .. } => ("PodCreated", S::Pod(pod), none, none),
-        PodCreateRejected { job, reason, .. } => ("PodCreateRejected", S::Job(job), reason, none),
-        PodUnschedulable { pod, reason } => ("PodUnschedulable", S::Pod(pod), reason, none),
-        PodBound { pod, .. } => ("PodBound", S::Pod(pod), none, none),
-        PodRunning { pod, .. } => ("PodRunning", S::Pod(pod), none, none),
-        PodReady { pod, .. } => ("PodReady", S::Pod(pod), none, none),
-        PodNotReady { pod, .. } => ("PodNotReady", S::Pod(pod), none, none),
-        ContainerExited { pod, .. } => ("ContainerExited", S::Pod(pod), none, none),
-        ContainersRestarting { pod, .. } => ("ContainersRestarting", S::Pod(pod), none, none),
-        AttemptWritten { pod, .. } => ("AttemptWritten", S::Pod(pod), none, none),
-        BarrierLifted { pod, .. } => ("BarrierLifted", S::Pod(pod), none, none),
-        PodFinished { pod, .. } => ("PodFinished", S::Pod(pod), none, none),
-        PodDeleting { pod, .. } => ("PodDeleting", S::Pod(pod), none, none),
-        PodGone { pod, .. } => ("PodGone", S::Pod(pod), none, none),
-        NodeState { node, .. } => ("NodeState", S::Node(node), none, none),
-        NodeTaint { node, key, .. } => ("NodeTaint", S::Node(node), key, none),
-        NodeGone { node } => ("NodeGone", S::Node(node), none, none),
-        Fault { node, pod, .. } => ("Fault", fault_subject(node, pod), none, none),
-        Answered { answer, .. } => ("Answered", S::Run, none, answer),
-        KubeEvent {
-            object,
-            reason,
-            message,
-            ..
-        } => {
-            let subject = match object {
-                ObjectRef::JobSet(id) => S::JobSet(id),
-                ObjectRef::Job(id) => S::Job(id),
-                ObjectRef::Pod(id) => S::Pod(id),
-            };
-            ("KubeEvent", subject, reason, message)
-        }
-        End { .. } => ("End", S::Run, none, none),
-    }
-}
-
-fn fault_subject(node: NodeId, pod: PodId) -> Subject {
-    match (pod.is_some(), node.is_some()) {
-        (true, _) => Subject::Pod(pod),
-        (false, true) => Subject::Node(node),
-        (false, false) => Subject::Run,
-    }
-}
 
 pub struct EventWriter<W: Write> {
     out: W,
@@ -169,11 +21,11 @@ pub struct EventWriter<W: Write> {
 }
 
 impl<W: Write> EventWriter<W> {
-    pub fn new(out: W, names: &Names) -> EventWriter<W> {
+    pub fn new(out: W) -> EventWriter<W> {
         EventWriter {
             out,
             buffer: Vec::with_capacity(BUFFER + 4096),
-            objects: Objects::new(names),
+            objects: Objects::default(),
             last: (0, Time::ZERO),
             error: None,
         }
@@ -219,39 +71,21 @@ impl<W: Write> EventWriter<W> {
 }
 
 impl<W: Write> Sink for EventWriter<W> {
-    fn record(&mut self, record: &Record, texts: &Texts) {
-        if let Body::PodCreated {
-            pod,
-            incarnation,
-            job,
-            index,
-            ..
-        } = record.body
-        {
-            self.objects.learn(pod, incarnation, job, index);
-        }
+    fn record(&mut self, record: &Record, names: &Names) {
+        self.objects.follow(names);
+        self.objects.learn(names, &record.body);
         self.last = (record.seq, record.at);
-        let (kind, subject, reason, message) = describe(&record.body);
-        self.head(record.seq, record.at, record.cause, kind);
+        let head = record.body.head();
+        self.head(record.seq, record.at, record.cause, record.body.kind());
         let mut m = Members(&mut self.buffer);
-        m.raw("object", self.objects.of(subject))
-            .s("reason", texts.get(reason))
-            .s("message", texts.get(message));
-        super::event_fields::write(&mut m, &record.body, &self.objects);
+        m.raw("object", self.objects.of(head.about))
+            .s("reason", names.text(head.reason))
+            .s("message", names.text(head.message));
+        self.objects.members(&mut m, &record.body, names);
         self.buffer.extend_from_slice(b"}\n");
         if self.buffer.len() >= BUFFER {
             self.flush();
         }
-    }
-}
-
-impl Objects {
-    pub(super) fn job(&self, id: JobId) -> &[u8] {
-        self.of(Subject::Job(id))
-    }
-
-    pub(super) fn node(&self, id: NodeId) -> &[u8] {
-        self.of(Subject::Node(id))
     }
 }
 
@@ -262,11 +96,11 @@ mod tests {
 
     #[test]
     fn every_line_is_json_with_the_seven_keys_and_the_last_has_the_digest() {
-        let mut texts = Texts::default();
-        texts.intern("DefaultFailurePolicy \"quoted\"");
-        let mut writer = EventWriter::new(Vec::new(), &testing::names());
+        let mut names = testing::names();
+        names.intern("DefaultFailurePolicy \"quoted\"");
+        let mut writer = EventWriter::new(Vec::new());
         for r in testing::records(&testing::recreate()) {
-            writer.record(&r, &texts);
+            writer.record(&r, &names);
         }
         let text = String::from_utf8(writer.finish("00ff").unwrap()).unwrap();
         let lines: Vec<serde_json::Value> = text
@@ -301,6 +135,58 @@ mod tests {
         assert_eq!(condition["reason"], "DefaultFailurePolicy \"quoted\"");
     }
 
+    #[test]
+    fn names_that_appear_during_the_run_are_written_and_a_pod_id_may_be_used_again() {
+        let own = |name: &str, bare| JobName {
+            jobset: JobSetId::NONE,
+            name: name.to_owned(),
+            namespace: "tools".to_owned(),
+            bare,
+            ..JobName::default()
+        };
+        let created = |seq, incarnation, job| Record {
+            seq,
+            cause: NO_CAUSE,
+            ticket: NO_TICKET,
+            at: Time::ZERO,
+            body: Body::PodCreated {
+                pod: PodId(0),
+                incarnation,
+                job,
+                index: 0,
+                attempt: 0,
+            },
+        };
+        let mut names = testing::names();
+        let mut writer = EventWriter::new(Vec::new());
+        writer.record(&created(0, 1, JobId(0)), &names);
+        names.jobs.push(own("backup", false));
+        writer.record(&created(1, 2, JobId(1)), &names);
+        names.jobs.push(own("debug", true));
+        names.nodes.push("late".to_owned());
+        writer.record(&created(2, 3, JobId(2)), &names);
+        let bound = Body::PodBound {
+            pod: PodId(0),
+            incarnation: 3,
+            node: NodeId(2),
+        };
+        let bound = Record {
+            body: bound,
+            ..created(3, 3, JobId(2))
+        };
+        writer.record(&bound, &names);
+        let text = String::from_utf8(writer.finish("").unwrap()).unwrap();
+        let shown = [
+            "pod/default/train-workers-0-0-",
+            "pod/tools/backup-0-",
+            "pod/tools/debug\"",
+            "\"node\":\"node/late\"",
+        ];
+        for (line, shown) in text.lines().zip(shown) {
+            assert!(line.contains(shown), "{shown} in {line}");
+        }
+    }
+
     struct Full;
 
     impl Write for Full {
@@ -315,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_reported_at_the_end() {
-        let writer = EventWriter::new(Full, &testing::names());
+        let writer = EventWriter::new(Full);
         assert!(writer.finish("00").is_err());
     }
 }

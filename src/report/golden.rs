@@ -5,8 +5,6 @@
 //! counted, before any other line. A count of one names its pod where it failed. Must never depend on the seed's
 //! random suffixes: pods are named without them.
 
-use super::event_fields::{node_ready, taint_effect};
-use super::words::pod_place;
 use crate::base::time::NANOS_PER_SECOND;
 use crate::base::*;
 use crate::record::*;
@@ -39,24 +37,28 @@ const WORDS: [&str; 15] = [
 ];
 
 pub struct Golden {
-    names: Names,
     text: String,
     counts: [u32; WORDS.len()],
     counted: Time,
     /// Job and index of each pod.
-    places: Vec<(JobId, u32)>,
-    last_failed: PodId,
+    places: Vec<Option<(JobId, u32)>>,
+    last_failed: String,
+}
+
+impl Default for Golden {
+    fn default() -> Golden {
+        Golden::new()
+    }
 }
 
 impl Golden {
-    pub fn new(names: &Names) -> Golden {
+    pub fn new() -> Golden {
         Golden {
-            names: names.clone(),
             text: LEGEND.to_owned(),
             counts: [0; WORDS.len()],
             counted: Time::ZERO,
             places: Vec::new(),
-            last_failed: PodId::NONE,
+            last_failed: String::new(),
         }
     }
 
@@ -95,17 +97,16 @@ impl Golden {
         }
         let failures = self.counts[7] + self.counts[11];
         if failures > 0 && self.counts[7].max(self.counts[11]) == 1 {
-            let place = self.place(self.last_failed);
-            let _ = write!(self.text, " ({place})");
+            let _ = write!(self.text, " ({})", self.last_failed);
         }
         self.text.push('\n');
         self.counts = [0; WORDS.len()];
     }
 
-    fn place(&self, pod: PodId) -> String {
+    fn place(&self, pod: PodId, names: &Names) -> String {
         match self.places.get(pod.ix()) {
-            Some(&(job, index)) => pod_place(&self.names, job, index),
-            None => String::new(),
+            Some(Some((job, index))) => names.pod_place(*job, *index),
+            _ => String::new(),
         }
     }
 
@@ -117,21 +118,14 @@ impl Golden {
         self.counts[word] += 1;
     }
 
-    fn learn(&mut self, pod: PodId, job: JobId, index: u32) {
-        if self.places.len() <= pod.ix() {
-            self.places.resize(pod.ix() + 1, (JobId::NONE, 0));
-        }
-        self.places[pod.ix()] = (job, index);
-    }
-
     /// The word that counts what a pod did.
-    fn word(&mut self, body: &Body) -> Option<usize> {
+    fn word(&mut self, body: &Body, names: &Names) -> Option<usize> {
         use Body::*;
         Some(match *body {
             PodCreated {
                 pod, job, index, ..
             } => {
-                self.learn(pod, job, index);
+                *row(&mut self.places, pod.ix()) = Some((job, index));
                 0
             }
             PodCreateRejected { .. } => 1,
@@ -141,7 +135,7 @@ impl Golden {
             PodReady { .. } => 5,
             PodNotReady { .. } => 6,
             ContainerExited { pod, .. } => {
-                self.last_failed = pod;
+                self.last_failed = self.place(pod, names);
                 7
             }
             ContainersRestarting { .. } => 8,
@@ -152,7 +146,7 @@ impl Golden {
                 succeeded: false,
                 ..
             } => {
-                self.last_failed = pod;
+                self.last_failed = self.place(pod, names);
                 11
             }
             PodFinished { .. } => 12,
@@ -162,109 +156,107 @@ impl Golden {
         })
     }
 
-    fn jobset_details(body: &Body, texts: &Texts, names: &Names) -> String {
-        use Body::*;
-        match *body {
-            RestartCounted {
-                restarts,
-                counted,
-                failed_job,
-                ..
-            } => format!(
-                "restarts={restarts} countTowardsMax={counted} failedJob={}",
-                names.job(failed_job)
-            ),
-            JobRestartCounted { job, restarts, .. } => {
-                format!("job={} restarts={restarts}", names.job(job))
-            }
-            PreviousAttempt { attempt, .. } | CurrentAttempt { attempt, .. } => attempt.to_string(),
-            JobSetCondition {
-                kind,
-                status,
-                reason,
-                message,
-                ..
-            } => condition(kind.as_str(), status, texts.get(reason), texts.get(message)),
-            AllReady { ready, .. } => ready.to_string(),
-            ReplicatedJobsStatus {
-                ready,
-                succeeded,
-                failed,
-                active,
-                suspended,
-                ..
-            } => format!(
-                "ready={ready} succeeded={succeeded} failed={failed} active={active} suspended={suspended}"
-            ),
-            _ => String::new(),
+    fn object(&self, about: About, names: &Names) -> String {
+        match about {
+            About::JobSet(id) => names.jobset(id).to_owned(),
+            About::Job(id) => names.job(id).to_owned(),
+            About::Pod(id) => self.place(id, names),
+            About::Node(id) => names.node(id).to_owned(),
+            About::Nothing => String::new(),
         }
     }
+}
 
-    fn details(&self, body: &Body, texts: &Texts) -> (String, String) {
-        use Body::*;
-        let job = |id: JobId| self.names.job(id).to_owned();
-        let node = |id: NodeId| self.names.node(id).to_owned();
-        match *body {
-            JobCreated { job: id, attempt } => (job(id), format!("restart-attempt={attempt}")),
-            JobCondition {
-                job: id,
-                kind,
-                status,
-                reason,
-                message,
-            } => {
-                let text = condition(kind.as_str(), status, texts.get(reason), texts.get(message));
-                (job(id), text)
-            }
-            JobDeleting { job: id } | JobGone { job: id } => (job(id), String::new()),
-            NodeState { node: id, ready } => (node(id), format!("Ready={}", node_ready(ready))),
-            NodeTaint {
-                node: id,
-                key,
-                effect,
-                added,
-            } => {
-                let sign = if added { '+' } else { '-' };
-                let text = format!("{sign}{}:{}", texts.get(key), taint_effect(effect));
-                (node(id), text)
-            }
-            NodeGone { node: id } => (node(id), String::new()),
-            Fault {
-                index,
-                node: id,
-                pod,
-            } => {
-                let object = if pod.is_some() {
-                    self.place(pod)
-                } else {
-                    node(id)
-                };
-                (object.replace('?', ""), format!("fault {index}"))
-            }
-            Answered { index, answer } => {
-                let text = texts.get(answer);
-                let text = if text.is_empty() { "accepted" } else { text };
-                (String::new(), format!("fault {index}: {text}"))
-            }
-            KubeEvent {
-                object,
-                warning,
-                reason,
-                message,
-            } => {
-                let name = match object {
-                    ObjectRef::JobSet(id) => self.names.jobset(id).to_owned(),
-                    ObjectRef::Job(id) => job(id),
-                    ObjectRef::Pod(id) => self.place(id),
-                };
-                let kind = if warning { "Warning" } else { "Normal" };
-                let text = format!("{kind} {}: {}", texts.get(reason), texts.get(message));
-                (name, text)
-            }
-            End { reason } => (String::new(), reason.as_str().to_owned()),
-            _ => (String::new(), String::new()),
+fn details(body: &Body, names: &Names) -> String {
+    use Body::*;
+    match *body {
+        RestartCounted {
+            restarts,
+            counted,
+            failed_job,
+            ..
+        } => format!(
+            "restarts={restarts} countTowardsMax={counted} failedJob={}",
+            names.job(failed_job)
+        ),
+        PreviousAttempt { attempt, .. } | CurrentAttempt { attempt, .. } => attempt.to_string(),
+        JobSetCondition {
+            kind,
+            status,
+            reason,
+            message,
+            ..
+        } => condition(
+            kind.as_str(),
+            status,
+            names.text(reason),
+            names.text(message),
+        ),
+        AllReady { ready, .. } => ready.to_string(),
+        JobCreated { attempt, .. } => format!("restart-attempt={attempt}"),
+        JobCondition {
+            kind,
+            status,
+            reason,
+            message,
+            ..
+        } => condition(
+            kind.as_str(),
+            status,
+            names.text(reason),
+            names.text(message),
+        ),
+        NodeState { ready, .. } => format!("Ready={}", ready.as_str()),
+        NodeTaint {
+            key, effect, added, ..
+        } => {
+            let effect = TAINT_EFFECTS[usize::from(effect).min(TAINT_EFFECTS.len() - 1)];
+            format!(
+                "{}{}:{effect}",
+                if added { '+' } else { '-' },
+                names.text(key)
+            )
         }
+        Fault { index, .. } => format!("fault {index}"),
+        Answered { index, answer } => {
+            let text = Some(names.text(answer)).filter(|t| !t.is_empty());
+            format!("fault {index}: {}", text.unwrap_or("accepted"))
+        }
+        KubeEvent {
+            warning,
+            reason,
+            message,
+            ..
+        } => {
+            let kind = if warning { "Warning" } else { "Normal" };
+            format!("{kind} {}: {}", names.text(reason), names.text(message))
+        }
+        End { reason } => reason.as_str().to_owned(),
+        _ => members(body, names),
     }
+}
+
+/// What a kind without words of its own says: `key=value` for each member of its line.
+fn members(body: &Body, names: &Names) -> String {
+    let mut text = String::new();
+    body.fields(&mut |role, value| {
+        let Role::Member(key) = role else { return };
+        let space = if text.is_empty() { "" } else { " " };
+        let _ = write!(text, "{space}{key}=");
+        let _ = match value {
+            Value::JobSet(id) => write!(text, "{}", names.jobset(id)),
+            Value::Job(id) => write!(text, "{}", names.job(id)),
+            Value::Node(id) => write!(text, "{}", names.node(id)),
+            Value::Text(id) => write!(text, "{}", names.text(id)),
+            Value::Number(n) => write!(text, "{n}"),
+            Value::Signed(n) => write!(text, "{n}"),
+            Value::Flag(flag) => write!(text, "{flag}"),
+            Value::Word(_, word) => write!(text, "{word}"),
+            // Pods have random suffixes.
+            Value::Pod(_) => Ok(()),
+        };
+    });
+    text
 }
 
 fn condition(kind: &str, status: bool, reason: &str, message: &str) -> String {
@@ -273,21 +265,15 @@ fn condition(kind: &str, status: bool, reason: &str, message: &str) -> String {
 }
 
 impl Sink for Golden {
-    fn record(&mut self, record: &Record, texts: &Texts) {
-        if let Some(word) = self.word(&record.body) {
+    fn record(&mut self, record: &Record, names: &Names) {
+        if let Some(word) = self.word(&record.body, names) {
             self.count(record.at, word);
             return;
         }
         self.flush();
-        let (kind, subject, ..) = super::events::describe(&record.body);
-        let (object, details) = match subject {
-            super::events::Subject::JobSet(id) if kind != "KubeEvent" => {
-                let details = Self::jobset_details(&record.body, texts, &self.names);
-                (self.names.jobset(id).to_owned(), details)
-            }
-            _ => self.details(&record.body, texts),
-        };
-        self.line(record.at, kind, &object, &details);
+        let object = self.object(record.body.head().about, names);
+        let details = details(&record.body, names);
+        self.line(record.at, record.body.kind(), &object, &details);
     }
 }
 
@@ -298,9 +284,9 @@ mod tests {
 
     #[test]
     fn pods_are_counted_per_second_and_everything_else_has_a_line() {
-        let mut golden = Golden::new(&testing::names());
+        let mut golden = Golden::new();
         for r in testing::records(&testing::recreate()) {
-            golden.record(&r, &Texts::default());
+            golden.record(&r, &testing::names());
         }
         golden.flush();
         let body: Vec<&str> = golden

@@ -5,7 +5,9 @@ use super::waterfall::Style;
 use super::{csv, text};
 use crate::metrics::Phase;
 use crate::metrics::summary::Summary;
-use crate::metrics::testing::{in_place, recreate, started, with_view};
+use crate::metrics::testing::{
+    dead_node, ended, in_place, recreate, started, with_outcome, with_view,
+};
 
 fn cells(bytes: Vec<u8>) -> Vec<Vec<String>> {
     let mut reader = ::csv::ReaderBuilder::new()
@@ -93,6 +95,23 @@ fn the_text_tells_the_story_the_waterfall_and_what_to_distrust_within_its_width(
     assert!(page.lines().all(|l| l.len() <= 106), "{page}");
     let nothing = with_view(&started(), |v| text::run(v, None, &plain));
     assert!(nothing.contains("No restart."), "{nothing}");
+}
+
+#[test]
+fn a_dead_end_is_named_in_the_words_of_the_outcome_and_not_by_some_delay() {
+    let why = "pod train-workers-0-1 is terminating on node node-1, which does not answer; train-workers-0 cannot end";
+    let outcome = ended(&[&format!("JobSet train is not ready: {why}")]);
+    let page = with_outcome(&dead_node(), outcome, |v| {
+        let table = cells(csv::restarts(v).unwrap());
+        let column = table[0].iter().position(|h| h == "bottleneck").unwrap();
+        assert_eq!(table[1][column], why);
+        text::run(v, None, &Style::default())
+    });
+    let words: Vec<&str> = page.split_whitespace().collect();
+    let page = words.join(" ");
+    let gate = format!("← {why}");
+    let longest = format!("Longest part: {why}, 560 s of 900 s (62 %).");
+    assert!(page.contains(&gate) && page.contains(&longest), "{page}");
 }
 
 #[test]

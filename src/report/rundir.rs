@@ -6,7 +6,6 @@ use super::csv;
 use super::events::EventWriter;
 use crate::metrics::RunView;
 use crate::metrics::summary::Summary;
-use crate::record::Names;
 use std::fs::{self, File};
 use std::path::{Component, Path, PathBuf};
 
@@ -53,10 +52,10 @@ impl RunDir {
     }
 
     /// A sink for `events.ndjson`.
-    pub fn events(&self, names: &Names) -> Result<EventWriter<File>, String> {
+    pub fn events(&self) -> Result<EventWriter<File>, String> {
         let path = self.temporary.join("events.ndjson");
         let file = File::create(&path).map_err(|e| self.failed("events.ndjson", &e.to_string()))?;
-        Ok(EventWriter::new(file, names))
+        Ok(EventWriter::new(file))
     }
 
     pub fn finish_events(&self, events: EventWriter<File>, digest: &str) -> Result<(), String> {

@@ -97,20 +97,15 @@ fn half(pieces: &[(Time, Time)], start: Time, scale: Duration, style: &Style) ->
 }
 
 fn bottleneck(out: &mut String, side: &Side<'_>) {
-    let gated = gate::gated(side.restart, &side.run.outcome.resources);
-    if let Some(b) = gate::bottleneck(side.restart, &gated, &side.run.outcome.resources) {
-        let (time, share) = (seconds(b.time), b.share * 100.0);
-        let verb = if b.gate.resource().is_some() {
-            "the bottleneck is"
-        } else {
-            "the longest part is"
+    for (i, gate) in gate::bottleneck(&side.run, side.restart).iter().enumerate() {
+        let (name, time, percent) = (&gate.name, seconds(gate.time), gate.share * 100.0);
+        let verb = match (i, gate.is_bottleneck()) {
+            (0, true) => "the bottleneck is",
+            (0, false) => "the longest part is",
+            _ => "about as long took",
         };
-        let text = format!(
-            "  {}: {verb} {} ({time}, {share:.0} %)",
-            side.label,
-            b.name()
-        );
-        let _ = writeln!(out, "{text}");
+        let label = side.label;
+        let _ = writeln!(out, "  {label}: {verb} {name} ({time}, {percent:.0} %)");
     }
 }
 

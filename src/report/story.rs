@@ -95,7 +95,7 @@ fn line(run: &RunView<'_>, record: &Record) -> Option<String> {
             name(jobset),
             kind.as_str(),
             if status { "True" } else { "False" },
-            run.texts.get(reason)
+            run.names.text(reason)
         ),
         Body::JobSetDeleted { jobset } => format!("JobSet {} is deleted", name(jobset)),
         Body::NodeState { node, ready } => {
@@ -108,7 +108,7 @@ fn line(run: &RunView<'_>, record: &Record) -> Option<String> {
         }
         Body::NodeGone { node } => format!("node {} is gone", run.names.node(node)),
         Body::Answered { answer, .. } => {
-            let text = run.texts.get(answer);
+            let text = run.names.text(answer);
             format!("the API server answers: {text}")
         }
         Body::Fault { index, .. } => {

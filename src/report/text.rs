@@ -94,11 +94,11 @@ fn cluster(out: &mut String, run: &RunView<'_>) {
 }
 
 fn jobset(jobset: &JobSet) -> String {
-    let (mut jobs, mut pods) = (0, 0);
-    for rj in &jobset.spec.replicated_jobs {
-        jobs += u64::from(rj.replicas);
-        pods += u64::from(rj.replicas) * u64::from(rj.template.pods());
-    }
+    let jobs = jobset.spec.replicated_jobs.iter();
+    let (jobs, pods) = (
+        jobs.map(|rj| u64::from(rj.replicas)).sum(),
+        jobset.spec.pods(),
+    );
     let policy = match &jobset.spec.failure_policy {
         Some(p) => format!(
             "{}, maxRestarts {}",
@@ -173,7 +173,7 @@ fn resources(out: &mut String, run: &RunView<'_>, style: &Style) {
     if used.is_empty() {
         return;
     }
-    let gating = gate::bottlenecks(run.restarts(), &outcome.resources);
+    let gating = gate::bottlenecks(run.restarts());
     let whole = [(Time::ZERO, outcome.end)];
     let during: Vec<(Time, Time)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
     let title = "Shared resources (busy: somebody waited for it)";

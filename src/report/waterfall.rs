@@ -3,7 +3,7 @@
 use super::words::{self, seconds};
 use crate::base::*;
 use crate::metrics::gate::{self, Gated};
-use crate::metrics::{Phase, Restart, RunView};
+use crate::metrics::{Phase, Restart, RunView, waits};
 use std::fmt::Write;
 
 /// How text is drawn.
@@ -101,7 +101,7 @@ const BAR: usize = 24;
 
 /// The full waterfall of one restart; `number` counts from 1.
 pub fn restart(out: &mut String, run: &RunView<'_>, r: &Restart, number: usize, style: &Style) {
-    let gated = gate::gated(r, &run.outcome.resources);
+    let gated = gate::gated(run, r);
     let heading = title(run, r, number);
     let _ = writeln!(out, "{}", style.bold(&heading));
     let cause = words::cause(run, &r.cause);
@@ -129,21 +129,34 @@ pub fn restart(out: &mut String, run: &RunView<'_>, r: &Restart, number: usize, 
         let _ = writeln!(out, "{}", style.dim(&line));
     }
     let _ = writeln!(out);
-    if let Some(b) = gate::bottleneck(r, &gated, &run.outcome.resources) {
-        let (time, total, share) = (seconds(b.time), seconds(r.total()), b.share * 100.0);
-        let text = match b.gate.resource() {
-            Some(_) => format!(
-                "  Bottleneck: {}, busy for {time} of {total} ({share:.0} %).",
-                b.name()
-            ),
-            None => format!(
-                "  Longest part: {}, {time} of {total} ({share:.0} %).",
-                b.name()
-            ),
-        };
-        let _ = writeln!(out, "{text}");
-    }
+    bottleneck(out, run, r, style);
     milestones(out, r, style);
+}
+
+/// What took the most time, with that time.
+fn bottleneck(out: &mut String, run: &RunView<'_>, r: &Restart, style: &Style) {
+    let gates = gate::bottleneck(run, r);
+    let Some(first) = gates.first() else {
+        return;
+    };
+    let title = match first.is_bottleneck() {
+        true => "Bottleneck",
+        false => "Longest part",
+    };
+    let (time, total) = (seconds(first.time), seconds(r.total()));
+    let percent = first.share * 100.0;
+    let mut text = format!(
+        "{title}: {}, {time} of {total} ({percent:.0} %)",
+        first.name
+    );
+    for other in &gates[1..] {
+        let (time, percent) = (seconds(other.time), other.share * 100.0);
+        let _ = write!(text, "; and {}, {time} ({percent:.0} %)", other.name);
+    }
+    text.push('.');
+    for line in words::wrap(&text, style.width - 2) {
+        let _ = writeln!(out, "  {line}");
+    }
 }
 
 /// `Restart 1 of JobSet train (Recreate, attempt 1): 126 s from the fault until every pod was ready`.
@@ -168,7 +181,7 @@ fn step(out: &mut String, r: &Restart, g: &Gated, style: &Style) {
     let bar = style.bar(begins, g.span.to.since(r.start), r.total(), BAR);
     let indent = 2 + 10 + 1 + 8 + 1 + 8 + 2 + BAR + 2;
     let room = style.width.saturating_sub(indent);
-    let what = words::wrap(&gate::with_pods(g.span.step.what, r.pods), room);
+    let what = words::wrap(&waits::with_pods(g.span.step.what, r.pods), room);
     let _ = writeln!(
         out,
         "  {:<10} {:>8} {:>8}  {}  {}",
@@ -182,7 +195,8 @@ fn step(out: &mut String, r: &Restart, g: &Gated, style: &Style) {
         let _ = writeln!(out, "{:indent$}{line}", "");
     }
     let arrow = if style.unicode { "← " } else { "< " };
-    let gate = words::wrap(&g.gate.text(), room.saturating_sub(2));
+    let gate = g.gate.as_ref().map(|gate| gate.text());
+    let gate = words::wrap(&gate.unwrap_or_default(), room.saturating_sub(2));
     for (i, line) in gate.iter().enumerate() {
         let lead = if i == 0 { arrow } else { "  " };
         let _ = writeln!(out, "{:indent$}{}", "", style.dim(&format!("{lead}{line}")));

@@ -3,10 +3,9 @@
 use crate::base::*;
 use crate::metrics::RunView;
 use crate::metrics::restart::{Cause, CauseKind};
-use crate::record::Names;
 use crate::spec::{FaultAction, NodeRef, ObjectKind, UserRequest, Verb};
 
-pub use crate::metrics::gate::thousands;
+pub use crate::metrics::waits::thousands;
 
 /// `0.93 s`, `12.3 s`, `184 s`: three figures are what a reader can use.
 pub fn seconds(d: Duration) -> String {
@@ -66,11 +65,6 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines.iter().map(|l| l.replace('\u{a0}', " ")).collect()
 }
 
-/// The pod without its random suffix, as scenarios name it.
-pub fn pod_place(names: &Names, job: JobId, index: u32) -> String {
-    format!("{}-{index}", names.job(job))
-}
-
 fn node_ref(node: &NodeRef) -> String {
     match (&node.name, &node.of_pod, &node.alias) {
         (Some(name), _, _) => format!("node {name}"),
@@ -106,6 +100,7 @@ pub fn fault(action: &FaultAction) -> String {
             let effect = taint.effect.as_str();
             format!("{} is tainted {}{value}:{effect}", node_ref(n), taint.key)
         }
+        NewNode(n) => format!("{} is replaced by a new one", node_ref(n)),
         SuspendJobSet(name) => format!("JobSet {name} is suspended"),
         ResumeJobSet(name) => format!("JobSet {name} is resumed"),
         DeleteJobSet(name) => format!("JobSet {name} is deleted"),
@@ -115,13 +110,9 @@ pub fn fault(action: &FaultAction) -> String {
 
 fn user_request(request: &UserRequest) -> String {
     let kind = match request.object.kind {
-        ObjectKind::JobSet => "JobSet",
-        ObjectKind::Job => "Job",
         ObjectKind::Pod => "pod",
         ObjectKind::Node => "node",
-        ObjectKind::Service => "Service",
-        ObjectKind::PersistentVolumeClaim => "PersistentVolumeClaim",
-        ObjectKind::Other => "object",
+        kind => kind.as_str(),
     };
     let what = match &request.verb {
         Verb::Patch { body, .. } => format!("patched with {body}"),
@@ -134,7 +125,7 @@ fn user_request(request: &UserRequest) -> String {
 
 /// What began a restart.
 pub fn cause(run: &RunView<'_>, cause: &Cause) -> String {
-    let pod = pod_place(run.names, cause.job, cause.index);
+    let pod = run.names.pod_place(cause.job, cause.index);
     match cause.kind {
         CauseKind::ContainerExited { exit_code } => {
             format!("the container of pod {pod} exited with code {exit_code}")

@@ -50,7 +50,7 @@ impl Version {
     }
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeatureGates {
     pub in_place_restart: bool,
     pub restart_job: bool,

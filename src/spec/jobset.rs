@@ -166,6 +166,12 @@ impl JobSetSpec {
             .map(|p| p.restart_strategy)
             .unwrap_or_default()
     }
+
+    /// Pods that it has when it runs.
+    pub fn pods(&self) -> u64 {
+        let of = |rj: &ReplicatedJob| u64::from(rj.replicas) * u64::from(rj.template.pods());
+        self.replicated_jobs.iter().map(of).sum()
+    }
 }
 
 impl JobSet {

@@ -6,6 +6,7 @@ pub mod job;
 pub mod jobset;
 pub mod objects;
 pub mod pod;
+pub mod request;
 pub mod scenario;
 pub mod timing;
 
@@ -15,5 +16,6 @@ pub use job::*;
 pub use jobset::*;
 pub use objects::*;
 pub use pod::*;
+pub use request::*;
 pub use scenario::*;
 pub use timing::*;

@@ -1,4 +1,6 @@
 //! Objects that somebody else than the modelled controllers makes: Nodes, Jobs and pods as the API server stores them.
+//!
+//! Must never read a text: `Decoders` are given by whoever can.
 
 use super::job::JobSpec;
 use super::jobset::JobSet;

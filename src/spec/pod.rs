@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodTemplate {
     pub labels: BTreeMap<String, String>,
     pub annotations: BTreeMap<String, String>,
     pub spec: PodSpec,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodSpec {
     pub restart_policy: RestartPolicy,
     /// API default 30.
@@ -34,7 +34,7 @@ pub enum RestartPolicy {
     Never,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Container {
     pub name: String,
     pub image: String,
@@ -55,7 +55,7 @@ pub enum ImagePullPolicy {
     Never,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ContainerRestartRule {
     pub action: ContainerRestartAction,
     pub operator_in: bool,

@@ -4,7 +4,9 @@ use super::cluster::Topology;
 use super::control_plane::ControlPlane;
 use super::control_plane::FeatureGates;
 use super::jobset::JobSet;
+use super::objects::Decoders;
 use super::pod::Taint;
+use super::request::UserRequest;
 use super::timing::Timing;
 use crate::base::Duration;
 use serde_json::Value;
@@ -17,18 +19,22 @@ pub struct Scenario {
     pub control_plane: ControlPlane,
     pub timing: Timing,
     pub jobsets: Vec<SubmittedJobSet>,
+    /// Objects that exist before the run begins, as the API server stores them, in order.
+    pub objects: Vec<Value>,
     /// First rule that matches a container run wins; none: it runs for ever.
     pub containers: Vec<ContainerRule>,
     pub faults: Vec<ScriptedFault>,
     /// The JobSet manager is restarted with other feature gates.
     pub gate_switches: Vec<GateSwitch>,
+    /// EXC-16b: the manager's role allows `pods/status`, so that its pod reconciler can delete followers.
+    pub manager_may_write_pod_status: bool,
     /// Runs although some pod could never be placed.
     pub admit_unplaceable: bool,
     /// Whether a provisioner binds every claim at once; without one, pods that mount a claim stay Pending.
     pub claims_bind: bool,
     pub ties: TieBreak,
-    /// How a stored JobSet is read after a user changed it.
-    pub decode: DecodeJobSet,
+    /// How stored objects are read: those of `objects`, those a user creates or changes.
+    pub decode: Decoders,
     pub stop: Stop,
     pub seed: u64,
 }
@@ -42,12 +48,11 @@ pub enum TieBreak {
     LastName,
 }
 
-/// A stored JobSet object → the typed one; the error says what is not modelled.
-pub type DecodeJobSet = fn(&Value) -> Result<JobSet, String>;
-
+/// The manager is stopped at `at` and is back, with these gates, `down_for` later.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct GateSwitch {
     pub at: Duration,
+    pub down_for: Duration,
     pub gates: FeatureGates,
 }
 
@@ -110,9 +115,17 @@ pub enum FaultTime {
 
 #[derive(Clone, Debug)]
 pub enum FaultAction {
-    ContainerExit { pod: String, exit_code: i32 },
-    DeletePod { pod: String, force: bool },
-    EvictPod { pod: String },
+    ContainerExit {
+        pod: String,
+        exit_code: i32,
+    },
+    DeletePod {
+        pod: String,
+        force: bool,
+    },
+    EvictPod {
+        pod: String,
+    },
     CrashNode(NodeRef),
     PartitionNode(NodeRef),
     ReturnNode(NodeRef),
@@ -121,58 +134,12 @@ pub enum FaultAction {
     UncordonNode(NodeRef),
     DrainNode(NodeRef),
     TaintNode(NodeRef, Taint),
+    /// A Node object of the same name, labels and allocatable as before, ready, with a live kubelet and no containers.
+    NewNode(NodeRef),
     SuspendJobSet(String),
     ResumeJobSet(String),
     DeleteJobSet(String),
     Request(UserRequest),
-}
-
-/// A request of a user to the API server, and what it is about.
-#[derive(Clone, Debug)]
-pub struct UserRequest {
-    pub object: ObjectName,
-    pub verb: Verb,
-}
-
-/// Pods go by their name without the random suffix.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ObjectName {
-    pub kind: ObjectKind,
-    pub name: String,
-}
-
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum ObjectKind {
-    JobSet,
-    Job,
-    Pod,
-    Node,
-    Service,
-    PersistentVolumeClaim,
-    /// Nothing the model has an object for.
-    Other,
-}
-
-#[derive(Clone, Debug)]
-pub enum Verb {
-    /// A merge patch (RFC 7386) of the object or of its status.
-    Patch { body: Value, status: bool },
-    /// POST. A JobSet is position `jobset` of the scenario's.
-    Create { jobset: Option<u32> },
-    Delete {
-        propagation: Propagation,
-        grace_s: Option<u32>,
-    },
-    /// GET; the answer holds these fields.
-    Show { fields: Vec<String> },
-}
-
-/// propagationPolicy of a DELETE.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Propagation {
-    Background,
-    Foreground,
-    Orphan,
 }
 
 /// A node by name, or the node of a pod; `alias` keeps it for later actions.

@@ -2,7 +2,8 @@
 
 use super::domain::Domains;
 use crate::base::*;
-use crate::spec::{IslandKind, NodePool, Taint, Topology};
+use crate::spec::{IslandKind, NodeObject, NodePool, Taint, Topology};
+use std::collections::BTreeMap;
 
 /// The label by which the node lifecycle controller groups nodes into failure zones.
 pub const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
@@ -20,6 +21,7 @@ pub struct Cluster {
     pub island_kinds: Vec<IslandKind>,
     pub zone: Vec<ZoneId>,
     pub zone_sizes: Vec<u32>,
+    zone_names: Vec<String>,
     /// Resources that some pod requests; the columns of `allocatable`.
     pub resources: Vec<String>,
     /// Thousandths, node-major.
@@ -28,6 +30,21 @@ pub struct Cluster {
     /// Millionths of the currency per accelerator and hour.
     pub price_micros_per_hour: Vec<u64>,
     pub currency: String,
+    /// Nodes that are not as described: created or changed during a run.
+    own: BTreeMap<NodeId, NodeObject>,
+    /// What `reset` goes back to; empty while nothing differs from it.
+    described: Option<Box<Described>>,
+}
+
+/// The columns that a changed node may change.
+#[derive(Clone, Debug)]
+struct Described {
+    nodes: usize,
+    zones: usize,
+    zone: Vec<ZoneId>,
+    zone_sizes: Vec<u32>,
+    allocatable: Vec<i64>,
+    accelerators: Vec<u32>,
 }
 
 #[derive(Copy, Clone, Debug, Default)]
@@ -47,7 +64,6 @@ impl Cluster {
             currency: topology.currency.clone(),
             ..Cluster::default()
         };
-        let mut zone_names: Vec<String> = Vec::new();
         for (p, pool) in topology.pools.iter().enumerate() {
             let mut place = Place {
                 pool: p as u32,
@@ -57,7 +73,7 @@ impl Cluster {
                 place.pool_number = pool_number;
                 for _ in 0..pool.islands {
                     for _ in 0..pool.nodes_per_island {
-                        c.push_node(pool, place, &mut zone_names);
+                        c.push_node(pool, place);
                         place.node_number += 1;
                     }
                     c.island_kinds.push(pool.island_kind);
@@ -68,7 +84,7 @@ impl Cluster {
         c
     }
 
-    fn push_node(&mut self, pool: &NodePool, place: Place, zone_names: &mut Vec<String>) {
+    fn push_node(&mut self, pool: &NodePool, place: Place) {
         let name = fill(&pool.name, place);
         let many =
             u64::from(pool.islands) * u64::from(pool.nodes_per_island) * u64::from(pool.count) > 1;
@@ -84,24 +100,13 @@ impl Cluster {
             .labels
             .get(ZONE_LABEL)
             .map_or(String::new(), |l| fill(l, place));
-        let at = zone_names
-            .iter()
-            .rposition(|z| *z == zone)
-            .unwrap_or_else(|| {
-                zone_names.push(zone);
-                self.zone_sizes.push(0);
-                zone_names.len() - 1
-            });
+        let at = self.zone_named(zone);
         self.zone.push(ZoneId(at as u32));
         self.zone_sizes[at] += 1;
         for resource in &self.resources {
-            let default = if resource == "pods" {
-                MAX_PODS_PER_NODE * 1000
-            } else {
-                0
-            };
-            self.allocatable
-                .push(pool.allocatable.get(resource).copied().unwrap_or(default));
+            let milli = pool.allocatable.get(resource).copied();
+            let default = default_allocatable(resource);
+            self.allocatable.push(milli.unwrap_or(default));
         }
         let accelerators = pool
             .allocatable
@@ -110,6 +115,111 @@ impl Cluster {
         self.accelerators.push(accelerators);
         let per = pool.price_per_node_hour * 1e6 / f64::from(accelerators.max(1));
         self.price_micros_per_hour.push(per as u64);
+    }
+
+    fn zone_named(&mut self, zone: String) -> usize {
+        let known = self.zone_names.iter().rposition(|z| *z == zone);
+        known.unwrap_or_else(|| {
+            self.zone_names.push(zone);
+            self.zone_sizes.push(0);
+            self.zone_names.len() - 1
+        })
+    }
+
+    /// Back to what was described.
+    pub fn reset(&mut self) {
+        self.own.clear();
+        let Some(described) = self.described.take() else {
+            return;
+        };
+        let nodes = described.nodes;
+        self.names.truncate(nodes);
+        self.place.truncate(nodes);
+        self.island.truncate(nodes);
+        self.price_micros_per_hour.truncate(nodes);
+        self.zone_names.truncate(described.zones);
+        self.zone = described.zone;
+        self.zone_sizes = described.zone_sizes;
+        self.allocatable = described.allocatable;
+        self.accelerators = described.accelerators;
+    }
+
+    fn remember(&mut self) {
+        if self.described.is_none() {
+            self.described = Some(Box::new(Described {
+                nodes: self.names.len(),
+                zones: self.zone_names.len(),
+                zone: self.zone.clone(),
+                zone_sizes: self.zone_sizes.clone(),
+                allocatable: self.allocatable.clone(),
+                accelerators: self.accelerators.clone(),
+            }));
+        }
+    }
+
+    /// A node that the description does not have. It is in no island and costs nothing.
+    pub fn push(&mut self, node: &NodeObject) -> NodeId {
+        self.remember();
+        let id = NodeId(self.names.len() as u32);
+        self.names.push(node.name.clone());
+        self.place.push(Place {
+            pool: u32::MAX,
+            ..Place::default()
+        });
+        self.island.push(IslandId::NONE);
+        self.zone.push(ZoneId::NONE);
+        self.allocatable
+            .resize(self.allocatable.len() + self.resources.len(), 0);
+        self.accelerators.push(0);
+        self.price_micros_per_hour.push(0);
+        self.change(id, node);
+        id
+    }
+
+    /// The node is from now on as `object` says, whatever its pool says.
+    pub fn change(&mut self, node: NodeId, object: &NodeObject) {
+        self.remember();
+        let columns = self.resources.len();
+        for (c, resource) in self.resources.iter().enumerate() {
+            let default = default_allocatable(resource);
+            let milli = object.allocatable.get(resource).copied();
+            self.allocatable[node.ix() * columns + c] = milli.unwrap_or(default);
+        }
+        let accelerators = object.allocatable.iter();
+        let accelerators = accelerators.filter(|(r, _)| self.is_accelerator(r));
+        let accelerators: i64 = accelerators.map(|(_, milli)| milli / 1000).sum();
+        self.accelerators[node.ix()] = accelerators.clamp(0, i64::from(u32::MAX)) as u32;
+        let old = self.zone[node.ix()];
+        if old.is_some() {
+            self.zone_sizes[old.ix()] -= 1;
+        }
+        let zone = object.labels.get(ZONE_LABEL).cloned().unwrap_or_default();
+        let zone = self.zone_named(zone);
+        self.zone_sizes[zone] += 1;
+        self.zone[node.ix()] = ZoneId(zone as u32);
+        self.own.insert(node, object.clone());
+    }
+
+    /// The node as an object of its own, for changing it.
+    pub fn object(&self, node: NodeId) -> NodeObject {
+        if let Some(own) = self.own.get(&node) {
+            return own.clone();
+        }
+        let place = self.place[node.ix()];
+        let pool = &self.pools[place.pool as usize];
+        let filled = pool.labels.iter().map(|(k, v)| (k.clone(), fill(v, place)));
+        let mut labels: BTreeMap<String, String> = filled.collect();
+        labels
+            .entry(HOSTNAME_LABEL.to_owned())
+            .or_insert_with(|| self.names[node.ix()].clone());
+        NodeObject {
+            name: self.names[node.ix()].clone(),
+            labels,
+            taints: pool.taints.clone(),
+            unschedulable: false,
+            allocatable: pool.allocatable.clone(),
+            features: pool.features.clone(),
+        }
     }
 
     pub fn len(&self) -> usize {
@@ -122,6 +232,9 @@ impl Cluster {
 
     /// The value of a node label.
     pub fn label(&self, node: NodeId, key: &str) -> Option<String> {
+        if let Some(own) = self.own.get(&node) {
+            return own.labels.get(key).cloned();
+        }
         let place = self.place[node.ix()];
         match self.pools[place.pool as usize].labels.get(key) {
             Some(value) => Some(fill(value, place)),
@@ -130,24 +243,39 @@ impl Cluster {
         }
     }
 
+    /// The taints it was described or created with, and those that a user gave it since.
     pub fn taints(&self, node: NodeId) -> &[Taint] {
+        if let Some(own) = self.own.get(&node) {
+            return &own.taints;
+        }
         &self.pools[self.place[node.ix()].pool as usize].taints
     }
 
     pub fn has_feature(&self, node: NodeId, feature: &str) -> bool {
+        if let Some(own) = self.own.get(&node) {
+            return own.features.iter().any(|f| f == feature);
+        }
         self.pools[self.place[node.ix()].pool as usize]
             .features
             .iter()
             .any(|f| f == feature)
     }
 
-    /// The entry of the topology a node belongs to: equal entries have equal labels up to the running numbers.
-    pub fn pool_entry(&self, node: NodeId) -> usize {
-        self.place[node.ix()].pool as usize
+    /// Whether units of a resource are accelerators in the ledger.
+    pub fn is_accelerator(&self, resource: &str) -> bool {
+        !resource.is_empty() && self.pools.iter().any(|p| p.accelerator == resource)
     }
 
     pub fn domains(&self, key: &str) -> Domains {
         Domains::build(self, key)
+    }
+}
+
+fn default_allocatable(resource: &str) -> i64 {
+    if resource == "pods" {
+        MAX_PODS_PER_NODE * 1000
+    } else {
+        0
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::build::Cluster;
 use crate::base::*;
+use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default)]
 pub struct Domains {
@@ -11,6 +12,7 @@ pub struct Domains {
     pub of: Vec<DomainId>,
     /// Nodes of each domain, ascending.
     pub nodes: Vec<Vec<NodeId>>,
+    index: BTreeMap<String, DomainId>,
 }
 
 impl Domains {
@@ -19,21 +21,43 @@ impl Domains {
             key: key.to_owned(),
             ..Domains::default()
         };
-        let mut index = std::collections::BTreeMap::new();
         for n in 0..cluster.len() {
-            let node = NodeId(n as u32);
-            let Some(value) = cluster.label(node, key) else {
-                d.of.push(DomainId::NONE);
-                continue;
-            };
-            let id = *index.entry(value.clone()).or_insert_with(|| {
-                d.values.push(value);
-                d.nodes.push(Vec::new());
-                DomainId(d.values.len() as u32 - 1)
-            });
-            d.of.push(id);
-            d.nodes[id.ix()].push(node);
+            d.place(cluster, NodeId(n as u32));
         }
         d
+    }
+
+    /// The node is in the domain that its label says now.
+    pub fn place(&mut self, cluster: &Cluster, node: NodeId) {
+        if self.of.len() <= node.ix() {
+            self.of.resize(node.ix() + 1, DomainId::NONE);
+        }
+        let id = match cluster.label(node, &self.key) {
+            Some(value) => self.value(value),
+            None => DomainId::NONE,
+        };
+        let old = std::mem::replace(&mut self.of[node.ix()], id);
+        if old == id {
+            return;
+        }
+        if old.is_some() {
+            self.nodes[old.ix()].retain(|n| *n != node);
+        }
+        if id.is_some() {
+            let members = &mut self.nodes[id.ix()];
+            let at = members.partition_point(|n| *n < node);
+            members.insert(at, node);
+        }
+    }
+
+    fn value(&mut self, value: String) -> DomainId {
+        if let Some(id) = self.index.get(&value) {
+            return *id;
+        }
+        let id = DomainId(self.values.len() as u32);
+        self.index.insert(value.clone(), id);
+        self.values.push(value);
+        self.nodes.push(Vec::new());
+        id
     }
 }

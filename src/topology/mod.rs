@@ -1,6 +1,6 @@
-//! The cluster as arrays: nodes, islands, zones, and the domains of every topology key in use. Frozen once built.
+//! The cluster as arrays: nodes, islands, zones, and the domains of every topology key in use.
 //!
-//! Must never change during a run, and never read a file.
+//! Only the store changes it during a run, node by node; must never read a file.
 
 pub mod build;
 pub mod domain;

@@ -44,9 +44,11 @@ pub fn compare(case: &Value, documents: &[Value]) -> Vec<Difference> {
         ("pods", render(&cluster.pods, children_compare::pod)),
     ];
     for (kind, own) in kinds {
+        let mut recorded = observed[kind].clone();
+        children_compare::generate_names(&mut recorded);
         found.extend(children_compare::compare(
             &format!("{path}: {kind}"),
-            &observed[kind],
+            &recorded,
             own,
         ));
     }

@@ -183,6 +183,20 @@ pub fn pod(pod: &Value) -> Value {
     json!({"metadata": metadata(pod), "spec": spec, "status": pod["status"]})
 }
 
+/// A generated name is its base, cut to 58 characters, and five random ones; a recording may not mask them all.
+pub fn generate_names(objects: &mut Value) {
+    for object in objects.as_array_mut().into_iter().flatten() {
+        let base = object["metadata"]["generateName"].as_str();
+        if let Some(base) = base.filter(|b| b.len() > GENERATED_BASE_MAX) {
+            let base: String = base.chars().take(GENERATED_BASE_MAX).collect();
+            object["metadata"]["name"] = json!(format!("{base}<rand>"));
+        }
+    }
+}
+
+/// `apiserver/pkg/storage/names`: maxGeneratedNameLength.
+const GENERATED_BASE_MAX: usize = 58;
+
 pub fn service(service: &Value) -> Value {
     let mut spec = service["spec"].clone();
     if let Some(spec) = spec.as_object_mut() {

@@ -38,14 +38,14 @@ impl Observer {
 }
 
 impl Sink for Observer {
-    fn record(&mut self, record: &Record, texts: &Texts) {
+    fn record(&mut self, record: &Record, names: &Names) {
         match self.kind {
-            Kind::Times => self.milestones.record(record, texts),
+            Kind::Times => self.milestones.record(record, names),
             Kind::Nodes => {
-                self.history.record(record, texts);
-                self.steps.record(record, texts);
+                self.history.record(record, names);
+                self.steps.record(record, names);
             }
-            _ => self.history.record(record, texts),
+            _ => self.history.record(record, names),
         }
     }
 }
@@ -70,7 +70,13 @@ pub fn compare(file: &str, recording: &Recording, run: Result<&Observed, NoRun>)
     let mut result = FileResult::new(file, recording.kind);
     result.about = recording.about.clone();
     match run {
-        Err(NoRun::NotSimulated(NotSimulated(reason))) => result.not_simulated = Some(reason),
+        Err(NoRun::NotSimulated(NotSimulated(reasons))) => {
+            result.not_simulated = reasons;
+            // An error that nobody measured must not look like none.
+            if recording.kind == Kind::Times {
+                result.restart = restart(recording, |_| None);
+            }
+        }
         Err(NoRun::Refused(reason)) if recording.kind == Kind::Times => {
             result.about = format!("{}; refused: {reason}", result.about);
             result.restart = restart(recording, |_| None);
@@ -194,10 +200,11 @@ mod tests {
             let record = Record {
                 seq: 0,
                 cause: NO_CAUSE,
+                ticket: NO_TICKET,
                 at: Time(ms * 1_000_000),
                 body,
             };
-            sink.record(&record, &Texts::default());
+            sink.record(&record, &Names::default());
         }
         Observed {
             outcome: RunOutcome {
@@ -261,14 +268,14 @@ mod tests {
         let r = example(|_| {});
         let refused = compare("f", &r, Err(NoRun::Refused("no".into())));
         assert_eq!(refused.differences.unwrap()[0].path, "jobSet");
-        let skipped = NoRun::NotSimulated(NotSimulated("action patch".into()));
-        let skipped = compare("f", &r, Err(skipped));
-        assert_eq!(
-            (skipped.differences, skipped.not_simulated.as_deref()),
-            (None, Some("action patch"))
-        );
+        let skipped = || NoRun::NotSimulated(NotSimulated(vec!["action patch".into()]));
+        let result = compare("f", &r, Err(skipped()));
+        assert_eq!(result.verdict(), Some(Verdict::NotSimulated));
+        assert_eq!(result.not_simulated, ["action patch"]);
         let r = times_recording(|_| {});
-        let refused = compare("f", &r, Err(NoRun::Refused("no".into())));
-        assert_eq!(refused.restart.unwrap().error(), -1.0);
+        for no_run in [NoRun::Refused("no".into()), skipped()] {
+            let result = compare("f", &r, Err(no_run));
+            assert_eq!(result.restart.unwrap().error(), -1.0);
+        }
     }
 }

@@ -6,7 +6,6 @@ use super::history::{History, State, condition_status};
 use super::mask::Mask;
 use super::recording::{RecordedReplicatedJobStatus, Recording, Status};
 use super::result::Difference;
-use super::surroundings;
 use crate::record::*;
 use serde_json::{Value, json};
 
@@ -320,9 +319,6 @@ fn compare_answers(recording: &Recording, history: &History, out: &mut Vec<Diffe
     for (i, answer) in recording.answers().into_iter().enumerate() {
         let Some(answer) = answer else { continue };
         let action = &recording.script.actions[i];
-        if surroundings::is_foreign(recording, action) {
-            continue;
-        }
         let found = history.faults.get(&(i as u32)).copied().unwrap_or(false);
         let simulated = history.answers.get(&(i as u32));
         let simulated = simulated.cloned().unwrap_or_default();
@@ -334,8 +330,10 @@ fn compare_answers(recording: &Recording, history: &History, out: &mut Vec<Diffe
                 (answer, simulated)
             }
             "suspend" | "resume" | "deleteJobSet" => (answer, simulated),
-            "deletePod" | "evictPod" if found => (answer, String::new()),
-            "deletePod" | "evictPod" => (answer, "no such pod".to_owned()),
+            "deletePod" | "forceDeletePod" | "evictPod" => match found {
+                true => (answer, String::new()),
+                false => (answer, "no such pod".to_owned()),
+            },
             // A node action answers with the node's name; the scheduler may have chosen another node.
             _ if found && answer.contains(' ') => (answer, "accepted".to_owned()),
             _ if !found && !answer.contains(' ') => (answer, "no such node".to_owned()),

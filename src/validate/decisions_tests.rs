@@ -40,8 +40,7 @@ fn names() -> Names {
             jobset: JobSetId(0),
             name: "js-w-0".into(),
             replicated_job: "w".into(),
-            job_index: 0,
-            pods: 2,
+            ..JobName::default()
         }],
         ..Names::default()
     }
@@ -112,23 +111,23 @@ fn outcome() -> RunOutcome {
 const NOT_FOUND: &str = "jobsets.jobset.x-k8s.io \"js\" not found";
 
 fn history(more: &[(u64, Body)]) -> History {
-    let mut texts = Texts::default();
+    let mut names = Names::default();
     let failed = condition(
         JobSetConditionType::Failed,
         true,
-        &mut texts,
+        &mut names,
         "ReachedMaxRestarts",
     );
     let event = Body::KubeEvent {
         object: ObjectRef::JobSet(JobSetId(0)),
         warning: true,
-        reason: texts.intern("ReachedMaxRestarts"),
-        message: texts.intern("m"),
+        reason: names.intern("ReachedMaxRestarts"),
+        message: names.intern("m"),
     };
     let mut records = vec![(3, counted(1)), (4, failed), (5, event), (6, event)];
-    texts.intern(NOT_FOUND);
+    names.intern(NOT_FOUND);
     records.extend_from_slice(more);
-    play(&texts, &records)
+    play(&names, &records)
 }
 
 fn paths(recording: &Recording, outcome: &RunOutcome, history: &History) -> Vec<String> {

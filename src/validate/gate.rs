@@ -100,15 +100,13 @@ impl Gate {
             )
         };
         let restart = || totals.restart.ok_or_else(nothing);
-        let different = |e: Option<super::result::Equal>| {
-            let e = e.unwrap_or_default();
-            (e.total - e.equal) as f64
-        };
+        let decisions = totals.decisions.unwrap_or_default();
+        let admission = totals.admission.unwrap_or_default();
         let value = match self.name {
             Name::RestartErrorP50 => restart()?.p50,
             Name::RestartErrorMax => restart()?.max,
-            Name::DecisionsDifferent => different(totals.decisions),
-            Name::AdmissionDifferent => different(totals.admission),
+            Name::DecisionsDifferent => (decisions.total() - decisions.equal) as f64,
+            Name::AdmissionDifferent => (admission.total - admission.equal) as f64,
         };
         let failed = match self.operator {
             Operator::AtLeast => value >= self.limit,
@@ -123,15 +121,17 @@ impl Gate {
 
 #[cfg(test)]
 mod tests {
-    use super::super::result::{Equal, RestartError};
+    use super::super::result::{RestartError, Verdicts};
     use super::*;
 
     #[test]
     fn gates_fail_when_their_expression_is_true() {
         let totals = Totals {
-            decisions: Some(Equal {
+            decisions: Some(Verdicts {
                 equal: 8,
-                total: 10,
+                other_play: 1,
+                not_simulated: 1,
+                ..Verdicts::default()
             }),
             restart: Some(RestartError {
                 p50: 0.04,

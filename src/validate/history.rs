@@ -82,7 +82,7 @@ pub fn condition_status(status: bool) -> &'static str {
 }
 
 impl Sink for History {
-    fn record(&mut self, record: &Record, texts: &Texts) {
+    fn record(&mut self, record: &Record, names: &Names) {
         let at = record.at;
         match record.body {
             Body::RestartCounted {
@@ -108,14 +108,14 @@ impl Sink for History {
                 status,
                 reason,
                 ..
-            } => self.condition(at, kind, status, texts.get(reason)),
+            } => self.condition(at, kind, status, names.text(reason)),
             Body::JobSetDeleted { jobset: JOBSET } => self.deleted_at = Some(at),
             Body::Fault { index, node, pod } => {
                 let found = node.is_some() || pod.is_some();
                 self.faults.insert(index, found);
             }
             Body::Answered { index, answer } => {
-                self.answers.insert(index, texts.get(answer).to_owned());
+                self.answers.insert(index, names.text(answer).to_owned());
             }
             Body::KubeEvent {
                 object: ObjectRef::JobSet(JOBSET),
@@ -123,7 +123,7 @@ impl Sink for History {
                 reason,
                 message,
             } => {
-                let (reason, message) = (texts.get(reason), texts.get(message));
+                let (reason, message) = (names.text(reason), names.text(message));
                 self.events
                     .insert((warning, reason.to_owned(), message.to_owned()));
             }
@@ -137,16 +137,17 @@ pub mod tests {
     use super::*;
     use crate::base::JobId;
 
-    pub fn play(texts: &Texts, records: &[(u64, Body)]) -> History {
+    pub fn play(names: &Names, records: &[(u64, Body)]) -> History {
         let mut history = History::default();
         for (seq, (ms, body)) in records.iter().enumerate() {
             let record = Record {
                 seq: seq as u32,
                 cause: NO_CAUSE,
+                ticket: NO_TICKET,
                 at: Time(ms * 1_000_000),
                 body: *body,
             };
-            history.record(&record, texts);
+            history.record(&record, names);
         }
         history
     }
@@ -154,15 +155,15 @@ pub mod tests {
     pub fn condition(
         kind: JobSetConditionType,
         status: bool,
-        texts: &mut Texts,
+        names: &mut Names,
         reason: &str,
     ) -> Body {
         Body::JobSetCondition {
             jobset: JOBSET,
             kind,
             status,
-            reason: texts.intern(reason),
-            message: texts.intern("message"),
+            reason: names.intern(reason),
+            message: names.intern("message"),
         }
     }
 
@@ -177,14 +178,14 @@ pub mod tests {
 
     #[test]
     fn records_of_one_instant_are_one_status_write() {
-        let mut texts = Texts::default();
+        let mut names = Names::default();
         let restarting = JobSetConditionType::RestartingJobSet;
-        let on = condition(restarting, true, &mut texts, "DefaultFailurePolicy");
-        let off = condition(restarting, false, &mut texts, "JobsReady");
+        let on = condition(restarting, true, &mut names, "DefaultFailurePolicy");
+        let off = condition(restarting, false, &mut names, "JobsReady");
         let failed = condition(
             JobSetConditionType::Failed,
             true,
-            &mut texts,
+            &mut names,
             "ReachedMaxRestarts",
         );
         let records = [
@@ -194,7 +195,7 @@ pub mod tests {
             (30, off),
             (40, failed),
         ];
-        let states = play(&texts, &records).states();
+        let states = play(&names, &records).states();
         let seen: Vec<(u32, usize, &str)> = states
             .iter()
             .map(|s| (s.restarts, s.conditions.len(), s.terminal_state.as_str()))

@@ -13,9 +13,11 @@ pub struct Mask {
 }
 
 impl Mask {
+    /// `names`: those of the run when it is over. A pod that no Job has made has no suffix.
     pub fn new(names: &Names) -> Mask {
+        let jobs = names.jobs.iter().filter(|j| !j.bare);
         Mask {
-            jobs: names.jobs.iter().map(|j| j.name.clone()).collect(),
+            jobs: jobs.map(|j| j.name.clone()).collect(),
             // The alphabet is the API server's (apimachinery, util/rand); the pattern is fixed, so it compiles.
             name: Regex::new(r"([a-z0-9.-]+)-([bcdfghjklmnpqrstvwxz2456789]{5})\b").ok(),
         }
@@ -55,8 +57,7 @@ mod tests {
             jobset: JobSetId(0),
             name: name.to_owned(),
             replicated_job: "w".to_owned(),
-            job_index: 0,
-            pods: 1,
+            ..JobName::default()
         };
         let names = Names {
             jobs: vec![job("js-w-0"), job("js-bcdfg-1")],

@@ -3,7 +3,7 @@
 //! Must never hold an expectation: it reports when things happened, in seconds after the failing pod's status was
 //! seen, or nothing. Only the first restart counts; what belongs to a second one is left out.
 
-use crate::base::{JobId, PodId, Time};
+use crate::base::{JobId, PodId, Time, row};
 use crate::record::*;
 use std::collections::BTreeMap;
 
@@ -97,10 +97,7 @@ impl Milestones {
     }
 
     fn remember(&mut self, pod: PodId, place: Place) {
-        if self.places.len() <= pod.ix() {
-            self.places.resize(pod.ix() + 1, None);
-        }
-        self.places[pod.ix()] = Some(place);
+        *row(&mut self.places, pod.ix()) = Some(place);
     }
 
     /// In place, the failing pod stays: its status is seen as not ready.
@@ -205,7 +202,7 @@ impl Milestones {
 }
 
 impl Sink for Milestones {
-    fn record(&mut self, record: &Record, _: &Texts) {
+    fn record(&mut self, record: &Record, _: &Names) {
         if self.over {
             return;
         }
@@ -244,10 +241,11 @@ mod tests {
             let record = Record {
                 seq: seq as u32,
                 cause: NO_CAUSE,
+                ticket: NO_TICKET,
                 at: Time(ms * 1_000_000),
                 body: *body,
             };
-            milestones.record(&record, &Texts::default());
+            milestones.record(&record, &Names::default());
         }
         milestones.seconds().into_iter().collect()
     }

@@ -12,6 +12,7 @@ mod children_cluster;
 mod children_compare;
 pub mod children_documents;
 mod children_schedule;
+mod clock;
 pub mod compare;
 pub mod decisions;
 #[cfg(test)]
@@ -31,6 +32,7 @@ mod rows;
 mod run_steps;
 pub mod scenario;
 mod script;
+mod script_requests;
 pub mod simulate;
 pub mod steps;
 mod surroundings;

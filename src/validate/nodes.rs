@@ -150,7 +150,12 @@ struct Context {
     abandoned: Vec<(String, f64)>,
     /// Alias of the node that each action is about.
     action_node: Vec<Option<String>>,
+    /// Whether an action can make the control plane mark a pod at once; silence and the Node object alone do not.
+    marks_pods: Vec<bool>,
 }
+
+/// Actions after which a pod on the node is marked later, by somebody's timer, or not at all.
+const MARK_NO_POD: [&str; 4] = ["crashNode", "partitionNode", "deleteNode", "newNode"];
 
 impl Context {
     fn new(recording: &Recording, recorded: &[Step]) -> Context {
@@ -177,6 +182,10 @@ impl Context {
             node_of,
             abandoned,
             action_node: actions.iter().map(|a| a.name.clone()).collect(),
+            marks_pods: actions
+                .iter()
+                .map(|a| !MARK_NO_POD.contains(&a.what.as_str()))
+                .collect(),
         }
     }
 
@@ -215,7 +224,7 @@ impl Context {
                 _ => false,
             },
             (Object::Pod { job, .. }, What::Deleting) => match &a.object {
-                Object::Action(_) => self.acts_on(a, b),
+                Object::Action(i) => self.marks_pods[*i] && self.acts_on(a, b),
                 Object::Node(_) => matches!(a.what, What::Tainted(_)) && self.acts_on(a, b),
                 Object::Job(other) => other == job && a.what != What::Created,
                 Object::Pod { job: other, .. } => other == job && a.what != What::Created,

@@ -16,13 +16,16 @@ pub fn json(files: &[FileResult], totals: &Totals) -> Value {
     let mut out = Map::new();
     let recordings: Vec<Value> = files.iter().map(file_json).collect();
     out.insert("recordings".to_owned(), Value::Array(recordings));
-    let mut count = |key: &str, equal: Option<Equal>| {
-        if let Some(e) = equal {
-            out.insert(key.to_owned(), json!({"equal": e.equal, "total": e.total}));
-        }
-    };
-    count("decisions", totals.decisions);
-    count("admission", totals.admission);
+    if let Some(all) = totals.decisions {
+        out.insert("decisions".to_owned(), verdicts(all));
+        let kinds = totals.kinds.iter();
+        let kinds = kinds.map(|(kind, of_kind)| ((*kind).to_owned(), verdicts(*of_kind)));
+        out.insert("kinds".to_owned(), Value::Object(kinds.collect()));
+    }
+    if let Some(e) = totals.admission {
+        let admission = json!({"equal": e.equal, "total": e.total});
+        out.insert("admission".to_owned(), admission);
+    }
     if let Some(e) = totals.restart {
         let error = json!({"p50": rounded(e.p50), "max": rounded(e.max)});
         out.insert("restart".to_owned(), json!({"error": error}));
@@ -30,20 +33,33 @@ pub fn json(files: &[FileResult], totals: &Totals) -> Value {
     Value::Object(out)
 }
 
+fn verdicts(v: Verdicts) -> Value {
+    json!({"equal": v.equal, "otherPlay": v.other_play, "different": v.different,
+        "notSimulated": v.not_simulated, "total": v.total()})
+}
+
+fn decisions_json(file: &FileResult, verdict: Verdict) -> Value {
+    let differences = file.differences.iter().flatten();
+    let list: Vec<Value> = differences.map(difference_json).collect();
+    let mut decisions = json!({"result": verdict.as_str(), "equal": verdict == Verdict::Equal});
+    if let Some(play) = &file.play {
+        decisions["play"] = json!(play);
+    }
+    match verdict {
+        Verdict::NotSimulated => decisions["notSimulated"] = json!(file.not_simulated),
+        _ => decisions["differences"] = json!(list),
+    }
+    decisions
+}
+
 fn file_json(file: &FileResult) -> Value {
     let mut out = Map::new();
     out.insert("file".to_owned(), json!(file.file));
     out.insert("kind".to_owned(), json!(file.kind.as_str()));
-    if let Some(reason) = &file.not_simulated {
-        out.insert("notSimulated".to_owned(), json!(reason));
-    }
-    if let Some(differences) = &file.differences {
-        let list: Vec<Value> = differences.iter().map(difference_json).collect();
-        let mut decisions = json!({"equal": list.is_empty(), "differences": list});
-        if let Some(play) = &file.play {
-            decisions["play"] = json!(play);
-        }
-        out.insert("decisions".to_owned(), decisions);
+    if let Some(verdict) = file.verdict() {
+        out.insert("decisions".to_owned(), decisions_json(file, verdict));
+    } else if !file.not_simulated.is_empty() {
+        out.insert("notSimulated".to_owned(), json!(file.not_simulated));
     }
     if let Some(a) = &file.admission {
         let list: Vec<Value> = a.differences.iter().map(difference_json).collect();
@@ -111,14 +127,16 @@ fn file_rows(file: &FileResult) -> Vec<[String; 5]> {
     let mut rows = Vec::new();
     let number = |n: Option<f64>| n.map_or(String::new(), |n| rounded(n).to_string());
     let text = |s: &str| s.to_owned();
-    if let Some(reason) = &file.not_simulated {
-        rows.push([
-            text("not simulated"),
-            reason.clone(),
-            text(""),
-            text(""),
-            text(""),
-        ]);
+    let empty = || [(); 3].map(|()| String::new());
+    let mut named = |section: &str, name: &str| {
+        let [recorded, simulated, difference] = empty();
+        rows.push([text(section), text(name), recorded, simulated, difference]);
+    };
+    for reason in &file.not_simulated {
+        named("not simulated", reason);
+    }
+    if let Some(play) = &file.play {
+        named("equal in another play", play);
     }
     let admission = file.admission.iter().flat_map(|a| &a.differences);
     for d in file.differences.iter().flatten().chain(admission) {
@@ -200,6 +218,11 @@ mod tests {
     fn json_has_the_documented_keys_and_no_others() {
         let mut decided = file(Kind::Decisions);
         decided.differences = Some(vec![Difference::new("status.restarts", 1, 0)]);
+        let mut skipped = file(Kind::Corner);
+        skipped.not_simulated = vec!["action patch".into(), "key x".into()];
+        let mut other = file(Kind::Nodes);
+        other.differences = decided.differences.clone();
+        other.play = Some("ties to the last name".into());
         let mut timed = file(Kind::Times);
         timed.restart = Some(restart(100.0, Some(103.1)));
         timed.milestones = vec![Milestone {
@@ -207,16 +230,26 @@ mod tests {
             recorded_s: Some(2.0),
             simulated_s: Some(2.5),
         }];
-        let files = [decided, timed];
+        let files = [decided, skipped, other, timed];
         assert_eq!(
             json(&files, &Totals::of(&files)),
             json!({"recordings": [
-                {"file": "decisions.json", "kind": "decisions", "decisions": {"equal": false,
+                {"file": "decisions.json", "kind": "decisions", "decisions": {"result": "different", "equal": false,
+                    "differences": [{"path": "status.restarts", "recorded": 1, "simulated": 0}]}},
+                {"file": "corner.json", "kind": "corner", "decisions": {"result": "notSimulated", "equal": false,
+                    "notSimulated": ["action patch", "key x"]}},
+                {"file": "nodes.json", "kind": "nodes", "decisions": {"result": "otherPlay", "equal": false,
+                    "play": "ties to the last name",
                     "differences": [{"path": "status.restarts", "recorded": 1, "simulated": 0}]}},
                 {"file": "times.json", "kind": "times",
                     "milestones": [{"name": "jobFailed", "recorded_s": 2.0, "simulated_s": 2.5}],
                     "restart": {"recorded_s": 100.0, "simulated_s": 103.1, "error": 0.031}}],
-                "decisions": {"equal": 0, "total": 1}, "restart": {"error": {"p50": 0.031, "max": 0.031}}})
+                "decisions": {"equal": 0, "otherPlay": 1, "different": 1, "notSimulated": 1, "total": 3},
+                "kinds": {
+                    "corner": {"equal": 0, "otherPlay": 0, "different": 0, "notSimulated": 1, "total": 1},
+                    "decisions": {"equal": 0, "otherPlay": 0, "different": 1, "notSimulated": 0, "total": 1},
+                    "nodes": {"equal": 0, "otherPlay": 1, "different": 0, "notSimulated": 0, "total": 1}},
+                "restart": {"error": {"p50": 0.031, "max": 0.031}}})
         );
         assert_eq!(json(&[], &Totals::default()), json!({"recordings": []}));
     }

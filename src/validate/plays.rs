@@ -4,9 +4,9 @@
 //!
 //! Must never vary anything that a recording does say, nor try so many plays that one would fit by accident.
 
+use super::clock::clock_phases;
 use super::recording::{Kind, Recording};
 use super::scenario::SEED;
-use super::surroundings;
 use crate::base::Duration;
 use crate::spec::TieBreak;
 use std::fmt;
@@ -23,17 +23,25 @@ pub struct Play {
     pub seed: u64,
 }
 
+impl Play {
+    /// Created at the beginning of a second.
+    pub const PLAIN: Play = Play {
+        clock_phase: Duration::ZERO,
+        ties: TieBreak::FirstName,
+        seed: SEED,
+    };
+}
+
 /// The plays of a recording, the plain one first.
 pub fn plays(recording: &Recording) -> Vec<Play> {
     let plain = |clock_phase| Play {
         clock_phase,
-        ties: TieBreak::FirstName,
-        seed: SEED,
+        ..Play::PLAIN
     };
     if !matches!(recording.kind, Kind::Decisions | Kind::Corner) {
-        return vec![plain(Duration::ZERO)];
+        return vec![Play::PLAIN];
     }
-    let phases = surroundings::clock_phases(recording);
+    let phases = clock_phases(recording);
     let first = plain(phases[0]);
     let mut plays: Vec<Play> = phases.into_iter().map(plain).collect();
     plays.push(Play {

@@ -1,10 +1,11 @@
 //! A recording of a real control plane (`jobset-sim/recording/v1`), typed.
 //!
-//! Must never decide what a recording means for a run or for a comparison. Keys it does not know are skipped, except
-//! in the script, where each one changes what was played; those are kept under `unknown`.
+//! Must never decide what a recording means for a run or for a comparison. Keys that it does not know may change what
+//! was played: they are kept under `unknown`.
 
 use super::rows::{LogEntry, Pods};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -24,6 +25,11 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether what was decided is compared, and not only how long it took.
+    pub fn has_decisions(self) -> bool {
+        matches!(self, Kind::Decisions | Kind::Corner | Kind::Nodes)
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             Kind::Decisions => "decisions",
@@ -54,6 +60,9 @@ pub struct Recording {
     pub milestones: Option<Milestones>,
     pub requests: Option<Requests>,
     pub played_for_ms: Option<u64>,
+    /// What existed before the JobSet, as it was created.
+    #[serde(default)]
+    pub objects: Vec<Value>,
     pub status: Option<Status>,
     #[serde(default)]
     pub deleted: bool,
@@ -67,6 +76,11 @@ pub struct Recording {
     pub pods: Pods,
     pub scored: Option<bool>,
     pub scored_up_to: Option<String>,
+    /// Read before the rest.
+    #[serde(default, rename = "schema")]
+    _schema: IgnoredAny,
+    #[serde(flatten)]
+    pub unknown: BTreeMap<String, Value>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -86,6 +100,26 @@ pub struct RecordedControlPlane {
     pub node_monitor_grace_period_s: Option<u64>,
     pub heartbeat_s: Option<u64>,
     pub api_latency_ms: Option<Latency>,
+    #[serde(default)]
+    pub gate_switches: Vec<RecordedGateSwitch>,
+    #[serde(default)]
+    pub manager_may_write_pod_status: bool,
+    /// The commit of JobSet; all recordings are of one.
+    #[serde(default, rename = "jobset")]
+    _jobset: IgnoredAny,
+    #[serde(flatten)]
+    pub unknown: BTreeMap<String, Value>,
+}
+
+/// The manager is stopped at `at_ms`, and back about 2 s later without the gates in `off`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordedGateSwitch {
+    pub at_ms: u64,
+    #[serde(default)]
+    pub off: Vec<String>,
+    #[serde(flatten)]
+    pub unknown: BTreeMap<String, Value>,
 }
 
 fn pods_per_node() -> u32 {
@@ -151,7 +185,7 @@ pub struct PodRule {
     pub term_ms: Option<u64>,
     /// Only this container ends with `exit`, the others with 0.
     pub container: Option<String>,
-    pub pod_fails: Option<Value>,
+    pub pod_fails: Option<bool>,
     pub barrier_ms: Option<u64>,
     #[serde(flatten)]
     pub unknown: BTreeMap<String, Value>,

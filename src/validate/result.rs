@@ -72,11 +72,11 @@ pub struct FileResult {
     pub file: String,
     pub kind: Kind,
     pub about: String,
-    /// Why this recording was not simulated; nothing else is filled in then.
-    pub not_simulated: Option<String>,
-    /// None: decisions are not compared for this kind.
+    /// Why this recording was not simulated; nothing is compared then.
+    pub not_simulated: Vec<String>,
+    /// Of the first play. None: not simulated, or decisions are not compared for this kind.
     pub differences: Option<Vec<Difference>>,
-    /// What of the unrecorded had to be as it was for equal decisions; absent if the plain play did.
+    /// What of the unrecorded had to be otherwise than in the first play for equal decisions.
     pub play: Option<String>,
     pub milestones: Vec<Milestone>,
     pub restart: Option<Restart>,
@@ -92,7 +92,7 @@ impl FileResult {
             file: file.to_owned(),
             kind,
             about: String::new(),
-            not_simulated: None,
+            not_simulated: Vec::new(),
             differences: None,
             play: None,
             milestones: Vec::new(),
@@ -100,6 +100,64 @@ impl FileResult {
             requests: Vec::new(),
             admission: None,
         }
+    }
+
+    /// What became of the decisions; None: they are not compared for this kind.
+    pub fn verdict(&self) -> Option<Verdict> {
+        if !self.kind.has_decisions() {
+            return None;
+        }
+        Some(match (&self.differences, &self.play) {
+            _ if !self.not_simulated.is_empty() => Verdict::NotSimulated,
+            (Some(differences), _) if differences.is_empty() => Verdict::Equal,
+            (_, Some(_)) => Verdict::OtherPlay,
+            _ => Verdict::Different,
+        })
+    }
+}
+
+/// What became of the decisions of one recording. Only the first is a success.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Equal,
+    /// Equal only in another play than the first.
+    OtherPlay,
+    Different,
+    NotSimulated,
+}
+
+impl Verdict {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Equal => "equal",
+            Verdict::OtherPlay => "otherPlay",
+            Verdict::Different => "different",
+            Verdict::NotSimulated => "notSimulated",
+        }
+    }
+}
+
+/// How many recordings there are of each verdict.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdicts {
+    pub equal: usize,
+    pub other_play: usize,
+    pub different: usize,
+    pub not_simulated: usize,
+}
+
+impl Verdicts {
+    pub fn total(self) -> usize {
+        self.equal + self.other_play + self.different + self.not_simulated
+    }
+
+    fn count(&mut self, verdict: Verdict) {
+        *match verdict {
+            Verdict::Equal => &mut self.equal,
+            Verdict::OtherPlay => &mut self.other_play,
+            Verdict::Different => &mut self.different,
+            Verdict::NotSimulated => &mut self.not_simulated,
+        } += 1;
     }
 }
 
@@ -113,7 +171,9 @@ pub struct Admission {
 /// Counts over all files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
-    pub decisions: Option<Equal>,
+    pub decisions: Option<Verdicts>,
+    /// The same by kind of recording.
+    pub kinds: BTreeMap<&'static str, Verdicts>,
     pub admission: Option<Equal>,
     /// Median and largest absolute error of the scored restarts.
     pub restart: Option<RestartError>,
@@ -139,13 +199,16 @@ impl Totals {
         let mut totals = Totals::default();
         let mut errors = Vec::new();
         for file in files {
-            if let Some(reason) = &file.not_simulated {
+            for reason in &file.not_simulated {
                 *totals.not_simulated.entry(reason.clone()).or_default() += 1;
             }
-            if let Some(differences) = &file.differences {
-                let count = totals.decisions.get_or_insert_default();
-                count.total += 1;
-                count.equal += usize::from(differences.is_empty());
+            if let Some(verdict) = file.verdict() {
+                totals.decisions.get_or_insert_default().count(verdict);
+                totals
+                    .kinds
+                    .entry(file.kind.as_str())
+                    .or_default()
+                    .count(verdict);
             }
             if let Some(admission) = &file.admission {
                 let count = totals.admission.get_or_insert_default();
@@ -223,15 +286,21 @@ pub mod tests {
     }
 
     #[test]
-    fn recordings_that_were_not_simulated_are_counted_apart() {
+    fn each_recording_has_one_of_four_verdicts() {
         let mut equal = file(Kind::Decisions);
         equal.differences = Some(Vec::new());
         let mut different = file(Kind::Decisions);
         different.differences = Some(vec![Difference::new("deleted", true, false)]);
+        let mut other = different.clone();
+        other.play = Some("created 0.50 s into a second".to_owned());
         let mut skipped = file(Kind::Corner);
-        skipped.not_simulated = Some("action patch".to_owned());
-        let totals = Totals::of(&[equal, different, skipped]);
-        assert_eq!(totals.decisions, Some(Equal { equal: 1, total: 2 }));
+        skipped.not_simulated = vec!["action patch".to_owned()];
+        let totals = Totals::of(&[equal, different, other, skipped]);
+        let all = totals.decisions.unwrap();
+        let each = (all.equal, all.other_play, all.different, all.not_simulated);
+        assert_eq!((each, all.total()), ((1, 1, 1, 1), 4));
+        assert_eq!(totals.kinds["corner"].not_simulated, 1);
+        assert_eq!(totals.kinds["decisions"].total(), 3);
         assert_eq!(
             totals.not_simulated,
             BTreeMap::from([("action patch".to_owned(), 1)])

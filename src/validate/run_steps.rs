@@ -26,7 +26,8 @@ pub struct RunSteps {
     /// Action index → node it acted on.
     acted_on: BTreeMap<u32, NodeId>,
     pods: BTreeMap<(PodId, u32), (JobId, u32, u32, u32)>,
-    tries: BTreeMap<(JobId, u32, u32), u32>,
+    /// By the Job's name: each of its objects may have an id of its own.
+    tries: BTreeMap<(String, u32, u32), u32>,
 }
 
 impl RunSteps {
@@ -63,15 +64,22 @@ impl RunSteps {
         self.steps.iter().filter_map(named).collect()
     }
 
-    fn pod_created(&mut self, pod: (PodId, u32), job: JobId, index: u32, attempt: u32) {
-        let nth = self.tries.entry((job, index, attempt)).or_default();
+    fn pod_created(
+        &mut self,
+        pod: (PodId, u32),
+        (job, name): (JobId, &str),
+        index: u32,
+        attempt: u32,
+    ) {
+        let key = (name.to_owned(), index, attempt);
+        let nth = self.tries.entry(key).or_default();
         self.pods.insert(pod, (job, index, attempt, *nth));
         *nth += 1;
     }
 }
 
 impl RunSteps {
-    fn node_step(&mut self, body: &Body, texts: &Texts) -> Option<(Subject, What)> {
+    fn node_step(&mut self, body: &Body, names: &Names) -> Option<(Subject, What)> {
         let (node, what) = match *body {
             Body::NodeState { node, ready } => {
                 let status = match ready {
@@ -88,7 +96,11 @@ impl RunSteps {
                 added,
             } if effect == TaintEffect::NoExecute as u8 => {
                 let view = self.nodes.entry(node).or_default();
-                (node, view.taint(texts.get(key), added))
+                (node, view.taint(names.text(key), added))
+            }
+            Body::NodeGone { node } => {
+                self.nodes.remove(&node);
+                return None;
             }
             _ => return None,
         };
@@ -108,7 +120,7 @@ impl RunSteps {
         Some((Subject::Job(job), what))
     }
 
-    fn pod_step(&mut self, body: &Body) -> Option<(Subject, What)> {
+    fn pod_step(&mut self, body: &Body, names: &Names) -> Option<(Subject, What)> {
         let (pod, incarnation, what) = match *body {
             Body::PodCreated {
                 pod,
@@ -117,6 +129,7 @@ impl RunSteps {
                 index,
                 attempt,
             } => {
+                let job = (job, names.job(job));
                 self.pod_created((pod, incarnation), job, index, attempt);
                 (pod, incarnation, What::Created)
             }
@@ -134,7 +147,7 @@ impl RunSteps {
 }
 
 impl Sink for RunSteps {
-    fn record(&mut self, record: &Record, texts: &Texts) {
+    fn record(&mut self, record: &Record, names: &Names) {
         if let Body::Fault { index, node, .. } = record.body {
             if node.is_some() {
                 self.acted_on.insert(index, node);
@@ -144,9 +157,9 @@ impl Sink for RunSteps {
             return;
         }
         let step = self
-            .node_step(&record.body, texts)
+            .node_step(&record.body, names)
             .or_else(|| Self::job_step(&record.body))
-            .or_else(|| self.pod_step(&record.body));
+            .or_else(|| self.pod_step(&record.body, names));
         if let Some((subject, what)) = step {
             self.steps.push((subject, what, record.at.seconds()));
         }
@@ -166,17 +179,16 @@ mod tests {
             j["script"]["actions"] =
                 json!([{"atMs": 5000, "do": "crashNode", "pod": "js-w-0-1", "name": "a"}]);
         });
-        let names = Names {
-            jobs: vec![names::JobName {
+        let mut names = Names {
+            jobs: vec![JobName {
                 jobset: JobSetId(0),
                 name: "js-w-0".into(),
                 replicated_job: "w".into(),
                 job_index: 0,
-                pods: 2,
+                ..JobName::default()
             }],
             ..Names::default()
         };
-        let mut texts = Texts::default();
         let taint = |effect, key| Body::NodeTaint {
             node: NodeId(3),
             key,
@@ -194,7 +206,7 @@ mod tests {
             index: 1,
             attempt: 0,
         };
-        let key = texts.intern("unreachable");
+        let key = names.intern("unreachable");
         let condition = Body::JobCondition {
             job: JobId(0),
             kind: JobConditionType::Failed,
@@ -226,10 +238,11 @@ mod tests {
                 &Record {
                     seq: 0,
                     cause: NO_CAUSE,
+                    ticket: NO_TICKET,
                     at,
                     body,
                 },
-                &texts,
+                &names,
             );
         }
         let steps = run.named(&recording, &names);

@@ -4,7 +4,7 @@
 //! `NotSimulated`, with the reason, so that it is counted apart instead of being compared with something else.
 
 use super::recording::{Kind, RecordedControlPlane, Recording};
-use super::script::{container_rule, fault};
+use super::script::{container_rule, faults};
 use super::surroundings;
 use super::topology::topology;
 use crate::base::Duration;
@@ -23,9 +23,9 @@ const LIMIT_WITHOUT_END: Duration = Duration::from_secs(2 * 3600);
 /// The seed of every run of `validate`: one recording, one history.
 pub const SEED: u64 = 1;
 
-/// Why a recording can not be simulated: a short phrase, the same for equal causes.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NotSimulated(pub String);
+/// Why a recording can not be simulated: short phrases, the same for equal causes, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotSimulated(pub Vec<String>);
 
 /// What the flags of the command change.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
@@ -48,14 +48,72 @@ pub fn scenario(
     defaults: &Defaults,
     overrides: &Overrides,
 ) -> Result<Scenario, NotSimulated> {
-    if let Some(key) = recording.script.unknown.keys().next() {
-        return Err(NotSimulated(format!("script key {key}")));
-    }
+    let mut reasons = unknown_keys(recording);
+    let (gates, gate_switches) = keep(surroundings::gates(recording), &mut reasons);
+    let objects = keep(surroundings::objects(recording, gates), &mut reasons);
+    let faults = keep(faults(recording), &mut reasons);
     let rules = recording.script.pods.iter().map(container_rule);
-    let faults = recording.script.actions.iter();
-    let mut created = 0;
-    let (gates, gate_switches) = surroundings::gates(recording)?;
-    let stop = match (recording.kind, recording.played_for_ms) {
+    let (rules, unknown): (Vec<_>, Vec<_>) = rules.partition(Result::is_ok);
+    reasons.extend(unknown.into_iter().filter_map(Result::err));
+    let kubernetes = version(&recording.control_plane.kubernetes);
+    reasons.extend(kubernetes.clone().err());
+    if !reasons.is_empty() {
+        reasons.sort();
+        reasons.dedup();
+        return Err(NotSimulated(reasons));
+    }
+    let mut control_plane = control_plane(
+        &recording.control_plane,
+        gates,
+        &defaults.control_plane,
+        overrides,
+    );
+    control_plane.kubernetes = kubernetes.unwrap_or(control_plane.kubernetes);
+    Ok(Scenario {
+        name: recording.name.clone(),
+        description: recording.about.clone(),
+        topology: topology(recording),
+        control_plane,
+        timing: timing(recording, &defaults.timing, overrides),
+        jobsets: Vec::new(),
+        objects,
+        containers: rules.into_iter().filter_map(Result::ok).collect(),
+        faults,
+        gate_switches,
+        manager_may_write_pod_status: recording.control_plane.manager_may_write_pod_status,
+        admit_unplaceable: true,
+        claims_bind: false,
+        ties: TieBreak::default(),
+        // `simulate` knows the readers.
+        decode: Decoders::NONE,
+        stop: stop(recording),
+        seed: SEED,
+    })
+}
+
+/// The value, or its default and the reasons why there is none.
+fn keep<T: Default>(value: Result<T, Vec<String>>, reasons: &mut Vec<String>) -> T {
+    value.unwrap_or_else(|found| {
+        reasons.extend(found);
+        T::default()
+    })
+}
+
+/// Keys of which nobody knows how they change what was played.
+fn unknown_keys(recording: &Recording) -> Vec<String> {
+    let places = [
+        ("", &recording.unknown),
+        ("controlPlane ", &recording.control_plane.unknown),
+        ("script ", &recording.script.unknown),
+    ];
+    let keys = places
+        .into_iter()
+        .flat_map(|(place, keys)| keys.keys().map(move |key| format!("{place}key {key}")));
+    keys.collect()
+}
+
+fn stop(recording: &Recording) -> Stop {
+    match (recording.kind, recording.played_for_ms) {
         (Kind::Times, _) | (_, None) => Stop {
             at: LIMIT_WITHOUT_END,
             when: StopWhen::Settled,
@@ -64,33 +122,7 @@ pub fn scenario(
             at: Duration::from_millis(ms),
             when: StopWhen::Time,
         },
-    };
-    Ok(Scenario {
-        name: recording.name.clone(),
-        description: recording.about.clone(),
-        topology: topology(recording),
-        control_plane: control_plane(
-            &recording.control_plane,
-            gates,
-            &defaults.control_plane,
-            overrides,
-        )?,
-        timing: timing(recording, &defaults.timing, overrides),
-        containers: rules.collect::<Result<_, _>>()?,
-        faults: faults
-            .map(|a| fault(a, recording.jobset_name(), &mut created))
-            .chain(surroundings::cordoned(recording).into_iter().map(Ok))
-            .collect::<Result<_, _>>()?,
-        jobsets: Vec::new(),
-        gate_switches,
-        admit_unplaceable: true,
-        claims_bind: false,
-        ties: TieBreak::default(),
-        // `simulate` knows the reader.
-        decode: |_| Err("no reader of JobSets".to_owned()),
-        stop,
-        seed: SEED,
-    })
+    }
 }
 
 fn control_plane(
@@ -98,10 +130,10 @@ fn control_plane(
     gates: FeatureGates,
     defaults: &ControlPlane,
     overrides: &Overrides,
-) -> Result<ControlPlane, NotSimulated> {
+) -> ControlPlane {
     let rate = |r: super::recording::Rate| ClientRate::new(r.qps, r.burst);
     let kcm = recorded.kube_controller_manager;
-    Ok(ControlPlane {
+    ControlPlane {
         preset: "recording".to_owned(),
         kube_controller_manager: rate(kcm),
         concurrent_job_syncs: kcm
@@ -110,22 +142,21 @@ fn control_plane(
         kube_scheduler: rate(recorded.kube_scheduler),
         jobset_manager: rate(recorded.jobset_manager),
         node_requests_per_s: overrides.node_requests_per_s.unwrap_or(NODE_REQUESTS_PER_S),
-        kubernetes: version(&recorded.kubernetes)?,
         feature_gates: gates,
         node_monitor_grace_period_s: recorded
             .node_monitor_grace_period_s
             .unwrap_or(defaults.node_monitor_grace_period_s),
         heartbeat_s: recorded.heartbeat_s.unwrap_or(defaults.heartbeat_s),
         ..defaults.clone()
-    })
+    }
 }
 
 /// `1.36.3` or `v1.36`: the minor version decides.
-fn version(text: &str) -> Result<Version, NotSimulated> {
+fn version(text: &str) -> Result<Version, String> {
     let mut parts = text.trim_start_matches('v').split('.');
     match (parts.next(), parts.next().and_then(|m| m.parse().ok())) {
         (Some("1"), Some(minor)) => Ok(Version::new(minor)),
-        _ => Err(NotSimulated(format!("Kubernetes version {text:?}"))),
+        _ => Err(format!("Kubernetes version {text:?}")),
     }
 }
 
@@ -238,8 +269,8 @@ pub mod tests {
     }
 
     #[test]
-    fn every_shared_recording_but_the_corner_cases_has_a_scenario() {
-        for folder in ["times", "nodes", "decisions"] {
+    fn every_shared_recording_has_a_scenario() {
+        for folder in ["times", "nodes", "decisions", "corner"] {
             let Some(files) = shared(folder) else { return };
             for (file, text) in files {
                 let s = plain(&read(&file, &text).unwrap(), Overrides::default());

@@ -105,8 +105,10 @@ impl NodeView {
 pub fn aliases(recording: &Recording) -> BTreeMap<String, String> {
     let answers = recording.answers();
     let actions = recording.script.actions.iter().zip(answers);
+    // An action on a pod answers nothing.
     actions
         .filter_map(|(action, node)| Some((node?.to_owned(), action.name.clone()?)))
+        .filter(|(node, _)| !node.is_empty())
         .collect()
 }
 
@@ -189,8 +191,12 @@ pub fn recorded(recording: &Recording) -> Vec<Step> {
     steps
 }
 
-/// `Ready=Unknown NodeStatusUnknown, key=value:NoExecute, …`; the Node object's end is the user's own action.
+/// `Ready=Unknown NodeStatusUnknown, key=value:NoExecute, …`; the Node object's end is the user's own action, and a
+/// later one of its name begins anew.
 fn node_changes(node: &mut NodeView, detail: &str) -> Vec<What> {
+    if detail == "gone" {
+        *node = NodeView::default();
+    }
     let mut parts = detail.split(", ");
     let ready = parts.next().and_then(|p| p.strip_prefix("Ready="));
     let Some(ready) = ready else {

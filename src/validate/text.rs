@@ -32,7 +32,7 @@ fn file_text(out: &mut String, file: &FileResult) {
         let _ = write!(title, ": {}", file.about);
     }
     line!(out, "{title}");
-    if let Some(reason) = &file.not_simulated {
+    for reason in &file.not_simulated {
         line!(out, "  not simulated: {reason}");
     }
     if let Some(differences) = &file.differences {
@@ -63,12 +63,14 @@ fn file_text(out: &mut String, file: &FileResult) {
 }
 
 fn differences_text(out: &mut String, differences: &[Difference], play: Option<&str>) {
-    match (differences.len(), play) {
-        (0, None) => line!(out, "  equal"),
-        // What no recording says had to be as it was (plays).
-        (0, Some(play)) => line!(out, "  equal, if {play}"),
-        (1, _) => line!(out, "  1 difference"),
-        (n, _) => line!(out, "  {n} differences"),
+    // What no recording says had to be as it was (plays).
+    if let Some(play) = play {
+        line!(out, "  equal only if {play}; as first played:");
+    }
+    match differences.len() {
+        0 => line!(out, "  equal"),
+        1 => line!(out, "  1 difference"),
+        n => line!(out, "  {n} differences"),
     }
     for d in differences.iter().take(SHOWN) {
         line!(out, "    {}", d.path);
@@ -141,8 +143,11 @@ fn requests_text(out: &mut String, requests: &[RequestDifference]) {
 
 fn totals_text(out: &mut String, totals: &Totals) {
     line!(out, "");
-    if let Some(e) = totals.decisions {
-        line!(out, "decisions: {} of {} equal", e.equal, e.total);
+    if let Some(all) = totals.decisions {
+        line!(out, "decisions: {}", verdicts(all));
+        for (kind, of_kind) in totals.kinds.iter().filter(|_| totals.kinds.len() > 1) {
+            line!(out, "  {kind}: {}", verdicts(*of_kind));
+        }
     }
     if let Some(e) = totals.admission {
         line!(out, "admission: {} of {} equal", e.equal, e.total);
@@ -156,13 +161,24 @@ fn totals_text(out: &mut String, totals: &Totals) {
             e.max * 100.0
         );
     }
-    let skipped: usize = totals.not_simulated.values().sum();
-    if skipped > 0 {
-        line!(out, "not simulated: {skipped}");
+    if !totals.not_simulated.is_empty() {
+        line!(out, "not simulated, by reason:");
         for (reason, n) in &totals.not_simulated {
             line!(out, "  {n} {reason}");
         }
     }
+}
+
+/// All four numbers, whatever they are: none of them may be taken for another.
+fn verdicts(v: Verdicts) -> String {
+    format!(
+        "{} of {} equal, {} only in another play, {} different, {} not simulated",
+        v.equal,
+        v.total(),
+        v.other_play,
+        v.different,
+        v.not_simulated
+    )
 }
 
 /// The reasons behind "not modelled", once per output.
@@ -226,14 +242,15 @@ mod tests {
         let mut decided = file(Kind::Decisions);
         decided.differences = Some((0..10).map(|i| Difference::new("events", i, "")).collect());
         let mut skipped = file(Kind::Corner);
-        skipped.not_simulated = Some("action patch".into());
+        skipped.not_simulated = vec!["action patch".into()];
         let files = [decided, skipped];
         let text = text(&files, &Totals::of(&files));
         for part in [
             "  10 differences\n",
             "      recorded   7\n      simulated  (empty)\n    and 2 more;",
             "corner.json (corner)\n  not simulated: action patch\n",
-            "decisions: 0 of 1 equal\nnot simulated: 1\n  1 action patch\n",
+            "decisions: 0 of 2 equal, 0 only in another play, 1 different, 1 not simulated\n  corner: 0 of 1 equal, ",
+            "not simulated, by reason:\n  1 action patch\n",
         ] {
             assert!(text.contains(part), "{part:?} in {text}");
         }

@@ -1,9 +1,9 @@
 //! The cluster of a recording as a `spec::Topology`.
 //!
-//! Must never know a recorded node by its name: the scheduler may choose another one in the run.
+//! Must never know a recorded node by its name: the scheduler may choose another one in the run. Nodes among `objects`
+//! are no part of it: they come with the other objects.
 
 use super::recording::{Kind, Recording};
-use super::surroundings;
 use crate::base::quantity::parse_milli;
 use crate::spec::*;
 use std::collections::BTreeMap;
@@ -42,11 +42,6 @@ pub fn topology(recording: &Recording) -> Topology {
     }
     if special > 0 {
         pools.extend(special_nodes(cp.pods_per_node));
-        for node in surroundings::own_nodes(recording) {
-            let mut pool = node_pool(String::new(), 1, BTreeMap::new(), cp.pods_per_node);
-            surroundings::dress(&mut pool, &node, recording);
-            pools.push(pool);
-        }
     }
     Topology {
         name: format!("recording {}", recording.name),

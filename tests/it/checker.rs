@@ -3,7 +3,7 @@
 
 use jobset_sim::base::*;
 use jobset_sim::record::*;
-use jobset_sim::spec::{AgentMode, Scenario};
+use jobset_sim::spec::{AgentMode, Kubelet, RestartStrategy, Scenario};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
@@ -20,10 +20,14 @@ struct Pod {
     finished: bool,
 }
 
+/// A row of the Jobs' names. Nothing is known of what no JobSet has made.
 #[derive(Clone, Default)]
 struct Job {
-    jobset: usize,
-    parallelism: u32,
+    jobset: Option<usize>,
+    /// None: of no JobSet.
+    parallelism: Option<u32>,
+    /// A pod that no Job has made: it has no Job to look at.
+    bare: bool,
     has_agent: bool,
     exclusive: Option<String>,
     exists: bool,
@@ -42,15 +46,22 @@ struct JobSet {
     flipped: Option<Time>,
     restarts: u32,
     counted: u32,
-    job_restarts: BTreeMap<u32, u32>,
+    /// By the name of the Job.
+    job_restarts: BTreeMap<String, u32>,
 }
 
+type Labels = BTreeMap<String, String>;
+
 pub struct Checker {
+    scenario: Scenario,
+    scaled_to: u32,
     pods: Vec<Pod>,
     jobs: Vec<Job>,
     jobsets: Vec<JobSet>,
-    /// Labels of each node.
-    nodes: Vec<BTreeMap<String, String>>,
+    /// Labels of each node of the topology, by name.
+    labels: BTreeMap<String, Labels>,
+    /// Names of the nodes that pods were bound to.
+    nodes: Vec<String>,
     nodes_gone: Vec<bool>,
     next: u32,
     now: Time,
@@ -62,31 +73,7 @@ pub struct Checker {
 }
 
 impl Checker {
-    pub fn new(scenario: &Scenario, names: &Names) -> Checker {
-        let real = matches!(scenario.timing.kubelet, jobset_sim::spec::Kubelet::Real(_));
-        let jobs = names.jobs.iter().map(|name| {
-            let jobset = &scenario.jobsets[name.jobset.ix()].jobset;
-            let rj = jobset
-                .spec
-                .replicated_jobs
-                .iter()
-                .find(|r| r.name == name.replicated_job)
-                .expect("a Job belongs to a replicatedJob");
-            let in_place =
-                jobset.spec.strategy() == jobset_sim::spec::RestartStrategy::InPlaceRestart;
-            let agent = rj.template.template.spec.agent_mode() != AgentMode::Absent;
-            let by_webhook = !jobset.uses_node_selector_strategy(rj);
-            Job {
-                jobset: name.jobset.ix(),
-                parallelism: rj.template.parallelism().max(scaled_to(scenario)),
-                has_agent: in_place && real && agent,
-                exclusive: jobset
-                    .exclusive_key(rj)
-                    .filter(|_| by_webhook)
-                    .map(str::to_owned),
-                ..Job::default()
-            }
-        });
+    pub fn new(scenario: &Scenario) -> Checker {
         let jobsets = scenario.jobsets.iter().map(|s| JobSet {
             max_restarts: s
                 .jobset
@@ -98,10 +85,13 @@ impl Checker {
         });
         Checker {
             pods: Vec::new(),
-            jobs: jobs.collect(),
+            jobs: Vec::new(),
             jobsets: jobsets.collect(),
-            nodes: labels(scenario),
-            nodes_gone: vec![false; names.nodes.len()],
+            labels: labels(scenario),
+            nodes: Vec::new(),
+            nodes_gone: Vec::new(),
+            scenario: scenario.clone(),
+            scaled_to: scaled_to(scenario),
             next: 0,
             now: Time::ZERO,
             ended: false,
@@ -125,6 +115,31 @@ impl Checker {
         self.ended
     }
 
+    /// What the scenario says of a Job, when it is created.
+    fn job_of(&self, job: JobId, names: &Names) -> Job {
+        let mut j = Job {
+            bare: names.is_bare(job),
+            ..Job::default()
+        };
+        let Some(id) = names.jobset_of(job) else {
+            return j;
+        };
+        let jobset = &self.scenario.jobsets[id.ix()].jobset;
+        let mut rjs = jobset.spec.replicated_jobs.iter();
+        let rj = rjs.find(|r| r.name == names.jobs[job.ix()].replicated_job);
+        let rj = rj.expect("a Job of a JobSet belongs to a replicatedJob");
+        let in_place = jobset.spec.strategy() == RestartStrategy::InPlaceRestart;
+        let agent = rj.template.template.spec.agent_mode() != AgentMode::Absent;
+        let real = matches!(self.scenario.timing.kubelet, Kubelet::Real(_));
+        let key = jobset.exclusive_key(rj);
+        let by_webhook = !jobset.uses_node_selector_strategy(rj);
+        j.jobset = Some(id.ix());
+        j.parallelism = Some(rj.template.parallelism().max(self.scaled_to));
+        j.has_agent = in_place && real && agent;
+        j.exclusive = key.filter(|_| by_webhook).map(str::to_owned);
+        j
+    }
+
     fn active(&self, job: usize) -> impl Iterator<Item = &Pod> {
         let pods = self.jobs[job].pods.iter().map(|p| &self.pods[*p]);
         pods.filter(|p| !p.deleting && !p.finished)
@@ -140,19 +155,17 @@ impl Checker {
     }
 
     fn pod_created(&mut self, pod: PodId, incarnation: u32, job: JobId, index: u32) {
-        if self.pods.len() <= pod.ix() {
-            self.pods.resize(pod.ix() + 1, Pod::default());
-        }
+        row(&mut self.pods, pod.ix());
         let j = &self.jobs[job.ix()];
-        assert!(j.exists, "a pod without its Job");
+        assert!(j.exists || j.bare, "a pod without its Job");
         assert!(!j.finished, "a pod of a finished Job");
         let others = self.active(job.ix());
         let indexes: Vec<u32> = others.map(|p| p.index).collect();
-        assert!(!indexes.contains(&index), "two active pods of one index");
-        assert!(
-            (indexes.len() as u32) < j.parallelism,
-            "more active pods than parallelism"
-        );
+        if let Some(parallelism) = j.parallelism {
+            let active = indexes.len() as u32;
+            assert!(!indexes.contains(&index), "two active pods of one index");
+            assert!(active < parallelism, "more active pods than parallelism");
+        }
         let p = &mut self.pods[pod.ix()];
         assert!(!p.exists, "the place is taken");
         assert_eq!(incarnation, p.incarnation + 1, "incarnations count up");
@@ -166,7 +179,8 @@ impl Checker {
         self.jobs[job.ix()].pods.push(pod.ix());
     }
 
-    fn pod_bound(&mut self, pod: PodId, incarnation: u32, node: NodeId) {
+    fn pod_bound(&mut self, pod: PodId, incarnation: u32, node: NodeId, names: &Names) {
+        names.node(node).clone_into(row(&mut self.nodes, node.ix()));
         let p = self.pod(pod, incarnation);
         assert!(p.node.is_none(), "bound twice");
         assert!(!p.deleting && !p.finished, "bound too late");
@@ -183,7 +197,11 @@ impl Checker {
         let Some(key) = &self.jobs[job].exclusive else {
             return;
         };
-        let domain = self.nodes[node.ix()].get(key);
+        // Nothing is known of nodes that are not in the topology.
+        let Some(labels) = self.labels.get(&self.nodes[node.ix()]) else {
+            return;
+        };
+        let domain = labels.get(key);
         assert!(domain.is_some(), "an exclusive pod outside every domain");
         for (other, j) in self.jobs.iter().enumerate() {
             if other == job || j.exclusive.as_ref() != Some(key) {
@@ -193,7 +211,10 @@ impl Checker {
                 let Some(at) = p.node.filter(|_| !p.finished) else {
                     continue;
                 };
-                let theirs = self.nodes[at as usize].get(key);
+                let Some(labels) = self.labels.get(&self.nodes[at as usize]) else {
+                    continue;
+                };
+                let theirs = labels.get(key);
                 assert_ne!(
                     theirs, domain,
                     "exclusive placement: Job {other} is in {theirs:?}, Job {job} goes to {domain:?}"
@@ -258,7 +279,7 @@ impl Checker {
         }
     }
 
-    fn check(&mut self, record: &Record) {
+    fn check(&mut self, record: &Record, names: &Names) {
         assert!(!self.ended, "a record after the end");
         assert_eq!(record.seq, self.next, "seq counts up");
         assert!(record.at >= self.now, "time runs backwards");
@@ -268,10 +289,10 @@ impl Checker {
         );
         self.next += 1;
         self.now = record.at;
-        self.body(&record.body);
+        self.body(&record.body, names);
     }
 
-    fn body(&mut self, body: &Body) {
+    fn body(&mut self, body: &Body, names: &Names) {
         use Body::*;
         match *body {
             JobSetCreated { jobset } => {
@@ -281,7 +302,7 @@ impl Checker {
             JobSetDeleted { jobset } => {
                 let js = &mut self.jobsets[jobset.ix()];
                 assert!(!std::mem::replace(&mut js.deleted, true), "deleted twice");
-                let mut own = self.jobs.iter().filter(|j| j.jobset == jobset.ix());
+                let mut own = self.jobs.iter().filter(|j| j.jobset == Some(jobset.ix()));
                 let before = self.acts_by_hand || !own.any(|j| j.exists);
                 assert!(before, "deleted before its Jobs");
             }
@@ -297,7 +318,10 @@ impl Checker {
                 restarts,
             } => {
                 let js = &mut self.jobsets[jobset.ix()];
-                let n = js.job_restarts.entry(job.0).or_default();
+                let n = js
+                    .job_restarts
+                    .entry(names.job(job).to_owned())
+                    .or_default();
                 assert_eq!(restarts, *n + 1, "restarts of a Job grow by one");
                 *n = restarts;
             }
@@ -314,11 +338,18 @@ impl Checker {
                 (js.all_ready, js.flipped) = (ready, Some(self.now));
             }
             JobCreated { job, .. } => {
-                let j = &mut self.jobs[job.ix()];
-                assert!(!j.exists, "the Job's name is taken");
-                (j.exists, j.deleting, j.finished) = (true, false, false);
+                let new = self.job_of(job, names);
                 // One that was asked for before the JobSet went is an orphan for the collector.
-                assert!(self.jobsets[j.jobset].created, "a Job without its JobSet");
+                let created = new.jobset.is_none_or(|js| self.jobsets[js].created);
+                assert!(created, "a Job without its JobSet");
+                let j = row(&mut self.jobs, job.ix());
+                assert!(!j.exists, "the Job's name is taken");
+                let pods = std::mem::take(&mut j.pods);
+                *j = Job {
+                    exists: true,
+                    pods,
+                    ..new
+                };
             }
             JobDeleting { job } => {
                 let j = &mut self.jobs[job.ix()];
@@ -327,7 +358,8 @@ impl Checker {
             JobGone { job } => {
                 let j = &mut self.jobs[job.ix()];
                 // Without its JobSet, or where a user says so, it goes in the background: at once, its pods later.
-                let background = self.jobsets[j.jobset].deleted || self.acts_by_hand;
+                let orphan = j.jobset.is_none_or(|js| self.jobsets[js].deleted);
+                let background = orphan || self.acts_by_hand;
                 assert!(
                     j.exists && (j.deleting || background),
                     "gone without having been deleted"
@@ -340,16 +372,16 @@ impl Checker {
             }
             JobCondition { job, kind, .. } => self.job_condition(job, kind),
             NodeGone { node } => {
-                let gone = &mut self.nodes_gone[node.ix()];
+                let gone = row(&mut self.nodes_gone, node.ix());
                 assert!(!std::mem::replace(gone, true), "a node went twice");
             }
             Fault { .. } => self.jobsets.iter_mut().for_each(|j| j.flipped = None),
             End { .. } => self.ended = true,
-            _ => self.pod_body(body),
+            _ => self.pod_body(body, names),
         }
     }
 
-    fn pod_body(&mut self, body: &Body) {
+    fn pod_body(&mut self, body: &Body, names: &Names) {
         use Body::*;
         match *body {
             PodCreated {
@@ -358,12 +390,17 @@ impl Checker {
                 job,
                 index,
                 ..
-            } => self.pod_created(pod, incarnation, job, index),
+            } => {
+                if names.is_bare(job) {
+                    *row(&mut self.jobs, job.ix()) = self.job_of(job, names);
+                }
+                self.pod_created(pod, incarnation, job, index);
+            }
             PodBound {
                 pod,
                 incarnation,
                 node,
-            } => self.pod_bound(pod, incarnation, node),
+            } => self.pod_bound(pod, incarnation, node, names),
             PodRunning { pod, incarnation } => {
                 let p = self.pod(pod, incarnation);
                 assert!(p.node.is_some() && !p.running && !p.finished, "runs");
@@ -415,14 +452,13 @@ impl Checker {
 }
 
 impl Sink for Checker {
-    fn record(&mut self, record: &Record, _: &Texts) {
+    fn record(&mut self, record: &Record, names: &Names) {
         self.records.push(*record);
-        self.check(record);
+        self.check(record, names);
     }
 }
 
-/// Labels of the nodes in the order of their ids.
-fn labels(scenario: &Scenario) -> Vec<BTreeMap<String, String>> {
+fn labels(scenario: &Scenario) -> BTreeMap<String, Labels> {
     let resources: Vec<String> = vec!["pods".to_owned()];
     let cluster = jobset_sim::topology::Cluster::build(&scenario.topology, &resources);
     let keys: Vec<String> = scenario
@@ -435,7 +471,8 @@ fn labels(scenario: &Scenario) -> Vec<BTreeMap<String, String>> {
         let value = |key: &String| Some((key.clone(), cluster.label(NodeId(node as u32), key)?));
         keys.iter().filter_map(value).collect()
     };
-    (0..cluster.len()).map(own).collect()
+    let all = cluster.names.iter().enumerate();
+    all.map(|(node, name)| (name.clone(), own(node))).collect()
 }
 
 /// The most pods at once that a patch of the script gives any Job.

@@ -26,9 +26,9 @@ fn read(path: &Path) -> Scenario {
 
 fn log(scenario: &Scenario) -> (String, Vec<u8>, RunOutcome) {
     let mut simulation = support::simulation(scenario);
-    let mut log = DecisionLog::new(simulation.names(), scenario);
+    let mut log = DecisionLog::new(scenario);
     let outcome = simulation.run(scenario.seed, 0, &mut log);
-    let (text, ndjson) = log.finish(&outcome);
+    let (text, ndjson) = log.finish(&outcome, simulation.names());
     (text, ndjson, outcome)
 }
 
@@ -135,7 +135,7 @@ fn watching_decisions_changes_no_record() {
         let mut simulation = support::simulation(&scenario);
         let mut plain = Keep::default();
         let unwatched = simulation.run(scenario.seed, 0, &mut plain);
-        let mut log = DecisionLog::new(simulation.names(), &scenario);
+        let mut log = DecisionLog::new(&scenario);
         let mut watched = (Keep::default(), &mut log as &mut dyn Sink);
         let outcome = simulation.run(scenario.seed, 0, &mut Both(&mut watched.0, watched.1));
         assert_eq!(outcome.digest, unwatched.digest, "{}", scenario.name);
@@ -146,9 +146,9 @@ fn watching_decisions_changes_no_record() {
 struct Both<'a>(&'a mut Keep, &'a mut dyn Sink);
 
 impl Sink for Both<'_> {
-    fn record(&mut self, record: &Record, texts: &Texts) {
-        self.0.record(record, texts);
-        self.1.record(record, texts);
+    fn record(&mut self, record: &Record, names: &Names) {
+        self.0.record(record, names);
+        self.1.record(record, names);
     }
 
     fn wants_decisions(&self) -> bool {
@@ -168,7 +168,7 @@ struct Watch {
 }
 
 impl Sink for Watch {
-    fn record(&mut self, record: &Record, _: &Texts) {
+    fn record(&mut self, record: &Record, _: &Names) {
         if let Body::RestartCounted {
             restarts, counted, ..
         } = record.body

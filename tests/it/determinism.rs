@@ -4,9 +4,9 @@
 
 use crate::support;
 use jobset_sim::base::*;
-use jobset_sim::engine::digest_of;
 use jobset_sim::engine::event::Event;
 use jobset_sim::engine::queue::EventQueue;
+use jobset_sim::record::digest::of_records as digest_of;
 use jobset_sim::record::*;
 use rayon::prelude::*;
 use std::fmt::Write;
@@ -109,8 +109,8 @@ fn the_digest_goes_red_if_two_records_of_one_instant_change_places() {
     let mut simulation = support::simulation(&scenario);
     let mut kept = Keep::default();
     let digest = simulation.run(scenario.seed, 0, &mut kept).digest;
-    let texts = simulation.texts();
-    assert_eq!(digest_of(&kept.0, texts), digest);
+    let names = simulation.names();
+    assert_eq!(digest_of(&kept.0, names), digest);
     let kind = |r: &Record| std::mem::discriminant(&r.body);
     let mut swapped = 0;
     for k in 1..kept.0.len() {
@@ -121,7 +121,7 @@ fn the_digest_goes_red_if_two_records_of_one_instant_change_places() {
         let mut broken = kept.0.clone();
         // What each record says stays; only who comes first is another.
         (broken[k - 1].body, broken[k].body) = (b.body, a.body);
-        assert_ne!(digest_of(&broken, texts), digest, "{a:?} {b:?}");
+        assert_ne!(digest_of(&broken, names), digest, "{a:?} {b:?}");
         swapped += 1;
     }
     assert!(swapped > 10, "only {swapped} pairs to swap");

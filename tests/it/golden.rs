@@ -16,7 +16,7 @@ fn log_of(name: &str) -> PathBuf {
 fn transcript(name: &str) -> String {
     let scenario = support::scenario(name, &[]);
     let mut simulation = support::simulation(&scenario);
-    let mut golden = Golden::new(simulation.names());
+    let mut golden = Golden::new();
     let outcome = simulation.run(scenario.seed, 0, &mut golden);
     golden.finish(&outcome)
 }

@@ -2,12 +2,11 @@
 //! program's events and bytes.
 
 use crate::{headline, support};
-use jobset_sim::engine::pods::Pods;
 use jobset_sim::record::Discard;
 use jobset_sim::spec::Scenario;
 
 /// 5 Jobs that fill the cluster. At 10 requests a second the token bucket decides, and constants do not show.
-fn scenario(nodes: u32) -> Scenario {
+pub fn scenario(nodes: u32) -> Scenario {
     let per_job = nodes / 5;
     let text = format!(
         "
@@ -88,10 +87,4 @@ fn a_restart_costs_the_same_per_pod_at_every_size() {
         assert!(flat(*seconds, costs[0].0), "{nodes} nodes: {costs:?}");
         assert!(flat(*events, costs[0].1), "{nodes} nodes: {costs:?}");
     }
-}
-
-#[test]
-fn a_pod_takes_at_most_256_bytes_of_hot_state() {
-    let bytes = Pods::BYTES_PER_POD;
-    assert!((1..=256).contains(&bytes), "{bytes}");
 }

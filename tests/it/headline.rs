@@ -18,7 +18,7 @@ struct Stopwatch {
 }
 
 impl Sink for Stopwatch {
-    fn record(&mut self, record: &Record, _: &Texts) {
+    fn record(&mut self, record: &Record, _: &Names) {
         match record.body {
             Body::Fault { .. } => self.fault = true,
             Body::ContainerExited { .. } if self.in_place && self.fault => {

@@ -8,7 +8,7 @@ fn check(scenario: &Scenario) {
     let mut simulation = support::simulation(scenario);
     simulation.paranoid(true);
     for replication in 0..3 {
-        let mut checker = Checker::new(scenario, simulation.names());
+        let mut checker = Checker::new(scenario);
         let outcome = simulation.run(scenario.seed, replication, &mut checker);
         assert!(checker.ended(), "{}", scenario.name);
         assert_eq!(outcome.records as usize, checker.records.len());

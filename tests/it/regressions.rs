@@ -21,7 +21,7 @@ fn play(nodes: u32, rest: &str, jobset: &str) -> (RunOutcome, Vec<Record>) {
     let scenario = support::parse(&scenario, &jobset).unwrap_or_else(|e| panic!("{e}"));
     let mut simulation = support::simulation(&scenario);
     simulation.paranoid(true);
-    let mut checker = Checker::new(&scenario, simulation.names());
+    let mut checker = Checker::new(&scenario);
     let outcome = simulation.run(1, 0, &mut checker);
     (outcome, checker.records)
 }

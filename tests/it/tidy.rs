@@ -4,11 +4,11 @@ use crate::support::{files, root, scenario_names};
 use std::path::{Path, PathBuf};
 
 /// Top-level modules that each layer may use; `cli` and `main` may use everything.
-const LAYERS: [(&str, &[&str]); 15] = [
+const LAYERS: [(&str, &[&str]); 16] = [
     ("base", &[]),
     ("spec", &["base"]),
     ("record", &["base", "spec"]),
-    ("manifest", &["base", "spec", "admission"]),
+    ("manifest", &["base", "spec", "admission", "objects"]),
     ("topology", &["base", "spec"]),
     ("admission", &["base", "spec"]),
     ("objects", &["base", "spec", "admission"]),
@@ -27,12 +27,17 @@ const LAYERS: [(&str, &[&str]); 15] = [
     ("policy", &["base", "spec", "record"]),
     ("placement", &["base", "spec", "topology"]),
     (
+        "store",
+        &["base", "spec", "record", "topology", "placement", "policy"],
+    ),
+    (
         "engine",
         &[
             "base",
             "spec",
             "record",
             "topology",
+            "store",
             "policy",
             "placement",
             "admission",

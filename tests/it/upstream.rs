@@ -13,7 +13,7 @@ fn transcript(path: &Path) -> Result<String, String> {
     let scenario = loaded.scenario;
     let mut simulation =
         jobset_sim::engine::Simulation::new(&scenario).map_err(|e| e.join("; "))?;
-    let mut golden = Golden::new(simulation.names());
+    let mut golden = Golden::new();
     let outcome = simulation.run(scenario.seed, 0, &mut golden);
     Ok(golden.finish(&outcome))
 }

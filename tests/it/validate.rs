@@ -1,4 +1,4 @@
-//! The recordings of a real control plane, as far as they are simulated: restarts within 10 %, node cases equal.
+//! How long recorded restarts took: within 10 %, and 5 % in the median. `recordings` looks at what was decided.
 
 use crate::support;
 use jobset_sim::validate::read::read;
@@ -69,17 +69,4 @@ fn each_step_of_the_recorded_restart_of_5000_pods_is_met_within_five_percent() {
         compared >= 8,
         "only {compared} milestones up to lastPodCreated"
     );
-}
-
-#[test]
-fn every_recorded_node_case_is_decided_as_the_control_plane_did() {
-    for file in results("nodes") {
-        assert_eq!(file.not_simulated, None, "{}", file.file);
-        let differences = file.differences.as_deref();
-        assert!(
-            differences.is_some_and(<[_]>::is_empty),
-            "{}: {differences:#?}",
-            file.file
-        );
-    }
 }

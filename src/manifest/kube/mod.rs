@@ -7,10 +7,12 @@ pub mod inspect;
 mod job;
 mod jobset;
 mod pod;
+mod stored;
 mod validate;
 mod volumes;
 
 pub use pod::taint_effect;
+pub use stored::{stored_job, stored_node, stored_pod};
 
 use super::check::{Unmodelled, check};
 use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
@@ -236,6 +238,27 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// Objects of documents, those of lists one by one.
+pub fn unlisted(documents: Vec<Node>) -> Vec<Node> {
+    let mut objects = Vec::new();
+    for mut document in documents {
+        let text = |key: &str| document.get(key).and_then(Node::as_str).unwrap_or("");
+        let (kind, version) = (text("kind").to_owned(), text("apiVersion").to_owned());
+        let Some(kind) = kind.strip_suffix("List") else {
+            objects.push(document);
+            continue;
+        };
+        let mut items = document
+            .get("items")
+            .map_or(Vec::new(), |i| i.items().to_vec());
+        for item in &mut items {
+            adopt(item, &version, kind, &mut document);
+        }
+        objects.extend(unlisted(items));
+    }
+    objects
 }
 
 /// Items of a typed list (`JobSetList`) may leave out what the list says.

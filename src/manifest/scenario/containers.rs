@@ -67,8 +67,7 @@ fn rule(node: &Node, inputs: &Inputs, report: &mut Report) -> ContainerRule {
 fn selected<'a>(rule: &ContainerRule, inputs: &Inputs<'a>) -> Vec<&'a ReplicatedJob> {
     let wanted = |name: &str| rule.jobset.as_deref().is_none_or(|wanted| wanted == name);
     inputs
-        .jobsets
-        .iter()
+        .all_jobsets()
         .filter(|s| wanted(&s.jobset.name))
         .flat_map(|s| &s.jobset.spec.replicated_jobs)
         .collect()

@@ -1,10 +1,11 @@
 //! Names that one part of a scenario uses of another must exist; messages say which do.
 
-use super::generate;
+use super::objects::Others;
+use super::{generate, pod_names};
 use crate::manifest::diagnostic::{Diagnostic, Report};
 use crate::manifest::node::Node;
-use crate::manifest::topology::label_keys;
-use crate::spec::{JobSet, NodePool, ReplicatedJob, Scenario, SubmittedJobSet, Topology};
+use crate::spec::{JobSet, NodeObject, ReplicatedJob, Scenario, SubmittedJobSet, Topology};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Every node has it: its own name.
 const HOSTNAME: &str = "kubernetes.io/hostname";
@@ -14,12 +15,18 @@ const HOSTNAME: &str = "kubernetes.io/hostname";
 pub struct Inputs<'a> {
     pub topology: &'a Topology,
     pub jobsets: &'a [SubmittedJobSet],
+    pub others: &'a Others,
 }
 
-impl Inputs<'_> {
+impl<'a> Inputs<'a> {
+    /// JobSets of the scenario, among its other objects, and those that actions create.
+    pub fn all_jobsets(&self) -> impl Iterator<Item = &'a SubmittedJobSet> {
+        self.jobsets.iter().chain(&self.others.jobsets)
+    }
+
     pub fn jobset(&self, node: &Node, report: &mut Report) -> Option<String> {
         let name = node.as_str()?;
-        let known = || self.jobsets.iter().map(|s| s.jobset.name.as_str());
+        let known = || self.all_jobsets().map(|s| s.jobset.name.as_str());
         if known().any(|n| n == name) {
             return Some(name.to_owned());
         }
@@ -31,64 +38,108 @@ impl Inputs<'_> {
 
     pub fn node(&self, node: &Node, report: &mut Report) -> Option<()> {
         let name = node.as_str()?;
-        if generate::node_names(self.topology).any(|n| n == name) {
+        let others = self.others.nodes.iter().map(|n| n.name.clone());
+        let names = || others.clone().chain(generate::node_names(self.topology));
+        if names().any(|n| n == name) {
             return Some(());
         }
-        let examples: Vec<String> = generate::node_names(self.topology).take(3).collect();
+        let examples: Vec<String> = names().take(3).collect();
         let error = report.error(node.at, format!("there is no node {name:?}"));
         error.legal(format!("{}, ...", examples.join(", ")));
         None
     }
+
+    pub fn pod(&self, node: &Node, report: &mut Report) -> Option<String> {
+        let name = node.as_str()?;
+        if pod_names::exists(self.jobsets, name) || self.others.pod_exists(name) {
+            return Some(name.to_owned());
+        }
+        let mut known = vec![pod_names::describe(self.jobsets)];
+        known.extend(self.others.describe_pods());
+        let error = report.error(node.at, format!("there is no pod {name:?}"));
+        error.legal(known.join(", "));
+        None
+    }
+}
+
+/// What nodes have, at the start or once they are created.
+struct Cluster {
+    /// Key → values, running numbers not filled in.
+    labels: BTreeMap<String, Vec<String>>,
+    resources: BTreeSet<String>,
+}
+
+impl Cluster {
+    fn new(topology: &Topology, others: &[NodeObject]) -> Cluster {
+        let mut cluster = Cluster {
+            labels: BTreeMap::new(),
+            resources: BTreeSet::new(),
+        };
+        let pools = topology.pools.iter().map(|p| (&p.labels, &p.allocatable));
+        let nodes = others.iter().map(|n| (&n.labels, &n.allocatable));
+        for (labels, allocatable) in pools.chain(nodes) {
+            for (key, value) in labels {
+                let values = cluster.labels.entry(key.clone()).or_default();
+                values.push(value.clone());
+            }
+            cluster.resources.extend(allocatable.keys().cloned());
+        }
+        cluster
+    }
+
+    fn keys(&self) -> String {
+        let keys: Vec<&str> = self.labels.keys().map(String::as_str).collect();
+        keys.join(", ")
+    }
 }
 
 /// Labels, resources and topology keys of the JobSets exist in the cluster.
-pub fn check(scenario: &Scenario, found: &mut Vec<Diagnostic>) {
-    for submitted in &scenario.jobsets {
+pub fn check(scenario: &Scenario, others: &Others, found: &mut Vec<Diagnostic>) {
+    let cluster = Cluster::new(&scenario.topology, &others.nodes);
+    for submitted in scenario.jobsets.iter().chain(others.at_start()) {
         for job in &submitted.jobset.spec.replicated_jobs {
             let mut error = |message: String, legal: String| {
                 let mut error = Diagnostic::of_file(&submitted.source, message);
                 error.legal(legal);
                 found.push(error);
             };
-            topology_key(&submitted.jobset, job, &scenario.topology, &mut error);
-            selector(job, &scenario.topology, &mut error);
-            resources(job, &scenario.topology, &mut error);
+            topology_key(&submitted.jobset, job, &cluster, &mut error);
+            selector(job, &cluster, &mut error);
+            resources(job, &cluster, &mut error);
         }
     }
 }
 
 type Refuse<'f> = dyn FnMut(String, String) + 'f;
 
-fn topology_key(jobset: &JobSet, job: &ReplicatedJob, topology: &Topology, error: &mut Refuse) {
+fn topology_key(jobset: &JobSet, job: &ReplicatedJob, cluster: &Cluster, error: &mut Refuse) {
     let Some(key) = jobset.exclusive_key(job) else {
         return;
     };
-    let keys = label_keys(topology);
-    if key != HOSTNAME && !keys.iter().any(|k| k == key) {
+    if key != HOSTNAME && !cluster.labels.contains_key(key) {
         let message = format!(
             "replicatedJob {:?} has the exclusive-topology key {key:?}, which no node has as a label",
             job.name
         );
-        error(message, keys.join(", "));
+        error(message, cluster.keys());
     }
 }
 
-fn selector(job: &ReplicatedJob, topology: &Topology, error: &mut Refuse) {
+fn selector(job: &ReplicatedJob, cluster: &Cluster, error: &mut Refuse) {
     for (key, value) in &job.template.template.spec.node_selector {
         if key == HOSTNAME {
             continue;
         }
-        let values: Vec<&str> = topology
-            .pools
-            .iter()
-            .filter_map(|p: &NodePool| p.labels.get(key).map(String::as_str))
-            .collect();
         let what = format!("nodeSelector of replicatedJob {:?}", job.name);
-        if values.is_empty() {
-            let keys = label_keys(topology).join(", ");
-            error(format!("{what}: no node has the label {key:?}"), keys);
-        } else if !values.iter().any(|v| *v == value || v.contains('{')) {
-            let mut values = values;
+        let Some(values) = cluster.labels.get(key) else {
+            error(
+                format!("{what}: no node has the label {key:?}"),
+                cluster.keys(),
+            );
+            continue;
+        };
+        if !values.iter().any(|v| v == value || v.contains('{')) {
+            let mut values = values.clone();
             values.dedup();
             let message = format!("{what}: no node has the label {key:?} with the value {value:?}");
             error(message, values.join(", "));
@@ -96,21 +147,14 @@ fn selector(job: &ReplicatedJob, topology: &Topology, error: &mut Refuse) {
     }
 }
 
-fn resources(job: &ReplicatedJob, topology: &Topology, error: &mut Refuse) {
+fn resources(job: &ReplicatedJob, cluster: &Cluster, error: &mut Refuse) {
     for resource in job.template.template.spec.requests().keys() {
-        let has = |p: &NodePool| p.allocatable.contains_key(resource);
-        if !topology.pools.iter().any(has) {
+        if !cluster.resources.contains(resource) {
             let message = format!(
                 "replicatedJob {:?} requests {resource:?}, which no node has",
                 job.name
             );
-            let mut known: Vec<String> = topology
-                .pools
-                .iter()
-                .flat_map(|p| p.allocatable.keys().cloned())
-                .collect();
-            known.sort();
-            known.dedup();
+            let known: Vec<&str> = cluster.resources.iter().map(String::as_str).collect();
             error(message, known.join(", "));
         }
     }

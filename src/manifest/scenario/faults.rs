@@ -1,7 +1,7 @@
 //! `faults`: what happens when, to which object.
 
 use super::cross::Inputs;
-use super::{pod_names, requests};
+use super::requests;
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::{Node, Pos};
 use crate::manifest::shapes::scenario::ACTIONS;
@@ -122,17 +122,7 @@ fn node_action(
 }
 
 fn pod(body: &Node, inputs: &Inputs, report: &mut Report) -> Option<String> {
-    existing_pod(body.get("pod")?, inputs, report)
-}
-
-fn existing_pod(node: &Node, inputs: &Inputs, report: &mut Report) -> Option<String> {
-    let name = node.as_str()?;
-    if pod_names::exists(inputs.jobsets, name) {
-        return Some(name.to_owned());
-    }
-    let error = report.error(node.at, format!("there is no pod {name:?}"));
-    error.legal(pod_names::describe(inputs.jobsets));
-    None
+    inputs.pod(body.get("pod")?, report)
 }
 
 fn node_ref(
@@ -154,7 +144,7 @@ fn node_ref(
         }
         (Some(name), None) => inputs.node(name, report)?,
         (None, Some(pod)) => {
-            existing_pod(pod, inputs, report)?;
+            inputs.pod(pod, report)?;
         }
         (None, None) => return known_alias(body, reference, aliases, report),
     }

@@ -10,6 +10,8 @@ mod cross;
 mod faults;
 mod generate;
 mod jobsets;
+mod node_patch;
+mod objects;
 pub(super) mod pod_names;
 pub mod requests;
 mod timing;
@@ -25,6 +27,7 @@ use super::{files, read, topology, yaml};
 use crate::base::Duration;
 use crate::spec::{Scenario, Stop, StopWhen, SubmittedJobSet, Topology};
 use cross::Inputs;
+use objects::Others;
 
 const DEFAULT_STOP: Duration = Duration::from_secs(24 * 3_600);
 const DEFAULT_SEED: u64 = 1;
@@ -99,6 +102,8 @@ pub fn parse_scenario(
     }
     let topology = load_topology(&node, loader, &mut inputs, &mut report);
     let loaded = jobsets::load(&node, loader, &mut inputs, &mut report);
+    let others = objects::load(&node, loader, &mut inputs, &mut report);
+    check_names(&loaded.jobsets, &others, &mut report);
     if !report.is_clean() {
         return Err(Diagnostics(report.found));
     }
@@ -107,14 +112,16 @@ pub fn parse_scenario(
         text.unwrap_or("").to_owned()
     };
     let names = (metadata("name"), metadata("description"));
-    let scenario = assemble(&node, names, topology, loaded.jobsets, &mut report);
-    cross::check(&scenario, &mut report.found);
+    let scenario = assemble(&node, names, topology, loaded.jobsets, &others, &mut report);
+    cross::check(&scenario, &others, &mut report.found);
     report.finish()?;
+    let mut unmodelled = loaded.unmodelled;
+    unmodelled.extend(others.unmodelled);
     Ok(LoadedScenario {
         scenario,
         inputs,
         skipped: loaded.skipped,
-        unmodelled: loaded.unmodelled,
+        unmodelled,
     })
 }
 
@@ -159,8 +166,14 @@ pub fn scenario_from_manifests(
     }
     let topology = topology.unwrap_or_else(|| generate::topology(&submitted));
     let names = (submitted[0].jobset.name.clone(), String::new());
-    let scenario = assemble(&node, names, topology, submitted, &mut report);
-    cross::check(&scenario, &mut report.found);
+    let others = objects::load(
+        &node,
+        &|_| Err("cannot be read".to_owned()),
+        &mut Vec::new(),
+        &mut report,
+    );
+    let scenario = assemble(&node, names, topology, submitted, &others, &mut report);
+    cross::check(&scenario, &others, &mut report.found);
     report.finish()?;
     let inputs = match sets.is_empty() {
         true => Vec::new(),
@@ -172,6 +185,14 @@ pub fn scenario_from_manifests(
         skipped: manifests.skipped,
         unmodelled: manifests.unmodelled,
     })
+}
+
+/// A JobSet of `objects` must not have the name of one that is submitted.
+fn check_names(submitted: &[SubmittedJobSet], others: &Others, report: &mut Report) {
+    let all: Vec<SubmittedJobSet> = others.at_start().chain(submitted).cloned().collect();
+    if all.len() > submitted.len() {
+        jobsets::check_together(&all, report);
+    }
 }
 
 /// A file of another kind gets one error, not one for each of its fields.
@@ -226,17 +247,20 @@ fn assemble(
     (name, description): (String, String),
     topology: Topology,
     jobsets: Vec<SubmittedJobSet>,
+    others: &Others,
     report: &mut Report,
 ) -> Scenario {
     let inputs = Inputs {
         topology: &topology,
         jobsets: &jobsets,
+        others,
     };
     let containers = containers::read(node, &inputs, report);
     let (faults, created) = faults::read(node, &inputs, report);
     let stop = stop(node, &faults, &jobsets, report);
     let seed = read::integer(node, "seed").and_then(|s| u64::try_from(s).ok());
-    let control_plane = control_plane::read(node, &jobsets, report);
+    let at_start: Vec<SubmittedJobSet> = jobsets.iter().chain(others.at_start()).cloned().collect();
+    let control_plane = control_plane::read(node, &at_start, report);
     let mut jobsets = jobsets;
     jobsets.extend(created);
     Scenario {
@@ -246,13 +270,15 @@ fn assemble(
         timing: timing::read(node, report),
         topology,
         jobsets,
+        objects: others.objects.clone(),
         containers,
         faults: faults.into_iter().map(|(fault, _)| fault).collect(),
         gate_switches: Vec::new(),
+        manager_may_write_pod_status: false,
         admit_unplaceable: false,
         claims_bind: true,
         ties: crate::spec::TieBreak::default(),
-        decode: crate::manifest::stored_jobset,
+        decode: crate::manifest::DECODERS,
         stop,
         seed: seed.unwrap_or(DEFAULT_SEED),
     }

@@ -1,6 +1,6 @@
 //! Names of pods without their random suffix: `<jobset>-<replicatedJob>-<job index>[-<completion index>]`.
 
-use crate::spec::{CompletionMode, ReplicatedJob, SubmittedJobSet};
+use crate::spec::{CompletionMode, JobSpec, ReplicatedJob, SubmittedJobSet};
 
 /// Whether a pod of that name can exist.
 pub fn exists(jobsets: &[SubmittedJobSet], name: &str) -> bool {
@@ -29,17 +29,19 @@ fn indexes_exist(rest: &str, job: &ReplicatedJob) -> bool {
 }
 
 /// Written as Kubernetes writes it: no sign, no leading zeros.
-fn below(text: &str, count: u32) -> bool {
+pub fn below(text: &str, count: u32) -> bool {
     text.parse::<u32>()
         .is_ok_and(|i| i < count && i.to_string() == text)
 }
 
 /// Completion indexes of one Job.
 pub fn pods_of_job(job: &ReplicatedJob) -> u32 {
-    let template = &job.template;
-    template
-        .completions()
-        .unwrap_or_else(|| template.parallelism())
+    indexes(&job.template)
+}
+
+/// Completion indexes of a Job.
+pub fn indexes(job: &JobSpec) -> u32 {
+    job.completions().unwrap_or_else(|| job.parallelism())
 }
 
 /// All pod names in short: `train-workers-{0..4}-{0..999}`.
@@ -62,7 +64,7 @@ pub fn describe(jobsets: &[SubmittedJobSet]) -> String {
     names.join(", ")
 }
 
-fn range(count: u32) -> String {
+pub fn range(count: u32) -> String {
     match count {
         0 | 1 => "0".to_owned(),
         n => format!("{{0..{}}}", n - 1),

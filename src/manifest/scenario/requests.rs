@@ -3,22 +3,15 @@
 //! Must never judge a request as the server would; an object that does not exist then is answered at its time.
 
 use super::cross::Inputs;
+use super::node_patch::node_patch;
+use super::objects;
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::Node;
-use crate::manifest::{read, server};
+use crate::manifest::read;
 use crate::spec::{
     BY_SCRIPT, FaultAction, ObjectKind, ObjectName, Propagation, SubmittedJobSet, UserRequest, Verb,
 };
 use serde_json::json;
-
-const KINDS: [(&str, ObjectKind); 6] = [
-    ("JobSet", ObjectKind::JobSet),
-    ("Job", ObjectKind::Job),
-    ("Pod", ObjectKind::Pod),
-    ("Node", ObjectKind::Node),
-    ("Service", ObjectKind::Service),
-    ("PersistentVolumeClaim", ObjectKind::PersistentVolumeClaim),
-];
 
 /// Names of the kinds, for the table of shapes.
 pub const KIND_NAMES: &[&str] = &[
@@ -28,6 +21,9 @@ pub const KIND_NAMES: &[&str] = &[
     "Node",
     "Service",
     "PersistentVolumeClaim",
+    "PersistentVolume",
+    "PriorityClass",
+    "Namespace",
 ];
 
 /// The action; JobSets that it creates are added to `created`, after those of `jobSets`.
@@ -46,15 +42,21 @@ pub fn action(
             verb: verb(name, body),
         },
     };
-    if request.object.kind == ObjectKind::JobSet && created.is_empty() {
-        inputs.jobset(body.get("name")?, report)?;
+    match (request.object.kind, &request.verb) {
+        (ObjectKind::JobSet, _) => drop(inputs.jobset(body.get("name")?, report)?),
+        (ObjectKind::Node, verb) => {
+            inputs.node(body.get("name")?, report)?;
+            if let Verb::Patch { status, .. } = verb {
+                node_patch(body.get("merge")?, *status, report)?;
+            }
+        }
+        _ => {}
     }
     Some(FaultAction::Request(request))
 }
 
 fn object(body: &Node) -> Option<ObjectName> {
-    let kind = body.get("kind")?.as_str()?;
-    let kind = KINDS.iter().find(|(name, _)| *name == kind)?.1;
+    let kind = ObjectKind::of_kind(body.get("kind")?.as_str()?);
     let name = read::string(body, "name")?;
     Some(ObjectName { kind, name })
 }
@@ -97,36 +99,48 @@ fn job_condition(body: &Node) -> Option<UserRequest> {
     })
 }
 
-/// A JobSet written out in the scenario itself, posted at the fault's time.
+/// An object written out in the scenario itself, posted at the fault's time.
 fn create(
     body: &Node,
     inputs: &Inputs,
     created: &mut Vec<SubmittedJobSet>,
     report: &mut Report,
 ) -> Option<FaultAction> {
-    let object = body.get("jobSet")?;
-    let stored = server::stored(&object.to_json()).and_then(|o| crate::manifest::stored_jobset(&o));
-    let jobset = match stored {
-        Ok(jobset) => jobset,
-        Err(problem) => {
-            report.error(object.at, format!("the JobSet is refused: {problem}"));
+    let (object, kind) = match (body.get("object"), body.get("jobSet")) {
+        (Some(object), None) => (object, objects::kind_of(&object.to_json())),
+        (None, Some(object)) => (object, ObjectKind::JobSet),
+        (Some(_), Some(jobset)) => {
+            report.error(jobset.at, "create has either object or jobSet, not both");
+            return None;
+        }
+        (None, None) => {
+            let error = report.error(body.at, "create needs an object");
+            error.legal(format!(
+                "object: with one of the kinds {}",
+                KIND_NAMES.join(", ")
+            ));
             return None;
         }
     };
-    let name = jobset.name.clone();
-    let position = inputs.jobsets.len() + created.len();
-    created.push(SubmittedJobSet {
-        jobset,
-        submit_at: BY_SCRIPT,
-        source: format!("line {}", object.at.line),
-    });
-    Some(FaultAction::Request(UserRequest {
-        object: ObjectName {
-            kind: ObjectKind::JobSet,
-            name,
-        },
-        verb: Verb::Create {
+    let stored = objects::stored(object, kind, report)?;
+    let name = stored["metadata"]["name"].as_str().unwrap_or("").to_owned();
+    let mut verb = Verb::Create {
+        object: objects::posted(object, kind),
+        jobset: None,
+    };
+    if kind == ObjectKind::JobSet {
+        let jobset = crate::manifest::stored_jobset(&stored).ok()?;
+        let position = inputs.jobsets.len() + created.len();
+        created.push(SubmittedJobSet {
+            jobset,
+            submit_at: BY_SCRIPT,
+            source: format!("line {}", object.at.line),
+        });
+        verb = Verb::Create {
+            object: stored,
             jobset: u32::try_from(position).ok(),
-        },
-    }))
+        };
+    }
+    let object = ObjectName { kind, name };
+    Some(FaultAction::Request(UserRequest { object, verb }))
 }

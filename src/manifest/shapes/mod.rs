@@ -2,6 +2,7 @@
 
 mod job;
 pub mod jobset;
+pub mod objects;
 mod pod;
 pub mod scenario;
 mod timing;

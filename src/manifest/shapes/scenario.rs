@@ -1,5 +1,6 @@
 //! `kind: Scenario`.
 
+use super::objects::{CREATED, EXISTING};
 use super::pod::EFFECTS;
 use super::timing::TIMING;
 use super::topology::TOPOLOGY;
@@ -29,6 +30,11 @@ pub static SCENARIO: Object = Object {
             "what is submitted",
         )
         .required(),
+        field(
+            "objects",
+            Shape::List(&Shape::Kinds(&EXISTING)),
+            "what exists when the run begins: objects, or files of objects",
+        ),
         BODY[2],
         BODY[3],
         BODY[4],
@@ -278,7 +284,7 @@ static FAULT: Object = Object {
         field(
             ACTIONS[15],
             Shape::Object(&CREATE),
-            "a user's POST of a JobSet",
+            "a user's POST of any object",
         ),
         field(
             ACTIONS[16],
@@ -318,7 +324,10 @@ static PATCH: Object = Object {
 
 static CREATE: Object = Object {
     kind: "Create",
-    fields: &[field("jobSet", Shape::Any, "the whole object").required()],
+    fields: &[
+        field("object", Shape::Kinds(&CREATED), "the whole object"),
+        field("jobSet", Shape::Any, "the whole object, a JobSet"),
+    ],
 };
 
 static DELETE: Object = Object {

@@ -1,0 +1,283 @@
+//! Tests of numbers by name: what they are, that nothing but the name decides, that neighbors have nothing in common.
+
+use super::draws::{LINES, line_of};
+use super::*;
+use proptest::prelude::*;
+
+const PURPOSES: [Purpose; 3] = [Purpose::PodStart, Purpose::Burst, Purpose::Test];
+
+fn named(entity: u64, occurrence: u32, lane: u32) -> Draw {
+    Draw {
+        purpose: Purpose::Test,
+        entity: Key(entity),
+        occurrence,
+        lane,
+    }
+}
+
+/// The word as it is defined: a fresh generator, moved to the lane.
+fn defined(seed: u64, replication: u64, draw: Draw) -> u64 {
+    let parts = [seed, replication, draw.purpose as u64, draw.entity.0];
+    let key: Vec<u8> = parts.iter().flat_map(|p| p.to_le_bytes()).collect();
+    let mut rng = ChaCha8Rng::from_seed(key.try_into().unwrap());
+    rng.set_stream(u64::from(draw.occurrence));
+    rng.set_word_pos(2 * u128::from(draw.lane));
+    rng.next_u64()
+}
+
+#[test]
+fn the_words_are_the_words_of_chacha8() {
+    // Computed outside of this program from the description of the cipher: guards against a value-breaking release.
+    let mut draws = Draws::new(1, 2);
+    for (lane, word) in [
+        (0, 7015485999413349288),
+        (1, 14527007419255463768),
+        (8, 13219554940278102272),
+        (31, 6449625984465398868),
+        (32, 14386776456257695000),
+        (100, 14298999936781115097),
+        (u32::MAX, 13217055850159331663),
+    ] {
+        assert_eq!(draws.word(named(3, 4, lane)), word, "lane {lane}");
+    }
+    draws.reset(u64::MAX, u64::MAX - 1);
+    let far = Draw {
+        purpose: Purpose::PodStart,
+        entity: Key(u64::MAX - 2),
+        occurrence: u32::MAX,
+        lane: 5,
+    };
+    assert_eq!(draws.word(far), 3445198722869065120);
+}
+
+/// Names that meet in the cache often, and a few from everywhere.
+fn any_draw() -> impl Strategy<Value = Draw> {
+    let entity = prop_oneof![9 => 0..200u64, 1 => any::<u64>()];
+    let occurrence = prop_oneof![9 => 0..3u32, 1 => any::<u32>()];
+    let lane = prop_oneof![9 => 0..100u32, 1 => any::<u32>()];
+    let purpose = prop::sample::select(&PURPOSES[..]);
+    (purpose, entity, occurrence, lane).prop_map(|(purpose, entity, occurrence, lane)| Draw {
+        purpose,
+        entity: Key(entity),
+        occurrence,
+        lane,
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_number_is_the_same_in_whatever_order_numbers_are_asked_for(
+        seed in any::<u64>(),
+        replication in 0..3u64,
+        asked in prop::collection::vec(any_draw(), 1..300),
+    ) {
+        let mut draws = Draws::new(seed ^ 1, replication);
+        for &draw in asked.iter().rev() {
+            prop_assert_eq!(draws.word(draw), defined(seed ^ 1, replication, draw));
+        }
+        draws.reset(seed, replication);
+        for &draw in asked.iter().chain(asked.iter().rev()) {
+            prop_assert_eq!(draws.word(draw), defined(seed, replication, draw));
+        }
+    }
+}
+
+#[test]
+fn names_that_share_a_line_keep_their_own_words() {
+    let others: [fn(u32) -> Draw; 4] = [
+        |n| named(n.into(), 1, 0),
+        |n| named(7, n, 0),
+        |n| named(7, 1, n * 32),
+        |n| Draw {
+            purpose: Purpose::PodStart,
+            ..named(Key(1).and(n.into()).0, 1, 0)
+        },
+    ];
+    let mut draws = Draws::new(3, 0);
+    for (part, other) in others.iter().enumerate() {
+        // Purposes are too few to look among: here it is the entity that decides whether two of them meet.
+        let base = |n: u32| match part {
+            3 => named(Key(1).and(n.into()).0, 1, 0),
+            _ => named(7, 1, 0),
+        };
+        let meet = |n: &u32| base(*n) != other(*n) && line_of(base(*n)) == line_of(other(*n));
+        let mut met = 0;
+        for n in (0..50_000).filter(meet).take(5) {
+            for draw in [base(n), other(n), base(n)] {
+                assert_eq!(draws.word(draw), defined(3, 0, draw), "{draw:?}");
+            }
+            met += 1;
+        }
+        assert_eq!(met, 5, "part {part}");
+    }
+}
+
+#[test]
+fn each_part_of_a_name_decides() {
+    let base = named(7, 1, 0);
+    let others = [
+        Draw {
+            purpose: Purpose::PodStop,
+            ..base
+        },
+        named(8, 1, 0),
+        named(7, 2, 0),
+        named(7, 1, 1),
+        named(7, 1, 32),
+    ];
+    let mut draws = Draws::new(42, 0);
+    let word = draws.word(base);
+    for other in others {
+        assert_ne!(draws.word(other), word, "{other:?}");
+    }
+    for (seed, replication) in [(43, 0), (42, 1), (0, 42)] {
+        draws.reset(seed, replication);
+        assert_ne!(draws.word(base), word, "{seed} {replication}");
+    }
+}
+
+/// Counts pairs of neighbors in 16 × 16 fields: how evenly they fall is a chi-square of 255 degrees of freedom.
+fn assert_unrelated(what: &str, name: impl Fn(u32) -> Draw) {
+    let mut draws = Draws::new(5, 0);
+    let pairs = 1 << 16;
+    let mut counts = [0u32; 256];
+    let mut sum = 0.0;
+    let mut last = draws.uniform(name(0));
+    for n in 1..=pairs {
+        let next = draws.uniform(name(n));
+        counts[(last * 16.0) as usize * 16 + (next * 16.0) as usize] += 1;
+        sum += next;
+        last = next;
+    }
+    let expected = f64::from(pairs) / 256.0;
+    let off = |&c: &u32| (f64::from(c) - expected) * (f64::from(c) - expected) / expected;
+    let chi_square: f64 = counts.iter().map(off).sum();
+    // Five standard deviations of sqrt(2 · 255) to both sides: too even is no chance, either.
+    assert!((142.0..368.0).contains(&chi_square), "{what}: {chi_square}");
+    let mean = sum / f64::from(pairs);
+    assert!((mean - 0.5).abs() < 0.005, "{what}: mean {mean}");
+}
+
+#[test]
+fn neighbors_have_nothing_in_common() {
+    assert_unrelated("entities", |n| named(u64::from(n), 0, 0));
+    assert_unrelated("parts", |n| named(Key(1).and(u64::from(n)).0, 0, 0));
+    assert_unrelated("occurrences", |n| named(1, n, 0));
+    assert_unrelated("lanes", |n| named(1, 0, n));
+    assert_unrelated("batches", |n| named(1, 0, n * 32));
+    assert_unrelated("the same number of two occurrences", |n| {
+        named(1, n % 2, n / 2)
+    });
+    assert_unrelated("the same number of two purposes", |n| Draw {
+        purpose: PURPOSES[n as usize % 2],
+        ..named(1, 0, n / 2)
+    });
+}
+
+#[test]
+fn a_sample_grows_with_its_uniform_number() {
+    let mut draws = Draws::new(3, 0);
+    let mut lanes: Vec<u32> = (0..5_000).collect();
+    lanes.sort_by(|&a, &b| {
+        let (a, b) = (draws.uniform(named(1, 0, a)), draws.uniform(named(1, 0, b)));
+        a.total_cmp(&b)
+    });
+    for dist in [
+        Dist::fixed_ms(5),
+        Dist::Uniform {
+            low_s: 1.0,
+            high_s: 3.0,
+        },
+        Dist::Exponential { mean_s: 2.0 },
+        Dist::from_p50_p95(0.6, 1.4),
+        Dist::Weibull {
+            scale_s: 5.0,
+            shape: 0.7,
+        },
+    ] {
+        let sample = |&lane: &u32| draws.sample(named(1, 0, lane), &dist);
+        let samples: Vec<Duration> = lanes.iter().map(sample).collect();
+        assert!(samples.is_sorted(), "{dist:?}");
+        let varies = samples[0] < samples[samples.len() - 1];
+        assert_eq!(varies, !matches!(dist, Dist::Fixed(_)), "{dist:?}");
+    }
+}
+
+#[test]
+fn what_is_fixed_draws_nothing() {
+    let mut draws = Draws::new(3, 0);
+    assert_eq!(draws.filled_lines(), 0);
+    draws.sample(named(1, 0, 0), &Dist::fixed_ms(5));
+    assert_eq!(draws.filled_lines(), 0);
+    draws.sample(named(1, 0, 0), &Dist::Exponential { mean_s: 2.0 });
+    assert_eq!(draws.filled_lines(), 1);
+}
+
+#[test]
+fn neighboring_lanes_share_a_line_and_names_spread_over_all_lines() {
+    let mut draws = Draws::new(3, 0);
+    for lane in 0..32 {
+        draws.word(named(1, 0, lane));
+    }
+    assert_eq!(draws.filled_lines(), 1);
+    for name in [
+        |n: u32| named(n.into(), 0, 0),
+        |n: u32| named(Key::of("js-w-0").and(n.into()).0, 0, 0),
+        |n: u32| named(1, n, 0),
+        |n: u32| named(1, 0, n * 32),
+    ] {
+        draws.reset(3, 0);
+        for n in 0..4 * LINES as u32 {
+            draws.word(name(n));
+        }
+        let filled = draws.filled_lines();
+        assert!(filled > LINES * 9 / 10, "{filled} of {LINES}");
+    }
+}
+
+#[test]
+fn a_number_below_n_is_in_range_and_takes_every_value() {
+    let mut draws = Draws::new(3, 0);
+    let mut counts = [0; 7];
+    for lane in 0..7_000 {
+        counts[draws.below(named(1, 0, lane), 7) as usize] += 1;
+    }
+    assert!(counts.iter().all(|c| (850..1150).contains(c)), "{counts:?}");
+    assert_eq!(draws.below(named(1, 0, 0), 1), 0);
+    assert!(draws.below(named(1, 0, 0), u32::MAX) < u32::MAX);
+}
+
+#[test]
+fn a_shuffle_puts_every_item_everywhere_with_the_words_of_its_name() {
+    let mut draws = Draws::new(3, 0);
+    let mut counts = [[0; 5]; 5];
+    for occurrence in 0..5_000 {
+        let mut items = [0, 1, 2, 3, 4];
+        draws.shuffle(Purpose::Test, Key(1), occurrence, &mut items);
+        let mut seen = items;
+        seen.sort();
+        assert_eq!(seen, [0, 1, 2, 3, 4]);
+        for (place, &item) in items.iter().enumerate() {
+            counts[item][place] += 1;
+        }
+    }
+    let alike = counts.iter().flatten().all(|c| (850..1150).contains(c));
+    assert!(alike, "{counts:?}");
+
+    let mut two = ['a', 'b'];
+    draws.shuffle(Purpose::Test, Key(1), 0, &mut two);
+    let stays = draws.below(named(1, 0, 0), 2) == 1;
+    assert_eq!(two == ['a', 'b'], stays);
+    draws.shuffle::<u8>(Purpose::Test, Key(1), 0, &mut []);
+}
+
+#[test]
+fn the_mean_of_many_samples_is_the_mean_of_the_distribution() {
+    let mut draws = Draws::new(9, 0);
+    let dist = Dist::Exponential { mean_s: 3.0 };
+    let sum: f64 = (0..100_000)
+        .map(|lane| draws.sample(named(0, 0, lane), &dist).seconds())
+        .sum();
+    let mean = sum / 100_000.0;
+    assert!((mean - 3.0).abs() < 0.05, "{mean}");
+}

@@ -1,0 +1,74 @@
+//! Every Job object that a JobSet ever had, as it was last seen.
+
+use super::Accounting;
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::record::JobOutcome;
+use crate::store::Job;
+
+/// The restart-attempt label as it reads now.
+fn attempt_text(j: &Job) -> String {
+    const RESTART_ATTEMPT: &str = "jobset.sigs.k8s.io/restart-attempt";
+    let changed = j.relabelled.iter().find(|(key, _)| key == RESTART_ATTEMPT);
+    match changed {
+        None => j.restart_attempt.to_string(),
+        Some((_, text)) => text.clone().unwrap_or_default(),
+    }
+}
+
+impl Accounting {
+    /// A new Job object.
+    pub(super) fn remember(&mut self, ctx: &Ctx<'_>, job: JobId) {
+        let j = &ctx.store.jobs[job.ix()];
+        let outcome = JobOutcome {
+            job,
+            restart_attempt: j.restart_attempt.to_string(),
+            conditions: Vec::new(),
+            active: 0,
+            ready: 0,
+            succeeded: 0,
+            failed: 0,
+            exists: true,
+            suspended: j.suspended,
+        };
+        let jobset = j.jobset;
+        if let Some(js) = self.jobset(jobset) {
+            js.history.push(outcome);
+        }
+    }
+
+    /// Brings the newest entry of the Job up to date.
+    pub(super) fn write_history(&mut self, ctx: &Ctx<'_>, job: JobId, exists: bool) {
+        // While it lives the store has it; the end of the run writes it down.
+        if exists {
+            return;
+        }
+        self.settle(ctx, job, false);
+    }
+
+    /// The entries of Jobs that exist at the end of the run.
+    pub fn settle_history(&mut self, ctx: &Ctx<'_>) {
+        for job in (0..ctx.store.jobs.len() as u32).map(JobId) {
+            if ctx.store.jobs[job.ix()].exists {
+                self.settle(ctx, job, true);
+            }
+        }
+    }
+
+    fn settle(&mut self, ctx: &Ctx<'_>, job: JobId, exists: bool) {
+        let j = &ctx.store.jobs[job.ix()];
+        let Some(js) = self.jobset(j.jobset) else {
+            return;
+        };
+        if let Some(entry) = js.history.iter_mut().rev().find(|h| h.job == job) {
+            entry.restart_attempt = attempt_text(j);
+            entry.conditions = j.status.conditions.iter().map(|c| c.outcome()).collect();
+            entry.active = j.status.active;
+            entry.ready = j.status.ready;
+            entry.succeeded = j.status.succeeded;
+            entry.failed = j.status.failed;
+            entry.suspended = j.suspended;
+            entry.exists = exists;
+        }
+    }
+}

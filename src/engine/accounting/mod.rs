@@ -1,0 +1,243 @@
+//! The books that nobody in the cluster reads: which accelerators do what, when a JobSet as a whole is ready, and every
+//! Job object that ever existed.
+//!
+//! Watches everything, changes nothing but its own books and the records AllReady.
+
+mod history;
+mod ledger;
+mod readiness;
+#[cfg(test)]
+mod tests;
+
+use super::ctx::Ctx;
+use crate::base::*;
+use crate::record::{JobOutcome, LedgerCategory};
+use crate::store::{JobChange, JobSetChange, NodeChange, PodChange, What, flag};
+use ledger::LedgerBooks;
+
+#[derive(Default)]
+pub struct Accounting {
+    pub ledger: LedgerBooks,
+    pods: Vec<Pod>,
+    jobs: Vec<Job>,
+    jobsets: Vec<JobSet>,
+    nodes: Vec<Node>,
+    first_ready: bool,
+}
+
+/// What the books know of a pod.
+#[derive(Copy, Clone, Default)]
+struct Pod {
+    category: Option<LedgerCategory>,
+    ready: bool,
+    /// Ended well while the Job tracked it: the JobSet waits for one ready pod less.
+    success: bool,
+}
+
+#[derive(Copy, Clone, Default)]
+struct Job {
+    /// Pods of this Job object that succeeded.
+    successes: u32,
+    /// Pods the JobSet wants ready of it now.
+    wanted: u32,
+}
+
+#[derive(Default)]
+struct JobSet {
+    /// Pods that the stored spec wants; those of Jobs that do not exist count in full.
+    wanted: u64,
+    ready: u32,
+    all_ready: bool,
+    ever_ready: bool,
+    ready_accelerators: u64,
+    ready_rate: u64,
+    history: Vec<JobOutcome>,
+}
+
+#[derive(Copy, Clone, Default)]
+struct Node {
+    dead: bool,
+    unhealthy: bool,
+    /// In the books with so many accelerators of this price.
+    accelerators: u32,
+    rate: u64,
+}
+
+impl Accounting {
+    pub fn reset(&mut self, ctx: &mut Ctx<'_>) {
+        let cluster = &ctx.store.nodes.cluster;
+        self.ledger.reset(cluster);
+        self.pods.clear();
+        self.jobs.clear();
+        self.jobsets.clear();
+        self.jobsets
+            .resize_with(ctx.store.jobsets.len(), JobSet::default);
+        self.nodes.clear();
+        let prices = cluster.price_micros_per_hour.iter();
+        let nodes = cluster.accelerators.iter().zip(prices);
+        self.nodes.extend(nodes.map(|(&accelerators, &rate)| Node {
+            accelerators,
+            rate,
+            ..Node::default()
+        }));
+        self.first_ready = false;
+    }
+
+    pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
+        match what {
+            What::Pod(pod, change) => self.pod_changed(ctx, pod, change),
+            What::Job(job, change) => self.job_changed(ctx, job, change),
+            What::JobSet(jobset, change) => self.jobset_changed(ctx, jobset, change),
+            What::Node(node, change) => self.node_changed(ctx, node, change),
+            _ => {}
+        }
+    }
+
+    fn pod_changed(&mut self, ctx: &mut Ctx<'_>, pod: PodId, change: PodChange) {
+        use LedgerCategory::*;
+        match change {
+            PodChange::Created => self.new_pod(pod),
+            PodChange::Bound => self.set_category(ctx, pod, Some(Starting)),
+            PodChange::Ready => self.ready_changed(ctx, pod, true),
+            PodChange::NotReady => self.ready_changed(ctx, pod, false),
+            PodChange::Deleting => {
+                let ran = ctx.store.pods.phase[pod.ix()] != crate::store::Phase::Pending;
+                self.stops_counting(ctx, pod);
+                if ran && !ctx.store.pods.is_terminal(pod) && self.category(pod).is_some() {
+                    self.set_category(ctx, pod, Some(Terminating));
+                }
+            }
+            PodChange::Finished => {
+                self.pod_finished(ctx, pod);
+                self.set_category(ctx, pod, None);
+            }
+            PodChange::Gone => {
+                self.stops_counting(ctx, pod);
+                self.set_category(ctx, pod, None);
+            }
+            _ => {}
+        }
+    }
+
+    fn job_changed(&mut self, ctx: &mut Ctx<'_>, job: JobId, change: JobChange) {
+        match change {
+            JobChange::Created => {
+                self.remember(ctx, job);
+                *self.job(job) = Job::default();
+                self.wants_at_first(ctx, job);
+            }
+            JobChange::Gone => {
+                self.write_history(ctx, job, false);
+                self.forget_job(ctx, job);
+            }
+            JobChange::Status | JobChange::Spec => self.recount(ctx, job),
+            JobChange::Metadata | JobChange::Deleting => {}
+        }
+        if change != JobChange::Gone {
+            self.write_history(ctx, job, true);
+        }
+    }
+
+    fn jobset_changed(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId, change: JobSetChange) {
+        match change {
+            JobSetChange::Created | JobSetChange::Spec => self.jobset_wants(ctx, jobset),
+            JobSetChange::Status => self.jobset_ended(ctx, jobset),
+            _ => {}
+        }
+    }
+
+    fn node_changed(&mut self, ctx: &mut Ctx<'_>, node: NodeId, change: NodeChange) {
+        match change {
+            NodeChange::Created | NodeChange::Spec => self.node_counts(ctx, node),
+            NodeChange::Machine { dead } => self.nodes[node.ix()].dead = dead,
+            NodeChange::Condition | NodeChange::Gone => {}
+            NodeChange::Taints | NodeChange::Lease => return,
+        }
+        if change == NodeChange::Created {
+            // Another machine has its name.
+            self.nodes[node.ix()].dead = false;
+        }
+        self.judge_node(ctx, node);
+    }
+
+    fn pod(&mut self, pod: PodId) -> &mut Pod {
+        if self.pods.len() <= pod.ix() {
+            self.pods.resize(pod.ix() + 1, Pod::default());
+        }
+        &mut self.pods[pod.ix()]
+    }
+
+    fn job(&mut self, job: JobId) -> &mut Job {
+        if self.jobs.len() <= job.ix() {
+            self.jobs.resize(job.ix() + 1, Job::default());
+        }
+        &mut self.jobs[job.ix()]
+    }
+
+    fn jobset(&mut self, jobset: JobSetId) -> Option<&mut JobSet> {
+        if jobset.is_some() && self.jobsets.len() <= jobset.ix() {
+            self.jobsets.resize_with(jobset.ix() + 1, JobSet::default);
+        }
+        self.jobsets.get_mut(jobset.ix())
+    }
+
+    fn new_pod(&mut self, pod: PodId) {
+        let row = self.pod(pod);
+        assert!(row.category.is_none() && !row.ready, "the row was free");
+        *row = Pod::default();
+    }
+
+    fn category(&self, pod: PodId) -> Option<LedgerCategory> {
+        self.pods.get(pod.ix()).and_then(|p| p.category)
+    }
+
+    /// Whether every pod that the JobSet wants is ready, and whether that ever was so.
+    pub fn is_ready(&self, jobset: JobSetId) -> (bool, bool) {
+        let js = self.jobsets.get(jobset.ix());
+        js.map_or((false, false), |js| (js.all_ready, js.ever_ready))
+    }
+
+    pub fn wanted_pods(&self, jobset: JobSetId) -> u64 {
+        self.jobsets.get(jobset.ix()).map_or(0, |js| js.wanted)
+    }
+
+    /// Whether pods of the Job have succeeded.
+    pub fn has_successes(&self, job: JobId) -> bool {
+        self.jobs.get(job.ix()).is_some_and(|j| j.successes > 0)
+    }
+
+    /// Whether now, for the first time, every JobSet has been ready once.
+    pub fn take_first_ready(&mut self) -> bool {
+        std::mem::take(&mut self.first_ready)
+    }
+
+    pub fn take_history(&mut self, jobset: JobSetId) -> Vec<JobOutcome> {
+        self.jobset(jobset)
+            .map_or(Vec::new(), |js| std::mem::take(&mut js.history))
+    }
+
+    /// All books derived again (`--paranoid`, tests).
+    pub fn check(&self, ctx: &Ctx<'_>) {
+        for (i, js) in self.jobsets.iter().enumerate() {
+            let own = |p: &PodId| {
+                ctx.store.pods.exists(*p)
+                    && ctx.store.jobset_of(*p) == JobSetId(i as u32)
+                    && ctx.store.pods.has(*p, flag::READY)
+                    && ctx.store.pods.is_active(*p)
+            };
+            let rows = (0..ctx.store.pods.len() as u32).map(PodId);
+            let ready = rows.filter(own).count();
+            assert_eq!(
+                js.ready as usize, ready,
+                "ready pods of JobSet {i} at {}",
+                ctx.now
+            );
+        }
+        let installed: u64 = self.nodes.iter().map(|n| u64::from(n.accelerators)).sum();
+        let in_ledger: u64 = self.ledger.counts().iter().sum();
+        assert_eq!(
+            in_ledger, installed,
+            "accelerators in categories, installed"
+        );
+    }
+}

@@ -1,0 +1,194 @@
+//! When a JobSet as a whole is ready: the clock of a restart.
+
+use super::Accounting;
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::record::{Body, LedgerCategory};
+use crate::spec::{JobSpec, ReplicatedJob};
+use crate::store::{Phase, flag};
+
+impl Accounting {
+    /// What the JobSet wants ready: what the Jobs that exist want, for the others what its spec says.
+    pub(super) fn jobset_wants(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        let rjs = &ctx.store.jobsets[jobset.ix()].spec.spec.replicated_jobs;
+        let of_rj = |rj: &ReplicatedJob| u64::from(rj.replicas) * u64::from(rj.template.pods());
+        let mut wanted: u64 = rjs.iter().map(of_rj).sum();
+        for job in ctx.store.jobs_of(jobset) {
+            let of_spec = Self::of_spec(ctx, job);
+            if ctx.store.jobs[job.ix()].exists {
+                wanted = wanted + u64::from(self.job(job).wanted) - u64::from(of_spec);
+            } else {
+                self.job(job).wanted = of_spec;
+            }
+        }
+        if let Some(js) = self.jobset(jobset) {
+            js.wanted = wanted;
+        }
+        self.check_all_ready(ctx, jobset);
+    }
+
+    /// The share of a Job in `wanted` while it does not exist: what its JobSet's spec says of it.
+    fn of_spec(ctx: &Ctx<'_>, job: JobId) -> u32 {
+        let j = &ctx.store.jobs[job.ix()];
+        let spec = ctx.store.jobsets.get(j.jobset.ix()).map(|js| &js.spec.spec);
+        let rj = spec.and_then(|s| s.replicated_jobs.get(j.rj as usize));
+        rj.map_or(0, |rj| rj.template.pods())
+    }
+
+    /// A new Job object: its own spec counts instead of the JobSet's.
+    pub(super) fn wants_at_first(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+        self.job(job).wanted = Self::of_spec(ctx, job);
+        self.recount(ctx, job);
+    }
+
+    /// The Job object is gone: all of its pods are wanted again.
+    pub(super) fn forget_job(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+        self.job(job).successes = 0;
+        let wanted = Self::of_spec(ctx, job);
+        self.want(ctx, job, wanted);
+    }
+
+    /// What a Job wants may be another number now.
+    pub(super) fn recount(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+        if let Some(wanted) = self.wanted_of(ctx, job) {
+            self.want(ctx, job, wanted);
+        }
+    }
+
+    /// What a Job wants ready is min(parallelism, completions − succeeded): with more completions than parallelism the
+    /// next pod takes the place of one that succeeded.
+    fn wanted_of(&mut self, ctx: &Ctx<'_>, job: JobId) -> Option<u32> {
+        if !ctx.store.jobs[job.ix()].exists {
+            return None;
+        }
+        // A successPolicy may be met before all completions are.
+        let complete = apiserver::is_complete(ctx, job);
+        let successes = self.job(job).successes;
+        Some(match complete {
+            true => 0,
+            false => wanted_pods(ctx.store.job_spec(job), successes),
+        })
+    }
+
+    fn want(&mut self, ctx: &mut Ctx<'_>, job: JobId, wanted: u32) {
+        self.want_quietly(ctx, job, wanted);
+        let jobset = ctx.store.jobs[job.ix()].jobset;
+        self.check_all_ready(ctx, jobset);
+    }
+
+    fn want_quietly(&mut self, ctx: &Ctx<'_>, job: JobId, wanted: u32) {
+        let before = std::mem::replace(&mut self.job(job).wanted, wanted);
+        if let Some(js) = self.jobset(ctx.store.jobs[job.ix()].jobset) {
+            js.wanted = js.wanted + u64::from(wanted) - u64::from(before);
+        }
+    }
+
+    pub(super) fn ready_changed(&mut self, ctx: &mut Ctx<'_>, pod: PodId, ready: bool) {
+        if !ctx.store.pods.is_active(pod) || self.pod(pod).ready == ready {
+            return;
+        }
+        self.pod(pod).ready = ready;
+        let jobset = ctx.store.jobset_of(pod);
+        if let Some(js) = self.jobset(jobset) {
+            js.ready = if ready { js.ready + 1 } else { js.ready - 1 };
+        }
+        let category = match ready {
+            true => LedgerCategory::Waiting,
+            false => LedgerCategory::Starting,
+        };
+        self.set_category(ctx, pod, Some(category));
+        self.check_all_ready(ctx, jobset);
+    }
+
+    /// The pod is no longer active: it no longer counts as ready.
+    pub(super) fn stops_counting(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        if !std::mem::replace(&mut self.pod(pod).ready, false) {
+            return;
+        }
+        let jobset = ctx.store.jobset_of(pod);
+        if let Some(js) = self.jobset(jobset) {
+            js.ready -= 1;
+        }
+        self.check_all_ready(ctx, jobset);
+    }
+
+    pub(super) fn pod_finished(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let job = ctx.store.pods.job[pod.ix()];
+        let succeeded = ctx.store.pods.phase[pod.ix()] == Phase::Succeeded;
+        // One whose finalizer is off was deleted by a suspension, and its end is nobody's success (D-13).
+        let counts = succeeded && ctx.store.pods.has(pod, flag::FINALIZER);
+        if counts && !std::mem::replace(&mut self.pod(pod).success, true) {
+            // In one step with its readiness: the JobSet is as ready as before.
+            self.job(job).successes += 1;
+            if let Some(wanted) = self.wanted_of(ctx, job) {
+                self.want_quietly(ctx, job, wanted);
+            }
+        }
+        let jobset = ctx.store.jobset_of(pod);
+        if std::mem::replace(&mut self.pod(pod).ready, false)
+            && let Some(js) = self.jobset(jobset)
+        {
+            js.ready -= 1;
+        }
+        self.check_all_ready(ctx, jobset);
+    }
+
+    fn check_all_ready(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        let Some(row) = ctx.store.jobsets.get(jobset.ix()) else {
+            return;
+        };
+        let (ended, jobs) = (row.status.terminal_state.is_some(), &row.spec.spec);
+        let some = jobs
+            .replicated_jobs
+            .iter()
+            .any(|rj| rj.replicas > 0 && rj.template.pods() > 0);
+        let Some(js) = self.jobset(jobset) else {
+            return;
+        };
+        let ready = some && u64::from(js.ready) >= js.wanted;
+        if ready == js.all_ready || (ready && ended) {
+            return;
+        }
+        js.all_ready = ready;
+        let first = ready && !js.ever_ready;
+        js.ever_ready |= ready;
+        let (n, rate) = (js.ready_accelerators, js.ready_rate);
+        let (waiting, productive) = (LedgerCategory::Waiting, LedgerCategory::Productive);
+        let (from, to) = if ready {
+            (waiting, productive)
+        } else {
+            (productive, waiting)
+        };
+        self.ledger.transfer(ctx.now, n, rate, from, to);
+        ctx.emit(Body::AllReady { jobset, ready });
+        if first {
+            self.first_ready |= self.jobsets.iter().all(|js| js.ever_ready);
+        }
+    }
+
+    /// Completed or Failed: what still runs is no longer productive.
+    pub(super) fn jobset_ended(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        let ended = ctx.store.jobsets[jobset.ix()]
+            .status
+            .terminal_state
+            .is_some();
+        let Some(js) = self.jobset(jobset).filter(|js| ended && js.all_ready) else {
+            return;
+        };
+        js.all_ready = false;
+        let (n, rate) = (js.ready_accelerators, js.ready_rate);
+        let (from, to) = (LedgerCategory::Productive, LedgerCategory::Waiting);
+        self.ledger.transfer(ctx.now, n, rate, from, to);
+    }
+}
+
+/// Pods that a Job wants ready after so many successes.
+pub(super) fn wanted_pods(spec: &JobSpec, successes: u32) -> u32 {
+    let left = match spec.completions() {
+        Some(completions) => completions.saturating_sub(successes),
+        None if successes > 0 => 0,
+        None => u32::MAX,
+    };
+    left.min(spec.parallelism())
+}

@@ -1,0 +1,63 @@
+//! The books by themselves.
+
+use super::ledger::LedgerBooks;
+use super::readiness::wanted_pods;
+use crate::base::*;
+use crate::record::LedgerCategory;
+use crate::spec::JobSpec;
+
+#[test]
+fn a_job_wants_what_is_left_of_its_completions_and_at_most_its_parallelism() {
+    let spec = |parallelism, completions| JobSpec {
+        parallelism,
+        completions,
+        ..JobSpec::default()
+    };
+    for (name, spec, successes, wanted) in [
+        ("all of them", spec(Some(4), Some(4)), 0, 4),
+        ("one has succeeded", spec(Some(4), Some(4)), 1, 3),
+        ("the next one takes its place", spec(Some(2), Some(5)), 2, 2),
+        ("only one is left", spec(Some(2), Some(5)), 4, 1),
+        (
+            "a work queue that nobody has finished",
+            spec(Some(3), None),
+            0,
+            3,
+        ),
+        (
+            "a work queue that somebody has finished",
+            spec(Some(3), None),
+            1,
+            0,
+        ),
+        ("the API's default", spec(None, None), 0, 1),
+    ] {
+        assert_eq!(wanted_pods(&spec, successes), wanted, "{name}");
+    }
+}
+
+#[test]
+fn the_ledger_closes_when_accelerators_come_and_go() {
+    let mut ledger = LedgerBooks::default();
+    let second = |n: u64| Time::ZERO + Duration::from_secs(n);
+    ledger.install(second(0), 8, 5, false, true);
+    ledger.transfer(
+        second(2),
+        8,
+        40,
+        LedgerCategory::Idle,
+        LedgerCategory::Starting,
+    );
+    ledger.transfer(
+        second(5),
+        8,
+        40,
+        LedgerCategory::Starting,
+        LedgerCategory::Idle,
+    );
+    ledger.install(second(6), 4, 5, true, true);
+    ledger.install(second(9), 8, 5, false, false);
+    let closed = ledger.close(second(10), "USD");
+    let seconds = closed.accelerator_ns.map(|ns| ns / 1_000_000_000);
+    assert_eq!(seconds, [8 * 2 + 8 * 4, 8 * 3, 0, 0, 0, 4 * 4]);
+}

@@ -1,0 +1,341 @@
+//! Requests about Jobs: create, change, status, delete, and the end of the object.
+
+use super::note;
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::engine::requests::Answer;
+use crate::objects::{self, JobSlot};
+use crate::record::{Body, Call, JobConditionType};
+use crate::spec::*;
+use crate::store::{JobChange, JobCondition, JobStatus, What, agent_mode, on_labelled_nodes};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A Job as the JobSet manager posts it.
+pub struct NewChild {
+    pub job: JobId,
+    /// The JobSet as the manager's cache shows it, and the version of that spec.
+    pub from: Arc<JobSet>,
+    pub spec_version: u32,
+    pub restart_attempt: u32,
+    pub job_restart_attempt: u32,
+    pub suspended: bool,
+}
+
+fn job_changed(ctx: &mut Ctx<'_>, job: JobId, change: JobChange) {
+    ctx.store.write().jobs[job.ix()].version += 1;
+    note(ctx, What::Job(job, change));
+}
+
+/// POST of a child Job; the server's words if the name is taken or the Job is invalid (CRE-4, C-16, C-18).
+pub fn create_child(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(), String> {
+    let name = ctx.store.names.job(new.job).to_owned();
+    let namespace = ctx.store.namespace_of(new.job).to_owned();
+    if ctx.store.job_of_name(&namespace, &name).is_some() {
+        ctx.answered(Call::JobSetJobCreate, Answer::Conflict);
+        return Err(format!("jobs.batch {name:?} already exists"));
+    }
+    let (template, spec) = match child_spec(ctx, new) {
+        Ok(found) => found,
+        Err(refusal) => {
+            ctx.answered(Call::JobSetJobCreate, Answer::Invalid);
+            return Err(refusal);
+        }
+    };
+    ctx.answered(Call::JobSetJobCreate, Answer::Success);
+    let object = ctx.keeps_objects().then(|| posted(ctx, new)).flatten();
+    let j = &mut ctx.store.write().jobs[new.job.ix()];
+    j.clear();
+    (j.spec, j.template) = (spec, template);
+    j.suspended = new.suspended;
+    j.restart_attempt = new.restart_attempt;
+    j.job_restart_attempt = new.job_restart_attempt;
+    j.object = object.map(Arc::new);
+    appear(ctx, new.job);
+    Ok(())
+}
+
+/// The object exists from now on.
+fn appear(ctx: &mut Ctx<'_>, job: JobId) {
+    let j = &mut ctx.store.write().jobs[job.ix()];
+    j.exists = true;
+    j.incarnation += 1;
+    j.object_key = j.key.and(u64::from(j.incarnation));
+    let attempt = j.restart_attempt;
+    ctx.emit(Body::JobCreated { job, attempt });
+    job_changed(ctx, job, JobChange::Created);
+}
+
+fn posted(ctx: &Ctx<'_>, new: &NewChild) -> Option<Value> {
+    let j = &ctx.store.jobs[new.job.ix()];
+    Some(objects::job(&JobSlot {
+        jobset: new.from.object.as_ref()?,
+        replicated_job: j.rj as usize,
+        index: j.index,
+        restarts: new.restart_attempt,
+        job_restarts: ctx.gates.restart_job.then_some(new.job_restart_attempt),
+    }))
+}
+
+/// The spec and template that the JobSet's template makes of this Job; why the API server refuses them (C-16).
+fn child_spec(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(TemplateId, Arc<JobSpec>), String> {
+    let (jobset, rj_position) = {
+        let j = &ctx.store.jobs[new.job.ix()];
+        (j.jobset, j.rj)
+    };
+    let slot = (jobset, new.spec_version, rj_position);
+    if let Some(known) = ctx.store.templates.of_slot(slot) {
+        return Ok(known);
+    }
+    let Some(rj) = new.from.spec.replicated_jobs.get(rj_position as usize) else {
+        return Err(format!("no replicatedJob {rj_position}"));
+    };
+    admit_child(ctx, new, rj)?;
+    let by_selector = new.from.uses_node_selector_strategy(rj);
+    let mut spec = rj.template.clone();
+    if by_selector {
+        let name = ctx.store.names.job(new.job);
+        on_labelled_nodes(&mut spec.template, &new.from.namespace, name);
+    }
+    let key = new.from.exclusive_key(rj).filter(|_| !by_selector);
+    let gate = ctx.scenario.control_plane.feature_gates.in_place_restart;
+    let kubelet = &ctx.scenario.timing.kubelet;
+    let agent = agent_mode(&new.from, &spec.template.spec, gate, kubelet);
+    let blocked = !ctx.scenario.claims_bind && mounts_claims(&new.from, rj);
+    let s = ctx.store.write();
+    let pod = Arc::new(spec.template.clone());
+    let template = s.templates.add(&s.nodes.cluster, pod, key, agent);
+    if blocked {
+        s.templates.block_by_claims(template);
+    }
+    let found = (template, Arc::new(spec));
+    if !by_selector {
+        s.templates.keep_for_slot(slot, found.clone());
+    }
+    Ok(found)
+}
+
+/// Every Job of a replicatedJob is refused or none, but for the length of its name: the last one's is longest.
+fn admit_child(ctx: &Ctx<'_>, new: &NewChild, rj: &ReplicatedJob) -> Result<(), String> {
+    let Some(object) = new.from.object.as_ref() else {
+        return Ok(());
+    };
+    let j = &ctx.store.jobs[new.job.ix()];
+    let slot = |index| JobSlot {
+        jobset: object,
+        replicated_job: j.rj as usize,
+        index,
+        restarts: new.restart_attempt,
+        job_restarts: ctx.gates.restart_job.then_some(0),
+    };
+    let last = rj.replicas.saturating_sub(1);
+    if objects::admit_job(&objects::job(&slot(last))).is_ok() {
+        return Ok(());
+    }
+    let posted = objects::admit_job(&objects::job(&slot(j.index)));
+    posted.map(drop).map_err(|r| r.message)
+}
+
+/// PVC-1: claims of its own, or claims of the JobSet's policies that some container mounts.
+fn mounts_claims(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
+    if !rj.template.template.spec.claims.is_empty() {
+        return true;
+    }
+    let Some(spec) = jobset.object.as_ref().map(|o| &o["spec"]) else {
+        return false;
+    };
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let templates: Vec<Value> = list(&spec["volumeClaimPolicies"])
+        .iter()
+        .flat_map(|policy| list(&policy["templates"]))
+        .map(|template| template["metadata"]["name"].clone())
+        .collect();
+    let rjs = list(&spec["replicatedJobs"]);
+    let pod = rjs.iter().find(|r| r["name"] == rj.name.as_str());
+    let pod = pod.map(|r| &r["template"]["spec"]["template"]["spec"]);
+    let containers = |key: &str| pod.map(|p| list(&p[key])).unwrap_or_default();
+    let mut all = containers("containers");
+    all.extend(containers("initContainers"));
+    all.iter()
+        .flat_map(|c| list(&c["volumeMounts"]))
+        .any(|mount| templates.contains(&mount["name"]))
+}
+
+/// A Job of somebody else; `None` if the name is taken.
+pub fn create_foreign_job(ctx: &mut Ctx<'_>, object: JobObject, stored: &Value) -> Option<JobId> {
+    if ctx
+        .store
+        .job_of_name(&object.namespace, &object.name)
+        .is_some()
+    {
+        return None;
+    }
+    let name = crate::record::JobName {
+        jobset: JobSetId::NONE,
+        namespace: object.namespace,
+        name: object.name,
+        replicated_job: String::new(),
+        job_index: 0,
+        bare: false,
+    };
+    let job = ctx.store.place(name);
+    let s = ctx.store.write();
+    let pod = Arc::new(object.spec.template.clone());
+    let template = s
+        .templates
+        .add(&s.nodes.cluster, pod, None, AgentMode::Absent);
+    let j = &mut s.jobs[job.ix()];
+    j.clear();
+    (j.spec, j.template) = (Arc::new(object.spec), template);
+    j.suspended = object.suspend;
+    j.held = !object.finalizers.is_empty();
+    j.object = Some(Arc::new(stored.clone()));
+    appear(ctx, job);
+    Some(job)
+}
+
+/// spec.suspend and what changes with it; a resumed Job may get another pod template (SUS-5).
+pub fn set_suspended(
+    ctx: &mut Ctx<'_>,
+    job: JobId,
+    suspended: bool,
+    template: Option<PodTemplate>,
+) {
+    let s = ctx.store.write();
+    if let Some(pod) = template {
+        let like = s.jobs[job.ix()].template;
+        s.jobs[job.ix()].template = s.templates.add_like(&s.nodes.cluster, like, pod.clone());
+        Arc::make_mut(&mut s.jobs[job.ix()].spec).template = pod;
+    }
+    let j = &mut s.jobs[job.ix()];
+    if j.suspended == suspended {
+        return;
+    }
+    j.suspended = suspended;
+    if !suspended {
+        // SUS-5: whoever resumes a Job clears its startTime first.
+        j.status.start_time = None;
+    }
+    job_changed(ctx, job, JobChange::Spec);
+}
+
+/// PUT by which its JobSet resumes a Job, with another pod template perhaps; `object`: the same where objects are kept.
+pub fn resume_job(
+    ctx: &mut Ctx<'_>,
+    job: JobId,
+    template: Option<PodTemplate>,
+    object: Option<Value>,
+) {
+    if let Some(object) = object {
+        ctx.store.write().jobs[job.ix()].object = Some(Arc::new(object));
+    }
+    set_suspended(ctx, job, false, template);
+}
+
+/// spec.parallelism and spec.completions (ELA-2).
+pub fn scale_job(
+    ctx: &mut Ctx<'_>,
+    job: JobId,
+    parallelism: Option<u32>,
+    completions: Option<u32>,
+) {
+    let spec = Arc::make_mut(&mut ctx.store.write().jobs[job.ix()].spec);
+    (spec.parallelism, spec.completions) = (parallelism, completions);
+    job_changed(ctx, job, JobChange::Spec);
+}
+
+/// Labels set or taken away (`None`).
+pub fn set_job_labels(ctx: &mut Ctx<'_>, job: JobId, labels: Vec<(String, Option<String>)>) {
+    let own = &mut ctx.store.write().jobs[job.ix()].relabelled;
+    for (key, value) in labels {
+        own.retain(|(k, _)| *k != key);
+        own.push((key, value));
+    }
+    job_changed(ctx, job, JobChange::Metadata);
+}
+
+/// Whether a finalizer of somebody else keeps the Job.
+pub fn set_job_held(ctx: &mut Ctx<'_>, job: JobId, held: bool) {
+    ctx.store.write().jobs[job.ix()].held = held;
+    job_changed(ctx, job, JobChange::Metadata);
+    if !held && ctx.store.jobs[job.ix()].collected {
+        end_job(ctx, job);
+    }
+}
+
+/// PUT of jobs/status: everything but the conditions.
+pub fn set_job_status(ctx: &mut Ctx<'_>, job: JobId, write: impl FnOnce(&mut JobStatus)) {
+    write(&mut ctx.store.write().jobs[job.ix()].status);
+    job_changed(ctx, job, JobChange::Status);
+}
+
+/// One condition of the status that is being written; the record of it.
+pub fn set_job_condition(ctx: &mut Ctx<'_>, job: JobId, condition: JobCondition) {
+    let (kind, status) = (condition.kind, condition.status);
+    let reason = ctx.text(&condition.reason);
+    let message = ctx.text(&condition.message);
+    let stored = &mut ctx.store.write().jobs[job.ix()].status.conditions;
+    match stored.iter_mut().find(|c| c.kind == kind) {
+        Some(old) => *old = condition,
+        None => stored.push(condition),
+    }
+    ctx.emit(Body::JobCondition {
+        job,
+        kind,
+        status,
+        reason,
+        message,
+    });
+}
+
+/// DELETE with foreground propagation: deletionTimestamp and the foregroundDeletion finalizer are stored; the object
+/// stays until its pods are gone (DEL-2).
+pub fn delete_job(ctx: &mut Ctx<'_>, job: JobId) {
+    if !ctx.store.jobs[job.ix()].exists || ctx.store.jobs[job.ix()].deleting {
+        return;
+    }
+    ctx.store.write().jobs[job.ix()].deleting = true;
+    ctx.emit(Body::JobDeleting { job });
+    job_changed(ctx, job, JobChange::Deleting);
+}
+
+/// The last finalizer but somebody else's is off, or propagation was Background or Orphan: the name is free (CRE-8,
+/// C-13). Pods may be left behind.
+pub fn end_job(ctx: &mut Ctx<'_>, job: JobId) {
+    if !ctx.store.jobs[job.ix()].exists {
+        return;
+    }
+    if ctx.store.jobs[job.ix()].held {
+        let j = &mut ctx.store.write().jobs[job.ix()];
+        (j.collected, j.deleting) = (true, true);
+        return;
+    }
+    ctx.emit(Body::JobGone { job });
+    let j = &mut ctx.store.write().jobs[job.ix()];
+    j.exists = false;
+    j.deleting = false;
+    job_changed(ctx, job, JobChange::Gone);
+}
+
+/// The condition that ends a Job, if it has one.
+pub fn is_complete(ctx: &Ctx<'_>, job: JobId) -> bool {
+    let status = &ctx.store.jobs[job.ix()].status;
+    status.condition(JobConditionType::Complete).is_some()
+}
+
+/// DELETE with propagation Orphan: the pods stay, without an owner.
+pub fn orphan_pods(ctx: &mut Ctx<'_>, job: JobId) {
+    ctx.store.write().jobs[job.ix()].pods_orphaned = true;
+    end_job(ctx, job);
+}
+
+/// A pod template of its own for a row that no Job object has.
+pub fn add_template(ctx: &mut Ctx<'_>, job: JobId, pod: PodTemplate) -> TemplateId {
+    let s = ctx.store.write();
+    let pod = Arc::new(pod);
+    let template = s
+        .templates
+        .add(&s.nodes.cluster, pod, None, AgentMode::Absent);
+    s.jobs[job.ix()].template = template;
+    template
+}

@@ -1,0 +1,213 @@
+//! Requests about JobSets: create, change, status, delete, and the end of the object.
+
+use super::{end_job, note};
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::policy::{JobSetStatus, RjStatus};
+use crate::record::Body;
+use crate::spec::{JobSet, Propagation};
+use crate::store::{JobSetChange, What};
+use std::sync::Arc;
+
+fn jobset_changed(ctx: &mut Ctx<'_>, jobset: JobSetId, change: JobSetChange) {
+    ctx.store.write().jobsets[jobset.ix()].resource_version += 1;
+    note(ctx, What::JobSet(jobset, change));
+}
+
+/// The object exists from now on; `jobset` is its row.
+pub fn create_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId, spec: Arc<JobSet>) {
+    let row = &mut ctx.store.write().jobsets[jobset.ix()];
+    row.created = true;
+    row.spec = spec;
+    ctx.emit(Body::JobSetCreated { jobset });
+    jobset_changed(ctx, jobset, JobSetChange::Created);
+}
+
+/// A row and an object for a JobSet that the scenario did not announce.
+pub fn create_new_jobset(ctx: &mut Ctx<'_>, spec: Arc<JobSet>) -> JobSetId {
+    let s = ctx.store.write();
+    let jobset = s.add_jobset(&spec.namespace, &spec.name);
+    create_jobset(ctx, jobset, spec);
+    jobset
+}
+
+/// The spec, labels, annotations or finalizers are others now.
+pub fn set_jobset_spec(ctx: &mut Ctx<'_>, jobset: JobSetId, spec: JobSet) {
+    let row = &mut ctx.store.write().jobsets[jobset.ix()];
+    row.spec = Arc::new(spec);
+    row.spec_version += 1;
+    jobset_changed(ctx, jobset, JobSetChange::Spec);
+    free_jobset(ctx, jobset);
+}
+
+/// The status as the manager (or somebody else) writes it, and the records of what is new in it. `status` gets the old
+/// one, with its buffers. `failed_job`: what made `restarts` grow.
+pub fn set_jobset_status(
+    ctx: &mut Ctx<'_>,
+    jobset: JobSetId,
+    status: &mut JobSetStatus,
+    failed_job: JobId,
+) {
+    let row = &mut ctx.store.write().jobsets[jobset.ix()];
+    std::mem::swap(&mut row.status, status);
+    let new = std::mem::take(&mut row.status);
+    tell_status(ctx, jobset, status, &new, failed_job);
+    let told = tell_attempts(ctx, jobset, status, &new);
+    ctx.store.write().jobsets[jobset.ix()].status = new;
+    jobset_changed(ctx, jobset, JobSetChange::Status);
+    if told {
+        note(ctx, What::JobSet(jobset, JobSetChange::Attempts));
+    }
+}
+
+fn tell_status(
+    ctx: &mut Ctx<'_>,
+    jobset: JobSetId,
+    old: &JobSetStatus,
+    new: &JobSetStatus,
+    failed_job: JobId,
+) {
+    if new.restarts != old.restarts {
+        let (restarts, counted) = (new.restarts, new.restarts_count_towards_max);
+        ctx.emit(Body::RestartCounted {
+            jobset,
+            restarts,
+            counted,
+            failed_job,
+        });
+    }
+    for (rj, s) in new.replicated_jobs.iter().enumerate() {
+        let before = old.replicated_jobs.get(rj);
+        tell_job_restarts(ctx, jobset, rj as u32, before, s);
+    }
+    if new.replicated_jobs != old.replicated_jobs {
+        let sum = |f: fn(&RjStatus) -> u32| new.replicated_jobs.iter().map(f).sum();
+        ctx.emit(Body::ReplicatedJobsStatus {
+            jobset,
+            ready: sum(|s| s.ready),
+            succeeded: sum(|s| s.succeeded),
+            failed: sum(|s| s.failed),
+            active: sum(|s| s.active),
+            suspended: sum(|s| s.suspended),
+        });
+    }
+    for condition in &new.conditions {
+        if old.conditions.contains(condition) {
+            continue;
+        }
+        let reason = ctx.text(&condition.full_reason());
+        let message = ctx.text(&condition.message);
+        ctx.emit(Body::JobSetCondition {
+            jobset,
+            kind: condition.kind,
+            status: condition.status,
+            reason,
+            message,
+        });
+    }
+}
+
+fn tell_job_restarts(
+    ctx: &mut Ctx<'_>,
+    jobset: JobSetId,
+    rj: u32,
+    old: Option<&RjStatus>,
+    new: &RjStatus,
+) {
+    for (index, n) in new.job_restarts.iter().enumerate() {
+        let before = old.and_then(|b| b.job_restarts.get(index));
+        if before.copied().unwrap_or(0) < *n {
+            let job = ctx.store.place_of(jobset, rj, index as u32);
+            ctx.emit(Body::JobRestartCounted {
+                jobset,
+                job,
+                restarts: *n,
+            });
+        }
+    }
+}
+
+/// IPR-7, IPR-9.
+fn tell_attempts(
+    ctx: &mut Ctx<'_>,
+    jobset: JobSetId,
+    old: &JobSetStatus,
+    new: &JobSetStatus,
+) -> bool {
+    let previous = new.previous_in_place_restart_attempt;
+    let current = new.current_in_place_restart_attempt;
+    let mut told = false;
+    if let Some(attempt) = previous.filter(|_| previous != old.previous_in_place_restart_attempt) {
+        ctx.emit(Body::PreviousAttempt { jobset, attempt });
+        ctx.mark_restart();
+        told = true;
+    }
+    if let Some(attempt) = current.filter(|_| current != old.current_in_place_restart_attempt) {
+        ctx.emit(Body::CurrentAttempt { jobset, attempt });
+        told = true;
+    }
+    told
+}
+
+/// DELETE. Foreground: the object waits for its Jobs (the collector deletes them); else it goes at once, and its Jobs
+/// go in the background (C-17) or stay.
+pub fn delete_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId, propagation: Propagation) {
+    let row = &ctx.store.jobsets[jobset.ix()];
+    if row.deleted || (row.deleting && propagation == Propagation::Foreground) {
+        return;
+    }
+    let held = !row.spec.finalizers.is_empty();
+    if propagation == Propagation::Foreground || held {
+        if !row.deleting {
+            let row = &mut ctx.store.write().jobsets[jobset.ix()];
+            row.deleting = true;
+            row.foreground = propagation == Propagation::Foreground;
+            jobset_changed(ctx, jobset, JobSetChange::Deleting);
+        }
+        return free_jobset(ctx, jobset);
+    }
+    if propagation == Propagation::Orphan {
+        orphan_jobs(ctx, jobset);
+    }
+    jobset_gone(ctx, jobset);
+}
+
+/// The Jobs have no owner from now on: nobody collects them.
+fn orphan_jobs(ctx: &mut Ctx<'_>, jobset: JobSetId) {
+    let jobs: Vec<JobId> = ctx.store.jobs_of(jobset).collect();
+    for job in jobs {
+        if ctx.store.jobs[job.ix()].exists {
+            ctx.store.write().jobs[job.ix()].orphaned = true;
+        }
+    }
+}
+
+/// A JobSet under deletion goes when nobody's finalizer keeps it; in the foreground not before its last Job.
+pub fn free_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId) {
+    let row = &ctx.store.jobsets[jobset.ix()];
+    let held = !row.spec.finalizers.is_empty();
+    let foreground = row.foreground;
+    let waits = |j: JobId| {
+        let job = &ctx.store.jobs[j.ix()];
+        foreground && job.exists && !job.orphaned
+    };
+    if !row.deleting || row.deleted || held || ctx.store.jobs_of(jobset).any(waits) {
+        return;
+    }
+    jobset_gone(ctx, jobset);
+}
+
+fn jobset_gone(ctx: &mut Ctx<'_>, jobset: JobSetId) {
+    ctx.store.write().jobsets[jobset.ix()].deleted = true;
+    ctx.emit(Body::JobSetDeleted { jobset });
+    jobset_changed(ctx, jobset, JobSetChange::Gone);
+}
+
+/// The collector's PATCH took the foregroundDeletion finalizer off a Job.
+pub fn release_job(ctx: &mut Ctx<'_>, job: JobId) {
+    let jobset = ctx.store.jobs[job.ix()].jobset;
+    end_job(ctx, job);
+    if jobset.is_some() {
+        free_jobset(ctx, jobset);
+    }
+}

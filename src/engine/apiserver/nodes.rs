@@ -1,0 +1,146 @@
+//! Requests about Nodes: create, change, taint, condition, lease, delete.
+
+use super::note;
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::record::{Body, NodeReady};
+use crate::spec::{NodeObject, Taint, TaintEffect};
+use crate::store::{NodeChange, What};
+
+/// node.kubernetes.io/unschedulable: goes with spec.unschedulable.
+pub const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+
+/// node.kubernetes.io/not-ready: admission gives it to every new Node; the node lifecycle controller takes it off.
+pub const NOT_READY: &str = "node.kubernetes.io/not-ready";
+
+/// POST of a Node: a new one, or one of a name whose Node is gone. `false`: the name is taken.
+pub fn create_node(ctx: &mut Ctx<'_>, object: &NodeObject) -> bool {
+    if !add_node(ctx, object) {
+        return false;
+    }
+    let node = ctx.store.nodes.named(&object.name);
+    if let Some(node) = node {
+        let (key, effect) = (NOT_READY.to_owned(), TaintEffect::NoSchedule);
+        let value = String::new();
+        add_taint(ctx, node, Taint { key, value, effect });
+        // Its kubelet is there already.
+        set_node_ready(ctx, node, true);
+    }
+    true
+}
+
+/// A Node that has been there for long.
+pub fn add_node(ctx: &mut Ctx<'_>, object: &NodeObject) -> bool {
+    let known = ctx.store.nodes.named(&object.name);
+    if known.is_some_and(|n| ctx.store.nodes.exists(n)) {
+        return false;
+    }
+    let s = ctx.store.write();
+    let node = s.nodes.create(object);
+    if node.ix() == s.names.nodes.len() {
+        s.names.nodes.push(object.name.clone());
+    }
+    s.templates.node_changed(&s.nodes.cluster, node);
+    ctx.emit(Body::NodeCreated { node });
+    note(ctx, What::Node(node, NodeChange::Created));
+    if object.unschedulable {
+        set_unschedulable(ctx, node, true);
+    }
+    true
+}
+
+/// Labels, taints, features and allocatable are as `object` says from now on.
+pub fn change_node(ctx: &mut Ctx<'_>, node: NodeId, object: &NodeObject) {
+    let s = ctx.store.write();
+    s.nodes.cluster.change(node, object);
+    s.templates.node_changed(&s.nodes.cluster, node);
+    note(ctx, What::Node(node, NodeChange::Spec));
+}
+
+/// DELETE: the object is gone at once; its pods are pod garbage collection's business.
+pub fn delete_node(ctx: &mut Ctx<'_>, node: NodeId) {
+    if !ctx.store.nodes.exists(node) {
+        return;
+    }
+    let nodes = &mut ctx.store.write().nodes;
+    nodes.rows[node.ix()].exists = false;
+    nodes.troubled += 1;
+    ctx.emit(Body::NodeGone { node });
+    note(ctx, What::Node(node, NodeChange::Gone));
+}
+
+/// spec.unschedulable, with the taint that goes with it.
+pub fn set_unschedulable(ctx: &mut Ctx<'_>, node: NodeId, on: bool) {
+    ctx.store.write().nodes.rows[node.ix()].cordoned = on;
+    if on {
+        let taint = Taint {
+            key: UNSCHEDULABLE.to_owned(),
+            value: String::new(),
+            effect: TaintEffect::NoSchedule,
+        };
+        add_taint(ctx, node, taint);
+    } else {
+        remove_taint(ctx, node, UNSCHEDULABLE, None);
+    }
+}
+
+/// The Ready condition; `false` is Unknown, the only other one that the model knows.
+pub fn set_node_ready(ctx: &mut Ctx<'_>, node: NodeId, ready: bool) {
+    ctx.store.write().nodes.rows[node.ix()].unknown = !ready;
+    let ready = if ready {
+        NodeReady::True
+    } else {
+        NodeReady::Unknown
+    };
+    ctx.emit(Body::NodeState { node, ready });
+    note(ctx, What::Node(node, NodeChange::Condition));
+}
+
+/// The kubelet last renewed its Lease at `at`; `NEVER`: it renews it all the time.
+pub fn set_lease(ctx: &mut Ctx<'_>, node: NodeId, at: Time) {
+    ctx.store.write().nodes.rows[node.ix()].lease = at;
+    note(ctx, What::Node(node, NodeChange::Lease));
+}
+
+/// A taint beyond those of the node's description.
+pub fn add_taint(ctx: &mut Ctx<'_>, node: NodeId, taint: Taint) {
+    if ctx.store.nodes.has_taint(node, &taint.key, taint.effect) {
+        return;
+    }
+    let (key, effect) = (ctx.text(&taint.key), taint.effect as u8);
+    let nodes = &mut ctx.store.write().nodes;
+    nodes.troubled += 1;
+    nodes.taints[node.ix()].push(taint);
+    ctx.emit(Body::NodeTaint {
+        node,
+        key,
+        effect,
+        added: true,
+    });
+    note(ctx, What::Node(node, NodeChange::Taints));
+}
+
+pub fn remove_taint(ctx: &mut Ctx<'_>, node: NodeId, key: &str, effect: Option<TaintEffect>) {
+    let goes = |t: &Taint| t.key == key && effect.is_none_or(|e| e == t.effect);
+    loop {
+        let nodes = &mut ctx.store.write().nodes;
+        let Some(at) = nodes.taints[node.ix()].iter().position(goes) else {
+            return;
+        };
+        let gone = nodes.taints[node.ix()].remove(at);
+        nodes.troubled -= 1;
+        let key = ctx.text(&gone.key);
+        ctx.emit(Body::NodeTaint {
+            node,
+            key,
+            effect: gone.effect as u8,
+            added: false,
+        });
+        note(ctx, What::Node(node, NodeChange::Taints));
+    }
+}
+
+/// Not a request: the machine died or lives again, which only the ledger sees at once.
+pub fn note_machine(ctx: &mut Ctx<'_>, node: NodeId, dead: bool) {
+    note(ctx, What::Node(node, NodeChange::Machine { dead }));
+}

@@ -1,0 +1,385 @@
+//! Requests about pods: create, bind, status, annotations, delete, and the end of the object.
+
+use super::note;
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::engine::requests::Answer;
+use crate::record::{Body, Call, Deleter};
+use crate::store::{NO_STATUS, Phase, PodChange, Store, What, flag};
+
+/// A pod as posted.
+#[derive(Copy, Clone)]
+pub struct NewPod {
+    pub job: JobId,
+    pub index: u32,
+    pub template: TemplateId,
+    /// What the webhook's node selector says (EXC-8): `PodWebhook::judge` returns it.
+    pub domain: DomainId,
+    /// Annotations job-index-failure-count and job-index-ignored-failure-count.
+    pub failures: (u16, u16),
+    /// With the Job controller's tracking finalizer.
+    pub tracked: bool,
+    /// With a finalizer of somebody else.
+    pub held: bool,
+}
+
+/// How the containers of a pod ended, as its kubelet writes it.
+#[derive(Copy, Clone)]
+pub struct Ended {
+    pub succeeded: bool,
+    pub exit_code: u8,
+    /// Which container `exit_code` is of, from 1; the others ended with 0. 0: all of them.
+    pub exit_container: u8,
+    pub at: Time,
+}
+
+fn pod_changed(ctx: &mut Ctx<'_>, pod: PodId, change: PodChange) {
+    ctx.store.write().pods.resource_version[pod.ix()] += 1;
+    note(ctx, What::Pod(pod, change));
+}
+
+/// The object appears (POST answered).
+pub fn create_pod(ctx: &mut Ctx<'_>, new: NewPod) -> PodId {
+    let gated = ctx.store.templates.get(new.template).facts.gated;
+    let s = ctx.store.write();
+    let pod = s.pods.allocate();
+    let i = pod.ix();
+    let job_try = next_try(s, new.job, new.index);
+    let p = &mut s.pods;
+    p.job[i] = new.job;
+    p.index[i] = new.index;
+    p.template[i] = new.template;
+    p.domain[i] = new.domain;
+    p.job_try[i] = job_try;
+    (p.index_failures[i], p.ignored_failures[i]) = new.failures;
+    for (wanted, flag) in [
+        (new.tracked, flag::FINALIZER),
+        (new.held, flag::HELD),
+        (gated, flag::GATED),
+    ] {
+        if wanted {
+            p.set(pod, flag);
+        }
+    }
+    let j = &mut s.jobs[new.job.ix()];
+    j.pods.insert(pod, &p.index, &mut p.at);
+    j.live.active += 1;
+    j.live.with_finalizer += u32::from(new.tracked);
+    let (attempt, incarnation) = (j.restart_attempt, p.incarnation[i]);
+    s.change_pod(pod, |s| s.pods.phase[i] = Phase::Pending);
+    ctx.emit(Body::PodCreated {
+        pod,
+        incarnation,
+        job: new.job,
+        index: new.index,
+        attempt,
+    });
+    note(ctx, What::Pod(pod, PodChange::Created));
+    pod
+}
+
+/// How many pods of this index the present Job object has had; without indexes, of the whole Job.
+fn next_try(s: &mut Store, job: JobId, index: u32) -> u16 {
+    let index = if s.indexed(job) { index } else { 0 };
+    let j = &s.jobs[job.ix()];
+    let gone = j.tries.get(&index).copied().unwrap_or(0);
+    let there = if s.indexed(job) {
+        s.pod_of(job, index)
+    } else {
+        j.pods.iter().max_by_key(|p| s.pods.job_try[p.ix()])
+    };
+    there.map_or(gone, |p| gone.max(s.pods.job_try[p.ix()].saturating_add(1)))
+}
+
+/// The binding is stored, unless the pod is gone or going. Nobody asks whether the node still exists.
+pub fn bind_pod(ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32, node: NodeId) -> Answer {
+    let there = ctx.store.pods.is(pod, incarnation) && !ctx.store.pods.has(pod, flag::DELETING);
+    let answer = Answer::found(there);
+    ctx.answered(Call::Bind, answer);
+    if there {
+        set_node(ctx, pod, node);
+    }
+    answer
+}
+
+/// spec.nodeName.
+pub fn set_node(ctx: &mut Ctx<'_>, pod: PodId, node: NodeId) {
+    let s = ctx.store.write();
+    s.pods.node[pod.ix()] = node;
+    s.pods.set(pod, flag::BOUND);
+    s.nodes.pods[node.ix()].push(pod);
+    let incarnation = s.pods.incarnation[pod.ix()];
+    ctx.emit(Body::PodBound {
+        pod,
+        incarnation,
+        node,
+    });
+    pod_changed(ctx, pod, PodChange::Bound);
+}
+
+/// Containers run: phase Running.
+pub fn set_running(ctx: &mut Ctx<'_>, pod: PodId) {
+    if ctx.store.pods.phase[pod.ix()] != Phase::Pending {
+        return;
+    }
+    ctx.store.write().pods.phase[pod.ix()] = Phase::Running;
+    let incarnation = ctx.store.pods.incarnation[pod.ix()];
+    ctx.emit(Body::PodRunning { pod, incarnation });
+    pod_changed(ctx, pod, PodChange::Running);
+}
+
+/// The Ready condition.
+pub fn set_ready(ctx: &mut Ctx<'_>, pod: PodId, ready: bool) {
+    let i = pod.ix();
+    if ctx.store.pods.has(pod, flag::READY) == ready {
+        return;
+    }
+    let now = ctx.now;
+    let s = ctx.store.write();
+    s.pods.flags[i] ^= flag::READY;
+    s.pods.ended_at[i] = if ready { Time::NEVER } else { now };
+    let incarnation = s.pods.incarnation[i];
+    if s.pods.is_active(pod) {
+        let live = &mut s.jobs[s.pods.job[i].ix()].live;
+        live.ready = if ready {
+            live.ready + 1
+        } else {
+            live.ready - 1
+        };
+    }
+    if ready {
+        ctx.emit(Body::PodReady { pod, incarnation });
+        pod_changed(ctx, pod, PodChange::Ready);
+    } else {
+        ctx.emit(Body::PodNotReady { pod, incarnation });
+        pod_changed(ctx, pod, PodChange::NotReady);
+    }
+}
+
+/// restartCount of the containers: the largest, and their sum.
+pub fn set_restarts(ctx: &mut Ctx<'_>, pod: PodId, restarts: u32, sum: u32) {
+    let i = pod.ix();
+    let s = ctx.store.write();
+    let more = sum - s.pods.restart_sum[i];
+    if more == 0 && s.pods.restarts[i] == restarts {
+        return;
+    }
+    s.change_pod(pod, |s| s.pods.restarts[i] = restarts);
+    s.pods.restart_sum[i] = sum;
+    if s.pods.is_active(pod) {
+        s.jobs[s.pods.job[i].ix()].live.container_restarts += more;
+    }
+    pod_changed(ctx, pod, PodChange::Restarted);
+}
+
+/// AG-2: the agent's attempt annotation; `NO_ATTEMPT` takes it away.
+pub fn set_attempt(ctx: &mut Ctx<'_>, pod: PodId, attempt: u32) {
+    let s = ctx.store.write();
+    s.change_pod(pod, |s| s.pods.attempt[pod.ix()] = attempt);
+    pod_changed(ctx, pod, PodChange::Metadata);
+}
+
+/// A condition, label or finalizer that nothing else speaks of.
+pub fn set_pod_flag(ctx: &mut Ctx<'_>, pod: PodId, flags: u8, on: bool) {
+    let pods = &mut ctx.store.write().pods;
+    if on {
+        pods.set(pod, flags);
+    } else {
+        pods.clear(pod, flags);
+    }
+    pod_changed(ctx, pod, PodChange::Metadata);
+    remove_if_free(ctx, pod);
+}
+
+/// Some change of the metadata that the model has no column for.
+pub fn touch_pod(ctx: &mut Ctx<'_>, pod: PodId) {
+    pod_changed(ctx, pod, PodChange::Metadata);
+}
+
+/// A status that says of the containers what the store does not keep: watches are told all the same.
+pub fn rewrite_pod_status(ctx: &mut Ctx<'_>, pod: PodId) {
+    pod_changed(ctx, pod, PodChange::Metadata);
+}
+
+/// Phase Failed or Succeeded is stored. `ended`: what a kubelet says of the containers; `None`: nobody knows (pod
+/// garbage collection), the pod has Failed.
+pub fn finish_pod(ctx: &mut Ctx<'_>, pod: PodId, ended: Option<Ended>) {
+    let i = pod.ix();
+    if !ctx.store.pods.exists(pod) || ctx.store.pods.is_terminal(pod) {
+        return;
+    }
+    leave_active(ctx, pod);
+    let now = ctx.now;
+    let succeeded = ended.is_some_and(|e| e.succeeded);
+    let s = ctx.store.write();
+    let deleting = s.pods.has(pod, flag::DELETING);
+    let with_finalizer = s.pods.has(pod, flag::FINALIZER);
+    let live = &mut s.jobs[s.pods.job[i].ix()].live;
+    if deleting {
+        live.terminating -= 1;
+    } else if with_finalizer {
+        live.ended_with_finalizer += 1;
+    }
+    let phase = if succeeded {
+        Phase::Succeeded
+    } else {
+        Phase::Failed
+    };
+    s.change_pod(pod, |s| s.pods.phase[i] = phase);
+    s.pods.exit_code[i] = ended.map_or(0, |e| e.exit_code);
+    s.pods.exit_container[i] = ended.map_or(NO_STATUS, |e| e.exit_container);
+    s.pods.ended_at[i] = match ended {
+        Some(e) => e.at,
+        None => s.pods.ended_at[i].min(now),
+    };
+    s.pods.clear(pod, flag::READY);
+    let (incarnation, exit_code) = (s.pods.incarnation[i], i32::from(s.pods.exit_code[i]));
+    ctx.emit(Body::PodFinished {
+        pod,
+        incarnation,
+        succeeded,
+        exit_code,
+    });
+    pod_changed(ctx, pod, PodChange::Finished);
+}
+
+/// DELETE, with the pod's own grace period. `call`: the request to write into the audit log.
+pub fn delete_pod(
+    ctx: &mut Ctx<'_>,
+    call: Call,
+    pod: PodId,
+    incarnation: u32,
+    by: Deleter,
+) -> Answer {
+    let there = ctx.store.pods.is(pod, incarnation);
+    ctx.answered(call, Answer::found(there));
+    if there {
+        let grace_zero = ctx.store.pod_spec(pod).termination_grace_period_s == 0;
+        mark_deleting(ctx, pod, by, grace_zero);
+    }
+    Answer::found(there)
+}
+
+/// DisruptionTarget and a graceful DELETE: the eviction API, taint eviction, preemption.
+pub fn disrupt_pod(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter) {
+    set_pod_flag(ctx, pod, flag::DISRUPTION_TARGET, true);
+    let grace_zero = ctx.store.pod_spec(pod).termination_grace_period_s == 0;
+    mark_deleting(ctx, pod, by, grace_zero);
+}
+
+/// deletionTimestamp is stored. `grace_zero` removes the object as soon as its finalizers are gone.
+pub fn mark_deleting(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter, grace_zero: bool) {
+    let i = pod.ix();
+    let unbound = !ctx.store.pods.has(pod, flag::BOUND);
+    let at_once = grace_zero || unbound || ctx.store.pods.is_terminal(pod);
+    if !ctx.store.pods.has(pod, flag::DELETING) {
+        leave_active(ctx, pod);
+        let now = ctx.now;
+        let s = ctx.store.write();
+        let with_finalizer = s.pods.has(pod, flag::FINALIZER);
+        s.pods.set(pod, flag::DELETING);
+        s.pods.ended_at[i] = s.pods.ended_at[i].min(now);
+        if !s.pods.is_terminal(pod) {
+            let live = &mut s.jobs[s.pods.job[i].ix()].live;
+            live.terminating += 1;
+            live.ended_with_finalizer += u32::from(with_finalizer);
+        }
+        let incarnation = s.pods.incarnation[i];
+        ctx.emit(Body::PodDeleting {
+            pod,
+            incarnation,
+            by,
+        });
+        pod_changed(ctx, pod, PodChange::Deleting);
+    }
+    if at_once {
+        confirm_deletion(ctx, pod);
+    }
+}
+
+/// Nothing but finalizers keeps the object any longer: DELETE with grace 0.
+pub fn confirm_deletion(ctx: &mut Ctx<'_>, pod: PodId) {
+    ctx.store.write().pods.set(pod, flag::CONFIRMED);
+    remove_if_free(ctx, pod);
+}
+
+/// The PATCH that takes the Job controller's tracking finalizer off.
+pub fn untrack_pod(ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) -> Answer {
+    let there = ctx.store.pods.is(pod, incarnation);
+    ctx.answered(Call::JobPodPatch, Answer::found(there));
+    if there {
+        drop_finalizer(ctx, pod);
+    }
+    Answer::found(there)
+}
+
+fn drop_finalizer(ctx: &mut Ctx<'_>, pod: PodId) {
+    if !ctx.store.pods.has(pod, flag::FINALIZER) {
+        return;
+    }
+    let s = ctx.store.write();
+    s.pods.clear(pod, flag::FINALIZER);
+    let ended = s.pods.is_terminal(pod) || s.pods.has(pod, flag::DELETING);
+    let live = &mut s.jobs[s.pods.job[pod.ix()].ix()].live;
+    live.with_finalizer -= 1;
+    live.ended_with_finalizer -= u32::from(ended);
+    pod_changed(ctx, pod, PodChange::Untracked);
+    remove_if_free(ctx, pod);
+}
+
+/// The object leaves etcd once it is deleting, confirmed and without finalizers.
+fn remove_if_free(ctx: &mut Ctx<'_>, pod: PodId) {
+    let p = &ctx.store.pods;
+    let held = p.has(pod, flag::FINALIZER | flag::HELD);
+    if !p.exists(pod) || held || !p.has(pod, flag::DELETING) || !p.has(pod, flag::CONFIRMED) {
+        return;
+    }
+    let s = ctx.store.write();
+    let (i, job) = (pod.ix(), s.pods.job[pod.ix()]);
+    if !s.pods.is_terminal(pod) {
+        s.jobs[job.ix()].live.terminating -= 1;
+    }
+    remember_try(s, pod);
+    s.change_pod(pod, |s| s.retire(pod));
+    s.jobs[job.ix()].pods.remove(pod, &mut s.pods.at);
+    if s.pods.has(pod, flag::BOUND) {
+        let node = s.pods.node[i];
+        s.nodes.pods[node.ix()].retain(|p| *p != pod);
+    }
+    let incarnation = s.pods.incarnation[i];
+    ctx.emit(Body::PodGone { pod, incarnation });
+    note(ctx, What::Pod(pod, PodChange::Gone));
+    let j = &ctx.store.jobs[job.ix()];
+    if !j.exists && j.pods.is_empty() {
+        ctx.store.write().jobs[job.ix()].clear();
+    }
+}
+
+/// The Job goes on without this pod: how many its index has had is kept.
+fn remember_try(s: &mut Store, pod: PodId) {
+    let job = s.pods.job[pod.ix()];
+    let index = if s.indexed(job) {
+        s.pods.index[pod.ix()]
+    } else {
+        0
+    };
+    let j = &mut s.jobs[job.ix()];
+    if j.exists && !j.deleting {
+        let next = s.pods.job_try[pod.ix()].saturating_add(1);
+        let tries = j.tries.entry(index).or_default();
+        *tries = (*tries).max(next);
+    }
+}
+
+/// The pod stops being active: counters of ready and active follow.
+fn leave_active(ctx: &mut Ctx<'_>, pod: PodId) {
+    if !ctx.store.pods.is_active(pod) {
+        return;
+    }
+    let s = ctx.store.write();
+    let ready = s.pods.has(pod, flag::READY);
+    let live = &mut s.jobs[s.pods.job[pod.ix()].ix()].live;
+    live.active -= 1;
+    live.container_restarts -= s.pods.restart_sum[pod.ix()];
+    live.ready -= u32::from(ready);
+}

@@ -1,0 +1,59 @@
+//! The store behind a door: everybody reads through it, only the API server's functions write.
+
+use crate::base::*;
+use crate::record::JobName;
+use crate::store::{Change, Store};
+
+#[derive(Default)]
+pub struct Stored(Store);
+
+impl Stored {
+    pub fn new(store: Store) -> Stored {
+        Stored(store)
+    }
+
+    pub(super) fn write(&mut self) -> &mut Store {
+        &mut self.0
+    }
+
+    /// Names are not objects: whoever speaks of one may give it a row.
+    pub fn intern(&mut self, text: &str) -> TextId {
+        self.0.names.intern(text)
+    }
+
+    pub fn place_of(&mut self, jobset: JobSetId, rj: u32, index: u32) -> JobId {
+        self.0.place_of(jobset, rj, index)
+    }
+
+    pub fn place(&mut self, name: JobName) -> JobId {
+        self.0.place(name)
+    }
+
+    /// Rows for the JobSets of the scenario, in its order.
+    pub(in crate::engine) fn begin<'a>(
+        &mut self,
+        jobsets: impl Iterator<Item = (&'a str, &'a str)>,
+    ) {
+        self.0.reset();
+        for (namespace, name) in jobsets {
+            self.0.add_jobset(namespace, name);
+        }
+    }
+
+    pub(in crate::engine) fn take_changes(&mut self, into: &mut Vec<Change>) {
+        std::mem::swap(&mut self.0.changes, into);
+    }
+
+    /// Everybody has been told of the pods that are gone.
+    pub(in crate::engine) fn told(&mut self) {
+        self.0.free_retired();
+    }
+}
+
+impl std::ops::Deref for Stored {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.0
+    }
+}

@@ -1,0 +1,160 @@
+//! What the collector's dependency graph learns from watches, and what it queues for that.
+
+use super::{Collector, Item, JobMarks, Marks};
+use crate::base::random::Purpose;
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::{Ctx, Watcher};
+use crate::engine::event::Event;
+use crate::engine::requests::{Answer, Req};
+use crate::record::{About, Call, Waited};
+use crate::store::{JobChange, JobSetChange, PodChange, flag};
+
+impl Collector {
+    pub(super) fn jobset_changed(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        jobset: JobSetId,
+        change: JobSetChange,
+    ) {
+        let foreground = ctx.store.jobsets[jobset.ix()].foreground;
+        match change {
+            JobSetChange::Deleting if foreground => {}
+            // One that goes after its Jobs has none left.
+            JobSetChange::Gone => {}
+            _ => return,
+        }
+        let jobs: Vec<JobId> = ctx.store.jobs_of(jobset).collect();
+        for job in jobs {
+            self.collect_owned_job(ctx, job);
+        }
+    }
+
+    pub(super) fn job_changed(&mut self, ctx: &mut Ctx<'_>, job: JobId, change: JobChange) {
+        match change {
+            JobChange::Created => {
+                *self.job_marks(job) = JobMarks::default();
+                let jobset = ctx.store.jobs[job.ix()].jobset;
+                let owner = ctx.store.jobsets.get(jobset.ix());
+                if owner.is_some_and(|js| js.foreground || js.deleted) {
+                    // The request was on its way when the JobSet was deleted.
+                    self.collect_owned_job(ctx, job);
+                }
+            }
+            JobChange::Deleting => self.tell(ctx, job, true),
+            JobChange::Gone => {
+                let j = &ctx.store.jobs[job.ix()];
+                if !j.pods.is_empty() && !j.pods_orphaned {
+                    self.tell(ctx, job, true);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn pod_changed(&mut self, ctx: &mut Ctx<'_>, pod: PodId, change: PodChange) {
+        match change {
+            PodChange::Created => *self.pod_marks(pod) = Marks::default(),
+            PodChange::Gone => {
+                let job = ctx.store.pods.job[pod.ix()];
+                if ctx.store.jobs[job.ix()].deleting {
+                    self.tell(ctx, job, false);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn tell(&mut self, ctx: &mut Ctx<'_>, job: JobId, deleted: bool) {
+        let marks = self.job_marks(job);
+        marks.told += 1;
+        let about = About::Job(job);
+        let lag = ctx.watch_lag(Watcher::Collector, about, marks.told);
+        let sees = Event::CollectorSees {
+            job,
+            incarnation: ctx.store.jobs[job.ix()].incarnation,
+            deleted,
+        };
+        ctx.after(lag, Waited::Watch, about, sees);
+    }
+
+    /// The dependency graph learns of a Job under deletion (`deleted`), or that one of its pods vanished.
+    pub(super) fn sees(&mut self, ctx: &mut Ctx<'_>, job: JobId, incarnation: u32, deleted: bool) {
+        let j = &ctx.store.jobs[job.ix()];
+        if j.incarnation != incarnation {
+            return;
+        }
+        if !j.exists {
+            // Background deletion: the owner is gone, its pods follow.
+            if !j.pods_orphaned {
+                self.queue_dependents(ctx, job);
+                self.run(ctx);
+            }
+            return;
+        }
+        if deleted {
+            self.job_marks(job).deleting_dependents = true;
+            self.queue_dependents(ctx, job);
+        } else if !self.job_marks(job).deleting_dependents {
+            return;
+        }
+        self.collect(ctx, Item::Job(job, incarnation));
+        self.run(ctx);
+    }
+
+    /// Go iterates the dependents' map: any order; here one drawn per Job object.
+    pub(super) fn queue_dependents(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        let (j, pods) = (&ctx.store.jobs[job.ix()], &ctx.store.pods);
+        order.extend(j.pods.iter().filter(|p| !pods.has(*p, flag::DELETING)));
+        let (key, incarnation) = (j.key, j.incarnation);
+        ctx.draws
+            .shuffle(Purpose::CollectorOrder, key, incarnation, &mut order);
+        for &pod in &order {
+            let incarnation = ctx.store.pods.incarnation[pod.ix()];
+            self.collect(ctx, Item::Pod(pod, incarnation));
+        }
+        self.order = order;
+    }
+
+    /// The collector deletes a Job whose JobSet is being deleted or gone.
+    fn collect_owned_job(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+        let j = &ctx.store.jobs[job.ix()];
+        if !j.exists || j.deleting || j.orphaned {
+            return;
+        }
+        let about = About::Job(job);
+        let nth = ctx.store.jobs[job.ix()].incarnation;
+        let mark = ctx.mark();
+        let mut last = mark;
+        for lane in 0..2 {
+            let get = Req::new(Call::CollectorJobGet, about, nth).lane(lane);
+            last = ctx.ask(mark, get);
+            ctx.answered_at(Call::CollectorJobGet, Answer::Success, last.at);
+        }
+        assert!(last.at >= mark.at, "answers come after questions");
+        let delete = Req::new(Call::CollectorJobDelete, about, nth);
+        ctx.request(delete, Event::CollectorDeletesJob(job));
+    }
+
+    pub(super) fn deletes_job(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+        let j = &ctx.store.jobs[job.ix()];
+        let (there, owner) = (j.exists, j.jobset);
+        ctx.answered(Call::CollectorJobDelete, Answer::found(there));
+        if !there {
+            return;
+        }
+        if ctx
+            .store
+            .jobsets
+            .get(owner.ix())
+            .is_some_and(|js| js.deleted)
+        {
+            // An absent owner: the collector deletes in the background (corner/README.md, D-2).
+            apiserver::end_job(ctx, job);
+        } else {
+            apiserver::delete_job(ctx, job);
+        }
+    }
+}

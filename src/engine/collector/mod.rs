@@ -1,0 +1,130 @@
+//! The garbage collector: one FIFO queue with de-duplication, 20 workers, its own token bucket (kubernetes.md 5.4).
+//!
+//! Per pod: GET pod, GET owner, DELETE with the resource version seen; a pod changed in between answers 409 and is
+//! fetched and deleted again. A Job is looked at once, and again from the tail of the queue whenever a dependent has
+//! vanished, so with few large Jobs all leave together at the end. Must never delete a pod of another Job object of
+//! the same name.
+
+mod graph;
+mod work;
+
+use super::ctx::{Ctx, Mark};
+use super::event::Event;
+use super::lane::BusyTimes;
+use crate::base::*;
+use crate::store::What;
+use std::collections::VecDeque;
+
+#[derive(Default)]
+pub struct Collector {
+    queue: VecDeque<Item>,
+    workers: Vec<Worker>,
+    pods: Vec<Marks>,
+    jobs: Vec<JobMarks>,
+    order: Vec<PodId>,
+    pub busy: BusyTimes,
+    busy_since: Time,
+    pub processed: u64,
+    pub longest_queue: u32,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Item {
+    Pod(PodId, u32),
+    Job(JobId, u32),
+}
+
+/// Where an object is in the work queue.
+#[derive(Copy, Clone, Default)]
+struct Marks {
+    queued: bool,
+    busy: bool,
+    dirty: bool,
+    /// Requests about it so far: part of their names.
+    asked: u32,
+    since: Mark,
+}
+
+#[derive(Copy, Clone, Default)]
+struct JobMarks {
+    marks: Marks,
+    /// The graph knows that the Job waits for its dependents (foreground deletion).
+    deleting_dependents: bool,
+    /// Changes of its dependents that the graph has been told of.
+    told: u32,
+}
+
+#[derive(Copy, Clone, Default)]
+struct Worker {
+    item: Option<Item>,
+    step: Step,
+    seen_version: u32,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
+enum Step {
+    #[default]
+    GetItem,
+    GetOwner,
+    Delete,
+    /// After a conflict: the pod again, then DELETE again.
+    GetAgain,
+    /// A Job without dependents: removeFinalizer's own GET, then the PATCH.
+    GetForPatch,
+    Patch,
+}
+
+impl Collector {
+    pub fn new(workers: u32) -> Collector {
+        Collector {
+            workers: vec![Worker::default(); workers as usize],
+            ..Collector::default()
+        }
+    }
+
+    pub fn reset(&mut self) {
+        self.queue.clear();
+        self.workers.fill(Worker::default());
+        self.pods.clear();
+        self.jobs.clear();
+        self.busy.clear();
+        self.processed = 0;
+        self.longest_queue = 0;
+    }
+
+    pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event) {
+        match event {
+            Event::CollectorSees {
+                job,
+                incarnation,
+                deleted,
+            } => self.sees(ctx, job, incarnation, deleted),
+            Event::CollectorAnswered { worker } => self.answered(ctx, worker),
+            Event::CollectorDeletesJob(job) => self.deletes_job(ctx, job),
+            other => unreachable!("not an event of the garbage collector: {other:?}"),
+        }
+    }
+
+    pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
+        match what {
+            What::JobSet(jobset, change) => self.jobset_changed(ctx, jobset, change),
+            What::Job(job, change) => self.job_changed(ctx, job, change),
+            What::Pod(pod, change) => self.pod_changed(ctx, pod, change),
+            _ => {}
+        }
+    }
+
+    fn pod_marks(&mut self, pod: PodId) -> &mut Marks {
+        if self.pods.len() <= pod.ix() {
+            self.pods.resize(pod.ix() + 1, Marks::default());
+        }
+        &mut self.pods[pod.ix()]
+    }
+
+    fn job_marks(&mut self, job: JobId) -> &mut JobMarks {
+        if self.jobs.len() <= job.ix() {
+            self.jobs.resize(job.ix() + 1, JobMarks::default());
+        }
+        &mut self.jobs[job.ix()]
+    }
+}

@@ -1,0 +1,236 @@
+//! What a sync of the Job controller counts at its start (kubernetes.md 1.3 step 3), and the view made of it.
+//!
+//! A sync acts on the pods as its cache showed them when it began: `Computed` keeps them, however long the sync takes.
+
+use super::judge::Sight;
+use super::rows::merge;
+use crate::base::*;
+use crate::policy::backoff::BackoffRecord;
+use crate::policy::{JobSyncView, per_index};
+use crate::record::JobConditionType;
+use crate::spec::Version;
+use crate::store::{JobCondition, Phase};
+
+/// Counted at the start of a sync, carried on by its own deletions and creations.
+#[derive(Clone, Default)]
+pub(super) struct Computed {
+    pub at: Time,
+    pub active: u32,
+    pub ready: u32,
+    pub terminating: u32,
+    pub succeeded: u32,
+    pub failed: u32,
+    pub misplaced: u32,
+    pub backoff: BackoffRecord,
+    pub fail_job_message: Option<String>,
+    /// Only with a successPolicy: the indexes behind `succeeded`.
+    pub succeeded_indexes: Vec<u32>,
+    /// Indexes that failed for good, with those of this sync; ascending.
+    pub failed_indexes: Vec<u32>,
+    /// With backoffLimitPerIndex: the failed pod of an index whose finalizer stays until the index has a new pod.
+    pub delayed: Vec<(u32, PodId)>,
+    /// Pods that ended and still carry the finalizer, by index.
+    pub ended: Vec<EndedPod>,
+    /// Some pod entered the uncounted list in this sync.
+    pub counted_any: bool,
+    pub finish_now: bool,
+}
+
+/// A pod that ended, as the sync saw it.
+#[derive(Copy, Clone)]
+pub(super) struct EndedPod {
+    pub pod: PodId,
+    pub incarnation: u32,
+    pub index: u32,
+    pub succeeded: bool,
+    /// Enters the uncounted list: not ignored, its index exists.
+    pub counts: bool,
+}
+
+impl Computed {
+    /// A pod that was active at the start of the sync; that somebody else was faster does not matter.
+    pub fn deleted(&mut self, was_ready: bool) {
+        self.active = self.active.saturating_sub(1);
+        self.terminating += 1;
+        if was_ready {
+            self.ready = self.ready.saturating_sub(1);
+        }
+    }
+
+    pub fn created(&mut self) {
+        self.active += 1;
+    }
+
+    /// The pod that the next one of this index replaces.
+    pub fn replaced(&self, index: u32) -> Option<PodId> {
+        let delayed = &self.delayed;
+        let at = delayed.binary_search_by_key(&index, |(i, _)| *i).ok()?;
+        Some(delayed[at].1)
+    }
+
+    /// What the sync saw of a pod of this index.
+    pub fn seen(&self, pod: PodId, index: u32) -> Option<&EndedPod> {
+        let from = self.ended.partition_point(|e| e.index < index);
+        let mut of_index = self.ended[from..].iter().take_while(|e| e.index == index);
+        of_index.find(|e| e.pod == pod)
+    }
+}
+
+impl<'a> Sight<'a> {
+    /// Pods are walked only if some have ended; otherwise the incremental counters say it all. `ended` is a buffer.
+    pub fn count(&self, now: Time, mut ended: Vec<EndedPod>) -> Computed {
+        ended.clear();
+        let j = &self.store.jobs[self.job.ix()];
+        let limit = self.index_limit();
+        let below = |list: &[u32]| list.partition_point(|i| *i < limit);
+        let (known, failed_known) = (below(&self.row.succeeded), below(&self.row.failed));
+        let mut c = Computed {
+            at: now,
+            active: j.live.active,
+            ready: j.live.ready,
+            terminating: j.live.terminating,
+            succeeded: known as u32,
+            failed: self.row.counted_failed,
+            misplaced: self.misplaced(),
+            backoff: self.row.backoff,
+            failed_indexes: self.row.failed[..failed_known].to_vec(),
+            ended,
+            ..Computed::default()
+        };
+        if self.spec().success_policy.is_some() {
+            c.succeeded_indexes = self.row.succeeded[..known].to_vec();
+        }
+        if j.live.ended_with_finalizer > 0 {
+            self.count_ended(limit, &mut c);
+        }
+        if j.pods.len() > j.live.active as usize {
+            c.fail_job_message = self.fail_job_message();
+        }
+        c
+    }
+
+    fn count_ended(&self, limit: u32, c: &mut Computed) {
+        let mut failed_now = Vec::new();
+        for pod in self.all_pods().filter(|p| self.newly_ended(*p)) {
+            let i = pod.ix();
+            let index = self.index(pod);
+            let mut ended = EndedPod {
+                pod,
+                incarnation: self.store.pods.incarnation[i],
+                index,
+                succeeded: self.store.pods.phase[i] == Phase::Succeeded,
+                counts: false,
+            };
+            if ended.succeeded {
+                ended.counts = index < limit && self.is_new_success(index, c);
+                c.succeeded += u32::from(ended.counts);
+            } else if self.considered_failed(pod) {
+                let verdict = self.verdict(pod);
+                ended.counts = index < limit && verdict.counts;
+                c.failed += u32::from(ended.counts);
+                let before = u32::from(self.store.pods.index_failures[i]);
+                if index < limit && per_index::index_fails(self.spec(), &verdict, before) {
+                    failed_now.push(index);
+                }
+            } else {
+                continue;
+            }
+            c.ended.push(ended);
+        }
+        merge(&mut c.failed_indexes, failed_now.into_iter());
+        if self.spec().success_policy.is_some() {
+            let new = c.ended.iter().filter(|e| e.succeeded && e.counts);
+            merge(&mut c.succeeded_indexes, new.map(|e| e.index));
+        }
+        if per_index::counts_per_index(self.spec()) {
+            self.find_delayed(limit, c);
+        } else {
+            self.count_towards_backoff(limit, c);
+        }
+    }
+
+    /// Whether this is the first success of an index; for a Job without indexes every success is.
+    fn is_new_success(&self, index: u32, c: &Computed) -> bool {
+        // By index: a twin is among the last ones.
+        let mut same = c.ended.iter().rev().take_while(|e| e.index == index);
+        let twin = same.any(|e| e.succeeded && e.counts);
+        !twin && self.row.succeeded.binary_search(&index).is_err()
+    }
+
+    fn count_towards_backoff(&self, limit: u32, c: &mut Computed) {
+        let ended_at = |e: &EndedPod| self.store.pods.ended_at[e.pod.ix()];
+        let within = |e: &&EndedPod| e.index < limit;
+        let succeeded = c.ended.iter().filter(|e| e.succeeded).filter(within);
+        let failed = c.ended.iter().filter(|e| !e.succeeded).filter(within);
+        c.backoff = c
+            .backoff
+            .after(succeeded.map(ended_at).max(), failed.map(ended_at));
+    }
+
+    /// getPodsWithDelayedDeletionPerIndex: of every index that is neither active nor decided, the failed pod with the
+    /// most failures behind it.
+    fn find_delayed(&self, limit: u32, c: &mut Computed) {
+        let mut busy: Vec<u32> = self.row.succeeded.clone();
+        busy.extend(&c.failed_indexes);
+        busy.extend(c.ended.iter().filter(|e| e.succeeded).map(|e| e.index));
+        busy.extend(self.active_pods().map(|p| self.index(p)));
+        busy.sort();
+        let key = |pod: PodId| (self.failures(pod), self.store.pods.ended_at[pod.ix()]);
+        for e in c.ended.iter().filter(|e| !e.succeeded && e.index < limit) {
+            if busy.binary_search(&e.index).is_ok() {
+                continue;
+            }
+            match c.delayed.last_mut().filter(|(index, _)| *index == e.index) {
+                None => c.delayed.push((e.index, e.pod)),
+                Some((_, best)) if key(*best) <= key(e.pod) => *best = e.pod,
+                Some(_) => {}
+            }
+        }
+    }
+
+    pub fn view(&self, now: Time, version: Version, c: &'a Computed) -> JobSyncView<'a> {
+        let j = &self.store.jobs[self.job.ix()];
+        let stored = |kind| {
+            let condition = j.status.condition(kind)?;
+            Some((kubernetes_reason(condition), condition.message.as_str()))
+        };
+        JobSyncView {
+            spec: self.spec(),
+            version,
+            now,
+            deleting: j.deleting,
+            suspended: j.suspended,
+            start_time: j.status.start_time,
+            failure_target: stored(JobConditionType::FailureTarget),
+            success_criteria_met: stored(JobConditionType::SuccessCriteriaMet),
+            active: c.active,
+            misplaced: c.misplaced,
+            terminating: c.terminating,
+            succeeded: c.succeeded,
+            succeeded_indexes: &c.succeeded_indexes,
+            failed: c.failed,
+            container_restarts: j.live.container_restarts,
+            failed_indexes: c.failed_indexes.len() as u32,
+            fail_job_message: c.fail_job_message.as_deref(),
+            expectations_satisfied: self.row.expected == 0,
+            backoff: c.backoff,
+        }
+    }
+}
+
+/// Reasons that the Job controller itself gives to FailureTarget, Failed, SuccessCriteriaMet and Complete.
+const REASONS: [&str; 7] = [
+    "BackoffLimitExceeded",
+    "DeadlineExceeded",
+    "PodFailurePolicy",
+    "FailedIndexes",
+    "MaxFailedIndexesExceeded",
+    "CompletionsReached",
+    "SuccessPolicy",
+];
+
+/// The reason of an end as one of Kubernetes' own.
+pub(super) fn kubernetes_reason(condition: &JobCondition) -> &'static str {
+    let known = REASONS.into_iter().find(|r| *r == condition.reason);
+    known.unwrap_or(REASONS[0])
+}

@@ -1,0 +1,174 @@
+//! The pods that a sync of the Job controller creates: which indexes, and the requests for them.
+//!
+//! How many they are is `policy::job`'s decision.
+
+use super::worker::Stage;
+use super::{JobController, Step};
+use crate::base::*;
+use crate::engine::apiserver::{self, NewPod};
+use crate::engine::ctx::Ctx;
+use crate::engine::event::Event;
+use crate::engine::requests::{Answer, Req};
+use crate::engine::webhook::PodWebhook;
+use crate::policy::backoff;
+use crate::policy::job::SYNC_JOB_BATCH_PERIOD;
+use crate::record::{About, Body, Call, Waited};
+
+impl JobController {
+    /// Lowest missing indexes first; 1, 2, 4 … at a time, each batch after the last one's answers.
+    pub(super) fn begin_creating(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        worker: usize,
+        job: JobId,
+        count: u32,
+    ) {
+        let mut create = std::mem::take(&mut self.workers[worker].create);
+        let failed = &self.workers[worker].counted.failed_indexes;
+        self.sight(ctx, job)
+            .missing_indexes(failed, count, &mut create);
+        self.keep_indexes_due_now(ctx, worker, job, &mut create);
+        let row = &mut self.rows[job.ix()];
+        row.expected = create.len() as u32;
+        row.creating_syncs += 1;
+        let w = &mut self.workers[worker];
+        w.create = create;
+        w.asked = 0;
+        w.batch = 1;
+        w.batches = 0;
+        w.stage = Stage::Creating;
+        w.batch_failed = false;
+        self.next_batch(ctx, worker);
+    }
+
+    /// backoffLimitPerIndex: every index waits for itself; only if none may come now the key comes again.
+    fn keep_indexes_due_now(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        worker: usize,
+        job: JobId,
+        create: &mut Vec<u32>,
+    ) {
+        let c = &self.workers[worker].counted;
+        if c.delayed.is_empty() {
+            return;
+        }
+        let sight = self.sight(ctx, job);
+        let left = |index: u32| {
+            let ended_at = |p: PodId| ctx.store.pods.ended_at[p.ix()];
+            let replaced = c.replaced(index);
+            backoff::until_index(
+                replaced.map(|p| (sight.failures(p) + 1, ended_at(p))),
+                ctx.now,
+            )
+        };
+        let soonest = create.iter().map(|i| left(*i)).min();
+        create.retain(|i| left(*i) == Duration::ZERO);
+        if let Some(left) = soonest.filter(|left| *left > Duration::ZERO) {
+            let delay = left.max(SYNC_JOB_BATCH_PERIOD);
+            self.enqueue(ctx, job, delay, Waited::PodFailureBackoff);
+        }
+    }
+
+    fn next_batch(&mut self, ctx: &mut Ctx<'_>, worker: usize) {
+        let w = &mut self.workers[worker];
+        let job = w.job;
+        let batch = w.batch.min(w.create.len() - w.asked);
+        if batch == 0 || w.batch_failed {
+            let skipped = (w.create.len() - w.asked) as u32;
+            w.failed |= w.batch_failed;
+            let row = &mut self.rows[job.ix()];
+            row.expected -= skipped.min(row.expected);
+            return self.begin_status(ctx, worker);
+        }
+        let (from, nth_batch) = (w.asked, w.batches);
+        w.asked += batch;
+        w.batch *= 2;
+        w.batches += 1;
+        w.outstanding = batch as u32;
+        let nth = self.rows[job.ix()].creating_syncs - 1;
+        let step = self.step_key(ctx, job, Step::Creates(nth_batch));
+        for &index in &self.workers[worker].create[from..from + batch] {
+            let mut req = Req::new(Call::JobPodCreate, About::Job(job), nth).lane(index);
+            if batch > 1 {
+                req = req.together(step);
+            }
+            let worker = worker as u16;
+            ctx.request(req, Event::PodCreateAnswered { worker, job, index });
+        }
+    }
+
+    /// The API server asks the pod webhook, then stores the pod.
+    pub(super) fn pod_create_answered(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        webhook: &PodWebhook,
+        worker: usize,
+        (job, index): (JobId, u32),
+    ) {
+        let row = &mut self.rows[job.ix()];
+        row.expected = row.expected.saturating_sub(1);
+        let j = &ctx.store.jobs[job.ix()];
+        let there = j.exists && j.incarnation == self.workers[worker].incarnation;
+        match webhook.judge(ctx, job, index) {
+            Err(reason) => {
+                ctx.answered(Call::JobPodCreate, Answer::Forbidden);
+                let reason = ctx.text(&reason);
+                // EXC-11.
+                ctx.emit(Body::PodCreateRejected { job, index, reason });
+                self.event_of_refused_pod(ctx, job);
+                self.workers[worker].batch_failed = true;
+            }
+            Ok(domain) if there => {
+                ctx.answered(Call::JobPodCreate, Answer::Success);
+                self.create_pod(ctx, worker, (job, index), domain);
+            }
+            Ok(_) => {}
+        }
+        if self.workers[worker].one_less() {
+            self.next_batch(ctx, worker);
+        }
+    }
+
+    fn create_pod(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        worker: usize,
+        (job, index): (JobId, u32),
+        domain: DomainId,
+    ) {
+        let new = NewPod {
+            job,
+            index,
+            template: ctx.store.jobs[job.ix()].template,
+            domain,
+            failures: self.inherited_failures(ctx, worker, job, index),
+            tracked: true,
+            held: false,
+        };
+        apiserver::create_pod(ctx, new);
+        self.workers[worker].counted.created();
+        self.event_of_created_pod(ctx, job);
+    }
+
+    /// Annotations job-index-failure-count and job-index-ignored-failure-count of a new pod: those of the failed pod
+    /// it replaces, and that pod's own end.
+    fn inherited_failures(
+        &self,
+        ctx: &Ctx<'_>,
+        worker: usize,
+        job: JobId,
+        index: u32,
+    ) -> (u16, u16) {
+        let Some(old) = self.workers[worker].counted.replaced(index) else {
+            return (0, 0);
+        };
+        let p = &ctx.store.pods;
+        let (counted, ignored) = (p.index_failures[old.ix()], p.ignored_failures[old.ix()]);
+        if self.sight(ctx, job).verdict(old).counts {
+            (counted.saturating_add(1), ignored)
+        } else {
+            (counted, ignored.saturating_add(1))
+        }
+    }
+}

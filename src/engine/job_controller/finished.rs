@@ -1,0 +1,108 @@
+//! Which pods lose their tracking finalizer at the end of a sync, and which of them are counted on the way
+//! (kubernetes.md 1.3 step 7).
+
+use super::JobController;
+use super::count::{Computed, EndedPod};
+use super::rows::{Row, merge};
+use crate::base::*;
+use crate::policy::JobPlan;
+use crate::store::{Store, flag};
+
+/// kubernetes.md 1.1: MaxUncountedPods.
+const MAX_UNCOUNTED_PODS: u32 = 500;
+
+pub(super) struct Collected {
+    /// The status has to be written because of it.
+    pub counted: bool,
+    /// More are left for the next sync.
+    pub reached_max: bool,
+}
+
+impl Row {
+    /// What a sync found out about failures. True: an index has failed for good.
+    fn learn_failures(&mut self, c: &Computed) -> bool {
+        self.backoff = c.backoff;
+        let anew = self.failed != c.failed_indexes;
+        if anew {
+            self.failed.clone_from(&c.failed_indexes);
+        }
+        anew
+    }
+}
+
+impl JobController {
+    /// Which pods lose their finalizer in this sync: ended ones, all of a finishing Job, all of a deleting Job; at
+    /// most 500 enter the uncounted list.
+    pub(super) fn collect_finished(
+        &mut self,
+        store: &Store,
+        job: JobId,
+        plan: &JobPlan,
+        c: &mut Computed,
+        into: &mut Vec<PodId>,
+    ) -> Collected {
+        into.clear();
+        let failed_anew = self.rows[job.ix()].learn_failures(c);
+        let j = &store.jobs[job.ix()];
+        let everything = plan.ends() || j.deleting;
+        let walk = |wanted: bool| if wanted { usize::MAX } else { 0 };
+        let index_of = |pod: PodId| store.pods.index[pod.ix()];
+        let own = j
+            .pods
+            .iter()
+            .take(walk(everything && j.live.with_finalizer > 0));
+        let own = own.map(|pod| (pod, c.seen(pod, index_of(pod))));
+        let ended = c.ended.iter().take(walk(!everything));
+        let ended = ended.map(|e| (e.pod, Some(e)));
+        let (mut counted, mut succeeded) = (0, Vec::new());
+        for (pod, seen) in own.chain(ended) {
+            let same = |e: &EndedPod| store.pods.is(pod, e.incarnation);
+            let tracked = store.pods.exists(pod) && store.pods.has(pod, flag::FINALIZER);
+            if !tracked || !seen.is_none_or(same) {
+                continue;
+            }
+            let failed = seen.is_some_and(|e| !e.succeeded);
+            if failed && !everything && c.replaced(index_of(pod)) == Some(pod) {
+                // backoffLimitPerIndex: the count of failures is handed over to the next pod of the index.
+                continue;
+            }
+            into.push(pod);
+            if self.counts(store, (job, pod), seen, plan) {
+                counted += 1;
+                self.pods.of(store, pod).counted = true;
+                if seen.is_some_and(|e| e.succeeded) {
+                    succeeded.push(index_of(pod));
+                } else {
+                    self.rows[job.ix()].counted_failed += 1;
+                }
+            }
+            if counted >= MAX_UNCOUNTED_PODS {
+                break;
+            }
+        }
+        merge(&mut self.rows[job.ix()].succeeded, succeeded.into_iter());
+        c.counted_any |= counted > 0;
+        Collected {
+            counted: counted > 0 || failed_anew,
+            reached_max: counted >= MAX_UNCOUNTED_PODS,
+        }
+    }
+
+    /// Whether a pod whose finalizer goes enters the uncounted list.
+    fn counts(
+        &self,
+        store: &Store,
+        (job, pod): (JobId, PodId),
+        seen: Option<&EndedPod>,
+        plan: &JobPlan,
+    ) -> bool {
+        if self.pods.counted(store, pod) {
+            return false;
+        }
+        match seen {
+            Some(e) => e.counts,
+            // What a failing Job deletes ends as a failure, whatever its containers say.
+            None => plan.fail.is_some() && self.sight_of(store, job).verdict(pod).counts,
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What a sync sees of a Job and its pods, and what it makes of a single pod: ended, failed, counted or not.
+//!
+//! Must never change anything.
+
+use super::rows::{PodMarks, Row};
+use crate::base::*;
+use crate::policy::pod_failure::{self, FailedPodView, Verdict};
+use crate::spec::{CompletionMode, JobSpec, PodFailurePolicyAction, PodReplacementPolicy};
+use crate::store::{Phase, Store, exit_codes, flag};
+
+#[derive(Copy, Clone)]
+pub(super) struct Sight<'a> {
+    pub store: &'a Store,
+    pub job: JobId,
+    pub row: &'a Row,
+    pub pods: &'a PodMarks,
+}
+
+impl<'a> Sight<'a> {
+    pub fn spec(&self) -> &'a JobSpec {
+        self.store.job_spec(self.job)
+    }
+
+    /// The Job's pods by index and age.
+    pub fn all_pods(&self) -> impl DoubleEndedIterator<Item = PodId> + use<'a> {
+        self.store.jobs[self.job.ix()].pods.iter()
+    }
+
+    pub fn active_pods(&self) -> impl DoubleEndedIterator<Item = PodId> + use<'a> {
+        let store = self.store;
+        self.all_pods().filter(move |p| store.pods.is_active(*p))
+    }
+
+    pub fn index(&self, pod: PodId) -> u32 {
+        self.store.pods.index[pod.ix()]
+    }
+
+    /// Completion indexes below this exist; a Job without indexes has places only.
+    pub fn index_limit(&self) -> u32 {
+        let spec = self.spec();
+        let indexed = spec.completion_mode == CompletionMode::Indexed;
+        let completions = spec.completions().filter(|_| indexed);
+        completions.unwrap_or(u32::MAX)
+    }
+
+    /// Active pods whose index an elastic JobSet has taken away.
+    pub fn misplaced(&self) -> u32 {
+        let limit = self.index_limit();
+        let beyond = self
+            .all_pods()
+            .rev()
+            .take_while(|p| self.index(*p) >= limit);
+        beyond.filter(|p| self.store.pods.is_active(*p)).count() as u32
+    }
+
+    /// Ended, with the tracking finalizer, and not in the uncounted list yet.
+    pub fn newly_ended(&self, pod: PodId) -> bool {
+        let p = &self.store.pods;
+        p.has(pod, flag::FINALIZER)
+            && (p.is_terminal(pod) || p.has(pod, flag::DELETING))
+            && !self.pods.counted(self.store, pod)
+    }
+
+    /// isPodFailed: phase Failed, or deleted before it could fail, unless only failed pods are replaced.
+    pub fn considered_failed(&self, pod: PodId) -> bool {
+        let p = &self.store.pods;
+        let by_deletion =
+            self.spec().pod_replacement_policy() == PodReplacementPolicy::TerminatingOrFailed;
+        match p.phase[pod.ix()] {
+            Phase::Failed => true,
+            Phase::Succeeded => false,
+            _ => by_deletion && p.has(pod, flag::DELETING),
+        }
+    }
+
+    pub fn failed_pod<'c>(&self, pod: PodId, codes: &'c [(&'c str, i32)]) -> FailedPodView<'c> {
+        FailedPodView {
+            exit_codes: codes,
+            disruption_target: self.store.pods.has(pod, flag::DISRUPTION_TARGET),
+        }
+    }
+
+    /// podFailurePolicy about one failed pod.
+    pub fn verdict(&self, pod: PodId) -> Verdict {
+        let Some(rules) = &self.spec().pod_failure_policy else {
+            return Verdict::default();
+        };
+        let codes = exit_codes(self.store, pod);
+        pod_failure::verdict(rules, &self.failed_pod(pod, &codes))
+    }
+
+    /// Failures of its index before this pod, with ignored ones.
+    pub fn failures(&self, pod: PodId) -> u32 {
+        let p = &self.store.pods;
+        u32::from(p.index_failures[pod.ix()]) + u32::from(p.ignored_failures[pod.ix()])
+    }
+
+    /// FailJob's message, of the first failed pod that matches; pods that are counted already still speak.
+    pub fn fail_job_message(&self) -> Option<String> {
+        let rules = self.spec().pod_failure_policy.as_ref()?;
+        let fail_job = |action| action == PodFailurePolicyAction::FailJob;
+        if !rules.iter().any(|r| fail_job(r.action)) {
+            return None;
+        }
+        let mut failed = self.all_pods().filter(|p| self.considered_failed(*p));
+        failed.find_map(|pod| {
+            let codes = exit_codes(self.store, pod);
+            let view = self.failed_pod(pod, &codes);
+            let (rule, action, by) = pod_failure::matching_rule(rules, &view)?;
+            let namespace = self.store.namespace_of(self.job);
+            let message = || {
+                let name = self.pod_name(pod);
+                pod_failure::fail_job_message(namespace, &name, by, rule)
+            };
+            fail_job(action).then(message)
+        })
+    }
+
+    pub fn pod_name(&self, pod: PodId) -> String {
+        let names = &self.store.names;
+        let incarnation = self.store.pods.incarnation[pod.ix()];
+        if self.store.indexed(self.job) {
+            names.pod(self.job, self.index(pod), pod, incarnation)
+        } else {
+            names.pod_without_index(self.job, pod, incarnation)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The queue of orphans: pods that no sync looks at lose the tracking finalizer, because their Job has finished or is
+//! gone.
+//!
+//! Must never delete a pod: that is the garbage collector's business.
+
+use super::JobController;
+use crate::base::random::Key;
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::engine::event::Event;
+use crate::engine::requests::Req;
+use crate::record::{About, Call};
+use crate::store::{Store, flag};
+
+/// Sets the releases of a Job's end apart from what its syncs send.
+const RELEASES: u64 = 1 << 32;
+
+fn is_orphan(store: &Store, pod: PodId) -> bool {
+    if !store.pods.exists(pod) || !store.pods.has(pod, flag::FINALIZER) {
+        return false;
+    }
+    let job = &store.jobs[store.pods.job[pod.ix()].ix()];
+    !job.exists || (job.status.is_finished() && store.pods.has(pod, flag::DELETING))
+}
+
+impl JobController {
+    /// A pod has changed.
+    pub(super) fn release_if_orphan(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        if is_orphan(ctx.store, pod) {
+            self.release(ctx, pod, None);
+        }
+    }
+
+    /// The Job is gone, pods of it may not be.
+    pub(super) fn release_all(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+        let j = &ctx.store.jobs[job.ix()];
+        let orphans: Vec<PodId> = j.pods.iter().filter(|p| is_orphan(ctx.store, *p)).collect();
+        let step = j.key.and(RELEASES | u64::from(j.incarnation));
+        let step = Some(step).filter(|_| orphans.len() > 1);
+        for pod in orphans {
+            self.release(ctx, pod, step);
+        }
+    }
+
+    fn release(&mut self, ctx: &mut Ctx<'_>, pod: PodId, step: Option<Key>) {
+        let mark = self.pods.of(ctx.store, pod);
+        if std::mem::replace(&mut mark.releasing, true) {
+            return;
+        }
+        let mut req = Req::new(Call::JobPodPatch, About::Pod(pod), mark.patches);
+        mark.patches += 1;
+        req.step = step;
+        let incarnation = ctx.store.pods.incarnation[pod.ix()];
+        ctx.request(req, Event::OrphanReleased { pod, incarnation });
+    }
+}
+
+pub(super) fn released(ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
+    apiserver::untrack_pod(ctx, pod, incarnation);
+}

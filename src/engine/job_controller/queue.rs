@@ -1,0 +1,101 @@
+//! The Job controller's work queue: delays, batching, de-duplication, and workers that take from it
+//! (kubernetes.md 1.1). What a worker does with a key is `sync`'s business.
+
+use super::JobController;
+use super::worker::Stage;
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::engine::event::Event;
+use crate::record::{About, Waited};
+
+impl JobController {
+    /// A sync after `delay`, unless one is due earlier.
+    pub(super) fn enqueue(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        job: JobId,
+        delay: Duration,
+        waited: Waited,
+    ) {
+        if !ctx.store.jobs[job.ix()].exists {
+            return;
+        }
+        let mut mark = ctx.mark();
+        let at = ctx.now + delay;
+        if self.rows[job.ix()].entry.ask(at, mark, waited) {
+            // The ticket of the wait is made when it is over: it belongs to the newest change that goes along.
+            mark.at = at;
+            ctx.push(mark, Event::JobDue(job));
+        }
+    }
+
+    pub(super) fn job_due(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+        let entry = &mut self.rows[job.ix()].entry;
+        let Some((mark, waited)) = entry.ring(ctx.now) else {
+            return;
+        };
+        ctx.resume(mark, waited, About::Job(job));
+        if entry.ready(ctx.mark()) {
+            self.queue.push_back(job);
+            self.longest_queue = self.longest_queue.max(self.queue.len() as u32);
+        }
+        self.run_workers(ctx);
+    }
+
+    /// A sync without requests ends at once and lets the next one in: by the loop, not by a call within a call.
+    fn run_workers(&mut self, ctx: &mut Ctx<'_>) {
+        if !self.dispatching {
+            self.dispatching = true;
+            self.start_syncs(ctx);
+            self.dispatching = false;
+        }
+    }
+
+    fn start_syncs(&mut self, ctx: &mut Ctx<'_>) {
+        while !self.queue.is_empty() {
+            let Some(worker) = self.workers.iter().position(|w| !w.active) else {
+                return;
+            };
+            let Some(job) = self.queue.pop_front() else {
+                return;
+            };
+            let mark = self.rows[job.ix()].entry.take();
+            if !ctx.store.jobs[job.ix()].exists {
+                continue;
+            }
+            let before = ctx.take(mark);
+            self.begin_sync(ctx, worker, job);
+            ctx.back_to(before);
+        }
+    }
+
+    fn begin_sync(&mut self, ctx: &mut Ctx<'_>, worker: usize, job: JobId) {
+        self.syncs += 1;
+        self.workers[worker].begin(job, ctx.store.jobs[job.ix()].incarnation);
+        if self.workers.iter().all(|w| w.active) {
+            self.busy_since = ctx.now;
+        }
+        let row = &mut self.rows[job.ix()];
+        row.syncs += 1;
+        row.entry.begin();
+        self.start_sync(ctx, worker, job);
+    }
+
+    pub(super) fn end_sync(&mut self, ctx: &mut Ctx<'_>, worker: usize) {
+        if self.workers.iter().all(|w| w.active) {
+            self.busy.add(self.busy_since, ctx.now);
+        }
+        let w = &mut self.workers[worker];
+        w.active = false;
+        w.stage = Stage::Idle;
+        let job = w.job;
+        let failed = w.failed && ctx.store.jobs[job.ix()].exists;
+        if let Some(delay) = self.rows[job.ix()].entry.end(failed) {
+            self.enqueue(ctx, job, delay, Waited::ErrorBackoff);
+        }
+        if self.rows[job.ix()].entry.again() {
+            self.queue.push_back(job);
+        }
+        self.run_workers(ctx);
+    }
+}

@@ -1,0 +1,161 @@
+//! What a sync of the Job controller stores in the status: counters and conditions.
+
+use super::JobController;
+use super::count::Computed;
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::policy::JobPlan;
+use crate::policy::job::{JOB_RESUMED, JOB_SUSPENDED};
+use crate::record::JobConditionType;
+use crate::spec::Version;
+use crate::store::{Job, JobCondition, JobStatus};
+
+/// Gate MutableSchedulingDirectivesForSuspendedJobs, on by default: a suspended Job has no startTime.
+const CLEARS_START_TIME: Version = Version::new(36);
+
+/// Whether a counter or a condition is due that the status does not have.
+pub(super) fn is_stale(job: &Job, c: &Computed, plan: &JobPlan) -> bool {
+    counters_differ(job, c)
+        || suspended_changes(&job.status, plan.suspended_condition).is_some()
+        || interim_condition_is_missing(&job.status, plan)
+}
+
+fn counters_differ(job: &Job, c: &Computed) -> bool {
+    let s = &job.status;
+    let unstarted = s.start_time.is_none() && !job.suspended;
+    s.active != c.active
+        || s.ready != c.ready
+        || s.terminating != c.terminating
+        || (unstarted && c.active > 0)
+}
+
+/// What the Suspended condition is to become, if it has to be written; False only where the condition exists.
+pub(super) fn suspended_changes(status: &JobStatus, to: Option<bool>) -> Option<bool> {
+    let mut conditions = status.conditions.iter();
+    let stored = conditions.find(|c| c.kind == JobConditionType::Suspended);
+    to.filter(|to| stored.map_or(*to, |c| c.status != *to))
+}
+
+fn interim_condition_is_missing(status: &JobStatus, plan: &JobPlan) -> bool {
+    let missing = |kind| status.condition(kind).is_none();
+    (plan.fail.is_some() && missing(JobConditionType::FailureTarget))
+        || (plan.complete.is_some() && missing(JobConditionType::SuccessCriteriaMet))
+}
+
+/// startTime after a status write. A resumed Job starts anew: suspended time does not count against
+/// activeDeadlineSeconds. `began`: when the sync began, `runs`: neither suspended nor about to be.
+pub(super) fn start_time(
+    stored: Option<Time>,
+    suspended: Option<bool>,
+    version: Version,
+    (began, runs): (Time, bool),
+) -> Option<Time> {
+    let kept = match suspended {
+        Some(false) => Some(began),
+        Some(true) if version >= CLEARS_START_TIME => None,
+        _ => stored,
+    };
+    kept.or(runs.then_some(began))
+}
+
+impl JobController {
+    /// enactJobFinished: nothing uncounted and, since 1.31, nothing terminating (kubernetes.md 1.4).
+    pub(super) fn may_finish(&self, ctx: &Ctx<'_>, worker: usize) -> bool {
+        let w = &self.workers[worker];
+        let version = ctx.scenario.control_plane.kubernetes;
+        w.plan.ends()
+            && !ctx.store.jobs[w.job.ix()].status.is_finished()
+            && (!version.delays_terminal_condition() || w.counted.terminating == 0)
+    }
+
+    /// The PUT of jobs/status is stored: counters, the interim condition, with the last one the terminal condition.
+    pub(super) fn store_status(&mut self, ctx: &mut Ctx<'_>, worker: usize, last: bool) {
+        let w = &mut self.workers[worker];
+        let (job, plan) = (w.job, std::mem::take(&mut w.plan));
+        let c = std::mem::take(&mut w.counted);
+        let version = ctx.scenario.control_plane.kubernetes;
+        let j = &ctx.store.jobs[job.ix()];
+        let suspended = suspended_changes(&j.status, plan.suspended_condition);
+        let runs = plan.suspended_condition != Some(true) && !j.suspended;
+        let start = start_time(j.status.start_time, suspended, version, (c.at, runs));
+        if let Some(to) = suspended {
+            self.store_suspended(ctx, job, to);
+        }
+        self.store_end(ctx, job, &plan, last && c.finish_now);
+        let row = &mut self.rows[job.ix()];
+        row.own_write = true;
+        let (succeeded, failed) = (row.succeeded.len() as u32, row.counted_failed);
+        apiserver::set_job_status(ctx, job, |status| {
+            status.start_time = start;
+            status.active = c.active;
+            status.ready = c.ready;
+            status.terminating = c.terminating;
+            status.succeeded = succeeded;
+            if last {
+                status.failed = failed;
+            }
+        });
+        let w = &mut self.workers[worker];
+        (w.plan, w.counted) = (plan, c);
+    }
+
+    fn store_suspended(&mut self, ctx: &mut Ctx<'_>, job: JobId, to: bool) {
+        let ((reason, message), event) = match to {
+            true => (JOB_SUSPENDED, "Suspended"),
+            false => (JOB_RESUMED, "Resumed"),
+        };
+        self.job_event(ctx, job, event, message, false);
+        let condition = JobCondition {
+            kind: JobConditionType::Suspended,
+            status: to,
+            reason: reason.into(),
+            message: message.to_owned(),
+            at: ctx.now,
+        };
+        apiserver::set_job_condition(ctx, job, condition);
+    }
+
+    /// The conditions of a Job that ends: the interim one, and with `finishes` the terminal one.
+    fn store_end(&mut self, ctx: &mut Ctx<'_>, job: JobId, plan: &JobPlan, finishes: bool) {
+        let version = ctx.scenario.control_plane.kubernetes;
+        let delays = version.delays_terminal_condition();
+        if let Some((reason, message)) = &plan.fail {
+            if delays || *reason == "PodFailurePolicy" {
+                add_condition(ctx, job, JobConditionType::FailureTarget, (reason, message));
+            }
+            if finishes {
+                add_condition(ctx, job, JobConditionType::Failed, (reason, message));
+                self.job_event(ctx, job, reason, message, true);
+            }
+        } else if let Some((reason, message)) = &plan.complete {
+            if delays {
+                let kind = JobConditionType::SuccessCriteriaMet;
+                add_condition(ctx, job, kind, (reason, message));
+            }
+            if finishes {
+                add_condition(ctx, job, JobConditionType::Complete, (reason, message));
+                self.job_event(ctx, job, "Completed", "Job completed", false);
+            }
+        }
+    }
+}
+
+fn add_condition(
+    ctx: &mut Ctx<'_>,
+    job: JobId,
+    kind: JobConditionType,
+    (reason, message): (&'static str, &str),
+) {
+    if ctx.store.jobs[job.ix()].status.condition(kind).is_some() {
+        return;
+    }
+    let condition = JobCondition {
+        kind,
+        status: true,
+        reason: reason.into(),
+        message: message.to_owned(),
+        at: ctx.now,
+    };
+    apiserver::set_job_condition(ctx, job, condition);
+}

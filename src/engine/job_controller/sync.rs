@@ -1,0 +1,171 @@
+//! One sync of a Job, stage after stage: decide, delete or create, first status, finalizers, last status
+//! (kubernetes.md 1.3).
+//!
+//! What is decided is `policy::job`'s business.
+
+use super::status::is_stale;
+use super::worker::Stage;
+use super::{JobController, Step};
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::engine::event::Event;
+use crate::engine::requests::{Answer, Req};
+use crate::policy::job::SYNC_JOB_BATCH_PERIOD;
+use crate::policy::{self, JobSyncView};
+use crate::record::{About, Call, Decided, Waited};
+
+impl JobController {
+    pub(super) fn start_sync(&mut self, ctx: &mut Ctx<'_>, worker: usize, job: JobId) {
+        let version = ctx.scenario.control_plane.kubernetes;
+        let j = &ctx.store.jobs[job.ix()];
+        if policy::job::managed_by_other(&j.spec, version) || j.status.is_finished() {
+            return self.end_sync(ctx, worker);
+        }
+        let ended = std::mem::take(&mut self.workers[worker].counted.ended);
+        let sight = self.sight(ctx, job);
+        let counted = sight.count(ctx.now, ended);
+        let view = sight.view(ctx.now, version, &counted);
+        let plan = policy::job::sync(&view);
+        let trace = ctx
+            .wants_decisions()
+            .then(|| sight.trace(&counted, &view, &plan));
+        let again = plan
+            .requeue_after
+            .map(|after| (after, waits_for(&view, after)));
+        if let Some(sync) = trace.flatten() {
+            ctx.decision(Decided::Job(Box::new(sync)));
+        }
+        if let Some((after, waited)) = again {
+            self.enqueue(ctx, job, after, waited);
+        }
+        let (delete, create) = (plan.delete_active, plan.create);
+        let w = &mut self.workers[worker];
+        w.counted = counted;
+        w.plan = plan;
+        if delete > 0 {
+            self.delete_active_pods(ctx, worker, job, delete);
+        } else if create > 0 {
+            self.begin_creating(ctx, worker, job, create);
+        } else {
+            self.begin_status(ctx, worker);
+        }
+    }
+
+    /// The object that the sync began with is still stored.
+    fn is_there(&self, ctx: &Ctx<'_>, worker: usize) -> bool {
+        let w = &self.workers[worker];
+        let j = &ctx.store.jobs[w.job.ix()];
+        j.exists && j.incarnation == w.incarnation
+    }
+
+    /// Counters are compared, finished pods collected, and the first status written if something must be flushed.
+    pub(super) fn begin_status(&mut self, ctx: &mut Ctx<'_>, worker: usize) {
+        if !self.is_there(ctx, worker) {
+            return self.end_sync(ctx, worker);
+        }
+        let w = &mut self.workers[worker];
+        let job = w.job;
+        let (mut counted, plan) = (std::mem::take(&mut w.counted), std::mem::take(&mut w.plan));
+        let mut finalize = std::mem::take(&mut w.finalize);
+        let j = &ctx.store.jobs[job.ix()];
+        let flush = is_stale(j, &counted, &plan);
+        let collected = self.collect_finished(ctx.store, job, &plan, &mut counted, &mut finalize);
+        let flush = flush || collected.counted;
+        let finishing = plan.ends();
+        let w = &mut self.workers[worker];
+        w.counted = counted;
+        w.plan = plan;
+        w.finalize = finalize;
+        w.reached_max_uncounted = collected.reached_max;
+        if flush && (!w.finalize.is_empty() || collected.counted || finishing) {
+            w.needs_flush = false;
+            self.put_status(ctx, worker, Stage::FirstStatus);
+        } else {
+            w.needs_flush = flush;
+            self.begin_finalizers(ctx, worker);
+        }
+    }
+
+    fn put_status(&mut self, ctx: &mut Ctx<'_>, worker: usize, stage: Stage) {
+        let w = &mut self.workers[worker];
+        w.stage = stage;
+        let job = w.job;
+        let row = &mut self.rows[job.ix()];
+        let req = Req::new(Call::JobStatusUpdate, About::Job(job), row.status_writes);
+        row.status_writes += 1;
+        let worker = worker as u16;
+        ctx.request(req, Event::JobStatusAnswered { worker });
+    }
+
+    pub(super) fn job_status_answered(&mut self, ctx: &mut Ctx<'_>, worker: usize) {
+        let stage = self.workers[worker].stage;
+        let there = self.is_there(ctx, worker);
+        ctx.answered(Call::JobStatusUpdate, Answer::found(there));
+        if there {
+            self.store_status(ctx, worker, stage == Stage::LastStatus);
+        }
+        match stage {
+            Stage::FirstStatus => self.begin_finalizers(ctx, worker),
+            Stage::LastStatus => self.end_sync(ctx, worker),
+            other => unreachable!("a status is written first or last, not at {other:?}"),
+        }
+    }
+
+    /// PATCH the tracking finalizer off, all at once (kubernetes.md 1.3 step 7).
+    fn begin_finalizers(&mut self, ctx: &mut Ctx<'_>, worker: usize) {
+        let finalize = std::mem::take(&mut self.workers[worker].finalize);
+        let step = self.step_key(ctx, self.workers[worker].job, Step::Finalizers);
+        let step = Some(step).filter(|_| finalize.len() > 1);
+        for &pod in &finalize {
+            self.ask_to_untrack(ctx, worker, pod, step);
+        }
+        let w = &mut self.workers[worker];
+        w.outstanding = finalize.len() as u32;
+        w.finalize = finalize;
+        w.stage = Stage::Finalizers;
+        if w.outstanding == 0 {
+            self.last_status(ctx, worker);
+        }
+    }
+
+    pub(super) fn finalizer_answered(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        worker: usize,
+        pod: PodId,
+        incarnation: u32,
+    ) {
+        let there = apiserver::untrack_pod(ctx, pod, incarnation).is_success();
+        if self.workers[worker].stage == Stage::Deleting {
+            return self.untracked(ctx, worker, pod, there);
+        }
+        if self.workers[worker].one_less() {
+            self.last_status(ctx, worker);
+        }
+    }
+
+    /// Uncounted pods have become counters; the terminal condition is due if nothing terminates any more.
+    fn last_status(&mut self, ctx: &mut Ctx<'_>, worker: usize) {
+        let w = &self.workers[worker];
+        let removed_some = !w.finalize.is_empty() && w.counted.counted_any;
+        let finishes = !w.reached_max_uncounted && self.may_finish(ctx, worker);
+        let w = &mut self.workers[worker];
+        w.counted.finish_now = finishes;
+        if w.needs_flush || removed_some || finishes {
+            self.put_status(ctx, worker, Stage::LastStatus);
+        } else {
+            self.end_sync(ctx, worker);
+        }
+    }
+}
+
+/// What the next sync, planned for `after`, will have waited for.
+fn waits_for(view: &JobSyncView<'_>, after: Duration) -> Waited {
+    let left = view.backoff.remaining(view.now);
+    if left > Duration::ZERO && left.max(SYNC_JOB_BATCH_PERIOD) == after {
+        Waited::PodFailureBackoff
+    } else {
+        Waited::Deadline
+    }
+}

@@ -1,0 +1,39 @@
+//! A sync of the Job controller for the decision log.
+//!
+//! Must never change anything: with and without it a run gives the same records.
+
+use super::count::Computed;
+use super::judge::Sight;
+use crate::base::*;
+use crate::policy::{JobPlan, JobSyncView, trace};
+use crate::record::decision::{FailedPod, JobSync};
+use crate::store::{Phase, exit_codes, flag};
+
+/// Failed pods of one sync that are listed one by one.
+const PODS_LISTED: usize = 8;
+
+impl Sight<'_> {
+    /// `None`: nothing to tell.
+    pub fn trace(&self, c: &Computed, view: &JobSyncView<'_>, plan: &JobPlan) -> Option<JobSync> {
+        let namespace = self.store.namespace_of(self.job);
+        let object = format!("{namespace}/{}", self.store.names.job(self.job));
+        let failed = || c.ended.iter().filter(|e| !e.succeeded);
+        let listed = failed().take(PODS_LISTED);
+        let pods = listed.map(|e| self.judged_pod(e.pod, namespace)).collect();
+        let more = failed().count().saturating_sub(PODS_LISTED) as u32;
+        trace::sync(view, plan, &object, (pods, more), self.row.counted_failed)
+    }
+
+    fn judged_pod(&self, pod: PodId, namespace: &str) -> FailedPod {
+        let rules = self.spec().pod_failure_policy.as_deref();
+        let p = &self.store.pods;
+        let by_deletion = p.phase[pod.ix()] != Phase::Failed && p.has(pod, flag::DELETING);
+        let codes = exit_codes(self.store, pod);
+        FailedPod {
+            pod,
+            name: format!("{namespace}/{}", self.pod_name(pod)),
+            place: format!("{}-{}", self.store.names.job(self.job), self.index(pod)),
+            ..trace::pod(rules, &self.failed_pod(pod, &codes), by_deletion)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Answers to the requests of a pass, and how it goes on after each.
+
+use super::JobSetManager;
+use super::events;
+use super::pass::Step;
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::engine::event::JobSetCall;
+use crate::engine::requests::Answer;
+use crate::record::Call;
+use crate::spec::Propagation;
+
+impl JobSetManager {
+    pub(super) fn answered(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        jobset: JobSetId,
+        call: JobSetCall,
+        job: JobId,
+    ) {
+        assert!(
+            self.pass.jobset == Some(jobset),
+            "answers are those of the pass at hand"
+        );
+        match call {
+            JobSetCall::Delete => self.job_deleted(ctx, job),
+            JobSetCall::CreateService => self.service_answered(ctx, jobset),
+            JobSetCall::CreateClaim => self.claim_answered(ctx, jobset),
+            JobSetCall::Patch => self.job_patched(ctx, job),
+            JobSetCall::Create => self.job_created(ctx, jobset, job),
+            JobSetCall::Suspend => self.job_suspended(ctx, job),
+            JobSetCall::Resume => self.job_resumed(ctx, job),
+            JobSetCall::DeleteJobSet => {
+                let there = ctx.store.jobsets[jobset.ix()].exists();
+                ctx.answered(Call::JobSetDelete, Answer::found(there));
+                apiserver::delete_jobset(ctx, jobset, Propagation::Foreground);
+            }
+            JobSetCall::Status => self.status_answered(ctx, jobset),
+        }
+        self.pass.in_flight -= 1;
+        self.go_on(ctx);
+    }
+
+    /// Upstream gathers the errors of Jobs to create, Jobs to patch and claims; any other one ends the pass at once.
+    fn go_on(&mut self, ctx: &mut Ctx<'_>) {
+        let gathers = matches!(
+            self.pass.step,
+            Step::Creating | Step::Patching | Step::Claims
+        );
+        if !self.pass.lost || gathers {
+            self.send_more(ctx);
+        }
+        if self.pass.in_flight > 0 {
+            return;
+        }
+        if self.pass.lost {
+            self.tell_failed_creates(ctx);
+            return self.end_pass(ctx, true);
+        }
+        self.advance(ctx);
+    }
+
+    /// REC-14: optimistic concurrency; a conflict loses the pass and its events.
+    fn status_answered(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        let stored = &ctx.store.jobsets[jobset.ix()];
+        let answer = if !stored.exists() {
+            Answer::NotFound
+        } else if stored.resource_version != self.pass.based_on {
+            Answer::Conflict
+        } else {
+            Answer::Success
+        };
+        ctx.answered(Call::JobSetStatusUpdate, answer);
+        if answer == Answer::Conflict {
+            let why = "its status write met a conflict, the JobSet it saw was out of date";
+            self.trace_pass_lost(ctx, jobset, why, "REC-14");
+        }
+        if !answer.is_success() {
+            self.pass.lost = true;
+            return;
+        }
+        let mut plan = std::mem::take(&mut self.pass.plan);
+        let failed = plan.failed_job.map_or(JobId::NONE, |at| self.pass.job(at));
+        self.write(ctx, |ctx| {
+            apiserver::set_jobset_status(ctx, jobset, &mut plan.status, failed);
+        });
+        for event in &plan.events {
+            events::tell(ctx, jobset, event);
+        }
+        self.pass.plan = plan;
+    }
+}

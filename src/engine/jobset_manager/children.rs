@@ -1,0 +1,138 @@
+//! The headless Service and the claims of a JobSet (SVC-1, PVC-1).
+//!
+//! Must never touch one that is there already, whoever owns it.
+
+use super::JobSetManager;
+use super::cache::CachedJobSet;
+use super::events;
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::engine::requests::Answer;
+use crate::objects;
+use crate::record::Call;
+use crate::spec::{JobSet, ObjectKind};
+use serde_json::Value;
+
+/// A claim as posted.
+pub(super) struct NewClaim {
+    /// Position of the policy that it is of.
+    pub policy: usize,
+    pub object: Value,
+}
+
+/// The claims of the JobSet's policies, in their order.
+pub(super) fn new_claims(jobset: &JobSet) -> Vec<NewClaim> {
+    let Some(object) = jobset.object.as_ref() else {
+        return Vec::new();
+    };
+    let policies = object["spec"]["volumeClaimPolicies"].as_array();
+    let templates = |policy: &Value| policy["templates"].as_array().map_or(0, Vec::len);
+    let policies = policies.into_iter().flatten().enumerate();
+    let policy_of = policies.flat_map(|(at, policy)| std::iter::repeat_n(at, templates(policy)));
+    let claims = policy_of.zip(objects::claims(object));
+    claims
+        .map(|(policy, object)| NewClaim { policy, object })
+        .collect()
+}
+
+/// API-9.
+fn service_name(jobset: &JobSet) -> &str {
+    match jobset.spec.network.subdomain.as_str() {
+        "" => &jobset.name,
+        subdomain => subdomain,
+    }
+}
+
+/// Whether the stored Service of the JobSet's subdomain is its own.
+pub(super) fn owns_service(ctx: &Ctx<'_>, jobset: JobSetId) -> bool {
+    let spec = &ctx.store.jobsets[jobset.ix()].spec;
+    owner_of_service(ctx, spec) == Some(jobset)
+}
+
+/// Whose the stored Service of the JobSet's subdomain is.
+fn owner_of_service(ctx: &Ctx<'_>, jobset: &JobSet) -> Option<JobSetId> {
+    if !jobset.spec.network.enable_dns_hostnames {
+        return None;
+    }
+    let at = (jobset.namespace.as_str(), service_name(jobset));
+    let stored = ctx.store.others.get(ObjectKind::Service, at.0, at.1);
+    stored.map(|service| service.jobset)
+}
+
+/// SVC-1, C-71: somebody else's will do. It is looked up when asked for: its changes queue no pass.
+pub(super) fn has_service(ctx: &Ctx<'_>, jobset: JobSetId, cached: &CachedJobSet) -> bool {
+    match owner_of_service(ctx, &cached.spec) {
+        Some(owner) if owner != jobset => true,
+        _ => cached.has_service,
+    }
+}
+
+/// The Service as the API server stores it, or its words.
+fn admitted_service(jobset: &JobSet) -> Result<Value, String> {
+    let posted = jobset.object.as_ref().and_then(|o| objects::service(o));
+    match posted {
+        Some(service) => objects::admit_service(&service).map_err(|r| r.message),
+        None => Ok(Value::Null),
+    }
+}
+
+impl JobSetManager {
+    /// Upstream POSTs what its cache does not show, so a name that is taken after all loses the pass.
+    pub(super) fn service_answered(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        let spec = self.pass.spec.clone();
+        let at = (spec.namespace.as_str(), service_name(&spec));
+        let (answer, refusal) = match admitted_service(&spec) {
+            Err(refusal) => (Answer::Invalid, refusal),
+            Ok(object) => {
+                let post = |ctx: &mut Ctx<'_>| {
+                    apiserver::create_other(ctx, ObjectKind::Service, at, object, jobset)
+                };
+                match self.write(ctx, post) {
+                    true => (Answer::Success, String::new()),
+                    false => (
+                        Answer::Conflict,
+                        format!("services {:?} already exists", at.1),
+                    ),
+                }
+            }
+        };
+        ctx.answered(Call::JobSetServiceCreate, answer);
+        if !answer.is_success() {
+            events::tell_failure(ctx, jobset, "HeadlessServiceCreationFailed", refusal);
+            self.pass.lost = true;
+        }
+    }
+
+    /// AlreadyExists is what every pass but the first gets, and ignores. A refusal ends its policy; the next one's
+    /// claims are still posted, then the pass is lost.
+    pub(super) fn claim_answered(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        let claim = &self.pass.claims[self.pass.next - 1];
+        let (policy, posted) = (claim.policy, &claim.object);
+        match objects::admit_claim(posted) {
+            Err(refused) => {
+                ctx.answered(Call::JobSetClaimCreate, Answer::Invalid);
+                events::tell_failure(ctx, jobset, "PVCCreationFailed", refused.message);
+                let rest = &self.pass.claims[self.pass.next..];
+                let skipped = rest.iter().take_while(|c| c.policy == policy);
+                self.pass.next += skipped.count();
+                self.pass.lost = true;
+            }
+            Ok(object) => {
+                let metadata = &posted["metadata"];
+                let owned = metadata["ownerReferences"].is_array();
+                let owner = if owned { jobset } else { JobSetId::NONE };
+                let name = metadata["name"].as_str().unwrap_or("");
+                let at = (self.pass.spec.namespace.as_str(), name);
+                let kind = ObjectKind::PersistentVolumeClaim;
+                let made = apiserver::create_other(ctx, kind, at, object, owner);
+                let answer = if made {
+                    Answer::Success
+                } else {
+                    Answer::Conflict
+                };
+                ctx.answered(Call::JobSetClaimCreate, answer);
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Kubernetes Events that the manager emits on a JobSet.
+
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::engine::requests::Answer;
+use crate::policy::KubeEvent;
+use crate::record::{Call, ObjectRef};
+
+/// `events.k8s.io/v1` note, characters (recordings/admission, CRE-4).
+const EVENT_NOTE_MAX: usize = 1024;
+
+pub(super) fn tell(ctx: &mut Ctx<'_>, jobset: JobSetId, event: &KubeEvent) {
+    ctx.answered(Call::JobSetEventCreate, Answer::Success);
+    let object = ObjectRef::JobSet(jobset);
+    ctx.kube_event(object, event.warning, &event.reason, &event.message);
+}
+
+/// An object of the JobSet could not be created: told at once, whatever becomes of the pass.
+pub(super) fn tell_failure(ctx: &mut Ctx<'_>, jobset: JobSetId, reason: &str, message: String) {
+    // The server takes no Event with a longer note.
+    if message.len() <= EVENT_NOTE_MAX {
+        let event = KubeEvent {
+            warning: true,
+            reason: reason.to_owned(),
+            message,
+        };
+        tell(ctx, jobset, &event);
+    }
+}

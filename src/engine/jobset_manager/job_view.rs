@@ -1,0 +1,62 @@
+//! A stored Job as the manager's cache keeps it, with what its labels say by now.
+
+use crate::policy::{FinishedView, JobView};
+use crate::record::JobConditionType;
+use crate::store::Job;
+
+const RESTART_ATTEMPT: &str = "jobset.sigs.k8s.io/restart-attempt";
+const JOB_RESTART_ATTEMPT: &str = "jobset.sigs.k8s.io/job-restart-attempt";
+const REPLICATED_JOB: &str = "jobset.sigs.k8s.io/replicatedjob-name";
+const JOB_INDEX: &str = "jobset.sigs.k8s.io/job-index";
+
+pub fn view_of(j: &Job) -> JobView {
+    let ends = |kind| matches!(kind, JobConditionType::Complete | JobConditionType::Failed);
+    let mut conditions = j.status.conditions.iter();
+    let finished = conditions.find(|c| c.status && ends(c.kind));
+    JobView {
+        rj: j.rj,
+        index: j.index,
+        restart_attempt: attempt_of(j, RESTART_ATTEMPT, j.restart_attempt),
+        job_restart_attempt: attempt_of(j, JOB_RESTART_ATTEMPT, j.job_restart_attempt),
+        unusable_label: unusable_label(j),
+        parallelism: Some(j.spec.parallelism()),
+        completions: j.spec.completions(),
+        deleting: j.deleting,
+        suspended: j.suspended,
+        active: j.status.active,
+        ready: j.status.ready,
+        succeeded: j.status.succeeded,
+        finished: finished.map(|c| FinishedView {
+            failed: c.kind == JobConditionType::Failed,
+            reason: c.reason.to_string(),
+            message: c.message.clone(),
+            at: c.at,
+        }),
+    }
+}
+
+/// The number in a label, as the manager's strconv.Atoi reads it; what is below zero is older than everything.
+fn attempt_of(j: &Job, label: &str, posted: u32) -> Option<u32> {
+    match j.relabelled.iter().find(|(key, _)| key == label) {
+        None => Some(posted),
+        Some((_, text)) => {
+            let number: i64 = text.as_deref()?.parse().ok()?;
+            Some(u32::try_from(number.max(0)).unwrap_or(u32::MAX))
+        }
+    }
+}
+
+/// REC-5.3.
+fn unusable_label(j: &Job) -> Option<&'static str> {
+    let changed = |label: &str| j.relabelled.iter().find(|(key, _)| key == label);
+    let number = |text: &Option<String>| text.as_deref().is_some_and(|t| t.parse::<i64>().is_ok());
+    if changed(REPLICATED_JOB).is_some_and(|(_, text)| text.is_none()) {
+        return Some(REPLICATED_JOB);
+    }
+    if changed(JOB_INDEX).is_some_and(|(_, text)| !number(text)) {
+        return Some(JOB_INDEX);
+    }
+    let own = changed(JOB_RESTART_ATTEMPT);
+    own.is_some_and(|(_, text)| text.is_some() && !number(text))
+        .then_some(JOB_RESTART_ATTEMPT)
+}

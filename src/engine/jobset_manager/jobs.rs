@@ -1,0 +1,120 @@
+//! Child Jobs as the manager makes, changes and unmakes them.
+
+use super::JobSetManager;
+use super::events;
+use super::merge::merged;
+use crate::base::*;
+use crate::engine::apiserver::{self, NewChild};
+use crate::engine::ctx::Ctx;
+use crate::engine::requests::Answer;
+use crate::objects;
+use crate::record::Call;
+use crate::spec::{PodTemplate, ReplicatedJob};
+use serde_json::Value;
+
+impl JobSetManager {
+    /// DELETE with foreground propagation: the object stays until its pods are gone (DEL-2).
+    pub(super) fn job_deleted(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+        let there = ctx.store.jobs[job.ix()].exists;
+        ctx.answered(Call::JobSetJobDelete, Answer::found(there));
+        self.write(ctx, |ctx| apiserver::delete_job(ctx, job));
+    }
+
+    pub(super) fn job_created(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId, job: JobId) {
+        let (rj, index) = (ctx.store.jobs[job.ix()].rj, ctx.store.jobs[job.ix()].index);
+        // While the request was on its way, a Job that went in the background may have left its pods behind.
+        let job = ctx.store.place_of(jobset, rj, index);
+        let status = &self.pass.plan.status;
+        let restarts = status.replicated_jobs.get(rj as usize);
+        let restarts = restarts.and_then(|s| s.job_restarts.get(index as usize));
+        let new = NewChild {
+            job,
+            from: self.pass.spec.clone(),
+            spec_version: self.pass.spec_version,
+            restart_attempt: status.restarts,
+            job_restart_attempt: restarts.copied().unwrap_or(0),
+            suspended: self.pass.spec.spec.suspend,
+        };
+        if let Err(refusal) = self.write(ctx, |ctx| apiserver::create_child(ctx, &new)) {
+            self.pass.failed_creates.push((job, refusal));
+            self.pass.lost = true;
+        }
+    }
+
+    /// CRE-4: one event for all of them.
+    pub(super) fn tell_failed_creates(&self, ctx: &mut Ctx<'_>) {
+        let failed = &self.pass.failed_creates;
+        let (Some(jobset), false) = (self.pass.jobset, failed.is_empty()) else {
+            return;
+        };
+        let line = |(job, error): &(JobId, String)| {
+            let name = ctx.store.names.job(*job);
+            format!("job {name:?} creation failed with error: {error}")
+        };
+        let lines: Vec<String> = failed.iter().map(line).collect();
+        events::tell_failure(ctx, jobset, "JobCreationFailed", lines.join("\n"));
+    }
+
+    /// ELA-2: PATCH of parallelism and completions.
+    pub(super) fn job_patched(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+        if !self.found(ctx, Call::JobSetJobPatch, job) {
+            return;
+        }
+        let Some(rj) = self.replicated_job(ctx, job) else {
+            return;
+        };
+        let size = (rj.template.parallelism, rj.template.completions);
+        let spec = ctx.store.job_spec(job);
+        let unchanged = (spec.parallelism, spec.completions) == size;
+        if size.0.is_some() && !unchanged {
+            apiserver::scale_job(ctx, job, size.0, size.1);
+        }
+    }
+
+    /// SUS-1.
+    pub(super) fn job_suspended(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+        if self.found(ctx, Call::JobSetJobUpdate, job) {
+            apiserver::set_suspended(ctx, job, true, None);
+        }
+    }
+
+    /// SUS-5: with what the template of the replicatedJob has that the Job's has not.
+    pub(super) fn job_resumed(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+        if !self.found(ctx, Call::JobSetJobUpdate, job) || !ctx.store.jobs[job.ix()].suspended {
+            return;
+        }
+        let (template, object) = self.resumed(ctx, job);
+        apiserver::resume_job(ctx, job, template, object);
+    }
+
+    fn resumed(&self, ctx: &Ctx<'_>, job: JobId) -> (Option<PodTemplate>, Option<Value>) {
+        let j = &ctx.store.jobs[job.ix()];
+        let Some(rj) = self.replicated_job(ctx, job) else {
+            return (None, None);
+        };
+        let template = merged(&j.spec.template, &rj.template.template);
+        let posted = self.pass.spec.object.as_ref();
+        let object = j.object.as_ref().zip(posted).map(|(own, jobset)| {
+            let mut object = (**own).clone();
+            objects::resume(
+                &mut object,
+                &jobset["spec"]["replicatedJobs"][j.rj as usize],
+            );
+            object
+        });
+        (template, object)
+    }
+
+    /// Whether the Job is still there for a PUT or PATCH; else the pass is lost.
+    fn found(&mut self, ctx: &mut Ctx<'_>, call: Call, job: JobId) -> bool {
+        let there = ctx.store.jobs[job.ix()].exists;
+        ctx.answered(call, Answer::found(there));
+        self.pass.lost |= !there;
+        there
+    }
+
+    fn replicated_job(&self, ctx: &Ctx<'_>, job: JobId) -> Option<&ReplicatedJob> {
+        let rj = ctx.store.jobs[job.ix()].rj;
+        self.pass.spec.spec.replicated_jobs.get(rj as usize)
+    }
+}

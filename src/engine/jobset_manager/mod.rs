@@ -1,0 +1,105 @@
+//! The JobSet manager: one reconciler for all JobSets, reading its informer's cache, writing through its own client,
+//! up to 50 Job requests at once (jobset.md 3).
+//!
+//! What a pass decides is `policy::reconcile`; here it is carried out. Must never read a stored object but when a watch
+//! event about it arrives, or list a pod without paying for it.
+
+mod answers;
+mod cache;
+mod children;
+mod events;
+mod job_view;
+mod jobs;
+mod merge;
+mod pass;
+mod queue;
+mod rows;
+mod send;
+#[cfg(test)]
+mod tests;
+mod trace;
+mod watch;
+
+use super::ctx::Ctx;
+use super::event::Event;
+use super::lane::BusyTimes;
+use crate::base::*;
+use crate::record::{About, Waited};
+use crate::store::What;
+use pass::Pass;
+use rows::Row;
+use std::collections::VecDeque;
+
+#[derive(Default)]
+pub struct JobSetManager {
+    /// Per JobSet.
+    rows: Vec<Row>,
+    queue: VecDeque<JobSetId>,
+    /// The one pass at hand.
+    pass: Pass,
+    /// Its process is stopped; no pass begins, its webhooks do not answer.
+    stopped: bool,
+    /// Changes that it has just made itself, and has dealt with: they are still to be told.
+    own: Vec<What>,
+    pub busy: BusyTimes,
+    pub passes: u64,
+    pub longest_queue: u32,
+}
+
+impl JobSetManager {
+    pub fn reset(&mut self, _: &mut Ctx<'_>) {
+        self.rows.clear();
+        self.queue.clear();
+        self.pass.reset();
+        self.stopped = false;
+        self.own.clear();
+        self.busy.clear();
+        self.passes = 0;
+        self.longest_queue = 0;
+    }
+
+    pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event) {
+        match event {
+            Event::GateSwitch(index) => self.switch_gates(ctx, index),
+            Event::JobSetSeen(jobset) => self.jobset_seen(ctx, jobset),
+            Event::JobSeen(job) => self.job_seen(ctx, job),
+            Event::JobSetPodNews(jobset) => self.pod_news_arrive(ctx, jobset),
+            Event::JobSetDue(jobset) => self.due(ctx, jobset),
+            Event::JobSetComputed(jobset) => self.computed(ctx, jobset),
+            Event::JobSetAnswered { jobset, call, job } => self.answered(ctx, jobset, call, job),
+            other => unreachable!("not an event of the JobSet manager: {other:?}"),
+        }
+    }
+
+    /// Passes of the JobSet in a row that ended with an error.
+    pub fn errors(&self, jobset: JobSetId) -> u32 {
+        self.rows.get(jobset.ix()).map_or(0, |row| row.errors)
+    }
+
+    /// The manager is stopped (a pass under way is finished), and comes back with other feature gates; its first pass
+    /// over everything follows (REC-1).
+    fn switch_gates(&mut self, ctx: &mut Ctx<'_>, index: u32) {
+        let switch = ctx.scenario.gate_switches[index as usize];
+        self.stopped = !self.stopped && switch.down_for > Duration::ZERO;
+        ctx.manager_answers = !self.stopped;
+        if self.stopped {
+            let back = Event::GateSwitch(index);
+            return ctx.after(switch.down_for, Waited::Restart, About::Nothing, back);
+        }
+        ctx.gates = switch.gates;
+        for i in 0..ctx.store.jobsets.len() {
+            let jobset = JobSetId(i as u32);
+            self.row(jobset).errors = 0;
+            if ctx.store.jobsets[i].exists() {
+                self.enqueue(ctx, jobset);
+            }
+        }
+    }
+
+    fn row(&mut self, jobset: JobSetId) -> &mut Row {
+        if self.rows.len() <= jobset.ix() {
+            self.rows.resize_with(jobset.ix() + 1, Row::default);
+        }
+        &mut self.rows[jobset.ix()]
+    }
+}

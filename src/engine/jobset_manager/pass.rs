@@ -1,0 +1,185 @@
+//! One pass over one JobSet: decided from the cache when it begins, carried out step by step in upstream's order
+//! (REC-4 to REC-15).
+
+use super::JobSetManager;
+use super::children::{NewClaim, has_service, new_claims};
+use super::rows::Row;
+use super::trace::traced;
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::engine::event::Event;
+use crate::policy::{self, JobSetView, Plan};
+use crate::record::{About, Waited};
+use crate::spec::JobSet;
+use std::sync::Arc;
+
+#[derive(Default)]
+pub(super) struct Pass {
+    /// Whose it is; `None`: there is none.
+    pub jobset: Option<JobSetId>,
+    /// Something about the JobSet has arrived since it began.
+    pub dirty: bool,
+    /// nth of this JobSet.
+    pub number: u32,
+    pub began: Time,
+    /// The JobSet as the cache showed it.
+    pub spec: Arc<JobSet>,
+    pub spec_version: u32,
+    pub based_on: u32,
+    pub plan: Plan,
+    /// Those of the view.
+    pub jobs: Vec<JobId>,
+    pub claims: Vec<NewClaim>,
+    pub step: Step,
+    /// Items of the step that are sent, and those of them that are not answered.
+    pub next: usize,
+    pub in_flight: usize,
+    /// End of the present replicatedJob's run in `plan.create`.
+    pub create_until: usize,
+    pub failed_creates: Vec<(JobId, String)>,
+    /// It ends with an error.
+    pub lost: bool,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
+pub(super) enum Step {
+    #[default]
+    Idle,
+    Deleting,
+    Service,
+    Claims,
+    Patching,
+    Creating,
+    Suspending,
+    Resuming,
+    DeletingJobSet,
+    Status,
+}
+
+impl Pass {
+    pub fn reset(&mut self) {
+        self.jobset = None;
+        self.step = Step::Idle;
+    }
+
+    fn begin(&mut self, jobset: JobSetId, row: &Row, now: Time) {
+        assert!(self.jobset.is_none(), "one pass at a time (REC-2)");
+        self.jobset = Some(jobset);
+        self.dirty = false;
+        self.number = row.passes;
+        self.began = now;
+        self.spec = row.cached.spec.clone();
+        self.spec_version = row.cached.spec_version;
+        self.based_on = row.cached.resource_version;
+        self.plan.clear();
+        self.jobs.clear();
+        self.jobs.extend_from_slice(&row.jobs.ids);
+        self.step = Step::Idle;
+        (self.next, self.in_flight, self.create_until) = (0, 0, 0);
+        self.failed_creates.clear();
+        self.lost = false;
+    }
+
+    /// The Job at a position of the view.
+    pub fn job(&self, at: u32) -> JobId {
+        self.jobs[at as usize]
+    }
+
+    /// Goes to the next step that has something to do; false: the pass is over.
+    pub fn next_step(&mut self) -> bool {
+        loop {
+            let plan = &self.plan;
+            let (step, work) = match self.step {
+                Step::Idle => (Step::Deleting, !plan.delete.is_empty()),
+                Step::Deleting => (Step::Service, plan.create_service),
+                Step::Service => {
+                    self.claims.clear();
+                    if plan.create_claims > 0 {
+                        self.claims = new_claims(&self.spec);
+                    }
+                    (Step::Claims, !self.claims.is_empty())
+                }
+                Step::Claims => (Step::Patching, !plan.patch.is_empty()),
+                Step::Patching => (Step::Creating, !plan.create.is_empty()),
+                Step::Creating => (Step::Suspending, !plan.suspend.is_empty()),
+                Step::Suspending => (Step::Resuming, !plan.resume.is_empty()),
+                Step::Resuming => (Step::DeletingJobSet, plan.delete_jobset),
+                Step::DeletingJobSet => (Step::Status, plan.status_dirty && plan.error.is_none()),
+                Step::Status => return false,
+            };
+            self.step = step;
+            if work {
+                self.next = 0;
+                return true;
+            }
+        }
+    }
+}
+
+impl JobSetManager {
+    pub(super) fn begin_pass(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        let row = &self.rows[jobset.ix()];
+        self.pass.begin(jobset, row, ctx.now);
+        let cached = &row.cached;
+        // T-8: with the pod watch of the in-place gate a pass lists every pod of the JobSet.
+        let pods = if cached.in_place {
+            cached.expected_pods
+        } else {
+            0
+        };
+        let listing = ctx.scenario.timing.jobset_list_per_pod.saturating_mul(pods);
+        self.decide(ctx, jobset);
+        // The view is taken from the cache now; in place, listing the pods takes its time first.
+        let event = Event::JobSetComputed(jobset);
+        ctx.after(listing, Waited::Listing, About::JobSet(jobset), event);
+    }
+
+    fn decide(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        let row = &self.rows[jobset.ix()];
+        let cached = &row.cached;
+        if !cached.exists {
+            return;
+        }
+        let name = &ctx.store.names.jobsets[jobset.ix()].name;
+        let rjs = &cached.spec.spec.replicated_jobs;
+        let stored = &ctx.store.jobsets[jobset.ix()];
+        let view = JobSetView {
+            jobset: &cached.spec,
+            suspended: cached.spec.spec.suspend,
+            deleting: cached.deleting,
+            status: &cached.status,
+            jobs: &row.jobs.views,
+            gates: ctx.gates,
+            now: ctx.now,
+            service_exists: has_service(ctx, jobset, cached),
+            in_place: cached.in_place.then(|| stored.in_place_view()),
+            ties: ctx.scenario.ties,
+            // NAM-1.
+            job_name: &|rj, index| format!("{name}-{}-{index}", rjs[rj as usize].name),
+        };
+        policy::reconcile(&view, &mut self.pass.plan);
+        if let Some(decided) = traced(ctx, jobset, &view, &self.pass.plan) {
+            ctx.decision(decided);
+        }
+    }
+
+    pub(super) fn computed(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        assert!(
+            self.pass.jobset == Some(jobset),
+            "the pass at hand is computed"
+        );
+        self.advance(ctx);
+    }
+
+    pub(super) fn advance(&mut self, ctx: &mut Ctx<'_>) {
+        assert!(
+            self.pass.in_flight == 0,
+            "a step begins when the one before is answered"
+        );
+        if self.pass.next_step() {
+            self.send_more(ctx);
+        } else {
+            self.end_pass(ctx, false);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The work queue of passes (jobset.md 3.1): one key per JobSet, one worker for all, back-off after errors.
+//!
+//! Must never decide anything: that is the pass.
+
+use super::JobSetManager;
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::engine::event::Event;
+use crate::record::{About, Waited};
+
+/// REC-13: 5 ms · 2^n, at most 1000 s.
+const ERROR_BACKOFF: Duration = Duration::from_millis(5);
+const ERROR_BACKOFF_MAX: Duration = Duration::from_secs(1000);
+
+/// `errors`: those in a row before this one.
+pub(super) fn error_delay(errors: u32) -> Duration {
+    let delay = ERROR_BACKOFF.saturating_mul(1 << errors.min(20));
+    delay.min(ERROR_BACKOFF_MAX)
+}
+
+impl JobSetManager {
+    /// REC-2: events during a pass collapse into one following pass.
+    pub(super) fn enqueue(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        let row = self.row(jobset);
+        if !row.cached.managed {
+            return;
+        }
+        row.mark = ctx.mark();
+        if self.pass.jobset == Some(jobset) {
+            self.pass.dirty = true;
+            return;
+        }
+        self.line_up(jobset);
+        self.next_pass(ctx);
+    }
+
+    fn line_up(&mut self, jobset: JobSetId) {
+        if !std::mem::replace(&mut self.row(jobset).queued, true) {
+            self.queue.push_back(jobset);
+            self.longest_queue = self.longest_queue.max(self.queue.len() as u32);
+        }
+    }
+
+    fn enqueue_after(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId, delay: Duration, why: Waited) {
+        let (mut mark, at) = (ctx.mark(), ctx.now + delay);
+        if self.row(jobset).timer.set(at, mark, why) {
+            // The ticket of the wait is made when it is over: it belongs to the newest reason for it.
+            mark.at = at;
+            ctx.push(mark, Event::JobSetDue(jobset));
+        }
+    }
+
+    pub(super) fn due(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        if let Some((mark, waited)) = self.row(jobset).timer.ring(ctx.now) {
+            ctx.resume(mark, waited, About::JobSet(jobset));
+            self.enqueue(ctx, jobset);
+        }
+    }
+
+    fn next_pass(&mut self, ctx: &mut Ctx<'_>) {
+        if self.pass.jobset.is_some() || self.stopped {
+            return;
+        }
+        let Some(jobset) = self.queue.pop_front() else {
+            return;
+        };
+        let row = self.row(jobset);
+        row.queued = false;
+        row.passes += 1;
+        let mark = row.mark;
+        let before = ctx.take(mark);
+        self.passes += 1;
+        self.begin_pass(ctx, jobset);
+        ctx.back_to(before);
+    }
+
+    /// REC-13, REC-15: the key comes back after an error, or when its TTL is over.
+    pub(super) fn end_pass(&mut self, ctx: &mut Ctx<'_>, failed: bool) {
+        let jobset = self.pass.jobset.take();
+        let jobset = jobset.expect("only a pass that has begun ends");
+        self.busy.add(self.pass.began, ctx.now);
+        if failed || self.pass.plan.error.is_some() {
+            let row = self.row(jobset);
+            let delay = error_delay(row.errors);
+            row.errors += 1;
+            self.enqueue_after(ctx, jobset, delay, Waited::ErrorBackoff);
+        } else {
+            self.row(jobset).errors = 0;
+            if let Some(after) = self.pass.plan.requeue_after {
+                self.enqueue_after(ctx, jobset, after, Waited::Deadline);
+            }
+        }
+        if self.pass.dirty {
+            self.line_up(jobset);
+        }
+        self.next_pass(ctx);
+    }
+}

@@ -1,0 +1,235 @@
+//! Tables of the manager's parts that need no run.
+
+use super::cache::CachedJobs;
+use super::job_view::view_of;
+use super::merge::merged;
+use super::pass::{Pass, Step};
+use super::queue::error_delay;
+use super::rows::Timer;
+use crate::base::*;
+use crate::engine::ctx::Mark;
+use crate::policy::{CreateJob, JobView};
+use crate::record::Waited;
+use crate::spec::{PodTemplate, Toleration};
+use crate::store::Job;
+use std::collections::BTreeMap;
+
+#[test]
+fn errors_in_a_row_double_the_delay_up_to_a_thousand_seconds() {
+    for (errors, ms) in [
+        (0, 5),
+        (1, 10),
+        (10, 5 << 10),
+        (17, 5 << 17),
+        (18, 1_000_000),
+        (4_000_000_000, 1_000_000),
+    ] {
+        assert_eq!(error_delay(errors), Duration::from_millis(ms), "{errors}");
+    }
+}
+
+#[test]
+fn the_earliest_of_several_timers_rings_and_tells_the_newest_reason() {
+    let mark = |at| {
+        let mut mark = Mark::default();
+        mark.at = Time(at);
+        mark
+    };
+    let mut timer = Timer::default();
+    assert!(timer.set(Time(100), mark(1), Waited::ErrorBackoff));
+    assert!(
+        !timer.set(Time(300), mark(2), Waited::ErrorBackoff),
+        "later"
+    );
+    assert!(timer.set(Time(50), mark(3), Waited::Deadline), "earlier");
+    let rung = timer.ring(Time(50)).map(|(m, w)| (m.at, w));
+    assert_eq!(rung, Some((Time(3), Waited::Deadline)));
+    assert!(timer.ring(Time(100)).is_none(), "its time was replaced");
+    assert!(
+        timer.set(Time(200), mark(4), Waited::Deadline),
+        "none is set"
+    );
+}
+
+#[test]
+fn cached_jobs_stay_in_slot_order_and_a_late_goodbye_hits_nobody_else() {
+    let view = |rj, index, active| {
+        Some(JobView {
+            rj,
+            index,
+            active,
+            ..JobView::default()
+        })
+    };
+    let mut jobs = CachedJobs::default();
+    for (slot, id) in [((1, 0), 7), ((0, 2), 5), ((0, 0), 6)] {
+        jobs.see(slot, JobId(id), view(slot.0, slot.1, 0));
+    }
+    assert_eq!(jobs.ids, [JobId(6), JobId(5), JobId(7)]);
+    jobs.see((0, 2), JobId(5), view(0, 2, 3));
+    assert_eq!((jobs.ids.len(), jobs.views[1].active), (3, 3), "changed");
+    // Recreated in another row before the end of the old one arrives.
+    jobs.see((0, 2), JobId(9), view(0, 2, 1));
+    jobs.see((0, 2), JobId(5), None);
+    assert_eq!(jobs.ids, [JobId(6), JobId(9), JobId(7)]);
+    jobs.see((0, 2), JobId(9), None);
+    jobs.see((0, 1), JobId(8), None);
+    assert_eq!(jobs.ids, [JobId(6), JobId(7)]);
+}
+
+#[test]
+fn labels_are_read_as_a_user_left_them() {
+    const ATTEMPT: &str = "jobset.sigs.k8s.io/restart-attempt";
+    const OWN: &str = "jobset.sigs.k8s.io/job-restart-attempt";
+    const INDEX: &str = "jobset.sigs.k8s.io/job-index";
+    const RJ: &str = "jobset.sigs.k8s.io/replicatedjob-name";
+    for (label, text, attempts, unusable) in [
+        ("app", Some("x"), (Some(2), Some(1)), None),
+        (ATTEMPT, Some("7"), (Some(7), Some(1)), None),
+        (ATTEMPT, Some("-1"), (Some(0), Some(1)), None),
+        (ATTEMPT, Some("seven"), (None, Some(1)), None),
+        (ATTEMPT, None, (None, Some(1)), None),
+        (OWN, Some("x"), (Some(2), None), Some(OWN)),
+        (OWN, None, (Some(2), None), None),
+        (INDEX, Some("3"), (Some(2), Some(1)), None),
+        (INDEX, None, (Some(2), Some(1)), Some(INDEX)),
+        (RJ, None, (Some(2), Some(1)), Some(RJ)),
+        (RJ, Some("x"), (Some(2), Some(1)), None),
+    ] {
+        let job = Job {
+            restart_attempt: 2,
+            job_restart_attempt: 1,
+            relabelled: vec![(label.to_owned(), text.map(str::to_owned))],
+            ..Job::default()
+        };
+        let view = view_of(&job);
+        let found = (view.restart_attempt, view.job_restart_attempt);
+        assert_eq!(
+            (found, view.unusable_label),
+            (attempts, unusable),
+            "{label} {text:?}"
+        );
+    }
+}
+
+fn template(selector: &[(&str, &str)], tolerated: &[&str], gates: u32) -> PodTemplate {
+    let text = |(k, v): &(&str, &str)| (k.to_string(), v.to_string());
+    let mut template = PodTemplate::default();
+    template.spec.node_selector = selector.iter().map(text).collect();
+    template.spec.scheduling_gates = gates;
+    let toleration = |key: &&str| Toleration {
+        key: Some(key.to_string()),
+        exists: true,
+        value: String::new(),
+        effect: None,
+        toleration_seconds: None,
+    };
+    template.spec.tolerations = tolerated.iter().map(toleration).collect();
+    template
+}
+
+#[test]
+fn a_resumed_job_takes_over_what_is_new_and_loses_nothing() {
+    let own = template(&[("pool", "a"), ("rack", "1")], &["x"], 1);
+    for (new, expected) in [
+        (own.clone(), None),
+        (template(&[], &[], 0), None),
+        (
+            template(&[("pool", "b")], &[], 0),
+            Some(template(&[("pool", "b"), ("rack", "1")], &["x"], 1)),
+        ),
+        (
+            template(&[("zone", "z")], &["x", "y"], 2),
+            Some(template(
+                &[("pool", "a"), ("rack", "1"), ("zone", "z")],
+                &["x", "y"],
+                2,
+            )),
+        ),
+    ] {
+        assert_eq!(merged(&own, &new), expected);
+    }
+    let mut new = own.clone();
+    new.labels = BTreeMap::from([("app".to_owned(), "x".to_owned())]);
+    new.annotations = BTreeMap::from([("note".to_owned(), "y".to_owned())]);
+    assert_eq!(merged(&own, &new), Some(new));
+}
+
+#[test]
+fn steps_without_work_are_passed_over_in_upstreams_order() {
+    let mut pass = Pass::default();
+    pass.plan.delete = vec![0];
+    pass.plan.create = vec![create(0, 0)];
+    pass.plan.resume = vec![1];
+    pass.plan.status_dirty = true;
+    let mut steps = Vec::new();
+    while pass.next_step() {
+        steps.push(pass.step);
+    }
+    assert_eq!(
+        steps,
+        [Step::Deleting, Step::Creating, Step::Resuming, Step::Status]
+    );
+    let mut pass = Pass::default();
+    pass.plan.status_dirty = true;
+    pass.plan.error = Some("REC-13".to_owned());
+    assert!(!pass.next_step(), "an error discards the status");
+}
+
+fn create(rj: u32, index: u32) -> CreateJob {
+    CreateJob {
+        rj,
+        index,
+        suspended: false,
+    }
+}
+
+#[test]
+fn jobs_of_a_replicated_job_are_not_begun_before_those_of_the_one_before_it_exist() {
+    let mut pass = Pass {
+        step: Step::Creating,
+        ..Pass::default()
+    };
+    pass.plan.create = vec![create(0, 0), create(0, 1), create(1, 0)];
+    assert_eq!(pass.open(), 2);
+    (pass.next, pass.in_flight) = (2, 1);
+    assert_eq!(pass.open(), 2, "one is not answered");
+    pass.in_flight = 0;
+    assert_eq!(pass.open(), 3);
+    let mut pass = Pass {
+        step: Step::Creating,
+        next: 2,
+        create_until: 2,
+        lost: true,
+        plan: pass.plan,
+        ..Pass::default()
+    };
+    assert_eq!(pass.open(), 2, "one was refused");
+}
+
+#[test]
+fn claims_know_the_policy_that_they_are_of() {
+    let template = |name: &str| serde_json::json!({"metadata": {"name": name}, "spec": {}});
+    let policies = serde_json::json!([
+        {"templates": [template("a"), template("b")]},
+        {"templates": []},
+        {"templates": [template("c")]},
+    ]);
+    let object = serde_json::json!({"metadata": {"name": "js", "namespace": "ns"},
+        "spec": {"volumeClaimPolicies": policies}});
+    let jobset = crate::spec::JobSet {
+        object: Some(std::sync::Arc::new(object)),
+        ..Default::default()
+    };
+    let claims = super::children::new_claims(&jobset);
+    let found: Vec<(usize, &str)> = claims
+        .iter()
+        .map(|c| {
+            (
+                c.policy,
+                c.object["metadata"]["name"].as_str().unwrap_or(""),
+            )
+        })
+        .collect();
+    assert_eq!(found, [(0, "a-js"), (0, "b-js"), (2, "c-js")]);
+}

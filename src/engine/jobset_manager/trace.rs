@@ -1,0 +1,49 @@
+//! Hands the manager's decisions to a sink that asks for them.
+//!
+//! Must never change anything: with and without it a run gives the same records.
+
+use super::JobSetManager;
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::policy::{JobSetView, Plan, trace};
+use crate::record::decision::{Decided, PassLost};
+
+/// A pass, as soon as it is planned; `None`: nothing to tell or nobody asks.
+pub(super) fn traced(
+    ctx: &Ctx<'_>,
+    jobset: JobSetId,
+    view: &JobSetView<'_>,
+    plan: &Plan,
+) -> Option<Decided> {
+    if !ctx.wants_decisions() {
+        return None;
+    }
+    let pass = trace::pass(view, plan, &full_name(ctx, jobset))?;
+    Some(Decided::JobSet(Box::new(pass)))
+}
+
+fn full_name(ctx: &Ctx<'_>, jobset: JobSetId) -> String {
+    let name = &ctx.store.names.jobsets[jobset.ix()];
+    format!("{}/{}", name.namespace, name.name)
+}
+
+impl JobSetManager {
+    /// A pass that ends without what it had planned for its end.
+    pub(super) fn trace_pass_lost(
+        &self,
+        ctx: &mut Ctx<'_>,
+        jobset: JobSetId,
+        why: &str,
+        rule: &'static str,
+    ) {
+        if ctx.wants_decisions() {
+            let lost = PassLost {
+                decision: 0,
+                object: full_name(ctx, jobset),
+                why: why.to_owned(),
+                rule,
+            };
+            ctx.decision(Decided::JobSetPassLost(lost));
+        }
+    }
+}

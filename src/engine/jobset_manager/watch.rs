@@ -1,0 +1,144 @@
+//! Watch events on their way to the manager's cache, and what they bring about when they arrive (REC-1).
+//!
+//! Must never look into a change: what arrives is the object as it is stored by then.
+
+use super::JobSetManager;
+use super::children::owns_service;
+use super::job_view::view_of;
+use crate::base::*;
+use crate::engine::ctx::{Ctx, Watcher};
+use crate::engine::event::Event;
+use crate::record::{About, Waited};
+use crate::store::{JobChange, JobSetChange, PodChange, What};
+
+/// Tells changes of a JobSet's Service from versions of the JobSet.
+const SERVICE: u32 = 1 << 31;
+
+impl JobSetManager {
+    pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
+        if let Some(at) = self.own.iter().position(|own| *own == what) {
+            self.own.swap_remove(at);
+            return;
+        }
+        match what {
+            // Told next to the status that they are part of.
+            What::JobSet(_, JobSetChange::Attempts) => {}
+            What::JobSet(..) | What::Service(_) | What::Job(..) => {
+                if let Some((about, version, event)) = self.news(ctx, what) {
+                    let lag = ctx.watch_lag(Watcher::Manager, about, version);
+                    ctx.after(lag, Waited::Watch, about, event);
+                }
+            }
+            What::Pod(_, PodChange::Created) => {}
+            What::Pod(pod, _) => self.pod_news(ctx, pod),
+            What::Node(..) | What::Claim => {}
+        }
+    }
+
+    /// What a change is about, its name among those about the same object, and what arrives.
+    fn news(&mut self, ctx: &Ctx<'_>, what: What) -> Option<(About, u32, Event)> {
+        match what {
+            What::JobSet(jobset, _) => {
+                let version = ctx.store.jobsets[jobset.ix()].resource_version;
+                Some((About::JobSet(jobset), version, Event::JobSetSeen(jobset)))
+            }
+            What::Service(jobset) => {
+                let row = self.row(jobset);
+                row.services += 1;
+                let version = SERVICE | row.services;
+                Some((About::JobSet(jobset), version, Event::JobSetSeen(jobset)))
+            }
+            What::Job(job, _) => {
+                let j = &ctx.store.jobs[job.ix()];
+                let owned = j.jobset.is_some();
+                owned.then_some((About::Job(job), j.version, Event::JobSeen(job)))
+            }
+            What::Pod(..) | What::Node(..) | What::Claim => None,
+        }
+    }
+
+    /// A request of the manager's own. What it writes comes back sooner than what others write.
+    pub(super) fn write<T>(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        send: impl FnOnce(&mut Ctx<'_>) -> T,
+    ) -> T {
+        let from = ctx.store.changes.len();
+        let answer = send(ctx);
+        for at in from..ctx.store.changes.len() {
+            let what = ctx.store.changes[at].what;
+            if comes_back(what) {
+                self.own.push(what);
+                self.written(ctx, what);
+            }
+        }
+        answer
+    }
+
+    /// How much later than the answer to its own write the manager's cache shows it: the watch event and the answer set
+    /// out together and travel alike, so half of the time the event is there first.
+    fn written(&mut self, ctx: &mut Ctx<'_>, what: What) {
+        let Some((about, version, event)) = self.news(ctx, what) else {
+            return;
+        };
+        let lag = ctx.watch_lag(Watcher::Manager, about, version);
+        let later = lag - ctx.watch_lag(Watcher::ManagerOwnWrite, about, version);
+        if later == Duration::ZERO {
+            self.handle(ctx, event);
+        } else {
+            ctx.after(later, Waited::Watch, about, event);
+        }
+    }
+
+    pub(super) fn jobset_seen(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        let has_service = owns_service(ctx, jobset);
+        let gate = ctx.scenario.control_plane.feature_gates.in_place_restart;
+        let stored = &ctx.store.jobsets[jobset.ix()];
+        self.row(jobset).cached.see(stored, has_service, gate);
+        self.enqueue(ctx, jobset);
+    }
+
+    /// A Job of the JobSet reaches the manager's cache.
+    pub(super) fn job_seen(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+        let j = &ctx.store.jobs[job.ix()];
+        let view = j.exists.then(|| view_of(j));
+        let (jobset, slot) = (j.jobset, (j.rj, j.index));
+        self.row(jobset).jobs.see(slot, job, view);
+        self.enqueue(ctx, jobset);
+    }
+
+    /// A pod of the JobSet changed; only in-place JobSets are told (REC-1).
+    fn pod_news(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let jobset = ctx.store.jobset_of(pod);
+        let row = self.rows.get_mut(jobset.ix());
+        let Some(row) = row.filter(|row| row.cached.in_place) else {
+            return;
+        };
+        let mut mark = ctx.mark();
+        if row.pod_news.replace(mark).is_some() {
+            return;
+        }
+        let version = ctx.store.pods.resource_version[pod.ix()];
+        // The ticket of the wait is made when it is over: it belongs to the newest change that arrives with it.
+        mark.at = ctx.now + ctx.watch_lag(Watcher::Manager, About::Pod(pod), version);
+        ctx.push(mark, Event::JobSetPodNews(jobset));
+    }
+
+    pub(super) fn pod_news_arrive(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        if let Some(mark) = self.row(jobset).pod_news.take() {
+            ctx.resume(mark, Waited::Watch, About::JobSet(jobset));
+            self.enqueue(ctx, jobset);
+        }
+    }
+}
+
+/// Whether the answer to the manager's own request races with its watch event; other changes that a request brings
+/// about are news like those of anybody.
+fn comes_back(what: What) -> bool {
+    matches!(
+        what,
+        What::JobSet(_, JobSetChange::Status)
+            | What::Service(_)
+            | What::Job(_, JobChange::Created | JobChange::Deleting)
+    )
+}

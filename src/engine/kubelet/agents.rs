@@ -1,0 +1,178 @@
+//! The in-place restart agents and their barrier (jobset.md 5.4).
+
+use super::{AGENT_EXIT, Kubelets, LIFTED, UP, real};
+use crate::base::random::Purpose;
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::{Ctx, Mark, Watcher};
+use crate::engine::event::{Event, StatusWrite};
+use crate::engine::requests::{Answer, Req};
+use crate::record::{About, Body, Call, Waited};
+use crate::spec::{AgentMode, Container, ContainerRestartAction, PodSpec};
+use crate::store::flag;
+
+const EXIT_CODE: &str = "IN_PLACE_RESTART_EXIT_CODE";
+const DEFAULT_EXIT_CODE: i32 = 1;
+
+impl Kubelets {
+    /// AG-2: the process starts, lists and watches the JobSet, and writes its attempt once.
+    pub(super) fn agent_starts(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let (_, current) = told(ctx, pod);
+        let row = &mut self.pods[pod.ix()];
+        row.agent_attempt = current.map_or(0, |c| c + 1);
+        let (about, nth, epoch) = (About::Pod(pod), row.agent_writes, row.epoch);
+        row.agent_writes += 1;
+        let mut last = ctx.mark();
+        if real(ctx).is_some() {
+            // LIST and WATCH go ahead of the PATCH through the same share of the API server.
+            for k in 0..2 {
+                let list = Req::new(Call::AgentList, about, 2 * nth + k);
+                let answered = ctx.ask(ctx.mark(), list);
+                last = later(last, answered);
+                ctx.answered_at(Call::AgentList, Answer::Success, last.at);
+            }
+        }
+        let written = ctx.ask(ctx.mark(), Req::new(Call::AgentPatch, about, nth));
+        let last = later(last, written);
+        ctx.push(last, Event::AttemptWritten { pod, epoch });
+    }
+
+    pub(super) fn attempt_written(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
+        let there = ctx.store.pods.exists(pod);
+        ctx.answered(Call::AgentPatch, Answer::found(there));
+        if !self.lives(ctx, pod, epoch) || !self.pod_answers(ctx, pod) {
+            return;
+        }
+        let attempt = self.pods[pod.ix()].agent_attempt;
+        let incarnation = ctx.store.pods.incarnation[pod.ix()];
+        ctx.emit(Body::AttemptWritten {
+            pod,
+            incarnation,
+            attempt,
+        });
+        apiserver::set_attempt(ctx, pod, attempt);
+        self.agent_sees(ctx, pod, epoch);
+    }
+
+    /// AG-3, AG-4: the agent compares its attempt with the JobSet's status.
+    pub(super) fn agent_sees(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
+        let runs = self.lives(ctx, pod, epoch) && self.has(pod, UP);
+        if !runs || ctx.store.pods.has(pod, flag::DELETING) || !self.pod_answers(ctx, pod) {
+            return;
+        }
+        let mine = self.pods[pod.ix()].agent_attempt;
+        if ctx.store.pods.attempt[pod.ix()] != mine {
+            return;
+        }
+        let (previous, current) = told(ctx, pod);
+        if previous.is_some_and(|p| mine <= p) {
+            self.agent_exits(ctx, pod);
+        } else if !self.has(pod, LIFTED) && current == Some(mine) {
+            self.lift_barrier(ctx, pod, mine);
+        }
+    }
+
+    fn agent_exits(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        if ctx.scripted() {
+            return self.restart_containers(ctx, pod, None);
+        }
+        let template = ctx.store.template(pod);
+        let code = exit_code(&template.pod.spec, template.agent);
+        self.set(pod, AGENT_EXIT);
+        self.process_ends(ctx, pod, code);
+    }
+
+    /// AG-5: a sidecar's startup probe must notice before the kubelet starts the worker; a main-container agent
+    /// starts it itself.
+    fn lift_barrier(&mut self, ctx: &mut Ctx<'_>, pod: PodId, attempt: u32) {
+        self.set(pod, LIFTED);
+        let incarnation = ctx.store.pods.incarnation[pod.ix()];
+        ctx.emit(Body::BarrierLifted {
+            pod,
+            incarnation,
+            attempt,
+        });
+        let delay = self.worker_delay(ctx, pod);
+        let epoch = self.pods[pod.ix()].epoch;
+        let up = Event::WorkerUp { pod, epoch };
+        ctx.after(delay, Waited::Probe, About::Pod(pod), up);
+    }
+
+    pub(super) fn worker_up(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
+        if !self.lives(ctx, pod, epoch) || !self.pod_answers(ctx, pod) {
+            return;
+        }
+        self.write_status(ctx, pod, StatusWrite::Ready);
+        self.arm_exit(ctx, pod);
+    }
+
+    /// A JobSet update goes out to every agent that watches it.
+    pub(super) fn fan_out(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        let store = &**ctx.store;
+        let version = store.jobsets[jobset.ix()].resource_version;
+        let pods = store.jobs_of(jobset);
+        let pods = pods.flat_map(|job| store.jobs[job.ix()].pods.iter());
+        let watches = |p: &PodId| self.is_up(*p) && store.template(*p).agent != AgentMode::Absent;
+        let pods: Vec<PodId> = pods.filter(watches).collect();
+        let fanout = &ctx.scenario.timing.agent_fanout;
+        for pod in pods {
+            let about = About::Pod(pod);
+            let lag = match ctx.scripted() {
+                true => ctx.watch_lag(Watcher::Agent, about, version),
+                false => ctx.draw(Purpose::AgentFanout, about, version, fanout),
+            };
+            let epoch = self.pods[pod.ix()].epoch;
+            ctx.after(lag, Waited::FanOut, about, Event::AgentSees { pod, epoch });
+        }
+    }
+}
+
+/// Where a chain goes on that waits for both.
+fn later(a: Mark, b: Mark) -> Mark {
+    if b.at >= a.at { b } else { a }
+}
+
+/// previousInPlaceRestartAttempt and currentInPlaceRestartAttempt of the pod's JobSet.
+fn told(ctx: &Ctx<'_>, pod: PodId) -> (Option<u32>, Option<u32>) {
+    let row = ctx.store.jobsets.get(ctx.store.jobset_of(pod).ix());
+    row.map_or((None, None), |row| {
+        let s = &row.status;
+        (
+            s.previous_in_place_restart_attempt,
+            s.current_in_place_restart_attempt,
+        )
+    })
+}
+
+/// The container that is the agent: as `PodSpec::agent_mode` recognises it, else the first that could be.
+pub(super) fn container(spec: &PodSpec, mode: AgentMode) -> Option<&Container> {
+    let known =
+        |c: &&Container| c.env.contains_key("JOBSET_NAME") && c.env.contains_key("POD_NAME");
+    let restarts_all = |c: &&Container| {
+        let mut rules = c.restart_policy_rules.iter();
+        rules.any(|r| r.action == ContainerRestartAction::RestartAllContainers)
+    };
+    match mode {
+        AgentMode::Absent => None,
+        AgentMode::Sidecar { .. } => {
+            let mut sidecars = spec.init_containers.iter().filter(|c| c.is_sidecar());
+            let mut again = sidecars.clone();
+            again
+                .find(|c| known(c) || restarts_all(c))
+                .or_else(|| sidecars.next())
+        }
+        AgentMode::MainContainer => {
+            let mut mains = spec.containers.iter();
+            let agent = |c: &&Container| known(c) || c.env.contains_key("WORKER_COMMAND");
+            let found = mains.clone().find(agent);
+            found.or_else(|| mains.next())
+        }
+    }
+}
+
+/// AG-3: what the agent exits with when it has to begin anew.
+pub(super) fn exit_code(spec: &PodSpec, mode: AgentMode) -> i32 {
+    let given = container(spec, mode).and_then(|c| c.env.get(EXIT_CODE));
+    let given = given.and_then(|code| code.parse().ok());
+    given.unwrap_or(DEFAULT_EXIT_CODE)
+}

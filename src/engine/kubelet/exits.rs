@@ -1,0 +1,206 @@
+//! Containers that end by themselves: what is noticed when, and whether the pod ends or its containers run again
+//! (kubernetes.md 3.1, 3.4, 3.6).
+//!
+//! Must never stop the containers of a deleted pod: that is `stop`.
+
+use super::{AGENT_EXIT, ALL_ENDED, EXITED, Kubelets, LIFTED, SIDECARS, UP, real};
+use crate::base::random::Purpose;
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::engine::event::{Event, StatusWrite};
+use crate::record::{About, Body, Waited};
+use crate::spec::*;
+use crate::store::{Store, flag};
+
+/// What a kubelet does about an exit.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum AfterExit {
+    PodEnds,
+    /// This many of the pod's containers run again.
+    Restart(u32),
+    RestartAll,
+}
+
+impl Kubelets {
+    /// A container's process ends with the code its rule says.
+    pub(super) fn container_exit(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
+        ctx.progress.pending_exits -= 1;
+        if !self.lives(ctx, pod, epoch) || !self.has(pod, UP) {
+            return;
+        }
+        let rule = self.rule_for(ctx, pod);
+        if rule.is_some_and(|r| r.at_barrier_for.is_some()) {
+            if !self.has(pod, LIFTED) {
+                self.restart_containers(ctx, pod, None);
+            }
+            return;
+        }
+        let code = rule.map_or(1, |r| r.exit_code);
+        let containers = &ctx.store.pod_spec(pod).containers;
+        let named = rule.and_then(|r| r.container.as_ref());
+        let only = named.and_then(|n| containers.iter().position(|c| c.name == *n));
+        self.process_ends(ctx, pod, code);
+        self.pods[pod.ix()].exit_container = only.map_or(0, |at| at.min(253) as u8 + 1);
+    }
+
+    /// The containers' processes end with this code; `false`: none was running.
+    pub fn process_ends(&mut self, ctx: &mut Ctx<'_>, pod: PodId, exit_code: i32) -> bool {
+        if !self.is_up(pod) {
+            return false;
+        }
+        let row = &mut self.pods[pod.ix()];
+        row.flags = row.flags & !UP | EXITED;
+        row.ended_at = ctx.now;
+        row.exit_code = exit_code.clamp(0, 255) as u8;
+        row.exit_container = 0;
+        row.begin_anew();
+        let epoch = row.epoch;
+        let incarnation = ctx.store.pods.incarnation[pod.ix()];
+        ctx.emit(Body::ContainerExited {
+            pod,
+            incarnation,
+            exit_code,
+        });
+        self.mark_restart(ctx, pod);
+        let wait = self.until_relist(ctx, pod);
+        let noticed = Event::ExitNoticed { pod, epoch };
+        ctx.after(wait, Waited::Pleg, About::Pod(pod), noticed);
+        true
+    }
+
+    /// The first exit in a JobSet that was ready begins the restart.
+    fn mark_restart(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        if !self.restarted && was_ready(ctx.store, ctx.store.jobset_of(pod)) {
+            self.restarted = true;
+            ctx.mark_restart();
+        }
+    }
+
+    /// PLEG relists every period from a phase of its own: a spontaneous exit waits U(0, period) (kubernetes.md 3.1).
+    fn until_relist(&self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
+        match real(ctx) {
+            None => Duration::ZERO,
+            Some(k) => {
+                let (about, nth) = (About::Pod(pod), self.nth(pod, 0));
+                ctx.draw_phase(Purpose::PlegPhase, about, nth, k.pleg_period)
+            }
+        }
+    }
+
+    /// The kubelet has noticed the exit; or, when it stopped the sidecars after one, that they have ended.
+    pub(super) fn exit_noticed(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
+        if !self.lives(ctx, pod, epoch) {
+            return;
+        }
+        if self.has(pod, SIDECARS) {
+            self.clear(pod, SIDECARS);
+            self.set(pod, ALL_ENDED);
+        }
+        if !self.pod_answers(ctx, pod) || ctx.store.pods.has(pod, flag::DELETING) {
+            return;
+        }
+        let ends = self.rule_for(ctx, pod).is_some_and(|r| r.pod_fails);
+        let after = match ends {
+            true => AfterExit::PodEnds,
+            false => self.after_exit(ctx.store, pod),
+        };
+        match after {
+            AfterExit::PodEnds => self.end_pod(ctx, pod),
+            AfterExit::Restart(containers) => match ctx.scenario.timing.kubelet {
+                // The recordings' player reports a container only once it runs again: the pod stays ready meanwhile.
+                Kubelet::Scripted { restart, .. } => {
+                    let back = Event::ContainersBack { pod, epoch };
+                    ctx.after(restart, Waited::ContainerRestart, About::Pod(pod), back);
+                }
+                Kubelet::Real(_) => self.restart_containers(ctx, pod, Some(containers)),
+            },
+            AfterExit::RestartAll => self.restart_containers(ctx, pod, None),
+        }
+    }
+
+    /// No main container runs again. Sidecars do not keep a pod alive: they are stopped, and the phase is terminal when
+    /// they have ended, too (kubernetes.md 3.5).
+    fn end_pod(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let sidecars = match self.has(pod, ALL_ENDED) {
+            true => Duration::ZERO,
+            false => self.stop_time(ctx, pod, false),
+        };
+        if sidecars == Duration::ZERO {
+            return self.write_status(ctx, pod, StatusWrite::Finished);
+        }
+        self.set(pod, SIDECARS);
+        self.pods[pod.ix()].stops_at = ctx.now + sidecars;
+        self.write_status(ctx, pod, StatusWrite::NotReady);
+        let epoch = self.pods[pod.ix()].epoch;
+        let noticed = Event::ExitNoticed { pod, epoch };
+        ctx.after(sidecars, Waited::Grace, About::Pod(pod), noticed);
+    }
+
+    pub(super) fn after_exit(&self, store: &Store, pod: PodId) -> AfterExit {
+        let (row, template) = (&self.pods[pod.ix()], store.template(pod));
+        let spec = &template.pod.spec;
+        if row.has(AGENT_EXIT) {
+            return after_agent_exit(spec, template.agent, i32::from(row.exit_code));
+        }
+        after_exit(spec, |container| {
+            let only = usize::from(row.exit_container);
+            let its = only == 0 || only == container + 1;
+            if its { i32::from(row.exit_code) } else { 0 }
+        })
+    }
+}
+
+/// Each container's own rules first, whatever its exit code, then its policy, then the pod's (KEP-5307, KEP-5532).
+fn after_exit(spec: &PodSpec, code_of: impl Fn(usize) -> i32) -> AfterExit {
+    let mut again = 0;
+    for (at, container) in spec.containers.iter().enumerate() {
+        let code = code_of(at);
+        match container.matching_rule(code) {
+            Some(ContainerRestartAction::RestartAllContainers) => return AfterExit::RestartAll,
+            Some(ContainerRestartAction::Restart) => again += 1,
+            None => again += u32::from(runs_again(spec, container, code)),
+        }
+    }
+    match again {
+        0 => AfterExit::PodEnds,
+        n => AfterExit::Restart(n),
+    }
+}
+
+fn runs_again(spec: &PodSpec, container: &Container, exit_code: i32) -> bool {
+    match container.restart_policy.unwrap_or(spec.restart_policy) {
+        RestartPolicy::Always => true,
+        RestartPolicy::OnFailure => exit_code != 0,
+        RestartPolicy::Never => false,
+    }
+}
+
+/// The agent's own exit (AG-3): its restart rules, else its policy or the pod's. A sidecar's policy is Always: without
+/// a rule only the agent is started again.
+pub(super) fn after_agent_exit(spec: &PodSpec, mode: AgentMode, exit_code: i32) -> AfterExit {
+    let Some(agent) = super::agents::container(spec, mode) else {
+        return AfterExit::Restart(1);
+    };
+    match agent.matching_rule(exit_code) {
+        Some(ContainerRestartAction::RestartAllContainers) => AfterExit::RestartAll,
+        Some(ContainerRestartAction::Restart) => AfterExit::Restart(1),
+        None if runs_again(spec, agent, exit_code) => AfterExit::Restart(1),
+        None => AfterExit::PodEnds,
+    }
+}
+
+/// Every Job of the JobSet exists, and is complete or has its pods ready.
+fn was_ready(store: &Store, jobset: JobSetId) -> bool {
+    let Some(row) = store.jobsets.get(jobset.ix()) else {
+        return false;
+    };
+    let rjs = row.spec.spec.replicated_jobs.iter();
+    let wanted: u32 = rjs.map(|rj| rj.replicas).sum();
+    let ready = |job: &JobId| {
+        let j = &store.jobs[job.ix()];
+        let done = j.status.is_finished() || j.live.ready + j.status.succeeded >= j.spec.pods();
+        j.exists && done
+    };
+    let jobs = store.jobs_of(jobset).filter(ready).count();
+    wanted > 0 && jobs >= wanted as usize
+}

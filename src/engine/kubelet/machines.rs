@@ -1,0 +1,200 @@
+//! Machines that die, fall silent, come back or are replaced, and what their kubelets then find.
+//!
+//! The script acts here directly; everybody else learns of it from the Lease and the status of pods.
+
+use super::{AGENT_EXIT, ALL_ENDED, EXITED, Kubelets, LIFTED, Machine, SIDECARS, STOPPING, UP};
+use crate::base::random::Purpose;
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::engine::event::{Event, StatusWrite};
+use crate::record::{About, Waited};
+use crate::spec::{AgentMode, RestartPolicy};
+use crate::store::flag;
+
+/// Exit code of containers that a kubelet finds dead when its machine is up again (recordings/nodes). Nobody else ever
+/// tells it.
+const LOST_EXIT_CODE: u8 = 255;
+/// Exit code of containers that a kubelet does not find at all (ContainerStatusUnknown).
+const MISSING_EXIT_CODE: u8 = 137;
+
+impl Kubelets {
+    /// Heartbeats stop; in a crash the containers die with it, and nobody writes anything.
+    pub fn lose_node(&mut self, ctx: &mut Ctx<'_>, node: NodeId, crash: bool) {
+        let was = self.machine(node);
+        if was.crashed || (!was.contact && !crash) {
+            return;
+        }
+        *self.machine_mut(node) = Machine {
+            contact: false,
+            crashed: crash,
+        };
+        if was.contact {
+            self.pods_wait(ctx, node);
+        }
+        if crash {
+            for pod in ctx.store.nodes.pods[node.ix()].iter() {
+                self.lose_containers(*pod, LOST_EXIT_CODE);
+            }
+            apiserver::note_machine(ctx, node, true);
+        }
+        if was.contact && ctx.store.nodes.exists(node) {
+            let period = Duration::from_secs(ctx.scenario.control_plane.heartbeat_s);
+            let phase = ctx.draw_phase(Purpose::HeartbeatPhase, About::Node(node), 0, period);
+            apiserver::set_lease(ctx, node, last_beat(ctx.now, phase, period));
+        }
+    }
+
+    /// The kubelet is back: Ready=True, and everything it could not do meanwhile is done now.
+    pub fn return_node(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+        let was = self.machine(node);
+        let silent = !was.contact || was.crashed;
+        if !silent || !ctx.store.nodes.exists(node) {
+            return;
+        }
+        self.machine_lives(ctx, node);
+        apiserver::set_lease(ctx, node, Time::NEVER);
+        if ctx.store.nodes.rows[node.ix()].unknown {
+            apiserver::set_node_ready(ctx, node, true);
+        }
+        for pod in ctx.store.nodes.pods[node.ix()].clone() {
+            self.catch_up(ctx, pod);
+        }
+    }
+
+    /// A new Node, with a machine and a kubelet of its own. It knows no container of the pods that were bound to an
+    /// earlier Node of that name: those that are being deleted end at once, the others are not started anew.
+    pub(super) fn new_machine(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+        self.machine_lives(ctx, node);
+        for pod in ctx.store.nodes.pods[node.ix()].clone() {
+            let had_containers = self.has(pod, UP | EXITED);
+            if had_containers {
+                self.set(pod, UP);
+                self.lose_containers(pod, MISSING_EXIT_CODE);
+            }
+            if !had_containers || ctx.store.pods.has(pod, flag::DELETING) {
+                self.catch_up(ctx, pod);
+            }
+        }
+    }
+
+    /// From now on the pods of a node wait for its kubelet.
+    pub(super) fn pods_wait(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+        let since = ctx.mark();
+        for pod in ctx.store.nodes.pods[node.ix()].iter() {
+            self.pods[pod.ix()].waits.get_or_insert(since);
+        }
+    }
+
+    fn machine_lives(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+        let was = std::mem::take(self.machine_mut(node));
+        if was.crashed {
+            apiserver::note_machine(ctx, node, false);
+        }
+    }
+
+    fn machine_mut(&mut self, node: NodeId) -> &mut Machine {
+        if self.nodes.len() <= node.ix() {
+            self.nodes.resize(node.ix() + 1, Machine::default());
+        }
+        &mut self.nodes[node.ix()]
+    }
+
+    /// What ran is dead, and what was under way on the machine is not.
+    fn lose_containers(&mut self, pod: PodId, exit_code: u8) {
+        let row = &mut self.pods[pod.ix()];
+        if row.has(UP) {
+            row.flags |= EXITED;
+            row.exit_code = exit_code;
+            row.exit_container = 0;
+            row.ended_at = Time::NEVER;
+            row.flags &= !AGENT_EXIT;
+        }
+        if row.has(EXITED) {
+            row.flags |= ALL_ENDED;
+        }
+        row.flags &= !(UP | STOPPING | LIFTED | SIDECARS);
+        row.begin_anew();
+    }
+
+    fn catch_up(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let since = self.pods[pod.ix()].waits.take();
+        let before = ctx.mark();
+        if let Some(since) = since {
+            ctx.resume(since, Waited::SilentNode, About::Pod(pod));
+        }
+        self.do_what_waits(ctx, pod);
+        ctx.back_to(before);
+    }
+
+    fn do_what_waits(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let p = &ctx.store.pods;
+        let deleting = p.has(pod, flag::DELETING);
+        if p.is_terminal(pod) {
+            if deleting && !p.has(pod, flag::CONFIRMED) {
+                self.confirm_deletion(ctx, pod);
+            }
+            return;
+        }
+        let row = &mut self.pods[pod.ix()];
+        if row.has(EXITED) {
+            // The kubelet finds them dead now.
+            row.ended_at = row.ended_at.min(ctx.now);
+        }
+        let still_stopping = row.has(STOPPING | SIDECARS) && row.stops_at > ctx.now;
+        if still_stopping {
+            return;
+        }
+        if deleting {
+            self.clear(pod, STOPPING);
+            self.begin_stop(ctx, pod);
+        } else if self.has(pod, EXITED) {
+            self.exited_meanwhile(ctx, pod);
+        } else if !self.has(pod, UP) {
+            self.start_pod(ctx, pod);
+        } else if !ctx.scripted() {
+            self.catch_up_running(ctx, pod);
+        }
+    }
+
+    fn exited_meanwhile(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        self.clear(pod, SIDECARS);
+        self.pods[pod.ix()].begin_anew();
+        if ctx.store.pod_spec(pod).restart_policy == RestartPolicy::Never {
+            return self.write_status(ctx, pod, StatusWrite::Finished);
+        }
+        let epoch = self.pods[pod.ix()].epoch;
+        let noticed = Event::ExitNoticed { pod, epoch };
+        ctx.after(Duration::ZERO, Waited::Pleg, About::Pod(pod), noticed);
+    }
+
+    /// A real kubelet repairs the Ready condition that the node controller took, and an agent lists the JobSet again;
+    /// the recordings' player does neither.
+    fn catch_up_running(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let agent = ctx.store.template(pod).agent != AgentMode::Absent;
+        let (attempt, epoch) = (self.pods[pod.ix()].agent_attempt, self.pods[pod.ix()].epoch);
+        if agent && ctx.store.pods.attempt[pod.ix()] != attempt {
+            self.agent_starts(ctx, pod);
+        } else if agent {
+            self.agent_sees(ctx, pod, epoch);
+        }
+        if !self.has(pod, UP) || ctx.store.pods.has(pod, flag::READY) {
+            return;
+        }
+        let behind_barrier = agent && !self.has(pod, LIFTED);
+        let status = match behind_barrier {
+            true => StatusWrite::Running,
+            false => StatusWrite::Ready,
+        };
+        self.write_status(ctx, pod, status);
+    }
+}
+
+/// When a kubelet whose heartbeats have this phase last renewed its Lease.
+pub(super) fn last_beat(now: Time, phase: Duration, period: Duration) -> Time {
+    if now.0 < phase.0 || period == Duration::ZERO {
+        return Time::ZERO;
+    }
+    let beats = (now.0 - phase.0) / period.0;
+    Time(phase.0 + beats * period.0)
+}

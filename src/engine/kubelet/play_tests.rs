@@ -1,0 +1,234 @@
+//! One pod on one node, played whole: in which order a kubelet tells what.
+
+use crate::base::random::Dist;
+use crate::base::*;
+use crate::engine::Simulation;
+use crate::record::{Body, Keep};
+use crate::spec::*;
+use std::collections::BTreeMap;
+
+/// Every delay is a number of seconds that no other one is, or nothing.
+fn kubelet() -> Kubelet {
+    let fixed = |s| Dist::Fixed(Duration::from_secs(s));
+    Kubelet::Real(Box::new(RealKubelet {
+        pleg_period: Duration::ZERO,
+        volumes: Dist::ZERO,
+        sandbox: Dist::ZERO,
+        container_start: fixed(1),
+        image_check: Dist::ZERO,
+        status_write: Dist::ZERO,
+        // Ignores SIGTERM.
+        container_stop: fixed(1000),
+        cleanup: Dist::ZERO,
+        container_remove: Dist::ZERO,
+        agent_boot: Dist::ZERO,
+        minimum_grace: Duration::from_secs(2),
+    }))
+}
+
+fn timing() -> Timing {
+    Timing {
+        api_read: Dist::ZERO,
+        api_write: Dist::ZERO,
+        api_pod_create: Dist::ZERO,
+        watch_lag: Dist::ZERO,
+        jobset_list_per_pod: Duration::ZERO,
+        agent_fanout: Dist::ZERO,
+        kubelet: kubelet(),
+        scheduler: SchedulerCost {
+            fixed: Duration::ZERO,
+            per_node: Duration::ZERO,
+            affinity_per_node: Duration::ZERO,
+        },
+    }
+}
+
+/// Grace period 60 s, one sidecar beside the main container.
+fn pod() -> PodTemplate {
+    let container = |name: &str, restart_policy| Container {
+        name: name.to_owned(),
+        image: "x:1".to_owned(),
+        restart_policy,
+        ..Container::default()
+    };
+    PodTemplate {
+        spec: PodSpec {
+            restart_policy: RestartPolicy::Never,
+            termination_grace_period_s: 60,
+            init_containers: vec![container("side", Some(RestartPolicy::Always))],
+            containers: vec![container("main", None)],
+            ..PodSpec::default()
+        },
+        ..PodTemplate::default()
+    }
+}
+
+fn jobset() -> JobSet {
+    JobSet {
+        name: "js".to_owned(),
+        namespace: "default".to_owned(),
+        spec: JobSetSpec {
+            replicated_jobs: vec![ReplicatedJob {
+                name: "w".to_owned(),
+                replicas: 1,
+                template: JobSpec {
+                    backoff_limit: Some(0),
+                    template: pod(),
+                    ..JobSpec::default()
+                },
+                ..ReplicatedJob::default()
+            }],
+            ..JobSetSpec::default()
+        },
+        ..JobSet::default()
+    }
+}
+
+fn scenario(actions: &[(u64, FaultAction)]) -> Scenario {
+    let rate = ClientRate::new(1000.0, 1000);
+    let fault = |(at, action): &(u64, FaultAction)| ScriptedFault {
+        at: FaultTime::At(Duration::from_secs(*at)),
+        action: action.clone(),
+    };
+    Scenario {
+        name: "one-pod".to_owned(),
+        description: String::new(),
+        topology: Topology {
+            pools: vec![NodePool {
+                name: "n".to_owned(),
+                count: 1,
+                islands: 1,
+                nodes_per_island: 1,
+                labels: BTreeMap::new(),
+                ..NodePool::default()
+            }],
+            ..Topology::default()
+        },
+        control_plane: ControlPlane {
+            preset: "custom".to_owned(),
+            kube_controller_manager: rate,
+            concurrent_job_syncs: 5,
+            concurrent_gc_syncs: 20,
+            kube_scheduler: rate,
+            jobset_manager: rate,
+            node_requests_per_s: 1e9,
+            kubernetes: Version::new(36),
+            feature_gates: FeatureGates {
+                in_place_restart: true,
+                restart_job: true,
+                elastic_jobset: false,
+            },
+            node_monitor_grace_period_s: 50,
+            heartbeat_s: 10,
+        },
+        timing: timing(),
+        jobsets: vec![SubmittedJobSet {
+            jobset: jobset(),
+            submit_at: Duration::ZERO,
+            source: String::new(),
+        }],
+        objects: Vec::new(),
+        containers: Vec::new(),
+        faults: actions.iter().map(fault).collect(),
+        gate_switches: Vec::new(),
+        manager_may_write_pod_status: false,
+        admit_unplaceable: false,
+        claims_bind: true,
+        ties: TieBreak::default(),
+        decode: Decoders::NONE,
+        stop: Stop {
+            at: Duration::from_secs(1000),
+            when: StopWhen::Time,
+        },
+        seed: 1,
+    }
+}
+
+/// What is told of the first pod from 10 s on, with the whole seconds of it.
+fn play(actions: &[(u64, FaultAction)]) -> Vec<String> {
+    let mut simulation = Simulation::new(&scenario(actions)).expect("one pod fits on one node");
+    simulation.paranoid(true);
+    let mut kept = Keep::default();
+    simulation.run(1, 0, &mut kept);
+    let told = |body: Body| match body {
+        Body::ContainerExited { exit_code, .. } => Some(format!("exited {exit_code}")),
+        Body::PodNotReady { .. } => Some("not ready".to_owned()),
+        Body::PodFinished { exit_code, .. } => Some(format!("finished {exit_code}")),
+        Body::PodDeleting { .. } => Some("deleting".to_owned()),
+        Body::PodGone { .. } => Some("gone".to_owned()),
+        _ => None,
+    };
+    let later = kept.0.iter().filter(|r| r.at.seconds() >= 10.0);
+    let lines = later.filter_map(|r| Some((r.at.seconds().floor(), told(r.body)?)));
+    lines.map(|(at, what)| format!("{at} {what}")).collect()
+}
+
+fn of_pod() -> NodeRef {
+    NodeRef {
+        name: None,
+        of_pod: Some("js-w-0-0".to_owned()),
+        alias: Some("a".to_owned()),
+    }
+}
+
+fn exit(code: i32) -> FaultAction {
+    FaultAction::ContainerExit {
+        pod: "js-w-0-0".to_owned(),
+        exit_code: code,
+    }
+}
+
+fn delete() -> FaultAction {
+    FaultAction::DeletePod {
+        pod: "js-w-0-0".to_owned(),
+        force: false,
+    }
+}
+
+#[test]
+fn a_pod_is_failed_when_its_sidecar_has_ended_and_not_ready_at_once() {
+    let told = play(&[(20, exit(1))]);
+    assert_eq!(told[..3], ["20 exited 1", "20 not ready", "80 finished 1"]);
+}
+
+#[test]
+fn a_deleted_pod_pays_for_the_main_container_and_then_for_the_sidecar() {
+    let told = play(&[(20, delete())]);
+    assert_eq!(told[..3], ["20 deleting", "82 finished 143", "82 gone"]);
+}
+
+#[test]
+fn a_pod_that_is_deleted_while_its_sidecar_stops_waits_for_that_only() {
+    let told = play(&[(20, exit(3)), (50, delete())]);
+    let first = [
+        "20 exited 3",
+        "20 not ready",
+        "50 deleting",
+        "80 finished 3",
+    ];
+    assert_eq!(told[..4], first);
+}
+
+#[test]
+fn only_a_machine_that_comes_back_tells_how_containers_were_lost() {
+    let (lost, back) = (
+        FaultAction::CrashNode(of_pod()),
+        FaultAction::ReturnNode(of_pod()),
+    );
+    let told = play(&[(20, lost.clone()), (40, back)]);
+    assert_eq!(told[0], "40 finished 255");
+    let gone = FaultAction::DeleteNode(of_pod());
+    let told = play(&[(20, lost), (90, gone)]);
+    assert!(told[0].ends_with("not ready"), "{told:?}");
+    assert!(told[1].ends_with("finished 0"), "{told:?}");
+}
+
+#[test]
+fn a_silent_kubelet_stops_on_its_own_what_it_has_begun_to_stop() {
+    let silent = FaultAction::PartitionNode(of_pod());
+    let back = FaultAction::ReturnNode(of_pod());
+    let script = [(20, delete()), (30, silent), (95, back)];
+    let told = play(&script);
+    assert_eq!(told[0], "20 deleting");
+    assert!(told.contains(&"95 finished 143".to_owned()), "{told:?}");
+}

@@ -1,0 +1,137 @@
+//! Containers that run again in their pod: back-off, restart counts, RestartAllContainers (kubernetes.md 3.4, 3.6).
+
+use super::exits::AfterExit;
+use super::{AGENT_EXIT, ALL_ENDED, EXITED, Kubelets, LIFTED, UP};
+use crate::base::random::Purpose;
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::engine::event::{Event, StatusWrite};
+use crate::record::{About, Body, Waited};
+use crate::spec::{Kubelet, RealKubelet};
+use crate::store::flag;
+
+/// A container that ran longer than this is not crash looping.
+const CRASH_BACK_OFF_RESET: Duration = Duration::from_secs(600);
+
+impl Kubelets {
+    /// Containers of a pod start again in place, all of them or so many: their restartCount grows, readiness is lost.
+    pub(super) fn restart_containers(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        pod: PodId,
+        containers: Option<u32>,
+    ) {
+        let spec = ctx.store.pod_spec(pod);
+        let every = (spec.containers.len() + spec.init_containers.len()).max(1) as u32;
+        self.count_restart(ctx, pod, containers.unwrap_or(every));
+        self.write_status(ctx, pod, StatusWrite::NotReady);
+        let delay = match containers {
+            None => self.restart_all_delay(ctx, pod),
+            Some(_) => self.restart_delay(ctx, pod),
+        };
+        let epoch = self.pods[pod.ix()].epoch;
+        let back = Event::ContainersBack { pod, epoch };
+        ctx.after(delay, Waited::ContainerRestart, About::Pod(pod), back);
+    }
+
+    /// restartCount of so many containers grows; a new life of the pod's processes begins.
+    fn count_restart(&mut self, ctx: &mut Ctx<'_>, pod: PodId, more: u32) {
+        let row = &mut self.pods[pod.ix()];
+        row.restarts += 1;
+        row.restart_sum += more;
+        row.flags &= !(UP | EXITED | LIFTED | AGENT_EXIT | ALL_ENDED);
+        row.begin_anew();
+        let (incarnation, restarts) = (ctx.store.pods.incarnation[pod.ix()], row.restarts);
+        ctx.emit(Body::ContainersRestarting {
+            pod,
+            incarnation,
+            restarts,
+        });
+    }
+
+    /// kubernetes.md 3.4: the entry is made at the second start; a container that ran for more than ten minutes since
+    /// it was last started again begins anew.
+    fn crash_back_off(&mut self, ctx: &Ctx<'_>, pod: PodId) -> Duration {
+        let row = &mut self.pods[pod.ix()];
+        let ran = row.ended_at.since(row.restarted_at);
+        if row.crash_level > 0 && ran > CRASH_BACK_OFF_RESET {
+            row.crash_level = 0;
+        }
+        let delay = crash_back_off(row.crash_level);
+        row.crash_level = row.crash_level.saturating_add(1);
+        row.restarted_at = ctx.now + delay;
+        delay
+    }
+
+    /// A plain restart waits out the crash back-off.
+    fn restart_delay(&mut self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
+        let back_off = self.crash_back_off(ctx, pod);
+        let scenario = ctx.scenario;
+        let k = match &scenario.timing.kubelet {
+            Kubelet::Scripted { restart, .. } => return *restart,
+            Kubelet::Real(k) => k,
+        };
+        let (about, nth) = (About::Pod(pod), self.nth(pod, 0));
+        let status = ctx.draw(Purpose::ContainerRestart, about, nth, &k.status_write);
+        let start = ctx.draw(Purpose::ContainerStart, about, nth, &k.container_start);
+        status + back_off + start + self.agent_boot(ctx, pod, k)
+    }
+
+    /// RestartAllContainers stops the containers one after another, removes and starts them. It leaves nothing in the
+    /// runtime for the back-off to look at (kubernetes.md 3.6).
+    fn restart_all_delay(&mut self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
+        let scenario = ctx.scenario;
+        let k = match &scenario.timing.kubelet {
+            Kubelet::Scripted { restart, .. } => return *restart,
+            Kubelet::Real(k) => k,
+        };
+        let (about, nth) = (About::Pod(pod), self.nth(pod, 0));
+        let mut delay = ctx.draw(Purpose::ContainerRestart, about, nth, &k.status_write);
+        delay = delay + self.stop_in_turn(ctx, pod, k);
+        delay = delay + ctx.draw(Purpose::ContainerRemove, about, nth, &k.container_remove);
+        delay + self.start_in_turn(ctx, pod, k)
+    }
+
+    fn stop_in_turn(&self, ctx: &mut Ctx<'_>, pod: PodId, k: &RealKubelet) -> Duration {
+        let spec = ctx.store.pod_spec(pod);
+        let every = spec.containers.len() + spec.init_containers.len();
+        let mut delay = Duration::ZERO;
+        for position in 0..every {
+            let (about, nth) = (About::Pod(pod), self.nth(pod, position));
+            let stop = ctx.draw(Purpose::ContainerStop, about, nth, &k.container_stop);
+            delay = delay + stop.min(k.minimum_grace);
+        }
+        delay
+    }
+
+    pub(super) fn containers_back(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
+        if !self.lives(ctx, pod, epoch) || ctx.store.pods.has(pod, flag::DELETING) {
+            return;
+        }
+        if self.has(pod, EXITED) {
+            self.scripted_restart(ctx, pod);
+        } else {
+            self.containers_up(ctx, pod, epoch);
+        }
+    }
+
+    /// The player's report of containers that run again, all in one.
+    fn scripted_restart(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        if let AfterExit::Restart(containers) = self.after_exit(ctx.store, pod) {
+            self.count_restart(ctx, pod, containers);
+        }
+        self.set(pod, UP);
+        if self.pod_answers(ctx, pod) {
+            self.report_restarts(ctx, pod);
+        }
+        self.arm_exit(ctx, pod);
+    }
+}
+
+/// Delay before a restart after so many others: 0, 10, 20, 40 … 300 s (kubernetes.md 3.4).
+pub(super) fn crash_back_off(level: u8) -> Duration {
+    if level == 0 {
+        return Duration::ZERO;
+    }
+    Duration::from_secs((10u64 << (level - 1).min(5)).min(300))
+}

@@ -1,0 +1,43 @@
+//! Which rule of the scenario says what a container run does.
+
+use super::Kubelets;
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::spec::ContainerRule;
+use crate::store::NO_ATTEMPT;
+
+impl Kubelets {
+    /// The first container rule that matches this pod's present run. A pod that no JobSet made matches only rules that
+    /// name none.
+    pub(super) fn rule_for<'a>(&self, ctx: &Ctx<'a>, pod: PodId) -> Option<&'a ContainerRule> {
+        let rules = &ctx.scenario.containers;
+        if rules.is_empty() {
+            return None;
+        }
+        let (s, i, life) = (&**ctx.store, pod.ix(), &self.pods[pod.ix()]);
+        let id = s.pods.job[i];
+        let (job, names) = (&s.jobs[id.ix()], &s.names.jobs[id.ix()]);
+        let jobset = s.names.jobsets.get(job.jobset.ix());
+        let jobset = jobset.map(|names| names.name.as_str());
+        let rj = jobset.map(|_| names.replicated_job.as_str());
+        let index = if s.indexed(id) { s.pods.index[i] } else { 0 };
+        let attempt = match life.agent_attempt {
+            NO_ATTEMPT => 0,
+            attempt => attempt,
+        };
+        let named =
+            |want: &Option<String>, have: Option<&str>| want.is_none() || want.as_deref() == have;
+        let is = |want: Option<u32>, have: u32| want.is_none_or(|w| w == have);
+        rules.iter().find(|r| {
+            named(&r.jobset, jobset)
+                && named(&r.replicated_job, rj)
+                && is(r.job_index, names.job_index)
+                && is(r.pod_index, index)
+                && is(r.restart_attempt, job.restart_attempt)
+                && is(r.job_restart, job.job_restart_attempt)
+                && is(r.job_try, u32::from(s.pods.job_try[i]))
+                && is(r.in_place_attempt, attempt)
+                && is(r.container_run, life.restarts)
+        })
+    }
+}

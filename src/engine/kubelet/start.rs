@@ -1,0 +1,128 @@
+//! From a binding to running containers (kubernetes.md 3.2), and the exits that the scenario has in store for them.
+
+use super::{Kubelets, UP, real};
+use crate::base::random::Purpose;
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::engine::event::{Event, StatusWrite};
+use crate::record::{About, Waited};
+use crate::spec::{AgentMode, Container, Kubelet, RealKubelet};
+
+impl Kubelets {
+    /// The kubelet learns of a pod bound to it.
+    pub(super) fn start_pod(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        if !ctx.store.pods.exists(pod) {
+            return;
+        }
+        if !self.pod_answers(ctx, pod) {
+            self.pods[pod.ix()].waits = Some(ctx.mark());
+            return;
+        }
+        let delay = match self.rule_for(ctx, pod).and_then(|r| r.start_after) {
+            Some(start) => start,
+            None => self.start_delay(ctx, pod),
+        };
+        let epoch = self.pods[pod.ix()].epoch;
+        let up = Event::ContainersUp { pod, epoch };
+        ctx.after(delay, Waited::ContainerStart, About::Pod(pod), up);
+    }
+
+    /// Binding seen → containers run: volumes, sandbox, every container in turn.
+    fn start_delay(&self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
+        let scenario = ctx.scenario;
+        let k = match &scenario.timing.kubelet {
+            Kubelet::Scripted { start, .. } => return *start,
+            Kubelet::Real(k) => k,
+        };
+        let (about, nth) = (About::Pod(pod), self.nth(pod, 0));
+        let volumes = ctx.draw(Purpose::PodVolumes, about, nth, &k.volumes);
+        let sandbox = ctx.draw(Purpose::PodSandbox, about, nth, &k.sandbox);
+        volumes + sandbox + self.start_in_turn(ctx, pod, k)
+    }
+
+    /// Every container in turn. With an agent as sidecar, only up to the agent: the worker waits for the barrier.
+    pub(super) fn start_in_turn(&self, ctx: &mut Ctx<'_>, pod: PodId, k: &RealKubelet) -> Duration {
+        let template = ctx.store.template(pod);
+        let (agent, spec) = (template.agent, template.pod.clone());
+        let spec = &spec.spec;
+        let mains: &[Container] = match agent {
+            AgentMode::Sidecar { .. } => &[],
+            _ => &spec.containers,
+        };
+        let (about, mut delay) = (About::Pod(pod), Duration::ZERO);
+        for (position, container) in spec.init_containers.iter().chain(mains).enumerate() {
+            let nth = self.nth(pod, position);
+            if container.pulls_always() {
+                delay = delay + ctx.draw(Purpose::ImageCheck, about, nth, &k.image_check);
+            }
+            delay = delay + ctx.draw(Purpose::ContainerStart, about, nth, &k.container_start);
+        }
+        delay + self.agent_boot(ctx, pod, k)
+    }
+
+    pub(super) fn agent_boot(&self, ctx: &mut Ctx<'_>, pod: PodId, k: &RealKubelet) -> Duration {
+        match ctx.store.template(pod).agent {
+            AgentMode::Absent => Duration::ZERO,
+            _ => ctx.draw(
+                Purpose::AgentBoot,
+                About::Pod(pod),
+                self.nth(pod, 0),
+                &k.agent_boot,
+            ),
+        }
+    }
+
+    pub(super) fn containers_up(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
+        let starts = self.lives(ctx, pod, epoch) && !self.has(pod, UP);
+        if !starts || !self.pod_answers(ctx, pod) {
+            return;
+        }
+        self.set(pod, UP);
+        if ctx.store.template(pod).agent == AgentMode::Absent {
+            self.write_status(ctx, pod, StatusWrite::Ready);
+            self.arm_exit(ctx, pod);
+        } else {
+            self.write_status(ctx, pod, StatusWrite::Running);
+            self.agent_starts(ctx, pod);
+            self.arm_barrier_crash(ctx, pod);
+        }
+    }
+
+    /// A scripted crash of a pod that waits at its barrier.
+    fn arm_barrier_crash(&self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let wait = self.rule_for(ctx, pod).and_then(|r| r.at_barrier_for);
+        self.arm(ctx, pod, wait);
+    }
+
+    /// The scripted exit of the container run that begins now, if a rule names one.
+    pub(super) fn arm_exit(&self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let run_for = self.rule_for(ctx, pod).and_then(|r| r.run_for);
+        self.arm(ctx, pod, run_for);
+    }
+
+    fn arm(&self, ctx: &mut Ctx<'_>, pod: PodId, after: Option<Duration>) {
+        let Some(after) = after else { return };
+        ctx.progress.pending_exits += 1;
+        let epoch = self.pods[pod.ix()].epoch;
+        let exit = Event::ContainerExit { pod, epoch };
+        ctx.after(after, Waited::Running, About::Pod(pod), exit);
+    }
+
+    /// A sidecar's startup probe has noticed that the barrier is open: its probe's phase, then the worker containers.
+    pub(super) fn worker_delay(&self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
+        let template = ctx.store.template(pod);
+        let (agent, spec) = (template.agent, template.pod.clone());
+        let (Some(k), AgentMode::Sidecar { probe_period_s }) = (real(ctx), agent) else {
+            return Duration::ZERO;
+        };
+        let (about, spec) = (About::Pod(pod), &spec.spec);
+        let period = Duration::from_secs(u64::from(probe_period_s));
+        let mut delay = ctx.draw_phase(Purpose::ProbePhase, about, self.nth(pod, 0), period);
+        let first = spec.init_containers.len();
+        for position in first..first + spec.containers.len() {
+            let nth = self.nth(pod, position);
+            delay = delay + ctx.draw(Purpose::ContainerStart, about, nth, &k.container_start);
+        }
+        delay
+    }
+}

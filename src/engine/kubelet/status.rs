@@ -1,0 +1,97 @@
+//! What a kubelet writes into the status of its pods, and when.
+
+use super::{Kubelets, UP, real};
+use crate::base::random::Purpose;
+use crate::base::*;
+use crate::engine::apiserver::{self, Ended};
+use crate::engine::ctx::Ctx;
+use crate::engine::event::{Event, StatusWrite};
+use crate::engine::requests::{Answer, Req};
+use crate::record::{About, Call, Waited};
+use crate::store::{Phase, flag};
+
+impl Kubelets {
+    /// Sends a status PATCH; it is stored when answered.
+    pub(super) fn write_status(&mut self, ctx: &mut Ctx<'_>, pod: PodId, what: StatusWrite) {
+        let about = About::Pod(pod);
+        let row = &mut self.pods[pod.ix()];
+        let nth = row.status_writes;
+        row.status_writes += 1;
+        let local = match real(ctx) {
+            None => Duration::ZERO,
+            Some(k) => ctx.draw(Purpose::StatusWrite, about, nth, &k.status_write),
+        };
+        let req = Req::new(Call::KubeletStatus, about, nth);
+        let answered = ctx.ask(ctx.mark(), req);
+        let done = one_after_another(ctx.now, answered.at + local, row.status_until);
+        row.status_until = done;
+        let delay = done.since(answered.at);
+        let written = ctx.wait(answered, delay, Waited::StatusManager, about);
+        let epoch = row.epoch;
+        ctx.push(written, Event::StatusWritten { pod, epoch, what });
+    }
+
+    pub(super) fn status_written(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        pod: PodId,
+        epoch: u32,
+        what: StatusWrite,
+    ) {
+        let there = ctx.store.pods.exists(pod);
+        ctx.answered(Call::KubeletStatus, Answer::found(there));
+        if !self.lives(ctx, pod, epoch) || !self.pod_answers(ctx, pod) {
+            return;
+        }
+        match what {
+            StatusWrite::Finished => self.report_end(ctx, pod),
+            StatusWrite::NotReady => {
+                self.report_restarts(ctx, pod);
+                apiserver::set_ready(ctx, pod, false);
+            }
+            StatusWrite::Running | StatusWrite::Ready => {
+                self.report_restarts(ctx, pod);
+                self.report_running(ctx, pod, what == StatusWrite::Ready);
+            }
+        }
+    }
+
+    fn report_running(&self, ctx: &mut Ctx<'_>, pod: PodId, ready: bool) {
+        let starts = ctx.store.pods.phase[pod.ix()] == Phase::Pending;
+        apiserver::set_running(ctx, pod);
+        if ready && self.has(pod, UP) && !ctx.store.pods.has(pod, flag::DELETING) {
+            apiserver::set_ready(ctx, pod, true);
+        } else if !starts {
+            apiserver::rewrite_pod_status(ctx, pod);
+        }
+    }
+
+    /// restartCount as of now.
+    pub(super) fn report_restarts(&self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let row = &self.pods[pod.ix()];
+        apiserver::set_restarts(ctx, pod, row.restarts, row.restart_sum);
+    }
+
+    /// The terminal phase, with what the containers ended with.
+    pub(super) fn report_end(&self, ctx: &mut Ctx<'_>, pod: PodId) {
+        self.report_restarts(ctx, pod);
+        let row = &self.pods[pod.ix()];
+        let ended = Ended {
+            succeeded: row.exit_code == 0,
+            exit_code: row.exit_code,
+            exit_container: row.exit_container,
+            at: row.ended_at.min(ctx.now),
+        };
+        apiserver::finish_pod(ctx, pod, Some(ended));
+    }
+}
+
+/// The kubelet's status manager sends one PATCH of a pod after the other: when one that alone would be answered at
+/// `answered` is, after one that is answered at `before`.
+pub(super) fn one_after_another(now: Time, answered: Time, before: Time) -> Time {
+    if answered > before {
+        answered
+    } else {
+        before + answered.since(now)
+    }
+}

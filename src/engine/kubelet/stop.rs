@@ -1,0 +1,167 @@
+//! The end of a deleted pod: its containers are stopped within the grace period, its phase is written, its object goes
+//! (kubernetes.md 3.5).
+
+use super::{ALL_ENDED, EXITED, Kubelets, SIDECARS, STOPPING, UP, agents, real};
+use crate::base::random::Purpose;
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::{Ctx, Watcher};
+use crate::engine::event::{Event, StatusWrite};
+use crate::engine::requests::{Answer, Req};
+use crate::record::{About, Call, Waited};
+use crate::spec::{Kubelet, PodSpec};
+use crate::store::flag;
+
+/// What a container that SIGTERM ends exits with.
+const TERMINATED_EXIT_CODE: u8 = 128 + 15;
+
+impl Kubelets {
+    /// The kubelet sees a deletionTimestamp and stops the containers within the grace period.
+    pub(super) fn begin_stop(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let p = &ctx.store.pods;
+        let ours = p.exists(pod) && p.has(pod, flag::BOUND) && !p.is_terminal(pod);
+        if !ours || self.has(pod, STOPPING) {
+            return;
+        }
+        if !self.pod_answers(ctx, pod) {
+            self.pods[pod.ix()].waits = Some(ctx.mark());
+            return;
+        }
+        let about = About::Pod(pod);
+        let version = ctx.store.pods.resource_version[pod.ix()];
+        self.set(pod, STOPPING);
+        self.pods[pod.ix()].begin_anew();
+        let lag = ctx.watch_lag(Watcher::Kubelet, about, version);
+        let delay = self.stop_containers(ctx, pod);
+        let seen = ctx.wait(ctx.mark(), lag, Waited::Watch, about);
+        let stopped = ctx.wait(seen, delay, Waited::Grace, about);
+        self.pods[pod.ix()].stops_at = stopped.at;
+        let incarnation = ctx.store.pods.incarnation[pod.ix()];
+        ctx.push(stopped, Event::Stopped { pod, incarnation });
+    }
+
+    /// How long it takes; what ran ends with the code of a stopped container.
+    fn stop_containers(&mut self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
+        let row = &mut self.pods[pod.ix()];
+        if row.has(ALL_ENDED) {
+            return Duration::ZERO;
+        }
+        if row.has(SIDECARS) {
+            return row.stops_at.since(ctx.now);
+        }
+        let runs = !row.has(EXITED);
+        if runs {
+            row.exit_container = 0;
+            row.exit_code = match ctx.scenario.timing.kubelet {
+                Kubelet::Scripted { stop_exit_code, .. } => stop_exit_code.clamp(0, 255) as u8,
+                Kubelet::Real(_) => TERMINATED_EXIT_CODE,
+            };
+        }
+        self.stop_time(ctx, pod, runs)
+    }
+
+    /// How long containers take to stop: the main ones, if `mains` of them run, and then the sidecars.
+    pub(super) fn stop_time(&self, ctx: &mut Ctx<'_>, pod: PodId, mains: bool) -> Duration {
+        let template = ctx.store.template(pod);
+        let (mode, spec) = (template.agent, template.pod.clone());
+        let grace = Duration::from_secs(u64::from(spec.spec.termination_grace_period_s));
+        let ruled = self.rule_for(ctx, pod).and_then(|r| r.stop_after);
+        let Some(k) = real(ctx) else {
+            let Kubelet::Scripted { stop, .. } = ctx.scenario.timing.kubelet else {
+                unreachable!("not a real kubelet, so the player");
+            };
+            let stop = ruled.unwrap_or(stop).min(grace);
+            return if mains { stop } else { Duration::ZERO };
+        };
+        let sidecars = sidecars(&spec.spec, mode);
+        if !mains && sidecars.is_empty() {
+            return Duration::ZERO;
+        }
+        if let Some(stop) = ruled {
+            return stop.min(grace.max(k.minimum_grace));
+        }
+        let mut draw = |position: usize| {
+            let nth = self.nth(pod, position);
+            ctx.draw(
+                Purpose::ContainerStop,
+                About::Pod(pod),
+                nth,
+                &k.container_stop,
+            )
+        };
+        let main = mains.then(|| draw(0));
+        let turns = sidecars.iter().map(|position| draw(1 + position));
+        stop_in_order((grace, k.minimum_grace), main, turns)
+    }
+
+    /// Containers have ended: terminal phase, then the end of the object.
+    pub(super) fn stopped(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
+        let row = &mut self.pods[pod.ix()];
+        let these = row.has(STOPPING) && row.stops_at == ctx.now;
+        if !these || !ctx.store.pods.is(pod, incarnation) {
+            return;
+        }
+        if !row.has(EXITED) {
+            // Until now the deletion itself was the finish time (kubernetes.md 1.5).
+            row.ended_at = ctx.now;
+        }
+        row.flags = row.flags & !(UP | SIDECARS) | EXITED | ALL_ENDED;
+        if !self.pod_answers(ctx, pod) {
+            return;
+        }
+        self.write_status(ctx, pod, StatusWrite::Finished);
+        self.confirm_deletion(ctx, pod);
+    }
+
+    /// Clean-up, then the kubelet's own DELETE with grace 0.
+    pub(super) fn confirm_deletion(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let about = About::Pod(pod);
+        let nth = self.pods[pod.ix()].deletes;
+        self.pods[pod.ix()].deletes += 1;
+        let cleanup = match real(ctx) {
+            None => Duration::ZERO,
+            Some(k) => ctx.draw(Purpose::Cleanup, about, nth, &k.cleanup),
+        };
+        let answered = ctx.ask(ctx.mark(), Req::new(Call::KubeletDelete, about, nth));
+        let deleted = ctx.wait(answered, cleanup, Waited::Cleanup, about);
+        let incarnation = ctx.store.pods.incarnation[pod.ix()];
+        ctx.push(deleted, Event::KubeletDeleted { pod, incarnation });
+    }
+
+    pub(super) fn kubelet_deleted(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
+        let there = ctx.store.pods.is(pod, incarnation);
+        ctx.answered(Call::KubeletDelete, Answer::found(there));
+        if !there || !self.pod_answers(ctx, pod) {
+            return;
+        }
+        if !ctx.store.pods.is_terminal(pod) {
+            self.report_end(ctx, pod);
+        }
+        apiserver::confirm_deletion(ctx, pod);
+    }
+}
+
+/// Positions of the restartable init containers that are not the in-place agent, which ends at once; the last one is
+/// stopped first.
+fn sidecars(spec: &PodSpec, mode: crate::spec::AgentMode) -> Vec<usize> {
+    let agent = agents::container(spec, mode);
+    let own = |c: &crate::spec::Container| agent.is_some_and(|a| std::ptr::eq(a, c));
+    let all = spec.init_containers.iter().enumerate().rev();
+    let others = all.filter(|(_, c)| c.is_sidecar() && !own(c));
+    others.map(|(position, _)| position).collect()
+}
+
+/// The main containers first, together; then one sidecar after the other. All share one grace period, but each gets at
+/// least the floor.
+pub(super) fn stop_in_order(
+    (grace, floor): (Duration, Duration),
+    main: Option<Duration>,
+    sidecars: impl Iterator<Item = Duration>,
+) -> Duration {
+    let mut spent = Duration::ZERO;
+    for stop in main.into_iter().chain(sidecars) {
+        let left = Duration(grace.0.saturating_sub(spent.0));
+        spent = spent + stop.min(left.max(floor));
+    }
+    spent
+}

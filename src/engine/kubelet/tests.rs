@@ -1,0 +1,217 @@
+//! Kubelets by tables: delays, orders of stops and writes, what an exit brings about.
+
+use super::agents::exit_code;
+use super::exits::{AfterExit, after_agent_exit};
+use super::machines::last_beat;
+use super::restarts::crash_back_off;
+use super::status::one_after_another;
+use super::stop::stop_in_order;
+use crate::base::*;
+use crate::spec::*;
+
+fn s(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+#[test]
+fn the_first_crash_restart_is_free_and_the_rest_doubles_to_five_minutes() {
+    let seconds: Vec<u64> = (0..8)
+        .map(|n| crash_back_off(n).0 / 1_000_000_000)
+        .collect();
+    assert_eq!(seconds, [0, 10, 20, 40, 80, 160, 300, 300]);
+}
+
+#[test]
+fn a_lease_is_as_old_as_the_last_beat() {
+    let at = |n: u64| Time(n * 1_000_000_000);
+    for (now, beat) in [(2, 0), (3, 3), (12, 3), (13, 13), (29, 23)] {
+        assert_eq!(last_beat(at(now), s(3), s(10)), at(beat), "{now} s");
+    }
+}
+
+#[test]
+fn status_writes_of_a_pod_follow_one_another() {
+    for (what, answered, before, expected) in [
+        ("alone", 5, 0, 5),
+        ("after an earlier one", 5, 4, 5),
+        ("one that would overtake waits its turn", 5, 7, 9),
+        ("one that would be answered together with it, too", 7, 7, 11),
+    ] {
+        assert_eq!(
+            one_after_another(Time(3), Time(answered), Time(before)),
+            Time(expected),
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn sidecars_stop_one_after_the_other_when_the_main_containers_have_ended() {
+    let floor = s(2);
+    for (what, grace, main, sidecars, expected) in [
+        ("nothing to stop", s(30), None, vec![], s(0)),
+        (
+            "main containers share a turn",
+            s(30),
+            Some(s(5)),
+            vec![],
+            s(5),
+        ),
+        (
+            "never longer than the grace period",
+            s(30),
+            Some(s(90)),
+            vec![],
+            s(30),
+        ),
+        ("but as long as the floor", s(0), Some(s(90)), vec![], s(2)),
+        (
+            "a sidecar that ignores SIGTERM",
+            s(60),
+            None,
+            vec![s(600)],
+            s(60),
+        ),
+        (
+            "after the main containers",
+            s(60),
+            Some(s(10)),
+            vec![s(20)],
+            s(30),
+        ),
+        (
+            "the grace period is the pod's",
+            s(60),
+            Some(s(50)),
+            vec![s(20)],
+            s(60),
+        ),
+        (
+            "with the floor at the end",
+            s(60),
+            Some(s(60)),
+            vec![s(20)],
+            s(62),
+        ),
+        ("in turn", s(60), None, vec![s(10), s(20)], s(30)),
+        (
+            "each within what is left",
+            s(60),
+            None,
+            vec![s(50), s(50), s(1)],
+            s(61),
+        ),
+    ] {
+        let stop = stop_in_order((grace, floor), main, sidecars.into_iter());
+        assert_eq!(stop, expected, "{what}");
+    }
+}
+
+fn agent(policy: Option<RestartPolicy>, rule: Option<ContainerRestartAction>) -> Container {
+    let rule = rule.map(|action| ContainerRestartRule {
+        action,
+        operator_in: false,
+        values: vec![0],
+    });
+    Container {
+        name: "agent".to_owned(),
+        restart_policy: policy,
+        restart_policy_rules: rule.into_iter().collect(),
+        env: [("JOBSET_NAME", "js"), ("POD_NAME", "p")]
+            .map(|(k, v)| (k.to_owned(), v.to_owned()))
+            .into(),
+        ..Container::default()
+    }
+}
+
+#[test]
+fn what_an_agents_own_exit_brings_about() {
+    use ContainerRestartAction::*;
+    use RestartPolicy::*;
+    let sidecar = AgentMode::Sidecar { probe_period_s: 1 };
+    let main = AgentMode::MainContainer;
+    let once = AfterExit::Restart(1);
+    for (what, mode, pod, policy, rule, expected) in [
+        (
+            "upstream's sidecar",
+            sidecar,
+            Never,
+            Some(Always),
+            Some(RestartAllContainers),
+            AfterExit::RestartAll,
+        ),
+        (
+            "a sidecar without a rule",
+            sidecar,
+            Never,
+            Some(Always),
+            None,
+            once,
+        ),
+        (
+            "upstream's main container",
+            main,
+            Never,
+            Some(Never),
+            Some(Restart),
+            once,
+        ),
+        (
+            "the pod's policy Never",
+            main,
+            Never,
+            None,
+            None,
+            AfterExit::PodEnds,
+        ),
+        (
+            "the pod's policy OnFailure",
+            main,
+            OnFailure,
+            None,
+            None,
+            once,
+        ),
+        (
+            "the container's own policy",
+            main,
+            OnFailure,
+            Some(Never),
+            None,
+            AfterExit::PodEnds,
+        ),
+    ] {
+        let container = agent(policy, rule);
+        let (init, mains) = match mode {
+            AgentMode::Sidecar { .. } => (vec![container], Vec::new()),
+            _ => (Vec::new(), vec![container]),
+        };
+        let spec = PodSpec {
+            restart_policy: pod,
+            init_containers: init,
+            containers: mains,
+            ..PodSpec::default()
+        };
+        assert_eq!(after_agent_exit(&spec, mode, 1), expected, "{what}");
+    }
+}
+
+#[test]
+fn an_agent_exits_with_the_code_of_its_environment() {
+    for (value, expected) in [(None, 1), (Some("42"), 42), (Some("?"), 1)] {
+        let mut container = agent(None, None);
+        if let Some(value) = value {
+            let name = "IN_PLACE_RESTART_EXIT_CODE".to_owned();
+            container.env.insert(name, value.to_owned());
+        }
+        let spec = PodSpec {
+            containers: vec![Container::default(), container],
+            ..PodSpec::default()
+        };
+        assert_eq!(
+            exit_code(&spec, AgentMode::MainContainer),
+            expected,
+            "{value:?}"
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! Taint eviction: pods of a node with NoExecute taints go when their tolerations are over (kubernetes.md 4.1).
+
+use super::{NOT_READY, NodeLifecycle, UNREACHABLE};
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::engine::event::Event;
+use crate::engine::requests::{Answer, Req};
+use crate::record::{About, Call, Deleter, Waited};
+use crate::spec::{Taint, TaintEffect, Toleration};
+use crate::store::flag;
+
+const DEFAULT_TOLERATION_S: u64 = 300;
+
+impl NodeLifecycle {
+    /// The node's taints may be others now: each of its pods gets its smallest toleration time; without NoExecute
+    /// taints evictions under way are called off, and a taint that comes back starts their time anew.
+    pub(super) fn judge_pods_on(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+        let nodes = &ctx.store.nodes;
+        let mut taints = nodes.taints_of(node);
+        let evicts = taints.any(|t| t.effect == TaintEffect::NoExecute);
+        drop(taints);
+        if evicts {
+            for pod in nodes.pods[node.ix()].clone() {
+                self.judge_pod(ctx, pod);
+            }
+        } else {
+            for pod in &nodes.pods[node.ix()] {
+                self.pod(*pod).evict_at = Time::NEVER;
+            }
+        }
+    }
+
+    pub(super) fn judge_pod(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let (p, nodes) = (&ctx.store.pods, &ctx.store.nodes);
+        let node = p.node[pod.ix()];
+        let stays = !p.is_active(pod) || !p.exists(pod) || !nodes.exists(node);
+        if stays {
+            return;
+        }
+        let tolerations = &ctx.store.pod_spec(pod).tolerations;
+        let Some(after) = tolerated_for(tolerations, nodes.taints_of(node)) else {
+            return;
+        };
+        let at = ctx.now + after;
+        if at < self.pod(pod).evict_at {
+            self.pod(pod).evict_at = at;
+            let incarnation = ctx.store.pods.incarnation[pod.ix()];
+            let over = Event::TolerationOver { pod, incarnation };
+            ctx.at(at, Waited::Toleration, About::Pod(pod), over);
+        }
+    }
+
+    /// Nobody asks whether the Node still exists: its deletion calls no eviction off (recordings/nodes,
+    /// n-lost-new-node).
+    pub(super) fn toleration_over(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
+        let due = self.pod(pod).evict_at == ctx.now;
+        let p = &ctx.store.pods;
+        if !due || !p.is(pod, incarnation) || p.has(pod, flag::DELETING) {
+            return;
+        }
+        let (about, here) = (About::Pod(pod), ctx.mark());
+        let nth = self.pod(pod).evictions;
+        self.pod(pod).evictions += 1;
+        for call in [Call::EvictionPodGet, Call::EvictionPodPatch] {
+            ctx.ask(here, Req::new(call, about, nth));
+            ctx.answered(call, Answer::Success);
+        }
+        let delete = Req::new(Call::EvictionPodDelete, about, nth);
+        ctx.request(delete, Event::EvictionAnswered { pod, incarnation });
+    }
+
+    pub(super) fn eviction_answered(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
+        let there = ctx.store.pods.is(pod, incarnation);
+        ctx.answered(Call::EvictionPodDelete, Answer::found(there));
+        if there {
+            apiserver::disrupt_pod(ctx, pod, Deleter::TaintEviction);
+        }
+    }
+}
+
+/// How long a pod may stay on a node with these taints: `None` for ever. Admission adds 300 s for not-ready and
+/// unreachable.
+pub(super) fn tolerated_for<'a>(
+    tolerations: &[Toleration],
+    taints: impl Iterator<Item = &'a Taint>,
+) -> Option<Duration> {
+    let mut least: Option<Duration> = None;
+    for taint in taints.filter(|t| t.effect == TaintEffect::NoExecute) {
+        let matching = tolerations.iter().filter(|t| t.tolerates(taint));
+        let by_default = taint.key == UNREACHABLE || taint.key == NOT_READY;
+        let seconds = match (matching.clone().count(), by_default) {
+            (0, false) => return Some(Duration::ZERO),
+            (0, true) => Some(DEFAULT_TOLERATION_S),
+            _ => {
+                let limits = matching.filter_map(|t| t.toleration_seconds);
+                limits.map(|s| s.max(0) as u64).min()
+            }
+        };
+        if let Some(d) = seconds.map(Duration::from_secs) {
+            least = Some(least.map_or(d, |l| l.min(d)));
+        }
+    }
+    least
+}

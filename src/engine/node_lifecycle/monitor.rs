@@ -1,0 +1,104 @@
+//! The monitor: a node whose Lease is old becomes Unknown, and as new again when its kubelet is back.
+
+use super::{MONITOR_PERIOD, NOT_READY, NodeLifecycle, UNREACHABLE};
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::{Ctx, Mark};
+use crate::engine::event::Event;
+use crate::record::{About, Waited};
+use crate::spec::{Taint, TaintEffect};
+
+impl NodeLifecycle {
+    /// Its Lease is no longer renewed, or is again: the monitor will find out.
+    pub(super) fn watch_node(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+        let since = ctx.mark();
+        match self.watched.iter_mut().find(|(n, _)| *n == node) {
+            Some((_, mark)) => *mark = since,
+            None => self.watched.push((node, since)),
+        }
+        self.arm_monitor(ctx);
+    }
+
+    fn arm_monitor(&mut self, ctx: &mut Ctx<'_>) {
+        if self.monitor_armed || self.watched.is_empty() {
+            return;
+        }
+        self.monitor_armed = true;
+        let at = (ctx.now + Duration(1)).next_tick(self.monitor_phase, MONITOR_PERIOD);
+        ctx.at(at, Waited::NodeMonitor, About::Nothing, Event::MonitorTick);
+    }
+
+    pub(super) fn monitor_tick(&mut self, ctx: &mut Ctx<'_>) {
+        self.monitor_armed = false;
+        let before = ctx.mark();
+        let mut watched = std::mem::take(&mut self.watched);
+        watched.retain(|(node, since)| {
+            let stays = self.look_at(ctx, *node, *since);
+            ctx.back_to(before);
+            stays
+        });
+        self.watched = watched;
+        self.arm_monitor(ctx);
+    }
+
+    /// Whether the node has to be looked at again.
+    fn look_at(&mut self, ctx: &mut Ctx<'_>, node: NodeId, since: Mark) -> bool {
+        let row = ctx.store.nodes.rows[node.ix()];
+        if !row.exists {
+            return false;
+        }
+        let grace = Duration::from_secs(ctx.scenario.control_plane.node_monitor_grace_period_s);
+        let silent = row.lease != Time::NEVER;
+        // Counted from the tick at which the monitor saw the last renewal.
+        let seen = |lease: Time| lease.next_tick(self.monitor_phase, MONITOR_PERIOD);
+        let becomes_unknown = silent && !row.unknown && ctx.now >= seen(row.lease) + grace;
+        let recovers = !silent && has_lifecycle_taint(ctx, node);
+        if becomes_unknown || recovers {
+            ctx.resume(since, Waited::NodeMonitor, About::Node(node));
+        }
+        if becomes_unknown {
+            self.node_becomes_unknown(ctx, node);
+        } else if recovers {
+            self.node(node).taint_at = Time::NEVER;
+            apiserver::remove_taint(ctx, node, UNREACHABLE, None);
+            apiserver::remove_taint(ctx, node, NOT_READY, None);
+        }
+        let settled = silent && ctx.store.nodes.rows[node.ix()].unknown;
+        !settled && (silent || has_lifecycle_taint(ctx, node))
+    }
+
+    /// Ready=Unknown, the NoSchedule taint, pods marked not ready, and a place in the queue for NoExecute.
+    fn node_becomes_unknown(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+        apiserver::set_node_ready(ctx, node, false);
+        apiserver::add_taint(ctx, node, unreachable(TaintEffect::NoSchedule));
+        for pod in ctx.store.nodes.pods[node.ix()].clone() {
+            apiserver::set_ready(ctx, pod, false);
+        }
+        self.queue_no_execute(ctx, node);
+    }
+
+    /// Ready=True: the taint controller drops NoSchedule at once, the monitor NoExecute at its next pass.
+    pub(super) fn ready_again(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+        let row = ctx.store.nodes.rows[node.ix()];
+        if !row.exists || row.unknown {
+            return;
+        }
+        self.node(node).taint_at = Time::NEVER;
+        for key in [UNREACHABLE, NOT_READY] {
+            apiserver::remove_taint(ctx, node, key, Some(TaintEffect::NoSchedule));
+        }
+    }
+}
+
+fn has_lifecycle_taint(ctx: &Ctx<'_>, node: NodeId) -> bool {
+    let mut taints = ctx.store.nodes.taints[node.ix()].iter();
+    taints.any(|t| t.key == UNREACHABLE || t.key == NOT_READY)
+}
+
+pub(super) fn unreachable(effect: TaintEffect) -> Taint {
+    Taint {
+        key: UNREACHABLE.to_owned(),
+        value: String::new(),
+        effect,
+    }
+}

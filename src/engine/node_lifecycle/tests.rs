@@ -1,0 +1,119 @@
+//! The node lifecycle controller by tables: paces of zones, tolerations.
+
+use super::evict::tolerated_for;
+use super::zones::{Pace, pace};
+use super::{NOT_READY, UNREACHABLE};
+use crate::base::*;
+use crate::spec::{Taint, TaintEffect, Toleration};
+
+#[test]
+fn most_of_a_zone_must_be_silent_before_its_limiter_slows_down() {
+    for (size, silent, expected) in [
+        (6, 1, Pace::Normal),
+        // Two nodes are never most of a zone.
+        (3, 2, Pace::Normal),
+        (6, 3, Pace::Normal),
+        (6, 4, Pace::Stopped),
+        // A zone without any ready node keeps its rate.
+        (6, 6, Pace::Normal),
+        (50, 28, Pace::Stopped),
+        (51, 28, Pace::Normal),
+        (51, 29, Pace::Slow),
+        (5_000, 2_749, Pace::Normal),
+        (5_000, 2_750, Pace::Slow),
+    ] {
+        assert_eq!(pace(size, silent), expected, "{silent} of {size}");
+    }
+}
+
+fn taint(key: &str, effect: TaintEffect) -> Taint {
+    Taint {
+        key: key.to_owned(),
+        value: String::new(),
+        effect,
+    }
+}
+
+fn tolerates(key: &str, seconds: Option<i64>) -> Toleration {
+    Toleration {
+        key: Some(key.to_owned()),
+        exists: true,
+        value: String::new(),
+        effect: None,
+        toleration_seconds: seconds,
+    }
+}
+
+#[test]
+fn a_pod_stays_as_long_as_its_shortest_toleration() {
+    let (execute, schedule) = (TaintEffect::NoExecute, TaintEffect::NoSchedule);
+    let unreachable = taint(UNREACHABLE, execute);
+    let own = taint("example.com/maintenance", execute);
+    let s = Duration::from_secs;
+    for (what, taints, tolerations, expected) in [
+        ("no taint", vec![], vec![], None),
+        (
+            "NoSchedule evicts nobody",
+            vec![taint(UNREACHABLE, schedule)],
+            vec![],
+            None,
+        ),
+        (
+            "admission tolerates 300 s",
+            vec![unreachable.clone()],
+            vec![],
+            Some(s(300)),
+        ),
+        (
+            "not-ready, too",
+            vec![taint(NOT_READY, execute)],
+            vec![],
+            Some(s(300)),
+        ),
+        (
+            "another taint evicts at once",
+            vec![own.clone()],
+            vec![],
+            Some(s(0)),
+        ),
+        (
+            "for ever",
+            vec![unreachable.clone()],
+            vec![tolerates(UNREACHABLE, None)],
+            None,
+        ),
+        (
+            "10 s",
+            vec![unreachable.clone()],
+            vec![tolerates(UNREACHABLE, Some(10))],
+            Some(s(10)),
+        ),
+        (
+            "negative is none",
+            vec![unreachable.clone()],
+            vec![tolerates(UNREACHABLE, Some(-1))],
+            Some(s(0)),
+        ),
+        (
+            "the shorter of two",
+            vec![unreachable.clone(), own.clone()],
+            vec![
+                tolerates(UNREACHABLE, Some(10)),
+                tolerates("example.com/maintenance", Some(5)),
+            ],
+            Some(s(5)),
+        ),
+        (
+            "one that is not tolerated",
+            vec![unreachable, own],
+            vec![tolerates(UNREACHABLE, Some(10))],
+            Some(s(0)),
+        ),
+    ] {
+        assert_eq!(
+            tolerated_for(&tolerations, taints.iter()),
+            expected,
+            "{what}"
+        );
+    }
+}

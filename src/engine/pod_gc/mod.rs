@@ -1,0 +1,149 @@
+//! Pod garbage collection: every 20 s it removes by force what no kubelet will ever end (kubernetes.md 4.1).
+//!
+//! Ticks only while some pod is on a missing or out-of-service node, or terminates without a node. Must never wait for
+//! a kubelet.
+
+mod sweep;
+#[cfg(test)]
+mod tests;
+mod waits;
+
+use super::ctx::Ctx;
+use super::event::Event;
+use crate::base::random::Purpose;
+use crate::base::*;
+use crate::record::{About, Waited};
+use crate::spec::TaintEffect;
+use crate::store::{NodeChange, PodChange, What, flag};
+use waits::Waits;
+
+const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
+const PERIOD: Duration = Duration::from_secs(20);
+
+#[derive(Default)]
+pub struct PodGc {
+    phase: Duration,
+    armed: bool,
+    missing: Vec<Missing>,
+    /// Nodes with the taint that are not ready.
+    out_of_service: Vec<NodeId>,
+    /// Pods that were deleted before they had a node.
+    unscheduled: Vec<(PodId, u32)>,
+    waits: Waits,
+}
+
+/// A Node object that is gone.
+#[derive(Copy, Clone)]
+struct Missing {
+    node: NodeId,
+    /// When it has been missing for long enough; `NEVER`: nobody has missed it yet.
+    leaves_quarantine: Time,
+}
+
+impl PodGc {
+    pub fn reset(&mut self, ctx: &mut Ctx<'_>) {
+        self.phase = ctx.draw_phase(Purpose::PodGcPhase, About::Nothing, 0, PERIOD);
+        self.armed = false;
+        self.missing.clear();
+        self.out_of_service.clear();
+        self.unscheduled.clear();
+        self.waits.reset();
+    }
+
+    pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event) {
+        match event {
+            Event::PodGcTick => self.tick(ctx),
+            other => unreachable!("not an event of pod garbage collection: {other:?}"),
+        }
+    }
+
+    pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
+        match what {
+            What::Pod(pod, PodChange::Created) => self.waits.forget(pod),
+            What::Pod(pod, PodChange::Deleting | PodChange::Bound) => self.pod_changed(ctx, pod),
+            What::Node(node, change) => self.node_changed(ctx, node, change),
+            _ => {}
+        }
+    }
+
+    fn pod_changed(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let p = &ctx.store.pods;
+        if !p.exists(pod) {
+            return;
+        }
+        let (node, deleting) = (p.node[pod.ix()], p.has(pod, flag::DELETING));
+        if deleting {
+            self.waits.begin(pod, ctx.mark());
+        }
+        if !p.has(pod, flag::BOUND) {
+            // Its finalizer keeps it: no kubelet will end it.
+            self.unscheduled.push((pod, p.incarnation[pod.ix()]));
+            self.waits.for_sweep(ctx, pod);
+        } else if self.is_missing(node) || (deleting && self.out_of_service.contains(&node)) {
+            self.waits.for_sweep(ctx, pod);
+        }
+        self.arm(ctx);
+    }
+
+    fn node_changed(&mut self, ctx: &mut Ctx<'_>, node: NodeId, change: NodeChange) {
+        match change {
+            NodeChange::Gone => {
+                self.missing.push(Missing {
+                    node,
+                    leaves_quarantine: Time::NEVER,
+                });
+                for pod in ctx.store.nodes.pods[node.ix()].clone() {
+                    self.waits.for_sweep(ctx, pod);
+                }
+            }
+            NodeChange::Created => self.missing.retain(|m| m.node != node),
+            NodeChange::Lease | NodeChange::Machine { .. } => return,
+            NodeChange::Taints | NodeChange::Spec | NodeChange::Condition => {}
+        }
+        self.judge_service(ctx, node);
+        self.arm(ctx);
+    }
+
+    /// kubernetes.md 4.1: the taint, a node that is not ready, and a pod that terminates.
+    fn judge_service(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
+        let nodes = &ctx.store.nodes;
+        let row = nodes.rows[node.ix()];
+        let tainted = || nodes.has_taint(node, OUT_OF_SERVICE, TaintEffect::NoExecute);
+        let out = row.exists && row.unknown && tainted();
+        let was = self.out_of_service.contains(&node);
+        if was && !out {
+            self.out_of_service.retain(|n| *n != node);
+        } else if out && !was {
+            self.out_of_service.push(node);
+            for pod in nodes.pods[node.ix()].clone() {
+                if ctx.store.pods.has(pod, flag::DELETING) {
+                    self.waits.for_sweep(ctx, pod);
+                }
+            }
+        }
+    }
+
+    fn is_missing(&self, node: NodeId) -> bool {
+        self.missing.iter().any(|m| m.node == node)
+    }
+
+    fn arm(&mut self, ctx: &mut Ctx<'_>) {
+        if self.armed || !self.has_work(ctx) {
+            return;
+        }
+        self.armed = true;
+        let at = (ctx.now + Duration(1)).next_tick(self.phase, PERIOD);
+        ctx.at(at, Waited::PodGc, About::Nothing, Event::PodGcTick);
+    }
+
+    fn has_work(&self, ctx: &Ctx<'_>) -> bool {
+        let pods = |node: NodeId| &ctx.store.nodes.pods[node.ix()];
+        let ends = |pod: &PodId| ctx.store.pods.has(*pod, flag::DELETING);
+        !self.unscheduled.is_empty()
+            || self.missing.iter().any(|m| !pods(m.node).is_empty())
+            || self
+                .out_of_service
+                .iter()
+                .any(|n| pods(*n).iter().any(ends))
+    }
+}

@@ -1,0 +1,89 @@
+//! One sweep: which pods go by force, and how.
+
+use super::PodGc;
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::engine::requests::Answer;
+use crate::record::{About, Call, Deleter};
+use crate::store::flag;
+
+/// How long a Node object must be missing.
+const QUARANTINE: Duration = Duration::from_secs(40);
+
+impl PodGc {
+    /// Every 20 s: pods of nodes missing for 40 s or more, terminating pods of out-of-service nodes and terminating
+    /// pods without a node are failed and removed by force.
+    pub(super) fn tick(&mut self, ctx: &mut Ctx<'_>) {
+        self.armed = false;
+        for pod in self.orphans(ctx) {
+            self.remove_by_force(ctx, pod, true);
+        }
+        for pod in self.unattended(ctx) {
+            self.remove_by_force(ctx, pod, false);
+        }
+        self.arm(ctx);
+    }
+
+    /// Pods of Nodes that have been missing for long enough.
+    fn orphans(&mut self, ctx: &Ctx<'_>) -> Vec<PodId> {
+        let mut orphans = Vec::new();
+        for m in &mut self.missing {
+            let pods = &ctx.store.nodes.pods[m.node.ix()];
+            let (next, found) = quarantine(m.leaves_quarantine, ctx.now, pods.is_empty());
+            m.leaves_quarantine = next;
+            if found {
+                orphans.extend(pods);
+            }
+        }
+        orphans
+    }
+
+    /// Terminating pods of out-of-service nodes, and those that never had a node.
+    fn unattended(&mut self, ctx: &Ctx<'_>) -> Vec<PodId> {
+        let p = &ctx.store.pods;
+        let out = self.out_of_service.iter();
+        let on_them = out.flat_map(|n| ctx.store.nodes.pods[n.ix()].iter().copied());
+        let mut pods: Vec<PodId> = on_them.filter(|pod| p.has(*pod, flag::DELETING)).collect();
+        let unscheduled = self.unscheduled.drain(..);
+        let waits = |(pod, incarnation): &(PodId, u32)| {
+            p.is(*pod, *incarnation) && !p.has(*pod, flag::BOUND)
+        };
+        pods.extend(unscheduled.filter(waits).map(|(pod, _)| pod));
+        pods
+    }
+
+    /// Phase Failed, then DELETE with grace 0. Only a pod whose Node is gone gets the condition DisruptionTarget from
+    /// here. Nobody knows how its containers ended.
+    fn remove_by_force(&mut self, ctx: &mut Ctx<'_>, pod: PodId, node_is_gone: bool) {
+        if !ctx.store.pods.exists(pod) {
+            return;
+        }
+        let before = ctx.mark();
+        if let Some((since, waited)) = self.waits.of(pod) {
+            ctx.resume(since, waited, About::Pod(pod));
+        }
+        if !ctx.store.pods.is_terminal(pod) {
+            ctx.answered(Call::PodGcPatch, Answer::Success);
+            if node_is_gone {
+                apiserver::set_pod_flag(ctx, pod, flag::DISRUPTION_TARGET, true);
+            }
+            apiserver::finish_pod(ctx, pod, None);
+        }
+        ctx.answered(Call::PodGcDelete, Answer::Success);
+        apiserver::mark_deleting(ctx, pod, Deleter::PodGarbageCollector, true);
+        ctx.back_to(before);
+    }
+}
+
+/// The sweep puts the name of a missing Node aside when it sees pods of it, and looks again when 40 s are over; a Node
+/// that still has pods then is put aside once more. Returns when that is, and whether its pods go now.
+pub(super) fn quarantine(until: Time, now: Time, empty: bool) -> (Time, bool) {
+    let over = until <= now;
+    let next = match (over || until == Time::NEVER, empty) {
+        (false, _) => until,
+        (true, true) => Time::NEVER,
+        (true, false) => now + QUARANTINE,
+    };
+    (next, over && !empty)
+}

@@ -1,0 +1,37 @@
+//! The quarantine of missing Nodes, sweep by sweep.
+
+use super::sweep::quarantine;
+use crate::base::*;
+
+fn at(s: u64) -> Time {
+    Time(s * 1_000_000_000)
+}
+
+#[test]
+fn pods_of_a_missing_node_go_two_sweeps_after_the_one_that_missed_it() {
+    let (mut until, mut gone) = (Time::NEVER, Vec::new());
+    for s in (15..200).step_by(20) {
+        let (next, now) = quarantine(until, at(s), false);
+        until = next;
+        if now {
+            gone.push(s);
+        }
+    }
+    // As long as something keeps its pods, every 40 s again.
+    assert_eq!(gone, [55, 95, 135, 175]);
+}
+
+#[test]
+fn a_missing_node_without_pods_is_not_put_aside() {
+    for (until, expected) in [
+        (Time::NEVER, Time::NEVER),
+        (at(40), at(40)),
+        (at(20), Time::NEVER),
+    ] {
+        assert_eq!(
+            quarantine(until, at(30), true),
+            (expected, false),
+            "{until:?}"
+        );
+    }
+}

@@ -1,0 +1,70 @@
+//! Since when a pod waits for its removal, and for what: a kubelet that does not answer, then the next sweep.
+
+use crate::base::*;
+use crate::engine::ctx::{Ctx, Mark};
+use crate::record::{About, Waited};
+
+#[derive(Default)]
+pub(super) struct Waits(Vec<Wait>);
+
+#[derive(Copy, Clone, Default)]
+struct Wait {
+    /// When it was deleted, later when the sweep became what it waits for.
+    since: Option<Mark>,
+    for_sweep: bool,
+}
+
+impl Waits {
+    pub fn reset(&mut self) {
+        self.0.clear();
+    }
+
+    fn row(&mut self, pod: PodId) -> &mut Wait {
+        if self.0.len() <= pod.ix() {
+            self.0.resize(pod.ix() + 1, Wait::default());
+        }
+        &mut self.0[pod.ix()]
+    }
+
+    /// The row belongs to another object now.
+    pub fn forget(&mut self, pod: PodId) {
+        if let Some(row) = self.0.get_mut(pod.ix()) {
+            *row = Wait::default();
+        }
+    }
+
+    /// The pod is being deleted; if the sweep comes for it anyway, that changes nothing.
+    pub fn begin(&mut self, pod: PodId, since: Mark) {
+        let row = self.row(pod);
+        if !row.for_sweep {
+            row.since = Some(since);
+        }
+    }
+
+    /// From now on nothing but the sweep ends it.
+    pub fn for_sweep(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let now = ctx.now;
+        let row = self.row(pod);
+        if row.for_sweep {
+            return;
+        }
+        row.for_sweep = true;
+        row.since = Some(match row.since {
+            Some(since) => {
+                let silent = now.since(since.at);
+                ctx.wait(since, silent, Waited::SilentNode, About::Pod(pod))
+            }
+            None => ctx.mark(),
+        });
+    }
+
+    /// Since when, and what it waited for.
+    pub fn of(&self, pod: PodId) -> Option<(Mark, Waited)> {
+        let row = self.0.get(pod.ix())?;
+        let waited = match row.for_sweep {
+            true => Waited::PodGc,
+            false => Waited::SilentNode,
+        };
+        row.since.map(|since| (since, waited))
+    }
+}

@@ -1,0 +1,209 @@
+//! What the scheduler's cache counts: free resources per node, pods of JobSets and exclusive leaders per domain.
+//!
+//! Counts from assume to the end of the pod, not from binding.
+
+use crate::base::*;
+use crate::store::Store;
+use crate::topology::Cluster;
+
+#[derive(Default)]
+pub struct Books {
+    /// Thousandths still free, node-major.
+    free: Vec<i64>,
+    /// Per pod: the node it holds resources of.
+    node: Vec<NodeId>,
+    /// Per exclusive key and domain.
+    domains: Vec<Vec<Domain>>,
+    /// Per Job with exclusive placement: its pods per domain; usually one entry or none.
+    own: Vec<Vec<(DomainId, u32)>>,
+    /// Topology keys that are counted.
+    keys: usize,
+}
+
+#[derive(Clone, Default)]
+struct Domain {
+    /// Where the next search in the domain starts.
+    cursor: u32,
+    /// Pods per priority class.
+    pods: Vec<u32>,
+    /// Exclusive leaders with their priority class.
+    leaders: Vec<(JobId, u32)>,
+}
+
+impl Books {
+    pub fn reset(&mut self, cluster: &Cluster) {
+        self.free.clear();
+        self.free.extend_from_slice(&cluster.allocatable);
+        self.node.clear();
+        self.domains.clear();
+        self.own.clear();
+        self.keys = 0;
+    }
+
+    pub fn free(&self) -> &[i64] {
+        &self.free
+    }
+
+    pub fn held_node(&self, pod: PodId) -> NodeId {
+        self.node.get(pod.ix()).copied().unwrap_or(NodeId::NONE)
+    }
+
+    pub fn holds(&self, pod: PodId) -> bool {
+        self.held_node(pod).is_some()
+    }
+
+    /// The row belongs to another object now.
+    pub fn forget(&mut self, pod: PodId) {
+        if self.node.len() <= pod.ix() {
+            self.node.resize(pod.ix() + 1, NodeId::NONE);
+        }
+        assert!(!self.holds(pod), "a pod that is gone holds nothing");
+    }
+
+    /// The pod holds the node's resources from now on (assume).
+    pub fn take(&mut self, store: &Store, pod: PodId, node: NodeId) {
+        assert!(!self.holds(pod), "a pod holds one node at a time");
+        self.node[pod.ix()] = node;
+        self.hold(store, pod, node, true);
+    }
+
+    /// `false`: it held nothing.
+    pub fn give_back(&mut self, store: &Store, pod: PodId) -> bool {
+        let node = self.held_node(pod);
+        if !node.is_some() {
+            return false;
+        }
+        self.node[pod.ix()] = NodeId::NONE;
+        self.hold(store, pod, node, false);
+        true
+    }
+
+    fn hold(&mut self, store: &Store, pod: PodId, node: NodeId, take: bool) {
+        let template = store.template(pod);
+        let columns = store.nodes.cluster.resources.len();
+        for (column, milli) in &template.facts.requests {
+            let free = &mut self.free[node.ix() * columns + *column as usize];
+            *free += if take { -*milli } else { *milli };
+        }
+        let job = store.pods.job[pod.ix()];
+        let class = template.facts.priority_class;
+        if !store.jobs[job.ix()].jobset.is_some() {
+            // EXC-7: the terms select pods with a job-key.
+            return;
+        }
+        for (key, domains) in store.templates.domains.iter().enumerate() {
+            let domain = domains.of[node.ix()];
+            if domain.is_some() {
+                let exclusive = template.exclusive == Some(key as u32);
+                let leader = exclusive && store.is_leader(pod);
+                self.count(key, domain, (job, class), (exclusive, leader), take);
+            }
+        }
+    }
+
+    fn count(
+        &mut self,
+        key: usize,
+        domain: DomainId,
+        (job, class): (JobId, u32),
+        (exclusive, leader): (bool, bool),
+        take: bool,
+    ) {
+        let add = |n: &mut u32| *n = if take { *n + 1 } else { *n - 1 };
+        let d = self.domain_mut(key, domain);
+        if d.pods.len() <= class as usize {
+            d.pods.resize(class as usize + 1, 0);
+        }
+        add(&mut d.pods[class as usize]);
+        if leader {
+            match d.leaders.iter().position(|(j, _)| *j == job) {
+                Some(at) if !take => drop(d.leaders.swap_remove(at)),
+                _ if take => d.leaders.push((job, class)),
+                _ => {}
+            }
+        }
+        if exclusive {
+            if self.own.len() <= job.ix() {
+                self.own.resize_with(job.ix() + 1, Vec::new);
+            }
+            let own = &mut self.own[job.ix()];
+            match own.iter_mut().find(|(d, _)| *d == domain) {
+                Some((_, n)) => add(n),
+                None => own.push((domain, 1)),
+            }
+            own.retain(|(_, n)| *n > 0);
+        }
+    }
+
+    fn domain_mut(&mut self, key: usize, domain: DomainId) -> &mut Domain {
+        if self.domains.len() <= key {
+            self.domains.resize_with(key + 1, Vec::new);
+        }
+        let of_key = &mut self.domains[key];
+        if of_key.len() <= domain.ix() {
+            of_key.resize(domain.ix() + 1, Domain::default());
+        }
+        &mut of_key[domain.ix()]
+    }
+
+    fn domain(&self, key: usize, domain: DomainId) -> Option<&Domain> {
+        self.domains.get(key)?.get(domain.ix())
+    }
+
+    pub fn cursor(&self, key: usize, domain: DomainId) -> u32 {
+        self.domain(key, domain).map_or(0, |d| d.cursor)
+    }
+
+    pub fn set_cursor(&mut self, key: usize, domain: DomainId, cursor: u32) {
+        self.domain_mut(key, domain).cursor = cursor;
+    }
+
+    /// Pods of JobSets of this priority in a domain.
+    pub fn pods_in(&self, key: usize, domain: DomainId, class: u32) -> u32 {
+        let pods = self.domain(key, domain).map(|d| d.pods.get(class as usize));
+        pods.flatten().copied().unwrap_or(0)
+    }
+
+    /// Pods of the Job per domain of its key.
+    pub fn own(&self, job: JobId) -> &[(DomainId, u32)] {
+        self.own.get(job.ix()).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether an exclusive leader of another Job, same priority, is in the node's domain: required anti-affinity is
+    /// symmetric (EXC-17).
+    pub fn is_repelled(&self, store: &Store, job: JobId, class: u32, node: NodeId) -> bool {
+        store
+            .templates
+            .domains
+            .iter()
+            .enumerate()
+            .any(|(key, domains)| {
+                let domain = domains.of[node.ix()];
+                let there = self.domain(key, domain).filter(|_| domain.is_some());
+                there.is_some_and(|d| d.leaders.iter().any(|&(j, c)| j != job && c == class))
+            })
+    }
+
+    /// A topology key came into use: pods that were there already count, too.
+    pub fn see_keys(&mut self, store: &Store) {
+        if self.keys != store.templates.domains.len() {
+            self.count_again(store);
+        }
+    }
+
+    /// Labels or allocatable of a node are others now, or the node is new: everything is counted anew.
+    pub fn count_again(&mut self, store: &Store) {
+        self.keys = store.templates.domains.len();
+        self.free.clear();
+        self.free
+            .extend_from_slice(&store.nodes.cluster.allocatable);
+        self.domains.clear();
+        self.own.clear();
+        for row in 0..self.node.len() {
+            let node = self.node[row];
+            if node.is_some() {
+                self.hold(store, PodId(row as u32), node, true);
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! One scheduling cycle after another: take a pod, find it a node, assume it there, bind it.
+
+use super::Scheduler;
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::engine::event::Event;
+use crate::engine::requests::{Answer, Req};
+use crate::placement::{ClusterView, Found, domain_is_free, find_node};
+use crate::record::{About, Body, Call, Waited};
+use crate::store::flag;
+
+impl Scheduler {
+    /// A new pod without a node reaches the queue.
+    pub(super) fn activate(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let priority = ctx.store.facts(pod).priority;
+        self.queues.activate(pod, priority, ctx.mark());
+        self.next_cycle(ctx);
+    }
+
+    fn next_cycle(&mut self, ctx: &mut Ctx<'_>) {
+        while !self.in_cycle {
+            let Some((pod, since)) = self.queues.pop() else {
+                return;
+            };
+            if !ctx.store.pods.exists(pod) || ctx.store.pods.has(pod, flag::DELETING) {
+                continue;
+            }
+            let before = ctx.take(since);
+            self.begin_cycle(ctx, pod);
+            ctx.back_to(before);
+        }
+    }
+
+    fn begin_cycle(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        self.books.see_keys(ctx.store);
+        let found = self.place(ctx, pod);
+        let cost = cycle_cost(ctx, pod, found.examined);
+        self.in_cycle = true;
+        self.cycles += 1;
+        self.busy.add(ctx.now, ctx.now + cost);
+        if let Some(node) = found.node {
+            self.books.take(ctx.store, pod, node);
+        }
+        let incarnation = ctx.store.pods.incarnation[pod.ix()];
+        let done = Event::CycleDone { pod, incarnation };
+        ctx.after(cost, Waited::Cycle, About::Pod(pod), done);
+    }
+
+    fn place(&mut self, ctx: &Ctx<'_>, pod: PodId) -> Found {
+        let store = &**ctx.store;
+        let template = store.template(pod);
+        let facts = &template.facts;
+        let job = store.pods.job[pod.ix()];
+        let class = facts.priority_class;
+        let nodes = &store.nodes;
+        let schedulable = |node: NodeId| {
+            nodes.troubled == 0
+                || (nodes.exists(node)
+                    && nodes.taints[node.ix()].iter().all(|t| facts.tolerates(t)))
+        };
+        let view = ClusterView {
+            columns: nodes.cluster.resources.len(),
+            free: self.books.free(),
+            schedulable: &schedulable,
+        };
+        let all = nodes.len() as u32;
+        match template.exclusive {
+            Some(key) if !store.is_leader(pod) => {
+                let domain = store.pods.domain[pod.ix()];
+                if !domain.is_some() {
+                    return Found {
+                        node: None,
+                        examined: 0,
+                        next: 0,
+                    };
+                }
+                let members = &store.templates.domains[key as usize].nodes[domain.ix()];
+                let start = self.books.cursor(key as usize, domain);
+                // EXC-17: a leader that came meanwhile repels followers of another Job, too.
+                let free = |node| !self.books.is_repelled(store, job, class, node);
+                let member = |i: u32| members[i as usize];
+                let found = find_node(&view, facts, members.len() as u32, start, member, free);
+                self.books.set_cursor(key as usize, domain, found.next);
+                // Without a node the whole cluster was walked for the selector.
+                let examined = found.node.map_or(all, |_| found.examined);
+                Found { examined, ..found }
+            }
+            Some(key) => {
+                let domains = &store.templates.domains[key as usize];
+                let own = self.books.own(job);
+                let free = |node: NodeId| {
+                    let domain = domains.of[node.ix()];
+                    let there = self.books.pods_in(key as usize, domain, class);
+                    domain_is_free(there, own, domain)
+                };
+                let found = find_node(&view, facts, all, self.start, NodeId, free);
+                self.start = found.next;
+                found
+            }
+            None => {
+                // EXC-17: an exclusive leader in place also repels other Jobs' pods; without exclusive keys no domain
+                // is looked at. Pods of nobody's JobSet have no job-key and are not repelled.
+                let labelled = store.jobs[job.ix()].jobset.is_some();
+                let free = |node| !labelled || !self.books.is_repelled(store, job, class, node);
+                let found = find_node(&view, facts, all, self.start, NodeId, free);
+                self.start = found.next;
+                found
+            }
+        }
+    }
+
+    pub(super) fn cycle_done(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
+        self.in_cycle = false;
+        if ctx.store.pods.is(pod, incarnation) {
+            if self.books.holds(pod) {
+                let req = Req::new(Call::Bind, About::Pod(pod), 0);
+                ctx.request(req, Event::BindAnswered { pod, incarnation });
+            } else if !ctx.store.pods.has(pod, flag::DELETING) {
+                self.park(ctx, pod, incarnation);
+            }
+        }
+        self.next_cycle(ctx);
+    }
+
+    fn park(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
+        if self.queues.park(pod, incarnation, ctx.mark()) {
+            let reason = self.explain_unschedulable(ctx, pod);
+            let reason = ctx.text(&reason);
+            ctx.emit(Body::PodUnschedulable { pod, reason });
+        }
+    }
+
+    /// Something freed capacity: parked pods may try again, after their back-off or at once if nothing else is
+    /// queued.
+    pub(super) fn wake(&mut self, ctx: &mut Ctx<'_>) {
+        if !self.queues.anything_parked() {
+            return;
+        }
+        let mut woken = Vec::new();
+        self.queues.back_off(ctx.now, &mut woken);
+        for (pod, incarnation, wait) in woken {
+            if !ctx.store.pods.is(pod, incarnation) {
+                self.queues.leave_backoff(pod);
+                continue;
+            }
+            self.queues.set_since(pod, ctx.mark());
+            let over = Event::BackoffOver { pod, incarnation };
+            ctx.after(wait, Waited::SchedulerBackoff, About::Pod(pod), over);
+        }
+        self.next_cycle(ctx);
+    }
+
+    pub(super) fn backoff_over(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
+        let p = &ctx.store.pods;
+        let waits = p.is(pod, incarnation) && !p.has(pod, flag::GATED);
+        if waits && self.queues.leave_backoff(pod) {
+            self.activate(ctx, pod);
+        }
+    }
+
+    pub(super) fn bind_answered(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
+        let node = self.books.held_node(pod);
+        let answer = apiserver::bind_pod(ctx, pod, incarnation, node);
+        if answer.is_success() {
+            ctx.answered(Call::SchedulerEvent, Answer::Success);
+        }
+    }
+}
+
+/// Filter over nodes until enough feasible ones are found, affinity terms over all (kubernetes.md 2.2, 2.3).
+fn cycle_cost(ctx: &Ctx<'_>, pod: PodId, examined: u32) -> Duration {
+    let c = &ctx.scenario.timing.scheduler;
+    let nodes = ctx.store.nodes.len() as u64;
+    let wanted = feasible_nodes_to_find(nodes);
+    // `examined` nodes were passed for one fit; the real search goes on to `wanted` fits at the same density.
+    let walked = (u64::from(examined) * wanted).min(nodes);
+    let leader = ctx.store.template(pod).exclusive.is_some() && ctx.store.is_leader(pod);
+    let affinity = if leader {
+        c.affinity_per_node.saturating_mul(nodes)
+    } else {
+        Duration::ZERO
+    };
+    c.fixed + c.per_node.saturating_mul(walked) + affinity
+}
+
+/// numFeasibleNodesToFind with the adaptive default (kubernetes.md 2.2).
+pub fn feasible_nodes_to_find(nodes: u64) -> u64 {
+    if nodes < 100 {
+        return nodes;
+    }
+    let percent = 50u64.saturating_sub(nodes / 125).max(5);
+    (nodes * percent / 100).max(100)
+}

@@ -1,0 +1,152 @@
+//! The scheduler's queues: activeQ by priority and age, the back-off queue, and pods that no node fits
+//! (kubernetes.md 2.1).
+
+use crate::base::*;
+use crate::engine::ctx::Mark;
+use priority_queue::PriorityQueue;
+use std::cmp::Reverse;
+
+/// The hasher of the keyed queues: ids are dense and trusted, and the order never depends on it.
+#[derive(Default)]
+pub struct IdHasher(u64);
+
+impl std::hash::Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for b in bytes {
+            self.write_u32(u32::from(*b));
+        }
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.0 = (self.0.rotate_left(5) ^ u64::from(n)).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+}
+
+type FixedHasher = std::hash::BuildHasherDefault<IdHasher>;
+
+/// podInitialBackoffSeconds, podMaxBackoffSeconds (kubernetes.md 2.1).
+const BACKOFF_INITIAL_S: u64 = 1;
+const BACKOFF_MAX_S: u64 = 10;
+
+#[derive(Default)]
+pub struct Queues {
+    /// activeQ: priority, then enqueue order (PrioritySort).
+    active: PriorityQueue<PodId, (i32, Reverse<u64>), FixedHasher>,
+    /// Pods no node fits, until something changes for them.
+    unschedulable: Vec<(PodId, u32)>,
+    /// When each ends; popped early when activeQ is empty (PopFromBackoffQ).
+    backoff: PriorityQueue<PodId, (Reverse<Time>, Reverse<u64>), FixedHasher>,
+    enqueued: u64,
+    rows: Vec<Row>,
+    pub longest: u32,
+}
+
+/// What the scheduler knows of a pod in its queues.
+#[derive(Copy, Clone, Default)]
+struct Row {
+    /// Tries that found no node.
+    tries: u8,
+    parked: bool,
+    since: Mark,
+}
+
+impl Queues {
+    pub fn reset(&mut self) {
+        self.active.clear();
+        self.unschedulable.clear();
+        self.backoff.clear();
+        self.rows.clear();
+        self.enqueued = 0;
+        self.longest = 0;
+    }
+
+    fn row(&mut self, pod: PodId) -> &mut Row {
+        if self.rows.len() <= pod.ix() {
+            self.rows.resize(pod.ix() + 1, Row::default());
+        }
+        &mut self.rows[pod.ix()]
+    }
+
+    /// The row belongs to another object now.
+    pub fn forget(&mut self, pod: PodId) {
+        *self.row(pod) = Row::default();
+    }
+
+    pub fn knows(&self, pod: PodId) -> bool {
+        self.active.get(&pod).is_some() || self.is_parked(pod)
+    }
+
+    pub fn is_parked(&self, pod: PodId) -> bool {
+        self.rows.get(pod.ix()).is_some_and(|r| r.parked)
+    }
+
+    pub fn activate(&mut self, pod: PodId, priority: i32, since: Mark) {
+        self.row(pod).since = since;
+        self.row(pod).parked = false;
+        self.enqueued += 1;
+        let order = (priority, Reverse(self.enqueued));
+        self.active.push(pod, order);
+        self.longest = self.longest.max(self.active.len() as u32);
+    }
+
+    /// The next pod, and what put it here; without one in activeQ, a pod is taken out of its back-off early.
+    pub fn pop(&mut self) -> Option<(PodId, Mark)> {
+        let active = self.active.pop().map(|(pod, _)| pod);
+        let pod = active.or_else(|| self.backoff.pop().map(|(pod, _)| pod))?;
+        let row = self.row(pod);
+        row.parked = false;
+        Some((pod, row.since))
+    }
+
+    /// No node fits; returns whether it is the first time.
+    pub fn park(&mut self, pod: PodId, incarnation: u32, since: Mark) -> bool {
+        let row = self.row(pod);
+        row.tries = row.tries.saturating_add(1);
+        row.parked = true;
+        row.since = since;
+        let first = row.tries == 1;
+        self.unschedulable.push((pod, incarnation));
+        first
+    }
+
+    pub fn anything_parked(&self) -> bool {
+        !self.unschedulable.is_empty()
+    }
+
+    /// Every parked pod goes into its back-off; returns them with the length of it.
+    pub fn back_off(&mut self, now: Time, into: &mut Vec<(PodId, u32, Duration)>) {
+        let parked = std::mem::take(&mut self.unschedulable);
+        for (pod, incarnation) in &parked {
+            let tries = u32::from(self.row(*pod).tries).clamp(1, 8);
+            let wait = Duration::from_secs((BACKOFF_INITIAL_S << (tries - 1)).min(BACKOFF_MAX_S));
+            self.enqueued += 1;
+            let order = (Reverse(now + wait), Reverse(self.enqueued));
+            self.backoff.push(*pod, order);
+            into.push((*pod, *incarnation, wait));
+        }
+        self.unschedulable = parked;
+        self.unschedulable.clear();
+    }
+
+    pub fn set_since(&mut self, pod: PodId, since: Mark) {
+        self.row(pod).since = since;
+    }
+
+    /// Its back-off is over; `false` if it was popped early.
+    pub fn leave_backoff(&mut self, pod: PodId) -> bool {
+        self.backoff.remove(&pod).is_some()
+    }
+
+    pub fn remove(&mut self, pod: PodId) {
+        if self.is_parked(pod) {
+            self.unschedulable.retain(|(p, _)| *p != pod);
+            self.backoff.remove(&pod);
+            self.row(pod).parked = false;
+        }
+        self.active.remove(&pod);
+    }
+}

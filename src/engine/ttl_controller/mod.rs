@@ -1,0 +1,127 @@
+//! TTL-after-finished of Jobs: a controller of its own that deletes a finished Job in the foreground
+//! (kubernetes.md 1.6).
+//!
+//! Must never look at the JobSet's ttlSecondsAfterFinished, which its own controller follows.
+
+use super::apiserver;
+use super::ctx::{Ctx, Watcher};
+use super::event::Event;
+use super::requests::{Answer, Req};
+use crate::base::*;
+use crate::policy::ttl::whole_seconds;
+use crate::record::{About, Call, JobConditionType, Waited};
+use crate::store::{JobChange, JobStatus, What};
+
+#[derive(Default)]
+pub struct TtlController {
+    /// Per Job: incarnation of the newest object that is timed.
+    armed: Vec<u32>,
+}
+
+impl TtlController {
+    pub fn reset(&mut self) {
+        self.armed.clear();
+    }
+
+    pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event) {
+        match event {
+            Event::JobTtlOver { job, incarnation } => over(ctx, job, incarnation),
+            Event::JobTtlDeletes { job, incarnation } => delete(ctx, job, incarnation),
+            other => unreachable!("not an event of the TTL controller: {other:?}"),
+        }
+    }
+
+    pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
+        let What::Job(job, JobChange::Status) = what else {
+            return;
+        };
+        let j = &ctx.store.jobs[job.ix()];
+        let (incarnation, version) = (j.incarnation, j.version);
+        let Some(ttl) = j.spec.ttl_seconds_after_finished else {
+            return;
+        };
+        let Some(finished) = finished_at(&j.status) else {
+            return;
+        };
+        if !self.arm(job, incarnation) {
+            return;
+        }
+        let about = About::Job(job);
+        let lag = ctx.watch_lag(Watcher::TtlController, about, version);
+        let seen = ctx.wait(ctx.mark(), lag, Waited::Watch, about);
+        let left = due(finished, ttl).since(seen.at);
+        let over = ctx.wait(seen, left, Waited::Deadline, about);
+        ctx.push(over, Event::JobTtlOver { job, incarnation });
+    }
+
+    /// Whether this object is not timed yet.
+    fn arm(&mut self, job: JobId, incarnation: u32) -> bool {
+        if self.armed.len() <= job.ix() {
+            self.armed.resize(job.ix() + 1, 0);
+        }
+        std::mem::replace(&mut self.armed[job.ix()], incarnation) != incarnation
+    }
+}
+
+/// The finish time is stored in whole seconds: up to a second early (D-10).
+fn due(finished: Time, ttl: u32) -> Time {
+    whole_seconds(finished) + Duration::from_secs(u64::from(ttl))
+}
+
+fn finished_at(status: &JobStatus) -> Option<Time> {
+    let complete = status.condition(JobConditionType::Complete);
+    let ended = complete.or(status.condition(JobConditionType::Failed));
+    ended.map(|c| c.at)
+}
+
+/// A GET to be sure, then the DELETE with the UID as precondition.
+fn over(ctx: &mut Ctx<'_>, job: JobId, incarnation: u32) {
+    if !has_expired(ctx, job, incarnation) {
+        return;
+    }
+    let about = About::Job(job);
+    let get = Req::new(Call::TtlJobGet, about, incarnation);
+    let seen = ctx.ask(ctx.mark(), get);
+    ctx.answered_at(Call::TtlJobGet, Answer::Success, seen.at);
+    let answered = ctx.ask(seen, Req::new(Call::TtlJobDelete, about, incarnation));
+    ctx.push(answered, Event::JobTtlDeletes { job, incarnation });
+}
+
+fn delete(ctx: &mut Ctx<'_>, job: JobId, incarnation: u32) {
+    let there = has_expired(ctx, job, incarnation);
+    ctx.answered(Call::TtlJobDelete, Answer::found(there));
+    if there {
+        apiserver::delete_job(ctx, job);
+    }
+}
+
+/// The same object, finished, and not being deleted by anybody else.
+fn has_expired(ctx: &Ctx<'_>, job: JobId, incarnation: u32) -> bool {
+    let j = &ctx.store.jobs[job.ix()];
+    j.exists && j.incarnation == incarnation && !j.deleting && j.status.is_finished()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_expires_its_ttl_after_the_whole_second_in_which_it_finished() {
+        for (finished, ttl, expires) in [(10.0, 0, 10), (10.9, 0, 10), (10.9, 60, 70)] {
+            let finished = Time((finished * 1e9) as u64);
+            assert_eq!(due(finished, ttl), Time(expires * 1_000_000_000));
+        }
+    }
+
+    #[test]
+    fn each_object_of_a_name_is_timed_once() {
+        let mut controller = TtlController::default();
+        let job = JobId(3);
+        assert!(controller.arm(job, 1));
+        assert!(!controller.arm(job, 1), "a later status of the same object");
+        assert!(controller.arm(job, 2), "the next object");
+        assert!(controller.arm(JobId(0), 1), "another Job");
+        controller.reset();
+        assert!(controller.arm(job, 1), "another run");
+    }
+}

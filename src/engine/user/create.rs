@@ -1,0 +1,175 @@
+//! POST of an object of any kind that has an effect; everything else is refused by name.
+
+use super::User;
+use super::requests::{admission_gates, resource};
+use crate::admission;
+use crate::base::*;
+use crate::engine::apiserver::{self, NewPod};
+use crate::engine::ctx::Ctx;
+use crate::record::JobName;
+use crate::spec::*;
+use serde_json::Value;
+use std::sync::Arc;
+
+impl User {
+    /// `announced`: the row of a JobSet that the scenario knows.
+    pub(super) fn create(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        object: &Value,
+        announced: Option<JobSetId>,
+    ) -> Result<(), String> {
+        let kind = object["kind"].as_str().unwrap_or("");
+        let read = &ctx.scenario.decode;
+        let taken = |kind: ObjectKind, name: &str| {
+            Err(format!("{} {name:?} already exists", resource(kind)))
+        };
+        match kind {
+            "JobSet" => self.create_jobset(ctx, object, announced),
+            "Job" => {
+                let job = (read.job)(object)?;
+                let name = job.name.clone();
+                match apiserver::create_foreign_job(ctx, job, object) {
+                    Some(_) => Ok(()),
+                    None => taken(ObjectKind::Job, &name),
+                }
+            }
+            "Pod" => {
+                let pod = (read.pod)(object)?;
+                create_pod(ctx, pod)
+            }
+            "Node" => {
+                let node = (read.node)(object)?;
+                match apiserver::create_node(ctx, &node) {
+                    true => Ok(()),
+                    false => taken(ObjectKind::Node, &node.name),
+                }
+            }
+            _ => {
+                let kind = stored_whole(kind)?;
+                let name = object["metadata"]["name"].as_str().unwrap_or("");
+                let namespace = namespace(kind, object);
+                let at = (namespace, name);
+                match apiserver::create_other(ctx, kind, at, object.clone(), JobSetId::NONE) {
+                    true => Ok(()),
+                    false => taken(kind, name),
+                }
+            }
+        }
+    }
+
+    /// A Node that was ready long before the run.
+    pub(super) fn add_node(&mut self, ctx: &mut Ctx<'_>, object: &Value) -> Result<(), String> {
+        let node = (ctx.scenario.decode.node)(object)?;
+        match apiserver::add_node(ctx, &node) {
+            true => Ok(()),
+            false => Err(format!("nodes {:?} already exists", node.name)),
+        }
+    }
+
+    fn create_jobset(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        object: &Value,
+        announced: Option<JobSetId>,
+    ) -> Result<(), String> {
+        let name = match announced {
+            Some(id) => ctx.store.names.jobsets[id.ix()].name.clone(),
+            None => object["metadata"]["name"].as_str().unwrap_or("").to_owned(),
+        };
+        if let Some(old) = ctx.store.jobset_named(&name) {
+            let exists = format!("jobsets.jobset.x-k8s.io {name:?} already exists");
+            return Err(match ctx.store.jobsets[old.ix()].deleting {
+                true => format!("object is being deleted: {exists}"),
+                false => exists,
+            });
+        }
+        let manifest = match announced {
+            Some(id) => self.manifests[id.ix()].clone(),
+            None => Arc::new((ctx.scenario.decode.jobset)(object)?),
+        };
+        if let Some(object) = &manifest.object {
+            let claims: Vec<Value> = claims_of(ctx, &manifest.namespace);
+            let request = admission::Create {
+                object,
+                namespace: &manifest.namespace,
+                gates: admission_gates(ctx),
+                existing_claims: &claims,
+            };
+            admission::create(&request).map_err(|r| r.message)?;
+        }
+        match announced.filter(|id| !ctx.store.jobsets[id.ix()].created) {
+            Some(id) => apiserver::create_jobset(ctx, id, manifest),
+            None => drop(apiserver::create_new_jobset(ctx, manifest)),
+        }
+        Ok(())
+    }
+}
+
+fn claims_of(ctx: &Ctx<'_>, namespace: &str) -> Vec<Value> {
+    let all = ctx.store.others.of_kind(ObjectKind::PersistentVolumeClaim);
+    let own = all.filter(|(n, _, _)| *n == namespace);
+    own.map(|(_, _, other)| other.object.clone()).collect()
+}
+
+/// A pod that no Job has made: it is in a row of its own, without a Job object.
+fn create_pod(ctx: &mut Ctx<'_>, pod: PodObject) -> Result<(), String> {
+    let node = match &pod.node_name {
+        Some(name) => match ctx.store.nodes.named(name) {
+            Some(node) => Some(node),
+            None => return Err(format!("pod {:?} is bound to no Node: {name:?}", pod.name)),
+        },
+        None => None,
+    };
+    let held = !pod.finalizers.is_empty();
+    let name = JobName {
+        jobset: JobSetId::NONE,
+        namespace: pod.namespace.clone(),
+        name: pod.name.clone(),
+        replicated_job: String::new(),
+        job_index: 0,
+        bare: true,
+    };
+    let job = ctx.store.place(name);
+    if !ctx.store.jobs[job.ix()].pods.is_empty() {
+        return Err(format!("pods {:?} already exists", pod.name));
+    }
+    let template = apiserver::add_template(ctx, job, pod.template);
+    let pod = apiserver::create_pod(
+        ctx,
+        NewPod {
+            job,
+            index: 0,
+            template,
+            domain: DomainId::NONE,
+            failures: (0, 0),
+            tracked: false,
+            held,
+        },
+    );
+    if let Some(node) = node {
+        apiserver::set_node(ctx, pod, node);
+    }
+    Ok(())
+}
+
+/// Kinds of which the model keeps the object and something depends on it.
+fn stored_whole(kind: &str) -> Result<ObjectKind, String> {
+    Ok(match kind {
+        "Service" => ObjectKind::Service,
+        "PersistentVolumeClaim" => ObjectKind::PersistentVolumeClaim,
+        "PersistentVolume" => ObjectKind::PersistentVolume,
+        "PriorityClass" => ObjectKind::PriorityClass,
+        "Namespace" => ObjectKind::Namespace,
+        _ => return Err(format!("kind {kind} has no effect in the simulation")),
+    })
+}
+
+fn namespace(kind: ObjectKind, object: &Value) -> &str {
+    match kind {
+        ObjectKind::PersistentVolume | ObjectKind::PriorityClass | ObjectKind::Namespace => "",
+        _ => object["metadata"]["namespace"]
+            .as_str()
+            .unwrap_or("default"),
+    }
+}

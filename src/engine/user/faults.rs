@@ -1,0 +1,182 @@
+//! Scripted faults and actions: each at its instant, on the object that it names.
+
+use super::User;
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::engine::kubelet::Kubelets;
+use crate::record::{Body, Deleter};
+use crate::spec::{FaultAction, NodeRef, Propagation};
+use crate::store::flag;
+use std::sync::Arc;
+
+impl User {
+    pub(super) fn act(&mut self, ctx: &mut Ctx<'_>, index: u32, kubelets: &mut Kubelets) {
+        use FaultAction::*;
+        self.actions_left -= 1;
+        let action = &ctx.scenario.faults[index as usize].action;
+        match action {
+            ContainerExit { pod, .. } | DeletePod { pod, .. } | EvictPod { pod } => {
+                self.on_pod(ctx, index, (action, pod), kubelets);
+            }
+            CrashNode(n)
+            | PartitionNode(n)
+            | ReturnNode(n)
+            | DeleteNode(n)
+            | CordonNode(n)
+            | UncordonNode(n)
+            | DrainNode(n)
+            | NewNode(n)
+            | TaintNode(n, _) => {
+                let Some(node) = self.resolve(ctx, n) else {
+                    let text = format!("fault {index}: no such node at {}", ctx.now);
+                    return ctx.progress.warnings.push(text);
+                };
+                let pod = PodId::NONE;
+                ctx.emit(Body::Fault { index, node, pod });
+                self.on_node(ctx, action, node, kubelets);
+            }
+            Request(request) => self.request(ctx, index, request),
+            SuspendJobSet(name) => self.suspend(ctx, index, name, true),
+            ResumeJobSet(name) => self.suspend(ctx, index, name, false),
+            DeleteJobSet(name) => {
+                if let Some(jobset) = self.jobset_of_action(ctx, index, name) {
+                    apiserver::delete_jobset(ctx, jobset, Propagation::Foreground);
+                }
+            }
+        }
+    }
+
+    fn on_pod(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        index: u32,
+        (action, name): (&FaultAction, &str),
+        kubelets: &mut Kubelets,
+    ) {
+        let Some(pod) = pod_by_name(ctx, name) else {
+            let text = format!("fault {index}: pod {name} did not exist at {}", ctx.now);
+            return ctx.progress.warnings.push(text);
+        };
+        let node = ctx.store.pods.node[pod.ix()];
+        ctx.emit(Body::Fault { index, node, pod });
+        match action {
+            FaultAction::ContainerExit { exit_code, .. } => {
+                if !kubelets.process_ends(ctx, pod, *exit_code) {
+                    let at = ctx.now;
+                    let text = format!("fault {index}: no container of {name} was running at {at}");
+                    ctx.progress.warnings.push(text);
+                }
+            }
+            FaultAction::DeletePod { force, .. } => {
+                let grace = ctx.store.pod_spec(pod).termination_grace_period_s;
+                apiserver::mark_deleting(ctx, pod, Deleter::User, *force || grace == 0);
+            }
+            _ => apiserver::disrupt_pod(ctx, pod, Deleter::Eviction),
+        }
+    }
+
+    fn on_node(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        action: &FaultAction,
+        node: NodeId,
+        kubelets: &mut Kubelets,
+    ) {
+        use FaultAction::*;
+        match action {
+            CrashNode(_) => kubelets.lose_node(ctx, node, true),
+            PartitionNode(_) => kubelets.lose_node(ctx, node, false),
+            ReturnNode(_) => kubelets.return_node(ctx, node),
+            DeleteNode(_) => apiserver::delete_node(ctx, node),
+            CordonNode(_) => apiserver::set_unschedulable(ctx, node, true),
+            UncordonNode(_) => apiserver::set_unschedulable(ctx, node, false),
+            DrainNode(_) => drain(ctx, node),
+            TaintNode(_, taint) => apiserver::add_taint(ctx, node, taint.clone()),
+            NewNode(_) => replace_node(ctx, node),
+            other => unreachable!("not an action on a node: {other:?}"),
+        }
+    }
+
+    fn suspend(&mut self, ctx: &mut Ctx<'_>, index: u32, name: &str, suspend: bool) {
+        let Some(jobset) = self.jobset_of_action(ctx, index, name) else {
+            return;
+        };
+        let row = &ctx.store.jobsets[jobset.ix()];
+        if row.suspended() == suspend {
+            return;
+        }
+        let mut spec = (*row.spec).clone();
+        spec.spec.suspend = suspend;
+        if let Some(object) = &mut spec.object {
+            Arc::make_mut(object)["spec"]["suspend"] = suspend.into();
+        }
+        apiserver::set_jobset_spec(ctx, jobset, spec);
+    }
+
+    /// The stored JobSet of that name, with the record of the action; without one the answer says so.
+    fn jobset_of_action(&mut self, ctx: &mut Ctx<'_>, index: u32, name: &str) -> Option<JobSetId> {
+        let found = ctx.store.jobset_named(name);
+        if found.is_some() {
+            let (node, pod) = (NodeId::NONE, PodId::NONE);
+            ctx.emit(Body::Fault { index, node, pod });
+        } else {
+            let answer = ctx.text(&format!("jobsets.jobset.x-k8s.io {name:?} not found"));
+            ctx.emit(Body::Answered { index, answer });
+        }
+        found
+    }
+
+    fn resolve(&mut self, ctx: &Ctx<'_>, r: &NodeRef) -> Option<NodeId> {
+        let known = |alias: &str| {
+            let found = self.aliases.iter().find(|(a, _)| a == alias);
+            found.map(|(_, node)| *node)
+        };
+        let node = if let Some(name) = &r.name {
+            ctx.store.nodes.named(name)
+        } else if let Some(pod) = &r.of_pod {
+            let pod = pod_by_name(ctx, pod)?;
+            Some(ctx.store.pods.node[pod.ix()]).filter(|n| n.is_some())
+        } else {
+            r.alias.as_deref().and_then(known)
+        }?;
+        if let Some(alias) = &r.alias
+            && known(alias).is_none()
+        {
+            self.aliases.push((alias.clone(), node));
+        }
+        Some(node)
+    }
+}
+
+/// Node repair: another machine gets the name and the description; what was left of the old Node goes first.
+fn replace_node(ctx: &mut Ctx<'_>, node: NodeId) {
+    let object = ctx.store.nodes.cluster.object(node);
+    apiserver::delete_node(ctx, node);
+    let created = apiserver::create_node(ctx, &object);
+    assert!(created, "the name is free");
+}
+
+/// kubectl drain: cordon, then evict every pod that is still to end.
+fn drain(ctx: &mut Ctx<'_>, node: NodeId) {
+    apiserver::set_unschedulable(ctx, node, true);
+    for pod in ctx.store.nodes.pods[node.ix()].clone() {
+        let ended = ctx.store.pods.is_terminal(pod);
+        if !ended && !ctx.store.pods.has(pod, flag::DELETING) {
+            apiserver::disrupt_pod(ctx, pod, Deleter::Eviction);
+        }
+    }
+}
+
+/// The newest live pod whose name without suffix is `name`, or the pod of just that name that no Job has made.
+pub fn pod_by_name(ctx: &Ctx<'_>, name: &str) -> Option<PodId> {
+    let store = &**ctx.store;
+    let bare = |j: &JobId| store.names.jobs[j.ix()].bare;
+    if let Some(job) = store.jobs_named(name).find(bare) {
+        return store.jobs[job.ix()].pods.iter().last();
+    }
+    let (job, index) = name.rsplit_once('-')?;
+    let index: u32 = index.parse().ok()?;
+    let mut jobs = store.jobs_named(job).filter(|j| !bare(j));
+    jobs.find_map(|job| store.pod_of(job, index))
+}

@@ -1,0 +1,89 @@
+//! The user, the operator and the world: what the scenario says happens at given instants.
+//!
+//! Acts through the API server like everybody else; on machines and processes, which have no API, through the kubelets.
+
+mod create;
+mod faults;
+mod patch;
+mod patch_node;
+mod requests;
+mod show;
+
+use super::apiserver;
+use super::ctx::Ctx;
+use super::event::Event;
+use super::kubelet::Kubelets;
+use crate::base::*;
+use crate::record::{About, Waited};
+use crate::spec::{FaultTime, JobSet};
+use std::sync::Arc;
+
+#[derive(Default)]
+pub struct User {
+    /// The JobSets of the scenario, as they are submitted.
+    manifests: Vec<Arc<JobSet>>,
+    /// Nodes kept by alias for later actions of the script.
+    aliases: Vec<(String, NodeId)>,
+    /// Actions of the script that have not fired.
+    pub actions_left: u32,
+    armed: bool,
+}
+
+impl User {
+    pub fn reset(&mut self, ctx: &mut Ctx<'_>) {
+        let scenario = ctx.scenario;
+        if self.manifests.len() != scenario.jobsets.len() {
+            let own = scenario.jobsets.iter().map(|j| Arc::new(j.jobset.clone()));
+            self.manifests = own.collect();
+        }
+        self.aliases.clear();
+        self.actions_left = scenario.faults.len() as u32;
+        self.armed = false;
+    }
+
+    /// Objects that exist before anything happens.
+    pub fn begin(&mut self, ctx: &mut Ctx<'_>) {
+        for object in &ctx.scenario.objects {
+            let created = match object["kind"].as_str() {
+                Some("Node") => self.add_node(ctx, object),
+                _ => self.create(ctx, object, None),
+            };
+            if let Err(refusal) = created {
+                let name = object["metadata"]["name"].as_str().unwrap_or("?");
+                let kind = object["kind"].as_str().unwrap_or("object");
+                let text = format!("{kind} {name}, which should exist from the start: {refusal}");
+                ctx.progress.warnings.push(text);
+            }
+        }
+    }
+
+    pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event, kubelets: &mut Kubelets) {
+        match event {
+            Event::Submit(jobset) => {
+                let manifest = self.manifests[jobset.ix()].clone();
+                apiserver::create_jobset(ctx, jobset, manifest);
+            }
+            Event::Fault(index) => self.act(ctx, index, kubelets),
+            other => unreachable!("not an event of the user: {other:?}"),
+        }
+    }
+
+    /// Arms the actions that wait for readiness, once.
+    pub fn arm_ready_faults(&mut self, ctx: &mut Ctx<'_>) {
+        if std::mem::replace(&mut self.armed, true) {
+            return;
+        }
+        for (i, fault) in ctx.scenario.faults.iter().enumerate() {
+            if let FaultTime::AfterReady(delay) = fault.at {
+                let event = Event::Fault(i as u32);
+                ctx.after(delay, Waited::Script, About::Nothing, event);
+            }
+        }
+    }
+
+    pub fn script_is_over(&self, ctx: &Ctx<'_>) -> bool {
+        let faults = ctx.scenario.faults.iter();
+        let waiting = faults.filter(|f| matches!(f.at, FaultTime::AfterReady(_)));
+        self.actions_left == 0 || !self.armed && self.actions_left as usize == waiting.count()
+    }
+}

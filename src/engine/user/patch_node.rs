@@ -1,0 +1,59 @@
+//! Merge patches of a Node: labels, taints, unschedulable, allocatable.
+
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::spec::{NodeObject, Taint};
+use serde_json::Value;
+
+pub fn patch_node(ctx: &mut Ctx<'_>, node: NodeId, body: &Value) -> Result<(), String> {
+    let old = ctx.store.nodes.cluster.object(node);
+    let mut new = old.clone();
+    merge_labels(&mut new, &body["metadata"]["labels"]);
+    let mut taints = None;
+    if body["spec"].get("taints").is_some() || body["status"].get("allocatable").is_some() {
+        // The reader of Nodes knows both; what the patch does not have stays.
+        let read = (ctx.scenario.decode.node)(&serde_json::json!({
+            "kind": "Node", "metadata": {"name": old.name},
+            "spec": {"taints": body["spec"]["taints"]},
+            "status": {"allocatable": body["status"]["allocatable"]}}))?;
+        if body["spec"].get("taints").is_some() {
+            taints = Some(read.taints);
+        }
+        new.allocatable.extend(read.allocatable);
+    }
+    if let Some(taints) = &taints {
+        new.taints.retain(|t| taints.contains(t));
+    }
+    if new != old {
+        apiserver::change_node(ctx, node, &new);
+    }
+    if let Some(taints) = taints {
+        set_taints(ctx, node, &taints);
+    }
+    if let Some(on) = body["spec"]["unschedulable"].as_bool() {
+        apiserver::set_unschedulable(ctx, node, on);
+    }
+    Ok(())
+}
+
+fn merge_labels(node: &mut NodeObject, labels: &Value) {
+    for (key, value) in labels.as_object().into_iter().flatten() {
+        match value.as_str() {
+            Some(text) => drop(node.labels.insert(key.clone(), text.to_owned())),
+            None => drop(node.labels.remove(key)),
+        }
+    }
+}
+
+/// spec.taints is a list: a patch gives all of it.
+fn set_taints(ctx: &mut Ctx<'_>, node: NodeId, wanted: &[Taint]) {
+    for taint in ctx.store.nodes.taints[node.ix()].clone() {
+        if !wanted.contains(&taint) {
+            apiserver::remove_taint(ctx, node, &taint.key, Some(taint.effect));
+        }
+    }
+    for taint in wanted {
+        apiserver::add_taint(ctx, node, taint.clone());
+    }
+}

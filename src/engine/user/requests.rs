@@ -1,0 +1,128 @@
+//! Requests of a user to the API server: patch, create, delete and show objects, each with the server's answer.
+//!
+//! Must never touch what the request does not name; controllers react when their caches show the change.
+
+use super::User;
+use super::faults::pod_by_name;
+use super::show;
+use crate::admission::Gates;
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::record::{Body, Deleter};
+use crate::spec::*;
+
+/// What the object of a request is in the store.
+#[derive(Clone)]
+pub(super) enum Found {
+    JobSet(JobSetId),
+    Job(JobId),
+    Pod(PodId),
+    Node(NodeId),
+    /// Kind, namespace, name.
+    Other(ObjectKind, String, String),
+}
+
+impl User {
+    pub(super) fn request(&mut self, ctx: &mut Ctx<'_>, index: u32, request: &UserRequest) {
+        let (node, pod) = (NodeId::NONE, PodId::NONE);
+        ctx.emit(Body::Fault { index, node, pod });
+        let answer = match self.answer(ctx, request) {
+            Ok(shown) => shown,
+            Err(refusal) => refusal,
+        };
+        let answer = ctx.text(&answer);
+        ctx.emit(Body::Answered { index, answer });
+    }
+
+    fn answer(&mut self, ctx: &mut Ctx<'_>, request: &UserRequest) -> Result<String, String> {
+        let name = &request.object;
+        if let Verb::Create { object, jobset } = &request.verb {
+            self.create(ctx, object, jobset.map(JobSetId))?;
+            return Ok(String::new());
+        }
+        let object = find(ctx, name).ok_or_else(|| not_found(name))?;
+        match &request.verb {
+            Verb::Patch { body, status } => self.patch(ctx, object, body, *status)?,
+            Verb::Delete {
+                propagation,
+                grace_s,
+            } => delete(ctx, object, *propagation, *grace_s),
+            Verb::Show { fields } => return Ok(show::shown(ctx, &object, fields)),
+            Verb::Create { .. } => {}
+        }
+        Ok(String::new())
+    }
+}
+
+fn find(ctx: &Ctx<'_>, object: &ObjectName) -> Option<Found> {
+    let (store, name) = (&**ctx.store, object.name.as_str());
+    match object.kind {
+        ObjectKind::JobSet => store.jobset_named(name).map(Found::JobSet),
+        ObjectKind::Job => {
+            let exists = |j: &JobId| store.jobs[j.ix()].exists;
+            store.jobs_named(name).find(exists).map(Found::Job)
+        }
+        ObjectKind::Pod => pod_by_name(ctx, name).map(Found::Pod),
+        ObjectKind::Node => {
+            let node = store.nodes.named(name)?;
+            store.nodes.exists(node).then_some(Found::Node(node))
+        }
+        kind => {
+            let (namespace, _) = store.others.named(kind, name)?;
+            Some(Found::Other(kind, namespace.to_owned(), name.to_owned()))
+        }
+    }
+}
+
+fn delete(ctx: &mut Ctx<'_>, object: Found, propagation: Propagation, grace_s: Option<u32>) {
+    match object {
+        Found::JobSet(jobset) => apiserver::delete_jobset(ctx, jobset, propagation),
+        Found::Job(job) => match propagation {
+            Propagation::Foreground => apiserver::delete_job(ctx, job),
+            Propagation::Background => apiserver::end_job(ctx, job),
+            Propagation::Orphan => apiserver::orphan_pods(ctx, job),
+        },
+        Found::Pod(pod) => {
+            let own = ctx.store.pod_spec(pod).termination_grace_period_s;
+            let grace = grace_s.unwrap_or(own);
+            apiserver::mark_deleting(ctx, pod, Deleter::User, grace == 0);
+        }
+        Found::Node(node) => apiserver::delete_node(ctx, node),
+        Found::Other(kind, namespace, name) => {
+            apiserver::delete_other(ctx, kind, (&namespace, &name));
+        }
+    }
+}
+
+pub(super) fn admission_gates(ctx: &Ctx<'_>) -> Gates {
+    Gates {
+        in_place_restart: ctx.gates.in_place_restart,
+        restart_job: ctx.gates.restart_job,
+        elastic_job_set: ctx.gates.elastic_jobset,
+    }
+}
+
+/// Kubernetes' name of a kind's resource, as messages have it.
+pub(super) fn resource(kind: ObjectKind) -> &'static str {
+    match kind {
+        ObjectKind::JobSet => "jobsets.jobset.x-k8s.io",
+        ObjectKind::Job => "jobs.batch",
+        ObjectKind::Pod => "pods",
+        ObjectKind::Node => "nodes",
+        ObjectKind::Service => "services",
+        ObjectKind::PersistentVolumeClaim => "persistentvolumeclaims",
+        ObjectKind::PersistentVolume => "persistentvolumes",
+        ObjectKind::PriorityClass => "priorityclasses.scheduling.k8s.io",
+        ObjectKind::Namespace => "namespaces",
+        ObjectKind::Lease => "leases.coordination.k8s.io",
+        ObjectKind::Other => "objects",
+    }
+}
+
+fn not_found(object: &ObjectName) -> String {
+    if object.kind == ObjectKind::Pod {
+        return "no such pod".to_owned();
+    }
+    format!("{} {:?} not found", resource(object.kind), object.name)
+}

@@ -1,0 +1,259 @@
+//! Objects as the API would show them, as far as the tables know them: for the answers to a user's GET and for
+//! admission, which asks whether a JobSet is finished.
+//!
+//! Must never be asked by the model itself.
+
+use super::requests::Found;
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::objects::{self, JobSlot, Surroundings};
+use crate::record::JobConditionType;
+use crate::store::{Job, JobCondition};
+use serde_json::{Map, Value, json};
+
+/// Virtual time as metav1.Time, whole seconds from 1970-01-01T00:00:00Z.
+fn time(at: Time) -> Value {
+    let seconds = at.0 / time::NANOS_PER_SECOND;
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Years of 365.2425 days, by the era of 400 years (the civil-from-days rule of proleptic Gregorian calendars).
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    json!(format!(
+        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"
+    ))
+}
+
+/// The values of these paths, as a JSON object from path to value.
+pub fn shown(ctx: &Ctx<'_>, object: &Found, fields: &[String]) -> String {
+    let object = match object {
+        Found::JobSet(jobset) => jobset_json(ctx, *jobset),
+        Found::Job(job) => job_json(ctx, *job),
+        Found::Pod(pod) => pod_json(ctx, *pod),
+        Found::Node(node) => node_json(ctx, *node),
+        Found::Other(kind, namespace, name) => {
+            let other = ctx.store.others.get(*kind, namespace, name);
+            other.map_or(Value::Null, |o| o.object.clone())
+        }
+    };
+    let value = |path: &str| path.split('.').fold(&object, |v, key| &v[key]).clone();
+    let shown: Map<String, Value> = fields.iter().map(|f| (f.clone(), value(f))).collect();
+    Value::Object(shown).to_string()
+}
+
+pub fn jobset_status_json(ctx: &Ctx<'_>, jobset: JobSetId) -> Value {
+    let js = &ctx.store.jobsets[jobset.ix()];
+    let s = &js.status;
+    let mut out = Map::new();
+    if js.resource_version <= 1 && s.replicated_jobs.is_empty() {
+        return Value::Null;
+    }
+    if !s.conditions.is_empty() {
+        let conditions = s.conditions.iter().map(|c| {
+            json!({"type": c.kind.as_str(), "status": if c.status { "True" } else { "False" },
+                "reason": c.full_reason(), "message": c.message,
+                "lastTransitionTime": time(c.last_transition)})
+        });
+        out.insert("conditions".into(), conditions.collect());
+    }
+    let rjs = js.shown_status().into_iter().map(|r| {
+        let mut shown = json!({"name": r.name, "ready": r.ready, "succeeded": r.succeeded,
+            "failed": r.failed, "active": r.active, "suspended": r.suspended});
+        if !r.job_restarts.is_empty() {
+            shown["jobRestarts"] = json!(r.job_restarts);
+        }
+        if !r.job_restarts_count_towards_max.is_empty() {
+            shown["jobRestartsCountTowardsMax"] = json!(r.job_restarts_count_towards_max);
+        }
+        shown
+    });
+    out.insert("replicatedJobsStatus".into(), rjs.collect());
+    out.insert("restarts".into(), json!(s.restarts));
+    if s.restarts_count_towards_max > 0 {
+        let counted = json!(s.restarts_count_towards_max);
+        out.insert("restartsCountTowardsMax".into(), counted);
+    }
+    let (current, previous) = (
+        s.current_in_place_restart_attempt,
+        s.previous_in_place_restart_attempt,
+    );
+    for (key, value) in [
+        ("currentInPlaceRestartAttempt", current),
+        ("previousInPlaceRestartAttempt", previous),
+    ] {
+        if let Some(attempt) = value {
+            out.insert(key.into(), json!(attempt));
+        }
+    }
+    if let Some(terminal) = s.terminal_state {
+        out.insert("terminalState".into(), json!(format!("{terminal:?}")));
+    }
+    Value::Object(out)
+}
+
+fn jobset_json(ctx: &Ctx<'_>, jobset: JobSetId) -> Value {
+    let js = &ctx.store.jobsets[jobset.ix()];
+    let mut object = js.spec.object.as_deref().cloned().unwrap_or(json!({}));
+    object["status"] = jobset_status_json(ctx, jobset);
+    object
+}
+
+/// The Job as the manager would post it now.
+fn posted_job(ctx: &Ctx<'_>, job: JobId) -> Value {
+    let j = &ctx.store.jobs[job.ix()];
+    let owner = ctx.store.jobsets.get(j.jobset.ix());
+    let Some(jobset) = owner.and_then(|js| js.spec.object.as_ref()) else {
+        return json!({});
+    };
+    objects::job(&JobSlot {
+        jobset,
+        replicated_job: j.rj as usize,
+        index: j.index,
+        restarts: j.restart_attempt,
+        job_restarts: ctx.gates.restart_job.then_some(j.job_restart_attempt),
+    })
+}
+
+/// The stored Job: what was posted, with what has changed since.
+fn job_json(ctx: &Ctx<'_>, job: JobId) -> Value {
+    let j = &ctx.store.jobs[job.ix()];
+    let mut object = match &j.object {
+        Some(object) => (**object).clone(),
+        None => posted_job(ctx, job),
+    };
+    for (key, value) in &j.relabelled {
+        if let Some(labels) = object["metadata"]["labels"].as_object_mut() {
+            match value {
+                Some(text) => drop(labels.insert(key.clone(), json!(text))),
+                None => drop(labels.remove(key)),
+            }
+        }
+    }
+    object["spec"]["suspend"] = json!(j.suspended);
+    let spec = ctx.store.job_spec(job);
+    if !spec.template.spec.node_selector.is_empty() {
+        object["spec"]["template"]["spec"]["nodeSelector"] =
+            json!(spec.template.spec.node_selector);
+    }
+    object["spec"]["parallelism"] = json!(spec.parallelism());
+    if let Some(completions) = spec.completions() {
+        object["spec"]["completions"] = json!(completions);
+    }
+    object["status"] = job_status(j);
+    object
+}
+
+/// The stored pod: what the Job controller posted after the pod webhooks (EXC-4…EXC-8).
+fn pod_json(ctx: &Ctx<'_>, pod: PodId) -> Value {
+    let (store, i) = (&**ctx.store, pod.ix());
+    let job = store.pods.job[i];
+    let mut owner = job_json(ctx, job);
+    if let Ok(stored) = objects::admit_job(&owner) {
+        owner = stored;
+    }
+    let index = store.indexed(job).then_some(store.pods.index[i]);
+    let posted = objects::pod(&owner, index);
+    let leader = leader_json(ctx, job, pod, &owner);
+    let node = store.pods.node[i];
+    let nodes = leader_node(ctx, job, pod).or(node.is_some().then_some(node));
+    let around = Surroundings {
+        pods: leader.as_slice(),
+        nodes: &nodes.map(|n| vec![node_json(ctx, n)]).unwrap_or_default(),
+        ..Surroundings::default()
+    };
+    let incarnation = store.pods.incarnation[i];
+    let name = store.names.pod(job, store.pods.index[i], pod, incarnation);
+    let suffix = name.rsplit('-').next().unwrap_or("").to_owned();
+    let mut object = objects::admit_pod(&posted, &suffix, &around).unwrap_or(posted);
+    if node.is_some() {
+        object["spec"]["nodeName"] = json!(store.names.node(node));
+    }
+    object["status"] = json!({"phase": format!("{:?}", store.pods.phase[i])});
+    object
+}
+
+fn leader_node(ctx: &Ctx<'_>, job: JobId, pod: PodId) -> Option<NodeId> {
+    let leader = ctx.store.pod_of(job, 0)?;
+    let node = ctx.store.pods.node[leader.ix()];
+    (leader != pod && node.is_some()).then_some(node)
+}
+
+/// The leader as the webhook's cache shows it, for a follower.
+fn leader_json(ctx: &Ctx<'_>, job: JobId, pod: PodId, owner: &Value) -> Option<Value> {
+    let node = leader_node(ctx, job, pod)?;
+    let mut leader = objects::pod(owner, Some(0));
+    leader["metadata"]["name"] = json!(format!("{}-0-leader", ctx.store.names.job(job)));
+    leader["spec"]["nodeName"] = json!(ctx.store.names.node(node));
+    Some(leader)
+}
+
+fn node_json(ctx: &Ctx<'_>, node: NodeId) -> Value {
+    let nodes = &ctx.store.nodes;
+    let object = nodes.cluster.object(node);
+    let taint = |t: &crate::spec::Taint| json!({"key": t.key, "value": t.value, "effect": t.effect.as_str()});
+    let taints: Vec<Value> = nodes.taints_of(node).map(taint).collect();
+    let ready = if nodes.rows[node.ix()].unknown {
+        "Unknown"
+    } else {
+        "True"
+    };
+    let mut shown = json!({"metadata": {"name": object.name, "labels": object.labels},
+        "spec": {}, "status": {"conditions": [{"type": "Ready", "status": ready}]}});
+    if !taints.is_empty() {
+        shown["spec"]["taints"] = taints.into();
+    }
+    if nodes.rows[node.ix()].cordoned {
+        shown["spec"]["unschedulable"] = true.into();
+    }
+    shown
+}
+
+fn job_status(j: &Job) -> Value {
+    let mut status = json!({"active": j.status.active, "ready": j.status.ready,
+        "succeeded": j.status.succeeded, "failed": j.status.failed,
+        "terminating": j.status.terminating});
+    if let Some(start) = j.status.start_time {
+        status["startTime"] = time(start);
+    }
+    if !j.status.conditions.is_empty() {
+        status["conditions"] = j.status.conditions.iter().map(condition).collect();
+    }
+    status
+}
+
+fn condition(c: &JobCondition) -> Value {
+    json!({"type": JobConditionType::as_str(c.kind), "status": if c.status { "True" } else { "False" },
+        "reason": c.reason, "message": c.message,
+        "lastProbeTime": time(c.at), "lastTransitionTime": time(c.at)})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn virtual_seconds_read_as_a_calendar() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (86_399, "1970-01-01T23:59:59Z"),
+            (58 * 86_400, "1970-02-28T00:00:00Z"),
+            (59 * 86_400, "1970-03-01T00:00:00Z"),
+            (789 * 86_400, "1972-02-29T00:00:00Z"),
+            (11_016 * 86_400 + 3_661, "2000-02-29T01:01:01Z"),
+        ] {
+            let at = Time(seconds * time::NANOS_PER_SECOND);
+            assert_eq!(time(at), text);
+        }
+    }
+}

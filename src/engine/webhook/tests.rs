@@ -1,0 +1,56 @@
+//! The words of a refusal, check by check.
+
+use super::verdict::{Follower, Sight, verdict};
+use crate::base::DomainId;
+use std::collections::BTreeMap;
+
+const KEY: &str = "example.com/rack";
+
+#[test]
+fn a_follower_is_refused_in_the_words_of_the_first_check_that_it_fails() {
+    let on = |exists, domain| Sight::Scheduled {
+        node: "n7",
+        exists,
+        domain,
+    };
+    let (r3, none) = (DomainId(3), DomainId::NONE);
+    let transient = "this is an expected, transient error";
+    let not_set = "vpod follower pod node selector not set";
+    let other = "vpod follower pod node selector for topology domain not found. missing selector: \
+                 example.com/rack";
+    let unlabelled = "mpod node does not have topology label: example.com/rack";
+    let gone = "mpod Node \"n7\" not found";
+    let zero = format!("vpod expected 1 leader pod (js-w-0-0), but got 0. {transient}");
+    let waits =
+        format!("vpod leader pod not yet scheduled, not creating follower pod. {transient}");
+    for (selects, leader, expected) in [
+        ("", on(true, r3), Ok(r3)),
+        ("", on(true, none), Err(unlabelled)),
+        ("", on(false, r3), Err(gone)),
+        ("", Sight::Unscheduled, Err(not_set)),
+        ("", Sight::NoLeader, Err(not_set)),
+        ("pool", on(true, r3), Ok(r3)),
+        ("pool", Sight::Unscheduled, Err(other)),
+        ("pool", Sight::NoLeader, Err(other)),
+        (KEY, on(true, r3), Ok(r3)),
+        (KEY, on(false, none), Err(gone)),
+        (KEY, Sight::Unscheduled, Err(&*waits)),
+        (KEY, Sight::NoLeader, Err(&*zero)),
+    ] {
+        let selector = match selects {
+            "" => BTreeMap::new(),
+            key => BTreeMap::from([(key.to_owned(), "a".to_owned())]),
+        };
+        let follower = Follower {
+            job: "js-w-0",
+            key: KEY,
+            selector: &selector,
+        };
+        let told = verdict(&follower, leader).map_err(|text| {
+            let text = text.replace("admission webhook \"", "");
+            text.replace(".kb.io\" denied the request:", "")
+        });
+        let expected = expected.map_err(str::to_owned);
+        assert_eq!(told, expected, "selects {selects:?}, {leader:?}");
+    }
+}

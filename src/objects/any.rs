@@ -1,0 +1,125 @@
+//! An object that a user posts, of any kind but JobSet, as the API server stores it.
+//!
+//! Must never look whether one of that name exists, nor make up a uid: whoever stores the object knows.
+
+use super::check_meta::object_meta;
+use super::errors::Errors;
+use super::names::dns1123_subdomain;
+use super::pod::{Surroundings, admit_pod};
+use super::sha1::sha1_hex;
+use super::tree::{as_object, default, default_text, has, items, object, text};
+use super::{admit_claim, admit_job, admit_service};
+use crate::admission::Rejection;
+use serde_json::{Value, json};
+
+/// The stored object, or why the API server refuses it. A kind that the model has no object for comes back as it is.
+pub fn admit_any(posted: &Value, around: &Surroundings) -> Result<Value, Rejection> {
+    match text(posted, "kind") {
+        "Job" => admit_job(posted),
+        // A name is a prefix to which nothing is added.
+        "Pod" => admit_pod(posted, text(&posted["metadata"], "name"), around),
+        "Service" => admit_service(&with_address(posted)),
+        "PersistentVolumeClaim" => admit_claim(posted),
+        kind => plain(kind, posted),
+    }
+}
+
+/// A Service with an address, unless it asks for none.
+fn with_address(service: &Value) -> Value {
+    let mut service = service.clone();
+    let name = text(&service["metadata"], "name").to_owned();
+    let spec = &mut service["spec"];
+    as_object(spec);
+    if text(spec, "clusterIP").is_empty() {
+        // The API server draws one; nothing depends on which.
+        let digest = sha1_hex(&name);
+        let byte = |at: usize| u8::from_str_radix(digest.get(at..at + 2).unwrap_or(""), 16);
+        let (third, fourth) = (byte(0).unwrap_or(0), byte(2).unwrap_or(0));
+        spec["clusterIP"] = json!(format!("10.96.{third}.{fourth}"));
+    }
+    default(spec, "clusterIPs", json!([spec["clusterIP"].clone()]));
+    for port in items(spec, "ports") {
+        default_text(port, "protocol", "TCP");
+        let number = port["port"].clone();
+        default(port, "targetPort", number);
+    }
+    service
+}
+
+/// Kinds whose stored form is the posted one and a few defaults.
+fn plain(kind: &str, posted: &Value) -> Result<Value, Rejection> {
+    let mut stored = posted.clone();
+    let name = text(&posted["metadata"], "name").to_owned();
+    match kind {
+        "Node" if !has(&stored["status"], "allocatable") && has(&stored["status"], "capacity") => {
+            stored["status"]["allocatable"] = stored["status"]["capacity"].clone();
+        }
+        "PersistentVolume" => {
+            default_text(
+                &mut stored["spec"],
+                "persistentVolumeReclaimPolicy",
+                "Retain",
+            );
+            default_text(&mut stored["spec"], "volumeMode", "Filesystem");
+            default_text(&mut stored["status"], "phase", "Pending");
+        }
+        "PriorityClass" => default_text(&mut stored, "preemptionPolicy", "PreemptLowerPriority"),
+        "Namespace" => {
+            let labels = object(&mut stored["metadata"], "labels");
+            labels
+                .entry("kubernetes.io/metadata.name")
+                .or_insert_with(|| json!(name));
+            default_text(&mut stored["status"], "phase", "Active");
+        }
+        _ => {}
+    }
+    let mut errors = Errors::default();
+    object_meta(&stored["metadata"], dns1123_subdomain, &mut errors);
+    errors.into_rejection(kind, &name)?;
+    Ok(stored)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(posted: Value) -> Result<Value, String> {
+        admit_any(&posted, &Surroundings::default()).map_err(|r| r.message)
+    }
+
+    #[test]
+    fn a_service_gets_an_address_unless_it_wants_none() {
+        let service = |ip: Value| {
+            json!({"kind": "Service", "metadata": {"name": "js"},
+                "spec": {"clusterIP": ip, "ports": [{"port": 80}], "selector": {"app": "other"}}})
+        };
+        let given = stored(service(Value::Null)).unwrap();
+        let address = given["spec"]["clusterIP"].as_str().unwrap();
+        assert!(address.starts_with("10.96."), "{address}");
+        assert_eq!(given["spec"]["clusterIPs"], json!([address]));
+        assert_eq!(given["spec"]["ports"][0]["targetPort"], 80);
+        let none = stored(service(json!("None"))).unwrap();
+        assert_eq!(none["spec"]["clusterIPs"], json!(["None"]));
+    }
+
+    #[test]
+    fn a_pod_keeps_its_name_and_gets_the_defaults() {
+        let pod = json!({"kind": "Pod", "metadata": {"name": "own", "namespace": "n"},
+            "spec": {"containers": [{"name": "c", "image": "i:1"}]}});
+        let pod = stored(pod).unwrap();
+        assert_eq!(pod["metadata"]["name"], "own");
+        assert_eq!(pod["spec"]["restartPolicy"], "Always");
+    }
+
+    #[test]
+    fn what_was_posted_is_not_overwritten_and_bad_names_are_refused() {
+        let node = json!({"kind": "Node", "metadata": {"name": "n"}, "status": {"capacity": {"cpu": "8"}}});
+        let node = stored(node).unwrap();
+        assert_eq!(node["status"]["allocatable"]["cpu"], "8");
+        let class = json!({"kind": "PriorityClass", "metadata": {"name": "p"}, "value": 1,
+            "preemptionPolicy": "Never"});
+        assert_eq!(stored(class.clone()), Ok(class));
+        let bad = json!({"kind": "Namespace", "metadata": {"name": "A"}});
+        assert!(stored(bad).unwrap_err().contains("metadata.name"));
+    }
+}

@@ -1,0 +1,71 @@
+//! Whoever wants to know what happens in a run: the sinks that take records.
+
+use super::decision::Decision;
+use super::names::Names;
+use super::records::Record;
+use super::ticket::Ticket;
+
+/// Takes records as they are made.
+pub trait Sink {
+    /// `names` are those of the run so far: they grow, and a row that is there keeps its meaning. Every id of the
+    /// record has its row.
+    fn record(&mut self, record: &Record, names: &Names);
+
+    /// Whether `decision` is to be called; explaining a pass costs more than the pass.
+    fn wants_decisions(&self) -> bool {
+        false
+    }
+
+    /// Takes a decision when it is made, before anything of it is carried out.
+    fn decision(&mut self, _: Decision) {}
+
+    /// Whether `ticket` is to be called and records are to carry tickets. Asked once, before the run.
+    fn wants_tickets(&self) -> bool {
+        false
+    }
+
+    /// Takes a ticket when it is made, before the first record that carries it: it may end in the future. Ids ascend.
+    fn ticket(&mut self, _: &Ticket) {}
+}
+
+/// Keeps nothing.
+pub struct Discard;
+
+impl Sink for Discard {
+    fn record(&mut self, _: &Record, _: &Names) {}
+}
+
+/// Keeps everything.
+#[derive(Default)]
+pub struct Keep(pub Vec<Record>);
+
+impl Sink for Keep {
+    fn record(&mut self, record: &Record, _: &Names) {
+        self.0.push(*record);
+    }
+}
+
+impl<A: Sink, B: Sink> Sink for (A, B) {
+    fn record(&mut self, record: &Record, names: &Names) {
+        self.0.record(record, names);
+        self.1.record(record, names);
+    }
+
+    fn wants_decisions(&self) -> bool {
+        self.0.wants_decisions() || self.1.wants_decisions()
+    }
+
+    fn decision(&mut self, decision: Decision) {
+        self.0.decision(decision.clone());
+        self.1.decision(decision);
+    }
+
+    fn wants_tickets(&self) -> bool {
+        self.0.wants_tickets() || self.1.wants_tickets()
+    }
+
+    fn ticket(&mut self, ticket: &Ticket) {
+        self.0.ticket(ticket);
+        self.1.ticket(ticket);
+    }
+}

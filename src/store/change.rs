@@ -1,0 +1,87 @@
+//! What a watch on the store tells: which object changed, and how.
+//!
+//! Must never carry an old value: who needs one keeps it.
+
+use crate::base::*;
+
+/// A change, with the record and the ticket that go with it, for what follows from it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub what: What,
+    pub cause: u32,
+    pub ticket: u32,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    JobSet(JobSetId, JobSetChange),
+    Job(JobId, JobChange),
+    Pod(PodId, PodChange),
+    Node(NodeId, NodeChange),
+    /// A Service that this JobSet owns, or that has the name it wants.
+    Service(JobSetId),
+    /// A PersistentVolumeClaim or volume: pods that wait for claims may go on.
+    Claim,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum JobSetChange {
+    Created,
+    Spec,
+    /// The manager's own write of the status, or somebody else's.
+    Status,
+    /// IPR-7, IPR-9: one of the in-place attempts is another one.
+    Attempts,
+    Deleting,
+    Gone,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum JobChange {
+    Created,
+    /// Generation grew: suspend, parallelism, completions, template.
+    Spec,
+    Status,
+    /// Labels or finalizers.
+    Metadata,
+    /// deletionTimestamp with the foregroundDeletion finalizer.
+    Deleting,
+    Gone,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum PodChange {
+    Created,
+    Bound,
+    Running,
+    Ready,
+    NotReady,
+    /// restartCount grew.
+    Restarted,
+    /// Labels, annotations, conditions, finalizers.
+    Metadata,
+    /// The tracking finalizer is off.
+    Untracked,
+    /// Phase Succeeded or Failed.
+    Finished,
+    Deleting,
+    /// The last change of an object; its row still holds what it was while this is told.
+    Gone,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum NodeChange {
+    Created,
+    /// Labels, features or allocatable.
+    Spec,
+    Taints,
+    /// The Ready condition.
+    Condition,
+    Gone,
+    /// The kubelet renews its Lease again, or no longer does.
+    Lease,
+    /// Not an API change: the machine died or came back, which only the ledger sees at once.
+    Machine {
+        dead: bool,
+    },
+}

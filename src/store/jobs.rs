@@ -1,0 +1,142 @@
+//! Job objects as stored, with what is counted of their pods; one row per name, used again by a later object of it.
+//!
+//! A row may hold pods without a Job: those that a deleted Job left behind, or a pod that somebody made by hand.
+
+use super::pod_list::PodList;
+use crate::base::random::Key;
+use crate::base::*;
+use crate::record::{ConditionOutcome, JobConditionType};
+use crate::spec::JobSpec;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+#[derive(Default)]
+pub struct Job {
+    /// Stands for namespace and name in the names of random numbers.
+    pub key: Key,
+    /// The same for the present object: its pods' numbers go by it.
+    pub object_key: Key,
+    /// The JobSet that owns it; `NONE` for a Job of somebody else.
+    pub jobset: JobSetId,
+    /// Slot of the JobSet: position of the replicatedJob, index within it.
+    pub rj: u32,
+    pub index: u32,
+    pub exists: bool,
+    pub deleting: bool,
+    /// spec.suspend.
+    pub suspended: bool,
+    /// nth object of this name, from 1.
+    pub incarnation: u32,
+    /// Counts every change of the object.
+    pub version: u32,
+    pub restart_attempt: u32,
+    pub job_restart_attempt: u32,
+    /// Labels that a user has set (or taken away) since.
+    pub relabelled: Vec<(String, Option<String>)>,
+    /// A finalizer of somebody else keeps the object.
+    pub held: bool,
+    /// Only that finalizer keeps the object.
+    pub collected: bool,
+    /// Its JobSet went without it: nobody owns it.
+    pub orphaned: bool,
+    /// Deleted with propagation Orphan: its pods have no owner.
+    pub pods_orphaned: bool,
+    pub spec: Arc<JobSpec>,
+    pub template: TemplateId,
+    /// As posted; only kept where the script asks for it.
+    pub object: Option<Arc<Value>>,
+    pub status: JobStatus,
+    pub pods: PodList,
+    /// What an informer would count.
+    pub live: Counters,
+    /// Per index: pods that the present Job object has had, of those indexes whose newest pod is gone.
+    pub tries: BTreeMap<u32, u16>,
+}
+
+#[derive(Clone, Default)]
+pub struct JobStatus {
+    pub start_time: Option<Time>,
+    pub active: u32,
+    pub ready: u32,
+    pub terminating: u32,
+    pub succeeded: u32,
+    pub failed: u32,
+    pub conditions: Vec<JobCondition>,
+}
+
+#[derive(Clone)]
+pub struct JobCondition {
+    pub kind: JobConditionType,
+    pub status: bool,
+    /// Not one of Kubernetes' own only where a user wrote it.
+    pub reason: Cow<'static, str>,
+    pub message: String,
+    pub at: Time,
+}
+
+impl JobCondition {
+    pub fn outcome(&self) -> ConditionOutcome {
+        ConditionOutcome {
+            kind: self.kind.as_str(),
+            status: self.status,
+            reason: self.reason.to_string(),
+            message: self.message.clone(),
+            last_transition: self.at,
+        }
+    }
+}
+
+impl JobStatus {
+    pub fn condition(&self, kind: JobConditionType) -> Option<&JobCondition> {
+        self.conditions.iter().find(|c| c.kind == kind && c.status)
+    }
+
+    pub fn is_finished(&self) -> bool {
+        self.condition(JobConditionType::Complete).is_some()
+            || self.condition(JobConditionType::Failed).is_some()
+    }
+}
+
+/// Pods of a Job as they are, kept incrementally and derived again by `check`.
+#[derive(Copy, Clone, Default, Debug, PartialEq, Eq)]
+pub struct Counters {
+    /// Not terminal, no deletionTimestamp.
+    pub active: u32,
+    pub ready: u32,
+    /// deletionTimestamp, not terminal.
+    pub terminating: u32,
+    /// With the tracking finalizer, and terminal or deleting.
+    pub ended_with_finalizer: u32,
+    /// With the tracking finalizer.
+    pub with_finalizer: u32,
+    /// Sum of container restarts of active pods.
+    pub container_restarts: u32,
+}
+
+impl Job {
+    /// Back to a row without an object; what the row is stays.
+    pub fn clear(&mut self) {
+        let mut pods = std::mem::take(&mut self.pods);
+        pods.clear();
+        *self = Job {
+            key: self.key,
+            object_key: self.object_key,
+            jobset: self.jobset,
+            rj: self.rj,
+            index: self.index,
+            incarnation: self.incarnation,
+            version: self.version,
+            spec: std::mem::take(&mut self.spec),
+            template: self.template,
+            pods,
+            ..Job::default()
+        };
+    }
+
+    /// The object is gone, pods of it are not; or the row never had one.
+    pub fn is_left_behind(&self) -> bool {
+        !self.exists && !self.pods.is_empty()
+    }
+}

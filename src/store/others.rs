@@ -1,0 +1,63 @@
+//! Objects that are stored whole because little depends on them: Services, claims and volumes, PriorityClasses,
+//! Namespaces, Leases.
+
+use crate::base::JobSetId;
+use crate::spec::ObjectKind;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+pub struct Other {
+    pub object: Value,
+    /// The JobSet that owns it; `NONE` for somebody else's.
+    pub jobset: JobSetId,
+}
+
+/// By name.
+type Named = BTreeMap<String, Other>;
+
+#[derive(Default)]
+pub struct Others {
+    /// By kind and namespace.
+    rows: BTreeMap<ObjectKind, BTreeMap<String, Named>>,
+}
+
+impl Others {
+    pub fn reset(&mut self) {
+        self.rows.clear();
+    }
+
+    pub fn get(&self, kind: ObjectKind, namespace: &str, name: &str) -> Option<&Other> {
+        self.rows.get(&kind)?.get(namespace)?.get(name)
+    }
+
+    pub fn get_mut(&mut self, kind: ObjectKind, namespace: &str, name: &str) -> Option<&mut Other> {
+        self.rows.get_mut(&kind)?.get_mut(namespace)?.get_mut(name)
+    }
+
+    pub fn insert(&mut self, kind: ObjectKind, namespace: &str, name: &str, other: Other) {
+        let of_kind = self.rows.entry(kind).or_default();
+        let named = of_kind.entry(namespace.to_owned()).or_default();
+        named.insert(name.to_owned(), other);
+    }
+
+    pub fn remove(&mut self, kind: ObjectKind, namespace: &str, name: &str) -> Option<Other> {
+        let named = self.rows.get_mut(&kind)?.get_mut(namespace)?;
+        named.remove(name)
+    }
+
+    /// All of a kind: namespace, name, object.
+    pub fn of_kind(&self, kind: ObjectKind) -> impl Iterator<Item = (&str, &str, &Other)> {
+        let of_kind = self.rows.get(&kind).into_iter().flatten();
+        of_kind.flat_map(|(namespace, named)| {
+            let own = named.iter();
+            own.map(move |(name, other)| (namespace.as_str(), name.as_str(), other))
+        })
+    }
+
+    /// The first of a kind with that name, in any namespace.
+    pub fn named(&self, kind: ObjectKind, name: &str) -> Option<(&str, &Other)> {
+        let mut of_kind = self.of_kind(kind);
+        let found = of_kind.find(|(_, n, _)| *n == name);
+        found.map(|(namespace, _, other)| (namespace, other))
+    }
+}

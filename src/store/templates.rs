@@ -1,0 +1,188 @@
+//! Pod templates, each kept once however many pods are made from it, with what the scheduler and the kubelets work out
+//! of it.
+
+use crate::base::*;
+use crate::placement::TemplateFacts;
+use crate::spec::*;
+use crate::topology::{Cluster, Domains};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// JOB-1: what the node-selector strategy of exclusive placement adds (EXC-2).
+const NAMESPACED_JOB: &str = "alpha.jobset.sigs.k8s.io/namespaced-job";
+const NO_SCHEDULE: &str = "alpha.jobset.sigs.k8s.io/no-schedule";
+
+pub struct Template {
+    pub pod: Arc<PodTemplate>,
+    pub facts: TemplateFacts,
+    /// Index into `Templates::domains` of the key of exclusive placement by webhook (EXC-2), if any.
+    pub exclusive: Option<u32>,
+    pub agent: AgentMode,
+    pub accelerators: u32,
+}
+
+#[derive(Default)]
+pub struct Templates {
+    rows: Vec<Template>,
+    /// Of (JobSet, version of its spec, replicatedJob): what each of its Jobs has. Admission has accepted these.
+    of_slot: BTreeMap<(JobSetId, u32, u32), (TemplateId, Arc<JobSpec>)>,
+    /// One per topology key of exclusive placement in use.
+    pub domains: Vec<Domains>,
+    /// Distinct pod priorities in the order of their appearance; exclusive placement counts per class.
+    pub priorities: Vec<i32>,
+    /// Worked out in an earlier run over the same nodes, to be used again.
+    kept: Kept,
+}
+
+#[derive(Default)]
+struct Kept {
+    facts: Vec<(Arc<PodTemplate>, TemplateFacts)>,
+    domains: Vec<Domains>,
+    /// Nodes have changed since: none of it holds any longer.
+    stale: bool,
+}
+
+impl Templates {
+    pub fn reset(&mut self) {
+        let facts = self.rows.drain(..).map(|row| (row.pod, row.facts));
+        self.kept.facts.extend(facts);
+        self.kept.domains.append(&mut self.domains);
+        if std::mem::take(&mut self.kept.stale) {
+            self.kept = Kept::default();
+        }
+        self.of_slot.clear();
+        self.priorities.clear();
+    }
+
+    pub fn get(&self, id: TemplateId) -> &Template {
+        &self.rows[id.ix()]
+    }
+
+    pub fn spec(&self, id: TemplateId) -> &PodSpec {
+        &self.rows[id.ix()].pod.spec
+    }
+
+    pub fn of_slot(&self, slot: (JobSetId, u32, u32)) -> Option<(TemplateId, Arc<JobSpec>)> {
+        self.of_slot.get(&slot).cloned()
+    }
+
+    pub fn keep_for_slot(&mut self, slot: (JobSetId, u32, u32), job: (TemplateId, Arc<JobSpec>)) {
+        self.of_slot.insert(slot, job);
+    }
+
+    /// Nothing binds the claims that these pods mount.
+    pub fn block_by_claims(&mut self, id: TemplateId) {
+        self.rows[id.ix()].facts.block_by_claims();
+    }
+
+    pub fn add(
+        &mut self,
+        cluster: &Cluster,
+        pod: Arc<PodTemplate>,
+        exclusive_key: Option<&str>,
+        agent: AgentMode,
+    ) -> TemplateId {
+        let class = self.class(pod.spec.priority);
+        let facts = self.facts(cluster, &pod, class);
+        let exclusive = exclusive_key.map(|key| self.domain(cluster, key));
+        self.rows.push(Template {
+            accelerators: facts.accelerators(cluster),
+            pod,
+            facts,
+            exclusive,
+            agent,
+        });
+        TemplateId(self.rows.len() as u32 - 1)
+    }
+
+    /// A template like `like` with another pod; if the newest one is just that, it is taken.
+    pub fn add_like(
+        &mut self,
+        cluster: &Cluster,
+        like: TemplateId,
+        pod: PodTemplate,
+    ) -> TemplateId {
+        let (exclusive, agent) = (self.get(like).exclusive, self.get(like).agent);
+        if let Some(newest) = self.rows.last()
+            && *newest.pod == pod
+            && (newest.exclusive, newest.agent) == (exclusive, agent)
+        {
+            return TemplateId(self.rows.len() as u32 - 1);
+        }
+        let id = self.add(cluster, Arc::new(pod), None, agent);
+        self.rows[id.ix()].exclusive = exclusive;
+        id
+    }
+
+    fn facts(&mut self, cluster: &Cluster, pod: &PodTemplate, class: u32) -> TemplateFacts {
+        let same = |(kept, facts): &(Arc<PodTemplate>, TemplateFacts)| {
+            facts.priority_class == class && facts.is_plain() && **kept == *pod
+        };
+        let kept = &mut self.kept.facts;
+        match kept.iter().position(same).filter(|_| !self.kept.stale) {
+            Some(at) => kept.swap_remove(at).1,
+            None => TemplateFacts::build(cluster, pod, class),
+        }
+    }
+
+    fn class(&mut self, priority: i32) -> u32 {
+        let known = self.priorities.iter().position(|p| *p == priority);
+        let class = known.unwrap_or_else(|| {
+            self.priorities.push(priority);
+            self.priorities.len() - 1
+        });
+        class as u32
+    }
+
+    fn domain(&mut self, cluster: &Cluster, key: &str) -> u32 {
+        let known = self.domains.iter().position(|d| d.key == key);
+        let at = known.unwrap_or_else(|| {
+            let kept = self.kept.domains.iter().position(|d| d.key == key);
+            let domains = match kept.filter(|_| !self.kept.stale) {
+                Some(at) => self.kept.domains.swap_remove(at),
+                None => cluster.domains(key),
+            };
+            self.domains.push(domains);
+            self.domains.len() - 1
+        });
+        at as u32
+    }
+
+    /// Labels, taints or features of a node are others now.
+    pub fn node_changed(&mut self, cluster: &Cluster, node: NodeId) {
+        self.kept.stale = true;
+        for template in &mut self.rows {
+            template.facts.look_at(cluster, node);
+        }
+        for domains in &mut self.domains {
+            domains.place(cluster, node);
+        }
+    }
+}
+
+/// EXC-2, JOB-1: the pod template of a Job whose nodes somebody has labelled and tainted for it.
+pub fn on_labelled_nodes(pod: &mut PodTemplate, namespace: &str, job: &str) {
+    let value = format!("{namespace}_{job}");
+    let selector = &mut pod.spec.node_selector;
+    selector.insert(NAMESPACED_JOB.to_owned(), value);
+    pod.spec.tolerations.push(Toleration {
+        key: Some(NO_SCHEDULE.to_owned()),
+        exists: true,
+        value: String::new(),
+        effect: Some(TaintEffect::NoSchedule),
+        toleration_seconds: None,
+    });
+}
+
+/// AG-1: pods whose agent bypasses its barrier behave as if they had none. The recordings' player puts an agent into
+/// every pod of an InPlaceRestart JobSet, whatever the manifest says.
+pub fn agent_mode(jobset: &JobSet, pod: &PodSpec, gate: bool, kubelet: &Kubelet) -> AgentMode {
+    let in_place = jobset.spec.strategy() == RestartStrategy::InPlaceRestart && gate;
+    if !in_place || jobset.annotations.contains_key(DISABLE_IN_PLACE_RESTART) {
+        return AgentMode::Absent;
+    }
+    match kubelet {
+        Kubelet::Scripted { .. } => AgentMode::Sidecar { probe_period_s: 0 },
+        Kubelet::Real(_) => pod.agent_mode(),
+    }
+}

@@ -1,0 +1,227 @@
+//! Every shared recording is decided as the real control plane decided it, or is a known difference.
+//!
+//! The list of known differences says which mechanism is missing. It can only shrink in silence where a recording is
+//! equal: one that is on it without need, and one that differs without being on it, fail alike.
+
+use crate::support::root;
+use jobset_sim::validate::admission;
+use jobset_sim::validate::output;
+use jobset_sim::validate::read::read;
+use jobset_sim::validate::result::{FileResult, Totals, Verdict};
+use jobset_sim::validate::scenario::{Defaults, Overrides, scenario};
+use jobset_sim::validate::simulate;
+use regex::Regex;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::PathBuf;
+
+const KINDS: [&str; 5] = ["decisions", "corner", "nodes", "times", "admission"];
+const KNOWN: &str = include_str!("recordings/known-differences.yaml");
+/// How far a scored restart may be off, as a fraction.
+const TIME_OFF: f64 = 0.10;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Known {
+    file: String,
+    mechanism: String,
+}
+
+/// Past the test runner, which keeps to itself what a test that passes prints.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// A recording as a file: `kind/name.json`, where it is, what is in it.
+struct File {
+    name: String,
+    path: String,
+    text: String,
+}
+
+/// Every recording; `None`: they are not beside the project.
+fn recordings() -> Option<Vec<File>> {
+    let folder: PathBuf = root().join("../shared/recordings");
+    if !folder.is_dir() {
+        let folder = folder.display();
+        say(&format!(
+            "NOT TESTED: {folder} is not there, so that NO RECORDING WAS COMPARED"
+        ));
+        return None;
+    }
+    let mut found = Vec::new();
+    for kind in KINDS {
+        let files = crate::support::files(&folder.join(kind), "json");
+        assert!(
+            !files.is_empty(),
+            "there are no recordings of the kind {kind}"
+        );
+        for path in files {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            found.push(File {
+                name: format!("{kind}/{name}"),
+                path: path.display().to_string(),
+                text: std::fs::read_to_string(&path).expect("a recording can be read"),
+            });
+        }
+    }
+    Some(found)
+}
+
+fn defaults() -> Defaults {
+    simulate::defaults().expect("the presets can be read")
+}
+
+fn play(file: &str, text: &str, defaults: &Defaults) -> FileResult {
+    if admission::is_admission(text) {
+        let cases = admission::read(file, text).expect("an admission recording is well-formed");
+        return admission::validate(file, &cases);
+    }
+    let recording = read(file, text).expect("a recording is well-formed");
+    simulate::validate(file, &recording, defaults, &Overrides::default())
+}
+
+/// What is not equal in a result; `None`: it is equal.
+fn trouble(result: &FileResult) -> Option<String> {
+    if let Some(admission) = &result.admission {
+        let count = admission.count;
+        let all = count.equal == count.total;
+        return (!all).then(|| format!("{} of {} cases equal", count.equal, count.total));
+    }
+    let Some(verdict) = result.verdict() else {
+        let restart = result.restart.as_ref().expect("a restart was recorded");
+        let off = restart.scored && restart.error().abs() > TIME_OFF;
+        return off.then(|| format!("restart time {:+.1} % off", 100.0 * restart.error()));
+    };
+    let first = result.differences.iter().flatten().next();
+    match verdict {
+        Verdict::Equal => None,
+        Verdict::OtherPlay => Some(format!("equal only if {:?}", result.play)),
+        Verdict::Different => Some(format!("different, first {first:?}")),
+        Verdict::NotSimulated => Some(format!("not simulated: {:?}", result.not_simulated)),
+    }
+}
+
+#[test]
+fn every_recording_is_equal_or_a_known_difference() {
+    let known: Vec<Known> =
+        serde_yaml::from_str(KNOWN).expect("the list of known differences is YAML");
+    let files: Vec<&str> = known.iter().map(|k| k.file.as_str()).collect();
+    assert!(
+        files.is_sorted_by(|a, b| a < b),
+        "sort the list, each file once"
+    );
+    let nameless = known.iter().filter(|k| k.mechanism.trim().is_empty());
+    assert_eq!(nameless.count(), 0, "every difference has a mechanism");
+    let Some(recordings) = recordings() else {
+        return;
+    };
+    let there: BTreeSet<&str> = recordings.iter().map(|file| file.name.as_str()).collect();
+    let mut problems: Vec<String> = files
+        .iter()
+        .filter(|file| !there.contains(*file))
+        .map(|file| format!("{file}: on the list, and no such recording: take it off the list"))
+        .collect();
+    let known: BTreeSet<&str> = files.into_iter().collect();
+    let defaults = defaults();
+    let mut compared: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for File {
+        name: file,
+        path,
+        text,
+    } in &recordings
+    {
+        let trouble = trouble(&play(path, text, &defaults));
+        let kind = file.split('/').next().unwrap_or("");
+        let count = compared.entry(kind).or_default();
+        *count = (count.0 + usize::from(trouble.is_none()), count.1 + 1);
+        match (trouble, known.contains(file.as_str())) {
+            (Some(trouble), false) => problems.push(format!("{file}: {trouble}")),
+            (None, true) => problems.push(format!("{file}: is equal: take it off the list")),
+            _ => {}
+        }
+    }
+    let (equal, total) = compared
+        .values()
+        .fold((0, 0), |all, kind| (all.0 + kind.0, all.1 + kind.1));
+    say(&format!(
+        "recordings: {total} files compared, {equal} equal: {compared:?}"
+    ));
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// The comparison as a script gets it.
+fn json_of(file: &str, text: &str, defaults: &Defaults) -> String {
+    let results = [play(file, text, defaults)];
+    output::json(&results, &Totals::of(&results)).to_string()
+}
+
+/// Recordings of what was decided, as JSON.
+fn decided() -> Vec<(String, Value)> {
+    let decided = |file: File| {
+        let json: Value = serde_json::from_str(&file.text).ok()?;
+        let kind = json["kind"].as_str().unwrap_or("");
+        ["decisions", "corner", "nodes"]
+            .contains(&kind)
+            .then_some((file.name, json))
+    };
+    let all = recordings().unwrap_or_default();
+    all.into_iter().filter_map(decided).collect()
+}
+
+#[test]
+fn nothing_is_read_off_the_prose_of_a_recording() {
+    let defaults = defaults();
+    for (file, mut json) in decided() {
+        let before = json_of(&file, &json.to_string(), &defaults);
+        json["about"] = json!("");
+        let after = json_of(&file, &json.to_string(), &defaults);
+        assert_eq!(before, after, "{file}");
+    }
+}
+
+/// The name is the namespace as well, and stands in the server's words, in objects and answers: it is replaced
+/// everywhere. Digests over it (the label `job-key`) are masked.
+#[test]
+fn nothing_is_read_off_the_name_of_a_recording() {
+    let defaults = defaults();
+    let digest = Regex::new("[0-9a-f]{40}").expect("a regular expression");
+    let masked = |text: &str| digest.replace_all(text, "<digest>").into_owned();
+    for (file, json) in decided() {
+        let name = json["name"]
+            .as_str()
+            .expect("a recording has a name")
+            .to_owned();
+        let other = "q".repeat(name.len());
+        let renamed = |text: &str| text.replace(&name, &other);
+        let text = masked(&json.to_string());
+        let before = json_of(&file, &text, &defaults);
+        let after = json_of(&renamed(&file), &renamed(&text), &defaults);
+        assert_eq!(masked(&renamed(&before)), masked(&after), "{file}");
+    }
+}
+
+/// What was decided, placed, logged and stored is there to be compared with, and for nothing else.
+#[test]
+fn the_scenario_of_a_recording_does_not_know_what_came_out() {
+    let defaults = defaults();
+    let of = |file: &str, json: &Value| {
+        let recording = read(file, &json.to_string()).expect("a recording is well-formed");
+        format!(
+            "{:?}",
+            scenario(&recording, &defaults, &Overrides::default())
+        )
+    };
+    for (file, mut json) in decided() {
+        let before = of(&file, &json);
+        for key in ["log", "jobs", "pods", "events"] {
+            json[key] = json!([]);
+        }
+        json["status"] = Value::Null;
+        json["storedSpec"] = Value::Null;
+        json["deleted"] = json!(false);
+        assert_eq!(before, of(&file, &json), "{file}");
+    }
+}

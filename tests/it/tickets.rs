@@ -1,0 +1,121 @@
+//! Tickets: chains of waits without gaps, in every scenario; asking for them changes nothing.
+
+use crate::support;
+use jobset_sim::base::{Duration, Time};
+use jobset_sim::metrics::RestartFold;
+use jobset_sim::record::*;
+use std::collections::BTreeMap;
+
+/// Keeps every ticket, and holds each against its parent.
+#[derive(Default)]
+struct Chains {
+    ends: Vec<Time>,
+    tickets: Vec<Ticket>,
+    /// Records whose ticket does not end when they were written.
+    astray: Vec<(Record, Time)>,
+}
+
+impl Sink for Chains {
+    fn record(&mut self, record: &Record, _: &Names) {
+        if record.ticket != NO_TICKET {
+            let end = self.ends[record.ticket as usize];
+            if end != record.at {
+                self.astray.push((*record, end));
+            }
+        }
+    }
+
+    fn wants_tickets(&self) -> bool {
+        true
+    }
+
+    fn ticket(&mut self, ticket: &Ticket) {
+        assert_eq!(
+            ticket.id as usize,
+            self.ends.len(),
+            "ids ascend without gaps"
+        );
+        assert!(
+            ticket.from <= ticket.granted && ticket.granted <= ticket.to,
+            "{ticket:?}"
+        );
+        if ticket.parent != NO_TICKET {
+            let end = self.ends[ticket.parent as usize];
+            assert_eq!(end, ticket.from, "a gap before {ticket:?}");
+        }
+        self.ends.push(ticket.to);
+        self.tickets.push(*ticket);
+    }
+}
+
+#[test]
+fn no_chain_of_tickets_has_a_gap() {
+    for name in support::scenario_names() {
+        let scenario = support::scenario(&name, &[]);
+        let mut chains = Chains::default();
+        support::simulation(&scenario).run(scenario.seed, 0, &mut chains);
+        assert!(!chains.tickets.is_empty(), "{name} has no tickets");
+        let first = chains.astray.first();
+        assert!(
+            first.is_none(),
+            "{name}: {} records astray: {first:?}",
+            chains.astray.len()
+        );
+    }
+}
+
+#[test]
+fn a_restarts_path_adds_up_to_the_restart_in_every_scenario() {
+    let mut seen = 0;
+    for name in support::scenario_names() {
+        let scenario = support::scenario(&name, &[]);
+        let mut fold = RestartFold::new(&scenario);
+        let mut simulation = support::simulation(&scenario);
+        let outcome = simulation.run(scenario.seed, 0, &mut fold);
+        for restart in fold.finish(&outcome, simulation.names()) {
+            let sum: u64 = restart.path.steps.iter().map(|s| s.duration().0).sum();
+            assert_eq!(Duration(sum), restart.total(), "{name}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 10, "{seen} restarts are too few to say anything");
+}
+
+#[test]
+fn asking_for_tickets_changes_nothing() {
+    for name in [
+        "first-steps",
+        "regime-grace-bound",
+        "regime-dead-node-bound",
+    ] {
+        let scenario = support::scenario(name, &[]);
+        let mut simulation = support::simulation(&scenario);
+        let without = simulation.run(scenario.seed, 0, &mut Discard).digest;
+        let with = simulation
+            .run(scenario.seed, 0, &mut Chains::default())
+            .digest;
+        assert_eq!(without, with, "{name}");
+    }
+}
+
+#[test]
+fn every_kind_of_request_of_a_restart_has_tickets() {
+    let scenario = support::scenario("restart-5000-recreate", &[]);
+    let mut chains = Chains::default();
+    support::simulation(&scenario).run(scenario.seed, 0, &mut chains);
+    let mut requests: BTreeMap<String, u64> = BTreeMap::new();
+    for ticket in &chains.tickets {
+        if let Waited::Request(call) = ticket.waited {
+            *requests.entry(call.text()).or_default() += 1;
+        }
+    }
+    for (call, at_least) in [
+        ("job-controller create pods", 10_000),
+        ("generic-garbage-collector delete pods", 4_000),
+        ("kube-scheduler create pods/binding", 10_000),
+        ("jobset create jobs", 2),
+    ] {
+        let n = requests.get(call).copied().unwrap_or(0);
+        assert!(n >= at_least, "{call}: {n} of {requests:?}");
+    }
+}
