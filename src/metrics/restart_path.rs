@@ -57,11 +57,9 @@ impl RestartFold {
 
     /// Remembers the record as the last sign of life of its JobSet, unless it only says once more that nothing goes on.
     pub(super) fn note_newest(&mut self, record: &Record, names: &Names) {
-        let retry = matches!(
-            record.body,
-            Body::KubeEvent { .. } | Body::PodCreateRejected { .. } | Body::PodUnschedulable { .. }
-        );
-        if retry {
+        // What a script does comes by itself: only what it brings about has a way behind it.
+        let by_itself = matches!(record.body, Body::Fault { .. } | Body::Answered { .. });
+        if by_itself || record.body.is_retry() {
             return;
         }
         let jobset = self.jobset_of(record.body.head().about, names);

@@ -18,6 +18,8 @@ pub struct Job {
     pub key: Key,
     /// The same for the present object: its pods' numbers go by it.
     pub object_key: Key,
+    /// Number of its namespace and name.
+    pub place: u32,
     /// The JobSet that owns it; `NONE` for a Job of somebody else.
     pub jobset: JobSetId,
     /// Slot of the JobSet: position of the replicatedJob, index within it.
@@ -118,21 +120,53 @@ pub struct Counters {
 impl Job {
     /// Back to a row without an object; what the row is stays.
     pub fn clear(&mut self) {
-        let mut pods = std::mem::take(&mut self.pods);
-        pods.clear();
-        *self = Job {
-            key: self.key,
-            object_key: self.object_key,
-            jobset: self.jobset,
-            rj: self.rj,
-            index: self.index,
-            incarnation: self.incarnation,
-            version: self.version,
-            spec: std::mem::take(&mut self.spec),
-            template: self.template,
+        // Field by field, so that a new one is not forgotten; spec and template go with the next object.
+        let Job {
+            key: _,
+            object_key: _,
+            place: _,
+            jobset: _,
+            rj: _,
+            index: _,
+            incarnation: _,
+            version: _,
+            spec: _,
+            template: _,
+            exists,
+            deleting,
+            suspended,
+            restart_attempt,
+            job_restart_attempt,
+            relabelled,
+            held,
+            collected,
+            orphaned,
+            pods_orphaned,
+            object,
+            status,
             pods,
-            ..Job::default()
-        };
+            live,
+            tries,
+        } = self;
+        let flags = [
+            exists,
+            deleting,
+            suspended,
+            held,
+            collected,
+            orphaned,
+            pods_orphaned,
+        ];
+        for flag in flags {
+            *flag = false;
+        }
+        (*restart_attempt, *job_restart_attempt) = (0, 0);
+        relabelled.clear();
+        *object = None;
+        *status = JobStatus::default();
+        pods.clear();
+        *live = Counters::default();
+        tries.clear();
     }
 
     /// The object is gone, pods of it are not; or the row never had one.

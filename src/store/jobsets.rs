@@ -24,6 +24,8 @@ pub struct JobSetRow {
     pub spec_version: u32,
     /// Rows of its Jobs, with an object or without one.
     pub jobs: Vec<JobId>,
+    /// Per replicatedJob and index: the newest of them.
+    pub(super) slots: Vec<Vec<JobId>>,
     pub(super) attempts: Tallies,
     pub(super) restarts: Tallies,
 }

@@ -41,10 +41,11 @@ pub struct Store {
     pub templates: Templates,
     /// Services, claims and the like.
     pub others: Others,
-    /// Rows of each namespace and name.
-    places: BTreeMap<String, Vec<JobId>>,
-    /// Namespaces of each name, in the order of their appearance.
-    homes: BTreeMap<String, Vec<String>>,
+    /// Namespaces of each name in the order of their appearance, and the number of namespace and name.
+    homes: BTreeMap<String, Vec<(String, u32)>>,
+    places: u32,
+    /// Rows of Jobs by that number.
+    rows_of: Vec<Vec<JobId>>,
     /// Rows of pods that are gone; free when everybody has been told.
     retired: Vec<PodId>,
     pub changes: Vec<Change>,
@@ -70,15 +71,16 @@ impl Store {
         self.pods.reset();
         self.templates.reset();
         self.others.reset();
-        self.places.clear();
         self.homes.clear();
+        self.places = 0;
+        self.rows_of.clear();
         self.retired.clear();
         self.changes.clear();
     }
 
     /// A row for a JobSet object that is still to be created.
     pub fn add_jobset(&mut self, namespace: &str, name: &str) -> JobSetId {
-        let key = self.key(namespace, name);
+        let (key, _) = self.place_named(namespace, name);
         self.jobsets.push(JobSetRow {
             key,
             ..JobSetRow::default()
@@ -92,14 +94,18 @@ impl Store {
 
     /// Stands for an object in the names of random numbers. Which namespace it is in does not matter, unless the same
     /// name is in several.
-    fn key(&mut self, namespace: &str, name: &str) -> Key {
-        let homes = self.homes.entry(name.to_owned()).or_default();
-        let nth = homes.iter().position(|home| home == namespace);
+    fn place_named(&mut self, namespace: &str, name: &str) -> (Key, u32) {
+        if !self.homes.contains_key(name) {
+            self.homes.insert(name.to_owned(), Vec::new());
+        }
+        let homes = self.homes.get_mut(name).expect("just put in");
+        let nth = homes.iter().position(|(home, _)| home == namespace);
         let nth = nth.unwrap_or_else(|| {
-            homes.push(namespace.to_owned());
+            homes.push((namespace.to_owned(), self.places));
+            self.places += 1;
             homes.len() - 1
         });
-        Key::of(name).and(nth as u64)
+        (Key::of(name).and(nth as u64), homes[nth].1)
     }
 
     /// The JobSet object of that name, if one is stored now.
@@ -115,6 +121,14 @@ impl Store {
 
     /// Where the Job of a JobSet's slot goes: the row whose Job exists (a POST will fail), else one without old pods.
     pub fn place_of(&mut self, jobset: JobSetId, rj: u32, index: u32) -> JobId {
+        let slots = &self.jobsets[jobset.ix()].slots;
+        let known = slots.get(rj as usize).and_then(|s| s.get(index as usize));
+        if let Some(job) = known.filter(|j| j.is_some()) {
+            let place = self.jobs[job.ix()].place;
+            if let Some(job) = self.free_row(place, jobset) {
+                return job;
+            }
+        }
         let names = &self.names.jobsets[jobset.ix()];
         let rj_name = &self.jobsets[jobset.ix()].spec.spec.replicated_jobs[rj as usize].name;
         let name = JobName {
@@ -127,38 +141,32 @@ impl Store {
         };
         let job = self.place(name);
         (self.jobs[job.ix()].rj, self.jobs[job.ix()].index) = (rj, index);
+        *row(
+            row(&mut self.jobsets[jobset.ix()].slots, rj as usize),
+            index as usize,
+        ) = job;
         job
     }
 
     /// The same for a Job (or a pod without one) of any name.
     pub fn place(&mut self, name: JobName) -> JobId {
         let namespace = match name.jobset.is_some() {
-            true => self.names.namespace(name.jobset),
-            false => &name.namespace,
+            true => self.names.namespace(name.jobset).to_owned(),
+            false => name.namespace.clone(),
         };
-        let namespace = namespace.to_owned();
-        let full = format!("{namespace}/{}", name.name);
-        let key = self.key(&namespace, &name.name);
-        let rows = self.places.entry(full).or_default();
-        let jobs = &self.jobs;
-        let own = |j: &&JobId| jobs[j.ix()].jobset == name.jobset;
-        let there = rows.iter().filter(own).find(|j| jobs[j.ix()].exists);
-        let empty = || {
-            rows.iter()
-                .filter(own)
-                .find(|j| jobs[j.ix()].pods.is_empty())
-        };
-        if let Some(job) = there.or_else(empty) {
-            return *job;
+        let (key, place) = self.place_named(&namespace, &name.name);
+        if let Some(job) = self.free_row(place, name.jobset) {
+            return job;
         }
         let job = JobId(self.jobs.len() as u32);
-        rows.push(job);
+        row(&mut self.rows_of, place as usize).push(job);
         if let Some(owner) = self.jobsets.get_mut(name.jobset.ix()) {
             owner.jobs.push(job);
         }
         self.jobs.push(Job {
             key,
             object_key: key,
+            place,
             jobset: name.jobset,
             template: TemplateId::NONE,
             ..Job::default()
@@ -167,10 +175,19 @@ impl Store {
         job
     }
 
-    /// NAM-2, C-18: the Job object of that name, whoever owns it.
-    pub fn job_of_name(&self, namespace: &str, name: &str) -> Option<JobId> {
-        let rows = self.places.get(&format!("{namespace}/{name}"))?;
-        rows.iter().copied().find(|j| self.jobs[j.ix()].exists)
+    /// An owner's row of a name: that of the Job that exists, else one without old pods.
+    fn free_row(&self, place: u32, owner: JobSetId) -> Option<JobId> {
+        let rows = self.rows_of.get(place as usize)?;
+        let mut own = rows.iter().copied();
+        let is_own = |j: &JobId| self.jobs[j.ix()].jobset == owner;
+        let there = own.clone().find(|j| is_own(j) && self.jobs[j.ix()].exists);
+        there.or_else(|| own.find(|j| is_own(j) && self.jobs[j.ix()].pods.is_empty()))
+    }
+
+    /// NAM-2, C-18: whether a Job object has the name of a row, whoever owns it.
+    pub fn name_is_taken(&self, job: JobId) -> bool {
+        let rows = &self.rows_of[self.jobs[job.ix()].place as usize];
+        rows.iter().any(|j| self.jobs[j.ix()].exists)
     }
 
     /// Job objects of any namespace with that name, then rows of that name that only hold pods.

@@ -4,6 +4,7 @@ mod admission;
 mod allocation;
 mod checker;
 mod corpus;
+mod counterfactual;
 mod coverage;
 mod decisions;
 mod determinism;

@@ -6,14 +6,11 @@ use crate::engine::ctx::Ctx;
 use crate::record::JobOutcome;
 use crate::store::Job;
 
-/// The restart-attempt label as it reads now.
-fn attempt_text(j: &Job) -> String {
+/// The restart-attempt label, if a user has changed it.
+fn changed_attempt(j: &Job) -> Option<String> {
     const RESTART_ATTEMPT: &str = "jobset.sigs.k8s.io/restart-attempt";
     let changed = j.relabelled.iter().find(|(key, _)| key == RESTART_ATTEMPT);
-    match changed {
-        None => j.restart_attempt.to_string(),
-        Some((_, text)) => text.clone().unwrap_or_default(),
-    }
+    changed.map(|(_, text)| text.clone().unwrap_or_default())
 }
 
 impl Accounting {
@@ -61,7 +58,9 @@ impl Accounting {
             return;
         };
         if let Some(entry) = js.history.iter_mut().rev().find(|h| h.job == job) {
-            entry.restart_attempt = attempt_text(j);
+            if let Some(text) = changed_attempt(j) {
+                entry.restart_attempt = text;
+            }
             entry.conditions = j.status.conditions.iter().map(|c| c.outcome()).collect();
             entry.active = j.status.active;
             entry.ready = j.status.ready;

@@ -29,10 +29,9 @@ fn job_changed(ctx: &mut Ctx<'_>, job: JobId, change: JobChange) {
 
 /// POST of a child Job; the server's words if the name is taken or the Job is invalid (CRE-4, C-16, C-18).
 pub fn create_child(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(), String> {
-    let name = ctx.store.names.job(new.job).to_owned();
-    let namespace = ctx.store.namespace_of(new.job).to_owned();
-    if ctx.store.job_of_name(&namespace, &name).is_some() {
+    if ctx.store.name_is_taken(new.job) {
         ctx.answered(Call::JobSetJobCreate, Answer::Conflict);
+        let name = ctx.store.names.job(new.job);
         return Err(format!("jobs.batch {name:?} already exists"));
     }
     let (template, spec) = match child_spec(ctx, new) {
@@ -163,13 +162,6 @@ fn mounts_claims(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
 
 /// A Job of somebody else; `None` if the name is taken.
 pub fn create_foreign_job(ctx: &mut Ctx<'_>, object: JobObject, stored: &Value) -> Option<JobId> {
-    if ctx
-        .store
-        .job_of_name(&object.namespace, &object.name)
-        .is_some()
-    {
-        return None;
-    }
     let name = crate::record::JobName {
         jobset: JobSetId::NONE,
         namespace: object.namespace,
@@ -179,6 +171,9 @@ pub fn create_foreign_job(ctx: &mut Ctx<'_>, object: JobObject, stored: &Value) 
         bare: false,
     };
     let job = ctx.store.place(name);
+    if ctx.store.name_is_taken(job) {
+        return None;
+    }
     let s = ctx.store.write();
     let pod = Arc::new(object.spec.template.clone());
     let template = s

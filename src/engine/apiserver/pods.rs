@@ -291,6 +291,9 @@ pub fn mark_deleting(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter, grace_zero: boo
             by,
         });
         pod_changed(ctx, pod, PodChange::Deleting);
+    } else if at_once && !ctx.store.pods.has(pod, flag::CONFIRMED) {
+        // deletionGracePeriodSeconds is 0 from now on.
+        pod_changed(ctx, pod, PodChange::Metadata);
     }
     if at_once {
         confirm_deletion(ctx, pod);

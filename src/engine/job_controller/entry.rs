@@ -97,9 +97,10 @@ impl Entry {
         Some(Duration::from_secs(delay))
     }
 
-    /// Whether the key was due again meanwhile: it goes to the end of the queue.
-    pub fn again(&mut self) -> bool {
-        std::mem::take(&mut self.dirty) && !std::mem::replace(&mut self.queued, true)
+    /// Was the key due again meanwhile, it goes to the end of the queue. Returns the newest of what it is for.
+    pub fn again(&mut self) -> Option<Mark> {
+        let again = std::mem::take(&mut self.dirty) && !std::mem::replace(&mut self.queued, true);
+        again.then_some(self.ready)
     }
 
     /// A new object of the name.

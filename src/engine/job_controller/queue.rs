@@ -6,7 +6,7 @@ use super::worker::Stage;
 use crate::base::*;
 use crate::engine::ctx::Ctx;
 use crate::engine::event::Event;
-use crate::record::{About, Waited};
+use crate::record::{About, Resource, Waited};
 
 impl JobController {
     /// A sync after `delay`, unless one is due earlier.
@@ -93,8 +93,13 @@ impl JobController {
         if let Some(delay) = self.rows[job.ix()].entry.end(failed) {
             self.enqueue(ctx, job, delay, Waited::ErrorBackoff);
         }
-        if self.rows[job.ix()].entry.again() {
+        if let Some(mark) = self.rows[job.ix()].entry.again() {
             self.queue.push_back(job);
+            // Alone in the queue, it waited for nobody but itself: what it does now hangs on what came meanwhile.
+            if self.queue.front() == Some(&job) {
+                let waited = Waited::Queue(Resource::JobControllerWorkers);
+                ctx.resume(mark, waited, About::Job(job));
+            }
         }
         self.run_workers(ctx);
     }

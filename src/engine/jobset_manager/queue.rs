@@ -6,7 +6,7 @@ use super::JobSetManager;
 use crate::base::*;
 use crate::engine::ctx::Ctx;
 use crate::engine::event::Event;
-use crate::record::{About, Waited};
+use crate::record::{About, Resource, Waited};
 
 /// REC-13: 5 ms · 2^n, at most 1000 s.
 const ERROR_BACKOFF: Duration = Duration::from_millis(5);
@@ -92,6 +92,12 @@ impl JobSetManager {
         }
         if self.pass.dirty {
             self.line_up(jobset);
+            // Alone in the queue, it waited for nobody but itself: what it does now hangs on what came meanwhile.
+            if self.queue.front() == Some(&jobset) {
+                let mark = self.row(jobset).mark;
+                let waited = Waited::Queue(Resource::JobSetReconciler);
+                ctx.resume(mark, waited, About::JobSet(jobset));
+            }
         }
         self.next_pass(ctx);
     }

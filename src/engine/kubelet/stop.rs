@@ -24,7 +24,8 @@ impl Kubelets {
             return;
         }
         if !self.pod_answers(ctx, pod) {
-            self.pods[pod.ix()].waits = Some(ctx.mark());
+            // Usually since the node fell silent: what was decided meanwhile did not delay anything.
+            self.pods[pod.ix()].waits.get_or_insert(ctx.mark());
             return;
         }
         let about = About::Pod(pod);

@@ -97,11 +97,23 @@ impl PodGc {
                 }
             }
             NodeChange::Created => self.missing.retain(|m| m.node != node),
-            NodeChange::Lease | NodeChange::Machine { .. } => return,
+            NodeChange::Lease => return self.lease_changed(ctx, node),
+            NodeChange::Machine { .. } => return,
             NodeChange::Taints | NodeChange::Spec | NodeChange::Condition => {}
         }
         self.judge_service(ctx, node);
         self.arm(ctx);
+    }
+
+    /// The pods of a node that no longer renews its Lease wait for it, deleted or not.
+    fn lease_changed(&mut self, ctx: &Ctx<'_>, node: NodeId) {
+        let renewed = ctx.store.nodes.rows[node.ix()].lease == Time::NEVER;
+        for pod in ctx.store.nodes.pods[node.ix()].iter() {
+            match renewed {
+                true => self.waits.end(*pod),
+                false => self.waits.begin(*pod, ctx.mark()),
+            }
+        }
     }
 
     /// kubernetes.md 4.1: the taint, a node that is not ready, and a pod that terminates.

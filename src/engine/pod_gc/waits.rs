@@ -9,7 +9,7 @@ pub(super) struct Waits(Vec<Wait>);
 
 #[derive(Copy, Clone, Default)]
 struct Wait {
-    /// When it was deleted, later when the sweep became what it waits for.
+    /// When it began to wait, later when the sweep became what it waits for.
     since: Option<Mark>,
     for_sweep: bool,
 }
@@ -33,11 +33,16 @@ impl Waits {
         }
     }
 
-    /// The pod is being deleted; if the sweep comes for it anyway, that changes nothing.
+    /// The pod is being deleted, or its node has fallen silent, whichever was first.
     pub fn begin(&mut self, pod: PodId, since: Mark) {
+        self.row(pod).since.get_or_insert(since);
+    }
+
+    /// Its kubelet is back.
+    pub fn end(&mut self, pod: PodId) {
         let row = self.row(pod);
         if !row.for_sweep {
-            row.since = Some(since);
+            row.since = None;
         }
     }
 
