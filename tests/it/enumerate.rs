@@ -3,14 +3,16 @@
 //! A state is what `world.rs` says; the policy under test is `policy::reconcile` itself. Must never sample: what is
 //! listed in `setups.rs` is enumerated completely, except for restarts that nothing limits: `BEYOND`.
 
+mod composed;
 mod end;
 mod events;
 mod pass;
+mod promises;
 mod setups;
 mod world;
 
 use events::{Event, after, possible};
-use jobset_sim::policy::{JobSetStatus, Plan};
+use jobset_sim::policy::Plan;
 use setups::{in_place, recreate, setup, stale, three_jobs};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -40,12 +42,14 @@ fn explore(setup: &Setup) -> Seen {
         seen.states += 1;
         let judged = judge(setup, &state, &mut plan, &mut seen);
         judged.unwrap_or_else(|e| panic!("{}: {e}\n{}", setup.text, way(&known, key)));
-        if state.largest_counter() > max_restarts(setup) + BEYOND {
+        if state.largest_counter() > promises::max_restarts(&setup.jobset) + BEYOND {
             continue;
         }
+        let step =
+            |next: &State| promises::in_a_step(setup.gates, &state.js.status, &next.js.status);
         for event in possible(setup, &state) {
-            let next = after(setup, &state, event, &mut plan)
-                .and_then(|next| step(setup, &state, &next).map(|()| next));
+            let next =
+                after(setup, &state, event, &mut plan).and_then(|next| step(&next).map(|()| next));
             let next = next.unwrap_or_else(|e| {
                 panic!("{}: {e} at {event:?}\n{}", setup.text, way(&known, key))
             });
@@ -57,11 +61,6 @@ fn explore(setup: &Setup) -> Seen {
         }
     }
     seen
-}
-
-fn max_restarts(setup: &Setup) -> u32 {
-    let policy = setup.jobset.spec.failure_policy.as_ref();
-    policy.map_or(0, |p| p.max_restarts.max(0) as u32)
 }
 
 /// The events that lead to a state.
@@ -77,61 +76,9 @@ fn way(known: &BTreeMap<u64, From>, mut key: u64) -> String {
 
 /// What must hold in every state, and where a helpful world leads from it.
 fn judge(setup: &Setup, state: &State, plan: &mut Plan, seen: &mut Seen) -> Result<(), String> {
-    let status = &state.js.status;
-    let max = max_restarts(setup);
-    if counted(status) > max {
-        return Err(format!("{} counted restarts of {max}", counted(status)));
-    }
-    let is_true = |kind: &str| {
-        let mut all = status.conditions.iter();
-        all.any(|c| c.status && c.kind.as_str() == kind)
-    };
-    let (completed, failed) = (is_true("Completed"), is_true("Failed"));
-    let terminal = state.finished().map(|t| format!("{t:?}"));
-    let agree = match terminal.as_deref() {
-        None => !completed && !failed,
-        Some("Completed") => completed && !failed,
-        _ => failed && !completed,
-    };
-    if !agree {
-        return Err(format!("terminalState and conditions differ: {status:?}"));
-    }
-    if is_true("StartupPolicyInProgress") && is_true("StartupPolicyCompleted") {
-        return Err("starting and started at once".to_string());
-    }
-    seen.finished.extend(completed.then_some("Completed"));
-    seen.finished.extend(failed.then_some("Failed"));
+    promises::in_a_state(&setup.jobset, &state.js.status)?;
+    seen.finished.extend(promises::end(&state.js.status));
     seen.dead_ends.extend(end::dead_end(setup, state, plan)?);
-    Ok(())
-}
-
-fn counted(status: &JobSetStatus) -> u32 {
-    let of_jobs = status.replicated_jobs.iter();
-    let of_jobs = of_jobs.flat_map(|s| &s.job_restarts_count_towards_max);
-    status.restarts_count_towards_max + of_jobs.sum::<u32>()
-}
-
-/// What must hold from one state to the next: ends are final, counters only grow, one restart at a time.
-fn step(setup: &Setup, before: &State, after: &State) -> Result<(), String> {
-    let (old, new) = (&before.js.status, &after.js.status);
-    if old.terminal_state.is_some() && old.terminal_state != new.terminal_state {
-        return Err("a terminal state changed".to_string());
-    }
-    let all = |s: &JobSetStatus| {
-        let own = s.replicated_jobs.iter().flat_map(|r| &r.job_restarts);
-        s.restarts + own.sum::<u32>()
-    };
-    let grown = all(new).checked_sub(all(old));
-    let gates = setup.gates;
-    if grown.is_none_or(|n| n > 1) && gates.restart_job {
-        return Err("a counter shrank, or one pass counted twice".to_string());
-    }
-    if new.previous_in_place_restart_attempt < old.previous_in_place_restart_attempt {
-        return Err("previousInPlaceRestartAttempt decreased".to_string());
-    }
-    if new.current_in_place_restart_attempt < old.current_in_place_restart_attempt {
-        return Err("currentInPlaceRestartAttempt decreased".to_string());
-    }
     Ok(())
 }
 

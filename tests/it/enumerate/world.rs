@@ -157,7 +157,7 @@ impl State {
     }
 }
 
-fn hash_js(js: &Js, h: &mut DefaultHasher, coarse: bool) {
+pub fn hash_js(js: &Js, h: &mut DefaultHasher, coarse: bool) {
     (js.suspended, js.deleting).hash(h);
     let s = &js.status;
     (s.restarts, s.restarts_count_towards_max).hash(h);

@@ -1,0 +1,172 @@
+//! What an event changes.
+//!
+//! Must never act for a controller: `pass.rs`, `sync.rs` and `status.rs` do.
+
+use super::events::Event;
+use super::pass::pass;
+use super::setups::Setup;
+use super::world::*;
+use super::{caches, status, sync};
+use jobset_sim::policy::Plan;
+use std::rc::Rc;
+
+/// SIGTERM's exit code.
+const KILLED: u8 = 143;
+
+/// The state after an event. An `Err` is a broken promise.
+pub fn after(setup: &Setup, state: &State, event: Event, plan: &mut Plan) -> Result<State, String> {
+    let mut next = state.clone();
+    match event {
+        Event::Pass => pass(setup, &mut next, plan)?,
+        Event::JobSetSeen => next.seen_js = None,
+        Event::JobsSeen => next.seen_jobs = None,
+        Event::Suspend | Event::Resume => {
+            Rc::make_mut(&mut next.js).suspended = event == Event::Suspend;
+            next.switches -= 1;
+        }
+        Event::Freed(slot) => next.jobs[slot] = None,
+        Event::UserDeletesJob(slot) => {
+            // In the background: the object goes first, its pods concern nobody any more.
+            next.jobs[slot] = None;
+            next.troubles -= 1;
+        }
+        _ => of_job(setup, &mut next, event)?,
+    }
+    if setup.coarse {
+        next.jobs.iter_mut().flatten().for_each(forget);
+    }
+    caches::of_jobset(setup, state, &mut next, event);
+    for slot in 0..next.jobs.len() {
+        caches::of_job(setup, &state.jobs[slot], &mut next.jobs[slot], event, slot);
+    }
+    Ok(next)
+}
+
+/// Pods are ready at once, and how a Job under deletion leaves is nobody's concern.
+fn forget(job: &mut Job) {
+    let waiting = job.pods.iter_mut().filter(|p| p.phase == Phase::Waiting);
+    waiting.for_each(|p| p.phase = Phase::Ready);
+    if job.object.deleting {
+        let (pods, lost) = (Vec::new(), (0, 0));
+        *job = Job {
+            pods,
+            lost,
+            desk: Desk::default(),
+            ..job.clone()
+        };
+        job.object.status = Status::default();
+    }
+}
+
+fn of_job(setup: &Setup, next: &mut State, event: Event) -> Result<(), String> {
+    let (Event::JobSeen(slot)
+    | Event::PodsSeen(slot)
+    | Event::Goes(slot, _)
+    | Event::Sync(slot)
+    | Event::Waited(slot)
+    | Event::Overdue(slot)
+    | Event::Ended(slot, ..)
+    | Event::Collected(slot, _)
+    | Event::Ready(slot, _)
+    | Event::Succeeds(slot, _)
+    | Event::Fails(slot, ..)
+    | Event::Restarts(slot, _)
+    | Event::UserDeletesPod(slot, _)
+    | Event::Evicted(slot, _)) = event
+    else {
+        return Ok(());
+    };
+    let rules = setup.rules(slot);
+    let Some(job) = &mut next.jobs[slot] else {
+        return Ok(());
+    };
+    match event {
+        Event::JobSeen(_) => job.desk.object = None,
+        Event::PodsSeen(_) => job.desk.pods = None,
+        Event::Goes(..) => status::next(rules, job)?,
+        Event::Sync(_) => {
+            sync::begin(rules, job)?;
+            status::advance(rules, job);
+            while setup.coarse && job.desk.sync.is_some() {
+                status::next(rules, job)?;
+            }
+        }
+        Event::Waited(_) => waited(job),
+        Event::Overdue(_) => {
+            job.overdue = true;
+            job.desk.queued |= std::mem::take(&mut job.desk.timer);
+        }
+        Event::Collected(_, uid) => {
+            if job.pod(uid).is_some_and(|p| p.active()) {
+                job.lose(uid);
+            }
+            job.delete_pod(uid, setup.waits);
+            // No sync looks at a finished Job: the queue of orphans takes the finalizer.
+            let finished = job.finished();
+            job.pod(uid)
+                .into_iter()
+                .for_each(|p| p.finalizer &= !finished);
+            job.sweep();
+        }
+        _ => {
+            next.troubles -= u8::from(!event.helps() && !matches!(event, Event::Ended(..)));
+            let ignored = rules.spec.pod_failure_policy.is_some();
+            of_pod(setup.waits, ignored, job, event);
+        }
+    }
+    Ok(())
+}
+
+/// `ignored`: the podFailurePolicy counts no disruption.
+fn of_pod(recent: bool, ignored: bool, job: &mut Job, event: Event) {
+    let end = |job: &mut Job, uid: u8, code: u8| {
+        let Some(pod) = job.pod(uid) else { return };
+        pod.phase = if code == 0 {
+            Phase::Succeeded
+        } else {
+            Phase::Failed
+        };
+        (pod.exit_code, pod.recent) = (code, recent);
+        job.sweep();
+    };
+    match event {
+        Event::Ready(_, uid) => job
+            .pod(uid)
+            .into_iter()
+            .for_each(|p| p.phase = Phase::Ready),
+        Event::Succeeds(_, uid) => end(job, uid, 0),
+        Event::Ended(_, uid, well) => end(job, uid, if well { 0 } else { KILLED }),
+        Event::Fails(_, uid, code) => {
+            job.lose(uid);
+            end(job, uid, code);
+        }
+        Event::Restarts(_, uid) => job.pod(uid).into_iter().for_each(|p| {
+            p.restarts += 1;
+            p.phase = Phase::Waiting;
+        }),
+        Event::UserDeletesPod(_, uid) => {
+            job.lose(uid);
+            job.delete_pod(uid, recent);
+        }
+        Event::Evicted(_, uid) => {
+            job.pod(uid).into_iter().for_each(|p| p.disrupted = true);
+            if !ignored {
+                job.lose(uid);
+            }
+            job.delete_pod(uid, recent);
+        }
+        _ => {}
+    }
+}
+
+fn waited(job: &mut Job) {
+    let old = |b: &mut Backoff| b.1 = b.1.map(|_| false);
+    old(&mut job.desk.backoff);
+    job.desk.sync.iter_mut().for_each(|s| old(&mut s.backoff));
+    let cached = job.desk.pods.iter_mut().flatten();
+    job.pods
+        .iter_mut()
+        .chain(cached)
+        .for_each(|p| p.recent = false);
+    job.desk.queued |= std::mem::take(&mut job.desk.timer);
+}

@@ -1,0 +1,46 @@
+//! Where a helpful world comes to rest: at an end, suspended, or in a dead end that has a name.
+//!
+//! Must never excuse a dead end that the reference does not know.
+
+use super::setups::Setup;
+use super::world::*;
+use jobset_sim::spec::StartupPolicyOrder;
+
+/// Nothing that helps changes this state any more. The name of the dead end; `None`: the JobSet rests.
+pub fn rest(setup: &Setup, state: &State) -> Result<Option<&'static str>, String> {
+    let finished = state.js.status.terminal_state.is_some();
+    for (slot, job) in state.jobs.iter().enumerate() {
+        let Some(job) = job else { continue };
+        let kept = !job.finished() && setup.rules(slot).spec.backoff_limit_per_index.is_some();
+        let tracked = |p: &Pod| p.terminal() && p.finalizer && !kept;
+        if job.pods.iter().any(tracked) || job.object.deleting {
+            return Err(format!("finalizers are left: {state:?}"));
+        }
+    }
+    let mut jobs = state.jobs.iter().flatten();
+    if finished {
+        let ended = |j: &Job| j.finished() && j.pods.iter().all(Pod::terminal);
+        return match jobs.all(ended) {
+            true => Ok(None),
+            false => Err(format!("the JobSet is finished, a Job is not: {state:?}")),
+        };
+    }
+    if state.js.suspended {
+        let failed = |j: &Job| j.object.status.failed_for.is_some();
+        if state.jobs.iter().flatten().any(failed) {
+            return Err(format!("a failed Job is not heeded: {state:?}"));
+        }
+        let still =
+            |j: &Job| j.finished() || j.object.suspended && j.pods.iter().all(Pod::terminal);
+        return match jobs.all(still) {
+            true => Ok(None),
+            false => Err(format!("the JobSet is suspended, a Job is not: {state:?}")),
+        };
+    }
+    let in_order = setup.base.jobset.spec.startup_order == StartupPolicyOrder::InOrder;
+    let waits = |j: &Job| j.object.suspended && j.object.status.succeeded != 0 && !j.finished();
+    if in_order && jobs.any(waits) {
+        return Ok(Some("SU-3: InOrder resumes no Job that counts as started"));
+    }
+    Err(format!("an unknown dead end: {state:?}"))
+}

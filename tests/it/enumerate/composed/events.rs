@@ -1,0 +1,138 @@
+//! Everything that may happen next in a state, what helps before what hurts.
+//!
+//! Must never choose: the enumeration tries every event in every order.
+
+use super::setups::{Faults, Setup};
+use super::world::*;
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Event {
+    JobSetSeen,
+    JobsSeen,
+    /// The Job controller's caches catch up.
+    JobSeen(usize),
+    PodsSeen(usize),
+    /// The next write of the sync at hand.
+    Goes(usize, Step),
+    Sync(usize),
+    Pass,
+    /// The containers of a pod under deletion end: well or not.
+    Ended(usize, u8, bool),
+    /// The garbage collector deletes a pod of a Job under deletion; takes the Job's finalizer off.
+    Collected(usize, u8),
+    Freed(usize),
+    /// Back-off is over; activeDeadlineSeconds are.
+    Waited(usize),
+    Overdue(usize),
+    Ready(usize, u8),
+    Succeeds(usize, u8),
+    /// With this exit code.
+    Fails(usize, u8, u8),
+    /// A container of it starts again (restartPolicy OnFailure).
+    Restarts(usize, u8),
+    UserDeletesPod(usize, u8),
+    Evicted(usize, u8),
+    UserDeletesJob(usize),
+    Suspend,
+    Resume,
+}
+
+impl Event {
+    /// Whether a helpful world would do it; the order of `possible` says what it does first.
+    pub fn helps(self) -> bool {
+        use Event::*;
+        match self {
+            Overdue(_) | Fails(..) | Restarts(..) | UserDeletesPod(..) | Evicted(..) => false,
+            UserDeletesJob(_) | Suspend | Resume => false,
+            Ended(_, _, well) => !well,
+            _ => true,
+        }
+    }
+}
+
+/// The events of a state; those that help first, in the order in which they help.
+pub fn possible(setup: &Setup, state: &State) -> Vec<Event> {
+    let mut events = Vec::new();
+    events.extend(state.seen_js.is_some().then_some(Event::JobSetSeen));
+    events.extend(state.seen_jobs.is_some().then_some(Event::JobsSeen));
+    let jobs = || {
+        let jobs = state.jobs.iter().enumerate();
+        jobs.filter_map(|(slot, job)| Some((slot, job.as_ref()?)))
+    };
+    for (slot, job) in jobs() {
+        let desk = &job.desk;
+        events.extend(desk.object.is_some().then_some(Event::JobSeen(slot)));
+        events.extend(desk.pods.is_some().then_some(Event::PodsSeen(slot)));
+        events.extend(desk.sync.map(|s| Event::Goes(slot, s.step)));
+    }
+    // StaleControllerConsistencyJob (1.36): no sync before the caches show the controller's own writes.
+    let waits =
+        |desk: &Desk| desk.sync.is_some() || setup.consistent() && desk.wrote != (false, false);
+    let queued = jobs().filter(|(_, j)| j.desk.queued && !waits(&j.desk));
+    events.extend(queued.map(|(slot, _)| Event::Sync(slot)));
+    events.push(Event::Pass);
+    jobs().for_each(|(slot, job)| leaving(slot, job, &mut events));
+    jobs().for_each(|(slot, job)| waiting(setup, slot, job, &mut events));
+    let pods = || jobs().flat_map(|(slot, job)| job.pods.iter().map(move |p| (slot, p)));
+    for (slot, pod) in pods().filter(|(_, p)| p.active()) {
+        events.extend((pod.phase == Phase::Waiting).then_some(Event::Ready(slot, pod.uid)));
+    }
+    for (slot, pod) in pods().filter(|(_, p)| p.active()) {
+        events.extend((pod.phase == Phase::Ready).then_some(Event::Succeeds(slot, pod.uid)));
+    }
+    if state.js.status.terminal_state.is_none() {
+        hurting(setup, state, &mut events);
+    }
+    events
+}
+
+/// What deletion does.
+fn leaving(slot: usize, job: &Job, events: &mut Vec<Event>) {
+    for pod in job.pods.iter().filter(|p| p.deleting && !p.terminal()) {
+        events.push(Event::Ended(slot, pod.uid, false));
+        events.push(Event::Ended(slot, pod.uid, true));
+    }
+    if job.object.deleting {
+        let left = job.pods.iter().filter(|p| !p.deleting);
+        events.extend(left.map(|p| Event::Collected(slot, p.uid)));
+        events.extend(job.pods.is_empty().then_some(Event::Freed(slot)));
+    }
+}
+
+/// What time does.
+fn waiting(setup: &Setup, slot: usize, job: &Job, events: &mut Vec<Event>) {
+    let recent = job.pods.iter().any(|p| p.recent) || job.desk.backoff.1 == Some(true);
+    events.extend((recent && !job.finished()).then_some(Event::Waited(slot)));
+    let deadline = setup.rules(slot).spec.active_deadline_seconds.is_some();
+    let running = job.object.status.started && !job.object.suspended && !job.finished();
+    events.extend((deadline && running && !job.overdue).then_some(Event::Overdue(slot)));
+}
+
+fn hurting(setup: &Setup, state: &State, events: &mut Vec<Event>) {
+    if state.switches > 0 {
+        events.push(match state.js.suspended {
+            false => Event::Suspend,
+            true => Event::Resume,
+        });
+    }
+    if state.troubles == 0 {
+        return;
+    }
+    let Faults {
+        codes,
+        restarts,
+        deleted,
+        evicted,
+        job_deleted,
+    } = setup.faults;
+    for (slot, job) in state.jobs.iter().enumerate() {
+        let Some(job) = job else { continue };
+        for p in job.pods.iter().filter(|p| p.active()) {
+            events.extend(codes.iter().map(|code| Event::Fails(slot, p.uid, *code)));
+            events.extend(restarts.then_some(Event::Restarts(slot, p.uid)));
+            events.extend(deleted.then_some(Event::UserDeletesPod(slot, p.uid)));
+            events.extend(evicted.then_some(Event::Evicted(slot, p.uid)));
+        }
+        events.extend(job_deleted.then_some(Event::UserDeletesJob(slot)));
+    }
+}

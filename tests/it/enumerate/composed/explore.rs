@@ -1,0 +1,118 @@
+//! Visits every state that can be reached from a start, holds it against the promises, and follows from each of them
+//! what a helpful world does to where it rests.
+//!
+//! Must never leave a state out: what is listed in `setups.rs` is finite and played to its end.
+
+use super::after::after;
+use super::events::{Event, possible};
+use super::setups::Setup;
+use super::world::State;
+use super::{ends, promises};
+use jobset_sim::policy::Plan;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+#[derive(Default)]
+pub struct Seen {
+    pub states: usize,
+    pub dead_ends: BTreeSet<&'static str>,
+    pub finished: BTreeSet<&'static str>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Node {
+    /// Where it came from.
+    from: Option<(u64, Event)>,
+    /// Where a helpful world goes from it, if it goes on.
+    helped: Option<(u64, Event)>,
+}
+
+struct Walk<'s> {
+    setup: &'s Setup,
+    known: BTreeMap<u64, Node>,
+    left: VecDeque<(u64, State)>,
+    plan: Plan,
+    seen: Seen,
+}
+
+/// Visits everything that can be reached. Panics with the way to a state that breaks a promise.
+pub fn explore(setup: &Setup) -> Seen {
+    let start = setup.start();
+    let key = start.key(setup.jobset_lags);
+    let mut walk = Walk {
+        setup,
+        known: BTreeMap::from([(key, Node::default())]),
+        left: VecDeque::from([(key, start)]),
+        plan: Plan::default(),
+        seen: Seen::default(),
+    };
+    while let Some((key, state)) = walk.left.pop_front() {
+        let visited = walk.visit(key, &state);
+        visited.unwrap_or_else(|e| panic!("{}: {e}\n{}", setup.name, walk.way(key)));
+    }
+    walk.helps_end();
+    walk.seen.states = walk.known.len();
+    walk.seen
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, key: u64, state: &State) -> Result<(), String> {
+        promises::in_a_state(self.setup, state)?;
+        let mut helped = None;
+        for event in possible(self.setup, state) {
+            let next = after(self.setup, state, event, &mut self.plan);
+            let next =
+                next.and_then(|next| promises::in_a_step(self.setup, state, &next).map(|()| next));
+            let next = next.map_err(|e| format!("{e}, at {event:?}"))?;
+            let to = next.key(self.setup.jobset_lags);
+            if helped.is_none() && to != key && event.helps() {
+                helped = Some((to, event));
+            }
+            self.known.entry(to).or_insert_with(|| {
+                self.left.push_back((to, next));
+                let from = Some((key, event));
+                Node { from, helped: None }
+            });
+        }
+        if helped.is_none() {
+            let end = crate::enumerate::promises::end(&state.js.status);
+            self.seen.finished.extend(end);
+            self.seen.dead_ends.extend(ends::rest(self.setup, state)?);
+        }
+        self.known
+            .entry(key)
+            .and_modify(|node| node.helped = helped);
+        Ok(())
+    }
+
+    /// Help that goes round in a circle comes to no end.
+    fn helps_end(&self) {
+        let mut good: BTreeSet<u64> = BTreeSet::new();
+        for &start in self.known.keys() {
+            let (mut path, mut events, mut at) = (BTreeSet::new(), Vec::new(), start);
+            while let Some((to, event)) = self.known[&at].helped.filter(|_| !good.contains(&at)) {
+                if !path.insert(at) {
+                    let way = self.way(start);
+                    panic!(
+                        "{}: goes on for ever\n{way}, then {events:?}",
+                        self.setup.name
+                    );
+                }
+                events.push(event);
+                at = to;
+            }
+            good.extend(path);
+            good.insert(at);
+        }
+    }
+
+    /// The events that lead to a state.
+    fn way(&self, mut key: u64) -> String {
+        let mut events = Vec::new();
+        while let Some((from, event)) = self.known[&key].from {
+            events.push(format!("{event:?}"));
+            key = from;
+        }
+        events.reverse();
+        events.join(", ")
+    }
+}

@@ -1,0 +1,125 @@
+//! Promises about Jobs and their pods, in a state and from one to the next.
+//!
+//! Must never ask `policy`: what is promised is said here in other words.
+
+use super::setups::Setup;
+use super::world::*;
+use super::{idle, writes};
+use crate::enumerate::promises as of_jobsets;
+
+/// What must hold in every state.
+pub fn in_a_state(setup: &Setup, state: &State) -> Result<(), String> {
+    of_jobsets::in_a_state(&setup.base.jobset, &state.js.status)?;
+    for (slot, job) in state.jobs.iter().enumerate() {
+        let Some(job) = job else { continue };
+        let broken = conditions(setup, slot, job).or(counters(setup, slot, job));
+        let broken = broken
+            .or(pods(setup, slot, job))
+            .or(idle::check(setup, slot, job));
+        if let Some(broken) = broken {
+            return Err(format!("Job {slot}: {broken}: {job:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn conditions(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
+    let s = &job.object.status;
+    let delays = setup.rules(slot).version.delays_terminal_condition();
+    let ended = job.pods.iter().all(Pod::terminal);
+    let broken = [
+        (
+            s.failed_for.is_some() && s.complete_for.is_some(),
+            "Complete and Failed",
+        ),
+        (
+            s.failure_target.is_some() && s.success_criteria_met.is_some(),
+            "FailureTarget and SuccessCriteriaMet",
+        ),
+        (
+            delays && s.failed_for.is_some() && s.failed_for != s.failure_target,
+            "Failed for another reason than FailureTarget's",
+        ),
+        (
+            delays && s.complete_for.is_some() && s.complete_for != s.success_criteria_met,
+            "Complete for another reason than SuccessCriteriaMet's",
+        ),
+        (
+            delays && s.finished() && !ended,
+            "finished before a pod of it has ended",
+        ),
+    ];
+    broken
+        .into_iter()
+        .find_map(|(broken, what)| broken.then_some(what))
+}
+
+fn counters(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
+    let s = &job.object.status;
+    let spec = setup.rules(slot).spec;
+    let decided = s.failure_target.or(s.success_criteria_met).is_some() || s.finished();
+    // With a cache that lags behind FailureTarget may come a sync later; before 1.31 Failed comes last and alone.
+    let delays = setup.rules(slot).version.delays_terminal_condition();
+    let open = !decided && delays && !setup.job_lags;
+    let passed = |n: u32, limit: i32| i64::from(n) > i64::from(limit);
+    let failed_indexes = s.failed_indexes.count_ones();
+    let max = spec.max_failed_indexes;
+    let limit = spec.backoff_limit_per_index.unwrap_or(i32::MAX);
+    let per_index = job
+        .pods
+        .iter()
+        .any(|p| passed(u32::from(p.failures.0), limit));
+    let completions = u32::from(setup.rules(slot).completions());
+    // Kubernetes' own: a pod that was deleted may end well while the one that replaces it fails for good.
+    let twice = !setup.faults.deleted && s.succeeded & s.failed_indexes != 0;
+    let broken = [
+        (
+            s.succeeded.count_ones() > completions,
+            "more successes than completions",
+        ),
+        (twice, "an index both succeeded and failed"),
+        (
+            s.failures() > u32::from(job.lost.0),
+            "a failure is counted twice",
+        ),
+        (
+            open && passed(s.failures(), spec.backoff_limit()),
+            "goes on beyond backoffLimit",
+        ),
+        (
+            open && max.is_some_and(|max| passed(failed_indexes, max)),
+            "goes on beyond maxFailedIndexes",
+        ),
+        (per_index, "an index is tried beyond backoffLimitPerIndex"),
+    ];
+    broken
+        .into_iter()
+        .find_map(|(broken, what)| broken.then_some(what))
+}
+
+fn pods(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
+    let active = || job.pods.iter().filter(|p| p.active());
+    let twin = active().any(|p| active().any(|q| q.uid != p.uid && q.index == p.index));
+    let many = active().count() as u32 > setup.rules(slot).spec.parallelism();
+    let broken = [
+        (twin, "two active pods of one index"),
+        (many, "more active pods than parallelism"),
+    ];
+    broken
+        .into_iter()
+        .find_map(|(broken, what)| broken.then_some(what))
+}
+
+/// What must hold from one state to the next.
+pub fn in_a_step(setup: &Setup, before: &State, after: &State) -> Result<(), String> {
+    of_jobsets::in_a_step(setup.base.gates, &before.js.status, &after.js.status)?;
+    for (slot, (old, new)) in before.jobs.iter().zip(&after.jobs).enumerate() {
+        let (Some(old), Some(new)) = (old, new) else {
+            continue;
+        };
+        if let Some(broken) = writes::created(setup, slot, old, new) {
+            return Err(format!("Job {slot}: {broken}: {old:?}, then {new:?}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! The template of a Job and what `policy` says of single pods of it.
+//!
+//! Must never count: `count.rs` does.
+
+use super::world::{Phase, Pod};
+use crate::policy::notation::seconds;
+use jobset_sim::base::Time;
+use jobset_sim::policy::pod_failure::{self, FailedPodView, Verdict};
+use jobset_sim::policy::{job, job_success, per_index};
+use jobset_sim::spec::*;
+
+pub fn now() -> Time {
+    seconds(10_000.0)
+}
+
+/// When something ended or began: just now or long ago.
+pub fn time(recent: bool) -> Time {
+    if recent { now() } else { seconds(0.0) }
+}
+
+/// The template of a Job and the rules of its Kubernetes version.
+#[derive(Copy, Clone)]
+pub struct Rules<'a> {
+    pub spec: &'a JobSpec,
+    pub version: Version,
+}
+
+impl Rules<'_> {
+    pub fn completions(&self) -> u8 {
+        self.spec.completions().unwrap_or(0) as u8
+    }
+
+    /// isPodFailed: phase Failed, or deleted before it could fail, unless only failed pods are replaced.
+    pub fn failed(&self, pod: &Pod) -> bool {
+        let only_failed = self.spec.pod_replacement_policy() == PodReplacementPolicy::Failed;
+        pod.phase == Phase::Failed || !only_failed && pod.deleting && pod.phase != Phase::Succeeded
+    }
+
+    pub fn verdict(&self, pod: &Pod) -> Verdict {
+        let rules = self.spec.pod_failure_policy.as_deref();
+        rules.map_or(Verdict::default(), |rules| {
+            with_view(pod, |v| pod_failure::verdict(rules, v))
+        })
+    }
+
+    /// The message of the first failed pod that FailJob matches, for a pod without a name.
+    pub fn fail_job(&self, pods: &[Pod]) -> Option<String> {
+        let rules = self.spec.pod_failure_policy.as_ref()?;
+        pods.iter().filter(|p| self.failed(p)).find_map(|p| {
+            with_view(p, |view| {
+                let (rule, action, by) = pod_failure::matching_rule(rules, view)?;
+                let fails = action == PodFailurePolicyAction::FailJob;
+                fails.then(|| pod_failure::fail_job_message("ns", "pod", by, rule))
+            })
+        })
+    }
+}
+
+fn with_view<T>(pod: &Pod, ask: impl FnOnce(&FailedPodView<'_>) -> T) -> T {
+    let code = [("main", i32::from(pod.exit_code))];
+    let ended = usize::from(pod.terminal());
+    ask(&FailedPodView {
+        exit_codes: &code[..ended],
+        disruption_target: pod.disrupted,
+    })
+}
+
+/// The message behind a reason that is stored.
+pub fn message(reason: &str) -> &'static str {
+    let known = [
+        job::BACKOFF_LIMIT_EXCEEDED,
+        job::DEADLINE_EXCEEDED,
+        job::COMPLETIONS_REACHED,
+        per_index::MAX_FAILED_INDEXES_EXCEEDED,
+        per_index::FAILED_INDEXES,
+        (job_success::SUCCESS_POLICY, "Matched rules at index 0"),
+    ];
+    let known = known.into_iter().find(|(r, _)| *r == reason);
+    known.map_or("a pod failed", |(_, message)| message)
+}

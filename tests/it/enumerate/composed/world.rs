@@ -1,0 +1,156 @@
+//! The states of the composed enumeration: one JobSet, its Jobs as they are stored, their pods, and what the caches of
+//! both controllers hold. Without names; of time only whether something was long ago.
+//!
+//! Must never know an order of events; `events.rs` lists what may happen next.
+
+pub use super::objects::*;
+use crate::enumerate::world::{Js, hash_js};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Job {
+    pub attempt: u32,
+    pub own: u32,
+    pub object: Object,
+    pub pods: Vec<Pod>,
+    pub desk: Desk,
+    /// activeDeadlineSeconds are over.
+    pub overdue: bool,
+    /// Tracked pods that have failed or were deleted before their end: how many, and those that are still there.
+    pub lost: (u8, Uids),
+}
+
+impl Job {
+    pub fn new(attempt: u32, own: u32, suspended: bool) -> Job {
+        Job {
+            attempt,
+            own,
+            object: Object {
+                suspended,
+                ..Object::default()
+            },
+            pods: Vec::new(),
+            desk: Desk::default(),
+            overdue: false,
+            lost: (0, 0),
+        }
+    }
+
+    pub fn pod(&mut self, uid: u8) -> Option<&mut Pod> {
+        self.pods.iter_mut().find(|p| p.uid == uid)
+    }
+
+    pub fn finished(&self) -> bool {
+        self.object.status.finished()
+    }
+
+    /// What the Job controller's caches show.
+    pub fn cached(&self) -> (&Object, &[Pod]) {
+        let object = self.desk.object.as_ref().unwrap_or(&self.object);
+        (object, self.desk.pods.as_deref().unwrap_or(&self.pods))
+    }
+
+    /// A number for a new pod.
+    pub fn free_uid(&self) -> u8 {
+        let desk = &self.desk;
+        let mut used = self.object.status.uncounted | desk.off;
+        used |= desk.object.map_or(0, |o| o.status.uncounted);
+        used |= desk
+            .sync
+            .map_or(0, |s| s.status.uncounted | s.finalize | s.tracked);
+        let known = self.pods.iter().chain(desk.pods.iter().flatten());
+        known.for_each(|p| used |= 1 << p.uid);
+        used.trailing_ones() as u8
+    }
+
+    /// A pod may count as a failure from here on.
+    pub fn lose(&mut self, uid: u8) {
+        let tracked = self.pod(uid).is_some_and(|p| p.finalizer);
+        if tracked && self.lost.1 & 1 << uid == 0 {
+            self.lost = (self.lost.0 + 1, self.lost.1 | 1 << uid);
+        }
+    }
+
+    /// DELETE of a pod, by whomever.
+    pub fn delete_pod(&mut self, uid: u8, recent: bool) {
+        let Some(pod) = self.pod(uid) else { return };
+        pod.recent |= recent && pod.active();
+        pod.deleting = true;
+        self.sweep();
+    }
+
+    /// Objects leave once they are deleting, ended and without a finalizer.
+    pub fn sweep(&mut self) {
+        self.pods
+            .retain(|p| !p.deleting || !p.terminal() || p.finalizer);
+        self.lost.1 &= self.pods.iter().fold(0, |all, p| all | 1 << p.uid);
+    }
+}
+
+/// A Job as the JobSet controller's cache shows it.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Seen {
+    pub attempt: u32,
+    pub own: u32,
+    pub deleting: bool,
+    pub suspended: bool,
+    pub active: u8,
+    pub ready: u8,
+    pub succeeded: u8,
+    /// Failed (true) or Complete, and why.
+    pub end: Option<(bool, &'static str)>,
+    /// Only in a cache that lags behind: the Job has been written since.
+    pub behind: bool,
+}
+
+impl Seen {
+    pub fn of(job: &Job) -> Seen {
+        let s = &job.object.status;
+        let failed = s.failed_for.map(|why| (true, why));
+        Seen {
+            attempt: job.attempt,
+            own: job.own,
+            deleting: job.object.deleting,
+            suspended: job.object.suspended,
+            active: s.active,
+            ready: s.ready,
+            succeeded: s.succeeded.count_ones() as u8,
+            end: s.complete_for.map(|why| (false, why)).or(failed),
+            behind: false,
+        }
+    }
+}
+
+/// One slot per (replicatedJob, index), in spec order.
+#[derive(Clone, PartialEq, Debug)]
+pub struct State {
+    pub js: Rc<Js>,
+    pub jobs: Vec<Option<Job>>,
+    /// What the JobSet controller's cache still holds, if it differs.
+    pub seen_js: Option<Rc<Js>>,
+    pub seen_jobs: Option<Vec<Option<Seen>>>,
+    /// Faults that may still come, and changes of the user's mind.
+    pub troubles: u8,
+    pub switches: u8,
+}
+
+impl State {
+    /// What every pass computes anew makes no state of its own, unless a write of it can be seen late.
+    pub fn key(&self, lags: bool) -> u64 {
+        let mut h = DefaultHasher::new();
+        hash_js(&self.js, &mut h, !lags);
+        self.seen_js.is_some().hash(&mut h);
+        self.seen_js
+            .iter()
+            .for_each(|js| hash_js(js, &mut h, !lags));
+        (&self.jobs, &self.seen_jobs).hash(&mut h);
+        (self.troubles, self.switches).hash(&mut h);
+        h.finish()
+    }
+
+    pub fn jobs_now(&self) -> Vec<Option<Seen>> {
+        let jobs = self.jobs.iter();
+        jobs.map(|j| j.as_ref().map(Seen::of)).collect()
+    }
+}

@@ -1,0 +1,91 @@
+//! Promises about single writes of the Job controller: a status, a new pod.
+//!
+//! Must never ask `policy`: what is promised is said here in other words.
+
+use super::rules::Rules;
+use super::setups::Setup;
+use super::world::*;
+
+/// What must hold for every write of a status.
+pub fn status(rules: Rules<'_>, job: &Job, new: &Status) -> Result<(), String> {
+    let old = &job.object.status;
+    let delays = rules.version.delays_terminal_condition();
+    let target = new.failure_target.filter(|_| old.failure_target.is_none());
+    let restarts: u32 = job.pods.iter().map(|p| u32::from(p.restarts)).sum();
+    let limit = i64::from(rules.spec.backoff_limit());
+    let passed = i64::from(new.failures()) > limit || i64::from(restarts) >= limit.max(1);
+    let too_early = target == Some("BackoffLimitExceeded") && !passed;
+    let stays = |old: Option<&str>, new: Option<&str>| old.is_none() || old == new;
+    let final_ = stays(old.failure_target, new.failure_target)
+        && stays(old.success_criteria_met, new.success_criteria_met)
+        && stays(old.failed_for, new.failed_for)
+        && stays(old.complete_for, new.complete_for);
+    let failed_now = new.failed_for.is_some() && old.failed_for.is_none();
+    let completed_now = new.complete_for.is_some() && old.complete_for.is_none();
+    let broken = [
+        (new.failed < old.failed, "status.failed decreased"),
+        (new.failures() < old.failures(), "a failure was forgotten"),
+        (
+            old.succeeded & !new.succeeded != 0,
+            "a success was forgotten",
+        ),
+        (
+            old.failed_indexes & !new.failed_indexes != 0,
+            "a failed index was forgotten",
+        ),
+        (too_early, "fails before its backoffLimit"),
+        (!final_, "a final condition changed"),
+        (old.finished(), "the status of a finished Job is written"),
+        (
+            delays && failed_now && old.failure_target.is_none(),
+            "Failed without FailureTarget before it",
+        ),
+        (
+            delays && completed_now && old.success_criteria_met.is_none(),
+            "Complete without SuccessCriteriaMet before it",
+        ),
+    ];
+    let broken = broken
+        .into_iter()
+        .find_map(|(broken, what)| broken.then_some(what));
+    broken.map_or(Ok(()), |what| Err(format!("{what}: {old:?}, then {new:?}")))
+}
+
+/// A pod is created only for a Job that wants one; with a cache that lags behind a sync cannot know.
+pub fn created(setup: &Setup, slot: usize, old: &Job, new: &Job) -> Option<&'static str> {
+    let fresh = || {
+        new.pods
+            .iter()
+            .filter(|p| old.pods.iter().all(|q| q.uid != p.uid))
+    };
+    if setup.job_lags || fresh().next().is_none() {
+        return None;
+    }
+    let s = &old.object.status;
+    let spec = setup.rules(slot).spec;
+    let decided = s.failure_target.or(s.success_criteria_met).is_some() || s.finished();
+    let unwanted = old.object.deleting || old.object.suspended || decided;
+    let beyond = i64::from(s.failures()) > i64::from(spec.backoff_limit());
+    let recent = |p: &Pod| p.recent && (p.phase == Phase::Failed || p.deleting);
+    let waits = |index: u8| old.pods.iter().any(|p| recent(p) && p.index == index);
+    // Any success forgets the failures of the whole Job, none those of an index that counts for itself.
+    let success = s.succeeded != 0 || old.pods.iter().any(|p| p.phase == Phase::Succeeded);
+    let forgotten = success && spec.backoff_limit_per_index.is_none();
+    let too_early = fresh().any(|p| waits(p.index)) && !forgotten;
+    let done = fresh().any(|p| (s.succeeded | s.failed_indexes) & 1 << p.index != 0);
+    let broken = [
+        (
+            unwanted,
+            "a pod is created for a Job that ends, is suspended or is deleted",
+        ),
+        (beyond, "a pod is created beyond backoffLimit"),
+        (
+            too_early,
+            "a pod is created before the back-off of its index is over",
+        ),
+        (done, "a pod is created for an index that is decided"),
+    ];
+    broken
+        .into_iter()
+        .find_map(|(broken, what)| broken.then_some(what))
+}

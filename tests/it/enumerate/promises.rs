@@ -1,0 +1,78 @@
+//! Promises about the status of a JobSet, in a state and from one to the next, whatever is below it.
+//!
+//! Must never ask why a status is as it is.
+
+use jobset_sim::policy::{JobSetStatus, TerminalState};
+use jobset_sim::spec::{FeatureGates, JobSet};
+
+pub fn max_restarts(jobset: &JobSet) -> u32 {
+    let policy = jobset.spec.failure_policy.as_ref();
+    policy.map_or(0, |p| p.max_restarts.max(0) as u32)
+}
+
+/// Restarts that count towards maxRestarts.
+pub fn counted(status: &JobSetStatus) -> u32 {
+    let of_jobs = status.replicated_jobs.iter();
+    let of_jobs = of_jobs.flat_map(|s| &s.job_restarts_count_towards_max);
+    status.restarts_count_towards_max + of_jobs.sum::<u32>()
+}
+
+/// Restarts of the JobSet and of single Jobs.
+pub fn restarts(status: &JobSetStatus) -> u32 {
+    let own = status.replicated_jobs.iter().flat_map(|r| &r.job_restarts);
+    status.restarts + own.sum::<u32>()
+}
+
+fn is_true(status: &JobSetStatus, kind: &str) -> bool {
+    let mut all = status.conditions.iter();
+    all.any(|c| c.status && c.kind.as_str() == kind)
+}
+
+/// Which end the conditions tell.
+pub fn end(status: &JobSetStatus) -> Option<&'static str> {
+    let ends = ["Completed", "Failed"];
+    ends.into_iter().find(|kind| is_true(status, kind))
+}
+
+/// What must hold in every state.
+pub fn in_a_state(jobset: &JobSet, status: &JobSetStatus) -> Result<(), String> {
+    let max = max_restarts(jobset);
+    if counted(status) > max {
+        return Err(format!("{} counted restarts of {max}", counted(status)));
+    }
+    let (completed, failed) = (is_true(status, "Completed"), is_true(status, "Failed"));
+    let agree = match status.terminal_state {
+        None => !completed && !failed,
+        Some(TerminalState::Completed) => completed && !failed,
+        Some(TerminalState::Failed) => failed && !completed,
+    };
+    if !agree {
+        return Err(format!("terminalState and conditions differ: {status:?}"));
+    }
+    if is_true(status, "StartupPolicyInProgress") && is_true(status, "StartupPolicyCompleted") {
+        return Err("starting and started at once".to_string());
+    }
+    Ok(())
+}
+
+/// What must hold from one state to the next: ends are final, counters only grow, one restart at a time.
+pub fn in_a_step(
+    gates: FeatureGates,
+    old: &JobSetStatus,
+    new: &JobSetStatus,
+) -> Result<(), String> {
+    if old.terminal_state.is_some() && old.terminal_state != new.terminal_state {
+        return Err("a terminal state changed".to_string());
+    }
+    let grown = restarts(new).checked_sub(restarts(old));
+    if grown.is_none_or(|n| n > 1) && gates.restart_job {
+        return Err("a counter shrank, or one pass counted twice".to_string());
+    }
+    if new.previous_in_place_restart_attempt < old.previous_in_place_restart_attempt {
+        return Err("previousInPlaceRestartAttempt decreased".to_string());
+    }
+    if new.current_in_place_restart_attempt < old.current_in_place_restart_attempt {
+        return Err("currentInPlaceRestartAttempt decreased".to_string());
+    }
+    Ok(())
+}
