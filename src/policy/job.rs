@@ -175,8 +175,10 @@ fn manage(view: &JobSyncView<'_>, plan: &mut JobPlan) {
 /// 1.7: indexes that are neither active nor decided; a failed index is not tried again.
 fn free_indexes(view: &JobSyncView<'_>, terminating: u32) -> u32 {
     match (view.spec.completion_mode, view.spec.completions()) {
-        (CompletionMode::Indexed, Some(completions)) => completions
-            .saturating_sub(view.succeeded + view.failed_indexes + view.active + terminating),
+        (CompletionMode::Indexed, Some(completions)) => {
+            let decided = view.succeeded + view.failed_indexes - view.failed_and_succeeded;
+            completions.saturating_sub(decided + view.active + terminating)
+        }
         _ => u32::MAX,
     }
 }

@@ -150,6 +150,8 @@ pub struct JobSyncView<'a> {
     pub container_restarts: u32,
     /// Indexes beyond backoffLimitPerIndex or hit by FailIndex.
     pub failed_indexes: u32,
+    /// Of those, indexes that succeeded too: a pod that a user deleted exits 0 after its replacement has failed.
+    pub failed_and_succeeded: u32,
     /// Message of the first podFailurePolicy FailJob match.
     pub fail_job_message: Option<&'a str>,
     pub expectations_satisfied: bool,

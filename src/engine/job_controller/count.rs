@@ -188,6 +188,15 @@ impl<'a> Sight<'a> {
         }
     }
 
+    fn failed_and_succeeded(&self, c: &Computed) -> u32 {
+        let succeeded = |index: &&u32| {
+            let ends = c.ended.iter();
+            self.row.succeeded.binary_search(*index).is_ok()
+                || ends.filter(|e| e.succeeded).any(|e| e.index == **index)
+        };
+        c.failed_indexes.iter().filter(succeeded).count() as u32
+    }
+
     pub fn view(&self, now: Time, version: Version, c: &'a Computed) -> JobSyncView<'a> {
         let j = &self.store.jobs[self.job.ix()];
         let stored = |kind| {
@@ -211,6 +220,7 @@ impl<'a> Sight<'a> {
             failed: c.failed,
             container_restarts: j.live.container_restarts,
             failed_indexes: c.failed_indexes.len() as u32,
+            failed_and_succeeded: self.failed_and_succeeded(c),
             fail_job_message: c.fail_job_message.as_deref(),
             expectations_satisfied: self.row.expected == 0,
             backoff: c.backoff,

@@ -24,6 +24,8 @@ struct Case {
     container_restarts: u32,
     #[serde(default)]
     failed_indexes: u32,
+    #[serde(default)]
+    failed_and_succeeded: u32,
     backoff_limit: Option<i32>,
     per_index: Option<i32>,
     max_failed_indexes: Option<i32>,
@@ -125,6 +127,7 @@ fn sync(case: &Case) -> JobPlan {
         failed: case.failed,
         container_restarts: case.container_restarts,
         failed_indexes: case.failed_indexes,
+        failed_and_succeeded: case.failed_and_succeeded,
         fail_job_message: case.fail_job_message.as_deref(),
         expectations_satisfied: !case.open_expectations,
         backoff: BackoffRecord {

@@ -126,6 +126,7 @@ impl Counted {
             failed: self.failed,
             container_restarts: self.active.iter().map(|p| u32::from(p.restarts)).sum(),
             failed_indexes: self.failed_indexes.count_ones(),
+            failed_and_succeeded: (self.failed_indexes & self.succeeded).count_ones(),
             fail_job_message: self.fail_job.as_deref(),
             expectations_satisfied: !job.desk.expects,
             backoff: self.backoff,
