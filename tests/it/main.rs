@@ -21,6 +21,7 @@ mod recordings;
 mod regressions;
 mod rooms;
 mod scale;
+mod stored;
 mod support;
 mod swarm;
 mod tickets;

@@ -4,10 +4,11 @@ use crate::checker::Checker;
 use crate::support;
 use jobset_sim::record::*;
 
-const POD: &str = "{name: w, image: \"x:1\", resources: {limits: {example.com/accelerator: 4}}}";
+pub const POD: &str =
+    "{name: w, image: \"x:1\", resources: {limits: {example.com/accelerator: 4}}}";
 
 /// One pool of `nodes`; everything else as given.
-fn play(nodes: u32, rest: &str, jobset: &str) -> (RunOutcome, Vec<Record>) {
+pub fn play(nodes: u32, rest: &str, jobset: &str) -> (RunOutcome, Vec<Record>) {
     let scenario = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: small}}\ntopology:\n  \
          apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: small}}\n  pools:\n    \
@@ -27,7 +28,7 @@ fn play(nodes: u32, rest: &str, jobset: &str) -> (RunOutcome, Vec<Record>) {
 }
 
 /// `replicas` Jobs of `pods` pods.
-fn workers(replicas: u32, pods: u32, job: &str, pod: &str) -> String {
+pub fn workers(replicas: u32, pods: u32, job: &str, pod: &str) -> String {
     format!(
         "    - name: w\n      replicas: {replicas}\n      template:\n        spec:\n          parallelism: {pods}\n          \
          completions: {pods}\n          {job}\n          template:\n            spec:\n              \
@@ -35,7 +36,7 @@ fn workers(replicas: u32, pods: u32, job: &str, pod: &str) -> String {
     )
 }
 
-fn count(records: &[Record], what: impl Fn(&Body) -> bool) -> usize {
+pub fn count(records: &[Record], what: impl Fn(&Body) -> bool) -> usize {
     records.iter().filter(|r| what(&r.body)).count()
 }
 

