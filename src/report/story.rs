@@ -38,7 +38,7 @@ pub fn story(out: &mut String, run: &RunView<'_>, style: &Style) {
     }
     let end = match run.outcome.end_reason {
         EndReason::AllJobSetsFinished => "the run ends: every JobSet has finished",
-        EndReason::Settled => "the run ends: every pod is ready again and nothing more is scripted",
+        EndReason::Settled => "the run ends: nothing is under way and nothing more is scripted",
         EndReason::Stuck => "the run ends: STUCK, nothing will ever change",
         EndReason::TimeLimit => "the run ends: time limit of the scenario",
     };

@@ -83,7 +83,7 @@ fn judge(setup: &Setup, state: &State, plan: &mut Plan, seen: &mut Seen) -> Resu
 }
 
 /// Explores all of them and says how much that was.
-fn explore_all(what: &str, setups: &[Setup]) -> Seen {
+fn explore_all<S>(what: &str, setups: &[S], explore: impl Fn(&S) -> Seen) -> Seen {
     let mut sum = Seen::default();
     for setup in setups {
         let seen = explore(setup);
@@ -106,7 +106,7 @@ fn everything() -> bool {
 
 #[test]
 fn every_order_of_events_over_small_jobsets_keeps_every_promise() {
-    let seen = explore_all("one and two Jobs", &recreate(2, everything()));
+    let seen = explore_all("one and two Jobs", &recreate(2, everything()), explore);
     assert_eq!(Vec::from_iter(seen.finished), ["Completed", "Failed"]);
     let known = ["SP-2: Any over targets without Jobs"];
     assert_eq!(Vec::from_iter(seen.dead_ends), known);
@@ -114,21 +114,21 @@ fn every_order_of_events_over_small_jobsets_keeps_every_promise() {
 
 #[test]
 fn every_order_of_events_over_three_jobs_keeps_every_promise() {
-    let seen = explore_all("three Jobs", &three_jobs());
+    let seen = explore_all("three Jobs", &three_jobs(), explore);
     assert_eq!(Vec::from_iter(seen.finished), ["Completed", "Failed"]);
     assert_eq!(Vec::from_iter(seen.dead_ends), [""; 0]);
 }
 
 #[test]
 fn a_cache_that_lags_behind_breaks_no_promise() {
-    let seen = explore_all("stale caches", &stale());
+    let seen = explore_all("stale caches", &stale(), explore);
     assert_eq!(Vec::from_iter(seen.finished), ["Completed", "Failed"]);
     assert_eq!(Vec::from_iter(seen.dead_ends), [""; 0]);
 }
 
 #[test]
 fn in_place_every_order_of_agents_and_passes_ends_or_has_a_name() {
-    let seen = explore_all("in place", &in_place());
+    let seen = explore_all("in place", &in_place(), explore);
     assert_eq!(Vec::from_iter(seen.finished), ["Completed", "Failed"]);
     let known = ["C-47: a pod that succeeded keeps its attempt"];
     assert_eq!(Vec::from_iter(seen.dead_ends), known);

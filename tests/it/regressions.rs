@@ -149,3 +149,27 @@ fn a_jobset_is_ready_again_although_a_succeeded_pod_was_deleted() {
     });
     assert_eq!(ready, 2);
 }
+
+/// A zone whose limiter stands still goes on when enough of its nodes are back, however late that is.
+#[test]
+fn a_zone_that_was_silent_for_hours_taints_the_last_silent_node_when_the_others_return() {
+    let jobs = workers(1, 4, "backoffLimit: 0", &format!("containers: [{POD}]"));
+    let lost =
+        |n: u32| format!("  - {{at: 100s, partitionNode: {{node: node-00{n}, alias: n{n}}}}}\n");
+    let back = |n: u32| format!("  - {{at: 6h, returnNode: {{alias: n{n}}}}}\n");
+    let faults = [lost(0), lost(1), lost(2), back(0), back(1)].concat();
+    let (_, records) = play(
+        4,
+        &format!("faults:\n{faults}stop: {{at: 12h}}"),
+        &format!("spec:\n  replicatedJobs:\n{jobs}"),
+    );
+    let no_execute = jobset_sim::spec::TaintEffect::NoExecute as u8;
+    let late = records.iter().filter(|r| r.at.seconds() > 6.0 * 3600.0);
+    let tainted = late.filter(|r| {
+        matches!(r.body, Body::NodeTaint { added: true, effect, node, .. }
+            if effect == no_execute && node == jobset_sim::base::NodeId(2))
+    });
+    let at: Vec<f64> = tainted.map(|r| r.at.seconds() - 6.0 * 3600.0).collect();
+    assert_eq!(at.len(), 1, "once: {at:?}");
+    assert!(at[0] <= 5.0, "at the monitor's next look: {at:?}");
+}

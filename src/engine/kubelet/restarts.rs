@@ -10,7 +10,7 @@ use crate::record::{About, Body, Waited};
 use crate::spec::{Kubelet, RealKubelet};
 use crate::store::flag;
 
-/// A container that ran longer than this is not crash looping.
+/// A container that ran longer than this is not crash looping (kubernetes.md 3.4).
 const CRASH_BACK_OFF_RESET: Duration = Duration::from_secs(600);
 
 impl Kubelets {

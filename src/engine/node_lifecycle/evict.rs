@@ -10,6 +10,7 @@ use crate::record::{About, Call, Deleter, Waited};
 use crate::spec::{Taint, TaintEffect, Toleration};
 use crate::store::flag;
 
+/// Admission plugin DefaultTolerationSeconds, of both taints (kubernetes.md 4.1).
 const DEFAULT_TOLERATION_S: u64 = 300;
 
 impl NodeLifecycle {

@@ -32,6 +32,8 @@ pub struct NodeLifecycle {
     watched: Vec<(NodeId, Mark)>,
     nodes: Vec<NodeMarks>,
     zones: Vec<Zone>,
+    /// Nodes whose turn for a NoExecute taint came while their zone's limiter stood still.
+    stopped: Vec<NodeId>,
     pods: Vec<PodMarks>,
     pub limiter_busy: BusyTimes,
     pub tainted: u64,
@@ -88,6 +90,7 @@ impl NodeLifecycle {
         self.watched.clear();
         self.nodes.clear();
         self.zones.clear();
+        self.stopped.clear();
         self.pods.clear();
         self.limiter_busy.clear();
         self.tainted = 0;
@@ -119,12 +122,12 @@ impl NodeLifecycle {
     fn node_changed(&mut self, ctx: &mut Ctx<'_>, node: NodeId, change: NodeChange) {
         match change {
             NodeChange::Created => {
-                self.node(node).taint_at = Time::NEVER;
+                self.leave_taint_queue(node);
                 self.count_node(ctx, node);
                 self.judge_pods_on(ctx, node);
             }
             NodeChange::Gone => {
-                self.node(node).taint_at = Time::NEVER;
+                self.leave_taint_queue(node);
                 self.watched.retain(|(n, _)| *n != node);
                 self.count_node(ctx, node);
             }

@@ -59,7 +59,7 @@ impl NodeLifecycle {
         if becomes_unknown {
             self.node_becomes_unknown(ctx, node);
         } else if recovers {
-            self.node(node).taint_at = Time::NEVER;
+            self.leave_taint_queue(node);
             apiserver::remove_taint(ctx, node, UNREACHABLE, None);
             apiserver::remove_taint(ctx, node, NOT_READY, None);
         }
@@ -83,7 +83,7 @@ impl NodeLifecycle {
         if !row.exists || row.unknown {
             return;
         }
-        self.node(node).taint_at = Time::NEVER;
+        self.leave_taint_queue(node);
         for key in [UNREACHABLE, NOT_READY] {
             apiserver::remove_taint(ctx, node, key, Some(TaintEffect::NoSchedule));
         }

@@ -10,10 +10,9 @@ use crate::engine::event::Event;
 use crate::record::{About, Waited};
 use crate::spec::TaintEffect;
 
+/// `--node-eviction-rate` 0.1 per second and `--secondary-node-eviction-rate` 0.01 (kubernetes.md 4.1).
 const TAINT_INTERVAL: Duration = Duration::from_secs(10);
 const SLOW_TAINT_INTERVAL: Duration = Duration::from_secs(100);
-/// Evictions that have stopped are asked for again so long after the last news.
-const PATIENCE: Duration = Duration::from_secs(900);
 
 impl NodeLifecycle {
     pub(super) fn queue_no_execute(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
@@ -24,6 +23,19 @@ impl NodeLifecycle {
         limiter.next = at + TAINT_INTERVAL;
         self.limiter_busy.add(ctx.now, at);
         self.give_taint_at(ctx, node, at);
+    }
+
+    pub(super) fn leave_taint_queue(&mut self, node: NodeId) {
+        self.node(node).taint_at = Time::NEVER;
+        self.stopped.retain(|n| *n != node);
+    }
+
+    /// Another number of silent nodes may set limiters going that stood still: the monitor decides that when it runs.
+    pub(super) fn ask_stopped(&mut self, ctx: &mut Ctx<'_>) {
+        let at = (ctx.now + Duration(1)).next_tick(self.monitor_phase, MONITOR_PERIOD);
+        for node in std::mem::take(&mut self.stopped) {
+            self.give_taint_at(ctx, node, at);
+        }
     }
 
     fn give_taint_at(&mut self, ctx: &mut Ctx<'_>, node: NodeId, at: Time) {
@@ -40,17 +52,15 @@ impl NodeLifecycle {
         let zone = ctx.store.nodes.cluster.zone[node.ix()];
         let pace = self.pace(&ctx.store.nodes.cluster, zone);
         if pace == Pace::Stopped {
-            // Asked again when the monitor runs.
-            if ctx.now.since(ctx.progress.last) < PATIENCE {
-                self.give_taint_at(ctx, node, ctx.now + MONITOR_PERIOD);
-            }
+            self.leave_taint_queue(node);
+            self.stopped.push(node);
             return;
         }
         let limiter = &mut self.zones[zone.ix()];
         if pace == Pace::Slow {
             limiter.next = limiter.next.max(ctx.now + SLOW_TAINT_INTERVAL);
         }
-        self.node(node).taint_at = Time::NEVER;
+        self.leave_taint_queue(node);
         self.tainted += 1;
         apiserver::add_taint(ctx, node, unreachable(TaintEffect::NoExecute));
     }

@@ -5,6 +5,7 @@ use crate::base::*;
 use crate::engine::ctx::Ctx;
 use crate::topology::Cluster;
 
+/// `--large-cluster-size-threshold` (kubernetes.md 4.1).
 const LARGE_ZONE: u32 = 50;
 
 /// What the limiter of a zone does.
@@ -19,7 +20,7 @@ pub(super) enum Pace {
 
 impl NodeLifecycle {
     /// Keeps the zones' counts right: the node may be silent or not, gone or there, or in another zone.
-    pub(super) fn count_node(&mut self, ctx: &Ctx<'_>, node: NodeId) {
+    pub(super) fn count_node(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
         let nodes = &ctx.store.nodes;
         let (row, zone) = (nodes.rows[node.ix()], nodes.cluster.zone[node.ix()]);
         self.see_zones(&nodes.cluster);
@@ -38,6 +39,9 @@ impl NodeLifecycle {
         add(silent, 1, 0);
         add(was_gone, 0, -1);
         add(gone, 0, 1);
+        if (was_silent, was_gone) != (silent, gone) {
+            self.ask_stopped(ctx);
+        }
     }
 
     pub(super) fn see_zones(&mut self, cluster: &Cluster) {
@@ -54,7 +58,7 @@ impl NodeLifecycle {
     }
 }
 
-/// More than two silent nodes and at least 55 %, but not all.
+/// `--unhealthy-zone-threshold`: more than two silent nodes and at least 55 %, but not all (kubernetes.md 4.1).
 pub(super) fn pace(size: u32, silent: u32) -> Pace {
     let partial = silent > 2 && silent * 100 >= size * 55 && silent < size;
     match partial {

@@ -18,6 +18,7 @@ use crate::store::{NodeChange, PodChange, What, flag};
 use waits::Waits;
 
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
+/// gcCheckPeriod (kubernetes.md 4.1).
 const PERIOD: Duration = Duration::from_secs(20);
 
 #[derive(Default)]

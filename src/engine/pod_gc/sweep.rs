@@ -8,7 +8,7 @@ use crate::engine::requests::Answer;
 use crate::record::{About, Call, Deleter};
 use crate::store::flag;
 
-/// How long a Node object must be missing.
+/// quarantineTime: how long a Node object must be missing (kubernetes.md 4.1).
 const QUARANTINE: Duration = Duration::from_secs(40);
 
 impl PodGc {

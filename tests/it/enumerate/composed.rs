@@ -24,26 +24,13 @@ mod track;
 mod world;
 mod writes;
 
-use super::everything;
-use explore::{Seen, explore};
+use super::{everything, explore_all};
+use explore::explore;
 use setups::Setup;
-
-/// Explores all of them and says how much that was.
-fn explore_all(what: &str, setups: &[Setup]) -> Seen {
-    let mut sum = Seen::default();
-    for setup in setups {
-        let seen = explore(setup);
-        sum.states += seen.states;
-        sum.dead_ends.extend(seen.dead_ends);
-        sum.finished.extend(seen.finished);
-    }
-    println!("{what}: {} JobSets, {} states", setups.len(), sum.states);
-    sum
-}
 
 /// Both ends are reached, and no dead end but these.
 fn check(what: &str, setups: &[Setup], dead_ends: &[&str]) {
-    let seen = explore_all(what, setups);
+    let seen = explore_all(what, setups, explore);
     assert_eq!(Vec::from_iter(seen.finished), ["Completed", "Failed"]);
     assert_eq!(Vec::from_iter(seen.dead_ends), dead_ends);
 }

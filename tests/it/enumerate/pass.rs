@@ -2,6 +2,7 @@
 //!
 //! Must never repeat a decision of `policy`: it only carries out and checks.
 
+use super::promises;
 use super::world::*;
 use crate::policy::notation::seconds;
 use jobset_sim::base::Time;
@@ -101,35 +102,12 @@ pub fn pass(setup: &Setup, state: &mut State, plan: &mut Plan) -> Result<Did, St
         job_name: &name,
     };
     reconcile(&view, plan);
-    promises(setup, state, plan, &js, &here)?;
+    let is_current = |at: usize| {
+        let slot = here[at];
+        !state.is_previous(setup, slot) && state.jobs[slot].is_some()
+    };
+    promises::in_a_plan(&js, plan, is_current)?;
     carry_out(setup, state, plan, &js, (&here, &seen))
-}
-
-/// What must hold for every plan, whatever the controller's cache shows.
-fn promises(
-    setup: &Setup,
-    state: &State,
-    plan: &Plan,
-    js: &Js,
-    here: &[usize],
-) -> Result<(), String> {
-    let finished = js.status.terminal_state.is_some();
-    for &at in &plan.delete {
-        let slot = here[at as usize];
-        if !finished && !state.is_previous(setup, slot) && state.jobs[slot].is_some() {
-            return Err(format!("deletes the current Job {slot}"));
-        }
-    }
-    if finished && !(plan.create.is_empty() && plan.resume.is_empty() && plan.suspend.is_empty()) {
-        return Err("a finished JobSet acts on its Jobs".to_string());
-    }
-    if js.suspended && plan.create.iter().any(|c| !c.suspended) {
-        return Err("creates a running Job although suspended".to_string());
-    }
-    if !plan.status_dirty && (plan.status != js.status || !plan.events.is_empty()) {
-        return Err("changed without a write".to_string());
-    }
-    Ok(())
 }
 
 fn carry_out(

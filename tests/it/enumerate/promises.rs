@@ -2,7 +2,8 @@
 //!
 //! Must never ask why a status is as it is.
 
-use jobset_sim::policy::{JobSetStatus, TerminalState};
+use super::world::Js;
+use jobset_sim::policy::{JobSetStatus, Plan, TerminalState};
 use jobset_sim::spec::{FeatureGates, JobSet};
 
 pub fn max_restarts(jobset: &JobSet) -> u32 {
@@ -51,6 +52,26 @@ pub fn in_a_state(jobset: &JobSet, status: &JobSetStatus) -> Result<(), String> 
     }
     if is_true(status, "StartupPolicyInProgress") && is_true(status, "StartupPolicyCompleted") {
         return Err("starting and started at once".to_string());
+    }
+    Ok(())
+}
+
+/// What must hold for every plan, whatever the controller's cache shows. `is_current`: a position in the cache shows a
+/// Job of the present attempt.
+pub fn in_a_plan(js: &Js, plan: &Plan, is_current: impl Fn(usize) -> bool) -> Result<(), String> {
+    let finished = js.status.terminal_state.is_some();
+    let deleted = plan.delete.iter().map(|&at| at as usize);
+    if let Some(at) = deleted.into_iter().find(|at| !finished && is_current(*at)) {
+        return Err(format!("deletes the current Job at {at}"));
+    }
+    if finished && !(plan.create.is_empty() && plan.resume.is_empty() && plan.suspend.is_empty()) {
+        return Err("a finished JobSet acts on its Jobs".to_string());
+    }
+    if js.suspended && plan.create.iter().any(|c| !c.suspended) {
+        return Err("creates a running Job although suspended".to_string());
+    }
+    if !plan.status_dirty && (plan.status != js.status || !plan.events.is_empty()) {
+        return Err("changed without a write".to_string());
     }
     Ok(())
 }

@@ -8,15 +8,9 @@ use super::events::{Event, possible};
 use super::setups::Setup;
 use super::world::State;
 use super::{ends, promises};
+use crate::enumerate::Seen;
 use jobset_sim::policy::Plan;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-#[derive(Default)]
-pub struct Seen {
-    pub states: usize,
-    pub dead_ends: BTreeSet<&'static str>,
-    pub finished: BTreeSet<&'static str>,
-}
 
 #[derive(Clone, Copy, Default)]
 struct Node {

@@ -6,7 +6,7 @@
 use super::rules::now;
 use super::setups::Setup;
 use super::world::*;
-use crate::enumerate::promises::{counted, max_restarts, restarts};
+use crate::enumerate::promises::{counted, in_a_plan, max_restarts, restarts};
 use crate::enumerate::world::Js;
 use jobset_sim::policy::*;
 use std::rc::Rc;
@@ -57,7 +57,12 @@ pub fn pass(setup: &Setup, state: &mut State, plan: &mut Plan) -> Result<(), Str
         job_name: &name,
     };
     reconcile(&view, plan);
-    promises(setup, state, plan, &js, &here)?;
+    let is_current = |at: usize| {
+        let slot = here[at];
+        let current = |j: &Job| !is_previous(setup, &state.js.status, slot, j.attempt, j.own);
+        state.jobs[slot].as_ref().is_some_and(current)
+    };
+    in_a_plan(&js, plan, is_current)?;
     due(setup, plan, &js, &seen)?;
     carry_out(setup, state, plan, &js, (&here, &seen))
 }
@@ -72,33 +77,6 @@ fn own_restarts(status: &JobSetStatus, rj: u32, index: u32) -> u32 {
     let own = status.replicated_jobs.get(rj as usize);
     own.and_then(|s| s.job_restarts.get(index as usize).copied())
         .unwrap_or(0)
-}
-
-/// What must hold for every plan, whatever the cache shows.
-fn promises(
-    setup: &Setup,
-    state: &State,
-    plan: &Plan,
-    js: &Js,
-    here: &[usize],
-) -> Result<(), String> {
-    let finished = js.status.terminal_state.is_some();
-    for slot in plan.delete.iter().map(|&at| here[at as usize]) {
-        let current = |j: &Job| !is_previous(setup, &state.js.status, slot, j.attempt, j.own);
-        if !finished && state.jobs[slot].as_ref().is_some_and(current) {
-            return Err(format!("deletes the current Job {slot}"));
-        }
-    }
-    if finished && !(plan.create.is_empty() && plan.resume.is_empty() && plan.suspend.is_empty()) {
-        return Err("a finished JobSet acts on its Jobs".to_string());
-    }
-    if js.suspended && plan.create.iter().any(|c| !c.suspended) {
-        return Err("creates a running Job although suspended".to_string());
-    }
-    if !plan.status_dirty && (plan.status != js.status || !plan.events.is_empty()) {
-        return Err("changed without a write".to_string());
-    }
-    Ok(())
 }
 
 /// A restart is counted for a Job that has failed in the very attempt that ends, so no failure counts twice; a JobSet
