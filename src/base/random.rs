@@ -5,7 +5,6 @@
 //! one evaluation of a quantile function over `libm`. This is the only file that names `rand`; nothing here may look at
 //! a clock, and no other module may draw a number.
 
-use crate::base::time::Duration;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -82,110 +81,4 @@ fn open_unit(word: u64) -> f64 {
 fn scaled(word: u64, n: u32) -> u32 {
     assert!(n > 0, "below(0)");
     ((u128::from(word) * u128::from(n)) >> 64) as u32
-}
-
-/// The root of all streams of one run: the seed and the replication.
-#[derive(Clone)]
-pub struct Streams {
-    root: ChaCha8Rng,
-}
-
-impl Streams {
-    pub fn new(seed: u64, replication: u64) -> Streams {
-        let mut key = [0u8; 32];
-        key[..8].copy_from_slice(&seed.to_le_bytes());
-        key[8..16].copy_from_slice(&replication.to_le_bytes());
-        Streams {
-            root: ChaCha8Rng::from_seed(key),
-        }
-    }
-
-    /// The stream of (purpose, entity, occurrence). Entities and occurrences are taken modulo 2^28.
-    pub fn stream(&self, purpose: Purpose, entity: u32, occurrence: u32) -> Stream {
-        let mut rng = self.root.clone();
-        let low = u64::from(entity & 0x0fff_ffff) << 28 | u64::from(occurrence & 0x0fff_ffff);
-        rng.set_stream((purpose as u64) << 56 | low);
-        Stream { rng }
-    }
-}
-
-/// One named sequence of numbers.
-#[derive(Clone)]
-pub struct Stream {
-    rng: ChaCha8Rng,
-}
-
-impl Stream {
-    pub fn word(&mut self) -> u64 {
-        self.rng.next_u64()
-    }
-
-    /// Uniform in the open interval (0, 1), 53 bits.
-    pub fn uniform(&mut self) -> f64 {
-        open_unit(self.word())
-    }
-
-    /// Uniform in `0..n` by multiplication; `n` > 0.
-    pub fn below(&mut self, n: u32) -> u32 {
-        scaled(self.word(), n)
-    }
-
-    pub fn sample(&mut self, dist: &Dist) -> Duration {
-        match dist {
-            Dist::Fixed(d) => *d,
-            _ => dist.quantile(self.uniform()),
-        }
-    }
-
-    /// Fisher–Yates, one word per element.
-    pub fn shuffle<T>(&mut self, items: &mut [T]) {
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.below(i as u32 + 1) as usize);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_depends_on_its_name_only() {
-        let streams = Streams::new(42, 0);
-        let alone = streams.stream(Purpose::PodStart, 7, 1).word();
-        let mut other = streams.stream(Purpose::PodStart, 6, 1);
-        for _ in 0..100 {
-            other.word();
-        }
-        assert_eq!(streams.stream(Purpose::PodStart, 7, 1).word(), alone);
-        assert_ne!(streams.stream(Purpose::PodStart, 7, 2).word(), alone);
-        assert_ne!(streams.stream(Purpose::PodStop, 7, 1).word(), alone);
-        assert_ne!(
-            Streams::new(42, 1).stream(Purpose::PodStart, 7, 1).word(),
-            alone
-        );
-    }
-
-    #[test]
-    fn the_words_of_a_stream_are_the_words_of_chacha8() {
-        // Guards against a value-breaking release of the generator.
-        let mut s = Streams::new(1, 2).stream(Purpose::Test, 3, 4);
-        let words: Vec<u64> = (0..3).map(|_| s.word()).collect();
-        assert_eq!(
-            words,
-            [
-                7194833859328610584,
-                13530842974341317031,
-                1787211115176509348
-            ]
-        );
-    }
-
-    #[test]
-    fn the_mean_of_many_draws_is_the_mean_of_the_distribution() {
-        let mut s = Streams::new(9, 0).stream(Purpose::Test, 0, 0);
-        let dist = Dist::Exponential { mean_s: 3.0 };
-        let mean = (0..100_000).map(|_| s.sample(&dist).seconds()).sum::<f64>() / 100_000.0;
-        assert!((mean - 3.0).abs() < 0.05, "{mean}");
-    }
 }

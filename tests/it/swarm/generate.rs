@@ -1,7 +1,7 @@
 //! A seed becomes the texts of a scenario and its JobSets.
 
 use super::scene::{self, Cluster};
-use jobset_sim::base::random::{Purpose, Stream, Streams};
+use jobset_sim::base::random::{self, Draws, Key, Purpose};
 use std::fmt::Write;
 
 pub struct Case {
@@ -16,26 +16,43 @@ pub struct Case {
     pub lives: Vec<bool>,
 }
 
-/// Numbers of one seed.
-pub struct Draw(Stream);
+/// Numbers of one seed, each the next of its name.
+pub struct Draw {
+    draws: Draws,
+    next: u32,
+}
 
 impl Draw {
+    pub fn new(seed: u64) -> Draw {
+        Draw {
+            draws: Draws::new(seed, 0),
+            next: 0,
+        }
+    }
+
     /// Uniform, both ends included.
     pub fn between(&mut self, low: u32, high: u32) -> u32 {
-        low + self.0.below(high - low + 1)
+        low + self.below(high - low + 1)
     }
 
     /// Uniform in `0..n`.
     pub fn below(&mut self, n: u32) -> u32 {
-        self.0.below(n)
+        let name = random::Draw {
+            purpose: Purpose::Test,
+            entity: Key::of("swarm"),
+            occurrence: 0,
+            lane: self.next,
+        };
+        self.next += 1;
+        self.draws.below(name, n)
     }
 
     pub fn one_in(&mut self, n: u32) -> bool {
-        self.0.below(n) == 0
+        self.below(n) == 0
     }
 
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.0.below(from.len() as u32) as usize]
+        from[self.below(from.len() as u32) as usize]
     }
 }
 
@@ -76,7 +93,7 @@ impl JobSet {
 }
 
 pub fn case(seed: u64) -> Case {
-    let d = &mut Draw(Streams::new(seed, 0).stream(Purpose::Test, 0, 0));
+    let d = &mut Draw::new(seed);
     let count = if d.one_in(4) { 2 } else { 1 };
     let jobsets: Vec<JobSet> = (0..count).map(|k| jobset(d, ["a", "b"][k])).collect();
     let repaired = !d.one_in(3);
