@@ -271,8 +271,7 @@ pub mod tests {
     #[test]
     fn every_shared_recording_has_a_scenario() {
         for folder in ["times", "nodes", "decisions", "corner"] {
-            let Some(files) = shared(folder) else { return };
-            for (file, text) in files {
+            for (file, text) in shared(folder) {
                 let s = plain(&read(&file, &text).unwrap(), Overrides::default());
                 assert!(s.is_ok(), "{file}: {s:?}");
             }

@@ -276,8 +276,7 @@ mod tests {
         let defaults = defaults().unwrap();
         let mut compared = 0;
         for folder in ["decisions", "corner", "nodes"] {
-            let Some(files) = shared(folder) else { return };
-            for (file, text) in files {
+            for (file, text) in shared(folder) {
                 let recording = read(&file, &text).unwrap();
                 let scenario = scenario(&recording, &defaults, &Overrides::default()).unwrap();
                 let (Ok(played), Some(stored)) =
@@ -289,7 +288,7 @@ mod tests {
                 compared += 1;
             }
         }
-        assert!(compared > 150, "{compared}");
+        assert!(compared > 60, "{compared}");
     }
 
     #[test]

@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     fn node_steps(name: &str) -> Option<Vec<String>> {
-        let files = shared("nodes")?;
+        let files = shared("nodes");
         let (file, text) = files.iter().find(|(f, _)| f.ends_with(name))?;
         let steps = recorded(&read(file, text).ok()?);
         let nodes = steps.iter().filter(|s| matches!(s.object, Object::Node(_)));

@@ -24,15 +24,6 @@ fn examples() -> Vec<Example> {
     serde_yaml::from_str(SCRIPTS).unwrap_or_else(|e| panic!("scripts.yaml: {e}"))
 }
 
-fn corpus() -> Option<PathBuf> {
-    let dir = support::root().join("../shared/corpus/jobset-examples");
-    if dir.is_dir() {
-        return Some(dir);
-    }
-    println!("skipped: no {}", dir.display());
-    None
-}
-
 fn transcript(dir: &Path, example: &Example) -> Result<String, String> {
     let jobset = std::fs::read_to_string(dir.join(&example.file)).map_err(|e| e.to_string())?;
     let script = example.script.as_deref().unwrap_or(SCRIPT);
@@ -57,7 +48,9 @@ fn log_of(file: &str) -> PathBuf {
 
 #[test]
 fn every_example_plays_as_its_golden_log_says() {
-    let Some(dir) = corpus() else { return };
+    let Some(dir) = support::examples("what becomes of each") else {
+        return;
+    };
     let mut wrong = Vec::new();
     for example in examples() {
         let now = match transcript(&dir, &example) {
@@ -87,7 +80,9 @@ fn has_jobset(path: &Path) -> bool {
 
 #[test]
 fn every_example_with_a_jobset_is_played() {
-    let Some(dir) = corpus() else { return };
+    let Some(dir) = support::examples("that each has a script") else {
+        return;
+    };
     let (mut folders, mut found) = (vec![dir.clone()], Vec::new());
     while let Some(folder) = folders.pop() {
         let entries = std::fs::read_dir(&folder).into_iter().flatten();

@@ -3,7 +3,7 @@
 #[path = "lint/notation.rs"]
 mod notation;
 
-use crate::support::{files, root, updating};
+use crate::support::{self, files, root, updating};
 use jobset_sim::lint::{self, Kind, Report, table};
 use notation::{Case, cases, target};
 use std::collections::BTreeSet;
@@ -128,11 +128,9 @@ const UPSTREAM: [(&str, &[&str]); 10] = [
 
 #[test]
 fn upstreams_examples_have_the_traps_that_they_have_and_no_others() {
-    let corpus = root().join("../shared/corpus/jobset-examples");
-    if !corpus.is_dir() {
-        println!("skipped: no examples in {}", corpus.display());
+    let Some(corpus) = support::examples("their traps") else {
         return;
-    }
+    };
     let mut folders = vec![corpus.clone()];
     let mut seen = 0;
     while let Some(folder) = folders.pop() {

@@ -16,6 +16,7 @@ mod lint;
 mod moments;
 mod objects;
 mod paranoid;
+mod part;
 mod policy;
 mod recordings;
 mod regressions;

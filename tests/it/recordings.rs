@@ -3,7 +3,7 @@
 //! The list of known differences says which mechanism is missing. It can only shrink in silence where a recording is
 //! equal: one that is on it without need, and one that differs without being on it, fail alike.
 
-use crate::support::root;
+use crate::support::{self, say};
 use jobset_sim::validate::admission;
 use jobset_sim::validate::output;
 use jobset_sim::validate::read::read;
@@ -14,8 +14,6 @@ use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
-use std::path::PathBuf;
 
 const KINDS: [&str; 5] = ["decisions", "corner", "nodes", "times", "admission"];
 const KNOWN: &str = include_str!("recordings/known-differences.yaml");
@@ -29,11 +27,6 @@ struct Known {
     mechanism: String,
 }
 
-/// Past the test runner, which keeps to itself what a test that passes prints.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
-}
-
 /// A recording as a file: `kind/name.json`, where it is, what is in it.
 struct File {
     name: String,
@@ -41,24 +34,11 @@ struct File {
     text: String,
 }
 
-/// Every recording; `None`: they are not beside the project.
-fn recordings() -> Option<Vec<File>> {
-    let folder: PathBuf = root().join("../shared/recordings");
-    if !folder.is_dir() {
-        let folder = folder.display();
-        say(&format!(
-            "NOT TESTED: {folder} is not there, so that NO RECORDING WAS COMPARED"
-        ));
-        return None;
-    }
+/// Every recording that is beside the project or, without those, in the repository.
+fn recordings() -> Vec<File> {
     let mut found = Vec::new();
     for kind in KINDS {
-        let files = crate::support::files(&folder.join(kind), "json");
-        assert!(
-            !files.is_empty(),
-            "there are no recordings of the kind {kind}"
-        );
-        for path in files {
+        for path in support::recordings(kind) {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             found.push(File {
                 name: format!("{kind}/{name}"),
@@ -67,7 +47,7 @@ fn recordings() -> Option<Vec<File>> {
             });
         }
     }
-    Some(found)
+    found
 }
 
 fn defaults() -> Defaults {
@@ -115,10 +95,9 @@ fn every_recording_is_equal_or_a_known_difference() {
     );
     let nameless = known.iter().filter(|k| k.mechanism.trim().is_empty());
     assert_eq!(nameless.count(), 0, "every difference has a mechanism");
-    let Some(recordings) = recordings() else {
-        return;
-    };
-    let there: BTreeSet<&str> = recordings.iter().map(|file| file.name.as_str()).collect();
+    let recordings = recordings();
+    let mut there: BTreeSet<&str> = recordings.iter().map(|file| file.name.as_str()).collect();
+    there.extend(support::left_out());
     let mut problems: Vec<String> = files
         .iter()
         .filter(|file| !there.contains(*file))
@@ -167,7 +146,7 @@ fn decided() -> Vec<(String, Value)> {
             .contains(&kind)
             .then_some((file.name, json))
     };
-    let all = recordings().unwrap_or_default();
+    let all = recordings();
     all.into_iter().filter_map(decided).collect()
 }
 

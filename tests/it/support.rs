@@ -1,8 +1,9 @@
-//! What several tests need: scenarios by name, recordings if they are there, a generated cluster.
+//! What several tests need: scenarios by name, recordings, a generated cluster.
 
 use jobset_sim::engine::Simulation;
 use jobset_sim::manifest;
 use jobset_sim::spec::Scenario;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub fn root() -> &'static Path {
@@ -68,14 +69,58 @@ pub fn parse(scenario: &str, jobset: &str) -> Result<Scenario, String> {
         .map_err(|errors| format!("{errors}\n{scenario}\n{jobset}"))
 }
 
-/// The recordings of one kind; none, with a message, if they are not beside the project.
-pub fn recordings(kind: &str) -> Vec<PathBuf> {
-    let dir = root().join("../shared/recordings").join(kind);
-    let found = files(&dir, "json");
-    if found.is_empty() {
-        println!("skipped: no recordings in {}", dir.display());
+/// Past the test runner, which keeps to itself what a test that passes prints.
+pub fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// All recordings, where they are beside the project.
+pub const ALL_RECORDINGS: &str = "../shared/recordings";
+/// The part of them that is in the repository.
+pub const RECORDINGS: &str = "tests/recordings";
+
+/// Recordings that are not in the repository, `kind/name.json`.
+pub fn left_out() -> Vec<&'static str> {
+    include_str!("../recordings/left-out.txt").lines().collect()
+}
+
+/// Where the recordings are that can be compared here: all of them, or the part in the repository. Says, once, what is
+/// not tested.
+pub fn recordings_folder() -> PathBuf {
+    static SAID: std::sync::Once = std::sync::Once::new();
+    let all = root().join(ALL_RECORDINGS);
+    if all.is_dir() {
+        return all;
     }
+    SAID.call_once(|| {
+        say(&format!(
+            "NOT TESTED: {} recordings that are not in the repository ({RECORDINGS}/left-out.txt)",
+            left_out().len()
+        ));
+    });
+    root().join(RECORDINGS)
+}
+
+/// The recordings of one kind.
+pub fn recordings(kind: &str) -> Vec<PathBuf> {
+    let found = files(&recordings_folder().join(kind), "json");
+    assert!(
+        !found.is_empty(),
+        "there are no recordings of the kind {kind}"
+    );
     found
+}
+
+/// JobSet's own examples, which are not in the repository; `None`, aloud, where they are not beside it either.
+pub fn examples(what: &str) -> Option<PathBuf> {
+    let folder = root().join("../shared/corpus/jobset-examples");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    say(&format!(
+        "NOT TESTED, JobSet's examples are not beside the project: {what}"
+    ));
+    None
 }
 
 /// Whether golden files are to be written instead of compared.

@@ -20,9 +20,6 @@ fn results(kind: &str) -> Vec<FileResult> {
 #[test]
 fn recorded_restarts_are_met_within_ten_percent_and_five_in_the_median() {
     let files = results("times");
-    if files.is_empty() {
-        return;
-    }
     for file in &files {
         let restart = file.restart.as_ref().expect("a restart was recorded");
         println!("{}: {:+.1} %", file.file, 100.0 * restart.error());
@@ -42,10 +39,11 @@ fn recorded_restarts_are_met_within_ten_percent_and_five_in_the_median() {
 #[test]
 fn each_step_of_the_recorded_restart_of_5000_pods_is_met_within_five_percent() {
     let files = results("times");
-    let Some(file) = files
+    let large = files
         .iter()
-        .find(|f| f.file.ends_with("h100-x-5x1000.json"))
-    else {
+        .find(|f| f.file.ends_with("h100-x-5x1000.json"));
+    let Some(file) = large else {
+        support::say("NOT TESTED: the steps of the restart of 5,000 pods, whose recording is not in the repository");
         return;
     };
     let mut compared = 0;

@@ -1,0 +1,51 @@
+//! The recordings in the repository are a part of those handed out: unchanged, and what is left out is listed.
+
+use crate::support::{ALL_RECORDINGS, RECORDINGS, files, left_out, root, say};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// `kind/name.json` of every recording below a folder that has one folder per kind.
+fn names(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for kind in ["admission", "corner", "decisions", "nodes", "times"] {
+        for path in files(&folder.join(kind), "json") {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            found.insert(format!("{kind}/{name}"));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_kind_of_recording_is_in_the_repository() {
+    let here = names(&root().join(RECORDINGS));
+    for (kind, least) in [
+        ("admission", 3),
+        ("corner", 30),
+        ("decisions", 30),
+        ("nodes", 17),
+        ("times", 4),
+    ] {
+        let of_kind = here.iter().filter(|name| name.starts_with(kind)).count();
+        assert!(of_kind >= least, "{kind}: {of_kind}");
+    }
+    let left_out = left_out();
+    assert!(left_out.iter().all(|name| !here.contains(*name)));
+}
+
+#[test]
+fn the_recordings_in_the_repository_and_the_list_of_others_are_those_handed_out() {
+    let (all, part) = (root().join(ALL_RECORDINGS), root().join(RECORDINGS));
+    if !all.is_dir() {
+        say("NOT TESTED: all recordings are not beside the project, so the part here was not compared with them");
+        return;
+    }
+    let here = names(&part);
+    let mut listed: BTreeSet<String> = left_out().into_iter().map(str::to_owned).collect();
+    listed.extend(here.iter().cloned());
+    assert_eq!(listed, names(&all));
+    for name in here {
+        let read = |folder: &Path| std::fs::read(folder.join(&name)).expect("it can be read");
+        assert!(read(&part) == read(&all), "{name} was changed");
+    }
+}
