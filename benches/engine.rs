@@ -1,5 +1,4 @@
-//! Wall time of the event queue and of whole restarts (product.md section 8). Simulated seconds are not measured
-//! here.
+//! Wall time of the event queue and of whole restarts. Simulated seconds are not measured here.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use jobset_sim::base::{JobId, Time};

@@ -33,7 +33,7 @@ pub use patch::{apply, json_patch, merge_patch};
 
 use serde_json::Value;
 
-/// JobSet's process-wide feature gates, as far as admission asks for them (jobset.md 1.8).
+/// JobSet's process-wide feature gates, as far as admission asks for them (`pkg/features/features.go`).
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gates {
     pub in_place_restart: bool,

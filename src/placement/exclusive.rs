@@ -1,4 +1,4 @@
-//! Exclusive placement (jobset.md 16): one Job to one topology domain.
+//! Exclusive placement (EXC-1): one Job to one topology domain.
 
 use crate::base::*;
 

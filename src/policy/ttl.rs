@@ -6,7 +6,7 @@ use super::{JobSetView, Plan, conditions};
 use crate::base::time::NANOS_PER_SECOND;
 use crate::base::{Duration, Time};
 
-/// The API stores times in whole seconds (jobset.md 18, C-35).
+/// The API stores times in whole seconds (C-35).
 pub fn whole_seconds(t: Time) -> Time {
     Time(t.0 / NANOS_PER_SECOND * NANOS_PER_SECOND)
 }

@@ -7,7 +7,7 @@ use crate::base::*;
 use crate::record::JobSetConditionType;
 use crate::spec::{FeatureGates, JobSet, JobSpec, TieBreak, Version};
 
-/// One pass over one JobSet (jobset.md 23).
+/// All that one pass over one JobSet may know.
 pub struct JobSetView<'a> {
     pub jobset: &'a JobSet,
     /// May differ from the manifest after suspend and resume.

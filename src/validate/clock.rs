@@ -6,7 +6,7 @@ use super::recording::Recording;
 use crate::base::Duration;
 
 /// How far into a second of wall time the JobSet may have been created. The API keeps times in whole seconds, so that
-/// deadlines and back-offs end up to a second early (corner/README.md, D-10), and by how much depends on this.
+/// deadlines and back-offs end up to a second early (D-10), and by how much depends on this.
 /// Found from the final conditions: their transition times count wall seconds, the log counts from the creation. The
 /// first is the middle of what fits, then come the middles of its lower and upper half, and its ends.
 pub fn clock_phases(recording: &Recording) -> Vec<Duration> {

@@ -1,6 +1,6 @@
 //! Compares what was decided: final status, Jobs, Events, the sequence of statuses, answers to user actions.
 //!
-//! Must never look at a time: only at what happened and in which order (`recordings/README.md`, section 3).
+//! Must never look at a time: only at what happened and in which order (docs/reference/recording.md).
 
 use super::history::{History, State, condition_status};
 use super::mask::Mask;

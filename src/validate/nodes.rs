@@ -1,4 +1,4 @@
-//! Times of the steps around a lost node: recorded against simulated (`recordings/nodes/README.md`).
+//! Times of the steps around a lost node: recorded against simulated.
 //!
 //! A step that follows another directly is compared by its distance from that one, so that one early or late phase is
 //! reported once and not along the whole chain. Must never compare phases more exactly than they are drawn.

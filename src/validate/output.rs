@@ -1,4 +1,4 @@
-//! The comparison as JSON (`recordings/README.md`, section 6) and CSV.
+//! The comparison as JSON and CSV.
 //!
 //! Must never compute: every number is in the result already.
 

@@ -14,7 +14,7 @@ const DECLARED_FEATURE: &str = "RestartAllContainersOnContainerExits";
 
 pub fn topology(recording: &Recording) -> Topology {
     let cp = &recording.control_plane;
-    // Corner cases were played on a cluster whose last two nodes are special (corner/README.md).
+    // Corner cases were played on a cluster whose last two nodes are special (docs/reference/recording.md).
     let special = if recording.kind == Kind::Corner && cp.nodes > 2 {
         2
     } else {

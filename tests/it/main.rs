@@ -21,6 +21,7 @@ mod policy;
 mod recordings;
 mod regressions;
 mod rooms;
+mod rules;
 mod scale;
 mod stored;
 mod support;

@@ -37,7 +37,9 @@ fn every_kind_of_recording_is_in_the_repository() {
 fn the_recordings_in_the_repository_and_the_list_of_others_are_those_handed_out() {
     let (all, part) = (root().join(ALL_RECORDINGS), root().join(RECORDINGS));
     if !all.is_dir() {
-        say("NOT TESTED: all recordings are not beside the project, so the part here was not compared with them");
+        say(
+            "NOT TESTED: all recordings are not beside the project, so the part here was not compared with them",
+        );
         return;
     }
     let here = names(&part);

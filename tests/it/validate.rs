@@ -43,7 +43,9 @@ fn each_step_of_the_recorded_restart_of_5000_pods_is_met_within_five_percent() {
         .iter()
         .find(|f| f.file.ends_with("h100-x-5x1000.json"));
     let Some(file) = large else {
-        support::say("NOT TESTED: the steps of the restart of 5,000 pods, whose recording is not in the repository");
+        support::say(
+            "NOT TESTED: the steps of the restart of 5,000 pods, whose recording is not in the repository",
+        );
         return;
     };
     let mut compared = 0;

@@ -151,7 +151,7 @@ impl Collector {
             .get(owner.ix())
             .is_some_and(|js| js.deleted)
         {
-            // An absent owner: the collector deletes in the background (corner/README.md, D-2).
+            // An absent owner: the collector deletes in the background (D-2).
             apiserver::end_job(ctx, job);
         } else {
             apiserver::delete_job(ctx, job);

@@ -1,5 +1,5 @@
 //! The JobSet manager: one reconciler for all JobSets, reading its informer's cache, writing through its own client,
-//! up to 50 Job requests at once (jobset.md 3).
+//! up to 50 Job requests at once (docs/rules/reconcile.md).
 //!
 //! What a pass decides is `policy::reconcile`; here it is carried out. Must never read a stored object but when a watch
 //! event about it arrives, or list a pod without paying for it.

@@ -1,4 +1,4 @@
-//! The work queue of passes (jobset.md 3.1): one key per JobSet, one worker for all, back-off after errors.
+//! The work queue of passes (REC-1, REC-2): one key per JobSet, one worker for all, back-off after errors.
 //!
 //! Must never decide anything: that is the pass.
 

@@ -1,4 +1,4 @@
-//! The in-place restart agents and their barrier (jobset.md 5.4).
+//! The in-place restart agents and their barrier (AG-1 to AG-7).
 
 use super::{AGENT_EXIT, Kubelets, LIFTED, UP, real};
 use crate::base::random::Purpose;

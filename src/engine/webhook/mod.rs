@@ -1,4 +1,4 @@
-//! JobSet's two pod webhooks: which followers of exclusive placement may come, and into which domain (jobset.md 16.3).
+//! JobSet's two pod webhooks: which followers of exclusive placement may come, and into which domain (EXC-4 to EXC-11).
 //!
 //! They run in the JobSet manager, but answer from an informer cache of pods of their own. Must never change anything.
 
