@@ -79,7 +79,7 @@ pub const ALL_RECORDINGS: &str = "../shared/recordings";
 /// The part of them that is in the repository.
 pub const RECORDINGS: &str = "tests/recordings";
 
-/// Recordings that are not in the repository, `kind/name.json`.
+/// Recordings that are not in the repository, `kind/name.json`, and cases of one that is, `kind/name.json id`.
 pub fn left_out() -> Vec<&'static str> {
     include_str!("../recordings/left-out.txt").lines().collect()
 }
@@ -94,7 +94,7 @@ pub fn recordings_folder() -> PathBuf {
     }
     SAID.call_once(|| {
         say(&format!(
-            "NOT TESTED: {} recordings that are not in the repository ({RECORDINGS}/left-out.txt)",
+            "NOT TESTED: {} recordings and cases that are not in the repository ({RECORDINGS}/left-out.txt)",
             left_out().len()
         ));
     });
