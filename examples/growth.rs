@@ -79,7 +79,7 @@ fn measure(root: &Path, strategy: &'static str, file: &str, nodes: u32) -> Resul
         *pod = "train-workers-0-7".to_owned();
     }
     let before = BYTES.load(Relaxed);
-    let mut sim = Simulation::new(scenario).map_err(|e| e.join("; "))?;
+    let mut sim = Simulation::new(scenario).map_err(|e| e.to_string())?;
     let mut watch = Watch::default();
     let outcome = sim.run(42, 0, &mut watch);
     let bytes = BYTES.load(Relaxed) - before;

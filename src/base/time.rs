@@ -61,6 +61,13 @@ impl Duration {
     }
 }
 
+impl From<std::time::Duration> for Duration {
+    /// Saturates after 584 years.
+    fn from(d: std::time::Duration) -> Duration {
+        Duration(u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
 impl Add<Duration> for Time {
     type Output = Time;
     fn add(self, d: Duration) -> Time {

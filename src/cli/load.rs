@@ -76,12 +76,8 @@ fn from_manifests(args: &RunArgs) -> Result<Loaded, Failure> {
 }
 
 pub fn finish(loaded: LoadedScenario, inputs: Inputs, seed: u64) -> Loaded {
-    let field = |(path, n): &(String, usize)| match n {
-        1 => path.clone(),
-        n => format!("{path} ({n} times)"),
-    };
     Loaded {
-        not_modelled: loaded.unmodelled.iter().map(field).collect(),
+        not_modelled: loaded.not_modelled(),
         skipped: loaded.skipped,
         scenario: loaded.scenario,
         inputs,

@@ -4,15 +4,13 @@ use super::args::{Format, RunArgs, Trace};
 use super::load::{self, Loaded};
 use super::{Failure, effective, output, seeds};
 use crate::engine::Simulation;
+use crate::experiment::{self, Played};
 use crate::metrics::summary::Summary;
-use crate::metrics::{Folded, Folds, RunView};
-use crate::record::{Decision, Names, Record, RunOutcome, Sink, Ticket};
+use crate::metrics::{Folds, RunView};
 use crate::report::decisions::DecisionLog;
-use crate::report::events::EventWriter;
 use crate::report::rundir::RunDir;
 use crate::report::text;
 use crate::spec::Scenario;
-use std::fs::File;
 
 pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     if args.show_effective {
@@ -70,64 +68,21 @@ fn notices(loaded: &Loaded) {
 /// Builds the simulation; what it refuses are inputs.
 pub fn simulation(scenario: &Scenario) -> Result<Simulation, Failure> {
     // The reader has checked the inputs; what is left is that no cluster could take the pods.
-    Simulation::new(scenario).map_err(|errors| Failure::CannotBePlaced(errors.join("\n")))
+    Simulation::new(scenario).map_err(|errors| Failure::CannotBePlaced(errors.to_string()))
 }
 
 /// A finished run with what was folded from its records.
 pub struct Done {
-    pub names: Names,
-    pub outcome: RunOutcome,
-    pub folded: Folded,
+    played: Played,
     /// The decision log as text and as NDJSON, if it was asked for.
     pub decisions: Option<(String, Vec<u8>)>,
 }
 
 impl Done {
     pub fn view<'a>(&'a self, loaded: &'a Loaded) -> RunView<'a> {
-        RunView {
-            scenario: &loaded.scenario,
-            names: &self.names,
-            outcome: &self.outcome,
-            folded: &self.folded,
-            seed: loaded.seed,
-            not_modelled: &loaded.not_modelled,
-        }
-    }
-}
-
-struct RunSink {
-    folds: Folds,
-    events: Option<EventWriter<File>>,
-    decisions: Option<DecisionLog>,
-}
-
-impl Sink for RunSink {
-    fn record(&mut self, record: &Record, names: &Names) {
-        self.folds.record(record, names);
-        if let Some(events) = &mut self.events {
-            events.record(record, names);
-        }
-        if let Some(log) = &mut self.decisions {
-            log.record(record, names);
-        }
-    }
-
-    fn wants_decisions(&self) -> bool {
-        self.decisions.is_some()
-    }
-
-    fn decision(&mut self, decision: Decision) {
-        if let Some(log) = &mut self.decisions {
-            log.decision(decision);
-        }
-    }
-
-    fn wants_tickets(&self) -> bool {
-        self.folds.wants_tickets()
-    }
-
-    fn ticket(&mut self, ticket: &Ticket) {
-        self.folds.ticket(ticket);
+        let scenario = &loaded.scenario;
+        self.played
+            .view(scenario, loaded.seed, &loaded.not_modelled)
     }
 }
 
@@ -144,22 +99,14 @@ pub fn play(
     };
     let folds = Folds::new(&loaded.scenario, dir.is_some());
     let asked = trace == Trace::Decisions;
-    let mut sink = RunSink {
-        folds,
-        events,
-        decisions: asked.then(|| DecisionLog::new(&loaded.scenario)),
-    };
-    let outcome = sim.run(loaded.seed, 0, &mut sink);
-    if let (Some(dir), Some(events)) = (dir, sink.events) {
-        dir.finish_events(events, &format!("{:016x}", outcome.digest))?;
+    let log = asked.then(|| DecisionLog::new(&loaded.scenario));
+    let (played, (events, log)) = experiment::play(sim, (loaded.seed, 0), folds, (events, log));
+    if let (Some(dir), Some(events)) = (dir, events) {
+        dir.finish_events(events, &format!("{:016x}", played.outcome.digest))?;
     }
-    let names = sim.names().clone();
-    let folded = sink.folds.finish(&outcome, &names);
     Ok(Done {
-        decisions: sink.decisions.map(|log| log.finish(&outcome, &names)),
-        names,
-        outcome,
-        folded,
+        decisions: log.map(|log| log.finish(&played.outcome, &played.names)),
+        played,
     })
 }
 

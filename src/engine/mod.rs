@@ -33,6 +33,7 @@ use crate::record::{NO_CAUSE, NO_TICKET, Names, RunOutcome, Sink, digest};
 use crate::spec::Scenario;
 use apiserver::Stored;
 use ctx::{Ctx, Progress, Tickets};
+pub use prepare::{CannotRun, Impossible};
 use queue::EventQueue;
 use requests::Requests;
 
@@ -98,8 +99,8 @@ impl Components {
 }
 
 impl Simulation {
-    /// Resolves the scenario; the errors say what cannot exist or be placed.
-    pub fn new(scenario: &Scenario) -> Result<Simulation, Vec<String>> {
+    /// Resolves the scenario, unless something of it cannot exist or be placed.
+    pub fn new(scenario: &Scenario) -> Result<Simulation, CannotRun> {
         let store = prepare::store(scenario)?;
         Ok(Simulation {
             requests: Requests::new(&scenario.control_plane, &scenario.timing),

@@ -4,14 +4,75 @@ use crate::spec::*;
 use crate::store::{Store, on_labelled_nodes};
 use crate::topology::Cluster;
 use serde_json::Value;
+use std::fmt;
 
-/// The store of a scenario before anything has happened; the errors are sentences about what cannot exist or be placed.
-pub fn store(scenario: &Scenario) -> Result<Store, Vec<String>> {
+/// Why a scenario cannot be run at all; at least one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CannotRun(pub Vec<Impossible>);
+
+/// One thing of a scenario that cannot be, whatever happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Impossible {
+    /// The cluster is empty.
+    NoNodes {
+        /// The name of the topology.
+        topology: String,
+    },
+    /// No node of the empty cluster would take the pod.
+    NeverFits {
+        /// Its name without the random suffix.
+        pod: String,
+        /// In kube-scheduler's words.
+        reason: String,
+    },
+    /// No node has the label whose values are the domains of exclusive placement.
+    NoDomain {
+        /// The name of the replicatedJob.
+        replicated_job: String,
+        /// The label.
+        key: String,
+    },
+}
+
+impl fmt::Display for Impossible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Impossible::NoNodes { topology } => write!(f, "topology {topology:?} has no nodes"),
+            Impossible::NeverFits { pod, reason } => {
+                write!(f, "pod {pod} can never be placed: {reason}")
+            }
+            Impossible::NoDomain {
+                replicated_job,
+                key,
+            } => write!(
+                f,
+                "replicatedJob {replicated_job:?} wants exclusive placement per {key:?}, but no node has that label"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for CannotRun {
+    /// One line for each.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, one) in self.0.iter().enumerate() {
+            let line = if i > 0 { "\n" } else { "" };
+            write!(f, "{line}{one}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for CannotRun {}
+
+/// The store of a scenario before anything has happened.
+pub fn store(scenario: &Scenario) -> Result<Store, CannotRun> {
     let cluster = Cluster::build(&scenario.topology, &resources(scenario));
     let more_nodes = scenario.objects.iter().any(|o| o["kind"] == "Node");
     if cluster.is_empty() && !more_nodes {
-        let name = &scenario.topology.name;
-        return Err(vec![format!("topology {name:?} has no nodes")]);
+        let topology = scenario.topology.name.clone();
+        return Err(CannotRun(vec![Impossible::NoNodes { topology }]));
     }
     let mut store = Store::new(cluster);
     store.reset();
@@ -23,7 +84,7 @@ pub fn store(scenario: &Scenario) -> Result<Store, Vec<String>> {
     if problems.is_empty() {
         Ok(store)
     } else {
-        Err(problems)
+        Err(CannotRun(problems))
     }
 }
 
@@ -76,7 +137,7 @@ fn requested_in(value: &Value, add: &mut impl FnMut(&str)) {
 }
 
 /// Workloads that no node of the empty cluster could ever take, in kube-scheduler's words.
-fn unplaceable(store: &mut Store, scenario: &Scenario) -> Vec<String> {
+fn unplaceable(store: &mut Store, scenario: &Scenario) -> Vec<Impossible> {
     let mut problems = Vec::new();
     for submitted in &scenario.jobsets {
         let jobset = &submitted.jobset;
@@ -91,7 +152,7 @@ fn unplaceable(store: &mut Store, scenario: &Scenario) -> Vec<String> {
     problems
 }
 
-fn unplaceable_job(store: &mut Store, jobset: &JobSet, rj: &ReplicatedJob) -> Option<String> {
+fn unplaceable_job(store: &mut Store, jobset: &JobSet, rj: &ReplicatedJob) -> Option<Impossible> {
     let by_selector = jobset.uses_node_selector_strategy(rj);
     let job = format!("{}-{}-0", jobset.name, rj.name);
     let mut pod = rj.template.template.clone();
@@ -105,14 +166,13 @@ fn unplaceable_job(store: &mut Store, jobset: &JobSet, rj: &ReplicatedJob) -> Op
         .add(cluster, pod.into(), key, AgentMode::Absent);
     let template = store.templates.get(id);
     if let Some(reason) = template.facts.never_fits(cluster) {
-        return Some(format!("pod {job}-0 can never be placed: {reason}"));
+        let pod = format!("{job}-0");
+        return Some(Impossible::NeverFits { pod, reason });
     }
     let domains = &store.templates.domains[template.exclusive? as usize];
-    domains.values.is_empty().then(|| {
-        format!(
-            "replicatedJob {:?} wants exclusive placement per {:?}, but no node has that label",
-            rj.name, domains.key
-        )
+    domains.values.is_empty().then(|| Impossible::NoDomain {
+        replicated_job: rj.name.clone(),
+        key: domains.key.clone(),
     })
 }
 

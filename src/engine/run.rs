@@ -29,6 +29,10 @@ impl Run<'_> {
         self.begin();
         let limit = Time::ZERO + self.ctx.scenario.stop.at;
         let reason = loop {
+            if self.ctx.sink.stops() {
+                // No record: what has been written is the beginning of what the whole run would write.
+                return EndReason::Stopped;
+            }
             let Some((at, event, cause, ticket)) = self.ctx.queue.pop() else {
                 break stuck::rest_reason(&self.ctx, self.parts);
             };

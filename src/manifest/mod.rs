@@ -14,6 +14,7 @@ mod names;
 pub mod node;
 pub mod path;
 pub mod presets;
+mod print;
 mod read;
 pub mod scenario;
 pub mod schema;
@@ -30,10 +31,14 @@ pub use kube::{
     stored_pod,
 };
 pub use presets::{Assumption, assumptions, control_plane, preset_names, timing};
-pub use scenario::{LoadedScenario, parse_scenario, read_scenario, scenario_from_manifests};
+pub use print::yaml as print_yaml;
+pub use scenario::{
+    LoadedScenario, file_text, parse_scenario, read_scenario, scenario_from_manifests,
+};
 pub use schema::json_schema;
+pub use shapes::scenario::API_VERSION;
 pub use suggest::nearest;
-pub use topology::read_topology;
+pub use topology::{read_topology, written as written_topology};
 
 /// The readers of stored objects, for `Scenario::decode`.
 pub const DECODERS: crate::spec::Decoders = crate::spec::Decoders {
@@ -49,9 +54,6 @@ pub fn documents(source: &Source) -> Result<Vec<serde_json::Value>, Diagnostics>
     Ok(documents.iter().map(node::Node::to_json).collect())
 }
 
-#[cfg(test)]
-mod tests;
-
 /// Whether a pod of that name, without its random suffix, can exist.
 pub fn pod_exists(jobsets: &[crate::spec::SubmittedJobSet], name: &str) -> bool {
     scenario::pod_names::exists(jobsets, name)
@@ -61,3 +63,19 @@ pub fn pod_exists(jobsets: &[crate::spec::SubmittedJobSet], name: &str) -> bool 
 pub fn pod_names(jobsets: &[crate::spec::SubmittedJobSet]) -> String {
     scenario::pod_names::describe(jobsets)
 }
+
+/// A cluster that is just large enough for JobSets given as texts with their overrides; those that cannot be read are
+/// left out.
+pub fn generated_topology(jobsets: &[(Source, Vec<(String, String)>)]) -> crate::spec::Topology {
+    let read = |(source, sets): &(Source, Vec<_>)| kube::read_with_sets(source, "", sets).ok();
+    let submitted = jobsets.iter().filter_map(read).flat_map(|m| m.jobsets);
+    let submitted = submitted.map(|(jobset, source)| crate::spec::SubmittedJobSet {
+        jobset,
+        submit_at: crate::base::Duration::ZERO,
+        source,
+    });
+    scenario::generated(&submitted.collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests;

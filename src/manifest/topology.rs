@@ -6,6 +6,7 @@ use super::kube::taint_effect;
 use super::node::{Node, Pos};
 use super::path::Path;
 use super::shape::Shape;
+use super::shapes::scenario::API_VERSION;
 use super::shapes::topology::{NODES_MAX, TOPOLOGY};
 use super::{names, read, yaml};
 use crate::spec::{DcnLevel, IslandKind, NodePool, Taint, TaintEffect, Topology};
@@ -42,6 +43,55 @@ pub fn read_topology(source: &Source) -> Result<Topology, Diagnostics> {
     }
     let topology = convert(&node, &mut report);
     report.finish().map(|()| topology)
+}
+
+/// The topology as a document of this format.
+pub fn written(topology: &Topology) -> serde_json::Value {
+    let level = |l: &DcnLevel| serde_json::json!({"name": l.name, "label": l.label, "gbitsPerSecond": l.gbits_per_s});
+    serde_json::json!({
+        "apiVersion": API_VERSION,
+        "kind": "Topology",
+        "metadata": {"name": topology.name, "description": topology.description},
+        "currency": topology.currency,
+        "dcnLevels": topology.dcn_levels.iter().map(level).collect::<Vec<_>>(),
+        "pools": topology.pools.iter().map(written_pool).collect::<Vec<_>>(),
+    })
+}
+
+fn written_pool(pool: &NodePool) -> serde_json::Value {
+    let quantities = pool.allocatable.iter();
+    let allocatable: std::collections::BTreeMap<_, _> = quantities
+        .map(|(name, milli)| (name, quantity(*milli)))
+        .collect();
+    let taint = |t: &Taint| {
+        let effect = t.effect.as_str();
+        serde_json::json!({"key": t.key, "value": t.value, "effect": effect})
+    };
+    serde_json::json!({
+        "name": pool.name,
+        "count": pool.count,
+        "islands": pool.islands,
+        "nodesPerIsland": pool.nodes_per_island,
+        "islandKind": match pool.island_kind {
+            IslandKind::None => "None",
+            IslandKind::Ici => "Ici",
+            IslandKind::NvLink => "NvLink",
+        },
+        "allocatable": allocatable,
+        "accelerator": pool.accelerator,
+        "pricePerNodeHour": pool.price_per_node_hour,
+        "taints": pool.taints.iter().map(taint).collect::<Vec<_>>(),
+        "labels": pool.labels,
+        "features": pool.features,
+    })
+}
+
+/// Thousandths as a quantity.
+fn quantity(milli: i64) -> String {
+    match milli % 1_000 {
+        0 => (milli / 1_000).to_string(),
+        _ => format!("{milli}m"),
+    }
 }
 
 /// Converts a checked node.

@@ -1,4 +1,4 @@
-//! Folds over records and outcomes: restarts, what gated them, rows of the tables, the summary, statistics.
+//! Folds over records and outcomes: restarts, what gated them, rows of the tables, the summary.
 //!
 //! Must never look into the engine: every number here comes from records, tickets and the outcome.
 
@@ -8,7 +8,6 @@ pub mod gate;
 pub mod nodes;
 pub mod path;
 pub mod pods;
-pub mod replications;
 pub mod restart;
 pub mod restart_fold;
 mod restart_milestones;
@@ -16,7 +15,6 @@ mod restart_path;
 #[cfg(test)]
 mod restart_tests;
 pub mod spans;
-pub mod stats;
 pub mod steps;
 pub mod story;
 pub mod summary;
@@ -32,7 +30,7 @@ pub mod waits;
 pub use fold::{Folded, Folds};
 pub use gate::Gate;
 pub use path::{Path, PathStep};
-pub use restart::{Milestone, Restart};
+pub use restart::{Ending, Milestone, Restart, Shape};
 pub use restart_fold::RestartFold;
 pub use spans::{Phase, Span};
 pub use view::RunView;

@@ -3,10 +3,10 @@
 //! Kubernetes' fields keep Kubernetes' spelling; must never rename a key that is written in the schema.
 
 use super::restart::Restart;
-use super::stats;
 use super::view::RunView;
 use crate::base::*;
 use crate::record::{ConditionOutcome, JobOutcome, JobSetOutcome, Ledger, LedgerCategory};
+use crate::stats;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -116,6 +116,8 @@ pub enum EndReason {
     /// No event is left, or only ones that change nothing, and a restart can never finish.
     Stuck,
     TimeLimit,
+    /// Whoever took the records wanted no more; no record tells of it.
+    Stopped,
 }
 
 impl EndReason {
@@ -125,6 +127,7 @@ impl EndReason {
             Self::Settled => "Settled",
             Self::Stuck => "Stuck",
             Self::TimeLimit => "TimeLimit",
+            Self::Stopped => "Stopped",
         }
     }
 }

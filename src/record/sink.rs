@@ -26,6 +26,11 @@ pub trait Sink {
 
     /// Takes a ticket when it is made, before the first record that carries it: it may end in the future. Ids ascend.
     fn ticket(&mut self, _: &Ticket) {}
+
+    /// Whether the run is to end here. Asked before every event, so it must cost next to nothing.
+    fn stops(&mut self) -> bool {
+        false
+    }
 }
 
 /// Keeps nothing.
@@ -45,6 +50,7 @@ impl Sink for Keep {
     }
 }
 
+/// What one of them does not want it does not get.
 impl<A: Sink, B: Sink> Sink for (A, B) {
     fn record(&mut self, record: &Record, names: &Names) {
         self.0.record(record, names);
@@ -56,8 +62,14 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     }
 
     fn decision(&mut self, decision: Decision) {
-        self.0.decision(decision.clone());
-        self.1.decision(decision);
+        match (self.0.wants_decisions(), self.1.wants_decisions()) {
+            (true, true) => {
+                self.0.decision(decision.clone());
+                self.1.decision(decision);
+            }
+            (true, false) => self.0.decision(decision),
+            _ => self.1.decision(decision),
+        }
     }
 
     fn wants_tickets(&self) -> bool {
@@ -67,5 +79,42 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     fn ticket(&mut self, ticket: &Ticket) {
         self.0.ticket(ticket);
         self.1.ticket(ticket);
+    }
+
+    fn stops(&mut self) -> bool {
+        self.0.stops() || self.1.stops()
+    }
+}
+
+/// `None` wants nothing.
+impl<S: Sink> Sink for Option<S> {
+    fn record(&mut self, record: &Record, names: &Names) {
+        if let Some(sink) = self {
+            sink.record(record, names);
+        }
+    }
+
+    fn wants_decisions(&self) -> bool {
+        self.as_ref().is_some_and(S::wants_decisions)
+    }
+
+    fn decision(&mut self, decision: Decision) {
+        if let Some(sink) = self {
+            sink.decision(decision);
+        }
+    }
+
+    fn wants_tickets(&self) -> bool {
+        self.as_ref().is_some_and(S::wants_tickets)
+    }
+
+    fn ticket(&mut self, ticket: &Ticket) {
+        if let Some(sink) = self {
+            sink.ticket(ticket);
+        }
+    }
+
+    fn stops(&mut self) -> bool {
+        self.as_mut().is_some_and(S::stops)
     }
 }

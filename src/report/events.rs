@@ -34,7 +34,8 @@ impl<W: Write> EventWriter<W> {
     /// Writes the last line; the first error of the whole log comes out here.
     pub fn finish(mut self, digest: &str) -> io::Result<W> {
         let (seq, at) = self.last;
-        self.head(seq.wrapping_add(1), at, NO_CAUSE, "Digest");
+        let seq = seq.wrapping_add(1);
+        head(&mut self.buffer, seq, at, (NO_CAUSE, "Digest"));
         Members(&mut self.buffer)
             .s("object", "")
             .s("reason", "")
@@ -46,20 +47,6 @@ impl<W: Write> EventWriter<W> {
             Some(e) => Err(e),
             None => self.out.flush().map(|()| self.out),
         }
-    }
-
-    fn head(&mut self, seq: u32, at: Time, cause: u32, kind: &str) {
-        let b = &mut self.buffer;
-        b.extend_from_slice(b"{\"seq\":");
-        number(b, u64::from(seq));
-        let mut m = Members(b);
-        m.u64("t_ns", at.0);
-        if cause == NO_CAUSE {
-            m.0.extend_from_slice(b",\"cause\":null");
-        } else {
-            m.u("cause", cause);
-        }
-        m.raw("kind", kind.as_bytes());
     }
 
     fn flush(&mut self) {
@@ -75,18 +62,42 @@ impl<W: Write> Sink for EventWriter<W> {
         self.objects.follow(names);
         self.objects.learn(names, &record.body);
         self.last = (record.seq, record.at);
-        let head = record.body.head();
-        self.head(record.seq, record.at, record.cause, record.body.kind());
-        let mut m = Members(&mut self.buffer);
-        m.raw("object", self.objects.of(head.about))
-            .s("reason", names.text(head.reason))
-            .s("message", names.text(head.message));
-        self.objects.members(&mut m, &record.body, names);
-        self.buffer.extend_from_slice(b"}\n");
+        line(&mut self.buffer, &self.objects, record, names);
+        self.buffer.push(b'\n');
         if self.buffer.len() >= BUFFER {
             self.flush();
         }
     }
+}
+
+/// One record without the end of the line; `objects` has followed the names and learnt the record.
+pub fn line(buffer: &mut Vec<u8>, objects: &Objects, record: &Record, names: &Names) {
+    let body = record.body.head();
+    head(
+        buffer,
+        record.seq,
+        record.at,
+        (record.cause, record.body.kind()),
+    );
+    let mut m = Members(buffer);
+    m.raw("object", objects.of(body.about))
+        .s("reason", names.text(body.reason))
+        .s("message", names.text(body.message));
+    objects.members(&mut m, &record.body, names);
+    buffer.push(b'}');
+}
+
+fn head(b: &mut Vec<u8>, seq: u32, at: Time, (cause, kind): (u32, &str)) {
+    b.extend_from_slice(b"{\"seq\":");
+    number(b, u64::from(seq));
+    let mut m = Members(b);
+    m.u64("t_ns", at.0);
+    if cause == NO_CAUSE {
+        m.0.extend_from_slice(b",\"cause\":null");
+    } else {
+        m.u("cause", cause);
+    }
+    m.raw("kind", kind.as_bytes());
 }
 
 #[cfg(test)]

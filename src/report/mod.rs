@@ -11,7 +11,7 @@ mod decision_layout;
 mod decision_records;
 mod decision_text;
 pub mod decisions;
-mod event_objects;
+pub mod event_objects;
 pub mod events;
 pub mod figure;
 pub mod golden;

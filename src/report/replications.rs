@@ -3,9 +3,9 @@
 use super::waterfall::Style;
 use super::words::{count, seconds};
 use crate::base::*;
+use crate::experiment::{JobSetEstimates, Replication, Replications};
 use crate::metrics::Phase;
-use crate::metrics::replications::{JobSetEstimates, Replication, Replications};
-use crate::metrics::stats::Estimate;
+use crate::stats::Estimate;
 use std::fmt::Write;
 
 pub fn text(all: &Replications, style: &Style) -> String {

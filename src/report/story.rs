@@ -41,6 +41,7 @@ pub fn story(out: &mut String, run: &RunView<'_>, style: &Style) {
         EndReason::Settled => "the run ends: nothing is under way and nothing more is scripted",
         EndReason::Stuck => "the run ends: STUCK, nothing will ever change",
         EndReason::TimeLimit => "the run ends: time limit of the scenario",
+        EndReason::Stopped => "the run ends: it was stopped from outside",
     };
     let _ = writeln!(out, "  {:>12}  {end}", run.outcome.end.to_string());
 }

@@ -158,6 +158,7 @@ pub struct Stop {
     pub when: StopWhen,
 }
 
+/// What ends a run before its time is over.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum StopWhen {
     /// Every JobSet is Completed or Failed.
@@ -167,4 +168,18 @@ pub enum StopWhen {
     Settled,
     /// Only at `at`.
     Time,
+}
+
+impl StopWhen {
+    /// All of them, in the order in which a file may name them.
+    pub const ALL: [StopWhen; 3] = [Self::AllJobSetsFinished, Self::Settled, Self::Time];
+
+    /// The word in a scenario file.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AllJobSetsFinished => "AllJobSetsFinished",
+            Self::Settled => "Settled",
+            Self::Time => "Time",
+        }
+    }
 }

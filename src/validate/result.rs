@@ -3,6 +3,7 @@
 //! Must never format anything.
 
 use super::recording::Kind;
+use crate::stats::quantile;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -225,20 +226,10 @@ impl Totals {
         errors.sort_by(f64::total_cmp);
         totals.scored_restarts = errors.len();
         totals.restart = errors.last().map(|max| RestartError {
-            p50: median(&errors),
+            p50: quantile(&errors, 0.5).unwrap_or_default(),
             max: *max,
         });
         totals
-    }
-}
-
-/// Of ascending numbers; the mean of the middle two if their count is even.
-fn median(sorted: &[f64]) -> f64 {
-    let middle = sorted.len() / 2;
-    match (sorted.get(middle), sorted.len() % 2) {
-        (None, _) => 0.0,
-        (Some(m), 1) => *m,
-        (Some(m), _) => (sorted[middle - 1] + m) / 2.0,
     }
 }
 

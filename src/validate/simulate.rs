@@ -10,7 +10,7 @@ use super::scenario::{Defaults, NotSimulated, Overrides, scenario};
 use super::surroundings;
 use crate::admission::{self, Create};
 use crate::base::{Duration, Time};
-use crate::engine::Simulation;
+use crate::engine::{CannotRun, Simulation};
 use crate::manifest;
 use crate::record::{Body, JobSetConditionType, Names, Record, Sink};
 use crate::spec::{
@@ -95,7 +95,7 @@ fn observe(
         scenario.jobsets.push(submit(read(&created)?, BY_SCRIPT));
     }
     begin_at(start, &mut scenario);
-    let refused = |errors: Vec<String>| NoRun::Refused(errors.join("; "));
+    let refused = |why: CannotRun| NoRun::Refused(why.to_string().replace('\n', "; "));
     let mut simulation = Simulation::new(&scenario).map_err(refused)?;
     if let Some(margin) = recorded_margin(recording) {
         // The recorded audit log ends soon after the restart, with Events still unsent: so does the simulated one.

@@ -33,7 +33,7 @@ fn transcript(dir: &Path, example: &Example) -> Result<String, String> {
     );
     let scenario = support::parse(&scenario, &jobset)?;
     let mut simulation =
-        jobset_sim::engine::Simulation::new(&scenario).map_err(|e| e.join("; "))?;
+        jobset_sim::engine::Simulation::new(&scenario).map_err(|e| e.to_string())?;
     let mut golden = Golden::new();
     let outcome = simulation.run(scenario.seed, 0, &mut golden);
     Ok(golden.finish(&outcome))

@@ -8,6 +8,7 @@ mod counterfactual;
 mod coverage;
 mod decisions;
 mod determinism;
+mod embed;
 mod enumerate;
 mod golden;
 mod growth;

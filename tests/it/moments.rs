@@ -156,7 +156,7 @@ fn place(scenario: &mut Scenario, ms: u64, repair_ms: u64, repaired: bool) {
 }
 
 fn run(scenario: &Scenario, seed: u64) -> Result<(), String> {
-    let mut simulation = Simulation::new(scenario).map_err(|e| e.join("; "))?;
+    let mut simulation = Simulation::new(scenario).map_err(|e| e.to_string())?;
     simulation.paranoid(true);
     let mut checker = Checker::new(scenario);
     let outcome = catch_unwind(AssertUnwindSafe(|| simulation.run(seed, 0, &mut checker)))

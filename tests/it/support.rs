@@ -50,7 +50,7 @@ pub fn scenario(name: &str, sets: &[(&str, &str)]) -> Scenario {
 pub fn simulation(scenario: &Scenario) -> Simulation {
     match Simulation::new(scenario) {
         Ok(simulation) => simulation,
-        Err(problems) => panic!("{}: {}", scenario.name, problems.join("; ")),
+        Err(problems) => panic!("{}: {}", scenario.name, problems),
     }
 }
 

@@ -126,7 +126,7 @@ fn one(seed: u64, verbose: bool) -> Result<BTreeSet<String>, String> {
     }
     let scenario = support::parse(&case.scenario, &case.jobsets)?;
     let mut simulation =
-        jobset_sim::engine::Simulation::new(&scenario).map_err(|e| e.join("; "))?;
+        jobset_sim::engine::Simulation::new(&scenario).map_err(|e| e.to_string())?;
     let mut checker = Checker::new(&scenario);
     simulation.paranoid(true);
     let run = catch_unwind(AssertUnwindSafe(|| simulation.run(seed, 0, &mut checker)));

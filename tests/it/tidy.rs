@@ -4,7 +4,7 @@ use crate::support::{files, root, scenario_names};
 use std::path::{Path, PathBuf};
 
 /// Top-level modules that each layer may use; `cli` and `main` may use everything.
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 18] = [
     ("base", &[]),
     ("spec", &["base"]),
     ("record", &["base", "spec"]),
@@ -44,11 +44,36 @@ const LAYERS: [(&str, &[&str]); 16] = [
             "objects",
         ],
     ),
-    ("metrics", &["base", "spec", "record"]),
     ("stats", &["base"]),
+    ("metrics", &["base", "spec", "record", "stats"]),
+    (
+        "experiment",
+        &["base", "spec", "record", "engine", "metrics", "stats"],
+    ),
     (
         "report",
-        &["base", "spec", "record", "topology", "metrics", "stats"],
+        &[
+            "base",
+            "spec",
+            "record",
+            "topology",
+            "metrics",
+            "stats",
+            "experiment",
+        ],
+    ),
+    (
+        "facade",
+        &[
+            "base",
+            "spec",
+            "record",
+            "engine",
+            "manifest",
+            "metrics",
+            "experiment",
+            "report",
+        ],
     ),
     (
         "validate",
@@ -60,6 +85,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
             "manifest",
             "admission",
             "objects",
+            "stats",
         ],
     ),
 ];

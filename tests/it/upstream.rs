@@ -12,7 +12,7 @@ fn transcript(path: &Path) -> Result<String, String> {
     let loaded = jobset_sim::manifest::read_scenario(path, &[]).map_err(|e| e.to_string())?;
     let scenario = loaded.scenario;
     let mut simulation =
-        jobset_sim::engine::Simulation::new(&scenario).map_err(|e| e.join("; "))?;
+        jobset_sim::engine::Simulation::new(&scenario).map_err(|e| e.to_string())?;
     let mut golden = Golden::new();
     let outcome = simulation.run(scenario.seed, 0, &mut golden);
     Ok(golden.finish(&outcome))

@@ -27,6 +27,7 @@ use super::{files, read, topology, yaml};
 use crate::base::Duration;
 use crate::spec::{Scenario, Stop, StopWhen, SubmittedJobSet, Topology};
 use cross::Inputs;
+pub use generate::topology as generated;
 use objects::Others;
 
 const DEFAULT_STOP: Duration = Duration::from_secs(24 * 3_600);
@@ -46,6 +47,17 @@ pub struct LoadedScenario {
     pub unmodelled: Vec<(String, usize)>,
 }
 
+impl LoadedScenario {
+    /// Known fields of the manifests that are not modelled, each with how often it is present.
+    pub fn not_modelled(&self) -> Vec<String> {
+        let field = |(path, n): &(String, usize)| match n {
+            1 => path.clone(),
+            n => format!("{path} ({n} times)"),
+        };
+        self.unmodelled.iter().map(field).collect()
+    }
+}
+
 /// `path=value` overrides.
 pub type Sets = [(String, String)];
 /// Gives the text of a file named in a scenario.
@@ -55,14 +67,19 @@ pub type Loader<'l> = dyn Fn(&str) -> Result<String, String> + 'l;
 pub fn read_scenario(path: &std::path::Path, sets: &Sets) -> Result<LoadedScenario, Diagnostics> {
     let source = files::read_source(path)?;
     let base = path.parent().unwrap_or(std::path::Path::new(""));
-    let loader = |name: &str| match files::read_source(&base.join(name)) {
+    let loader = |name: &str| file_text(&base.join(name));
+    parse_scenario(&source, sets, &loader)
+}
+
+/// The text of a file that a scenario names, or why there is none.
+pub fn file_text(path: &std::path::Path) -> Result<String, String> {
+    match files::read_source(path) {
         Ok(source) => Ok(source.text),
         Err(errors) => Err(errors
             .0
             .first()
             .map_or(String::new(), |e| e.message.clone())),
-    };
-    parse_scenario(&source, sets, &loader)
+    }
 }
 
 /// Reads a scenario from texts.
@@ -164,7 +181,7 @@ pub fn scenario_from_manifests(
     if !report.is_clean() {
         return Err(Diagnostics(report.found));
     }
-    let topology = topology.unwrap_or_else(|| generate::topology(&submitted));
+    let topology = topology.unwrap_or_else(|| generated(&submitted));
     let names = (submitted[0].jobset.name.clone(), String::new());
     let others = objects::load(
         &node,
@@ -321,10 +338,9 @@ fn stop(
     }
     Stop {
         at,
-        when: match when {
-            Some("AllJobSetsFinished") => StopWhen::AllJobSetsFinished,
-            Some("Time") => StopWhen::Time,
-            _ => StopWhen::Settled,
-        },
+        when: StopWhen::ALL
+            .into_iter()
+            .find(|w| when == Some(w.as_str()))
+            .unwrap_or(StopWhen::Settled),
     }
 }

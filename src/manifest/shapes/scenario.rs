@@ -6,6 +6,7 @@ use super::timing::TIMING;
 use super::topology::TOPOLOGY;
 use crate::manifest::scenario::requests::KIND_NAMES;
 use crate::manifest::shape::{Field, Object, STR_LIST, Shape, field};
+use crate::spec::StopWhen;
 
 pub const API_VERSION: &str = "jobset-sim/v1alpha1";
 const INDEX: Shape = Shape::Int(0, u32::MAX as i64 - 1);
@@ -429,6 +430,12 @@ static NAME: Object = Object {
     fields: &[field("name", Shape::Str, "of a JobSet").required()],
 };
 
+static STOP_WHEN: [&str; 3] = [
+    StopWhen::ALL[0].as_str(),
+    StopWhen::ALL[1].as_str(),
+    StopWhen::ALL[2].as_str(),
+];
+
 static STOP: Object = Object {
     kind: "Stop",
     fields: &[
@@ -437,10 +444,6 @@ static STOP: Object = Object {
             Shape::Duration,
             "the run ends here in any case; default: 24h",
         ),
-        field(
-            "when",
-            Shape::OneOf(&["AllJobSetsFinished", "Settled", "Time"]),
-            "default: Settled",
-        ),
+        field("when", Shape::OneOf(&STOP_WHEN), "default: Settled"),
     ],
 };

@@ -1,36 +1,27 @@
-//! Exact statistics of small samples. Numbers only: must never format one.
+//! A metric over replications: its mean with an interval, and quantiles.
 
+use super::quantile::{quantile, sorted};
 use serde::Serialize;
-
-/// The quantile of definition 7 of Hyndman and Fan (linear interpolation between order statistics, the default of
-/// NumPy and R). `sorted` ascends; `None` if it is empty.
-pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
-    let last = sorted.len().checked_sub(1)?;
-    let h = p.clamp(0.0, 1.0) * last as f64;
-    let below = h.floor() as usize;
-    let above = (below + 1).min(last);
-    Some(sorted[below] + (h - below as f64) * (sorted[above] - sorted[below]))
-}
-
-/// Sorted ascending; NaN does not occur in times.
-pub fn sorted(mut values: Vec<f64>) -> Vec<f64> {
-    values.sort_by(f64::total_cmp);
-    values
-}
 
 /// What is reported of a metric over replications.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
+    /// The arithmetic mean.
     pub mean: f64,
     /// 95 % interval of the mean by Student's t; the mean itself twice where one value cannot tell.
     pub ci95: [f64; 2],
+    /// The 10th percentile.
     pub p10: f64,
+    /// The median.
     pub p50: f64,
+    /// The 90th percentile.
     pub p90: f64,
+    /// How many values there were.
     pub n: usize,
 }
 
 impl Estimate {
+    /// `None` without values.
     pub fn of(values: Vec<f64>) -> Option<Estimate> {
         let values = sorted(values);
         let n = values.len();
@@ -76,16 +67,6 @@ pub fn t_975(degrees: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn quantiles_interpolate_between_order_statistics() {
-        let v = [1.0, 2.0, 4.0, 8.0];
-        for (p, expected) in [(0.0, 1.0), (0.5, 3.0), (0.9, 6.8), (1.0, 8.0)] {
-            assert!((quantile(&v, p).unwrap() - expected).abs() < 1e-12, "{p}");
-        }
-        assert_eq!(quantile(&[], 0.5), None);
-        assert_eq!(quantile(&[3.0], 0.9), Some(3.0));
-    }
 
     #[test]
     fn the_interval_of_the_mean_uses_students_t() {

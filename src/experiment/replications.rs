@@ -1,41 +1,83 @@
 //! Several replications of one scenario: every metric with its mean, interval and quantiles.
 
-use super::restart::Restart;
-use super::spans::Phase;
-use super::stats::Estimate;
-use super::summary::{Latency, SCHEMA, ledger, total_cost};
-use super::view::RunView;
+use super::parallel::{NoRuns, in_parallel};
 use crate::base::*;
+use crate::metrics::summary::{Latency, SCHEMA, ledger, total_cost};
+use crate::metrics::{Folds, Phase, Restart, RunView};
 use crate::record::LedgerCategory;
+use crate::spec::Scenario;
+use crate::stats::Estimate;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Plays `n` replications, each folded to what `Replications` needs; `done` is told how many are.
+pub fn replicate(
+    (scenario, not_modelled): (&Scenario, &[String]),
+    (seed, n): (u64, u64),
+    threads: usize,
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Vec<Replication>, NoRuns> {
+    let finished = AtomicU64::new(0);
+    in_parallel(scenario, n, threads, |simulation, i| {
+        let mut folds = Folds::new(scenario, false).without_paths();
+        let outcome = simulation.run(seed, i, &mut folds);
+        let folded = folds.finish(&outcome, simulation.names());
+        let one = RunView {
+            scenario,
+            names: simulation.names(),
+            outcome: &outcome,
+            folded: &folded,
+            seed,
+            not_modelled,
+        };
+        done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+        Replication::of(&one, i)
+    })
+}
 
 /// What is kept of one replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replication {
+    /// Its number.
     pub replication: u64,
+    /// The hash over its records.
     pub digest: u64,
+    /// When it ended, in seconds of virtual time.
     pub end_s: f64,
+    /// Why it ended.
     pub end_reason: &'static str,
+    /// In the order of the scenario.
     pub jobsets: Vec<ReplicatedJobSet>,
+    /// Accelerator-seconds per category, sorted by the category's name.
     pub ledger_s: Vec<f64>,
+    /// What the accelerators cost, in the topology's currency.
     pub cost: f64,
+    /// What the run warned of.
     pub warnings: Vec<String>,
 }
 
+/// One JobSet of a replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplicatedJobSet {
+    /// `Completed`, `Failed` or empty.
     pub terminal_state: &'static str,
+    /// `status.restarts`.
     pub restarts: u32,
+    /// `status.restartsCountTowardsMax`.
     pub restarts_count_towards_max: u32,
+    /// The median over its restarts.
     pub latency_p50_s: Option<f64>,
+    /// The 95th percentile over its restarts.
     pub latency_p95_s: Option<f64>,
+    /// The longest of its restarts.
     pub latency_max_s: Option<f64>,
     /// In the order of their start.
     pub each: Vec<Restart>,
 }
 
 impl Replication {
+    /// What is kept of a run.
     pub fn of(run: &RunView<'_>, replication: u64) -> Replication {
         let outcome = run.outcome;
         let jobset = |(i, o): (usize, &crate::record::JobSetOutcome)| {
@@ -64,63 +106,96 @@ impl Replication {
     }
 }
 
+/// `summary.json` of several replications.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Replications {
+    /// The name of the format.
     pub schema: &'static str,
+    /// Of this program.
     pub version: &'static str,
+    /// The scenario's name.
     pub scenario: String,
+    /// The hash over the digests of all replications, in their order.
     pub digest: String,
+    /// Of all random numbers.
     pub seed: u64,
+    /// How many were played.
     pub replications: usize,
+    /// When and why they ended.
     pub end: End,
+    /// In the order of the scenario.
     pub job_sets: Vec<JobSetEstimates>,
+    /// Accelerator-seconds per category.
     pub ledger: BTreeMap<&'static str, Option<Estimate>>,
+    /// What the accelerators cost.
     pub cost: Cost,
+    /// What the runs warned of, each once.
     pub warnings: Vec<String>,
+    /// Fields of the inputs that the API knows and the model ignores.
     pub not_modelled: Vec<String>,
 }
 
+/// How the replications ended.
 #[derive(Clone, Debug, Serialize)]
 pub struct End {
+    /// Seconds of virtual time.
     pub t_s: Option<Estimate>,
     /// Reason → replications that ended so.
     pub reasons: BTreeMap<&'static str, usize>,
 }
 
+/// What they cost.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cost {
+    /// Of the topology.
     pub currency: String,
+    /// Over all categories of the ledger.
     pub total: Option<Estimate>,
 }
 
+/// One JobSet over the replications.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobSetEstimates {
+    /// `metadata.name`.
     pub name: String,
+    /// `metadata.namespace`.
     pub namespace: String,
     /// Terminal state → replications; the empty one is "still running".
     pub terminal_states: BTreeMap<&'static str, usize>,
+    /// `status.restarts`.
     pub restarts: Option<Estimate>,
+    /// `status.restartsCountTowardsMax`.
     pub restarts_count_towards_max: Option<Estimate>,
+    /// Needs a training model; none without one.
     pub goodput: Option<Estimate>,
+    /// Seconds from the fault until all pods were ready again.
     #[serde(rename = "restartLatency_s")]
     pub restart_latency: LatencyEstimates,
     /// The nth restart over the replications that had one.
     pub each_restart: Vec<RestartEstimates>,
 }
 
+/// How long its restarts took.
 #[derive(Clone, Debug, Serialize)]
 pub struct LatencyEstimates {
+    /// How many restarts of a replication ended with every pod ready.
     pub count: Option<Estimate>,
+    /// The median of a replication.
     pub p50: Option<Estimate>,
+    /// The 95th percentile of a replication.
     pub p95: Option<Estimate>,
+    /// The longest of a replication.
     pub max: Option<Estimate>,
 }
 
+/// One restart over the replications that had it.
 #[derive(Clone, Debug, Serialize)]
 pub struct RestartEstimates {
+    /// 1 for the first.
     pub restart: usize,
+    /// Seconds from the fault until all pods were ready again.
     pub total_s: Option<Estimate>,
     /// Phase → seconds; only restarts that ended with every pod ready.
     pub phases_s: BTreeMap<&'static str, Estimate>,

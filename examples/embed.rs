@@ -1,0 +1,168 @@
+//! A program of your own around the simulation: which restart strategy brings the pods back sooner?
+//!
+//! Run it with `cargo run --release --example embed`. It knows nothing of the crate but what `cargo doc` shows.
+
+use jobset_sim::{
+    Body, Duration, Error, Estimate, Fault, JobSet, Outcome, Pool, Replications, Scenario,
+    Simulation, StopFlag, StopWhen, Topology,
+};
+use std::ops::ControlFlow;
+
+const POOL_LABEL: &str = "cloud.google.com/gke-nodepool";
+
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+    for strategy in ["Recreate", "BlockingRecreate"] {
+        let scenario = scenario(strategy)?;
+        println!(
+            "{strategy}: {} pods on {} nodes",
+            scenario.pods(),
+            scenario.nodes()
+        );
+
+        // One run, told piece by piece.
+        let outcome = Simulation::new(&scenario)?.run(scenario.seed(), 0);
+        print!("{}", told(&outcome));
+
+        // The same under chance, on all cores.
+        let estimate = latency(&scenario, 10)?;
+        let [low, high] = estimate.ci95;
+        println!(
+            "  {:.2} s on average (95 %: {low:.2} to {high:.2} s)",
+            estimate.mean
+        );
+    }
+
+    // Watching: a run ends as soon as its question is answered.
+    let (lines, outcome) = until_ready_again(&scenario("Recreate")?)?;
+    println!(
+        "{} records, then {}:",
+        lines.len(),
+        outcome.end_reason().as_str()
+    );
+    println!("  {}", lines.last().map_or("", String::as_str));
+
+    // Stopping: another thread has had enough.
+    let events = stopped_by_a_thread(&scenario("Recreate")?)?;
+    println!("stopped after {events} events");
+
+    // What is wrong is told with its place.
+    if let Err(error) = Scenario::builder("bad")
+        .jobset(JobSet::from_yaml("train.yaml", BAD))
+        .build()
+    {
+        for one in error.diagnostics() {
+            println!("{}:{}:{}: {}", one.file, one.line, one.column, one.message);
+        }
+    }
+    Ok(())
+}
+
+pub const BAD: &str = "apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: train}
+spec:
+  replicatedJobs:
+  - name: workers
+    replicaz: 4
+";
+
+/// Four Jobs, each alone in a node pool; a minute after all are ready one worker fails.
+pub fn scenario(strategy: &str) -> Result<Scenario, Error> {
+    let nodes = Pool::new("tpu-{node}", 8)
+        .count(5)
+        .allocatable("google.com/tpu", "4")
+        .accelerator("google.com/tpu")
+        .label(POOL_LABEL, "pool-{pool}");
+    let train = JobSet::new("train")
+        .replicated_job("workers", 4, 8)
+        .limit("google.com/tpu", "4")
+        .exclusive_topology(POOL_LABEL)
+        .max_restarts(3)
+        .restart_strategy(strategy);
+    Scenario::builder("embedded")
+        .topology(Topology::new("five-pools").pool(nodes))
+        .preset("stock")
+        .jobset(train)
+        .run_for(Duration::from_secs(600))
+        .fault(Fault::container_exit("train-workers-2-5", 1).after_ready(Duration::from_secs(60)))
+        .stop_when(StopWhen::AllJobSetsFinished)
+        .build()
+}
+
+/// The restarts of a run and what they consist of.
+pub fn told(outcome: &Outcome) -> String {
+    let mut text = String::new();
+    for restart in outcome.restarts() {
+        let pods = restart.pods();
+        text += &format!("  {}: {pods} pods had to come back\n", restart.cause());
+        for piece in restart
+            .pieces()
+            .iter()
+            .filter(|p| p.takes >= Duration::from_millis(100))
+        {
+            let waited_for = piece
+                .waited_for
+                .as_deref()
+                .unwrap_or("nothing in particular");
+            text += &format!(
+                "    {:>6.2} s  {}: {waited_for}\n",
+                piece.takes.seconds(),
+                piece.what
+            );
+        }
+    }
+    for jobset in &outcome.summary().job_sets {
+        let state = jobset.terminal_state;
+        text += &format!(
+            "  {} is {state} after {} restarts\n",
+            jobset.name, jobset.restarts
+        );
+    }
+    text
+}
+
+/// The latency of the first restart over `n` replications.
+pub fn latency(scenario: &Scenario, n: u64) -> Result<Estimate, Error> {
+    let seconds = Replications::new(scenario, scenario.seed(), n).run(|outcome| {
+        let first = outcome.restarts().next().and_then(|r| r.latency());
+        first.map(Duration::seconds)
+    })?;
+    let seconds: Vec<f64> = seconds.into_iter().flatten().collect();
+    Ok(Estimate::of(seconds).expect("every replication has a restart"))
+}
+
+/// Every record up to the one that says that all pods are ready again, as lines of JSON.
+pub fn until_ready_again(scenario: &Scenario) -> Result<(Vec<String>, Outcome), Error> {
+    let (mut lines, mut ready) = (Vec::new(), 0);
+    let mut simulation = Simulation::new(scenario)?;
+    let outcome = simulation.observe(scenario.seed(), 0, |record| {
+        lines.push(record.to_json());
+        if let Body::AllReady { ready: true, .. } = record.body() {
+            ready += 1;
+        }
+        match ready {
+            2 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    });
+    Ok((lines, outcome))
+}
+
+/// How many events a run had handled when another thread stopped it.
+pub fn stopped_by_a_thread(scenario: &Scenario) -> Result<u64, Error> {
+    let mut simulation = Simulation::new(scenario)?;
+    let flag: StopFlag = simulation.stop_flag();
+    let (begun, has_begun) = std::sync::mpsc::channel();
+    let other = std::thread::spawn(move || {
+        // Here it would wait for a user, a deadline or a signal.
+        let _ = has_begun.recv();
+        flag.raise();
+    });
+    let outcome = simulation.observe(1, 0, |_| {
+        let _ = begun.send(());
+        ControlFlow::Continue(())
+    });
+    drop(begun);
+    let _ = other.join();
+    Ok(outcome.events())
+}

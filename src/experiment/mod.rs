@@ -1,0 +1,13 @@
+//! Runs put together: one run with its folds, many replications in parallel, and what they say together.
+//!
+//! Must never print, and never know a command line: `cli` and the façade call it alike.
+
+#![deny(missing_docs)]
+
+pub mod parallel;
+pub mod play;
+pub mod replications;
+
+pub use parallel::{NoRuns, in_parallel};
+pub use play::{Played, play};
+pub use replications::{JobSetEstimates, Replication, Replications, replicate};

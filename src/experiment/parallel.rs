@@ -1,0 +1,52 @@
+//! Replications on several threads. Results are placed by their number, so threads change nothing.
+
+use crate::engine::{CannotRun, Simulation};
+use crate::spec::Scenario;
+use rayon::prelude::*;
+use std::fmt;
+
+/// Why no replication was played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoRuns {
+    /// The operating system gave no threads, and why.
+    Threads(String),
+    /// What cannot exist or be placed.
+    Scenario(CannotRun),
+}
+
+impl fmt::Display for NoRuns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoRuns::Threads(why) => write!(f, "cannot start threads: {why}"),
+            NoRuns::Scenario(why) => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NoRuns {}
+
+/// Plays the replications 0 to `n` - 1, each thread with a simulation of its own that is used again; the results come
+/// in the order of the replications. `threads` is 0 for as many as there are cores.
+pub fn in_parallel<T: Send>(
+    scenario: &Scenario,
+    n: u64,
+    threads: usize,
+    play: impl Fn(&mut Simulation, u64) -> T + Sync,
+) -> Result<Vec<T>, NoRuns> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|e| NoRuns::Threads(e.to_string()))?;
+    pool.install(|| {
+        (0..n)
+            .into_par_iter()
+            .map_init(
+                || Simulation::new(scenario),
+                |simulation, i| match simulation {
+                    Ok(simulation) => Ok(play(simulation, i)),
+                    Err(why) => Err(NoRuns::Scenario(why.clone())),
+                },
+            )
+            .collect()
+    })
+}

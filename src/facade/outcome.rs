@@ -1,0 +1,105 @@
+//! What a run leaves.
+
+use super::{Restart, Scenario};
+use crate::base::Time;
+use crate::experiment::Played;
+use crate::metrics::RunView;
+use crate::metrics::summary::Summary;
+use crate::record::{EndReason, Ledger, RunOutcome};
+
+/// A finished run: how it ended, the state of every JobSet, its restarts, and where the accelerators' time went.
+pub struct Outcome {
+    scenario: Scenario,
+    seed: u64,
+    replication: u64,
+    played: Played,
+}
+
+impl Outcome {
+    pub(super) fn new(
+        scenario: Scenario,
+        (seed, replication): (u64, u64),
+        played: Played,
+    ) -> Outcome {
+        Outcome {
+            scenario,
+            seed,
+            replication,
+            played,
+        }
+    }
+
+    /// The seed of the run.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The replication of the run.
+    pub fn replication(&self) -> u64 {
+        self.replication
+    }
+
+    /// When it ended.
+    pub fn end(&self) -> Time {
+        self.raw().end
+    }
+
+    /// Why it ended.
+    pub fn end_reason(&self) -> EndReason {
+        self.raw().end_reason
+    }
+
+    /// Hash over all records, in hexadecimal: equal inputs give equal digests everywhere.
+    pub fn digest(&self) -> String {
+        self.view().digest()
+    }
+
+    /// How many records were made.
+    pub fn records(&self) -> u32 {
+        self.raw().records
+    }
+
+    /// How many events were handled.
+    pub fn events(&self) -> u64 {
+        self.raw().events
+    }
+
+    /// The final states of all JobSets and their Jobs, restart latencies and costs: what `run --format json` prints.
+    /// It can be serialized, and its format is kept stable.
+    pub fn summary(&self) -> Summary {
+        Summary::of(&self.view())
+    }
+
+    /// Every restart, in the order in which they began.
+    pub fn restarts(&self) -> impl Iterator<Item = Restart<'_>> {
+        let run = self.view();
+        let all = run.restarts().iter();
+        all.map(move |restart| Restart::new(run, restart))
+    }
+
+    /// Where the time of all accelerators went, as exact integers.
+    pub fn ledger(&self) -> &Ledger {
+        &self.raw().ledger
+    }
+
+    /// Restarts that can never finish, each with the reason, one sentence.
+    pub fn stuck(&self) -> &[String] {
+        &self.raw().stuck
+    }
+
+    /// What makes the numbers doubtful, and what is stuck.
+    pub fn warnings(&self) -> Vec<String> {
+        self.view().warnings()
+    }
+
+    /// The same as plain data with ids, with requests and the use of shared resources.
+    pub fn raw(&self) -> &RunOutcome {
+        &self.played.outcome
+    }
+
+    fn view(&self) -> RunView<'_> {
+        let scenario = self.scenario.spec();
+        let not_modelled = self.scenario.not_modelled();
+        self.played.view(scenario, self.seed, not_modelled)
+    }
+}

@@ -1,0 +1,91 @@
+//! Many runs of one scenario that differ by chance alone, on several threads.
+
+use super::stop::{Limits, StopFlag};
+use super::{Error, Outcome, Scenario};
+use crate::experiment;
+use crate::metrics::Folds;
+use crate::record::{EndReason, Names, Record, Sink};
+
+/// Replications 0 to `n` - 1 of a scenario under one seed.
+///
+/// ```
+/// use jobset_sim::{Estimate, Replications, Scenario};
+///
+/// let scenario = Scenario::from_file("scenarios/first-steps.yaml")?;
+/// let latencies = Replications::new(&scenario, 1, 8).run(|outcome| {
+///     let restart = outcome.restarts().next();
+///     restart.and_then(|r| r.latency()).map_or(0.0, |d| d.seconds())
+/// })?;
+/// let estimate = Estimate::of(latencies).unwrap();
+/// assert!(estimate.ci95[0] < estimate.mean && estimate.mean < estimate.ci95[1]);
+/// # Ok::<(), jobset_sim::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Replications {
+    scenario: Scenario,
+    seed: u64,
+    n: u64,
+    threads: usize,
+    limits: Limits,
+}
+
+impl Replications {
+    /// `n` replications of a seed, on as many threads as there are cores.
+    pub fn new(scenario: &Scenario, seed: u64, n: u64) -> Replications {
+        Replications {
+            scenario: scenario.clone(),
+            seed,
+            n,
+            threads: 0,
+            limits: Limits::none(),
+        }
+    }
+
+    /// On this many threads; results do not depend on it.
+    pub fn threads(mut self, n: usize) -> Replications {
+        self.threads = n;
+        self
+    }
+
+    /// A flag that stops all of them.
+    pub fn stop_flag(&self) -> StopFlag {
+        self.limits.flag.clone()
+    }
+
+    /// Plays them, and keeps of each what `keep` makes of its outcome; in the order of the replications. Those that
+    /// were stopped are left out: [`Outcome::replication`] says which one an outcome is.
+    ///
+    /// Who waited for what is not kept, so no piece of a restart has a `waited_for`. Each replication has the records
+    /// of [`Simulation::run`](crate::Simulation::run) with its number.
+    pub fn run<T: Send>(&self, keep: impl Fn(&Outcome) -> T + Sync) -> Result<Vec<T>, Error> {
+        let spec = self.scenario.spec();
+        let kept = experiment::in_parallel(spec, self.n, self.threads, |simulation, i| {
+            let folds = Folds::new(spec, false).without_paths();
+            let limits = Limited {
+                limits: &self.limits,
+                events: 0,
+            };
+            let key = (self.seed, i);
+            let (played, _) = experiment::play(simulation, key, folds, limits);
+            let outcome = Outcome::new(self.scenario.clone(), key, played);
+            (outcome.end_reason() != EndReason::Stopped).then(|| keep(&outcome))
+        })?;
+        Ok(kept.into_iter().flatten().collect())
+    }
+}
+
+/// Sees nothing, and stops when it is time.
+struct Limited<'l> {
+    limits: &'l Limits,
+    events: u64,
+}
+
+impl Sink for Limited<'_> {
+    fn record(&mut self, _: &Record, _: &Names) {}
+
+    fn stops(&mut self) -> bool {
+        let stops = self.limits.reached(self.events);
+        self.events += 1;
+        stops
+    }
+}

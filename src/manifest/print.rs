@@ -1,0 +1,97 @@
+//! A JSON tree as a YAML document that reads back as the same tree.
+
+use serde_json::Value;
+
+/// A document; apiVersion and kind come first, as everybody writes them.
+pub fn yaml(object: &Value) -> String {
+    let mut out = String::new();
+    let fields = object.as_object().into_iter().flatten();
+    let rank = |key: &str| {
+        ["apiVersion", "kind", "metadata"]
+            .iter()
+            .position(|k| *k == key)
+    };
+    let mut fields: Vec<(&String, &Value)> = fields.collect();
+    fields.sort_by_key(|(key, _)| rank(key).unwrap_or(usize::MAX));
+    for (key, value) in fields {
+        entry(key, value, 0, &mut out);
+    }
+    out
+}
+
+fn entry(key: &str, value: &Value, indent: usize, out: &mut String) {
+    let pad = " ".repeat(indent);
+    let key = scalar(&Value::from(key));
+    out.push_str(&format!("{pad}{key}:"));
+    nested(value, indent, out);
+}
+
+/// What follows a key: on its line, or below it.
+fn nested(value: &Value, indent: usize, out: &mut String) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            out.push('\n');
+            for (key, value) in fields {
+                entry(key, value, indent + 2, out);
+            }
+        }
+        Value::Array(items) if !items.is_empty() => {
+            out.push('\n');
+            for value in items {
+                item(value, indent, out);
+            }
+        }
+        other => out.push_str(&format!(" {}\n", scalar(other))),
+    }
+}
+
+fn item(value: &Value, indent: usize, out: &mut String) {
+    let start = out.len();
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            for (key, value) in fields {
+                entry(key, value, indent + 2, out);
+            }
+            // The first key stands beside the dash.
+            out.replace_range(start + indent..start + indent + 1, "-");
+        }
+        other => {
+            out.push_str(&" ".repeat(indent));
+            out.push('-');
+            nested(other, indent + 2, out);
+        }
+    }
+}
+
+/// Texts that YAML would read as something else are quoted.
+fn scalar(value: &Value) -> String {
+    let Value::String(text) = value else {
+        return value.to_string();
+    };
+    let first = |c: char| c.is_ascii_alphabetic() || "/_".contains(c);
+    let inner = |c: char| c.is_ascii_alphanumeric() || "/_.-".contains(c);
+    let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+    let plain = text.starts_with(first)
+        && text.chars().all(inner)
+        && !words.contains(&text.to_ascii_lowercase().as_str());
+    if plain {
+        text.clone()
+    } else {
+        value.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_object_is_printed_as_yaml() {
+        let object = json!({"kind": "JobSet", "apiVersion": "a/v1", "metadata": {"name": "x"}, "spec": {
+            "list": [{"a": 1, "b": {"c": "yes"}}, "1", []], "empty": {}, "none": null, "on": true}});
+        let expected = "apiVersion: a/v1\nkind: JobSet\nmetadata:\n  name: x\nspec:\n  empty: {}\n  list:\n  - a: 1\n    \
+                        b:\n      c: \"yes\"\n  - \"1\"\n  - []\n  none: null\n  \"on\": true\n";
+        assert_eq!(yaml(&object), expected);
+    }
+}

@@ -1,0 +1,310 @@
+//! The crate as others use it: the example of `examples/embed.rs`, and what the façade promises.
+
+#[path = "../../examples/embed.rs"]
+mod example;
+
+use jobset_sim::record::Keep;
+use jobset_sim::{
+    Duration, EndReason, Ending, Error, Estimate, Fault, Impossible, JobSet, NodeRef, Pool,
+    Replications, Scenario, Simulation, StopWhen, Topology,
+};
+use std::ops::ControlFlow;
+
+fn lines_of(simulation: &mut Simulation, most: usize) -> (Vec<String>, EndReason) {
+    let mut lines = Vec::new();
+    let outcome = simulation.observe(1, 0, |record| {
+        lines.push(record.to_json());
+        match lines.len() == most {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    (lines, outcome.end_reason())
+}
+
+fn simulation() -> Simulation {
+    let scenario = example::scenario("Recreate").expect("the example's scenario is right");
+    Simulation::new(&scenario).expect("its pods can be placed")
+}
+
+fn diagnostics(built: Result<Scenario, Error>) -> Vec<String> {
+    let error = built.expect_err("this is wrong");
+    let one = |d: &jobset_sim::Diagnostic| format!("{}:{}: {}", d.file, d.line, d.message);
+    error.diagnostics().iter().map(one).collect()
+}
+
+#[test]
+fn the_example_runs_to_its_end_and_tells_of_one_restart() {
+    example::main().expect("the example ends well");
+    let outcome = simulation().run(1, 0);
+    let told = example::told(&outcome);
+    assert!(told.contains("32 pods had to come back"), "{told}");
+    assert!(
+        told.contains("train is Completed after 1 restarts"),
+        "{told}"
+    );
+    let restarts: Vec<_> = outcome.restarts().collect();
+    assert_eq!((restarts.len(), restarts[0].ending()), (1, Ending::Ready));
+    let whole: u64 = restarts[0].pieces().iter().map(|p| p.takes.0).sum();
+    assert_eq!(Some(Duration(whole)), restarts[0].latency());
+    let ledger = outcome.ledger();
+    let booked: u128 = ledger.accelerator_ns.iter().sum();
+    assert_eq!(
+        booked,
+        u128::from(ledger.accelerators) * u128::from(outcome.end().0)
+    );
+}
+
+#[test]
+fn what_is_seen_before_an_early_stop_is_the_beginning_of_the_whole_run() {
+    let mut simulation = simulation();
+    let (whole, end) = lines_of(&mut simulation, usize::MAX);
+    assert_eq!(end, EndReason::AllJobSetsFinished);
+    for most in [1, 2, 100, whole.len() / 2] {
+        let (seen, end) = lines_of(&mut simulation, most);
+        assert_eq!((seen.len(), end), (most, EndReason::Stopped));
+        assert!(whole.starts_with(&seen), "{most}");
+    }
+    // And a stopped run leaves nothing behind for the next.
+    assert_eq!(lines_of(&mut simulation, usize::MAX).0, whole);
+}
+
+#[test]
+fn a_limit_of_events_ends_a_run_after_exactly_so_many() {
+    let mut simulation = simulation();
+    let whole = lines_of(&mut simulation, usize::MAX).0;
+    for most in [0, 1, 300, 1000] {
+        simulation.max_events(most);
+        let mut seen = Vec::new();
+        let outcome = simulation.observe(1, 0, |record| {
+            seen.push(record.to_json());
+            ControlFlow::Continue(())
+        });
+        assert_eq!(
+            (outcome.events(), outcome.end_reason()),
+            (most, EndReason::Stopped)
+        );
+        // Nothing says in its records that it was stopped.
+        assert_eq!(outcome.records() as usize, seen.len());
+        assert!(whole.starts_with(&seen), "{most}");
+    }
+}
+
+#[test]
+fn another_thread_stops_a_run_and_a_raised_flag_keeps_it_from_beginning() {
+    let scenario = example::scenario("Recreate").unwrap();
+    let whole = Simulation::new(&scenario).unwrap().run(1, 0).events();
+    assert!(example::stopped_by_a_thread(&scenario).unwrap() <= whole);
+    let mut simulation = simulation();
+    let flag = simulation.stop_flag();
+    flag.raise();
+    let outcome = simulation.run(1, 0);
+    assert_eq!(
+        (outcome.events(), outcome.end_reason()),
+        (0, EndReason::Stopped)
+    );
+    flag.lower();
+    assert_eq!(simulation.run(1, 0).events(), whole);
+
+    let replications = Replications::new(&scenario, 1, 4);
+    replications.stop_flag().raise();
+    assert_eq!(
+        replications.run(|o| o.digest()).unwrap(),
+        Vec::<String>::new()
+    );
+}
+
+/// The flag is raised by the run itself, so the place is known: the next look, at most 256 events later.
+#[test]
+fn a_flag_that_is_raised_is_seen_within_256_events() {
+    let mut simulation = simulation();
+    let flag = simulation.stop_flag();
+    let whole = lines_of(&mut simulation, usize::MAX).0;
+    let mut seen = Vec::new();
+    let outcome = simulation.observe(1, 0, |record| {
+        seen.push(record.to_json());
+        flag.raise();
+        ControlFlow::Continue(())
+    });
+    assert_eq!(
+        (outcome.events(), outcome.end_reason()),
+        (256, EndReason::Stopped)
+    );
+    assert!(seen.len() > 1 && whole.starts_with(&seen));
+}
+
+#[test]
+fn replications_on_threads_equal_those_one_after_the_other() {
+    let scenario = example::scenario("BlockingRecreate").unwrap();
+    let mut simulation = Simulation::new(&scenario).unwrap();
+    let mut serial = Vec::new();
+    for i in 0..6 {
+        let outcome = simulation.run(7, i);
+        serial.push((i, outcome.digest(), outcome.end()));
+    }
+    for threads in [1, 3] {
+        let parallel = Replications::new(&scenario, 7, 6).threads(threads);
+        let parallel = parallel.run(|o| (o.replication(), o.digest(), o.end()));
+        assert_eq!(parallel.unwrap(), serial, "{threads} threads");
+    }
+    let digests: std::collections::BTreeSet<&String> = serial.iter().map(|(_, d, _)| d).collect();
+    assert_eq!(digests.len(), 6, "replications differ by chance");
+    let estimate: Estimate = example::latency(&scenario, 6).unwrap();
+    assert_eq!(estimate.n, 6);
+}
+
+#[test]
+fn the_facade_plays_what_the_program_plays() {
+    let scenario = Scenario::from_file("scenarios/first-steps.yaml").unwrap();
+    let outcome = Simulation::new(&scenario).unwrap().run(1, 0);
+    let mut engine = jobset_sim::engine::Simulation::new(scenario.spec()).unwrap();
+    let mut kept = Keep::default();
+    let raw = engine.run(1, 0, &mut kept);
+    assert_eq!(outcome.digest(), format!("{:016x}", raw.digest));
+    assert_eq!(outcome.records() as usize, kept.0.len());
+}
+
+#[test]
+fn errors_have_the_file_and_line_of_what_was_given_in_code() {
+    let bad = JobSet::from_yaml("train.yaml", example::BAD);
+    let found = diagnostics(Scenario::builder("x").jobset(bad).build());
+    assert_eq!(
+        found[1],
+        "train.yaml:7: unknown field \"replicaz\" in spec.replicatedJobs[0]"
+    );
+
+    let train = || JobSet::new("train").replicated_job("workers", 1, 2);
+    let fault = Fault::delete_pod("train-workers-0-7");
+    let found = diagnostics(Scenario::builder("x").jobset(train()).fault(fault).build());
+    assert!(
+        found.len() == 1 && found[0].starts_with("<builder>:"),
+        "{found:?}"
+    );
+    assert!(found[0].contains("train-workers-0-7"), "{found:?}");
+
+    let set = train().set("spec.replicatedJobs[3].replicas", 2);
+    assert_eq!(
+        diagnostics(Scenario::builder("x").jobset(set).build()).len(),
+        1
+    );
+    let found = diagnostics(Scenario::builder("x").jobset(train()).preset("gke").build());
+    assert!(found[0].contains("gke"), "{found:?}");
+    let file = JobSet::from_file("no/such/file.yaml");
+    let found = diagnostics(Scenario::builder("x").jobset(file).build());
+    assert!(found[0].contains("no/such/file.yaml"), "{found:?}");
+    let found = diagnostics(Scenario::builder("x").build());
+    assert!(found[0].contains("jobSets is empty"), "{found:?}");
+    let text = JobSet::from_yaml("a", "b: 1").replicated_job("w", 1, 1);
+    let found = diagnostics(Scenario::builder("x").jobset(text).build());
+    assert!(found[0].contains("replicated_job"), "{found:?}");
+    let found = diagnostics(Scenario::from_file("no/such/scenario.yaml"));
+    assert!(
+        found[0].starts_with("no/such/scenario.yaml:0: cannot be read"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn what_can_never_be_placed_is_named_by_its_kind() {
+    let small = Topology::new("small").pool(Pool::new("node", 2).allocatable("cpu", "1"));
+    let train = JobSet::new("train")
+        .replicated_job("workers", 1, 2)
+        .limit("cpu", "2");
+    let scenario = Scenario::builder("x")
+        .topology(small)
+        .jobset(train)
+        .build()
+        .unwrap();
+    let error = Simulation::new(&scenario).map(|_| ()).unwrap_err();
+    let [Impossible::NeverFits { pod, reason }] = error.impossible() else {
+        panic!("{error}");
+    };
+    assert_eq!(pod, "train-workers-0-0");
+    assert!(reason.contains("cpu"), "{reason}");
+    let replications = Replications::new(&scenario, 1, 3).run(|_| ());
+    assert_eq!(replications.unwrap_err(), error);
+}
+
+/// Each way to write a fault, a pool or a JobSet in code is one that the reader of files takes.
+#[test]
+fn everything_that_can_be_written_in_code_can_be_run() {
+    let node = || NodeRef::of_pod("train-workers-0-0");
+    let late = |fault: Fault, s: u64| fault.at(std::time::Duration::from_secs(s));
+    let faults = [
+        Fault::evict_pod("train-workers-0-1"),
+        late(Fault::delete_pod("train-workers-0-1"), 60),
+        late(Fault::cordon_node(node().alias("n")), 100),
+        late(Fault::uncordon_node(NodeRef::known("n")), 110),
+        late(Fault::drain_node(NodeRef::named("b-00000")), 120),
+        late(Fault::partition_node(node()), 130),
+        late(Fault::return_node(node()), 140),
+        late(Fault::taint_node(node(), "k", "v", "NoExecute"), 150),
+        late(Fault::crash_node(NodeRef::named("b-00001")), 160),
+        late(Fault::delete_node(NodeRef::named("b-00001")), 170),
+        late(Fault::suspend_jobset("train"), 200),
+        late(Fault::resume_jobset("train"), 210),
+        late(Fault::delete_jobset("train"), 300),
+    ];
+    let count = faults.len();
+    let pool = Pool::new("b", 2)
+        .count(2)
+        .islands(2)
+        .allocatable("example.com/accelerator", "4")
+        .accelerator("example.com/accelerator")
+        .price_per_node_hour(1.5)
+        .label("zone", "z-{pool}")
+        .feature("RestartAllContainersOnContainerExits")
+        .field("islandKind", "Ici");
+    let mut builder = Scenario::builder("all")
+        .topology(Topology::new("t").pool(pool).currency("EUR"))
+        .jobset(
+            JobSet::new("train")
+                .replicated_job("workers", 1, 2)
+                .max_restarts(9),
+        )
+        .jobset(
+            JobSet::from_file("scenarios/manifests/workers.yaml")
+                .set("metadata.name", "other")
+                .submit_at(Duration::from_secs(5)),
+        )
+        .container(serde_json::json!({"jobSet": "other", "runFor": "20s"}))
+        .set("containers[0].exitCode", 3)
+        .stop_at(Duration::from_secs(900))
+        .stop_when(StopWhen::Time)
+        .seed(11);
+    for fault in faults {
+        builder = builder.fault(fault);
+    }
+    let scenario = builder.build().unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((scenario.nodes(), scenario.seed()), (8, 11));
+    assert_eq!(scenario.spec().faults.len(), count);
+    assert_eq!(scenario.spec().jobsets[1].submit_at, Duration::from_secs(5));
+    assert_eq!(scenario.spec().containers[0].exit_code, 3);
+}
+
+/// The cluster that is made up for code is the one that is made up for `run -f`.
+#[test]
+fn a_generated_cluster_is_the_same_from_code_and_from_a_file() {
+    let path = "scenarios/manifests/exclusive-workers.yaml";
+    let file = Scenario::from_manifest(path).unwrap();
+    let code = Scenario::builder("train")
+        .jobset(JobSet::from_file(path))
+        .build()
+        .unwrap();
+    let nodes = |s: &Scenario| format!("{:?}", s.spec().topology);
+    assert_eq!(nodes(&code), nodes(&file));
+    let digest = |s: &Scenario| Simulation::new(s).unwrap().run(1, 0).digest();
+    assert_eq!(digest(&code), digest(&file));
+}
+
+#[test]
+fn what_is_embedded_can_go_to_other_threads() {
+    fn send<T: Send>() {}
+    fn sync<T: Sync>() {}
+    send::<Simulation>();
+    send::<jobset_sim::Outcome>();
+    send::<Error>();
+    send::<Scenario>();
+    sync::<Scenario>();
+    sync::<jobset_sim::StopFlag>();
+}
