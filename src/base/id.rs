@@ -2,20 +2,27 @@
 //!
 //! Ids are given in the order of the inputs, so they are the same in every run.
 
+#![deny(missing_docs)]
+
 macro_rules! define_id {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
         #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-        pub struct $name(pub u32);
+        pub struct $name(
+            /// Its number.
+            pub u32,
+        );
 
         impl $name {
             /// No object: the value in a column where there is none.
             pub const NONE: $name = $name(u32::MAX);
 
+            /// Its place in a table.
             pub fn ix(self) -> usize {
                 self.0 as usize
             }
 
+            /// Whether it is one, and not `NONE`.
             pub fn is_some(self) -> bool {
                 self.0 != u32::MAX
             }
@@ -30,6 +37,7 @@ define_id! {
     JobId,
     /// A row for a pod object; when the object is gone the row is used again, under a higher incarnation.
     PodId,
+    /// A Node object, by its name.
     NodeId,
     /// One value of a topology key: the set of nodes that carry it.
     DomainId,

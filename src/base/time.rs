@@ -2,6 +2,8 @@
 //!
 //! Must never hold a float: the order of events depends on these values.
 
+#![deny(missing_docs)]
+
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
@@ -13,13 +15,16 @@ pub struct Time(pub u64);
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Duration(pub u64);
 
+/// What one second is.
 pub const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 impl Time {
+    /// When a run begins.
     pub const ZERO: Time = Time(0);
     /// Later than everything; "never" in columns of times.
     pub const NEVER: Time = Time(u64::MAX);
 
+    /// Since the run began.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / NANOS_PER_SECOND as f64
     }
@@ -37,12 +42,15 @@ impl Time {
 }
 
 impl Duration {
+    /// No time at all.
     pub const ZERO: Duration = Duration(0);
 
+    /// Whole seconds.
     pub const fn from_secs(s: u64) -> Duration {
         Duration(s * NANOS_PER_SECOND)
     }
 
+    /// Whole milliseconds.
     pub const fn from_millis(ms: u64) -> Duration {
         Duration(ms * 1_000_000)
     }
@@ -52,10 +60,12 @@ impl Duration {
         Duration((s * NANOS_PER_SECOND as f64 + 0.5) as u64)
     }
 
+    /// For people: a float.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / NANOS_PER_SECOND as f64
     }
 
+    /// So many times as long, at most the longest there is.
     pub fn saturating_mul(self, factor: u64) -> Duration {
         Duration(self.0.saturating_mul(factor))
     }

@@ -1,5 +1,7 @@
 //! What can be said before a run: the cluster as arrays, and workloads that no node of it could ever take.
 
+#![deny(missing_docs)]
+
 use crate::spec::*;
 use crate::store::{Store, on_labelled_nodes};
 use crate::topology::Cluster;

@@ -2,28 +2,40 @@
 //!
 //! Must never decide whether something is wrong.
 
+#![deny(missing_docs)]
+
 use super::node::{Origin, Pos};
 use std::fmt;
 
 /// A named text.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
+    /// What errors call it.
     pub file: String,
+    /// All of it.
     pub text: String,
 }
 
+/// One error of an input, with its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostic {
+    /// The file, or what else the text is called.
     pub file: String,
     /// 1-based; 0: the whole file.
     pub line: u32,
+    /// 1-based; 0 with `line`.
     pub column: u32,
+    /// How many characters are wrong.
     pub len: u32,
+    /// What is wrong.
     pub message: String,
+    /// What would be right.
     pub legal: Option<String>,
+    /// What may have been meant.
     pub suggestion: Option<String>,
     /// The API server's sentence, where it would refuse the object, too.
     pub server: Option<String>,
+    /// The line of the text.
     pub snippet: String,
 }
 
@@ -60,11 +72,13 @@ impl Diagnostic {
         }
     }
 
+    /// Says what would be right.
     pub fn legal(&mut self, legal: impl Into<String>) -> &mut Diagnostic {
         self.legal = Some(legal.into());
         self
     }
 
+    /// Says what may have been meant.
     pub fn suggest(&mut self, suggestion: impl Into<String>) -> &mut Diagnostic {
         self.suggestion = Some(suggestion.into());
         self
@@ -167,12 +181,16 @@ impl From<Diagnostic> for Diagnostics {
 
 /// Collects the errors of one file and its overrides.
 pub struct Report<'a> {
+    /// The text.
     pub source: &'a Source,
+    /// What `--set` says.
     pub overrides: &'a Source,
+    /// The errors so far.
     pub found: Vec<Diagnostic>,
 }
 
 impl<'a> Report<'a> {
+    /// Nothing found yet.
     pub fn new(source: &'a Source, overrides: &'a Source) -> Report<'a> {
         Report {
             source,
@@ -181,6 +199,7 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// One more error; what it returns can be told more.
     pub fn error(&mut self, at: Pos, message: impl Into<String>) -> &mut Diagnostic {
         let source = match at.origin {
             Origin::File => self.source,
@@ -202,6 +221,7 @@ impl<'a> Report<'a> {
         Some(line.chars().skip(skip).take(at.len as usize).collect())
     }
 
+    /// Whether nothing was found.
     pub fn is_clean(&self) -> bool {
         self.found.is_empty()
     }

@@ -2,19 +2,23 @@
 //!
 //! Must never hold a text: ids and times only, so that a fold can keep thousands of them.
 
+#![deny(missing_docs)]
+
 use super::path::Path;
 use crate::base::*;
 use crate::record::Deleter;
 
 macro_rules! milestones {
-    ($($name:ident => $text:literal),* $(,)?) => {
+    ($($(#[$about:meta])* $name:ident => $text:literal),* $(,)?) => {
         /// Instants of a restart, named as in the recordings of real clusters.
         #[derive(Copy, Clone, Debug, PartialEq, Eq)]
         #[repr(u8)]
-        pub enum Milestone { $($name),* }
+        pub enum Milestone { $($(#[$about])* $name),* }
 
         impl Milestone {
+            /// All of them.
             pub const ALL: [Milestone; Milestone::COUNT] = [$(Milestone::$name),*];
+            /// How many there are.
             pub const COUNT: usize = [$($text),*].len();
 
             /// The name in tables and JSON.
@@ -26,29 +30,53 @@ macro_rules! milestones {
 }
 
 milestones! {
+    /// Something went wrong.
     Fault => "fault",
+    /// The first pod was seen to have failed.
     PodFailed => "podFailed",
+    /// The first pod was marked for deletion.
     PodDeleting => "podDeleting",
+    /// The first Job was to fail.
     FailureTarget => "failureTarget",
+    /// The first Job had failed.
     JobFailed => "jobFailed",
+    /// The JobSet counted the restart.
     RestartCounted => "restartCounted",
+    /// The first Job was marked for deletion.
     FirstJobDeleting => "firstJobDeleting",
+    /// The first Job was gone.
     FirstJobGone => "firstJobGone",
+    /// The last Job was gone.
     LastJobGone => "lastJobGone",
+    /// The last pod of before was gone.
     LastOldPodGone => "lastOldPodGone",
+    /// The first new Job was there.
     FirstJobCreated => "firstJobCreated",
+    /// The last new Job was there.
     LastJobCreated => "lastJobCreated",
+    /// The first new pod was there.
     FirstPodCreated => "firstPodCreated",
+    /// The last new pod was there.
     LastPodCreated => "lastPodCreated",
+    /// The last new pod had a node.
     LastPodBound => "lastPodBound",
+    /// The first pod began to restart its containers.
     FirstContainersRestarting => "firstContainersRestarting",
+    /// The last pod began to restart its containers.
     LastContainersRestarting => "lastContainersRestarting",
+    /// The first agent reported the new in-place attempt.
     AttemptsFirst => "attemptsFirst",
+    /// `previousInPlaceRestartAttempt` was raised: the restart was ordered.
     PreviousWritten => "previousWritten",
+    /// The last agent reported the new in-place attempt.
     AttemptsLast => "attemptsLast",
+    /// `currentInPlaceRestartAttempt` was raised: the barrier could open.
     CurrentWritten => "currentWritten",
+    /// The first pod was ready again.
     FirstReady => "firstReady",
+    /// The last pod was ready again.
     LastReady => "lastReady",
+    /// Every Job was ready again.
     JobsReady => "jobsReady",
 }
 
@@ -59,6 +87,7 @@ pub enum Shape {
     ContainerRestart,
     /// The Job controller replaced pods within their Jobs.
     PodReplacement,
+    /// Every pod restarted its containers in place.
     InPlaceRestart,
     /// One Job was deleted and created again (action RestartJob).
     RestartJob,
@@ -69,35 +98,51 @@ pub enum Shape {
 /// The first thing that went wrong.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum CauseKind {
+    /// A container ended by itself.
     ContainerExited {
+        /// Its exit code.
         exit_code: i32,
     },
     /// A scripted fault, by its index in the scenario.
     Fault {
+        /// Its place in the list of faults.
         index: u32,
     },
+    /// A node lost contact, or was seen to be not ready.
     NodeNotReady,
+    /// A pod was deleted.
     PodDeleted {
+        /// Who deleted it.
         by: Deleter,
     },
+    /// A pod was seen to have failed.
     PodFailed {
+        /// The exit code of its container.
         exit_code: i32,
     },
     /// The restart was counted before anything was seen to fail.
     Unknown,
 }
 
+/// The first thing that went wrong, and where.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
+    /// What it was.
     pub kind: CauseKind,
+    /// The pod's row.
     pub pod: PodId,
+    /// Which object of the row.
     pub incarnation: u32,
+    /// The pod's Job.
     pub job: JobId,
+    /// The pod's completion index.
     pub index: u32,
+    /// The pod's node, or the one that failed.
     pub node: NodeId,
 }
 
 impl Cause {
+    /// Nobody knows.
     pub const UNKNOWN: Cause = Cause {
         kind: CauseKind::Unknown,
         pod: PodId::NONE,
@@ -108,6 +153,7 @@ impl Cause {
     };
 }
 
+/// How a restart ended.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Every pod is ready again.
@@ -119,6 +165,7 @@ pub enum Ending {
 }
 
 impl Ending {
+    /// The word in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Ending::Ready => "ready",
@@ -131,14 +178,19 @@ impl Ending {
 /// From the fault to the instant at which every pod is ready again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Restart {
+    /// Of which JobSet.
     pub jobset: JobSetId,
+    /// What was restarted.
     pub shape: Shape,
     /// The restart attempt that the new pods carry; in place, the new in-place attempt.
     pub attempt: u32,
+    /// What began it.
     pub cause: Cause,
+    /// When it began.
     pub start: Time,
     /// All ready again; else when the JobSet or the run ended.
     pub end: Time,
+    /// How it ended.
     pub ending: Ending,
     /// Pods that had to come back: created again, or ready again in place.
     pub pods: u32,
@@ -149,6 +201,7 @@ pub struct Restart {
 }
 
 impl Restart {
+    /// One that has just begun.
     pub fn new(jobset: JobSetId, start: Time, cause: Cause) -> Restart {
         let mut at = [Time::NEVER; Milestone::COUNT];
         at[Milestone::Fault as usize] = start;
@@ -166,6 +219,7 @@ impl Restart {
         }
     }
 
+    /// When a milestone was reached, if it was.
     pub fn milestone(&self, m: Milestone) -> Option<Time> {
         let t = self.at[m as usize];
         (t != Time::NEVER).then_some(t)

@@ -2,21 +2,26 @@
 //!
 //! Where milestones overlap, the cut is at the later one: a span begins where the one before it ended.
 
+#![deny(missing_docs)]
+
 use super::restart::{Ending, Restart};
 use super::steps::{Step, steps_of};
 use crate::base::*;
 
 macro_rules! phases {
-    ($($name:ident => $text:literal),* $(,)?) => {
+    ($($(#[$about:meta])* $name:ident => $text:literal),* $(,)?) => {
         /// The columns of `restarts.csv`.
         #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[repr(u8)]
-        pub enum Phase { $($name),* }
+        pub enum Phase { $($(#[$about])* $name),* }
 
         impl Phase {
+            /// All of them, in order.
             pub const ALL: [Phase; Phase::COUNT] = [$(Phase::$name),*];
+            /// How many there are.
             pub const COUNT: usize = [$($text),*].len();
 
+            /// The name in tables and JSON.
             pub fn as_str(self) -> &'static str {
                 match self { $(Phase::$name => $text),* }
             }
@@ -25,31 +30,46 @@ macro_rules! phases {
 }
 
 phases! {
+    /// Until whoever acts knows of it.
     Detect => "detect",
+    /// What is left of before ends and is removed.
     Terminate => "terminate",
+    /// Objects are created again.
     Recreate => "recreate",
+    /// Waiting for admission; never without a queueing system.
     Queue => "queue",
+    /// Pods wait for nodes.
     Schedule => "schedule",
+    /// Containers start and become ready.
     Start => "start",
+    /// In place: all agents wait for each other.
     Barrier => "barrier",
+    /// Workers find each other; needs a training model.
     Rendezvous => "rendezvous",
+    /// The checkpoint is read; needs a training model.
     Restore => "restore",
+    /// Lost steps are done again; needs a training model.
     Redo => "redo",
 }
 
 /// One piece of a restart.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Span {
+    /// What happens in it.
     pub step: &'static Step,
+    /// When it begins.
     pub from: Time,
+    /// When it ends.
     pub to: Time,
 }
 
 impl Span {
+    /// The phase it belongs to.
     pub fn phase(&self) -> Phase {
         self.step.phase
     }
 
+    /// How long it takes.
     pub fn duration(&self) -> Duration {
         self.to.since(self.from)
     }

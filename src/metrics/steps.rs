@@ -2,15 +2,19 @@
 //!
 //! A table; must never compute anything.
 
+#![deny(missing_docs)]
+
 use super::restart::{Milestone, Shape};
 use super::spans::Phase;
 
 /// What a span means: where it ends and what happens in it. `{pods}` is the number of pods of the restart.
 #[derive(Debug, PartialEq)]
 pub struct Step {
+    /// The phase it belongs to.
     pub phase: Phase,
     /// Ends at the earliest of these that happened; empty: at the end of the restart.
     pub(super) until: &'static [Milestone],
+    /// What happens in it, in words.
     pub what: &'static str,
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Kubernetes' fields keep Kubernetes' spelling; must never rename a key that is written in the schema.
 
+#![deny(missing_docs)]
+
 use super::restart::Restart;
 use super::view::RunView;
 use crate::base::*;
@@ -10,112 +12,174 @@ use crate::stats;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// The name of the format.
 pub const SCHEMA: &str = "jobset-sim/summary/v1";
 
+/// The file `summary.json`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
+    /// The name of the format.
     pub schema: &'static str,
+    /// Of this program.
     pub version: &'static str,
+    /// The scenario's name.
     pub scenario: String,
+    /// The hash over all records, in hexadecimal.
     pub digest: String,
+    /// Of all random numbers.
     pub seed: u64,
+    /// When and why the run ended.
     pub end: End,
+    /// In the order of the scenario.
     pub job_sets: Vec<JobSetSummary>,
     /// Accelerator-seconds per category.
     pub ledger: BTreeMap<&'static str, f64>,
+    /// What the accelerators cost.
     pub cost: Cost,
+    /// What makes the numbers doubtful, and what is stuck.
     pub warnings: Vec<String>,
+    /// Fields of the inputs that the API knows and the model ignores.
     pub not_modelled: Vec<String>,
 }
 
+/// How the run ended.
 #[derive(Clone, Debug, Serialize)]
 pub struct End {
+    /// Seconds of virtual time.
     pub t_s: f64,
+    /// The word for `EndReason`.
     pub reason: &'static str,
 }
 
+/// What the nodes cost.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cost {
+    /// Of the topology.
     pub currency: String,
+    /// Over all categories of the ledger.
     pub total: f64,
 }
 
+/// The final state of one JobSet.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobSetSummary {
+    /// `metadata.name`.
     pub name: String,
+    /// `metadata.namespace`.
     pub namespace: String,
+    /// `Completed`, `Failed` or empty.
     pub terminal_state: &'static str,
+    /// Whether the object is gone.
     pub deleted: bool,
+    /// `status.restarts`.
     pub restarts: u32,
+    /// `status.restartsCountTowardsMax`.
     pub restarts_count_towards_max: u32,
+    /// `status.currentInPlaceRestartAttempt`.
     pub current_in_place_restart_attempt: Option<u32>,
+    /// `status.previousInPlaceRestartAttempt`.
     pub previous_in_place_restart_attempt: Option<u32>,
+    /// `status.conditions`.
     pub conditions: Vec<Condition>,
+    /// `status.replicatedJobsStatus`.
     pub replicated_jobs_status: Vec<ReplicatedJobStatus>,
+    /// Every child Job object that ever existed, in order of creation.
     pub jobs: Vec<Job>,
+    /// Kubernetes Events about it, counted.
     pub events: Vec<Event>,
     /// Needs a training model; null without one.
     pub goodput: Option<f64>,
+    /// Seconds from the fault until all pods were ready again.
     #[serde(rename = "restartLatency_s")]
     pub restart_latency: Latency,
 }
 
+/// One of `status.conditions`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Condition {
+    /// Such as `Completed`.
     #[serde(rename = "type")]
     pub kind: &'static str,
+    /// `True` or `False`.
     pub status: &'static str,
+    /// Kubernetes' reason.
     pub reason: String,
+    /// Kubernetes' message.
     pub message: String,
+    /// Seconds of virtual time.
     #[serde(rename = "lastTransitionTime_s")]
     pub last_transition_time: f64,
 }
 
+/// One of `status.replicatedJobsStatus`.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReplicatedJobStatus {
+    /// Of the replicatedJob.
     pub name: String,
+    /// Jobs of which enough pods are ready.
     pub ready: u32,
+    /// Jobs that are complete.
     pub succeeded: u32,
+    /// Jobs that have failed.
     pub failed: u32,
+    /// Jobs with pods that have not ended.
     pub active: u32,
+    /// Jobs that are suspended.
     pub suspended: u32,
 }
 
+/// One child Job object.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Job {
+    /// `metadata.name`.
     pub name: String,
     /// `Complete`, `Failed`, `Suspended` or `Running`.
     pub state: &'static str,
+    /// Its label `jobset.sigs.k8s.io/restart-attempt`.
     pub restart_attempt: u32,
+    /// `status.active`.
     pub active: u32,
+    /// `status.ready`.
     pub ready: u32,
+    /// `status.succeeded`.
     pub succeeded: u32,
+    /// `status.failed`.
     pub failed: u32,
+    /// Whether the object is there at the end.
     pub exists: bool,
 }
 
+/// Kubernetes Events of one type and reason.
 #[derive(Clone, Debug, Serialize)]
 pub struct Event {
+    /// `Normal` or `Warning`.
     #[serde(rename = "type")]
     pub kind: &'static str,
+    /// Such as `SuccessfulCreate`.
     pub reason: String,
+    /// How many.
     pub count: u64,
 }
 
 /// Over restarts that ended with every pod ready.
 #[derive(Clone, Debug, Serialize)]
 pub struct Latency {
+    /// How many restarts.
     pub count: usize,
+    /// The median.
     pub p50: Option<f64>,
+    /// The 95th percentile.
     pub p95: Option<f64>,
+    /// The longest.
     pub max: Option<f64>,
 }
 
 impl Latency {
+    /// Of restarts, those that ended otherwise left out.
     pub fn of<'a>(restarts: impl Iterator<Item = &'a Restart>) -> Latency {
         let seconds = restarts
             .filter_map(|r| Some(r.latency()?.seconds()))
@@ -131,6 +195,7 @@ impl Latency {
 }
 
 impl Summary {
+    /// Of a finished run.
     pub fn of(run: &RunView<'_>) -> Summary {
         let outcome = run.outcome;
         let one = |(i, o)| jobset(run, JobSetId(i as u32), o);
@@ -156,6 +221,7 @@ impl Summary {
     }
 }
 
+/// Accelerator-seconds per category, by its name.
 pub fn ledger(ledger: &Ledger) -> BTreeMap<&'static str, f64> {
     let seconds = |c: &LedgerCategory| ledger.accelerator_ns[*c as usize] as f64 / 1e9;
     LedgerCategory::ALL
@@ -164,6 +230,7 @@ pub fn ledger(ledger: &Ledger) -> BTreeMap<&'static str, f64> {
         .collect()
 }
 
+/// The cost over all categories, in the ledger's currency.
 pub fn total_cost(ledger: &Ledger) -> f64 {
     ledger.cost_micros.iter().sum::<u128>() as f64 / 1e6
 }

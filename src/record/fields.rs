@@ -3,6 +3,8 @@
 //!
 //! Must never know a single kind.
 
+#![deny(missing_docs)]
+
 use super::kinds::*;
 use super::records::Body;
 use super::ticket::About;
@@ -17,8 +19,11 @@ pub enum Role {
     ObjectAndKind(&'static str),
     /// The same; if it names somebody, it is a member too.
     ObjectAndMember(&'static str),
+    /// The line's `reason`.
     Reason,
+    /// The line's `message`.
     Message,
+    /// A member of this name.
     Member(&'static str),
     /// Only in the digest.
     Unwritten,
@@ -44,13 +49,21 @@ impl Role {
 /// What a field holds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Value {
+    /// A JobSet.
     JobSet(JobSetId),
+    /// A Job.
     Job(JobId),
+    /// A pod.
     Pod(PodId),
+    /// A node.
     Node(NodeId),
+    /// A text.
     Text(TextId),
+    /// A number.
     Number(u32),
+    /// A number that may be negative.
     Signed(i32),
+    /// A yes or no.
     Flag(bool),
     /// One of a few words, with its number among them.
     Word(u32, &'static str),
@@ -110,12 +123,16 @@ values! {
 /// What every line of the event log begins with.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Head {
+    /// Whom it is about.
     pub about: About,
+    /// Kubernetes' reason.
     pub reason: TextId,
+    /// Kubernetes' message.
     pub message: TextId,
 }
 
 impl Body {
+    /// What every line says of it.
     pub fn head(&self) -> Head {
         let mut head = Head {
             about: About::Nothing,
@@ -159,6 +176,39 @@ macro_rules! role {
     };
 }
 
+/// A role in words, for the documentation of the field.
+macro_rules! about_field {
+    (object) => {
+        "Whom it is about."
+    };
+    ((object, kind = $name:literal)) => {
+        concat!(
+            "Whom it is about; `",
+            $name,
+            "` in `events.ndjson` is its kind."
+        )
+    };
+    ((object, $name:literal)) => {
+        concat!(
+            "Whom it is about, if it names somebody; also `",
+            $name,
+            "` in `events.ndjson`."
+        )
+    };
+    (reason) => {
+        "Kubernetes' reason."
+    };
+    (message) => {
+        "Kubernetes' message."
+    };
+    (unwritten) => {
+        "In no line of `events.ndjson`."
+    };
+    ($name:literal) => {
+        concat!("`", $name, "` in `events.ndjson`.")
+    };
+}
+
 macro_rules! value {
     ($field:ident) => {
         Value::from($field)
@@ -179,7 +229,7 @@ macro_rules! records {
         /// What happened.
         #[derive(Copy, Clone, Debug, PartialEq, Eq)]
         pub enum Body {
-            $($(#[$about])* $kind { $($(#[$note])* $field: $type),* },)*
+            $($(#[$about])* $kind { $($(#[$note])* #[doc = about_field!($role)] $field: $type),* },)*
         }
 
         impl Body {
@@ -210,4 +260,4 @@ macro_rules! records {
     };
 }
 
-pub(super) use {records, role, value};
+pub(super) use {about_field, records, role, value};

@@ -1,34 +1,53 @@
 //! What a run leaves besides its records: final states, the ledger, how busy each shared resource was.
 
+#![deny(missing_docs)]
+
 use super::kinds::*;
 use crate::base::*;
 
+/// What one run leaves.
 #[derive(Clone, Debug)]
 pub struct RunOutcome {
+    /// When it ended.
     pub end: Time,
+    /// Why it ended.
     pub end_reason: EndReason,
     /// Hash over all records: equal inputs give equal digests everywhere.
     pub digest: u64,
+    /// How many records were written.
     pub records: u32,
+    /// How many events were handled.
     pub events: u64,
+    /// In the order of the scenario.
     pub jobsets: Vec<JobSetOutcome>,
+    /// Where the accelerators' time went.
     pub ledger: Ledger,
+    /// How busy what is shared was.
     pub resources: Vec<ResourceUsage>,
+    /// What the API server was asked.
     pub requests: Vec<RequestCount>,
     /// Restarts that can never finish, each with the reason, one sentence.
     pub stuck: Vec<String>,
+    /// What makes the numbers doubtful.
     pub warnings: Vec<String>,
 }
 
+/// The final state of one JobSet.
 #[derive(Clone, Debug, Default)]
 pub struct JobSetOutcome {
     /// `Completed`, `Failed` or empty.
     pub terminal_state: &'static str,
+    /// Whether the object is gone.
     pub deleted: bool,
+    /// `status.restarts`.
     pub restarts: u32,
+    /// `status.restartsCountTowardsMax`.
     pub restarts_count_towards_max: u32,
+    /// `status.currentInPlaceRestartAttempt`.
     pub current_in_place_restart_attempt: Option<u32>,
+    /// `status.previousInPlaceRestartAttempt`.
     pub previous_in_place_restart_attempt: Option<u32>,
+    /// `status.conditions`.
     pub conditions: Vec<ConditionOutcome>,
     /// In the order of the API: by name, descending (ST-5).
     pub replicated_jobs_status: Vec<ReplicatedJobStatus>,
@@ -36,39 +55,62 @@ pub struct JobSetOutcome {
     pub jobs: Vec<JobOutcome>,
 }
 
+/// One condition of a JobSet or a Job.
 #[derive(Clone, Debug)]
 pub struct ConditionOutcome {
+    /// Its type, such as `Completed`.
     pub kind: &'static str,
+    /// Whether its status is `True`.
     pub status: bool,
+    /// Kubernetes' reason.
     pub reason: String,
+    /// Kubernetes' message.
     pub message: String,
+    /// When its status last changed.
     pub last_transition: Time,
 }
 
+/// One of `status.replicatedJobsStatus`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplicatedJobStatus {
+    /// Of the replicatedJob.
     pub name: String,
+    /// Jobs of which enough pods are ready.
     pub ready: u32,
+    /// Jobs that are complete.
     pub succeeded: u32,
+    /// Jobs that have failed.
     pub failed: u32,
+    /// Jobs with pods that have not ended.
     pub active: u32,
+    /// Jobs that are suspended.
     pub suspended: u32,
     /// Empty until the first RestartJob* of this replicatedJob (ST-6, ST-7).
     pub job_restarts: Vec<u32>,
+    /// The same of the restarts that count.
     pub job_restarts_count_towards_max: Vec<u32>,
 }
 
+/// The final state of one Job object.
 #[derive(Clone, Debug)]
 pub struct JobOutcome {
+    /// Its name's id.
     pub job: JobId,
     /// The label's text; a user may have changed or removed it.
     pub restart_attempt: String,
+    /// `status.conditions`.
     pub conditions: Vec<ConditionOutcome>,
+    /// `status.active`.
     pub active: u32,
+    /// `status.ready`.
     pub ready: u32,
+    /// `status.succeeded`.
     pub succeeded: u32,
+    /// `status.failed`.
     pub failed: u32,
+    /// Whether the object is there at the end.
     pub exists: bool,
+    /// Whether it is suspended.
     pub suspended: bool,
 }
 
@@ -77,12 +119,15 @@ pub struct JobOutcome {
 pub struct Ledger {
     /// Nanosecond-accelerators per category, in the order of `LedgerCategory::ALL`.
     pub accelerator_ns: [u128; LedgerCategory::COUNT],
+    /// How many there are.
     pub accelerators: u64,
     /// Cost per category in millionths of the currency, same order.
     pub cost_micros: [u128; LedgerCategory::COUNT],
+    /// Of the topology.
     pub currency: String,
 }
 
+/// What an accelerator is doing.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum LedgerCategory {
@@ -101,7 +146,9 @@ pub enum LedgerCategory {
 }
 
 impl LedgerCategory {
+    /// How many categories there are.
     pub const COUNT: usize = 6;
+    /// All of them, in order.
     pub const ALL: [LedgerCategory; 6] = [
         Self::Idle,
         Self::Starting,
@@ -111,6 +158,7 @@ impl LedgerCategory {
         Self::Unhealthy,
     ];
 
+    /// The name in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Idle => "idle",
@@ -126,35 +174,50 @@ impl LedgerCategory {
 /// One thing that many wait for: a client's token bucket, a worker pool, the scheduler's cycle.
 #[derive(Clone, Debug)]
 pub struct ResourceUsage {
+    /// What it is.
     pub resource: Resource,
     /// E.g. `100 requests/s, burst 100`.
     pub capacity: String,
+    /// How many came.
     pub requests: u64,
     /// Times during which at least one request had to wait (or, for a server, was served); disjoint, ascending.
     pub busy: Vec<(Time, Time)>,
+    /// The most that waited at once.
     pub longest_queue: u32,
 }
 
+/// What is shared: a client's token bucket, a pool of workers, somebody who does one thing at a time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Resource {
+    /// The token bucket of the Job controller's client.
     JobControllerClient,
+    /// The workers of the Job controller.
     JobControllerWorkers,
+    /// The token bucket of the garbage collector's client.
     GarbageCollectorClient,
+    /// The workers of the garbage collector.
     GarbageCollectorWorkers,
+    /// The scheduler, which places one pod at a time.
     SchedulerCycle,
+    /// The token bucket of the scheduler's client.
     SchedulerBindClient,
+    /// The token bucket of the JobSet manager's client.
     JobSetClient,
     /// The same rate, a bucket of its own: controller-runtime's status client.
     JobSetStatusClient,
+    /// The JobSet manager, which reconciles one JobSet at a time.
     JobSetReconciler,
+    /// The token bucket of the taint manager's client.
     TaintEvictionClient,
+    /// How fast the node lifecycle controller taints the nodes of a zone.
     TaintLimiter,
     /// What the API server gives to kubelets and agents together.
     NodeRequests,
 }
 
 impl Resource {
+    /// The name in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::JobControllerClient => "job-controller client",
@@ -190,15 +253,21 @@ impl RunOutcome {
 /// API requests as the audit log counts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestCount {
+    /// Who asked.
     pub client: &'static str,
+    /// What for, such as `POST`.
     pub verb: &'static str,
+    /// Of which kind of object.
     pub resource: &'static str,
     /// Empty for success, else the HTTP code.
     pub code: &'static str,
+    /// How many.
     pub count: u64,
     /// Of these, the ones after the first restart began.
     pub since_restart: u64,
+    /// When the first was answered.
     pub first: Time,
+    /// When the last was answered.
     pub last: Time,
 }
 

@@ -1,23 +1,29 @@
 //! The closed set of things that can happen: one table with every kind, its fields and what they are called on paper.
 
+#![deny(missing_docs)]
+
 use super::digest::of_text;
-use super::fields::{Role, Value, records, role, value};
+use super::fields::{Role, Value, about_field, records, role, value};
 use super::kinds::*;
 use crate::base::*;
 
 /// One thing that happened.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Record {
+    /// Its number in the run, from 0.
     pub seq: u32,
     /// `seq` of the record that brought this about; `NO_CAUSE` for the first ones.
     pub cause: u32,
     /// The ticket that was current when it was written; `NO_TICKET` unless the sink wants tickets. Not in the digest
     /// and in no file: asking for tickets must not change a run.
     pub ticket: u32,
+    /// When it happened.
     pub at: Time,
+    /// What happened.
     pub body: Body,
 }
 
+/// The cause of what nothing in the run brought about.
 pub const NO_CAUSE: u32 = u32::MAX;
 
 // `name: Type = role`: `object` is whom the line is about, `reason` and `message` are Kubernetes' texts, a string is
@@ -25,6 +31,7 @@ pub const NO_CAUSE: u32 = u32::MAX;
 // digest.
 records! {
     // --- JobSets
+    /// A JobSet was stored.
     JobSetCreated {
         jobset: JobSetId = object,
     }
@@ -51,6 +58,7 @@ records! {
         jobset: JobSetId = object,
         attempt: u32 = "currentInPlaceRestartAttempt",
     }
+    /// A condition of a JobSet was written.
     JobSetCondition {
         jobset: JobSetId = object,
         kind: JobSetConditionType = "type",
@@ -63,6 +71,7 @@ records! {
         jobset: JobSetId = object,
         ready: bool = "ready",
     }
+    /// `status.replicatedJobsStatus` changed: sums over its entries.
     ReplicatedJobsStatus {
         jobset: JobSetId = object,
         ready: u32 = "ready",
@@ -71,14 +80,17 @@ records! {
         active: u32 = "active",
         suspended: u32 = "suspended",
     }
+    /// A JobSet is gone.
     JobSetDeleted {
         jobset: JobSetId = object,
     }
     // --- Jobs
+    /// A Job was stored.
     JobCreated {
         job: JobId = object,
         attempt: u32 = "restartAttempt",
     }
+    /// A condition of a Job was written.
     JobCondition {
         job: JobId = object,
         kind: JobConditionType = "type",
@@ -87,13 +99,16 @@ records! {
         reason: TextId = reason,
         message: TextId = message,
     }
+    /// A Job was marked for deletion.
     JobDeleting {
         job: JobId = object,
     }
+    /// A Job is gone.
     JobGone {
         job: JobId = object,
     }
     // --- Pods; `pod` is a row that is used again, `incarnation` the nth object in it
+    /// A pod was stored.
     PodCreated {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
@@ -101,15 +116,18 @@ records! {
         index: u32 = "index",
         attempt: u32 = "restartAttempt",
     }
+    /// The API server, or a webhook, refused a pod.
     PodCreateRejected {
         job: JobId = object,
         index: u32 = "index",
         reason: TextId = reason,
     }
+    /// The scheduler found no node.
     PodUnschedulable {
         pod: PodId = object,
         reason: TextId = reason,
     }
+    /// The pod has a node.
     PodBound {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
@@ -120,10 +138,12 @@ records! {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
     }
+    /// The pod's condition Ready is True at the API server.
     PodReady {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
     }
+    /// It is no longer True.
     PodNotReady {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
@@ -159,26 +179,31 @@ records! {
         succeeded: bool = "phase" as ["Failed", "Succeeded"],
         exit_code: i32 = "exitCode",
     }
+    /// A pod was marked for deletion.
     PodDeleting {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
         by: Deleter = "by",
     }
+    /// A pod is gone.
     PodGone {
         pod: PodId = object,
         incarnation: u32 = "incarnation",
     }
     // --- Nodes
+    /// A Node's condition Ready was written.
     NodeState {
         node: NodeId = object,
         ready: NodeReady = "ready",
     }
+    /// A taint was added to a Node, or taken off.
     NodeTaint {
         node: NodeId = object,
         key: TextId = reason,
         effect: u8 = "effect" as TAINT_EFFECTS,
         added: bool = "added",
     }
+    /// A Node is gone.
     NodeGone {
         node: NodeId = object,
     }

@@ -3,16 +3,21 @@
 //!
 //! Made only for a sink that asks (`Sink::wants_tickets`); must never influence a run.
 
+#![deny(missing_docs)]
+
 use super::call::Call;
 use super::outcome::Resource;
 use crate::base::*;
 
+/// No ticket.
 pub const NO_TICKET: u32 = u32::MAX;
 
 /// One wait. `parent`'s `to` is this one's `from`, unless `parent` is `NO_TICKET`: then the wait began by itself.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Ticket {
+    /// Its number in the run.
     pub id: u32,
+    /// The ticket it follows.
     pub parent: u32,
     /// When it was asked for.
     pub from: Time,
@@ -20,17 +25,24 @@ pub struct Ticket {
     pub granted: Time,
     /// When it was answered, over, or taken from its queue.
     pub to: Time,
+    /// What the wait was for.
     pub waited: Waited,
+    /// Whom it was about.
     pub about: About,
 }
 
 /// The object that a wait was about.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum About {
+    /// Nobody.
     Nothing,
+    /// A JobSet.
     JobSet(JobSetId),
+    /// A Job.
     Job(JobId),
+    /// A pod.
     Pod(PodId),
+    /// A node.
     Node(NodeId),
 }
 
