@@ -30,7 +30,7 @@ pub enum Command {
     #[command(
         after_help = "Example: jobset-sim validate recordings/times/*.json --fail-if 'restart.error.p50 > 5%'"
     )]
-    Validate(crate::validate::Args),
+    Validate(super::validate::ValidateArgs),
     /// Say what the API server would refuse in manifests, and what it accepts and hurts later
     #[command(
         after_help = "Examples:\n  jobset-sim lint -f jobset.yaml -t topologies/small-16.yaml\n  jobset-sim lint -f manifests/ --fail-if 'lint.errors > 0' --format json\n  jobset-sim lint --update applied.yaml -f jobset.yaml\n\nExit codes: 0 accepted, with or without traps; 2 rejected; 5 --strict or --fail-if."

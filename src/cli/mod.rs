@@ -17,6 +17,7 @@ mod run;
 mod schema;
 mod seeds;
 mod topology;
+mod validate;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -90,7 +91,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
     match command {
         Command::Run(args) => run::cli(args).map(|()| 0),
         Command::Demo(args) => demo::cli(args).map(|()| 0),
-        Command::Validate(args) => Ok(crate::validate::run(args)),
+        Command::Validate(args) => Ok(validate::cli(args)),
         Command::Lint(args) => lint::cli(args),
         Command::Schema(args) => schema::cli(args).map(|()| 0),
         Command::Topology(args) => topology::cli(args).map(|()| 0),
