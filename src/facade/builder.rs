@@ -86,7 +86,7 @@ impl ScenarioBuilder {
     }
 
     /// One more rule for what containers do, with fields such as `replicatedJob`, `restartAttempt`, `runFor` and
-    /// `exitCode`; the first that matches wins. `jobset-sim schema scenario` lists all fields.
+    /// `exitCode`; the first that matches wins. [`Scenario::schema`] lists all fields.
     pub fn container(mut self, rule: Value) -> ScenarioBuilder {
         self.containers.push(rule);
         self

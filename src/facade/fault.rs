@@ -47,8 +47,8 @@ impl NodeRef {
 }
 
 impl Fault {
-    /// Any action of a scenario file, such as `patch` or `create`, with its fields; `jobset-sim schema scenario`
-    /// lists them.
+    /// Any action of a scenario file, such as `patch` or `create`, with its fields;
+    /// [`Scenario::schema`](crate::Scenario::schema) lists them.
     ///
     /// ```
     /// let fault = jobset_sim::Fault::action(

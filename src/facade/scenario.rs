@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Everything a run needs, checked: the cluster, the control plane, JobSets, what containers do, what goes wrong, and
 /// when the run ends. Cloning is cheap.
 ///
-/// The format of a scenario file is printed by `jobset-sim schema scenario`.
+/// [`Scenario::schema`] is the format of a scenario file.
 #[derive(Clone, Debug)]
 pub struct Scenario(Arc<Inner>);
 
@@ -78,6 +78,16 @@ impl Scenario {
         let manifests = manifest::read_manifest_path(&path)?;
         let loaded = manifest::scenario_from_manifests(vec![manifests], None, &[])?;
         Ok(Scenario::new(loaded))
+    }
+
+    /// The format of scenario files as a JSON Schema: every field with what it means. Of builders' trees too.
+    ///
+    /// ```
+    /// let schema = jobset_sim::Scenario::schema();
+    /// assert!(schema["properties"]["faults"].is_object());
+    /// ```
+    pub fn schema() -> serde_json::Value {
+        manifest::json_schema("Scenario").unwrap_or_default()
     }
 
     /// A scenario in code.

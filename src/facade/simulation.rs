@@ -13,6 +13,8 @@ use std::ops::ControlFlow;
 ///
 /// Equal seeds and replications give equal records. A run knows virtual time only and takes no other thread; its
 /// tables are kept for the next one.
+///
+/// A run cannot fail; should one panic, that is a bug of this crate.
 pub struct Simulation {
     scenario: Scenario,
     engine: engine::Simulation,

@@ -46,6 +46,16 @@ impl Topology {
         }
     }
 
+    /// The format of topology files as a JSON Schema: every field with what it means.
+    ///
+    /// ```
+    /// let schema = jobset_sim::Topology::schema();
+    /// assert!(schema["properties"]["pools"].is_object());
+    /// ```
+    pub fn schema() -> Value {
+        crate::manifest::json_schema("Topology").unwrap_or_default()
+    }
+
     /// One more pool.
     pub fn pool(mut self, pool: Pool) -> Topology {
         if let Some(pools) = self.document["pools"].as_array_mut() {
@@ -109,7 +119,7 @@ impl Pool {
         self
     }
 
-    /// Any other field of a pool as `jobset-sim schema topology` lists them.
+    /// Any other field of a pool as [`Topology::schema`] lists them.
     pub fn field(mut self, name: &str, value: impl Into<Value>) -> Pool {
         self.0.insert(name.to_owned(), value.into());
         self

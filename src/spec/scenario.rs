@@ -159,6 +159,7 @@ pub struct Stop {
 }
 
 /// What ends a run before its time is over.
+#[deny(missing_docs)]
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum StopWhen {
     /// Every JobSet is Completed or Failed.
@@ -166,7 +167,7 @@ pub enum StopWhen {
     /// As above, or every fault has fired and nothing can change any more without a further one: all Jobs ready
     /// again, or stuck.
     Settled,
-    /// Only at `at`.
+    /// Only its time.
     Time,
 }
 

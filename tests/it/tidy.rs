@@ -271,6 +271,52 @@ fn every_module_says_first_what_it_is_for() {
     assert!(silent.is_empty(), "these do not start with //!: {silent:?}");
 }
 
+/// Of every type at the root of the crate: the file that declares it, or the item, refuses what has no documentation.
+#[test]
+fn what_others_embed_does_not_compile_without_documentation() {
+    let files = rust_files("src");
+    let lib = files.iter().find(|(path, _)| path == "src/lib.rs");
+    let promised = code("src/lib.rs", &lib.expect("there is a library").1);
+    let uses = promised.split("pub use ").skip(1);
+    let mut count = 0;
+    for text in uses.filter_map(|u| u.split(';').next()) {
+        let (room, names) = text.split_once("::").expect("a path");
+        let names = names.split(|c: char| !c.is_alphanumeric());
+        let names = names.filter(|n| n.starts_with(|c: char| c.is_uppercase()));
+        for name in names.filter(|n| *n != "RestartShape") {
+            count += 1;
+            let declares = |(path, text): &&(String, String)| {
+                path.starts_with(&format!("src/{room}")) && declares(text, name)
+            };
+            let (path, text) = files.iter().find(declares).expect(name);
+            let whole =
+                ["facade", "stats"].contains(&room) || text.contains("#![deny(missing_docs)]");
+            let item = text.split("#[deny(missing_docs)]").skip(1);
+            let mut item = item.filter_map(|t| t.split('{').next());
+            let alone = item.any(|head| head.contains(&format!(" {name} ")));
+            assert!(whole || alone, "{path}: {name} is promised");
+        }
+    }
+    assert!(count > 30, "{count} types found");
+    for room in ["facade", "stats", "experiment"] {
+        let path = format!("src/{room}/mod.rs");
+        let (_, text) = files.iter().find(|(p, _)| *p == path).expect(room);
+        assert!(text.contains("#![deny(missing_docs)]"), "{path}");
+    }
+}
+
+/// Whether the text declares a public type of this name, ids by their macro.
+fn declares(text: &str, name: &str) -> bool {
+    let item = |kind: &str| {
+        let start = format!("pub {kind} {name}");
+        let after = |(at, _)| text[at + start.len()..].chars().next();
+        let mut ends = text.match_indices(&start).filter_map(after);
+        ends.any(|c| !c.is_alphanumeric())
+    };
+    let id = text.contains("define_id! {") && text.contains(&format!("\n    {name},"));
+    item("struct") || item("enum") || id
+}
+
 #[test]
 fn files_and_lines_are_short_enough_to_read() {
     let mut long = Vec::new();
