@@ -3,8 +3,8 @@
 //! Fields that Go does not know are lost, zero values appear where a field has no `omitempty`. Must never default or
 //! judge anything.
 
-use super::quantity;
 use super::types::{Field, JOBSET, Kind, Struct, Type, tables};
+use crate::base::quantity;
 use serde_json::{Map, Number, Value};
 
 /// What Go writes after it has read a JobSet, or the one error that it reports.
@@ -194,7 +194,8 @@ fn read_quantity(value: &Value) -> Result<Value, String> {
             inside.map(str::to_owned).unwrap_or(text)
         }
     };
-    quantity::canonical(&text).map(Value::from)
+    let written = quantity::canonical(&text);
+    written.map(Value::from).map_err(str::to_owned)
 }
 
 /// Whether a text has RFC 3339's form; Go's sentence for what has not is longer.
@@ -251,9 +252,12 @@ pub fn semantic(ty: &Type, value: &Value) -> Value {
         other => !other.is_null(),
     };
     match (&ty.kind, value) {
-        (Kind::Quantity, Value::String(text)) => match quantity::value(text) {
-            Some((digits, scale)) => format!("{digits}e{scale}").into(),
-            None => value.clone(),
+        (Kind::Quantity, Value::String(text)) => match quantity::parse(text) {
+            Ok(quantity) => {
+                let (digits, scale) = quantity.value();
+                format!("{digits}e{scale}").into()
+            }
+            Err(_) => value.clone(),
         },
         (Kind::Struct(name), Value::Object(fields)) => {
             let known = tables().of(name).fields.iter();

@@ -19,7 +19,6 @@ mod json_text;
 mod meta;
 pub(crate) mod names;
 mod patch;
-mod quantity;
 mod schema;
 mod types;
 mod webhook_create;

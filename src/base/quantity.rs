@@ -1,47 +1,283 @@
-//! Kubernetes resource quantities (`100m`, `4Gi`, `8`) as integers of thousandths.
+//! Resource quantities (`100m`, `4Gi`, `129e6`): the one reader of them, exact, with Go's words for what is none.
+//!
+//! Must never judge whether a quantity makes sense where it stands.
 
-/// Suffixes with their factor; longest first.
-const SUFFIXES: [(&str, u128); 12] = [
-    ("Ki", 1 << 10),
-    ("Mi", 1 << 20),
-    ("Gi", 1 << 30),
-    ("Ti", 1 << 40),
-    ("Pi", 1 << 50),
-    ("k", 1_000),
-    ("K", 1_000),
-    ("M", 1_000_000),
-    ("G", 1_000_000_000),
-    ("T", 1_000_000_000_000),
-    ("P", 1_000_000_000_000_000),
-    ("m", 0),
+use std::cmp::Ordering;
+
+pub const FORMAT_WRONG: &str =
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const SUFFIX_WRONG: &str = "unable to parse quantity's suffix";
+const NUMERIC_WRONG: &str = "unable to parse numeric part of quantity";
+
+/// More digits than an int64 surely holds take Go's slow path.
+const INT64_DIGITS: i32 = 18;
+const DECIMAL: [(&str, i32); 10] = [
+    ("n", -9),
+    ("u", -6),
+    ("m", -3),
+    ("", 0),
+    ("k", 3),
+    ("M", 6),
+    ("G", 9),
+    ("T", 12),
+    ("P", 15),
+    ("E", 18),
+];
+const BINARY: [(&str, u32); 6] = [
+    ("Ki", 10),
+    ("Mi", 20),
+    ("Gi", 30),
+    ("Ti", 40),
+    ("Pi", 50),
+    ("Ei", 60),
 ];
 
-/// Reads a quantity into thousandths of its unit, rounding up as Kubernetes does.
+#[derive(Copy, Clone, Debug, PartialEq)]
+enum Format {
+    Si,
+    Exponent,
+    Binary,
+}
+
+/// `digits` × 10^`scale`, and how it was written.
+#[derive(Copy, Clone, Debug)]
+pub struct Quantity {
+    digits: i128,
+    scale: i32,
+    format: Format,
+}
+
+/// The value of a text, or Go's words against it.
+pub fn parse(text: &str) -> Result<Quantity, &'static str> {
+    read(text).map(|(quantity, _)| quantity)
+}
+
+/// The quantity as Go writes it again, or Go's words against it.
+pub fn canonical(text: &str) -> Result<String, &'static str> {
+    let (quantity, as_written) = read(text)?;
+    Ok(match as_written {
+        true => text.trim().to_owned(),
+        false => quantity.written(),
+    })
+}
+
+/// Whole thousandths, rounded up as Kubernetes does; the error says what is legal.
 pub fn parse_milli(text: &str) -> Result<i64, String> {
-    let bad = || format!("{text:?} is not a quantity; write 500m, 2, 1.5, 64Gi or 16G");
-    let (number, factor, milli) = match SUFFIXES.iter().find(|(s, _)| text.ends_with(s)) {
-        Some((s, 0)) => (&text[..text.len() - s.len()], 1, true),
-        Some((s, f)) => (&text[..text.len() - s.len()], *f, false),
-        None => (text, 1, false),
+    // Go takes a text without any digit for zero; here it is a typing error.
+    let some = text.contains(|c: char| c.is_ascii_digit());
+    let quantity = parse(text).ok().filter(|_| some).ok_or_else(|| {
+        format!("{text:?} is not a quantity; write 500m, 2, 1.5, 64Gi, 16G or 129e6")
+    })?;
+    let milli = quantity.scaled(3).and_then(|m| i64::try_from(m).ok());
+    milli.ok_or_else(|| format!("{text:?} is too large"))
+}
+
+impl Quantity {
+    pub fn is_negative(&self) -> bool {
+        self.digits < 0
+    }
+
+    pub fn is_zero(&self) -> bool {
+        self.digits == 0
+    }
+
+    /// Whether whole units, as far as Go looks: to thousandths.
+    pub fn is_whole(&self) -> bool {
+        self.scaled(3).is_none_or(|milli| milli % 1_000 == 0)
+    }
+
+    /// A form that two quantities share if they are equal, however they are written.
+    pub fn value(&self) -> (i128, i32) {
+        let (mut digits, mut scale) = (self.digits, self.scale);
+        if digits == 0 {
+            return (0, 0);
+        }
+        while digits % 10 == 0 {
+            (digits, scale) = (digits / 10, scale.saturating_add(1));
+        }
+        (digits, scale)
+    }
+
+    pub fn compare(&self, other: &Quantity) -> Ordering {
+        let (a, b) = (self.digits.signum(), other.digits.signum());
+        if a != b || a == 0 {
+            return a.cmp(&b);
+        }
+        let up = |digits: i128, by: i32| match by {
+            0.. => pow10(by).and_then(|p| digits.checked_mul(p)),
+            _ => Some(digits),
+        };
+        let by = self.scale.saturating_sub(other.scale);
+        match (
+            up(self.digits, by),
+            up(other.digits, by.saturating_neg()),
+        ) {
+            (Some(own), Some(other)) => own.cmp(&other),
+            // Too large to write out: it is the one farther from zero.
+            (None, _) => a.cmp(&0),
+            (_, None) => 0.cmp(&a),
+        }
+    }
+
+    /// In units of 10^-`places`, rounded away from zero; `None` if it is too large.
+    fn scaled(&self, places: i32) -> Option<i128> {
+        match self.scale.saturating_add(places) {
+            _ if self.digits == 0 => Some(0),
+            up @ 0.. => self.digits.checked_mul(pow10(up)?),
+            down => Some(divided_up(self.digits, pow10(down.saturating_neg()))),
+        }
+    }
+
+    fn written(&self) -> String {
+        let Quantity {
+            digits: mut value,
+            mut scale,
+            format,
+        } = *self;
+        if value == 0 {
+            return "0".to_owned();
+        }
+        if format == Format::Binary
+            && let Some(whole) = self.scaled(0).filter(|w| w.abs() >= 1024)
+            && pow10(-scale).is_some_and(|unit| value % unit == 0)
+        {
+            return binary(whole);
+        }
+        while value % 10 == 0 {
+            (value, scale) = (value / 10, scale.saturating_add(1));
+        }
+        let up = scale.rem_euclid(3);
+        (value, scale) = (value.saturating_mul(10i128.pow(up as u32)), scale - up);
+        if format == Format::Exponent {
+            return match scale {
+                0 => value.to_string(),
+                _ => format!("{value}e{scale}"),
+            };
+        }
+        let suffix = DECIMAL.iter().find(|(_, e)| *e == scale);
+        format!("{value}{}", suffix.map_or("", |(s, _)| s))
+    }
+}
+
+/// The quantity, and whether Go keeps its text.
+fn read(text: &str) -> Result<(Quantity, bool), &'static str> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(FORMAT_WRONG);
+    }
+    let parts = split(text).ok_or(FORMAT_WRONG)?;
+    let (format, exponent) = interpret(parts.suffix).ok_or(SUFFIX_WRONG)?;
+    let digits = format!("{}{}", parts.num, parts.denom);
+    let magnitude: i128 = digits.parse().map_err(|_| NUMERIC_WRONG)?;
+    let scale = i32::try_from(parts.denom.len()).map_or(i32::MIN, i32::saturating_neg);
+    let (magnitude, scale, read) = match format {
+        Format::Binary => {
+            let value = magnitude.checked_mul(1 << exponent).ok_or(NUMERIC_WRONG)?;
+            let unit = pow10(-scale).unwrap_or(i128::MAX);
+            let value = value.min(i128::from(i64::MAX).saturating_mul(unit));
+            let below_one = value < unit && value > 0;
+            let format = if below_one { Format::Si } else { format };
+            (value, scale, format)
+        }
+        _ => (magnitude, scale.saturating_add(exponent), format),
     };
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits = |s: &str| s.chars().all(|c| c.is_ascii_digit());
-    if number.is_empty()
-        || !digits(whole)
-        || !digits(fraction)
-        || whole.len() > 18
-        || fraction.len() > 9
-    {
-        return Err(bad());
+    // Nothing is finer than a billionth.
+    let (magnitude, scale) = match scale {
+        ..-9 => (divided_up(magnitude, pow10((-9i32).saturating_sub(scale))), -9),
+        _ => (magnitude, scale),
+    };
+    let quantity = Quantity {
+        digits: if parts.negative { -magnitude } else { magnitude },
+        scale,
+        format: read,
+    };
+    let as_written = text == "0" || is_as_written(&parts, &digits, format, exponent);
+    Ok((quantity, as_written))
+}
+
+struct Parts<'a> {
+    negative: bool,
+    /// Without leading zeros.
+    num: &'a str,
+    denom: &'a str,
+    suffix: &'a str,
+}
+
+fn split(text: &str) -> Option<Parts<'_>> {
+    let negative = text.starts_with('-');
+    let rest = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let rest = rest.trim_start_matches('0');
+    let end = |text: &str, is: fn(char) -> bool| text.find(|c| !is(c)).unwrap_or(text.len());
+    let digit: fn(char) -> bool = |c| c.is_ascii_digit();
+    let (num, rest) = rest.split_at(end(rest, digit));
+    let num = if num.is_empty() { "0" } else { num };
+    let (denom, suffix) = match rest.strip_prefix('.') {
+        Some(rest) => rest.split_at(end(rest, digit)),
+        None => ("", rest),
+    };
+    let letters = end(suffix, |c| "eEinumkKMGTP".contains(c));
+    let tail = &suffix[letters..];
+    let tail = tail.strip_prefix(['-', '+']).unwrap_or(tail);
+    tail.chars().all(digit).then_some(Parts {
+        negative,
+        num,
+        denom,
+        suffix,
+    })
+}
+
+fn interpret(suffix: &str) -> Option<(Format, i32)> {
+    if let Some((_, exponent)) = DECIMAL.iter().find(|(s, _)| *s == suffix) {
+        return Some((Format::Si, *exponent));
     }
-    if whole.is_empty() && fraction.is_empty() {
-        return Err(bad());
+    if let Some((_, exponent)) = BINARY.iter().find(|(s, _)| *s == suffix) {
+        return Some((Format::Binary, *exponent as i32));
     }
-    let scale = 10u128.pow(fraction.len() as u32);
-    let units: u128 = format!("{whole}{fraction}").parse().map_err(|_| bad())?;
-    let thousandths = units * factor * if milli { 1 } else { 1_000 };
-    let rounded_up = thousandths.div_ceil(scale);
-    i64::try_from(rounded_up).map_err(|_| format!("{text:?} is too large"))
+    let exponent = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
+    Some((Format::Exponent, exponent))
+}
+
+/// Go keeps the text of a number that already is in its canonical form, by a rough test.
+fn is_as_written(parts: &Parts, digits: &str, format: Format, exponent: i32) -> bool {
+    let Ok(value) = digits.parse::<i64>() else {
+        return false;
+    };
+    match format {
+        Format::Binary => {
+            let room = 15 - parts.num.len() as i32 - (exponent as f32 * 3.0 / 10.0) as i32 - 1;
+            let fits = value.checked_mul(1i64 << exponent).is_some();
+            room >= 0 && parts.denom.is_empty() && fits && exponent % 10 == 0 && value & 7 != 0
+        }
+        _ => {
+            let scale = exponent.saturating_sub(parts.denom.len() as i32);
+            digits.len() as i32 <= INT64_DIGITS
+                && scale >= -9
+                && scale % 3 == 0
+                && !digits.ends_with("000")
+                && !digits.starts_with('0')
+        }
+    }
+}
+
+fn pow10(n: i32) -> Option<i128> {
+    10i128.checked_pow(n.max(0) as u32)
+}
+
+/// Away from zero; a unit too large to write is larger than any number.
+fn divided_up(value: i128, unit: Option<i128>) -> i128 {
+    match unit {
+        Some(unit) => value / unit + i128::from(value % unit != 0) * value.signum(),
+        None => value.signum(),
+    }
+}
+
+fn binary(mut value: i128) -> String {
+    let mut times = 0;
+    while value % 1024 == 0 && times < BINARY.len() {
+        (value, times) = (value / 1024, times + 1);
+    }
+    let suffix = times.checked_sub(1).map_or("", |i| BINARY[i].0);
+    format!("{value}{suffix}")
 }
 
 #[cfg(test)]
@@ -49,27 +285,109 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantities_are_read_as_kubernetes_reads_them() {
-        for (text, milli) in [
-            ("1", 1000),
-            ("100m", 100),
-            ("1.5", 1500),
-            ("4Gi", 4 << 30),
-            ("2k", 2_000),
-            ("0.1m", 1),
-            (".5", 500),
-        ] {
-            let expected = if text == "4Gi" {
-                milli * 1000
-            } else if text == "2k" {
-                2_000_000
-            } else {
-                milli
+    fn quantities_compare_as_numbers_however_they_are_written() {
+        let sorted = [
+            "-1e400", "-1", "-1n", "0", "3n", "1m", "0.5", "1000m", "1k", "1Ki", "1e6", "1M",
+            "1Mi", "1Gi", "9E", "1e300",
+        ];
+        for pair in sorted.windows(2) {
+            let (a, b) = (parse(pair[0]).unwrap(), parse(pair[1]).unwrap());
+            let expected = match pair {
+                ["1e6", "1M"] => Ordering::Equal,
+                _ => Ordering::Less,
             };
-            assert_eq!(parse_milli(text), Ok(expected), "{text}");
+            assert_eq!(a.compare(&b), expected, "{pair:?}");
+            assert_eq!(b.compare(&a), expected.reverse(), "{pair:?}");
         }
-        for text in ["", "m", "-1", "1e3x", "abc", "1..2", "NaN", "."] {
-            assert!(parse_milli(text).is_err(), "{text}");
+        for (a, b, equal) in [
+            ("1", "1000m", true),
+            ("1", "1e0", true),
+            ("1Gi", "1024Mi", true),
+            ("1G", "1Gi", false),
+            ("0", "0m", true),
+            ("-1", "1", false),
+        ] {
+            let value = |text| parse(text).unwrap().value();
+            assert_eq!(value(a) == value(b), equal, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn thousandths_are_rounded_up() {
+        for (text, milli) in [
+            ("1", 1_000),
+            ("100m", 100),
+            ("1.5", 1_500),
+            ("4Gi", (4 << 30) * 1_000),
+            ("2k", 2_000_000),
+            ("0.1m", 1),
+            ("1n", 1),
+            (".5", 500),
+            ("129e6", 129_000_000_000),
+            ("1E3", 1_000_000),
+            ("-1", -1_000),
+            ("1e-400", 1),
+        ] {
+            assert_eq!(parse_milli(text), Ok(milli), "{text}");
+        }
+        for text in ["", "m", "1e3x", "abc", "1..2", "NaN", "1K", "-", "4Q"] {
+            let error = parse_milli(text).unwrap_err();
+            assert!(error.contains("is not a quantity"), "{text}: {error}");
+        }
+        for text in ["1E", "1e400", "99999999999999999999"] {
+            let error = parse_milli(text).unwrap_err();
+            assert!(error.ends_with("is too large"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn quantities_are_rewritten_as_go_rewrites_them() {
+        for (text, expected) in [
+            ("1", "1"),
+            ("0", "0"),
+            ("000", "0"),
+            ("0.5", "500m"),
+            ("1.0", "1"),
+            ("100m", "100m"),
+            ("1000m", "1"),
+            ("1500m", "1500m"),
+            ("1024Mi", "1Gi"),
+            ("1024", "1024"),
+            ("8Gi", "8Gi"),
+            ("1.5Gi", "1536Mi"),
+            ("0.5Ki", "512"),
+            ("1e3", "1e3"),
+            ("1e2", "100"),
+            ("129e6", "129e6"),
+            ("1E", "1E"),
+            ("1000k", "1M"),
+            ("-1", "-1"),
+            ("+1", "+1"),
+            ("0.1n", "1n"),
+            ("1.5", "1500m"),
+            ("4000", "4k"),
+            ("1536Mi", "1536Mi"),
+            ("2048Ki", "2Mi"),
+            (" 2 ", "2"),
+        ] {
+            assert_eq!(canonical(text).as_deref(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_quantity_has_gos_words() {
+        for (text, expected) in [
+            ("", "quantities must match"),
+            ("x", "quantities must match"),
+            ("true", "quantities must match"),
+            ("1 Gi", "quantities must match"),
+            ("1GiB", "quantities must match"),
+            ("1gi", "quantities must match"),
+            ("1KM", "unable to parse quantity's suffix"),
+            ("{\"a\":1}", "quantities must match"),
+        ] {
+            let error = canonical(text).unwrap_err();
+            assert!(error.starts_with(expected), "{text}: {error}");
         }
     }
 }

@@ -219,6 +219,9 @@ fn scalar(node: &Node, shape: &Shape) -> Option<Result<(), String>> {
         (Shape::Quantity, Value::Str(_) | Value::Int(_) | Value::Float(_)) => {
             quantity::parse_milli(&text()).map(|_| ())
         }
+        (Shape::Amount, Value::Str(_) | Value::Int(_) | Value::Float(_)) => {
+            quantity::parse_milli(&text()).and_then(|milli| legal(milli >= 0, "is negative".to_owned()))
+        }
         (Shape::Duration, Value::Str(_) | Value::Int(_) | Value::Float(_)) => {
             text().parse::<Duration>().map(|_| ())
         }
@@ -249,7 +252,7 @@ mod tests {
         fields: &[
             field("count", Shape::Int(0, 9), "how many"),
             field("rate", Shape::Number(0.0, 1.0), ""),
-            field("memory", Shape::Quantity, ""),
+            field("memory", Shape::Amount, ""),
             field("wait", Shape::Duration, ""),
             field("inner", Shape::List(&Shape::Object(&INNER)), ""),
             field("labels", STR_MAP, ""),
@@ -283,8 +286,9 @@ mod tests {
             ("rate: -0.5", "rate is -0.5"),
             (
                 "memory: 4Q",
-                "memory: \"4Q\" is not a quantity; write 500m, 2, 1.5, 64Gi or 16G",
+                "memory: \"4Q\" is not a quantity; write 500m, 2, 1.5, 64Gi, 16G or 129e6",
             ),
+            ("memory: -1", "memory: is negative"),
             (
                 "labels: {a: 1}",
                 "labels.a must be a string, found the integer 1",

@@ -60,7 +60,7 @@ fn shape_schema(shape: &Shape, defs: &mut Map<String, Value>) -> Value {
         Shape::Int(low, high) => json!({"type": "integer", "minimum": low, "maximum": high}),
         Shape::Number(low, high) => json!({"type": "number", "minimum": low, "maximum": high}),
         Shape::OneOf(legal) => json!({"enum": legal}),
-        Shape::Quantity => json!({"type": ["string", "number"]}),
+        Shape::Quantity | Shape::Amount => json!({"type": ["string", "number"]}),
         Shape::Duration => json!({"type": ["string", "integer"], "pattern": duration}),
         Shape::Seconds => json!({"type": ["string", "number"], "pattern": duration}),
         Shape::List(item) => json!({"type": "array", "items": shape_schema(item, defs)}),

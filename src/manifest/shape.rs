@@ -17,8 +17,10 @@ pub enum Shape {
     Int(i64, i64),
     Number(f64, f64),
     OneOf(&'static [&'static str]),
-    /// `500m`, `2`, `64Gi`.
+    /// `500m`, `2`, `64Gi`; a negative one is the API server's to judge.
     Quantity,
+    /// The same, zero or more.
+    Amount,
     /// `500ms`, `2m30s`.
     Duration,
     /// A duration, or a plain number of seconds.
@@ -146,7 +148,7 @@ impl Shape {
             Shape::Int(low, high) => format!("an integer from {low} to {high}"),
             Shape::Number(low, high) => format!("a number from {low} to {high}"),
             Shape::OneOf(legal) => format!("one of {}", legal.join(", ")),
-            Shape::Quantity => "a quantity such as 500m, 2 or 64Gi".to_owned(),
+            Shape::Quantity | Shape::Amount => "a quantity such as 500m, 2 or 64Gi".to_owned(),
             Shape::Duration => "a duration such as 500ms or 2m30s".to_owned(),
             Shape::Seconds => "a duration such as 500ms, or a number of seconds".to_owned(),
             Shape::List(item) => match item {

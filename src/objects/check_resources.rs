@@ -4,9 +4,9 @@
 
 use super::errors::{Errors, Path};
 use super::names::qualified_name;
-use super::quantity::billionths;
-use super::tree::{list, pairs, text};
+use super::tree::{list, pairs, quantity, text};
 use serde_json::Value;
+use std::cmp::Ordering;
 
 const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 const OF_QUOTAS: [&str; 18] = [
@@ -34,11 +34,11 @@ const OF_QUOTAS: [&str; 18] = [
 pub fn container(resources: &Value, claims: &[&str], path: &Path, errors: &mut Errors) {
     let (limits, requests) = (&resources["limits"], &resources["requests"]);
     let (limit_path, request_path) = (path.child("limits"), path.child("requests"));
-    for (name, quantity) in pairs(limits) {
-        named_quantity(name, quantity, &limit_path.key(name), errors);
+    for (name, amount) in pairs(limits) {
+        named_quantity(name, amount, &limit_path.key(name), errors);
     }
-    for (name, quantity) in pairs(requests) {
-        named_quantity(name, quantity, &request_path.key(name), errors);
+    for (name, amount) in pairs(requests) {
+        named_quantity(name, amount, &request_path.key(name), errors);
         let limit = &limits[name.as_str()];
         match (limit.is_null(), overcommit(name)) {
             (true, false) => {
@@ -47,7 +47,7 @@ pub fn container(resources: &Value, claims: &[&str], path: &Path, errors: &mut E
             }
             (true, true) => {}
             (false, overcommit) => {
-                compare(name, quantity, limit, overcommit, &request_path, errors)
+                compare(name, amount, limit, overcommit, &request_path, errors)
             }
         }
     }
@@ -64,35 +64,38 @@ pub fn container(resources: &Value, claims: &[&str], path: &Path, errors: &mut E
 
 fn compare(
     name: &str,
-    quantity: &Value,
+    amount: &Value,
     limit: &Value,
     overcommit: bool,
     path: &Path,
     errors: &mut Errors,
 ) {
-    let value = |v: &Value| billionths(v.as_str().unwrap_or("")).unwrap_or(0);
-    let (asked, most) = (value(quantity), value(limit));
-    let relation = match overcommit {
-        false if asked != most => "equal to",
-        true if asked > most => "less than or equal to",
+    let (Some(asked), Some(most)) = (quantity(amount), quantity(limit)) else {
+        return;
+    };
+    let relation = match (overcommit, asked.compare(&most)) {
+        (false, Ordering::Less | Ordering::Greater) => "equal to",
+        (true, Ordering::Greater) => "less than or equal to",
         _ => return,
     };
     let limit = limit.as_str().unwrap_or("");
     errors.invalid(
         path,
-        quantity,
+        amount,
         &format!("must be {relation} {name} limit of {limit}"),
     );
 }
 
-fn named_quantity(name: &str, quantity: &Value, path: &Path, errors: &mut Errors) {
+fn named_quantity(name: &str, amount: &Value, path: &Path, errors: &mut Errors) {
     resource_name(name, path, errors);
-    let amount = billionths(quantity.as_str().unwrap_or("")).unwrap_or(0);
-    if amount < 0 {
-        errors.invalid(path, quantity, "must be greater than or equal to 0");
+    let Some(read) = quantity(amount) else {
+        return;
+    };
+    if read.is_negative() {
+        errors.invalid(path, amount, "must be greater than or equal to 0");
     }
-    if extended(name) && amount % 1_000_000_000 != 0 {
-        errors.invalid(path, quantity, "must be an integer");
+    if extended(name) && !read.is_whole() {
+        errors.invalid(path, amount, "must be an integer");
     }
 }
 

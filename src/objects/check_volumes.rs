@@ -5,7 +5,7 @@
 use super::check_container::descending;
 use super::errors::{Errors, Path};
 use super::names::{config_map_key, dns1123_label};
-use super::tree::{has, int, list, pairs, text};
+use super::tree::{has, int, list, pairs, quantity, text};
 use serde_json::Value;
 
 /// Names first, then what each volume is made of.
@@ -126,8 +126,7 @@ fn host_path_type(source: &Value, path: &Path, errors: &mut Errors) {
 }
 
 fn size_limit(source: &Value, path: &Path, errors: &mut Errors) {
-    let limit = text(source, "sizeLimit");
-    if super::quantity::billionths(limit).is_some_and(|bytes| bytes < 0) {
+    if quantity(&source["sizeLimit"]).is_some_and(|bytes| bytes.is_negative()) {
         let detail = "SizeLimit field must be a valid resource quantity";
         errors.forbidden(&path.child("sizeLimit"), detail);
     }

@@ -7,8 +7,7 @@ use super::check_meta::object_meta;
 use super::errors::{Errors, Path};
 use super::job::owner;
 use super::names::dns1123_subdomain;
-use super::quantity::billionths;
-use super::tree::{array, default, has, list, object, text};
+use super::tree::{array, default, has, list, object, quantity, text};
 use crate::admission::Rejection;
 use serde_json::{Value, json};
 
@@ -96,9 +95,9 @@ fn check(spec: &Value, errors: &mut Errors) {
         &spec["resources"]["requests"]["storage"],
         path.child("resources").key("storage"),
     );
-    match storage.as_str().and_then(billionths) {
+    match quantity(storage) {
         None => errors.required(&at, ""),
-        Some(bytes) if bytes <= 0 => errors.invalid(&at, storage, "must be greater than zero"),
+        Some(bytes) if bytes.is_negative() || bytes.is_zero() => errors.invalid(&at, storage, "must be greater than zero"),
         Some(_) => {}
     }
     let class = text(spec, "storageClassName");

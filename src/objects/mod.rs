@@ -20,7 +20,6 @@ mod job;
 mod names;
 mod pod;
 mod pod_webhook;
-mod quantity;
 mod service;
 mod sha1;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! Must never tell an absent field from one with the wrong type: neither occurs in a stored object.
 
+use crate::base::quantity::{self, Quantity};
 use serde_json::{Map, Value};
 
 pub fn text<'a>(value: &'a Value, name: &str) -> &'a str {
@@ -10,6 +11,15 @@ pub fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 
 pub fn int(value: &Value, name: &str) -> Option<i64> {
     value[name].as_i64()
+}
+
+/// None where nothing was written.
+pub fn quantity(value: &Value) -> Option<Quantity> {
+    match value {
+        Value::String(text) => quantity::parse(text).ok(),
+        Value::Number(number) => quantity::parse(&number.to_string()).ok(),
+        _ => None,
+    }
 }
 
 pub fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {

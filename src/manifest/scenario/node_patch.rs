@@ -18,7 +18,7 @@ const FIELDS: [([&str; 2], &Shape); 4] = [
         &Shape::List(&Shape::Object(&NODE_TAINT)),
     ),
     (["spec", "unschedulable"], &Shape::Bool),
-    (["status", "allocatable"], &Shape::Map(&Shape::Quantity)),
+    (["status", "allocatable"], &Shape::Map(&Shape::Amount)),
 ];
 
 /// A patch of a Node changes labels, taints, schedulability or resources; no other path does anything.

@@ -110,12 +110,12 @@ static NODE_STATUS: Object = Object {
     fields: &[
         field(
             "allocatable",
-            Shape::Map(&Shape::Quantity),
+            Shape::Map(&Shape::Amount),
             "resources of the node; pods: 110",
         ),
         field(
             "capacity",
-            Shape::Map(&Shape::Quantity),
+            Shape::Map(&Shape::Amount),
             "stands in for allocatable",
         ),
         field("declaredFeatures", STR_LIST, "declared node features"),

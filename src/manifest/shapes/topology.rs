@@ -48,7 +48,7 @@ static POOL: Object = Object {
         ),
         field(
             "allocatable",
-            Shape::Map(&Shape::Quantity),
+            Shape::Map(&Shape::Amount),
             "resources of one node; pods: 110",
         ),
         field(
