@@ -2,7 +2,7 @@
 //!
 //! Pure. Must never look at types or ranges: those are the schema's.
 
-use super::errors::FieldError;
+use super::field::FieldError;
 use serde_json::Value;
 
 const IMMUTABLE: [&str; 5] = [
@@ -13,6 +13,8 @@ const IMMUTABLE: [&str; 5] = [
     "volumeClaimPolicies",
 ];
 const EXCLUSIVE: &str = "StartupPolicy and DependsOn APIs are mutually exclusive";
+/// Where one of the two is written.
+const ORDER: &str = "spec.startupPolicy.startupPolicyOrder";
 const NO_NAMESPACE: &str = "namespace cannot be set for VolumeClaimPolicies templates";
 
 /// Every error; what is equal in `old` is not judged again.
@@ -50,10 +52,10 @@ fn exclusive(spec: &Value) -> Option<FieldError> {
         return None;
     }
     let Some(jobs) = spec.get("replicatedJobs") else {
-        return Some(missing("spec", "replicatedJobs", EXCLUSIVE));
+        return Some(missing("spec", "replicatedJobs", EXCLUSIVE).at(ORDER));
     };
     let depends = items(jobs).iter().any(|rj| rj.get("dependsOn").is_some());
-    depends.then(|| FieldError::invalid("spec", EXCLUSIVE, ""))
+    depends.then(|| FieldError::invalid("spec", EXCLUSIVE, "").at(ORDER))
 }
 
 /// API-28.

@@ -4,8 +4,11 @@
 //! resourceVersion must be the stored one.
 
 use super::decode::{API_VERSION, decode};
-use super::errors::{self, FieldError, bad_request, quoted};
-use super::{Answer, FieldValidation, Gates, Rejection, cel, meta, patch, schema, webhook_update};
+use super::errors::{self, bad_request};
+use super::field::{FieldError, quoted};
+use super::{
+    Answer, FieldValidation, Gates, Rejection, cel, meta, meta_check, patch, schema, webhook_update,
+};
 use serde_json::Value;
 
 /// What is asked for.
@@ -62,7 +65,7 @@ fn asked(request: &Request, warnings: &mut Vec<String>) -> Result<Value, Rejecti
         }
     };
     let new = store(stored, new, request.gates)?;
-    warnings.extend(meta::finalizer_warnings(
+    warnings.extend(meta_check::finalizer_warnings(
         &new["metadata"],
         &stored["metadata"],
     ));
@@ -104,19 +107,19 @@ fn put(request: &Request, body: &Value, warnings: &mut Vec<String>) -> Result<Va
 
 fn conflict(name: &str, why: &str) -> Rejection {
     let name = quoted(name);
-    Rejection {
-        code: 409,
-        reason: "Conflict".to_owned(),
-        message: format!("Operation cannot be fulfilled on jobsets.jobset.x-k8s.io {name}: {why}"),
-    }
+    Rejection::new(
+        409,
+        "Conflict",
+        format!("Operation cannot be fulfilled on jobsets.jobset.x-k8s.io {name}: {why}"),
+    )
 }
 
 fn unsupported() -> Rejection {
-    Rejection {
-        code: 415,
-        reason: "UnsupportedMediaType".to_owned(),
-        message: "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml".to_owned(),
-    }
+    Rejection::new(
+        415,
+        "UnsupportedMediaType",
+        "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+    )
 }
 
 fn same_namespace(stored: &Value, new: &mut Value) -> Result<(), Rejection> {
@@ -154,10 +157,12 @@ fn json_patched(stored: &Value, body: &Value) -> Result<Value, Rejection> {
     };
     let mut new = stored.clone();
     // The server keeps the reason to itself.
-    patch::json_patch(&mut new, operations).map_err(|_| Rejection {
-        code: 422,
-        reason: "Invalid".to_owned(),
-        message: "the server rejected our request due to an error in our request".to_owned(),
+    patch::json_patch(&mut new, operations).map_err(|_| {
+        Rejection::new(
+            422,
+            "Invalid",
+            "the server rejected our request due to an error in our request",
+        )
     })?;
     Ok(new)
 }
@@ -176,11 +181,7 @@ fn patched(request: &Request, new: &Value, warnings: &mut Vec<String>) -> Result
             .find_map(|m| Some(why.split_once(m)?.1))
             .unwrap_or(&why);
         let error = FieldError::invalid("patch", quoted(&new.to_string()), why);
-        Rejection {
-            code: 422,
-            reason: "Invalid".to_owned(),
-            message: format!(" \"\" is invalid: {error}"),
-        }
+        Rejection::new(422, "Invalid", format!(" \"\" is invalid: {error}"))
     })?;
     same_namespace(request.stored, &mut decoded)?;
     Ok(decoded)
@@ -199,11 +200,11 @@ fn applied(stored: &Value, body: &Value) -> Result<Value, Rejection> {
             stored["metadata"]["namespace"].as_str().unwrap_or(""),
             name(stored)
         );
-        return Err(Rejection {
-            code: 500,
-            reason: String::new(),
-            message: format!("failed to create typed patch object ({place}): {why}"),
-        });
+        return Err(Rejection::new(
+            500,
+            "",
+            format!("failed to create typed patch object ({place}): {why}"),
+        ));
     }
     if let Some(fields) = applied.as_object_mut() {
         fields.remove("status");
@@ -228,7 +229,7 @@ pub fn store(old: &Value, mut new: Value, gates: Gates) -> Result<Value, Rejecti
         };
     }
     let name = name(&new).to_owned();
-    let mut found = meta::update_errors(before, &new["metadata"]);
+    let mut found = meta_check::update_errors(before, &new["metadata"]);
     found.extend(schema::errors(&new, Some(old)));
     if schema::blocks_cel(&found) {
         found.push(schema::not_checked());
@@ -236,12 +237,12 @@ pub fn store(old: &Value, mut new: Value, gates: Gates) -> Result<Value, Rejecti
         found.extend(cel::errors(&new, Some(old)));
     }
     if !found.is_empty() {
-        return Err(errors::invalid(&name, &found));
+        return Err(errors::invalid(&name, found));
     }
     let denied = webhook_update::errors(old, &new, gates)
         .map_err(|e| errors::unreadable("vjobset.kb.io", &e))?;
     if !denied.is_empty() {
-        return Err(errors::denied(&name, &denied));
+        return Err(errors::denied(&name, denied));
     }
     Ok(new)
 }
@@ -261,11 +262,11 @@ fn current(before: &Value, metadata: &Value) -> Result<(), Rejection> {
         let words = "must be specified for an update";
         let error = FieldError::invalid("metadata.resourceVersion", "0", words);
         let name = quoted(&name);
-        return Err(Rejection {
-            code: 422,
-            reason: "Invalid".to_owned(),
-            message: format!("jobsets.jobset.x-k8s.io {name} is invalid: {error}"),
-        });
+        return Err(Rejection::new(
+            422,
+            "Invalid",
+            format!("jobsets.jobset.x-k8s.io {name} is invalid: {error}"),
+        ));
     }
     let why = "the object has been modified; please apply your changes to the latest version and try again";
     Err(conflict(&name, why))
@@ -309,6 +310,6 @@ fn status(stored: &Value, new: &Value) -> Result<Value, Rejection> {
     if found.is_empty() {
         Ok(result)
     } else {
-        Err(errors::invalid(name(stored), &found))
+        Err(errors::invalid(name(stored), found))
     }
 }

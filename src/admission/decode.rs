@@ -2,7 +2,8 @@
 //!
 //! Pure. Must never look at values below `metadata`, except to drop what the schema does not know.
 
-use super::errors::{bad_request, quoted};
+use super::errors::bad_request;
+use super::field::{FieldError, Kind, quoted};
 use super::{FieldValidation, Rejection, coerce, go, meta};
 use serde_json::Value;
 
@@ -22,15 +23,18 @@ pub fn decode(
     let (kind, version) = type_of(body)?;
     let (decoded, unknown) =
         coerced(body, &kind, &version).map_err(|e| cannot(&kind, &version, &e))?;
-    let problems: Vec<String> = strict.iter().cloned().chain(unknown).collect();
+    let words = unknown.iter().map(|path| format!("unknown field {path:?}"));
+    let problems: Vec<String> = strict.iter().cloned().chain(words).collect();
     match validation {
         FieldValidation::Strict if !problems.is_empty() => {
-            let problems = problems.join(", ");
-            return Err(cannot(
-                &kind,
-                &version,
-                &format!("strict decoding error: {problems}"),
-            ));
+            let problems = format!("strict decoding error: {}", problems.join(", "));
+            let unknown = unknown.iter();
+            return Err(Rejection {
+                errors: unknown
+                    .map(|path| FieldError::new(path, Kind::Unknown, ""))
+                    .collect(),
+                ..cannot(&kind, &version, &problems)
+            });
         }
         FieldValidation::Warn => warnings.extend(problems),
         _ => {}
@@ -130,8 +134,7 @@ fn coerced(body: &Value, kind: &str, version: &str) -> Result<(Value, Vec<String
     if let Some(metadata) = metadata {
         object["metadata"] = metadata;
     }
-    let unknown = unknown.iter().map(|path| format!("unknown field {path:?}"));
-    Ok((object, unknown.collect()))
+    Ok((object, unknown))
 }
 
 #[cfg(test)]

@@ -4,30 +4,36 @@
 //! means to the model is the business of `manifest`. Must never know of files, lines or virtual time.
 //!
 //! The order is the server's: the body is read (`decode`, `coerce`), the mutating webhook reads it into Go's types and
-//! defaults it (`go`, `defaulting`), the CRD's schema and CEL rules are checked (`meta`, `schema`, `cel`), the
-//! validating webhook has the last word (`webhook_create`, `webhook_volumes`, `webhook_update`). What the fields are,
-//! stands in the tables of `types`.
+//! defaults it (`go`, `defaulting`), the CRD's schema and CEL rules are checked (`meta_check`, `schema`, `cel`), the
+//! validating webhook has the last word (`webhook_create`, `webhook_policies`, `webhook_coordinator`, `webhook_volumes`,
+//! `webhook_update`). What the fields are, stands in the tables of `types`; what is wrong with one, in `field`.
 
 mod cel;
 mod change;
 mod coerce;
+pub(crate) mod collector;
 mod decode;
 mod defaulting;
 mod errors;
+pub(crate) mod field;
 mod go;
 mod json_text;
 mod meta;
+pub(crate) mod meta_check;
 pub(crate) mod names;
 mod patch;
 mod schema;
 mod types;
+mod webhook_coordinator;
 mod webhook_create;
+mod webhook_policies;
 mod webhook_update;
 mod webhook_volumes;
 
 pub use change::{Change, Request, change};
 pub use decode::API_VERSION;
-pub use meta::GENERATED_SUFFIX;
+pub use field::{FieldError, Kind as FieldErrorKind};
+pub use meta::{GENERATED_SUFFIX, generated};
 pub use patch::{apply, json_patch, merge_patch};
 
 use serde_json::Value;
@@ -49,6 +55,20 @@ pub struct Rejection {
     pub reason: String,
     /// The whole sentence.
     pub message: String,
+    /// The errors of fields that the sentence is made of, if it is.
+    pub errors: Vec<FieldError>,
+}
+
+impl Rejection {
+    /// One that is about no field.
+    pub fn new(code: u16, reason: &str, message: impl Into<String>) -> Rejection {
+        Rejection {
+            code,
+            reason: reason.to_owned(),
+            message: message.into(),
+            errors: Vec::new(),
+        }
+    }
 }
 
 /// What happens to fields that are unknown or written twice.
@@ -93,7 +113,10 @@ pub fn post(request: &Create, validation: FieldValidation, strict: &[String]) ->
     let decoded = decode::decode(request.object, strict, validation, &mut warnings);
     let result = decoded.and_then(|object| admit(request, object));
     if let Ok(stored) = &result {
-        warnings.extend(meta::finalizer_warnings(&stored["metadata"], &Value::Null));
+        warnings.extend(meta_check::finalizer_warnings(
+            &stored["metadata"],
+            &Value::Null,
+        ));
     }
     Answer {
         code: result.as_ref().map_or_else(|r| r.code, |_| 201),
@@ -132,8 +155,47 @@ fn refused(rejection: Rejection) -> Answer {
     }
 }
 
+/// Every error of a new JobSet, also of those checks that the server does not come to because others fail.
+pub fn every_error(request: &Create) -> Vec<FieldError> {
+    let strict = FieldValidation::Strict;
+    let decoded = decode::decode(request.object, &[], strict, &mut Vec::new());
+    let object = match decoded.and_then(|object| completed(request, object)) {
+        Ok(object) => object,
+        Err(rejection) => return rejection.errors,
+    };
+    let mut found = meta_check::create_errors(&object["metadata"]);
+    found.extend(schema::errors(&object, None));
+    found.extend(cel::errors(&object, None));
+    let denied = webhook_create::errors(&object, request.gates, request.existing_claims);
+    found.extend(denied.unwrap_or_default());
+    found
+}
+
 /// Everything behind the decoding.
-fn admit(request: &Create, mut object: Value) -> Result<Value, Rejection> {
+fn admit(request: &Create, object: Value) -> Result<Value, Rejection> {
+    let object = completed(request, object)?;
+    let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
+    let mut found = meta_check::create_errors(&object["metadata"]);
+    found.extend(schema::errors(&object, None));
+    if schema::blocks_cel(&found) {
+        found.push(schema::not_checked());
+    } else {
+        found.extend(cel::errors(&object, None));
+    }
+    if !found.is_empty() {
+        return Err(errors::invalid(&name, found));
+    }
+    let denied = webhook_create::errors(&object, request.gates, request.existing_claims);
+    let denied = denied.map_err(|e| errors::unreadable("vjobset.kb.io", &e))?;
+    if denied.is_empty() {
+        Ok(object)
+    } else {
+        Err(errors::denied(&name, denied))
+    }
+}
+
+/// The object with what the server and the mutating webhook add.
+fn completed(request: &Create, mut object: Value) -> Result<Value, Rejection> {
     if !object["metadata"].is_object() {
         object["metadata"] = Value::Object(Default::default());
     }
@@ -155,24 +217,7 @@ fn admit(request: &Create, mut object: Value) -> Result<Value, Rejection> {
     if let Some(fields) = object.as_object_mut() {
         fields.remove("status");
     }
-    let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
-    let mut found = meta::create_errors(&object["metadata"]);
-    found.extend(schema::errors(&object, None));
-    if schema::blocks_cel(&found) {
-        found.push(schema::not_checked());
-    } else {
-        found.extend(cel::errors(&object, None));
-    }
-    if !found.is_empty() {
-        return Err(errors::invalid(&name, &found));
-    }
-    let denied = webhook_create::errors(&object, request.gates, request.existing_claims);
-    let denied = denied.map_err(|e| errors::unreadable("vjobset.kb.io", &e))?;
-    if denied.is_empty() {
-        Ok(object)
-    } else {
-        Err(errors::denied(&name, &denied))
-    }
+    Ok(object)
 }
 
 /// A new version of a stored JobSet (PUT, or what a patch made of it).

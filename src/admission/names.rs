@@ -1,4 +1,4 @@
-//! Kubernetes' rules for names, label keys and values, with its words.
+//! Kubernetes' rules for names, keys and values of every kind, with its words: the one place of them.
 //!
 //! Pure; each function returns every sentence that applies, none for a good name.
 
@@ -6,9 +6,20 @@ const DNS1035: &str = "a DNS-1035 label must consist of lower case alphanumeric 
 const DNS1123_LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const DNS1123: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const LABEL_KEY: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const HTTP_PATH: &str =
+    "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
 const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+const ENV_NAME: &str = "a valid environment variable name must consist only of printable ASCII characters other than '='";
 /// What `dns1035_label` says first of a long name; JobSet replaces it.
 pub const TOO_LONG: &str = "must be no more than 63 characters";
+
+/// What is wrong with a text; empty if nothing.
+pub type Rule = fn(&str) -> Vec<String>;
+
+/// The sentence without its examples and its regular expression.
+pub fn brief(sentence: &str) -> &str {
+    sentence.split_once(" (e.g. ").map_or(sentence, |(rule, _)| rule)
+}
 
 fn is_lower(c: char) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit()
@@ -118,10 +129,70 @@ pub fn label_value(text: &str) -> Vec<String> {
     errors
 }
 
-/// Characters of the part behind the domain of a domain-prefixed path.
-pub fn is_http_path(text: &str) -> bool {
+/// What stands behind the domain of a domain-prefixed path.
+pub fn http_path(text: &str) -> Vec<String> {
     let legal = |c: char| c.is_ascii_alphanumeric() || "/-._~%!$&'()*+,;=:".contains(c);
-    !text.is_empty() && text.chars().all(legal)
+    told(None, !text.is_empty() && text.chars().all(legal), HTTP_PATH)
+}
+
+fn at_most(text: &str, most: usize) -> Option<String> {
+    (text.len() > most).then(|| format!("must be no more than {most} characters"))
+}
+
+fn told(too_long: Option<String>, legal: bool, sentence: &str) -> Vec<String> {
+    let illegal = (!legal).then(|| sentence.to_owned());
+    too_long.into_iter().chain(illegal).collect()
+}
+
+/// The relaxed rule of Kubernetes 1.34 and later.
+pub fn env_name(text: &str) -> Vec<String> {
+    if text.is_empty() {
+        return vec!["environment variable name must be non-empty".to_owned()];
+    }
+    let printable = |c: char| (' '..='~').contains(&c) && c != '=';
+    told(None, text.chars().all(printable), ENV_NAME)
+}
+
+/// An IANA service name: the name of a container port.
+pub fn port_name(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    if text.len() > 15 {
+        found.push("must be no more than 15 characters".to_owned());
+    }
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if !text.chars().all(inner) {
+        found.push(
+            "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned(),
+        );
+    }
+    if !text.chars().any(|c| c.is_ascii_lowercase()) {
+        found.push("must contain at least one letter (a-z)".to_owned());
+    }
+    if text.contains("--") {
+        found.push("must not contain consecutive hyphens".to_owned());
+    }
+    if text.starts_with('-') || text.ends_with('-') {
+        found.push("must not begin or end with a hyphen".to_owned());
+    }
+    found
+}
+
+/// A key of a ConfigMap or a Secret.
+pub fn config_map_key(text: &str) -> Vec<String> {
+    const SENTENCE: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+    let legal = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let mut found = told(
+        at_most(text, 253),
+        !text.is_empty() && text.chars().all(legal),
+        SENTENCE,
+    );
+    match text {
+        "." => found.push("must not be '.'".to_owned()),
+        ".." => found.push("must not be '..'".to_owned()),
+        _ if text.starts_with("..") => found.push("must not start with '..'".to_owned()),
+        _ => {}
+    }
+    found
 }
 
 #[cfg(test)]
@@ -130,7 +201,6 @@ mod tests {
 
     #[test]
     fn names_break_the_rules_that_kubernetes_says_they_break() {
-        type Rule = fn(&str) -> Vec<String>;
         let long = "a".repeat(64);
         for (rule, text, expected) in [
             (dns1035_label as Rule, "a-b", vec![]),

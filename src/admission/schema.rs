@@ -2,7 +2,7 @@
 //!
 //! Pure. Must never look at two fields together; that is for CEL and the webhook.
 
-use super::errors::{FieldError, Kind as ErrorKind, quoted};
+use super::field::{FieldError, Kind as ErrorKind, quoted};
 use super::go::{number_text, written_plain};
 use super::types::{JOBSET, Kind, Rules, Struct, Type, tables};
 use serde_json::{Map, Value};
@@ -248,7 +248,7 @@ fn check_number(ty: &Type, rules: &Rules, path: &str, value: &Value, errors: &mu
             _ => "type integer with format int64",
         };
         let words = format!("Checked value must be of {form} in {path}");
-        errors.push(FieldError::invalid("<nil>", "\"\"", words));
+        errors.push(FieldError::invalid("<nil>", "\"\"", words).at(path));
     }
     let least = rules
         .minimum
@@ -276,6 +276,7 @@ fn check_enum(rules: &Rules, path: &str, value: &Value, errors: &mut Errors) {
             ErrorKind::NotSupported,
             format!("supported values: {}", values.join(", ")),
         )
+        .legal(rules.values.iter().copied())
     });
 }
 
@@ -336,6 +337,7 @@ fn unique_keys(keys: &[&str], path: &str, items: &[Value], errors: &mut Errors) 
             errors.push(FieldError {
                 value: Some(written_plain(&Value::Object(key.clone()))),
                 ..FieldError::new(format!("{path}[{i}]"), ErrorKind::Duplicate, "")
+                    .at(format!("{path}[{i}].{}", keys[0]))
             });
         }
     }

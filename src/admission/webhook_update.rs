@@ -2,7 +2,7 @@
 //!
 //! Pure; errors come in the order of upstream's code. CEL's transition rules are the schema's business.
 
-use super::errors::FieldError;
+use super::field::FieldError;
 use super::types::{Kind, Type};
 use super::webhook_create::items;
 use super::webhook_volumes::jobs_written;
@@ -91,7 +91,7 @@ fn elastic(i: usize, old: &Value, old_job: &Value, new_job: &Value, errors: &mut
     let path = format!("spec.replicatedJobs[{i}].template.spec");
     if is_terminal(old) {
         let words = "Cannot mutate parallelism or completions when JobSet is in a terminal state (Completed or Failed)";
-        errors.push(FieldError::new(path, super::errors::Kind::Forbidden, words));
+        errors.push(FieldError::new(path, super::field::Kind::Forbidden, words));
         return;
     }
     for (field, number, changed) in [

@@ -2,7 +2,7 @@
 //!
 //! Pure: existing claims are given. Must never say what a claim will look like; that is for `objects`.
 
-use super::errors::{FieldError, quoted};
+use super::field::{FieldError, quoted};
 use super::go;
 use super::names;
 use super::types::{Kind, Type, tables};
@@ -32,8 +32,11 @@ impl Volumes<'_> {
                 let path = format!("spec.volumeClaimPolicies[{p}]");
                 let name = text(&template["metadata"], "name");
                 let name_path = format!("{path}.template[{t}].name");
+                // The server's path has a slip.
+                let template_path = format!("{path}.templates[{t}]");
                 let mut wrong = |words: &str| {
-                    errors.push(FieldError::invalid(&name_path, quoted(name), words));
+                    let error = FieldError::invalid(&name_path, quoted(name), words);
+                    errors.push(error.at(format!("{template_path}.metadata.name")));
                 };
                 if seen.contains(&name) {
                     wrong("names must be unique for VolumeClaimPolicies template");
@@ -43,7 +46,7 @@ impl Volumes<'_> {
                 if claim.len() > CLAIM_NAME_MAX {
                     wrong("VolumeClaimPolicies template name is too long");
                 }
-                self.mounts(name, &mut errors);
+                self.mounts(name, &template_path, &mut errors);
                 self.existing(&path, t, policy, template, &claim, &mut errors);
                 seen.push(name);
             }
@@ -52,7 +55,7 @@ impl Volumes<'_> {
     }
 
     /// VAL-17, VAL-18.
-    fn mounts(&self, name: &str, errors: &mut Vec<FieldError>) {
+    fn mounts(&self, name: &str, template: &str, errors: &mut Vec<FieldError>) {
         let mut mounted = false;
         for (i, rj) in items(&self.spec["replicatedJobs"]).iter().enumerate() {
             let pod = &rj["template"]["spec"]["template"]["spec"];
@@ -78,13 +81,14 @@ impl Volumes<'_> {
             mounted |= mounts.any(|m| text(m, "name") == name);
         }
         if !mounted {
-            errors.push(FieldError::invalid(
+            let error = FieldError::invalid(
                 "spec.replicatedJobs",
                 jobs_written(self.object, self.spec),
                 format!(
                     "replicatedJob containers don't have a matching volumeMount: {name} from VolumeClaimPolicies"
                 ),
-            ));
+            );
+            errors.push(error.at(format!("{template}.metadata.name")));
         }
     }
 
@@ -107,14 +111,15 @@ impl Volumes<'_> {
                 name: CLAIM_SPEC,
                 kind: Kind::Struct(CLAIM_SPEC),
             };
-            errors.push(FieldError::invalid(
+            let error = FieldError::invalid(
                 format!("{path}.template[{index}].spec"),
                 go::written(&ty, &template["spec"]),
                 format!(
                     "spec does not match existing PVC {name} in namespace {}",
                     self.namespace
                 ),
-            ));
+            );
+            errors.push(error.at(format!("{path}.templates[{index}].spec")));
         }
         let retention = &policy["retentionPolicy"];
         if retention.is_object() && retention["whenDeleted"] != "Retain" {

@@ -108,10 +108,7 @@ impl Quantity {
             _ => Some(digits),
         };
         let by = self.scale.saturating_sub(other.scale);
-        match (
-            up(self.digits, by),
-            up(other.digits, by.saturating_neg()),
-        ) {
+        match (up(self.digits, by), up(other.digits, by.saturating_neg())) {
             (Some(own), Some(other)) => own.cmp(&other),
             // Too large to write out: it is the one farther from zero.
             (None, _) => a.cmp(&0),
@@ -183,11 +180,18 @@ fn read(text: &str) -> Result<(Quantity, bool), &'static str> {
     };
     // Nothing is finer than a billionth.
     let (magnitude, scale) = match scale {
-        ..-9 => (divided_up(magnitude, pow10((-9i32).saturating_sub(scale))), -9),
+        ..-9 => (
+            divided_up(magnitude, pow10((-9i32).saturating_sub(scale))),
+            -9,
+        ),
         _ => (magnitude, scale),
     };
     let quantity = Quantity {
-        digits: if parts.negative { -magnitude } else { magnitude },
+        digits: if parts.negative {
+            -magnitude
+        } else {
+            magnitude
+        },
         scale,
         format: read,
     };

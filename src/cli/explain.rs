@@ -8,6 +8,7 @@ use super::{Failure, load, output};
 use crate::admission::{self, Create, GENERATED_SUFFIX, Gates, Rejection};
 use crate::manifest::{self, Source};
 use crate::objects::{self, JobSlot, Surroundings};
+use crate::spec::keys;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -158,7 +159,7 @@ fn keep(
 fn of_jobset(jobset: &Value, gates: Gates, around: &Surroundings, entries: &mut Vec<Entry>) {
     let spec = &jobset["spec"];
     if let Some(manager) = spec["managedBy"].as_str()
-        && manager != "jobset.sigs.k8s.io/jobset-controller"
+        && manager != keys::JOBSET_CONTROLLER
     {
         let text = format!(
             "jobset {}: nothing is created, it is managed by {manager}",
@@ -349,7 +350,7 @@ fn pods(job: &Value, around: &Surroundings, entries: &mut Vec<Entry>) {
 
 /// The topology key of an exclusive pod.
 fn topology_key(pod: &Value) -> &str {
-    let key = &pod["metadata"]["annotations"]["alpha.jobset.sigs.k8s.io/exclusive-topology"];
+    let key = &pod["metadata"]["annotations"][keys::EXCLUSIVE_TOPOLOGY];
     key.as_str().unwrap_or("")
 }
 

@@ -6,6 +6,7 @@ use super::placement::key_at;
 use super::subject::{Rj, Subject};
 use super::trap::{Check, Hit, Severity, Trap, hit};
 use crate::base::NodeId;
+use crate::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE};
 use crate::spec::{ContainerRestartAction, DependsOnStatus, TaintEffect};
 use crate::topology::Cluster;
 
@@ -94,8 +95,6 @@ pub const TRAPS: &[Trap] = &[
 ];
 
 const FEATURE: &str = "RestartAllContainersOnContainerExits";
-const NAMESPACED_JOB: &str = "alpha.jobset.sigs.k8s.io/namespaced-job";
-const NO_SCHEDULE: &str = "alpha.jobset.sigs.k8s.io/no-schedule";
 
 fn of(rj: &Rj) -> String {
     format!("replicatedJob {:?}", rj.name())

@@ -1,10 +1,12 @@
 //! Traps of Job templates: nobody looks at them before a Job is created.
 
+use super::placement;
 use super::subject::{Rj, Subject, annotation_at, int, list, place, text};
 use super::trap::{Check, Hit, Severity, Trap, hit};
-use super::{placement, places};
+use crate::admission::FieldError;
+use crate::manifest::locate::locate;
 use crate::manifest::node::Node;
-use crate::spec::{CompletionMode, Operator, RestartPolicy};
+use crate::spec::{CompletionMode, Operator, RestartPolicy, keys};
 
 pub const TRAPS: &[Trap] = &[
     Trap {
@@ -119,7 +121,6 @@ pub const TRAPS: &[Trap] = &[
 
 /// 1.25 million Jobs took about 10 GB of the manager; its default limit is 4 GiB.
 const JOBS_MAX: u64 = 100_000;
-const RESERVED: &str = "jobset.sigs.k8s.io/";
 
 fn of(rj: &Rj) -> String {
     format!("replicatedJob {:?}", rj.name())
@@ -128,7 +129,7 @@ fn of(rj: &Rj) -> String {
 /// What the server says of this replicatedJob's Jobs, after a detail.
 fn with_sentence(s: &Subject, rj: &Rj, detail: String) -> String {
     match &s.refused[rj.index] {
-        Some(sentence) => format!("{detail}; the API server says: {sentence}"),
+        Some(refused) => format!("{detail}; the API server says: {}", refused.message),
         None => detail,
     }
 }
@@ -179,19 +180,18 @@ fn explained(s: &Subject, rj: &Rj, path: &str) -> bool {
 fn job_refused(s: &Subject) -> Vec<Hit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
-        let Some(sentence) = &s.refused[rj.index] else {
+        let Some(refused) = &s.refused[rj.index] else {
             continue;
         };
-        let paths = places::paths(sentence);
-        if !paths.is_empty() && paths.iter().all(|p| explained(s, &rj, p)) {
+        let open = |e: &&FieldError| !explained(s, &rj, &e.path);
+        let first = refused.errors.iter().find(open);
+        if first.is_none() && !refused.errors.is_empty() {
             continue;
         }
-        let open = paths.iter().find(|p| !explained(s, &rj, p));
         let template = rj.node.get("template").unwrap_or(rj.node);
-        let at = open
-            .and_then(|p| places::locate(template, p))
-            .unwrap_or(rj.at("template"));
-        hits.push(hit(at, format!("{}: {sentence}", of(&rj))));
+        let place = first.and_then(|e| locate(template, e.place()));
+        let at = place.map_or(rj.at("template"), |p| p.key);
+        hits.push(hit(at, format!("{}: {}", of(&rj), refused.message)));
     }
     hits
 }
@@ -274,7 +274,10 @@ fn reserved_metadata(s: &Subject) -> Vec<Hit> {
                 let entries = object
                     .at_path(&["metadata", map])
                     .map_or(&[][..], Node::entries);
-                for (key, _) in entries.iter().filter(|(k, _)| k.name.starts_with(RESERVED)) {
+                for (key, _) in entries
+                    .iter()
+                    .filter(|(k, _)| k.name.starts_with(keys::JOBSET_PREFIX))
+                {
                     hits.push(hit(key.at, format!("{} in {map} of {}", key.name, of(&rj))));
                 }
             }

@@ -9,11 +9,9 @@ mod finding;
 mod fits;
 mod in_place;
 mod job_template;
-pub mod json;
 mod names;
 mod network;
 mod placement;
-pub mod places;
 mod rejected;
 mod startup;
 pub mod subject;
@@ -28,6 +26,7 @@ pub use subject::Target;
 pub use trap::{Check, Severity, Trap};
 pub use update::Method;
 
+use crate::admission::Rejection;
 use crate::manifest::diagnostic::Source;
 use crate::manifest::kube::inspect::{Inspected, Object};
 use crate::spec::{JobSet, Topology};
@@ -84,7 +83,7 @@ pub fn lint(inputs: &Inputs) -> Report {
             {
                 report
                     .findings
-                    .extend(update::traps(old, &subject, stored, creation.as_deref()));
+                    .extend(update::traps(old, &subject, stored, creation.as_ref()));
             }
             subjects.push(subject);
         }
@@ -101,7 +100,7 @@ fn subject<'a>(
     source: &'a Source,
     objects: &'a [&'a Object],
     target: Target,
-    refused: &[Option<String>],
+    refused: &[Option<Rejection>],
 ) -> Subject<'a> {
     Subject {
         jobset,

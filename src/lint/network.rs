@@ -4,6 +4,7 @@ use super::subject::{Subject, list, place, text};
 use super::trap::{Check, Hit, Severity, Trap, hit};
 use crate::manifest::node::Node;
 use crate::spec::CompletionMode;
+use crate::spec::keys::JOBSET_NAME;
 
 pub const TRAPS: &[Trap] = &[
     Trap {
@@ -53,7 +54,6 @@ pub const TRAPS: &[Trap] = &[
     },
 ];
 
-const JOBSET_NAME: &str = "jobset.sigs.k8s.io/jobset-name";
 const LABEL_MAX: usize = 63;
 
 fn coordinator_without_dns(s: &Subject) -> Vec<Hit> {

@@ -3,10 +3,10 @@
 use super::finding::{Finding, Kind};
 use super::subject::Target;
 use super::trap::Severity;
-use super::{json, places};
-use crate::admission::{self, FieldValidation, Gates, Rejection};
-use crate::manifest::diagnostic::Diagnostic;
+use crate::admission::{self, FieldError, FieldValidation, Gates, Rejection};
+use crate::manifest::diagnostic::{Diagnostic, Report, Source};
 use crate::manifest::kube::inspect::{Inspected, Object};
+use crate::manifest::server;
 use crate::objects;
 use serde_json::Value;
 
@@ -16,9 +16,9 @@ pub enum Verdict {
     Accepted {
         stored: Value,
         /// Per replicatedJob: why its Jobs are refused.
-        refused: Vec<Option<String>>,
+        refused: Vec<Option<Rejection>>,
         /// Of an update: why the same could not be created.
-        creation: Option<String>,
+        creation: Option<Rejection>,
     },
     Rejected(Rejection),
     /// Our reader cannot say what it is; nobody asked the server.
@@ -33,16 +33,19 @@ pub fn gates(target: Target) -> Gates {
     }
 }
 
-/// POST as kubectl sends it.
-pub fn post(object: &Value, target: Target) -> Result<Value, Rejection> {
+fn request(object: &Value, target: Target) -> admission::Create<'_> {
     let namespace = object["metadata"]["namespace"].as_str();
-    let request = admission::Create {
+    admission::Create {
         object,
         namespace: namespace.filter(|n| !n.is_empty()).unwrap_or("default"),
         gates: gates(target),
         existing_claims: &[],
-    };
-    admission::post(&request, FieldValidation::Strict, &[]).result
+    }
+}
+
+/// POST as kubectl sends it.
+pub fn post(object: &Value, target: Target) -> Result<Value, Rejection> {
+    admission::post(&request(object, target), FieldValidation::Strict, &[]).result
 }
 
 pub fn create(object: &Object, target: Target) -> Verdict {
@@ -52,18 +55,23 @@ pub fn create(object: &Object, target: Target) -> Verdict {
             false => Verdict::Unreadable,
         };
     }
-    match post(&json::of(&object.node), target) {
+    let json = object.node.to_json();
+    match post(&json, target) {
         Ok(stored) => Verdict::Accepted {
             refused: refusals(&stored, target),
             stored,
             creation: None,
         },
-        Err(rejection) => Verdict::Rejected(rejection),
+        // Places of all that is wrong, not only of what the server comes to.
+        Err(rejection) => Verdict::Rejected(Rejection {
+            errors: admission::every_error(&request(&json, target)),
+            ..rejection
+        }),
     }
 }
 
 /// What the API server would say to the first Job of each replicatedJob.
-pub fn refusals(stored: &Value, target: Target) -> Vec<Option<String>> {
+pub fn refusals(stored: &Value, target: Target) -> Vec<Option<Rejection>> {
     let rjs = stored["spec"]["replicatedJobs"].as_array();
     let one = |(replicated_job, rj): (usize, &Value)| {
         if rj["replicas"].as_i64() == Some(0) {
@@ -76,8 +84,7 @@ pub fn refusals(stored: &Value, target: Target) -> Vec<Option<String>> {
             restarts: 0,
             job_restarts: target.gates.restart_job.then_some(0),
         };
-        let refusal = objects::admit_job(&objects::job(&slot)).err();
-        refusal.map(|r| r.message)
+        objects::admit_job(&objects::job(&slot)).err()
     };
     rjs.into_iter().flatten().enumerate().map(one).collect()
 }
@@ -92,8 +99,8 @@ pub fn findings(file: &Inspected, object: &Object, verdict: &Verdict) -> Vec<Fin
     let server = rejection.map(sentence);
     let mut diagnostics = object.errors.clone();
     if diagnostics.is_empty() {
-        let message = rejection.map_or("", |r| r.message.as_str());
-        diagnostics = from_server(file, object, message);
+        let errors = rejection.map_or(&[][..], |r| &r.errors);
+        diagnostics = from_server(file, object, errors);
     }
     let jobset = object.jobset.as_ref();
     let finding = |(i, diagnostic): (usize, Diagnostic)| Finding {
@@ -119,20 +126,15 @@ fn sentence(rejection: &Rejection) -> String {
     }
 }
 
-/// One diagnostic for each field that the sentence names, or one for the object.
-fn from_server(file: &Inspected, object: &Object, message: &str) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    for path in places::paths(message) {
-        if let Some(at) = places::locate(&object.node, &path) {
-            let text = format!("the API server refuses {path}");
-            found.push(Diagnostic::at(&file.source, at, text));
-        }
+/// One diagnostic for each error of a field, or one for the object.
+fn from_server(file: &Inspected, object: &Object, errors: &[FieldError]) -> Vec<Diagnostic> {
+    let none = Source::default();
+    let mut report = Report::new(&file.source, &none);
+    server::field_errors(&object.node, errors, &mut report);
+    if report.is_clean() {
+        report.error(object.node.at, "the API server refuses this JobSet");
     }
-    if found.is_empty() {
-        let text = "the API server refuses this JobSet";
-        found.push(Diagnostic::at(&file.source, object.node.at, text));
-    }
-    found
+    report.found
 }
 
 fn fix_of(rejection: &Rejection) -> String {

@@ -1,5 +1,6 @@
 //! What a check looks at: the typed JobSet beside its tree, and what was given with it.
 
+use crate::admission::Rejection;
 use crate::manifest::diagnostic::Source;
 use crate::manifest::kube::inspect::Object;
 use crate::manifest::node::{Node, Pos};
@@ -22,7 +23,7 @@ pub struct Subject<'a> {
     pub objects: &'a [&'a Object],
     pub target: Target,
     /// Per replicatedJob: why the API server would refuse its Jobs.
-    pub refused: Vec<Option<String>>,
+    pub refused: Vec<Option<Rejection>>,
 }
 
 /// A JobSet that replaces a stored one.
@@ -33,7 +34,7 @@ pub struct Change<'a> {
     pub before: &'a Value,
     pub after: &'a Value,
     /// Why the same object could not be created.
-    pub creation_refused: Option<&'a str>,
+    pub creation_refused: Option<&'a Rejection>,
 }
 
 /// A replicatedJob with its nodes; the nodes are empty where nothing was written.

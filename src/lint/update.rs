@@ -3,8 +3,8 @@
 use super::finding::Finding;
 use super::rejected::{self, Verdict};
 use super::subject::{Change, Subject, Target};
-use super::{Check, json, table};
-use crate::admission;
+use super::{Check, table};
+use crate::admission::{self, Rejection};
 use crate::manifest::diagnostic::Source;
 use crate::manifest::kube::inspect::{Inspected, Object};
 use serde_json::Value;
@@ -36,7 +36,7 @@ pub fn stored<'a>(files: &'a [Inspected], new: &Object) -> Option<(&'a Object, &
 
 /// The object as the API server has it, and what was applied last.
 fn before(old: &Object, target: Target) -> (Value, Value) {
-    let written = json::of(&old.node);
+    let written = old.node.to_json();
     let live =
         !written["metadata"]["uid"].is_null() || !written["metadata"]["resourceVersion"].is_null();
     if live {
@@ -98,7 +98,7 @@ fn after(stored: &Value, last: &Value, new: &Value, how: Method) -> Value {
 }
 
 pub fn verdict(new: &Object, old: &(&Object, &Source), how: Method, target: Target) -> Verdict {
-    let written = json::of(&new.node);
+    let written = new.node.to_json();
     let (stored, last) = before(old.0, target);
     let sent = after(&stored, &last, &written, how);
     match admission::update(&stored, &sent, rejected::gates(target)) {
@@ -112,7 +112,7 @@ pub fn verdict(new: &Object, old: &(&Object, &Source), how: Method, target: Targ
 }
 
 /// What a creation of the object would be answered.
-fn creation(object: &Value, target: Target) -> Option<String> {
+fn creation(object: &Value, target: Target) -> Option<Rejection> {
     let mut object = object.clone();
     if let Some(metadata) = object["metadata"].as_object_mut() {
         for key in [
@@ -125,7 +125,7 @@ fn creation(object: &Value, target: Target) -> Option<String> {
             metadata.remove(key);
         }
     }
-    rejected::post(&object, target).err().map(|r| r.message)
+    rejected::post(&object, target).err()
 }
 
 /// Traps of the update that the server lets through.
@@ -133,7 +133,7 @@ pub fn traps(
     old: &(&Object, &Source),
     new: &Subject,
     after: &Value,
-    creation_refused: Option<&str>,
+    creation_refused: Option<&Rejection>,
 ) -> Vec<Finding> {
     let Some(jobset) = &old.0.jobset else {
         return Vec::new();

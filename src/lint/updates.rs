@@ -1,8 +1,8 @@
 //! Traps of updates: what admission lets through although a JobSet runs on it.
 
-use super::places;
 use super::subject::{Change, Rj, Subject};
 use super::trap::{Check, Hit, Severity, Trap, hit};
+use crate::manifest::locate::locate;
 use crate::spec::{EXCLUSIVE_TOPOLOGY, RestartStrategy};
 use serde_json::Value;
 
@@ -147,14 +147,14 @@ fn failure_policy(c: &Change) -> Vec<Hit> {
 }
 
 fn unvalidated(c: &Change) -> Vec<Hit> {
-    let Some(sentence) = c.creation_refused else {
+    let Some(refused) = c.creation_refused else {
         return Vec::new();
     };
-    let paths = places::paths(sentence);
-    let place = paths.iter().find_map(|p| places::locate(c.new.node, p));
+    let mut errors = refused.errors.iter();
+    let place = errors.find_map(|e| locate(c.new.node, e.place()));
     vec![hit(
-        place.unwrap_or(c.new.spec_node().at),
-        format!("a creation would get: {sentence}"),
+        place.map_or(c.new.spec_node().at, |p| p.key),
+        format!("a creation would get: {}", refused.message),
     )]
 }
 

@@ -220,7 +220,8 @@ fn scalar(node: &Node, shape: &Shape) -> Option<Result<(), String>> {
             quantity::parse_milli(&text()).map(|_| ())
         }
         (Shape::Amount, Value::Str(_) | Value::Int(_) | Value::Float(_)) => {
-            quantity::parse_milli(&text()).and_then(|milli| legal(milli >= 0, "is negative".to_owned()))
+            quantity::parse_milli(&text())
+                .and_then(|milli| legal(milli >= 0, "is negative".to_owned()))
         }
         (Shape::Duration, Value::Str(_) | Value::Int(_) | Value::Float(_)) => {
             text().parse::<Duration>().map(|_| ())

@@ -10,7 +10,7 @@ pub mod diagnostic;
 mod dist;
 mod files;
 pub mod kube;
-mod names;
+pub mod locate;
 pub mod node;
 pub mod path;
 pub mod presets;

@@ -1,18 +1,25 @@
-//! The API server's word on a JobSet of a manifest, beside this program's own diagnostics.
+//! What the API server and the webhooks say of a JobSet of a manifest, at its places in the text.
 //!
-//! Must never find places in a text: that is the diagnostics' business.
+//! Must never judge for itself: every rule is in `admission`.
 
+use super::diagnostic::Report;
+use super::locate::locate;
 use super::node::Node;
-use crate::admission::{self, Answer, Create, FieldValidation, Gates};
+use crate::admission::names;
+use crate::admission::{self, Create, FieldError, FieldErrorKind, FieldValidation, Gates};
 use serde_json::Value;
 
 /// Longer sentences quote whole lists; what they say stands at their start and end.
 const SHOWN_MAX: usize = 600;
+/// Longer values are not repeated in a message.
+const VALUE_MAX: usize = 80;
+/// Errors beyond this are not shown.
+const ERRORS_MAX: usize = 200;
 
-/// With every feature gate on, since the manifest does not say which cluster it is for; as kubectl asks.
-fn answer(object: &Value) -> Answer {
+/// With every feature gate on, since the manifest does not say which cluster it is for.
+fn request(object: &Value) -> Create<'_> {
     let namespace = object["metadata"]["namespace"].as_str();
-    let request = Create {
+    Create {
         object,
         namespace: namespace.filter(|n| !n.is_empty()).unwrap_or("default"),
         gates: Gates {
@@ -21,26 +28,103 @@ fn answer(object: &Value) -> Answer {
             elastic_job_set: true,
         },
         existing_claims: &[],
-    };
-    admission::post(&request, FieldValidation::Strict, &[])
+    }
 }
 
-/// The object as it would be stored, or the server's refusal.
+/// The object as it would be stored, or the server's refusal; as kubectl asks.
 pub fn stored(object: &Value) -> Result<Value, String> {
-    answer(object).result.map_err(|r| r.message)
+    let answer = admission::post(&request(object), FieldValidation::Strict, &[]);
+    answer.result.map_err(|r| r.message)
 }
 
-/// The server's refusal; None: it would accept.
-pub fn refusal(node: &Node) -> Option<String> {
-    let message = stored(&node.to_json()).err()?;
-    let length = message.chars().count();
+/// Reports what the server has against the object. Where `report` has errors of it already, the first of them,
+/// `found[before]`, gets the server's sentence; the others say the same in other words.
+pub fn refuse(node: &Node, object: &Value, before: usize, report: &mut Report) {
+    let Err(sentence) = stored(object) else {
+        return;
+    };
+    if report.found.len() == before {
+        field_errors(node, &admission::every_error(&request(object)), report);
+    }
+    if report.found.len() == before {
+        report.error(node.at, "the API server would refuse this JobSet");
+    }
+    report.found[before].server = Some(shortened(&sentence));
+}
+
+/// One error of the report for each error of a field.
+pub fn field_errors(node: &Node, errors: &[FieldError], report: &mut Report) {
+    let mut said: Vec<(u32, u32, String)> = Vec::new();
+    for error in errors.iter().take(ERRORS_MAX) {
+        let found = locate(node, error.place());
+        let at = match &found {
+            // A key that is wrong itself is shown, not what stands behind it.
+            Some(place) if place.whole && !is_key(error) => place.node.at,
+            Some(place) => place.key,
+            None => node.at,
+        };
+        let written = found.and_then(|place| place.node.as_str());
+        let same = (at.line, at.column, message(error, written));
+        if said.contains(&same) {
+            continue;
+        }
+        let diagnostic = report.error(at, &same.2);
+        if !error.legal.is_empty() {
+            let known = error.legal.iter().map(String::as_str);
+            diagnostic.nearest(written.unwrap_or(""), known);
+            diagnostic.legal(error.legal.join(", "));
+        }
+        if let Some(hint) = &error.hint {
+            diagnostic.suggest(hint);
+        }
+        said.push(same);
+    }
+}
+
+/// Whether the value that the server shows is the last key of the place.
+fn is_key(error: &FieldError) -> bool {
+    let Some(value) = error.value.as_deref() else {
+        return false;
+    };
+    let key = value.trim_matches('"');
+    value.len() > key.len() && error.place().ends_with(&format!("[{key}]"))
+}
+
+/// What is wrong, without what the server only says for completeness; `written` is the text at the place.
+fn message(error: &FieldError, written: Option<&str>) -> String {
+    let path = match error.place() {
+        "" => "the JobSet",
+        place => place,
+    };
+    let detail = names::brief(&error.detail);
+    let value = error.value.as_deref().unwrap_or("");
+    let shown = !value.is_empty() && value != "null" && value.len() <= VALUE_MAX;
+    match error.kind {
+        FieldErrorKind::Unknown => format!("unknown field {path:?}"),
+        FieldErrorKind::Internal => detail.to_owned(),
+        FieldErrorKind::Required if detail.is_empty() => format!("{path} is required"),
+        FieldErrorKind::Required => format!("{path} is required: {detail}"),
+        FieldErrorKind::NotSupported => format!("{path} is {value}, which is not legal"),
+        FieldErrorKind::Duplicate => match written {
+            Some(text) => format!("{path}: {text:?} is given twice"),
+            None => format!("{path}: {value} is given twice"),
+        },
+        FieldErrorKind::Forbidden => format!("{path} is not allowed: {detail}"),
+        _ if detail.is_empty() => format!("{path}: {value}"),
+        _ if shown => format!("{path} is {value}: {detail}"),
+        _ => format!("{path}: {detail}"),
+    }
+}
+
+fn shortened(sentence: &str) -> String {
+    let length = sentence.chars().count();
     if length <= SHOWN_MAX {
-        return Some(message);
+        return sentence.to_owned();
     }
     let half = SHOWN_MAX / 2;
-    let start: String = message.chars().take(half).collect();
-    let end: String = message.chars().skip(length - half).collect();
-    Some(format!("{start} ... {end}"))
+    let start: String = sentence.chars().take(half).collect();
+    let end: String = sentence.chars().skip(length - half).collect();
+    format!("{start} ... {end}")
 }
 
 #[cfg(test)]
@@ -69,8 +153,9 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_server_refuses_is_refused() {
+    fn what_only_the_server_refuses_is_refused_at_its_place() {
         let text = error("spec: {startupPolicy: {startupPolicyOrder: InOrder}}\n");
         assert!(text.contains("no such key: replicatedJobs"), "{text}");
+        assert!(text.contains("a.yaml:4:7"), "{text}");
     }
 }

@@ -8,7 +8,8 @@ use super::path::Path;
 use super::shape::Shape;
 use super::shapes::scenario::API_VERSION;
 use super::shapes::topology::{NODES_MAX, TOPOLOGY};
-use super::{names, read, yaml};
+use super::{read, yaml};
+use crate::admission::names::{self, Rule};
 use crate::spec::{DcnLevel, IslandKind, NodePool, Taint, TaintEffect, Topology};
 
 /// What a kubelet allows by default; stands in where `allocatable` does not name pods.
@@ -199,8 +200,11 @@ fn dcn_level(node: &Node) -> DcnLevel {
 fn check_pool(pool: &NodePool, node: &Node, report: &mut Report) {
     let at = |key: &str| node.get(key).map_or(node.at, |n| n.at);
     let mut text = |what: String, text: &str, at: Pos, rule: Rule| {
-        if let Err(problem) = expanded(text).and_then(|sample| rule(&sample)) {
-            report.error(at, format!("{what} is {text:?}: {problem}"));
+        let wrong = expanded(text).map(|sample| rule(&sample));
+        let wrong = wrong.map_or_else(Some, |sentences| sentences.into_iter().next());
+        if let Some(problem) = wrong {
+            let rule = names::brief(&problem);
+            report.error(at, format!("{what} is {text:?}: {rule}"));
         }
     };
     text(
@@ -247,8 +251,6 @@ fn check_pool(pool: &NodePool, node: &Node, report: &mut Report) {
             .legal(known.join(", "));
     }
 }
-
-type Rule = fn(&str) -> Result<(), String>;
 
 /// The text with large numbers in place of the running numbers; `{node:05}` pads with zeros.
 fn expanded(text: &str) -> Result<String, String> {

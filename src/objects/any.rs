@@ -2,14 +2,14 @@
 //!
 //! Must never look whether one of that name exists, nor make up a uid: whoever stores the object knows.
 
-use super::check_meta::object_meta;
-use super::errors::Errors;
-use super::names::dns1123_subdomain;
 use super::pod::{Surroundings, admit_pod};
 use super::sha1::sha1_hex;
 use super::tree::{as_object, default, default_text, has, items, object, text};
 use super::{admit_claim, admit_job, admit_service};
 use crate::admission::Rejection;
+use crate::admission::collector::Errors;
+use crate::admission::meta_check::object_meta;
+use crate::admission::names::dns1123_subdomain;
 use serde_json::{Value, json};
 
 /// The stored object, or why the API server refuses it. A kind that the model has no object for comes back as it is.

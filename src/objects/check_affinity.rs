@@ -2,10 +2,11 @@
 //!
 //! Must never look at nodes.
 
-use super::check_meta::labels;
-use super::errors::{Errors, Path};
-use super::names::{label_value, qualified_name};
 use super::tree::{has, int, list, text};
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::meta_check::labels;
+use crate::admission::names::{label_key, label_value};
 use serde_json::{Value, json};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -62,7 +63,7 @@ fn node_term(term: &Value, path: &Path, errors: &mut Errors) {
         let at = path.child("matchExpressions").index(k);
         node_requirement(requirement, &at, errors);
         let key = text(requirement, "key");
-        errors.all_invalid(&at.child("key"), key, qualified_name(key));
+        errors.all_invalid(&at.child("key"), key, label_key(key));
         for (k, value) in list(requirement, "values").iter().enumerate() {
             let value = value.as_str().unwrap_or("");
             errors.all_invalid(&at.child("values").index(k), value, label_value(value));
@@ -123,7 +124,7 @@ fn pod_term(term: &Value, path: &Path, errors: &mut Errors) {
     );
     for (k, name) in list(term, "namespaces").iter().enumerate() {
         let name = name.as_str().unwrap_or("");
-        let wrong = super::names::dns1123_label(name);
+        let wrong = crate::admission::names::dns1123_label(name);
         errors.all_invalid(&path.child("namespace").index(k), name, wrong);
     }
     match_label_keys(term, path, errors);
@@ -131,7 +132,7 @@ fn pod_term(term: &Value, path: &Path, errors: &mut Errors) {
     if key.is_empty() {
         errors.required(&at, "can not be empty");
     }
-    errors.all_invalid(&at, key, qualified_name(key));
+    errors.all_invalid(&at, key, label_key(key));
 }
 
 fn match_label_keys(term: &Value, path: &Path, errors: &mut Errors) {
@@ -142,7 +143,7 @@ fn match_label_keys(term: &Value, path: &Path, errors: &mut Errors) {
         }
         for (k, key) in keys.iter().enumerate() {
             let key = key.as_str().unwrap_or("");
-            errors.all_invalid(&at.index(k), key, qualified_name(key));
+            errors.all_invalid(&at.index(k), key, label_key(key));
         }
     }
 }
@@ -168,7 +169,7 @@ pub fn label_selector(selector: &Value, path: &Path, errors: &mut Errors) {
             _ => operator(requirement, &at, errors),
         }
         let key = text(requirement, "key");
-        errors.all_invalid(&at.child("key"), key, qualified_name(key));
+        errors.all_invalid(&at.child("key"), key, label_key(key));
         for (k, value) in values.iter().enumerate() {
             let value = value.as_str().unwrap_or("");
             errors.all_invalid(&value_path.index(k), value, label_value(value));
@@ -191,7 +192,7 @@ pub fn spread(constraints: &[Value], path: &Path, errors: &mut Errors) {
         if key.is_empty() {
             errors.required(&key_path, "can not be empty");
         } else {
-            errors.all_invalid(&key_path, key, qualified_name(key));
+            errors.all_invalid(&key_path, key, label_key(key));
         }
         let action = text(constraint, "whenUnsatisfiable");
         let legal = ["DoNotSchedule", "ScheduleAnyway"];

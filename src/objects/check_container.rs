@@ -4,9 +4,12 @@
 
 use super::check_probes;
 use super::check_resources;
-use super::errors::{Errors, Path};
-use super::names::{Rule, dns1123_label, dns1123_subdomain, env_name, port_name, qualified_name};
 use super::tree::{has, int, list, text};
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::names::{
+    Rule, dns1123_label, dns1123_subdomain, env_name, label_key, port_name,
+};
 use serde_json::Value;
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
@@ -251,9 +254,9 @@ pub fn field_ref(reference: &Value, legal: &[&str], path: &Path, errors: &mut Er
     match subscript {
         _ if field.is_empty() => errors.required(&at, ""),
         Some(("metadata.annotations", key)) => {
-            errors.all_invalid(path, key, qualified_name(&key.to_lowercase()));
+            errors.all_invalid(path, key, label_key(&key.to_lowercase()));
         }
-        Some(("metadata.labels", key)) => errors.all_invalid(path, key, qualified_name(key)),
+        Some(("metadata.labels", key)) => errors.all_invalid(path, key, label_key(key)),
         Some((other, _)) => errors.invalid_text(path, other, "does not support subscript"),
         None if legal.contains(&field) => {}
         None if KNOWN_FIELDS.contains(&field) => errors.unsupported(&at, &field.into(), legal),
@@ -299,7 +302,7 @@ fn key_ref(reference: &Value, path: &Path, errors: &mut Errors) {
     if key.is_empty() {
         errors.required(&at, "");
     } else {
-        errors.all_invalid(&at, key, super::names::config_map_key(key));
+        errors.all_invalid(&at, key, crate::admission::names::config_map_key(key));
     }
 }
 

@@ -2,13 +2,15 @@
 //!
 //! Must never change the Job; pod templates are the business of `check_pod`.
 
-use super::check_meta::{annotations, labels, object_meta};
 use super::check_pod;
-use super::errors::{Errors, Path, quoted};
 use super::failure_policy;
 use super::job::uid;
-use super::names::{dns1123_label, dns1123_subdomain, domain_prefixed_path};
 use super::tree::{has, int, list, pairs, text};
+use crate::admission::collector::Errors;
+use crate::admission::field::{Path, quoted};
+use crate::admission::meta_check::{annotations, labels, managed_by, object_meta};
+use crate::admission::names::{dns1123_label, dns1123_subdomain};
+use crate::spec::keys;
 use serde_json::{Value, json};
 
 const MOST_INDEXES: i64 = 100_000;
@@ -36,10 +38,10 @@ fn generated_selector(job: &Value, errors: &mut Errors) {
     let metadata = &spec["template"]["metadata"];
     let (uid, name) = (uid(job), text(&job["metadata"], "name"));
     let expected = [
-        ("controller-uid", uid),
-        ("job-name", name),
-        ("batch.kubernetes.io/controller-uid", uid),
-        ("batch.kubernetes.io/job-name", name),
+        (keys::LEGACY_CONTROLLER_UID, uid),
+        (keys::LEGACY_JOB_NAME, name),
+        (keys::BATCH_CONTROLLER_UID, uid),
+        (keys::BATCH_JOB_NAME, name),
     ];
     let path = Path::new("spec.template.metadata.labels");
     for (key, value) in expected {
@@ -124,7 +126,9 @@ fn spec(spec: &Value, path: &Path, errors: &mut Errors) {
             "when maxFailedIndexes is specified",
         );
     }
-    managed_by(spec, path, errors);
+    if let Some(manager) = spec["managedBy"].as_str() {
+        managed_by(manager, &path.child("managedBy"), errors);
+    }
     completion_mode(spec, path, errors);
     if has(spec, "podFailurePolicy") {
         failure_policy::check(spec, &path.child("podFailurePolicy"), errors);
@@ -146,16 +150,6 @@ fn spec(spec: &Value, path: &Path, errors: &mut Errors) {
 pub fn not_negative(value: &Value, path: &Path, errors: &mut Errors) {
     if value.as_i64().is_some_and(|v| v < 0) {
         errors.invalid(path, value, "must be greater than or equal to 0");
-    }
-}
-
-fn managed_by(spec: &Value, path: &Path, errors: &mut Errors) {
-    if let Some(name) = spec["managedBy"].as_str() {
-        let at = path.child("managedBy");
-        errors.all_invalid(&at, name, domain_prefixed_path(name));
-        if name.len() > 63 {
-            errors.too_long(&at, 63);
-        }
     }
 }
 

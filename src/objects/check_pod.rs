@@ -3,12 +3,13 @@
 //! Must never check what belongs to one container or volume.
 
 use super::check_container::{self, Pod};
-use super::check_meta::labels;
 use super::check_probes::user_id;
-use super::errors::{Errors, Path};
-use super::names::{dns1123_label, dns1123_subdomain, label_value, qualified_name};
 use super::tree::{has, int, list, text};
 use super::{check_affinity, check_volumes};
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::meta_check::labels;
+use crate::admission::names::{dns1123_label, dns1123_subdomain, label_key, label_value};
 use serde_json::{Value, json};
 
 pub use super::check_affinity::label_selector;
@@ -203,12 +204,12 @@ fn gates(pod: &Value, path: &Path, errors: &mut Errors) {
     for (k, gate) in list(pod, "readinessGates").iter().enumerate() {
         let kind = text(gate, "conditionType");
         let at = path.child("readinessGates").index(k).child("conditionType");
-        errors.all_invalid(&at, kind, qualified_name(kind));
+        errors.all_invalid(&at, kind, label_key(kind));
     }
     let gates = list(pod, "schedulingGates");
     for (k, gate) in gates.iter().enumerate() {
         let (at, name) = (path.child("schedulingGates").index(k), text(gate, "name"));
-        errors.all_invalid(&at, name, qualified_name(name));
+        errors.all_invalid(&at, name, label_key(name));
         if gates[..k].iter().any(|g| text(g, "name") == name) {
             errors.duplicate(&at, &name.into());
         }
@@ -222,7 +223,7 @@ fn tolerations(tolerations: &[Value], path: &Path, errors: &mut Errors) {
         let (key, operator, value, effect) =
             (get("key"), get("operator"), get("value"), get("effect"));
         if !key.is_empty() {
-            errors.all_invalid(&at.child("key"), key, qualified_name(key));
+            errors.all_invalid(&at.child("key"), key, label_key(key));
         } else if operator != "Exists" {
             let detail = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
             errors.invalid_text(&at.child("operator"), operator, detail);

@@ -4,9 +4,10 @@
 
 use super::check_container::port_number;
 use super::check_job::not_negative;
-use super::errors::{Errors, Path};
-use super::names::port_name;
 use super::tree::{has, int, list, text};
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::names::port_name;
 use serde_json::Value;
 
 /// Lifecycle and probes, in the server's order.

@@ -2,9 +2,10 @@
 //!
 //! Must never ask whether a node has them.
 
-use super::errors::{Errors, Path};
-use super::names::qualified_name;
 use super::tree::{list, pairs, quantity, text};
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::names::label_key;
 use serde_json::Value;
 use std::cmp::Ordering;
 
@@ -46,9 +47,7 @@ pub fn container(resources: &Value, claims: &[&str], path: &Path, errors: &mut E
                 errors.required(&limit_path, detail);
             }
             (true, true) => {}
-            (false, overcommit) => {
-                compare(name, amount, limit, overcommit, &request_path, errors)
-            }
+            (false, overcommit) => compare(name, amount, limit, overcommit, &request_path, errors),
         }
     }
     let names = || {
@@ -100,7 +99,7 @@ fn named_quantity(name: &str, amount: &Value, path: &Path, errors: &mut Errors) 
 }
 
 fn resource_name(name: &str, path: &Path, errors: &mut Errors) {
-    let wrong = qualified_name(name);
+    let wrong = label_key(name);
     let legal = wrong.is_empty();
     errors.all_invalid(path, name, wrong);
     if name.contains('/') {
@@ -155,7 +154,7 @@ fn native(name: &str) -> bool {
 }
 
 fn extended(name: &str) -> bool {
-    let quota = qualified_name(&format!("requests.{name}"));
+    let quota = label_key(&format!("requests.{name}"));
     !native(name) && !name.starts_with("requests.") && quota.is_empty()
 }
 

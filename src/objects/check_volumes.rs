@@ -3,9 +3,10 @@
 //! Must never ask whether a claim, a ConfigMap or a Secret exists.
 
 use super::check_container::descending;
-use super::errors::{Errors, Path};
-use super::names::{config_map_key, dns1123_label};
 use super::tree::{has, int, list, pairs, quantity, text};
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::names::{config_map_key, dns1123_label};
 use serde_json::Value;
 
 /// Names first, then what each volume is made of.

@@ -3,12 +3,14 @@
 //! Must never bind one.
 
 use super::check_affinity::label_selector;
-use super::check_meta::object_meta;
-use super::errors::{Errors, Path};
 use super::job::owner;
-use super::names::dns1123_subdomain;
 use super::tree::{array, default, has, list, object, quantity, text};
 use crate::admission::Rejection;
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::meta_check::object_meta;
+use crate::admission::names::dns1123_subdomain;
+use crate::spec::keys::JOBSET_NAME;
 use serde_json::{Value, json};
 
 const ACCESS_MODES: [&str; 4] = [
@@ -46,7 +48,7 @@ fn claim(jobset: &Value, template: &Value, deleted: bool) -> Value {
         }
     }
     let labels = object(&mut claim["metadata"], "labels");
-    labels.insert("jobset.sigs.k8s.io/jobset-name".to_owned(), name.into());
+    labels.insert(JOBSET_NAME.to_owned(), name.into());
     if deleted {
         claim["metadata"]["ownerReferences"] = json!([owner(jobset)]);
     }
@@ -97,7 +99,9 @@ fn check(spec: &Value, errors: &mut Errors) {
     );
     match quantity(storage) {
         None => errors.required(&at, ""),
-        Some(bytes) if bytes.is_negative() || bytes.is_zero() => errors.invalid(&at, storage, "must be greater than zero"),
+        Some(bytes) if bytes.is_negative() || bytes.is_zero() => {
+            errors.invalid(&at, storage, "must be greater than zero")
+        }
         Some(_) => {}
     }
     let class = text(spec, "storageClassName");

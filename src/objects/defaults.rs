@@ -4,6 +4,7 @@
 
 use super::job::uid;
 use super::tree::{as_object, default, default_text, has, items, object, pairs, text};
+use crate::spec::keys;
 use serde_json::{Value, json};
 
 /// Defaults of a Job, then the selector and the labels that tie its pods to it.
@@ -55,18 +56,16 @@ fn generate_selector(job: &mut Value) {
     let uid = uid(job).to_owned();
     let name = text(&job["metadata"], "name").to_owned();
     let labels = object(&mut job["spec"]["template"]["metadata"], "labels");
-    for prefix in ["", "batch.kubernetes.io/"] {
-        labels
-            .entry(format!("{prefix}job-name"))
-            .or_insert_with(|| json!(name));
-        labels
-            .entry(format!("{prefix}controller-uid"))
-            .or_insert_with(|| json!(uid));
+    for key in [keys::LEGACY_JOB_NAME, keys::BATCH_JOB_NAME] {
+        labels.entry(key).or_insert_with(|| json!(name));
+    }
+    for key in [keys::LEGACY_CONTROLLER_UID, keys::BATCH_CONTROLLER_UID] {
+        labels.entry(key).or_insert_with(|| json!(uid));
     }
     let selector = object(&mut job["spec"], "selector");
     let labels = as_object(selector.entry("matchLabels").or_insert(Value::Null));
     labels
-        .entry("batch.kubernetes.io/controller-uid")
+        .entry(keys::BATCH_CONTROLLER_UID)
         .or_insert_with(|| json!(uid));
 }
 

@@ -2,9 +2,10 @@
 //!
 //! Must never say which pod failure matches which rule.
 
-use super::errors::{Errors, Path};
-use super::names::qualified_name;
 use super::tree::{has, list, text};
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::names::label_key;
 use serde_json::Value;
 
 const ACTIONS: [&str; 4] = ["Count", "FailIndex", "FailJob", "Ignore"];
@@ -111,7 +112,7 @@ fn pod_conditions(conditions: &[Value], path: &Path, errors: &mut Errors) {
     }
     for (k, pattern) in conditions.iter().enumerate() {
         let (at, kind) = (path.index(k), text(pattern, "type"));
-        errors.all_invalid(&at.child("type"), kind, qualified_name(kind));
+        errors.all_invalid(&at.child("type"), kind, label_key(kind));
         one_of(&pattern["status"], &STATUSES, &at.child("status"), errors);
     }
 }

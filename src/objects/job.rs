@@ -5,13 +5,8 @@
 
 use super::sha1::sha1_hex;
 use super::tree::{array, has, int, list, object, pairs, text};
+use crate::spec::keys;
 use serde_json::{Map, Value, json};
-
-const PREFIX: &str = "jobset.sigs.k8s.io/";
-pub const EXCLUSIVE_KEY: &str = "alpha.jobset.sigs.k8s.io/exclusive-topology";
-pub const NODE_SELECTOR_KEY: &str = "alpha.jobset.sigs.k8s.io/node-selector";
-const NAMESPACED_JOB_KEY: &str = "alpha.jobset.sigs.k8s.io/namespaced-job";
-const NO_SCHEDULE_KEY: &str = "alpha.jobset.sigs.k8s.io/no-schedule";
 
 /// Stands for the UID of an object that has none yet.
 pub const NO_UID: &str = "00000000-0000-0000-0000-000000000000";
@@ -68,7 +63,7 @@ pub fn job(slot: &JobSlot) -> Value {
     if let Some(subdomain) = subdomain(jobset) {
         object(&mut job["spec"]["template"], "spec").insert("subdomain".into(), subdomain.into());
     }
-    let strategy_b = [EXCLUSIVE_KEY, NODE_SELECTOR_KEY];
+    let strategy_b = [keys::EXCLUSIVE_TOPOLOGY, keys::NODE_SELECTOR_STRATEGY];
     if strategy_b
         .iter()
         .all(|key| has(&job["metadata"]["annotations"], key))
@@ -145,27 +140,30 @@ fn labels(slot: &JobSlot) -> Vec<(&'static str, String)> {
     let index = i64::from(slot.index);
     let key = sha1_hex(&format!("{}/{}", text(metadata, "namespace"), slot.name()));
     let mut labels = vec![
-        ("jobset-name", text(metadata, "name").to_owned()),
-        ("jobset-uid", uid(jobset).to_owned()),
-        ("replicatedjob-name", text(rj, "name").to_owned()),
+        (keys::JOBSET_NAME, text(metadata, "name").to_owned()),
+        (keys::JOBSET_UID, uid(jobset).to_owned()),
+        (keys::REPLICATED_JOB_NAME, text(rj, "name").to_owned()),
         (
-            "replicatedjob-replicas",
+            keys::REPLICATED_JOB_REPLICAS,
             int(rj, "replicas").unwrap_or(0).to_string(),
         ),
-        ("job-index", index.to_string()),
-        ("job-global-index", (sum(before) + index).to_string()),
-        ("global-replicas", sum(rjs).to_string()),
-        ("job-key", key),
-        ("restart-attempt", slot.restarts.to_string()),
-        ("group-name", group.to_owned()),
-        ("group-replicas", in_group(rjs).to_string()),
-        ("job-group-index", (in_group(before) + index).to_string()),
+        (keys::JOB_INDEX, index.to_string()),
+        (keys::JOB_GLOBAL_INDEX, (sum(before) + index).to_string()),
+        (keys::GLOBAL_REPLICAS, sum(rjs).to_string()),
+        (keys::JOB_KEY, key),
+        (keys::RESTART_ATTEMPT, slot.restarts.to_string()),
+        (keys::GROUP_NAME, group.to_owned()),
+        (keys::GROUP_REPLICAS, in_group(rjs).to_string()),
+        (
+            keys::JOB_GROUP_INDEX,
+            (in_group(before) + index).to_string(),
+        ),
     ];
     if let Some(restarts) = slot.job_restarts {
-        labels.push(("job-restart-attempt", restarts.to_string()));
+        labels.push((keys::JOB_RESTART_ATTEMPT, restarts.to_string()));
     }
     if has(&jobset["spec"], "coordinator") {
-        labels.push(("coordinator", coordinator(jobset)));
+        labels.push((keys::COORDINATOR, coordinator(jobset)));
     }
     labels
 }
@@ -191,7 +189,7 @@ fn write_metadata(metadata: &mut Value, own: &Value, slot: &JobSlot, keys: &[(&s
         target.extend(pairs(&own[kind]).map(|(k, v)| (k.clone(), v.clone())));
         target.extend(
             keys.iter()
-                .map(|(k, v)| (format!("{PREFIX}{k}"), v.as_str().into())),
+                .map(|(k, v)| ((*k).to_owned(), v.as_str().into())),
         );
     }
     let annotations = object(metadata, "annotations");
@@ -202,10 +200,10 @@ fn write_metadata(metadata: &mut Value, own: &Value, slot: &JobSlot, keys: &[(&s
 /// EXC-1, EXC-2: node-selector counts only next to exclusive-topology.
 fn exclusive_of(metadata: &Value, target: &mut Map<String, Value>) {
     let annotations = &metadata["annotations"];
-    if !has(annotations, EXCLUSIVE_KEY) {
+    if !has(annotations, keys::EXCLUSIVE_TOPOLOGY) {
         return;
     }
-    for key in [EXCLUSIVE_KEY, NODE_SELECTOR_KEY] {
+    for key in [keys::EXCLUSIVE_TOPOLOGY, keys::NODE_SELECTOR_STRATEGY] {
         if has(annotations, key) {
             target.insert(key.to_owned(), annotations[key].clone());
         }
@@ -217,8 +215,9 @@ fn select_labelled_nodes(job: &mut Value) {
     let metadata = &job["metadata"];
     let value = format!("{}_{}", text(metadata, "namespace"), text(metadata, "name"));
     let pod = &mut job["spec"]["template"]["spec"];
-    object(pod, "nodeSelector").insert(NAMESPACED_JOB_KEY.to_owned(), value.into());
-    let toleration = json!({"key": NO_SCHEDULE_KEY, "operator": "Exists", "effect": "NoSchedule"});
+    object(pod, "nodeSelector").insert(keys::NAMESPACED_JOB.to_owned(), value.into());
+    let toleration =
+        json!({"key": keys::NO_SCHEDULE, "operator": "Exists", "effect": "NoSchedule"});
     array(pod, "tolerations").push(toleration);
 }
 

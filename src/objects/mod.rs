@@ -7,17 +7,14 @@ mod change;
 mod check_affinity;
 mod check_container;
 mod check_job;
-mod check_meta;
 mod check_pod;
 mod check_probes;
 mod check_resources;
 mod check_volumes;
 mod claim;
 mod defaults;
-mod errors;
 mod failure_policy;
 mod job;
-mod names;
 mod pod;
 mod pod_webhook;
 mod service;
@@ -35,7 +32,7 @@ pub use pod_webhook::Denial;
 pub use service::{admit_service, service};
 
 use crate::admission::Rejection;
-use errors::Errors;
+use crate::admission::collector::Errors;
 use serde_json::Value;
 
 /// The Job as the API server stores it (defaults of batch/v1 and core/v1), or why it refuses it.

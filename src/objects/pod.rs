@@ -2,18 +2,21 @@
 //!
 //! Must never decide which indexes are wanted, nor place a pod.
 
-use super::check_meta::object_meta;
 use super::check_pod;
-use super::errors::{Errors, Path};
-use super::job::{EXCLUSIVE_KEY, uid};
-use super::names::dns1123_subdomain;
+use super::job::uid;
 use super::tree::{array, default, has, int, items, list, object, pairs, text};
 use super::{defaults, pod_webhook};
 use crate::admission::Rejection;
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::meta_check::object_meta;
+use crate::admission::names::dns1123_subdomain;
+use crate::spec::keys::{
+    EXCLUSIVE_TOPOLOGY, JOB_COMPLETION_INDEX, JOB_INDEX_FAILURE_COUNT, JOB_TRACKING, JOBSET_NAME,
+    NODE_SELECTOR_STRATEGY,
+};
 use serde_json::{Value, json};
 
-const INDEX_KEY: &str = "batch.kubernetes.io/job-completion-index";
-const TRACKING: &str = "batch.kubernetes.io/job-tracking";
 const INDEX_ENV: &str = "JOB_COMPLETION_INDEX";
 const GENERATED_MAX: usize = 58;
 
@@ -53,16 +56,16 @@ pub fn pod(job: &Value, index: Option<u32>) -> Value {
         "spec": template["spec"],
     });
     let finalizers = array(&mut pod["metadata"], "finalizers");
-    if !finalizers.contains(&TRACKING.into()) {
-        finalizers.push(TRACKING.into());
+    if !finalizers.contains(&JOB_TRACKING.into()) {
+        finalizers.push(JOB_TRACKING.into());
     }
     if let Some(index) = index {
         for kind in ["annotations", "labels"] {
             let target = object(&mut pod["metadata"], kind);
-            target.insert(INDEX_KEY.to_owned(), index.to_string().into());
+            target.insert(JOB_COMPLETION_INDEX.to_owned(), index.to_string().into());
         }
         if has(&job["spec"], "backoffLimitPerIndex") {
-            let key = "batch.kubernetes.io/job-index-failure-count".to_owned();
+            let key = JOB_INDEX_FAILURE_COUNT.to_owned();
             object(&mut pod["metadata"], "annotations").insert(key, "0".into());
         }
         let spec = &mut pod["spec"];
@@ -100,7 +103,7 @@ fn first(name: &str, most: usize) -> &str {
 fn add_index_variable(container: &mut Value) {
     let env = array(container, "env");
     if !env.iter().any(|var| text(var, "name") == INDEX_ENV) {
-        let field = format!("metadata.labels['{INDEX_KEY}']");
+        let field = format!("metadata.labels['{JOB_COMPLETION_INDEX}']");
         let from = json!({"fieldRef": {"apiVersion": "v1", "fieldPath": field}});
         env.push(json!({"name": INDEX_ENV, "valueFrom": from}));
     }
@@ -143,11 +146,11 @@ fn images(containers: &[Value], path: &Path, errors: &mut Errors) {
 }
 
 fn forbidden(name: &str, why: &str) -> Rejection {
-    Rejection {
-        code: 403,
-        reason: "Forbidden".to_owned(),
-        message: format!("pods \"{name}\" is forbidden: {why}"),
-    }
+    Rejection::new(
+        403,
+        "Forbidden",
+        format!("pods \"{name}\" is forbidden: {why}"),
+    )
 }
 
 /// The admission plugin Priority.
@@ -229,13 +232,13 @@ fn default_tolerations(pod: &mut Value) {
 
 /// Whether the pod is the leader of its Job (EXC-7).
 pub fn is_leader(pod: &Value) -> bool {
-    pod["metadata"]["annotations"][INDEX_KEY] == "0"
+    pod["metadata"]["annotations"][JOB_COMPLETION_INDEX] == "0"
 }
 
 /// Whether strategy A of exclusive placement applies to it.
 pub fn is_exclusive(pod: &Value) -> bool {
     let annotations = &pod["metadata"]["annotations"];
-    pairs(annotations).any(|(key, _)| key == EXCLUSIVE_KEY)
-        && !has(annotations, super::job::NODE_SELECTOR_KEY)
-        && has(annotations, "jobset.sigs.k8s.io/jobset-name")
+    pairs(annotations).any(|(key, _)| key == EXCLUSIVE_TOPOLOGY)
+        && !has(annotations, NODE_SELECTOR_STRATEGY)
+        && has(annotations, JOBSET_NAME)
 }

@@ -2,15 +2,15 @@
 //!
 //! Must never look at pods that do not belong to a JobSet.
 
-use super::job::{EXCLUSIVE_KEY, NODE_SELECTOR_KEY};
 use super::pod::{Surroundings, is_exclusive, is_leader};
 use super::tree::{array, as_object, has, list, object, text};
 use crate::admission::Rejection;
+use crate::spec::keys::{
+    EXCLUSIVE_TOPOLOGY, JOB_INDEX, JOB_KEY, JOBSET_NAME, NODE_SELECTOR_STRATEGY, PRIORITY,
+    REPLICATED_JOB_NAME,
+};
 use serde_json::{Value, json};
 
-const NAME_KEY: &str = "jobset.sigs.k8s.io/jobset-name";
-const JOB_KEY: &str = "jobset.sigs.k8s.io/job-key";
-const PRIORITY_KEY: &str = "jobset.sigs.k8s.io/priority";
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
 /// Why one of the two refuses a follower; the first two are the mutating webhook's.
@@ -69,28 +69,24 @@ fn denied(webhook: &str, why: &str) -> String {
 }
 
 fn refused(message: String) -> Rejection {
-    Rejection {
-        code: 403,
-        reason: "Forbidden".to_owned(),
-        message,
-    }
+    Rejection::new(403, "Forbidden", message)
 }
 
 /// EXC-3: the API server asks the webhooks only about pods with this label.
 fn asked(pod: &Value) -> bool {
     let metadata = &pod["metadata"];
-    has(&metadata["labels"], NAME_KEY) && has(&metadata["annotations"], NAME_KEY)
+    has(&metadata["labels"], JOBSET_NAME) && has(&metadata["annotations"], JOBSET_NAME)
 }
 
 /// EXC-4 … EXC-8.
 pub fn mutate(pod: &mut Value, around: &Surroundings) -> Result<(), Rejection> {
-    if !asked(pod) || has(&pod["metadata"]["annotations"], NODE_SELECTOR_KEY) {
+    if !asked(pod) || has(&pod["metadata"]["annotations"], NODE_SELECTOR_STRATEGY) {
         return Ok(());
     }
     let priority = pod["spec"]["priority"].as_i64().map(|p| p.to_string());
     if let Some(priority) = priority {
         let labels = object(&mut pod["metadata"], "labels");
-        labels.insert(PRIORITY_KEY.to_owned(), priority.into());
+        labels.insert(PRIORITY.to_owned(), priority.into());
     }
     if !is_exclusive(pod) {
         return Ok(());
@@ -106,7 +102,7 @@ pub fn mutate(pod: &mut Value, around: &Surroundings) -> Result<(), Rejection> {
     if node.is_empty() {
         return Ok(());
     }
-    let key = text(&pod["metadata"]["annotations"], EXCLUSIVE_KEY).to_owned();
+    let key = text(&pod["metadata"]["annotations"], EXCLUSIVE_TOPOLOGY).to_owned();
     let Some(node) = around
         .nodes
         .iter()
@@ -127,9 +123,9 @@ fn exclusive_affinity(pod: &mut Value) {
     let labels = &pod["metadata"]["labels"];
     let (job, priority) = (
         text(labels, JOB_KEY).to_owned(),
-        text(labels, PRIORITY_KEY).to_owned(),
+        text(labels, PRIORITY).to_owned(),
     );
-    let key = text(&pod["metadata"]["annotations"], EXCLUSIVE_KEY).to_owned();
+    let key = text(&pod["metadata"]["annotations"], EXCLUSIVE_TOPOLOGY).to_owned();
     let term = |expressions: Value| {
         json!({
             "labelSelector": {"matchExpressions": expressions},
@@ -141,7 +137,7 @@ fn exclusive_affinity(pod: &mut Value) {
     let others = term(json!([
         {"key": JOB_KEY, "operator": "Exists"},
         {"key": JOB_KEY, "operator": "NotIn", "values": [job]},
-        {"key": PRIORITY_KEY, "operator": "In", "values": [priority]},
+        {"key": PRIORITY, "operator": "In", "values": [priority]},
     ]));
     let affinity = object(&mut pod["spec"], "affinity");
     for (kind, term) in [("podAffinity", own), ("podAntiAffinity", others)] {
@@ -153,20 +149,19 @@ fn exclusive_affinity(pod: &mut Value) {
 
 /// EXC-10: the one pod of index 0 that is neither ending nor ended.
 fn leader_of<'a>(pod: &Value, around: &Surroundings<'a>) -> Result<&'a Value, String> {
-    let label = |name: &str| {
-        let key = format!("jobset.sigs.k8s.io/{name}");
-        let value = pod["metadata"]["labels"][&key].as_str();
+    let label = |key: &str| {
+        let value = pod["metadata"]["labels"][key].as_str();
         value.ok_or_else(|| format!("pod missing label: {key}"))
     };
-    let (jobset, rj) = (label("jobset-name")?, label("replicatedjob-name")?);
-    let name = format!("{jobset}-{rj}-{}-0", label("job-index")?);
+    let (jobset, rj) = (label(JOBSET_NAME)?, label(REPLICATED_JOB_NAME)?);
+    let name = format!("{jobset}-{rj}-{}-0", label(JOB_INDEX)?);
     let live = |p: &&Value| {
         let named = text(&p["metadata"], "name")
             .rsplit_once('-')
             .is_some_and(|(n, _)| n == name);
         let ended = matches!(text(&p["status"], "phase"), "Failed" | "Succeeded");
         named
-            && has(&p["metadata"]["annotations"], EXCLUSIVE_KEY)
+            && has(&p["metadata"]["annotations"], EXCLUSIVE_TOPOLOGY)
             && !ended
             && !has(&p["metadata"], "deletionTimestamp")
             && p["metadata"]["namespace"] == pod["metadata"]["namespace"]
@@ -197,7 +192,7 @@ pub fn validate(pod: &Value, around: &Surroundings) -> Result<(), Rejection> {
     if selector.is_null() {
         return Err(Denial::NoSelector.into());
     }
-    let key = text(&pod["metadata"]["annotations"], EXCLUSIVE_KEY);
+    let key = text(&pod["metadata"]["annotations"], EXCLUSIVE_TOPOLOGY);
     if !has(selector, key) {
         return Err(Denial::SelectsOther(key).into());
     }

@@ -2,12 +2,14 @@
 //!
 //! Must never ask whether a Service of that name is there already.
 
-use super::check_meta::{labels, object_meta};
-use super::errors::{Errors, Path};
 use super::job::{owner, subdomain};
-use super::names::dns1123_label;
 use super::tree::{as_object, text};
 use crate::admission::Rejection;
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::meta_check::{labels, object_meta};
+use crate::admission::names::dns1123_label;
+use crate::spec::keys::JOBSET_NAME;
 use serde_json::{Value, json};
 
 /// The Service as posted; none with DNS hostnames off.
@@ -24,7 +26,7 @@ pub fn service(jobset: &Value) -> Option<Value> {
         },
         "spec": {
             "clusterIP": "None",
-            "selector": {"jobset.sigs.k8s.io/jobset-name": metadata["name"]},
+            "selector": {JOBSET_NAME: metadata["name"]},
             "publishNotReadyAddresses": publish.as_bool().unwrap_or(true),
         },
     }))

@@ -3,6 +3,7 @@
 //! Must never look at anything but labels and conditions of Jobs, as upstream does not.
 
 use super::{JobSetStatus, JobSetView, JobView, Plan};
+use crate::spec::keys::RESTART_ATTEMPT;
 use std::ops::Range;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub struct Buckets {
 pub fn bucket(view: &JobSetView<'_>, job: &JobView) -> Result<Bucket, String> {
     let Some(attempt) = job.restart_attempt else {
         return Err(format!(
-            "job {}: invalid value for label jobset.sigs.k8s.io/restart-attempt, must be integer",
+            "job {}: invalid value for label {RESTART_ATTEMPT}, must be integer",
             (view.job_name)(job.rj, job.index)
         ));
     };

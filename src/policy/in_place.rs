@@ -3,6 +3,7 @@
 //! Must never emit an event of its own or change `restarts` (IPR-8).
 
 use super::{JobSetView, Plan, conditions};
+use crate::spec::keys::IN_PLACE_RESTART_ATTEMPT;
 use crate::spec::{ReplicatedJob, RestartStrategy};
 
 /// REC-12f. Does nothing without the strategy, or without the gate (then upstream only logs).
@@ -22,7 +23,9 @@ pub fn step(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
     }
     if pods.attempts > 0 && (pods.min_attempt.is_none() || pods.max_attempt.is_none()) {
         plan.rules.push("IPR-3");
-        return Err("invalid value for annotation jobset.sigs.k8s.io/in-place-restart-attempt, must be non-negative integer".to_string());
+        return Err(format!(
+            "invalid value for annotation {IN_PLACE_RESTART_ATTEMPT}, must be non-negative integer"
+        ));
     }
     let largest = pods.max_attempt.unwrap_or(0);
     // IPR-4: of the global restarts only those that ignore maxRestarts are subtracted.

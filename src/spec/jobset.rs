@@ -1,6 +1,9 @@
 //! The JobSet (`jobset.x-k8s.io/v1alpha2`) after defaulting (DEF-1…DEF-6 and the CRD's defaults).
 
 use super::job::JobSpec;
+pub use super::keys::{
+    DISABLE_IN_PLACE_RESTART, EXCLUSIVE_TOPOLOGY, JOBSET_CONTROLLER, NODE_SELECTOR_STRATEGY,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -149,15 +152,6 @@ pub struct Coordinator {
     pub job_index: u32,
     pub pod_index: u32,
 }
-
-/// API-30: the node label key of exclusive placement.
-pub const EXCLUSIVE_TOPOLOGY: &str = "alpha.jobset.sigs.k8s.io/exclusive-topology";
-/// API-31: the node-selector strategy of exclusive placement.
-pub const NODE_SELECTOR_STRATEGY: &str = "alpha.jobset.sigs.k8s.io/node-selector";
-/// API-32: the agent's bypass.
-pub const DISABLE_IN_PLACE_RESTART: &str = "jobset.sigs.k8s.io/disable-in-place-restart";
-/// The only `managedBy` value the JobSet controller acts on (REC-4).
-pub const JOBSET_CONTROLLER: &str = "jobset.sigs.k8s.io/jobset-controller";
 
 impl JobSetSpec {
     pub fn strategy(&self) -> RestartStrategy {

@@ -4,6 +4,7 @@ pub mod cluster;
 pub mod control_plane;
 pub mod job;
 pub mod jobset;
+pub mod keys;
 pub mod objects;
 pub mod pod;
 pub mod request;

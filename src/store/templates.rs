@@ -3,14 +3,13 @@
 
 use crate::base::*;
 use crate::placement::TemplateFacts;
+use crate::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE};
 use crate::spec::*;
 use crate::topology::{Cluster, Domains};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// JOB-1: what the node-selector strategy of exclusive placement adds (EXC-2).
-const NAMESPACED_JOB: &str = "alpha.jobset.sigs.k8s.io/namespaced-job";
-const NO_SCHEDULE: &str = "alpha.jobset.sigs.k8s.io/no-schedule";
 
 pub struct Template {
     pub pod: Arc<PodTemplate>,

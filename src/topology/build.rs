@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// The label by which the node lifecycle controller groups nodes into failure zones.
 pub const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
-pub const HOSTNAME_LABEL: &str = "kubernetes.io/hostname";
+pub use crate::spec::keys::HOSTNAME as HOSTNAME_LABEL;
 /// kubelet default `maxPods`.
 const MAX_PODS_PER_NODE: i64 = 110;
 

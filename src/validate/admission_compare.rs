@@ -164,11 +164,7 @@ mod tests {
     fn answer(code: u16, message: &str) -> Answer {
         Answer {
             code,
-            result: Err(Rejection {
-                code,
-                reason: String::new(),
-                message: message.to_owned(),
-            }),
+            result: Err(Rejection::new(code, "", message)),
             warnings: Vec::new(),
         }
     }

@@ -47,11 +47,7 @@ pub fn field_validation(query: &str) -> Result<FieldValidation, String> {
 fn refused(code: u16, reason: &str, message: String) -> Answer {
     Answer {
         code,
-        result: Err(Rejection {
-            code,
-            reason: reason.to_owned(),
-            message,
-        }),
+        result: Err(Rejection::new(code, reason, message)),
         warnings: Vec::new(),
     }
 }

@@ -6,10 +6,10 @@
 use super::children_schedule::{Unscheduled, nodes, schedule};
 use crate::admission::{GENERATED_SUFFIX, Gates};
 use crate::objects::{self, JobSlot, Surroundings};
+use crate::spec::JOBSET_CONTROLLER;
 use serde_json::{Value, json};
 
 const JOB_CONTROLLER: &str = "kubernetes.io/job-controller";
-const JOBSET_CONTROLLER: &str = "jobset.sigs.k8s.io/jobset-controller";
 /// More rounds than any chain of dependencies has links.
 const ROUNDS_MAX: u32 = 64;
 

@@ -5,6 +5,7 @@
 use super::result::Difference;
 use crate::admission::GENERATED_SUFFIX;
 use crate::objects::{self, NO_UID};
+use crate::spec::keys::{EXCLUSIVE_TOPOLOGY, JOB_KEY};
 use serde_json::{Map, Value, json};
 
 /// Fields of a pod spec that the recordings keep when they are set; others count only where a recording has them.
@@ -46,8 +47,6 @@ const DEFAULT_TOLERATIONS: [&str; 2] = [
     "node.kubernetes.io/not-ready",
     "node.kubernetes.io/unreachable",
 ];
-const JOB_KEY: &str = "jobset.sigs.k8s.io/job-key";
-const EXCLUSIVE_KEY: &str = "alpha.jobset.sigs.k8s.io/exclusive-topology";
 
 /// Differences between recorded and own objects of one kind.
 pub fn compare(path: &str, recorded: &Value, own: Vec<Value>) -> Vec<Difference> {
@@ -173,7 +172,7 @@ pub fn pod(pod: &Value) -> Value {
             .as_str()
             .is_some_and(|n| !n.is_empty())
     );
-    let key = pod["metadata"]["annotations"][EXCLUSIVE_KEY].as_str();
+    let key = pod["metadata"]["annotations"][EXCLUSIVE_TOPOLOGY].as_str();
     if let Some(key) = key
         && objects::is_exclusive(pod)
         && !objects::is_leader(pod)

@@ -116,6 +116,21 @@ const NAMED_ONLY_IN: [(&str, &[&str]); 10] = [
     ("HashSet", &[]),
 ];
 
+/// Beginnings of texts that stand in one file: what each is about lives there and nowhere else.
+const WRITTEN_ONLY_IN: [(&str, &str); 8] = [
+    ("\"jobset.sigs.k8s.io/", "src/spec/keys.rs"),
+    ("\"alpha.jobset.sigs.k8s.io/", "src/spec/keys.rs"),
+    ("\"batch.kubernetes.io/", "src/spec/keys.rs"),
+    ("\"kubernetes.io/hostname", "src/spec/keys.rs"),
+    ("(\"Ki\"", "src/base/quantity.rs"),
+    ("regex used for validation", "src/admission/names.rs"),
+    ("\"Required value", "src/admission/field.rs"),
+    (
+        "does not appear in .spec.ReplicatedJobs",
+        "src/admission/webhook_policies.rs",
+    ),
+];
+
 /// In two halves, so that this file does not contain them.
 const FORBIDDEN: [(&str, &str); 6] = [
     ("TO", "DO"),
@@ -248,6 +263,16 @@ fn chance_clocks_files_formats_and_hash_maps_are_named_only_where_they_may_be() 
                 .any(|p| path == *p || (p.ends_with('/') && path.starts_with(p)));
             assert!(allowed || !names(&code, what), "{path} names {what}");
         }
+    }
+}
+
+#[test]
+fn keys_quantities_names_and_rules_of_webhooks_are_written_once() {
+    let files = rust_files("src");
+    for (text, place) in WRITTEN_ONLY_IN {
+        let has = |(path, file): &&(String, String)| code(path, file).contains(text);
+        let found: Vec<&str> = files.iter().filter(has).map(|f| f.0.as_str()).collect();
+        assert_eq!(found, [place], "{text:?}");
     }
 }
 

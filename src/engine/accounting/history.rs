@@ -4,11 +4,11 @@ use super::Accounting;
 use crate::base::*;
 use crate::engine::ctx::Ctx;
 use crate::record::JobOutcome;
+use crate::spec::keys::RESTART_ATTEMPT;
 use crate::store::Job;
 
 /// The restart-attempt label, if a user has changed it.
 fn changed_attempt(j: &Job) -> Option<String> {
-    const RESTART_ATTEMPT: &str = "jobset.sigs.k8s.io/restart-attempt";
     let changed = j.relabelled.iter().find(|(key, _)| key == RESTART_ATTEMPT);
     changed.map(|(_, text)| text.clone().unwrap_or_default())
 }

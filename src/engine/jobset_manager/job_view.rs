@@ -2,12 +2,8 @@
 
 use crate::policy::{FinishedView, JobView};
 use crate::record::JobConditionType;
+use crate::spec::keys::{JOB_INDEX, JOB_RESTART_ATTEMPT, REPLICATED_JOB_NAME, RESTART_ATTEMPT};
 use crate::store::Job;
-
-const RESTART_ATTEMPT: &str = "jobset.sigs.k8s.io/restart-attempt";
-const JOB_RESTART_ATTEMPT: &str = "jobset.sigs.k8s.io/job-restart-attempt";
-const REPLICATED_JOB: &str = "jobset.sigs.k8s.io/replicatedjob-name";
-const JOB_INDEX: &str = "jobset.sigs.k8s.io/job-index";
 
 pub fn view_of(j: &Job) -> JobView {
     let ends = |kind| matches!(kind, JobConditionType::Complete | JobConditionType::Failed);
@@ -50,8 +46,8 @@ fn attempt_of(j: &Job, label: &str, posted: u32) -> Option<u32> {
 fn unusable_label(j: &Job) -> Option<&'static str> {
     let changed = |label: &str| j.relabelled.iter().find(|(key, _)| key == label);
     let number = |text: &Option<String>| text.as_deref().is_some_and(|t| t.parse::<i64>().is_ok());
-    if changed(REPLICATED_JOB).is_some_and(|(_, text)| text.is_none()) {
-        return Some(REPLICATED_JOB);
+    if changed(REPLICATED_JOB_NAME).is_some_and(|(_, text)| text.is_none()) {
+        return Some(REPLICATED_JOB_NAME);
     }
     if changed(JOB_INDEX).is_some_and(|(_, text)| !number(text)) {
         return Some(JOB_INDEX);

@@ -79,10 +79,10 @@ fn cached_jobs_stay_in_slot_order_and_a_late_goodbye_hits_nobody_else() {
 
 #[test]
 fn labels_are_read_as_a_user_left_them() {
-    const ATTEMPT: &str = "jobset.sigs.k8s.io/restart-attempt";
-    const OWN: &str = "jobset.sigs.k8s.io/job-restart-attempt";
-    const INDEX: &str = "jobset.sigs.k8s.io/job-index";
-    const RJ: &str = "jobset.sigs.k8s.io/replicatedjob-name";
+    use crate::spec::keys::{
+        JOB_INDEX as INDEX, JOB_RESTART_ATTEMPT as OWN, REPLICATED_JOB_NAME as RJ,
+        RESTART_ATTEMPT as ATTEMPT,
+    };
     for (label, text, attempts, unusable) in [
         ("app", Some("x"), (Some(2), Some(1)), None),
         (ATTEMPT, Some("7"), (Some(7), Some(1)), None),

@@ -7,12 +7,10 @@ use crate::base::*;
 use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
 use crate::record::JobConditionType;
+use crate::spec::keys::IN_PLACE_RESTART_ATTEMPT;
 use crate::spec::*;
 use crate::store::{BAD_ATTEMPT, JobCondition, NO_ATTEMPT, flag};
 use serde_json::Value;
-
-/// The annotation that in-place agents write (AG-2).
-const ATTEMPT: &str = "jobset.sigs.k8s.io/in-place-restart-attempt";
 
 impl User {
     pub(super) fn patch(
@@ -146,7 +144,7 @@ fn size(spec: &Value, key: &str) -> Result<Option<u32>, String> {
 }
 
 fn patch_pod(ctx: &mut Ctx<'_>, pod: PodId, body: &Value) {
-    if let Some(value) = body["metadata"]["annotations"].get(ATTEMPT) {
+    if let Some(value) = body["metadata"]["annotations"].get(IN_PLACE_RESTART_ATTEMPT) {
         let text = value.as_str().unwrap_or("");
         let attempt = match text.parse::<u32>() {
             _ if value.is_null() => NO_ATTEMPT,

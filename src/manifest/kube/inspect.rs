@@ -2,7 +2,7 @@
 //!
 //! Must never refuse what is only wrong in one object: whoever inspects wants to see the rest of it, too.
 
-use super::{API_VERSION, GROUP, adopt, jobset, validate};
+use super::{API_VERSION, GROUP, adopt, jobset};
 use crate::manifest::check::{Unmodelled, check};
 use crate::manifest::diagnostic::{Diagnostic, Diagnostics, Report, Source};
 use crate::manifest::node::Node;
@@ -88,12 +88,7 @@ fn object(mut node: Node, source: &Source, objects: &mut Vec<Object>) {
             &mut report,
             &mut Unmodelled::new(),
         );
-        let clean = report.is_clean();
-        let jobset = jobset::convert(&node, &mut report);
-        if clean {
-            validate::validate(&jobset, &node, &mut report);
-        }
-        found = Some(jobset);
+        found = Some(jobset::convert(&node));
     } else if kind == "JobSet" {
         let at = node.get("apiVersion").map_or(node.at, |v| v.at);
         let message = match version.starts_with(GROUP) {

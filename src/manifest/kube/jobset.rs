@@ -1,7 +1,7 @@
 //! JobSets, with DEF-1…DEF-6 and the CRD's defaults.
 
 use super::job;
-use crate::manifest::diagnostic::Report;
+use crate::admission::generated;
 use crate::manifest::node::Node;
 use crate::manifest::read;
 use crate::spec::{
@@ -9,11 +9,6 @@ use crate::spec::{
     JobSet, JobSetSpec, Network, Operator, ReplicatedJob, RestartStrategy, StartupPolicyOrder,
     SuccessPolicy,
 };
-
-/// Stands for the five random characters that the API server appends to `generateName`.
-const GENERATED_SUFFIX: &str = "x7k2p";
-/// The API server cuts the prefix to leave room for them.
-const GENERATED_PREFIX_MAX: usize = 58;
 
 /// What the absence of a policy means.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -24,13 +19,13 @@ enum Absent {
     Removed,
 }
 
-pub fn convert(node: &Node, report: &mut Report) -> JobSet {
-    let name = {
-        let empty = Node::empty_map();
-        name(node.get("metadata").unwrap_or(&empty), report)
-    };
+/// A JobSet as written; what an API server would refuse reads as absent.
+pub fn convert(node: &Node) -> JobSet {
+    let written = |key: &str| node.at_path(&["metadata", key]).and_then(Node::as_str);
+    let name = written("name").filter(|name| !name.is_empty());
+    let name = name.map(str::to_owned);
     JobSet {
-        name,
+        name: name.unwrap_or_else(|| written("generateName").map(generated).unwrap_or_default()),
         ..of_tree(node, Absent::Defaulted)
     }
 }
@@ -52,19 +47,6 @@ fn of_tree(node: &Node, absent: Absent) -> JobSet {
         spec: spec(node.get("spec").unwrap_or(&empty), absent),
         object: None,
     }
-}
-
-fn name(metadata: &Node, report: &mut Report) -> String {
-    let written = |key: &str| read::string(metadata, key).filter(|name| !name.is_empty());
-    if let Some(name) = written("name") {
-        return name;
-    }
-    let Some(prefix) = written("generateName") else {
-        report.error(metadata.at, "metadata.name is required");
-        return String::new();
-    };
-    let prefix: String = prefix.chars().take(GENERATED_PREFIX_MAX).collect();
-    format!("{prefix}{GENERATED_SUFFIX}")
 }
 
 fn spec(node: &Node, absent: Absent) -> JobSetSpec {

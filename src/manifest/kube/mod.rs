@@ -8,8 +8,6 @@ mod job;
 mod jobset;
 mod pod;
 mod stored;
-mod validate;
-mod volumes;
 
 pub use pod::taint_effect;
 pub use stored::{stored_job, stored_node, stored_pod};
@@ -210,33 +208,16 @@ impl Reader<'_> {
             &mut self.report,
             &mut self.unmodelled,
         );
+        let object = node.to_json();
+        server::refuse(&node, &object, before, &mut self.report);
+        let mut jobset = jobset::convert(&node);
         if self.report.found.len() > before {
-            return self.server_says(&node, before);
+            let errors = &mut self.report.found[before..];
+            return depends::name_circle(&jobset, &node, errors);
         }
-        let mut jobset = jobset::convert(&node, &mut self.report);
-        if let Ok(mut object) = server::stored(&node.to_json()) {
-            // The API server would have made up another name for generateName.
-            object["metadata"]["name"] = jobset.name.as_str().into();
-            jobset.object = Some(Arc::new(object));
-        }
-        validate::validate(&jobset, &node, &mut self.report);
-        self.server_says(&node, before);
+        jobset.object = server::stored(&object).ok().map(Arc::new);
         let place = format!("{}:{}", self.report.source.file, node.at.line);
         self.found.jobsets.push((jobset, place));
-    }
-
-    /// The API server's sentence goes to the object's first error; if there is none, it is the error.
-    fn server_says(&mut self, node: &Node, before: usize) {
-        let Some(sentence) = server::refusal(node) else {
-            return;
-        };
-        match self.report.found.get_mut(before) {
-            Some(first) => first.server = Some(sentence),
-            None => {
-                let message = "the API server would refuse this JobSet";
-                self.report.error(node.at, message).server = Some(sentence);
-            }
-        }
     }
 }
 

@@ -11,11 +11,10 @@ use crate::manifest::read;
 use crate::manifest::shape::Shape;
 use crate::manifest::shapes::objects::CREATED;
 use crate::manifest::topology::{PODS_PER_NODE_MILLI, taint};
+use crate::spec::keys::HOSTNAME;
 use crate::spec::{CompletionMode, JobObject, NodeObject, PodObject, RestartPolicy};
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-const HOSTNAME: &str = "kubernetes.io/hostname";
 
 /// A Job as the API server stores it.
 pub fn stored_job(object: &Value) -> Result<JobObject, String> {

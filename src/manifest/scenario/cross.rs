@@ -4,11 +4,11 @@ use super::objects::Others;
 use super::{generate, pod_names};
 use crate::manifest::diagnostic::{Diagnostic, Report};
 use crate::manifest::node::Node;
+use crate::spec::keys::HOSTNAME;
 use crate::spec::{JobSet, NodeObject, ReplicatedJob, Scenario, SubmittedJobSet, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every node has it: its own name.
-const HOSTNAME: &str = "kubernetes.io/hostname";
 
 /// What faults and rules may refer to.
 #[derive(Copy, Clone)]

@@ -1,10 +1,9 @@
 //! A cluster that is large enough for given JobSets, and the names of a cluster's nodes.
 
-use crate::spec::{JobSet, NodePool, ReplicatedJob, SubmittedJobSet, Topology};
+use crate::spec::{JobSet, NodePool, ReplicatedJob, SubmittedJobSet, Topology, keys};
 use std::collections::BTreeMap;
 
 const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
-const NAMESPACED_JOB_LABEL: &str = "alpha.jobset.sigs.k8s.io/namespaced-job";
 const PODS_PER_NODE_MILLI: i64 = 110_000;
 /// Declared by every kubelet since 1.36, where the feature is on by default.
 const FEATURE: &str = "RestartAllContainersOnContainerExits";
@@ -42,7 +41,7 @@ fn pool(jobset: &JobSet, job: &ReplicatedJob, id: &str) -> NodePool {
     if jobset.uses_node_selector_strategy(job) {
         // What hack/label_nodes of JobSet writes on the nodes of each Job (EXC-2).
         let job = format!("{}_{}-{}-{{pool}}", jobset.namespace, jobset.name, job.name);
-        labels.insert(NAMESPACED_JOB_LABEL.to_owned(), job);
+        labels.insert(keys::NAMESPACED_JOB.to_owned(), job);
     }
     labels.extend(spec.node_selector.clone());
     let mut allocatable = spec.requests();

@@ -7,7 +7,7 @@
 
 use crate::support::{files, root};
 use jobset_sim::admission::merge_patch;
-use jobset_sim::lint::{self, Inputs, Method, Report, Target, json};
+use jobset_sim::lint::{self, Inputs, Method, Report, Target};
 use jobset_sim::manifest::kube::inspect::{self, Inspected};
 use jobset_sim::manifest::{Source, read_topology, yaml};
 use jobset_sim::spec::{FeatureGates, Topology, Version};
@@ -41,7 +41,7 @@ pub fn cases() -> Vec<Case> {
             text,
         };
         let documents = yaml::parse(&source).unwrap_or_else(|e| panic!("{e}"));
-        for case in json::of(&documents[0]).as_array().expect("a list of cases") {
+        for case in documents[0].to_json().as_array().expect("a list of cases") {
             let strings = |v: &Value| -> Vec<String> {
                 let items = v.as_array().into_iter().flatten();
                 items.filter_map(|s| Some(s.as_str()?.to_owned())).collect()

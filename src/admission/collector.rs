@@ -1,0 +1,140 @@
+//! Collects the field errors of one object, in the order of the checks.
+//!
+//! Must never decide whether something is wrong.
+
+use super::Rejection;
+use super::errors::invalid_object;
+use super::field::{FieldError, Kind, Path, quoted, shown};
+use super::names::Rule;
+use serde_json::Value;
+
+/// All errors of one object.
+#[derive(Debug, Default)]
+pub struct Errors {
+    pub found: Vec<FieldError>,
+    /// The server runs without `--allow-privileged`.
+    pub refuse_privileged: bool,
+}
+
+impl Errors {
+    /// For a server that refuses privileged containers.
+    pub fn unprivileged() -> Errors {
+        Errors {
+            refuse_privileged: true,
+            ..Errors::default()
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    pub fn append(&mut self, mut more: Errors) {
+        self.found.append(&mut more.found);
+    }
+
+    fn add(
+        &mut self,
+        path: &Path,
+        kind: Kind,
+        value: Option<String>,
+        detail: &str,
+    ) -> &mut FieldError {
+        let error = FieldError::new(path.as_str(), kind, detail);
+        self.found.push(FieldError { value, ..error });
+        let last = self.found.len() - 1;
+        &mut self.found[last]
+    }
+
+    pub fn required(&mut self, path: &Path, detail: &str) {
+        self.add(path, Kind::Required, None, detail);
+    }
+
+    pub fn forbidden(&mut self, path: &Path, detail: &str) {
+        self.add(path, Kind::Forbidden, None, detail);
+    }
+
+    pub fn invalid(&mut self, path: &Path, value: &Value, detail: &str) {
+        self.invalid_raw(path, &shown(value), detail);
+    }
+
+    pub fn invalid_text(&mut self, path: &Path, value: &str, detail: &str) {
+        self.invalid_raw(path, &quoted(value), detail);
+    }
+
+    /// With a value already in the server's notation.
+    pub fn invalid_raw(&mut self, path: &Path, value: &str, detail: &str) {
+        self.add(path, Kind::Invalid, Some(value.to_owned()), detail);
+    }
+
+    /// The server leaves the value out.
+    pub fn invalid_omitted(&mut self, path: &Path, detail: &str) {
+        self.add(path, Kind::Invalid, None, detail);
+    }
+
+    pub fn unsupported(&mut self, path: &Path, value: &Value, supported: &[&str]) {
+        let names: Vec<String> = supported.iter().map(|s| quoted(s)).collect();
+        let detail = format!("supported values: {}", names.join(", "));
+        let error = self.add(path, Kind::NotSupported, Some(shown(value)), &detail);
+        error.legal = supported.iter().map(|s| (*s).to_owned()).collect();
+    }
+
+    pub fn duplicate(&mut self, path: &Path, value: &Value) {
+        self.add(path, Kind::Duplicate, Some(shown(value)), "");
+    }
+
+    pub fn not_found(&mut self, path: &Path, value: &str) {
+        self.not_found_with(path, value, "");
+    }
+
+    pub fn not_found_with(&mut self, path: &Path, value: &str, detail: &str) {
+        self.add(path, Kind::NotFound, Some(quoted(value)), detail);
+    }
+
+    pub fn too_long(&mut self, path: &Path, most: usize) {
+        let detail = format!("may not be more than {most} bytes");
+        self.add(path, Kind::TooLong, None, &detail);
+    }
+
+    pub fn too_many(&mut self, path: &Path, found: usize, most: usize) {
+        let detail = format!("must have at most {most} items");
+        self.add(path, Kind::TooMany, Some(found.to_string()), &detail);
+    }
+
+    /// One `Invalid value` for each message of a rule for names.
+    pub fn all_invalid(&mut self, path: &Path, value: &str, messages: Vec<String>) {
+        for message in messages {
+            self.invalid_text(path, value, &message);
+        }
+    }
+
+    /// The same where the server names the whole that `place` is in.
+    pub fn all_invalid_at(
+        &mut self,
+        path: &Path,
+        place: &Path,
+        value: &str,
+        messages: Vec<String>,
+    ) {
+        for message in messages {
+            let error = FieldError::invalid(path.as_str(), quoted(value), message);
+            self.found.push(error.at(place.as_str()));
+        }
+    }
+
+    pub fn named_at(&mut self, path: &Path, place: &Path, value: &str, rule: Rule) {
+        self.all_invalid_at(path, place, value, rule(value));
+    }
+
+    pub fn named(&mut self, path: &Path, value: &str, rule: Rule) {
+        self.all_invalid(path, value, rule(value));
+    }
+
+    /// 422 Invalid, or nothing.
+    pub fn into_rejection(self, kind: &str, name: &str) -> Result<(), Rejection> {
+        match self.found.is_empty() {
+            true => Ok(()),
+            false => Err(invalid_object(kind, name, self.found)),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What is wrong with one field of an object: where, of which kind, which value, in which words.
+//!
+//! Must never decide what is an error, nor know what object it is in.
+
+use serde_json::Value;
+use std::fmt;
+
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    Required,
+    #[default]
+    Invalid,
+    NotSupported,
+    NotFound,
+    Duplicate,
+    Forbidden,
+    TooLong,
+    TooMany,
+    TypeInvalid,
+    Internal,
+    /// Not an error of a rule: strict decoding knows no such field.
+    Unknown,
+}
+
+impl Kind {
+    pub fn words(self) -> &'static str {
+        match self {
+            Kind::Required => "Required value",
+            Kind::Invalid | Kind::TypeInvalid => "Invalid value",
+            Kind::NotSupported => "Unsupported value",
+            Kind::NotFound => "Not found",
+            Kind::Duplicate => "Duplicate value",
+            Kind::Forbidden => "Forbidden",
+            Kind::TooLong => "Too long",
+            Kind::TooMany => "Too many",
+            Kind::Internal => "Internal error",
+            Kind::Unknown => "Unknown field",
+        }
+    }
+}
+
+/// Where in an object: `spec.template.spec.containers[0].env[1].name`.
+#[derive(Clone, Debug, Default)]
+pub struct Path(String);
+
+impl Path {
+    pub fn new(name: &str) -> Path {
+        Path(name.to_owned())
+    }
+
+    pub fn child(&self, name: &str) -> Path {
+        if self.0.is_empty() {
+            return Path::new(name);
+        }
+        Path(format!("{}.{name}", self.0))
+    }
+
+    pub fn index(&self, at: usize) -> Path {
+        Path(format!("{}[{at}]", self.0))
+    }
+
+    pub fn key(&self, key: &str) -> Path {
+        Path(format!("{}[{key}]", self.0))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldError {
+    /// As the server prints it; `<nil>` where it names no field.
+    pub path: String,
+    pub kind: Kind,
+    /// The value as the server prints it; None where it prints none.
+    pub value: Option<String>,
+    pub detail: String,
+    /// Where it is in the object, if the server does not say or says something else.
+    pub place: Option<String>,
+    /// What may stand there, where that can be told. The server does not say it.
+    pub legal: Vec<String>,
+    /// What else may help. The server does not say it.
+    pub hint: Option<String>,
+}
+
+impl FieldError {
+    pub fn new(path: impl Into<String>, kind: Kind, detail: impl Into<String>) -> FieldError {
+        FieldError {
+            path: path.into(),
+            kind,
+            detail: detail.into(),
+            ..FieldError::default()
+        }
+    }
+
+    pub fn invalid(
+        path: impl Into<String>,
+        value: impl Into<String>,
+        detail: impl Into<String>,
+    ) -> FieldError {
+        FieldError {
+            value: Some(value.into()),
+            ..FieldError::new(path, Kind::Invalid, detail)
+        }
+    }
+
+    /// A plain Go error that the webhook wraps.
+    pub fn internal(detail: impl Into<String>) -> FieldError {
+        FieldError::new("<nil>", Kind::Internal, detail)
+    }
+
+    pub fn at(mut self, place: impl Into<String>) -> FieldError {
+        self.place = Some(place.into());
+        self
+    }
+
+    pub fn legal(mut self, legal: impl IntoIterator<Item = impl Into<String>>) -> FieldError {
+        self.legal = legal.into_iter().map(Into::into).collect();
+        self
+    }
+
+    pub fn hint(mut self, hint: impl Into<String>) -> FieldError {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Where it is in the object; empty: in all of it.
+    pub fn place(&self) -> &str {
+        match &self.place {
+            Some(place) => place,
+            None if self.path == "<nil>" => "",
+            None => &self.path,
+        }
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.kind.words())?;
+        if let Some(value) = &self.value {
+            write!(f, ": {value}")?;
+        }
+        if !self.detail.is_empty() {
+            write!(f, ": {}", self.detail)?;
+        }
+        Ok(())
+    }
+}
+
+/// A value as the server prints it: texts quoted, the rest as JSON.
+pub fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        other => other.to_string(),
+    }
+}
+
+/// A Go string in quotes, as `%q` prints it.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\u{b}' => out.push_str("\\v"),
+            c if (c as u32) < 0x20 || c as u32 == 0x7f => {
+                out.push_str(&format!("\\x{:02x}", c as u32));
+            }
+            c if !is_printable(c) && c as u32 > 0xffff => {
+                out.push_str(&format!("\\U{:08x}", c as u32));
+            }
+            c if !is_printable(c) => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Go's notion, as far as names are written: no control, no space but the common one, no format, no private use.
+fn is_printable(c: char) -> bool {
+    let unseen = matches!(
+        c as u32,
+        0xad | 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x206f | 0xe000..=0xf8ff | 0xfeff | 0xfff9..=0xfffb
+    );
+    c == ' ' || !(c.is_control() || c.is_whitespace() || unseen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_quoted_as_go_quotes_them() {
+        for (text, expected) in [
+            ("a b", "\"a b\""),
+            ("a\"\\", "\"a\\\"\\\\\""),
+            ("\n\t\u{1}\u{7f}", "\"\\n\\t\\x01\\x7f\""),
+            ("caf\u{e9}", "\"caf\u{e9}\""),
+            ("\u{a0}\u{200b}", "\"\\u00a0\\u200b\""),
+        ] {
+            assert_eq!(quoted(text), expected);
+        }
+    }
+
+    #[test]
+    fn an_error_without_a_field_may_still_have_a_place() {
+        let nowhere = FieldError::internal("x");
+        assert_eq!(
+            (nowhere.place(), nowhere.clone().at("a").place().to_owned()),
+            ("", "a".to_owned())
+        );
+        assert_eq!(FieldError::new("b", Kind::Required, "").place(), "b");
+        assert_eq!(nowhere.at("a").to_string(), "<nil>: Internal error: x");
+    }
+}

@@ -1,0 +1,298 @@
+//! The API server's rules for the metadata of any object.
+//!
+//! Pure. Must never look at the spec, nor change anything.
+
+use super::collector::Errors;
+use super::field::{FieldError, Path, quoted};
+use super::go;
+use super::names::{self, Rule};
+use super::types::{Kind as TypeKind, Type};
+use serde_json::Value;
+
+const ANNOTATIONS_MAX: usize = 256 * 1024;
+const MANAGED_BY_MAX: usize = 63;
+
+/// Errors of the metadata of a new object.
+pub fn create_errors(metadata: &Value) -> Vec<FieldError> {
+    let mut errors = Errors::default();
+    let prefix = metadata["generateName"].as_str().unwrap_or("");
+    if !prefix.is_empty() {
+        let wrong = names::dns1123_subdomain(&mask_trailing_dash(prefix));
+        errors.all_invalid(&Path::new("metadata.generateName"), prefix, wrong);
+    }
+    match metadata["name"].as_str().unwrap_or("") {
+        "" => {
+            let path = Path::new("metadata.name");
+            errors.required(&path, "name or generateName is required");
+        }
+        name => each("metadata.name", name, names::dns1123_subdomain, &mut errors),
+    }
+    if let Some(namespace) = metadata["namespace"].as_str() {
+        let path = "metadata.namespace";
+        each(path, namespace, names::dns1123_label, &mut errors);
+    }
+    common(metadata, &mut errors);
+    finalizers(metadata, &mut errors);
+    errors.found
+}
+
+/// Errors of the metadata of a changed object.
+pub fn update_errors(old: &Value, new: &Value) -> Vec<FieldError> {
+    let mut errors = Errors::default();
+    let empty = |v: &Value| v.as_str().unwrap_or("").is_empty();
+    for field in ["name", "namespace", "uid"] {
+        if !empty(&old[field]) && old[field] != new[field] {
+            let value = quoted(new[field].as_str().unwrap_or(""));
+            let path = format!("metadata.{field}");
+            errors.invalid_raw(&Path::new(&path), &value, "field is immutable");
+        }
+    }
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
+        if old[field] != new[field] {
+            let value = go::written_plain(&new[field]);
+            let path = format!("metadata.{field}");
+            errors.invalid_raw(&Path::new(&path), &value, "field is immutable");
+        }
+    }
+    common(new, &mut errors);
+    finalizers(new, &mut errors);
+    errors.found
+}
+
+/// A trailing dash is fine where more follows; upstream replaces two characters for it.
+fn mask_trailing_dash(prefix: &str) -> String {
+    let kept = prefix.strip_suffix('-').map(|start| {
+        let mut start = start.chars();
+        start.next_back();
+        start.as_str()
+    });
+    match kept {
+        Some(kept) if prefix.len() > 1 => format!("{kept}a"),
+        _ => prefix.to_owned(),
+    }
+}
+
+fn each(path: &str, text: &str, rule: Rule, errors: &mut Errors) {
+    errors.named(&Path::new(path), text, rule);
+}
+
+/// Metadata of a new object whose name follows `rule`, without owners and finalizers.
+pub fn object_meta(metadata: &Value, rule: Rule, errors: &mut Errors) {
+    match metadata["name"].as_str().unwrap_or("") {
+        "" => {
+            let path = Path::new("metadata.name");
+            errors.required(&path, "name or generateName is required");
+        }
+        name => each("metadata.name", name, rule, errors),
+    }
+    labels(&metadata["labels"], &Path::new("metadata.labels"), errors);
+    let path = Path::new("metadata.annotations");
+    annotations(&metadata["annotations"], &path, errors);
+}
+
+fn common(metadata: &Value, errors: &mut Errors) {
+    labels(&metadata["labels"], &Path::new("metadata.labels"), errors);
+    let path = Path::new("metadata.annotations");
+    annotations(&metadata["annotations"], &path, errors);
+    owners(metadata, errors);
+}
+
+/// VAL-4: whom the spec of a JobSet or Job names as its manager, a domain-prefixed path.
+pub fn managed_by(manager: &str, path: &Path, errors: &mut Errors) {
+    match manager.split_once('/') {
+        _ if manager.is_empty() => errors.required(path, ""),
+        Some((host, rest)) if !host.is_empty() && !rest.is_empty() => {
+            errors.named(path, host, names::dns1123_subdomain);
+            errors.named(path, rest, names::http_path);
+        }
+        _ => {
+            let words = "must be a domain-prefixed path (such as \"acme.io/foo\")";
+            errors.invalid_text(path, manager, words);
+        }
+    }
+    if manager.len() > MANAGED_BY_MAX {
+        errors.too_long(path, MANAGED_BY_MAX);
+    }
+}
+
+/// Labels of an object, a selector, or a node selector.
+pub fn labels(labels: &Value, path: &Path, errors: &mut Errors) {
+    for (key, value) in entries(labels) {
+        let place = path.key(key);
+        errors.named_at(path, &place, key, names::label_key);
+        errors.named_at(path, &place, value, names::label_value);
+    }
+}
+
+/// Keys may have capitals in their prefix; values only have to be short enough together.
+pub fn annotations(annotations: &Value, path: &Path, errors: &mut Errors) {
+    let mut size = 0;
+    for (key, value) in entries(annotations) {
+        let wrong = names::label_key(&key.to_lowercase());
+        errors.all_invalid_at(path, &path.key(key), key, wrong);
+        size += key.len() + value.len();
+    }
+    if size > ANNOTATIONS_MAX {
+        errors.too_long(path, ANNOTATIONS_MAX);
+    }
+}
+
+fn entries(value: &Value) -> impl Iterator<Item = (&str, &str)> {
+    let entries = value.as_object().into_iter().flatten();
+    entries.map(|(k, v)| (k.as_str(), v.as_str().unwrap_or("")))
+}
+
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn owners(metadata: &Value, errors: &mut Errors) {
+    const PATH: &str = "metadata.ownerReferences";
+    let all = &metadata["ownerReferences"];
+    let mut controller: Option<String> = None;
+    for owner in items(all) {
+        let text = |key: &str| owner[key].as_str().unwrap_or("");
+        let version = text("apiVersion");
+        let no_version =
+            version.rsplit('/').next().unwrap_or("").is_empty() || version.matches('/').count() > 1;
+        let mut empty = |field: &str, is: bool, words: &str| {
+            if is {
+                let path = format!("{PATH}.{field}");
+                errors.invalid_text(&Path::new(&path), text(field), words);
+            }
+        };
+        empty("apiVersion", no_version, "version must not be empty");
+        for field in ["kind", "name", "uid"] {
+            empty(field, text(field).is_empty(), "must not be empty");
+        }
+        let written = |ty: &'static str, value: &Value| {
+            let kind = TypeKind::Struct(ty);
+            let one = Type { name: ty, kind };
+            match value {
+                Value::Array(_) => go::written(
+                    &Type {
+                        name: ty,
+                        kind: TypeKind::List(Box::new(one)),
+                    },
+                    value,
+                ),
+                _ => go::written(&one, value),
+            }
+        };
+        if version == "v1" && text("kind") == "Event" {
+            let words = "/v1, Kind=Event is disallowed from being an owner";
+            let value = written("v1.OwnerReference", owner);
+            errors.invalid_raw(&Path::new(PATH), &value, words);
+        }
+        if owner["controller"] == true {
+            let name = format!("{}/{}", text("kind"), text("name"));
+            if let Some(first) = &controller {
+                let words = format!(
+                    "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {name}"
+                );
+                let value = written("v1.OwnerReference", all);
+                errors.invalid_raw(&Path::new(PATH), &value, &words);
+            }
+            controller.get_or_insert(name);
+        }
+    }
+}
+
+fn finalizers(metadata: &Value, errors: &mut Errors) {
+    const PATH: &str = "metadata.finalizers";
+    let all: Vec<&str> = items(&metadata["finalizers"])
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    for name in &all {
+        each(PATH, name, names::label_key, errors);
+    }
+    if all.contains(&"orphan") && all.contains(&"foregroundDeletion") {
+        let words = "finalizer orphan and foregroundDeletion cannot be both set";
+        let value = go::written_plain(&metadata["finalizers"]);
+        errors.invalid_raw(&Path::new(PATH), &value, words);
+    }
+}
+
+/// What the server says of finalizers that it accepts.
+pub fn finalizer_warnings(metadata: &Value, old: &Value) -> Vec<String> {
+    let before = items(&old["finalizers"]);
+    let mut added: Vec<&str> = items(&metadata["finalizers"])
+        .iter()
+        .filter(|f| !before.contains(f))
+        .filter_map(Value::as_str)
+        .collect();
+    added.sort_unstable();
+    added.dedup();
+    let standard = ["orphan", "foregroundDeletion", "kubernetes"];
+    let mut warnings = Vec::new();
+    for name in added
+        .into_iter()
+        .filter(|n| !n.contains('/') && !standard.contains(n))
+    {
+        let path = if name.contains('.') {
+            " including a path (/)"
+        } else {
+            ""
+        };
+        warnings.push(format!(
+            "metadata.finalizers: {}: prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers",
+            quoted(name)
+        ));
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn metadata_is_judged_in_the_servers_words() {
+        for (metadata, expected) in [
+            (json!({"name": "a.b"}), vec![]),
+            (
+                json!({}),
+                vec!["metadata.name: Required value: name or generateName is required"],
+            ),
+            (
+                json!({"name": "A"}),
+                vec!["metadata.name: Invalid value: \"A\": a lowercase RFC 1123 subdomain"],
+            ),
+            (json!({"name": "gen-x", "generateName": "gen-"}), vec![]),
+            (
+                json!({"name": "a", "labels": {"a b": "c d"}}),
+                vec![
+                    "metadata.labels: Invalid value: \"a b\": name part",
+                    "metadata.labels: Invalid value: \"c d\": a valid",
+                ],
+            ),
+            (
+                json!({"name": "a", "annotations": {"a": "x".repeat(262_144)}}),
+                vec!["metadata.annotations: Too long: may not be more than 262144 bytes"],
+            ),
+            (
+                json!({"name": "a", "ownerReferences": [{"name": "x", "kind": "y", "uid": "", "apiVersion": ""}]}),
+                vec![
+                    "metadata.ownerReferences.apiVersion: Invalid value: \"\": version must not be empty",
+                    "metadata.ownerReferences.uid: Invalid value: \"\": must not be empty",
+                ],
+            ),
+            (
+                json!({"name": "a", "finalizers": ["a b"]}),
+                vec!["metadata.finalizers: Invalid value: \"a b\": name part must consist"],
+            ),
+        ] {
+            let found: Vec<String> = create_errors(&metadata)
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            assert_eq!(found.len(), expected.len(), "{found:?}");
+            assert!(
+                found.iter().zip(&expected).all(|(f, e)| f.starts_with(e)),
+                "{found:?}"
+            );
+        }
+    }
+}
