@@ -5,8 +5,8 @@
 //!
 //! The order is the server's: the body is read (`decode`, `coerce`), the mutating webhook reads it into Go's types and
 //! defaults it (`go`, `defaulting`), the CRD's schema and CEL rules are checked (`meta_check`, `schema`, `cel`), the
-//! validating webhook has the last word (`webhook_create`, `webhook_policies`, `webhook_coordinator`, `webhook_volumes`,
-//! `webhook_update`). What the fields are, stands in the tables of `types`; what is wrong with one, in `field`.
+//! validating webhook has the last word (`webhook_create` and its policies, coordinator and volumes, `webhook_update`).
+//! What the fields are, stands in the tables of `types`; what is wrong with one, in `field`.
 
 mod cel;
 mod change;

@@ -18,7 +18,9 @@ pub type Rule = fn(&str) -> Vec<String>;
 
 /// The sentence without its examples and its regular expression.
 pub fn brief(sentence: &str) -> &str {
-    sentence.split_once(" (e.g. ").map_or(sentence, |(rule, _)| rule)
+    sentence
+        .split_once(" (e.g. ")
+        .map_or(sentence, |(rule, _)| rule)
 }
 
 fn is_lower(c: char) -> bool {

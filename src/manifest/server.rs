@@ -5,6 +5,7 @@
 use super::diagnostic::Report;
 use super::locate::locate;
 use super::node::Node;
+use crate::admission::field::quoted;
 use crate::admission::names;
 use crate::admission::{self, Create, FieldError, FieldErrorKind, FieldValidation, Gates};
 use serde_json::Value;
@@ -111,6 +112,9 @@ fn message(error: &FieldError, written: Option<&str>) -> String {
         },
         FieldErrorKind::Forbidden => format!("{path} is not allowed: {detail}"),
         _ if detail.is_empty() => format!("{path}: {value}"),
+        _ if shown && written.is_some_and(|text| quoted(text) != value) => {
+            format!("{path} leads to {value}: {detail}")
+        }
         _ if shown => format!("{path} is {value}: {detail}"),
         _ => format!("{path}: {detail}"),
     }
@@ -156,6 +160,6 @@ mod tests {
     fn what_only_the_server_refuses_is_refused_at_its_place() {
         let text = error("spec: {startupPolicy: {startupPolicyOrder: InOrder}}\n");
         assert!(text.contains("no such key: replicatedJobs"), "{text}");
-        assert!(text.contains("a.yaml:4:7"), "{text}");
+        assert!(text.contains("a.yaml:4:44"), "{text}");
     }
 }

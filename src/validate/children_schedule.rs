@@ -4,6 +4,7 @@
 //! because preferences and scores decide nothing that the recordings keep.
 
 use crate::base::quantity::parse_milli;
+use crate::spec::keys::HOSTNAME;
 use serde_json::{Map, Value, json};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -22,7 +23,7 @@ pub fn nodes() -> Vec<Value> {
     let node = |k: u32| {
         let name = format!("node-{k}");
         json!({"metadata": {"name": name, "labels": {
-            "kubernetes.io/hostname": name,
+            HOSTNAME: name,
             "pool": format!("pool-{}", k / POOL),
             "rack": format!("rack-{}", k / RACK),
         }}})

@@ -5,6 +5,7 @@
 
 use super::recording::{Kind, Recording};
 use crate::base::quantity::parse_milli;
+use crate::spec::keys::HOSTNAME;
 use crate::spec::*;
 use std::collections::BTreeMap;
 
@@ -62,7 +63,7 @@ fn node_pool(
     mut labels: BTreeMap<String, String>,
     pods_per_node: u32,
 ) -> NodePool {
-    labels.insert("kubernetes.io/hostname".to_owned(), name.clone());
+    labels.insert(HOSTNAME.to_owned(), name.clone());
     let mut allocatable = BTreeMap::new();
     for (resource, quantity) in [("cpu", "8"), ("memory", "64Gi"), (ACCELERATOR, "4")] {
         allocatable.insert(
