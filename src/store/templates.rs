@@ -9,8 +9,6 @@ use crate::topology::{Cluster, Domains};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// JOB-1: what the node-selector strategy of exclusive placement adds (EXC-2).
-
 pub struct Template {
     pub pod: Arc<PodTemplate>,
     pub facts: TemplateFacts,

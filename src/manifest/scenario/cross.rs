@@ -8,8 +8,6 @@ use crate::spec::keys::HOSTNAME;
 use crate::spec::{JobSet, NodeObject, ReplicatedJob, Scenario, SubmittedJobSet, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Every node has it: its own name.
-
 /// What faults and rules may refer to.
 #[derive(Copy, Clone)]
 pub struct Inputs<'a> {
