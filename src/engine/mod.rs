@@ -26,6 +26,7 @@ mod stuck;
 mod ttl_controller;
 mod user;
 mod webhook;
+mod wheel_level;
 
 use crate::base::random::Draws;
 use crate::base::*;

@@ -1,0 +1,67 @@
+//! One level of the timing wheel: the first slot of each list, and which lists are not empty.
+
+const PLACES: usize = 1 << Level::BITS;
+const MASK: usize = PLACES - 1;
+const WORD: usize = u64::BITS as usize;
+
+pub struct Level {
+    firsts: Box<[u32; PLACES]>,
+    /// One bit per place that has a list, and one per word of these.
+    used: [u64; PLACES / WORD],
+    used_words: u64,
+    none: u32,
+}
+
+impl Level {
+    pub const BITS: u32 = 12;
+
+    /// `none` stands for an empty list.
+    pub fn new(none: u32) -> Level {
+        Level {
+            firsts: Box::new([none; PLACES]),
+            used: [0; PLACES / WORD],
+            used_words: 0,
+            none,
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.firsts.fill(self.none);
+        self.used.fill(0);
+        self.used_words = 0;
+    }
+
+    /// Makes `slot` the first of the list at `place` (its lowest bits count); returns what was the first.
+    pub fn put(&mut self, place: usize, slot: u32) -> u32 {
+        let place = place & MASK;
+        self.used[place / WORD] |= 1 << (place % WORD);
+        self.used_words |= 1 << (place / WORD);
+        std::mem::replace(&mut self.firsts[place], slot)
+    }
+
+    /// Empties the list at `place`; returns its first slot.
+    pub fn take(&mut self, place: usize) -> u32 {
+        let place = place & MASK;
+        self.used[place / WORD] &= !(1 << (place % WORD));
+        if self.used[place / WORD] == 0 {
+            self.used_words &= !(1 << (place / WORD));
+        }
+        std::mem::replace(&mut self.firsts[place], self.none)
+    }
+
+    /// The first place after `place` (its lowest bits count) that has a list.
+    pub fn first_after(&self, place: usize) -> Option<usize> {
+        let place = place & MASK;
+        let above = |bits: u64, bit: usize| bits & (!1u64 << bit);
+        let rest = above(self.used[place / WORD], place % WORD);
+        if rest != 0 {
+            return Some(place / WORD * WORD + rest.trailing_zeros() as usize);
+        }
+        let words = above(self.used_words, place / WORD);
+        if words == 0 {
+            return None;
+        }
+        let word = words.trailing_zeros() as usize;
+        Some(word * WORD + self.used[word].trailing_zeros() as usize)
+    }
+}
