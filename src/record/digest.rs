@@ -6,6 +6,7 @@
 use super::fields::Value;
 use super::names::Names;
 use super::records::Record;
+use crate::base::TextId;
 
 pub const START: u64 = 0xcbf2_9ce4_8422_2325;
 
@@ -45,7 +46,14 @@ pub(super) const fn of_text(text: &str) -> u64 {
     h
 }
 
+/// Apart, so that the fields that most records have cost a few instructions.
+#[inline(never)]
+fn of_known_text(names: &Names, text: TextId) -> u64 {
+    of_text(names.text(text))
+}
+
 /// Ids of different kinds differ in their upper half.
+#[inline(always)]
 fn word(value: Value, names: &Names) -> u64 {
     let id = |kind: u64, id: u32| kind << 32 | u64::from(id);
     match value {
@@ -53,7 +61,7 @@ fn word(value: Value, names: &Names) -> u64 {
         Value::Job(job) => id(2, job.0),
         Value::Pod(pod) => id(3, pod.0),
         Value::Node(node) => id(4, node.0),
-        Value::Text(text) => of_text(names.text(text)),
+        Value::Text(text) => of_known_text(names, text),
         Value::Number(n) => u64::from(n),
         Value::Signed(n) => u64::from(n as u32),
         Value::Flag(flag) => u64::from(flag),

@@ -16,6 +16,9 @@ pub struct Template {
     pub exclusive: Option<u32>,
     pub agent: AgentMode,
     pub accelerators: u32,
+    /// The containers that are started in turn, each with whether its image is checked against the registry. With an
+    /// agent as sidecar, only up to the agent: the worker waits for the barrier.
+    pub starts: Box<[bool]>,
 }
 
 #[derive(Default)]
@@ -37,6 +40,15 @@ struct Kept {
     domains: Vec<Domains>,
     /// Nodes have changed since: none of it holds any longer.
     stale: bool,
+}
+
+fn starts(spec: &PodSpec, agent: &AgentMode) -> Box<[bool]> {
+    let mains: &[Container] = match agent {
+        AgentMode::Sidecar { .. } => &[],
+        _ => &spec.containers,
+    };
+    let in_turn = spec.init_containers.iter().chain(mains);
+    in_turn.map(Container::pulls_always).collect()
 }
 
 impl Templates {
@@ -84,6 +96,7 @@ impl Templates {
         let exclusive = exclusive_key.map(|key| self.domain(cluster, key));
         self.rows.push(Template {
             accelerators: facts.accelerators(cluster),
+            starts: starts(&pod.spec, &agent),
             pod,
             facts,
             exclusive,

@@ -15,9 +15,12 @@ pub struct Draw {
     pub lane: u32,
 }
 
-/// Batches kept at a time, 256 KiB: enough for the pods of a large Job in any order, or some dozen Jobs, each with
-/// numbers for several purposes, to take turns.
-pub(super) const LINES: usize = 1024;
+/// Batches kept at a time, 1 MiB: enough for 5,000 pods that take turns in any order, each with numbers for a score of
+/// purposes. Speed alone depends on it.
+pub(super) const LINES: usize = 4096;
+
+/// Lines in which a batch may be kept: with two, few of those that are in use drive each other out.
+const WAYS: usize = 2;
 
 /// All numbers of one run, by name.
 #[derive(Clone)]
@@ -27,6 +30,8 @@ pub struct Draws {
     /// By line: the name of the first word of the batch that is kept there.
     firsts: Vec<Option<Draw>>,
     batches: Vec<Batch>,
+    /// By pair of lines: which was used last.
+    recent: Vec<u8>,
 }
 
 impl Draws {
@@ -36,6 +41,7 @@ impl Draws {
             replication,
             firsts: vec![None; LINES],
             batches: vec![[0; BATCH * 8]; LINES],
+            recent: vec![0; LINES / WAYS],
         }
     }
 
@@ -52,16 +58,29 @@ impl Draws {
             lane: draw.lane - within as u32,
             ..draw
         };
-        let line = line_of(first);
-        let batch = &mut self.batches[line];
+        let line = self.find(first);
+        let (words, _) = self.batches[line].as_chunks();
+        u64::from_le_bytes(words[within])
+    }
+
+    /// The line that holds the batch that begins with `first`; of a pair, the one used longer ago makes room.
+    fn find(&mut self, first: Draw) -> usize {
+        let pair = pair_of(first);
+        let recent = &mut self.recent[pair];
+        let line = pair * WAYS + usize::from(*recent);
+        if self.firsts[line] == Some(first) {
+            return line;
+        }
+        *recent ^= 1;
+        let line = line ^ 1;
         if self.firsts[line] != Some(first) {
             let purpose = first.purpose as u64;
             let key = [self.seed, self.replication, purpose, first.entity.0];
-            fill(batch, key, u64::from(first.occurrence), first.lane);
+            let stream = u64::from(first.occurrence);
+            fill(&mut self.batches[line], key, stream, first.lane);
             self.firsts[line] = Some(first);
         }
-        let (words, _) = batch.as_chunks();
-        u64::from_le_bytes(words[within])
+        line
     }
 
     /// Uniform in the open interval (0, 1), 53 bits.
@@ -104,10 +123,11 @@ impl Draws {
     }
 }
 
-/// The line in which the batch that begins with `first` is kept: the highest bits of a product that all parts move.
-pub(super) fn line_of(first: Draw) -> usize {
+/// The pair of lines in which the batch that begins with `first` is kept: the highest bits of a product that all parts
+/// move.
+pub(super) fn pair_of(first: Draw) -> usize {
     let batch = u64::from(first.lane) / BATCH as u64;
     let parts =
         first.entity.0 ^ (first.purpose as u64) << 48 ^ u64::from(first.occurrence) << 24 ^ batch;
-    (parts.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - LINES.ilog2())) as usize
+    (parts.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - (LINES / WAYS).ilog2())) as usize
 }

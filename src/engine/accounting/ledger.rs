@@ -15,10 +15,12 @@ pub struct LedgerBooks {
     rates: [u64; N],
     sums: [u128; N],
     costs: [u128; N],
-    since: Time,
+    /// Until when each category is in its sum.
+    until: [Time; N],
     accelerators: u64,
     /// Accelerators × time, whatever they were counted as.
     installed: u128,
+    installed_until: Time,
 }
 
 impl LedgerBooks {
@@ -32,17 +34,18 @@ impl LedgerBooks {
         self.accelerators = self.counts[LedgerCategory::Idle as usize];
     }
 
-    fn settle(&mut self, now: Time) {
-        let dt = now.since(self.since).0;
-        if dt == 0 {
-            return;
-        }
-        self.since = now;
-        self.installed += u128::from(self.accelerators) * u128::from(dt);
-        for c in 0..N {
-            self.sums[c] += u128::from(self.counts[c]) * u128::from(dt);
-            self.costs[c] += u128::from(self.rates[c]) * u128::from(dt);
-        }
+    /// Brings the sums of a category up to now.
+    fn settle(&mut self, now: Time, category: usize) {
+        let dt = u128::from(now.since(self.until[category]).0);
+        self.until[category] = now;
+        self.sums[category] += u128::from(self.counts[category]) * dt;
+        self.costs[category] += u128::from(self.rates[category]) * dt;
+    }
+
+    fn settle_installed(&mut self, now: Time) {
+        let dt = u128::from(now.since(self.installed_until).0);
+        self.installed_until = now;
+        self.installed += u128::from(self.accelerators) * dt;
     }
 
     /// Moves accelerators of one price from category to category.
@@ -57,8 +60,9 @@ impl LedgerBooks {
         if n == 0 || from == to {
             return;
         }
-        self.settle(now);
         let (from, to) = (from as usize, to as usize);
+        self.settle(now, from);
+        self.settle(now, to);
         assert!(
             self.counts[from] >= n && self.rates[from] >= rate,
             "ledger: more taken than was there"
@@ -71,16 +75,17 @@ impl LedgerBooks {
 
     /// Accelerators that a node brings or takes with it; `sick`: they are counted as Unhealthy.
     pub fn install(&mut self, now: Time, n: u32, rate: u64, sick: bool, add: bool) {
-        self.settle(now);
         let category = if sick {
             LedgerCategory::Unhealthy
         } else {
             LedgerCategory::Idle
-        };
+        } as usize;
+        self.settle(now, category);
+        self.settle_installed(now);
         let (n, rate) = (u64::from(n), u64::from(n) * rate);
         let change = |x: &mut u64, d: u64| *x = if add { *x + d } else { *x - d };
-        change(&mut self.counts[category as usize], n);
-        change(&mut self.rates[category as usize], rate);
+        change(&mut self.counts[category], n);
+        change(&mut self.rates[category], rate);
         change(&mut self.accelerators, n);
     }
 
@@ -89,7 +94,8 @@ impl LedgerBooks {
     }
 
     pub fn close(&mut self, now: Time, currency: &str) -> Ledger {
-        self.settle(now);
+        (0..N).for_each(|category| self.settle(now, category));
+        self.settle_installed(now);
         let total: u128 = self.sums.iter().sum();
         assert_eq!(total, self.installed, "the ledger closes");
         const HOUR_NS: u128 = 3_600_000_000_000;

@@ -83,6 +83,7 @@ impl Accounting {
         self.first_ready = false;
     }
 
+    #[inline]
     pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
         match what {
             What::Pod(pod, change) => self.pod_changed(ctx, pod, change),

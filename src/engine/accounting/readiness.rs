@@ -139,14 +139,15 @@ impl Accounting {
             return;
         };
         let (ended, jobs) = (row.status.terminal_state.is_some(), &row.spec.spec);
-        let some = jobs
-            .replicated_jobs
-            .iter()
-            .any(|rj| rj.replicas > 0 && rj.template.pods() > 0);
         let Some(js) = self.jobset(jobset) else {
             return;
         };
-        let ready = some && u64::from(js.ready) >= js.wanted;
+        let enough = u64::from(js.ready) >= js.wanted;
+        if !enough && !js.all_ready {
+            return;
+        }
+        let mut jobs = jobs.replicated_jobs.iter();
+        let ready = enough && jobs.any(|rj| rj.replicas > 0 && rj.template.pods() > 0);
         if ready == js.all_ready || (ready && ended) {
             return;
         }

@@ -105,6 +105,7 @@ impl Collector {
         }
     }
 
+    #[inline]
     pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
         match what {
             What::JobSet(jobset, change) => self.jobset_changed(ctx, jobset, change),

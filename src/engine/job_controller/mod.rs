@@ -107,6 +107,7 @@ impl JobController {
         }
     }
 
+    #[inline]
     pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
         match what {
             What::Job(job, change) => {

@@ -15,6 +15,7 @@ use crate::store::{JobChange, JobSetChange, PodChange, What};
 const SERVICE: u32 = 1 << 31;
 
 impl JobSetManager {
+    #[inline]
     pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
         if let Some(at) = self.own.iter().position(|own| *own == what) {
             self.own.swap_remove(at);

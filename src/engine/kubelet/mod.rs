@@ -159,6 +159,7 @@ impl Kubelets {
         }
     }
 
+    #[inline]
     pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
         match what {
             What::Pod(pod, PodChange::Created) => self.new_pod(pod),

@@ -6,7 +6,7 @@ use crate::base::*;
 use crate::engine::ctx::Ctx;
 use crate::engine::event::{Event, StatusWrite};
 use crate::record::{About, Waited};
-use crate::spec::{AgentMode, Container, Kubelet, RealKubelet};
+use crate::spec::{AgentMode, Kubelet, RealKubelet};
 
 impl Kubelets {
     /// The kubelet learns of a pod bound to it.
@@ -40,19 +40,12 @@ impl Kubelets {
         volumes + sandbox + self.start_in_turn(ctx, pod, k)
     }
 
-    /// Every container in turn. With an agent as sidecar, only up to the agent: the worker waits for the barrier.
+    /// Every container in turn.
     pub(super) fn start_in_turn(&self, ctx: &mut Ctx<'_>, pod: PodId, k: &RealKubelet) -> Duration {
-        let template = ctx.store.template(pod);
-        let (agent, spec) = (template.agent, template.pod.clone());
-        let spec = &spec.spec;
-        let mains: &[Container] = match agent {
-            AgentMode::Sidecar { .. } => &[],
-            _ => &spec.containers,
-        };
         let (about, mut delay) = (About::Pod(pod), Duration::ZERO);
-        for (position, container) in spec.init_containers.iter().chain(mains).enumerate() {
+        for position in 0..ctx.store.template(pod).starts.len() {
             let nth = self.nth(pod, position);
-            if container.pulls_always() {
+            if ctx.store.template(pod).starts[position] {
                 delay = delay + ctx.draw(Purpose::ImageCheck, about, nth, &k.image_check);
             }
             delay = delay + ctx.draw(Purpose::ContainerStart, about, nth, &k.container_start);

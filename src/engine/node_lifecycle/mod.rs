@@ -110,6 +110,7 @@ impl NodeLifecycle {
         }
     }
 
+    #[inline]
     pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
         match what {
             What::Pod(pod, PodChange::Created) => *self.pod(pod) = PodMarks::default(),

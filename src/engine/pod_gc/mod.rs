@@ -58,6 +58,7 @@ impl PodGc {
         }
     }
 
+    #[inline]
     pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
         match what {
             What::Pod(pod, PodChange::Created) => self.waits.forget(pod),

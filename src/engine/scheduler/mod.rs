@@ -52,6 +52,7 @@ impl Scheduler {
         }
     }
 
+    #[inline]
     pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
         match what {
             What::Pod(pod, change) => self.pod_changed(ctx, pod, change),

@@ -31,6 +31,7 @@ impl TtlController {
         }
     }
 
+    #[inline]
     pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
         let What::Job(job, JobChange::Status) = what else {
             return;

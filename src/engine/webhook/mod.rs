@@ -43,6 +43,7 @@ impl PodWebhook {
         self.leaders.clear();
     }
 
+    #[inline]
     pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
         match what {
             What::Pod(pod, PodChange::Created) => self.leader_created(ctx, pod),
