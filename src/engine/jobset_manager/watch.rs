@@ -17,22 +17,25 @@ const SERVICE: u32 = 1 << 31;
 impl JobSetManager {
     #[inline]
     pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
+        match what {
+            What::Pod(_, PodChange::Created) | What::Node(..) | What::Claim => {}
+            What::Pod(pod, _) => self.pod_news(ctx, pod),
+            What::JobSet(..) | What::Service(_) | What::Job(..) => self.object_changed(ctx, what),
+        }
+    }
+
+    fn object_changed(&mut self, ctx: &mut Ctx<'_>, what: What) {
         if let Some(at) = self.own.iter().position(|own| *own == what) {
             self.own.swap_remove(at);
             return;
         }
-        match what {
-            // Told next to the status that they are part of.
-            What::JobSet(_, JobSetChange::Attempts) => {}
-            What::JobSet(..) | What::Service(_) | What::Job(..) => {
-                if let Some((about, version, event)) = self.news(ctx, what) {
-                    let lag = ctx.watch_lag(Watcher::Manager, about, version);
-                    ctx.after(lag, Waited::Watch, about, event);
-                }
-            }
-            What::Pod(_, PodChange::Created) => {}
-            What::Pod(pod, _) => self.pod_news(ctx, pod),
-            What::Node(..) | What::Claim => {}
+        // Told next to the status that they are part of.
+        if matches!(what, What::JobSet(_, JobSetChange::Attempts)) {
+            return;
+        }
+        if let Some((about, version, event)) = self.news(ctx, what) {
+            let lag = ctx.watch_lag(Watcher::Manager, about, version);
+            ctx.after(lag, Waited::Watch, about, event);
         }
     }
 
