@@ -2,6 +2,7 @@
 
 use crate::{growth, support};
 use jobset_sim::record::Discard;
+use jobset_sim::spec::Scenario;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -67,8 +68,7 @@ fn a_second_run_stays_within_its_limit_of_allocations_per_event() {
 }
 
 /// What the simulation of a scenario holds on the heap after a run.
-fn held_bytes(nodes: u32) -> i64 {
-    let scenario = growth::scenario(nodes);
+fn held_bytes(scenario: Scenario) -> i64 {
     let before = BYTES.with(Cell::get);
     let mut simulation = support::simulation(&scenario);
     simulation.run(scenario.seed, 0, &mut Discard);
@@ -81,7 +81,18 @@ fn held_bytes(nodes: u32) -> i64 {
 fn a_pod_and_its_node_take_few_bytes() {
     // Measured, spare capacity of the tables included: one pod on one node, at two sizes.
     let (small, large) = (2_500, 5_000);
-    let per_pod = (held_bytes(large) - held_bytes(small)) / i64::from(large - small);
+    let held = |n| held_bytes(growth::scenario(n));
+    let per_pod = (held(large) - held(small)) / i64::from(large - small);
     println!("{per_pod} B per pod and node");
     assert!((1..=900).contains(&per_pod), "{per_pod} B per pod and node");
+}
+
+#[test]
+fn the_hot_state_of_a_pod_is_small() {
+    // Measured: pods alone, on the same nodes. Tables double when they are full, so full ones are compared.
+    let (small, large) = (2_045, 4_095);
+    let held = |pods| held_bytes(growth::with_pods(5_000, pods));
+    let per_pod = (held(large) - held(small)) / i64::from(large - small);
+    println!("{per_pod} B per pod");
+    assert!((1..=400).contains(&per_pod), "{per_pod} B per pod");
 }

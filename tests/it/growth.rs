@@ -7,7 +7,12 @@ use jobset_sim::spec::Scenario;
 
 /// 5 Jobs that fill the cluster. At 10 requests a second the token bucket decides, and constants do not show.
 pub fn scenario(nodes: u32) -> Scenario {
-    let per_job = nodes / 5;
+    with_pods(nodes, nodes)
+}
+
+/// The same nodes with fewer pods on them.
+pub fn with_pods(nodes: u32, pods: u32) -> Scenario {
+    let (per_island, per_job) = (nodes / 5, pods / 5);
     let text = format!(
         "
 apiVersion: jobset-sim/v1alpha1
@@ -20,7 +25,7 @@ topology:
   pools:
     - name: node-{{node:05}}
       count: 5
-      nodesPerIsland: {per_job}
+      nodesPerIsland: {per_island}
       accelerator: example.com/accelerator
       allocatable: {{cpu: 8, example.com/accelerator: 4}}
       labels: {{example.com/rack: \"rack-{{pool}}\"}}
