@@ -45,9 +45,9 @@ impl Duration {
     /// No time at all.
     pub const ZERO: Duration = Duration(0);
 
-    /// Whole seconds.
+    /// Whole seconds; as with all sums and products of times, what is longer than 584 years is 584 years.
     pub const fn from_secs(s: u64) -> Duration {
-        Duration(s * NANOS_PER_SECOND)
+        Duration(s.saturating_mul(NANOS_PER_SECOND))
     }
 
     /// Whole milliseconds.

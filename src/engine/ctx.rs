@@ -38,8 +38,12 @@ pub struct Ctx<'a> {
 pub struct Progress {
     /// When something last changed that was not a retry.
     pub last: Time,
-    /// Scripted exits and timers that are still to come.
-    pub pending_exits: u32,
+    /// Events under way that may still change something, however long they take.
+    pub awaited: u32,
+    /// When the present moment began, the events in it, and whether it will not end.
+    pub moment: Time,
+    pub in_moment: u64,
+    pub stands_still: bool,
     pub warnings: Vec<String>,
 }
 
@@ -136,6 +140,7 @@ impl Ctx<'_> {
 
     /// Schedules an event at the end of the chain.
     pub fn push(&mut self, mark: Mark, event: Event) {
+        self.progress.awaited += u32::from(event.is_awaited());
         self.queue
             .push_with_ticket(mark.at, event, mark.cause, mark.ticket);
     }

@@ -210,6 +210,16 @@ impl Event {
         }
     }
 
+    /// Whether it may still change something, however long it takes; not so for clocks, retries and what follows a
+    /// change within a moment. The script says itself whether it is over.
+    pub fn is_awaited(&self) -> bool {
+        use Event::*;
+        match self {
+            Submit(_) | GateSwitch(_) | JobTtlOver { .. } | TolerationOver { .. } => true,
+            _ => matches!(self.class(), 1 | 2),
+        }
+    }
+
     /// What "at the same instant" means: faults, nodes, API server, controllers, scheduler.
     pub fn class(&self) -> u8 {
         use Event::*;

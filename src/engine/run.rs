@@ -24,6 +24,10 @@ pub struct Run<'a> {
 /// retries have happened for so long, nothing else will.
 const QUIET: Duration = Duration::from_secs(900);
 
+/// More events of each pod, node and Job within a moment than a chain that ends can have.
+const IN_MOMENT_EACH: u64 = 200;
+const MOMENT: Duration = Duration::from_millis(1);
+
 impl Run<'_> {
     pub fn execute(&mut self) -> EndReason {
         self.begin();
@@ -41,10 +45,14 @@ impl Run<'_> {
                 break EndReason::TimeLimit;
             }
             assert!(at >= self.ctx.now, "time runs backwards");
+            if self.stands_still(at) {
+                break EndReason::Stuck;
+            }
             self.ctx.now = at;
             self.ctx.cause = cause;
             self.ctx.ticket = ticket;
             self.events += 1;
+            self.ctx.progress.awaited -= u32::from(event.is_awaited());
             self.handle(event);
             self.tell_watchers();
             if self.paranoid {
@@ -59,6 +67,20 @@ impl Run<'_> {
         }
         self.ctx.emit(Body::End { reason });
         reason
+    }
+
+    /// Whether so much has happened within a moment that it goes round in circles: what takes no time, or hardly any,
+    /// can do so for longer than anybody waits.
+    fn stands_still(&mut self, at: Time) -> bool {
+        let progress = &mut self.ctx.progress;
+        if at.since(progress.moment) >= MOMENT {
+            (progress.moment, progress.in_moment) = (at, 0);
+        }
+        progress.in_moment += 1;
+        let store = &self.ctx.store;
+        let things = store.pods.len() + store.nodes.rows.len() + store.jobs.len();
+        progress.stands_still = progress.in_moment > IN_MOMENT_EACH * (things as u64 + 100);
+        progress.stands_still
     }
 
     /// What is known from the start: objects that exist, submissions, gate switches and the script.
@@ -158,8 +180,13 @@ impl Run<'_> {
             }
             _ => {
                 let quiet = ctx.now.since(ctx.progress.last) > QUIET;
-                let over = ctx.progress.pending_exits == 0 && parts.user.script_is_over(ctx);
-                (quiet && over).then(|| stuck::rest_reason(ctx, parts))
+                let over = ctx.progress.awaited == 0 && parts.user.script_is_over(ctx);
+                if !(quiet && over) {
+                    return None;
+                }
+                let reason = stuck::rest_reason(ctx, parts);
+                // What is stuck until a deadline is not stuck.
+                (reason != EndReason::Stuck || !stuck::deadline_ahead(ctx)).then_some(reason)
             }
         }
     }

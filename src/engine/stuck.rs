@@ -5,7 +5,7 @@
 use super::Components;
 use super::ctx::Ctx;
 use crate::base::*;
-use crate::policy::depends_on;
+use crate::policy::{self, depends_on};
 use crate::record::{EndReason, RUN_ENDED};
 use crate::spec::*;
 use crate::store::{JobSetRow, flag};
@@ -20,27 +20,54 @@ fn is_done(js: &JobSetRow) -> bool {
     js.deleted || js.status.terminal_state.is_some()
 }
 
+/// Whether it has come to an end, or is as somebody wants it.
+fn rests(ctx: &Ctx<'_>, parts: &Components, jobset: JobSetId) -> bool {
+    let js = &ctx.store.jobsets[jobset.ix()];
+    let errors = parts.jobset_manager.errors(jobset);
+    is_done(js)
+        || parts.accounting.is_ready(jobset).0
+        || (js.suspended() && !js.deleting && errors == 0)
+}
+
 /// Why nothing happens any more.
 pub fn rest_reason(ctx: &Ctx<'_>, parts: &Components) -> EndReason {
     if ctx.store.jobsets.iter().all(is_done) {
         return EndReason::AllJobSetsFinished;
     }
-    let rests = |(i, js): (usize, &JobSetRow)| {
-        let ready = parts.accounting.is_ready(JobSetId(i as u32)).0;
-        is_done(js) || ready || (js.suspended() && !js.deleting)
-    };
-    if ctx.store.jobsets.iter().enumerate().all(rests) {
+    let mut jobsets = (0..ctx.store.jobsets.len() as u32).map(JobSetId);
+    if jobsets.all(|jobset| rests(ctx, parts, jobset)) {
         EndReason::Settled
     } else {
         EndReason::Stuck
     }
 }
 
+/// Whether a Job will fail at its activeDeadlineSeconds before the run ends.
+pub fn deadline_ahead(ctx: &Ctx<'_>) -> bool {
+    let limit = Time::ZERO + ctx.scenario.stop.at;
+    ctx.store.jobs.iter().any(|job| {
+        let runs = job.exists && !job.suspended && !job.status.is_finished();
+        let seconds = job.spec.active_deadline_seconds.filter(|_| runs);
+        let seconds = seconds.and_then(|s| u64::try_from(s).ok());
+        let since = job.status.start_time.zip(seconds);
+        let over = since.map(|(start, s)| start + Duration::from_secs(s));
+        over.is_some_and(|at| ctx.now < at && at <= limit)
+    })
+}
+
 /// JobSets that wait for something that will not come.
 pub fn sentences(ctx: &Ctx<'_>, parts: &Components) -> Vec<String> {
     let why = Why { ctx, parts };
+    if ctx.progress.stands_still {
+        return vec![format!(
+            "time stands still at {}: something ends and begins again, and it takes no time, or hardly any",
+            ctx.now
+        )];
+    }
     why.stuck()
 }
+
+const WITH_AN_ERROR: &str = "the JobSet controller's passes end with an error";
 
 struct Why<'a, 'b> {
     ctx: &'a Ctx<'b>,
@@ -52,18 +79,14 @@ impl Why<'_, '_> {
         let mut sentences = Vec::new();
         for (i, js) in self.ctx.store.jobsets.iter().enumerate() {
             let jobset = JobSetId(i as u32);
-            let errors = self.parts.jobset_manager.errors(jobset);
-            let resting = is_done(js)
-                || self.parts.accounting.is_ready(jobset).0
-                || (js.suspended() && !js.deleting && errors == 0);
             let ours = js.spec.spec.managed_by.as_deref();
             let ours = ours.is_none_or(|m| m == JOBSET_CONTROLLER);
-            if resting || !js.created || !ours {
+            if rests(self.ctx, self.parts, jobset) || !js.created || !ours {
                 continue;
             }
             let name = &self.ctx.store.names.jobsets[i].name;
             if wants_nothing(&js.spec) {
-                sentences.extend(self.without_pods(name, &js.spec));
+                sentences.push(self.without_pods(name, &js.spec));
                 continue;
             }
             let why = self.why_stuck(jobset);
@@ -73,6 +96,11 @@ impl Why<'_, '_> {
     }
 
     fn why_stuck(&self, jobset: JobSetId) -> String {
+        let js = &self.ctx.store.jobsets[jobset.ix()];
+        if js.deleting && !js.spec.finalizers.is_empty() {
+            let held = js.spec.finalizers.join(", ");
+            return format!("it is being deleted, and nobody takes its finalizers off: {held}");
+        }
         let mut waiting_at_barrier = 0;
         for job in self.ctx.store.jobs_of(jobset) {
             for pod in self.ctx.store.jobs[job.ix()].pods.iter() {
@@ -92,8 +120,10 @@ impl Why<'_, '_> {
             return self.why_barrier_is_up(jobset, waiting_at_barrier, not_created);
         }
         not_created
+            .or_else(|| self.why_unmanaged(jobset))
             .or_else(|| self.why_suspended(jobset))
             .or_else(|| self.why_one_index_short(jobset))
+            .or_else(|| self.why_nothing_is_decided(jobset))
             .unwrap_or_else(|| RUN_ENDED.to_owned())
     }
 
@@ -111,6 +141,11 @@ impl Why<'_, '_> {
                 names.job(job)
             ));
         }
+        if store.pods.has(pod, flag::GATED) && !store.pods.has(pod, flag::DELETING) {
+            return Some(format!(
+                "pod {name} has scheduling gates, which nobody takes off"
+            ));
+        }
         if self.parts.scheduler.is_parked(pod) {
             let why = self.parts.scheduler.explain_unschedulable(self.ctx, pod);
             return Some(format!("pod {name} cannot be scheduled: {why}"));
@@ -123,9 +158,30 @@ impl Why<'_, '_> {
     }
 
     /// C-10: nothing can succeed, and without a success the success policy is never asked.
-    fn without_pods(&self, name: &str, spec: &JobSet) -> Option<String> {
+    fn without_pods(&self, name: &str, spec: &JobSet) -> String {
         let none = spec.spec.replicated_jobs.iter().all(|r| r.replicas == 0);
-        none.then(|| format!("JobSet {name} never completes: none of its replicatedJobs has a Job"))
+        let why = match none {
+            true => "none of its replicatedJobs has a Job",
+            false => "its Jobs have parallelism 0, and so no pod",
+        };
+        format!("JobSet {name} never completes: {why}")
+    }
+
+    /// kubernetes.md 1: the Job controller leaves alone what another controller manages, and none of those is played.
+    fn why_unmanaged(&self, jobset: JobSetId) -> Option<String> {
+        let store = &self.ctx.store;
+        store.jobs_of(jobset).find_map(|job| {
+            let j = &store.jobs[job.ix()];
+            let manager = j.spec.managed_by.as_deref()?;
+            let version = self.ctx.scenario.control_plane.kubernetes;
+            let other = policy::job::managed_by_other(&j.spec, version);
+            (j.exists && !j.status.is_finished() && other).then(|| {
+                format!(
+                    "Job {} is left to {manager}, which does nothing here",
+                    store.names.job(job)
+                )
+            })
+        })
     }
 
     /// SU-1, SU-3: InOrder resumes no Job of a replicatedJob that has started, and succeeded pods count as ready
@@ -177,11 +233,18 @@ impl Why<'_, '_> {
                 let why = "because a NonIndexed Job has no leader pod";
                 return Some(format!("all pods of Job {name} are refused, {why}"));
             }
-            let followers = store.jobs[j.ix()].spec.pods() > 1 && refused(j, 1);
+            let spec = &store.jobs[j.ix()].spec;
+            let pods = spec.completions().unwrap_or_else(|| spec.pods());
+            let followers = pods > 1 && refused(j, 1);
             let why = "because its leader pod has ended";
             followers.then(|| format!("followers of Job {name} are refused, {why}"))
         };
         jobs.find_map(of_job)
+    }
+
+    fn why_nothing_is_decided(&self, jobset: JobSetId) -> Option<String> {
+        let times = self.parts.jobset_manager.errors(jobset);
+        (times > 0).then(|| format!("{WITH_AN_ERROR}, {times} times in a row"))
     }
 
     /// The first replicatedJob without one of its Jobs, and what it waits for.
@@ -223,14 +286,13 @@ impl Why<'_, '_> {
                 rj.name
             ));
         }
-        let refused = "the JobSet controller's passes end with an error";
         Some(match self.parts.jobset_manager.errors(jobset) {
             0 => format!(
                 "{} of its Jobs do not exist and are not created",
                 all_missing
             ),
             n => format!(
-                "{} of its Jobs are not created: {refused}, {n} times in a row",
+                "{} of its Jobs are not created: {WITH_AN_ERROR}, {n} times in a row",
                 all_missing
             ),
         })

@@ -134,7 +134,8 @@ impl TemplateFacts {
     pub fn accelerators(&self, cluster: &Cluster) -> u32 {
         let counted = |c: u32| cluster.is_accelerator(&cluster.resources[c as usize]);
         let held = self.requests.iter().filter(|(c, _)| counted(*c));
-        held.map(|(_, m)| (m / 1000) as u32).sum()
+        let all = held.fold(0i64, |sum, (_, milli)| sum.saturating_add(milli / 1000));
+        all.clamp(0, i64::from(u32::MAX)) as u32
     }
 }
 

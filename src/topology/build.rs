@@ -108,10 +108,7 @@ impl Cluster {
             let default = default_allocatable(resource);
             self.allocatable.push(milli.unwrap_or(default));
         }
-        let accelerators = pool
-            .allocatable
-            .get(&pool.accelerator)
-            .map_or(0, |m| (m / 1000) as u32);
+        let accelerators = self.accelerators_in(&pool.allocatable);
         self.accelerators.push(accelerators);
         let per = pool.price_per_node_hour * 1e6 / f64::from(accelerators.max(1));
         self.price_micros_per_hour.push(per as u64);
@@ -185,10 +182,7 @@ impl Cluster {
             let milli = object.allocatable.get(resource).copied();
             self.allocatable[node.ix() * columns + c] = milli.unwrap_or(default);
         }
-        let accelerators = object.allocatable.iter();
-        let accelerators = accelerators.filter(|(r, _)| self.is_accelerator(r));
-        let accelerators: i64 = accelerators.map(|(_, milli)| milli / 1000).sum();
-        self.accelerators[node.ix()] = accelerators.clamp(0, i64::from(u32::MAX)) as u32;
+        self.accelerators[node.ix()] = self.accelerators_in(&object.allocatable);
         let old = self.zone[node.ix()];
         if old.is_some() {
             self.zone_sizes[old.ix()] -= 1;
@@ -266,6 +260,13 @@ impl Cluster {
         !resource.is_empty() && self.pools.iter().any(|p| p.accelerator == resource)
     }
 
+    /// Of every resource that is an accelerator in some pool: a pod's accelerators are counted so, too.
+    fn accelerators_in(&self, allocatable: &BTreeMap<String, i64>) -> u32 {
+        let accelerators = allocatable.iter().filter(|(r, _)| self.is_accelerator(r));
+        let all = accelerators.fold(0i64, |sum, (_, milli)| sum.saturating_add(milli / 1000));
+        all.clamp(0, i64::from(u32::MAX)) as u32
+    }
+
     pub fn domains(&self, key: &str) -> Domains {
         Domains::build(self, key)
     }
@@ -316,6 +317,21 @@ fn fill(text: &str, place: Place) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A pod's accelerators are counted so on whichever node it is; the ledger needs both alike.
+    #[test]
+    fn what_is_an_accelerator_in_one_pool_is_one_in_every_pool() {
+        let text = "apiVersion: jobset-sim/v1alpha1\nkind: Topology\nmetadata: {name: t}\npools:\n\
+            - {name: a, nodesPerIsland: 1, accelerator: gpu, allocatable: {gpu: 4}}\n\
+            - {name: b, nodesPerIsland: 1, allocatable: {gpu: 2, cpu: 9}}\n";
+        let source = crate::manifest::Source {
+            file: "t.yaml".to_owned(),
+            text: text.to_owned(),
+        };
+        let topology = crate::manifest::read_topology(&source).expect("a topology");
+        let cluster = Cluster::build(&topology, &["pods".to_owned()]);
+        assert_eq!(cluster.accelerators, [4, 2]);
+    }
 
     #[test]
     fn running_numbers_fill_names_and_labels() {

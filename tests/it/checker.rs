@@ -1,9 +1,12 @@
 //! A sink that knows nothing of the engine and holds every record against what Kubernetes allows: order, causes, the
 //! life of each Pod, Job and JobSet, exclusive domains, restart counters.
 
+mod script;
+
 use jobset_sim::base::*;
 use jobset_sim::record::*;
 use jobset_sim::spec::{AgentMode, Kubelet, RestartStrategy, Scenario};
+use script::{ByHand, Labels};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]
@@ -29,7 +32,8 @@ struct Job {
     /// A pod that no Job has made: it has no Job to look at.
     bare: bool,
     has_agent: bool,
-    exclusive: Option<String>,
+    /// The key of exclusive placement, and the priority: pods of one priority repel each other (EXC-17).
+    exclusive: Option<(String, i32)>,
     exists: bool,
     deleting: bool,
     finished: bool,
@@ -38,7 +42,8 @@ struct Job {
 
 #[derive(Clone, Default)]
 struct JobSet {
-    max_restarts: i64,
+    /// None: nothing is known of it.
+    max_restarts: Option<i64>,
     created: bool,
     deleted: bool,
     terminal: bool,
@@ -49,8 +54,6 @@ struct JobSet {
     /// By the name of the Job.
     job_restarts: BTreeMap<String, u32>,
 }
-
-type Labels = BTreeMap<String, String>;
 
 pub struct Checker {
     scenario: Scenario,
@@ -67,38 +70,29 @@ pub struct Checker {
     now: Time,
     ended: bool,
     waits_for_terminating: bool,
-    /// The script has a user change or delete objects.
-    acts_by_hand: bool,
+    by_hand: ByHand,
     pub records: Vec<Record>,
 }
 
 impl Checker {
     pub fn new(scenario: &Scenario) -> Checker {
         let jobsets = scenario.jobsets.iter().map(|s| JobSet {
-            max_restarts: s
-                .jobset
-                .spec
-                .failure_policy
-                .as_ref()
-                .map_or(0, |p| i64::from(p.max_restarts)),
+            max_restarts: Some(max_restarts(&s.jobset)),
             ..JobSet::default()
         });
         Checker {
             pods: Vec::new(),
             jobs: Vec::new(),
             jobsets: jobsets.collect(),
-            labels: labels(scenario),
+            labels: script::labels(scenario),
             nodes: Vec::new(),
             nodes_gone: Vec::new(),
             scenario: scenario.clone(),
-            scaled_to: scaled_to(scenario),
+            scaled_to: script::scaled_to(scenario),
             next: 0,
             now: Time::ZERO,
             ended: false,
-            acts_by_hand: scenario.faults.iter().any(|f| {
-                use jobset_sim::spec::{FaultAction, Verb};
-                matches!(&f.action, FaultAction::Request(r) if !matches!(r.verb, Verb::Show { .. }))
-            }),
+            by_hand: script::by_hand(scenario),
             waits_for_terminating: scenario
                 .control_plane
                 .kubernetes
@@ -124,7 +118,12 @@ impl Checker {
         let Some(id) = names.jobset_of(job) else {
             return j;
         };
-        let jobset = &self.scenario.jobsets[id.ix()].jobset;
+        j.jobset = Some(id.ix());
+        // Nothing is known of a JobSet that somebody makes beside those of the scenario.
+        let Some(submitted) = self.scenario.jobsets.get(id.ix()) else {
+            return j;
+        };
+        let jobset = &submitted.jobset;
         let mut rjs = jobset.spec.replicated_jobs.iter();
         let rj = rjs.find(|r| r.name == names.jobs[job.ix()].replicated_job);
         let rj = rj.expect("a Job of a JobSet belongs to a replicatedJob");
@@ -133,10 +132,12 @@ impl Checker {
         let real = matches!(self.scenario.timing.kubelet, Kubelet::Real(_));
         let key = jobset.exclusive_key(rj);
         let by_webhook = !jobset.uses_node_selector_strategy(rj);
-        j.jobset = Some(id.ix());
-        j.parallelism = Some(rj.template.parallelism().max(self.scaled_to));
+        let size = rj.template.parallelism().max(self.scaled_to);
+        j.parallelism = (!self.by_hand.job_specs).then_some(size);
         j.has_agent = in_place && real && agent;
-        j.exclusive = key.filter(|_| by_webhook).map(str::to_owned);
+        let priority = rj.template.template.spec.priority;
+        let key = key.filter(|_| by_webhook && !self.by_hand.jobset_specs);
+        j.exclusive = key.map(|key| (key.to_owned(), priority));
         j
     }
 
@@ -158,7 +159,8 @@ impl Checker {
         row(&mut self.pods, pod.ix());
         let j = &self.jobs[job.ix()];
         assert!(j.exists || j.bare, "a pod without its Job");
-        assert!(!j.finished, "a pod of a finished Job");
+        let finished = j.finished && !self.by_hand.anything;
+        assert!(!finished, "a pod of a finished Job");
         let others = self.active(job.ix());
         let indexes: Vec<u32> = others.map(|p| p.index).collect();
         if let Some(parallelism) = j.parallelism {
@@ -194,7 +196,8 @@ impl Checker {
     /// EXC-7: a leader goes where no pod of another Job with that key is. Followers keep the selector they were
     /// created with, wherever their leader went since (EXC-19).
     fn exclusive(&self, job: usize, node: NodeId) {
-        let Some(key) = &self.jobs[job].exclusive else {
+        let exclusive = &self.jobs[job].exclusive;
+        let Some((key, _)) = exclusive else {
             return;
         };
         // Nothing is known of nodes that are not in the topology.
@@ -204,7 +207,7 @@ impl Checker {
         let domain = labels.get(key);
         assert!(domain.is_some(), "an exclusive pod outside every domain");
         for (other, j) in self.jobs.iter().enumerate() {
-            if other == job || j.exclusive.as_ref() != Some(key) {
+            if other == job || j.exclusive != *exclusive {
                 continue;
             }
             for p in j.pods.iter().map(|p| &self.pods[*p]) {
@@ -237,16 +240,17 @@ impl Checker {
         self.jobs[job].pods.retain(|p| *p != pod.ix());
     }
 
-    fn job_condition(&mut self, job: JobId, kind: JobConditionType) {
+    fn job_condition(&mut self, job: JobId, kind: JobConditionType, status: bool) {
         let end = matches!(kind, JobConditionType::Failed | JobConditionType::Complete);
         assert!(self.jobs[job.ix()].exists, "a condition without a Job");
-        assert!(!self.jobs[job.ix()].finished, "a condition after the end");
-        if !end {
+        let after = self.jobs[job.ix()].finished && !self.by_hand.anything;
+        assert!(!after, "a condition after the end");
+        if !end || !status {
             return;
         }
         self.jobs[job.ix()].finished = true;
         // A user may write the condition, whatever the pods do.
-        if self.waits_for_terminating && !self.acts_by_hand {
+        if self.waits_for_terminating && !self.by_hand.anything {
             let alive = self.jobs[job.ix()].pods.iter();
             let alive = alive.filter(|p| !self.pods[**p].finished).count();
             assert_eq!(alive, 0, "a Job finished before its pods");
@@ -254,13 +258,18 @@ impl Checker {
     }
 
     fn restart_counted(&mut self, jobset: JobSetId, restarts: u32, counted: u32) {
-        let js = &mut self.jobsets[jobset.ix()];
-        assert!(!js.terminal, "a restart after the end");
-        assert_eq!(restarts, js.restarts + 1, "restarts grow by one");
-        assert!(counted <= restarts && counted <= js.counted + 1);
+        let js = row(&mut self.jobsets, jobset.ix());
+        let before = (js.restarts, js.counted);
         (js.restarts, js.counted) = (restarts, counted);
+        if self.by_hand.jobset_status {
+            return;
+        }
+        assert!(!js.terminal, "a restart after the end");
+        assert_eq!(restarts, before.0 + 1, "restarts grow by one");
+        assert!(counted <= restarts && counted <= before.1 + 1);
         assert!(
-            i64::from(counted) <= js.max_restarts,
+            js.max_restarts
+                .is_none_or(|most| i64::from(counted) <= most),
             "more counted restarts than maxRestarts"
         );
     }
@@ -270,7 +279,7 @@ impl Checker {
             kind,
             JobSetConditionType::Completed | JobSetConditionType::Failed
         );
-        let js = &mut self.jobsets[jobset.ix()];
+        let js = row(&mut self.jobsets, jobset.ix());
         assert!(js.created, "a condition without a JobSet");
         if end && status {
             assert!(!js.terminal, "ended twice");
@@ -296,14 +305,14 @@ impl Checker {
         use Body::*;
         match *body {
             JobSetCreated { jobset } => {
-                let js = &mut self.jobsets[jobset.ix()];
+                let js = row(&mut self.jobsets, jobset.ix());
                 assert!(!std::mem::replace(&mut js.created, true), "created twice");
             }
             JobSetDeleted { jobset } => {
-                let js = &mut self.jobsets[jobset.ix()];
+                let js = row(&mut self.jobsets, jobset.ix());
                 assert!(!std::mem::replace(&mut js.deleted, true), "deleted twice");
                 let mut own = self.jobs.iter().filter(|j| j.jobset == Some(jobset.ix()));
-                let before = self.acts_by_hand || !own.any(|j| j.exists);
+                let before = self.by_hand.anything || !own.any(|j| j.exists);
                 assert!(before, "deleted before its Jobs");
             }
             RestartCounted {
@@ -317,7 +326,7 @@ impl Checker {
                 job,
                 restarts,
             } => {
-                let js = &mut self.jobsets[jobset.ix()];
+                let js = row(&mut self.jobsets, jobset.ix());
                 let n = js
                     .job_restarts
                     .entry(names.job(job).to_owned())
@@ -332,9 +341,11 @@ impl Checker {
                 ..
             } => self.jobset_condition(jobset, kind, status),
             AllReady { jobset, ready } => {
-                let js = &mut self.jobsets[jobset.ix()];
+                let js = row(&mut self.jobsets, jobset.ix());
                 assert_ne!(js.all_ready, ready, "AllReady says nothing new");
-                assert_ne!(js.flipped, Some(self.now), "AllReady and back at once");
+                // What a user changes may be changed back before any time has passed.
+                let at_once = js.flipped == Some(self.now) && !self.by_hand.anything;
+                assert!(!at_once, "AllReady and back at once");
                 (js.all_ready, js.flipped) = (ready, Some(self.now));
             }
             JobCreated { job, .. } => {
@@ -359,7 +370,7 @@ impl Checker {
                 let j = &mut self.jobs[job.ix()];
                 // Without its JobSet, or where a user says so, it goes in the background: at once, its pods later.
                 let orphan = j.jobset.is_none_or(|js| self.jobsets[js].deleted);
-                let background = orphan || self.acts_by_hand;
+                let background = orphan || self.by_hand.anything;
                 assert!(
                     j.exists && (j.deleting || background),
                     "gone without having been deleted"
@@ -370,7 +381,10 @@ impl Checker {
                 );
                 j.exists = false;
             }
-            JobCondition { job, kind, .. } => self.job_condition(job, kind),
+            JobCondition {
+                job, kind, status, ..
+            } => self.job_condition(job, kind, status),
+            NodeCreated { node } => *row(&mut self.nodes_gone, node.ix()) = false,
             NodeGone { node } => {
                 let gone = row(&mut self.nodes_gone, node.ix());
                 assert!(!std::mem::replace(gone, true), "a node went twice");
@@ -451,41 +465,19 @@ impl Checker {
     }
 }
 
+/// A run of a few dozen pods that writes more records than this goes round in circles.
+const MOST_RECORDS: usize = 300_000;
+pub const TOO_MANY: &str = "too many records";
+
 impl Sink for Checker {
     fn record(&mut self, record: &Record, names: &Names) {
+        assert!(self.records.len() < MOST_RECORDS, "{TOO_MANY}");
         self.records.push(*record);
         self.check(record, names);
     }
 }
 
-fn labels(scenario: &Scenario) -> BTreeMap<String, Labels> {
-    let resources: Vec<String> = vec!["pods".to_owned()];
-    let cluster = jobset_sim::topology::Cluster::build(&scenario.topology, &resources);
-    let keys: Vec<String> = scenario
-        .topology
-        .pools
-        .iter()
-        .flat_map(|p| p.labels.keys().cloned())
-        .collect();
-    let own = |node: usize| {
-        let value = |key: &String| Some((key.clone(), cluster.label(NodeId(node as u32), key)?));
-        keys.iter().filter_map(value).collect()
-    };
-    let all = cluster.names.iter().enumerate();
-    all.map(|(node, name)| (name.clone(), own(node))).collect()
-}
-
-/// The most pods at once that a patch of the script gives any Job.
-fn scaled_to(scenario: &Scenario) -> u32 {
-    use jobset_sim::spec::{FaultAction, Verb};
-    let bodies = scenario.faults.iter().filter_map(|f| match &f.action {
-        FaultAction::Request(request) => match &request.verb {
-            Verb::Patch { body, .. } => Some(body),
-            _ => None,
-        },
-        _ => None,
-    });
-    let rjs = bodies.flat_map(|b| b["spec"]["replicatedJobs"].as_array().into_iter().flatten());
-    let sizes = rjs.filter_map(|r| r["template"]["spec"]["parallelism"].as_u64());
-    sizes.max().map_or(0, |n| n as u32)
+fn max_restarts(jobset: &jobset_sim::spec::JobSet) -> i64 {
+    let policy = jobset.spec.failure_policy.as_ref();
+    policy.map_or(0, |p| i64::from(p.max_restarts))
 }

@@ -173,3 +173,144 @@ fn a_zone_that_was_silent_for_hours_taints_the_last_silent_node_when_the_others_
     assert_eq!(at.len(), 1, "once: {at:?}");
     assert!(at[0] <= 5.0, "at the monitor's next look: {at:?}");
 }
+
+/// The sentences about what is stuck, with one pool of four nodes.
+fn stuck(rest: &str, jobset: &str) -> Vec<String> {
+    play(4, rest, jobset).0.stuck
+}
+
+#[test]
+fn a_deadline_of_centuries_is_no_deadline() {
+    let jobs = workers(
+        1,
+        1,
+        "activeDeadlineSeconds: 1099511627776",
+        &format!("containers: [{POD}]"),
+    );
+    let (outcome, _) = play(1, "", &format!("spec:\n  replicatedJobs:\n{jobs}"));
+    assert_eq!(outcome.end_reason, EndReason::Settled);
+}
+
+/// The scheduler's books know a topology key from the first pod that needs it on, and count those that were there.
+#[test]
+fn a_key_of_exclusive_placement_may_come_into_use_while_pods_run() {
+    let pod = format!("containers: [{POD}]");
+    let first = workers(1, 2, "backoffLimit: 0", &pod);
+    let gated = workers(
+        1,
+        1,
+        "",
+        &format!("schedulingGates: [{{name: g}}]\n              {pod}"),
+    );
+    let later = gated.replace(
+        "name: w\n",
+        "name: v\n      dependsOn: [{name: w, status: Ready}]\n",
+    );
+    let later = later.replace(
+        "template:\n        spec:\n          parallelism",
+        "template:\n        metadata: {annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: \
+         example.com/rack}}\n        spec:\n          parallelism",
+    );
+    let sentences = stuck(
+        "faults: [{at: 100s, containerExit: {pod: a-w-0-1, exitCode: 0}}]",
+        &format!("spec:\n  replicatedJobs:\n{first}{later}"),
+    );
+    assert_eq!(
+        sentences,
+        ["JobSet a is not ready: pod a-v-0-0 has scheduling gates, which nobody takes off"]
+    );
+}
+
+/// Longer than the quiet after which a run is over.
+#[test]
+fn a_run_is_not_over_while_a_kubelet_is_at_work() {
+    let jobs = workers(1, 1, "", &format!("containers: [{POD}]"));
+    let jobset = format!("spec:\n  replicatedJobs:\n{jobs}");
+    for slow in ["statusWrite: 1h", "sandbox: 2h", "apiWrite: 30m"] {
+        let rest = format!("timing: {{{slow}}}\ncontainers: [{{runFor: 10m}}]");
+        let (outcome, _) = play(1, &rest, &jobset);
+        assert_eq!(outcome.jobsets[0].terminal_state, "Completed", "{slow}");
+    }
+}
+
+#[test]
+fn what_waits_for_its_deadline_is_not_stuck_before() {
+    let pod = format!("schedulingGates: [{{name: g}}]\n              containers: [{POD}]");
+    let jobs = workers(1, 1, "activeDeadlineSeconds: 7200", &pod);
+    let (outcome, _) = play(1, "", &format!("spec:\n  replicatedJobs:\n{jobs}"));
+    assert_eq!(outcome.jobsets[0].terminal_state, "Failed");
+}
+
+#[test]
+fn a_jobset_that_comes_late_is_waited_for() {
+    let jobs = workers(1, 1, "", &format!("containers: [{POD}]"));
+    let jobset = format!("spec:\n  replicatedJobs:\n{jobs}");
+    let (outcome, _) = play(
+        1,
+        "objects:\n  - {apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: b}, spec: {replicatedJobs: \
+         []}}\nfaults: [{at: 2h, resumeJobSet: {name: a}}]\nstop: {at: 3h}",
+        &jobset.replace("spec:\n  rep", "spec:\n  suspend: true\n  rep"),
+    );
+    assert_eq!(outcome.stuck.len(), 1, "{:?}", outcome.stuck);
+    assert!(outcome.stuck[0].starts_with("JobSet b"));
+}
+
+#[test]
+fn containers_that_end_and_start_again_in_no_time_end_the_run() {
+    let jobs = workers(1, 1, "", &format!("containers: [{POD}]"));
+    let sentences = stuck(
+        "timing: {kubelet: {scripted: {restart: 0s}}}\ncontainers: [{runFor: 0s, exitCode: 1}]",
+        &format!(
+            "spec:\n  replicatedJobs:\n{}",
+            jobs.replace("Policy: Never", "Policy: OnFailure")
+        ),
+    );
+    assert_eq!(sentences.len(), 1);
+    assert!(
+        sentences[0].starts_with("time stands still at "),
+        "{sentences:?}"
+    );
+}
+
+#[test]
+fn dead_ends_have_names() {
+    let pod = format!("containers: [{POD}]");
+    let spec = |jobs: &str| format!("spec:\n  replicatedJobs:\n{jobs}");
+    let other = workers(1, 1, "managedBy: example.com/other", &pod);
+    assert_eq!(
+        stuck("", &spec(&other)),
+        ["JobSet a is not ready: Job a-w-0 is left to example.com/other, which does nothing here"]
+    );
+    let none = workers(1, 2, "", &pod).replace("parallelism: 2", "parallelism: 0");
+    assert_eq!(
+        stuck("", &spec(&none)),
+        ["JobSet a never completes: its Jobs have parallelism 0, and so no pod"]
+    );
+    let one_by_one = workers(1, 3, "", &pod).replace("parallelism: 3", "parallelism: 1");
+    let exclusive = format!(
+        "  annotations: {{alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}}\n{}",
+        spec(&one_by_one)
+    );
+    assert_eq!(
+        stuck("containers: [{runFor: 60s}]", &exclusive),
+        [
+            "JobSet a is not ready: followers of Job a-w-0 are refused, because its leader pod has ended"
+        ]
+    );
+}
+
+/// Somebody binds a pod to a node that is full: the accelerators of the node are counted once.
+#[test]
+fn a_pod_that_is_bound_to_a_full_node_holds_what_is_left() {
+    let jobs = workers(1, 1, "", &format!("containers: [{POD}]"));
+    let (outcome, _) = play(
+        1,
+        &format!(
+            "faults:\n  - {{at: 60s, create: {{object: {{apiVersion: v1, kind: Pod, metadata: {{name: lone}}, spec: \
+             {{nodeName: node-000, containers: [{POD}]}}}}}}}}\nstop: {{at: 1h, when: Time}}"
+        ),
+        &format!("spec:\n  replicatedJobs:\n{jobs}"),
+    );
+    let all: u128 = outcome.ledger.accelerator_ns.iter().sum();
+    assert_eq!(all, 4 * 3_600 * 1_000_000_000);
+}

@@ -113,8 +113,14 @@ impl Accounting {
     /// whole JobSet ready, `Productive`.
     pub(super) fn set_category(&mut self, ctx: &Ctx<'_>, pod: PodId, to: Option<LedgerCategory>) {
         let from = std::mem::replace(&mut self.pod(pod).category, to);
-        let accelerators = u64::from(ctx.store.template(pod).accelerators);
         let node = ctx.store.pods.node[pod.ix()];
+        if from.is_none() && to.is_some() {
+            self.hold(ctx, pod, node);
+        }
+        let accelerators = u64::from(self.pod(pod).holds);
+        if from.is_some() && to.is_none() && node.is_some() {
+            self.nodes[node.ix()].held -= accelerators;
+        }
         if from == to || accelerators == 0 || !node.is_some() || self.nodes[node.ix()].unhealthy {
             return;
         }
@@ -125,6 +131,18 @@ impl Accounting {
             self.shown(jobset, to, (accelerators, rate), true),
         );
         self.ledger.transfer(ctx.now, accelerators, rate, from, to);
+    }
+
+    /// What is left of the node's accelerators: somebody may bind a pod to a node that has no room for it.
+    fn hold(&mut self, ctx: &Ctx<'_>, pod: PodId, node: NodeId) {
+        let wanted = ctx.store.template(pod).accelerators;
+        let Some(row) = self.nodes.get_mut(node.ix()) else {
+            return;
+        };
+        let left = u64::from(row.accelerators).saturating_sub(row.held);
+        let holds = wanted.min(left as u32);
+        row.held += u64::from(holds);
+        self.pod(pod).holds = holds;
     }
 
     /// The category as the ledger has it; keeps the sums of the JobSet's ready accelerators.
@@ -167,18 +185,18 @@ impl Accounting {
         if n > old {
             self.ledger.install(ctx.now, n - old, rate, sick, true);
         } else if n < old {
-            self.take_away(ctx, node, old - n);
+            self.take_away(ctx.now, node, old - n);
         }
     }
 
     /// A node reports fewer accelerators: what its pods hold stays theirs until they end.
-    fn take_away(&mut self, ctx: &Ctx<'_>, node: NodeId, n: u32) {
-        let held: u32 = self.held_on(ctx, node).map(|(_, n)| n as u32).sum();
+    fn take_away(&mut self, now: Time, node: NodeId, n: u32) {
         let row = &mut self.nodes[node.ix()];
-        let gone = n.min((row.accelerators + n).saturating_sub(held));
+        let before = u64::from(row.accelerators) + u64::from(n);
+        let gone = n.min(before.saturating_sub(row.held) as u32);
         row.accelerators += n - gone;
         let (rate, sick) = (row.rate, row.unhealthy);
-        self.ledger.install(ctx.now, gone, rate, sick, false);
+        self.ledger.install(now, gone, rate, sick, false);
     }
 
     /// Pods that hold accelerators of a node.
@@ -189,7 +207,7 @@ impl Accounting {
     ) -> impl Iterator<Item = (PodId, u64)> + 'a {
         let pods = ctx.store.nodes.pods[node.ix()].iter().copied();
         let held = pods.filter(|p| self.category(*p).is_some());
-        held.map(|p| (p, u64::from(ctx.store.template(p).accelerators)))
+        held.map(|p| (p, u64::from(self.pods[p.ix()].holds)))
     }
 
     /// Nobody can use the accelerators of a machine that is dead, silent to the control plane, or without its object.

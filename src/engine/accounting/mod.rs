@@ -29,6 +29,8 @@ pub struct Accounting {
 #[derive(Copy, Clone, Default)]
 struct Pod {
     category: Option<LedgerCategory>,
+    /// Accelerators of its node that are in that category for it.
+    holds: u32,
     ready: bool,
     /// Ended well while the Job tracked it: the JobSet waits for one ready pod less.
     success: bool,
@@ -61,6 +63,8 @@ struct Node {
     /// In the books with so many accelerators of this price.
     accelerators: u32,
     rate: u64,
+    /// Of these, those that pods hold.
+    held: u64,
 }
 
 impl Accounting {

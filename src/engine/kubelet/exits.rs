@@ -24,7 +24,6 @@ pub(super) enum AfterExit {
 impl Kubelets {
     /// A container's process ends with the code its rule says.
     pub(super) fn container_exit(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
-        ctx.progress.pending_exits -= 1;
         if !self.lives(ctx, pod, epoch) || !self.has(pod, UP) {
             return;
         }

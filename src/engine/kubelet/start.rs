@@ -95,7 +95,6 @@ impl Kubelets {
 
     fn arm(&self, ctx: &mut Ctx<'_>, pod: PodId, after: Option<Duration>) {
         let Some(after) = after else { return };
-        ctx.progress.pending_exits += 1;
         let epoch = self.pods[pod.ix()].epoch;
         let exit = Event::ContainerExit { pod, epoch };
         ctx.after(after, Waited::Running, About::Pod(pod), exit);

@@ -91,7 +91,8 @@ impl Books {
             // EXC-7: the terms select pods with a job-key.
             return;
         }
-        for (key, domains) in store.templates.domains.iter().enumerate() {
+        // A key that came into use since counts everything at once, in `see_keys`.
+        for (key, domains) in store.templates.domains.iter().enumerate().take(self.keys) {
             let domain = domains.of[node.ix()];
             if domain.is_some() {
                 let exclusive = template.exclusive == Some(key as u32);

@@ -1,11 +1,15 @@
-//! What surrounds the JobSets of a seed: cluster, rates, delays, what containers do, faults and repairs.
+//! What surrounds the JobSets of a seed: cluster, rates, delays, what containers do.
 
-use super::generate::{Draw, JobSet};
-use std::fmt::Write;
+use super::draw::{Draw, set};
+use super::jobset::{JobSet, RACK};
+use serde_json::{Value, json};
+
+const ACCELERATOR: &str = "example.com/accelerator";
 
 pub struct Cluster {
-    pub text: String,
-    nodes: u32,
+    pub topology: Value,
+    /// Names of all nodes.
+    pub nodes: Vec<String>,
 }
 
 impl Cluster {
@@ -28,187 +32,240 @@ impl Cluster {
         if room {
             racks += pods.div_ceil(rack);
         }
-        let zone = d.pick(&["zone-a", "\"zone-{pool}\""]);
-        let text = format!(
-            "topology:\n  apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: drawn}}\n  pools:\n    \
-             - name: node-{{node:03}}\n      count: {racks}\n      nodesPerIsland: {rack}\n      \
-             accelerator: example.com/accelerator\n      allocatable: {{cpu: 8, example.com/accelerator: 4}}\n      \
-             pricePerNodeHour: 3.2\n      \
-             labels: {{topology.kubernetes.io/zone: {zone}, example.com/rack: \"rack-{{pool}}\"}}\n      \
-             features: [RestartAllContainersOnContainerExits]\n"
-        );
-        Cluster {
-            text,
-            nodes: rack * racks,
+        let zone = d.pick(&["zone-a", "zone-{pool}"]);
+        let mut pool = json!({"name": "node-{node:03}", "count": racks, "nodesPerIsland": rack,
+            "accelerator": ACCELERATOR, "allocatable": {"cpu": 8, ACCELERATOR: 4}, "pricePerNodeHour": 3.2,
+            "labels": {"topology.kubernetes.io/zone": zone, RACK: "rack-{pool}"},
+            "features": ["RestartAllContainersOnContainerExits"]});
+        if d.one_in(4) {
+            pool["islandKind"] = json!(d.pick(&["None", "Ici", "NvLink"]));
         }
+        if d.rare(4) && racks > 1 {
+            pool["islands"] = json!(1);
+        }
+        let mut topology = json!({"apiVersion": "jobset-sim/v1alpha1", "kind": "Topology",
+            "metadata": {"name": "drawn"}, "pools": [pool]});
+        let mut nodes: Vec<String> = (0..rack * racks).map(|n| format!("node-{n:03}")).collect();
+        if d.rare(3) {
+            lesser(d, &mut topology, &mut nodes);
+        }
+        Cluster { topology, nodes }
     }
 }
 
-pub fn control_plane(d: &mut Draw, s: &mut String) {
-    let preset = d.pick(&["stock", "scale-test", "kops"]);
-    let version = d.pick(&["1.36", "1.36", "1.31", "1.30"]);
-    let _ = write!(
-        s,
-        "controlPlane:\n  preset: {preset}\n  kubernetes: \"{version}\"\n"
-    );
-    if d.one_in(4) {
-        let (qps, burst) = (d.pick(&[1, 5, 5000]), d.pick(&[1, 10]));
-        let _ = writeln!(
-            s,
-            "  kubeControllerManager: {{qps: {qps}, burst: {burst}, concurrentJobSyncs: {}, concurrentGcSyncs: {}}}",
-            d.between(1, 6),
-            d.between(1, 6)
+/// A second pool, with taints or without the feature, and what only reports read.
+fn lesser(d: &mut Draw, topology: &mut Value, nodes: &mut Vec<String>) {
+    let count = d.between(1, 4);
+    let mut pool = json!({"name": "other-{node:03}", "nodesPerIsland": count,
+        "labels": {"topology.kubernetes.io/zone": "zone-b", RACK: "rack-other"},
+        "allocatable": {"cpu": d.pick(&["500m", "16"]), ACCELERATOR: d.pick(&[0, 2, 8]), "pods": d.pick(&[1, 110])}});
+    if d.one_in(2) {
+        let effect = d.pick(&["NoSchedule", "PreferNoSchedule", "NoExecute"]);
+        pool["taints"] = json!([{"key": "example.com/broken", "value": "v", "effect": effect}]);
+    }
+    if let Some(pools) = topology["pools"].as_array_mut() {
+        pools.push(pool);
+    }
+    nodes.extend((0..count).map(|n| format!("other-{n:03}")));
+    set(topology, "metadata.description", "two pools");
+    topology["currency"] = json!("EUR");
+    topology["dcnLevels"] = json!([{"name": "rack", "label": RACK, "gbitsPerSecond": 100}]);
+}
+
+/// A Node as a user writes it, of the same kind as those of the pool.
+pub fn node(d: &mut Draw, name: &str) -> Value {
+    let mut node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name,
+        "labels": {"topology.kubernetes.io/zone": "zone-a", RACK: format!("rack-{}", d.below(3))}},
+        "status": {"allocatable": {"cpu": "8", ACCELERATOR: d.pick(&["4", "4", "0"])}}});
+    if d.one_in(3) {
+        let effect = d.pick(&["NoSchedule", "PreferNoSchedule", "NoExecute"]);
+        set(
+            &mut node,
+            "spec.taints",
+            json!([{"key": "example.com/broken", "value": "v", "effect": effect}]),
         );
     }
-    if d.one_in(8) {
-        let _ = writeln!(s, "  nodeRequestsPerSecond: {}", d.between(2, 50));
+    if d.one_in(4) {
+        set(&mut node, "spec.unschedulable", d.one_in(2));
     }
+    if d.one_in(2) {
+        node["status"]["declaredFeatures"] = json!(["RestartAllContainersOnContainerExits"]);
+        node["status"]["conditions"] = json!([{"type": "Ready", "status": "True"},
+            {"type": "DiskPressure", "status": d.pick(&["False", "Unknown"])}]);
+    }
+    if d.one_in(6) {
+        let capacity = node["status"]["allocatable"].take();
+        node["status"] = json!({"capacity": capacity});
+    }
+    node
+}
+
+pub fn control_plane(d: &mut Draw) -> Value {
+    let preset = d.pick(&["stock", "scale-test", "kops"]);
+    let version = d.pick(&["1.36", "1.36", "1.31", "1.30"]);
+    let old = d.pick(&["1.24", "1.28", "1.40", "1.33"]);
+    let version = if d.rare(6) { old } else { version };
+    let mut plane = json!({"preset": preset, "kubernetes": version});
+    if d.one_in(4) {
+        let (qps, burst) = (d.pick(&[1, 5, 5000]), d.pick(&[1, 10]));
+        plane["kubeControllerManager"] = json!({"qps": qps, "burst": burst,
+            "concurrentJobSyncs": d.between(1, 6), "concurrentGcSyncs": d.between(1, 6)});
+    }
+    for client in ["kubeScheduler", "jobsetManager"] {
+        if d.rare(6) {
+            plane[client] = json!({"qps": d.pick(&[0.5, 3.0, 1e6]), "burst": d.pick(&[1, 20])});
+        }
+    }
+    if d.one_in(8) {
+        plane["nodeRequestsPerSecond"] = json!(d.between(2, 50));
+    }
+    if d.rare(6) {
+        plane["nodeMonitorGracePeriodSeconds"] = json!(d.pick(&[1, 10, 3600]));
+    }
+    if d.rare(6) {
+        plane["heartbeatSeconds"] = json!(d.pick(&[1, 60, 3600]));
+    }
+    if d.rare(6) {
+        plane["jobset"] = json!(d.pick(&["0.12", "0.13"]));
+    }
+    if d.rare(2) {
+        plane["featureGates"]["ElasticJobSet"] = json!(!d.one_in(4));
+    }
+    if d.rare(6) {
+        plane["featureGates"]["InPlaceRestart"] = json!(true);
+        plane["featureGates"]["RestartJob"] = json!(true);
+    }
+    plane
 }
 
 /// Mostly the profile; sometimes nothing takes any time, so that everything happens at once, or much takes long.
-pub fn timing(d: &mut Draw, s: &mut String) {
+pub fn timing(d: &mut Draw) -> Value {
     match d.between(0, 5) {
-        0 => s.push_str("timing: {apiRead: 0s, apiWrite: 0s, apiPodCreate: 0s, watchLag: 0s}\n"),
-        1 => s.push_str(
-            "timing: {apiRead: 5ms, apiWrite: 5ms, apiPodCreate: 5ms, watchLag: 5ms, volumes: 0s, sandbox: 0s, \
-             containerStart: 1s, statusWrite: 0s, containerStop: 1s, cleanup: 0s, agentFanout: 5ms, agentBoot: 0s}\n",
-        ),
-        2 => s.push_str(
-            "timing: {watchLag: {uniform: [0s, 2s]}, apiWrite: {uniform: [0s, 3s]}, cleanup: {uniform: [0s, 20s]}, \
-             containerStop: 25s, sandbox: {uniform: [0s, 30s]}, agentFanout: {uniform: [0s, 20s]}}\n",
-        ),
-        _ => {}
+        0 => json!({"apiRead": "0s", "apiWrite": "0s", "apiPodCreate": "0s", "watchLag": "0s"}),
+        1 => {
+            json!({"apiRead": "5ms", "apiWrite": "5ms", "apiPodCreate": "5ms", "watchLag": "5ms", "volumes": "0s",
+            "sandbox": "0s", "containerStart": "1s", "statusWrite": "0s", "containerStop": "1s", "cleanup": "0s",
+            "agentFanout": "5ms", "agentBoot": "0s"})
+        }
+        2 => json!({"watchLag": {"uniform": ["0s", "2s"]}, "apiWrite": {"uniform": ["0s", "3s"]},
+            "cleanup": {"uniform": ["0s", "20s"]}, "containerStop": "25s", "sandbox": {"uniform": ["0s", "30s"]},
+            "agentFanout": {"uniform": ["0s", "20s"]}}),
+        3 if d.wild => extreme_timing(d),
+        4 if d.rare(2) => scripted(d),
+        _ => json!({}),
     }
 }
 
-/// Returns whether some rule makes containers fail.
-pub fn containers(d: &mut Draw, jobsets: &[JobSet], s: &mut String) -> bool {
-    if d.one_in(3) {
-        return false;
+/// Any of the delays, from nothing to much more than it ever takes.
+fn extreme_timing(d: &mut Draw) -> Value {
+    let mut timing = json!({});
+    for id in [
+        "apiRead",
+        "apiWrite",
+        "apiPodCreate",
+        "watchLag",
+        "agentFanout",
+        "volumes",
+        "sandbox",
+        "containerStart",
+        "imageCheck",
+        "statusWrite",
+        "containerStop",
+        "cleanup",
+        "containerRemove",
+        "agentBoot",
+    ] {
+        if d.one_in(4) {
+            timing[id] = match d.below(6) {
+                0 => json!("0s"),
+                1 => json!("1ns"),
+                2 => json!({"exponential": {"mean": "2s"}}),
+                3 => json!({"logNormal": {"median": 1, "sigma": 2}}),
+                4 => json!({"logNormal": {"p50": "1s", "p95": "1m"}}),
+                _ => json!(d.pick(&["45s", "2m", "1h"])),
+            };
+        }
     }
-    s.push_str("containers:\n");
+    for (id, values) in [
+        ("plegPeriod", ["1ms", "1s", "1m"]),
+        ("minimumGrace", ["0s", "2s", "1m"]),
+        ("schedulerFixed", ["0s", "1ms", "10s"]),
+        ("schedulerPerNode", ["0s", "1us", "100ms"]),
+        ("schedulerAffinityPerNode", ["0s", "1us", "100ms"]),
+        ("jobsetListPerPod", ["0s", "1ms", "1s"]),
+    ] {
+        if d.one_in(4) {
+            timing[id] = json!(d.pick(&values));
+        }
+    }
+    timing
+}
+
+/// Kubelets whose times are given, as in recordings.
+fn scripted(d: &mut Draw) -> Value {
+    let mut times = json!({"start": d.pick(&["0s", "1s"]), "stop": d.pick(&["0s", "1s", "1m"]),
+        "stopExitCode": d.pick(&[0, 143, 1])});
+    if d.one_in(2) {
+        times["restart"] = json!(d.pick(&["0s", "1s"]));
+    }
+    let mut timing = json!({"watchLag": "5ms"});
+    set(&mut timing, "kubelet.scripted", times);
+    timing
+}
+
+/// Rules, and whether some rule makes containers fail.
+pub fn containers(d: &mut Draw, jobsets: &[JobSet]) -> (Vec<Value>, bool) {
+    if d.one_in(3) {
+        return (Vec::new(), false);
+    }
+    let mut rules = Vec::new();
     let mut fails = false;
-    for _ in 0..d.between(1, 2) {
+    for _ in 0..d.between(1, if d.wild { 4 } else { 2 }) {
         let code = d.pick(&[0, 0, 0, 1, 3]);
         let js = &jobsets[d.below(jobsets.len() as u32) as usize];
         let job = &js.jobs[d.below(js.jobs.len() as u32) as usize];
-        let _ = write!(
-            s,
-            "  - {{runFor: {}s, exitCode: {code}, jobSet: {}",
-            d.between(1, 1200),
-            js.name
-        );
+        let run = format!("{}s", d.between(1, 1200));
+        let extreme = d.pick(&["0s", "1ns", "100ms", "1d"]).to_owned();
+        let run = if d.rare(4) { extreme } else { run };
+        let mut rule = json!({"runFor": run, "exitCode": code, "jobSet": js.name});
         fails |= code != 0;
         if d.one_in(2) {
-            let _ = write!(s, ", replicatedJob: {}", job.name);
-            if d.one_in(2) {
-                let _ = write!(s, ", jobIndex: {}", d.below(job.replicas));
+            rule["replicatedJob"] = json!(job.name);
+            if d.one_in(2) && job.replicas > 0 {
+                rule["jobIndex"] = json!(d.below(job.replicas));
             }
-            if d.one_in(2) {
-                let _ = write!(s, ", podIndex: {}", d.below(job.completions));
+            let indexes = job.indexes.unwrap_or(0);
+            if d.one_in(2) && indexes > 0 {
+                rule["podIndex"] = json!(d.below(indexes));
             }
         }
         if d.one_in(3) {
-            let _ = write!(s, ", restartAttempt: {}", d.between(0, 1));
+            rule["restartAttempt"] = json!(d.between(0, 1));
         }
-        s.push_str("}\n");
+        if d.wild {
+            unusual_rule(d, &mut rule);
+        }
+        rules.push(rule);
     }
-    s.push_str("  - {runFor: 20m}\n");
-    fails
+    rules.push(json!({"runFor": "20m"}));
+    (rules, fails)
 }
 
-/// At most six faults, afterwards repairs. Returns the JobSets that a user suspends.
-pub fn faults(
-    d: &mut Draw,
-    jobsets: &[JobSet],
-    cluster: &Cluster,
-    repaired: bool,
-    s: &mut String,
-) -> Vec<usize> {
-    let count = d.between(0, 6);
-    if count == 0 {
-        return Vec::new();
+fn unusual_rule(d: &mut Draw, rule: &mut Value) {
+    for key in ["jobRestart", "jobTry", "inPlaceAttempt", "containerRun"] {
+        if d.one_in(8) {
+            rule[key] = json!(d.below(3));
+        }
     }
-    s.push_str("faults:\n");
-    let (mut repairs, mut suspended) = (String::new(), Vec::new());
-    let spread = d.pick(&[5, 60, 600]);
-    let relative = d.one_in(2);
-    let clock = if relative { "afterReady" } else { "at" };
-    // Trouble comes in company: often most faults hit one pod and its node, in steps of a whole second.
-    let focus = d.one_in(2).then(|| {
-        let j = d.below(jobsets.len() as u32) as usize;
-        (j, jobsets[j].any_pod(d))
-    });
-    let step = d.pick(&[1, 1000]);
-    for k in 0..count {
-        let at = d.below(spread * 1000) / step * step;
-        let time = format!("{clock}: {at}ms");
-        let (j, pod) = match &focus {
-            Some(focus) if !d.one_in(4) => focus.clone(),
-            _ => {
-                let j = d.below(jobsets.len() as u32) as usize;
-                (j, jobsets[j].any_pod(d))
-            }
-        };
-        let js = &jobsets[j];
-        let node = if focus.is_some() || d.one_in(2) {
-            format!("ofPod: {pod}")
-        } else {
-            format!("node: node-{:03}", d.below(cluster.nodes))
-        };
-        let soon = d.pick(&[1, 30, 60_000, 400_000]);
-        let back = if repaired || d.one_in(2) {
-            format!("{clock}: {}ms", at + d.between(1, soon))
-        } else {
-            String::new()
-        };
-        let mut undo = |action: &str| {
-            if !back.is_empty() {
-                let _ = writeln!(repairs, "  - {{{back}, {action}}}");
-            }
-        };
-        let action = match d.between(0, 13) {
-            0 | 1 => {
-                let code = d.pick(&[1, 1, 0, 137]);
-                format!("containerExit: {{pod: {pod}, exitCode: {code}}}")
-            }
-            2 => format!("deletePod: {{pod: {pod}, force: {}}}", d.one_in(2)),
-            3 => format!("evictPod: {{pod: {pod}}}"),
-            kind @ (4 | 5) => {
-                undo(&format!("returnNode: {{alias: n{k}}}"));
-                let what = ["crashNode", "partitionNode"][kind as usize - 4];
-                format!("{what}: {{{node}, alias: n{k}}}")
-            }
-            6 => format!("returnNode: {{{node}}}"),
-            7 => format!("deleteNode: {{{node}}}"),
-            8 | 9 => {
-                undo(&format!("uncordonNode: {{alias: n{k}}}"));
-                let what = d.pick(&["cordonNode", "drainNode"]);
-                format!("{what}: {{{node}, alias: n{k}}}")
-            }
-            10 => format!("uncordonNode: {{{node}}}"),
-            11 => {
-                let key = d.pick(&["example.com/broken", "node.kubernetes.io/out-of-service"]);
-                let effect = d.pick(&["NoExecute", "NoSchedule", "PreferNoSchedule"]);
-                format!("taintNode: {{{node}, key: {key}, effect: {effect}}}")
-            }
-            12 => {
-                undo(&format!("resumeJobSet: {{name: {}}}", js.name));
-                if back.is_empty() {
-                    suspended.push(j);
-                }
-                format!("suspendJobSet: {{name: {}}}", js.name)
-            }
-            _ => {
-                let what = d.pick(&["resumeJobSet", "suspendJobSet", "deleteJobSet"]);
-                if what == "suspendJobSet" {
-                    suspended.push(j);
-                }
-                format!("{what}: {{name: {}}}", js.name)
-            }
-        };
-        let _ = writeln!(s, "  - {{{time}, {action}}}");
+    if d.one_in(6) {
+        rule["container"] = json!(d.pick(&["w", "side0", "sidecar", "agent", "prepare"]));
     }
-    s.push_str(&repairs);
-    suspended
+    if d.one_in(8) {
+        rule["podFails"] = json!(true);
+    }
+    for (key, one_in) in [("atBarrierFor", 8), ("startAfter", 6), ("stopAfter", 6)] {
+        if d.one_in(one_in) {
+            rule[key] = json!(d.pick(&["0s", "1s", "90s"]));
+        }
+    }
 }

@@ -1,0 +1,73 @@
+//! What a script leaves certain: what somebody changes by hand need not stay as it was submitted.
+
+use jobset_sim::base::NodeId;
+use jobset_sim::spec::{FaultAction, ObjectKind, Scenario, UserRequest, Verb};
+use std::collections::BTreeMap;
+
+pub type Labels = BTreeMap<String, String>;
+
+/// What the script has a user change or delete, so that it need not be as it was submitted.
+#[derive(Clone, Copy, Default)]
+pub struct ByHand {
+    pub anything: bool,
+    pub job_specs: bool,
+    pub jobset_status: bool,
+    pub jobset_specs: bool,
+}
+
+/// Of the nodes of the topology, without those that somebody changes.
+pub fn labels(scenario: &Scenario) -> BTreeMap<String, Labels> {
+    let resources: Vec<String> = vec!["pods".to_owned()];
+    let cluster = jobset_sim::topology::Cluster::build(&scenario.topology, &resources);
+    let pools = scenario.topology.pools.iter();
+    let mut keys: Vec<String> = pools.flat_map(|p| p.labels.keys().cloned()).collect();
+    keys.push("kubernetes.io/hostname".to_owned());
+    let own = |node: usize| {
+        let value = |key: &String| Some((key.clone(), cluster.label(NodeId(node as u32), key)?));
+        keys.iter().filter_map(value).collect()
+    };
+    let all = cluster.names.iter().enumerate();
+    let mut labels: BTreeMap<String, Labels> =
+        all.map(|(node, name)| (name.clone(), own(node))).collect();
+    for request in requests(scenario) {
+        if request.object.kind == ObjectKind::Node && !matches!(request.verb, Verb::Show { .. }) {
+            labels.remove(&request.object.name);
+        }
+    }
+    labels
+}
+
+fn requests(scenario: &Scenario) -> impl Iterator<Item = &UserRequest> {
+    scenario.faults.iter().filter_map(|f| match &f.action {
+        FaultAction::Request(request) => Some(request),
+        _ => None,
+    })
+}
+
+pub fn by_hand(scenario: &Scenario) -> ByHand {
+    let mut found = ByHand::default();
+    for UserRequest { object, verb } in requests(scenario) {
+        found.anything |= !matches!(verb, Verb::Show { .. });
+        let Verb::Patch { status, .. } = verb else {
+            continue;
+        };
+        match object.kind {
+            ObjectKind::Job => found.job_specs = true,
+            ObjectKind::JobSet if *status => found.jobset_status = true,
+            ObjectKind::JobSet => found.jobset_specs = true,
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The most pods at once that a patch of the script gives any Job.
+pub fn scaled_to(scenario: &Scenario) -> u32 {
+    let bodies = requests(scenario).filter_map(|request| match &request.verb {
+        Verb::Patch { body, .. } => Some(body),
+        _ => None,
+    });
+    let rjs = bodies.flat_map(|b| b["spec"]["replicatedJobs"].as_array().into_iter().flatten());
+    let sizes = rjs.filter_map(|r| r["template"]["spec"]["parallelism"].as_u64());
+    sizes.max().map_or(0, |n| n as u32)
+}

@@ -1,0 +1,57 @@
+//! The numbers of one seed, each the next of its name.
+
+use jobset_sim::base::random::{self, Draws, Key, Purpose};
+use serde_json::Value;
+
+pub struct Draw {
+    draws: Draws,
+    next: u32,
+    /// Whether what is seldom seen may be drawn: then nobody can say beforehand how a run must end.
+    pub wild: bool,
+}
+
+impl Draw {
+    pub fn new(seed: u64) -> Draw {
+        Draw {
+            draws: Draws::new(seed, 0),
+            next: 0,
+            wild: false,
+        }
+    }
+
+    /// Uniform, both ends included.
+    pub fn between(&mut self, low: u32, high: u32) -> u32 {
+        low + self.below(high - low + 1)
+    }
+
+    /// Uniform in `0..n`.
+    pub fn below(&mut self, n: u32) -> u32 {
+        let name = random::Draw {
+            purpose: Purpose::Test,
+            entity: Key::of("swarm"),
+            occurrence: 0,
+            lane: self.next,
+        };
+        self.next += 1;
+        self.draws.below(name, n)
+    }
+
+    pub fn one_in(&mut self, n: u32) -> bool {
+        self.below(n) == 0
+    }
+
+    /// As `one_in`, where everything may be drawn.
+    pub fn rare(&mut self, n: u32) -> bool {
+        self.one_in(n) && self.wild
+    }
+
+    pub fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u32) as usize].clone()
+    }
+}
+
+/// `object.path = value`, with what is missing on the way.
+pub fn set(object: &mut Value, path: &str, value: impl Into<Value>) {
+    let place = path.split('.').fold(object, |at, key| &mut at[key]);
+    *place = value.into();
+}

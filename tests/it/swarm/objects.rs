@@ -1,0 +1,150 @@
+//! Objects of others: what exists when a seed begins, or is made later, beside its JobSets.
+
+use super::draw::Draw;
+use super::job;
+use super::jobset::{self, JobSet};
+use super::scene;
+use serde_json::{Value, json};
+
+/// An object of any kind, often under a name that a JobSet wants for itself.
+pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
+    let js = &jobsets[d.below(jobsets.len() as u32) as usize];
+    let namespace = js.object["metadata"]
+        .get("namespace")
+        .cloned()
+        .unwrap_or(json!("default"));
+    let meta = |name: &str| json!({"name": name, "namespace": namespace});
+    let claim =
+        json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
+    match d.below(9) {
+        0 => {
+            let name = format!("extra-{}", d.below(2));
+            scene::node(d, &name)
+        }
+        1 => job(d, js, &meta),
+        2 => pod(d, js, &meta),
+        3 => {
+            let name = d.pick(&[js.name.as_str(), "shared", "else"]);
+            json!({"apiVersion": "v1", "kind": "Service", "metadata": meta(name),
+                "spec": {"clusterIP": "None", "selector": {"a": "b"}}})
+        }
+        4 => {
+            let name = d.pick(&[format!("data-{}", js.name), "else".to_owned()]);
+            let mut spec = claim;
+            if d.one_in(3) {
+                spec["storageClassName"] = json!("fast");
+                spec["volumeName"] = json!("volume");
+                spec["volumeMode"] = json!(d.pick(&["Block", "Filesystem"]));
+                spec["accessModes"] = json!(["ReadWriteMany", "ReadOnlyMany"]);
+            }
+            json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta(&name), "spec": spec})
+        }
+        5 => {
+            json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "volume"}, "spec": {
+            "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/x"}}})
+        }
+        6 => {
+            let mut class = json!({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+                "metadata": {"name": "high"}, "value": d.pick(&[0, 1000, -5])});
+            if d.one_in(3) {
+                class["globalDefault"] = json!(true);
+                class["preemptionPolicy"] = json!(d.pick(&["PreemptLowerPriority", "Never"]));
+            }
+            class
+        }
+        7 => json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}),
+        _ => {
+            let mut own = jobset::draw(d, "c").object;
+            if let Some(metadata) = own["metadata"].as_object_mut() {
+                metadata.entry("namespace").or_insert(json!("default"));
+            }
+            own
+        }
+    }
+}
+
+/// Kind and name of something that `any` or a JobSet may have made.
+pub fn any_name(d: &mut Draw, jobsets: &[JobSet]) -> (&'static str, String) {
+    let js = &jobsets[d.below(jobsets.len() as u32) as usize];
+    let kind = d.pick(&[
+        "Service",
+        "PersistentVolumeClaim",
+        "PersistentVolume",
+        "PriorityClass",
+        "Namespace",
+    ]);
+    let name = match kind {
+        "Service" => d.pick(&[js.name.as_str(), "shared", "else"]).to_owned(),
+        "PersistentVolumeClaim" => {
+            d.pick(&[format!("data-{}", js.name), format!("keep-{}", js.name)])
+        }
+        "PersistentVolume" => "volume".to_owned(),
+        "PriorityClass" => "high".to_owned(),
+        _ => d.pick(&["team", "default"]).to_owned(),
+    };
+    (kind, name)
+}
+
+/// A Job of its own, or under the name of a JobSet's.
+fn job(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
+    let name = if d.one_in(2) {
+        js.any_job(d)
+    } else {
+        "own".to_owned()
+    };
+    let mut plain = plain(js);
+    plain.in_place = false;
+    let (_, mut spec) = job::draw(d, &mut plain);
+    if spec["template"]["spec"].get("restartPolicy").is_none() {
+        spec["template"]["spec"]["restartPolicy"] = json!("OnFailure");
+    }
+    // Outside of a JobSet the mode is NonIndexed unless something says otherwise.
+    let indexed = spec.get("successPolicy").is_some() || spec.get("backoffLimitPerIndex").is_some();
+    if (indexed || d.one_in(2)) && spec.get("completionMode").is_none() {
+        spec["completionMode"] = json!("Indexed");
+    }
+    if d.one_in(4) {
+        spec["suspend"] = json!(d.one_in(2));
+    }
+    let mut metadata = meta(&name);
+    if d.one_in(4) {
+        metadata["finalizers"] = json!(["example.com/hold"]);
+    }
+    if d.one_in(4) {
+        metadata["labels"] = json!({"jobset.sigs.k8s.io/jobset-name": js.name});
+    }
+    json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec})
+}
+
+/// A pod of its own, bound from the start or not.
+fn pod(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
+    let mut plain = plain(js);
+    plain.in_place = d.one_in(4);
+    let template = job::pod_template(d, &plain, false);
+    let mut spec = template["spec"].clone();
+    // The API server computes it, and refuses another.
+    if let Some(fields) = spec.as_object_mut() {
+        fields.remove("priority");
+    }
+    if d.one_in(2) {
+        spec["restartPolicy"] = json!(d.pick(&["Always", "OnFailure", "Never"]));
+    }
+    if d.one_in(3) && spec.get("schedulingGates").is_none() {
+        spec["nodeName"] = json!("node-000");
+    }
+    let mut metadata = meta("lone");
+    if d.one_in(4) {
+        metadata["finalizers"] = json!(["example.com/hold"]);
+    }
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+}
+
+/// Nothing of a JobSet but what templates are drawn for.
+fn plain(js: &JobSet) -> JobSet {
+    JobSet {
+        name: js.name.clone(),
+        object: json!({}),
+        jobs: Vec::new(),
+        ..*js
+    }
+}
