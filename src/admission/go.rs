@@ -1,4 +1,4 @@
-//! Objects through Go's eyes: read into its structs and written again, with its words for what does not fit.
+//! Objects as Go sees them: read into its structs and written again, with its words for what does not fit.
 //!
 //! Fields that Go does not know are lost, zero values appear where a field has no `omitempty`. Must never default or
 //! judge anything.

@@ -1,4 +1,4 @@
-//! Words without a domain: time, ids, randomness, quantities.
+//! Building blocks that know nothing of Kubernetes: time, ids, random numbers, quantities.
 //!
 //! Must never know what a pod is, read a file, or look at a clock.
 

@@ -36,7 +36,7 @@ pub enum Command {
         after_help = "Examples:\n  jobset-sim lint -f jobset.yaml -t topologies/small-16.yaml\n  jobset-sim lint -f manifests/ --fail-if 'lint.errors > 0' --format json\n  jobset-sim lint --update applied.yaml -f jobset.yaml\n\nExit codes: 0 accepted, with or without traps; 2 rejected; 5 --strict or --fail-if."
     )]
     Lint(LintArgs),
-    /// Print the JSON Schema of a file format
+    /// Print the JSON Schema of a file format, or its reference page
     #[command(after_help = "Example: jobset-sim schema scenario > scenario.schema.json")]
     Schema(SchemaArgs),
     /// Look at clusters
@@ -179,6 +179,9 @@ pub struct Look {
 pub struct SchemaArgs {
     #[arg(value_enum)]
     pub kind: SchemaKind,
+    /// JSON Schema, or the reference page
+    #[arg(long, value_enum, default_value = "json")]
+    pub format: SchemaFormat,
 }
 
 #[derive(Debug, Args)]
@@ -252,6 +255,14 @@ pub enum Color {
 pub enum SchemaKind {
     Scenario,
     Topology,
+    /// `timing` of a scenario
+    Timing,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaFormat {
+    Json,
+    Md,
 }
 
 fn path_value(text: &str) -> Result<(String, String), String> {

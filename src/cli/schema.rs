@@ -1,6 +1,6 @@
-//! `schema scenario|topology`: the JSON Schema for editors.
+//! `schema scenario|topology|timing`: the JSON Schema for editors, or the reference page for people.
 
-use super::args::{SchemaArgs, SchemaKind};
+use super::args::{SchemaArgs, SchemaFormat, SchemaKind};
 use super::{Failure, output};
 use crate::manifest;
 
@@ -8,8 +8,11 @@ pub fn cli(args: &SchemaArgs) -> Result<(), Failure> {
     let kind = match args.kind {
         SchemaKind::Scenario => "Scenario",
         SchemaKind::Topology => "Topology",
+        SchemaKind::Timing => "Timing",
     };
-    let schema = manifest::json_schema(kind)
-        .ok_or_else(|| Failure::Internal(format!("there is no schema of {kind}")))?;
-    output::json(&schema)
+    let none = || Failure::Internal(format!("there is no schema of {kind}"));
+    match args.format {
+        SchemaFormat::Json => output::json(&manifest::json_schema(kind).ok_or_else(none)?),
+        SchemaFormat::Md => output::result(&manifest::reference_page(kind).ok_or_else(none)?),
+    }
 }

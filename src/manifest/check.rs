@@ -6,6 +6,7 @@ use super::diagnostic::Report;
 use super::node::{Key, Node, Value, render_f64};
 use super::path::Path;
 use super::shape::{Class, Kinds, Object, Shape, seconds};
+use super::{check_together, presets};
 use crate::base::{Duration, quantity};
 use std::collections::BTreeMap;
 
@@ -38,8 +39,9 @@ pub fn check(
             check(node, chosen, path, report, unmodelled);
         }
         Shape::Kinds(kinds) => check_kind(node, kinds, path, report, unmodelled),
-        Shape::List(item) => match &node.value {
+        Shape::List(item) | Shape::NonEmpty(item) | Shape::Pair(item) => match &node.value {
             Value::Seq(items) => {
+                length(node, items.len(), shape, path, report);
                 for (i, node) in items.iter().enumerate() {
                     check(node, item, &path.index(i), report, unmodelled);
                 }
@@ -55,6 +57,21 @@ pub fn check(
             _ => wrong_type(node, shape, path, report),
         },
         _ => check_scalar(node, shape, path, report),
+    }
+}
+
+fn length(node: &Node, found: usize, shape: &Shape, path: &Path, report: &mut Report) {
+    match shape {
+        Shape::NonEmpty(_) if found == 0 => {
+            report.error(
+                node.at,
+                format!("{path} is empty: it needs one element at least"),
+            );
+        }
+        Shape::Pair(_) if found != 2 => {
+            report.error(node.at, format!("{path} takes two elements, not {found}"));
+        }
+        _ => {}
     }
 }
 
@@ -89,11 +106,18 @@ fn check_object(
                 false => format!("{path}.{} is required", field.name),
             };
             let error = report.error(node.at, message);
-            if !field.doc.is_empty() {
-                error.suggest(format!("{}: {}", field.name, field.doc));
+            let example = field.written_example();
+            let example = if example.is_empty() {
+                field.doc
+            } else {
+                example
+            };
+            if !example.is_empty() {
+                error.suggest(format!("{}: {example}", field.name));
             }
         }
     }
+    check_together::check(node, object, path, report);
 }
 
 fn check_kind(
@@ -178,6 +202,13 @@ fn check_scalar(node: &Node, shape: &Shape, path: &Path, report: &mut Report) {
         return;
     };
     match shape {
+        Shape::Preset => {
+            let names = presets::preset_names();
+            let found = node.as_str().unwrap_or("");
+            let error = report.harmless(node.at, problem);
+            error.nearest(found, names.iter().map(String::as_str));
+            error.legal(names.join(", "));
+        }
         Shape::OneOf(legal) => {
             let found = node.as_str().unwrap_or("");
             let error = report.error(node.at, format!("{path} {problem}"));
@@ -202,7 +233,20 @@ fn scalar(node: &Node, shape: &Shape) -> Option<Result<(), String>> {
     let legal = |is: bool, found: String| if is { Ok(()) } else { Err(found) };
     Some(match (shape, &node.value) {
         (Shape::Bool, Value::Bool(_)) | (Shape::Str, Value::Str(_)) => Ok(()),
-        (Shape::Version, Value::Str(_) | Value::Float(_) | Value::Int(_)) => Ok(()),
+        (Shape::Version(_), Value::Str(_) | Value::Float(_) | Value::Int(_)) => Ok(()),
+        (Shape::Preset, Value::Str(found)) => legal(
+            presets::preset_names().contains(found),
+            format!("there is no control plane preset {found:?}"),
+        ),
+        (Shape::Assignment, Value::Str(found)) => legal(
+            found
+                .split_once('=')
+                .is_some_and(|(path, _)| !path.is_empty()),
+            format!(
+                "{} is not path=value, such as spec.replicatedJobs[0].replicas=2",
+                node.describe()
+            ),
+        ),
         (Shape::Int(low, high), Value::Int(i)) => {
             legal((low..=high).contains(&i), format!("is {i}"))
         }

@@ -187,6 +187,8 @@ pub struct Report<'a> {
     pub overrides: &'a Source,
     /// The errors so far.
     pub found: Vec<Diagnostic>,
+    /// How many of them keep no reader from finding more.
+    harmless: usize,
 }
 
 impl<'a> Report<'a> {
@@ -196,6 +198,7 @@ impl<'a> Report<'a> {
             source,
             overrides,
             found: Vec::new(),
+            harmless: 0,
         }
     }
 
@@ -208,6 +211,17 @@ impl<'a> Report<'a> {
         self.found.push(Diagnostic::at(source, at, message));
         let last = self.found.len() - 1;
         &mut self.found[last]
+    }
+
+    /// An error after which every value still has its type: readers may go on and find more.
+    pub fn harmless(&mut self, at: Pos, message: impl Into<String>) -> &mut Diagnostic {
+        self.harmless += 1;
+        self.error(at, message)
+    }
+
+    /// Whether readers may go on.
+    pub fn is_readable(&self) -> bool {
+        self.found.len() == self.harmless
     }
 
     /// The text as written at a place of one line.

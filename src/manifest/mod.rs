@@ -6,6 +6,7 @@
 //! text.
 
 pub mod check;
+mod check_together;
 pub mod diagnostic;
 mod dist;
 mod files;
@@ -16,6 +17,7 @@ pub mod path;
 pub mod presets;
 mod print;
 mod read;
+mod reference;
 pub mod scenario;
 pub mod schema;
 pub mod server;
@@ -32,6 +34,7 @@ pub use kube::{
 };
 pub use presets::{Assumption, assumptions, control_plane, preset_names, timing};
 pub use print::yaml as print_yaml;
+pub use reference::markdown as reference_page;
 pub use scenario::{
     LoadedScenario, file_text, parse_scenario, read_scenario, scenario_from_manifests,
 };

@@ -1,4 +1,4 @@
-//! Short readers of checked nodes. They run after the shape check, so a wrong type reads as absent.
+//! Short functions that read a value of a checked node: a wrong type, which the check refuses, reads as absent.
 
 use super::node::Node;
 use crate::base::{Duration, quantity};

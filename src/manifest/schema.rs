@@ -1,9 +1,14 @@
 //! JSON Schema (draft 2020-12) of our own file formats, made from the tables the checker uses.
+//!
+//! Must refuse what the checker refuses, as far as a schema can say it.
 
-use super::shape::{Field, Object, Shape};
+use super::presets::preset_names;
+use super::shape::{Field, Object, Shape, Versions};
+use super::shapes::together::{Together, together};
+use super::{Source, yaml};
 use serde_json::{Map, Value, json};
 
-/// The schema of `Scenario`, `Topology` or `JobSet`.
+/// The schema of `Scenario`, `Topology`, `Timing` or `JobSet`.
 pub fn json_schema(kind: &str) -> Option<Value> {
     let root = super::shapes::root(kind)?;
     let mut defs = Map::new();
@@ -25,12 +30,8 @@ fn object_schema(object: &Object, defs: &mut Map<String, Value>) -> Value {
     for field in object.fields {
         properties.insert(field.name.to_owned(), field_schema(field, defs));
     }
-    let required: Vec<&str> = object
-        .fields
-        .iter()
-        .filter(|f| f.required)
-        .map(|f| f.name)
-        .collect();
+    let required = object.fields.iter().filter(|f| f.required);
+    let required: Vec<&str> = required.map(|f| f.name).collect();
     let mut schema = json!({
         "type": "object",
         "properties": properties,
@@ -39,31 +40,86 @@ fn object_schema(object: &Object, defs: &mut Map<String, Value>) -> Value {
     if !required.is_empty() {
         schema["required"] = json!(required);
     }
+    let rules: Vec<Value> = together(object.kind).iter().map(rule).collect();
+    if !rules.is_empty() {
+        schema["allOf"] = json!(rules);
+    }
     schema
+}
+
+/// What holds between fields.
+fn rule(rule: &Together) -> Value {
+    let each =
+        |of: &[&str]| -> Vec<Value> { of.iter().map(|f| json!({"required": [f]})).collect() };
+    match rule {
+        Together::One { of, .. } => json!({"oneOf": each(of)}),
+        Together::Some { of, .. } => json!({"anyOf": each(of)}),
+        Together::NotBoth(first, second) => json!({"not": {"required": [first, second]}}),
+        Together::OneSet(sets) => {
+            let set = |set: &&[&str]| {
+                let others = sets.iter().flat_map(|s| *s).filter(|f| !set.contains(f));
+                let others: Vec<&str> = others.copied().collect();
+                json!({"required": set, "not": {"anyOf": each(&others)}})
+            };
+            json!({"oneOf": sets.iter().map(set).collect::<Vec<_>>()})
+        }
+        Together::Needs(this, other, _) => json!({"dependentRequired": {*this: [other]}}),
+        Together::Replaces(this, others, _) => {
+            json!({"dependentSchemas": {*this: {"not": {"anyOf": each(others)}}}})
+        }
+    }
 }
 
 fn field_schema(field: &Field, defs: &mut Map<String, Value>) -> Value {
     let mut schema = shape_schema(&field.shape, defs);
+    for (key, text) in [("default", field.default), ("examples", field.example)] {
+        let Some(value) = written(text) else { continue };
+        schema[key] = if key == "examples" {
+            json!([value])
+        } else {
+            value
+        };
+    }
     if !field.doc.is_empty() {
         schema["description"] = json!(field.doc);
     }
     schema
 }
 
+/// A value as the tables write it; `None`: there is none.
+pub(super) fn written(text: &str) -> Option<Value> {
+    let source = Source {
+        file: String::new(),
+        text: text.to_owned(),
+    };
+    Some(yaml::parse(&source).ok()?.first()?.to_json())
+}
+
 fn shape_schema(shape: &Shape, defs: &mut Map<String, Value>) -> Value {
-    let duration = "^([0-9.]+(ns|us|µs|ms|s|m|h|d))+$|^0$";
     match shape {
         Shape::Any => json!({}),
         Shape::Bool => json!({"type": "boolean"}),
         Shape::Str => json!({"type": "string"}),
-        Shape::Version => json!({"type": ["string", "number"]}),
+        Shape::Version(of) => version(of),
+        Shape::Preset => json!({"enum": preset_names()}),
         Shape::Int(low, high) => json!({"type": "integer", "minimum": low, "maximum": high}),
         Shape::Number(low, high) => json!({"type": "number", "minimum": low, "maximum": high}),
         Shape::OneOf(legal) => json!({"enum": legal}),
-        Shape::Quantity | Shape::Amount => json!({"type": ["string", "number"]}),
-        Shape::Duration => json!({"type": ["string", "integer"], "pattern": duration}),
-        Shape::Seconds => json!({"type": ["string", "number"], "pattern": duration}),
+        Shape::Quantity => quantity(true),
+        Shape::Amount => quantity(false),
+        Shape::Duration => json!({"anyOf": [duration(), {"const": 0}]}),
+        Shape::Seconds => {
+            json!({"anyOf": [duration(), {"type": "number", "minimum": 0, "maximum": 1e9}]})
+        }
+        Shape::Assignment => json!({"type": "string", "pattern": "^[^=]+="}),
         Shape::List(item) => json!({"type": "array", "items": shape_schema(item, defs)}),
+        Shape::NonEmpty(item) => {
+            json!({"type": "array", "items": shape_schema(item, defs), "minItems": 1})
+        }
+        Shape::Pair(item) => {
+            let items = shape_schema(item, defs);
+            json!({"type": "array", "items": items, "minItems": 2, "maxItems": 2})
+        }
         Shape::Map(value) => {
             json!({"type": "object", "additionalProperties": shape_schema(value, defs)})
         }
@@ -72,46 +128,48 @@ fn shape_schema(shape: &Shape, defs: &mut Map<String, Value>) -> Value {
         }
         Shape::Kinds(kinds) => {
             let mut legal = Vec::new();
-            for object in kinds.objects.iter().copied().chain(kinds.file) {
-                legal.push(shape_schema(&Shape::Object(object), defs));
+            for object in kinds.objects {
+                let kind =
+                    json!({"properties": {"kind": {"const": object.kind}}, "required": ["kind"]});
+                legal.push(json!({"allOf": [reference(object, defs), kind]}));
             }
+            legal.extend(kinds.file.map(|object| reference(object, defs)));
             json!({"anyOf": legal})
         }
-        Shape::Object(object) => {
-            if !defs.contains_key(object.kind) {
-                defs.insert(object.kind.to_owned(), Value::Null);
-                let schema = object_schema(object, defs);
-                defs.insert(object.kind.to_owned(), schema);
-            }
-            json!({"$ref": format!("#/$defs/{}", object.kind)})
-        }
+        Shape::Object(object) => reference(object, defs),
     }
+}
+
+fn reference(object: &Object, defs: &mut Map<String, Value>) -> Value {
+    if !defs.contains_key(object.kind) {
+        defs.insert(object.kind.to_owned(), Value::Null);
+        let schema = object_schema(object, defs);
+        defs.insert(object.kind.to_owned(), schema);
+    }
+    json!({"$ref": format!("#/$defs/{}", object.kind)})
+}
+
+/// A quantity of Kubernetes; a number may stand without quotes.
+fn quantity(negative: bool) -> Value {
+    let sign = if negative { "[+-]?" } else { "[+]?" };
+    let pattern = format!("^{sign}[0-9.]+([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?$");
+    let least = if negative { f64::MIN } else { 0.0 };
+    json!({"type": ["string", "number"], "pattern": pattern, "minimum": least})
+}
+
+fn duration() -> Value {
+    let pattern = r"^(0|(([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|ms|s|m|h|d))+)$";
+    json!({"type": "string", "pattern": pattern})
+}
+
+/// A version without quotes is a number, in which `1.30` and `1.3` are one.
+fn version(of: &Versions) -> Value {
+    let numbers: Vec<f64> = of.names().filter_map(|name| name.parse().ok()).collect();
+    let minors: Vec<String> = (of.oldest..=of.newest).map(|m| m.to_string()).collect();
+    let pattern = format!(r"^v*{}\.({})(\..*)?$", of.major, minors.join("|"));
+    json!({"anyOf": [{"type": "string", "pattern": pattern}, {"enum": numbers}]})
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_kind_has_a_schema_whose_references_resolve() {
-        for kind in ["Scenario", "Topology", "JobSet"] {
-            let schema = json_schema(kind).unwrap();
-            assert_eq!(schema["title"], kind);
-            let text = schema.to_string();
-            for part in text.split("\"#/$defs/").skip(1) {
-                let name = part.split('"').next().unwrap();
-                assert!(schema["$defs"][name].is_object(), "{kind}: {name}");
-            }
-        }
-        assert!(json_schema("Pod").is_none());
-    }
-
-    #[test]
-    fn fields_carry_their_ranges_and_words() {
-        let schema = json_schema("Topology").unwrap();
-        let pool = &schema["$defs"]["Pool"];
-        assert_eq!(pool["properties"]["count"]["minimum"], 0);
-        assert!(pool["properties"]["islandKind"]["enum"].is_array());
-        assert!(pool["properties"]["name"]["description"].is_string());
-    }
-}
+#[path = "schema_tests.rs"]
+mod tests;

@@ -3,6 +3,7 @@
 //! Must hold no field of any format: those are in `shapes`.
 
 use super::node::{Node, Value};
+use super::presets;
 use crate::base::Duration;
 
 /// The legal forms of one value.
@@ -13,7 +14,9 @@ pub enum Shape {
     Bool,
     Str,
     /// A version such as `1.36`, with or without quotes.
-    Version,
+    Version(&'static Versions),
+    /// A preset of the control plane.
+    Preset,
     Int(i64, i64),
     Number(f64, f64),
     OneOf(&'static [&'static str]),
@@ -25,13 +28,34 @@ pub enum Shape {
     Duration,
     /// A duration, or a plain number of seconds.
     Seconds,
+    /// `spec.suspend=true`.
+    Assignment,
     List(&'static Shape),
+    /// A list with an element at least.
+    NonEmpty(&'static Shape),
+    /// A list of two.
+    Pair(&'static Shape),
     Map(&'static Shape),
     Object(&'static Object),
     /// The first if it is no mapping, else the second.
     Either(&'static Shape, &'static Shape),
     /// A Kubernetes object; its table is the one of its `kind`.
     Kinds(&'static Kinds),
+}
+
+/// Versions that are simulated, from one minor number to another.
+pub struct Versions {
+    pub major: u16,
+    pub oldest: u16,
+    pub newest: u16,
+}
+
+impl Versions {
+    /// All of them.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        let major = self.major;
+        (self.oldest..=self.newest).map(move |minor| format!("{major}.{minor}"))
+    }
 }
 
 pub struct Kinds {
@@ -58,6 +82,11 @@ pub struct Field {
     pub class: Class,
     pub required: bool,
     pub doc: &'static str,
+    /// What an absent field means: a value as it would be written, or words in `otherwise`.
+    pub default: &'static str,
+    pub otherwise: &'static str,
+    /// A value as it is written; absent: the shape shows it.
+    pub example: &'static str,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -69,14 +98,24 @@ pub enum Class {
     NotModelled,
 }
 
+const PLAIN: Field = Field {
+    name: "",
+    shape: Shape::Any,
+    class: Class::Modelled,
+    required: false,
+    doc: "",
+    default: "",
+    otherwise: "",
+    example: "",
+};
+
 /// A field the model uses.
 pub const fn field(name: &'static str, shape: Shape, doc: &'static str) -> Field {
     Field {
         name,
         shape,
-        class: Class::Modelled,
-        required: false,
         doc,
+        ..PLAIN
     }
 }
 
@@ -86,8 +125,7 @@ pub const fn inert(name: &'static str, shape: Shape) -> Field {
         name,
         shape,
         class: Class::Inert,
-        required: false,
-        doc: "",
+        ..PLAIN
     }
 }
 
@@ -97,8 +135,7 @@ pub const fn not_modelled(name: &'static str, shape: Shape) -> Field {
         name,
         shape,
         class: Class::NotModelled,
-        required: false,
-        doc: "",
+        ..PLAIN
     }
 }
 
@@ -106,6 +143,33 @@ impl Field {
     pub const fn required(mut self) -> Field {
         self.required = true;
         self
+    }
+
+    /// The value that stands in for an absent field.
+    pub const fn default(mut self, value: &'static str) -> Field {
+        self.default = value;
+        self
+    }
+
+    /// What holds where the field is absent, in words.
+    pub const fn otherwise(mut self, words: &'static str) -> Field {
+        self.otherwise = words;
+        self
+    }
+
+    pub const fn example(mut self, value: &'static str) -> Field {
+        self.example = value;
+        self
+    }
+
+    /// A value as it is written; empty: the table has none, and the shape does not show one.
+    pub fn written_example(&self) -> &'static str {
+        match (self.example, &self.shape) {
+            ("", Shape::Bool) if self.default == "true" => "false",
+            ("", Shape::Bool) => "true",
+            ("", Shape::OneOf(legal)) => legal.first().copied().unwrap_or(""),
+            (example, _) => example,
+        }
     }
 
     /// Used where it can be, and yet reported.
@@ -144,14 +208,17 @@ impl Shape {
             Shape::Any => "a value".to_owned(),
             Shape::Bool => "true or false".to_owned(),
             Shape::Str => "a string".to_owned(),
-            Shape::Version => "a version such as \"1.36\"".to_owned(),
+            Shape::Version(of) => format!("a version such as \"{}.{}\"", of.major, of.newest),
+            Shape::Preset => format!("one of {}", presets::preset_names().join(", ")),
+            Shape::Assignment => "path=value".to_owned(),
             Shape::Int(low, high) => format!("an integer from {low} to {high}"),
             Shape::Number(low, high) => format!("a number from {low} to {high}"),
             Shape::OneOf(legal) => format!("one of {}", legal.join(", ")),
             Shape::Quantity | Shape::Amount => "a quantity such as 500m, 2 or 64Gi".to_owned(),
             Shape::Duration => "a duration such as 500ms or 2m30s".to_owned(),
             Shape::Seconds => "a duration such as 500ms, or a number of seconds".to_owned(),
-            Shape::List(item) => match item {
+            Shape::Pair(item) => format!("a list of two, each {}", item.noun()),
+            Shape::List(item) | Shape::NonEmpty(item) => match item {
                 Shape::Object(_) | Shape::Any => "a list".to_owned(),
                 item => format!("a list whose elements are {}", item.noun()),
             },

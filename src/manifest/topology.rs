@@ -1,4 +1,4 @@
-//! `kind: Topology` to `spec::Topology`.
+//! Reads and writes Topology files.
 
 use super::check::{Unmodelled, check};
 use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
@@ -113,10 +113,6 @@ pub fn convert(node: &Node, report: &mut Report) -> Topology {
         currency: read::string(node, "currency").unwrap_or_else(|| "USD".to_owned()),
     };
     let at = node.get("pools").map_or(node.at, |p| p.at);
-    if topology.pools.is_empty() {
-        report.error(at, "the topology has no pools");
-        return topology;
-    }
     for (i, (pool, node)) in topology.pools.iter().zip(nodes).enumerate() {
         let name = node.get("name").map_or(node.at, |n| n.at);
         if topology.pools[..i]

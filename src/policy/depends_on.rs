@@ -1,4 +1,4 @@
-//! DEP-1 to DEP-3: when a replicatedJob's dependencies let it be created or resumed.
+//! Whether a replicatedJob's dependencies let it be created or resumed (DEP-1 to DEP-3).
 //!
 //! Must never gate a Job that runs already (DEP-4).
 

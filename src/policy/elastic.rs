@@ -1,4 +1,4 @@
-//! ELA-2: the size of living Jobs follows the template.
+//! Changes the size of living Jobs when the template's has changed (ELA-2).
 //!
 //! Must never touch a finished Job or one of an earlier restart.
 

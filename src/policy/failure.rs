@@ -1,4 +1,4 @@
-//! FP-1 to FP-17: what a failed Job does to its JobSet.
+//! What a failed Job does to its JobSet: which rule matches, and what its action changes (FP-1 to FP-17).
 //!
 //! Must never delete a Job: the counters it writes make the Jobs *previous*, and the next pass deletes them (FP-14).
 

@@ -1,4 +1,4 @@
-//! IPR-2 to IPR-9: the controller's part of an in-place restart.
+//! The controller's part of an in-place restart: when all agents may go on (IPR-2 to IPR-9).
 //!
 //! Must never emit an event of its own or change `restarts` (IPR-8).
 

@@ -1,4 +1,4 @@
-//! successPolicy of a Job (kubernetes.md 1.6; `pkg/controller/job/success_policy.go`).
+//! When the successPolicy of a Job is met (kubernetes.md 1.6; `pkg/controller/job/success_policy.go`).
 //!
 //! Must never be confused with the JobSet's successPolicy, which is in `success`.
 

@@ -1,4 +1,5 @@
-//! backoffLimitPerIndex and maxFailedIndexes of a Job (kubernetes.md 1.6; `pkg/controller/job/indexed_job_utils.go`).
+//! Which indexes of a Job have failed for good: backoffLimitPerIndex and maxFailedIndexes (kubernetes.md 1.6;
+//! `pkg/controller/job/indexed_job_utils.go`).
 //!
 //! Must never wait for anything: when a failed index may be tried again is `backoff`'s business.
 

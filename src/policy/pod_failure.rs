@@ -1,4 +1,5 @@
-//! podFailurePolicy of a Job for one failed pod (kubernetes.md 1.6; `pkg/controller/job/pod_failure_policy.go`).
+//! What the podFailurePolicy of a Job says of one failed pod (kubernetes.md 1.6;
+//! `pkg/controller/job/pod_failure_policy.go`).
 //!
 //! Must never count anything: Ignore and Count are the caller's to act on.
 

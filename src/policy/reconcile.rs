@@ -1,4 +1,4 @@
-//! REC-4 to REC-15: one pass over one JobSet, in upstream's strict order.
+//! One pass over one JobSet, in upstream's strict order (REC-4 to REC-15).
 //!
 //! Must never carry anything out: the plan says what, the engine does it.
 

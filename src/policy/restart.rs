@@ -1,4 +1,4 @@
-//! CRE-1 to CRE-7, RS-1, RS-2: which missing Jobs are created in this pass.
+//! Which missing Jobs are created in this pass (CRE-1 to CRE-7, RS-1, RS-2).
 //!
 //! Must never create a Job whose name is taken, by whatever incarnation.
 

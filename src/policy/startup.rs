@@ -1,4 +1,4 @@
-//! SU-1, SU-2: startupPolicy InOrder.
+//! Which replicatedJob's turn it is with startupPolicy InOrder (SU-1, SU-2).
 //!
 //! Must never gate anything while the JobSet is suspended (CRE-7).
 

@@ -1,4 +1,4 @@
-//! SP-1, SP-2: when a JobSet is complete.
+//! When a JobSet is complete (SP-1, SP-2).
 //!
 //! Must never be asked while a current Job is failed (REC-10).
 

@@ -1,4 +1,4 @@
-//! SUS-1 to SUS-5: suspend and resume of the Jobs seen at the start of the pass.
+//! Suspends and resumes the Jobs seen at the start of the pass (SUS-1 to SUS-5).
 //!
 //! Must never touch restarts (SUS-7) or wait for pods.
 

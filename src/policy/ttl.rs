@@ -1,4 +1,4 @@
-//! TTL-1 to TTL-3: deletion of a finished JobSet.
+//! When a finished JobSet is deleted (TTL-1 to TTL-3).
 //!
 //! Must never run before the active Jobs of the finished JobSet are deleted (TTL-2).
 

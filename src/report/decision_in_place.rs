@@ -1,4 +1,4 @@
-//! Which row of the in-place truth table decided, with the numbers it looked at.
+//! How an in-place step was decided: the rule, and the numbers it looked at.
 
 use super::decision_text::Block;
 use crate::record::decision::InPlaceTrace;

@@ -1,4 +1,4 @@
-//! One experiment's inputs tied together: cluster, JobSets, what containers do, faults, stop condition.
+//! All that one run is given: cluster, JobSets, what containers do, faults, stop condition.
 
 use super::cluster::Topology;
 use super::control_plane::ControlPlane;

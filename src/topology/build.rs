@@ -1,4 +1,4 @@
-//! `spec::Topology` → `Cluster`: deterministic numbering of nodes in the order of the description.
+//! Makes a `Cluster` of a `spec::Topology`: nodes are numbered in the order of the description.
 
 use super::domain::Domains;
 use crate::base::*;

@@ -1,4 +1,4 @@
-//! One recording and one run → what they agree and disagree about.
+//! Compares one recording with one run: what they agree and disagree about.
 //!
 //! Must never run anything: it gets an `Observed` run, hand-made in tests.
 

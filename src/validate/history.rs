@@ -1,4 +1,4 @@
-//! Records → the history of the JobSet's status, its Events and the answers to user actions.
+//! Gathers from records the history of the JobSet's status, its Events and the answers to user actions.
 //!
 //! Must never compare; `decisions` does.
 

@@ -1,4 +1,4 @@
-//! Random pod name suffixes in texts → `<rand>`, as the recordings write them.
+//! Writes random pod name suffixes as `<rand>`, as the recordings do.
 //!
 //! Must never touch a word that is not the name of a pod of one of the run's Jobs.
 

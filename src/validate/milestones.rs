@@ -1,4 +1,4 @@
-//! Records → the milestones of one restart, as the recordings of kind `times` name them.
+//! Finds the milestones of one restart in records, as the recordings of kind `times` name them.
 //!
 //! Must never hold an expectation: it reports when things happened, in seconds after the failing pod's status was
 //! seen, or nothing. Only the first restart counts; what belongs to a second one is left out.

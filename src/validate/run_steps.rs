@@ -1,4 +1,4 @@
-//! Records of a run → its steps, in the words of `steps`.
+//! Makes the steps of a run from its records, in the words of `steps`.
 //!
 //! Must never match or judge; `nodes` does.
 

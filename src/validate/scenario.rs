@@ -1,4 +1,4 @@
-//! Recording → `spec::Scenario`: the same JobSet, cluster, rates and script as were played.
+//! Makes a `spec::Scenario` of a recording: the same JobSet, cluster, rates and script as were played.
 //!
 //! Must never leave out a part of the script in silence: what the model has no word for makes the recording
 //! `NotSimulated`, with the reason, so that it is counted apart instead of being compared with something else.

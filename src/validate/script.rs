@@ -1,4 +1,4 @@
-//! The script of a recording → container rules and faults, one to one and in the same order.
+//! Makes container rules and faults of a recording's script, one to one and in the same order.
 //!
 //! Must never leave out a key or an action in silence: what has no word in the model is an error, a short phrase, the
 //! same for equal causes.

@@ -1,4 +1,4 @@
-//! Actions on objects of the API → requests of a user.
+//! Makes requests of a user of a script's actions on objects of the API.
 //!
 //! Must never pass on a request that changes nothing in the model: it is an error, a short phrase.
 

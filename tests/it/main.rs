@@ -20,6 +20,7 @@ mod paranoid;
 mod part;
 mod policy;
 mod recordings;
+mod reference;
 mod regressions;
 mod rooms;
 mod rules;

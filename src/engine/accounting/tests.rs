@@ -1,4 +1,4 @@
-//! The books by themselves.
+//! Tests of the books, without a cluster around them.
 
 use super::ledger::LedgerBooks;
 use super::readiness::wanted_pods;

@@ -1,4 +1,4 @@
-//! The quarantine of missing Nodes, sweep by sweep.
+//! Tests of the quarantine of missing Nodes, sweep by sweep.
 
 use super::sweep::quarantine;
 use crate::base::*;

@@ -1,4 +1,4 @@
-//! The scheduler's queues and its search, by themselves.
+//! Tests of the scheduler's queues and its search.
 
 use super::cycle::feasible_nodes_to_find;
 use super::queues::Queues;

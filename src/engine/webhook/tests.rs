@@ -1,4 +1,4 @@
-//! The words of a refusal, check by check.
+//! Tests of the words in which the webhooks refuse, check by check.
 
 use super::verdict::{Follower, Sight, verdict};
 use crate::base::DomainId;

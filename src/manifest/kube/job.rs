@@ -1,4 +1,4 @@
-//! Job templates.
+//! Reads Job templates.
 
 use super::pod;
 use crate::manifest::node::Node;

@@ -1,4 +1,4 @@
-//! JobSets, with DEF-1…DEF-6 and the CRD's defaults.
+//! Reads JobSets, with the defaults of webhook (DEF-1 to DEF-6) and CRD.
 
 use super::job;
 use crate::admission::generated;

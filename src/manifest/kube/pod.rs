@@ -1,4 +1,4 @@
-//! Pod templates and containers.
+//! Reads pod templates and their containers.
 
 use crate::manifest::node::Node;
 use crate::manifest::read;

@@ -1,4 +1,4 @@
-//! `containers`: what container runs do.
+//! Reads `containers`: what container runs do.
 
 use super::cross::Inputs;
 use super::pod_names;
@@ -33,14 +33,6 @@ fn rule(node: &Node, inputs: &Inputs, report: &mut Report) -> ContainerRule {
         start_after: read::duration(node, "startAfter"),
         stop_after: read::duration(node, "stopAfter"),
     };
-    if let (Some(code), None) = (node.get("exitCode"), rule.run_for) {
-        report
-            .error(
-                code.at,
-                "exitCode without runFor: the container never exits",
-            )
-            .suggest("add runFor");
-    }
     if let Some(at) = node.get("jobSet") {
         inputs.jobset(at, report);
     }

@@ -1,22 +1,18 @@
-//! `controlPlane`: a preset, and what differs from it.
+//! Reads `controlPlane`: a preset, and what differs from it.
 
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::Node;
+use crate::manifest::shapes::{JOBSET, KUBERNETES};
 use crate::manifest::{presets, read};
 use crate::spec::{
     ClientRate, ControlPlane, FailurePolicyAction, FeatureGates, JobSet, RestartStrategy,
     SubmittedJobSet, Version,
 };
 
-const OLDEST: u16 = 24;
-const NEWEST: u16 = 40;
-/// Versions of JobSet whose rules are those of the model.
-const JOBSET_VERSIONS: [&str; 2] = ["0.12", "0.13"];
-
 pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> ControlPlane {
     let empty = Node::empty_map();
     let node = scenario.get("controlPlane").unwrap_or(&empty);
-    let mut plane = preset(node, report);
+    let mut plane = preset(node);
     plane.kubernetes = kubernetes(node, report);
     jobset_version(node, report);
     let managers = [
@@ -59,36 +55,13 @@ pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -
     plane
 }
 
-fn preset(node: &Node, report: &mut Report) -> ControlPlane {
-    let name = node.get("preset");
-    let text = name
-        .and_then(Node::as_str)
-        .unwrap_or(presets::DEFAULT_PRESET);
-    if let Some(plane) = presets::control_plane(text) {
-        return plane;
-    }
-    let names = presets::preset_names();
-    let at = name.map_or(node.at, |n| n.at);
-    let error = report.error(at, format!("there is no control plane preset {text:?}"));
-    error.nearest(text, names.iter().map(String::as_str));
-    error.legal(names.join(", "));
-    ControlPlane {
-        preset: text.to_owned(),
-        kube_controller_manager: ClientRate::new(1.0, 1),
-        concurrent_job_syncs: 1,
-        concurrent_gc_syncs: 1,
-        kube_scheduler: ClientRate::new(1.0, 1),
-        jobset_manager: ClientRate::new(1.0, 1),
-        node_requests_per_s: 1.0,
-        kubernetes: presets::DEFAULT_VERSION,
-        feature_gates: FeatureGates {
-            in_place_restart: false,
-            restart_job: false,
-            elastic_jobset: false,
-        },
-        node_monitor_grace_period_s: 1,
-        heartbeat_s: 1,
-    }
+/// The check has refused a name that no preset has.
+fn preset(node: &Node) -> ControlPlane {
+    let name = node.get("preset").and_then(Node::as_str);
+    let plane = name.and_then(presets::control_plane);
+    plane
+        .or_else(|| presets::control_plane(presets::DEFAULT_PRESET))
+        .expect("the preset that stands in is shipped")
 }
 
 /// The version as written: without quotes `1.30` is the number 1.3.
@@ -110,11 +83,16 @@ fn kubernetes(node: &Node, report: &mut Report) -> Version {
         _ => None,
     };
     match minor {
-        Some(minor) if (OLDEST..=NEWEST).contains(&minor) => Version::new(minor),
+        Some(minor) if (KUBERNETES.oldest..=KUBERNETES.newest).contains(&minor) => {
+            Version::new(minor)
+        }
         _ => {
             let message = format!("Kubernetes {text:?} is not simulated");
             let error = report.error(node.at, message);
-            error.legal(format!("1.{OLDEST} to 1.{NEWEST}"));
+            error.legal(format!(
+                "1.{} to 1.{}",
+                KUBERNETES.oldest, KUBERNETES.newest
+            ));
             presets::DEFAULT_VERSION
         }
     }
@@ -130,9 +108,10 @@ fn jobset_version(node: &Node, report: &mut Report) {
         .splitn(3, '.')
         .take(2)
         .collect();
-    if !JOBSET_VERSIONS.contains(&minor.join(".").as_str()) {
+    let versions: Vec<String> = JOBSET.names().collect();
+    if !versions.contains(&minor.join(".")) {
         let error = report.error(node.at, format!("JobSet {text:?} is not simulated"));
-        error.legal(JOBSET_VERSIONS.join(", "));
+        error.legal(versions.join(", "));
     }
 }
 

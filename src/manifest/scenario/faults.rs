@@ -1,10 +1,10 @@
-//! `faults`: what happens when, to which object.
+//! Reads `faults`: what happens when, to which object.
 
 use super::cross::Inputs;
 use super::requests;
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::{Node, Pos};
-use crate::manifest::shapes::scenario::ACTIONS;
+use crate::manifest::shapes::ACTIONS;
 use crate::manifest::{read, topology};
 use crate::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, SubmittedJobSet};
 
@@ -21,7 +21,7 @@ pub fn read(
     let mut created = Vec::new();
     let mut faults = Vec::new();
     for node in read::list(scenario, "faults") {
-        let time = time(node, report);
+        let time = time(node);
         let action = action(node, inputs, (&mut aliases, &mut created), report);
         if let (Some((at, place)), Some(action)) = (time, action) {
             faults.push((ScriptedFault { at, action }, place));
@@ -30,25 +30,10 @@ pub fn read(
     (faults, created)
 }
 
-fn time(node: &Node, report: &mut Report) -> Option<(FaultTime, Pos)> {
-    let place = |key: &str| node.get(key).map_or(node.at, |n| n.at);
-    match (
-        read::duration(node, "at"),
-        read::duration(node, "afterReady"),
-    ) {
-        (Some(at), None) => Some((FaultTime::At(at), place("at"))),
-        (None, Some(after)) => Some((FaultTime::AfterReady(after), place("afterReady"))),
-        (Some(_), Some(_)) => {
-            let message = "a fault has either at or afterReady, not both";
-            report.error(place("afterReady"), message);
-            None
-        }
-        (None, None) => {
-            let error = report.error(node.at, "a fault needs a time");
-            error.legal("at: 120s, or afterReady: 30s");
-            None
-        }
-    }
+fn time(node: &Node) -> Option<(FaultTime, Pos)> {
+    let of = |key: &str| Some((read::duration(node, key)?, node.get(key)?.at));
+    let at = of("at").map(|(at, place)| (FaultTime::At(at), place));
+    at.or_else(|| of("afterReady").map(|(after, place)| (FaultTime::AfterReady(after), place)))
 }
 
 fn action(
@@ -57,23 +42,8 @@ fn action(
     (aliases, created): (&mut Vec<String>, &mut Vec<SubmittedJobSet>),
     report: &mut Report,
 ) -> Option<FaultAction> {
-    let mut present = node
-        .entries()
-        .iter()
-        .filter(|(k, v)| ACTIONS.contains(&k.name.as_str()) && !v.is_null());
-    let Some((key, body)) = present.next() else {
-        let error = report.error(node.at, "a fault needs an action");
-        error.legal(ACTIONS.join(", "));
-        return None;
-    };
-    if let Some((second, _)) = present.next() {
-        let message = format!(
-            "a fault has one action, not both {} and {}",
-            key.name, second.name
-        );
-        report.error(second.at, message);
-        return None;
-    }
+    let mut entries = node.entries().iter();
+    let (key, body) = entries.find(|(k, v)| ACTIONS.contains(&k.name.as_str()) && !v.is_null())?;
     match key.name.as_str() {
         "containerExit" => Some(FaultAction::ContainerExit {
             pod: pod(body, inputs, report)?,
@@ -138,11 +108,7 @@ fn node_ref(
         alias: read::string(body, "alias"),
     };
     match (body.get("node"), body.get("ofPod")) {
-        (Some(_), Some(pod)) => {
-            report.error(pod.at, "a node is given by node or by ofPod, not both");
-            return None;
-        }
-        (Some(name), None) => inputs.node(name, report)?,
+        (Some(name), _) => inputs.node(name, report)?,
         (None, Some(pod)) => {
             inputs.pod(pod, report)?;
         }
@@ -161,11 +127,7 @@ fn known_alias(
     aliases: &[String],
     report: &mut Report,
 ) -> Option<NodeRef> {
-    let (Some(node), Some(alias)) = (body.get("alias"), &reference.alias) else {
-        let error = report.error(body.at, "no node is named");
-        error.legal("node, ofPod, or the alias of an earlier fault");
-        return None;
-    };
+    let (node, alias) = (body.get("alias")?, reference.alias.as_ref()?);
     if aliases.contains(alias) {
         return Some(reference);
     }

@@ -1,4 +1,4 @@
-//! `jobSets`: manifests by path, with their overrides.
+//! Reads `jobSets`: manifests by path, with their overrides.
 
 use super::Loader;
 use crate::base::Duration;
@@ -24,10 +24,6 @@ pub fn load(
     report: &mut Report,
 ) -> Loaded {
     let entries = read::list(node, "jobSets");
-    if entries.is_empty() {
-        let at = node.get("jobSets").map_or(node.at, |j| j.at);
-        report.error(at, "jobSets is empty: there is nothing to run");
-    }
     let mut loaded = Loaded::default();
     let mut rest = Vec::new();
     for (i, entry) in entries.iter().enumerate() {
@@ -60,7 +56,7 @@ fn manifests(
 ) -> Option<Manifests> {
     let manifest = entry.get("manifest")?;
     let file = manifest.as_str()?.to_owned();
-    let sets = sets(entry, report)?;
+    let sets = sets(entry)?;
     let text = match loader(&file) {
         Ok(text) => text,
         Err(problem) => {
@@ -88,18 +84,11 @@ fn manifests(
 }
 
 /// The `set` list, and `restartStrategy` as one more.
-fn sets(entry: &Node, report: &mut Report) -> Option<Vec<(String, String)>> {
+fn sets(entry: &Node) -> Option<Vec<(String, String)>> {
     let mut sets = Vec::new();
     for item in read::list(entry, "set") {
-        match item.as_str().and_then(|text| text.split_once('=')) {
-            Some((path, value)) => sets.push((path.to_owned(), value.to_owned())),
-            None => {
-                report
-                    .error(item.at, format!("{} is not path=value", item.describe()))
-                    .suggest("such as spec.replicatedJobs[0].replicas=2");
-                return None;
-            }
-        }
+        let (path, value) = item.as_str()?.split_once('=')?;
+        sets.push((path.to_owned(), value.to_owned()));
     }
     if let Some(strategy) = read::string(entry, "restartStrategy") {
         sets.push((STRATEGY_PATH.to_owned(), strategy));

@@ -1,8 +1,7 @@
-//! `kind: Scenario` to `spec::Scenario`: everything a run needs, from one file and the files it names.
+//! Reads Scenario files: everything a run needs, from one file and the files it names.
 //!
-//! Every name that one part uses of another (pods, nodes, aliases, JobSets, labels, resources) is checked here, so
-//! that
-//! the engine never meets one that does not exist.
+//! Every name that one part uses of another (pods, nodes, aliases, JobSets, labels, resources) is checked here,
+//! so that the engine never meets one that does not exist.
 
 mod containers;
 mod control_plane;
@@ -110,7 +109,7 @@ pub fn parse_scenario(
         &mut report,
         &mut Unmodelled::new(),
     );
-    if !report.is_clean() {
+    if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
     let mut inputs = vec![(source.file.clone(), source.text.clone())];
@@ -121,7 +120,7 @@ pub fn parse_scenario(
     let loaded = jobsets::load(&node, loader, &mut inputs, &mut report);
     let others = objects::load(&node, loader, &mut inputs, &mut report);
     check_names(&loaded.jobsets, &others, &mut report);
-    if !report.is_clean() {
+    if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
     let metadata = |key: &str| {
@@ -178,7 +177,7 @@ pub fn scenario_from_manifests(
         &mut report,
         &mut Unmodelled::new(),
     );
-    if !report.is_clean() {
+    if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
     let topology = topology.unwrap_or_else(|| generated(&submitted));

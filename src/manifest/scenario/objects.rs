@@ -1,4 +1,4 @@
-//! `objects`, and the objects that actions create: everything beside the JobSets of `jobSets`.
+//! Reads `objects`, and the objects that actions create: everything beside the JobSets of `jobSets`.
 //!
 //! Must never accept an object that the simulation has no use for, nor one the API server would refuse.
 

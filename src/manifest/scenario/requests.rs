@@ -1,4 +1,4 @@
-//! `patch`, `create`, `delete`, `show` and `jobCondition` of a scenario's faults: what a user asks of the API server.
+//! Reads `patch`, `create`, `delete`, `show` and `jobCondition` of faults: what a user asks of the API server.
 //!
 //! Must never judge a request as the server would; an object that does not exist then is answered at its time.
 
@@ -107,20 +107,9 @@ fn create(
     report: &mut Report,
 ) -> Option<FaultAction> {
     let (object, kind) = match (body.get("object"), body.get("jobSet")) {
-        (Some(object), None) => (object, objects::kind_of(&object.to_json())),
+        (Some(object), _) => (object, objects::kind_of(&object.to_json())),
         (None, Some(object)) => (object, ObjectKind::JobSet),
-        (Some(_), Some(jobset)) => {
-            report.error(jobset.at, "create has either object or jobSet, not both");
-            return None;
-        }
-        (None, None) => {
-            let error = report.error(body.at, "create needs an object");
-            error.legal(format!(
-                "object: with one of the kinds {}",
-                KIND_NAMES.join(", ")
-            ));
-            return None;
-        }
+        (None, None) => return None,
     };
     let stored = objects::stored(object, kind, report)?;
     let name = stored["metadata"]["name"].as_str().unwrap_or("").to_owned();

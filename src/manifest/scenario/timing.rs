@@ -1,4 +1,4 @@
-//! `timing`: delays that differ from the timing profile.
+//! Reads `timing`: delays that differ from the timing profile.
 
 use crate::base::Duration;
 use crate::base::random::Dist;
@@ -19,13 +19,7 @@ pub fn read(scenario: &Node, report: &mut Report) -> Timing {
             continue;
         }
         let known = set_shared(&mut timing, &key.name, value, report);
-        if known {
-            continue;
-        }
-        if scripted.is_some() {
-            let message = format!("timing.{} has no effect with kubelet.scripted", key.name);
-            report.error(key.at, message);
-        } else if let Kubelet::Real(kubelet) = &mut timing.kubelet {
+        if let (false, Kubelet::Real(kubelet)) = (known, &mut timing.kubelet) {
             set_kubelet(kubelet, &key.name, value, report);
         }
     }

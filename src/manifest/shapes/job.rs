@@ -1,4 +1,4 @@
-//! `batch/v1` JobSpec as Kubernetes 1.36 knows it.
+//! The tables of a Job's spec (`batch/v1`) as Kubernetes 1.36 knows it.
 
 use super::jobset::METADATA;
 use super::pod::POD_SPEC;

@@ -1,4 +1,4 @@
-//! `jobset.x-k8s.io/v1alpha2` JobSet (API-1…API-29) and object metadata.
+//! The tables of a JobSet (`jobset.x-k8s.io/v1alpha2`, API-1 to API-29) and of object metadata.
 
 use super::job::JOB_SPEC;
 use super::pod::PVC_TEMPLATE;

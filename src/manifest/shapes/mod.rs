@@ -1,12 +1,18 @@
 //! The tables: every object type the program reads, field by field.
 
+mod control_plane;
+mod faults;
 mod job;
 pub mod jobset;
 pub mod objects;
 mod pod;
 pub mod scenario;
 mod timing;
+pub mod together;
 pub mod topology;
+
+pub use control_plane::{JOBSET, KUBERNETES};
+pub use faults::ACTIONS;
 
 use super::shape::Object;
 
@@ -15,7 +21,14 @@ pub fn root(kind: &str) -> Option<&'static Object> {
     match kind {
         "Scenario" => Some(&scenario::SCENARIO),
         "Topology" => Some(&topology::TOPOLOGY),
+        "Timing" => Some(&timing::TIMING),
         "JobSet" => Some(&jobset::JOBSET),
         _ => None,
     }
+}
+
+/// The fields of `controlPlane`.
+#[cfg(test)]
+pub fn control_plane_fields() -> &'static [super::shape::Field] {
+    control_plane::CONTROL_PLANE.fields
 }

@@ -35,7 +35,9 @@ static OBJECTS: [&Object; 9] = [
 
 static OBJECTS_FILE: Object = Object {
     kind: "ObjectsFile",
-    fields: &[field("manifest", Shape::Str, "path, relative to this file").required()],
+    fields: &[field("manifest", Shape::Str, "path, relative to this file")
+        .required()
+        .example("others.yaml")],
 };
 
 const fn version(legal: &'static [&'static str]) -> Field {

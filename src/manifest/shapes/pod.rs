@@ -1,4 +1,4 @@
-//! PodSpec and Container as Kubernetes 1.36 knows them.
+//! The tables of a pod's spec and its containers as Kubernetes 1.36 knows them.
 //!
 //! Inert fields say what runs in a container; only when and where it runs is simulated.
 

@@ -1,41 +1,47 @@
-//! `kind: Scenario`.
+//! The table of scenario files.
 
-use super::objects::{CREATED, EXISTING};
-use super::pod::EFFECTS;
+use super::control_plane::CONTROL_PLANE;
+use super::faults::FAULT;
+use super::objects::EXISTING;
 use super::timing::TIMING;
 use super::topology::TOPOLOGY;
-use crate::manifest::scenario::requests::KIND_NAMES;
-use crate::manifest::shape::{Field, Object, STR_LIST, Shape, field};
+use crate::manifest::shape::{Field, Object, Shape, field};
 use crate::spec::StopWhen;
 
 pub const API_VERSION: &str = "jobset-sim/v1alpha1";
-const INDEX: Shape = Shape::Int(0, u32::MAX as i64 - 1);
+pub const INDEX: Shape = Shape::Int(0, u32::MAX as i64 - 1);
 
 pub static SCENARIO: Object = Object {
     kind: "Scenario",
     fields: &[
-        field("apiVersion", Shape::OneOf(&[API_VERSION]), API_VERSION).required(),
-        field("kind", Shape::OneOf(&["Scenario"]), "Scenario").required(),
-        field("metadata", Shape::Object(&METADATA), "{name: ...}").required(),
+        field("apiVersion", Shape::OneOf(&[API_VERSION]), "of this format").required(),
+        field("kind", Shape::OneOf(&["Scenario"]), "of this file").required(),
+        field("metadata", Shape::Object(&METADATA), "{name: ...}")
+            .required()
+            .example("{name: first-steps}"),
         field(
             "topology",
             Shape::Either(&Shape::Str, &Shape::Object(&TOPOLOGY)),
             "path of a Topology, relative to this file, or the Topology itself",
         )
-        .required(),
+        .required()
+        .example("../topologies/small-16.yaml"),
         BODY[0],
         BODY[1],
         field(
             "jobSets",
-            Shape::List(&Shape::Object(&JOBSET)),
+            Shape::NonEmpty(&Shape::Object(&JOBSET)),
             "what is submitted",
         )
-        .required(),
+        .required()
+        .example("[{manifest: train.yaml}]"),
         field(
             "objects",
             Shape::List(&Shape::Kinds(&EXISTING)),
             "what exists when the run begins: objects, or files of objects",
-        ),
+        )
+        .otherwise("none")
+        .example("[{manifest: others.yaml}]"),
         BODY[2],
         BODY[3],
         BODY[4],
@@ -54,380 +60,148 @@ static BODY: [Field; 6] = [
         "controlPlane",
         Shape::Object(&CONTROL_PLANE),
         "rates, versions and feature gates",
-    ),
+    )
+    .example("{preset: stock}"),
     field(
         "timing",
         Shape::Object(&TIMING),
         "delays that differ from the timing profile",
-    ),
+    )
+    .example("{sandbox: 300ms}"),
     field(
         "containers",
         Shape::List(&Shape::Object(&CONTAINER_RULE)),
-        "what containers do; the first rule that matches wins, without one they run for ever",
-    ),
+        "what containers do; the first rule that matches wins",
+    )
+    .otherwise("they run for ever")
+    .example("[{replicatedJob: workers, runFor: 10m}]"),
     field(
         "faults",
         Shape::List(&Shape::Object(&FAULT)),
         "what happens to pods, nodes and JobSets",
-    ),
-    field("stop", Shape::Object(&STOP), "when the run ends"),
-    field(
-        "seed",
-        Shape::Int(0, i64::MAX),
-        "of all random numbers; default: 1",
-    ),
+    )
+    .otherwise("none")
+    .example("[{at: 2m, deletePod: {pod: train-workers-0-0}}]"),
+    field("stop", Shape::Object(&STOP), "when the run ends").example("{at: 1h, when: Time}"),
+    field("seed", Shape::Int(0, i64::MAX), "of all random numbers")
+        .default("1")
+        .example("42"),
 ];
 
 pub static METADATA: Object = Object {
     kind: "Metadata",
     fields: &[
-        field("name", Shape::Str, "").required(),
-        field("description", Shape::Str, ""),
-    ],
-};
-
-static CONTROL_PLANE: Object = Object {
-    kind: "ControlPlane",
-    fields: &[
-        field(
-            "preset",
-            Shape::Str,
-            "stock, scale-test or kops; default: scale-test",
-        ),
-        field("kubernetes", Shape::Version, "default: 1.36"),
-        field("jobset", Shape::Version, "default: 0.13"),
-        field(
-            "featureGates",
-            Shape::Object(&FEATURE_GATES),
-            "of the JobSet manager",
-        ),
-        field(
-            "kubeControllerManager",
-            Shape::Object(&CONTROLLER_MANAGER),
-            "",
-        ),
-        field("kubeScheduler", Shape::Object(&RATE), ""),
-        field("jobsetManager", Shape::Object(&RATE), ""),
-        field(
-            "nodeRequestsPerSecond",
-            Shape::Number(1.0, 1e9),
-            "requests of all kubelets and in-place agents that get answered",
-        ),
-        field("nodeMonitorGracePeriodSeconds", Shape::Int(1, 86_400), ""),
-        field("heartbeatSeconds", Shape::Int(1, 3_600), ""),
-    ],
-};
-
-static FEATURE_GATES: Object = Object {
-    kind: "FeatureGates",
-    fields: &[
-        field(
-            "InPlaceRestart",
-            Shape::Bool,
-            "default: on if a JobSet needs it",
-        ),
-        field(
-            "RestartJob",
-            Shape::Bool,
-            "default: on if a JobSet needs it",
-        ),
-        field("ElasticJobSet", Shape::Bool, "default: off"),
-    ],
-};
-
-const QPS: Shape = Shape::Number(0.01, 1e9);
-const BURST: Shape = Shape::Int(1, 1_000_000_000);
-
-static RATE: Object = Object {
-    kind: "ClientRate",
-    fields: &[
-        field("qps", QPS, "requests per second"),
-        field("burst", BURST, "requests at once"),
-    ],
-};
-
-static CONTROLLER_MANAGER: Object = Object {
-    kind: "KubeControllerManager",
-    fields: &[
-        field("qps", QPS, "requests per second, for each controller"),
-        field("burst", BURST, "requests at once, for each controller"),
-        field("concurrentJobSyncs", Shape::Int(1, 10_000), ""),
-        field("concurrentGcSyncs", Shape::Int(1, 10_000), ""),
+        field("name", Shape::Str, "stands in reports")
+            .required()
+            .example("first-steps"),
+        field("description", Shape::Str, "for people")
+            .otherwise("empty")
+            .example("one pod fails after two minutes"),
     ],
 };
 
 static JOBSET: Object = Object {
     kind: "SubmittedJobSet",
     fields: &[
-        field("manifest", Shape::Str, "path, relative to this file").required(),
-        field("submitAt", Shape::Duration, "default: 0s"),
+        field("manifest", Shape::Str, "path, relative to this file")
+            .required()
+            .example("train.yaml"),
+        field("submitAt", Shape::Duration, "virtual time")
+            .default("0s")
+            .example("30s"),
         field(
             "restartStrategy",
             Shape::OneOf(&["Recreate", "BlockingRecreate", "InPlaceRestart"]),
             "replaces spec.failurePolicy.restartStrategy",
-        ),
+        )
+        .otherwise("the manifest's"),
         field(
             "set",
-            STR_LIST,
+            Shape::List(&Shape::Assignment),
             "path=value, applied to the manifest before it is read",
-        ),
+        )
+        .otherwise("none")
+        .example("[\"spec.replicatedJobs[0].replicas=8\"]"),
     ],
 };
+
+/// A field that narrows a rule.
+const fn selects(name: &'static str, shape: Shape, doc: &'static str) -> Field {
+    field(name, shape, doc).otherwise("any")
+}
 
 static CONTAINER_RULE: Object = Object {
     kind: "ContainerRule",
     fields: &[
-        field("jobSet", Shape::Str, ""),
-        field("replicatedJob", Shape::Str, ""),
-        field("jobIndex", INDEX, ""),
-        field("podIndex", INDEX, "completion index"),
-        field("restartAttempt", INDEX, "restart-attempt label of the pod"),
-        field("jobRestart", INDEX, "job-restart-attempt label of the pod"),
-        field(
+        selects("jobSet", Shape::Str, "name of the JobSet").example("train"),
+        selects("replicatedJob", Shape::Str, "its replicatedJob").example("workers"),
+        selects("jobIndex", INDEX, "index of the Job in it").example("0"),
+        selects("podIndex", INDEX, "completion index").example("3"),
+        selects("restartAttempt", INDEX, "restart-attempt label of the pod").example("0"),
+        selects("jobRestart", INDEX, "job-restart-attempt label of the pod").example("1"),
+        selects(
             "jobTry",
             INDEX,
             "nth pod of that index within one Job object, from 0",
-        ),
-        field("inPlaceAttempt", INDEX, ""),
-        field(
+        )
+        .example("0"),
+        selects(
+            "inPlaceAttempt",
+            INDEX,
+            "attempt that the pod's agent wrote",
+        )
+        .example("1"),
+        selects(
             "containerRun",
             INDEX,
             "nth run of the container in that pod, from 0",
-        ),
+        )
+        .example("0"),
         field(
             "runFor",
             Shape::Duration,
-            "exits this long after it started; absent: never",
-        ),
-        field("exitCode", Shape::Int(0, 255), "default: 0"),
+            "exits this long after it started",
+        )
+        .otherwise("never")
+        .example("10m"),
+        field("exitCode", Shape::Int(0, 255), "of that exit")
+            .default("0")
+            .example("1"),
         field(
             "container",
             Shape::Str,
             "only this container ends with exitCode, the others with 0",
-        ),
+        )
+        .otherwise("all")
+        .example("main"),
         field(
             "podFails",
             Shape::Bool,
             "in place: this exit ends the pod instead of restarting it",
-        ),
+        )
+        .default("false"),
         field(
             "atBarrierFor",
             Shape::Duration,
             "in place: exits after waiting this long at the barrier",
-        ),
+        )
+        .otherwise("it waits")
+        .example("5s"),
         field(
             "startAfter",
             Shape::Duration,
             "replaces the time from binding to ready",
-        ),
+        )
+        .otherwise("from `timing`")
+        .example("20s"),
         field(
             "stopAfter",
             Shape::Duration,
-            "overrides the time from deletion to exit",
-        ),
-    ],
-};
-
-pub const ACTIONS: [&str; 19] = [
-    "containerExit",
-    "deletePod",
-    "evictPod",
-    "crashNode",
-    "partitionNode",
-    "returnNode",
-    "deleteNode",
-    "cordonNode",
-    "uncordonNode",
-    "drainNode",
-    "taintNode",
-    "suspendJobSet",
-    "resumeJobSet",
-    "deleteJobSet",
-    "patch",
-    "create",
-    "delete",
-    "show",
-    "jobCondition",
-];
-
-static FAULT: Object = Object {
-    kind: "Fault",
-    fields: &[
-        field("at", Shape::Duration, "virtual time"),
-        field(
-            "afterReady",
-            Shape::Duration,
-            "after all Jobs were ready for the first time",
-        ),
-        field(ACTIONS[0], Shape::Object(&CONTAINER_EXIT), ""),
-        field(ACTIONS[1], Shape::Object(&DELETE_POD), ""),
-        field(ACTIONS[2], Shape::Object(&POD), ""),
-        field(
-            ACTIONS[3],
-            Shape::Object(&NODE),
-            "kubelet and containers stop",
-        ),
-        field(ACTIONS[4], Shape::Object(&NODE), "only the contact is lost"),
-        field(ACTIONS[5], Shape::Object(&NODE), "heartbeats again"),
-        field(ACTIONS[6], Shape::Object(&NODE), "the Node object"),
-        field(ACTIONS[7], Shape::Object(&NODE), ""),
-        field(ACTIONS[8], Shape::Object(&NODE), ""),
-        field(ACTIONS[9], Shape::Object(&NODE), "cordon and evict"),
-        field(ACTIONS[10], Shape::Object(&TAINT_NODE), ""),
-        field(ACTIONS[11], Shape::Object(&NAME), ""),
-        field(ACTIONS[12], Shape::Object(&NAME), ""),
-        field(ACTIONS[13], Shape::Object(&NAME), ""),
-        field(
-            ACTIONS[14],
-            Shape::Object(&PATCH),
-            "a user's merge patch of any object",
-        ),
-        field(
-            ACTIONS[15],
-            Shape::Object(&CREATE),
-            "a user's POST of any object",
-        ),
-        field(
-            ACTIONS[16],
-            Shape::Object(&DELETE),
-            "a user's DELETE of any object",
-        ),
-        field(
-            ACTIONS[17],
-            Shape::Object(&SHOW),
-            "fields of an object, in the log",
-        ),
-        field(
-            ACTIONS[18],
-            Shape::Object(&JOB_CONDITION),
-            "written by another hand than the Job controller's",
-        ),
-    ],
-};
-
-const KIND: Field = field("kind", Shape::OneOf(KIND_NAMES), "of the object").required();
-const OBJECT_NAME: Field = field(
-    "name",
-    Shape::Str,
-    "of the object; a pod's without its random suffix",
-)
-.required();
-
-static PATCH: Object = Object {
-    kind: "Patch",
-    fields: &[
-        KIND,
-        OBJECT_NAME,
-        field("merge", Shape::Any, "the merge patch (RFC 7386)").required(),
-        field("status", Shape::Bool, "of the status subresource"),
-    ],
-};
-
-static CREATE: Object = Object {
-    kind: "Create",
-    fields: &[
-        field("object", Shape::Kinds(&CREATED), "the whole object"),
-        field("jobSet", Shape::Any, "the whole object, a JobSet"),
-    ],
-};
-
-static DELETE: Object = Object {
-    kind: "Delete",
-    fields: &[
-        KIND,
-        OBJECT_NAME,
-        field(
-            "propagation",
-            Shape::OneOf(&["Background", "Foreground", "Orphan"]),
-            "default: Background",
-        ),
-        field("gracePeriodSeconds", INDEX, "of a pod"),
-    ],
-};
-
-static SHOW: Object = Object {
-    kind: "Show",
-    fields: &[
-        KIND,
-        OBJECT_NAME,
-        field("fields", STR_LIST, "paths such as status.conditions").required(),
-    ],
-};
-
-static JOB_CONDITION: Object = Object {
-    kind: "JobCondition",
-    fields: &[
-        field("job", Shape::Str, "name of the Job").required(),
-        field(
-            "type",
-            Shape::OneOf(&[
-                "Failed",
-                "Complete",
-                "FailureTarget",
-                "SuccessCriteriaMet",
-                "Suspended",
-            ]),
-            "",
+            "replaces the time from deletion to exit",
         )
-        .required(),
-        field("status", Shape::OneOf(&["True", "False"]), "default: True"),
-        field("reason", Shape::Str, ""),
-        field("message", Shape::Str, ""),
+        .otherwise("from `timing`")
+        .example("15s"),
     ],
-};
-
-const POD_NAME: Field = field("pod", Shape::Str, "name without the random suffix").required();
-const NODE_FIELDS: [Field; 3] = [
-    field("node", Shape::Str, "name of the node"),
-    field("ofPod", Shape::Str, "the node of this pod"),
-    field(
-        "alias",
-        Shape::Str,
-        "a name for later faults, or one given earlier",
-    ),
-];
-
-static CONTAINER_EXIT: Object = Object {
-    kind: "ContainerExit",
-    fields: &[
-        POD_NAME,
-        field("exitCode", Shape::Int(0, 255), "default: 1"),
-    ],
-};
-
-static DELETE_POD: Object = Object {
-    kind: "DeletePod",
-    fields: &[
-        POD_NAME,
-        field("force", Shape::Bool, "grace period 0; default: false"),
-    ],
-};
-
-static POD: Object = Object {
-    kind: "PodReference",
-    fields: &[POD_NAME],
-};
-
-static NODE: Object = Object {
-    kind: "NodeReference",
-    fields: &NODE_FIELDS,
-};
-
-static TAINT_NODE: Object = Object {
-    kind: "TaintNode",
-    fields: &[
-        NODE_FIELDS[0],
-        NODE_FIELDS[1],
-        NODE_FIELDS[2],
-        field("key", Shape::Str, "").required(),
-        field("value", Shape::Str, ""),
-        field("effect", Shape::OneOf(EFFECTS), "").required(),
-    ],
-};
-
-static NAME: Object = Object {
-    kind: "JobSetReference",
-    fields: &[field("name", Shape::Str, "of a JobSet").required()],
 };
 
 static STOP_WHEN: [&str; 3] = [
@@ -439,11 +213,14 @@ static STOP_WHEN: [&str; 3] = [
 static STOP: Object = Object {
     kind: "Stop",
     fields: &[
+        field("at", Shape::Duration, "the run ends here in any case")
+            .default("24h")
+            .example("1h"),
         field(
-            "at",
-            Shape::Duration,
-            "the run ends here in any case; default: 24h",
-        ),
-        field("when", Shape::OneOf(&STOP_WHEN), "default: Settled"),
+            "when",
+            Shape::OneOf(&STOP_WHEN),
+            "ends earlier when all JobSets have finished, or when nothing can change any more",
+        )
+        .default("Settled"),
     ],
 };

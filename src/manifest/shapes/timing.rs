@@ -1,119 +1,135 @@
-//! `timing`: the ids of `src/presets/timing.yaml`.
+//! The table of `timing` in a scenario: the ids of `src/presets/timing.yaml`, which has their defaults.
 
-use crate::manifest::shape::{Object, Shape, field};
+use crate::manifest::shape::{Field, Object, Shape, field};
 
 const DIST_SHAPE: Shape = Shape::Either(&Shape::Duration, &Shape::Object(&DIST));
+
+/// A delay that may be drawn.
+const fn delay(name: &'static str, doc: &'static str) -> Field {
+    field(name, DIST_SHAPE, doc).example("{uniform: [100ms, 400ms]}")
+}
+
+/// A delay that is always the same.
+const fn fixed(name: &'static str, doc: &'static str) -> Field {
+    field(name, Shape::Duration, doc).example("5us")
+}
+
+/// What has no effect with a scripted kubelet.
+pub const OF_REAL_KUBELETS: &[&str] = &[
+    "volumes",
+    "sandbox",
+    "containerStart",
+    "imageCheck",
+    "statusWrite",
+    "containerStop",
+    "cleanup",
+    "containerRemove",
+    "agentBoot",
+    "plegPeriod",
+    "minimumGrace",
+];
 
 pub static TIMING: Object = Object {
     kind: "Timing",
     fields: &[
-        field(
-            "apiRead",
-            DIST_SHAPE,
-            "one read of the API server that is not busy",
-        ),
-        field("apiWrite", DIST_SHAPE, "one write"),
-        field(
-            "apiPodCreate",
-            DIST_SHAPE,
-            "one pod CREATE, with two webhooks",
-        ),
-        field(
-            "watchLag",
-            DIST_SHAPE,
-            "from a write to a controller's cache",
-        ),
-        field(
-            "agentFanout",
-            DIST_SHAPE,
-            "a JobSet update reaching one in-place agent",
-        ),
-        field(
-            "jobsetListPerPod",
-            Shape::Duration,
-            "listing one pod in a JobSet pass",
-        ),
-        field("volumes", DIST_SHAPE, "cgroup and volumes of a pod"),
-        field("sandbox", DIST_SHAPE, "sandbox and network of a pod"),
-        field(
-            "containerStart",
-            DIST_SHAPE,
-            "create and start one container",
-        ),
-        field(
+        delay("apiRead", "one read of the API server that is not busy"),
+        delay("apiWrite", "one write"),
+        delay("apiPodCreate", "one pod CREATE, with two webhooks"),
+        delay("watchLag", "from a write to a controller's cache"),
+        delay("agentFanout", "a JobSet update reaching one in-place agent"),
+        fixed("jobsetListPerPod", "listing one pod in a JobSet pass"),
+        delay("volumes", "cgroup and volumes of a pod"),
+        delay("sandbox", "sandbox and network of a pod"),
+        delay("containerStart", "create and start one container"),
+        delay(
             "imageCheck",
-            DIST_SHAPE,
             "registry round trip of imagePullPolicy Always",
         ),
-        field("statusWrite", DIST_SHAPE, "kubelet's status update"),
-        field("containerStop", DIST_SHAPE, "SIGTERM to exit"),
-        field("cleanup", DIST_SHAPE, "last exit to removal of the pod"),
-        field(
-            "containerRemove",
-            DIST_SHAPE,
-            "removing an exited container",
-        ),
-        field(
-            "agentBoot",
-            DIST_SHAPE,
-            "in-place agent start to first API call",
-        ),
-        field("plegPeriod", Shape::Duration, "kubelet's relist period"),
-        field("minimumGrace", Shape::Duration, "kubelet's SIGKILL floor"),
-        field("schedulerFixed", Shape::Duration, "one scheduling cycle"),
-        field(
-            "schedulerPerNode",
-            Shape::Duration,
-            "for each node examined",
-        ),
-        field(
+        delay("statusWrite", "kubelet's status update"),
+        delay("containerStop", "SIGTERM to exit"),
+        delay("cleanup", "last exit to removal of the pod"),
+        delay("containerRemove", "removing an exited container"),
+        delay("agentBoot", "in-place agent start to first API call"),
+        fixed("plegPeriod", "kubelet's relist period").example("1s"),
+        fixed("minimumGrace", "kubelet's SIGKILL floor").example("2s"),
+        fixed("schedulerFixed", "one scheduling cycle"),
+        fixed("schedulerPerNode", "for each node examined"),
+        fixed(
             "schedulerAffinityPerNode",
-            Shape::Duration,
             "for each node, with (anti-)affinity",
         ),
-        field("kubelet", Shape::Object(&KUBELET), "another kubelet model"),
+        field("kubelet", Shape::Object(&KUBELET), "another kubelet model")
+            .otherwise("kubelets as the other fields say")
+            .example("{scripted: {start: 1s}}"),
     ],
 };
 
 pub static DIST: Object = Object {
     kind: "Distribution",
     fields: &[
-        field("uniform", Shape::List(&Shape::Seconds), "[low, high]"),
-        field("logNormal", Shape::Object(&LOG_NORMAL), ""),
-        field("exponential", Shape::Object(&EXPONENTIAL), ""),
+        field(
+            "uniform",
+            Shape::Pair(&Shape::Seconds),
+            "lowest and highest, equally likely",
+        )
+        .example("[100ms, 400ms]"),
+        field(
+            "logNormal",
+            Shape::Object(&LOG_NORMAL),
+            "a long tail to the right",
+        )
+        .example("{p50: 300ms, p95: 1s}"),
+        field("exponential", Shape::Object(&EXPONENTIAL), "without memory").example("{mean: 2s}"),
     ],
 };
 
 static LOG_NORMAL: Object = Object {
     kind: "LogNormal",
     fields: &[
-        field("median", Shape::Seconds, ""),
-        field("sigma", Shape::Number(0.0, 10.0), ""),
-        field("p50", Shape::Seconds, ""),
-        field("p95", Shape::Seconds, ""),
+        field(
+            "median",
+            Shape::Seconds,
+            "half of all are shorter; beside sigma",
+        )
+        .example("300ms"),
+        field("sigma", Shape::Number(0.0, 10.0), "of the logarithm").example("0.3"),
+        field("p50", Shape::Seconds, "the median; beside p95").example("300ms"),
+        field("p95", Shape::Seconds, "19 of 20 are shorter").example("1s"),
     ],
 };
 
 static EXPONENTIAL: Object = Object {
     kind: "Exponential",
-    fields: &[field("mean", Shape::Seconds, "").required()],
+    fields: &[field("mean", Shape::Seconds, "the average")
+        .required()
+        .example("2s")],
 };
 
 static KUBELET: Object = Object {
     kind: "KubeletModel",
-    fields: &[field("scripted", Shape::Object(&SCRIPTED), "fixed times").required()],
+    fields: &[field(
+        "scripted",
+        Shape::Object(&SCRIPTED),
+        "fixed times, without images, volumes and periods",
+    )
+    .required()
+    .example("{start: 1s, stop: 500ms}")],
 };
 
 static SCRIPTED: Object = Object {
     kind: "ScriptedKubelet",
     fields: &[
-        field("start", Shape::Duration, "binding to ready; default: 1s"),
-        field("stop", Shape::Duration, "deletion to exit; default: 0s"),
-        field("stopExitCode", Shape::Int(0, 255), "default: 0"),
-        field(
-            "restart",
-            Shape::Duration,
-            "exit to running again; default: 1s",
-        ),
+        field("start", Shape::Duration, "binding to ready")
+            .default("1s")
+            .example("500ms"),
+        field("stop", Shape::Duration, "deletion to exit")
+            .default("0s")
+            .example("2s"),
+        field("stopExitCode", Shape::Int(0, 255), "of that exit")
+            .default("0")
+            .example("143"),
+        field("restart", Shape::Duration, "exit to running again")
+            .default("1s")
+            .example("700ms"),
     ],
 };

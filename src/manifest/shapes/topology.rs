@@ -1,4 +1,4 @@
-//! `kind: Topology`.
+//! The table of topology files.
 
 use super::pod::EFFECTS;
 use super::scenario::{API_VERSION, METADATA};
@@ -9,8 +9,8 @@ pub const NODES_MAX: i64 = 1_000_000;
 const COUNT: Shape = Shape::Int(0, NODES_MAX);
 
 const HEAD: [Field; 2] = [
-    field("apiVersion", Shape::OneOf(&[API_VERSION]), API_VERSION).required(),
-    field("kind", Shape::OneOf(&["Topology"]), "Topology").required(),
+    field("apiVersion", Shape::OneOf(&[API_VERSION]), "of this format").required(),
+    field("kind", Shape::OneOf(&["Topology"]), "of this file").required(),
 ];
 
 pub static TOPOLOGY: Object = Object {
@@ -18,14 +18,22 @@ pub static TOPOLOGY: Object = Object {
     fields: &[
         HEAD[0],
         HEAD[1],
-        field("metadata", Shape::Object(&METADATA), "{name: ...}").required(),
-        field("currency", Shape::Str, "of all prices; default: USD"),
+        field("metadata", Shape::Object(&METADATA), "{name: ...}")
+            .required()
+            .example("{name: small-16}"),
+        field("currency", Shape::Str, "of all prices")
+            .default("USD")
+            .example("EUR"),
         field(
             "dcnLevels",
             Shape::List(&Shape::Object(&DCN_LEVEL)),
             "network levels, nearest first",
-        ),
-        field("pools", Shape::List(&Shape::Object(&POOL)), "the nodes").required(),
+        )
+        .otherwise("none")
+        .example("[{name: rack, label: rack, gbitsPerSecond: 400}]"),
+        field("pools", Shape::NonEmpty(&Shape::Object(&POOL)), "the nodes")
+            .required()
+            .example("[{name: \"a-{node}\", nodesPerIsland: 4}]"),
     ],
 };
 
@@ -37,59 +45,96 @@ static POOL: Object = Object {
             Shape::Str,
             "of the nodes; {pool}, {island} and {node} stand for running numbers",
         )
-        .required(),
-        field("count", COUNT, "how many pools like this; default: 1"),
-        field("islands", COUNT, "islands in one pool; default: 1"),
-        field("nodesPerIsland", COUNT, "nodes in one island").required(),
+        .required()
+        .example("\"a-{node}\""),
+        field("count", COUNT, "how many pools like this")
+            .default("1")
+            .example("5"),
+        field("islands", COUNT, "islands in one pool")
+            .default("1")
+            .example("4"),
+        field("nodesPerIsland", COUNT, "nodes in one island")
+            .required()
+            .example("16"),
         field(
             "islandKind",
             Shape::OneOf(&["None", "Ici", "NvLink"]),
-            "what connects the nodes of an island; default: None",
-        ),
+            "what connects the nodes of an island",
+        )
+        .default("None"),
         field(
             "allocatable",
             Shape::Map(&Shape::Amount),
-            "resources of one node; pods: 110",
-        ),
+            "resources of one node",
+        )
+        .otherwise("pods: 110")
+        .example("{cpu: 8, memory: 64Gi, example.com/accelerator: 4}"),
         field(
             "accelerator",
             Shape::Str,
             "the resource that counts as accelerators",
-        ),
-        field("pricePerNodeHour", Shape::Number(0.0, 1e6), "default: 0"),
-        field("taints", Shape::List(&Shape::Object(&TAINT)), ""),
+        )
+        .otherwise("none")
+        .example("example.com/accelerator"),
+        field(
+            "pricePerNodeHour",
+            Shape::Number(0.0, 1e6),
+            "in the currency",
+        )
+        .default("0")
+        .example("16.8"),
+        field(
+            "taints",
+            Shape::List(&Shape::Object(&TAINT)),
+            "of each node",
+        )
+        .otherwise("none")
+        .example("[{key: accelerator, effect: NoSchedule}]"),
         field(
             "labels",
             STR_MAP,
-            "values may contain {pool}, {island} and {node}",
-        ),
+            "of each node; values may contain {pool}, {island} and {node}",
+        )
+        .otherwise("none")
+        .example("{rack: \"r-{island}\"}"),
         field(
             "features",
             STR_LIST,
             "declared node features (status.declaredFeatures)",
-        ),
+        )
+        .otherwise("none")
+        .example("[RestartAllContainersOnContainerExits]"),
     ],
 };
 
 pub static TAINT: Object = Object {
     kind: "Taint",
     fields: &[
-        field("key", Shape::Str, "").required(),
-        field("value", Shape::Str, ""),
-        field("effect", Shape::OneOf(EFFECTS), "").required(),
+        field("key", Shape::Str, "of the taint")
+            .required()
+            .example("accelerator"),
+        field("value", Shape::Str, "of the taint")
+            .otherwise("empty")
+            .example("present"),
+        field("effect", Shape::OneOf(EFFECTS), "of the taint").required(),
     ],
 };
 
 static DCN_LEVEL: Object = Object {
     kind: "DcnLevel",
     fields: &[
-        field("name", Shape::Str, "").required(),
+        field("name", Shape::Str, "stands in reports")
+            .required()
+            .example("rack"),
         field(
             "label",
             Shape::Str,
             "node label whose values are the groups",
         )
-        .required(),
-        field("gbitsPerSecond", Shape::Number(0.0, 1e9), "").required(),
+        .required()
+        .example("rack"),
+        field("gbitsPerSecond", Shape::Number(0.0, 1e9), "of one node")
+            .required()
+            .example("400"),
     ],
 };

@@ -1,0 +1,62 @@
+//! Which fields of an object may, or must, stand beside each other.
+
+use super::faults::ACTIONS;
+
+/// What holds between fields of one object. `what` is what they give, for messages.
+pub enum Together {
+    /// Exactly one of these.
+    One {
+        what: &'static str,
+        of: &'static [&'static str],
+    },
+    /// At least one of these.
+    Some {
+        what: &'static str,
+        of: &'static [&'static str],
+    },
+    /// Not both.
+    NotBoth(&'static str, &'static str),
+    /// Exactly the fields of one of these sets; a reader can make nothing of others.
+    OneSet(&'static [&'static [&'static str]]),
+    /// The first only beside the second; else this happens.
+    Needs(&'static str, &'static str, &'static str),
+    /// None of the others beside the first, which replaces them; what it is called in messages.
+    Replaces(&'static str, &'static [&'static str], &'static str),
+}
+
+/// The rules of the objects of a kind.
+pub fn together(kind: &str) -> &'static [Together] {
+    use Together::*;
+    match kind {
+        "Fault" => &[
+            One {
+                what: "a time",
+                of: &["at", "afterReady"],
+            },
+            One {
+                what: "an action",
+                of: &ACTIONS,
+            },
+        ],
+        "Create" => &[One {
+            what: "an object",
+            of: &["object", "jobSet"],
+        }],
+        "NodeReference" | "TaintNode" => &[
+            Some {
+                what: "a node",
+                of: &["node", "ofPod", "alias"],
+            },
+            NotBoth("node", "ofPod"),
+        ],
+        "ContainerRule" => &[Needs("exitCode", "runFor", "the container never exits")],
+        "Distribution" => &[OneSet(&[&["uniform"], &["logNormal"], &["exponential"]])],
+        "LogNormal" => &[OneSet(&[&["median", "sigma"], &["p50", "p95"]])],
+        "Timing" => &[Replaces(
+            "kubelet",
+            super::timing::OF_REAL_KUBELETS,
+            "kubelet.scripted",
+        )],
+        _ => &[],
+    }
+}

@@ -1,0 +1,20 @@
+//! The pages of the file formats are what the tables say.
+
+use crate::support::{root, updating};
+use jobset_sim::manifest::reference_page;
+
+#[test]
+fn the_reference_pages_are_the_tables() {
+    for kind in ["Scenario", "Topology", "Timing"] {
+        let name = format!("docs/reference/{}.md", kind.to_lowercase());
+        let page = reference_page(kind).expect("the format has a page");
+        if updating() {
+            std::fs::write(root().join(&name), &page).expect("a page can be written");
+        }
+        let written = std::fs::read_to_string(root().join(&name)).unwrap_or_default();
+        assert!(
+            written == page,
+            "{name}: UPDATE_GOLDEN=1 cargo test writes it anew"
+        );
+    }
+}
