@@ -18,7 +18,7 @@
 //! let outcome = simulation.run(scenario.seed(), 0);
 //!
 //! for restart in outcome.restarts() {
-//!     println!("{}: {} pods back after {:?}", restart.cause(), restart.pods(), restart.latency());
+//!     println!("{}: {} pods were ready again at {}", restart.cause(), restart.pods(), restart.end());
 //!     for piece in restart.pieces() {
 //!         println!("  {} {}: {}", piece.phase.as_str(), piece.takes, piece.what);
 //!     }
@@ -66,20 +66,29 @@ pub mod store;
 pub mod topology;
 pub mod validate;
 
+#[doc(inline)]
 pub use base::{Duration, JobId, JobSetId, NodeId, PodId, TextId, Time};
+#[doc(inline)]
 pub use engine::{CannotRun, Impossible};
+#[doc(inline)]
 pub use facade::{
     Error, Fault, JobSet, NodeRef, Outcome, Piece, Pool, Record, Replications, Restart, Scenario,
     ScenarioBuilder, Simulation, StopFlag, Topology,
 };
+#[doc(inline)]
 pub use manifest::{Diagnostic, Diagnostics};
+#[doc(inline)]
 pub use metrics::summary::Summary;
+#[doc(inline)]
 pub use metrics::{Ending, Milestone, Phase, Shape as RestartShape};
+#[doc(inline)]
 pub use record::{
     About, Body, Deleter, EndReason, JobConditionType, JobSetConditionType, Ledger, LedgerCategory,
     NodeReady, ObjectRef, RunOutcome,
 };
+#[doc(inline)]
 pub use spec::StopWhen;
+#[doc(inline)]
 pub use stats::Estimate;
 
 /// The code of the README is run like any other example.

@@ -34,7 +34,8 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     let done = play(&mut sim, &loaded, dir.as_ref(), args.trace)?;
     let view = done.view(&loaded);
     if args.paranoid {
-        check(&mut simulation(&loaded.scenario)?, &view)?;
+        let mut again = simulation(&loaded.scenario)?;
+        experiment::verify(&mut again, &view).map_err(Failure::Internal)?;
     }
     if let (Some(dir), Some((log, ndjson))) = (&dir, &done.decisions) {
         dir.write("decisions.log", log.as_bytes())?;
@@ -115,26 +116,4 @@ pub fn keep(dir: RunDir, view: &RunView<'_>, loaded: &Loaded) -> Result<String, 
     dir.write_run(view)?;
     dir.write_inputs(&loaded.inputs.files, &loaded.inputs.command)?;
     Ok(dir.commit()?.display().to_string())
-}
-
-/// The same run again must give the same records, and every accelerator-second must be accounted for.
-fn check(again: &mut Simulation, view: &RunView<'_>) -> Result<(), Failure> {
-    let outcome = view.outcome;
-    again.paranoid(true);
-    let second = again.run(view.seed, 0, &mut crate::record::Discard);
-    if second.digest != outcome.digest {
-        let message = format!(
-            "two runs of the same inputs differ: digests {:016x} and {:016x}",
-            outcome.digest, second.digest
-        );
-        return Err(Failure::Internal(message));
-    }
-    let ledger = &outcome.ledger;
-    let booked: u128 = ledger.accelerator_ns.iter().sum();
-    let installed = u128::from(ledger.accelerators) * u128::from(outcome.end.0);
-    if booked != installed {
-        let message = format!("the ledger holds {booked} of {installed} accelerator-nanoseconds");
-        return Err(Failure::Internal(message));
-    }
-    Ok(())
 }

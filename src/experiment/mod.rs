@@ -7,7 +7,9 @@
 pub mod parallel;
 pub mod play;
 pub mod replications;
+pub mod verify;
 
 pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
 pub use replications::{JobSetEstimates, Replication, Replications, replicate};
+pub use verify::verify;

@@ -6,6 +6,7 @@ use crate::experiment::Played;
 use crate::metrics::RunView;
 use crate::metrics::summary::Summary;
 use crate::record::{EndReason, Ledger, RunOutcome};
+use std::fmt;
 
 /// A finished run: how it ended, the state of every JobSet, its restarts, and where the accelerators' time went.
 pub struct Outcome {
@@ -13,6 +14,19 @@ pub struct Outcome {
     seed: u64,
     replication: u64,
     played: Played,
+}
+
+impl fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outcome")
+            .field("scenario", &self.scenario.name())
+            .field("seed", &self.seed)
+            .field("replication", &self.replication)
+            .field("end", &self.end())
+            .field("end_reason", &self.end_reason())
+            .field("digest", &self.digest())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Outcome {

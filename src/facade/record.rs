@@ -5,6 +5,7 @@ use crate::record::{self, About, Body, NO_CAUSE, Names};
 use crate::report::event_objects::Objects;
 use crate::report::events;
 use std::borrow::Cow;
+use std::fmt;
 
 /// One thing that happened, with the names behind its ids.
 #[derive(Copy, Clone)]
@@ -12,6 +13,13 @@ pub struct Record<'a> {
     record: &'a record::Record,
     names: &'a Names,
     objects: &'a Objects,
+}
+
+impl fmt::Debug for Record<'_> {
+    /// Its line in `events.ndjson`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_json())
+    }
 }
 
 impl<'a> Record<'a> {

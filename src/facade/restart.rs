@@ -3,6 +3,7 @@
 use crate::base::{Duration, Time};
 use crate::metrics::{self, Ending, Milestone, Phase, RunView, Shape, gate, waits};
 use crate::report::words;
+use std::fmt;
 
 /// From something going wrong to the instant at which every pod is ready again: what `run` reports.
 #[derive(Copy, Clone)]
@@ -25,6 +26,19 @@ pub struct Piece {
     /// What most of it was spent waiting for; none if it took no time, or where the run did not keep who waited for
     /// what.
     pub waited_for: Option<String>,
+}
+
+impl fmt::Debug for Restart<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Restart")
+            .field("jobset", &self.jobset())
+            .field("strategy", &self.strategy())
+            .field("cause", &self.cause())
+            .field("start", &self.start())
+            .field("end", &self.end())
+            .field("ending", &self.ending())
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a> Restart<'a> {

@@ -7,6 +7,7 @@ use crate::experiment;
 use crate::metrics::Folds;
 use crate::record::{self, Names, Sink};
 use crate::report::event_objects::Objects;
+use std::fmt;
 use std::ops::ControlFlow;
 
 /// A scenario ready to be run, as often as wanted.
@@ -19,6 +20,14 @@ pub struct Simulation {
     scenario: Scenario,
     engine: engine::Simulation,
     limits: Limits,
+}
+
+impl fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Simulation")
+            .field("scenario", &self.scenario.name())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Simulation {

@@ -215,7 +215,7 @@ fn what_can_never_be_placed_is_named_by_its_kind() {
         .jobset(train)
         .build()
         .unwrap();
-    let error = Simulation::new(&scenario).map(|_| ()).unwrap_err();
+    let error = Simulation::new(&scenario).unwrap_err();
     let [Impossible::NeverFits { pod, reason }] = error.impossible() else {
         panic!("{error}");
     };
