@@ -294,6 +294,15 @@ impl Ctx<'_> {
         });
     }
 
+    pub fn wants_events(&self) -> bool {
+        self.sink.wants_events()
+    }
+
+    /// An Event of the Job controller leaves for the API server.
+    pub fn stored_event(&mut self, event: StoredEvent) {
+        self.sink.event(&event);
+    }
+
     pub fn wants_decisions(&self) -> bool {
         self.sink.wants_decisions()
     }

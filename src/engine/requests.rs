@@ -6,8 +6,8 @@
 use super::lane::Lane;
 use crate::base::random::{Dist, Draw, Draws, Key, Purpose};
 use crate::base::*;
-use crate::record::{About, Call, RequestCount, Resource};
-use crate::spec::{ClientRate, ControlPlane, Timing};
+use crate::record::{About, Call, Cost, RequestCount, Resource};
+use crate::spec::{ClientRate, ControlPlane, MeasuredLatency, Timing};
 
 /// A request about to be sent.
 #[derive(Copy, Clone, Debug)]
@@ -98,11 +98,33 @@ pub struct Times {
     pub answered: Time,
 }
 
+fn measured(timing: &Timing, call: Call) -> Option<&Dist> {
+    let kind = call.kind();
+    let is_this = |m: &&MeasuredLatency| {
+        (m.client.as_str(), m.verb.as_str(), m.resource.as_str())
+            == (kind.client, kind.verb, kind.resource)
+    };
+    timing.api_measured.iter().find(is_this).map(|m| &m.latency)
+}
+
+/// Measured for this kind of request, or what its kind of cost takes.
+fn latency(timing: &Timing, call: Call) -> Dist {
+    let kind = call.kind();
+    let by_cost = match kind.cost {
+        Cost::Read => &timing.api_read,
+        Cost::Write => &timing.api_write,
+        Cost::PodCreate => &timing.api_pod_create,
+    };
+    measured(timing, call).unwrap_or(by_cost).clone()
+}
+
 pub struct Requests {
     lanes: Vec<(Resource, ClientRate, Lane)>,
     /// Per kind: its bucket among `lanes`.
     bucket: [Option<u8>; Call::COUNT],
-    latency: [Dist; 3],
+    latency: [Dist; Call::COUNT],
+    /// What nodes wait for is the server itself: a latency that was measured has that wait in it.
+    includes_wait: [bool; Call::COUNT],
     /// Stand for the kinds of requests in the names of their latencies.
     keys: [Key; Call::COUNT],
     /// Per kind: the last step that sent several, and what they share; asked for again and again.
@@ -136,11 +158,11 @@ impl Requests {
         Requests {
             bucket: Call::ALL.map(bucket),
             lanes: rates.map(|(r, rate)| (r, rate, Lane::new(rate))).into(),
-            latency: [
-                timing.api_read.clone(),
-                timing.api_write.clone(),
-                timing.api_pod_create.clone(),
-            ],
+            latency: Call::ALL.map(|call| latency(timing, call)),
+            includes_wait: Call::ALL.map(|call| {
+                let of_nodes = call.kind().bucket == Some(Resource::NodeRequests);
+                of_nodes && measured(timing, call).is_some()
+            }),
             keys: Call::ALL.map(|call| Key::of(&call.text())),
             shared: [(Key::default(), Duration::ZERO); Call::COUNT],
             tally: [[NO_TALLY; CODES.len()]; Call::COUNT],
@@ -163,10 +185,11 @@ impl Requests {
         };
         let step = req.step.filter(|_| granted == now);
         let latency = self.latency(draws, req, object, step);
-        Times {
-            granted,
-            answered: granted + latency,
-        }
+        let answered = match self.includes_wait[req.call as usize] {
+            true => granted.max(now + latency),
+            false => granted + latency,
+        };
+        Times { granted, answered }
     }
 
     /// Requests that leave together share one draw, each up to `TOGETHER_SPREAD` above it.
@@ -177,7 +200,7 @@ impl Requests {
         (object, lane): (Key, u32),
         step: Option<Key>,
     ) -> Duration {
-        let dist = &self.latency[req.call.kind().cost as usize];
+        let dist = &self.latency[req.call as usize];
         if let (Dist::Fixed(d), None) = (dist, step) {
             return *d;
         }

@@ -6,8 +6,10 @@ use super::placement::key_at;
 use super::subject::{Rj, Subject};
 use super::trap::{Check, Hit, Severity, Trap, hit};
 use crate::base::NodeId;
+use crate::placement::explain::Reasons;
+use crate::placement::template::TemplateFacts;
 use crate::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE};
-use crate::spec::{ContainerRestartAction, DependsOnStatus, TaintEffect};
+use crate::spec::{ContainerRestartAction, DependsOnStatus, Toleration};
 use crate::topology::Cluster;
 
 pub const TRAPS: &[Trap] = &[
@@ -110,45 +112,30 @@ fn needs_feature(rj: &Rj) -> bool {
     rules.any(|r| r.action == ContainerRestartAction::RestartAllContainers)
 }
 
-/// Labels and taints allow it.
-fn admits(s: &Subject, rj: &Rj, cluster: &Cluster, node: NodeId) -> bool {
-    let pod = rj.pod_spec();
-    let by_selector = s.jobset.uses_node_selector_strategy(rj.spec);
-    let tolerated = cluster.taints(node).iter().all(|taint| {
-        taint.effect == TaintEffect::PreferNoSchedule
-            || (by_selector && taint.key == NO_SCHEDULE)
-            || pod.tolerations.iter().any(|t| t.tolerates(taint))
-    });
-    let labelled = |(key, value): (&String, &String)| {
-        cluster.label(node, key).as_deref() == Some(value.as_str())
-    };
-    tolerated && pod.node_selector.iter().all(labelled)
-}
-
-/// How many of its pods an empty node holds.
-fn room(rj: &Rj, cluster: &Cluster, node: NodeId) -> u64 {
-    let requests = rj.pod_spec().requests();
-    let columns = cluster.resources.len();
-    let of = |(c, name): (usize, &String)| {
-        let asked = match name.as_str() {
-            "pods" => 1000,
-            name => requests.get(name).copied().unwrap_or(0),
-        };
-        let has = cluster.allocatable[node.ix() * columns + c];
-        (asked > 0).then(|| (has.max(0) / asked) as u64)
-    };
-    let all = cluster.resources.iter().enumerate().filter_map(of);
-    all.min().unwrap_or(u64::MAX)
+/// What the scheduler works out of the pod template, as the Jobs will have it.
+fn facts(s: &Subject, rj: &Rj, cluster: &Cluster) -> TemplateFacts {
+    let mut template = rj.spec.template.template.clone();
+    if s.jobset.uses_node_selector_strategy(rj.spec) {
+        template.spec.tolerations.push(Toleration {
+            key: Some(NO_SCHEDULE.to_owned()),
+            exists: true,
+            value: String::new(),
+            effect: None,
+            toleration_seconds: None,
+        });
+    }
+    TemplateFacts::build(cluster, &template, 0)
 }
 
 /// Pods that each node could hold; 0 where it is not allowed.
 fn rooms(s: &Subject, rj: &Rj, cluster: &Cluster) -> Vec<u64> {
-    let feature = needs_feature(rj);
+    let facts = facts(s, rj, cluster);
     let one = |n: usize| {
         let node = NodeId(n as u32);
-        let allowed =
-            admits(s, rj, cluster, node) && (!feature || cluster.has_feature(node, FEATURE));
-        if allowed { room(rj, cluster, node) } else { 0 }
+        match facts.allows(node) {
+            true => facts.room(cluster, node),
+            false => 0,
+        }
     };
     (0..cluster.len()).map(one).collect()
 }
@@ -307,8 +294,13 @@ fn fits_nowhere(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let nodes = || (0..cluster.len()).map(|n| NodeId(n as u32));
-        let admitted: Vec<NodeId> = nodes().filter(|n| admits(s, &rj, cluster, *n)).collect();
-        let fits = admitted.iter().any(|n| room(&rj, cluster, *n) > 0);
+        let facts = facts(s, &rj, cluster);
+        let refused = |n: &NodeId| {
+            let reason = facts.reason_against(cluster, *n);
+            matches!(reason, Some(Reasons::Taint | Reasons::Selector))
+        };
+        let admitted: Vec<NodeId> = nodes().filter(|n| !refused(n)).collect();
+        let fits = admitted.iter().any(|n| facts.room(cluster, *n) > 0);
         if rj.pods() == 0 || fits {
             continue;
         }

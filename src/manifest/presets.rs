@@ -104,6 +104,7 @@ pub fn timing() -> Timing {
         api_read: dist("apiRead"),
         api_write: dist("apiWrite"),
         api_pod_create: dist("apiPodCreate"),
+        api_measured: Vec::new(),
         watch_lag: dist("watchLag"),
         agent_fanout: dist("agentFanout"),
         jobset_list_per_pod: fixed("jobsetListPerPod"),

@@ -32,6 +32,8 @@ macro_rules! milestones {
 milestones! {
     /// Something went wrong.
     Fault => "fault",
+    /// The first pod was seen not to be ready.
+    PodNotReady => "podNotReady",
     /// The first pod was seen to have failed.
     PodFailed => "podFailed",
     /// The first pod was marked for deletion.

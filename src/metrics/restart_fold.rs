@@ -310,7 +310,12 @@ impl RestartFold {
                     r.first(Milestone::PodDeleting, now);
                 }
             }
-            Body::PodNotReady { pod, .. } => self.trouble(pod),
+            Body::PodNotReady { pod, .. } => {
+                self.trouble(pod);
+                if let Some(r) = self.pod_restart(pod) {
+                    r.first(Milestone::PodNotReady, now);
+                }
+            }
             _ => {}
         }
     }

@@ -7,58 +7,101 @@ use std::collections::BTreeMap;
 pub enum Reasons {
     Selector,
     Feature,
-    Taint(String, String),
-    Insufficient(String),
-    TooManyPods,
+    Taint,
+    /// spec.unschedulable.
+    Cordoned,
+    /// `free`: the node could hold it if it were empty.
+    Insufficient {
+        resource: String,
+        free: bool,
+    },
     Affinity,
     AntiAffinity,
+    /// Not the pod's own rule: one of a pod that is there.
+    ExistingAntiAffinity,
+    /// Found before any node is looked at.
     UnboundClaims,
+    /// The claim does not exist; found before any node is looked at.
+    NoClaim(String),
 }
 
 impl Reasons {
-    pub fn insufficient(resource: &str) -> Reasons {
-        if resource == "pods" {
-            Reasons::TooManyPods
-        } else {
-            Reasons::Insufficient(resource.to_owned())
-        }
+    fn text(&self) -> String {
+        let words = match self {
+            Reasons::Selector => "node(s) didn't match Pod's node affinity/selector",
+            Reasons::Feature => "node(s) didn't match Pod's required features",
+            Reasons::Taint => "node(s) had untolerated taint(s)",
+            Reasons::Cordoned => "node(s) were unschedulable",
+            Reasons::Insufficient { resource, .. } if resource == "pods" => "Too many pods",
+            Reasons::Insufficient { resource, .. } => return format!("Insufficient {resource}"),
+            Reasons::Affinity => "node(s) didn't match pod affinity rules",
+            Reasons::AntiAffinity => "node(s) didn't match pod anti-affinity rules",
+            Reasons::ExistingAntiAffinity => {
+                "node(s) didn't satisfy existing pods anti-affinity rules"
+            }
+            Reasons::UnboundClaims => "pod has unbound immediate PersistentVolumeClaims",
+            Reasons::NoClaim(name) => {
+                return format!("persistentvolumeclaim {name:?} not found");
+            }
+        };
+        words.to_owned()
     }
 
-    fn text(&self) -> String {
+    fn is_before_nodes(&self) -> bool {
+        matches!(self, Reasons::UnboundClaims | Reasons::NoClaim(_))
+    }
+
+    /// Whether a pod less on the node could help (`Unschedulable`, not `UnschedulableAndUnresolvable`).
+    fn is_resolvable(&self) -> bool {
         match self {
-            Reasons::Selector => "node(s) didn't match Pod's node affinity/selector".to_owned(),
-            Reasons::Feature => "node(s) didn't match Pod's required features".to_owned(),
-            Reasons::Taint(key, value) if value.is_empty() => {
-                format!("node(s) had untolerated taint(s) {{{key}: }}")
-            }
-            Reasons::Taint(key, value) => {
-                format!("node(s) had untolerated taint(s) {{{key}: {value}}}")
-            }
-            Reasons::Insufficient(resource) => format!("Insufficient {resource}"),
-            Reasons::TooManyPods => "Too many pods".to_owned(),
-            Reasons::Affinity => "node(s) didn't match pod affinity rules".to_owned(),
-            Reasons::AntiAffinity => "node(s) didn't match pod anti-affinity rules".to_owned(),
-            Reasons::UnboundClaims => "pod has unbound immediate PersistentVolumeClaims".to_owned(),
+            Reasons::Insufficient { free, .. } => *free,
+            Reasons::AntiAffinity | Reasons::ExistingAntiAffinity => true,
+            _ => false,
         }
     }
 }
 
-/// `0/16 nodes are available: 12 Insufficient cpu, 4 node(s) didn't match …` with counts, reasons sorted by text.
-pub fn explain(nodes: usize, reasons: impl Iterator<Item = Reasons>) -> String {
-    let mut counts: BTreeMap<Reasons, u32> = BTreeMap::new();
+/// `12 Insufficient cpu, 4 node(s) didn't match …`: counts, sorted by text.
+fn counted(reasons: impl Iterator<Item = String>) -> String {
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     for reason in reasons {
         *counts.entry(reason).or_default() += 1;
     }
-    let mut parts: Vec<String> = counts
-        .iter()
-        .map(|(r, n)| match r {
-            // Found before any node is looked at.
-            Reasons::UnboundClaims => r.text(),
-            _ => format!("{n} {}", r.text()),
-        })
-        .collect();
+    let mut parts: Vec<String> = counts.iter().map(|(r, n)| format!("{n} {r}")).collect();
     parts.sort();
-    format!("0/{nodes} nodes are available: {}.", parts.join(", "))
+    parts.join(", ")
+}
+
+/// `0/16 nodes are available: 12 Insufficient cpu, 4 node(s) didn't match …`.
+pub fn explain(reasons: &[Reasons]) -> String {
+    let nodes = reasons.len();
+    match reasons.iter().find(|r| r.is_before_nodes()) {
+        Some(before) => format!("0/{nodes} nodes are available: {}.", before.text()),
+        None => {
+            let parts = counted(reasons.iter().map(Reasons::text));
+            format!("0/{nodes} nodes are available: {parts}.")
+        }
+    }
+}
+
+/// The message of the Event FailedScheduling (1.36): the same, and what came of looking for somebody to preempt. Nobody
+/// is found: pods of lower priority are not modelled.
+pub fn failed_scheduling(reasons: &[Reasons]) -> String {
+    let why = explain(reasons);
+    if reasons.iter().any(Reasons::is_before_nodes) {
+        return format!("{why} not found");
+    }
+    let preemption = counted(reasons.iter().map(|r| {
+        let words = match r.is_resolvable() {
+            true => "No preemption victims found for incoming pod",
+            false => "Preemption is not helpful for scheduling",
+        };
+        words.to_owned()
+    }));
+    let nodes = reasons.len();
+    format!(
+        "{why} no new claims to deallocate, preemption: 0/{nodes} nodes are available: {preemption}."
+    )
 }
 
 #[cfg(test)]
@@ -67,14 +110,24 @@ mod tests {
 
     #[test]
     fn reasons_are_counted_and_sorted_as_the_scheduler_does() {
-        let reasons = [
-            Reasons::insufficient("cpu"),
-            Reasons::Selector,
-            Reasons::insufficient("cpu"),
-        ];
+        let cpu = |free| Reasons::Insufficient {
+            resource: "cpu".to_owned(),
+            free,
+        };
+        let reasons = [cpu(true), Reasons::Selector, cpu(false)];
+        let why = "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 2 Insufficient cpu.";
+        assert_eq!(explain(&reasons), why);
+        let preemption = "1 No preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.";
         assert_eq!(
-            explain(3, reasons.into_iter()),
-            "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 2 Insufficient cpu."
+            failed_scheduling(&reasons),
+            format!(
+                "{why} no new claims to deallocate, preemption: 0/3 nodes are available: {preemption}"
+            )
+        );
+        let claims = [Reasons::NoClaim("data".to_owned()), Reasons::Taint];
+        assert_eq!(
+            failed_scheduling(&claims),
+            "0/2 nodes are available: persistentvolumeclaim \"data\" not found. not found"
         );
     }
 }

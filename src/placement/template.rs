@@ -32,7 +32,12 @@ impl TemplateFacts {
             match column(&name) {
                 Some(c) if milli > 0 => requests.push((c as u32, milli)),
                 // No node has any of it.
-                None if milli > 0 => blocked = Some(Reasons::insufficient(&name)),
+                None if milli > 0 => {
+                    blocked = Some(Reasons::Insufficient {
+                        resource: name.clone(),
+                        free: false,
+                    })
+                }
                 _ => {}
             }
         }
@@ -77,8 +82,8 @@ impl TemplateFacts {
 
     /// The static filter that refuses a node, if any.
     pub fn reason_against(&self, cluster: &Cluster, node: NodeId) -> Option<Reasons> {
-        if let Some(taint) = cluster.taints(node).iter().find(|t| !self.tolerates(t)) {
-            return Some(Reasons::Taint(taint.key.clone(), taint.value.clone()));
+        if cluster.taints(node).iter().any(|t| !self.tolerates(t)) {
+            return Some(Reasons::Taint);
         }
         let labelled =
             |(key, value): &(String, String)| cluster.label(node, key).as_deref() == Some(value);
@@ -89,6 +94,18 @@ impl TemplateFacts {
             return Some(Reasons::Feature);
         }
         self.blocked.clone()
+    }
+
+    /// Which resource a node has too little of, with `free` thousandths of each, and whether it had enough if it
+    /// were empty.
+    pub fn insufficient(&self, cluster: &Cluster, node: NodeId, free: &[i64]) -> Option<Reasons> {
+        let at = node.ix() * cluster.resources.len();
+        let mut requests = self.requests.iter();
+        let short = requests.find(|(c, milli)| free[at + *c as usize] < *milli);
+        short.map(|(c, milli)| Reasons::Insufficient {
+            resource: cluster.resources[*c as usize].clone(),
+            free: cluster.allocatable[at + *c as usize] >= *milli,
+        })
     }
 
     /// Nothing was added to what the template says.
@@ -108,26 +125,28 @@ impl TemplateFacts {
             || self.tolerations.iter().any(|t| t.tolerates(taint))
     }
 
+    /// How many such pods the node holds when it is empty.
+    pub fn room(&self, cluster: &Cluster, node: NodeId) -> u64 {
+        if matches!(self.blocked, Some(Reasons::Insufficient { .. })) {
+            return 0;
+        }
+        let at = node.ix() * cluster.resources.len();
+        let pods = |(c, milli): &(u32, i64)| {
+            let has = cluster.allocatable[at + *c as usize];
+            (has.max(0) / milli) as u64
+        };
+        self.requests.iter().map(pods).min().unwrap_or(u64::MAX)
+    }
+
     /// Why no node of the empty cluster could take this pod; `None` if one could.
     pub fn never_fits(&self, cluster: &Cluster) -> Option<String> {
-        let columns = cluster.resources.len();
-        let too_small = |n: usize| {
-            self.requests
-                .iter()
-                .find(|(c, milli)| cluster.allocatable[n * columns + *c as usize] < *milli)
-        };
-        let possible = |n: usize| self.allows(NodeId(n as u32)) && too_small(n).is_none();
-        if (0..cluster.len()).any(possible) {
-            return None;
-        }
-        let reasons =
-            (0..cluster.len()).map(|n| match self.reason_against(cluster, NodeId(n as u32)) {
-                Some(reason) => reason,
-                None => Reasons::insufficient(
-                    too_small(n).map_or("", |(c, _)| &cluster.resources[*c as usize]),
-                ),
-            });
-        Some(explain(cluster.len(), reasons))
+        let reasons = (0..cluster.len()).map(|n| {
+            let node = NodeId(n as u32);
+            let refused = self.reason_against(cluster, node);
+            refused.or_else(|| self.insufficient(cluster, node, &cluster.allocatable))
+        });
+        let reasons: Option<Vec<Reasons>> = reasons.collect();
+        reasons.map(|reasons| explain(&reasons))
     }
 
     /// Accelerators one pod holds.

@@ -13,6 +13,8 @@ pub mod job;
 pub mod job_success;
 pub mod per_index;
 pub mod plan;
+#[cfg(test)]
+pub mod planted;
 pub mod pod_failure;
 pub mod re2;
 pub mod reconcile;

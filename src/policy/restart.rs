@@ -16,6 +16,8 @@ pub fn create_missing(view: &JobSetView<'_>, plan: &mut Plan, buckets: &Buckets)
         plan.rules.push("RS-2");
     }
     let in_order = !view.suspended && startup::in_order(view);
+    #[cfg(test)]
+    let in_order = in_order && !super::planted::Wrong::OutOfOrder.is_planted();
     for (at, spec) in specs.iter().enumerate() {
         if !depends_on::reached(specs, &plan.status.replicated_jobs, at) {
             plan.rules.push("DEP-3");

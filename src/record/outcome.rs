@@ -70,8 +70,9 @@ pub struct ConditionOutcome {
     pub last_transition: Time,
 }
 
-/// One of `status.replicatedJobsStatus`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// One of `status.replicatedJobsStatus`, as the API shows it; recordings are read into it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct ReplicatedJobStatus {
     /// Of the replicatedJob.
     pub name: String,
@@ -104,6 +105,8 @@ pub struct JobOutcome {
     pub active: u32,
     /// `status.ready`.
     pub ready: u32,
+    /// `status.terminating`.
+    pub terminating: u32,
     /// `status.succeeded`.
     pub succeeded: u32,
     /// `status.failed`.

@@ -4,6 +4,16 @@ use super::decision::Decision;
 use super::names::Names;
 use super::records::Record;
 use super::ticket::Ticket;
+use crate::base::JobId;
+
+/// An Event on a Job as its controller sends it, behind the correlator that drops and combines some.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEvent {
+    pub job: JobId,
+    pub warning: bool,
+    pub reason: String,
+    pub message: String,
+}
 
 /// Takes records as they are made.
 pub trait Sink {
@@ -18,6 +28,14 @@ pub trait Sink {
 
     /// Takes a decision when it is made, before anything of it is carried out.
     fn decision(&mut self, _: Decision) {}
+
+    /// Whether `event` is to be called: most Events on Jobs are no records, there is one for every pod.
+    fn wants_events(&self) -> bool {
+        false
+    }
+
+    /// Takes an Event of the Job controller when it is sent.
+    fn event(&mut self, _: &StoredEvent) {}
 
     /// Whether `ticket` is to be called and records are to carry tickets. Asked once, before the run.
     fn wants_tickets(&self) -> bool {
@@ -70,6 +88,15 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
             (true, false) => self.0.decision(decision),
             _ => self.1.decision(decision),
         }
+    }
+
+    fn wants_events(&self) -> bool {
+        self.0.wants_events() || self.1.wants_events()
+    }
+
+    fn event(&mut self, event: &StoredEvent) {
+        self.0.event(event);
+        self.1.event(event);
     }
 
     fn wants_tickets(&self) -> bool {

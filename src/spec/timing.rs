@@ -11,6 +11,8 @@ pub struct Timing {
     pub api_write: Dist,
     /// Pod CREATE: two webhooks and admission on top.
     pub api_pod_create: Dist,
+    /// Single kinds of requests of which the latency is known; instead of the three above.
+    pub api_measured: Vec<MeasuredLatency>,
     /// From the API server's write to a controller's cache.
     pub watch_lag: Dist,
     /// A JobSet update reaching one of many watching agents.
@@ -19,6 +21,15 @@ pub struct Timing {
     pub jobset_list_per_pod: Duration,
     pub kubelet: Kubelet,
     pub scheduler: SchedulerCost,
+}
+
+/// One client's requests of one kind, in the words of an audit log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasuredLatency {
+    pub client: String,
+    pub verb: String,
+    pub resource: String,
+    pub latency: Dist,
 }
 
 impl Timing {

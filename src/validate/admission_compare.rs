@@ -42,6 +42,11 @@ pub fn difference(path: &str, recorded: &Value, answer: &Answer) -> Option<Diffe
         );
     }
     match (&answer.result, message) {
+        _ if warnings(recorded) != answer.warnings => differ(
+            "warnings",
+            recorded["warnings"].clone(),
+            answer.warnings.clone().into(),
+        ),
         (Ok(object), _) => differ("object", times_dropped(&recorded["object"]), shown(object)),
         (Err(_), Some(simulated)) => {
             let recorded = recorded["message"].as_str().unwrap_or("");
@@ -50,6 +55,12 @@ pub fn difference(path: &str, recorded: &Value, answer: &Answer) -> Option<Diffe
         }
         (Err(_), None) => None,
     }
+}
+
+/// HTTP Warning texts; a recording without any leaves them out.
+fn warnings(recorded: &Value) -> Vec<&str> {
+    let list = recorded["warnings"].as_array().into_iter().flatten();
+    list.filter_map(Value::as_str).collect()
 }
 
 /// An object as the recordings show it.

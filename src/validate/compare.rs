@@ -2,36 +2,44 @@
 //!
 //! Must never run anything: it gets an `Observed` run, hand-made in tests.
 
-use super::history::History;
-use super::milestones::{self, IN_PLACE, Milestones, RECREATE};
+use super::decisions::history::History;
+use super::milestones::{self, IN_PLACE, RECREATE};
 use super::recording::{Kind, Recording};
 use super::result::*;
 use super::run_steps::RunSteps;
 use super::scenario::NotSimulated;
 use super::{decisions, nodes, requests};
+use crate::metrics::pods::PodFold;
+use crate::metrics::{self, RestartFold};
 use crate::record::*;
+use crate::spec::Scenario;
+use std::collections::BTreeMap;
 
 /// Everything that the comparison needs of a run.
 pub struct Observed {
     pub outcome: RunOutcome,
     pub names: Names,
     pub sink: Observer,
+    /// The first restart, as `run` reports it; only of kind `times`.
+    pub restart: Option<metrics::Restart>,
 }
 
 /// The sink of a run that is compared with a recording.
 pub struct Observer {
-    pub milestones: Milestones,
+    pub restarts: RestartFold,
     pub history: History,
     pub steps: RunSteps,
+    pub pods: PodFold,
     kind: Kind,
 }
 
 impl Observer {
-    pub fn new(recording: &Recording) -> Observer {
+    pub fn new(recording: &Recording, scenario: &Scenario) -> Observer {
         Observer {
-            milestones: Milestones::new(is_in_place(recording)),
+            restarts: RestartFold::new(scenario).without_paths(),
             history: History::default(),
             steps: RunSteps::default(),
+            pods: PodFold::default(),
             kind: recording.kind,
         }
     }
@@ -40,13 +48,21 @@ impl Observer {
 impl Sink for Observer {
     fn record(&mut self, record: &Record, names: &Names) {
         match self.kind {
-            Kind::Times => self.milestones.record(record, names),
-            Kind::Nodes => {
+            Kind::Times => self.restarts.record(record, names),
+            _ => {
                 self.history.record(record, names);
                 self.steps.record(record, names);
+                self.pods.record(record, names);
             }
-            _ => self.history.record(record, names),
         }
+    }
+
+    fn wants_events(&self) -> bool {
+        self.kind.has_decisions()
+    }
+
+    fn event(&mut self, event: &StoredEvent) {
+        self.history.event(event);
     }
 }
 
@@ -100,7 +116,14 @@ pub fn compare(file: &str, recording: &Recording, run: Result<&Observed, NoRun>)
                 sink,
                 ..
             } = run;
-            let mut found = decisions::compare(recording, outcome, &sink.history, names);
+            let compared = decisions::Run {
+                outcome,
+                history: &sink.history,
+                steps: &sink.steps,
+                pods: sink.pods.rows(),
+                names,
+            };
+            let mut found = decisions::compare(recording, &compared);
             if recording.kind == Kind::Nodes {
                 let (late, steps) = nodes::compare(recording, &sink.steps, names);
                 found.extend(late);
@@ -116,7 +139,10 @@ fn times(recording: &Recording, run: &Observed, result: &mut FileResult) {
     let Some(recorded) = &recording.milestones else {
         return;
     };
-    let simulated = run.sink.milestones.seconds();
+    let restart_of_run = run.restart.as_ref();
+    let simulated = restart_of_run.map_or(BTreeMap::new(), |restart| {
+        milestones::seconds(restart, is_in_place(recording))
+    });
     let known: &[&str] = if is_in_place(recording) {
         &IN_PLACE
     } else {
@@ -161,6 +187,8 @@ mod tests {
     use super::super::read::tests::example;
     use super::*;
     use crate::base::*;
+    use crate::metrics::Milestone;
+    use crate::metrics::restart::Cause;
     use serde_json::{Value, json};
 
     fn times_recording(edit: impl FnOnce(&mut Value)) -> Recording {
@@ -173,39 +201,13 @@ mod tests {
     }
 
     fn observed(recording: &Recording) -> Observed {
-        let mut sink = Observer::new(recording);
-        let created = |attempt| Body::PodCreated {
-            pod: PodId(0),
-            incarnation: attempt,
-            job: JobId(0),
-            index: 0,
-            attempt,
-        };
-        let failed = Body::PodFinished {
-            pod: PodId(0),
-            incarnation: 0,
-            succeeded: false,
-            exit_code: 1,
-        };
-        let ready = Body::PodReady {
-            pod: PodId(0),
-            incarnation: 1,
-        };
-        for (ms, body) in [
-            (0, created(0)),
-            (1000, failed),
-            (3200, created(1)),
-            (5000, ready),
-        ] {
-            let record = Record {
-                seq: 0,
-                cause: NO_CAUSE,
-                ticket: NO_TICKET,
-                at: Time(ms * 1_000_000),
-                body,
-            };
-            sink.record(&record, &Names::default());
-        }
+        let scenario = super::super::scenario::tests::plain(recording, Default::default());
+        let s = |tenths: u64| Time(tenths * 100_000_000);
+        let mut restart = metrics::Restart::new(JobSetId(0), s(10), Cause::UNKNOWN);
+        restart.first(Milestone::PodFailed, s(10));
+        restart.first(Milestone::FirstPodCreated, s(32));
+        restart.last(Milestone::LastPodCreated, s(32));
+        restart.last(Milestone::LastReady, s(50));
         Observed {
             outcome: RunOutcome {
                 end: Time::ZERO,
@@ -221,7 +223,8 @@ mod tests {
                 warnings: Vec::new(),
             },
             names: Names::default(),
-            sink,
+            sink: Observer::new(recording, &scenario.unwrap()),
+            restart: Some(restart),
         }
     }
 

@@ -15,11 +15,7 @@ mod children_schedule;
 mod clock;
 pub mod compare;
 pub mod decisions;
-#[cfg(test)]
-mod decisions_tests;
 pub mod gate;
-pub mod history;
-mod mask;
 pub mod milestones;
 pub mod nodes;
 pub mod output;

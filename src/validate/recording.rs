@@ -4,6 +4,7 @@
 //! was played: they are kept under `unknown`.
 
 use super::rows::{LogEntry, Pods};
+use crate::record::ReplicatedJobStatus;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -244,7 +245,7 @@ pub struct RequestRow(
 #[serde(rename_all = "camelCase", default)]
 pub struct Status {
     pub conditions: Vec<Condition>,
-    pub replicated_jobs_status: Vec<RecordedReplicatedJobStatus>,
+    pub replicated_jobs_status: Vec<ReplicatedJobStatus>,
     pub restarts: u32,
     pub restarts_count_towards_max: u32,
     pub current_in_place_restart_attempt: Option<u32>,
@@ -266,19 +267,6 @@ pub struct Condition {
     pub last_transition_time: Option<String>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct RecordedReplicatedJobStatus {
-    pub name: String,
-    pub ready: u32,
-    pub succeeded: u32,
-    pub failed: u32,
-    pub active: u32,
-    pub suspended: u32,
-    pub job_restarts: Vec<u32>,
-    pub job_restarts_count_towards_max: Vec<u32>,
-}
-
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobRow {
@@ -293,6 +281,16 @@ pub struct JobRow {
     pub suspended: bool,
     #[serde(default)]
     pub exists: bool,
+    #[serde(default)]
+    pub active: u32,
+    #[serde(default)]
+    pub ready: u32,
+    #[serde(default)]
+    pub succeeded: u32,
+    #[serde(default)]
+    pub failed: u32,
+    /// Only where a recording has it; `log` has it more often.
+    pub terminating: Option<u32>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

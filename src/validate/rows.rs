@@ -58,6 +58,8 @@ pub struct PodRow {
     pub finished_ms: Option<u64>,
     pub deleting_ms: Option<u64>,
     pub gone_ms: Option<u64>,
+    pub phase: String,
+    pub container_restarts: u32,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -83,11 +85,12 @@ impl TryFrom<RawPods> for Pods {
             let found = raw.columns.iter().position(|c| c == name);
             found.ok_or_else(|| format!("podColumns has no column {name}"))
         };
-        let texts = [column("replicatedJob")?, column("node")?];
+        let texts = [column("replicatedJob")?, column("node")?, column("phase")?];
         let numbers = [
             column("jobIndex")?,
             column("podIndex")?,
             column("restartAttempt")?,
+            column("containerRestarts")?,
         ];
         let times = [
             column("createdMs")?,
@@ -117,6 +120,8 @@ impl TryFrom<RawPods> for Pods {
                 finished_ms: time(times[1])?,
                 deleting_ms: time(times[2])?,
                 gone_ms: time(times[3])?,
+                phase: text(texts[2]).ok_or_else(|| bad(texts[2]))?,
+                container_restarts: index(numbers[3])?,
             })
         };
         raw.pods
@@ -145,19 +150,19 @@ mod tests {
 
     #[test]
     fn pod_columns_are_found_by_name_and_minus_one_is_never() {
-        let columns = r#"["goneMs","replicatedJob","jobIndex","podIndex","restartAttempt","node","createdMs","finishedMs","deletingMs"]"#;
+        let columns = r#"["goneMs","replicatedJob","jobIndex","podIndex","restartAttempt","node","createdMs","finishedMs","deletingMs","phase","containerRestarts"]"#;
         let read = |row: &str| {
             let text = format!(r#"{{"podColumns":{columns},"pods":[{row}]}}"#);
             serde_json::from_str::<Pods>(&text).map_err(|e| e.to_string())
         };
-        let pods = read(r#"[9,"w",1,2,3,"n",4,-1,-1]"#).unwrap();
+        let pods = read(r#"[9,"w",1,2,3,"n",4,-1,-1,"Running",2]"#).unwrap();
         let pod = &pods.0[0];
         assert_eq!(
             (pod.gone_ms, pod.finished_ms, pod.restart_attempt),
             (Some(9), None, 3)
         );
         assert!(
-            read(r#"[9,"w",1,"x",3,"n",4,-1,-1]"#)
+            read(r#"[9,"w",1,"x",3,"n",4,-1,-1,"Running",2]"#)
                 .unwrap_err()
                 .contains("podIndex")
         );

@@ -3,7 +3,7 @@
 //! Must never leave out a part of the script in silence: what the model has no word for makes the recording
 //! `NotSimulated`, with the reason, so that it is counted apart instead of being compared with something else.
 
-use super::recording::{Kind, RecordedControlPlane, Recording};
+use super::recording::{Kind, RecordedControlPlane, Recording, Requests};
 use super::script::{container_rule, faults};
 use super::surroundings;
 use super::topology::topology;
@@ -19,6 +19,9 @@ pub const NODE_REQUESTS_PER_S: f64 = 240.0;
 
 /// Kind `times` is not cut off: the run ends by itself when every pod is ready again, or at this time.
 const LIMIT_WITHOUT_END: Duration = Duration::from_secs(2 * 3600);
+
+/// The end of a recording that is not compared, ms.
+pub const LAST_MS: u64 = 1000;
 
 /// The seed of every run of `validate`: one recording, one history.
 pub const SEED: u64 = 1;
@@ -118,8 +121,9 @@ fn stop(recording: &Recording) -> Stop {
             at: LIMIT_WITHOUT_END,
             when: StopWhen::Settled,
         },
+        // What happens in the last second is not compared.
         (_, Some(ms)) => Stop {
-            at: Duration::from_millis(ms),
+            at: Duration::from_millis(ms.saturating_sub(LAST_MS)),
             when: StopWhen::Time,
         },
     }
@@ -169,14 +173,34 @@ fn timing(recording: &Recording, defaults: &Timing, overrides: &Overrides) -> Ti
         stop_exit_code: script.term_exit,
         restart: Duration::from_millis(script.restart_ms),
     };
+    timing.api_measured = recording.requests.as_ref().map_or(Vec::new(), measured);
     let recorded = recording.control_plane.api_latency_ms.map(|l| l.p50_p95());
     if let Some((p50, p95)) = overrides.api_latency_ms.or(recorded) {
         let latency = Dist::from_p50_p95(p50 / 1e3, p95 / 1e3);
         timing.api_read = latency.clone();
         timing.api_write = latency.clone();
         timing.api_pod_create = latency;
+        if overrides.api_latency_ms.is_some() {
+            timing.api_measured.clear();
+        }
     }
     timing
+}
+
+/// What each kind of request took that succeeded: during the restart, which is what is timed, else before it.
+fn measured(requests: &Requests) -> Vec<MeasuredLatency> {
+    let rows = requests.restart.iter().chain(&requests.start);
+    let succeeded = rows.filter(|row| row.3.is_empty());
+    let measured = succeeded.map(|row| MeasuredLatency {
+        client: row.0.clone(),
+        verb: row.1.clone(),
+        resource: row.2.clone(),
+        latency: Dist::Measured {
+            p50_s: row.5 / 1e3,
+            p95_s: row.6.max(row.5) / 1e3,
+        },
+    });
+    measured.collect()
 }
 
 #[cfg(test)]
@@ -210,6 +234,7 @@ pub mod tests {
                 api_read: Dist::fixed_ms(1),
                 api_write: Dist::fixed_ms(2),
                 api_pod_create: Dist::fixed_ms(3),
+                api_measured: Vec::new(),
                 watch_lag: Dist::fixed_ms(4),
                 agent_fanout: Dist::ZERO,
                 jobset_list_per_pod: Duration::ZERO,
@@ -243,7 +268,7 @@ pub mod tests {
             (Version::new(36), 240.0)
         );
         assert!(cp.feature_gates.in_place_restart && !cp.feature_gates.restart_job);
-        assert_eq!(s.stop.at, Duration::from_secs(9));
+        assert_eq!(s.stop.at, Duration::from_secs(8));
         assert_eq!(s.timing.api_write, Dist::fixed_ms(2));
         let Kubelet::Scripted { start, stop, .. } = s.timing.kubelet else {
             panic!("not scripted");

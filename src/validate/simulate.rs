@@ -12,6 +12,7 @@ use crate::admission::{self, Create};
 use crate::base::{Duration, Time};
 use crate::engine::{CannotRun, Simulation};
 use crate::manifest;
+use crate::metrics::RestartFold;
 use crate::record::{Body, JobSetConditionType, Names, Record, Sink};
 use crate::spec::{
     BY_SCRIPT, FaultAction, FaultTime, ObjectKind, Scenario, StopWhen, SubmittedJobSet,
@@ -107,12 +108,16 @@ fn observe(
             simulation = Simulation::new(&scenario).map_err(refused)?;
         }
     }
-    let mut sink = Observer::new(recording);
+    let mut sink = Observer::new(recording, &scenario);
     let outcome = simulation.run(play.seed, 0, &mut sink);
+    let names = simulation.names().clone();
+    let no_more = RestartFold::from_parts(Vec::new());
+    let restarts = std::mem::replace(&mut sink.restarts, no_more).finish(&outcome, &names);
     Ok(Observed {
         outcome,
-        names: simulation.names().clone(),
+        names,
         sink,
+        restart: restarts.into_iter().next(),
     })
 }
 
@@ -302,7 +307,7 @@ mod tests {
         begin_at(Duration::from_secs(2), &mut scenario);
         assert_eq!(scenario.faults[0].at, FaultTime::At(Duration::from_secs(3)));
         assert_eq!(scenario.gate_switches[0].at, Duration::from_secs(5));
-        assert_eq!(scenario.stop.at, Duration::from_secs(11));
+        assert_eq!(scenario.stop.at, Duration::from_secs(10));
     }
 
     #[test]

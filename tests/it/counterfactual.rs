@@ -47,6 +47,10 @@ fn half(dist: &mut Dist) {
             scale_s: scale_s / 2.0,
             shape,
         },
+        Dist::Measured { p50_s, p95_s } => Dist::Measured {
+            p50_s: p50_s / 2.0,
+            p95_s: p95_s / 2.0,
+        },
     };
 }
 

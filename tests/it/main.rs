@@ -26,6 +26,7 @@ mod rooms;
 mod rules;
 mod scale;
 mod stored;
+mod strictness;
 mod support;
 mod swarm;
 mod tickets;

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const KINDS: [&str; 5] = ["decisions", "corner", "nodes", "times", "admission"];
 const KNOWN: &str = include_str!("recordings/known-differences.yaml");
 /// How far a scored restart may be off, as a fraction.
-const TIME_OFF: f64 = 0.10;
+const TIME_OFF: f64 = 0.08;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

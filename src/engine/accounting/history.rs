@@ -23,6 +23,7 @@ impl Accounting {
             conditions: Vec::new(),
             active: 0,
             ready: 0,
+            terminating: 0,
             succeeded: 0,
             failed: 0,
             exists: true,
@@ -64,6 +65,7 @@ impl Accounting {
             entry.conditions = j.status.conditions.iter().map(|c| c.outcome()).collect();
             entry.active = j.status.active;
             entry.ready = j.status.ready;
+            entry.terminating = j.status.terminating;
             entry.succeeded = j.status.succeeded;
             entry.failed = j.status.failed;
             entry.suspended = j.suspended;

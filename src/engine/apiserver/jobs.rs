@@ -318,8 +318,10 @@ pub fn is_complete(ctx: &Ctx<'_>, job: JobId) -> bool {
     status.condition(JobConditionType::Complete).is_some()
 }
 
-/// DELETE with propagation Orphan: the pods stay, without an owner.
+/// DELETE with propagation Orphan: the pods stay, without an owner. Their owner goes as soon as the garbage collector
+/// has seen its finalizer, some ms later, which is not modelled.
 pub fn orphan_pods(ctx: &mut Ctx<'_>, job: JobId) {
+    ctx.emit(Body::JobDeleting { job });
     ctx.store.write().jobs[job.ix()].pods_orphaned = true;
     end_job(ctx, job);
 }

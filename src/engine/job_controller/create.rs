@@ -116,7 +116,7 @@ impl JobController {
                 let reason = ctx.text(&reason);
                 // EXC-11.
                 ctx.emit(Body::PodCreateRejected { job, index, reason });
-                self.event_of_refused_pod(ctx, job);
+                self.event_of_refused_pod(ctx, job, reason);
                 self.workers[worker].batch_failed = true;
             }
             Ok(domain) if there => {
@@ -146,9 +146,9 @@ impl JobController {
             tracked: true,
             held: false,
         };
-        apiserver::create_pod(ctx, new);
+        let pod = apiserver::create_pod(ctx, new);
         self.workers[worker].counted.created();
-        self.event_of_created_pod(ctx, job);
+        self.event_of_created_pod(ctx, job, pod);
     }
 
     /// Annotations job-index-failure-count and job-index-ignored-failure-count of a new pod: those of the failed pod

@@ -87,10 +87,10 @@ impl JobController {
         incarnation: u32,
     ) {
         let was_ready = ctx.store.pods.has(pod, flag::READY);
-        let job = ctx.store.pods.job[pod.ix()];
+        let (job, index) = (ctx.store.pods.job[pod.ix()], ctx.store.pods.index[pod.ix()]);
         let (call, by) = (Call::JobPodDelete, Deleter::JobController);
         if apiserver::delete_pod(ctx, call, pod, incarnation, by).is_success() {
-            self.event_of_deleted_pod(ctx, job);
+            self.event_of_deleted_pod(ctx, job, (pod, incarnation, index));
             self.workers[worker].counted.deleted(was_ready);
         }
         if self.workers[worker].one_less() {

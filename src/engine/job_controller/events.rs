@@ -1,5 +1,5 @@
 //! The Job controller's Kubernetes Events: one sender, one at a time, through the same token bucket as everything else
-//! (kubernetes.md 1.2), behind client-go's correlator (25 per object, then 1 per 300 s; from the 11th similar one on
+//! (kubernetes.md 1.2), behind client-go's correlator (25 per object, then 1 per 300 s; from the 10th similar one on
 //! they are combined, which turns creates into patches).
 
 use super::JobController;
@@ -7,14 +7,14 @@ use crate::base::*;
 use crate::engine::ctx::{Ctx, Mark};
 use crate::engine::event::Event;
 use crate::engine::requests::{Answer, Req};
-use crate::record::{About, Call, ObjectRef, Resource, Waited};
+use crate::record::{About, Call, ObjectRef, Resource, StoredEvent, Waited};
 use std::collections::VecDeque;
 
 /// `tools/record/events_cache.go`: spam filter burst and refill.
 const SPAM_BURST: u32 = 25;
 const SPAM_REFILL: Duration = Duration::from_secs(300);
-/// `defaultAggregateMaxEvents`.
-const AGGREGATE_AFTER: u32 = 10;
+/// `defaultAggregateMaxEvents`: with the tenth similar one they are combined.
+const AGGREGATE_FROM: u32 = 10;
 /// `record.NewBroadcaster`: what does not fit is dropped.
 const BROADCASTER_QUEUE: usize = 1000;
 
@@ -26,10 +26,37 @@ pub(super) enum Kind {
     Other,
 }
 
+/// What an Event says.
+#[derive(Copy, Clone)]
+enum Said {
+    Created(PodId, u32),
+    Deleted(PodId, u32),
+    /// The API server's words.
+    CreateFailed(TextId),
+    Other {
+        warning: bool,
+        reason: TextId,
+        message: TextId,
+    },
+}
+
+impl Said {
+    fn kind(self) -> Kind {
+        match self {
+            Said::Created(..) => Kind::Created,
+            Said::Deleted(..) => Kind::Deleted,
+            Said::CreateFailed(_) => Kind::CreateFailed,
+            Said::Other { .. } => Kind::Other,
+        }
+    }
+}
+
 struct Pending {
     job: JobId,
     incarnation: u32,
-    kind: Kind,
+    said: Said,
+    /// Index of the pod that it is about.
+    index: u32,
     mark: Mark,
 }
 
@@ -57,8 +84,8 @@ pub(super) struct EventBooks {
 }
 
 impl EventBooks {
-    /// What the correlator makes of an event: nothing, a create or a patch.
-    pub fn correlate(&mut self, kind: Kind, now: Time) -> Option<Call> {
+    /// What the correlator makes of an event: nothing, a create or a patch; and whether it is combined with others.
+    pub fn correlate(&mut self, kind: Kind, now: Time) -> Option<(Call, bool)> {
         let refilled = (now.since(self.last_refill).0 / SPAM_REFILL.0) as u32;
         if refilled > 0 {
             self.used = self.used.saturating_sub(refilled);
@@ -72,32 +99,41 @@ impl EventBooks {
         };
         *similar += 1;
         // Equal messages are patched from the second on, different ones from the second combined one on.
-        let patch = match kind {
-            Kind::CreateFailed => *similar > 1,
-            _ => *similar > AGGREGATE_AFTER + 1,
+        let (patch, combined) = match kind {
+            Kind::CreateFailed => (*similar > 1, false),
+            _ => (*similar > AGGREGATE_FROM, *similar >= AGGREGATE_FROM),
         };
         if self.used >= SPAM_BURST {
             return None;
         }
         self.used += 1;
-        Some(match patch {
+        let call = match patch {
             true => Call::JobEventPatch,
             false => Call::JobEventCreate,
-        })
+        };
+        Some((call, combined))
     }
 }
 
 impl JobController {
-    pub(super) fn event_of_created_pod(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
-        self.queue_event(ctx, job, Kind::Created);
+    pub(super) fn event_of_created_pod(&mut self, ctx: &mut Ctx<'_>, job: JobId, pod: PodId) {
+        let incarnation = ctx.store.pods.incarnation[pod.ix()];
+        let index = ctx.store.pods.index[pod.ix()];
+        self.queue_event(ctx, job, Said::Created(pod, incarnation), index);
     }
 
-    pub(super) fn event_of_deleted_pod(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
-        self.queue_event(ctx, job, Kind::Deleted);
+    /// The object may be gone already.
+    pub(super) fn event_of_deleted_pod(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        job: JobId,
+        (pod, incarnation, index): (PodId, u32, u32),
+    ) {
+        self.queue_event(ctx, job, Said::Deleted(pod, incarnation), index);
     }
 
-    pub(super) fn event_of_refused_pod(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
-        self.queue_event(ctx, job, Kind::CreateFailed);
+    pub(super) fn event_of_refused_pod(&mut self, ctx: &mut Ctx<'_>, job: JobId, words: TextId) {
+        self.queue_event(ctx, job, Said::CreateFailed(words), 0);
     }
 
     /// An event that is a record, too.
@@ -110,17 +146,24 @@ impl JobController {
         warning: bool,
     ) {
         ctx.kube_event(ObjectRef::Job(job), warning, reason, message);
-        self.queue_event(ctx, job, Kind::Other);
+        let (reason, message) = (ctx.text(reason), ctx.text(message));
+        let said = Said::Other {
+            warning,
+            reason,
+            message,
+        };
+        self.queue_event(ctx, job, said, 0);
     }
 
-    fn queue_event(&mut self, ctx: &mut Ctx<'_>, job: JobId, kind: Kind) {
+    fn queue_event(&mut self, ctx: &mut Ctx<'_>, job: JobId, said: Said, index: u32) {
         if self.recorder.queue.len() >= BROADCASTER_QUEUE {
             return;
         }
         self.recorder.queue.push_back(Pending {
             job,
             incarnation: ctx.store.jobs[job.ix()].incarnation,
-            kind,
+            said,
+            index,
             mark: ctx.mark(),
         });
         self.send_next_event(ctx);
@@ -134,12 +177,13 @@ impl JobController {
             let job = pending.job;
             let row = &mut self.rows[job.ix()];
             let call = match ctx.store.jobs[job.ix()].incarnation == pending.incarnation {
-                true => row.books.correlate(pending.kind, ctx.now),
-                false => Some(Call::JobEventCreate),
+                true => row.books.correlate(pending.said.kind(), ctx.now),
+                false => Some((Call::JobEventCreate, false)),
             };
-            let Some(call) = call else {
+            let Some((call, combined)) = call else {
                 continue;
             };
+            tell(ctx, &pending, combined);
             self.recorder.sending = Some(call);
             let nth = row.events;
             row.events += 1;
@@ -157,4 +201,45 @@ impl JobController {
         }
         self.send_next_event(ctx);
     }
+}
+
+/// The Event as the API server gets it, for a sink that asks.
+fn tell(ctx: &mut Ctx<'_>, pending: &Pending, combined: bool) {
+    if !ctx.wants_events() {
+        return;
+    }
+    let names = &ctx.store.names;
+    let pod = |pod, incarnation| match ctx.store.indexed(pending.job) {
+        true => names.pod(pending.job, pending.index, pod, incarnation),
+        false => names.pod_without_index(pending.job, pod, incarnation),
+    };
+    let (warning, reason, message) = match pending.said {
+        Said::Created(id, nth) => (
+            false,
+            "SuccessfulCreate",
+            format!("Created pod: {}", pod(id, nth)),
+        ),
+        Said::Deleted(id, nth) => (
+            false,
+            "SuccessfulDelete",
+            format!("Deleted pod: {}", pod(id, nth)),
+        ),
+        Said::CreateFailed(words) => (true, "FailedCreate", names.text(words).to_owned()),
+        Said::Other {
+            warning,
+            reason,
+            message,
+        } => (warning, names.text(reason), names.text(message).to_owned()),
+    };
+    let reason = reason.to_owned();
+    let message = match combined {
+        true => format!("(combined from similar events): {message}"),
+        false => message,
+    };
+    ctx.stored_event(StoredEvent {
+        job: pending.job,
+        warning,
+        reason,
+        message,
+    });
 }

@@ -83,9 +83,12 @@ impl JobController {
             self.store_suspended(ctx, job, to);
         }
         self.store_end(ctx, job, &plan, last && c.finish_now);
+        let limit = self.sight(ctx, job).index_limit();
         let row = &mut self.rows[job.ix()];
         row.own_write = true;
-        let (succeeded, failed) = (row.succeeded.len() as u32, row.counted_failed);
+        // Indexes that scaling has taken away are read no longer (parseIndexesFromString).
+        let succeeded = row.succeeded.partition_point(|i| *i < limit) as u32;
+        let failed = row.counted_failed;
         apiserver::set_job_status(ctx, job, |status| {
             status.start_time = start;
             status.active = c.active;

@@ -31,6 +31,7 @@ fn timing() -> Timing {
         api_read: Dist::ZERO,
         api_write: Dist::ZERO,
         api_pod_create: Dist::ZERO,
+        api_measured: Vec::new(),
         watch_lag: Dist::ZERO,
         jobset_list_per_pod: Duration::ZERO,
         agent_fanout: Dist::ZERO,

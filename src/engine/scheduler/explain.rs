@@ -2,39 +2,73 @@
 
 use super::Scheduler;
 use crate::base::*;
+use crate::engine::apiserver::UNSCHEDULABLE;
 use crate::engine::ctx::Ctx;
-use crate::placement::explain::{Reasons, explain};
+use crate::placement::explain::{Reasons, failed_scheduling};
+use crate::spec::ObjectKind;
 
 impl Scheduler {
     pub fn explain_unschedulable(&self, ctx: &Ctx<'_>, pod: PodId) -> String {
         let existing = ctx.store.nodes.existing();
-        let reasons = existing.map(|node| self.reason_against(ctx, pod, node));
-        explain(ctx.store.nodes.existing().count(), reasons)
+        let mut reasons: Vec<Reasons> = existing
+            .map(|node| self.reason_against(ctx, pod, node))
+            .collect();
+        if !ctx.store.template(pod).facts.is_plain() {
+            reasons.fill(claim_reason(ctx, pod));
+        }
+        failed_scheduling(&reasons)
     }
 
+    /// The filters in their order: cordon, taints, selector, features, resources, rules between pods.
     fn reason_against(&self, ctx: &Ctx<'_>, pod: PodId, node: NodeId) -> Reasons {
         let store = &**ctx.store;
         let template = store.template(pod);
         let (facts, cluster) = (&template.facts, &store.nodes.cluster);
-        if let Some(reason) = facts.reason_against(cluster, node) {
+        let mut taints = store.nodes.taints[node.ix()].iter();
+        if let Some(taint) = taints.find(|t| !facts.tolerates(t)) {
+            return match taint.key == UNSCHEDULABLE {
+                true => Reasons::Cordoned,
+                false => Reasons::Taint,
+            };
+        }
+        let refused = facts.reason_against(cluster, node);
+        if let Some(reason) = refused.clone().filter(|r| *r != Reasons::Affinity) {
             return reason;
         }
-        let mut taints = store.nodes.taints[node.ix()].iter();
-        if let Some(t) = taints.find(|t| !facts.tolerates(t)) {
-            return Reasons::Taint(t.key.clone(), t.value.clone());
-        }
+        let leads = store.is_leader(pod);
         if let Some(key) = template.exclusive
-            && !store.is_leader(pod)
+            && !leads
             && store.templates.domains[key as usize].of[node.ix()] != store.pods.domain[pod.ix()]
         {
             return Reasons::Selector;
         }
-        let columns = cluster.resources.len();
-        let free = &self.books.free()[node.ix() * columns..];
-        let mut requests = facts.requests.iter();
-        match requests.find(|(c, milli)| free[*c as usize] < *milli) {
-            Some((c, _)) => Reasons::insufficient(&cluster.resources[*c as usize]),
-            None => Reasons::AntiAffinity,
+        let short = facts.insufficient(cluster, node, self.books.free());
+        if let Some(reason) = short.or(refused) {
+            return reason;
+        }
+        match template.exclusive.filter(|_| leads) {
+            Some(key) => {
+                let domain = store.templates.domains[key as usize].of[node.ix()];
+                let mut own = self.books.own(store.pods.job[pod.ix()]).iter();
+                let elsewhere = own.any(|(d, pods)| *d != domain && *pods > 0);
+                match !domain.is_some() || elsewhere {
+                    true => Reasons::Affinity,
+                    false => Reasons::AntiAffinity,
+                }
+            }
+            None => Reasons::ExistingAntiAffinity,
         }
     }
+}
+
+/// A claim of the pod that does not exist, or that nothing binds.
+fn claim_reason(ctx: &Ctx<'_>, pod: PodId) -> Reasons {
+    let store = &**ctx.store;
+    let namespace = store.names.namespace_of(store.pods.job[pod.ix()]);
+    let mut claims = store.pod_spec(pod).claims.iter();
+    let kind = ObjectKind::PersistentVolumeClaim;
+    let missing = claims.find(|name| store.others.get(kind, namespace, name).is_none());
+    missing.map_or(Reasons::UnboundClaims, |name| {
+        Reasons::NoClaim(name.clone())
+    })
 }

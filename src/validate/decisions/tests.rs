@@ -1,11 +1,12 @@
 //! Cases of the comparison of decisions: one change each to a run that equals its recording.
 
-use super::decisions::compare;
 use super::history::{History, tests::*};
-use super::read::tests::example;
-use super::recording::Recording;
+use super::{Run, compare};
 use crate::base::*;
 use crate::record::{names::JobName, *};
+use crate::validate::read::tests::example;
+use crate::validate::recording::Recording;
+use crate::validate::run_steps::RunSteps;
 use serde_json::{Value, json};
 
 const FAILED: &str = "Failed=True BackoffLimitExceeded: Pod ns/js-w-0-1-<rand> failed";
@@ -22,8 +23,8 @@ fn recording(edit: impl FnOnce(&mut Value)) -> Recording {
              "conditions": ["Suspended=False JobResumed: Job resumed", FAILED]}]);
         j["events"] = json!([
             {"object": "JobSet/js", "type": "Warning", "reason": "ReachedMaxRestarts", "message": "m"},
-            {"object": "JobSet/js", "type": "Warning", "reason": "JobCreationFailed", "message": "race"},
-            {"object": "Job/js-w-0", "type": "Normal", "reason": "SuccessfulCreate", "message": "x"}]);
+            {"object": "JobSet/js", "type": "Warning", "reason": "JobCreationFailed", "message": "jobs.batch \"js-w-0\" already exists"},
+            {"object": "Job/js-w-0", "type": "Normal", "reason": "Completed", "message": "x"}]);
         j["log"] = json!([
             [1, "JobSet", "js", "status", null],
             [2, "JobSet", "js", "status", {"restarts": 0}],
@@ -63,6 +64,7 @@ fn outcome() -> RunOutcome {
         conditions,
         active: 0,
         ready: 0,
+        terminating: 0,
         succeeded: 0,
         failed: 0,
         suspended: false,
@@ -111,7 +113,7 @@ fn outcome() -> RunOutcome {
 const NOT_FOUND: &str = "jobsets.jobset.x-k8s.io \"js\" not found";
 
 fn history(more: &[(u64, Body)]) -> History {
-    let mut names = Names::default();
+    let mut names = names();
     let failed = condition(
         JobSetConditionType::Failed,
         true,
@@ -127,11 +129,26 @@ fn history(more: &[(u64, Body)]) -> History {
     let mut records = vec![(3, counted(1)), (4, failed), (5, event), (6, event)];
     names.intern(NOT_FOUND);
     records.extend_from_slice(more);
-    play(&names, &records)
+    let mut history = play(&names, &records);
+    history.event(&StoredEvent {
+        job: JobId(0),
+        warning: false,
+        reason: "Completed".into(),
+        message: "x".into(),
+    });
+    history
 }
 
 fn paths(recording: &Recording, outcome: &RunOutcome, history: &History) -> Vec<String> {
-    let differences = compare(recording, outcome, history, &names());
+    let names = names();
+    let run = Run {
+        outcome,
+        history,
+        steps: &RunSteps::default(),
+        pods: &[],
+        names: &names,
+    };
+    let differences = compare(recording, &run);
     differences.into_iter().map(|d| d.path).collect()
 }
 
@@ -146,7 +163,7 @@ fn an_equal_run_has_no_difference() {
 #[test]
 fn each_change_of_the_outcome_is_found_under_its_own_path() {
     type Edit = fn(&mut JobSetOutcome);
-    let cases: [(Edit, &str); 11] = [
+    let cases: [(Edit, &str); 15] = [
         (|j| j.terminal_state = "Completed", "status.terminalState"),
         (|j| j.restarts = 2, "status.restarts"),
         (
@@ -168,8 +185,18 @@ fn each_change_of_the_outcome_is_found_under_its_own_path() {
         ),
         (
             |j| j.replicated_jobs_status[0].job_restarts.clear(),
-            "status.replicatedJobsStatus[w]",
+            "status.replicatedJobsStatus[0]",
         ),
+        (
+            |j| {
+                let more = j.replicated_jobs_status[0].clone();
+                j.replicated_jobs_status.insert(0, more);
+            },
+            "status.replicatedJobsStatus[1]",
+        ),
+        (|j| j.jobs[0].active = 1, "jobs"),
+        (|j| j.jobs[0].ready = 1, "jobs"),
+        (|j| j.jobs[0].failed = 1, "jobs"),
         (|j| j.jobs[1].exists = true, "jobs"),
         (|j| j.jobs[0].suspended = true, "jobs"),
         (|j| j.jobs[1].restart_attempt = "1".into(), "jobs"),
@@ -185,7 +212,12 @@ fn each_change_of_the_outcome_is_found_under_its_own_path() {
 #[test]
 fn each_change_of_the_recording_is_found_under_its_own_path() {
     type Edit = fn(&mut Value);
-    let cases: [(Edit, &str); 3] = [
+    let cases: [(Edit, &str); 5] = [
+        (|j| j["events"][2]["reason"] = "Suspended".into(), "events"),
+        (
+            |j| j["events"][1]["message"] = "no match for kind".into(),
+            "events",
+        ),
         (|j| j["events"][0]["type"] = "Normal".into(), "events"),
         (|j| j["log"][2][4]["restarts"] = 0.into(), "sequence[1]"),
         (|j| j["jobs"][1]["conditions"][1] = "x".into(), "jobs"),
@@ -231,4 +263,33 @@ fn answers_to_user_actions_are_compared() {
         let found = paths(&delete(answer), &outcome(), &history(&records));
         assert_eq!(found, expected, "{answer:?} {records:?}");
     }
+}
+
+#[test]
+fn a_wrong_rule_in_the_engine_makes_recordings_different() {
+    use crate::policy::planted::Wrong;
+    use crate::validate::read::{read, tests::shared};
+    use crate::validate::result::Verdict;
+    use crate::validate::scenario::Overrides;
+    use crate::validate::simulate;
+    let defaults = simulate::defaults().unwrap();
+    let files: Vec<(String, Recording)> = ["decisions", "corner"]
+        .into_iter()
+        .flat_map(shared)
+        .map(|(file, text)| (file.clone(), read(&file, &text).unwrap()))
+        .collect();
+    let equal = || {
+        let results = files
+            .iter()
+            .map(|(file, r)| simulate::validate(file, r, &defaults, &Overrides::default()));
+        results
+            .filter(|r| r.verdict() == Some(Verdict::Equal))
+            .count()
+    };
+    let right = equal();
+    for wrong in Wrong::ALL {
+        let left = wrong.plant(equal);
+        assert!(left < right, "{wrong:?}: {left} of {right} equal");
+    }
+    assert_eq!(equal(), right);
 }

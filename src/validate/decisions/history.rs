@@ -2,7 +2,7 @@
 //!
 //! Must never compare; `decisions` does.
 
-use crate::base::{JobSetId, Time};
+use crate::base::{JobId, JobSetId, PodId, Time};
 use crate::record::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,40 +21,94 @@ pub struct State {
 /// The only JobSet of a recording's scenario.
 const JOBSET: JobSetId = JobSetId(0);
 
-/// A sink that keeps what `decisions` compares beyond the final state.
+/// A Kubernetes Event as it was told, its texts not masked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Told {
+    /// `Job/name` or `Pod/name`; None: the JobSet.
+    object: Option<String>,
+    pub warning: bool,
+    pub reason: String,
+    pub message: String,
+}
+
+impl Told {
+    pub fn object(&self, jobset: &str) -> String {
+        self.object
+            .clone()
+            .unwrap_or_else(|| format!("JobSet/{jobset}"))
+    }
+}
+
+/// A sink that keeps what is compared beyond the final state and the pods.
 #[derive(Default)]
 pub struct History {
+    created: Option<Time>,
     state: State,
     /// The instant of the status write that is being collected: one write is several records.
     writing: Option<Time>,
-    states: Vec<State>,
-    /// (warning, reason, message) as recorded, not masked.
-    pub events: BTreeSet<(bool, String, String)>,
+    /// Each with the instant from which it held.
+    states: Vec<(Time, State)>,
+    /// ready, succeeded, failed, active, suspended over all replicatedJobs.
+    counts: Vec<(Time, [u32; 5])>,
+    pub events: BTreeSet<Told>,
+    /// Newest object of each pod id: its Job, index and incarnation.
+    pods: BTreeMap<PodId, (JobId, u32, u32)>,
     /// Index of the scripted action → whether it found its pod or node.
     pub faults: BTreeMap<u32, bool>,
     /// Index of the request → the API server's answer.
     pub answers: BTreeMap<u32, String>,
-    pub deleted_at: Option<Time>,
+    /// Names of Jobs, for Events that are no records.
+    jobs: Vec<String>,
 }
 
 impl History {
-    /// Every status in order, without repeats; the first is the empty one.
-    pub fn states(&self) -> Vec<State> {
-        let mut states = vec![State::default()];
-        for state in self.states.iter().chain([&self.state]) {
-            if states.last() != Some(state) {
-                states.push(state.clone());
+    /// Every status in order and since when, in seconds, without repeats; the first is the empty one.
+    pub fn states(&self) -> Vec<(f64, State)> {
+        let mut states = vec![(0.0, State::default())];
+        let newest = self.writing.map(|at| (at, self.state.clone()));
+        for (at, state) in self.states.iter().chain(&newest) {
+            if states.last().is_none_or(|(_, last)| last != state) {
+                states.push((self.seconds(*at), state.clone()));
             }
         }
         states
     }
 
+    /// Counts of Jobs and since when, in seconds.
+    pub fn counts(&self) -> Vec<(f64, [u32; 5])> {
+        let mut counts = vec![(0.0, [0; 5])];
+        counts.extend(self.counts.iter().map(|(at, c)| (self.seconds(*at), *c)));
+        counts
+    }
+
+    /// When the JobSet was created: times of a recording count from there.
+    pub fn created_s(&self) -> f64 {
+        self.created.map_or(0.0, Time::seconds)
+    }
+
+    fn seconds(&self, at: Time) -> f64 {
+        at.seconds() - self.created_s()
+    }
+
     fn write(&mut self, at: Time) -> &mut State {
-        if self.writing != Some(at) {
-            self.states.push(self.state.clone());
-            self.writing = Some(at);
+        if let Some(before) = self.writing.filter(|before| *before != at) {
+            self.states.push((before, self.state.clone()));
         }
+        self.writing = Some(at);
         &mut self.state
+    }
+
+    fn pod_failed_scheduling(&mut self, pod: PodId, reason: &str, names: &Names) {
+        let Some((job, index, incarnation)) = self.pods.get(&pod).copied() else {
+            return;
+        };
+        let name = names.pod(job, index, pod, incarnation);
+        self.events.insert(Told {
+            object: Some(format!("Pod/{name}")),
+            warning: true,
+            reason: "FailedScheduling".to_owned(),
+            message: reason.to_owned(),
+        });
     }
 
     fn condition(&mut self, at: Time, kind: JobSetConditionType, status: bool, reason: &str) {
@@ -84,6 +138,9 @@ pub fn condition_status(status: bool) -> &'static str {
 impl Sink for History {
     fn record(&mut self, record: &Record, names: &Names) {
         let at = record.at;
+        for job in names.jobs.iter().skip(self.jobs.len()) {
+            self.jobs.push(job.name.clone());
+        }
         match record.body {
             Body::RestartCounted {
                 jobset: JOBSET,
@@ -109,7 +166,32 @@ impl Sink for History {
                 reason,
                 ..
             } => self.condition(at, kind, status, names.text(reason)),
-            Body::JobSetDeleted { jobset: JOBSET } => self.deleted_at = Some(at),
+            Body::JobSetCreated { jobset: JOBSET } => {
+                self.created.get_or_insert(at);
+            }
+            Body::ReplicatedJobsStatus {
+                jobset: JOBSET,
+                ready,
+                succeeded,
+                failed,
+                active,
+                suspended,
+            } => {
+                let counts = [ready, succeeded, failed, active, suspended];
+                self.counts.push((at, counts));
+            }
+            Body::PodCreated {
+                pod,
+                incarnation,
+                job,
+                index,
+                ..
+            } => {
+                self.pods.insert(pod, (job, index, incarnation));
+            }
+            Body::PodUnschedulable { pod, reason } => {
+                self.pod_failed_scheduling(pod, names.text(reason), names);
+            }
             Body::Fault { index, node, pod } => {
                 let found = node.is_some() || pod.is_some();
                 self.faults.insert(index, found);
@@ -123,12 +205,29 @@ impl Sink for History {
                 reason,
                 message,
             } => {
-                let (reason, message) = (names.text(reason), names.text(message));
-                self.events
-                    .insert((warning, reason.to_owned(), message.to_owned()));
+                self.events.insert(Told {
+                    object: None,
+                    warning,
+                    reason: names.text(reason).to_owned(),
+                    message: names.text(message).to_owned(),
+                });
             }
             _ => {}
         }
+    }
+
+    fn wants_events(&self) -> bool {
+        true
+    }
+
+    fn event(&mut self, event: &StoredEvent) {
+        let name = self.jobs.get(event.job.ix()).map_or("?", String::as_str);
+        self.events.insert(Told {
+            object: Some(format!("Job/{name}")),
+            warning: event.warning,
+            reason: event.reason.clone(),
+            message: event.message.clone(),
+        });
     }
 }
 
@@ -198,13 +297,13 @@ pub mod tests {
         let states = play(&names, &records).states();
         let seen: Vec<(u32, usize, &str)> = states
             .iter()
-            .map(|s| (s.restarts, s.conditions.len(), s.terminal_state.as_str()))
+            .map(|(_, s)| (s.restarts, s.conditions.len(), s.terminal_state.as_str()))
             .collect();
         assert_eq!(
             seen,
             [(0, 0, ""), (1, 1, ""), (1, 1, ""), (1, 2, "Failed")],
             "{states:?}"
         );
-        assert_eq!(states[2].conditions[0].1, "False");
+        assert_eq!(states[2].1.conditions[0].1, "False");
     }
 }

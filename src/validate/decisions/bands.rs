@@ -1,0 +1,197 @@
+//! Times: each status change of the JobSet; creation, deletion and disappearance of each Job.
+//!
+//! A step is in time within 1.5 s or a tenth of the recorded instant, whichever is more. The recording machine's lag
+//! adds up along a chain of steps: a step that is later than that is in time all the same if it follows the one before
+//! it as it did in the recording, within 1.5 s; so a delay is told once, where it arises, as `nodes` does. Must never
+//! compare an instant of the last second.
+
+use super::Run;
+use super::sequence::{recorded_states, state_text};
+use crate::validate::recording::Recording;
+use crate::validate::result::Difference;
+use crate::validate::scenario::LAST_MS;
+use crate::validate::steps::{self, Object, Step, What};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+
+const LEAST_S: f64 = 1.5;
+const SHARE: f64 = 0.10;
+
+fn band(recorded_s: f64) -> f64 {
+    LEAST_S.max(SHARE * recorded_s)
+}
+
+/// Later than this nothing is compared.
+pub fn compared_until_s(recording: &Recording) -> f64 {
+    let compared = |ms: u64| ms.saturating_sub(LAST_MS) as f64 / 1e3;
+    recording.played_for_ms.map_or(f64::INFINITY, compared)
+}
+
+/// One instant, on either side or both, in seconds after the creation.
+struct Moment {
+    what: String,
+    recorded_s: Option<f64>,
+    simulated_s: Option<f64>,
+}
+
+pub fn compare(recording: &Recording, run: &Run<'_>, out: &mut Vec<Difference>) {
+    let until_s = compared_until_s(recording);
+    let mut moments = actions(recording);
+    moments.extend(statuses(recording, run));
+    moments.extend(jobs(recording, run));
+    let at = |i: &Moment| i.recorded_s.or(i.simulated_s).unwrap_or(0.0);
+    moments.retain(|i| at(i) <= until_s);
+    moments.sort_by(|a, b| at(a).total_cmp(&at(b)));
+    let mut lags = vec![(0.0, 0.0)];
+    for moment in &moments {
+        let both = moment.recorded_s.zip(moment.simulated_s);
+        let lag_before = lags.last().map_or(0.0, |(_, lag)| *lag);
+        let in_time = both.is_some_and(|(r, s)| {
+            let lag_s = r - s;
+            lag_s.abs() <= band(r) || (lag_s - lag_before).abs() <= LEAST_S
+        });
+        if let Some((r, s)) = both {
+            lags.push((r, r - s));
+        }
+        if !in_time {
+            let rounded = |s: Option<f64>| json!(s.map(|s| (s * 1e3).round() / 1e3));
+            let path = format!("times: {}", moment.what);
+            let (r, s) = (moment.recorded_s, moment.simulated_s);
+            out.push(Difference::new(path, rounded(r), rounded(s)));
+        }
+    }
+    counts(recording, run, until_s, &lags, out);
+}
+
+/// The user acts at the same instant in both: what follows begins anew there.
+fn actions(recording: &Recording) -> Vec<Moment> {
+    let actions = recording.script.actions.iter().enumerate();
+    let moment = |(i, action): (usize, &crate::validate::recording::Action)| {
+        let at_s = action.at_ms as f64 / 1e3;
+        Moment {
+            what: format!("action {i}"),
+            recorded_s: Some(at_s),
+            simulated_s: Some(at_s),
+        }
+    };
+    actions.map(moment).collect()
+}
+
+/// The nth status with the nth; where they are not the same the sequence has said so.
+fn statuses(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
+    let (recorded, simulated) = (recorded_states(recording), run.history.states());
+    let pairs = recorded
+        .iter()
+        .zip(&simulated)
+        .take_while(|(r, s)| r.1 == s.1);
+    let moment = |(r, s): (&(f64, _), &(f64, _))| Moment {
+        what: format!("status {}", state_text(&r.1)),
+        recorded_s: Some(r.0),
+        simulated_s: Some(s.0),
+    };
+    pairs.map(moment).collect()
+}
+
+/// The nth of an object and kind goes with the nth.
+fn jobs(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
+    let start_s = run.history.created_s();
+    let recorded = of_jobs(&steps::recorded(recording), 0.0);
+    let simulated = of_jobs(&run.steps.named(recording, run.names), start_s);
+    let keys: BTreeSet<&(String, What)> = recorded.keys().chain(simulated.keys()).collect();
+    let mut moments = Vec::new();
+    for key in keys {
+        let times = |side: &BTreeMap<(String, What), Vec<f64>>| side.get(key).cloned();
+        let recorded = times(&recorded).unwrap_or_default();
+        let simulated = times(&simulated).unwrap_or_default();
+        let step = Step {
+            object: Object::Job(key.0.clone()),
+            what: key.1.clone(),
+            at_s: 0.0,
+        };
+        for i in 0..recorded.len().max(simulated.len()) {
+            moments.push(Moment {
+                what: step.to_string(),
+                recorded_s: recorded.get(i).copied(),
+                simulated_s: simulated.get(i).copied(),
+            });
+        }
+    }
+    moments
+}
+
+fn of_jobs(steps: &[Step], start_s: f64) -> BTreeMap<(String, What), Vec<f64>> {
+    let mut times: BTreeMap<(String, What), Vec<f64>> = BTreeMap::new();
+    for step in steps {
+        if let (Object::Job(name), What::Created | What::Deleting | What::Gone) =
+            (&step.object, &step.what)
+        {
+            let key = (name.clone(), step.what.clone());
+            times.entry(key).or_default().push(step.at_s - start_s);
+        }
+    }
+    times
+}
+
+/// Counts of Jobs that lasted longer than both bands: the run had them, too, while they did. `lags`: how much later
+/// than in the run each step was.
+fn counts(
+    recording: &Recording,
+    run: &Run<'_>,
+    until_s: f64,
+    lags: &[(f64, f64)],
+    out: &mut Vec<Difference>,
+) {
+    let simulated = &run.history.counts();
+    let recorded = recorded_counts(recording);
+    for (i, (from_s, counts)) in recorded.iter().enumerate() {
+        let to_s = recorded.get(i + 1).map_or(until_s, |(at_s, _)| *at_s);
+        let lag_s = lags.iter().rev().find(|(at_s, _)| at_s <= from_s);
+        let lag_s = lag_s.map_or(0.0, |(_, lag)| *lag);
+        let (early_s, late_s) = (from_s + band(*from_s), to_s - band(to_s));
+        if early_s > late_s {
+            continue;
+        }
+        let held = |shift_s: f64| {
+            let mut at_once = (0..simulated.len()).filter(|k| {
+                let ends_s = simulated
+                    .get(k + 1)
+                    .map_or(f64::INFINITY, |(at_s, _)| *at_s);
+                simulated[*k].0 <= late_s - shift_s && ends_s > early_s - shift_s
+            });
+            at_once.any(|k| simulated[k].1 == *counts)
+        };
+        if !held(0.0) && !held(lag_s) {
+            let path = format!("times: counts from {from_s:.3} to {to_s:.3} s");
+            let seen = simulated.iter().rev().find(|(at_s, _)| *at_s <= early_s);
+            out.push(Difference::new(
+                path,
+                text(counts),
+                json!(seen.map(|s| text(&s.1))),
+            ));
+        }
+    }
+}
+
+fn text([ready, succeeded, failed, active, suspended]: &[u32; 5]) -> String {
+    format!(
+        "ready {ready} succeeded {succeeded} failed {failed} active {active} suspended {suspended}"
+    )
+}
+
+/// Sums over the replicatedJobs, whenever they changed.
+fn recorded_counts(recording: &Recording) -> Vec<(f64, [u32; 5])> {
+    let mut all: Vec<(f64, [u32; 5])> = vec![(0.0, [0; 5])];
+    let statuses = recording.log.iter();
+    for entry in statuses.filter(|e| e.kind == "JobSet" && e.what == "status") {
+        let rows = entry.detail["replicatedJobsStatus"].as_array();
+        let sum = |key: &str| {
+            let rows = rows.into_iter().flatten();
+            rows.filter_map(|row| row[key].as_u64()).sum::<u64>() as u32
+        };
+        let counts = ["ready", "succeeded", "failed", "active", "suspended"].map(sum);
+        if all.last().is_none_or(|(_, last)| *last != counts) {
+            all.push((entry.at_ms as f64 / 1e3, counts));
+        }
+    }
+    all
+}

@@ -1,0 +1,97 @@
+//! Kubernetes Events: on the JobSet and its Jobs, and FailedScheduling on pods.
+//!
+//! A set: merged repeats are not counted. Left out is what no two plays of the real system agree about, each with its
+//! source.
+
+use super::mask::Mask;
+use super::pods::EitherWay;
+use super::{Run, compare_bags};
+use crate::validate::recording::{EventRow, Recording};
+use crate::validate::result::Difference;
+
+const FAILED_SCHEDULING: &str = "FailedScheduling";
+
+/// object, type, reason, message.
+type Told = (String, String, String, String);
+
+pub fn compare(
+    recording: &Recording,
+    run: &Run<'_>,
+    mask: &Mask,
+    either_way: &EitherWay,
+    out: &mut Vec<Difference>,
+) {
+    let jobset = recording.jobset_name();
+    let object = format!("JobSet/{jobset}");
+    let is_compared = |e: &&EventRow| {
+        e.object == object
+            || e.object.starts_with("Job/")
+            || (e.object.starts_with("Pod/") && e.reason == FAILED_SCHEDULING)
+    };
+    // The recorder has masked names of the JobSet's own pods only.
+    let recorded = recording.events.iter().filter(is_compared).map(|e| {
+        let texts = (mask.text(&e.object), mask.text(&e.message));
+        (texts.0, e.kind.clone(), e.reason.clone(), texts.1)
+    });
+    let simulated = run.history.events.iter().map(|e| {
+        let kind = if e.warning { "Warning" } else { "Normal" };
+        let (object, message) = (mask.text(&e.object(jobset)), mask.text(&e.message));
+        (object, kind.to_owned(), e.reason.clone(), message)
+    });
+    let (recorded, simulated): (Vec<Told>, Vec<Told>) = (recorded.collect(), simulated.collect());
+    let rules = Races { jobset, either_way };
+    compare_bags(
+        "events",
+        rules.texts(&recorded),
+        rules.texts(&simulated),
+        out,
+    );
+}
+
+/// Events that are no decisions.
+struct Races<'a> {
+    jobset: &'a str,
+    either_way: &'a EitherWay,
+}
+
+impl Races<'_> {
+    fn texts(&self, events: &[Told]) -> Vec<String> {
+        let decided = events.iter().filter(|e| !self.is_race(e, events));
+        let mut texts: Vec<String> = decided
+            .map(|(object, kind, reason, message)| format!("{object} {kind} {reason}: {message}"))
+            .collect();
+        texts.sort();
+        texts.dedup();
+        texts
+    }
+
+    fn is_race(&self, (object, _, reason, message): &Told, events: &[Told]) -> bool {
+        match reason.as_str() {
+            // A race of caches.
+            "JobCreationFailed" => message.contains("already exists"),
+            // D-9: none to two of them before the leader is seen on its node, "not stable between
+            // plays". Where the followers never come they are compared.
+            "FailedCreate" => {
+                message.contains("follower pod node selector not set")
+                    && events.iter().any(|(other, _, reason, message)| {
+                        other == object && reason == "SuccessfulCreate" && is_follower(message)
+                    })
+            }
+            // It may have ended either way, before or because it was deleted.
+            "SuccessfulDelete" => {
+                let pod = message.rsplit(' ').next().unwrap_or("");
+                let place = pod.strip_suffix("-<rand>").unwrap_or(pod);
+                let own = place.strip_prefix(self.jobset).unwrap_or("");
+                self.either_way.is(own.trim_start_matches('-'))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// `Created pod: js-w-0-1-<rand>`, with another index than 0.
+fn is_follower(message: &str) -> bool {
+    let place = message.strip_suffix("-<rand>").unwrap_or(message);
+    let index = place.rsplit('-').next().unwrap_or("");
+    index.parse::<u32>().is_ok_and(|index| index > 0)
+}

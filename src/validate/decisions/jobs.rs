@@ -1,0 +1,120 @@
+//! Every Job object that ever existed: attempt, existence, suspension, conditions and counters, as a multiset.
+//!
+//! The condition Suspended is left out: `suspended` says the same and is compared. Of a Job with pods that may have
+//! ended either way only the number of its pods is compared.
+
+use super::mask::Mask;
+use super::pods::EitherWay;
+use super::{Run, compare_bags, condition};
+use crate::validate::recording::Recording;
+use crate::validate::result::Difference;
+use std::collections::BTreeMap;
+
+const SUSPENDED: &str = "Suspended=";
+
+pub fn compare(
+    recording: &Recording,
+    run: &Run<'_>,
+    mask: &Mask,
+    either_way: &EitherWay,
+    out: &mut Vec<Difference>,
+) {
+    let prefix = format!("{}-", recording.jobset_name());
+    let loose = |name: &str, attempt: &str| {
+        let own = name.strip_prefix(&prefix);
+        own.is_some_and(|own| either_way.any_of(own, attempt))
+    };
+    let terminating = recorded_terminating(recording);
+    let mut nth: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut recorded = Vec::new();
+    for j in &recording.jobs {
+        let object = nth.entry(&j.name).or_default();
+        let known = terminating.get(&(j.name.as_str(), *object)).copied();
+        *object += 1;
+        let counters = Counters {
+            numbers: [j.active, j.ready, j.succeeded, j.failed],
+            terminating: j.terminating.or(known),
+            loose: loose(&j.name, &j.restart_attempt),
+        };
+        let conditions: Vec<&str> = j.conditions.iter().map(String::as_str).collect();
+        let flags = (j.exists, j.suspended);
+        let text = text((&j.name, &j.restart_attempt), flags, &counters, &conditions);
+        recorded.push((text, counters.terminating.is_some()));
+    }
+    // Without a recorded number of terminating pods there is nothing to hold it against.
+    let with_terminating = recorded.iter().all(|(_, known)| *known);
+    // Jobs of other JobSets in the same namespace are listed too.
+    let all_jobs = run.outcome.jobsets.iter().flat_map(|js| &js.jobs);
+    let simulated = all_jobs.map(|j| {
+        let conditions: Vec<String> = j.conditions.iter().map(|c| condition(c, mask)).collect();
+        let conditions: Vec<&str> = conditions.iter().map(String::as_str).collect();
+        let name = run.names.job(j.job);
+        let counters = Counters {
+            numbers: [j.active, j.ready, j.succeeded, j.failed],
+            terminating: with_terminating.then_some(j.terminating),
+            loose: loose(name, &j.restart_attempt),
+        };
+        let flags = (j.exists, j.suspended);
+        text((name, &j.restart_attempt), flags, &counters, &conditions)
+    });
+    let recorded = recorded.into_iter().map(|(text, _)| text);
+    compare_bags("jobs", recorded.collect(), simulated.collect(), out);
+}
+
+/// What a Job's status counts.
+struct Counters {
+    /// active, ready, succeeded, failed.
+    numbers: [u32; 4],
+    terminating: Option<u32>,
+    /// Only together.
+    loose: bool,
+}
+
+/// The number of terminating pods that the log saw last, of each object of a name.
+fn recorded_terminating(recording: &Recording) -> BTreeMap<(&str, usize), u32> {
+    let mut objects: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut last = BTreeMap::new();
+    for entry in recording.log.iter().filter(|e| e.kind == "Job") {
+        match entry.what.as_str() {
+            "created" => *objects.entry(&entry.name).or_default() += 1,
+            "counts" => {
+                let counts = entry.detail.as_str().unwrap_or("").split(' ');
+                let mut found = counts.filter_map(|c| c.strip_prefix("terminating="));
+                let n = found.next().and_then(|n| n.parse().ok());
+                if let (Some(n), Some(objects)) = (n, objects.get(entry.name.as_str())) {
+                    last.insert((entry.name.as_str(), objects - 1), n);
+                }
+            }
+            _ => {}
+        }
+    }
+    last
+}
+
+fn text(
+    (name, attempt): (&str, &str),
+    (exists, suspended): (bool, bool),
+    counters: &Counters,
+    conditions: &[&str],
+) -> String {
+    let conditions: Vec<&str> = conditions
+        .iter()
+        .copied()
+        .filter(|c| !c.starts_with(SUSPENDED))
+        .collect();
+    let mut text = format!("{name} restart-attempt={attempt}");
+    text += if exists { " exists" } else { " gone" };
+    if suspended {
+        text += " suspended";
+    }
+    let [active, ready, succeeded, failed] = counters.numbers;
+    if counters.loose {
+        text += &format!(" pods={}", active + succeeded + failed);
+    } else {
+        text += &format!(" active={active} ready={ready} succeeded={succeeded} failed={failed}");
+        if let Some(n) = counters.terminating {
+            text += &format!(" terminating={n}");
+        }
+    }
+    format!("{text} [{}]", conditions.join(", "))
+}

@@ -1,0 +1,70 @@
+//! The sequence of distinct statuses of the JobSet, without the counts.
+
+use super::bands;
+use super::history::{History, State};
+use crate::validate::recording::{Recording, Status};
+use crate::validate::result::Difference;
+use serde_json::json;
+
+/// Every status the watcher saw and when, in seconds, without repeats; the first is the empty one.
+pub fn recorded_states(recording: &Recording) -> Vec<(f64, State)> {
+    let mut states = vec![(0.0, State::default())];
+    let entries = recording.log.iter();
+    for entry in entries.filter(|e| e.kind == "JobSet" && e.what == "status") {
+        let status = serde_json::from_value::<Option<Status>>(entry.detail.clone());
+        let status = status.ok().flatten().unwrap_or_default();
+        let conditions = status.conditions.into_iter();
+        let state = State {
+            restarts: status.restarts,
+            counted: status.restarts_count_towards_max,
+            terminal_state: status.terminal_state,
+            current: status.current_in_place_restart_attempt,
+            previous: status.previous_in_place_restart_attempt,
+            conditions: conditions.map(|c| (c.kind, c.status, c.reason)).collect(),
+        };
+        if states.last().is_none_or(|(_, last)| *last != state) {
+            states.push((entry.at_ms as f64 / 1e3, state));
+        }
+    }
+    states
+}
+
+pub fn state_text(s: &State) -> String {
+    let attempt = |a: Option<u32>| a.map_or("-".to_owned(), |a| a.to_string());
+    let conditions: Vec<String> = s
+        .conditions
+        .iter()
+        .map(|(kind, status, reason)| format!("{kind}={status} {reason}"))
+        .collect();
+    let terminal = if s.terminal_state.is_empty() {
+        "-"
+    } else {
+        &s.terminal_state
+    };
+    format!(
+        "restarts {} counted {} terminalState {terminal} current {} previous {} [{}]",
+        s.restarts,
+        s.counted,
+        attempt(s.current),
+        attempt(s.previous),
+        conditions.join(", ")
+    )
+}
+
+/// Only the first status that differs: what follows is a consequence.
+pub fn compare(recording: &Recording, history: &History, out: &mut Vec<Difference>) {
+    let (recorded, simulated) = (recorded_states(recording), history.states());
+    for i in 0..recorded.len().max(simulated.len()) {
+        let (r, s) = (recorded.get(i), simulated.get(i));
+        if r.map(|r| &r.1) != s.map(|s| &s.1) {
+            let at_s = r.or(s).map_or(0.0, |(at_s, _)| *at_s);
+            if at_s > bands::compared_until_s(recording) {
+                return;
+            }
+            let path = format!("sequence[{i}]");
+            let text = |state: Option<&(f64, State)>| json!(state.map(|(_, s)| state_text(s)));
+            out.push(Difference::new(path, text(r), text(s)));
+            return;
+        }
+    }
+}

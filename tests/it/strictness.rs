@@ -1,0 +1,219 @@
+//! Each thing that `validate` compares is altered in recordings that are equal: they are equal no longer.
+//!
+//! What is left out of the comparison is altered, too: they stay equal.
+
+use crate::support;
+use jobset_sim::validate::admission;
+use jobset_sim::validate::read::read;
+use jobset_sim::validate::result::{FileResult, Verdict};
+use jobset_sim::validate::scenario::{Defaults, Overrides};
+use jobset_sim::validate::simulate;
+use serde_json::{Value, json};
+
+/// More of one alteration show nothing new.
+const TRIED: usize = 3;
+
+fn play(file: &str, json: &Value, defaults: &Defaults) -> FileResult {
+    let recording = read(file, &json.to_string()).expect("a recording is well-formed");
+    simulate::validate(file, &recording, defaults, &Overrides::default())
+}
+
+fn recordings() -> Vec<(String, Value)> {
+    let paths = ["decisions", "corner"]
+        .into_iter()
+        .flat_map(support::recordings);
+    let read = paths.map(|path| {
+        let text = std::fs::read_to_string(&path).expect("a recording can be read");
+        let json = serde_json::from_str(&text).expect("a recording is JSON");
+        (path.display().to_string(), json)
+    });
+    read.collect()
+}
+
+/// The paths of the differences that the alteration makes, per recording to which it applies.
+fn altered(alter: impl Fn(&mut Value) -> Option<()>) -> Vec<(String, Vec<String>)> {
+    let defaults = simulate::defaults().expect("the presets can be read");
+    let mut found = Vec::new();
+    for (file, json) in recordings() {
+        let mut other = json.clone();
+        if alter(&mut other).is_none() {
+            continue;
+        }
+        if play(&file, &json, &defaults).verdict() != Some(Verdict::Equal) {
+            continue;
+        }
+        let differences = play(&file, &other, &defaults).differences;
+        let paths = differences.into_iter().flatten().map(|d| d.path);
+        found.push((file, paths.collect()));
+        if found.len() == TRIED {
+            break;
+        }
+    }
+    assert!(!found.is_empty(), "no recording has this");
+    found
+}
+
+fn goes_red(path: &str, alter: impl Fn(&mut Value) -> Option<()>) {
+    for (file, paths) in altered(alter) {
+        let named = paths.iter().any(|p| p.starts_with(path));
+        assert!(named, "{file}: {path} is not among {paths:?}");
+    }
+}
+
+/// Column of `pods`.
+fn column(json: &Value, name: &str) -> usize {
+    let columns = json["podColumns"].as_array().expect("pods have columns");
+    columns.iter().position(|c| c == name).expect("a column")
+}
+
+/// A pod that nobody deleted and that ended.
+fn ended_pod(json: &mut Value) -> Option<&mut Value> {
+    let (deleting, phase) = (column(json, "deletingMs"), column(json, "phase"));
+    let pods = json["pods"].as_array_mut()?;
+    let ended = |p: &&mut Value| p[deleting] == -1 && p[phase] == "Succeeded";
+    pods.iter_mut().find(ended)
+}
+
+/// No pod was deleted: none may have ended either way.
+fn is_quiet(json: &Value) -> Option<()> {
+    let deleting = column(json, "deletingMs");
+    let pods = json["pods"].as_array()?;
+    let quiet = !pods.is_empty() && pods.iter().all(|p| p[deleting] == -1);
+    quiet.then_some(())
+}
+
+#[test]
+fn a_pod_more_or_another_end_or_restart_of_one_is_a_difference() {
+    goes_red("pods ", |json| {
+        is_quiet(json)?;
+        let pods = json["pods"].as_array_mut()?;
+        let more = pods[0].clone();
+        pods.push(more);
+        Some(())
+    });
+    goes_red("pods ", |json| {
+        let phase = column(json, "phase");
+        ended_pod(json)?[phase] = json!("Failed");
+        Some(())
+    });
+    goes_red("pods ", |json| {
+        let restarts = column(json, "containerRestarts");
+        let pod = ended_pod(json)?;
+        pod[restarts] = json!(pod[restarts].as_u64()? + 1);
+        Some(())
+    });
+}
+
+#[test]
+fn each_counter_of_a_job_is_compared() {
+    for counter in ["active", "ready", "succeeded", "failed"] {
+        goes_red("jobs", |json| {
+            is_quiet(json)?;
+            let job = &mut json["jobs"][0];
+            job[counter] = json!(job[counter].as_u64()? + 1);
+            Some(())
+        });
+    }
+    goes_red("jobs", |json| {
+        is_quiet(json)?;
+        let jobs = json["jobs"].as_array()?.len();
+        let log = json["log"].as_array_mut()?;
+        let counts = |e: &&mut Value| e[1] == "Job" && e[3] == "counts";
+        let last = log.iter_mut().rev().find(counts).filter(|_| jobs == 1)?;
+        let text = last[4].as_str()?.replace("terminating=0", "terminating=7");
+        last[4] = json!(text);
+        Some(())
+    });
+}
+
+#[test]
+fn events_on_jobs_and_pods_are_compared() {
+    for (kind, reason) in [
+        ("Job/", "Completed"),
+        ("Job/", "SuccessfulCreate"),
+        ("Pod/", "FailedScheduling"),
+        ("JobSet/", "AllJobsCompleted"),
+    ] {
+        goes_red("events", |json| {
+            let events = json["events"].as_array_mut()?;
+            let is_it = |e: &Value| {
+                e["reason"] == reason && e["object"].as_str().is_some_and(|o| o.starts_with(kind))
+            };
+            let at = events.iter().position(is_it)?;
+            events.remove(at);
+            Some(())
+        });
+    }
+}
+
+#[test]
+fn replicated_jobs_have_an_order_in_the_status() {
+    goes_red("status.replicatedJobsStatus", |json| {
+        let rjs = json["status"]["replicatedJobsStatus"].as_array_mut()?;
+        rjs.reverse();
+        (rjs.len() > 1).then_some(())
+    });
+}
+
+/// A step that comes so much later that it is out of every band.
+fn later(entry: &mut Value, played_ms: u64) -> Option<()> {
+    let at = entry[0].as_u64()?;
+    entry[0] = json!(at + 4000);
+    (at + 5500 < played_ms && at < 15_000).then_some(())
+}
+
+#[test]
+fn the_times_of_jobs_and_of_statuses_are_compared() {
+    for what in ["created", "gone"] {
+        goes_red("times: Job", |json| {
+            let played = json["playedForMs"].as_u64()?;
+            let log = json["log"].as_array_mut()?;
+            let mut steps = log.iter_mut().filter(|e| e[1] == "Job" && e[3] == what);
+            later(steps.next_back()?, played)
+        });
+    }
+    goes_red("times: status", |json| {
+        let played = json["playedForMs"].as_u64()?;
+        let log = json["log"].as_array_mut()?;
+        let with_condition = |e: &&mut Value| {
+            e[1] == "JobSet" && !e[4]["conditions"].as_array().is_none_or(Vec::is_empty)
+        };
+        let mut statuses = log.iter_mut().filter(with_condition);
+        later(statuses.next()?, played)
+    });
+}
+
+#[test]
+fn the_last_second_is_not_compared() {
+    let found = altered(|json| {
+        let played = json["playedForMs"].as_u64()?;
+        let gone = json!([played - 400, "Job", "js-never-0", "gone"]);
+        json["log"].as_array_mut()?.push(gone);
+        Some(())
+    });
+    for (file, paths) in found {
+        assert_eq!(paths, [""; 0], "{file}");
+    }
+}
+
+#[test]
+fn warnings_of_the_api_server_are_compared() {
+    let path = support::recordings("admission").into_iter();
+    let path = path.filter(|p| p.ends_with("create.json")).next_back();
+    let path = path.expect("there are recorded creations");
+    let text = std::fs::read_to_string(&path).expect("a recording can be read");
+    let file = path.display().to_string();
+    let count = |text: &str| {
+        let cases = admission::read(&file, text).expect("an admission recording is well-formed");
+        let admission = admission::validate(&file, &cases).admission;
+        admission.expect("cases were compared").count
+    };
+    let all = count(&text);
+    assert_eq!(all.equal, all.total);
+    let altered = text.replace(
+        "unknown field \\\"spec.foo\\\"\"",
+        "unknown field \\\"spec.fo\\\"\"",
+    );
+    assert_ne!(altered, text, "some case has a warning");
+    assert!(count(&altered).equal < all.total);
+}
