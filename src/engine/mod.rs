@@ -146,7 +146,7 @@ impl Simulation {
         let jobsets = self.scenario.jobsets.iter().map(|j| &j.jobset);
         let names = jobsets.map(|j| (j.namespace.as_str(), j.name.as_str()));
         self.store.begin(names);
-        let wanted = sink.wants_tickets();
+        let (wanted, may_stop) = (sink.wants_tickets(), sink.may_stop());
         let mut ctx = Ctx {
             scenario: &self.scenario,
             now: Time::ZERO,
@@ -170,6 +170,7 @@ impl Simulation {
             ctx,
             parts: &mut self.parts,
             paranoid: self.paranoid,
+            may_stop,
             events: 0,
             told: std::mem::take(&mut self.told),
         };

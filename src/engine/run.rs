@@ -15,6 +15,8 @@ pub struct Run<'a> {
     pub ctx: Ctx<'a>,
     pub parts: &'a mut Components,
     pub paranoid: bool,
+    /// Whether the sink is asked before each event.
+    pub may_stop: bool,
     pub events: u64,
     /// A buffer of changes that are being told.
     pub told: Vec<Change>,
@@ -33,7 +35,7 @@ impl Run<'_> {
         self.begin();
         let limit = Time::ZERO + self.ctx.scenario.stop.at;
         let reason = loop {
-            if self.ctx.sink.stops() {
+            if self.may_stop && self.ctx.sink.stops() {
                 // No record: what has been written is the beginning of what the whole run would write.
                 return EndReason::Stopped;
             }

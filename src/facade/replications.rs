@@ -83,6 +83,10 @@ struct Limited<'l> {
 impl Sink for Limited<'_> {
     fn record(&mut self, _: &Record, _: &Names) {}
 
+    fn may_stop(&self) -> bool {
+        true
+    }
+
     fn stops(&mut self) -> bool {
         let stops = self.limits.reached(self.events);
         self.events += 1;

@@ -123,6 +123,10 @@ impl<F: FnMut(&Record<'_>) -> ControlFlow<()>> Sink for Watch<'_, F> {
         self.over = (self.see)(&shown).is_break();
     }
 
+    fn may_stop(&self) -> bool {
+        true
+    }
+
     fn stops(&mut self) -> bool {
         self.over = self.over || self.limits.reached(self.events);
         self.events += 1;

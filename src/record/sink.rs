@@ -45,7 +45,13 @@ pub trait Sink {
     /// Takes a ticket when it is made, before the first record that carries it: it may end in the future. Ids ascend.
     fn ticket(&mut self, _: &Ticket) {}
 
-    /// Whether the run is to end here. Asked before every event, so it must cost next to nothing.
+    /// Whether `stops` is to be called. Asked once, before the run: most sinks never stop one, and a call for each
+    /// event is two percent of a run.
+    fn may_stop(&self) -> bool {
+        false
+    }
+
+    /// Whether the run is to end here. Called before every event.
     fn stops(&mut self) -> bool {
         false
     }
@@ -108,6 +114,10 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.1.ticket(ticket);
     }
 
+    fn may_stop(&self) -> bool {
+        self.0.may_stop() || self.1.may_stop()
+    }
+
     fn stops(&mut self) -> bool {
         self.0.stops() || self.1.stops()
     }
@@ -139,6 +149,10 @@ impl<S: Sink> Sink for Option<S> {
         if let Some(sink) = self {
             sink.ticket(ticket);
         }
+    }
+
+    fn may_stop(&self) -> bool {
+        self.as_ref().is_some_and(S::may_stop)
     }
 
     fn stops(&mut self) -> bool {
