@@ -3,7 +3,9 @@
 //! Must never change anything: it reads the state at the end.
 
 use super::Components;
+use super::apiserver;
 use super::ctx::Ctx;
+use super::jobset_manager::refusal;
 use crate::base::*;
 use crate::policy::{self, depends_on};
 use crate::record::{EndReason, RUN_ENDED};
@@ -229,6 +231,9 @@ impl Why<'_, '_> {
         let refused = |j: JobId, index| self.parts.webhook.judge(self.ctx, j, index).is_err();
         let of_job = |j: JobId| {
             let name = store.names.job(j);
+            if let Some((_, why)) = apiserver::pod_refusal(self.ctx, j, 0) {
+                return Some(format!("all pods of Job {name} are refused: {why}"));
+            }
             if refused(j, 0) {
                 let why = "because a NonIndexed Job has no leader pod";
                 return Some(format!("all pods of Job {name} are refused, {why}"));
@@ -285,6 +290,9 @@ impl Why<'_, '_> {
                  before it have started",
                 rj.name
             ));
+        }
+        if let Some(why) = refusal(&js.spec) {
+            return Some(format!("{all_missing} of its Jobs are not created: {why}"));
         }
         Some(match self.parts.jobset_manager.errors(jobset) {
             0 => format!(

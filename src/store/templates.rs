@@ -6,6 +6,7 @@ use crate::placement::TemplateFacts;
 use crate::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE};
 use crate::spec::*;
 use crate::topology::{Cluster, Domains};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ pub struct Template {
     /// The containers that are started in turn, each with whether its image is checked against the registry. With an
     /// agent as sidecar, only up to the agent: the worker waits for the barrier.
     pub starts: Box<[bool]>,
+    /// The API server refuses every pod of it.
+    pub refused: bool,
 }
 
 #[derive(Default)]
@@ -34,10 +37,18 @@ pub struct Templates {
     kept: Kept,
 }
 
+/// What the API server says of the pods of a JobSet's replicatedJob: their priority, `None` if it refuses them.
+struct Word {
+    object: Arc<Value>,
+    rj: u32,
+    priority: Option<i32>,
+}
+
 #[derive(Default)]
 struct Kept {
     facts: Vec<(Arc<PodTemplate>, TemplateFacts)>,
     domains: Vec<Domains>,
+    words: Vec<Word>,
     /// Nodes have changed since: none of it holds any longer.
     stale: bool,
 }
@@ -59,8 +70,26 @@ impl Templates {
         if std::mem::take(&mut self.kept.stale) {
             self.kept = Kept::default();
         }
+        // Objects that only this run had do not come again.
+        let lives = |word: &Word| Arc::strong_count(&word.object) > 1;
+        self.kept.words.retain(lives);
         self.of_slot.clear();
         self.priorities.clear();
+    }
+
+    /// The API server's word on the pods of a replicatedJob of this very object, if it was asked.
+    pub fn word(&self, object: &Arc<Value>, rj: u32) -> Option<Option<i32>> {
+        let same = |w: &&Word| w.rj == rj && Arc::ptr_eq(&w.object, object);
+        let word = self.kept.words.iter().find(same)?;
+        Some(word.priority)
+    }
+
+    pub fn keep_word(&mut self, object: Arc<Value>, rj: u32, priority: Option<i32>) {
+        self.kept.words.push(Word {
+            object,
+            rj,
+            priority,
+        });
     }
 
     pub fn get(&self, id: TemplateId) -> &Template {
@@ -84,6 +113,11 @@ impl Templates {
         self.rows[id.ix()].facts.block_by_claims();
     }
 
+    /// The API server refuses every pod of it.
+    pub fn refuse(&mut self, id: TemplateId) {
+        self.rows[id.ix()].refused = true;
+    }
+
     pub fn add(
         &mut self,
         cluster: &Cluster,
@@ -101,6 +135,7 @@ impl Templates {
             facts,
             exclusive,
             agent,
+            refused: false,
         });
         TemplateId(self.rows.len() as u32 - 1)
     }
@@ -113,6 +148,7 @@ impl Templates {
         pod: PodTemplate,
     ) -> TemplateId {
         let (exclusive, agent) = (self.get(like).exclusive, self.get(like).agent);
+        let refused = self.get(like).refused;
         if let Some(newest) = self.rows.last()
             && *newest.pod == pod
             && (newest.exclusive, newest.agent) == (exclusive, agent)
@@ -121,6 +157,7 @@ impl Templates {
         }
         let id = self.add(cluster, Arc::new(pod), None, agent);
         self.rows[id.ix()].exclusive = exclusive;
+        self.rows[id.ix()].refused = refused;
         id
     }
 

@@ -21,6 +21,7 @@ mod part;
 mod policy;
 mod recordings;
 mod reference;
+mod refused;
 mod regressions;
 mod rooms;
 mod rules;

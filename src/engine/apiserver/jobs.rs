@@ -1,6 +1,6 @@
 //! Requests about Jobs: create, change, status, delete, and the end of the object.
 
-use super::note;
+use super::{note, pod_admission};
 use crate::base::*;
 use crate::engine::ctx::Ctx;
 use crate::engine::requests::Answer;
@@ -90,8 +90,12 @@ fn child_spec(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(TemplateId, Arc<JobS
         return Err(format!("no replicatedJob {rj_position}"));
     };
     admit_child(ctx, new, rj)?;
+    let word = pod_word(ctx, new, rj_position);
     let by_selector = new.from.uses_node_selector_strategy(rj);
     let mut spec = rj.template.clone();
+    if let Some(Some(priority)) = word {
+        spec.template.spec.priority = priority;
+    }
     if by_selector {
         let name = ctx.store.names.job(new.job);
         on_labelled_nodes(&mut spec.template, &new.from.namespace, name);
@@ -107,11 +111,31 @@ fn child_spec(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(TemplateId, Arc<JobS
     if blocked {
         s.templates.block_by_claims(template);
     }
+    if word == Some(None) {
+        s.templates.refuse(template);
+    }
     let found = (template, Arc::new(spec));
     if !by_selector {
         s.templates.keep_for_slot(slot, found.clone());
     }
     Ok(found)
+}
+
+/// The priority of the Job's pods, `Some(None)` if they are refused; `None` where nobody keeps objects.
+fn pod_word(ctx: &mut Ctx<'_>, new: &NewChild, rj: u32) -> Option<Option<i32>> {
+    let object = new.from.object.as_ref()?;
+    // The word depends on nothing but the object and the classes.
+    let others = &ctx.store.others;
+    let keeps = others.of_kind(ObjectKind::PriorityClass).next().is_none();
+    if let Some(known) = ctx.store.templates.word(object, rj).filter(|_| keeps) {
+        return Some(known);
+    }
+    let word = pod_admission::priority(ctx, &posted(ctx, new)?);
+    if keeps {
+        let templates = &mut ctx.store.write().templates;
+        templates.keep_word(object.clone(), rj, word);
+    }
+    Some(word)
 }
 
 /// Every Job of a replicatedJob is refused or none, but for the length of its name: the last one's is longest.
@@ -161,7 +185,11 @@ fn mounts_claims(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
 }
 
 /// A Job of somebody else; `None` if the name is taken.
-pub fn create_foreign_job(ctx: &mut Ctx<'_>, object: JobObject, stored: &Value) -> Option<JobId> {
+pub fn create_foreign_job(
+    ctx: &mut Ctx<'_>,
+    mut object: JobObject,
+    stored: &Value,
+) -> Option<JobId> {
     let name = crate::record::JobName {
         jobset: JobSetId::NONE,
         namespace: object.namespace,
@@ -174,11 +202,16 @@ pub fn create_foreign_job(ctx: &mut Ctx<'_>, object: JobObject, stored: &Value) 
     if ctx.store.name_is_taken(job) {
         return None;
     }
+    let priority = pod_admission::priority(ctx, stored);
+    object.spec.template.spec.priority = priority.unwrap_or(0);
     let s = ctx.store.write();
     let pod = Arc::new(object.spec.template.clone());
     let template = s
         .templates
         .add(&s.nodes.cluster, pod, None, AgentMode::Absent);
+    if priority.is_none() {
+        s.templates.refuse(template);
+    }
     let j = &mut s.jobs[job.ix()];
     j.clear();
     (j.spec, j.template) = (Arc::new(object.spec), template);

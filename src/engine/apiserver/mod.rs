@@ -7,6 +7,7 @@ mod jobs;
 mod jobsets;
 mod nodes;
 mod others;
+mod pod_admission;
 mod pods;
 mod stored;
 
@@ -14,6 +15,7 @@ pub use jobs::*;
 pub use jobsets::*;
 pub use nodes::*;
 pub use others::*;
+pub use pod_admission::{job_object, pod_refusal};
 pub use pods::*;
 pub use stored::Stored;
 

@@ -110,9 +110,17 @@ impl JobController {
         row.expected = row.expected.saturating_sub(1);
         let j = &ctx.store.jobs[job.ix()];
         let there = j.exists && j.incarnation == self.workers[worker].incarnation;
-        match webhook.judge(ctx, job, index) {
-            Err(reason) => {
-                ctx.answered(Call::JobPodCreate, Answer::Forbidden);
+        // A webhook that does not answer comes before the rules of pods.
+        let refused = apiserver::pod_refusal(ctx, job, index).filter(|_| ctx.manager_answers);
+        let verdict = match refused {
+            Some((answer, why)) => Err((answer, format!("Error creating: {why}"))),
+            None => webhook
+                .judge(ctx, job, index)
+                .map_err(|why| (Answer::Forbidden, why)),
+        };
+        match verdict {
+            Err((answer, reason)) => {
+                ctx.answered(Call::JobPodCreate, answer);
                 let reason = ctx.text(&reason);
                 // EXC-11.
                 ctx.emit(Body::PodCreateRejected { job, index, reason });

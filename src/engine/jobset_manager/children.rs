@@ -14,6 +14,9 @@ use crate::record::Call;
 use crate::spec::{JobSet, ObjectKind};
 use serde_json::Value;
 
+const SERVICE_FAILED: &str = "HeadlessServiceCreationFailed";
+const CLAIM_FAILED: &str = "PVCCreationFailed";
+
 /// A claim as posted.
 pub(super) struct NewClaim {
     /// Position of the policy that it is of.
@@ -77,6 +80,20 @@ fn admitted_service(jobset: &JobSet) -> Result<Value, String> {
     }
 }
 
+/// Why the API server refuses the Service or a claim of the JobSet, and with it every Job; as the Event says it.
+pub fn refusal(jobset: &JobSet) -> Option<String> {
+    let service = admitted_service(jobset).err();
+    let service = service.map(|why| format!("{SERVICE_FAILED}: {why}"));
+    service.or_else(|| {
+        let claims = new_claims(jobset);
+        let mut refused = claims.iter().filter_map(|claim| {
+            let why = objects::admit_claim(&claim.object).err()?;
+            Some(format!("{CLAIM_FAILED}: {}", why.message))
+        });
+        refused.next()
+    })
+}
+
 impl JobSetManager {
     /// Upstream POSTs what its cache does not show, so a name that is taken after all loses the pass.
     pub(super) fn service_answered(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
@@ -99,7 +116,7 @@ impl JobSetManager {
         };
         ctx.answered(Call::JobSetServiceCreate, answer);
         if !answer.is_success() {
-            events::tell_failure(ctx, jobset, "HeadlessServiceCreationFailed", refusal);
+            events::tell_failure(ctx, jobset, SERVICE_FAILED, refusal);
             self.pass.lost = true;
         }
     }
@@ -112,7 +129,7 @@ impl JobSetManager {
         match objects::admit_claim(posted) {
             Err(refused) => {
                 ctx.answered(Call::JobSetClaimCreate, Answer::Invalid);
-                events::tell_failure(ctx, jobset, "PVCCreationFailed", refused.message);
+                events::tell_failure(ctx, jobset, CLAIM_FAILED, refused.message);
                 let rest = &self.pass.claims[self.pass.next..];
                 let skipped = rest.iter().take_while(|c| c.policy == policy);
                 self.pass.next += skipped.count();

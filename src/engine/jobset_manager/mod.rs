@@ -26,6 +26,7 @@ use super::lane::BusyTimes;
 use crate::base::*;
 use crate::record::{About, Waited};
 use crate::store::What;
+pub use children::refusal;
 use pass::Pass;
 use rows::Row;
 use std::collections::VecDeque;

@@ -5,8 +5,9 @@
 
 use super::requests::Found;
 use crate::base::*;
+use crate::engine::apiserver::job_object;
 use crate::engine::ctx::Ctx;
-use crate::objects::{self, JobSlot, Surroundings};
+use crate::objects::{self, Surroundings};
 use crate::record::JobConditionType;
 use crate::store::{Job, JobCondition};
 use serde_json::{Map, Value, json};
@@ -110,29 +111,10 @@ fn jobset_json(ctx: &Ctx<'_>, jobset: JobSetId) -> Value {
     object
 }
 
-/// The Job as the manager would post it now.
-fn posted_job(ctx: &Ctx<'_>, job: JobId) -> Value {
-    let j = &ctx.store.jobs[job.ix()];
-    let owner = ctx.store.jobsets.get(j.jobset.ix());
-    let Some(jobset) = owner.and_then(|js| js.spec.object.as_ref()) else {
-        return json!({});
-    };
-    objects::job(&JobSlot {
-        jobset,
-        replicated_job: j.rj as usize,
-        index: j.index,
-        restarts: j.restart_attempt,
-        job_restarts: ctx.gates.restart_job.then_some(j.job_restart_attempt),
-    })
-}
-
 /// The stored Job: what was posted, with what has changed since.
 fn job_json(ctx: &Ctx<'_>, job: JobId) -> Value {
     let j = &ctx.store.jobs[job.ix()];
-    let mut object = match &j.object {
-        Some(object) => (**object).clone(),
-        None => posted_job(ctx, job),
-    };
+    let mut object = job_object(ctx, job);
     for (key, value) in &j.relabelled {
         if let Some(labels) = object["metadata"]["labels"].as_object_mut() {
             match value {

@@ -101,8 +101,11 @@ pub fn check(scenario: &Scenario, others: &Others, found: &mut Vec<Diagnostic>) 
                 error.legal(legal);
                 found.push(error);
             };
-            topology_key(&submitted.jobset, job, &cluster, &mut error);
-            selector(job, &cluster, &mut error);
+            // A resume may bring another selector, and an annotation another key (SUS-5).
+            if !submitted.jobset.spec.suspend {
+                topology_key(&submitted.jobset, job, &cluster, &mut error);
+                selector(job, &cluster, &mut error);
+            }
             resources(job, &cluster, &mut error);
         }
     }

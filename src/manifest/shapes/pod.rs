@@ -34,7 +34,11 @@ pub static POD_SPEC: Object = Object {
         not_modelled("topologySpreadConstraints", Shape::Any),
         not_modelled("nodeName", Shape::Str),
         not_modelled("schedulerName", Shape::Str),
-        not_modelled("priorityClassName", Shape::Str),
+        field(
+            "priorityClassName",
+            Shape::Str,
+            "a PriorityClass of the scenario's objects; another is taken to be there, with the value of priority",
+        ),
         not_modelled("preemptionPolicy", Shape::Str),
         not_modelled("overhead", STR_OR_NUMBER_MAP),
         not_modelled("resources", Shape::Object(&RESOURCES)),

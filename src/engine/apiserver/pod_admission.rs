@@ -1,0 +1,74 @@
+//! What the API server says of a Job's pods whoever asks: the plugin Priority, JobSet's label, the rules of pods.
+//!
+//! Must never ask about leaders and followers: those are the pod webhook's.
+
+use crate::admission::{GENERATED_SUFFIX, Rejection};
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::engine::requests::Answer;
+use crate::objects::{self, JobSlot, Surroundings};
+use crate::spec::ObjectKind;
+use serde_json::{Value, json};
+
+/// The Job as the manager would post it now, or as somebody else has posted it; `null` where nobody keeps objects.
+pub fn job_object(ctx: &Ctx<'_>, job: JobId) -> Value {
+    let j = &ctx.store.jobs[job.ix()];
+    if let Some(object) = &j.object {
+        return (**object).clone();
+    }
+    let owner = ctx.store.jobsets.get(j.jobset.ix());
+    let Some(jobset) = owner.and_then(|js| js.spec.object.as_ref()) else {
+        return Value::Null;
+    };
+    objects::job(&JobSlot {
+        jobset,
+        replicated_job: j.rj as usize,
+        index: j.index,
+        restarts: j.restart_attempt,
+        job_restarts: ctx.gates.restart_job.then_some(j.job_restart_attempt),
+    })
+}
+
+/// The pod of an index of a Job as it would be stored, or the server's refusal.
+fn admit(ctx: &Ctx<'_>, job: &Value, index: u32) -> Result<Value, Rejection> {
+    let stored = objects::admit_job(job)?;
+    let indexed = stored["spec"]["completionMode"] == "Indexed";
+    let pod = objects::pod(&stored, indexed.then_some(index));
+    let spec = &pod["spec"];
+    let classes = ctx.store.others.of_kind(ObjectKind::PriorityClass);
+    let mut classes: Vec<Value> = classes.map(|(_, _, class)| class.object.clone()).collect();
+    // What nobody has described is there, and says what the pod says.
+    let class = spec["priorityClassName"].as_str().unwrap_or("");
+    let known = |c: &Value| c["metadata"]["name"] == class;
+    if !class.is_empty() && !class.starts_with("system-") && !classes.iter().any(known) {
+        let value = spec["priority"].as_i64().unwrap_or(0);
+        classes.push(json!({"metadata": {"name": class}, "value": value}));
+    }
+    let runtime = spec["runtimeClassName"].as_str().map(str::to_owned);
+    let around = Surroundings {
+        priority_classes: &classes,
+        runtime_classes: runtime.as_slice(),
+        ..Surroundings::default()
+    };
+    objects::admit_pod(&pod, GENERATED_SUFFIX, &around)
+}
+
+/// The priority of the Job's pods; `None` if they are refused.
+pub(super) fn priority(ctx: &Ctx<'_>, job: &Value) -> Option<i32> {
+    let pod = admit(ctx, job, 0).ok()?;
+    i32::try_from(pod["spec"]["priority"].as_i64()?).ok()
+}
+
+/// Why this pod of the Job is refused, if every pod of its template is.
+pub fn pod_refusal(ctx: &Ctx<'_>, job: JobId, index: u32) -> Option<(Answer, String)> {
+    let template = ctx.store.jobs[job.ix()].template;
+    if !ctx.store.templates.get(template).refused {
+        return None;
+    }
+    let refusal = admit(ctx, &job_object(ctx, job), index).err()?;
+    let answer = match refusal.code {
+        403 => Answer::Forbidden,
+        _ => Answer::Invalid,
+    };
+    Some((answer, refusal.message))
+}
