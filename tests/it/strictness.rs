@@ -198,8 +198,8 @@ fn the_last_second_is_not_compared() {
 
 #[test]
 fn warnings_of_the_api_server_are_compared() {
-    let path = support::recordings("admission").into_iter();
-    let path = path.filter(|p| p.ends_with("create.json")).next_back();
+    let mut paths = support::recordings("admission").into_iter();
+    let path = paths.find(|p| p.ends_with("create.json"));
     let path = path.expect("there are recorded creations");
     let text = std::fs::read_to_string(&path).expect("a recording can be read");
     let file = path.display().to_string();
