@@ -216,6 +216,8 @@ impl Event {
         use Event::*;
         match self {
             Submit(_) | GateSwitch(_) | JobTtlOver { .. } | TolerationOver { .. } => true,
+            JobSeen(_) | JobSetSeen(_) | JobSetPodNews(_) | JobSetComputed(_) => true,
+            CollectorSees { .. } => true,
             _ => matches!(self.class(), 1 | 2),
         }
     }

@@ -143,6 +143,12 @@ impl Why<'_, '_> {
                 names.job(job)
             ));
         }
+        let held = store.pods.has(pod, flag::DELETING) && store.pods.has(pod, flag::HELD);
+        if held && store.pods.has(pod, flag::CONFIRMED) {
+            return Some(format!(
+                "pod {name} is being deleted, and nobody takes its finalizers off"
+            ));
+        }
         if store.pods.has(pod, flag::GATED) && !store.pods.has(pod, flag::DELETING) {
             return Some(format!(
                 "pod {name} has scheduling gates, which nobody takes off"

@@ -22,7 +22,7 @@ pub mod scenario;
 pub mod schema;
 pub mod server;
 pub mod shape;
-mod shapes;
+pub mod shapes;
 mod suggest;
 pub mod topology;
 pub mod yaml;

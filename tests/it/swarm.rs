@@ -5,6 +5,7 @@
 //! small as possible if it fails.
 
 mod draw;
+mod drawn;
 mod generate;
 mod job;
 mod jobset;

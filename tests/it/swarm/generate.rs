@@ -171,8 +171,12 @@ fn submitted(
         if let Some(late) = &late {
             entry["submitAt"] = json!(late);
         }
-        if d.rare(10) && !js.in_place {
-            entry["restartStrategy"] = json!(d.pick(&["Recreate", "BlockingRecreate"]));
+        if d.rare(8) {
+            let strategy = match js.in_place {
+                true => "InPlaceRestart",
+                false => d.pick(&["Recreate", "BlockingRecreate"]),
+            };
+            entry["restartStrategy"] = json!(strategy);
         }
         if d.rare(10) {
             entry["set"] = json!(["metadata.labels.set=\"by\""]);

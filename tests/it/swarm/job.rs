@@ -229,7 +229,7 @@ pub fn toleration(d: &mut Draw) -> Value {
     if !d.wild {
         return usual;
     }
-    match d.below(6) {
+    match d.below(7) {
         0 => json!({"operator": "Exists"}),
         1 => {
             json!({"key": "example.com/broken", "operator": "Equal", "value": "v", "effect": "NoSchedule"})
@@ -242,6 +242,8 @@ pub fn toleration(d: &mut Draw) -> Value {
             json!({"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute"})
         }
         4 => json!({"key": "example.com/broken", "effect": "PreferNoSchedule"}),
+        // The API server refuses it in a Job (TaintTolerationComparisonOperators is off).
+        5 => json!({"key": "example.com/level", "operator": d.pick(&["Lt", "Gt"]), "value": "5"}),
         _ => usual,
     }
 }

@@ -37,6 +37,16 @@ impl JobSet {
         self.jobs.iter().map(|j| j.replicas * j.pods).sum()
     }
 
+    /// The object, its name written out.
+    pub fn named(&self) -> Value {
+        let mut object = self.object.clone();
+        if let Some(metadata) = object["metadata"].as_object_mut() {
+            metadata.remove("generateName");
+            metadata.insert("name".to_owned(), json!(self.name));
+        }
+        object
+    }
+
     fn any(&self, d: &mut Draw) -> &ReplicatedJob {
         let with: Vec<&ReplicatedJob> = self.jobs.iter().filter(|j| j.replicas > 0).collect();
         d.pick(&with)
@@ -98,7 +108,14 @@ pub fn draw(d: &mut Draw, name: &str) -> JobSet {
     js
 }
 
+/// What this program makes of generateName.
+const GENERATED: &str = "x7k2p";
+
 fn metadata(d: &mut Draw, js: &mut JobSet) {
+    if d.rare(20) {
+        js.object["metadata"] = json!({"generateName": format!("{}-", js.name)});
+        js.name = format!("{}-{GENERATED}", js.name);
+    }
     let metadata = &mut js.object["metadata"];
     if js.exclusive {
         metadata["annotations"][EXCLUSIVE] = json!(RACK);

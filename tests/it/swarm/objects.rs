@@ -35,7 +35,10 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
                 spec["storageClassName"] = json!("fast");
                 spec["volumeName"] = json!("volume");
                 spec["volumeMode"] = json!(d.pick(&["Block", "Filesystem"]));
-                spec["accessModes"] = json!(["ReadWriteMany", "ReadOnlyMany"]);
+                spec["accessModes"] = d.pick(&[
+                    json!(["ReadWriteMany", "ReadOnlyMany"]),
+                    json!(["ReadWriteOncePod"]),
+                ]);
             }
             json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta(&name), "spec": spec})
         }
@@ -54,7 +57,7 @@ pub fn any(d: &mut Draw, jobsets: &[JobSet]) -> Value {
         }
         7 => json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}),
         _ => {
-            let mut own = jobset::draw(d, "c").object;
+            let mut own = jobset::draw(d, "c").named();
             if let Some(metadata) = own["metadata"].as_object_mut() {
                 metadata.entry("namespace").or_insert(json!("default"));
             }
@@ -95,6 +98,7 @@ fn job(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
     let mut plain = plain(js);
     plain.in_place = false;
     let (_, mut spec) = job::draw(d, &mut plain);
+    accepted(&mut spec["template"]["spec"]);
     if spec["template"]["spec"].get("restartPolicy").is_none() {
         spec["template"]["spec"]["restartPolicy"] = json!("OnFailure");
     }
@@ -122,6 +126,7 @@ fn pod(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
     plain.in_place = d.one_in(4);
     let template = job::pod_template(d, &plain, false);
     let mut spec = template["spec"].clone();
+    accepted(&mut spec);
     // The API server computes it, and refuses another.
     if let Some(fields) = spec.as_object_mut() {
         fields.remove("priority");
@@ -137,6 +142,18 @@ fn pod(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
         metadata["finalizers"] = json!(["example.com/hold"]);
     }
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+}
+
+/// A pod without the tolerations that the API server refuses.
+fn accepted(pod: &mut Value) {
+    if let Some(tolerations) = pod["tolerations"].as_array_mut() {
+        tolerations.retain(|t| t["key"] != "example.com/level");
+    }
+    if pod["tolerations"].is_null()
+        && let Some(fields) = pod.as_object_mut()
+    {
+        fields.remove("tolerations");
+    }
 }
 
 /// Nothing of a JobSet but what templates are drawn for.

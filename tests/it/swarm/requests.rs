@@ -285,7 +285,7 @@ fn node(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
 fn again(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
     let delete = json!({"delete": {"kind": "JobSet", "name": js.name,
         "propagation": d.pick(&["Background", "Foreground", "Orphan"])}});
-    (delete, Some(json!({"create": {"jobSet": js.object}})))
+    (delete, Some(json!({"create": {"jobSet": js.named()}})))
 }
 
 /// Services, claims and whatever else there may be.

@@ -112,7 +112,7 @@ impl Script {
             }
             10 => json!({"uncordonNode": node}),
             11 => {
-                let mut taint = node;
+                let mut taint = if d.one_in(2) { named(node) } else { node };
                 taint["key"] =
                     json!(d.pick(&["example.com/broken", "node.kubernetes.io/out-of-service"]));
                 taint["effect"] = json!(d.pick(&["NoExecute", "NoSchedule", "PreferNoSchedule"]));

@@ -1,0 +1,181 @@
+//! What the swarm draws, held against everything that can be written in a file: nothing may get lost silently.
+
+use super::generate;
+use jobset_sim::manifest::shape::{Class, Object, Shape};
+use jobset_sim::manifest::shapes;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+const SEEDS: u64 = 3_000;
+/// A thing that is drawn less often in so many seeds is as good as never drawn.
+const AT_LEAST: u32 = 3;
+
+/// Fields and words that are not drawn, each with its reason.
+const LEFT_OUT: [(&str, &str); 0] = [];
+
+/// What users change; the tables say nothing of merge patches.
+const MERGES: [&str; 26] = [
+    "JobSet metadata.annotations",
+    "JobSet metadata.finalizers",
+    "JobSet metadata.labels",
+    "JobSet spec.failurePolicy",
+    "JobSet spec.managedBy",
+    "JobSet spec.network",
+    "JobSet spec.replicatedJobs",
+    "JobSet spec.successPolicy",
+    "JobSet spec.suspend",
+    "JobSet spec.ttlSecondsAfterFinished",
+    "JobSet status.currentInPlaceRestartAttempt",
+    "JobSet status.previousInPlaceRestartAttempt",
+    "JobSet status.restarts",
+    "JobSet status.restartsCountTowardsMax",
+    "Job metadata.finalizers",
+    "Job metadata.labels",
+    "Job spec.completions",
+    "Job spec.parallelism",
+    "Job spec.suspend",
+    "Job status.conditions",
+    "Node metadata.labels",
+    "Node spec.taints",
+    "Node spec.unschedulable",
+    "Node status.allocatable",
+    "Pod metadata.annotations",
+    "Pod spec.schedulingGates",
+];
+
+type Counts = BTreeMap<String, u32>;
+
+#[test]
+fn everything_that_can_be_written_is_drawn() {
+    let mut drawn = Counts::new();
+    for seed in 0..SEEDS {
+        for (name, content) in generate::case(seed).files {
+            match name.as_str() {
+                "scenario.yaml" => of_root("Scenario", &content, &mut drawn),
+                "objects.yaml" => objects(&content["items"], &mut drawn),
+                _ => of_root("JobSet", &content, &mut drawn),
+            }
+        }
+    }
+    let mut wanted = BTreeSet::new();
+    for kind in ["Scenario", "JobSet", "Topology"] {
+        let root = shapes::root(kind).expect("a root");
+        wants(root, &mut BTreeSet::new(), &mut wanted);
+    }
+    wanted.extend(MERGES.map(|m| format!("patch {m}")));
+    let enough = |thing: &str| drawn.get(thing).copied().unwrap_or(0) >= AT_LEAST;
+    for (thing, reason) in LEFT_OUT {
+        assert!(!enough(thing), "{thing} is drawn, although {reason}");
+        assert!(
+            wanted.remove(thing),
+            "{thing} is nothing that can be written"
+        );
+    }
+    let lost: Vec<&String> = wanted.iter().filter(|thing| !enough(thing)).collect();
+    assert!(
+        lost.is_empty(),
+        "{} things are not drawn: {lost:#?}",
+        lost.len()
+    );
+}
+
+fn of_root(kind: &str, content: &Value, drawn: &mut Counts) {
+    if let Some(object) = shapes::root(kind) {
+        of_object(object, content, drawn);
+    }
+}
+
+/// Objects of a file are read as those of the scenario.
+fn objects(items: &Value, drawn: &mut Counts) {
+    of_root("Scenario", &serde_json::json!({ "objects": items }), drawn);
+}
+
+fn of_object(object: &Object, content: &Value, drawn: &mut Counts) {
+    for field in object.fields {
+        let Some(value) = content.get(field.name) else {
+            continue;
+        };
+        let name = format!("{}.{}", object.kind, field.name);
+        *drawn.entry(name.clone()).or_default() += 1;
+        of_shape(&field.shape, value, &name, drawn);
+    }
+    if object.kind == "Patch" {
+        merge(content, drawn);
+    }
+}
+
+/// The first two levels of a merge patch.
+fn merge(patch: &Value, drawn: &mut Counts) {
+    let kind = patch["kind"].as_str().unwrap_or("");
+    for (section, fields) in patch["merge"].as_object().into_iter().flatten() {
+        for field in fields.as_object().into_iter().flatten() {
+            let thing = format!("patch {kind} {section}.{}", field.0);
+            *drawn.entry(thing).or_default() += 1;
+        }
+    }
+}
+
+fn of_shape(shape: &Shape, value: &Value, name: &str, drawn: &mut Counts) {
+    match shape {
+        Shape::Object(object) => of_object(object, value, drawn),
+        Shape::List(item) => {
+            let items = value.as_array().into_iter().flatten();
+            items.for_each(|value| of_shape(item, value, name, drawn));
+        }
+        Shape::Map(item) => {
+            let items = value.as_object().into_iter().flatten();
+            items.for_each(|(_, value)| of_shape(item, value, name, drawn));
+        }
+        Shape::Either(_, second) if value.is_object() => of_shape(second, value, name, drawn),
+        Shape::Either(first, _) => of_shape(first, value, name, drawn),
+        Shape::Kinds(kinds) => {
+            let mut all = kinds.objects.iter().copied();
+            let found = all.find(|o| value["kind"] == o.kind).or(kinds.file);
+            if let Some(object) = found {
+                *drawn.entry(format!("{name}: {}", object.kind)).or_default() += 1;
+                of_object(object, value, drawn);
+            }
+        }
+        Shape::OneOf(_) => {
+            let word = value.as_str().unwrap_or("");
+            *drawn.entry(format!("{name}: {word}")).or_default() += 1;
+        }
+        _ => {}
+    }
+}
+
+/// Every field that the model uses, and every word that may stand there.
+fn wants(object: &Object, seen: &mut BTreeSet<&'static str>, wanted: &mut BTreeSet<String>) {
+    if !seen.insert(object.kind) {
+        return;
+    }
+    for field in object.fields.iter().filter(|f| f.class == Class::Modelled) {
+        let name = format!("{}.{}", object.kind, field.name);
+        wanted.insert(name.clone());
+        words(&field.shape, &name, seen, wanted);
+    }
+}
+
+fn words(
+    shape: &Shape,
+    name: &str,
+    seen: &mut BTreeSet<&'static str>,
+    wanted: &mut BTreeSet<String>,
+) {
+    match shape {
+        Shape::Object(object) => wants(object, seen, wanted),
+        Shape::List(item) | Shape::Map(item) => words(item, name, seen, wanted),
+        Shape::Either(first, second) => {
+            words(first, name, seen, wanted);
+            words(second, name, seen, wanted);
+        }
+        Shape::Kinds(kinds) => {
+            for object in kinds.objects.iter().copied().chain(kinds.file) {
+                wanted.insert(format!("{name}: {}", object.kind));
+                wants(object, seen, wanted);
+            }
+        }
+        Shape::OneOf(legal) => wanted.extend(legal.iter().map(|word| format!("{name}: {word}"))),
+        _ => {}
+    }
+}
