@@ -6,6 +6,7 @@ mod any;
 mod change;
 mod check_affinity;
 mod check_container;
+mod check_env;
 mod check_job;
 mod check_pod;
 mod check_probes;

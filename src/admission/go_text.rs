@@ -1,0 +1,140 @@
+//! Numbers and objects in the text that Go's JSON package writes.
+//!
+//! Must never read a text, nor judge a value.
+
+use super::types::{Kind, Type, tables};
+use serde_json::{Number, Value};
+
+/// A number as Go writes it: no exponent between 1e-6 and 1e21.
+pub fn number_text(number: &Number) -> String {
+    let beyond = number.is_u64() && number.as_i64().is_none();
+    match number.as_f64() {
+        Some(f) if number.is_f64() || beyond => {
+            if f != 0.0 && (f.abs() < 1e-6 || f.abs() >= 1e21) {
+                let text = format!("{f:e}");
+                match text.split_once('e') {
+                    Some((m, e)) if !e.starts_with('-') => format!("{m}e+{e}"),
+                    _ => text,
+                }
+            } else {
+                format!("{f}")
+            }
+        }
+        _ => number.to_string(),
+    }
+}
+
+/// Writes `2.0` as the `2` that it is after Go has read and written it.
+pub fn whole_numbers(value: &mut Value) {
+    match value {
+        Value::Number(n) if n.is_f64() => {
+            if let Ok(whole) = number_text(n).parse::<i64>() {
+                *value = whole.into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
+        Value::Object(fields) => fields.values_mut().for_each(whole_numbers),
+        _ => {}
+    }
+}
+
+/// A list of structs as Go's JSON package writes it: fields in the order of the struct.
+pub fn written(ty: &Type, value: &Value) -> String {
+    let mut out = String::new();
+    write_go(Some(ty), value, &mut out);
+    out
+}
+
+/// Without a type: maps, which Go sorts.
+pub fn written_plain(value: &Value) -> String {
+    let mut out = String::new();
+    write_go(None, value, &mut out);
+    out
+}
+
+fn write_go(ty: Option<&Type>, value: &Value, out: &mut String) {
+    match (ty.map(|t| &t.kind), value) {
+        (Some(Kind::Struct(name)), Value::Object(fields)) => {
+            let table = tables().of(name);
+            let known = table.fields.iter();
+            let ordered = known.filter_map(|f| Some((f.name, &f.ty, fields.get(f.name)?)));
+            enclose('{', '}', ordered, out, |(name, ty, value), out| {
+                write_string(name, out);
+                out.push(':');
+                write_go(Some(ty), value, out);
+            });
+        }
+        (kind, Value::Object(entries)) => {
+            let item = match kind {
+                Some(Kind::Map(item)) => Some(item.as_ref()),
+                _ => None,
+            };
+            enclose('{', '}', entries.iter(), out, |(key, value), out| {
+                write_string(key, out);
+                out.push(':');
+                write_go(item, value, out);
+            });
+        }
+        (kind, Value::Array(items)) => {
+            let item = match kind {
+                Some(Kind::List(item)) => Some(item.as_ref()),
+                _ => None,
+            };
+            enclose('[', ']', items.iter(), out, |value, out| {
+                write_go(item, value, out);
+            });
+        }
+        (_, Value::String(text)) => write_string(text, out),
+        (_, Value::Number(n)) => out.push_str(&number_text(n)),
+        (_, other) => out.push_str(&other.to_string()),
+    }
+}
+
+fn enclose<T>(
+    open: char,
+    close: char,
+    items: impl Iterator<Item = T>,
+    out: &mut String,
+    mut write: impl FnMut(T, &mut String),
+) {
+    out.push(open);
+    for (i, item) in items.enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        write(item, out);
+    }
+    out.push(close);
+}
+
+/// Go also escapes what could end a script element.
+fn write_string(text: &str, out: &mut String) {
+    for c in Value::from(text).to_string().chars() {
+        match c {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                out.push_str(&format!("\\u{:04x}", c as u32));
+            }
+            c => out.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_go_writes_them() {
+        for (text, expected) in [
+            ("2.0", "2"),
+            ("1e2", "100"),
+            ("1e21", "1e+21"),
+            ("1e-7", "1e-7"),
+            ("0.5", "0.5"),
+            ("18446744073709551615", "18446744073709552000"),
+        ] {
+            let number: Number = serde_json::from_str(text).unwrap();
+            assert_eq!(number_text(&number), expected);
+        }
+    }
+}
