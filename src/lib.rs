@@ -71,9 +71,11 @@ pub use base::{Duration, JobId, JobSetId, NodeId, PodId, TextId, Time};
 #[doc(inline)]
 pub use engine::{CannotRun, Impossible};
 #[doc(inline)]
+pub use experiment::StopFlag;
+#[doc(inline)]
 pub use facade::{
     Error, Fault, JobSet, NodeRef, Outcome, Piece, Pool, Record, Replications, Restart, Scenario,
-    ScenarioBuilder, Simulation, StopFlag, Topology,
+    ScenarioBuilder, Simulation, Topology,
 };
 #[doc(inline)]
 pub use manifest::{Diagnostic, Diagnostics};

@@ -3,7 +3,8 @@
 use super::args::{DemoArgs, Trace};
 use super::load::{self, Loaded};
 use super::run::{Done, keep, play, simulation};
-use super::{Failure, inputs, output};
+use super::{Failure, inputs, interrupt, output};
+use crate::experiment::Limits;
 use crate::manifest::{self, Source};
 use crate::metrics::{Restart, RunView};
 use crate::report::chart::{self, SLIDE};
@@ -38,9 +39,10 @@ pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
         None => free_name(),
     };
     let dir = RunDir::create(&out)?;
+    let limits = interrupt::limits();
     let (left, right) = rayon::join(
-        || run(&dir, "recreate", RECREATE),
-        || run(&dir, "in-place", IN_PLACE),
+        || run((&dir, &limits), "recreate", RECREATE),
+        || run((&dir, &limits), "in-place", IN_PLACE),
     );
     let (left, right) = (left?, right?);
     let views = (left.view(), right.view());
@@ -69,7 +71,7 @@ pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
     }
     dir.commit()?;
     page.push_str(&files(&out));
-    output::result(&page)
+    output::styled(&page, &style)
 }
 
 struct Played {
@@ -83,11 +85,15 @@ impl Played {
     }
 }
 
-fn run(dir: &RunDir, name: &str, (file, text): (&str, &str)) -> Result<Played, Failure> {
+fn run(
+    (dir, limits): (&RunDir, &Limits),
+    name: &str,
+    (file, text): (&str, &str),
+) -> Result<Played, Failure> {
     let loaded = load(file, text)?;
     let own = dir.inner(name)?;
     let mut sim = simulation(&loaded.scenario)?;
-    let done = play(&mut sim, &loaded, Some(&own), Trace::Events)?;
+    let done = play((&mut sim, limits), &loaded, Some(&own), Trace::Events)?;
     keep(own, &done.view(&loaded), &loaded)?;
     Ok(Played { loaded, done })
 }

@@ -6,11 +6,10 @@ use super::args::{ExplainArgs, ExplainChildrenArgs, ExplainCommand, ObjectFormat
 use super::explain_yaml::yaml;
 use super::{Failure, load, output};
 use crate::admission::{self, Create, GENERATED_SUFFIX, Gates, Rejection};
-use crate::manifest::{self, Source};
+use crate::manifest;
 use crate::objects::{self, JobSlot, Surroundings};
 use crate::spec::keys;
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// An object and what is to be known about it; a note alone is about something that is not created.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,23 +33,10 @@ pub fn cli(args: &ExplainArgs) -> Result<(), Failure> {
 
 /// Checked by the reader of manifests first, so that an error has its line.
 fn read(path: &str) -> Result<Vec<Value>, Failure> {
-    let sources = if path == "-" {
-        vec![load::stdin()?]
-    } else {
-        manifest::read_manifest_path(path).map_err(load::invalid)?;
-        let mut texts = Vec::new();
-        load::copies(Path::new(path), &mut texts);
-        texts
-            .into_iter()
-            .map(|(file, text)| Source { file, text })
-            .collect()
-    };
+    let (_, sources) = manifest::read_manifest_path(path).map_err(load::invalid)?;
     let mut documents = Vec::new();
-    for source in sources {
-        if path == "-" {
-            manifest::read_manifests(&source).map_err(load::invalid)?;
-        }
-        documents.extend(manifest::documents(&source).map_err(load::invalid)?);
+    for source in &sources {
+        documents.extend(manifest::documents(source).map_err(load::invalid)?);
     }
     Ok(documents)
 }
@@ -412,7 +398,7 @@ spec:
 ";
 
     fn explained(text: &str) -> Result<Vec<Entry>, Failure> {
-        let source = Source {
+        let source = manifest::Source {
             file: "js.yaml".to_owned(),
             text: text.to_owned(),
         };

@@ -1,6 +1,7 @@
 //! Which inputs a run directory keeps, under which names, and the command that repeats the run from there.
 
 use super::fail::Fail;
+use crate::manifest;
 use std::path::{Component, Path, PathBuf};
 
 /// The name under which the reader lists `--set` overrides; they are part of the command, no file.
@@ -60,9 +61,10 @@ pub fn of_manifests(
     let mut files = Vec::new();
     let mut command = "jobset-sim run".to_owned();
     for (i, (name, text)) in manifests.into_iter().enumerate() {
-        let base = Path::new(&name)
-            .file_name()
-            .map_or("stdin.yaml".into(), |n| n.to_string_lossy().into_owned());
+        let base = match Path::new(&name).file_name() {
+            Some(base) if name != manifest::STDIN => base.to_string_lossy().into_owned(),
+            _ => "stdin.yaml".to_owned(),
+        };
         // Two directories may hold files of one name, and their order matters.
         let kept = format!("manifests/{i:02}-{base}");
         command.push_str(&format!(" -f {}", quoted(&kept)));

@@ -42,11 +42,13 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
     if let (Some(old), false) = (&old, args.quiet) {
         strangers(&files, old);
     }
+    let style = output::style(&args.look);
     let shape = Shape {
-        color: output::style(&args.look).color,
+        color: style.color,
         verbose: !args.quiet,
     };
-    output::result(&lint_output::render(args.format, &report, &shape)?)?;
+    let text = lint_output::render(args.format, &report, &shape)?;
+    output::styled(&text, &style)?;
     Ok(code(&report, &gates))
 }
 

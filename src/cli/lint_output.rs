@@ -2,6 +2,7 @@
 
 use super::Failure;
 use super::args::LintFormat;
+use crate::base::plain::for_cell;
 use crate::lint::{Finding, Kind, Report, Severity, table};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -175,7 +176,7 @@ fn rows(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Result<String
         .map_err(|e| failed(e.to_string()))?;
     for row in rows {
         writer
-            .write_record(&row)
+            .write_record(row.iter().map(|cell| for_cell(cell).into_owned()))
             .map_err(|e| failed(e.to_string()))?;
     }
     let bytes = writer.into_inner().map_err(|e| failed(e.to_string()))?;

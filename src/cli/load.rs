@@ -1,4 +1,6 @@
 //! Files and standard input to a scenario; the only part of the program that knows both paths and the reader.
+//!
+//! What a run directory keeps is what was read: nothing is read twice.
 
 use super::Failure;
 use super::args::RunArgs;
@@ -6,9 +8,7 @@ use super::fail;
 use super::inputs::{self, Inputs};
 use crate::manifest::{self, Diagnostics, LoadedScenario, Source};
 use crate::spec::{Scenario, Topology};
-use std::fs;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What a run needs.
 pub struct Loaded {
@@ -39,21 +39,12 @@ fn from_manifests(args: &RunArgs) -> Result<Loaded, Failure> {
     let mut manifests = Vec::new();
     let mut errors = Vec::new();
     for path in &args.manifests {
-        if path == "-" {
-            let source = stdin()?;
-            match manifest::read_manifests(&source) {
-                Ok(m) => manifests.push(m),
-                Err(Diagnostics(e)) => errors.extend(e),
-            }
-            files.push(("stdin.yaml".to_owned(), source.text));
-            continue;
-        }
         match manifest::read_manifest_path(path) {
-            Ok(m) => manifests.push(m),
+            Ok((read, sources)) => {
+                manifests.push(read);
+                files.extend(sources.into_iter().map(|source| (source.file, source.text)));
+            }
             Err(Diagnostics(e)) => errors.extend(e),
-        }
-        if args.out.is_some() {
-            copies(Path::new(path), &mut files);
         }
     }
     if !errors.is_empty() {
@@ -86,43 +77,11 @@ pub fn finish(loaded: LoadedScenario, inputs: Inputs, seed: u64) -> Loaded {
 }
 
 pub fn topology(path: &Path) -> Result<(Source, Topology), Failure> {
-    let file = path.display().to_string();
-    let text = fs::read_to_string(path)
-        .map_err(|e| Failure::Invalid(format!("cannot read {file}: {e}")))?;
-    let source = Source { file, text };
+    let source = manifest::read_source(path).map_err(invalid)?;
     let topology = manifest::read_topology(&source).map_err(invalid)?;
     Ok((source, topology))
 }
 
-pub fn stdin() -> Result<Source, Failure> {
-    let mut text = String::new();
-    std::io::stdin()
-        .lock()
-        .read_to_string(&mut text)
-        .map_err(|e| Failure::Invalid(format!("cannot read standard input: {e}")))?;
-    Ok(Source {
-        file: "<stdin>".to_owned(),
-        text,
-    })
-}
-
 pub fn invalid(errors: Diagnostics) -> Failure {
     Failure::Invalid(errors.to_string())
-}
-
-/// Texts of the manifest files at `path`, in the reader's order. What cannot be read, the reader has reported.
-pub fn copies(path: &Path, files: &mut Vec<(String, String)>) {
-    if path.is_dir() {
-        let entries = fs::read_dir(path).into_iter().flatten().flatten();
-        let mut inside: Vec<PathBuf> = entries.map(|e| e.path()).collect();
-        inside.sort();
-        for entry in inside {
-            let kind = entry.extension().and_then(|e| e.to_str()).unwrap_or("");
-            if entry.is_dir() || ["yaml", "yml", "json"].contains(&kind) {
-                copies(&entry, files);
-            }
-        }
-    } else if let Ok(text) = fs::read_to_string(path) {
-        files.push((path.display().to_string(), text));
-    }
 }

@@ -9,6 +9,7 @@ mod explain;
 mod explain_yaml;
 mod fail;
 mod inputs;
+mod interrupt;
 mod lint;
 mod lint_output;
 mod load;
@@ -19,6 +20,7 @@ mod seeds;
 mod topology;
 mod validate;
 
+use crate::base::plain::for_terminal;
 use args::{Cli, Command};
 use clap::Parser;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,6 +33,8 @@ pub enum Failure {
     Internal(String),
     Invalid(String),
     CannotBePlaced(String),
+    /// By a signal; and what is kept.
+    Interrupted(String),
 }
 
 impl Failure {
@@ -39,12 +43,14 @@ impl Failure {
             Failure::Internal(_) => 1,
             Failure::Invalid(_) => 2,
             Failure::CannotBePlaced(_) => 4,
+            Failure::Interrupted(_) => interrupt::EXIT_CODE,
         }
     }
 
     fn message(&self) -> &str {
         match self {
-            Failure::Internal(m) | Failure::Invalid(m) | Failure::CannotBePlaced(m) => m,
+            Failure::Internal(m) | Failure::Invalid(m) => m,
+            Failure::CannotBePlaced(m) | Failure::Interrupted(m) => m,
         }
     }
 }
@@ -59,7 +65,7 @@ const REPORT: &str = "This is a bug in jobset-sim. Please report it with the com
 
 pub fn main() -> ExitCode {
     // Wrong usage ends here with exit code 2, --help and --version with 0.
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|refused| wrong_usage(&refused));
     std::panic::set_hook(Box::new(|panic| {
         let version = env!("CARGO_PKG_VERSION");
         output::notice(&format!(
@@ -85,6 +91,16 @@ pub fn main() -> ExitCode {
         Err(_) => 1,
     };
     ExitCode::from(code)
+}
+
+/// Ends the program. What was typed is in the message, and may be anything.
+fn wrong_usage(refused: &clap::Error) -> ! {
+    let text = refused.render().to_string();
+    if for_terminal(&text, false) == text {
+        refused.exit();
+    }
+    output::notice(text.trim_end());
+    std::process::exit(refused.exit_code())
 }
 
 fn dispatch(command: &Command) -> Result<u8, Failure> {

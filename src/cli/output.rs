@@ -2,12 +2,18 @@
 
 use super::Failure;
 use super::args::{Color, Look};
+use crate::base::plain::for_terminal;
 use crate::report::waterfall::Style;
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 
 /// Writes a result.
 pub fn result(text: &str) -> Result<(), Failure> {
-    bytes(text.as_bytes())
+    bytes(for_terminal(text, false).as_bytes())
+}
+
+/// Writes a result in which our own colors may be.
+pub fn styled(text: &str, style: &Style) -> Result<(), Failure> {
+    bytes(for_terminal(text, style.color).as_bytes())
 }
 
 /// A reader that has seen enough, such as `head`, is no error.
@@ -30,7 +36,7 @@ pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
 
 /// Writes a line to standard error; nobody can be told if that fails.
 pub fn notice(text: &str) {
-    let _ = writeln!(stderr().lock(), "{text}");
+    let _ = writeln!(stderr().lock(), "{}", for_terminal(text, false));
 }
 
 /// Replaces the progress line, on a terminal only.

@@ -2,11 +2,12 @@
 
 use super::args::{Format, RunArgs, Trace};
 use super::load::{self, Loaded};
-use super::{Failure, effective, output, seeds};
+use super::{Failure, effective, interrupt, output, seeds};
 use crate::engine::Simulation;
-use crate::experiment::{self, Played};
+use crate::experiment::{self, Limited, Limits, Played};
 use crate::metrics::summary::Summary;
 use crate::metrics::{Folds, RunView};
+use crate::record::EndReason;
 use crate::report::decisions::DecisionLog;
 use crate::report::rundir::RunDir;
 use crate::report::text;
@@ -31,7 +32,8 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     // Before the run: a directory that cannot be written should not cost one.
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     let mut sim = simulation(&loaded.scenario)?;
-    let done = play(&mut sim, &loaded, dir.as_ref(), args.trace)?;
+    let limits = interrupt::limits();
+    let done = play((&mut sim, &limits), &loaded, dir.as_ref(), args.trace)?;
     let view = done.view(&loaded);
     if args.paranoid {
         let mut again = simulation(&loaded.scenario)?;
@@ -47,7 +49,8 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
             Format::Json => output::bytes(ndjson),
             Format::Text => {
                 let style = output::style(&args.look);
-                output::result(&text::decisions(&view, log, target.as_deref(), &style))
+                let text = text::decisions(&view, log, target.as_deref(), &style);
+                output::styled(&text, &style)
             }
         };
     }
@@ -55,7 +58,7 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
         Format::Json => output::json(&Summary::of(&view)),
         Format::Text => {
             let style = output::style(&args.look);
-            output::result(&text::run(&view, target.as_deref(), &style))
+            output::styled(&text::run(&view, target.as_deref(), &style), &style)
         }
     }
 }
@@ -87,9 +90,9 @@ impl Done {
     }
 }
 
-/// One run; with a directory its events are written while it goes.
+/// One run; with a directory its events are written while it goes. A run that a limit stops is a failure.
 pub fn play(
-    sim: &mut Simulation,
+    (sim, limits): (&mut Simulation, &Limits),
     loaded: &Loaded,
     dir: Option<&RunDir>,
     trace: Trace,
@@ -101,7 +104,11 @@ pub fn play(
     let folds = Folds::new(&loaded.scenario, dir.is_some());
     let asked = trace == Trace::Decisions;
     let log = asked.then(|| DecisionLog::new(&loaded.scenario));
-    let (played, (events, log)) = experiment::play(sim, (loaded.seed, 0), folds, (events, log));
+    let more = (Limited::by(limits), (events, log));
+    let (played, (_, (events, log))) = experiment::play(sim, (loaded.seed, 0), folds, more);
+    if played.outcome.end_reason == EndReason::Stopped {
+        return Err(interrupt::failure("nothing is kept"));
+    }
     if let (Some(dir), Some(events)) = (dir, events) {
         dir.finish_events(events, &format!("{:016x}", played.outcome.digest))?;
     }

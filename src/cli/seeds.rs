@@ -3,7 +3,7 @@
 use super::args::{Format, RunArgs, Trace};
 use super::load::Loaded;
 use super::run::{play, simulation};
-use super::{Failure, output};
+use super::{Failure, interrupt, output};
 use crate::experiment::{NoRuns, Replication, Replications, replicate};
 use crate::report::replications;
 use crate::report::rundir::RunDir;
@@ -13,7 +13,8 @@ pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     // Names for the report; also refuses before the threads start.
     let mut sim = simulation(&loaded.scenario)?;
-    let first = play(&mut sim, loaded, None, Trace::None)?;
+    let limits = interrupt::limits();
+    let first = play((&mut sim, &limits), loaded, None, Trace::None)?;
     let progress = |done: u64| {
         if !args.quiet {
             output::progress(&format!("{done}/{n} replications"));
@@ -21,7 +22,7 @@ pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
     };
     let inputs = (&loaded.scenario, loaded.not_modelled.as_slice());
     let threads = args.threads.map_or(0, usize::from);
-    let rows = replicate(inputs, (loaded.seed, n), threads, &progress);
+    let rows = replicate(inputs, (loaded.seed, n), (threads, &limits), &progress);
     if !args.quiet {
         output::progress("");
     }
@@ -29,13 +30,29 @@ pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
         NoRuns::Threads(_) => Failure::Invalid(why.to_string()),
         NoRuns::Scenario(_) => Failure::CannotBePlaced(why.to_string()),
     })?;
+    if rows.is_empty() {
+        return Err(interrupt::failure("no replication is finished"));
+    }
     let all = Replications::of(&first.view(loaded), &rows);
     if let Some(dir) = dir {
         keep(dir, &all, &rows, loaded)?;
     }
+    tell(args, &all)?;
+    let finished = rows.len();
+    if (finished as u64) < n {
+        let kept = format!("{finished} of {n} replications are finished, and these are reported");
+        return Err(interrupt::failure(&kept));
+    }
+    Ok(())
+}
+
+fn tell(args: &RunArgs, all: &Replications) -> Result<(), Failure> {
     match args.format {
-        Format::Json => output::json(&all),
-        Format::Text => output::result(&replications::text(&all, &output::style(&args.look))),
+        Format::Json => output::json(all),
+        Format::Text => {
+            let style = output::style(&args.look);
+            output::styled(&replications::text(all, &style), &style)
+        }
     }
 }
 

@@ -7,9 +7,11 @@
 pub mod parallel;
 pub mod play;
 pub mod replications;
+pub mod stop;
 pub mod verify;
 
 pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
 pub use replications::{JobSetEstimates, Replication, Replications, replicate};
+pub use stop::{Limited, Limits, StopFlag};
 pub use verify::verify;

@@ -1,5 +1,6 @@
 //! Replications on several threads. Results are placed by their number, so threads change nothing.
 
+use super::stop::StopFlag;
 use crate::engine::{CannotRun, Simulation};
 use crate::spec::Scenario;
 use rayon::prelude::*;
@@ -26,12 +27,13 @@ impl fmt::Display for NoRuns {
 impl std::error::Error for NoRuns {}
 
 /// Plays the replications 0 to `n` - 1, each thread with a simulation of its own that is used again; the results come
-/// in the order of the replications. `threads` is 0 for as many as there are cores.
+/// in the order of the replications, without those that `play` gives none for. `threads` is 0 for as many as there are
+/// cores. No replication begins after `stop` was raised.
 pub fn in_parallel<T: Send>(
     scenario: &Scenario,
-    n: u64,
-    threads: usize,
-    play: impl Fn(&mut Simulation, u64) -> T + Sync,
+    (n, threads): (u64, usize),
+    stop: &StopFlag,
+    play: impl Fn(&mut Simulation, u64) -> Option<T> + Sync,
 ) -> Result<Vec<T>, NoRuns> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -43,10 +45,12 @@ pub fn in_parallel<T: Send>(
             .map_init(
                 || Simulation::new(scenario),
                 |simulation, i| match simulation {
+                    _ if stop.is_raised() => Ok(None),
                     Ok(simulation) => Ok(play(simulation, i)),
                     Err(why) => Err(NoRuns::Scenario(why.clone())),
                 },
             )
+            .filter_map(Result::transpose)
             .collect()
     })
 }

@@ -1,28 +1,34 @@
 //! Several replications of one scenario: every metric with its mean, interval and quantiles.
 
 use super::parallel::{NoRuns, in_parallel};
+use super::stop::{Limited, Limits};
 use crate::base::*;
 use crate::metrics::summary::{Latency, SCHEMA, ledger, total_cost};
 use crate::metrics::{Folds, Phase, Restart, RunView};
-use crate::record::LedgerCategory;
+use crate::record::{EndReason, LedgerCategory};
 use crate::spec::Scenario;
 use crate::stats::Estimate;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Plays `n` replications, each folded to what `Replications` needs; `done` is told how many are.
+/// Plays `n` replications, each folded to what `Replications` needs; `done` is told how many are. Those that `limits`
+/// stop are left out.
 pub fn replicate(
     (scenario, not_modelled): (&Scenario, &[String]),
     (seed, n): (u64, u64),
-    threads: usize,
+    (threads, limits): (usize, &Limits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<Replication>, NoRuns> {
     let finished = AtomicU64::new(0);
-    in_parallel(scenario, n, threads, |simulation, i| {
-        let mut folds = Folds::new(scenario, false).without_paths();
-        let outcome = simulation.run(seed, i, &mut folds);
-        let folded = folds.finish(&outcome, simulation.names());
+    in_parallel(scenario, (n, threads), &limits.flag, |simulation, i| {
+        let folds = Folds::new(scenario, false).without_paths();
+        let mut sink = (folds, Limited::by(limits));
+        let outcome = simulation.run(seed, i, &mut sink);
+        if outcome.end_reason == EndReason::Stopped {
+            return None;
+        }
+        let folded = sink.0.finish(&outcome, simulation.names());
         let one = RunView {
             scenario,
             names: simulation.names(),
@@ -32,7 +38,7 @@ pub fn replicate(
             not_modelled,
         };
         done(finished.fetch_add(1, Ordering::Relaxed) + 1);
-        Replication::of(&one, i)
+        Some(Replication::of(&one, i))
     })
 }
 

@@ -15,7 +15,6 @@ mod replications;
 mod restart;
 mod scenario;
 mod simulation;
-mod stop;
 mod topology;
 
 pub use builder::ScenarioBuilder;
@@ -28,5 +27,4 @@ pub use replications::Replications;
 pub use restart::{Piece, Restart};
 pub use scenario::Scenario;
 pub use simulation::Simulation;
-pub use stop::StopFlag;
 pub use topology::{Pool, Topology};

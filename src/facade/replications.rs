@@ -1,10 +1,9 @@
 //! Many runs of one scenario that differ by chance alone, on several threads.
 
-use super::stop::{Limits, StopFlag};
 use super::{Error, Outcome, Scenario};
-use crate::experiment;
+use crate::experiment::{self, Limited, Limits, StopFlag};
 use crate::metrics::Folds;
-use crate::record::{EndReason, Names, Record, Sink};
+use crate::record::EndReason;
 
 /// Replications 0 to `n` - 1 of a scenario under one seed.
 ///
@@ -59,37 +58,18 @@ impl Replications {
     /// of [`Simulation::run`](crate::Simulation::run) with its number.
     pub fn run<T: Send>(&self, keep: impl Fn(&Outcome) -> T + Sync) -> Result<Vec<T>, Error> {
         let spec = self.scenario.spec();
-        let kept = experiment::in_parallel(spec, self.n, self.threads, |simulation, i| {
-            let folds = Folds::new(spec, false).without_paths();
-            let limits = Limited {
-                limits: &self.limits,
-                events: 0,
-            };
-            let key = (self.seed, i);
-            let (played, _) = experiment::play(simulation, key, folds, limits);
-            let outcome = Outcome::new(self.scenario.clone(), key, played);
-            (outcome.end_reason() != EndReason::Stopped).then(|| keep(&outcome))
-        })?;
-        Ok(kept.into_iter().flatten().collect())
-    }
-}
-
-/// Sees nothing, and stops when it is time.
-struct Limited<'l> {
-    limits: &'l Limits,
-    events: u64,
-}
-
-impl Sink for Limited<'_> {
-    fn record(&mut self, _: &Record, _: &Names) {}
-
-    fn may_stop(&self) -> bool {
-        true
-    }
-
-    fn stops(&mut self) -> bool {
-        let stops = self.limits.reached(self.events);
-        self.events += 1;
-        stops
+        let (many, stop) = ((self.n, self.threads), &self.limits.flag);
+        Ok(experiment::in_parallel(
+            spec,
+            many,
+            stop,
+            |simulation, i| {
+                let folds = Folds::new(spec, false).without_paths();
+                let (key, limits) = ((self.seed, i), Limited::by(&self.limits));
+                let (played, _) = experiment::play(simulation, key, folds, limits);
+                let outcome = Outcome::new(self.scenario.clone(), key, played);
+                (outcome.end_reason() != EndReason::Stopped).then(|| keep(&outcome))
+            },
+        )?)
     }
 }

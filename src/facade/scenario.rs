@@ -75,7 +75,7 @@ impl Scenario {
     /// enough.
     pub fn from_manifest(path: impl AsRef<Path>) -> Result<Scenario, Error> {
         let path = path.as_ref().display().to_string();
-        let manifests = manifest::read_manifest_path(&path)?;
+        let (manifests, _) = manifest::read_manifest_path(&path)?;
         let loaded = manifest::scenario_from_manifests(vec![manifests], None, &[])?;
         Ok(Scenario::new(loaded))
     }

@@ -1,9 +1,9 @@
 //! Runs of one scenario, watched and stopped.
 
-use super::stop::{Limits, StopFlag};
 use super::{Error, Outcome, Record, Scenario};
 use crate::engine;
 use crate::experiment;
+use crate::experiment::{Limits, StopFlag};
 use crate::metrics::Folds;
 use crate::record::{self, Names, Sink};
 use crate::report::event_objects::Objects;

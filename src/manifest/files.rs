@@ -6,6 +6,9 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+/// What standard input is called in messages.
+pub const STDIN: &str = "<stdin>";
+
 /// Deeper directories are refused.
 const DIRECTORY_DEPTH_MAX: usize = 32;
 
@@ -21,9 +24,14 @@ pub fn read_source(path: &Path) -> Result<Source, Diagnostics> {
     from_reader(&file, handle)
 }
 
-/// Standard input.
-pub fn read_stdin() -> Result<Source, Diagnostics> {
-    from_reader("<stdin>", io::stdin().lock())
+/// A file, all manifests below a directory (`*.yaml`, `*.yml`, `*.json`, sorted by path), or `-` for standard input;
+/// each text, or why it cannot be read.
+pub fn read_path(path: &str) -> Result<Vec<Result<Source, Diagnostics>>, Diagnostics> {
+    if path == "-" {
+        return Ok(vec![from_reader(STDIN, io::stdin().lock())]);
+    }
+    let files = manifest_files(Path::new(path))?;
+    Ok(files.iter().map(|file| read_source(file)).collect())
 }
 
 fn from_reader(file: &str, reader: impl Read) -> Result<Source, Diagnostics> {

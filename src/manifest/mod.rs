@@ -28,6 +28,7 @@ pub mod topology;
 pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Source};
+pub use files::{STDIN, read_source};
 pub use kube::{
     Manifests, read_manifest_path, read_manifests, stored_job, stored_jobset, stored_node,
     stored_pod,

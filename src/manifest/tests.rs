@@ -99,7 +99,7 @@ fn upstream_examples_are_read_unmodified() {
     let (mut count, mut jobsets) = (0, 0);
     for path in files(&directory) {
         let text = path.display().to_string();
-        let manifests = read_manifest_path(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let (manifests, _) = read_manifest_path(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
         jobsets += manifests.jobsets.len();
         count += 1;
         if manifests.jobsets.is_empty() {
@@ -290,7 +290,7 @@ fn overrides_reach_every_part_of_a_scenario() {
 #[test]
 fn a_generated_cluster_has_a_node_for_each_pod_and_the_labels_that_are_used() {
     let path = root().join("scenarios/manifests/train-5000.yaml");
-    let manifests = read_manifest_path(&path.display().to_string()).unwrap();
+    let (manifests, _) = read_manifest_path(&path.display().to_string()).unwrap();
     let scenario = scenario_from_manifests(vec![manifests], None, &[])
         .unwrap()
         .scenario;

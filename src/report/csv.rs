@@ -3,6 +3,7 @@
 //! Every table ends with the column `digest`, so that a file that was moved still says which run it is from.
 
 use super::words::{self, exact_seconds, exact_time};
+use crate::base::plain::for_cell;
 use crate::metrics::gate;
 use crate::metrics::nodes::NodeRow;
 use crate::metrics::pods::PodRow;
@@ -18,8 +19,9 @@ fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>, digest: &str)
     let fields = header.iter().copied().chain(["digest"]);
     out.write_record(fields).map_err(|e| e.to_string())?;
     for row in rows {
-        let fields = row.iter().map(String::as_str).chain([digest]);
-        out.write_record(fields).map_err(|e| e.to_string())?;
+        let cells = row.iter().map(|cell| for_cell(cell));
+        out.write_record(cells.chain([digest.into()]).map(|cell| cell.into_owned()))
+            .map_err(|e| e.to_string())?;
     }
     out.into_inner().map_err(|e| e.to_string())
 }

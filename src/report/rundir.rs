@@ -7,11 +7,14 @@ use super::events::EventWriter;
 use crate::metrics::RunView;
 use crate::metrics::summary::Summary;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 pub struct RunDir {
     target: PathBuf,
     temporary: PathBuf,
+    /// Parents that were not there, the innermost first: they go again if nothing comes of the run.
+    new_parents: Vec<PathBuf>,
 }
 
 impl RunDir {
@@ -31,13 +34,16 @@ impl RunDir {
             _ => Path::new("."),
         };
         let failed = |e| format!("cannot create the directory {shown}: {e}");
+        let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+        let new_parents = parent.ancestors().take_while(missing);
+        let new_parents = new_parents.map(Path::to_owned).collect();
         fs::create_dir_all(parent).map_err(failed)?;
         let partial = format!(".{}.partial-{}", name.to_string_lossy(), std::process::id());
-        let temporary = parent.join(partial);
-        fs::create_dir(&temporary).map_err(failed)?;
+        let temporary = create_free(&parent.join(partial)).map_err(failed)?;
         Ok(RunDir {
             target: target.to_owned(),
             temporary,
+            new_parents,
         })
     }
 
@@ -122,10 +128,29 @@ impl RunDir {
     }
 }
 
+/// A directory of this name, or of the name with a number: one that was killed may have left its own, and in a
+/// container every process may have the same id.
+fn create_free(path: &Path) -> io::Result<PathBuf> {
+    for n in 0..1000 {
+        let mut name = path.as_os_str().to_owned();
+        if n > 0 {
+            name.push(format!("-{n}"));
+        }
+        match fs::create_dir(&name) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| name.into()),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
 impl Drop for RunDir {
     fn drop(&mut self) {
-        // After a commit there is nothing under this name.
+        // After a commit there is nothing under this name, and no parent is empty.
         let _ = fs::remove_dir_all(&self.temporary);
+        for parent in &self.new_parents {
+            let _ = fs::remove_dir(parent);
+        }
     }
 }
 
@@ -163,7 +188,7 @@ mod tests {
         dir.write("inputs/x.yaml", b"x").unwrap();
         assert!(!target.exists());
         drop(dir);
-        assert_eq!(fs::read_dir(base.join("a")).unwrap().count(), 0);
+        assert!(!base.join("a").exists(), "neither does its parent");
 
         let dir = RunDir::create(&target).unwrap();
         dir.write("inputs/x.yaml", b"x").unwrap();
@@ -172,6 +197,19 @@ mod tests {
         assert_eq!(fs::read_dir(base.join("a")).unwrap().count(), 1);
         let error = RunDir::create(&target).err().unwrap();
         assert!(error.contains("exists already"), "{error}");
+        fs::remove_dir_all(base).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_in_nobodys_way() {
+        let base = scratch("rundir-left");
+        let left = base.join(format!(".run.partial-{}", std::process::id()));
+        fs::create_dir(&left).unwrap();
+        let dir = RunDir::create(&base.join("run")).unwrap();
+        dir.write("a", b"a").unwrap();
+        dir.commit().unwrap();
+        assert_eq!(fs::read(base.join("run/a")).unwrap(), b"a");
+        assert!(left.exists(), "it is not ours to remove");
         fs::remove_dir_all(base).unwrap();
     }
 

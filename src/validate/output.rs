@@ -3,6 +3,7 @@
 //! Must never compute: every number is in the result already.
 
 use super::result::*;
+use crate::base::plain::for_cell;
 use serde_json::{Map, Value, json};
 
 /// Microseconds are more than the recordings resolve.
@@ -100,7 +101,10 @@ fn milestone_json(m: &Milestone) -> Value {
 /// numbers).
 pub fn csv(files: &[FileResult]) -> Result<String, String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut row = |cells: [&str; 7]| writer.write_record(cells).map_err(|e| e.to_string());
+    let mut row = |cells: [&str; 7]| {
+        let cells = cells.map(|cell| for_cell(cell).into_owned());
+        writer.write_record(cells).map_err(|e| e.to_string())
+    };
     row([
         "file",
         "kind",

@@ -19,6 +19,7 @@ mod objects;
 mod paranoid;
 mod part;
 mod policy;
+mod program;
 mod recordings;
 mod reference;
 mod refused;

@@ -46,12 +46,9 @@ pub fn inspect(source: Source) -> Result<Inspected, Diagnostics> {
 
 /// A file, all manifests below a directory, or `-` for standard input.
 pub fn inspect_path(path: &str) -> Result<Vec<Inspected>, Diagnostics> {
-    if path == "-" {
-        return Ok(vec![inspect(files::read_stdin()?)?]);
-    }
     let (mut all, mut errors) = (Vec::new(), Vec::new());
-    for file in files::manifest_files(std::path::Path::new(path))? {
-        match files::read_source(&file).and_then(inspect) {
+    for source in files::read_path(path)? {
+        match source.and_then(inspect) {
             Ok(inspected) => all.push(inspected),
             Err(Diagnostics(found)) => errors.extend(found),
         }

@@ -89,20 +89,21 @@ pub fn read_with_sets(
 }
 
 /// A file, a directory (`*.yaml`, `*.yml`, `*.json` at any depth, sorted) or `-` for standard input.
-pub fn read_manifest_path(path: &str) -> Result<Manifests, Diagnostics> {
-    if path == "-" {
-        return read_manifests(&files::read_stdin()?);
-    }
-    let mut all = Vec::new();
-    let mut errors = Vec::new();
-    for file in files::manifest_files(std::path::Path::new(path))? {
-        match files::read_source(&file).and_then(|source| read_manifests(&source)) {
-            Ok(manifests) => all.push(manifests),
-            Err(found) => errors.extend(found.0),
+/// Each file is read once: what was read comes with it, in the reader's order.
+pub fn read_manifest_path(path: &str) -> Result<(Manifests, Vec<Source>), Diagnostics> {
+    let (mut all, mut sources, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    for source in files::read_path(path)? {
+        let read = source.and_then(|source| Ok((read_manifests(&source)?, source)));
+        match read {
+            Ok((manifests, source)) => {
+                all.push(manifests);
+                sources.push(source);
+            }
+            Err(Diagnostics(found)) => errors.extend(found),
         }
     }
     if errors.is_empty() {
-        Ok(Manifests::merge(all))
+        Ok((Manifests::merge(all), sources))
     } else {
         Err(Diagnostics(errors))
     }

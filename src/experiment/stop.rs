@@ -1,5 +1,6 @@
 //! Stopping runs: by whoever watches, from another thread, after so many events.
 
+use crate::record::{Names, Record, Sink};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -37,8 +38,10 @@ const EVENTS_BETWEEN_LOOKS: u64 = 256;
 
 /// When a run is to end early.
 #[derive(Clone, Debug)]
-pub(super) struct Limits {
+pub struct Limits {
+    /// Raised: now.
     pub flag: StopFlag,
+    /// After this many events.
     pub events_max: u64,
 }
 
@@ -55,5 +58,32 @@ impl Limits {
     pub fn reached(&self, events: u64) -> bool {
         events >= self.events_max
             || (events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && self.flag.is_raised())
+    }
+}
+
+/// Sees nothing, and stops when it is time.
+pub struct Limited<'l> {
+    limits: &'l Limits,
+    events: u64,
+}
+
+impl<'l> Limited<'l> {
+    /// For one run.
+    pub fn by(limits: &'l Limits) -> Limited<'l> {
+        Limited { limits, events: 0 }
+    }
+}
+
+impl Sink for Limited<'_> {
+    fn record(&mut self, _: &Record, _: &Names) {}
+
+    fn may_stop(&self) -> bool {
+        true
+    }
+
+    fn stops(&mut self) -> bool {
+        let stops = self.limits.reached(self.events);
+        self.events += 1;
+        stops
     }
 }

@@ -1,0 +1,103 @@
+//! Text from names, messages and files, made harmless for where it goes: a terminal, a cell of a table.
+//!
+//! Escapes are those of JSON, so that JSON stays JSON and means the same.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Without characters that move the cursor, change the terminal or the direction of reading: each becomes `\u001b` or
+/// the like. Line ends and tabs stay; with `colors`, so do color sequences (`ESC [ digits ; … m`).
+pub fn for_terminal(text: &str, colors: bool) -> Cow<'_, str> {
+    if !text.contains(is_control) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(is_control) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let color = if colors { color_length(rest) } else { None };
+        if let Some(length) = color {
+            out.push_str(&rest[..length]);
+            rest = &rest[length..];
+        } else if let Some(c) = rest.chars().next() {
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    out.push_str(rest);
+    out.into()
+}
+
+/// A cell that no spreadsheet takes for a formula: what begins like one, and is no number, gets an apostrophe.
+pub fn for_cell(text: &str) -> Cow<'_, str> {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if formula && text.parse::<f64>().is_err() {
+        format!("'{text}").into()
+    } else {
+        text.into()
+    }
+}
+
+/// C0 but line end and tab, DEL, C1, and the marks and overrides of direction (Unicode Standard Annex 9), with the two
+/// separators that some terminals take for line ends.
+fn is_control(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => true,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' => true,
+        '\u{2066}'..='\u{2069}' => true,
+        _ => false,
+    }
+}
+
+/// The length of the color sequence that `text` begins with.
+fn color_length(text: &str) -> Option<usize> {
+    let codes = text.strip_prefix("\u{1b}[")?;
+    let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    codes[end..].starts_with('m').then_some(2 + end + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_change_a_terminal_is_spelled_out() {
+        for (text, shown) in [
+            ("plain, ünïcode\n\ttext", "plain, ünïcode\n\ttext"),
+            ("a\u{1b}]0;x\u{7}b", "a\\u001b]0;x\\u0007b"),
+            ("\r\u{8}\u{7f}\u{9b}31m", "\\u000d\\u0008\\u007f\\u009b31m"),
+            ("\u{202e}abc\u{2066}", "\\u202eabc\\u2066"),
+            ("\u{1b}[31mred\u{1b}[0m", "\\u001b[31mred\\u001b[0m"),
+        ] {
+            assert_eq!(for_terminal(text, false), shown);
+        }
+    }
+
+    #[test]
+    fn colors_stay_where_colors_are_shown() {
+        for (text, shown) in [
+            ("\u{1b}[1;31mred\u{1b}[0m", "\u{1b}[1;31mred\u{1b}[0m"),
+            ("\u{1b}[2J\u{1b}[m", "\\u001b[2J\u{1b}[m"),
+            ("\u{1b}", "\\u001b"),
+        ] {
+            assert_eq!(for_terminal(text, true), shown);
+        }
+    }
+
+    #[test]
+    fn a_formula_is_text_and_a_number_a_number() {
+        for (text, cell) in [
+            ("=1+1", "'=1+1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("-x", "'-x"),
+            ("-1.5", "-1.5"),
+            ("+3e-2", "+3e-2"),
+            ("", ""),
+            ("a=b", "a=b"),
+        ] {
+            assert_eq!(for_cell(text), cell);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The program as a shell sees it: signals, what reaches a terminal, what a run directory keeps.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
+    command
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"));
+    command
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("jobset-sim-it-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+fn fed(arguments: &[&str], input: &str) -> Output {
+    let mut command = program(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input.as_bytes()).unwrap();
+    drop(stdin);
+    child.wait_with_output().unwrap()
+}
+
+const JOBSET: &str = "apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: a}
+spec:
+  replicatedJobs:
+    - name: w
+      template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: 'i:1'}]}}}}
+";
+
+#[cfg(unix)]
+#[test]
+fn a_signal_keeps_the_replications_that_are_finished() {
+    for signal in ["INT", "TERM"] {
+        let dir = scratch(signal);
+        let out = dir.join("new/out");
+        // More than can be finished: it is the signal that ends it.
+        let scenario = "scenarios/first-steps.yaml";
+        let arguments = [
+            "run",
+            scenario,
+            "--seeds",
+            "10000000",
+            "--out",
+            out.to_str().unwrap(),
+        ];
+        let mut command = program(&arguments);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = child.spawn().unwrap();
+        std::thread::sleep(Duration::from_secs(2));
+        let kill = ["-s", signal, &child.id().to_string()];
+        assert!(Command::new("kill").args(kill).status().unwrap().success());
+        let ended = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(130), "{signal}: {told}");
+        assert!(
+            told.contains("of 10000000 replications are finished"),
+            "{told}"
+        );
+        let table = fs::read_to_string(out.join("replications.csv")).unwrap();
+        assert!(table.lines().count() > 1, "{table}");
+        assert_eq!(names(out.parent().unwrap()), ["out"], "nothing partial");
+        fs::remove_dir_all(dir).unwrap();
+    }
+}
+
+#[test]
+fn nothing_from_a_file_steers_a_terminal() {
+    let dir = scratch("terminal");
+    let evil = r"\e]0;x\a\e[31m\e[2J\u202e\x9b1m";
+    let text = fs::read_to_string("scenarios/first-steps.yaml").unwrap();
+    let text = text.replacen("name: first-steps", &format!("name: \"{evil}\""), 1);
+    assert!(text.contains(evil));
+    let from = format!(
+        "{}/",
+        Path::new("scenarios").canonicalize().unwrap().display()
+    );
+    let text = text.replace("../topologies", &format!("{from}../topologies"));
+    let text = text.replace("manifests/", &format!("{from}manifests/"));
+    let file = dir.join("evil.yaml");
+    fs::write(&file, text).unwrap();
+    for more in [
+        &["--format", "text"][..],
+        &["--format", "json"],
+        &["--color", "always"],
+    ] {
+        let arguments = [&["run", file.to_str().unwrap()], more].concat();
+        let output = program(&arguments).output().unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        for printed in [output.stdout, output.stderr] {
+            let printed = String::from_utf8(printed).unwrap();
+            let ours = printed.replace("\u{1b}[", "");
+            let steers = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+            assert!(!ours.contains(steers), "{more:?}: {ours:?}");
+            assert!(!printed.contains("\u{1b}[2J"), "{more:?}");
+        }
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_directory_keeps_what_was_read_once_and_replays_it() {
+    let dir = scratch("inputs");
+    let manifests = dir.join("m");
+    fs::create_dir(&manifests).unwrap();
+    fs::write(manifests.join("a.yaml"), JOBSET).unwrap();
+    // Links that lead back to where they are.
+    std::os::unix::fs::symlink(".", manifests.join("again")).unwrap();
+    let digest = |output: &Output| {
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let at = text
+            .find("\"digest\": ")
+            .unwrap_or_else(|| panic!("{output:?}"));
+        text[at..at + 28].to_owned()
+    };
+    for (from, kept) in [
+        (manifests.to_str().unwrap(), "00-a.yaml"),
+        ("-", "00-stdin.yaml"),
+    ] {
+        let out = dir.join(kept);
+        let arguments = [
+            "run",
+            "-f",
+            from,
+            "--format",
+            "json",
+            "--out",
+            out.to_str().unwrap(),
+        ];
+        let first = fed(&arguments, JOBSET);
+        assert_eq!(names(&out.join("inputs/manifests")), [kept]);
+        let text = fs::read_to_string(out.join("inputs/manifests").join(kept)).unwrap();
+        assert_eq!(text, JOBSET);
+        let command = fs::read_to_string(out.join("inputs/command.txt")).unwrap();
+        let mut again: Vec<&str> = command.split_whitespace().skip(1).collect();
+        again.extend(["--format", "json"]);
+        let again = program(&again)
+            .current_dir(out.join("inputs"))
+            .output()
+            .unwrap();
+        assert_eq!(digest(&first), digest(&again), "{command}");
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn an_input_without_end_is_refused() {
+    for arguments in [
+        &["topology", "show", "/dev/zero"][..],
+        &["run", "/dev/zero"],
+        &["run", "-f", "/dev/zero"],
+        &["lint", "-f", "/dev/zero"],
+    ] {
+        let output = program(arguments).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.contains("too large"), "{told}");
+    }
+}
