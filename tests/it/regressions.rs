@@ -314,3 +314,20 @@ fn a_pod_that_is_bound_to_a_full_node_holds_what_is_left() {
     let all: u128 = outcome.ledger.accelerator_ns.iter().sum();
     assert_eq!(all, 4 * 3_600 * 1_000_000_000);
 }
+
+#[test]
+fn a_job_that_is_being_deleted_begins_to_be_deleted_once() {
+    let jobs = workers(1, 2, "backoffLimit: 0", &format!("containers: [{POD}]"));
+    let delete = |at, how| {
+        format!("  - {{at: {at}, delete: {{kind: Job, name: a-w-0, propagation: {how}}}}}\n")
+    };
+    let script = delete("60s", "Foreground") + &delete("60100ms", "Orphan");
+    let (_, records) = play(
+        2,
+        &format!("faults:\n{script}"),
+        &format!("spec:\n  replicatedJobs:\n{jobs}"),
+    );
+    let of = |what: fn(&Body) -> bool| count(&records, what);
+    assert_eq!(of(|b| matches!(b, Body::JobDeleting { .. })), 1);
+    assert_eq!(of(|b| matches!(b, Body::JobGone { .. })), 1);
+}

@@ -352,9 +352,12 @@ pub fn is_complete(ctx: &Ctx<'_>, job: JobId) -> bool {
 }
 
 /// DELETE with propagation Orphan: the pods stay, without an owner. Their owner goes as soon as the garbage collector
-/// has seen its finalizer, some ms later, which is not modelled.
+/// has seen its finalizer, some ms later, which is not modelled. In a Job that is being deleted already, the finalizer
+/// replaces the other one (k8s.io/apiserver, `deletionFinalizersForGarbageCollection`).
 pub fn orphan_pods(ctx: &mut Ctx<'_>, job: JobId) {
-    ctx.emit(Body::JobDeleting { job });
+    if !ctx.store.jobs[job.ix()].deleting {
+        ctx.emit(Body::JobDeleting { job });
+    }
     ctx.store.write().jobs[job.ix()].pods_orphaned = true;
     end_job(ctx, job);
 }
