@@ -113,6 +113,11 @@ impl Why<'_, '_> {
                 let ready = self.ctx.store.pods.has(pod, flag::READY);
                 waiting_at_barrier += u32::from(up && !ready);
             }
+            let j = &self.ctx.store.jobs[job.ix()];
+            if j.exists && j.deleting && j.held && j.pods.is_empty() {
+                let name = self.ctx.store.names.job(job);
+                return format!("Job {name} is being deleted, and nobody takes its finalizers off");
+            }
         }
         if let Some(why) = self.why_refused(jobset) {
             return why;

@@ -23,8 +23,12 @@ pub struct Found {
 }
 
 impl ClusterView<'_> {
+    /// A node that the scheduler has not seen yet has none.
     pub fn has_room(&self, facts: &TemplateFacts, node: NodeId) -> bool {
-        let free = &self.free[node.ix() * self.columns..];
+        let at = node.ix() * self.columns;
+        let Some(free) = self.free.get(at..at + self.columns) else {
+            return false;
+        };
         facts
             .requests
             .iter()

@@ -331,3 +331,36 @@ fn a_job_that_is_being_deleted_begins_to_be_deleted_once() {
     assert_eq!(of(|b| matches!(b, Body::JobDeleting { .. })), 1);
     assert_eq!(of(|b| matches!(b, Body::JobGone { .. })), 1);
 }
+
+#[test]
+fn finalizers_keep_a_deleted_job_and_come_too_late_for_one_that_is_being_deleted() {
+    let jobs = workers(1, 2, "backoffLimit: 0", &format!("containers: [{POD}]"));
+    let jobset = format!("spec:\n  replicatedJobs:\n{jobs}");
+    let hold = |at| {
+        format!(
+            "  - {{at: {at}, patch: {{kind: Job, name: a-w-0, merge: {{metadata: {{finalizers: [x.y/hold]}}}}}}}}\n"
+        )
+    };
+    let delete = "  - {at: 60s, delete: {kind: Job, name: a-w-0, propagation: Foreground}}\n";
+    let (outcome, _) = play(2, &format!("faults:\n{}{delete}", hold("59s")), &jobset);
+    assert_eq!(
+        outcome.stuck,
+        ["JobSet a is not ready: Job a-w-0 is being deleted, and nobody takes its finalizers off"]
+    );
+    let (outcome, records) = play(2, &format!("faults:\n{delete}{}", hold("60100ms")), &jobset);
+    assert_eq!(outcome.stuck, [""; 0]);
+    assert_eq!(count(&records, |b| matches!(b, Body::JobGone { .. })), 1);
+}
+
+#[test]
+fn a_pod_that_was_there_before_its_node_is_scheduled_when_the_node_comes() {
+    let jobs = workers(1, 1, "", &format!("containers: [{POD}]"));
+    let node = "{apiVersion: v1, kind: Node, metadata: {name: late, labels: {pool: late}}, status: {allocatable: {cpu: 8}}}";
+    let pod = "{apiVersion: v1, kind: Pod, metadata: {name: lone}, spec: {nodeSelector: {pool: late}, containers: \
+               [{name: c, image: i}]}}";
+    let create = |object| format!("  - {{at: 60s, create: {{object: {object}}}}}\n");
+    let script = format!("faults:\n{}{}", create(pod), create(node));
+    let (_, records) = play(1, &script, &format!("spec:\n  replicatedJobs:\n{jobs}"));
+    let bound = |b: &Body| matches!(b, Body::PodBound { node, .. } if node.0 == 1);
+    assert_eq!(count(&records, bound), 1);
+}

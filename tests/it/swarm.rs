@@ -284,13 +284,14 @@ fn judge(
             || js.deleted
             || suspended
             || checker.all_ready(i);
-        if js.deleted && js.jobs.iter().any(|j| j.exists) && !case.leaves_behind() {
+        let in_time = outcome.end_reason != EndReason::TimeLimit;
+        if js.deleted && js.jobs.iter().any(|j| j.exists) && in_time && !case.leaves_behind() {
             return Err(format!("{name}is gone, but not its Jobs"));
         }
         let stuck = outcome.stuck.iter().find(|s| s.starts_with(&name));
         match stuck {
             // The scenario's own limit may leave anything.
-            _ if outcome.end_reason == EndReason::TimeLimit => {}
+            _ if !in_time => {}
             None if !at_rest => return Err(format!("{name}is left over: {js:?}")),
             Some(why) => {
                 // A dead end of upstream's own (SU-1, SU-3), whatever is repaired.

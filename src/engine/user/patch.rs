@@ -24,10 +24,7 @@ impl User {
             Found::JobSet(jobset) if status => patch_jobset_status(ctx, jobset, &body["status"]),
             Found::JobSet(jobset) => patch_jobset(ctx, jobset, body),
             Found::Job(job) => patch_job(ctx, job, body),
-            Found::Pod(pod) => {
-                patch_pod(ctx, pod, body);
-                Ok(())
-            }
+            Found::Pod(pod) => patch_pod(ctx, pod, body),
             Found::Node(node) => super::patch_node::patch_node(ctx, node, body),
             Found::Other(kind, namespace, name) => {
                 let at = (namespace.as_str(), name.as_str());
@@ -105,6 +102,8 @@ fn patch_jobset_status(ctx: &mut Ctx<'_>, jobset: JobSetId, body: &Value) -> Res
 fn patch_job(ctx: &mut Ctx<'_>, job: JobId, body: &Value) -> Result<(), String> {
     let spec = &body["spec"];
     let sizes = (size(spec, "parallelism")?, size(spec, "completions")?);
+    let j = &ctx.store.jobs[job.ix()];
+    let held = finalizers(body, j.deleting, j.held)?;
     if let Some(labels) = body["metadata"]["labels"].as_object() {
         let text = |v: &Value| v.as_str().map(str::to_owned);
         let labels = labels.iter().map(|(k, v)| (k.clone(), text(v)));
@@ -122,11 +121,29 @@ fn patch_job(ctx: &mut Ctx<'_>, job: JobId, body: &Value) -> Result<(), String> 
     if let Some(conditions) = body["status"]["conditions"].as_array() {
         force_job_conditions(ctx, job, conditions);
     }
-    if let Some(finalizers) = body["metadata"].get("finalizers") {
-        let held = finalizers.as_array().is_some_and(|f| !f.is_empty());
+    if let Some(held) = held {
         apiserver::set_job_held(ctx, job, held);
     }
     Ok(())
+}
+
+/// Whether somebody's finalizers are to keep the object; `None` if the patch does not say.
+///
+/// `k8s.io/apimachinery`, ValidateNoNewFinalizers: an object that is being deleted gets none.
+fn finalizers(body: &Value, deleting: bool, held: bool) -> Result<Option<bool>, String> {
+    let Some(finalizers) = body["metadata"].get("finalizers") else {
+        return Ok(None);
+    };
+    let wanted = finalizers.as_array().map_or(&[][..], Vec::as_slice);
+    if deleting && !held && !wanted.is_empty() {
+        let names: Vec<String> = wanted.iter().map(Value::to_string).collect();
+        return Err(format!(
+            "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found \
+             new finalizers []string{{{}}}",
+            names.join(", ")
+        ));
+    }
+    Ok(Some(!wanted.is_empty()))
 }
 
 /// parallelism or completions of a patch, judged as batch/v1 does.
@@ -143,7 +160,9 @@ fn size(spec: &Value, key: &str) -> Result<Option<u32>, String> {
     }
 }
 
-fn patch_pod(ctx: &mut Ctx<'_>, pod: PodId, body: &Value) {
+fn patch_pod(ctx: &mut Ctx<'_>, pod: PodId, body: &Value) -> Result<(), String> {
+    let p = &ctx.store.pods;
+    let held = finalizers(body, p.has(pod, flag::DELETING), p.has(pod, flag::HELD))?;
     if let Some(value) = body["metadata"]["annotations"].get(IN_PLACE_RESTART_ATTEMPT) {
         let text = value.as_str().unwrap_or("");
         let attempt = match text.parse::<u32>() {
@@ -159,12 +178,11 @@ fn patch_pod(ctx: &mut Ctx<'_>, pod: PodId, body: &Value) {
             apiserver::set_pod_flag(ctx, pod, flag::GATED, false);
         }
     }
-    if let Some(finalizers) = body["metadata"].get("finalizers") {
-        let held = finalizers.as_array().is_some_and(|f| !f.is_empty());
-        apiserver::set_pod_flag(ctx, pod, flag::HELD, held);
-    } else {
-        apiserver::touch_pod(ctx, pod);
+    match held {
+        Some(held) => apiserver::set_pod_flag(ctx, pod, flag::HELD, held),
+        None => apiserver::touch_pod(ctx, pod),
     }
+    Ok(())
 }
 
 /// Conditions written by somebody else than the Job controller, as upstream's tests do.

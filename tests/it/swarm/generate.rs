@@ -140,7 +140,10 @@ pub fn case(seed: u64) -> Case {
     scenario["stop"] = json!({"at": at, "when": when});
     files.insert(0, ("scenario.yaml".to_owned(), scenario));
     let expected = jobsets.iter().enumerate().map(|(i, j)| {
-        let may_wait = j.may_wait || j.managed_elsewhere || (j.in_place || j.exclusive) && succeeds;
+        // Pods of another JobSet may enter a domain whose leader is away, and then keep it out (EXC-17).
+        let invaded = j.exclusive && jobsets.len() > 1;
+        let may_wait = j.may_wait || j.managed_elsewhere || invaded;
+        let may_wait = may_wait || (j.in_place || j.exclusive) && succeeds;
         Expected {
             name: j.name.clone(),
             managed_elsewhere: j.managed_elsewhere,
