@@ -37,6 +37,7 @@ impl Scheduler {
         let found = self.place(ctx, pod);
         let cost = cycle_cost(ctx, pod, found.examined);
         self.in_cycle = true;
+        self.news_in_cycle = false;
         self.cycles += 1;
         self.busy.add(ctx.now, ctx.now + cost);
         if let Some(node) = found.node {
@@ -118,6 +119,9 @@ impl Scheduler {
                 ctx.request(req, Event::BindAnswered { pod, incarnation });
             } else if !ctx.store.pods.has(pod, flag::DELETING) {
                 self.park(ctx, pod, incarnation);
+                if self.news_in_cycle {
+                    self.wake(ctx);
+                }
             }
         }
         self.next_cycle(ctx);
@@ -134,6 +138,7 @@ impl Scheduler {
     /// Something freed capacity: parked pods may try again, after their back-off or at once if nothing else is
     /// queued.
     pub(super) fn wake(&mut self, ctx: &mut Ctx<'_>) {
+        self.news_in_cycle |= self.in_cycle;
         if !self.queues.anything_parked() {
             return;
         }

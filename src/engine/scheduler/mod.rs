@@ -23,6 +23,9 @@ pub struct Scheduler {
     queues: Queues,
     books: Books,
     in_cycle: bool,
+    /// Something that may help has happened during the cycle: a pod that finds no node does not wait for the next such
+    /// thing (kube-scheduler, `inFlightEvents`).
+    news_in_cycle: bool,
     /// Where the next search over all nodes starts.
     start: u32,
     pub cycles: u64,
@@ -34,6 +37,7 @@ impl Scheduler {
         self.queues.reset();
         self.books.reset(&ctx.store.nodes.cluster);
         self.in_cycle = false;
+        self.news_in_cycle = false;
         self.start = 0;
         self.cycles = 0;
         self.busy.clear();
