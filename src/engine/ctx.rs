@@ -303,6 +303,14 @@ impl Ctx<'_> {
         self.sink.event(&event);
     }
 
+    /// The run is over: whoever asked gets what is there.
+    pub fn hand_over_objects(&mut self) {
+        if self.sink.wants_objects() {
+            let all = super::user::show::all(self);
+            self.sink.objects(&all);
+        }
+    }
+
     pub fn wants_decisions(&self) -> bool {
         self.sink.wants_decisions()
     }

@@ -12,6 +12,7 @@ use crate::spec::ClientRate;
 pub fn outcome(run: &mut Run<'_>, end_reason: EndReason) -> RunOutcome {
     let (ctx, parts) = (&mut run.ctx, &mut *run.parts);
     parts.accounting.settle_history(ctx);
+    ctx.hand_over_objects();
     let currency = &ctx.store.nodes.cluster.currency;
     let ledger = parts.accounting.ledger.close(ctx.now, currency);
     let jobsets = (0..ctx.store.jobsets.len() as u32).map(JobSetId);

@@ -155,13 +155,13 @@ fn unplaceable(store: &mut Store, scenario: &Scenario) -> Vec<Impossible> {
 }
 
 fn unplaceable_job(store: &mut Store, jobset: &JobSet, rj: &ReplicatedJob) -> Option<Impossible> {
-    let by_selector = jobset.uses_node_selector_strategy(rj);
+    let by_selector = jobset.selects_labelled_nodes(rj);
     let job = format!("{}-{}-0", jobset.name, rj.name);
     let mut pod = rj.template.template.clone();
     if by_selector {
         on_labelled_nodes(&mut pod, &jobset.namespace, &job);
     }
-    let key = jobset.exclusive_key(rj).filter(|_| !by_selector);
+    let key = jobset.webhook_key(rj);
     let cluster = &store.nodes.cluster;
     let id = store
         .templates

@@ -8,7 +8,7 @@ use super::trap::{Check, Hit, Severity, Trap, hit};
 use crate::base::NodeId;
 use crate::placement::explain::Reasons;
 use crate::placement::template::TemplateFacts;
-use crate::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE};
+use crate::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE, RESTART_ALL_CONTAINERS};
 use crate::spec::{ContainerRestartAction, DependsOnStatus, Toleration};
 use crate::topology::Cluster;
 
@@ -96,8 +96,6 @@ pub const TRAPS: &[Trap] = &[
     },
 ];
 
-const FEATURE: &str = "RestartAllContainersOnContainerExits";
-
 fn of(rj: &Rj) -> String {
     format!("replicatedJob {:?}", rj.name())
 }
@@ -115,7 +113,7 @@ fn needs_feature(rj: &Rj) -> bool {
 /// What the scheduler works out of the pod template, as the Jobs will have it.
 fn facts(s: &Subject, rj: &Rj, cluster: &Cluster) -> TemplateFacts {
     let mut template = rj.spec.template.template.clone();
-    if s.jobset.uses_node_selector_strategy(rj.spec) {
+    if s.jobset.selects_labelled_nodes(rj.spec) {
         template.spec.tolerations.push(Toleration {
             key: Some(NO_SCHEDULE.to_owned()),
             exists: true,
@@ -282,7 +280,8 @@ fn feature_missing(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
         if rj.pods() == 0 || !needs_feature(&rj) {
             continue;
         }
-        let declared = (0..cluster.len()).any(|n| cluster.has_feature(NodeId(n as u32), FEATURE));
+        let declared = (0..cluster.len())
+            .any(|n| cluster.has_feature(NodeId(n as u32), RESTART_ALL_CONTAINERS));
         if !declared && !cluster.is_empty() {
             hits.push(hit(rj.pod_at("containers"), of(&rj)));
         }
@@ -337,7 +336,7 @@ fn selector_unlabeled(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     let mut hits = Vec::new();
     let known = cluster.domains(NAMESPACED_JOB).values;
     for rj in s.rjs() {
-        if !s.jobset.uses_node_selector_strategy(rj.spec) || rj.pods() == 0 {
+        if !s.jobset.selects_labelled_nodes(rj.spec) || rj.pods() == 0 {
             continue;
         }
         let value = |i: u32| format!("{}_{}-{}-{i}", s.jobset.namespace, s.jobset.name, rj.name());

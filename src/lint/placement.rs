@@ -295,7 +295,7 @@ fn selector_strategy(s: &Subject) -> Vec<Hit> {
 pub fn selector_value_long(s: &Subject) -> Vec<Hit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
-        if !s.jobset.uses_node_selector_strategy(rj.spec) || rj.spec.replicas == 0 {
+        if !s.jobset.selects_labelled_nodes(rj.spec) || rj.spec.replicas == 0 {
             continue;
         }
         let last = rj.spec.replicas - 1;

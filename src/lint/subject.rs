@@ -160,10 +160,7 @@ impl<'a> Subject<'a> {
 
     /// The topology key, if the pods of this replicatedJob are placed by the pod webhook (EXC-2, strategy A).
     pub fn webhook_key(&self, rj: &Rj<'a>) -> Option<&'a str> {
-        let jobset = self.jobset;
-        jobset
-            .exclusive_key(rj.spec)
-            .filter(|_| !jobset.uses_node_selector_strategy(rj.spec))
+        self.jobset.webhook_key(rj.spec)
     }
 }
 

@@ -59,6 +59,7 @@ fn scenario() -> Scenario {
         manager_may_write_pod_status: false,
         admit_unplaceable: false,
         claims_bind: true,
+        only_described_classes: false,
         ties: crate::spec::TieBreak::default(),
         decode: crate::spec::Decoders::NONE,
         stop: Stop {

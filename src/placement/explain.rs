@@ -23,6 +23,9 @@ pub enum Reasons {
     UnboundClaims,
     /// The claim does not exist; found before any node is looked at.
     NoClaim(String),
+    /// Nobody makes or allocates it; found before any node is looked at. The claim's name, or the pod that waits for
+    /// one made from a template.
+    NoResourceClaim(Result<String, String>),
 }
 
 impl Reasons {
@@ -43,12 +46,22 @@ impl Reasons {
             Reasons::NoClaim(name) => {
                 return format!("persistentvolumeclaim {name:?} not found");
             }
+            // `dynamic-resource-allocation/resourceclaim`: Name, and the lister's words.
+            Reasons::NoResourceClaim(Ok(name)) => {
+                return format!("resourceclaim.resource.k8s.io {name:?} not found");
+            }
+            Reasons::NoResourceClaim(Err(pod)) => {
+                return format!("pod {pod:?}: ResourceClaim not created yet");
+            }
         };
         words.to_owned()
     }
 
     fn is_before_nodes(&self) -> bool {
-        matches!(self, Reasons::UnboundClaims | Reasons::NoClaim(_))
+        matches!(
+            self,
+            Reasons::UnboundClaims | Reasons::NoClaim(_) | Reasons::NoResourceClaim(_)
+        )
     }
 
     /// Whether a pod less on the node could help (`Unschedulable`, not `UnschedulableAndUnresolvable`).

@@ -2,11 +2,10 @@
 
 use super::explain::{Reasons, explain};
 use crate::base::*;
+use crate::spec::keys::RESTART_ALL_CONTAINERS;
 use crate::spec::*;
 use crate::topology::Cluster;
 
-/// kubernetes.md 10: pods with RestartAllContainers rules need this declared node feature.
-const RESTART_ALL_CONTAINERS: &str = "RestartAllContainersOnContainerExits";
 pub struct TemplateFacts {
     /// (column of `Cluster::allocatable`, thousandths); always one pod.
     pub requests: Vec<(u32, i64)>,

@@ -5,6 +5,7 @@ use super::names::Names;
 use super::records::Record;
 use super::ticket::Ticket;
 use crate::base::JobId;
+use serde_json::Value;
 
 /// An Event on a Job as its controller sends it, behind the correlator that drops and combines some.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +37,14 @@ pub trait Sink {
 
     /// Takes an Event of the Job controller when it is sent.
     fn event(&mut self, _: &StoredEvent) {}
+
+    /// Whether `objects` is to be called.
+    fn wants_objects(&self) -> bool {
+        false
+    }
+
+    /// Takes what exists at the end of a run, as the API would show it: JobSets, Jobs, pods, Services, claims.
+    fn objects(&mut self, _: &[Value]) {}
 
     /// Whether `ticket` is to be called and records are to carry tickets. Asked once, before the run.
     fn wants_tickets(&self) -> bool {
@@ -105,6 +114,15 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.1.event(event);
     }
 
+    fn wants_objects(&self) -> bool {
+        self.0.wants_objects() || self.1.wants_objects()
+    }
+
+    fn objects(&mut self, all: &[Value]) {
+        self.0.objects(all);
+        self.1.objects(all);
+    }
+
     fn wants_tickets(&self) -> bool {
         self.0.wants_tickets() || self.1.wants_tickets()
     }
@@ -138,6 +156,16 @@ impl<S: Sink> Sink for Option<S> {
     fn decision(&mut self, decision: Decision) {
         if let Some(sink) = self {
             sink.decision(decision);
+        }
+    }
+
+    fn wants_objects(&self) -> bool {
+        self.as_ref().is_some_and(S::wants_objects)
+    }
+
+    fn objects(&mut self, all: &[Value]) {
+        if let Some(sink) = self {
+            sink.objects(all);
         }
     }
 

@@ -177,7 +177,22 @@ impl JobSet {
             .map(String::as_str)
     }
 
-    /// EXC-2: whether a replicatedJob uses the node-selector strategy; both annotations must sit at the same level.
+    /// EXC-2: whether the Jobs select nodes that were labelled for them. An annotation of its own a Job always has; the
+    /// JobSet's node-selector counts only next to exclusive-topology.
+    pub fn selects_labelled_nodes(&self, rj: &ReplicatedJob) -> bool {
+        self.exclusive_key(rj).is_some()
+            && (rj.annotations.contains_key(NODE_SELECTOR_STRATEGY)
+                || self.uses_node_selector_strategy(rj))
+    }
+
+    /// The topology key, if the pod webhook places the pods: also where annotations on different levels mix both
+    /// strategies (C-67).
+    pub fn webhook_key<'a>(&'a self, rj: &'a ReplicatedJob) -> Option<&'a str> {
+        let key = self.exclusive_key(rj);
+        key.filter(|_| !self.uses_node_selector_strategy(rj))
+    }
+
+    /// EXC-2: whether a replicatedJob uses the node-selector strategy alone; both annotations sit at the same level.
     pub fn uses_node_selector_strategy(&self, rj: &ReplicatedJob) -> bool {
         let both = |a: &BTreeMap<String, String>| {
             a.contains_key(EXCLUSIVE_TOPOLOGY) && a.contains_key(NODE_SELECTOR_STRATEGY)

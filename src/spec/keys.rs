@@ -49,3 +49,6 @@ pub const LEGACY_CONTROLLER_UID: &str = "controller-uid";
 
 /// The label that every kubelet keeps in place.
 pub const HOSTNAME: &str = "kubernetes.io/hostname";
+
+/// kubernetes.md 10: the declared feature without which a node takes no pod with RestartAllContainers rules.
+pub const RESTART_ALL_CONTAINERS: &str = "RestartAllContainersOnContainerExits";

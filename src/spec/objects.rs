@@ -39,8 +39,6 @@ pub struct PodObject {
     pub namespace: String,
     pub name: String,
     pub finalizers: Vec<String>,
-    /// Bound from the start, without a scheduler.
-    pub node_name: Option<String>,
     /// Labels and annotations are the pod's own.
     pub template: PodTemplate,
 }

@@ -18,8 +18,12 @@ pub struct PodSpec {
     pub tolerations: Vec<Toleration>,
     pub priority: i32,
     pub scheduling_gates: u32,
+    /// Bound from the start, without a scheduler.
+    pub node_name: Option<String>,
     /// PersistentVolumeClaims among the volumes.
     pub claims: Vec<String>,
+    /// ResourceClaims by name; `None` for one that is to be made from a template.
+    pub resource_claims: Vec<Option<String>>,
     /// `matchLabels` of each required podAffinity term.
     pub required_pod_affinity: Vec<BTreeMap<String, String>>,
     pub init_containers: Vec<Container>,

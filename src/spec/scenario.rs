@@ -32,6 +32,9 @@ pub struct Scenario {
     pub admit_unplaceable: bool,
     /// Whether a provisioner binds every claim at once; without one, pods that mount a claim stay Pending.
     pub claims_bind: bool,
+    /// Whether a PriorityClass or RuntimeClass that is not among the objects is missing; else it is there, and says
+    /// what the pod says.
+    pub only_described_classes: bool,
     pub ties: TieBreak,
     /// How stored objects are read: those of `objects`, those a user creates or changes.
     pub decode: Decoders,

@@ -1,112 +1,115 @@
 //! Recordings of kind `children`: documents that were created, and the child objects some seconds later.
 //!
-//! Must never read a file: the documents of a shipped example are handed in.
+//! The engine plays them on the eight nodes of the recordings, where no kubelet ever starts a container. Must never
+//! read a file: the documents of a shipped example are handed in.
 
-use super::children_cluster::Cluster;
 use super::children_compare::{self, masked};
 use super::result::Difference;
+use super::simulate;
 use crate::admission::{self, Create, Gates};
+use crate::base::quantity::parse_milli;
+use crate::objects;
+use crate::spec::keys::{HOSTNAME, RESTART_ALL_CONTAINERS};
+use crate::spec::{NodePool, Topology};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+const NODES: u32 = 8;
+/// Neighbors with one value of the label `pool`; all are in one rack.
+const POOL: u32 = 4;
+const CAPACITY: [(&str, &str); 4] = [
+    ("cpu", "32"),
+    ("memory", "128Gi"),
+    ("ephemeral-storage", "100Gi"),
+    ("pods", "110"),
+];
+
+/// An object as the recordings keep it.
+type Form = fn(&Value) -> Value;
+
+/// What is played: the stored JobSets, and what was there before them.
+pub struct Case {
+    pub namespace: String,
+    pub gates: Gates,
+    pub jobsets: Vec<Value>,
+    pub objects: Vec<Value>,
+}
 
 /// Compares one case; `documents` are those of the case, or of the example that it names.
 pub fn compare(case: &Value, documents: &[Value]) -> Vec<Difference> {
     let id = case["id"].as_str().unwrap_or("");
     let on = case["gates"] == "on";
     let path = format!("{id}, gates {}", if on { "on" } else { "off" });
-    let gates = Gates {
-        in_place_restart: on,
-        restart_job: on,
-        elastic_job_set: on,
-    };
-    let mut cluster = Cluster::new(gates);
     let mut found = Vec::new();
-    let jobsets = create(case, documents, &mut cluster, &path, &mut found);
-    cluster.settle(&jobsets);
-    let unnamed = |d: &&Value| d["metadata"]["name"].as_str().is_none_or(str::is_empty);
-    let generated = documents
-        .iter()
-        .filter(unnamed)
-        .any(|d| d["kind"] == "JobSet");
-    let render = |objects: &[Value], form: fn(&Value) -> Value| -> Vec<Value> {
-        objects
-            .iter()
-            .map(|o| masked(&form(o), generated))
-            .collect()
+    let played = create(case, documents, &path, &mut found);
+    let all = match simulate::children(&played) {
+        Ok(all) => all,
+        Err(reason) => {
+            found.push(Difference::new(path, "played", reason));
+            return found;
+        }
     };
-    let observed = &case["observed"];
-    let kinds = [
-        ("jobs", render(&cluster.jobs, children_compare::job)),
-        (
-            "services",
-            render(&cluster.services, children_compare::service),
-        ),
-        ("pvcs", render(&cluster.claims, children_compare::claim)),
-        ("pods", render(&cluster.pods, children_compare::pod)),
+    let unnamed = |d: &&Value| d["metadata"]["name"].as_str().is_none_or(str::is_empty);
+    let jobsets = documents.iter().filter(|d| d["kind"] == "JobSet");
+    let generated = jobsets.filter(unnamed).count() > 0;
+    let kinds: [(&str, &str, Form); 4] = [
+        ("jobs", "Job", children_compare::job),
+        ("services", "Service", children_compare::service),
+        ("pvcs", "PersistentVolumeClaim", children_compare::claim),
+        ("pods", "Pod", children_compare::pod),
     ];
-    for (kind, own) in kinds {
-        let mut recorded = observed[kind].clone();
+    for (key, kind, form) in kinds {
+        let own = all.iter().filter(|o| o["kind"] == kind);
+        let own = own.map(|o| masked(&form(o), generated)).collect();
+        let mut recorded = case["observed"][key].clone();
         children_compare::generate_names(&mut recorded);
-        found.extend(children_compare::compare(
-            &format!("{path}: {kind}"),
-            &recorded,
-            own,
-        ));
+        let path = format!("{path}: {key}");
+        found.extend(children_compare::compare(&path, &recorded, own));
     }
     found
 }
 
-/// Creates the documents in their order; the stored JobSets.
-fn create(
-    case: &Value,
-    documents: &[Value],
-    cluster: &mut Cluster,
-    path: &str,
-    found: &mut Vec<Difference>,
-) -> Vec<Value> {
-    let mut jobsets = Vec::new();
-    let namespace = case["namespace"].as_str().unwrap_or("");
-    let mut recorded = case["created"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter(|c| c["kind"] == "JobSet");
+/// What the API server stores of the documents, in their order.
+fn create(case: &Value, documents: &[Value], path: &str, found: &mut Vec<Difference>) -> Case {
+    let on = case["gates"] == "on";
+    let mut played = Case {
+        namespace: case["namespace"].as_str().unwrap_or("").to_owned(),
+        gates: Gates {
+            in_place_restart: on,
+            restart_job: on,
+            elastic_job_set: on,
+        },
+        jobsets: Vec::new(),
+        objects: Vec::new(),
+    };
+    let created = case["created"].as_array().into_iter().flatten();
+    let mut recorded = created.filter(|c| c["kind"] == "JobSet");
     for document in documents {
         let mut object = document.clone();
         match document["kind"].as_str().unwrap_or("") {
             "JobSet" => {
-                let request = Create {
+                let claims = played.objects.iter();
+                let claims = claims.filter(|o| o["kind"] == "PersistentVolumeClaim");
+                let answer = admission::create(&Create {
                     object: document,
-                    namespace,
-                    gates: cluster.gates,
-                    existing_claims: &cluster.claims,
-                };
-                let answer = admission::create(&request);
+                    namespace: &played.namespace,
+                    gates: played.gates,
+                    existing_claims: &claims.cloned().collect::<Vec<Value>>(),
+                });
                 let recorded = recorded.next().unwrap_or(&Value::Null);
                 found.extend(answer_difference(path, recorded, &answer));
-                jobsets.extend(answer);
+                played.jobsets.extend(answer);
             }
-            "PriorityClass" => cluster.priority_classes.push(object),
-            "RuntimeClass" => {
-                let name = document["metadata"]["name"].as_str().unwrap_or("");
-                cluster.runtime_classes.push(name.to_owned());
-            }
-            "Service" => {
-                object["metadata"]["namespace"] = json!(namespace);
-                if object["spec"]["clusterIP"].is_null() {
-                    object["spec"]["clusterIP"] = json!("<ip>");
-                }
-                cluster
-                    .services
-                    .extend(crate::objects::admit_service(&object));
-            }
-            "PersistentVolumeClaim" => {
-                object["metadata"]["namespace"] = json!(namespace);
-                cluster.claims.extend(crate::objects::admit_claim(&object));
+            "PriorityClass" => played.objects.push(object),
+            "Service" | "PersistentVolumeClaim" => {
+                object["metadata"]["namespace"] = json!(played.namespace);
+                let around = objects::Surroundings::default();
+                played.objects.extend(objects::admit_any(&object, &around));
             }
             _ => {}
         }
     }
-    jobsets
+    played
 }
 
 /// Whether the code, and for a refusal by JobSet's webhook every word, is the recorded one.
@@ -128,4 +131,34 @@ fn answer_difference(
         let own = json!({"code": code, "message": message});
         Difference::new(format!("{path}: created"), recorded.clone(), own)
     })
+}
+
+/// Nodes with labels `pool` and `rack`, and no others but their name.
+pub fn topology() -> Topology {
+    let pool = |k: u32| {
+        let name = format!("node-{k:05}");
+        let labels = [
+            (HOSTNAME, name.clone()),
+            ("pool", format!("pool-{}", k / POOL)),
+            ("rack", "rack-0".to_owned()),
+        ];
+        let milli = |(resource, amount): (&str, &str)| {
+            (resource.to_owned(), parse_milli(amount).unwrap_or_default())
+        };
+        NodePool {
+            name,
+            count: 1,
+            islands: 1,
+            nodes_per_island: 1,
+            labels: labels.map(|(k, v)| (k.to_owned(), v)).into(),
+            allocatable: CAPACITY.into_iter().map(milli).collect::<BTreeMap<_, _>>(),
+            features: vec![RESTART_ALL_CONTAINERS.to_owned()],
+            ..NodePool::default()
+        }
+    };
+    Topology {
+        name: "children".to_owned(),
+        pools: (0..NODES).map(pool).collect(),
+        ..Topology::default()
+    }
 }

@@ -162,7 +162,37 @@ pub fn job(job: &Value) -> Value {
     let mut spec = job["spec"].clone();
     spec["template"]["metadata"] = metadata(&job["spec"]["template"]);
     spec["template"]["spec"] = pod_spec(&job["spec"]["template"]["spec"]);
-    json!({"metadata": metadata(job), "spec": spec, "status": job["status"]})
+    json!({"metadata": metadata(job), "spec": spec, "status": job_status(job)})
+}
+
+/// As the API writes it: no zeros of what counts pods, no times; `{}` while nobody has written one.
+fn job_status(job: &Value) -> Value {
+    let mut status = job["status"].clone();
+    let Some(fields) = status.as_object_mut() else {
+        return json!({});
+    };
+    let is_zero = |value: &Value| *value == 0;
+    let written = fields.contains_key("startTime") || fields.contains_key("conditions");
+    if !written && fields.values().all(is_zero) {
+        return json!({});
+    }
+    fields.remove("startTime");
+    fields.retain(|key, value| ["ready", "terminating"].contains(&key.as_str()) || !is_zero(value));
+    for condition in fields
+        .get_mut("conditions")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
+        if let Some(condition) = condition.as_object_mut() {
+            condition.retain(|key, _| !key.ends_with("Time"));
+        }
+    }
+    fields.insert("uncountedTerminatedPods".to_owned(), json!({}));
+    if !job["spec"]["backoffLimitPerIndex"].is_null() {
+        fields.insert("failedIndexes".to_owned(), json!(""));
+    }
+    status
 }
 
 pub fn pod(pod: &Value) -> Value {
@@ -179,15 +209,32 @@ pub fn pod(pod: &Value) -> Value {
     {
         spec["nodeSelector"][key] = json!("<domain>");
     }
-    json!({"metadata": metadata(pod), "spec": spec, "status": pod["status"]})
+    let mut metadata = metadata(pod);
+    if let Some(masked) = unsuffixed(&metadata) {
+        metadata["name"] = masked;
+    }
+    json!({"metadata": metadata, "spec": spec, "status": pod["status"]})
+}
+
+/// A name that the API server generated, without its random end; `None` for any other.
+fn unsuffixed(metadata: &Value) -> Option<Value> {
+    let base = generated_base(metadata)?;
+    let suffix = metadata["name"].as_str()?.strip_prefix(&base)?;
+    let is_random = suffix.len() == GENERATED_SUFFIX.len();
+    is_random.then(|| json!(format!("{base}<rand>")))
+}
+
+fn generated_base(metadata: &Value) -> Option<String> {
+    let base = metadata["generateName"].as_str()?;
+    Some(base.chars().take(GENERATED_BASE_MAX).collect())
 }
 
 /// A generated name is its base, cut to 58 characters, and five random ones; a recording may not mask them all.
 pub fn generate_names(objects: &mut Value) {
     for object in objects.as_array_mut().into_iter().flatten() {
         let base = object["metadata"]["generateName"].as_str();
-        if let Some(base) = base.filter(|b| b.len() > GENERATED_BASE_MAX) {
-            let base: String = base.chars().take(GENERATED_BASE_MAX).collect();
+        let is_cut = base.is_some_and(|b| b.len() > GENERATED_BASE_MAX);
+        if let Some(base) = generated_base(&object["metadata"]).filter(|_| is_cut) {
             object["metadata"]["name"] = json!(format!("{base}<rand>"));
         }
     }

@@ -86,6 +86,7 @@ pub fn scenario(
         manager_may_write_pod_status: recording.control_plane.manager_may_write_pod_status,
         admit_unplaceable: true,
         claims_bind: false,
+        only_described_classes: true,
         ties: TieBreak::default(),
         // `simulate` knows the readers.
         decode: Decoders::NONE,

@@ -6,7 +6,7 @@ use super::compare::{NoRun, Observed, Observer, compare};
 use super::plays::{Play, plays};
 use super::recording::{Kind, Recording};
 use super::result::{FileResult, Verdict};
-use super::scenario::{Defaults, NotSimulated, Overrides, scenario};
+use super::scenario::{Defaults, NotSimulated, Overrides, SEED, scenario};
 use super::surroundings;
 use crate::admission::{self, Create};
 use crate::base::{Duration, Time};
@@ -15,8 +15,8 @@ use crate::manifest;
 use crate::metrics::RestartFold;
 use crate::record::{Body, JobSetConditionType, Names, Record, Sink};
 use crate::spec::{
-    BY_SCRIPT, FaultAction, FaultTime, ObjectKind, Scenario, StopWhen, SubmittedJobSet,
-    UserRequest, Verb,
+    BY_SCRIPT, ControlPlane, FaultAction, FaultTime, FeatureGates, Kubelet, ObjectKind, Scenario,
+    Stop, StopWhen, SubmittedJobSet, TieBreak, UserRequest, Verb, Version,
 };
 use serde_json::Value;
 
@@ -269,6 +269,86 @@ pub fn yaml(text: &str) -> Result<(Value, Vec<String>), String> {
     });
     let object = node.map_or(Value::Null, |node| node.to_json());
     Ok((object, strict.into_iter().collect()))
+}
+
+/// How long child objects were watched.
+const WATCHED: Duration = Duration::from_secs(4);
+/// Longer than any case is watched: no container starts.
+const NEVER: Duration = Duration::from_secs(3600);
+
+/// What exists some seconds after a case's JobSets were created.
+pub fn children(case: &super::children::Case) -> Result<Vec<Value>, String> {
+    let defaults = defaults()?;
+    let mut timing = defaults.timing.without_chance_of_the_server();
+    timing.kubelet = Kubelet::Scripted {
+        start: NEVER,
+        stop: Duration::ZERO,
+        stop_exit_code: 0,
+        restart: Duration::ZERO,
+    };
+    let gates = FeatureGates {
+        in_place_restart: case.gates.in_place_restart,
+        restart_job: case.gates.restart_job,
+        elastic_jobset: case.gates.elastic_job_set,
+    };
+    let submitted = |jobset: &Value| {
+        Ok(SubmittedJobSet {
+            jobset: manifest::stored_jobset(jobset)?,
+            submit_at: Duration::ZERO,
+            source: "children".to_owned(),
+        })
+    };
+    let scenario = Scenario {
+        name: case.namespace.clone(),
+        description: String::new(),
+        topology: super::children::topology(),
+        control_plane: ControlPlane {
+            kubernetes: Version::new(36),
+            feature_gates: gates,
+            ..defaults.control_plane
+        },
+        timing,
+        jobsets: case
+            .jobsets
+            .iter()
+            .map(submitted)
+            .collect::<Result<_, String>>()?,
+        objects: case.objects.clone(),
+        containers: Vec::new(),
+        faults: Vec::new(),
+        gate_switches: Vec::new(),
+        manager_may_write_pod_status: false,
+        admit_unplaceable: true,
+        claims_bind: false,
+        only_described_classes: true,
+        ties: TieBreak::default(),
+        decode: manifest::DECODERS,
+        stop: Stop {
+            at: WATCHED,
+            when: StopWhen::Time,
+        },
+        seed: SEED,
+    };
+    let mut simulation = Simulation::new(&scenario).map_err(|e| e.to_string())?;
+    let mut sink = Objects::default();
+    simulation.run(SEED, 0, &mut sink);
+    Ok(sink.0)
+}
+
+/// Keeps what exists at the end.
+#[derive(Default)]
+struct Objects(Vec<Value>);
+
+impl Sink for Objects {
+    fn record(&mut self, _: &Record, _: &Names) {}
+
+    fn wants_objects(&self) -> bool {
+        true
+    }
+
+    fn objects(&mut self, all: &[Value]) {
+        self.0 = all.to_vec();
+    }
 }
 
 #[cfg(test)]

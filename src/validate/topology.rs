@@ -5,13 +5,12 @@
 
 use super::recording::{Kind, Recording};
 use crate::base::quantity::parse_milli;
-use crate::spec::keys::HOSTNAME;
+use crate::spec::keys::{HOSTNAME, RESTART_ALL_CONTAINERS};
 use crate::spec::*;
 use std::collections::BTreeMap;
 
 const POOLS_PER_RACK: u32 = 4;
 const ACCELERATOR: &str = "example.com/accelerator";
-const DECLARED_FEATURE: &str = "RestartAllContainersOnContainerExits";
 
 pub fn topology(recording: &Recording) -> Topology {
     let cp = &recording.control_plane;
@@ -80,7 +79,7 @@ fn node_pool(
         labels,
         allocatable,
         accelerator: ACCELERATOR.to_owned(),
-        features: vec![DECLARED_FEATURE.to_owned()],
+        features: vec![RESTART_ALL_CONTAINERS.to_owned()],
         ..NodePool::default()
     }
 }

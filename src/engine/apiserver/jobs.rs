@@ -91,7 +91,7 @@ fn child_spec(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(TemplateId, Arc<JobS
     };
     admit_child(ctx, new, rj)?;
     let word = pod_word(ctx, new, rj_position);
-    let by_selector = new.from.uses_node_selector_strategy(rj);
+    let by_selector = new.from.selects_labelled_nodes(rj);
     let mut spec = rj.template.clone();
     if let Some(Some(priority)) = word {
         spec.template.spec.priority = priority;
@@ -100,11 +100,11 @@ fn child_spec(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(TemplateId, Arc<JobS
         let name = ctx.store.names.job(new.job);
         on_labelled_nodes(&mut spec.template, &new.from.namespace, name);
     }
-    let key = new.from.exclusive_key(rj).filter(|_| !by_selector);
+    let key = new.from.webhook_key(rj);
     let gate = ctx.scenario.control_plane.feature_gates.in_place_restart;
     let kubelet = &ctx.scenario.timing.kubelet;
     let agent = agent_mode(&new.from, &spec.template.spec, gate, kubelet);
-    let blocked = !ctx.scenario.claims_bind && mounts_claims(&new.from, rj);
+    let blocked = !ctx.scenario.claims_bind && waits_for_claims(&new.from, rj);
     let s = ctx.store.write();
     let pod = Arc::new(spec.template.clone());
     let template = s.templates.add(&s.nodes.cluster, pod, key, agent);
@@ -159,9 +159,10 @@ fn admit_child(ctx: &Ctx<'_>, new: &NewChild, rj: &ReplicatedJob) -> Result<(), 
     posted.map(drop).map_err(|r| r.message)
 }
 
-/// PVC-1: claims of its own, or claims of the JobSet's policies that some container mounts.
-fn mounts_claims(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
-    if !rj.template.template.spec.claims.is_empty() {
+/// PVC-1: claims of its own, of either kind, or claims of the JobSet's policies that some container mounts.
+fn waits_for_claims(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
+    let pod = &rj.template.template.spec;
+    if !pod.claims.is_empty() || !pod.resource_claims.is_empty() {
         return true;
     }
     let Some(spec) = jobset.object.as_ref().map(|o| &o["spec"]) else {

@@ -34,10 +34,22 @@ fn admit(ctx: &Ctx<'_>, job: &Value, index: u32) -> Result<Value, Rejection> {
     let stored = objects::admit_job(job)?;
     let indexed = stored["spec"]["completionMode"] == "Indexed";
     let pod = objects::pod(&stored, indexed.then_some(index));
-    let spec = &pod["spec"];
+    let (priority_classes, runtime_classes) = classes(ctx, &pod["spec"]);
+    let around = Surroundings {
+        priority_classes: &priority_classes,
+        runtime_classes: &runtime_classes,
+        ..Surroundings::default()
+    };
+    objects::admit_pod(&pod, GENERATED_SUFFIX, &around)
+}
+
+/// The PriorityClasses that exist, the names of RuntimeClasses, and those of the pod that nobody has described.
+pub fn classes(ctx: &Ctx<'_>, spec: &Value) -> (Vec<Value>, Vec<String>) {
     let classes = ctx.store.others.of_kind(ObjectKind::PriorityClass);
     let mut classes: Vec<Value> = classes.map(|(_, _, class)| class.object.clone()).collect();
-    // What nobody has described is there, and says what the pod says.
+    if ctx.scenario.only_described_classes {
+        return (classes, Vec::new());
+    }
     let class = spec["priorityClassName"].as_str().unwrap_or("");
     let known = |c: &Value| c["metadata"]["name"] == class;
     if !class.is_empty() && !class.starts_with("system-") && !classes.iter().any(known) {
@@ -45,12 +57,7 @@ fn admit(ctx: &Ctx<'_>, job: &Value, index: u32) -> Result<Value, Rejection> {
         classes.push(json!({"metadata": {"name": class}, "value": value}));
     }
     let runtime = spec["runtimeClassName"].as_str().map(str::to_owned);
-    let around = Surroundings {
-        priority_classes: &classes,
-        runtime_classes: runtime.as_slice(),
-        ..Surroundings::default()
-    };
-    objects::admit_pod(&pod, GENERATED_SUFFIX, &around)
+    (classes, runtime.into_iter().collect())
 }
 
 /// The priority of the Job's pods; `None` if they are refused.

@@ -75,6 +75,11 @@ pub fn create_pod(ctx: &mut Ctx<'_>, new: NewPod) -> PodId {
         attempt,
     });
     note(ctx, What::Pod(pod, PodChange::Created));
+    let store = &**ctx.store;
+    let named = store.pod_spec(pod).node_name.as_ref();
+    if let Some(node) = named.and_then(|name| store.nodes.named(name)) {
+        set_node(ctx, pod, node);
+    }
     pod
 }
 
@@ -103,7 +108,7 @@ pub fn bind_pod(ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32, node: NodeId) -
 }
 
 /// spec.nodeName.
-pub fn set_node(ctx: &mut Ctx<'_>, pod: PodId, node: NodeId) {
+fn set_node(ctx: &mut Ctx<'_>, pod: PodId, node: NodeId) {
     let s = ctx.store.write();
     s.pods.node[pod.ix()] = node;
     s.pods.set(pod, flag::BOUND);

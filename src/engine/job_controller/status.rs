@@ -24,10 +24,7 @@ pub(super) fn is_stale(job: &Job, c: &Computed, plan: &JobPlan) -> bool {
 fn counters_differ(job: &Job, c: &Computed) -> bool {
     let s = &job.status;
     let unstarted = s.start_time.is_none() && !job.suspended;
-    s.active != c.active
-        || s.ready != c.ready
-        || s.terminating != c.terminating
-        || (unstarted && c.active > 0)
+    s.active != c.active || s.ready != c.ready || s.terminating != c.terminating || unstarted
 }
 
 /// What the Suspended condition is to become, if it has to be written; False only where the condition exists.

@@ -135,6 +135,7 @@ fn scenario(actions: &[(u64, FaultAction)]) -> Scenario {
         manager_may_write_pod_status: false,
         admit_unplaceable: false,
         claims_bind: true,
+        only_described_classes: false,
         ties: TieBreak::default(),
         decode: Decoders::NONE,
         stop: Stop {

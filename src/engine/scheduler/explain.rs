@@ -61,10 +61,18 @@ impl Scheduler {
     }
 }
 
-/// A claim of the pod that does not exist, or that nothing binds.
+/// A claim of the pod that does not exist, or that nothing binds or allocates.
 fn claim_reason(ctx: &Ctx<'_>, pod: PodId) -> Reasons {
     let store = &**ctx.store;
-    let namespace = store.names.namespace_of(store.pods.job[pod.ix()]);
+    let job = store.pods.job[pod.ix()];
+    let namespace = store.names.namespace_of(job);
+    if let Some(claim) = store.pod_spec(pod).resource_claims.first() {
+        let i = pod.ix();
+        let (index, incarnation) = (store.pods.index[i], store.pods.incarnation[i]);
+        let name = store.names.pod(job, index, pod, incarnation);
+        let of_pod = || format!("{namespace}/{name}");
+        return Reasons::NoResourceClaim(claim.clone().ok_or_else(of_pod));
+    }
     let mut claims = store.pod_spec(pod).claims.iter();
     let kind = ObjectKind::PersistentVolumeClaim;
     let missing = claims.find(|name| store.others.get(kind, namespace, name).is_none());

@@ -71,7 +71,8 @@ impl Scheduler {
             PodChange::Created => {
                 self.books.forget(pod);
                 self.queues.forget(pod);
-                if !ctx.store.pods.has(pod, flag::GATED | flag::BOUND) {
+                let named = ctx.store.pod_spec(pod).node_name.is_some();
+                if !named && !ctx.store.pods.has(pod, flag::GATED | flag::BOUND) {
                     self.activate(ctx, pod);
                 }
             }

@@ -114,13 +114,10 @@ fn claims_of(ctx: &Ctx<'_>, namespace: &str) -> Vec<Value> {
 
 /// A pod that no Job has made: it is in a row of its own, without a Job object.
 fn create_pod(ctx: &mut Ctx<'_>, pod: PodObject) -> Result<(), String> {
-    let node = match &pod.node_name {
-        Some(name) => match ctx.store.nodes.named(name) {
-            Some(node) => Some(node),
-            None => return Err(format!("pod {:?} is bound to no Node: {name:?}", pod.name)),
-        },
-        None => None,
-    };
+    let node = pod.template.spec.node_name.as_ref();
+    if let Some(name) = node.filter(|name| ctx.store.nodes.named(name).is_none()) {
+        return Err(format!("pod {:?} is bound to no Node: {name:?}", pod.name));
+    }
     let held = !pod.finalizers.is_empty();
     let name = JobName {
         jobset: JobSetId::NONE,
@@ -135,7 +132,7 @@ fn create_pod(ctx: &mut Ctx<'_>, pod: PodObject) -> Result<(), String> {
         return Err(format!("pods {:?} already exists", pod.name));
     }
     let template = apiserver::add_template(ctx, job, pod.template);
-    let pod = apiserver::create_pod(
+    apiserver::create_pod(
         ctx,
         NewPod {
             job,
@@ -147,9 +144,6 @@ fn create_pod(ctx: &mut Ctx<'_>, pod: PodObject) -> Result<(), String> {
             held,
         },
     );
-    if let Some(node) = node {
-        apiserver::set_node(ctx, pod, node);
-    }
     Ok(())
 }
 

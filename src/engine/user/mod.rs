@@ -7,7 +7,7 @@ mod faults;
 mod patch;
 mod patch_node;
 mod requests;
-mod show;
+pub(super) mod show;
 
 use super::apiserver;
 use super::ctx::Ctx;

@@ -5,11 +5,12 @@
 
 use super::requests::Found;
 use crate::base::*;
-use crate::engine::apiserver::job_object;
+use crate::engine::apiserver::{self, job_object};
 use crate::engine::ctx::Ctx;
 use crate::objects::{self, Surroundings};
 use crate::record::JobConditionType;
-use crate::store::{Job, JobCondition};
+use crate::spec::ObjectKind;
+use crate::store::{Job, JobCondition, flag};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -38,7 +39,7 @@ fn time(at: Time) -> Value {
 }
 
 /// The values of these paths, as a JSON object from path to value.
-pub fn shown(ctx: &Ctx<'_>, object: &Found, fields: &[String]) -> String {
+pub(super) fn shown(ctx: &Ctx<'_>, object: &Found, fields: &[String]) -> String {
     let object = match object {
         Found::JobSet(jobset) => jobset_json(ctx, *jobset),
         Found::Job(job) => job_json(ctx, *job),
@@ -52,6 +53,42 @@ pub fn shown(ctx: &Ctx<'_>, object: &Found, fields: &[String]) -> String {
     let value = |path: &str| path.split('.').fold(&object, |v, key| &v[key]).clone();
     let shown: Map<String, Value> = fields.iter().map(|f| (f.clone(), value(f))).collect();
     Value::Object(shown).to_string()
+}
+
+/// Everything that exists, in the order of its rows.
+pub fn all(ctx: &Ctx<'_>) -> Vec<Value> {
+    let store = &**ctx.store;
+    let of_kind = |mut object: Value, kind: ObjectKind| {
+        object["kind"] = json!(kind.as_str());
+        object
+    };
+    let mut objects = Vec::new();
+    for jobset in (0..store.jobsets.len() as u32).map(JobSetId) {
+        if store.jobsets[jobset.ix()].exists() {
+            objects.push(of_kind(jobset_json(ctx, jobset), ObjectKind::JobSet));
+        }
+    }
+    for job in (0..store.jobs.len() as u32).map(JobId) {
+        if store.jobs[job.ix()].exists {
+            objects.push(of_kind(stored_job(ctx, job), ObjectKind::Job));
+        }
+        for pod in store.jobs[job.ix()].pods.iter() {
+            objects.push(of_kind(pod_json(ctx, pod), ObjectKind::Pod));
+        }
+    }
+    for kind in [ObjectKind::Service, ObjectKind::PersistentVolumeClaim] {
+        let others = store.others.of_kind(kind);
+        objects.extend(others.map(|(_, _, other)| of_kind(other.object.clone(), kind)));
+    }
+    objects
+}
+
+/// With the defaults that the API server adds.
+fn stored_job(ctx: &Ctx<'_>, job: JobId) -> Value {
+    let shown = job_json(ctx, job);
+    let mut stored = objects::admit_job(&shown).unwrap_or_else(|_| shown.clone());
+    stored["status"] = shown["status"].clone();
+    stored
 }
 
 pub fn jobset_status_json(ctx: &Ctx<'_>, jobset: JobSetId) -> Value {
@@ -141,19 +178,18 @@ fn job_json(ctx: &Ctx<'_>, job: JobId) -> Value {
 fn pod_json(ctx: &Ctx<'_>, pod: PodId) -> Value {
     let (store, i) = (&**ctx.store, pod.ix());
     let job = store.pods.job[i];
-    let mut owner = job_json(ctx, job);
-    if let Ok(stored) = objects::admit_job(&owner) {
-        owner = stored;
-    }
+    let owner = stored_job(ctx, job);
     let index = store.indexed(job).then_some(store.pods.index[i]);
     let posted = objects::pod(&owner, index);
     let leader = leader_json(ctx, job, pod, &owner);
     let node = store.pods.node[i];
     let nodes = leader_node(ctx, job, pod).or(node.is_some().then_some(node));
+    let (priority_classes, runtime_classes) = apiserver::classes(ctx, &posted["spec"]);
     let around = Surroundings {
+        priority_classes: &priority_classes,
+        runtime_classes: &runtime_classes,
         pods: leader.as_slice(),
         nodes: &nodes.map(|n| vec![node_json(ctx, n)]).unwrap_or_default(),
-        ..Surroundings::default()
     };
     let incarnation = store.pods.incarnation[i];
     let name = store.names.pod(job, store.pods.index[i], pod, incarnation);
@@ -163,7 +199,26 @@ fn pod_json(ctx: &Ctx<'_>, pod: PodId) -> Value {
         object["spec"]["nodeName"] = json!(store.names.node(node));
     }
     object["status"] = json!({"phase": format!("{:?}", store.pods.phase[i])});
+    object["status"]["conditions"] = scheduled(ctx, pod);
     object
+}
+
+/// The condition PodScheduled; nobody writes one where the template names the node.
+fn scheduled(ctx: &Ctx<'_>, pod: PodId) -> Value {
+    let pods = &ctx.store.pods;
+    match () {
+        () if ctx.store.pod_spec(pod).node_name.is_some() => json!([]),
+        () if pods.node[pod.ix()].is_some() => json!([{"type": "PodScheduled", "status": "True"}]),
+        () => {
+            let gated = pods.has(pod, flag::GATED);
+            let reason = if gated {
+                "SchedulingGated"
+            } else {
+                "Unschedulable"
+            };
+            json!([{"type": "PodScheduled", "status": "False", "reason": reason}])
+        }
+    }
 }
 
 fn leader_node(ctx: &Ctx<'_>, job: JobId, pod: PodId) -> Option<NodeId> {

@@ -39,12 +39,17 @@ fn pod_spec(node: &Node) -> PodSpec {
             .collect(),
         priority: read::i32_of(node, "priority").unwrap_or(0),
         scheduling_gates: read::list(node, "schedulingGates").len() as u32,
+        node_name: read::string(node, "nodeName").filter(|name| !name.is_empty()),
         claims: read::list(node, "volumes")
             .iter()
             .filter_map(|v| {
                 let claim = v.get("persistentVolumeClaim")?;
                 read::string(claim, "claimName")
             })
+            .collect(),
+        resource_claims: read::list(node, "resourceClaims")
+            .iter()
+            .map(|claim| read::string(claim, "resourceClaimName"))
             .collect(),
         required_pod_affinity: node
             .at_path(&[

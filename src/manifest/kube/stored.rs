@@ -52,12 +52,10 @@ pub fn stored_pod(object: &Value) -> Result<PodObject, String> {
     if node.at_path(&["spec", "restartPolicy"]).is_none() {
         template.spec.restart_policy = RestartPolicy::Always;
     }
-    let node_name = node.at_path(&["spec", "nodeName"]).and_then(Node::as_str);
     Ok(PodObject {
         namespace: metadata.namespace,
         name: metadata.name,
         finalizers: metadata.finalizers,
-        node_name: node_name.filter(|n| !n.is_empty()).map(str::to_owned),
         template,
     })
 }
@@ -216,11 +214,12 @@ mod tests {
         let bound = pod(json!({"nodeName": "n1", "priority": 7, "containers": [
             {"name": "c", "resources": {"limits": {"cpu": "2"}}}]}));
         let bound = bound.unwrap();
-        assert_eq!(bound.node_name.as_deref(), Some("n1"));
+        assert_eq!(bound.template.spec.node_name.as_deref(), Some("n1"));
         assert_eq!(bound.template.labels["app"], "x");
         let spec = &bound.template.spec;
         assert_eq!((spec.priority, spec.requests()["cpu"]), (7, 2_000));
         assert_eq!(spec.restart_policy, RestartPolicy::Always);
-        assert_eq!(pod(json!({"containers": []})).unwrap().node_name, None);
+        let free = pod(json!({"containers": []})).unwrap();
+        assert_eq!(free.template.spec.node_name, None);
     }
 }

@@ -107,6 +107,7 @@ pub fn check(scenario: &Scenario, others: &Others, found: &mut Vec<Diagnostic>) 
                 selector(job, &cluster, &mut error);
             }
             resources(job, &cluster, &mut error);
+            node_name(job, scenario, others, &mut error);
         }
     }
 }
@@ -123,6 +124,22 @@ fn topology_key(jobset: &JobSet, job: &ReplicatedJob, cluster: &Cluster, error: 
             job.name
         );
         error(message, cluster.keys());
+    }
+}
+
+fn node_name(job: &ReplicatedJob, scenario: &Scenario, others: &Others, error: &mut Refuse) {
+    let Some(name) = &job.template.template.spec.node_name else {
+        return;
+    };
+    let own = others.nodes.iter().map(|n| n.name.clone());
+    let names = || own.clone().chain(generate::node_names(&scenario.topology));
+    if !names().any(|n| n == *name) {
+        let examples: Vec<String> = names().take(3).collect();
+        let message = format!(
+            "nodeName of replicatedJob {:?}: there is no node {name:?}",
+            job.name
+        );
+        error(message, format!("{}, ...", examples.join(", ")));
     }
 }
 

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
 const PODS_PER_NODE_MILLI: i64 = 110_000;
 /// Declared by every kubelet since 1.36, where the feature is on by default.
-const FEATURE: &str = "RestartAllContainersOnContainerExits";
 /// Cores and bytes a node has beyond what a pod asks for.
 const SPARE_CPU_MILLI: i64 = 8_000;
 const SPARE_MEMORY_MILLI: i64 = (32 << 30) * 1_000;
@@ -38,7 +37,7 @@ fn pool(jobset: &JobSet, job: &ReplicatedJob, id: &str) -> NodePool {
     if let Some(key) = jobset.exclusive_key(job) {
         labels.insert(key.to_owned(), format!("pool-{id}-{{pool}}"));
     }
-    if jobset.uses_node_selector_strategy(job) {
+    if jobset.selects_labelled_nodes(job) {
         // What hack/label_nodes of JobSet writes on the nodes of each Job (EXC-2).
         let job = format!("{}_{}-{}-{{pool}}", jobset.namespace, jobset.name, job.name);
         labels.insert(keys::NAMESPACED_JOB.to_owned(), job);
@@ -58,7 +57,7 @@ fn pool(jobset: &JobSet, job: &ReplicatedJob, id: &str) -> NodePool {
         labels,
         allocatable,
         accelerator: accelerator.unwrap_or_default(),
-        features: vec![FEATURE.to_owned()],
+        features: vec![keys::RESTART_ALL_CONTAINERS.to_owned()],
         ..NodePool::default()
     }
 }

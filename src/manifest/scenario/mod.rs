@@ -293,6 +293,7 @@ fn assemble(
         manager_may_write_pod_status: false,
         admit_unplaceable: false,
         claims_bind: true,
+        only_described_classes: false,
         ties: crate::spec::TieBreak::default(),
         decode: crate::manifest::DECODERS,
         stop,

@@ -18,8 +18,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const DEFAULT_NAMESPACE: &str = "default";
-/// `Pod.spec.nodeName` is not modelled in a template, and is for a pod of its own.
-const MODELLED: &str = "Pod.spec.nodeName";
 
 /// The objects of a scenario beside its JobSets, and what may be named of them.
 #[derive(Clone, Debug, Default)]
@@ -210,7 +208,6 @@ fn unmodelled(node: &Node) -> Unmodelled {
     let path = Path::ROOT.key(kind);
     let shape = Shape::Kinds(&CREATED);
     check(node, &shape, &path, &mut report, &mut found);
-    found.remove(MODELLED);
     found
 }
 
@@ -301,7 +298,7 @@ mod tests {
         assert_eq!(objects[2]["spec"]["volumeMode"], "Filesystem");
         assert_eq!(objects[3]["metadata"]["namespace"], "default");
         let pod = (loaded.scenario.decode.pod)(&objects[3]).unwrap();
-        assert_eq!(pod.node_name.as_deref(), Some("extra"));
+        assert_eq!(pod.template.spec.node_name.as_deref(), Some("extra"));
         assert_eq!(loaded.inputs.last().unwrap().0, "more.yaml");
         assert_eq!(
             loaded.unmodelled,

@@ -32,7 +32,11 @@ pub static POD_SPEC: Object = Object {
         not_modelled("activeDeadlineSeconds", Shape::Int(0, 1 << 40)),
         not_modelled("affinity", Shape::Object(&AFFINITY)),
         not_modelled("topologySpreadConstraints", Shape::Any),
-        not_modelled("nodeName", Shape::Str),
+        field(
+            "nodeName",
+            Shape::Str,
+            "a node that exists; the pod is bound from the start, without a scheduler",
+        ),
         not_modelled("schedulerName", Shape::Str),
         field(
             "priorityClassName",
