@@ -9,7 +9,7 @@ use std::path::PathBuf;
     name = "jobset-sim",
     version,
     arg_required_else_help = true,
-    after_help = "Example: jobset-sim demo\n\nExit codes: 0 done; 1 internal error; 2 wrong usage or invalid input; 4 cannot be placed;\n5 a --fail-if gate failed. A JobSet that fails in the simulation is a result: exit 0."
+    after_help = "Example: jobset-sim demo\n\nExit codes: 0 done; 1 internal error; 2 wrong usage or invalid input; 4 cannot be placed;\n5 a --fail-if gate failed; 130 ended by a signal. A JobSet that fails in the simulation is a result: exit 0."
 )]
 pub struct Cli {
     #[command(subcommand)]
