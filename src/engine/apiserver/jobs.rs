@@ -101,7 +101,7 @@ fn child_spec(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(TemplateId, Arc<JobS
         on_labelled_nodes(&mut spec.template, &new.from.namespace, name);
     }
     let key = new.from.webhook_key(rj);
-    let gate = ctx.scenario.control_plane.feature_gates.in_place_restart;
+    let gate = ctx.gates.in_place_restart;
     let kubelet = &ctx.scenario.timing.kubelet;
     let agent = agent_mode(&new.from, &spec.template.spec, gate, kubelet);
     let blocked = !ctx.scenario.claims_bind && waits_for_claims(&new.from, rj);

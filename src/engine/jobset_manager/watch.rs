@@ -96,7 +96,7 @@ impl JobSetManager {
 
     pub(super) fn jobset_seen(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
         let has_service = owns_service(ctx, jobset);
-        let gate = ctx.scenario.control_plane.feature_gates.in_place_restart;
+        let gate = ctx.gates.in_place_restart;
         let stored = &ctx.store.jobsets[jobset.ix()];
         self.row(jobset).cached.see(stored, has_service, gate);
         self.enqueue(ctx, jobset);
