@@ -114,7 +114,7 @@ impl Why<'_, '_> {
                 waiting_at_barrier += u32::from(up && !ready);
             }
             let j = &self.ctx.store.jobs[job.ix()];
-            if j.exists && j.deleting && j.held && j.pods.is_empty() {
+            if j.exists && j.deleting && j.held {
                 let name = self.ctx.store.names.job(job);
                 return format!("Job {name} is being deleted, and nobody takes its finalizers off");
             }
