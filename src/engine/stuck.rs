@@ -27,6 +27,7 @@ fn rests(ctx: &Ctx<'_>, parts: &Components, jobset: JobSetId) -> bool {
     let js = &ctx.store.jobsets[jobset.ix()];
     let errors = parts.jobset_manager.errors(jobset);
     is_done(js)
+        || !js.created
         || parts.accounting.is_ready(jobset).0
         || (js.suspended() && !js.deleting && errors == 0)
 }

@@ -15,6 +15,7 @@ impl Sink for StoryFold {
     fn record(&mut self, record: &Record, names: &Names) {
         let told = match record.body {
             Body::JobSetCreated { .. }
+            | Body::JobSetRefused { .. }
             | Body::RestartCounted { .. }
             | Body::JobRestartCounted { .. }
             | Body::PreviousAttempt { .. }

@@ -35,6 +35,11 @@ records! {
     JobSetCreated {
         jobset: JobSetId = object,
     }
+    /// The API server refused a JobSet when the scenario submitted it.
+    JobSetRefused {
+        jobset: JobSetId = object,
+        answer: TextId = message,
+    }
     /// `restarts` grew (FP-9, FP-10). `failed_job` made it grow.
     RestartCounted {
         jobset: JobSetId = object,

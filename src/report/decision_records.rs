@@ -16,6 +16,9 @@ impl DecisionLog {
         let node = |id: NodeId| format!("node {}", names.node(id));
         Some(match *body {
             JobSetCreated { jobset: id } => format!("{}: created", jobset(id)),
+            JobSetRefused { jobset: id, answer } => {
+                format!("{}: refused: {}", jobset(id), names.text(answer))
+            }
             JobSetDeleted { jobset: id } => format!("{}: deleted", jobset(id)),
             RestartCounted {
                 jobset: id,

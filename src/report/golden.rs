@@ -231,6 +231,7 @@ fn word(body: &Body) -> Option<usize> {
         PodDeleting { .. } => 13,
         PodGone { .. } => 14,
         JobSetCreated { .. }
+        | JobSetRefused { .. }
         | RestartCounted { .. }
         | JobRestartCounted { .. }
         | PreviousAttempt { .. }
@@ -303,6 +304,7 @@ fn details(body: &Body, names: &Names) -> String {
             format!("{kind} {}: {}", names.text(reason), names.text(message))
         }
         End { reason } => reason.as_str().to_owned(),
+        JobSetRefused { answer, .. } => names.text(answer).to_owned(),
         JobSetCreated { .. }
         | JobRestartCounted { .. }
         | ReplicatedJobsStatus { .. }

@@ -50,6 +50,11 @@ fn line(run: &RunView<'_>, record: &Record) -> Option<String> {
     let name = |id: JobSetId| run.names.jobset(id);
     Some(match record.body {
         Body::JobSetCreated { jobset } => format!("JobSet {} is created", name(jobset)),
+        Body::JobSetRefused { jobset, answer } => format!(
+            "JobSet {} is refused: {}",
+            name(jobset),
+            run.names.text(answer)
+        ),
         Body::AllReady {
             jobset,
             ready: true,

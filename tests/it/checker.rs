@@ -136,7 +136,8 @@ impl Checker {
         j.parallelism = (!self.by_hand.job_specs).then_some(size);
         j.has_agent = in_place && real && agent;
         let priority = rj.template.template.spec.priority;
-        let key = key.filter(|_| by_webhook && !self.by_hand.jobset_specs);
+        let key =
+            key.filter(|_| by_webhook && !self.by_hand.jobset_specs && !self.by_hand.priorities);
         j.exclusive = key.map(|key| (key.to_owned(), priority));
         j
     }

@@ -9,12 +9,18 @@ pub const POD: &str =
 
 /// One pool of `nodes`; everything else as given.
 pub fn play(nodes: u32, rest: &str, jobset: &str) -> (RunOutcome, Vec<Record>) {
+    play_submitted(nodes, "0s", rest, jobset)
+}
+
+/// The same with a JobSet that comes later.
+fn play_submitted(nodes: u32, at: &str, rest: &str, jobset: &str) -> (RunOutcome, Vec<Record>) {
     let scenario = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: small}}\ntopology:\n  \
          apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: small}}\n  pools:\n    \
          - name: node-{{node:03}}\n      nodesPerIsland: {nodes}\n      accelerator: example.com/accelerator\n      \
          allocatable: {{cpu: 8, example.com/accelerator: 4}}\n      labels: {{example.com/rack: rack}}\n      \
-         features: [RestartAllContainersOnContainerExits]\njobSets: [{{manifest: jobset.yaml}}]\n{rest}\nseed: 1\n"
+         features: [RestartAllContainersOnContainerExits]\njobSets: [{{manifest: jobset.yaml, submitAt: {at}}}]\n\
+         {rest}\nseed: 1\n"
     );
     let jobset = format!(
         "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata:\n  name: a\n{jobset}"
@@ -363,4 +369,24 @@ fn a_pod_that_was_there_before_its_node_is_scheduled_when_the_node_comes() {
     let (_, records) = play(1, &script, &format!("spec:\n  replicatedJobs:\n{jobs}"));
     let bound = |b: &Body| matches!(b, Body::PodBound { node, .. } if node.0 == 1);
     assert_eq!(count(&records, bound), 1);
+}
+
+#[test]
+fn a_jobset_that_is_submitted_while_another_has_its_name_is_refused() {
+    let jobs = workers(1, 1, "backoffLimit: 0", &format!("containers: [{POD}]"));
+    let spec = format!("spec:\n  replicatedJobs:\n{jobs}");
+    let first = format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\n{spec}"
+    );
+    let first = first.replace('\n', "\n        ");
+    let script = format!("faults:\n- at: 1s\n  create:\n      jobSet:\n        {first}");
+    let (outcome, records) = play_submitted(4, "20s", &script, &spec);
+    let refused = |b: &Body| matches!(b, Body::JobSetRefused { .. });
+    assert_eq!(count(&records, refused), 1);
+    assert_eq!(
+        count(&records, |b| matches!(b, Body::JobSetCreated { .. })),
+        1
+    );
+    let said = "JobSet a was not created: jobsets.jobset.x-k8s.io \"a\" already exists";
+    assert_eq!(outcome.warnings, [said]);
 }

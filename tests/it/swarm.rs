@@ -283,7 +283,11 @@ fn judge(
             || !js.terminal_state.is_empty()
             || js.deleted
             || suspended
-            || checker.all_ready(i);
+            || checker.all_ready(i)
+            || outcome
+                .warnings
+                .iter()
+                .any(|w| w.starts_with(&format!("{name}was not created")));
         let in_time = outcome.end_reason != EndReason::TimeLimit;
         if js.deleted && js.jobs.iter().any(|j| j.exists) && in_time && !case.leaves_behind() {
             return Err(format!("{name}is gone, but not its Jobs"));

@@ -77,13 +77,7 @@ impl User {
             Some(id) => ctx.store.names.jobsets[id.ix()].name.clone(),
             None => object["metadata"]["name"].as_str().unwrap_or("").to_owned(),
         };
-        if let Some(old) = ctx.store.jobset_named(&name) {
-            let exists = format!("jobsets.jobset.x-k8s.io {name:?} already exists");
-            return Err(match ctx.store.jobsets[old.ix()].deleting {
-                true => format!("object is being deleted: {exists}"),
-                false => exists,
-            });
-        }
+        no_such_jobset(ctx, &name)?;
         let manifest = match announced {
             Some(id) => self.manifests[id.ix()].clone(),
             None => Arc::new((ctx.scenario.decode.jobset)(object)?),
@@ -104,6 +98,18 @@ impl User {
         }
         Ok(())
     }
+}
+
+/// What the API server answers to a second JobSet of a name.
+pub(super) fn no_such_jobset(ctx: &Ctx<'_>, name: &str) -> Result<(), String> {
+    let Some(old) = ctx.store.jobset_named(name) else {
+        return Ok(());
+    };
+    let exists = format!("jobsets.jobset.x-k8s.io {name:?} already exists");
+    Err(match ctx.store.jobsets[old.ix()].deleting {
+        true => format!("object is being deleted: {exists}"),
+        false => exists,
+    })
 }
 
 fn claims_of(ctx: &Ctx<'_>, namespace: &str) -> Vec<Value> {

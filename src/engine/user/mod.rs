@@ -14,7 +14,7 @@ use super::ctx::Ctx;
 use super::event::Event;
 use super::kubelet::Kubelets;
 use crate::base::*;
-use crate::record::{About, Waited};
+use crate::record::{About, Body, Waited};
 use crate::spec::{FaultTime, JobSet};
 use std::sync::Arc;
 
@@ -60,8 +60,19 @@ impl User {
     pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event, kubelets: &mut Kubelets) {
         match event {
             Event::Submit(jobset) => {
-                let manifest = self.manifests[jobset.ix()].clone();
-                apiserver::create_jobset(ctx, jobset, manifest);
+                let name = ctx.store.names.jobsets[jobset.ix()].name.clone();
+                match create::no_such_jobset(ctx, &name) {
+                    Ok(()) => {
+                        let manifest = self.manifests[jobset.ix()].clone();
+                        apiserver::create_jobset(ctx, jobset, manifest);
+                    }
+                    Err(refusal) => {
+                        let text = format!("JobSet {name} was not created: {refusal}");
+                        ctx.progress.warnings.push(text);
+                        let answer = ctx.text(&refusal);
+                        ctx.emit(Body::JobSetRefused { jobset, answer });
+                    }
+                }
             }
             Event::Fault(index) => self.act(ctx, index, kubelets),
             other => unreachable!("not an event of the user: {other:?}"),

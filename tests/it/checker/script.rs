@@ -13,6 +13,8 @@ pub struct ByHand {
     pub job_specs: bool,
     pub jobset_status: bool,
     pub jobset_specs: bool,
+    /// What pods get of a priority depends on when they are made.
+    pub priorities: bool,
 }
 
 /// Of the nodes of the topology, without those that somebody changes.
@@ -48,6 +50,7 @@ pub fn by_hand(scenario: &Scenario) -> ByHand {
     let mut found = ByHand::default();
     for UserRequest { object, verb } in requests(scenario) {
         found.anything |= !matches!(verb, Verb::Show { .. });
+        found.priorities |= object.kind == ObjectKind::PriorityClass;
         let Verb::Patch { status, .. } = verb else {
             continue;
         };
