@@ -33,7 +33,7 @@ pub enum Command {
     Validate(super::validate::ValidateArgs),
     /// Say what the API server would refuse in manifests, and what it accepts and hurts later
     #[command(
-        after_help = "Examples:\n  jobset-sim lint -f jobset.yaml -t topologies/small-16.yaml\n  jobset-sim lint -f manifests/ --fail-if 'lint.errors > 0' --format json\n  jobset-sim lint --update applied.yaml -f jobset.yaml\n\nExit codes: 0 accepted, with or without traps; 2 rejected; 5 --strict or --fail-if."
+        after_help = "Examples:\n  jobset-sim lint -f jobset.yaml -t topologies/small-16.yaml\n  jobset-sim lint -f manifests/ --fail-if 'lint.errors > 0' --format json\n  jobset-sim lint --update applied.yaml -f jobset.yaml\n\nExit codes: 0 accepted, with warnings or without; 2 rejected, or a trap that is an error; 4 the cluster of -t\ncannot take it; 5 --strict or --fail-if."
     )]
     Lint(LintArgs),
     /// Print the JSON Schema of a file format, or its reference page

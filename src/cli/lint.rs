@@ -9,6 +9,10 @@ use crate::manifest::kube::inspect::{self, Inspected};
 use crate::spec::{FailurePolicyAction, FeatureGates, JobSet, RestartStrategy, Version};
 
 const REJECTED: u8 = 2;
+/// Accepted, and wrong in any case.
+const INVALID: u8 = 2;
+/// The cluster of `-t` cannot take it.
+const NO_PLACE: u8 = 4;
 const GATE_FAILED: u8 = 5;
 const GATES: [&str; 3] = ["InPlaceRestart", "RestartJob", "ElasticJobSet"];
 
@@ -52,13 +56,26 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
     Ok(code(&report, &gates))
 }
 
+/// What was asked for by a gate comes before errors that nobody asked about.
 fn code(report: &Report, gates: &[Gate]) -> u8 {
     if report.rejected() > 0 {
         return REJECTED;
     }
-    match gates.iter().any(|gate| gate.failed(report)) {
-        true => GATE_FAILED,
-        false => 0,
+    if gates.iter().any(|gate| gate.failed(report)) {
+        return GATE_FAILED;
+    }
+    let errors = || {
+        let all = report.findings.iter();
+        all.filter(|f| f.severity == Severity::Error)
+    };
+    let of_cluster = |name: &str| {
+        let trap = lint::table::named(name);
+        trap.is_some_and(|t| matches!(t.check, lint::Check::Cluster(_)))
+    };
+    match errors().all(|f| of_cluster(f.name)) {
+        _ if errors().next().is_none() => 0,
+        true => NO_PLACE,
+        false => INVALID,
     }
 }
 

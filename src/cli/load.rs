@@ -83,5 +83,8 @@ pub fn topology(path: &Path) -> Result<(Source, Topology), Failure> {
 }
 
 pub fn invalid(errors: Diagnostics) -> Failure {
-    Failure::Invalid(errors.to_string())
+    match errors.is_only_no_place() {
+        true => Failure::CannotBePlaced(errors.to_string()),
+        false => Failure::Invalid(errors.to_string()),
+    }
 }

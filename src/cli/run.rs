@@ -44,22 +44,28 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
         dir.write("decisions.ndjson", ndjson)?;
     }
     let target = dir.map(|dir| keep(dir, &view, &loaded)).transpose()?;
-    if let Some((log, ndjson)) = &done.decisions {
-        return match args.format {
-            Format::Json => output::bytes(ndjson),
-            Format::Text => {
-                let style = output::style(&args.look);
-                let text = text::decisions(&view, log, target.as_deref(), &style);
-                output::styled(&text, &style)
-            }
-        };
+    tell(args, &view, &done, target.as_deref())?;
+    // Only the run could show that nothing that ends makes room.
+    match view.never_placed() {
+        Some(why) => Err(Failure::CannotBePlaced(why)),
+        None => Ok(()),
     }
-    match args.format {
-        Format::Json => output::json(&Summary::of(&view)),
-        Format::Text => {
-            let style = output::style(&args.look);
-            output::styled(&text::run(&view, target.as_deref(), &style), &style)
+}
+
+fn tell(
+    args: &RunArgs,
+    view: &RunView<'_>,
+    done: &Done,
+    target: Option<&str>,
+) -> Result<(), Failure> {
+    let style = output::style(&args.look);
+    match (&done.decisions, args.format) {
+        (Some((_, ndjson)), Format::Json) => output::bytes(ndjson),
+        (Some((log, _)), Format::Text) => {
+            output::styled(&text::decisions(view, log, target, &style), &style)
         }
+        (None, Format::Json) => output::json(&Summary::of(view)),
+        (None, Format::Text) => output::styled(&text::run(view, target, &style), &style),
     }
 }
 

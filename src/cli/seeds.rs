@@ -43,7 +43,13 @@ pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
         let kept = format!("{finished} of {n} replications are finished, and these are reported");
         return Err(interrupt::failure(&kept));
     }
-    Ok(())
+    let mut placed = rows.iter().filter(|r| r.never_placed.is_none());
+    match (placed.next(), &rows[0].never_placed) {
+        (None, Some(why)) => Err(Failure::CannotBePlaced(format!(
+            "in none of the replications: {why}"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn tell(args: &RunArgs, all: &Replications) -> Result<(), Failure> {

@@ -23,7 +23,9 @@ pub fn outcome(run: &mut Run<'_>, end_reason: EndReason) -> RunOutcome {
         records: ctx.records,
         events: run.events,
         stuck: stuck::sentences(ctx, parts),
-        jobsets: jobsets.map(|js| jobset_outcome(ctx, parts, js)).collect(),
+        jobsets: jobsets
+            .map(|js| jobset_outcome(ctx, parts, (js, end_reason)))
+            .collect(),
         ledger,
         resources: resources(ctx, parts),
         requests: ctx.requests.counts(),
@@ -31,7 +33,14 @@ pub fn outcome(run: &mut Run<'_>, end_reason: EndReason) -> RunOutcome {
     }
 }
 
-fn jobset_outcome(ctx: &Ctx<'_>, parts: &mut Components, jobset: JobSetId) -> JobSetOutcome {
+fn jobset_outcome(
+    ctx: &Ctx<'_>,
+    parts: &mut Components,
+    (jobset, reason): (JobSetId, EndReason),
+) -> JobSetOutcome {
+    let stuck = reason == EndReason::Stuck;
+    let never_placed = stuck.then(|| stuck::never_placed(ctx, parts, jobset));
+    let never_placed = never_placed.flatten();
     let js = &ctx.store.jobsets[jobset.ix()];
     let conditions = js.status.conditions.iter().map(|c| ConditionOutcome {
         kind: c.kind.as_str(),
@@ -54,6 +63,7 @@ fn jobset_outcome(ctx: &Ctx<'_>, parts: &mut Components, jobset: JobSetId) -> Jo
         conditions: conditions.collect(),
         replicated_jobs_status: js.shown_status(),
         jobs: parts.accounting.take_history(jobset),
+        never_placed,
     }
 }
 

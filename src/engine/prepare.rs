@@ -2,6 +2,7 @@
 
 #![deny(missing_docs)]
 
+use crate::placement::{TemplateFacts, capacity};
 use crate::spec::*;
 use crate::store::{Store, on_labelled_nodes};
 use crate::topology::Cluster;
@@ -35,7 +36,41 @@ pub enum Impossible {
         /// The label.
         key: String,
     },
+    /// Exclusive placement, and no domain holds a whole Job; nothing ends that would make room.
+    DomainsTooSmall {
+        /// The name of the replicatedJob.
+        replicated_job: String,
+        /// The label whose values are the domains.
+        key: String,
+        /// Pods of one Job.
+        pods: u64,
+        /// What the largest domain holds of them.
+        most: u64,
+    },
+    /// More Jobs than domains; nothing ends that would make room.
+    TooFewDomains {
+        /// The name of the JobSet.
+        jobset: String,
+        /// The label whose values are the domains.
+        key: String,
+        /// Jobs that run at once.
+        jobs: u64,
+        /// Domains that can take one.
+        domains: usize,
+    },
+    /// More pods than the empty cluster holds; nothing ends that would make room.
+    TooManyPods {
+        /// The name of the replicatedJob.
+        replicated_job: String,
+        /// Its pods.
+        pods: u64,
+        /// What the cluster holds of them.
+        most: u64,
+    },
 }
+
+/// Else room comes back in time.
+const NOTHING_ENDS: &str = "no container ends here that would make room";
 
 impl fmt::Display for Impossible {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -50,6 +85,35 @@ impl fmt::Display for Impossible {
             } => write!(
                 f,
                 "replicatedJob {replicated_job:?} wants exclusive placement per {key:?}, but no node has that label"
+            ),
+            Impossible::DomainsTooSmall {
+                replicated_job,
+                key,
+                pods,
+                most,
+            } => write!(
+                f,
+                "a Job of replicatedJob {replicated_job:?} has {pods} pods, and a domain of {key:?} holds {most} of \
+                 them at most; {NOTHING_ENDS}"
+            ),
+            Impossible::TooFewDomains {
+                jobset,
+                key,
+                jobs,
+                domains,
+            } => write!(
+                f,
+                "JobSet {jobset} has {jobs} Jobs with exclusive placement per {key:?}, and the cluster has {domains} \
+                 such domains that can take one; {NOTHING_ENDS}"
+            ),
+            Impossible::TooManyPods {
+                replicated_job,
+                pods,
+                most,
+            } => write!(
+                f,
+                "replicatedJob {replicated_job:?} has {pods} pods, and the empty cluster holds {most} of them; \
+                 {NOTHING_ENDS}"
             ),
         }
     }
@@ -146,11 +210,58 @@ fn unplaceable(store: &mut Store, scenario: &Scenario) -> Vec<Impossible> {
         // A resume may change the templates of a suspended JobSet.
         let rjs = jobset.spec.replicated_jobs.iter();
         let rjs = rjs.filter(|rj| rj.replicas > 0 && !jobset.spec.suspend);
+        let before = problems.len();
         for rj in rjs {
             problems.extend(unplaceable_job(store, jobset, rj));
         }
+        // Whatever a script does may make room.
+        let still = scenario.faults.is_empty() && scenario.containers.is_empty();
+        if problems.len() == before && still && !jobset.spec.suspend {
+            problems.extend(no_room(&store.nodes.cluster, jobset));
+        }
     }
     store.templates.reset();
+    problems
+}
+
+/// Where each pod finds a node, and all of them together find none.
+fn no_room(cluster: &Cluster, jobset: &JobSet) -> Vec<Impossible> {
+    let demands = capacity::demands(jobset, cluster);
+    let mut problems = Vec::new();
+    for d in &demands {
+        let most = d.rooms.iter().map(|r| r.pods).max().unwrap_or(0);
+        if most < d.pods() {
+            problems.push(Impossible::DomainsTooSmall {
+                replicated_job: d.rj.name.clone(),
+                key: d.key.to_owned(),
+                pods: d.pods(),
+                most,
+            });
+        }
+    }
+    for d in capacity::by_key(&demands) {
+        if (d.domains as u64) < d.jobs {
+            problems.push(Impossible::TooFewDomains {
+                jobset: jobset.name.clone(),
+                key: d.key.to_owned(),
+                jobs: d.jobs,
+                domains: d.domains,
+            });
+        }
+    }
+    let free = |rj: &&ReplicatedJob| jobset.exclusive_key(rj).is_none();
+    for rj in jobset.spec.replicated_jobs.iter().filter(free) {
+        let pods = u64::from(rj.replicas) * u64::from(rj.template.pods());
+        let facts = TemplateFacts::build(cluster, &rj.template.template, 0);
+        let most = capacity::of_cluster(&facts, cluster);
+        if most < pods {
+            problems.push(Impossible::TooManyPods {
+                replicated_job: rj.name.clone(),
+                pods,
+                most,
+            });
+        }
+    }
     problems
 }
 

@@ -70,6 +70,20 @@ pub fn sentences(ctx: &Ctx<'_>, parts: &Components) -> Vec<String> {
     why.stuck()
 }
 
+/// Why some pod finds no node, if the JobSet has never been ready and rests on that.
+pub fn never_placed(ctx: &Ctx<'_>, parts: &Components, jobset: JobSetId) -> Option<String> {
+    let (_, ever_ready) = parts.accounting.is_ready(jobset);
+    if rests(ctx, parts, jobset) || ever_ready {
+        return None;
+    }
+    let why = Why { ctx, parts };
+    let mut jobs = ctx.store.jobs_of(jobset);
+    jobs.find_map(|job| {
+        let mut pods = ctx.store.jobs[job.ix()].pods.iter();
+        pods.find_map(|pod| why.why_parked(job, pod))
+    })
+}
+
 const WITH_AN_ERROR: &str = "the JobSet controller's passes end with an error";
 
 struct Why<'a, 'b> {
@@ -160,14 +174,22 @@ impl Why<'_, '_> {
                 "pod {name} has scheduling gates, which nobody takes off"
             ));
         }
-        if self.parts.scheduler.is_parked(pod) {
-            let why = self.parts.scheduler.explain_unschedulable(self.ctx, pod);
-            return Some(format!("pod {name} cannot be scheduled: {why}"));
+        if let Some(why) = self.why_parked(job, pod) {
+            return Some(why);
         }
         let silent = silent && !store.pods.is_terminal(pod);
         silent.then(|| {
             let node = names.node(node);
             format!("pod {name} is on node {node}, which does not answer")
+        })
+    }
+
+    fn why_parked(&self, job: JobId, pod: PodId) -> Option<String> {
+        let (store, scheduler) = (&self.ctx.store, &self.parts.scheduler);
+        scheduler.is_parked(pod).then(|| {
+            let (name, index) = (store.names.job(job), store.pods.index[pod.ix()]);
+            let why = scheduler.explain_unschedulable(self.ctx, pod);
+            format!("pod {name}-{index} cannot be scheduled: {why}")
         })
     }
 

@@ -61,6 +61,8 @@ pub struct Replication {
     pub cost: f64,
     /// What the run warned of.
     pub warnings: Vec<String>,
+    /// Which JobSet never found nodes for all its pods, and why.
+    pub never_placed: Option<String>,
 }
 
 /// One JobSet of a replication.
@@ -108,6 +110,7 @@ impl Replication {
             ledger_s: ledger(&outcome.ledger).into_values().collect(),
             cost: total_cost(&outcome.ledger),
             warnings: run.warnings(),
+            never_placed: run.never_placed(),
         }
     }
 }

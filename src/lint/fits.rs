@@ -6,10 +6,11 @@ use super::placement::key_at;
 use super::subject::{Rj, Subject};
 use super::trap::{Check, Hit, Severity, Trap, hit};
 use crate::base::NodeId;
+use crate::placement::capacity::{self, Demand, KeyDemand};
 use crate::placement::explain::Reasons;
 use crate::placement::template::TemplateFacts;
 use crate::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE, RESTART_ALL_CONTAINERS};
-use crate::spec::{ContainerRestartAction, DependsOnStatus, Toleration};
+use crate::spec::{ContainerRestartAction, Toleration};
 use crate::topology::Cluster;
 
 pub const TRAPS: &[Trap] = &[
@@ -35,10 +36,19 @@ pub const TRAPS: &[Trap] = &[
         name: "no-spare-domain",
         severity: Severity::Warning,
         rules: &["C-65", "EXC-20"],
-        title: "as many topology domains as Jobs",
-        consequence: "When one domain is lost, the Job that was in it stays Pending until the domain is repaired, and the JobSet waits for it.",
-        fix: "Keep one spare domain.",
+        title: "as many topology domains as Jobs, and no spare node in them",
+        consequence: "When one node is lost, its domain no longer holds a Job: pods stay Pending until the node is repaired, and the JobSet waits for them.",
+        fix: "Keep a spare node in every domain, or one spare domain (then see spare-domain-missed).",
         check: Check::Cluster(no_spare),
+    },
+    Trap {
+        name: "spare-domain-missed",
+        severity: Severity::Warning,
+        rules: &["EXC-17", "EXC-19"],
+        title: "a spare topology domain, but no spare node in any",
+        consequence: "A domain that has lost a node still takes a leader: nobody looks at the room for its followers. The Job that enters it after a restart has Pending pods until the node is repaired, beside the spare domain.",
+        fix: "Keep a spare node in every domain, or cordon all nodes of a domain while one of them is missing.",
+        check: Check::Cluster(spare_missed),
     },
     Trap {
         name: "domain-too-small",
@@ -125,50 +135,6 @@ fn facts(s: &Subject, rj: &Rj, cluster: &Cluster) -> TemplateFacts {
     TemplateFacts::build(cluster, &template, 0)
 }
 
-/// Pods that each node could hold; 0 where it is not allowed.
-fn rooms(s: &Subject, rj: &Rj, cluster: &Cluster) -> Vec<u64> {
-    let facts = facts(s, rj, cluster);
-    let one = |n: usize| {
-        let node = NodeId(n as u32);
-        match facts.allows(node) {
-            true => facts.room(cluster, node),
-            false => 0,
-        }
-    };
-    (0..cluster.len()).map(one).collect()
-}
-
-/// Room for pods in each domain of the key that can take a leader.
-fn domains(s: &Subject, rj: &Rj, cluster: &Cluster, key: &str) -> Vec<(usize, u64)> {
-    let rooms = rooms(s, rj, cluster);
-    let all = cluster.domains(key);
-    let sum = |nodes: &Vec<NodeId>| {
-        nodes
-            .iter()
-            .map(|n| rooms[n.ix()])
-            .fold(0, u64::saturating_add)
-    };
-    let with_room = all.nodes.iter().map(sum).enumerate();
-    with_room.filter(|(_, room)| *room > 0).collect()
-}
-
-/// A replicatedJob, its key, and (domain, room for its pods).
-type Demand<'a> = (Rj<'a>, &'a str, Vec<(usize, u64)>);
-
-/// Exclusive replicatedJobs whose key some node has.
-fn exclusive<'a>(s: &Subject<'a>, cluster: &Cluster) -> Vec<Demand<'a>> {
-    let mut found = Vec::new();
-    for rj in s.rjs() {
-        if let Some(key) = s.webhook_key(&rj).filter(|_| rj.pods() > 0)
-            && !cluster.domains(key).nodes.is_empty()
-        {
-            let domains = domains(s, &rj, cluster, key);
-            found.push((rj, key, domains));
-        }
-    }
-    found
-}
-
 fn key_unknown(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     for rj in s.rjs() {
@@ -183,95 +149,111 @@ fn key_unknown(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     hits
 }
 
-/// (key, place, domains that can be used, Jobs that run at once) of each key.
-fn demand(s: &Subject, cluster: &Cluster) -> Vec<(String, Hit, usize, u64)> {
-    let all = exclusive(s, cluster);
-    let mut found = Vec::new();
-    let mut keys: Vec<&str> = all.iter().map(|(_, key, _)| *key).collect();
-    keys.dedup();
-    for key in keys {
-        let same = || all.iter().filter(|(_, k, _)| *k == key);
-        let waits = |rj: &Rj| {
-            let complete = |d: &crate::spec::DependsOn| d.status == DependsOnStatus::Complete;
-            rj.spec.depends_on.iter().any(complete)
-        };
-        let mut usable: Vec<usize> = same().flat_map(|(_, _, d)| d.iter().map(|d| d.0)).collect();
-        usable.sort_unstable();
-        usable.dedup();
-        // Whatever waits for complete Jobs takes over their domains.
-        let together: u64 = same()
-            .filter(|(rj, _, _)| !waits(rj))
-            .map(|(rj, _, _)| u64::from(rj.spec.replicas))
-            .sum();
-        let largest = same().map(|(rj, _, _)| u64::from(rj.spec.replicas)).max();
-        let jobs = together.max(largest.unwrap_or(0));
-        let Some((rj, _, _)) = same().next() else {
-            continue;
-        };
-        let detail = format!("{jobs} Jobs, {} usable domains of {key}", usable.len());
-        found.push((
-            key.to_owned(),
-            hit(key_at(s, rj), detail),
-            usable.len(),
-            jobs,
-        ));
-    }
-    found
+/// The replicatedJob a demand is of, with its places in the text.
+fn rj_of<'a>(s: &Subject<'a>, demand: &Demand) -> Option<Rj<'a>> {
+    s.rjs().into_iter().find(|rj| rj.index == demand.index)
+}
+
+/// A hit at the key of a replicatedJob.
+fn at_key(s: &Subject, demand: &Demand, detail: String) -> Option<Hit> {
+    Some(hit(key_at(s, &rj_of(s, demand)?), detail))
+}
+
+/// What is wrong with the number of domains of a key, where something is.
+fn of_keys(
+    s: &Subject,
+    cluster: &Cluster,
+    wrong: impl Fn(&KeyDemand) -> Option<String>,
+) -> Vec<Hit> {
+    let demands = capacity::demands(s.jobset, cluster);
+    let found = |demand: &KeyDemand| at_key(s, demand.of.first()?, wrong(demand)?);
+    capacity::by_key(&demands)
+        .iter()
+        .filter_map(found)
+        .collect()
+}
+
+/// The same of one replicatedJob.
+fn of_demands(
+    s: &Subject,
+    cluster: &Cluster,
+    wrong: impl Fn(&Demand) -> Option<String>,
+) -> Vec<Hit> {
+    let demands = capacity::demands(s.jobset, cluster);
+    let found = |demand: &Demand| at_key(s, demand, wrong(demand)?);
+    demands.iter().filter_map(found).collect()
+}
+
+fn counted(d: &KeyDemand) -> String {
+    format!("{} Jobs, {} usable domains of {}", d.jobs, d.domains, d.key)
 }
 
 fn domains_few(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
-    let few = |(_, hit, domains, jobs): (String, Hit, usize, u64)| {
-        // No usable domain at all: the pod fits nowhere, which is said elsewhere.
-        (domains > 0 && (domains as u64) < jobs).then_some(hit)
-    };
-    demand(s, cluster).into_iter().filter_map(few).collect()
+    // No usable domain at all: the pod fits nowhere, which is said elsewhere.
+    let few = |d: &KeyDemand| d.domains > 0 && (d.domains as u64) < d.jobs;
+    of_keys(s, cluster, |d| few(d).then(|| counted(d)))
 }
 
+/// A lost node makes some domain too small, and there is no other.
 fn no_spare(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
-    let exact = |(_, hit, domains, jobs): (String, Hit, usize, u64)| {
-        (domains as u64 == jobs && jobs > 0).then_some(hit)
-    };
-    demand(s, cluster).into_iter().filter_map(exact).collect()
+    let tight = |d: &&Demand| d.rooms.iter().any(|r| !r.spares_a_node(d.pods()));
+    let exact = |d: &KeyDemand| d.domains as u64 == d.jobs && d.jobs > 0;
+    of_keys(s, cluster, |d| {
+        (exact(d) && d.of.iter().any(tight)).then(|| counted(d))
+    })
 }
 
-/// Domains of a replicatedJob that hold a whole Job, and all usable ones.
-fn large_enough(rj: &Rj, domains: &[(usize, u64)]) -> (usize, usize) {
-    let pods = u64::from(rj.template().pods());
-    let large = domains.iter().filter(|(_, room)| *room >= pods).count();
-    (large, domains.len())
+/// A lost node makes some domain too small, and it still takes a leader beside the spare ones.
+fn spare_missed(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
+    of_keys(s, cluster, |d| {
+        if (d.domains as u64) <= d.jobs {
+            return None;
+        }
+        let trap = |of: &&&Demand| {
+            let mut rooms = of.rooms.iter();
+            rooms.any(|r| r.is_a_trap_without_a_node(of.pods()))
+        };
+        let of = d.of.iter().find(trap)?;
+        Some(format!(
+            "{}; a Job of {:?} has {} pods and needs every node of a domain",
+            counted(d),
+            of.rj.name,
+            of.pods()
+        ))
+    })
+}
+
+/// Domains of a replicatedJob that hold a whole Job.
+fn large_enough(d: &Demand) -> usize {
+    d.rooms.iter().filter(|r| r.pods >= d.pods()).count()
 }
 
 fn domain_small(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
-    let mut hits = Vec::new();
-    for (rj, key, domains) in exclusive(s, cluster) {
-        let (large, usable) = large_enough(&rj, &domains);
-        let most = domains.iter().map(|d| d.1).max().unwrap_or(0);
-        if usable > 0 && large == 0 {
-            let pods = rj.template().pods();
-            let detail = format!(
-                "{} has {pods} pods a Job, a domain of {key} holds {most}",
-                of(&rj)
-            );
-            hits.push(hit(rj.job_at("parallelism"), detail));
-        }
-    }
-    hits
+    let demands = capacity::demands(s.jobset, cluster);
+    let small = |d: &Demand| {
+        let most = d.rooms.iter().map(|r| r.pods).max()?;
+        let (key, pods, rj) = (d.key, d.pods(), rj_of(s, d)?);
+        let detail = format!(
+            "{} has {pods} pods a Job, a domain of {key} holds {most}",
+            of(&rj)
+        );
+        (most < pods).then(|| hit(rj.job_at("parallelism"), detail))
+    };
+    demands.iter().filter_map(small).collect()
 }
 
 fn domains_unequal(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
-    let mut hits = Vec::new();
-    for (rj, key, domains) in exclusive(s, cluster) {
-        let (large, usable) = large_enough(&rj, &domains);
-        if large > 0 && large < usable {
-            let pods = rj.template().pods();
-            let detail = format!(
-                "{large} of {usable} domains of {key} hold the {pods} pods of {}",
-                of(&rj)
-            );
-            hits.push(hit(key_at(s, &rj), detail));
-        }
-    }
-    hits
+    of_demands(s, cluster, |d| {
+        let (large, usable) = (large_enough(d), d.rooms.len());
+        (0 < large && large < usable).then(|| {
+            format!(
+                "{large} of {usable} domains of {} hold the {} pods of replicatedJob {:?}",
+                d.key,
+                d.pods(),
+                d.rj.name
+            )
+        })
+    })
 }
 
 fn feature_missing(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
@@ -317,8 +299,7 @@ fn fits_nowhere(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
 fn cluster_small(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
-        let rooms = rooms(s, &rj, cluster);
-        let room = rooms.iter().copied().fold(0, u64::saturating_add);
+        let room = capacity::of_cluster(&facts(s, &rj, cluster), cluster);
         // Domains have their own traps.
         if room > 0 && room < rj.pods() && s.webhook_key(&rj).is_none() {
             let detail = format!(

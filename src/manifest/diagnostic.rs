@@ -37,11 +37,20 @@ pub struct Diagnostic {
     pub server: Option<String>,
     /// The line of the text.
     pub snippet: String,
+    /// Nothing is wrong with the text: no node of the cluster could take it.
+    pub no_place: bool,
 }
 
 /// All errors found, in the order of the text where it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics(pub Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// Whether all that is wrong is that no node of the cluster could take it.
+    pub fn is_only_no_place(&self) -> bool {
+        !self.0.is_empty() && self.0.iter().all(|d| d.no_place)
+    }
+}
 
 /// More errors than this are counted, not shown.
 const SHOWN_MAX: usize = 20;

@@ -58,6 +58,18 @@ impl<'a> RunView<'a> {
         }
     }
 
+    /// Which JobSet never found nodes for all its pods and never will, and why.
+    pub fn never_placed(&self) -> Option<String> {
+        let mut jobsets = self.outcome.jobsets.iter().enumerate();
+        jobsets.find_map(|(i, o)| {
+            let (name, why) = (
+                self.names.jobset(JobSetId(i as u32)),
+                o.never_placed.as_ref()?,
+            );
+            Some(format!("JobSet {name} could never be placed: {why}"))
+        })
+    }
+
     /// Restarts that can never finish, and warnings of the engine.
     pub fn warnings(&self) -> Vec<String> {
         let stuck = self.outcome.stuck.iter().map(|s| format!("stuck: {s}"));

@@ -2,6 +2,7 @@
 //!
 //! Must never change a table or draw a number: ties go to the next node in order, where kube-scheduler draws lots.
 
+pub mod capacity;
 pub mod exclusive;
 pub mod explain;
 pub mod fit;

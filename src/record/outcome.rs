@@ -53,6 +53,8 @@ pub struct JobSetOutcome {
     pub replicated_jobs_status: Vec<ReplicatedJobStatus>,
     /// Every child Job object that ever existed, in order of creation.
     pub jobs: Vec<JobOutcome>,
+    /// Why some pod found no node, if for want of one the JobSet was never ready and never will be.
+    pub never_placed: Option<String>,
 }
 
 /// One condition of a JobSet or a Job.

@@ -35,3 +35,4 @@ mod tickets;
 mod tidy;
 mod upstream;
 mod validate;
+mod words;

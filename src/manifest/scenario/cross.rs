@@ -99,6 +99,7 @@ pub fn check(scenario: &Scenario, others: &Others, found: &mut Vec<Diagnostic>) 
             let mut error = |message: String, legal: String| {
                 let mut error = Diagnostic::of_file(&submitted.source, message);
                 error.legal(legal);
+                error.no_place = true;
                 found.push(error);
             };
             // A resume may bring another selector, and an annotation another key (SUS-5).
