@@ -40,6 +40,8 @@ pub struct Progress {
     pub last: Time,
     /// Events under way that may still change something, however long they take.
     pub awaited: u32,
+    /// Events under way that repeat for ever what is refused each time: nothing comes of them.
+    pub idle: usize,
     /// When the present moment began, the events in it, and whether it will not end.
     pub moment: Time,
     pub in_moment: u64,

@@ -93,6 +93,11 @@ pub enum Event {
         call: JobSetCall,
         job: JobId,
     },
+    /// The manager's pod reconciler has an answer about the nth follower of the Job at hand.
+    FollowerAnswered {
+        at: u32,
+        call: FollowerCall,
+    },
     BindAnswered {
         pod: PodId,
         incarnation: u32,
@@ -119,6 +124,16 @@ pub enum Event {
     JobSetDue(JobSetId),
     /// The JobSet manager's cache sees a change of one of the JobSet's pods.
     JobSetPodNews(JobSetId),
+    /// The JobSet manager's cache sees a change of an exclusive leader.
+    LeaderSeen {
+        pod: PodId,
+        incarnation: u32,
+    },
+    /// The leader's back-off in the pod reconciler is over.
+    LeaderDue {
+        pod: PodId,
+        incarnation: u32,
+    },
     /// The JobSet manager has computed its pass.
     JobSetComputed(JobSetId),
     /// The garbage collector's graph sees a Job under foreground deletion, or a vanished dependent of one.
@@ -184,6 +199,14 @@ pub enum JobSetCall {
     DeleteJobSet,
 }
 
+/// What the manager's pod reconciler asks about a follower (EXC-15).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum FollowerCall {
+    Condition,
+    Delete,
+}
+
 impl Event {
     /// Whose event it is.
     pub fn owner(&self) -> Owner {
@@ -200,7 +223,8 @@ impl Event {
             JobTtlOver { .. } | JobTtlDeletes { .. } => Owner::TtlController,
             GateSwitch(_) | JobSetAnswered { .. } | JobSeen(_) => Owner::JobSetManager,
             JobSetSeen(_) | JobSetDue(_) | JobSetPodNews(_) => Owner::JobSetManager,
-            JobSetComputed(_) => Owner::JobSetManager,
+            JobSetComputed(_) | FollowerAnswered { .. } => Owner::JobSetManager,
+            LeaderSeen { .. } | LeaderDue { .. } => Owner::JobSetManager,
             CollectorAnswered { .. } | CollectorSees { .. } => Owner::Collector,
             CollectorDeletesJob(_) => Owner::Collector,
             BindAnswered { .. } | CycleDone { .. } | BackoffOver { .. } => Owner::Scheduler,
@@ -217,7 +241,7 @@ impl Event {
         match self {
             Submit(_) | GateSwitch(_) | JobTtlOver { .. } | TolerationOver { .. } => true,
             JobSeen(_) | JobSetSeen(_) | JobSetPodNews(_) | JobSetComputed(_) => true,
-            CollectorSees { .. } => true,
+            CollectorSees { .. } | LeaderSeen { .. } => true,
             _ => matches!(self.class(), 1 | 2),
         }
     }
@@ -241,9 +265,10 @@ impl Event {
             | CollectorDeletesJob(_)
             | JobTtlDeletes { .. }
             | JobSetAnswered { .. } => 2,
-            BindAnswered { .. } | EvictionAnswered { .. } => 2,
+            BindAnswered { .. } | EvictionAnswered { .. } | FollowerAnswered { .. } => 2,
             JobDue(_) | JobSeen(_) | JobSetSeen(_) | JobSetDue(_) | JobSetPodNews(_)
             | JobSetComputed(_) => 3,
+            LeaderSeen { .. } | LeaderDue { .. } => 3,
             JobTtlOver { .. } | CollectorSees { .. } | MonitorTick | TaintDue(_) => 3,
             TolerationOver { .. } | PodGcTick => 3,
             CycleDone { .. } | BackoffOver { .. } => 4,

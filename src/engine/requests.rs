@@ -146,6 +146,7 @@ impl Requests {
             (Resource::GarbageCollectorClient, collector),
             (Resource::JobSetClient, plane.jobset_manager),
             (Resource::JobSetStatusClient, plane.jobset_manager),
+            (Resource::JobSetPodClient, plane.jobset_manager),
             (Resource::SchedulerBindClient, plane.kube_scheduler),
             (Resource::NodeRequests, nodes),
             (Resource::TaintEvictionClient, kcm),

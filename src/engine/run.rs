@@ -39,7 +39,9 @@ impl Run<'_> {
                 // No record: what has been written is the beginning of what the whole run would write.
                 return EndReason::Stopped;
             }
-            let Some((at, event, cause, ticket)) = self.ctx.queue.pop() else {
+            let rests = self.ctx.queue.len() == self.ctx.progress.idle;
+            let next = (!rests).then(|| self.ctx.queue.pop()).flatten();
+            let Some((at, event, cause, ticket)) = next else {
                 break stuck::rest_reason(&self.ctx, self.parts);
             };
             if at > limit {

@@ -9,7 +9,7 @@ use super::{read, yaml};
 use crate::base::Duration;
 use crate::base::random::Dist;
 use crate::spec::{
-    ClientRate, ControlPlane, FeatureGates, Timing, Version,
+    ClientRate, ControlPlane, FeatureGates, PlacementRepair, Timing, Version,
     timing::{Kubelet, RealKubelet, SchedulerCost},
 };
 
@@ -71,6 +71,7 @@ pub fn control_plane(preset: &str) -> Option<ControlPlane> {
             restart_job: false,
             elastic_jobset: false,
         },
+        placement_repair: PlacementRepair::default(),
         node_monitor_grace_period_s: node_monitor_grace_period_s(DEFAULT_VERSION)?,
         heartbeat_s: value("heartbeatSeconds")? as u64,
     })

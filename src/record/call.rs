@@ -55,6 +55,7 @@ const JOB_CONTROLLER: Option<Resource> = Some(Resource::JobControllerClient);
 const COLLECTOR: Option<Resource> = Some(Resource::GarbageCollectorClient);
 const JOBSET_JOBS: Option<Resource> = Some(Resource::JobSetClient);
 const JOBSET_STATUS: Option<Resource> = Some(Resource::JobSetStatusClient);
+const JOBSET_PODS: Option<Resource> = Some(Resource::JobSetPodClient);
 const BIND: Option<Resource> = Some(Resource::SchedulerBindClient);
 const NODES: Option<Resource> = Some(Resource::NodeRequests);
 const EVICTION: Option<Resource> = Some(Resource::TaintEvictionClient);
@@ -77,6 +78,8 @@ calls! {
     JobSetJobDelete: "jobset" "delete" "jobs", JOBSET_JOBS, Write;
     JobSetJobCreate: "jobset" "create" "jobs", JOBSET_JOBS, Write;
     JobSetJobUpdate: "jobset" "update" "jobs", JOBSET_JOBS, Write;
+    JobSetPodStatus: "jobset" "update" "pods/status", JOBSET_PODS, Write;
+    JobSetPodDelete: "jobset" "delete" "pods", JOBSET_PODS, Write;
     JobSetServiceCreate: "jobset" "create" "services", FREE, Write;
     JobSetEventCreate: "jobset" "create" "events", FREE, Write;
     JobSetDelete: "jobset" "delete" "jobsets", JOBSET_STATUS, Write;

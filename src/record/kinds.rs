@@ -96,6 +96,8 @@ pub enum Deleter {
     User,
     /// The kubelet.
     Kubelet,
+    /// The JobSet manager's pod reconciler: a follower outside its leader's domain.
+    JobSetManager,
 }
 
 impl Deleter {
@@ -109,6 +111,7 @@ impl Deleter {
             Self::Eviction => "eviction",
             Self::User => "user",
             Self::Kubelet => "kubelet",
+            Self::JobSetManager => "jobset",
         }
     }
 }

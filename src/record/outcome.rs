@@ -211,6 +211,8 @@ pub enum Resource {
     JobSetClient,
     /// The same rate, a bucket of its own: controller-runtime's status client.
     JobSetStatusClient,
+    /// Again the same rate, a bucket of its own: the manager's requests about pods.
+    JobSetPodClient,
     /// The JobSet manager, which reconciles one JobSet at a time.
     JobSetReconciler,
     /// The token bucket of the taint manager's client.
@@ -233,6 +235,7 @@ impl Resource {
             Self::SchedulerBindClient => "scheduler bind client",
             Self::JobSetClient => "jobset client",
             Self::JobSetStatusClient => "jobset status client",
+            Self::JobSetPodClient => "jobset pod client",
             Self::JobSetReconciler => "jobset reconciler",
             Self::TaintEvictionClient => "taint-eviction client",
             Self::TaintLimiter => "node taint limiter",

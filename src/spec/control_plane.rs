@@ -27,9 +27,22 @@ pub struct ControlPlane {
     pub node_requests_per_s: f64,
     pub kubernetes: Version,
     pub feature_gates: FeatureGates,
+    pub placement_repair: PlacementRepair,
     /// node-monitor-grace-period, s (50 since 1.32, 40 before).
     pub node_monitor_grace_period_s: u64,
     pub heartbeat_s: u64,
+}
+
+/// What the JobSet manager's pod reconciler comes to when followers are not where their leader is (EXC-16).
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum PlacementRepair {
+    /// Up to JobSet 0.12 its check ends with an error, before it asks for anything.
+    Errs,
+    /// The role of upstream's manifests allows no `pods/status`: its request is refused.
+    #[default]
+    Forbidden,
+    /// The role allows it: the followers are deleted (EXC-15).
+    Works,
 }
 
 /// Kubernetes minor version: decides the rules that changed.

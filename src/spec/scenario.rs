@@ -26,8 +26,6 @@ pub struct Scenario {
     pub faults: Vec<ScriptedFault>,
     /// The JobSet manager is restarted with other feature gates.
     pub gate_switches: Vec<GateSwitch>,
-    /// EXC-16b: the manager's role allows `pods/status`, so that its pod reconciler can delete followers.
-    pub manager_may_write_pod_status: bool,
     /// Runs although some pod could never be placed.
     pub admit_unplaceable: bool,
     /// Whether a provisioner binds every claim at once; without one, pods that mount a claim stay Pending.

@@ -15,6 +15,8 @@ pub struct Template {
     pub facts: TemplateFacts,
     /// Index into `Templates::domains` of the key of exclusive placement by webhook (EXC-2), if any.
     pub exclusive: Option<u32>,
+    /// The key of exclusive placement in the pods' annotation, by whatever strategy.
+    pub annotated: Option<String>,
     pub agent: AgentMode,
     pub accelerators: u32,
     /// The containers that are started in turn, each with whether its image is checked against the registry. With an
@@ -113,6 +115,11 @@ impl Templates {
         self.rows[id.ix()].facts.block_by_claims();
     }
 
+    /// Its pods carry the annotation of exclusive placement, though no webhook places them (EXC-2).
+    pub fn annotate(&mut self, id: TemplateId, key: Option<&str>) {
+        self.rows[id.ix()].annotated = key.map(str::to_owned);
+    }
+
     /// The API server refuses every pod of it.
     pub fn refuse(&mut self, id: TemplateId) {
         self.rows[id.ix()].refused = true;
@@ -134,6 +141,7 @@ impl Templates {
             pod,
             facts,
             exclusive,
+            annotated: exclusive_key.map(str::to_owned),
             agent,
             refused: false,
         });
@@ -148,16 +156,18 @@ impl Templates {
         pod: PodTemplate,
     ) -> TemplateId {
         let (exclusive, agent) = (self.get(like).exclusive, self.get(like).agent);
-        let refused = self.get(like).refused;
+        let (refused, annotated) = (self.get(like).refused, self.get(like).annotated.clone());
         if let Some(newest) = self.rows.last()
             && *newest.pod == pod
             && (newest.exclusive, newest.agent) == (exclusive, agent)
+            && newest.annotated == annotated
         {
             return TemplateId(self.rows.len() as u32 - 1);
         }
         let id = self.add(cluster, Arc::new(pod), None, agent);
         self.rows[id.ix()].exclusive = exclusive;
         self.rows[id.ix()].refused = refused;
+        self.rows[id.ix()].annotated = annotated;
         id
     }
 

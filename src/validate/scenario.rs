@@ -83,7 +83,6 @@ pub fn scenario(
         containers: rules.into_iter().filter_map(Result::ok).collect(),
         faults,
         gate_switches,
-        manager_may_write_pod_status: recording.control_plane.manager_may_write_pod_status,
         admit_unplaceable: true,
         claims_bind: false,
         only_described_classes: true,
@@ -148,6 +147,10 @@ fn control_plane(
         jobset_manager: rate(recorded.jobset_manager),
         node_requests_per_s: overrides.node_requests_per_s.unwrap_or(NODE_REQUESTS_PER_S),
         feature_gates: gates,
+        placement_repair: match recorded.manager_may_write_pod_status {
+            true => PlacementRepair::Works,
+            false => PlacementRepair::Forbidden,
+        },
         node_monitor_grace_period_s: recorded
             .node_monitor_grace_period_s
             .unwrap_or(defaults.node_monitor_grace_period_s),
@@ -228,6 +231,7 @@ pub mod tests {
                     restart_job: true,
                     elastic_jobset: true,
                 },
+                placement_repair: PlacementRepair::default(),
                 node_monitor_grace_period_s: 40,
                 heartbeat_s: 10,
             },

@@ -317,7 +317,6 @@ pub fn children(case: &super::children::Case) -> Result<Vec<Value>, String> {
         containers: Vec::new(),
         faults: Vec::new(),
         gate_switches: Vec::new(),
-        manager_may_write_pod_status: false,
         admit_unplaceable: true,
         claims_bind: false,
         only_described_classes: true,

@@ -74,7 +74,9 @@ fn relieve(scenario: &mut Scenario, what: What) -> Option<()> {
         What::Shared(Resource::JobControllerClient | Resource::GarbageCollectorClient) => {
             plane.kube_controller_manager.qps *= 2.0;
         }
-        What::Shared(Resource::JobSetClient | Resource::JobSetStatusClient) => {
+        What::Shared(
+            Resource::JobSetClient | Resource::JobSetStatusClient | Resource::JobSetPodClient,
+        ) => {
             plane.jobset_manager.qps *= 2.0;
         }
         What::Shared(Resource::SchedulerBindClient) => plane.kube_scheduler.qps *= 2.0,

@@ -24,6 +24,7 @@ mod recordings;
 mod reference;
 mod refused;
 mod regressions;
+mod repair;
 mod rooms;
 mod rules;
 mod scale;

@@ -108,6 +108,7 @@ fn child_spec(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(TemplateId, Arc<JobS
     let s = ctx.store.write();
     let pod = Arc::new(spec.template.clone());
     let template = s.templates.add(&s.nodes.cluster, pod, key, agent);
+    s.templates.annotate(template, new.from.exclusive_key(rj));
     if blocked {
         s.templates.block_by_claims(template);
     }

@@ -10,9 +10,11 @@ mod children;
 mod events;
 mod job_view;
 mod jobs;
+mod leaders;
 mod merge;
 mod pass;
 mod queue;
+mod repair;
 mod rows;
 mod send;
 #[cfg(test)]
@@ -27,6 +29,7 @@ use crate::base::*;
 use crate::record::{About, Waited};
 use crate::store::What;
 pub use children::refusal;
+use leaders::Leaders;
 use pass::Pass;
 use rows::Row;
 use std::collections::VecDeque;
@@ -42,6 +45,7 @@ pub struct JobSetManager {
     stopped: bool,
     /// Changes that it has just made itself, and has dealt with: they are still to be told.
     own: Vec<What>,
+    leaders: Leaders,
     pub busy: BusyTimes,
     pub passes: u64,
     pub longest_queue: u32,
@@ -54,6 +58,7 @@ impl JobSetManager {
         self.pass.reset();
         self.stopped = false;
         self.own.clear();
+        self.leaders.reset();
         self.busy.clear();
         self.passes = 0;
         self.longest_queue = 0;
@@ -67,6 +72,9 @@ impl JobSetManager {
             Event::JobSetPodNews(jobset) => self.pod_news_arrive(ctx, jobset),
             Event::JobSetDue(jobset) => self.due(ctx, jobset),
             Event::JobSetComputed(jobset) => self.computed(ctx, jobset),
+            Event::LeaderSeen { pod, incarnation } => self.leader_seen(ctx, (pod, incarnation)),
+            Event::LeaderDue { pod, incarnation } => self.leader_due(ctx, (pod, incarnation)),
+            Event::FollowerAnswered { at, call } => self.follower_answered(ctx, at, call),
             Event::JobSetAnswered { jobset, call, job } => self.answered(ctx, jobset, call, job),
             other => unreachable!("not an event of the JobSet manager: {other:?}"),
         }
@@ -95,6 +103,7 @@ impl JobSetManager {
                 self.enqueue(ctx, jobset);
             }
         }
+        self.see_all_leaders(ctx);
     }
 
     fn row(&mut self, jobset: JobSetId) -> &mut Row {

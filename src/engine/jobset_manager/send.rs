@@ -9,7 +9,7 @@ use crate::engine::requests::Req;
 use crate::record::{About, Call};
 
 /// DEL-1, CRE-4: `constants.MaxParallelism`.
-const MAX_PARALLELISM: usize = 50;
+pub(super) const MAX_PARALLELISM: usize = 50;
 
 impl Step {
     /// The kind of its requests, what their answers are told as, and how many may be under way.

@@ -19,7 +19,10 @@ impl JobSetManager {
     pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
         match what {
             What::Pod(_, PodChange::Created) | What::Node(..) | What::Claim => {}
-            What::Pod(pod, _) => self.pod_news(ctx, pod),
+            What::Pod(pod, _) => {
+                self.pod_news(ctx, pod);
+                self.leader_news(ctx, pod);
+            }
             What::JobSet(..) | What::Service(_) | What::Job(..) => self.object_changed(ctx, what),
         }
     }

@@ -5,8 +5,8 @@ use crate::manifest::node::Node;
 use crate::manifest::shapes::{JOBSET, KUBERNETES};
 use crate::manifest::{presets, read};
 use crate::spec::{
-    ClientRate, ControlPlane, FailurePolicyAction, FeatureGates, JobSet, RestartStrategy,
-    SubmittedJobSet, Version,
+    ClientRate, ControlPlane, FailurePolicyAction, FeatureGates, JobSet, PlacementRepair,
+    RestartStrategy, SubmittedJobSet, Version,
 };
 
 pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> ControlPlane {
@@ -14,7 +14,7 @@ pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -
     let node = scenario.get("controlPlane").unwrap_or(&empty);
     let mut plane = preset(node);
     plane.kubernetes = kubernetes(node, report);
-    jobset_version(node, report);
+    plane.placement_repair = placement_repair(node, jobset_version(node, report), report);
     let managers = [
         ("kubeControllerManager", &mut plane.kube_controller_manager),
         ("kubeScheduler", &mut plane.kube_scheduler),
@@ -98,9 +98,10 @@ fn kubernetes(node: &Node, report: &mut Report) -> Version {
     }
 }
 
-fn jobset_version(node: &Node, report: &mut Report) {
+/// Its minor version.
+fn jobset_version(node: &Node, report: &mut Report) -> u16 {
     let Some(node) = node.get("jobset") else {
-        return;
+        return JOBSET.newest;
     };
     let text = written(node, report);
     let minor: Vec<&str> = text
@@ -109,9 +110,34 @@ fn jobset_version(node: &Node, report: &mut Report) {
         .take(2)
         .collect();
     let versions: Vec<String> = JOBSET.names().collect();
-    if !versions.contains(&minor.join(".")) {
+    let at = versions.iter().position(|v| *v == minor.join("."));
+    if at.is_none() {
         let error = report.error(node.at, format!("JobSet {text:?} is not simulated"));
         error.legal(versions.join(", "));
+    }
+    at.map_or(JOBSET.newest, |at| JOBSET.oldest + at as u16)
+}
+
+/// jobset PR 1269, of 0.13, lets the pod reconciler come to its first request.
+const REPAIRS_SINCE: u16 = 13;
+
+fn placement_repair(node: &Node, jobset: u16, report: &mut Report) -> PlacementRepair {
+    let field = node
+        .get("jobsetManager")
+        .and_then(|m| m.get("mayWritePodStatus"));
+    let wanted = field.filter(|f| f.as_bool() == Some(true));
+    match wanted {
+        Some(at) if jobset < REPAIRS_SINCE => {
+            let message = format!(
+                "JobSet 0.{jobset} never writes the status of a pod: its pod reconciler takes a follower outside its \
+                 leader's domain for an error of its own (EXC-16, jobset PR 1269)"
+            );
+            report.error(at.at, message);
+            PlacementRepair::Errs
+        }
+        Some(_) => PlacementRepair::Works,
+        None if jobset < REPAIRS_SINCE => PlacementRepair::Errs,
+        None => PlacementRepair::Forbidden,
     }
 }
 

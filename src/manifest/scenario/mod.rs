@@ -290,7 +290,6 @@ fn assemble(
         containers,
         faults: faults.into_iter().map(|(fault, _)| fault).collect(),
         gate_switches: Vec::new(),
-        manager_may_write_pod_status: false,
         admit_unplaceable: false,
         claims_bind: true,
         only_described_classes: false,

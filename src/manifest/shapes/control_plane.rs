@@ -57,7 +57,7 @@ pub static CONTROL_PLANE: Object = Object {
         .example("{qps: 50, burst: 100}"),
         field(
             "jobsetManager",
-            Shape::Object(&RATE),
+            Shape::Object(&JOBSET_MANAGER),
             "what differs from the preset",
         )
         .example("{qps: 500, burst: 500}"),
@@ -111,6 +111,21 @@ static RATE: Object = Object {
     fields: &[
         field("qps", QPS, "requests per second").example("50"),
         field("burst", BURST, "requests at once").example("100"),
+    ],
+};
+
+static JOBSET_MANAGER: Object = Object {
+    kind: "JobSetManager",
+    fields: &[
+        field("qps", QPS, "requests per second").example("50"),
+        field("burst", BURST, "requests at once").example("100"),
+        field(
+            "mayWritePodStatus",
+            Shape::Bool,
+            "its role also allows `pods/status`, which upstream's manifests do not grant: its pod reconciler deletes \
+             followers outside their leader's domain (EXC-12 to EXC-16; from JobSet 0.13)",
+        )
+        .default("false"),
     ],
 };
 

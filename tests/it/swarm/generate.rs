@@ -37,7 +37,6 @@ pub struct Expected {
 #[derive(Clone, Default)]
 struct Unsaid {
     switches: Vec<GateSwitch>,
-    may_write_pod_status: bool,
     last_name: bool,
     claims_stay: bool,
 }
@@ -60,7 +59,6 @@ impl Case {
         for switch in &mut scenario.gate_switches {
             switch.gates.in_place_restart |= gates.in_place_restart;
         }
-        scenario.manager_may_write_pod_status = self.unsaid.may_write_pod_status;
         scenario.claims_bind = !self.unsaid.claims_stay;
         scenario.admit_unplaceable = self.wild;
         if self.unsaid.last_name {
@@ -87,8 +85,8 @@ impl Case {
         let files = files.map(|(name, content)| format!("# {name}\n{}\n", text(content)));
         let gates = &self.unsaid;
         let unsaid = format!(
-            "# switches {:?}, pods/status {}, last name {}, claims stay {}\n",
-            gates.switches, gates.may_write_pod_status, gates.last_name, gates.claims_stay
+            "# switches {:?}, last name {}, claims stay {}\n",
+            gates.switches, gates.last_name, gates.claims_stay
         );
         files.chain([unsaid]).collect()
     }
@@ -222,7 +220,6 @@ fn unsaid(d: &mut Draw) -> Unsaid {
             },
         });
     }
-    unsaid.may_write_pod_status = d.rare(3);
     unsaid.last_name = d.rare(2);
     unsaid.claims_stay = d.rare(8);
     unsaid

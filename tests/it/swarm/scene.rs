@@ -128,6 +128,9 @@ pub fn control_plane(d: &mut Draw) -> Value {
     if d.rare(6) {
         plane["jobset"] = json!(d.pick(&["0.12", "0.13"]));
     }
+    if plane["jobset"] != "0.12" && d.rare(3) {
+        plane["jobsetManager"]["mayWritePodStatus"] = json!(!d.one_in(6));
+    }
     if d.rare(2) {
         plane["featureGates"]["ElasticJobSet"] = json!(!d.one_in(4));
     }

@@ -1,0 +1,179 @@
+//! Leaders of exclusive placement in the queue of the manager's pod reconciler (EXC-12): what brings one up, when it
+//! comes back after an error.
+//!
+//! Must never look at followers: that is `repair`.
+
+use super::JobSetManager;
+use super::queue::error_delay;
+use super::repair::Repair;
+use super::rows::Timer;
+use crate::base::*;
+use crate::engine::ctx::{Ctx, Mark, Watcher};
+use crate::engine::event::Event;
+use crate::record::{About, Waited};
+use crate::spec::PlacementRepair;
+use crate::store::{Store, flag};
+use std::collections::VecDeque;
+
+/// A pod object: its row, and the how manieth in it.
+pub(super) type PodObject = (PodId, u32);
+
+/// One worker of its own, one key per leader.
+#[derive(Default)]
+pub(super) struct Leaders {
+    /// Per row of pods.
+    rows: Vec<Leader>,
+    queue: VecDeque<PodObject>,
+    pub repair: Repair,
+}
+
+#[derive(Default)]
+struct Leader {
+    incarnation: u32,
+    queued: bool,
+    mark: Mark,
+    /// Looks in a row that ended with an error.
+    errors: u32,
+    timer: Timer,
+}
+
+impl Leaders {
+    pub fn reset(&mut self) {
+        self.rows.clear();
+        self.queue.clear();
+        self.repair.reset();
+    }
+
+    /// The row, for this very object.
+    fn row(&mut self, (pod, incarnation): PodObject) -> &mut Leader {
+        if self.rows.len() <= pod.ix() {
+            self.rows.resize_with(pod.ix() + 1, Leader::default);
+        }
+        let row = &mut self.rows[pod.ix()];
+        if row.incarnation != incarnation {
+            *row = Leader {
+                incarnation,
+                ..Leader::default()
+            };
+        }
+        row
+    }
+}
+
+/// EXC-12: bound, not deleted, of whatever strategy (EXC-16c).
+fn is_watched(store: &Store, pod: PodId) -> bool {
+    store.pods.exists(pod)
+        && store.template(pod).annotated.is_some()
+        && store.is_leader(pod)
+        && store.pods.has(pod, flag::BOUND)
+        && !store.pods.has(pod, flag::DELETING)
+}
+
+impl JobSetManager {
+    /// A pod changed; only leaders are told.
+    #[inline]
+    pub(super) fn leader_news(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        if !is_watched(ctx.store, pod) {
+            return;
+        }
+        let p = &ctx.store.pods;
+        let (incarnation, version) = (p.incarnation[pod.ix()], p.resource_version[pod.ix()]);
+        let lag = ctx.watch_lag(Watcher::Manager, About::Pod(pod), version);
+        let seen = Event::LeaderSeen { pod, incarnation };
+        ctx.after(lag, Waited::Watch, About::Pod(pod), seen);
+    }
+
+    pub(super) fn leader_seen(&mut self, ctx: &mut Ctx<'_>, leader: PodObject) {
+        // Upstream's look-up finds nothing, and that is all.
+        if !ctx.store.pods.is(leader.0, leader.1) {
+            return;
+        }
+        if self.leaders.repair.leader == Some(leader) {
+            self.leaders.repair.dirty = true;
+        } else {
+            self.line_up_leader(ctx, leader);
+            self.next_leader(ctx);
+        }
+    }
+
+    /// The process is back: its informer lists every pod.
+    pub(super) fn see_all_leaders(&mut self, ctx: &mut Ctx<'_>) {
+        for pod in (0..ctx.store.pods.len() as u32).map(PodId) {
+            if is_watched(ctx.store, pod) {
+                let leader = (pod, ctx.store.pods.incarnation[pod.ix()]);
+                self.leaders.row(leader).errors = 0;
+                self.leader_seen(ctx, leader);
+            }
+        }
+        self.next_leader(ctx);
+    }
+
+    fn line_up_leader(&mut self, ctx: &Ctx<'_>, leader: PodObject) {
+        let row = self.leaders.row(leader);
+        row.mark = ctx.mark();
+        if !std::mem::replace(&mut row.queued, true) {
+            self.leaders.queue.push_back(leader);
+        }
+    }
+
+    fn next_leader(&mut self, ctx: &mut Ctx<'_>) {
+        while !self.stopped && self.leaders.repair.leader.is_none() {
+            let Some(leader) = self.leaders.queue.pop_front() else {
+                return;
+            };
+            if !ctx.store.pods.is(leader.0, leader.1) {
+                continue;
+            }
+            let row = self.leaders.row(leader);
+            row.queued = false;
+            let before = ctx.take(row.mark);
+            self.look_at_followers(ctx, leader);
+            ctx.back_to(before);
+        }
+    }
+
+    /// It comes back after an error; upstream's rate limiter is that of the JobSets (REC-13).
+    pub(super) fn leader_done(&mut self, ctx: &mut Ctx<'_>, leader: PodObject, failed: bool) {
+        let now = ctx.now;
+        if !ctx.store.pods.is(leader.0, leader.1) {
+            return;
+        }
+        let row = self.leaders.row(leader);
+        let delay = error_delay(row.errors);
+        row.errors = if failed { row.errors + 1 } else { 0 };
+        let (mut mark, at) = (ctx.mark(), now + delay);
+        if failed && row.timer.set(at, mark, Waited::ErrorBackoff) {
+            let (pod, incarnation) = leader;
+            mark.at = at;
+            ctx.progress.idle += usize::from(comes_to_nothing(ctx));
+            ctx.push(mark, Event::LeaderDue { pod, incarnation });
+        }
+    }
+
+    pub(super) fn leader_due(&mut self, ctx: &mut Ctx<'_>, leader: PodObject) {
+        ctx.progress.idle -= usize::from(comes_to_nothing(ctx));
+        if !ctx.store.pods.is(leader.0, leader.1) {
+            return;
+        }
+        if let Some((mark, waited)) = self.leaders.row(leader).timer.ring(ctx.now) {
+            ctx.resume(mark, waited, About::Pod(leader.0));
+            self.leader_seen(ctx, leader);
+        }
+    }
+
+    /// The worker is free again.
+    pub(super) fn end_repair(&mut self, ctx: &mut Ctx<'_>, leader: PodObject, failed: bool) {
+        let dirty = std::mem::take(&mut self.leaders.repair.dirty);
+        self.leaders.repair.leader = None;
+        self.leader_done(ctx, leader, failed);
+        if dirty && ctx.store.pods.is(leader.0, leader.1) {
+            self.line_up_leader(ctx, leader);
+        }
+        self.next_leader(ctx);
+    }
+}
+
+/// Without the role, or in a version that errs, no retry brings anything about.
+fn comes_to_nothing(ctx: &Ctx<'_>) -> bool {
+    ctx.scenario.control_plane.placement_repair != PlacementRepair::Works
+}

@@ -1,0 +1,105 @@
+//! The JobSet manager's pod reconciler (EXC-12 to EXC-16): what it deletes, what it is refused, what it never tries.
+
+use crate::regressions::{POD, count, play, workers};
+use jobset_sim::record::*;
+
+const STRATEGY_A: &str =
+    "  annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}";
+
+/// The leader's rack is renamed at 20 s; the leader changes at 30 s.
+fn relabelled(plane: &str) -> (RunOutcome, Vec<Record>) {
+    let pod = format!("containers: [{POD}]");
+    let jobs = workers(1, 3, "backoffLimit: 6", &pod);
+    let renamed = |node: u32| {
+        format!(
+            "  - {{at: 20s, patch: {{kind: Node, name: node-00{node}, merge: {{metadata: {{labels: \
+             {{example.com/rack: other}}}}}}}}}}\n"
+        )
+    };
+    let nodes: String = (0..3).map(renamed).collect();
+    play(
+        3,
+        &format!(
+            "controlPlane: {plane}\nfaults:\n{nodes}  - {{at: 30s, patch: {{kind: Pod, name: a-w-0-0, merge: \
+             {{metadata: {{annotations: {{example.com/poke: \"1\"}}}}}}}}}}\nstop: {{at: 1h}}"
+        ),
+        &format!("{STRATEGY_A}\nspec:\n  replicatedJobs:\n{jobs}"),
+    )
+}
+
+fn deleted(records: &[Record]) -> usize {
+    count(records, |b| {
+        let by = Deleter::JobSetManager;
+        matches!(b, Body::PodDeleting { by: who, .. } if *who == by)
+    })
+}
+
+/// Answers to the manager's requests about pods: verb, resource, code, how many.
+fn asked(outcome: &RunOutcome) -> Vec<(&str, &str, &str, u64)> {
+    let requests = outcome.requests.iter();
+    let pods = requests.filter(|r| r.client == "jobset" && r.resource.starts_with("pods"));
+    pods.map(|r| (r.verb, r.resource, r.code, r.count))
+        .collect()
+}
+
+#[test]
+fn with_the_role_every_follower_of_a_leader_elsewhere_is_deleted_once_and_replaced() {
+    let (outcome, records) = relabelled("{jobsetManager: {mayWritePodStatus: true}}");
+    assert_eq!(deleted(&records), 2, "both followers, never the leader");
+    let asked = asked(&outcome);
+    assert_eq!(
+        asked,
+        [("update", "pods/status", "", 2), ("delete", "pods", "", 2)]
+    );
+    let created = count(&records, |b| matches!(b, Body::PodCreated { .. }));
+    assert_eq!(created, 5, "{:?}", outcome.stuck);
+    assert_eq!(outcome.end_reason, EndReason::Settled);
+}
+
+/// EXC-16b: `config/components/rbac/role.yaml` names no `pods/status`; the reconciler tries again and again.
+#[test]
+fn with_upstreams_role_the_condition_is_refused_and_nothing_is_deleted() {
+    let (outcome, records) = relabelled("{}");
+    assert_eq!(deleted(&records), 0);
+    let asked = asked(&outcome);
+    assert!(
+        matches!(asked[..], [("update", "pods/status", "403", 2..)]),
+        "{asked:?}"
+    );
+    assert_eq!(outcome.end_reason, EndReason::Settled);
+    let end_s = outcome.end.since(Default::default()).seconds();
+    assert!(end_s < 60.0, "refused retries keep no run alive: {end_s} s");
+}
+
+/// EXC-16a, jobset PR 1269.
+#[test]
+fn jobset_0_12_errs_before_it_asks_for_anything() {
+    let (outcome, records) = relabelled("{jobset: \"0.12\"}");
+    assert_eq!(deleted(&records), 0);
+    assert_eq!(asked(&outcome), []);
+}
+
+/// EXC-16c, `c-rbac-exc16c-node-selector`: followers that select their nodes by the other label count as strays.
+#[test]
+fn with_the_role_followers_of_the_node_selector_strategy_go_at_the_leaders_first_event() {
+    let pod = format!("containers: [{POD}]");
+    let jobs = workers(1, 3, "backoffLimit: 6", &pod);
+    let annotations =
+        STRATEGY_A.replace('}', ", alpha.jobset.sigs.k8s.io/node-selector: \"true\"}");
+    let node = |n: u32| {
+        format!(
+            "  - {{apiVersion: v1, kind: Node, metadata: {{name: ours-{n}, labels: {{example.com/rack: ours, \
+             alpha.jobset.sigs.k8s.io/namespaced-job: default_a-w-0}}}}, status: {{allocatable: \
+             {{pods: 10, example.com/accelerator: 4}}}}}}\n"
+        )
+    };
+    let nodes: String = (0..3).map(node).collect();
+    let (_, records) = play(
+        3,
+        &format!(
+            "controlPlane: {{jobsetManager: {{mayWritePodStatus: true}}}}\nobjects:\n{nodes}stop: {{at: 1h}}"
+        ),
+        &format!("{annotations}\nspec:\n  replicatedJobs:\n{jobs}"),
+    );
+    assert_eq!(deleted(&records), 2);
+}
