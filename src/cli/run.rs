@@ -8,6 +8,7 @@ use crate::experiment::{self, Limited, Limits, Played};
 use crate::metrics::summary::Summary;
 use crate::metrics::{Folds, RunView};
 use crate::record::EndReason;
+use crate::report::assumed;
 use crate::report::decisions::DecisionLog;
 use crate::report::rundir::RunDir;
 use crate::report::text;
@@ -19,7 +20,7 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     }
     let loaded = load::run(args)?;
     if !args.quiet {
-        notices(&loaded);
+        notices(&loaded, args);
     }
     if args.seeds.is_some() {
         if args.trace == Trace::Decisions {
@@ -69,7 +70,14 @@ fn tell(
     }
 }
 
-fn notices(loaded: &Loaded) {
+fn notices(loaded: &Loaded, args: &RunArgs) {
+    // The text of a run says it itself.
+    if args.format == Format::Json || args.seeds.is_some() {
+        let told = assumed::containers(&loaded.scenario);
+        if !told.is_empty() {
+            output::notice(&format!("note: containers {}", told.join("; ")));
+        }
+    }
     if !loaded.skipped.is_empty() {
         output::notice(&format!("not simulated: {}", loaded.skipped.join(", ")));
     }

@@ -311,12 +311,21 @@ impl Why<'_, '_> {
                 DependsOnStatus::Ready => format!("{} is ready", d.name),
                 DependsOnStatus::Complete => format!("{} is complete", d.name),
             };
-            let on: Vec<String> = rj.depends_on.iter().map(on).collect();
-            return Some(format!(
+            let names: Vec<String> = rj.depends_on.iter().map(on).collect();
+            let mut why = format!(
                 "the Jobs of replicatedJob {} are not created before {}",
                 rj.name,
-                on.join(" and ")
-            ));
+                names.join(" and ")
+            );
+            let complete = |d: &&DependsOn| d.status == DependsOnStatus::Complete;
+            let mut waits_for = rj.depends_on.iter().filter(complete);
+            if let Some(d) = waits_for.find(|d| self.runs_for_ever(&js.spec, &d.name)) {
+                why += &format!(
+                    "; the containers of {} run for ever here, as no runFor says when they end",
+                    d.name
+                );
+            }
+            return Some(why);
         }
         if js.spec.spec.startup_order == StartupPolicyOrder::InOrder && at > 0 {
             return Some(format!(
@@ -337,6 +346,15 @@ impl Why<'_, '_> {
                 "{} of its Jobs are not created: {WITH_AN_ERROR}, {n} times in a row",
                 all_missing
             ),
+        })
+    }
+
+    /// Whether no rule of the scenario lets a container of this replicatedJob end.
+    fn runs_for_ever(&self, jobset: &JobSet, rj: &str) -> bool {
+        let mut rjs = jobset.spec.replicated_jobs.iter();
+        rjs.find(|r| r.name == rj).is_some_and(|rj| {
+            let mut rules = self.ctx.scenario.containers.iter();
+            !rules.any(|rule| rule.ends() && rule.may_be_for(jobset, rj))
         })
     }
 

@@ -139,7 +139,7 @@ pub struct Replications {
     pub ledger: BTreeMap<&'static str, Option<Estimate>>,
     /// What the accelerators cost.
     pub cost: Cost,
-    /// What the runs warned of, each once.
+    /// What the runs warned of: what differs in numbers only is one, with how many replications say it.
     pub warnings: Vec<String>,
     /// Fields of the inputs that the API knows and the model ignores.
     pub not_modelled: Vec<String>,
@@ -204,6 +204,11 @@ pub struct LatencyEstimates {
 pub struct RestartEstimates {
     /// 1 for the first.
     pub restart: usize,
+    /// Replications in which it ended with every pod ready; the metrics are over these alone.
+    pub ended: usize,
+    /// Replications in which it did not.
+    #[serde(rename = "notEnded")]
+    pub not_ended: usize,
     /// Seconds from the fault until all pods were ready again.
     pub total_s: Option<Estimate>,
     /// Phase → seconds; only restarts that ended with every pod ready.
@@ -217,12 +222,6 @@ impl Replications {
     /// `run` is any run of the scenario, for its names; `all` in the order of the replications.
     pub fn of(run: &RunView<'_>, all: &[Replication]) -> Replications {
         let estimate = |f: &dyn Fn(&Replication) -> f64| Estimate::of(all.iter().map(f).collect());
-        let mut warnings: Vec<String> = Vec::new();
-        for w in all.iter().flat_map(|r| &r.warnings) {
-            if !warnings.contains(w) {
-                warnings.push(w.clone());
-            }
-        }
         let jobsets = (0..run.names.jobsets.len()).map(|i| jobset(run, i, all));
         // Sorted by name, as `ledger` made them.
         let categories = ledger(&run.outcome.ledger).into_keys().enumerate();
@@ -246,10 +245,49 @@ impl Replications {
                 currency: run.outcome.ledger.currency.clone(),
                 total: estimate(&|r| r.cost),
             },
-            warnings,
+            warnings: warnings(all),
             not_modelled: run.not_modelled.to_vec(),
         }
     }
+}
+
+/// Sentences that are equal but for their numbers are one.
+fn warnings(all: &[Replication]) -> Vec<String> {
+    // Of each: itself without numbers, the first of its kind, how many replications have one, whether they are equal.
+    let mut kinds: Vec<(String, &str, usize, bool)> = Vec::new();
+    for replication in all {
+        let mut seen: Vec<usize> = Vec::new();
+        for warning in &replication.warnings {
+            let bare = without_numbers(warning);
+            let at = kinds.iter().position(|(known, ..)| *known == bare);
+            let at = at.unwrap_or(kinds.len());
+            if at == kinds.len() {
+                kinds.push((bare, warning, 0, true));
+            }
+            kinds[at].3 &= kinds[at].1 == warning;
+            if !seen.contains(&at) {
+                seen.push(at);
+                kinds[at].2 += 1;
+            }
+        }
+    }
+    let told = |(_, first, n, equal): (String, &str, usize, bool)| {
+        let others = if equal { "" } else { ", with other numbers" };
+        format!("in {n} of {} replications{others}: {first}", all.len())
+    };
+    kinds.into_iter().map(told).collect()
+}
+
+fn without_numbers(text: &str) -> String {
+    let mut bare = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '0'..='9' if bare.ends_with('0') => {}
+            '0'..='9' => bare.push('0'),
+            c => bare.push(c),
+        }
+    }
+    bare
 }
 
 /// One digest over all: FNV-1a over the digests in order.
@@ -294,7 +332,9 @@ fn jobset(run: &RunView<'_>, i: usize, all: &[Replication]) -> JobSetEstimates {
 }
 
 fn nth_restart(jobsets: &[&ReplicatedJobSet], n: usize) -> RestartEstimates {
-    let nth = jobsets.iter().filter_map(|j| j.each.get(n));
+    let nth = || jobsets.iter().filter_map(|j| j.each.get(n));
+    let all = nth().count();
+    let nth = nth();
     let done: Vec<&Restart> = nth.filter(|r| r.latency().is_some()).collect();
     let phases: Vec<_> = done.iter().map(|r| r.phases()).collect();
     let of_phase = |p: &Phase| {
@@ -304,6 +344,8 @@ fn nth_restart(jobsets: &[&ReplicatedJobSet], n: usize) -> RestartEstimates {
     };
     RestartEstimates {
         restart: n + 1,
+        ended: done.len(),
+        not_ended: all - done.len(),
         total_s: Estimate::of(done.iter().map(|r| r.total().seconds()).collect()),
         phases_s: Phase::ALL.iter().filter_map(of_phase).collect(),
     }

@@ -96,7 +96,7 @@ impl Outcome {
         &self.raw().ledger
     }
 
-    /// Restarts that can never finish, each with the reason, one sentence.
+    /// What can never go on, each with the reason, one sentence.
     pub fn stuck(&self) -> &[String] {
         &self.raw().stuck
     }

@@ -3,6 +3,7 @@
 use super::subject::{Rj, Subject, int, list, place, text};
 use super::trap::{Check, Hit, Severity, Trap, hit};
 use crate::manifest::node::{Node, Pos};
+use crate::spec::keys::KUEUE_QUEUE;
 use crate::spec::{
     AgentMode, ContainerRestartAction, DISABLE_IN_PLACE_RESTART, FailurePolicyAction,
     PodFailurePolicyAction, RestartStrategy, StartupPolicyOrder, Version,
@@ -126,7 +127,6 @@ const PROBE_FAILURES: i64 = 3;
 /// A period from which on it shows in a restart of 10 s.
 const SLOW_PERIOD_S: i64 = 5;
 const SHORT_BARRIER_S: i64 = 120;
-const QUEUE_LABEL: &str = "kueue.x-k8s.io/queue-name";
 
 fn in_place(s: &Subject) -> bool {
     s.jobset.spec.strategy() == RestartStrategy::InPlaceRestart
@@ -268,7 +268,7 @@ fn zero_restarts(s: &Subject) -> Vec<Hit> {
 }
 
 fn queued(s: &Subject) -> Vec<Hit> {
-    match s.label(QUEUE_LABEL) {
+    match s.label(KUEUE_QUEUE) {
         Some(queue) if in_place(s) => {
             vec![hit(strategy_at(s), format!("queue {queue:?}"))]
         }

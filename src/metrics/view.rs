@@ -70,7 +70,7 @@ impl<'a> RunView<'a> {
         })
     }
 
-    /// Restarts that can never finish, and warnings of the engine.
+    /// What can never go on, and warnings of the engine.
     pub fn warnings(&self) -> Vec<String> {
         let stuck = self.outcome.stuck.iter().map(|s| format!("stuck: {s}"));
         stuck.chain(self.outcome.warnings.iter().cloned()).collect()

@@ -153,7 +153,7 @@ pub enum EndReason {
     AllJobSetsFinished,
     /// Nothing is under way, and nothing more is scripted.
     Settled,
-    /// No event is left, or only ones that change nothing, and a restart can never finish.
+    /// No event is left, or only ones that change nothing, and something can never go on.
     Stuck,
     /// The scenario's time is over.
     TimeLimit,

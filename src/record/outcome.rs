@@ -26,7 +26,7 @@ pub struct RunOutcome {
     pub resources: Vec<ResourceUsage>,
     /// What the API server was asked.
     pub requests: Vec<RequestCount>,
-    /// Restarts that can never finish, each with the reason, one sentence.
+    /// What can never go on, each with the reason, one sentence.
     pub stuck: Vec<String>,
     /// What makes the numbers doubtful.
     pub warnings: Vec<String>,

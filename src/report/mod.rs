@@ -2,6 +2,7 @@
 //!
 //! Must never compute a statistic or look into the engine: `metrics` did that.
 
+pub mod assumed;
 pub mod chart;
 pub mod csv;
 mod decision_failure;

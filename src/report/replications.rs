@@ -1,7 +1,7 @@
 //! What `run --seeds N` prints: each restart's latency and phases over the replications.
 
 use super::waterfall::Style;
-use super::words::{count, seconds};
+use super::words::{count, seconds, wrap};
 use crate::base::*;
 use crate::experiment::{JobSetEstimates, Replication, Replications};
 use crate::metrics::Phase;
@@ -29,11 +29,16 @@ pub fn text(all: &Replications, style: &Style) -> String {
     for jobset in &all.job_sets {
         one_jobset(&mut out, jobset, style);
     }
+    let mut told = |text: &str| {
+        for (i, line) in wrap(text, style.width - 2).iter().enumerate() {
+            let _ = writeln!(out, "{}{line}", if i == 0 { "" } else { "  " });
+        }
+    };
     for warning in &all.warnings {
-        let _ = writeln!(out, "Warning: {warning}");
+        told(&format!("Warning: {warning}"));
     }
     if !all.not_modelled.is_empty() {
-        let _ = writeln!(out, "Not modelled: {}", all.not_modelled.join(", "));
+        told(&format!("Not modelled: {}", all.not_modelled.join(", ")));
     }
     out
 }
@@ -55,6 +60,16 @@ fn one_jobset(out: &mut String, jobset: &JobSetEstimates, style: &Style) {
     );
     let _ = writeln!(out, "{}", style.dim(&head));
     for r in &jobset.each_restart {
+        if r.not_ended > 0 && r.ended > 0 {
+            let _ = writeln!(
+                out,
+                "  ATTENTION: restart {} ended in {} of {}; the numbers leave out the other {}",
+                r.restart,
+                r.ended,
+                count((r.ended + r.not_ended) as u64, "replication"),
+                r.not_ended
+            );
+        }
         if let Some(total) = &r.total_s {
             row(out, &format!("restart {}", r.restart), total);
             for phase in Phase::ALL.map(Phase::as_str) {

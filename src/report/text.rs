@@ -1,5 +1,6 @@
 //! What `run` prints: the scenario, what happened, each restart as a waterfall, who was busy, what to distrust.
 
+use super::assumed;
 use super::story;
 use super::waterfall::{self, Style};
 use super::words::{self, count, seconds, thousands};
@@ -53,6 +54,13 @@ pub fn header(out: &mut String, run: &RunView<'_>, style: &Style) {
     cluster(out, run);
     for submitted in &run.scenario.jobsets {
         let _ = writeln!(out, "  JobSet         {}", jobset(&submitted.jobset));
+    }
+    let mut label = "containers";
+    for line in assumed::containers(run.scenario) {
+        for part in words::wrap(&line, style.width - 17) {
+            let _ = writeln!(out, "  {label:<14} {part}");
+            label = "";
+        }
     }
     let _ = writeln!(
         out,
@@ -207,6 +215,31 @@ fn resources(out: &mut String, run: &RunView<'_>, style: &Style) {
     out.push('\n');
 }
 
+/// JobSets that somebody outside has to resume.
+fn suspended(run: &RunView<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (submitted, outcome) in run.scenario.jobsets.iter().zip(&run.outcome.jobsets) {
+        let mut conditions = outcome.conditions.iter();
+        let open = outcome.terminal_state.is_empty() && !outcome.deleted;
+        if !open || !conditions.any(|c| c.kind == "Suspended" && c.status) {
+            continue;
+        }
+        let jobset = &submitted.jobset;
+        let name = &jobset.name;
+        let who = match jobset.kueue_queue() {
+            Some(queue) => format!(
+                "it waits to be admitted by Kueue, from queue {queue}, and Kueue is not played: no quota is counted"
+            ),
+            None => "it waits for somebody to set spec.suspend to false".to_owned(),
+        };
+        lines.push(format!(
+            "JobSet {name} has no pods: {who}. A scenario resumes it: faults: [{{at: 10m, resumeJobSet: {{name: \
+             {name}}}}}]"
+        ));
+    }
+    lines
+}
+
 fn notes(out: &mut String, run: &RunView<'_>, style: &Style) {
     let mut list = |title: &str, lines: &[String]| {
         if lines.is_empty() {
@@ -220,7 +253,8 @@ fn notes(out: &mut String, run: &RunView<'_>, style: &Style) {
         }
         out.push('\n');
     };
-    list("Restarts that can never finish", &run.outcome.stuck);
+    list("What can never go on", &run.outcome.stuck);
+    list("Suspended at the end", &suspended(run));
     list("Warnings", &run.outcome.warnings);
     if !run.not_modelled.is_empty() {
         let text = format!("Not modelled: {}", run.not_modelled.join(", "));

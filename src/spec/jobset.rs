@@ -1,6 +1,7 @@
 //! The JobSet (`jobset.x-k8s.io/v1alpha2`) after defaulting (DEF-1…DEF-6 and the CRD's defaults).
 
 use super::job::JobSpec;
+use super::keys::KUEUE_QUEUE;
 pub use super::keys::{
     DISABLE_IN_PLACE_RESTART, EXCLUSIVE_TOPOLOGY, JOBSET_CONTROLLER, NODE_SELECTOR_STRATEGY,
 };
@@ -175,6 +176,11 @@ impl JobSet {
             .get(EXCLUSIVE_TOPOLOGY)
             .or_else(|| self.annotations.get(EXCLUSIVE_TOPOLOGY))
             .map(String::as_str)
+    }
+
+    /// The LocalQueue that is to admit it, if Kueue manages it.
+    pub fn kueue_queue(&self) -> Option<&str> {
+        self.labels.get(KUEUE_QUEUE).map(String::as_str)
     }
 
     /// EXC-2: whether the Jobs select nodes that were labelled for them. An annotation of its own a Job always has; the

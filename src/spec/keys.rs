@@ -47,6 +47,9 @@ pub const BATCH_CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
 pub const LEGACY_JOB_NAME: &str = "job-name";
 pub const LEGACY_CONTROLLER_UID: &str = "controller-uid";
 
+/// Kueue's label: the LocalQueue that admits the object.
+pub const KUEUE_QUEUE: &str = "kueue.x-k8s.io/queue-name";
+
 /// The label that every kubelet keeps in place.
 pub const HOSTNAME: &str = "kubernetes.io/hostname";
 

@@ -3,7 +3,7 @@
 use super::cluster::Topology;
 use super::control_plane::ControlPlane;
 use super::control_plane::FeatureGates;
-use super::jobset::JobSet;
+use super::jobset::{JobSet, ReplicatedJob};
 use super::objects::Decoders;
 use super::pod::Taint;
 use super::request::UserRequest;
@@ -99,6 +99,21 @@ pub struct ContainerRule {
     /// Overrides the time from the deletion being seen to the containers having stopped (never above the grace
     /// period).
     pub stop_after: Option<Duration>,
+    /// Nobody wrote this rule: it was read from this command of a manifest.
+    pub from_command: Option<String>,
+}
+
+impl ContainerRule {
+    /// Whether it is for some container of the replicatedJob.
+    pub fn may_be_for(&self, jobset: &JobSet, rj: &ReplicatedJob) -> bool {
+        let named = |want: &Option<String>, have: &str| want.as_deref().is_none_or(|w| w == have);
+        named(&self.jobset, &jobset.name) && named(&self.replicated_job, &rj.name)
+    }
+
+    /// Whether it lets a container come to its end.
+    pub fn ends(&self) -> bool {
+        self.run_for.is_some() || self.at_barrier_for.is_some()
+    }
 }
 
 #[derive(Clone, Debug)]

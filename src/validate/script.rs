@@ -31,6 +31,7 @@ pub fn container_rule(rule: &PodRule) -> Result<ContainerRule, String> {
         at_barrier_for: rule.barrier_ms.map(Duration::from_millis),
         start_after: rule.start_ms.map(Duration::from_millis),
         stop_after: rule.term_ms.map(Duration::from_millis),
+        from_command: None,
     })
 }
 

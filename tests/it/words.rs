@@ -8,7 +8,8 @@ const INPUTS: &str = "tests/it/words";
 /// Exit code, standard output, standard error.
 fn told(line: &str) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
-    let words: Vec<String> = line.split(' ').map(|w| w.replace('@', INPUTS)).collect();
+    let word = |w: &str| w.replace('@', INPUTS).replace('\u{a0}', " ");
+    let words: Vec<String> = line.split(' ').map(word).collect();
     command
         .args(words)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
@@ -99,4 +100,80 @@ fn lint_warns_of_the_loss_of_a_node_where_runs_end_stuck_and_nowhere_else() {
         assert_eq!(warned, trap, "{topology}: {out}");
         assert_eq!(ends_stuck(topology), trap.is_some(), "{topology}");
     }
+}
+
+#[test]
+fn what_is_assumed_of_containers_is_said_and_a_sleep_is_read() {
+    let (code, out, _) = told("run -f @/prepare-first.yaml");
+    assert_eq!(code, 0);
+    let header: Vec<&str> = out
+        .lines()
+        .skip_while(|l| !l.starts_with("  containers"))
+        .take(4)
+        .collect();
+    assert_eq!(
+        header.join("\n"),
+        "  containers     those of fetch run for 10s, read from their command \"sh -c sleep 10\"
+                 those of check, work run for ever, as nothing says when they end
+                 (say it with --set 'containers=[{replicatedJob: fetch, runFor: 1h}]', or under
+                 containers of a scenario)"
+    );
+    let stuck = "What can never go on
+  - JobSet ahead is not ready: the Jobs of replicatedJob work are not created before check is
+    complete; the containers of check run for ever here, as no runFor says when they end";
+    assert!(out.contains(stuck), "{out}");
+    assert!(!out.contains("estarts that can never"), "{out}");
+    // What it says to type does what it says.
+    let (_, out, _) = told(
+        "run -f @/prepare-first.yaml --set containers=[{replicatedJob:\u{a0}check,runFor:\u{a0}1h}]",
+    );
+    assert!(
+        out.contains("every pod is ready") && !out.contains("check, work"),
+        "{out}"
+    );
+    let (_, _, err) = told("run -f @/prepare-first.yaml --format json");
+    assert!(
+        err.contains("note: containers those of fetch run for 10s"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_suspended_jobset_waits_for_somebody_by_name() {
+    let (code, out, _) = told("run -f @/queued.yaml");
+    assert_eq!(code, 0);
+    let end = "Suspended at the end
+  - JobSet queued has no pods: it waits to be admitted by Kueue, from queue user-queue, and Kueue is
+    not played: no quota is counted. A scenario resumes it: faults: [{at: 10m, resumeJobSet: {name:
+    queued}}]
+
+Not modelled: Kueue's quota and admission (queue user-queue): JobSet queued stays suspended until an
+action resumes it
+";
+    assert!(out.ends_with(end), "{out}");
+    let (_, out, _) = told("run -f @/queued.yaml --format json");
+    assert!(
+        out.contains("Kueue's quota and admission (queue user-queue)"),
+        "{out}"
+    );
+}
+
+#[test]
+fn replications_that_never_end_are_counted_apart_and_alike_warnings_are_one() {
+    let line = "run @/lost-node.scenario.yaml --set topology=four-slices.topology.yaml --seeds 20";
+    let (_, out, _) = told(line);
+    let of = |what: &str| out.lines().filter(|l| l.contains(what)).count();
+    assert_eq!(of("  ATTENTION: restart 1 ended in "), 1, "{out}");
+    assert_eq!(of("Warning: in "), 1, "{out}");
+    assert!(out.lines().all(|l| l.chars().count() <= 100), "{out}");
+    let (_, json, _) = told(&format!("{line} --format json"));
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let first = &json["jobSets"][0]["eachRestart"][0];
+    let count = |key: &str| first[key].as_u64().expect("a count");
+    assert_eq!(count("ended") + count("notEnded"), 20);
+    assert!(
+        count("notEnded") > 0 && first["total_s"]["n"] == count("ended"),
+        "{first}"
+    );
+    assert_eq!(json["warnings"].as_array().map(Vec::len), Some(1));
 }

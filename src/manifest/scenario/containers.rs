@@ -32,6 +32,7 @@ fn rule(node: &Node, inputs: &Inputs, report: &mut Report) -> ContainerRule {
         at_barrier_for: read::duration(node, "atBarrierFor"),
         start_after: read::duration(node, "startAfter"),
         stop_after: read::duration(node, "stopAfter"),
+        from_command: None,
     };
     if let Some(at) = node.get("jobSet") {
         inputs.jobset(at, report);

@@ -3,6 +3,7 @@
 //! Every name that one part uses of another (pods, nodes, aliases, JobSets, labels, resources) is checked here,
 //! so that the engine never meets one that does not exist.
 
+mod commands;
 mod containers;
 mod control_plane;
 mod cross;
@@ -133,6 +134,7 @@ pub fn parse_scenario(
     report.finish()?;
     let mut unmodelled = loaded.unmodelled;
     unmodelled.extend(others.unmodelled);
+    unmodelled.extend(queues(&scenario));
     Ok(LoadedScenario {
         scenario,
         inputs,
@@ -191,6 +193,8 @@ pub fn scenario_from_manifests(
     let scenario = assemble(&node, names, topology, submitted, &others, &mut report);
     cross::check(&scenario, &others, &mut report.found);
     report.finish()?;
+    let mut unmodelled = manifests.unmodelled;
+    unmodelled.extend(queues(&scenario));
     let inputs = match sets.is_empty() {
         true => Vec::new(),
         false => vec![(SETS.to_owned(), overrides.text.clone())],
@@ -199,7 +203,7 @@ pub fn scenario_from_manifests(
         scenario,
         inputs,
         skipped: manifests.skipped,
-        unmodelled: manifests.unmodelled,
+        unmodelled,
     })
 }
 
@@ -271,7 +275,8 @@ fn assemble(
         jobsets: &jobsets,
         others,
     };
-    let containers = containers::read(node, &inputs, report);
+    let mut containers = containers::read(node, &inputs, report);
+    containers.extend(commands::rules(&jobsets, &containers));
     let (faults, created) = faults::read(node, &inputs, report);
     let stop = stop(node, &faults, &jobsets, report);
     let seed = read::integer(node, "seed").and_then(|s| u64::try_from(s).ok());
@@ -298,6 +303,21 @@ fn assemble(
         stop,
         seed: seed.unwrap_or(DEFAULT_SEED),
     }
+}
+
+/// What of Kueue is not played, for each JobSet with a queue.
+fn queues(scenario: &Scenario) -> impl Iterator<Item = (String, usize)> {
+    let one = |s: &SubmittedJobSet| {
+        let queue = s.jobset.kueue_queue()?;
+        let (name, suspended) = (&s.jobset.name, s.jobset.spec.suspend);
+        let here = match suspended {
+            true => "stays suspended until an action resumes it",
+            false => "begins at once",
+        };
+        let text = format!("Kueue's quota and admission (queue {queue}): JobSet {name} {here}");
+        Some((text, 1))
+    };
+    scenario.jobsets.iter().filter_map(one)
 }
 
 fn stop(
