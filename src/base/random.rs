@@ -48,6 +48,8 @@ pub enum Purpose {
     Burst = 22,
     SchedulerTie = 23,
     NodeReadyDelay = 24,
+    /// Which values a resample takes: of statistics, not of the model.
+    Bootstrap = 200,
     Test = 255,
 }
 

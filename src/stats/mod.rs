@@ -1,11 +1,27 @@
-//! Exact statistics of small samples: quantiles and intervals.
+//! Exact statistics of small samples: quantiles, intervals, differences, tests, and when there are enough values.
 //!
 //! Numbers only: must never format one, and never know what was measured.
 
 #![deny(missing_docs)]
 
+pub mod beta;
+pub mod binomial;
+pub mod bootstrap;
 pub mod estimate;
+pub mod normal;
+pub mod paired;
 pub mod quantile;
+pub mod sequential;
+pub mod student;
+pub mod weakness;
+pub mod wilcoxon;
 
+pub use binomial::{SignTest, quantile_interval, sign_test};
+pub use bootstrap::{Bca, bca};
 pub use estimate::Estimate;
+pub use paired::Paired;
 pub use quantile::{quantile, sorted};
+pub use sequential::{Look, Looks, Precision};
+pub use student::{Mean, t_quantile};
+pub use weakness::{Weakness, weaknesses};
+pub use wilcoxon::{Wilcoxon, wilcoxon};

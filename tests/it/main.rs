@@ -28,6 +28,7 @@ mod repair;
 mod rooms;
 mod rules;
 mod scale;
+mod stats;
 mod stored;
 mod strictness;
 mod support;

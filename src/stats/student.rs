@@ -1,0 +1,133 @@
+//! Student's t: its quantiles for any degrees of freedom, and the interval of a mean.
+
+use super::beta::{beta_power, incomplete_beta};
+use super::normal::normal_quantile;
+
+/// The number below which Student's t of `degrees` degrees of freedom lies with chance `p`. The relative error is below
+/// 1e-10 for 1e-100 < `p` and for one degree or more; infinite without any, at 0 and at 1.
+pub fn t_quantile(degrees: f64, p: f64) -> f64 {
+    if p < 0.5 {
+        -t_upper(degrees, p)
+    } else {
+        t_upper(degrees, 1.0 - p)
+    }
+}
+
+/// As `t_quantile`, from the chance of a greater number: tails of 1e-20 cannot be told from 1.
+pub fn t_upper(degrees: f64, tail: f64) -> f64 {
+    if tail > 0.5 {
+        return -t_upper(degrees, 1.0 - tail);
+    }
+    if tail == 0.5 {
+        return 0.0;
+    }
+    if degrees <= 0.0 || tail <= 0.0 {
+        return f64::INFINITY;
+    }
+    // Newton's method on logarithms, where both sides are nearly straight; whichever side is not near 1.
+    let center = 0.5 - tail;
+    let from_center = center < 0.25;
+    let goal = libm::log(if from_center { center } else { tail });
+    let mut t = if from_center {
+        2.5 * center
+    } else {
+        -normal_quantile(tail)
+    };
+    let (mut low, mut high) = (0.0, f64::INFINITY);
+    for _ in 0..200 {
+        let (chance, slope) = if from_center {
+            central(degrees, t)
+        } else {
+            upper(degrees, t)
+        };
+        let excess = libm::log(chance) - goal;
+        if (excess > 0.0) == from_center {
+            high = t;
+        } else {
+            low = t;
+        }
+        let newton = t * libm::exp(-excess * chance / slope);
+        let next = if newton > low && newton < high {
+            newton
+        } else if high.is_finite() {
+            0.5 * (low + high)
+        } else {
+            2.0 * t
+        };
+        let moved = (next - t).abs();
+        t = next;
+        if moved <= 1e-14 * t {
+            break;
+        }
+    }
+    t
+}
+
+/// The chance of more than `t`, and its slope over the logarithm of `t`.
+fn upper(degrees: f64, t: f64) -> (f64, f64) {
+    let (parameters, (x, y)) = as_beta(degrees, t);
+    let chance = 0.5 * incomplete_beta(parameters, (x, y));
+    (chance, -beta_power(parameters, (x, y)))
+}
+
+/// The chance of 0 to `t`, and its slope over the logarithm of `t`.
+fn central(degrees: f64, t: f64) -> (f64, f64) {
+    let ((a, b), (x, y)) = as_beta(degrees, t);
+    let chance = 0.5 * incomplete_beta((b, a), (y, x));
+    (chance, beta_power((a, b), (x, y)))
+}
+
+/// `degrees / (degrees + t²)` is a beta variable of half of `degrees` and a half.
+fn as_beta(degrees: f64, t: f64) -> ((f64, f64), (f64, f64)) {
+    let ratio = t * t / degrees;
+    let x = 1.0 / (1.0 + ratio);
+    ((0.5 * degrees, 0.5), (x, ratio * x))
+}
+
+/// The chance of a number further from 0 than `t`, on both sides.
+pub fn t_two_sided(degrees: f64, t: f64) -> f64 {
+    (2.0 * upper(degrees, t.abs()).0).min(1.0)
+}
+
+/// A mean with its deviation, as far as numbers tell.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Mean {
+    /// The arithmetic mean.
+    pub mean: f64,
+    /// The deviation of one value, by n - 1; 0 of one value.
+    pub deviation: f64,
+    /// How many values there were.
+    pub n: usize,
+}
+
+impl Mean {
+    /// `None` without values.
+    pub fn of(values: &[f64]) -> Option<Mean> {
+        let n = values.len();
+        if n == 0 {
+            return None;
+        }
+        let mean = values.iter().sum::<f64>() / n as f64;
+        let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+        let deviation = match n {
+            1 => 0.0,
+            _ => libm::sqrt(squares / (n - 1) as f64),
+        };
+        Some(Mean { mean, deviation, n })
+    }
+
+    /// Half of the width of Student's interval at this level; infinite for one value, which cannot tell.
+    pub fn half_width(&self, level: f64) -> f64 {
+        if self.n < 2 {
+            return f64::INFINITY;
+        }
+        let t = t_upper((self.n - 1) as f64, 0.5 * (1.0 - level));
+        t * self.deviation / libm::sqrt(self.n as f64)
+    }
+
+    /// Student's interval at this level.
+    pub fn interval(&self, level: f64) -> [f64; 2] {
+        let half = self.half_width(level);
+        [self.mean - half, self.mean + half]
+    }
+}

@@ -1,0 +1,264 @@
+//! `stats` against SciPy's numbers (`stats/*.yaml` say by which calls), and promises kept in simulated samples.
+
+mod coverage;
+
+use jobset_sim::stats::beta::incomplete_beta;
+use jobset_sim::stats::binomial::{binomial_cdf, binomial_sf};
+use jobset_sim::stats::bootstrap::{bca_from, jackknife};
+use jobset_sim::stats::normal::normal_quantile;
+use jobset_sim::stats::student::{t_two_sided, t_upper};
+use jobset_sim::stats::weakness::skewness;
+use jobset_sim::stats::wilcoxon::Method;
+use jobset_sim::stats::{Mean, Paired, quantile, quantile_interval, sign_test, sorted, wilcoxon};
+use serde::Deserialize;
+
+/// The most that a number may differ, as a share of SciPy's.
+const TOLERANCE: f64 = 1e-10;
+
+#[track_caller]
+fn near(got: f64, expected: f64, what: &str) {
+    let most = TOLERANCE * expected.abs();
+    let near = got == expected || (got - expected).abs() <= most;
+    assert!(near, "{what}: {got:e} is not SciPy's {expected:e}");
+}
+
+fn read<T: for<'de> Deserialize<'de>>(text: &str) -> T {
+    serde_yaml::from_str(text).unwrap_or_else(|e| panic!("the table: {e}"))
+}
+
+#[derive(Deserialize)]
+struct Distributions {
+    t_upper: Vec<Upper>,
+    t_two_sided: Vec<TwoSided>,
+    normal: Vec<Normal>,
+    beta: Vec<Beta>,
+    binomial: Vec<Binomial>,
+}
+
+#[derive(Deserialize)]
+struct Upper {
+    degrees: f64,
+    tail: f64,
+    t: f64,
+}
+
+#[derive(Deserialize)]
+struct TwoSided {
+    degrees: f64,
+    t: f64,
+    p: f64,
+}
+
+#[derive(Deserialize)]
+struct Normal {
+    p: f64,
+    z: f64,
+}
+
+#[derive(Deserialize)]
+struct Beta {
+    a: f64,
+    b: f64,
+    x: f64,
+    chance: f64,
+}
+
+#[derive(Deserialize)]
+struct Binomial {
+    n: usize,
+    p: f64,
+    k: usize,
+    cdf: f64,
+    sf: f64,
+}
+
+#[test]
+fn quantiles_of_students_t_and_the_normal_are_scipys_for_any_degrees_and_level() {
+    let table: Distributions = read(include_str!("stats/distributions.yaml"));
+    for c in &table.t_upper {
+        let what = format!("{} degrees, tail {}", c.degrees, c.tail);
+        near(t_upper(c.degrees, c.tail), c.t, &what);
+        // Less the tail, 1 has too few digits for the greater of them.
+        if c.tail > 1e-4 {
+            near(-t_upper(c.degrees, 1.0 - c.tail), c.t, &what);
+        }
+    }
+    for c in &table.t_two_sided {
+        let what = format!("{} degrees, t {}", c.degrees, c.t);
+        near(t_two_sided(c.degrees, c.t), c.p, &what);
+    }
+    for c in &table.normal {
+        near(normal_quantile(c.p), c.z, &format!("normal, {}", c.p));
+    }
+    assert_eq!(t_upper(5.0, 0.5), 0.0);
+    assert!(t_upper(5.0, 0.0).is_infinite() && t_upper(0.0, 0.1).is_infinite());
+}
+
+#[test]
+fn chances_of_the_beta_and_binomial_distributions_are_scipys() {
+    let table: Distributions = read(include_str!("stats/distributions.yaml"));
+    for Beta { a, b, x, chance } in table.beta {
+        let what = format!("beta {a} {b} at {x}");
+        near(incomplete_beta((a, b), (x, 1.0 - x)), chance, &what);
+    }
+    for c in table.binomial {
+        let what = format!("{} of {}, {}", c.k, c.n, c.p);
+        near(binomial_cdf(c.k, c.n, c.p), c.cdf, &what);
+        near(binomial_sf(c.k, c.n, c.p), c.sf, &what);
+    }
+}
+
+#[derive(Deserialize)]
+struct Samples {
+    samples: Vec<Sample>,
+    pairs: Vec<Pairs>,
+    bca: Vec<Resampled>,
+}
+
+#[derive(Deserialize)]
+struct Sample {
+    name: String,
+    values: Vec<f64>,
+    quantiles: Vec<f64>,
+    skewness: f64,
+    mean_interval: Vec<Interval>,
+    quantile_interval: Vec<Interval>,
+}
+
+#[derive(Deserialize)]
+struct Interval {
+    #[serde(default)]
+    p: f64,
+    level: f64,
+    bounds: [Option<f64>; 2],
+    #[serde(default)]
+    acceleration: f64,
+}
+
+#[test]
+fn quantiles_intervals_and_skewness_of_samples_are_scipys() {
+    let table: Samples = read(include_str!("stats/samples.yaml"));
+    for s in table.samples {
+        let ascending = sorted(s.values.clone());
+        for (p, expected) in [0.0, 0.1, 0.25, 0.5, 0.9, 0.95, 1.0]
+            .iter()
+            .zip(&s.quantiles)
+        {
+            let what = format!("{}, quantile {p}", s.name);
+            near(quantile(&ascending, *p).unwrap(), *expected, &what);
+        }
+        let mean = Mean::of(&s.values).unwrap();
+        for i in &s.mean_interval {
+            let got = mean.interval(i.level).map(Some);
+            bounds_near(got, i.bounds, &format!("{}, mean at {}", s.name, i.level));
+        }
+        for i in &s.quantile_interval {
+            let got = quantile_interval(&ascending, i.p, i.level);
+            let what = format!("{}, quantile {} at {}", s.name, i.p, i.level);
+            assert_eq!(got, i.bounds, "{what}");
+        }
+        let got = skewness(&s.values).unwrap();
+        // That of two values is 0, and of others it can be near it.
+        let most = TOLERANCE * s.skewness.abs().max(1.0);
+        assert!((got - s.skewness).abs() < most, "{}: {got}", s.name);
+    }
+}
+
+#[track_caller]
+fn bounds_near(got: [Option<f64>; 2], expected: [Option<f64>; 2], what: &str) {
+    for (got, expected) in got.iter().zip(expected) {
+        near(got.unwrap(), expected.unwrap(), what);
+    }
+}
+
+#[derive(Deserialize)]
+struct Pairs {
+    name: String,
+    first: Vec<f64>,
+    second: Vec<f64>,
+    interval: [Option<f64>; 2],
+    sign_p: f64,
+    statistic: f64,
+    exact: Option<f64>,
+    normal: Option<f64>,
+}
+
+#[test]
+fn paired_differences_and_their_tests_are_scipys() {
+    let table: Samples = read(include_str!("stats/samples.yaml"));
+    for c in table.pairs {
+        let pairs: Vec<(f64, f64)> = c.first.into_iter().zip(c.second).collect();
+        let paired = Paired::of(&pairs).unwrap();
+        bounds_near(paired.ci95.map(Some), c.interval, &c.name);
+        let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
+        near(sign_test(&differences).p, c.sign_p, &c.name);
+        let test = wilcoxon(&differences).unwrap();
+        assert_eq!(test.statistic, c.statistic, "{}", c.name);
+        let (p, method) = match (c.exact, c.normal) {
+            (Some(p), _) => (p, Method::Exact),
+            (_, p) => (p.unwrap(), Method::Normal),
+        };
+        assert_eq!(test.method, method, "{}", c.name);
+        near(test.p, p, &c.name);
+    }
+    assert_eq!(wilcoxon(&[0.0, 0.0]), None);
+    assert_eq!(sign_test(&[0.0]).p, 1.0);
+}
+
+#[derive(Deserialize)]
+struct Resampled {
+    name: String,
+    values: Vec<f64>,
+    resamples: Vec<Vec<usize>>,
+    z0: f64,
+    intervals: Vec<Interval>,
+}
+
+#[test]
+fn the_corrections_and_bounds_of_the_bootstrap_are_scipys_on_the_same_resamples() {
+    let table: Samples = read(include_str!("stats/samples.yaml"));
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+    for c in table.bca {
+        let resample = |places: &Vec<usize>| {
+            let taken: Vec<f64> = places.iter().map(|i| c.values[*i]).collect();
+            mean(&taken)
+        };
+        let resampled: Vec<f64> = c.resamples.iter().map(resample).collect();
+        let left_out = jackknife(&c.values, &mean);
+        for i in &c.intervals {
+            let got = bca_from(mean(&c.values), resampled.clone(), &left_out, i.level).unwrap();
+            near(got.z0, c.z0, &c.name);
+            near(got.acceleration, i.acceleration, &c.name);
+            bounds_near(got.interval.map(Some), i.bounds, &c.name);
+        }
+    }
+}
+
+/// The variance of the difference is what pairs are for.
+#[test]
+fn a_difference_is_separated_when_its_interval_excludes_zero_and_not_before() {
+    // The values vary by hundreds, their differences by one.
+    let pairs = |difference: [f64; 4]| {
+        let first = [100.0, 300.0, 500.0, 900.0];
+        let pairs: Vec<_> = first
+            .iter()
+            .zip(difference)
+            .map(|(a, d)| (*a, a + d))
+            .collect();
+        Paired::of(&pairs).unwrap()
+    };
+    let clear = pairs([-5.0, -6.0, -5.0, -6.0]);
+    assert_eq!(clear.separated(), Some(std::cmp::Ordering::Less));
+    assert!(clear.deviation < 1.0 && clear.unpaired_deviation > 400.0);
+    let unclear = pairs([-1.0, 2.0, -1.0, 3.0]);
+    assert_eq!(unclear.separated(), None);
+    // 4 differences of mean 0.75 and deviation 2.06: by t with 31 degrees 32 are enough, and 31 are not.
+    assert_eq!(unclear.needed(), Some(32));
+    let one = Paired::of(&[(1.0, 3.0)]).unwrap();
+    assert_eq!((one.separated(), one.needed(), one.mean), (None, None, 2.0));
+    let never = Paired::of(&[(1.0, 1.0), (2.0, 2.0)]).unwrap();
+    assert_eq!((never.separated(), never.needed()), (None, None));
+    let always = Paired::of(&[(1.0, 2.0), (2.0, 3.0)]).unwrap();
+    assert_eq!(always.separated(), Some(std::cmp::Ordering::Greater));
+    assert_eq!(Paired::of(&[]), None);
+}

@@ -1,0 +1,130 @@
+//! Intervals hold what they promise: how often they do in simulated samples, within binomial error.
+
+use jobset_sim::base::random::{Dist, Draw, Draws, Key, Purpose};
+use jobset_sim::stats::{
+    Look, Looks, Mean, Precision, Weakness, bca, quantile, quantile_interval, sorted, weaknesses,
+};
+
+const TRIALS: u32 = 2000;
+
+/// Three standard errors of a share of `TRIALS` around 0.95.
+fn binomial_error() -> f64 {
+    3.0 * (0.95 * 0.05 / f64::from(TRIALS)).sqrt()
+}
+
+/// Of a trial: exponential values of mean 1, as skewed as waits for faults are.
+fn value(draws: &mut Draws, trial: u32, i: usize) -> f64 {
+    let draw = Draw {
+        purpose: Purpose::Test,
+        entity: Key(3),
+        occurrence: trial,
+        lane: i as u32,
+    };
+    let dist = Dist::Exponential { mean_s: 1.0 };
+    draws.sample(draw, &dist).seconds()
+}
+
+fn share(covers: impl FnMut(&u32) -> bool) -> f64 {
+    (0..TRIALS).filter(covers).count() as f64 / f64::from(TRIALS)
+}
+
+#[test]
+fn the_sequential_rule_keeps_its_coverage_and_looking_again_and_again_does_not() {
+    let mut draws = Draws::new(1, 0);
+    let mut covered = |precision: f64, looks: &[Look], naive: bool| {
+        share(|trial| {
+            let mut values = Vec::new();
+            let ends = looks.iter().find_map(|look| {
+                values.extend((values.len()..look.n).map(|i| value(&mut draws, *trial, i)));
+                let mean = Mean::of(&values)?;
+                let interval = mean.interval(look.level);
+                let precision = Precision::Relative(precision);
+                let narrow = naive && precision.reached(mean.mean, interval);
+                let ends = look.ends(&values, precision).filter(|_| !naive);
+                ends.or(narrow.then_some(interval))
+            });
+            let [low, high] = ends.expect("an interval that is narrow enough");
+            low <= 1.0 && 1.0 <= high
+        })
+    };
+    for precision in [0.25, 0.1] {
+        let looks: Vec<Look> = Looks::new(16, 0.95).all().take(12).collect();
+        let kept = covered(precision, &looks, false);
+        assert!(kept >= 0.95 - binomial_error(), "{precision}: {kept}");
+    }
+    let level = 0.95;
+    let each: Vec<Look> = (16..2000).map(|n| Look { n, level }).collect();
+    let lost = covered(0.35, &each, true);
+    assert!(lost < 0.95 - binomial_error(), "{lost}");
+}
+
+#[test]
+fn the_chances_of_all_looks_add_up_to_that_of_one_interval() {
+    let looks: Vec<_> = Looks::new(10, 0.95).all().collect();
+    assert_eq!([looks[0].n, looks[1].n, looks[4].n], [10, 20, 160]);
+    assert!((looks[0].level - 0.975).abs() < 1e-12);
+    let wrong: f64 = looks.iter().map(|l| 1.0 - l.level).sum();
+    assert!(wrong < 0.05 && wrong > 0.048, "{wrong}");
+}
+
+#[test]
+fn intervals_of_quantiles_hold_for_any_distribution() {
+    let mut draws = Draws::new(2, 0);
+    for (p, n) in [(0.5, 25), (0.9, 60)] {
+        let truth = -f64::ln(1.0 - p);
+        let kept = share(|trial| {
+            let values = (0..n).map(|i| value(&mut draws, *trial, i)).collect();
+            let [low, high] = quantile_interval(&sorted(values), p, 0.95);
+            low.is_some_and(|v| v <= truth) && high.is_some_and(|v| truth <= v)
+        });
+        // Of whole ranks, so wider than asked for, but not by more than the next rank.
+        assert!(
+            kept >= 0.95 - binomial_error() && kept < 0.99,
+            "{p}: {kept}"
+        );
+    }
+}
+
+#[test]
+fn the_bootstrap_covers_a_skewed_mean_better_than_percentiles_alone() {
+    let mut draws = Draws::new(3, 0);
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+    let kept = share(|trial| {
+        let values: Vec<f64> = (0..40).map(|i| value(&mut draws, *trial, i)).collect();
+        let key = Key(u64::from(*trial));
+        let found = bca(&values, &mean, (0.95, 400), (&mut draws, key)).unwrap();
+        found.interval[0] <= 1.0 && 1.0 <= found.interval[1]
+    });
+    // B. Efron and R. Tibshirani give second-order correctness: an error of 1 / n, here of some percent.
+    assert!((0.92..=0.97).contains(&kept), "{kept}");
+}
+
+#[test]
+fn the_bootstrap_is_the_same_whatever_else_is_drawn() {
+    let values: Vec<f64> = (0..30).map(|i| f64::from(i * i)).collect();
+    let median = |v: &[f64]| quantile(&sorted(v.to_vec()), 0.5).unwrap();
+    let mut draws = Draws::new(4, 0);
+    let key = Key::of("goodput");
+    let first = bca(&values, &median, (0.9, 300), (&mut draws, key));
+    value(&mut draws, 0, 0);
+    assert_eq!(bca(&values, &median, (0.9, 300), (&mut draws, key)), first);
+    let other = bca(&values, &median, (0.9, 300), (&mut draws, Key::of("cost")));
+    assert!(first.is_some() && other != first);
+    let equal = bca(&[2.0; 9], &median, (0.9, 300), (&mut draws, key));
+    assert_eq!(equal, None);
+}
+
+#[test]
+fn few_and_skewed_values_are_called_weak() {
+    let normal: Vec<f64> = (1..40).map(|i| f64::from((i * 17) % 40)).collect();
+    assert_eq!(weaknesses(&normal), []);
+    let few = weaknesses(&normal[..35]);
+    assert_eq!(few, [Weakness::TooFew { n: 35, needed: 36 }]);
+    let mut skewed = vec![1.0; 60];
+    skewed[7] = 1000.0;
+    let found = weaknesses(&skewed);
+    assert!(
+        matches!(found[..], [Weakness::HeavyTail { n: 60, needed, .. }] if needed > 1000),
+        "{found:?}"
+    );
+}
