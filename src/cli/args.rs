@@ -55,10 +55,11 @@ pub struct RunArgs {
     /// Manifests instead of a scenario: a file, a directory, or - for standard input; repeatable
     #[arg(short = 'f', value_name = "FILE|DIR|-")]
     pub manifests: Vec<String>,
-    /// Cluster for the manifests [default: one that is just large enough]
+    /// Cluster for the manifests: a file, or a name that `topology list` has [default: one that is just large enough]
     #[arg(short = 't', value_name = "TOPOLOGY")]
     pub topology: Option<PathBuf>,
-    /// Override any field of the scenario, e.g. faults.0.afterReady=60s; repeatable
+    /// Override any field: of the scenario, e.g. faults.0.afterReady=60s, or of its JobSets, e.g.
+    /// spec.failurePolicy.maxRestarts=5; repeatable
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
     pub sets: Vec<(String, String)>,
     /// One failure on top of the scenario: POD:exit=CODE, POD:delete or POD:evict, then @TIME: 10m after the start, or
@@ -100,7 +101,8 @@ pub struct LintArgs {
     /// A file, a directory, or - for standard input; repeatable
     #[arg(short = 'f', value_name = "FILE|DIR|-", required_unless_present_any = ["list", "explain"])]
     pub manifests: Vec<String>,
-    /// Cluster for the traps that need one: labels, domains, room, features of nodes
+    /// Cluster for the traps that need one (labels, domains, room, features of nodes): a file, or a name that `topology
+    /// list` has
     #[arg(short = 't', value_name = "TOPOLOGY")]
     pub topology: Option<PathBuf>,
     /// What is applied already; the manifests of -f replace it; repeatable
@@ -161,6 +163,9 @@ pub struct DemoArgs {
     /// Directory for the charts and both runs [default: jobset-sim-demo, or the next free jobset-sim-demo-2, -3 ...]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// json: the summaries of both runs
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
     #[command(flatten)]
     pub look: Look,
 }
@@ -194,7 +199,19 @@ pub struct TopologyArgs {
 pub enum TopologyCommand {
     /// Show the pools of a topology file and what they add up to
     #[command(after_help = "Example: jobset-sim topology show topologies/tpu-5000.yaml")]
-    Show { file: PathBuf },
+    Show {
+        /// A file, or the name of a shipped topology
+        #[arg(value_name = "TOPOLOGY")]
+        file: PathBuf,
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// List the topologies that come with the program
+    #[command(after_help = "Example: jobset-sim topology list")]
+    List {
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -217,7 +234,7 @@ pub struct ExplainChildrenArgs {
     pub manifests: Vec<String>,
     #[arg(long, value_enum, default_value_t = ObjectFormat::Yaml)]
     pub format: ObjectFormat,
-    /// Gates of the JobSet manager, e.g. RestartJob=true; all are off unless named
+    /// JobSet's feature gates, e.g. RestartJob=false,ElasticJobSet=true [default: those that the manifests use]
     #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',')]
     pub feature_gates: Vec<String>,
 }

@@ -1,16 +1,18 @@
 //! `demo`: the same fault under Recreate and InPlaceRestart on 5,000 pods, from files inside the program.
 
-use super::args::{DemoArgs, Trace};
+use super::args::{DemoArgs, Format, Trace};
 use super::load::{self, Loaded};
 use super::run::{Done, keep, play, simulation};
 use super::{Failure, inputs, interrupt, output};
 use crate::experiment::Limits;
 use crate::manifest::{self, Source};
+use crate::metrics::summary::Summary;
 use crate::metrics::{Restart, RunView};
 use crate::report::chart::{self, SLIDE};
 use crate::report::rundir::RunDir;
 use crate::report::side_by_side::{self, Side};
 use crate::report::text;
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 const RECREATE: (&str, &str) = (
@@ -70,6 +72,12 @@ pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
         ));
     }
     dir.commit()?;
+    if args.format == Format::Json {
+        return output::json(&json!({
+            "recreate": Summary::of(&views.0),
+            "inPlace": Summary::of(&views.1),
+        }));
+    }
     page.push_str(&files(&out));
     output::styled(&page, &style)
 }

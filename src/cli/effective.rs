@@ -2,7 +2,7 @@
 //!
 //! Must never run anything.
 
-use super::args::RunArgs;
+use super::args::{Format, RunArgs};
 use super::{Failure, load, output};
 use crate::manifest;
 
@@ -12,8 +12,14 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     for submitted in &loaded.scenario.jobsets {
         if let Some(object) = &submitted.jobset.object {
             let stored = manifest::server::stored(object).map_err(Failure::Invalid)?;
-            documents.push(manifest::print_yaml(&stored));
+            documents.push(stored);
         }
     }
-    output::result(&documents.join("---\n"))
+    match args.format {
+        Format::Json => output::json(&documents),
+        Format::Text => {
+            let texts: Vec<String> = documents.iter().map(manifest::print_yaml).collect();
+            output::result(&texts.join("---\n"))
+        }
+    }
 }

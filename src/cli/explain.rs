@@ -4,11 +4,11 @@
 
 use super::args::{ExplainArgs, ExplainChildrenArgs, ExplainCommand, ObjectFormat};
 use super::explain_yaml::yaml;
-use super::{Failure, load, output};
+use super::{Failure, gates, load, output};
 use crate::admission::{self, Create, GENERATED_SUFFIX, Gates, Rejection};
 use crate::manifest;
 use crate::objects::{self, JobSlot, Surroundings};
-use crate::spec::keys;
+use crate::spec::{FeatureGates, JobSet, keys};
 use serde_json::{Value, json};
 
 /// An object and what is to be known about it; a note alone is about something that is not created.
@@ -20,11 +20,11 @@ pub struct Entry {
 
 pub fn cli(args: &ExplainArgs) -> Result<(), Failure> {
     let ExplainCommand::Children(args) = &args.command;
-    let mut documents = Vec::new();
+    let (mut documents, mut jobsets) = (Vec::new(), Vec::new());
     for path in &args.manifests {
-        documents.extend(read(path)?);
+        read(path, &mut documents, &mut jobsets)?;
     }
-    let entries = children(&documents, gates(args)?)?;
+    let entries = children(&documents, gates(args, &jobsets)?)?;
     match args.format {
         ObjectFormat::Yaml => output::result(&as_yaml(&entries)),
         ObjectFormat::Json => output::json(&as_json(&entries)),
@@ -32,41 +32,39 @@ pub fn cli(args: &ExplainArgs) -> Result<(), Failure> {
 }
 
 /// Checked by the reader of manifests first, so that an error has its line.
-fn read(path: &str) -> Result<Vec<Value>, Failure> {
-    let (_, sources) = manifest::read_manifest_path(path).map_err(load::invalid)?;
-    let mut documents = Vec::new();
-    for source in &sources {
-        documents.extend(manifest::documents(source).map_err(load::invalid)?);
+fn read(path: &str, all: &mut Vec<Value>, jobsets: &mut Vec<JobSet>) -> Result<(), Failure> {
+    let (manifests, sources) = manifest::read_manifest_path(path).map_err(load::invalid)?;
+    if !manifests.not_tried.is_empty() {
+        output::notice(&format!("not read: {}", manifests.not_tried.join(", ")));
     }
-    Ok(documents)
+    jobsets.extend(manifests.jobsets.into_iter().map(|(jobset, _)| jobset));
+    for source in &sources {
+        all.extend(manifest::documents(source).map_err(load::invalid)?);
+    }
+    Ok(())
 }
 
-fn gates(args: &ExplainChildrenArgs) -> Result<Gates, Failure> {
-    let mut gates = Gates::default();
-    for setting in &args.feature_gates {
-        let (name, value) = setting.split_once('=').unwrap_or((setting, "true"));
-        let on = match value {
-            "true" => true,
-            "false" => false,
-            _ => {
-                return Err(Failure::Invalid(format!(
-                    "--feature-gates {setting}: true and false are legal"
-                )));
-            }
-        };
-        match name {
-            "InPlaceRestart" => gates.in_place_restart = on,
-            "RestartJob" => gates.restart_job = on,
-            "ElasticJobSet" => gates.elastic_job_set = on,
-            _ => {
-                let legal = "InPlaceRestart, RestartJob and ElasticJobSet are legal";
-                return Err(Failure::Invalid(format!(
-                    "--feature-gates {setting}: {legal}"
-                )));
-            }
-        }
+/// As for `run`: what the JobSets need is on, and is told.
+fn gates(args: &ExplainChildrenArgs, jobsets: &[JobSet]) -> Result<Gates, Failure> {
+    let needed = FeatureGates::needed_by(jobsets);
+    let set = gates::read(needed, &args.feature_gates)?;
+    let on = [
+        (
+            "InPlaceRestart",
+            needed.in_place_restart && set.in_place_restart,
+        ),
+        ("RestartJob", needed.restart_job && set.restart_job),
+    ];
+    for (name, _) in on.iter().filter(|(_, on)| *on) {
+        output::notice(&format!(
+            "note: feature gate {name} is on, as the manifests use it"
+        ));
     }
-    Ok(gates)
+    Ok(Gates {
+        in_place_restart: set.in_place_restart,
+        restart_job: set.restart_job,
+        elastic_job_set: set.elastic_jobset,
+    })
 }
 
 /// Children of every JobSet among the documents, in their order.

@@ -45,7 +45,7 @@ pub fn parse(text: &str) -> Result<Fail, String> {
     }
     Ok(Fail {
         text: text.to_owned(),
-        pod: pod.replace('/', "-"),
+        pod: pod.to_owned(),
         what,
         at,
     })
@@ -97,14 +97,7 @@ pub fn add(fails: &[Fail], scenario: &mut Scenario) -> Result<(), Failure> {
 /// The name of the pod with its JobSet's in front, which may be left away.
 fn resolve(fail: &Fail, scenario: &Scenario) -> Result<String, Failure> {
     let jobsets = &scenario.jobsets;
-    let mut names = vec![fail.pod.clone()];
-    names.extend(
-        jobsets
-            .iter()
-            .map(|s| format!("{}-{}", s.jobset.name, fail.pod)),
-    );
-    names.retain(|name| manifest::pod_exists(jobsets, name));
-    match names.as_slice() {
+    match manifest::pods_meant(jobsets, &fail.pod).as_slice() {
         [one] => Ok(one.clone()),
         [] => Err(Failure::Invalid(format!(
             "--fail {}: there is no pod {:?}\n  legal: {}",

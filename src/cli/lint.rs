@@ -2,11 +2,11 @@
 
 use super::args::LintArgs;
 use super::lint_output::{self, Shape};
-use super::{Failure, load, output};
+use super::{Failure, gates, load, output};
 use crate::lint::{self, Inputs, Method, Report, Severity, Target};
 use crate::manifest::Diagnostics;
 use crate::manifest::kube::inspect::{self, Inspected};
-use crate::spec::{FailurePolicyAction, FeatureGates, JobSet, RestartStrategy, Version};
+use crate::spec::{FeatureGates, JobSet, Version};
 
 const REJECTED: u8 = 2;
 /// Accepted, and wrong in any case.
@@ -14,7 +14,6 @@ const INVALID: u8 = 2;
 /// The cluster of `-t` cannot take it.
 const NO_PLACE: u8 = 4;
 const GATE_FAILED: u8 = 5;
-const GATES: [&str; 3] = ["InPlaceRestart", "RestartJob", "ElasticJobSet"];
 
 pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
     if args.list {
@@ -22,14 +21,17 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
     }
     if let Some(name) = &args.explain {
         let trap = lint::table::named(name).ok_or_else(|| unknown(name))?;
-        output::result(&lint::docs::explain(trap))?;
+        output::result(&match args.format {
+            super::args::LintFormat::Json => lint_output::trap_json(trap.name)?,
+            _ => lint::docs::explain(trap),
+        })?;
         return Ok(0);
     }
-    let gates: Vec<Gate> = gates(args)?;
-    let files = files(&args.manifests)?;
+    let fail_if: Vec<Gate> = fail_if(args)?;
+    let files = files(&args.manifests, args.quiet)?;
     let old = match args.update.is_empty() {
         true => None,
-        false => Some(files_of_update(&args.update)?),
+        false => Some(files_of_update(&args.update, args.quiet)?),
     };
     let topology = match &args.topology {
         Some(path) => Some(load::topology(path)?.1),
@@ -53,7 +55,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
     };
     let text = lint_output::render(args.format, &report, &shape)?;
     output::styled(&text, &style)?;
-    Ok(code(&report, &gates))
+    Ok(code(&report, &fail_if))
 }
 
 /// What was asked for by a gate comes before errors that nobody asked about.
@@ -100,22 +102,28 @@ fn unknown(name: &str) -> Failure {
     Failure::Invalid(format!("there is no trap {name:?}; {hint}"))
 }
 
-fn files(paths: &[String]) -> Result<Vec<Inspected>, Failure> {
-    let (mut files, mut errors) = (Vec::new(), Vec::new());
+fn files(paths: &[String], quiet: bool) -> Result<Vec<Inspected>, Failure> {
+    let (mut files, mut left_out, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for path in paths {
         match inspect::inspect_path(path) {
-            Ok(found) => files.extend(found),
+            Ok((found, not_tried)) => {
+                files.extend(found);
+                left_out.extend(not_tried);
+            }
             Err(Diagnostics(found)) => errors.extend(found),
         }
     }
     if !errors.is_empty() {
         return Err(load::invalid(Diagnostics(errors)));
     }
+    if !left_out.is_empty() && !quiet {
+        output::notice(&format!("not read: {}", left_out.join(", ")));
+    }
     Ok(files)
 }
 
-fn files_of_update(paths: &[String]) -> Result<Vec<Inspected>, Failure> {
-    let files = files(paths)?;
+fn files_of_update(paths: &[String], quiet: bool) -> Result<Vec<Inspected>, Failure> {
+    let files = files(paths, quiet)?;
     let jobsets = files
         .iter()
         .flat_map(|f| &f.objects)
@@ -151,26 +159,10 @@ fn target(args: &LintArgs, files: &[Inspected]) -> Result<Target, Failure> {
         let message = format!("JobSet {version:?} is not known; legal: 0.12, 0.13");
         return Err(Failure::Invalid(message));
     }
-    let mut gates = needed(files);
-    for assignment in args.feature_gates.iter().flat_map(|g| g.split(',')) {
-        let (name, value) = assignment.split_once('=').unwrap_or((assignment, "true"));
-        let value: bool = value.parse().map_err(|_| {
-            Failure::Invalid(format!(
-                "--feature-gates {assignment:?}: write NAME=true or NAME=false"
-            ))
-        })?;
-        match name {
-            "InPlaceRestart" => gates.in_place_restart = value,
-            "RestartJob" => gates.restart_job = value,
-            "ElasticJobSet" => gates.elastic_jobset = value,
-            other => {
-                let legal = GATES.join(", ");
-                let message =
-                    format!("--feature-gates: there is no gate {other:?}; legal: {legal}");
-                return Err(Failure::Invalid(message));
-            }
-        }
-    }
+    let jobsets = files.iter().flat_map(|f| &f.objects);
+    // As for `run`: a gate that a JobSet needs is on.
+    let needed = FeatureGates::needed_by(jobsets.filter_map(|o| o.jobset.as_ref()));
+    let gates = gates::read(needed, &args.feature_gates)?;
     Ok(Target {
         kubernetes: Version::new(minor.unwrap_or(36)),
         gates,
@@ -188,27 +180,6 @@ fn minor(text: &str) -> Result<u16, Failure> {
             "--kubernetes {text:?}: write a version such as 1.36"
         ))
     })
-}
-
-/// As for `run`: a gate that a JobSet needs is on.
-fn needed(files: &[Inspected]) -> FeatureGates {
-    use FailurePolicyAction as A;
-    let jobsets = || {
-        files
-            .iter()
-            .flat_map(|f| &f.objects)
-            .filter_map(|o| o.jobset.as_ref())
-    };
-    let single = |j: &JobSet| {
-        let rules = j.spec.failure_policy.iter().flat_map(|p| &p.rules);
-        let mut actions = rules.map(|r| r.action);
-        actions.any(|a| matches!(a, A::RestartJob | A::RestartJobAndIgnoreMaxRestarts))
-    };
-    FeatureGates {
-        in_place_restart: jobsets().any(|j| j.spec.strategy() == RestartStrategy::InPlaceRestart),
-        restart_job: jobsets().any(single),
-        elastic_jobset: false,
-    }
 }
 
 /// `lint.warnings > 0`
@@ -245,7 +216,7 @@ const OPERATORS: [(&str, Holds); 5] = [
     ("<", |a, b| a < b),
 ];
 
-fn gates(args: &LintArgs) -> Result<Vec<Gate>, Failure> {
+fn fail_if(args: &LintArgs) -> Result<Vec<Gate>, Failure> {
     let strict = args.strict.then(|| gate("lint.traps > 0"));
     let given = args.fail_if.iter().map(|text| gate(text));
     strict.into_iter().chain(given).collect()

@@ -210,19 +210,31 @@ pub fn table_json() -> Result<String, Failure> {
     let mut traps = Vec::new();
     for (theme, all) in table::THEMES {
         for t in all {
-            traps.push(json!({
-                "name": t.name,
-                "theme": theme,
-                "severity": t.severity.as_str(),
-                "rules": t.rules,
-                "title": t.title,
-                "consequence": t.consequence,
-                "fix": t.fix,
-                "needs": t.check.needs(),
-            }));
+            traps.push(trap(theme, t));
         }
     }
     pretty(&Value::Array(traps))
+}
+
+/// One trap by its name.
+pub fn trap_json(name: &str) -> Result<String, Failure> {
+    let themes = table::THEMES.iter();
+    let mut all = themes.flat_map(|(theme, traps)| traps.iter().map(move |t| (theme, t)));
+    let found = all.find(|(_, t)| t.name == name);
+    pretty(&found.map_or(Value::Null, |(theme, t)| trap(theme, t)))
+}
+
+fn trap(theme: &str, t: &crate::lint::Trap) -> Value {
+    json!({
+        "name": t.name,
+        "theme": theme,
+        "severity": t.severity.as_str(),
+        "rules": t.rules,
+        "title": t.title,
+        "consequence": t.consequence,
+        "fix": t.fix,
+        "needs": t.check.needs(),
+    })
 }
 
 pub fn table_csv() -> Result<String, Failure> {

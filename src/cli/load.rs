@@ -10,6 +10,9 @@ use crate::manifest::{self, Diagnostics, LoadedScenario, Source};
 use crate::spec::{Scenario, Topology};
 use std::path::Path;
 
+/// What of a JobSet `--set` reaches with `-f`; all else is for the run.
+const OF_JOBSETS: [&str; 2] = ["spec", "metadata"];
+
 /// What a run needs.
 pub struct Loaded {
     pub scenario: Scenario,
@@ -38,8 +41,9 @@ fn from_manifests(args: &RunArgs) -> Result<Loaded, Failure> {
     let mut files = Vec::new();
     let mut manifests = Vec::new();
     let mut errors = Vec::new();
+    let (sets, of_jobsets) = manifest::split_sets(&args.sets, &OF_JOBSETS);
     for path in &args.manifests {
-        match manifest::read_manifest_path(path) {
+        match manifest::read_path_with_sets(path, &of_jobsets) {
             Ok((read, sources)) => {
                 manifests.push(read);
                 files.extend(sources.into_iter().map(|source| (source.file, source.text)));
@@ -58,7 +62,7 @@ fn from_manifests(args: &RunArgs) -> Result<Loaded, Failure> {
         None => (None, None),
     };
     let mut loaded =
-        manifest::scenario_from_manifests(manifests, topology, &args.sets).map_err(invalid)?;
+        manifest::scenario_from_manifests(manifests, topology, &sets).map_err(invalid)?;
     fail::add(&args.fails, &mut loaded.scenario)?;
     let seed = args.seed.unwrap_or(loaded.scenario.seed);
     let tail = inputs::tail(&args.sets, &args.fails, seed, args.seeds);
@@ -77,7 +81,7 @@ pub fn finish(loaded: LoadedScenario, inputs: Inputs, seed: u64) -> Loaded {
 }
 
 pub fn topology(path: &Path) -> Result<(Source, Topology), Failure> {
-    let source = manifest::read_source(path).map_err(invalid)?;
+    let source = manifest::topology_source(path).map_err(invalid)?;
     let topology = manifest::read_topology(&source).map_err(invalid)?;
     Ok((source, topology))
 }

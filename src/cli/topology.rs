@@ -1,14 +1,49 @@
-//! `topology show`: a cluster description in a table.
+//! `topology show` and `topology list`: cluster descriptions as tables and JSON.
 
-use super::args::{TopologyArgs, TopologyCommand};
+use super::args::{Format, TopologyArgs, TopologyCommand};
 use super::{Failure, load, output};
+use crate::manifest;
 use crate::report::words::{count, thousands};
 use crate::spec::{IslandKind, NodePool, Topology};
+use serde_json::{Value, json};
 use std::fmt::Write;
+use std::path::Path;
 
 pub fn cli(args: &TopologyArgs) -> Result<(), Failure> {
-    let TopologyCommand::Show { file } = &args.command;
-    output::result(&show(&load::topology(file)?.1))
+    let (topologies, format, one) = match &args.command {
+        TopologyCommand::Show { file, format } => (vec![load::topology(file)?.1], format, true),
+        TopologyCommand::List { format } => {
+            let names = manifest::topology_names().into_iter();
+            let read = |name| Ok(load::topology(Path::new(name))?.1);
+            let all: Result<Vec<Topology>, Failure> = names.map(read).collect();
+            (all?, format, false)
+        }
+    };
+    match (format, one) {
+        (Format::Json, true) => output::json(&as_json(&topologies[0])),
+        (Format::Json, false) => output::json(&topologies.iter().map(as_json).collect::<Vec<_>>()),
+        (Format::Text, true) => output::result(&show(&topologies[0])),
+        (Format::Text, false) => output::result(&list(&topologies)),
+    }
+}
+
+fn as_json(topology: &Topology) -> Value {
+    let accelerators: u64 = topology.pools.iter().map(accelerators).sum();
+    json!({
+        "name": topology.name,
+        "nodes": topology.nodes(),
+        "accelerators": accelerators,
+        "topology": manifest::written_topology(topology),
+    })
+}
+
+fn list(topologies: &[Topology]) -> String {
+    let mut out = String::new();
+    for topology in topologies {
+        let (name, nodes) = (&topology.name, thousands(topology.nodes()));
+        let _ = writeln!(out, "{name:<16} {nodes:>7} nodes  {}", topology.description);
+    }
+    out
 }
 
 fn accelerators(pool: &NodePool) -> u64 {

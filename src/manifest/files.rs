@@ -24,14 +24,26 @@ pub fn read_source(path: &Path) -> Result<Source, Diagnostics> {
     from_reader(&file, handle)
 }
 
-/// A file, all manifests below a directory (`*.yaml`, `*.yml`, `*.json`, sorted by path), or `-` for standard input;
-/// each text, or why it cannot be read.
-pub fn read_path(path: &str) -> Result<Vec<Result<Source, Diagnostics>>, Diagnostics> {
+/// Texts that were read, or why one cannot be, and the files that were not tried.
+pub struct Found {
+    pub texts: Vec<Result<Source, Diagnostics>>,
+    /// Files of a directory whose names are not those of manifests; hidden ones are not told.
+    pub left_out: Vec<String>,
+}
+
+/// A file, all manifests below a directory (`*.yaml`, `*.yml`, `*.json`, sorted by path), or `-` for standard input.
+pub fn read_path(path: &str) -> Result<Found, Diagnostics> {
     if path == "-" {
-        return Ok(vec![from_reader(STDIN, io::stdin().lock())]);
+        return Ok(Found {
+            texts: vec![from_reader(STDIN, io::stdin().lock())],
+            left_out: Vec::new(),
+        });
     }
-    let files = manifest_files(Path::new(path))?;
-    Ok(files.iter().map(|file| read_source(file)).collect())
+    let (files, left_out) = manifest_files(Path::new(path))?;
+    Ok(Found {
+        texts: files.iter().map(|file| read_source(file)).collect(),
+        left_out: left_out.iter().map(|f| f.display().to_string()).collect(),
+    })
 }
 
 fn from_reader(file: &str, reader: impl Read) -> Result<Source, Diagnostics> {
@@ -60,23 +72,29 @@ fn unreadable(file: &str, error: &io::Error) -> Diagnostics {
     Diagnostic::of_file(file, format!("cannot be read: {error}")).into()
 }
 
-/// The file itself, or all manifests below a directory, sorted by path.
-pub fn manifest_files(path: &Path) -> Result<Vec<PathBuf>, Diagnostics> {
+/// The file itself, or all manifests below a directory and all other files, sorted by path.
+pub fn manifest_files(path: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Diagnostics> {
     let file = path.display().to_string();
     if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
+        return Ok((vec![path.to_owned()], Vec::new()));
     }
-    let mut found = Vec::new();
-    walk(path, 0, &mut found)?;
+    let (mut found, mut left_out) = (Vec::new(), Vec::new());
+    walk(path, 0, &mut found, &mut left_out)?;
     found.sort();
+    left_out.sort();
     if found.is_empty() {
         let message = "no *.yaml, *.yml or *.json in this directory";
         return Err(Diagnostic::of_file(&file, message).into());
     }
-    Ok(found)
+    Ok((found, left_out))
 }
 
-fn walk(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), Diagnostics> {
+fn walk(
+    directory: &Path,
+    depth: usize,
+    found: &mut Vec<PathBuf>,
+    left_out: &mut Vec<PathBuf>,
+) -> Result<(), Diagnostics> {
     let file = directory.display().to_string();
     if depth > DIRECTORY_DEPTH_MAX {
         return Err(Diagnostic::of_file(&file, "directories are nested too deeply").into());
@@ -87,9 +105,11 @@ fn walk(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), 
         let extension = path.extension().and_then(|e| e.to_str());
         // Links to directories are not followed: one that leads back would never end.
         if entry.file_type().is_ok_and(|t| t.is_dir()) {
-            walk(&path, depth + 1, found)?;
+            walk(&path, depth + 1, found, left_out)?;
         } else if matches!(extension, Some("yaml" | "yml" | "json")) && !path.is_dir() {
             found.push(path);
+        } else if !entry.file_name().to_string_lossy().starts_with('.') {
+            left_out.push(path);
         }
     }
     Ok(())

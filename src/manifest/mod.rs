@@ -23,6 +23,7 @@ pub mod schema;
 pub mod server;
 pub mod shape;
 pub mod shapes;
+mod shipped;
 mod suggest;
 pub mod topology;
 pub mod yaml;
@@ -30,9 +31,10 @@ pub mod yaml;
 pub use diagnostic::{Diagnostic, Diagnostics, Source};
 pub use files::{STDIN, read_source};
 pub use kube::{
-    Manifests, read_manifest_path, read_manifests, stored_job, stored_jobset, stored_node,
-    stored_pod,
+    Manifests, read_manifest_path, read_manifests, read_path_with_sets, stored_job, stored_jobset,
+    stored_node, stored_pod,
 };
+pub use path::split_sets;
 pub use presets::{Assumption, assumptions, control_plane, preset_names, timing};
 pub use print::yaml as print_yaml;
 pub use reference::markdown as reference_page;
@@ -41,6 +43,7 @@ pub use scenario::{
 };
 pub use schema::json_schema;
 pub use shapes::scenario::API_VERSION;
+pub use shipped::{topology_names, topology_source};
 pub use suggest::nearest;
 pub use topology::{read_topology, written as written_topology};
 
@@ -52,15 +55,15 @@ pub const DECODERS: crate::spec::Decoders = crate::spec::Decoders {
     node: stored_node,
 };
 
-/// All documents of a text as the API's JSON, unchecked.
+/// All objects of a text as the API's JSON, those of lists one by one, unchecked.
 pub fn documents(source: &Source) -> Result<Vec<serde_json::Value>, Diagnostics> {
-    let documents = yaml::parse(source)?;
+    let documents = kube::unlisted(yaml::parse(source)?);
     Ok(documents.iter().map(node::Node::to_json).collect())
 }
 
-/// Whether a pod of that name, without its random suffix, can exist.
-pub fn pod_exists(jobsets: &[crate::spec::SubmittedJobSet], name: &str) -> bool {
-    scenario::pod_names::exists(jobsets, name)
+/// The pods that a user may mean, by their names without the random suffix.
+pub fn pods_meant(jobsets: &[crate::spec::SubmittedJobSet], name: &str) -> Vec<String> {
+    scenario::pod_names::meant(jobsets, name)
 }
 
 /// The names of all pods in short.

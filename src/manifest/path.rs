@@ -85,6 +85,19 @@ impl fmt::Display for Path<'_> {
     }
 }
 
+/// Overrides of a scenario, and of the JobSets in manifests: those whose path begins with one of `roots`.
+pub fn split_sets(sets: &[Set], roots: &[&str]) -> (Vec<Set>, Vec<Set>) {
+    let of_jobsets = |(path, _): &Set| {
+        let root = path.split(['.', '[']).next().unwrap_or("");
+        roots.contains(&root)
+    };
+    let (jobsets, rest) = sets.iter().cloned().partition(of_jobsets);
+    (rest, jobsets)
+}
+
+/// Path and value.
+pub type Set = (String, String);
+
 /// The overrides as one text, one a line, so that errors can show them.
 pub fn overrides_source(name: &str, sets: &[(String, String)]) -> Source {
     let lines: Vec<String> = sets.iter().map(|(p, v)| format!("{p}={v}")).collect();

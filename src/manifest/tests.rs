@@ -13,7 +13,7 @@ fn root() -> PathBuf {
 }
 
 fn files(directory: &Path) -> Vec<PathBuf> {
-    files::manifest_files(directory).unwrap()
+    files::manifest_files(directory).unwrap().0
 }
 
 fn source(file: &str, text: &str) -> Source {

@@ -19,6 +19,9 @@ const RUNNING_NUMBERS: [&str; 3] = ["{pool}", "{island}", "{node}"];
 /// Reads a file that holds one Topology.
 pub fn read_topology(source: &Source) -> Result<Topology, Diagnostics> {
     let mut documents = yaml::parse(source)?;
+    if let Some(error) = something_else(&documents, source) {
+        return Err(error.into());
+    }
     let node = match documents.len() {
         1 => documents.remove(0),
         0 => {
@@ -44,6 +47,42 @@ pub fn read_topology(source: &Source) -> Result<Topology, Diagnostics> {
     }
     let topology = convert(&node, &mut report);
     report.finish().map(|()| topology)
+}
+
+/// One error instead of one for each field, if the text holds objects of Kubernetes or a Scenario.
+fn something_else(documents: &[Node], source: &Source) -> Option<Diagnostic> {
+    let kind = |node: &Node| node.get("kind").and_then(Node::as_str).map(str::to_owned);
+    let items = |node: &Node| node.get("items").map_or(Vec::new(), |i| i.items().to_vec());
+    let all: Vec<Node> = documents
+        .iter()
+        .flat_map(|d| match kind(d).is_some_and(|k| k.ends_with("List")) {
+            true => items(d),
+            false => vec![d.clone()],
+        })
+        .collect();
+    let first = documents.first()?;
+    let listed = kind(first).is_some_and(|k| k == "NodeList");
+    let nodes = all.iter().filter(|n| kind(n).as_deref() == Some("Node"));
+    let nodes = if listed { all.len() } else { nodes.count() };
+    let at = first.get("kind").map_or(first.at, |k| k.at);
+    let (message, suggestion) = match (nodes, kind(first).as_deref()) {
+        (0, Some("Scenario")) => (
+            "this is a Scenario, not a Topology".to_owned(),
+            "give it as the scenario of run",
+        ),
+        (0, Some("JobSet" | "List" | "JobSetList")) => (
+            "this is a manifest, not a Topology".to_owned(),
+            "give it with -f",
+        ),
+        (0, _) => return None,
+        (n, _) => (
+            format!("this is a list of {n} Nodes, as kubectl prints it, not a Topology"),
+            "write pools with their labels, taints and allocatable, or give the Nodes as objects of a scenario",
+        ),
+    };
+    let mut error = Diagnostic::at(source, at, message);
+    error.suggest(suggestion);
+    Some(error)
 }
 
 /// The topology as a document of this format.

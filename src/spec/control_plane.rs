@@ -1,5 +1,7 @@
 //! Client rates, worker counts, versions and feature gates of the control plane.
 
+use super::jobset::JobSet;
+
 /// A client-go token bucket: requests per second and burst.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct ClientRate {
@@ -68,4 +70,16 @@ pub struct FeatureGates {
     pub in_place_restart: bool,
     pub restart_job: bool,
     pub elastic_jobset: bool,
+}
+
+impl FeatureGates {
+    /// Those without which the webhook refuses some of the JobSets (VAL-1, VAL-23).
+    pub fn needed_by<'a>(jobsets: impl IntoIterator<Item = &'a JobSet>) -> FeatureGates {
+        let mut gates = FeatureGates::default();
+        for jobset in jobsets {
+            gates.in_place_restart |= jobset.restarts_in_place();
+            gates.restart_job |= jobset.restarts_jobs();
+        }
+        gates
+    }
 }

@@ -178,6 +178,18 @@ impl JobSet {
             .map(String::as_str)
     }
 
+    pub fn restarts_in_place(&self) -> bool {
+        self.spec.strategy() == RestartStrategy::InPlaceRestart
+    }
+
+    /// Whether a rule of its failure policy restarts single Jobs.
+    pub fn restarts_jobs(&self) -> bool {
+        use FailurePolicyAction::{RestartJob, RestartJobAndIgnoreMaxRestarts};
+        let rules = self.spec.failure_policy.iter().flat_map(|p| &p.rules);
+        let mut actions = rules.map(|rule| rule.action);
+        actions.any(|a| matches!(a, RestartJob | RestartJobAndIgnoreMaxRestarts))
+    }
+
     /// The LocalQueue that is to admit it, if Kueue manages it.
     pub fn kueue_queue(&self) -> Option<&str> {
         self.labels.get(KUEUE_QUEUE).map(String::as_str)

@@ -8,7 +8,10 @@ const INPUTS: &str = "tests/it/words";
 /// Exit code, standard output, standard error.
 fn told(line: &str) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
-    let word = |w: &str| w.replace('@', INPUTS).replace('\u{a0}', " ");
+    let word = |w: &str| {
+        w.replace("@/", &format!("{INPUTS}/"))
+            .replace('\u{a0}', " ")
+    };
     let words: Vec<String> = line.split(' ').map(word).collect();
     command
         .args(words)
@@ -176,4 +179,152 @@ fn replications_that_never_end_are_counted_apart_and_alike_warnings_are_one() {
         "{first}"
     );
     assert_eq!(json["warnings"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn manifests_as_xpk_and_axlearn_write_them_run_on_shipped_topologies() {
+    for (manifest, topology) in [
+        ("xpk-v5p.yaml", "gke-tpu-v5p"),
+        ("xpk-v6e.yaml", "gke-tpu-v6e"),
+        (
+            "axlearn.yaml",
+            "gke-tpu-v6e --set containers=[{replicatedJob:\u{a0}prep,runFor:\u{a0}1m}]",
+        ),
+        ("nvl72.yaml", "gpu-nvl72-5000"),
+    ] {
+        let (code, out, err) = told(&format!("run -f @/{manifest} -t {topology}"));
+        assert_eq!(code, 0, "{manifest}: {err}");
+        assert!(out.contains("every pod is ready"), "{manifest}: {out}");
+    }
+}
+
+#[test]
+fn a_topology_may_be_a_shipped_name_and_what_is_none_is_recognised() {
+    let (code, list, _) = told("topology list");
+    assert_eq!(code, 0);
+    for line in list.lines() {
+        let name = line.split(' ').next().unwrap_or("");
+        assert_eq!(told(&format!("topology show {name}")).0, 0, "{name}");
+    }
+    assert!(told("lint -f @/xpk-v5p.yaml -t gke-tpu-v5p").0 == 0);
+    let (code, _, err) = told("run @/lost-node.scenario.yaml --set topology=tpu-5000");
+    assert_eq!(code, 4, "{err}");
+    assert!(err.contains("no node has the label"), "{err}");
+    let cases = [
+        ("gke-tpu-v5", "did you mean \"gke-tpu-v5p\"?"),
+        (
+            "@/nodes.json",
+            "this is a list of 2 Nodes, as kubectl prints it, not a Topology",
+        ),
+        ("@/two-slices.yaml", "this is a manifest, not a Topology"),
+        (
+            "@/lost-node.scenario.yaml",
+            "this is a Scenario, not a Topology",
+        ),
+    ];
+    for (topology, words) in cases {
+        let (code, _, err) = told(&format!("run -f @/two-slices.yaml -t {topology}"));
+        assert_eq!((code, err.matches("error").count()), (2, 1), "{err}");
+        assert!(err.contains(words), "{err}");
+    }
+}
+
+#[test]
+fn files_of_a_folder_that_are_not_read_are_named() {
+    for (line, words) in [
+        ("run -f @/folder", "not simulated: "),
+        ("lint -f @/folder", "not read: "),
+        ("explain children -f @/folder", "not read: "),
+    ] {
+        let (code, _, err) = told(line);
+        assert_eq!(code, 0, "{line}: {err}");
+        let named =
+            format!("{words}tests/it/words/folder/notes.txt (neither *.yaml, *.yml nor *.json)");
+        assert!(err.contains(&named), "{line}: {err}");
+    }
+}
+
+#[test]
+fn every_result_can_be_had_as_json() {
+    for line in [
+        "run -f @/folder --format json",
+        "run -f @/folder --seeds 2 --format json",
+        "run -f @/folder --show-effective --format json",
+        "lint -f @/folder --format json",
+        "lint --list --format json",
+        "lint --explain no-spare-domain --format json",
+        "topology show small-16 --format json",
+        "topology list --format json",
+        "explain children -f @/folder --format json",
+        "schema scenario",
+    ] {
+        let (code, out, err) = told(line);
+        assert_eq!(code, 0, "{line}: {err}");
+        let json: Result<serde_json::Value, _> = serde_json::from_str(&out);
+        assert!(json.is_ok_and(|v| !v.is_null()), "{line}: {out}");
+    }
+}
+
+#[test]
+fn set_reaches_the_jobsets_of_manifests_and_of_scenarios() {
+    for line in [
+        "run -f @/two-slices.yaml -t @/spare-slice.topology.yaml",
+        "run @/lost-node.scenario.yaml --set faults=[]",
+    ] {
+        let sets = "--set spec.failurePolicy.maxRestarts=7 --set seed=9 --set spec.replicatedJobs[0].replicas=1";
+        let (code, out, err) = told(&format!("{line} {sets}"));
+        assert_eq!(code, 0, "{err}");
+        assert!(
+            out.contains("tight: 1 Job with 4 pods; Recreate, maxRestarts 7"),
+            "{out}"
+        );
+        let (code, _, err) = told(&format!(
+            "{line} --set seed=2 --set spec.failurePolicy.maxRestart=7"
+        ));
+        assert_eq!(code, 2);
+        assert!(err.contains("spec.failurePolicy.maxRestart=7"), "{err}");
+        assert!(err.contains("did you mean \"maxRestarts\"?"), "{err}");
+    }
+}
+
+#[test]
+fn fail_and_scenarios_name_pods_alike() {
+    let run = "run -f @/two-slices.yaml -t @/spare-slice.topology.yaml";
+    let restarts = |out: &str| {
+        out.matches("restart 1 is ordered after Job tight-slice-1 failed")
+            .count()
+    };
+    for pod in ["slice-1-2", "tight-slice-1-2", "slice/1/2"] {
+        let (code, out, err) = told(&format!("{run} --fail {pod}:exit=1@10m"));
+        assert_eq!((code, restarts(&out)), (0, 1), "{pod}: {err}");
+        let fault =
+            format!("--set faults=[{{at:\u{a0}10m,containerExit:\u{a0}{{pod:\u{a0}{pod}}}}}]");
+        let (code, out, err) = told(&format!("{run} {fault}"));
+        assert_eq!((code, restarts(&out)), (0, 1), "{pod}: {err}");
+        let fault =
+            format!("--set faults=[{{at:\u{a0}10m,drainNode:\u{a0}{{ofPod:\u{a0}{pod}}}}}]");
+        assert_eq!(told(&format!("{run} {fault}")).0, 0, "{pod}");
+    }
+}
+
+#[test]
+fn explain_children_accepts_what_run_and_lint_accept() {
+    for manifest in ["restart-job.yaml", "list.json"] {
+        for command in ["run", "lint", "explain children"] {
+            let (code, out, err) = told(&format!("{command} -f @/{manifest}"));
+            assert_eq!(code, 0, "{command} {manifest}: {out}{err}");
+        }
+    }
+    let (_, _, err) = told("explain children -f @/restart-job.yaml");
+    assert_eq!(
+        err,
+        "note: feature gate RestartJob is on, as the manifests use it\n"
+    );
+    let (code, _, err) =
+        told("explain children -f @/restart-job.yaml --feature-gates RestartJob=false");
+    assert_eq!(code, 2);
+    assert!(
+        err.contains("when RestartJob feature gate is disabled"),
+        "{err}"
+    );
 }

@@ -2,7 +2,7 @@
 //!
 //! Must never refuse what is only wrong in one object: whoever inspects wants to see the rest of it, too.
 
-use super::{API_VERSION, GROUP, adopt, jobset};
+use super::{API_VERSION, GROUP, adopt, jobset, not_tried};
 use crate::manifest::check::{Unmodelled, check};
 use crate::manifest::diagnostic::{Diagnostic, Diagnostics, Report, Source};
 use crate::manifest::node::Node;
@@ -44,17 +44,18 @@ pub fn inspect(source: Source) -> Result<Inspected, Diagnostics> {
     Ok(Inspected { source, objects })
 }
 
-/// A file, all manifests below a directory, or `-` for standard input.
-pub fn inspect_path(path: &str) -> Result<Vec<Inspected>, Diagnostics> {
+/// A file, all manifests below a directory, or `-` for standard input; and what of the directory was not tried.
+pub fn inspect_path(path: &str) -> Result<(Vec<Inspected>, Vec<String>), Diagnostics> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
-    for source in files::read_path(path)? {
+    let found = files::read_path(path)?;
+    for source in found.texts {
         match source.and_then(inspect) {
             Ok(inspected) => all.push(inspected),
             Err(Diagnostics(found)) => errors.extend(found),
         }
     }
     match errors.is_empty() {
-        true => Ok(all),
+        true => Ok((all, not_tried(&found.left_out).collect())),
         false => Err(Diagnostics(errors)),
     }
 }

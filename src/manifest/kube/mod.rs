@@ -23,6 +23,8 @@ use crate::spec;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// How overrides are called in messages.
+pub const SETS: &str = "--set";
 const GROUP: &str = "jobset.x-k8s.io/";
 const API_VERSION: &str = "jobset.x-k8s.io/v1alpha2";
 /// Beyond this a run would not fit into memory.
@@ -35,6 +37,8 @@ pub struct Manifests {
     pub jobsets: Vec<(spec::JobSet, String)>,
     /// `Service/name` of each object that is not simulated.
     pub skipped: Vec<String>,
+    /// Files of a directory whose names are not those of manifests.
+    pub not_tried: Vec<String>,
     /// Known fields that are present and not modelled, and how often.
     pub unmodelled: Vec<(String, usize)>,
 }
@@ -91,9 +95,18 @@ pub fn read_with_sets(
 /// A file, a directory (`*.yaml`, `*.yml`, `*.json` at any depth, sorted) or `-` for standard input.
 /// Each file is read once: what was read comes with it, in the reader's order.
 pub fn read_manifest_path(path: &str) -> Result<(Manifests, Vec<Source>), Diagnostics> {
+    read_path_with_sets(path, &[])
+}
+
+/// The same after `path=value` overrides of each JobSet.
+pub fn read_path_with_sets(
+    path: &str,
+    sets: &[(String, String)],
+) -> Result<(Manifests, Vec<Source>), Diagnostics> {
     let (mut all, mut sources, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    for source in files::read_path(path)? {
-        let read = source.and_then(|source| Ok((read_manifests(&source)?, source)));
+    let found = files::read_path(path)?;
+    for source in found.texts {
+        let read = source.and_then(|source| Ok((read_with_sets(&source, SETS, sets)?, source)));
         match read {
             Ok((manifests, source)) => {
                 all.push(manifests);
@@ -103,10 +116,18 @@ pub fn read_manifest_path(path: &str) -> Result<(Manifests, Vec<Source>), Diagno
         }
     }
     if errors.is_empty() {
-        Ok((Manifests::merge(all), sources))
+        let mut manifests = Manifests::merge(all);
+        manifests.not_tried = not_tried(&found.left_out).collect();
+        Ok((manifests, sources))
     } else {
         Err(Diagnostics(errors))
     }
+}
+
+/// Files of a directory that are no manifests by their names.
+pub fn not_tried(files: &[String]) -> impl Iterator<Item = String> {
+    let told = |file: &String| format!("{file} (neither *.yaml, *.yml nor *.json)");
+    files.iter().map(told)
 }
 
 impl Manifests {
@@ -116,6 +137,7 @@ impl Manifests {
         let mut unmodelled: BTreeMap<String, usize> = BTreeMap::new();
         for manifests in all {
             merged.jobsets.extend(manifests.jobsets);
+            merged.not_tried.extend(manifests.not_tried);
             for name in manifests.skipped {
                 if !merged.skipped.contains(&name) {
                     merged.skipped.push(name);

@@ -122,7 +122,8 @@ mod tests {
 
     #[test]
     fn a_command_that_only_sleeps_says_how_long_it_runs() {
-        let cases: [(&[&str], Option<(f64, i32)>); 14] = [
+        type Case<'c> = (&'c [&'c str], Option<(f64, i32)>);
+        let cases: [Case; 14] = [
             (&["sleep", "10"], Some((10.0, 0))),
             (&["/bin/sleep", "1m", "1.5"], Some((61.5, 0))),
             (&["sh", "-c", "sleep 10"], Some((10.0, 0))),

@@ -5,8 +5,7 @@ use crate::manifest::node::Node;
 use crate::manifest::shapes::{JOBSET, KUBERNETES};
 use crate::manifest::{presets, read};
 use crate::spec::{
-    ClientRate, ControlPlane, FailurePolicyAction, FeatureGates, JobSet, PlacementRepair,
-    RestartStrategy, SubmittedJobSet, Version,
+    ClientRate, ControlPlane, FeatureGates, JobSet, PlacementRepair, SubmittedJobSet, Version,
 };
 
 pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> ControlPlane {
@@ -158,29 +157,15 @@ fn gates(node: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> Featu
     FeatureGates {
         in_place_restart: gate(
             "InPlaceRestart",
-            |j| j.spec.strategy() == RestartStrategy::InPlaceRestart,
+            JobSet::restarts_in_place,
             "InPlaceRestart restart strategy cannot be set when InPlaceRestart feature gate is disabled",
         ),
         restart_job: gate(
             "RestartJob",
-            uses_restart_job,
+            JobSet::restarts_jobs,
             "RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed \
              when RestartJob feature gate is disabled",
         ),
         elastic_jobset: own("ElasticJobSet").unwrap_or(false),
     }
-}
-
-fn uses_restart_job(jobset: &JobSet) -> bool {
-    let rules = jobset
-        .spec
-        .failure_policy
-        .as_ref()
-        .map(|p| p.rules.as_slice());
-    rules.unwrap_or(&[]).iter().any(|rule| {
-        matches!(
-            rule.action,
-            FailurePolicyAction::RestartJob | FailurePolicyAction::RestartJobAndIgnoreMaxRestarts
-        )
-    })
 }

@@ -49,8 +49,17 @@ impl<'a> Inputs<'a> {
 
     pub fn pod(&self, node: &Node, report: &mut Report) -> Option<String> {
         let name = node.as_str()?;
-        if pod_names::exists(self.jobsets, name) || self.others.pod_exists(name) {
+        if self.others.pod_exists(name) {
             return Some(name.to_owned());
+        }
+        match pod_names::meant(self.jobsets, name).as_slice() {
+            [one] => return Some(one.clone()),
+            [] => {}
+            several => {
+                let message = format!("pod {name:?} may be {}", several.join(" or "));
+                report.error(node.at, message);
+                return None;
+            }
         }
         let mut known = vec![pod_names::describe(self.jobsets)];
         known.extend(self.others.describe_pods());

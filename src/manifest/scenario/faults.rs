@@ -102,15 +102,15 @@ fn node_ref(
     report: &mut Report,
 ) -> Option<NodeRef> {
     let alias = body.get("alias");
-    let reference = NodeRef {
+    let mut reference = NodeRef {
         name: read::string(body, "node"),
-        of_pod: read::string(body, "ofPod"),
+        of_pod: None,
         alias: read::string(body, "alias"),
     };
     match (body.get("node"), body.get("ofPod")) {
         (Some(name), _) => inputs.node(name, report)?,
         (None, Some(pod)) => {
-            inputs.pod(pod, report)?;
+            reference.of_pod = Some(inputs.pod(pod, report)?);
         }
         (None, None) => return known_alias(body, reference, aliases, report),
     }

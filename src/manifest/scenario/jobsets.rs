@@ -5,6 +5,7 @@ use crate::base::Duration;
 use crate::manifest::diagnostic::{Diagnostic, Report, Source};
 use crate::manifest::kube::{self, Manifests};
 use crate::manifest::node::Node;
+use crate::manifest::path::Set;
 use crate::manifest::read;
 use crate::spec::SubmittedJobSet;
 
@@ -18,7 +19,7 @@ pub struct Loaded {
 }
 
 pub fn load(
-    node: &Node,
+    (node, of_all): (&Node, &[Set]),
     loader: &Loader,
     inputs: &mut Vec<(String, String)>,
     report: &mut Report,
@@ -27,7 +28,7 @@ pub fn load(
     let mut loaded = Loaded::default();
     let mut rest = Vec::new();
     for (i, entry) in entries.iter().enumerate() {
-        let Some(manifests) = manifests(i, entry, loader, inputs, report) else {
+        let Some(manifests) = manifests((i, entry, of_all), loader, inputs, report) else {
             continue;
         };
         let submit_at = read::duration(entry, "submitAt").unwrap_or(Duration::ZERO);
@@ -48,15 +49,16 @@ pub fn load(
 }
 
 fn manifests(
-    index: usize,
-    entry: &Node,
+    (index, entry, of_all): (usize, &Node, &[Set]),
     loader: &Loader,
     inputs: &mut Vec<(String, String)>,
     report: &mut Report,
 ) -> Option<Manifests> {
     let manifest = entry.get("manifest")?;
     let file = manifest.as_str()?.to_owned();
-    let sets = sets(entry)?;
+    let mut sets = sets(entry)?;
+    let own = sets.len();
+    sets.extend_from_slice(of_all);
     let text = match loader(&file) {
         Ok(text) => text,
         Err(problem) => {
@@ -68,7 +70,10 @@ fn manifests(
         inputs.push((file.clone(), text.clone()));
     }
     let source = Source { file, text };
-    let name = format!("{} jobSets[{index}].set", report.source.file);
+    let name = match own {
+        0 => kube::SETS.to_owned(),
+        _ => format!("{} jobSets[{index}].set", report.source.file),
+    };
     match kube::read_with_sets(&source, &name, &sets) {
         Ok(manifests) if manifests.jobsets.is_empty() => {
             let message = format!("there is no JobSet in {:?}", source.file);

@@ -18,12 +18,12 @@ mod timing;
 
 use super::check::{Unmodelled, check};
 use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
-use super::kube::Manifests;
+use super::kube::{Manifests, SETS};
 use super::node::{Node, Value};
 use super::path::{self, Path};
 use super::shape::Shape;
 use super::shapes::scenario::{SCENARIO, SETTINGS};
-use super::{files, read, topology, yaml};
+use super::{files, read, shipped, topology, yaml};
 use crate::base::Duration;
 use crate::spec::{Scenario, Stop, StopWhen, SubmittedJobSet, Topology};
 use cross::Inputs;
@@ -32,8 +32,8 @@ use objects::Others;
 
 const DEFAULT_STOP: Duration = Duration::from_secs(24 * 3_600);
 const DEFAULT_SEED: u64 = 1;
-/// How overrides are called in messages.
-const SETS: &str = "--set";
+/// Overrides that begin with it are for the JobSets: a scenario has no such field.
+const SPEC: &str = "spec";
 
 /// A scenario and what was read for it.
 #[derive(Clone, Debug)]
@@ -97,8 +97,9 @@ pub fn parse_scenario(
         return Err(Diagnostic::of_file(&source.file, message).into());
     }
     let mut node = documents.remove(0);
-    let overrides = path::overrides_source(SETS, sets);
-    path::apply_sets(&mut node, &overrides, sets)?;
+    let (own, of_jobsets) = path::split_sets(sets, &[SPEC]);
+    let overrides = path::overrides_source(SETS, &own);
+    path::apply_sets(&mut node, &overrides, &own)?;
     let mut report = Report::new(source, &overrides);
     if wrong_kind(&node, &mut report) {
         return Err(Diagnostics(report.found));
@@ -115,10 +116,11 @@ pub fn parse_scenario(
     }
     let mut inputs = vec![(source.file.clone(), source.text.clone())];
     if !sets.is_empty() {
-        inputs.push((SETS.to_owned(), overrides.text.clone()));
+        let all = path::overrides_source(SETS, sets);
+        inputs.push((SETS.to_owned(), all.text));
     }
     let topology = load_topology(&node, loader, &mut inputs, &mut report);
-    let loaded = jobsets::load(&node, loader, &mut inputs, &mut report);
+    let loaded = jobsets::load((&node, &of_jobsets), loader, &mut inputs, &mut report);
     let others = objects::load(&node, loader, &mut inputs, &mut report);
     check_names(&loaded.jobsets, &others, &mut report);
     if !report.is_readable() {
@@ -202,7 +204,7 @@ pub fn scenario_from_manifests(
     Ok(LoadedScenario {
         scenario,
         inputs,
-        skipped: manifests.skipped,
+        skipped: [manifests.skipped, manifests.not_tried].concat(),
         unmodelled,
     })
 }
@@ -243,10 +245,12 @@ fn load_topology(
     let Value::Str(file) = &node.value else {
         return topology::convert(node, report);
     };
-    let text = match loader(file) {
-        Ok(text) => text,
-        Err(problem) => {
-            report.error(node.at, format!("topology {file:?} {problem}"));
+    let text = match (loader(file), shipped::shipped_topology(file)) {
+        (Ok(text), _) => text,
+        (Err(_), Some(shipped)) => shipped.text,
+        (Err(problem), None) => {
+            let error = report.error(node.at, format!("topology {file:?} {problem}"));
+            error.nearest(file, shipped::topology_names());
             return Topology::default();
         }
     };

@@ -10,6 +10,15 @@ pub fn exists(jobsets: &[SubmittedJobSet], name: &str) -> bool {
     })
 }
 
+/// The pods that a user means: the JobSet's name in front may be left away, and `/` may stand for `-`.
+pub fn meant(jobsets: &[SubmittedJobSet], name: &str) -> Vec<String> {
+    let name = name.replace('/', "-");
+    let long = jobsets.iter().map(|s| format!("{}-{name}", s.jobset.name));
+    let mut names: Vec<String> = std::iter::once(name.clone()).chain(long).collect();
+    names.retain(|name| exists(jobsets, name));
+    names
+}
+
 fn each(jobsets: &[SubmittedJobSet]) -> impl Iterator<Item = (String, &ReplicatedJob)> {
     jobsets.iter().flat_map(|s| {
         let jobs = s.jobset.spec.replicated_jobs.iter();
@@ -110,6 +119,9 @@ mod tests {
         ] {
             assert_eq!(exists(&jobsets, name), expected, "{name}");
         }
+        assert_eq!(meant(&jobsets, "w-x/1/2"), ["js-w-x-1-2"]);
+        assert_eq!(meant(&jobsets, "js-b-0"), ["js-b-0"]);
+        assert_eq!(meant(&jobsets, "w-x-2-0"), [""; 0]);
         assert_eq!(describe(&jobsets), "js-w-x-{0..1}-{0..2}, js-b-0");
     }
 }

@@ -22,7 +22,7 @@ pub static SCENARIO: Object = Object {
         field(
             "topology",
             Shape::Either(&Shape::Str, &Shape::Object(&TOPOLOGY)),
-            "path of a Topology, relative to this file, or the Topology itself",
+            "path of a Topology, relative to this file, the name of a shipped one, or the Topology itself",
         )
         .required()
         .example("../topologies/small-16.yaml"),

@@ -126,7 +126,9 @@ pub fn updated(old: &str, new: &str, how: Method) -> Report {
 }
 
 pub fn inspect_path(path: &str) -> Vec<Inspected> {
-    inspect::inspect_path(path).unwrap_or_else(|e| panic!("{e}"))
+    inspect::inspect_path(path)
+        .unwrap_or_else(|e| panic!("{e}"))
+        .0
 }
 
 /// One object a document, one key a line, so that places tell something.
