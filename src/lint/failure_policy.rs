@@ -94,15 +94,42 @@ pub const TRAPS: &[Trap] = &[
         name: "grace-period-in-restart",
         severity: Severity::Warning,
         rules: &["FP-18", "DEL-2"],
-        title: "a long grace period is part of every restart",
-        consequence: "A Job is Failed only when its slowest pod has ended, and its name is free only when all pods are gone. A container that does not end at SIGTERM makes each restart last terminationGracePeriodSeconds, after a drain twice.",
-        fix: "Let the program end at SIGTERM, or set a shorter terminationGracePeriodSeconds.",
+        title: "the grace period of all pods is part of every restart",
+        consequence: "A Job is Failed only when its slowest pod has ended, and its name is free only when all pods are gone: containers that do not end at SIGTERM add terminationGracePeriodSeconds twice, first the siblings of the failed pod, then the pods of all Jobs that are deleted.",
+        fix: "Let the program end at SIGTERM, or set a shorter terminationGracePeriodSeconds. What it costs: run with containers: [{stopAfter: ...}], as a run takes them to end at SIGTERM.",
         check: Check::JobSet(grace_period),
+    },
+    Trap {
+        name: "sidecar-grace-in-detection",
+        severity: Severity::Warning,
+        rules: &["FP-18"],
+        title: "a failed pod waits for its sidecar",
+        consequence: "When a container has failed, the kubelet stops the sidecars (restartable init containers), and the pod is Failed only when they have ended: one that ignores SIGTERM delays the detection of each failure by terminationGracePeriodSeconds.",
+        fix: "Let the sidecar end at SIGTERM, or set a shorter terminationGracePeriodSeconds.",
+        check: Check::JobSet(sidecar_grace),
+    },
+    Trap {
+        name: "restart-policy-default",
+        severity: Severity::Warning,
+        rules: &["DEF-3", "FP-19"],
+        title: "restartPolicy is left at JobSet's default OnFailure",
+        consequence: "One fault is answered twice: the kubelet restarts the container at once, and the Job controller counts that restart and fails the Job, so that the JobSet restarts as well.",
+        fix: "Set restartPolicy: Never, or write OnFailure and a backoffLimit if the kubelet is to restart containers first.",
+        check: Check::JobSet(restart_policy_default),
+    },
+    Trap {
+        name: "exclusive-zero-restarts",
+        severity: Severity::Warning,
+        rules: &["API-14", "FP-7"],
+        title: "exclusive placement, and maxRestarts is 0",
+        consequence: "The first counted failure of any pod, also that of a lost node, ends the JobSet and gives all its domains back: whoever starts it again queues and is placed anew.",
+        fix: "Allow restarts, or let a rule with an IgnoreMaxRestarts action answer lost nodes and maintenance.",
+        check: Check::JobSet(exclusive_zero_restarts),
     },
 ];
 
-/// Above the default of 30 s and twice as much.
-const LONG_GRACE_S: u32 = 60;
+/// The default of Kubernetes; who writes it, or more, means it.
+const LONG_GRACE_S: u32 = 30;
 
 fn rules<'a>(s: &Subject<'a>) -> Vec<(usize, &'a FailurePolicyRule, &'a Node)> {
     let Some(policy) = &s.jobset.spec.failure_policy else {
@@ -339,7 +366,8 @@ fn grace_period(s: &Subject) -> Vec<Hit> {
     let mut hits = Vec::new();
     for rj in s.rjs() {
         let grace = rj.pod_spec().termination_grace_period_s;
-        if grace > LONG_GRACE_S && rj.pods() > 0 {
+        let written = int(rj.pod, "terminationGracePeriodSeconds").is_some();
+        if written && grace >= LONG_GRACE_S && rj.pods() > 0 {
             let at = rj.pod_at("terminationGracePeriodSeconds");
             hits.push(hit(
                 at,
@@ -348,4 +376,59 @@ fn grace_period(s: &Subject) -> Vec<Hit> {
         }
     }
     hits
+}
+
+fn sidecar_grace(s: &Subject) -> Vec<Hit> {
+    if !recreates(s) {
+        return Vec::new();
+    }
+    let mut hits = Vec::new();
+    for rj in s.rjs().iter().filter(|rj| rj.pods() > 0) {
+        let pod = rj.pod_spec();
+        let grace = pod.termination_grace_period_s;
+        let sidecar = pod.init_containers.iter().find(|c| c.is_sidecar());
+        if let Some(sidecar) = sidecar.filter(|_| grace > 0) {
+            let detail = format!(
+                "up to {grace} s for {:?} in replicatedJob {:?}",
+                sidecar.name,
+                rj.name()
+            );
+            hits.push(hit(rj.pod_at("initContainers"), detail));
+        }
+    }
+    hits
+}
+
+fn restart_policy_default(s: &Subject) -> Vec<Hit> {
+    if !recreates(s) {
+        return Vec::new();
+    }
+    let rjs = s.rjs();
+    let left = rjs
+        .iter()
+        .filter(|rj| rj.pods() > 0 && rj.pod.get("restartPolicy").is_none());
+    left.map(|rj| {
+        let detail = format!("replicatedJob {:?}", rj.name());
+        hit(rj.pod_at("containers"), detail)
+    })
+    .collect()
+}
+
+fn exclusive_zero_restarts(s: &Subject) -> Vec<Hit> {
+    let Some(policy) = &s.jobset.spec.failure_policy else {
+        return Vec::new();
+    };
+    let node = s.at_path(&["failurePolicy"]);
+    let zero = node.and_then(|n| int(n, "maxRestarts")) == Some(0);
+    let saved = policy.rules.iter().any(|r| ignores_limit(r.action));
+    let exclusive = |rj: &Rj| rj.pods() > 0 && s.jobset.exclusive_key(rj.spec).is_some();
+    match s.rjs().iter().find(|rj| exclusive(rj)) {
+        Some(rj) if zero && !saved => {
+            vec![hit(
+                max_restarts_at(s),
+                format!("replicatedJob {:?}", rj.name()),
+            )]
+        }
+        _ => Vec::new(),
+    }
 }

@@ -15,6 +15,7 @@ mod placement;
 mod rejected;
 mod startup;
 pub mod subject;
+mod surroundings;
 pub mod table;
 pub mod trap;
 mod update;

@@ -2,12 +2,12 @@
 
 use super::trap::Trap;
 use super::{
-    failure_policy, fits, in_place, job_template, names, network, placement, startup, updates,
-    volumes,
+    failure_policy, fits, in_place, job_template, names, network, placement, startup, surroundings,
+    updates, volumes,
 };
 
 /// Theme and its traps, in the order in which they are listed.
-pub const THEMES: [(&str, &[Trap]); 10] = [
+pub const THEMES: [(&str, &[Trap]); 11] = [
     ("Start and end", startup::TRAPS),
     ("In-place restart", in_place::TRAPS),
     ("Failure policy", failure_policy::TRAPS),
@@ -17,6 +17,7 @@ pub const THEMES: [(&str, &[Trap]); 10] = [
     ("Network", network::TRAPS),
     ("Volumes", volumes::TRAPS),
     ("Names", names::TRAPS),
+    ("Other objects", surroundings::TRAPS),
     ("Updates", updates::TRAPS),
 ];
 

@@ -328,3 +328,23 @@ fn explain_children_accepts_what_run_and_lint_accept() {
         "{err}"
     );
 }
+
+#[test]
+fn a_negative_priority_is_told_by_lint_and_by_run() {
+    let (code, out, _) = told("lint -f @/negative-priority.yaml");
+    assert_eq!(code, 2);
+    assert!(out.contains("error[priority-negative]"), "{out}");
+    let (code, out, err) = told("run -f @/negative-priority.yaml");
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        out.contains(
+            "What can never go on\n  - JobSet neg is not ready: all pods of Job neg-w-0 are refused"
+        ),
+        "{out}"
+    );
+    assert!(
+        out.contains("metadata.labels: Invalid value: \"-10\""),
+        "{out}"
+    );
+    assert_eq!(err, "");
+}

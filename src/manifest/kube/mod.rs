@@ -16,10 +16,12 @@ use super::check::{Unmodelled, check};
 use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
 use super::node::Node;
 use super::path::{self, Path};
+use super::scenario::objects;
 use super::shape::Shape;
 use super::shapes::jobset::JOBSET;
+use super::shapes::objects::CREATED;
 use super::{files, server, yaml};
-use crate::spec;
+use crate::spec::{self, ObjectKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -37,6 +39,8 @@ pub struct Manifests {
     pub jobsets: Vec<(spec::JobSet, String)>,
     /// `Service/name` of each object that is not simulated.
     pub skipped: Vec<String>,
+    /// PriorityClasses; with -f they are there before the JobSets.
+    pub classes: Vec<serde_json::Value>,
     /// Files of a directory whose names are not those of manifests.
     pub not_tried: Vec<String>,
     /// Known fields that are present and not modelled, and how often.
@@ -138,6 +142,7 @@ impl Manifests {
         for manifests in all {
             merged.jobsets.extend(manifests.jobsets);
             merged.not_tried.extend(manifests.not_tried);
+            merged.classes.extend(manifests.classes);
             for name in manifests.skipped {
                 if !merged.skipped.contains(&name) {
                     merged.skipped.push(name);
@@ -197,7 +202,19 @@ impl Reader<'_> {
                     }
                 }
             }
+            "PriorityClass" if version == "scheduling.k8s.io/v1" => self.class(&node),
             _ => self.skip(&kind, &node),
+        }
+    }
+
+    fn class(&mut self, node: &Node) {
+        let before = self.report.found.len();
+        let shape = Shape::Kinds(&CREATED);
+        let unmodelled = &mut self.unmodelled;
+        check(node, &shape, &Path::ROOT, &mut self.report, unmodelled);
+        if self.report.found.len() == before {
+            let stored = objects::stored(node, ObjectKind::PriorityClass, &mut self.report);
+            self.found.classes.extend(stored);
         }
     }
 

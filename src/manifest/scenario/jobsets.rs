@@ -15,6 +15,7 @@ const STRATEGY_PATH: &str = "spec.failurePolicy.restartStrategy";
 pub struct Loaded {
     pub jobsets: Vec<SubmittedJobSet>,
     pub skipped: Vec<String>,
+    pub classes: Vec<serde_json::Value>,
     pub unmodelled: Vec<(String, usize)>,
 }
 
@@ -43,6 +44,7 @@ pub fn load(
     }
     let merged = Manifests::merge(rest);
     loaded.skipped = merged.skipped;
+    loaded.classes = merged.classes;
     loaded.unmodelled = merged.unmodelled;
     check_together(&loaded.jobsets, report);
     loaded

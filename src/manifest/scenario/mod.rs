@@ -11,7 +11,7 @@ mod faults;
 mod generate;
 mod jobsets;
 mod node_patch;
-mod objects;
+pub(super) mod objects;
 pub(super) mod pod_names;
 pub mod requests;
 mod timing;
@@ -131,12 +131,13 @@ pub fn parse_scenario(
         text.unwrap_or("").to_owned()
     };
     let names = (metadata("name"), metadata("description"));
-    let scenario = assemble(&node, names, topology, loaded.jobsets, &others, &mut report);
+    let mut scenario = assemble(&node, names, topology, loaded.jobsets, &others, &mut report);
     cross::check(&scenario, &others, &mut report.found);
     report.finish()?;
     let mut unmodelled = loaded.unmodelled;
     unmodelled.extend(others.unmodelled);
     unmodelled.extend(queues(&scenario));
+    add_classes(&mut scenario, loaded.classes);
     Ok(LoadedScenario {
         scenario,
         inputs,
@@ -192,11 +193,12 @@ pub fn scenario_from_manifests(
         &mut Vec::new(),
         &mut report,
     );
-    let scenario = assemble(&node, names, topology, submitted, &others, &mut report);
+    let mut scenario = assemble(&node, names, topology, submitted, &others, &mut report);
     cross::check(&scenario, &others, &mut report.found);
     report.finish()?;
     let mut unmodelled = manifests.unmodelled;
     unmodelled.extend(queues(&scenario));
+    add_classes(&mut scenario, manifests.classes);
     let inputs = match sets.is_empty() {
         true => Vec::new(),
         false => vec![(SETS.to_owned(), overrides.text.clone())],
@@ -306,6 +308,17 @@ fn assemble(
         decode: crate::manifest::DECODERS,
         stop,
         seed: seed.unwrap_or(DEFAULT_SEED),
+    }
+}
+
+/// PriorityClasses that stand beside JobSets exist, unless `objects` says otherwise.
+fn add_classes(scenario: &mut Scenario, classes: Vec<serde_json::Value>) {
+    for class in classes {
+        let name = |o: &serde_json::Value| o["metadata"]["name"].clone();
+        let same = |o: &serde_json::Value| o["kind"] == class["kind"] && name(o) == name(&class);
+        if !scenario.objects.iter().any(same) {
+            scenario.objects.push(class);
+        }
     }
 }
 
