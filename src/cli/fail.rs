@@ -45,7 +45,7 @@ pub fn parse(text: &str) -> Result<Fail, String> {
     }
     Ok(Fail {
         text: text.to_owned(),
-        pod: pod.to_owned(),
+        pod: pod.replace('/', "-"),
         what,
         at,
     })
