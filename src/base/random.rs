@@ -48,6 +48,12 @@ pub enum Purpose {
     Burst = 22,
     SchedulerTie = 23,
     NodeReadyDelay = 24,
+    FleetLife = 40,
+    FleetRepair = 41,
+    FleetSelection = 42,
+    FleetLemons = 43,
+    FleetDiagnosis = 44,
+    FleetRecovery = 45,
     /// Which values a resample takes: of statistics, not of the model.
     Bootstrap = 200,
     Test = 255,

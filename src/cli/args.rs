@@ -271,6 +271,8 @@ pub enum Color {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemaKind {
     Scenario,
+    /// The collapsed model
+    Fleet,
     Topology,
     /// `timing` of a scenario
     Timing,

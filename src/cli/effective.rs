@@ -4,10 +4,10 @@
 
 use super::args::{Format, RunArgs};
 use super::{Failure, load, output};
-use crate::manifest;
+use crate::manifest::{self, Source};
 
-pub fn cli(args: &RunArgs) -> Result<(), Failure> {
-    let loaded = load::run(args)?;
+pub fn cli(args: &RunArgs, source: Option<&Source>) -> Result<(), Failure> {
+    let loaded = load::run(args, source)?;
     let mut documents = Vec::new();
     for submitted in &loaded.scenario.jobsets {
         if let Some(object) = &submitted.jobset.object {

@@ -23,10 +23,17 @@ pub struct Loaded {
     pub seed: u64,
 }
 
-pub fn run(args: &RunArgs) -> Result<Loaded, Failure> {
-    match &args.scenario {
-        Some(path) => {
-            let mut loaded = manifest::read_scenario(path, &args.sets).map_err(invalid)?;
+/// The text of a scenario file, read once.
+pub fn source(path: &Path) -> Result<Source, Failure> {
+    manifest::read_source(path).map_err(invalid)
+}
+
+/// `source`: the scenario's text, if one was given.
+pub fn run(args: &RunArgs, source: Option<&Source>) -> Result<Loaded, Failure> {
+    match args.scenario.as_deref().zip(source) {
+        Some((path, source)) => {
+            let loaded = manifest::parse_scenario_of(source, path, &args.sets);
+            let mut loaded = loaded.map_err(invalid)?;
             fail::add(&args.fails, &mut loaded.scenario)?;
             let seed = args.seed.unwrap_or(loaded.scenario.seed);
             let tail = inputs::tail(&args.sets, &args.fails, seed, args.seeds);

@@ -8,6 +8,7 @@ mod effective;
 mod explain;
 mod explain_yaml;
 mod fail;
+mod fleet;
 mod gates;
 mod inputs;
 mod interrupt;

@@ -2,9 +2,10 @@
 
 use super::args::{Format, RunArgs, Trace};
 use super::load::{self, Loaded};
-use super::{Failure, effective, interrupt, output, seeds};
+use super::{Failure, effective, fleet, interrupt, output, seeds};
 use crate::engine::Simulation;
 use crate::experiment::{self, Limited, Limits, Played};
+use crate::manifest;
 use crate::metrics::summary::Summary;
 use crate::metrics::{Folds, RunView};
 use crate::record::EndReason;
@@ -15,10 +16,14 @@ use crate::report::text;
 use crate::spec::Scenario;
 
 pub fn cli(args: &RunArgs) -> Result<(), Failure> {
-    if args.show_effective {
-        return effective::cli(args);
+    let source = args.scenario.as_deref().map(load::source).transpose()?;
+    if let Some(source) = source.as_ref().filter(|source| manifest::is_fleet(source)) {
+        return fleet::cli(args, source);
     }
-    let loaded = load::run(args)?;
+    if args.show_effective {
+        return effective::cli(args, source.as_ref());
+    }
+    let loaded = load::run(args, source.as_ref())?;
     if !args.quiet {
         notices(&loaded, args);
     }

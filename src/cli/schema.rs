@@ -1,4 +1,4 @@
-//! `schema scenario|topology|timing`: the JSON Schema for editors, or the reference page for people.
+//! `schema scenario|fleet|topology|timing`: the JSON Schema for editors, or the reference page for people.
 
 use super::args::{SchemaArgs, SchemaFormat, SchemaKind};
 use super::{Failure, output};
@@ -7,6 +7,7 @@ use crate::manifest;
 pub fn cli(args: &SchemaArgs) -> Result<(), Failure> {
     let kind = match args.kind {
         SchemaKind::Scenario => "Scenario",
+        SchemaKind::Fleet => "Fleet",
         SchemaKind::Topology => "Topology",
         SchemaKind::Timing => "Timing",
     };

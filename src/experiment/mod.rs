@@ -4,12 +4,14 @@
 
 #![deny(missing_docs)]
 
+pub mod fleets;
 pub mod parallel;
 pub mod play;
 pub mod replications;
 pub mod stop;
 pub mod verify;
 
+pub use fleets::{FleetReplications, replicate_fleet};
 pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
 pub use replications::{JobSetEstimates, Replication, Replications, replicate};

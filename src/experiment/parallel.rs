@@ -35,6 +35,17 @@ pub fn in_parallel<T: Send>(
     stop: &StopFlag,
     play: impl Fn(&mut Simulation, u64) -> Option<T> + Sync,
 ) -> Result<Vec<T>, NoRuns> {
+    let make = || Simulation::new(scenario);
+    each(make, (n, threads), stop, play)
+}
+
+/// The same of anything that plays: `make` gives each thread one of its own.
+pub fn each<S, T: Send>(
+    make: impl Fn() -> Result<S, CannotRun> + Sync + Send,
+    (n, threads): (u64, usize),
+    stop: &StopFlag,
+    play: impl Fn(&mut S, u64) -> Option<T> + Sync,
+) -> Result<Vec<T>, NoRuns> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()
@@ -42,14 +53,11 @@ pub fn in_parallel<T: Send>(
     pool.install(|| {
         (0..n)
             .into_par_iter()
-            .map_init(
-                || Simulation::new(scenario),
-                |simulation, i| match simulation {
-                    _ if stop.is_raised() => Ok(None),
-                    Ok(simulation) => Ok(play(simulation, i)),
-                    Err(why) => Err(NoRuns::Scenario(why.clone())),
-                },
-            )
+            .map_init(make, |player, i| match player {
+                _ if stop.is_raised() => Ok(None),
+                Ok(player) => Ok(play(player, i)),
+                Err(why) => Err(NoRuns::Scenario(why.clone())),
+            })
             .filter_map(Result::transpose)
             .collect()
     })

@@ -290,9 +290,14 @@ fn without_numbers(text: &str) -> String {
     bare
 }
 
-/// One digest over all: FNV-1a over the digests in order.
+/// FNV-1a over the digests in order.
 fn digest(all: &[Replication]) -> u64 {
-    let bytes = all.iter().flat_map(|r| r.digest.to_le_bytes());
+    digest_of(all.iter().map(|r| r.digest))
+}
+
+/// One digest over many.
+pub(super) fn digest_of(all: impl Iterator<Item = u64>) -> u64 {
+    let bytes = all.flat_map(u64::to_le_bytes);
     bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| {
         (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
     })

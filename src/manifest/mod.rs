@@ -10,9 +10,11 @@ mod check_together;
 pub mod diagnostic;
 mod dist;
 mod files;
+pub mod fleet;
 pub mod kube;
 pub mod locate;
 pub mod node;
+mod parameters;
 pub mod path;
 pub mod presets;
 mod print;
@@ -30,6 +32,7 @@ pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Source};
 pub use files::{STDIN, read_source};
+pub use fleet::{LoadedFleet, is_fleet, parse_fleet};
 pub use kube::{
     Manifests, read_manifest_path, read_manifests, read_path_with_sets, stored_job, stored_jobset,
     stored_node, stored_pod,
@@ -39,7 +42,8 @@ pub use presets::{Assumption, assumptions, control_plane, preset_names, timing};
 pub use print::yaml as print_yaml;
 pub use reference::markdown as reference_page;
 pub use scenario::{
-    LoadedScenario, file_text, parse_scenario, read_scenario, scenario_from_manifests,
+    LoadedScenario, file_text, parse_scenario, parse_scenario_of, read_scenario,
+    scenario_from_manifests,
 };
 pub use schema::json_schema;
 pub use shapes::scenario::API_VERSION;

@@ -7,9 +7,14 @@ use super::shapes::together::{Together, together};
 use std::fmt::Write;
 
 /// Formats with a page of their own, what they are, and where they stand in a scenario.
-const PAGES: [(&str, &str, &str); 3] = [
+const PAGES: [(&str, &str, &str); 4] = [
     ("Scenario", "Everything that a run needs, in one file", ""),
     ("Topology", "The nodes of a cluster", ""),
+    (
+        "Fleet",
+        "The collapsed model: one synchronous job on alike nodes that fail and are repaired, without a control plane",
+        "",
+    ),
     (
         "Timing",
         "The key `timing` of a scenario: delays that differ from the timing profile",

@@ -15,6 +15,7 @@ pub mod decisions;
 pub mod event_objects;
 pub mod events;
 pub mod figure;
+pub mod fleets;
 pub mod golden;
 pub mod json;
 pub mod replications;

@@ -2,6 +2,7 @@
 
 pub mod cluster;
 pub mod control_plane;
+pub mod fleet;
 pub mod job;
 pub mod jobset;
 pub mod keys;
@@ -13,6 +14,7 @@ pub mod timing;
 
 pub use cluster::*;
 pub use control_plane::*;
+pub use fleet::*;
 pub use job::*;
 pub use jobset::*;
 pub use objects::*;

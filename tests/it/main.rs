@@ -10,6 +10,7 @@ mod decisions;
 mod determinism;
 mod embed;
 mod enumerate;
+mod fleet;
 mod golden;
 mod growth;
 mod headline;

@@ -4,7 +4,7 @@ use crate::support::{files, root, scenario_names};
 use std::path::{Path, PathBuf};
 
 /// Top-level modules that each layer may use; `cli` and `main` may use everything.
-const LAYERS: [(&str, &[&str]); 18] = [
+const LAYERS: [(&str, &[&str]); 19] = [
     ("base", &[]),
     ("spec", &["base"]),
     ("record", &["base", "spec"]),
@@ -45,11 +45,14 @@ const LAYERS: [(&str, &[&str]); 18] = [
             "objects",
         ],
     ),
+    ("fleet", &["base", "spec"]),
     ("stats", &["base"]),
     ("metrics", &["base", "spec", "record", "stats"]),
     (
         "experiment",
-        &["base", "spec", "record", "engine", "metrics", "stats"],
+        &[
+            "base", "spec", "record", "engine", "fleet", "metrics", "stats",
+        ],
     ),
     (
         "report",

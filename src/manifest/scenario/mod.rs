@@ -23,7 +23,7 @@ use super::node::{Node, Value};
 use super::path::{self, Path};
 use super::shape::Shape;
 use super::shapes::scenario::{SCENARIO, SETTINGS};
-use super::{files, read, shipped, topology, yaml};
+use super::{files, parameters, read, shipped, topology, yaml};
 use crate::base::Duration;
 use crate::spec::{Scenario, Stop, StopWhen, SubmittedJobSet, Topology};
 use cross::Inputs;
@@ -65,10 +65,18 @@ pub type Loader<'l> = dyn Fn(&str) -> Result<String, String> + 'l;
 
 /// Reads a scenario file and the files it names, relative to it.
 pub fn read_scenario(path: &std::path::Path, sets: &Sets) -> Result<LoadedScenario, Diagnostics> {
-    let source = files::read_source(path)?;
+    parse_scenario_of(&files::read_source(path)?, path, sets)
+}
+
+/// Reads a scenario whose text is known already, and the files it names, relative to `path`.
+pub fn parse_scenario_of(
+    source: &Source,
+    path: &std::path::Path,
+    sets: &Sets,
+) -> Result<LoadedScenario, Diagnostics> {
     let base = path.parent().unwrap_or(std::path::Path::new(""));
     let loader = |name: &str| file_text(&base.join(name));
-    parse_scenario(&source, sets, &loader)
+    parse_scenario(source, sets, &loader)
 }
 
 /// The text of a file that a scenario names, or why there is none.
@@ -104,6 +112,7 @@ pub fn parse_scenario(
     if wrong_kind(&node, &mut report) {
         return Err(Diagnostics(report.found));
     }
+    parameters::substitute(&mut node, &mut report);
     check(
         &node,
         &Shape::Object(&SCENARIO),

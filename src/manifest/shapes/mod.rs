@@ -2,6 +2,7 @@
 
 mod control_plane;
 mod faults;
+pub mod fleet;
 mod job;
 pub mod jobset;
 pub mod objects;
@@ -20,6 +21,7 @@ use super::shape::Object;
 pub fn root(kind: &str) -> Option<&'static Object> {
     match kind {
         "Scenario" => Some(&scenario::SCENARIO),
+        "Fleet" => Some(&fleet::FLEET),
         "Topology" => Some(&topology::TOPOLOGY),
         "Timing" => Some(&timing::TIMING),
         "JobSet" => Some(&jobset::JOBSET),

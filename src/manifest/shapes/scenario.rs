@@ -2,6 +2,7 @@
 
 use super::control_plane::CONTROL_PLANE;
 use super::faults::FAULT;
+use super::fleet::PARAMETERS;
 use super::objects::EXISTING;
 use super::timing::TIMING;
 use super::topology::TOPOLOGY;
@@ -42,6 +43,7 @@ pub static SCENARIO: Object = Object {
         )
         .otherwise("none")
         .example("[{manifest: others.yaml}]"),
+        PARAMETERS,
         BODY[2],
         BODY[3],
         BODY[4],

@@ -38,6 +38,14 @@ pub fn together(kind: &str) -> &'static [Together] {
                 of: &ACTIONS,
             },
         ],
+        "FaultProcess" => &[One {
+            what: "a rate",
+            of: &["mtbf", "perMinute", "per1000NodeDays"],
+        }],
+        "LifeShape" => &[One {
+            what: "a distribution",
+            of: &["weibull", "logNormal"],
+        }],
         "Create" => &[One {
             what: "an object",
             of: &["object", "jobSet"],

@@ -1,0 +1,75 @@
+//! `run` on a fleet file: replications of the collapsed model.
+
+use super::args::{Format, RunArgs, Trace};
+use super::load::invalid;
+use super::{Failure, inputs, interrupt, output};
+use crate::experiment::{self, FleetReplications};
+use crate::manifest::{self, Source};
+use crate::report::fleets;
+use crate::report::rundir::RunDir;
+
+pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
+    refuse(args)?;
+    let loaded = manifest::parse_fleet(source, &args.sets).map_err(invalid)?;
+    let fleet = &loaded.fleet;
+    let dir = args.out.as_deref().map(RunDir::create).transpose()?;
+    let (seed, n) = (args.seed.unwrap_or(fleet.seed), args.seeds.unwrap_or(1));
+    let limits = interrupt::limits();
+    let progress = |done: u64| {
+        if !args.quiet {
+            output::progress(&format!("{done}/{n} replications"));
+        }
+    };
+    let threads = args.threads.map_or(0, usize::from);
+    let play = || experiment::replicate_fleet(fleet, (seed, n), (threads, &limits.flag), &progress);
+    let rows = play().map_err(|why| Failure::Invalid(why.to_string()))?;
+    if !args.quiet {
+        output::progress("");
+    }
+    if rows.is_empty() {
+        return Err(interrupt::failure("no replication is finished"));
+    }
+    let told = |rows: &[_]| FleetReplications::of((fleet, &loaded.parameters), seed, rows);
+    let all = told(&rows);
+    if args.paranoid
+        && told(&play().map_err(|why| Failure::Invalid(why.to_string()))?).digest != all.digest
+    {
+        let text = "the same fleet, played twice, has two digests";
+        return Err(Failure::Internal(text.to_owned()));
+    }
+    if let Some(dir) = dir {
+        dir.write_json("summary.json", &all)?;
+        dir.write("replications.csv", &fleets::csv(seed, &rows)?)?;
+        let tail = inputs::tail(&args.sets, &[], seed, args.seeds);
+        let kept = inputs::of_scenario(&loaded.inputs, &tail);
+        dir.write_inputs(&kept.files, &kept.command)?;
+        dir.commit()?;
+    }
+    match args.format {
+        Format::Json => output::json(&all)?,
+        Format::Text => {
+            let style = output::style(&args.look);
+            output::styled(&fleets::text(&all, &style), &style)?;
+        }
+    }
+    if (rows.len() as u64) < n {
+        let kept = format!(
+            "{} of {n} replications are finished, and these are reported",
+            rows.len()
+        );
+        return Err(interrupt::failure(&kept));
+    }
+    Ok(())
+}
+
+/// What only makes sense with pods.
+fn refuse(args: &RunArgs) -> Result<(), Failure> {
+    let option = match args {
+        a if !a.fails.is_empty() => "--fail",
+        a if a.show_effective => "--show-effective",
+        a if a.trace == Trace::Decisions => "--trace decisions",
+        _ => return Ok(()),
+    };
+    let text = format!("{option} is of scenarios with pods; this file is a Fleet, which has none");
+    Err(Failure::Invalid(text))
+}

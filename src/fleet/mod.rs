@@ -1,0 +1,21 @@
+//! The collapsed model: one synchronous job on a fleet of alike nodes that fail, are repaired and come back.
+//!
+//! No control plane, no topology: a restart is a recovery time, not a chain of requests. For questions over months and
+//! thousands of failures, where the pod-level engine would play every pod of every restart. Time is integer
+//! nanoseconds, numbers are drawn by name, and node-time closes exactly, as in the engine.
+
+#![deny(missing_docs)]
+
+mod books;
+mod faults;
+mod job;
+mod lives;
+mod outcome;
+mod pool;
+mod repair;
+mod run;
+mod select;
+
+pub use books::{Books, Category};
+pub use outcome::{FleetEnd, FleetOutcome};
+pub use run::FleetSimulation;

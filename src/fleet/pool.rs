@@ -1,0 +1,209 @@
+//! Where each node of a fleet is, and in which order the nodes of the working pool came into it.
+
+use super::books::Category;
+use std::collections::{BTreeSet, VecDeque};
+
+/// Where a node is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Place {
+    Active,
+    Standby,
+    Idle,
+    Spare,
+    Repair,
+    Retired,
+}
+
+impl Place {
+    const COUNT: usize = 6;
+    pub const ALL: [Place; Place::COUNT] = [
+        Place::Active,
+        Place::Standby,
+        Place::Idle,
+        Place::Spare,
+        Place::Repair,
+        Place::Retired,
+    ];
+
+    /// What its time goes to; an active one's depends on the job.
+    pub const fn category(self) -> Option<Category> {
+        match self {
+            Place::Active => None,
+            Place::Standby => Some(Category::Standby),
+            Place::Idle => Some(Category::Idle),
+            Place::Spare => Some(Category::Spare),
+            Place::Repair => Some(Category::Repair),
+            Place::Retired => Some(Category::Retired),
+        }
+    }
+
+    fn in_pool(self) -> bool {
+        matches!(self, Place::Active | Place::Standby | Place::Idle)
+    }
+}
+
+#[derive(Clone)]
+pub struct NodeRow {
+    pub place: Place,
+    pub lemon: bool,
+    /// In all.
+    pub failures: u32,
+    /// When it failed; kept only where retirement looks back.
+    pub failed_at: VecDeque<u64>,
+    /// How often it was in repair.
+    pub repairs: u32,
+    /// Its place in the order of the working pool.
+    order: u64,
+    /// Where it is in `active`.
+    at: usize,
+}
+
+pub struct Pool {
+    pub rows: Vec<NodeRow>,
+    /// The job's nodes, in no order that means anything.
+    pub active: Vec<u32>,
+    /// In the order in which they take over.
+    pub standbys: VecDeque<u32>,
+    /// In the order in which they are pulled.
+    pub spares: VecDeque<u32>,
+    /// The free ones of the working pool, who came first first.
+    idle: BTreeSet<(u64, u32)>,
+    /// All of the working pool, who came first first.
+    working: BTreeSet<(u64, u32)>,
+    counts: [u32; Place::COUNT],
+    came: u64,
+}
+
+impl Pool {
+    /// The first `working` of `order` are idle in the working pool, the others are spares.
+    pub fn new(order: &[u32], working: usize, lemons: &[bool]) -> Pool {
+        let row = |lemon: &bool| NodeRow {
+            place: Place::Spare,
+            lemon: *lemon,
+            failures: 0,
+            failed_at: VecDeque::new(),
+            repairs: 0,
+            order: 0,
+            at: 0,
+        };
+        let mut pool = Pool {
+            rows: lemons.iter().map(row).collect(),
+            active: Vec::new(),
+            standbys: VecDeque::new(),
+            spares: order.iter().copied().collect(),
+            idle: BTreeSet::new(),
+            working: BTreeSet::new(),
+            counts: [0; Place::COUNT],
+            came: 0,
+        };
+        pool.counts[Place::Spare as usize] = order.len() as u32;
+        for _ in 0..working {
+            let node = pool.spares.front().copied();
+            pool.put(node.expect("as many nodes as the order has"), Place::Idle);
+        }
+        pool
+    }
+
+    pub fn count(&self, place: Place) -> u32 {
+        self.counts[place as usize]
+    }
+
+    /// Nodes in the working pool, whatever they do.
+    pub fn working(&self) -> u32 {
+        self.working.len() as u32
+    }
+
+    /// Moves a node. One that comes into the working pool is its last.
+    pub fn put(&mut self, node: u32, place: Place) {
+        let old = self.rows[node as usize].place;
+        self.take_out(node, old, place);
+        self.counts[old as usize] -= 1;
+        self.counts[place as usize] += 1;
+        if place.in_pool() && !old.in_pool() {
+            self.came += 1;
+            self.rows[node as usize].order = self.came;
+            self.working.insert((self.came, node));
+        }
+        let row = &mut self.rows[node as usize];
+        row.place = place;
+        match place {
+            Place::Active => {
+                row.at = self.active.len();
+                self.active.push(node);
+            }
+            Place::Standby => self.standbys.push_back(node),
+            Place::Idle => drop(self.idle.insert((row.order, node))),
+            Place::Spare => self.spares.push_back(node),
+            Place::Repair | Place::Retired => {}
+        }
+    }
+
+    fn take_out(&mut self, node: u32, old: Place, place: Place) {
+        let (order, at) = (self.rows[node as usize].order, self.rows[node as usize].at);
+        let without = |list: &mut VecDeque<u32>| {
+            let at = list.iter().position(|n| *n == node);
+            list.remove(at.expect("a node is where its row says"));
+        };
+        match old {
+            Place::Active => {
+                self.active.swap_remove(at);
+                if let Some(moved) = self.active.get(at) {
+                    self.rows[*moved as usize].at = at;
+                }
+            }
+            Place::Standby => without(&mut self.standbys),
+            Place::Idle => drop(self.idle.remove(&(order, node))),
+            Place::Spare => without(&mut self.spares),
+            Place::Repair | Place::Retired => {}
+        }
+        if old.in_pool() && !place.in_pool() {
+            self.working.remove(&(order, node));
+        }
+    }
+
+    /// A node of the working pool becomes its last, wherever it is in it.
+    pub fn to_the_end(&mut self, node: u32) {
+        let old = self.rows[node as usize].order;
+        self.came += 1;
+        self.rows[node as usize].order = self.came;
+        self.working.remove(&(old, node));
+        self.working.insert((self.came, node));
+        if self.idle.remove(&(old, node)) {
+            self.idle.insert((self.came, node));
+        }
+    }
+
+    /// The free node that is in the working pool for the longest time.
+    pub fn first_idle(&self) -> Option<u32> {
+        self.idle.first().map(|(_, node)| *node)
+    }
+
+    /// The last `n` of the working pool.
+    pub fn last(&self, n: usize) -> impl Iterator<Item = u32> {
+        self.working.iter().rev().take(n).map(|(_, node)| *node)
+    }
+
+    /// All of the working pool, who came first first.
+    pub fn all(&self) -> impl Iterator<Item = u32> {
+        self.working.iter().map(|(_, node)| *node)
+    }
+
+    /// Derived again: nobody is in two places, and every count is true.
+    pub fn check(&self) {
+        let mut counts = [0; Place::COUNT];
+        for row in &self.rows {
+            counts[row.place as usize] += 1;
+        }
+        assert_eq!(counts, self.counts, "counts of places");
+        let lists = [
+            self.active.len(),
+            self.standbys.len(),
+            self.idle.len(),
+            self.spares.len(),
+        ];
+        assert_eq!(lists.map(|n| n as u32), counts[..4], "lists of places");
+        let working: u32 = counts[..3].iter().sum();
+        assert_eq!(self.working(), working, "the working pool");
+    }
+}

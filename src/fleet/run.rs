@@ -1,0 +1,223 @@
+//! The loop of the collapsed model: the next failure, end of a repair or end of a phase, in their total order.
+
+use super::books::Books;
+use super::job::Job;
+use super::lives::{Clocks, Lives};
+use super::outcome::{FleetEnd, FleetOutcome};
+use super::pool::{Place, Pool};
+use super::repair::Shop;
+use crate::base::random::{Draws, Key, Purpose};
+use crate::spec::Fleet;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What can be due, beside failures.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Event {
+    StageOver { node: u32, stage: u32 },
+    Regenerate,
+    PhaseOver { generation: u32 },
+}
+
+/// What the digest knows of what happened.
+#[derive(Copy, Clone)]
+pub enum Code {
+    Failed = 1,
+    Repaired,
+    Selection,
+    SparePulled,
+    Works,
+    End,
+}
+
+/// Counts that are reported.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// By process.
+    pub failures: Vec<u64>,
+    pub host_selections: u64,
+    pub spares_pulled: u64,
+    pub retirements: u64,
+    pub regenerations: u32,
+}
+
+/// A fleet that plays replications one after another, in the memory of the one before.
+pub struct FleetSimulation<'f> {
+    fleet: &'f Fleet,
+    draws: Option<Draws>,
+}
+
+impl<'f> FleetSimulation<'f> {
+    /// Nothing has happened yet.
+    pub fn new(fleet: &'f Fleet) -> FleetSimulation<'f> {
+        FleetSimulation { fleet, draws: None }
+    }
+
+    /// Plays one replication from the start to the end of the job, and the repairs that are under way then.
+    pub fn run(&mut self, seed: u64, replication: u64) -> FleetOutcome {
+        let draws = match self.draws.take() {
+            Some(mut draws) => {
+                draws.reset(seed, replication);
+                draws
+            }
+            None => Draws::new(seed, replication),
+        };
+        let mut world = World::new(self.fleet, draws);
+        world.play();
+        let outcome = FleetOutcome::of(&world);
+        self.draws = Some(world.draws);
+        outcome
+    }
+}
+
+/// Everything that changes during a run.
+pub struct World<'f> {
+    pub(super) fleet: &'f Fleet,
+    pub(super) draws: Draws,
+    pub(super) clocks: Clocks,
+    pub(super) pool: Pool,
+    pub(super) lives: Lives,
+    pub(super) shop: Shop,
+    pub(super) job: Job,
+    pub(super) books: Books,
+    pub(super) counts: Counts,
+    pub(super) digest: u64,
+    /// Why and when the job ended.
+    pub(super) over: Option<(FleetEnd, u64)>,
+    queue: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    sent: u64,
+}
+
+impl<'f> World<'f> {
+    fn new(fleet: &'f Fleet, mut draws: Draws) -> World<'f> {
+        let all = fleet.nodes + fleet.spares.nodes;
+        let bad = (f64::from(all) * fleet.lemons.share) as u32;
+        let lemons: Vec<bool> = (0..all).map(|node| node < bad).collect();
+        let mut order: Vec<u32> = (0..all).collect();
+        draws.shuffle(Purpose::FleetLemons, Key(0), 0, &mut order);
+        World {
+            fleet,
+            draws,
+            clocks: Clocks::default(),
+            pool: Pool::new(&order, fleet.nodes as usize, &lemons),
+            lives: Lives::new(all, fleet.faults.len()),
+            shop: Shop::new(fleet.repair.stages.len()),
+            job: Job::new(),
+            books: Books::default(),
+            counts: Counts {
+                failures: vec![0; fleet.faults.len()],
+                ..Counts::default()
+            },
+            digest: 0xcbf2_9ce4_8422_2325,
+            over: None,
+            queue: BinaryHeap::new(),
+            sent: 0,
+        }
+    }
+
+    fn play(&mut self) {
+        for node in 0..self.pool.rows.len() as u32 {
+            self.renew_all(node);
+            for (process, spec) in self.fleet.faults.iter().enumerate() {
+                if spec.exposure == crate::spec::Exposure::Always {
+                    self.lives
+                        .begin((node, process), spec.exposure, self.clocks);
+                }
+            }
+        }
+        if let Some((every, _)) = self.fleet.lemons.regeneration {
+            self.after(every.0, Event::Regenerate);
+        }
+        self.select_or_wait();
+        while self.over.is_none() {
+            self.step();
+        }
+        self.pool.check();
+        self.drain();
+    }
+
+    /// The next thing that happens, or the end. What is in the queue comes before failures at the same instant.
+    fn step(&mut self) {
+        let fault = self.lives.next(self.clocks, self.job.phase.runs());
+        let event = self.queue.peek().map(|Reverse((at, _, _))| *at);
+        let limit = self.fleet.stop_at.0;
+        let at = match (event, fault.map(|f| f.at)) {
+            (Some(a), Some(b)) => a.min(b),
+            (Some(at), None) | (None, Some(at)) => at,
+            (None, None) => return self.end(FleetEnd::Stuck),
+        };
+        if at > limit {
+            self.pass(limit);
+            return self.end(FleetEnd::TimeLimit);
+        }
+        self.pass(at);
+        match fault {
+            Some(fault) if event.is_none_or(|event| fault.at < event) => {
+                self.fail(fault.node, fault.process as usize);
+            }
+            _ => {
+                if let Some(Reverse((_, _, event))) = self.queue.pop() {
+                    self.happen(event);
+                }
+            }
+        }
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::StageOver { node, stage } => self.stage_over(node, stage),
+            Event::Regenerate => self.regenerate(),
+            Event::PhaseOver { generation } => self.phase_over(generation),
+        }
+    }
+
+    /// Time goes on to `at`, and is booked.
+    fn pass(&mut self, at: u64) {
+        let ns = at - self.clocks.now;
+        if ns == 0 {
+            return;
+        }
+        let phase = self.job.phase;
+        for place in Place::ALL {
+            let category = place.category().unwrap_or(phase.category());
+            self.books.add(category, self.pool.count(place), ns);
+        }
+        self.job.spent[phase as usize] += ns;
+        self.clocks.now = at;
+        if phase.runs() {
+            self.clocks.ran += ns;
+        }
+    }
+
+    /// Something is due after so long.
+    pub(super) fn after(&mut self, ns: u64, event: Event) {
+        self.sent += 1;
+        let at = self.clocks.now.saturating_add(ns);
+        self.queue.push(Reverse((at, self.sent, event)));
+    }
+
+    /// For the digest.
+    pub(super) fn note(&mut self, code: Code, what: u32) {
+        let word = self.clocks.now.rotate_left(8) ^ (code as u64) << 32 ^ u64::from(what);
+        let x = (self.digest ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.digest = x ^ x >> 32;
+    }
+
+    /// The job is over.
+    pub(super) fn end(&mut self, why: FleetEnd) {
+        if self.over.is_none() {
+            self.note(Code::End, why as u32);
+            self.over = Some((why, self.clocks.now));
+        }
+    }
+
+    /// Repairs that are under way come to their ends, without books; nothing fails any more.
+    fn drain(&mut self) {
+        while let Some(Reverse((at, _, event))) = self.queue.pop() {
+            if let Event::StageOver { .. } = event {
+                self.clocks.now = self.clocks.now.max(at);
+                self.happen(event);
+            }
+        }
+    }
+}

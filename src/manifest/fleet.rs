@@ -1,0 +1,315 @@
+//! Reads Fleet files: the collapsed model.
+
+use super::check::{Unmodelled, check};
+use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
+use super::node::Node;
+use super::path::{self, Path};
+use super::shape::Shape;
+use super::shapes::fleet::{FLEET, ORDERS};
+use super::{dist, parameters, read, yaml};
+use crate::base::random::Dist;
+use crate::base::{Duration, time};
+use crate::spec::*;
+
+/// A fleet and what was read for it.
+#[derive(Clone, Debug)]
+pub struct LoadedFleet {
+    pub fleet: Fleet,
+    /// Name and text of every input.
+    pub inputs: Vec<(String, String)>,
+    /// The parameters by name, as they were written or set.
+    pub parameters: Vec<(String, serde_json::Value)>,
+}
+
+/// How overrides are called in messages.
+const SETS: &str = "--set";
+
+/// Whether a text is a Fleet file. One that cannot be read is none: the reader of scenarios says why.
+pub fn is_fleet(source: &Source) -> bool {
+    let kind = |documents: Vec<Node>| {
+        documents.len() == 1 && documents[0].get("kind").and_then(Node::as_str) == Some("Fleet")
+    };
+    source.text.contains("Fleet") && yaml::parse(source).is_ok_and(kind)
+}
+
+/// Reads a fleet from its text.
+pub fn parse_fleet(source: &Source, sets: &[(String, String)]) -> Result<LoadedFleet, Diagnostics> {
+    let mut documents = yaml::parse(source)?;
+    if documents.len() != 1 {
+        let message = format!("{} documents; a fleet file holds one", documents.len());
+        return Err(Diagnostic::of_file(&source.file, message).into());
+    }
+    let mut node = documents.remove(0);
+    let overrides = path::overrides_source(SETS, sets);
+    path::apply_sets(&mut node, &overrides, sets)?;
+    let mut report = Report::new(source, &overrides);
+    let parameters = node.get("parameters").map_or(&[][..], Node::entries);
+    let parameters = parameters
+        .iter()
+        .map(|(k, v)| (k.name.clone(), v.to_json()))
+        .collect();
+    parameters::substitute(&mut node, &mut report);
+    let shape = Shape::Object(&FLEET);
+    check(
+        &node,
+        &shape,
+        &Path::ROOT,
+        &mut report,
+        &mut Unmodelled::new(),
+    );
+    if !report.is_readable() {
+        return Err(Diagnostics(report.found));
+    }
+    let fleet = convert(&node, &mut report);
+    cross(&fleet, &node, &mut report);
+    report.finish()?;
+    let mut inputs = vec![(source.file.clone(), source.text.clone())];
+    if !sets.is_empty() {
+        inputs.push((SETS.to_owned(), overrides.text.clone()));
+    }
+    Ok(LoadedFleet {
+        fleet,
+        inputs,
+        parameters,
+    })
+}
+
+fn convert(node: &Node, report: &mut Report) -> Fleet {
+    let text = |key: &str| {
+        let found = node.at_path(&["metadata", key]).and_then(Node::as_str);
+        found.unwrap_or("").to_owned()
+    };
+    let spares = node.get("spares");
+    let lemons = node.get("lemons");
+    let diagnosis = node.get("diagnosis");
+    let chance = |of: Option<&Node>, key: &str, otherwise: f64| {
+        of.and_then(|n| read::number(n, key)).unwrap_or(otherwise)
+    };
+    let every = lemons.and_then(|l| read::duration(l, "regenerateEvery"));
+    let every = every.filter(|every| *every > Duration::ZERO);
+    Fleet {
+        name: text("name"),
+        description: text("description"),
+        nodes: read::u32_of(node, "nodes").unwrap_or(0),
+        spares: SparePool {
+            nodes: spares.and_then(|s| read::u32_of(s, "nodes")).unwrap_or(0),
+            take_over: spares
+                .and_then(|s| read::duration(s, "takeOver"))
+                .unwrap_or_default(),
+        },
+        job: job(node, report),
+        training: training(node, report),
+        faults: read::list(node, "faults")
+            .iter()
+            .map(|f| process(f, report))
+            .collect(),
+        lemons: Lemons {
+            share: chance(lemons, "share", 0.0),
+            regeneration: every.map(|every| (every, chance(lemons, "regenerateShare", 0.1))),
+        },
+        diagnosis: Diagnosis {
+            finds: chance(diagnosis, "probability", 1.0),
+            blames_another: chance(diagnosis, "uncertainty", 0.0),
+        },
+        repair: repair(node, report),
+        retirement: retirement(node, report),
+        stop_at: node
+            .get("stop")
+            .and_then(|s| read::duration(s, "at"))
+            .unwrap_or(time::LONGEST),
+        seed: read::integer(node, "seed")
+            .and_then(|s| u64::try_from(s).ok())
+            .unwrap_or(1),
+    }
+}
+
+/// A time that may be drawn.
+fn delay(of: Option<&Node>, key: &str, report: &mut Report) -> Dist {
+    let Some(node) = of.and_then(|n| n.get(key)) else {
+        return Dist::ZERO;
+    };
+    dist::dist(node).unwrap_or_else(|message| {
+        report.error(node.at, message);
+        Dist::ZERO
+    })
+}
+
+fn job(node: &Node, report: &mut Report) -> FleetJob {
+    let job = node.get("job").unwrap_or(node);
+    let selection = job.get("hostSelection");
+    let order = selection.and_then(|s| read::string(s, "order"));
+    FleetJob {
+        nodes: read::u32_of(job, "nodes").unwrap_or(1),
+        standbys: read::u32_of(job, "standbys").unwrap_or(0),
+        selection: match order.as_deref() == Some(ORDERS[1]) {
+            true => HostSelection::FewestFailures,
+            false => HostSelection::LongestInPool,
+        },
+        select: delay(selection, "takes", report),
+        recovery: delay(Some(job), "recovery", report),
+        max_restarts: read::u32_of(job, "maxRestarts"),
+    }
+}
+
+fn training(node: &Node, report: &mut Report) -> Training {
+    let training = node.get("training").unwrap_or(node);
+    let checkpoint = training.get("checkpoint");
+    let every = checkpoint.and_then(|c| read::duration(c, "every"));
+    let progress = match (checkpoint.and_then(Node::as_str), every) {
+        (Some("Never"), _) => Progress::FromScratch,
+        (_, Some(every)) => Progress::Checkpoints {
+            every,
+            blocking: checkpoint
+                .and_then(|c| read::duration(c, "blocking"))
+                .unwrap_or_default(),
+        },
+        _ => Progress::Kept,
+    };
+    if let (Some(Duration::ZERO), Some(place)) = (every, checkpoint) {
+        let error = report.error(
+            place.at,
+            "training.checkpoint.every is 0: the job would never work",
+        );
+        error.suggest("checkpoint: Continuous");
+    }
+    Training {
+        work: read::duration(training, "work").unwrap_or_default(),
+        progress,
+    }
+}
+
+fn process(node: &Node, report: &mut Report) -> FaultProcess {
+    let per_day = read::number(node, "per1000NodeDays").map(|n| n / 1000.0 / 86_400.0);
+    let per_minute = read::number(node, "perMinute").map(|n| n / 60.0);
+    let mtbf = read::duration(node, "mtbf").map(|mean| 1.0 / mean.seconds());
+    let times = read::number(node, "times").unwrap_or(1.0);
+    let rate_per_s = per_minute.or(per_day).or(mtbf).unwrap_or(0.0) * times;
+    if rate_per_s.is_infinite() {
+        report.error(
+            node.at,
+            "a mean time to failure of 0: nothing would ever run",
+        );
+    }
+    let ages = read::string(node, "ages");
+    FaultProcess {
+        cause: read::string(node, "cause").unwrap_or_default(),
+        needs_repair: read::boolean(node, "needsRepair").unwrap_or(true),
+        only_lemons: read::boolean(node, "onlyLemons").unwrap_or(false),
+        life: life(node, rate_per_s),
+        exposure: match ages.as_deref() {
+            Some("Always") => Exposure::Always,
+            Some("Assigned") => Exposure::Assigned,
+            _ => Exposure::Running,
+        },
+    }
+}
+
+/// The distribution of that shape whose mean is the reciprocal of the rate.
+fn life(node: &Node, rate_per_s: f64) -> Dist {
+    let mean_s = 1.0 / rate_per_s;
+    if !mean_s.is_finite() {
+        return Dist::Fixed(Duration(u64::MAX));
+    }
+    let number = |path: [&str; 3]| node.at_path(&path).and_then(Node::as_f64);
+    if let Some(shape) = number(["distribution", "weibull", "shape"]) {
+        // The mean is scale · Γ(1 + 1/shape).
+        return Dist::Weibull {
+            scale_s: mean_s / libm::tgamma(1.0 + 1.0 / shape),
+            shape,
+        };
+    }
+    if let Some(sigma) = number(["distribution", "logNormal", "sigma"]) {
+        // The mean is median · exp(sigma²/2).
+        return Dist::LogNormal {
+            median_s: mean_s * libm::exp(-sigma * sigma / 2.0),
+            sigma,
+        };
+    }
+    Dist::Exponential { mean_s }
+}
+
+fn repair(node: &Node, report: &mut Report) -> Repair {
+    let repair = node.get("repair");
+    let stages = repair.map_or(&[][..], |r| read::list(r, "stages"));
+    let last = stages.len().saturating_sub(1);
+    let stage = |(i, stage): (usize, &Node)| {
+        let escalates = read::number(stage, "escalates").unwrap_or(0.0);
+        if i == last && escalates > 0.0 {
+            let place = stage.get("escalates").map_or(stage.at, |e| e.at);
+            report.error(
+                place,
+                "the last stage cannot escalate: there is no next one",
+            );
+        }
+        RepairStage {
+            name: read::string(stage, "name").unwrap_or_default(),
+            takes: delay(Some(stage), "takes", report),
+            escalates,
+            fails: read::number(stage, "fails").unwrap_or(0.0),
+        }
+    };
+    Repair {
+        stages: stages.iter().enumerate().map(stage).collect(),
+        crews: repair.and_then(|r| read::u32_of(r, "crews")),
+    }
+}
+
+fn retirement(node: &Node, report: &mut Report) -> Retirement {
+    let Some(node) = node.at_path(&["repair", "retire"]) else {
+        return Retirement::Never;
+    };
+    let text = node.as_str().unwrap_or("");
+    let parts: Vec<&str> = text.split(':').collect();
+    let count = |text: &str| text.parse::<u32>().ok().filter(|n| *n > 0);
+    let found = match parts[..] {
+        ["never"] => Some(Retirement::Never),
+        ["life", n] => count(n).map(Retirement::Life),
+        ["window", n, within] => {
+            let within = within.parse::<Duration>().ok();
+            count(n)
+                .zip(within)
+                .map(|(n, within)| Retirement::Window(n, within))
+        }
+        _ => None,
+    };
+    found.unwrap_or_else(|| {
+        let legal =
+            "never, window:FAILURES:DURATION such as window:3:7d, or life:FAILURES such as life:5";
+        report
+            .error(node.at, format!("{text:?} is no rule of retirement"))
+            .legal(legal);
+        Retirement::Never
+    })
+}
+
+/// What no single field can tell.
+fn cross(fleet: &Fleet, node: &Node, report: &mut Report) {
+    let all = u64::from(fleet.nodes) + u64::from(fleet.spares.nodes);
+    let wanted = u64::from(fleet.job.nodes) + u64::from(fleet.job.standbys);
+    let place = node.get("nodes").map_or(node.at, |n| n.at);
+    if all > 10_000_000 {
+        report.error(
+            place,
+            format!("{all} nodes; at most 10,000,000 are simulated"),
+        );
+    }
+    if all < wanted {
+        let message = format!(
+            "{} nodes and {} spares are fewer than the {wanted} that the job wants to own",
+            fleet.nodes, fleet.spares.nodes
+        );
+        report.error(place, message);
+    }
+    if fleet.lemons.share == 0.0 && fleet.lemons.regeneration.is_none() {
+        for (process, at) in fleet.faults.iter().zip(read::list(node, "faults")) {
+            let rate = !matches!(process.life, Dist::Fixed(_));
+            if process.only_lemons && rate && node.get("lemons").is_none() {
+                let error = report.error(
+                    at.at,
+                    format!("faults of cause {:?} need lemons", process.cause),
+                );
+                error.suggest("lemons: {share: 0.1}");
+            }
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! The table of fleet files: the collapsed model.
+
+use super::scenario::{API_VERSION, METADATA};
+use super::timing::DIST;
+use crate::manifest::shape::{Field, Object, Shape, field};
+use crate::spec::Exposure;
+
+/// Nodes of a fleet.
+const NODES: Shape = Shape::Int(0, 10_000_000);
+const CHANCE: Shape = Shape::Number(0.0, 1.0);
+/// Values for `${name}`.
+pub const PARAMETERS: Field = field(
+    "parameters",
+    Shape::Map(&Shape::Any),
+    "values by name; elsewhere `${name}` stands for one",
+)
+.otherwise("none")
+.example("{spares: 4}");
+
+const DELAY: Shape = Shape::Either(&Shape::Duration, &Shape::Object(&DIST));
+
+pub static FLEET: Object = Object {
+    kind: "Fleet",
+    fields: &[
+        field("apiVersion", Shape::OneOf(&[API_VERSION]), "of this format").required(),
+        field("kind", Shape::OneOf(&["Fleet"]), "of this file").required(),
+        field("metadata", Shape::Object(&METADATA), "{name: ...}")
+            .required()
+            .example("{name: spares}"),
+        PARAMETERS,
+        field("nodes", NODES, "in the working pool at the start")
+            .required()
+            .example("64"),
+        field(
+            "spares",
+            Shape::Object(&SPARES),
+            "nodes beside the working pool, pulled when it has too few",
+        )
+        .otherwise("none")
+        .example("{nodes: 4, takeOver: 20m}"),
+        field("job", Shape::Object(&JOB), "what runs on the nodes")
+            .required()
+            .example("{nodes: 64, recovery: 5m}"),
+        field(
+            "training",
+            Shape::Object(&TRAINING),
+            "what the job has to do",
+        )
+        .required()
+        .example("{work: 20d}"),
+        field(
+            "faults",
+            Shape::List(&Shape::Object(&PROCESS)),
+            "each node has each of these processes",
+        )
+        .otherwise("nothing fails")
+        .example("[{cause: host, mtbf: 200d}]"),
+        field(
+            "lemons",
+            Shape::Object(&LEMONS),
+            "nodes that fail more often",
+        )
+        .otherwise("none")
+        .example("{share: 0.1}"),
+        field(
+            "diagnosis",
+            Shape::Object(&DIAGNOSIS),
+            "which node is sent to repair after a failure",
+        )
+        .otherwise("the one that failed")
+        .example("{probability: 0.9, uncertainty: 0.05}"),
+        field(
+            "repair",
+            Shape::Object(&REPAIR),
+            "what happens to nodes that failed",
+        )
+        .otherwise("they never come back")
+        .example("{stages: [{name: manual, takes: 2h}]}"),
+        field(
+            "stop",
+            Shape::Object(&STOP),
+            "when the run ends in any case",
+        )
+        .example("{at: 365d}"),
+        field("seed", Shape::Int(0, i64::MAX), "of all random numbers")
+            .default("1")
+            .example("42"),
+    ],
+};
+
+static SPARES: Object = Object {
+    kind: "FleetSpares",
+    fields: &[
+        field("nodes", NODES, "how many at the start")
+            .required()
+            .example("4"),
+        field(
+            "takeOver",
+            Shape::Duration,
+            "time to pull one; they come one after another and never go back",
+        )
+        .default("0s")
+        .example("20m"),
+    ],
+};
+
+static JOB: Object = Object {
+    kind: "FleetJob",
+    fields: &[
+        field("nodes", Shape::Int(1, 10_000_000), "needed at once")
+            .required()
+            .example("64"),
+        field(
+            "standbys",
+            NODES,
+            "nodes that it owns beside them, to take over without a host selection",
+        )
+        .default("0")
+        .example("2"),
+        field(
+            "hostSelection",
+            Shape::Object(&SELECTION),
+            "when no standby is left",
+        )
+        .otherwise("those longest in the pool, at once")
+        .example("{takes: 3m}"),
+        field("recovery", DELAY, "from a failure until the job runs on")
+            .default("0s")
+            .example("20m"),
+        field(
+            "maxRestarts",
+            Shape::Int(0, u32::MAX as i64),
+            "one more fails the job",
+        )
+        .otherwise("no limit")
+        .example("100"),
+    ],
+};
+
+/// Words of `hostSelection.order`, the default first.
+pub const ORDERS: [&str; 2] = ["random", "fewest-failures"];
+
+static SELECTION: Object = Object {
+    kind: "HostSelection",
+    fields: &[
+        field(
+            "order",
+            Shape::OneOf(&ORDERS),
+            "random: those longest in the pool, standbys by chance among them; fewest-failures: those that failed least",
+        )
+        .default("random"),
+        field("takes", DELAY, "how long it takes").default("0s").example("3m"),
+    ],
+};
+
+static TRAINING: Object = Object {
+    kind: "FleetTraining",
+    fields: &[
+        field(
+            "work",
+            Shape::Duration,
+            "time that the job needs without failures and checkpoints",
+        )
+        .required()
+        .example("20d"),
+        field(
+            "checkpoint",
+            Shape::Either(
+                &Shape::OneOf(&["Continuous", "Never"]),
+                &Shape::Object(&CHECKPOINT),
+            ),
+            "what a failure takes back: nothing, everything, or the work since the last checkpoint",
+        )
+        .default("Continuous")
+        .example("{every: 15m, blocking: 10s}"),
+    ],
+};
+
+static CHECKPOINT: Object = Object {
+    kind: "Checkpoint",
+    fields: &[
+        field(
+            "every",
+            Shape::Duration,
+            "work between two; one is written after the last piece, too",
+        )
+        .required()
+        .example("15m"),
+        field("blocking", Shape::Duration, "the job stands still for it")
+            .default("0s")
+            .example("10s"),
+    ],
+};
+
+static PROCESS: Object = Object {
+    kind: "FaultProcess",
+    fields: &[
+        field("cause", Shape::Str, "in reports: failures_CAUSE")
+            .required()
+            .example("host"),
+        field(
+            "mtbf",
+            Shape::Duration,
+            "mean time to the failure of one node",
+        )
+        .example("200d"),
+        field(
+            "perMinute",
+            Shape::Number(0.0, 1e9),
+            "failures of one node per minute",
+        )
+        .example("6.9e-6"),
+        field(
+            "per1000NodeDays",
+            Shape::Number(0.0, 1e9),
+            "failures per 1,000 node-days",
+        )
+        .example("5"),
+        field("times", Shape::Number(0.0, 1e9), "as many times as often")
+            .default("1")
+            .example("5"),
+        field(
+            "distribution",
+            Shape::Object(&SHAPE),
+            "of the time from new or repaired to the failure, with that mean",
+        )
+        .otherwise("exponential")
+        .example("{weibull: {shape: 0.8}}"),
+        field(
+            "needsRepair",
+            Shape::Bool,
+            "the node leaves for a repair; false: only the job is interrupted, as by a crash of its program",
+        )
+        .default("true"),
+        field("onlyLemons", Shape::Bool, "good nodes do not have it").default("false"),
+        field(
+            "ages",
+            Shape::OneOf(&Exposure::NAMES),
+            "while the job runs on the node, while the job owns it, or always but in repair",
+        )
+        .default("Running"),
+    ],
+};
+
+static SHAPE: Object = Object {
+    kind: "LifeShape",
+    fields: &[
+        field("weibull", Shape::Object(&WEIBULL), "").example("{shape: 0.8}"),
+        field("logNormal", Shape::Object(&SIGMA), "").example("{sigma: 1}"),
+    ],
+};
+
+static WEIBULL: Object = Object {
+    kind: "WeibullShape",
+    fields: &[field(
+        "shape",
+        Shape::Number(0.05, 100.0),
+        "below 1 the young fail more often, above 1 the old",
+    )
+    .required()
+    .example("0.8")],
+};
+
+static SIGMA: Object = Object {
+    kind: "LogNormalShape",
+    fields: &[field("sigma", Shape::Number(0.0, 10.0), "of the logarithm")
+        .required()
+        .example("1")],
+};
+
+static LEMONS: Object = Object {
+    kind: "Lemons",
+    fields: &[
+        field("share", CHANCE, "of all nodes at the start")
+            .required()
+            .example("0.1"),
+        field(
+            "regenerateEvery",
+            Shape::Duration,
+            "good nodes turn bad, every so often",
+        )
+        .otherwise("never")
+        .example("30d"),
+        field(
+            "regenerateShare",
+            CHANCE,
+            "this part of `share` of the good ones turns bad, one at least",
+        )
+        .default("0.1")
+        .example("0.1"),
+    ],
+};
+
+static DIAGNOSIS: Object = Object {
+    kind: "Diagnosis",
+    fields: &[
+        field(
+            "probability",
+            CHANCE,
+            "that a failure leads to a repair; else the node is back at once",
+        )
+        .default("1")
+        .example("0.9"),
+        field(
+            "uncertainty",
+            CHANCE,
+            "that another node of the job is blamed",
+        )
+        .default("0")
+        .example("0.05"),
+    ],
+};
+
+static REPAIR: Object = Object {
+    kind: "Repair",
+    fields: &[
+        field(
+            "stages",
+            Shape::NonEmpty(&Shape::Object(&STAGE)),
+            "one after another, until one closes the ticket",
+        )
+        .required()
+        .example("[{name: manual, takes: 2h}]"),
+        field(
+            "crews",
+            Shape::Int(1, u32::MAX as i64),
+            "nodes that can be repaired at a time",
+        )
+        .otherwise("no limit")
+        .example("2"),
+        field(
+            "retire",
+            Shape::Str,
+            "never, window:FAILURES:DURATION or life:FAILURES; decided when a repair ends",
+        )
+        .default("never")
+        .example("window:3:7d"),
+    ],
+};
+
+static STAGE: Object = Object {
+    kind: "RepairStage",
+    fields: &[
+        field("name", Shape::Str, "in reports: NAME_repairs")
+            .required()
+            .example("automatic"),
+        field("takes", DELAY, "how long")
+            .required()
+            .example("{exponential: {mean: 2h}}"),
+        field(
+            "escalates",
+            CHANCE,
+            "the chance that the next stage is needed",
+        )
+        .default("0")
+        .example("0.8"),
+        field(
+            "fails",
+            CHANCE,
+            "the chance that it says repaired, and the node is as it was",
+        )
+        .default("0")
+        .example("0.4"),
+    ],
+};
+
+static STOP: Object = Object {
+    kind: "FleetStop",
+    fields: &[field("at", Shape::Duration, "virtual time")
+        .default("36500d")
+        .example("365d")],
+};

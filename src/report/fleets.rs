@@ -1,0 +1,101 @@
+//! What `run` prints of a fleet: every output over the replications, and where the nodes' time went.
+
+use super::waterfall::Style;
+use super::words::count;
+use crate::experiment::FleetReplications;
+use crate::fleet::FleetOutcome;
+use crate::stats::Estimate;
+use std::fmt::Write;
+
+/// The table of outputs.
+pub fn text(all: &FleetReplications, style: &Style) -> String {
+    let mut out = String::new();
+    let title = format!(
+        "jobset-sim {}: {}, {} of seed {}",
+        all.version,
+        all.scenario,
+        count(all.replications as u64, "replication"),
+        all.seed
+    );
+    let _ = writeln!(out, "{}", style.bold(&title));
+    let _ = writeln!(out, "  digest {}", all.digest);
+    let ends: Vec<String> = all
+        .ends
+        .iter()
+        .map(|(why, n)| format!("{why} {n}"))
+        .collect();
+    let _ = writeln!(out, "  how they ended: {}\n", ends.join(", "));
+    head(&mut out, "output", style);
+    for (name, e) in &all.rows {
+        row(&mut out, name, e);
+    }
+    let total: f64 = all.node_hours.values().flatten().map(|e| e.mean).sum();
+    out.push('\n');
+    let _ = writeln!(
+        out,
+        "{}",
+        style.bold("Where the nodes' time went (mean share of all node-hours)")
+    );
+    for (name, e) in all
+        .node_hours
+        .iter()
+        .filter_map(|(n, e)| Some((n, e.as_ref()?)))
+    {
+        if e.mean > 0.0 {
+            let _ = writeln!(out, "  {name:<22} {:>8.3} %", 100.0 * e.mean / total);
+        }
+    }
+    for warning in &all.warnings {
+        let _ = writeln!(out, "Warning: {warning}");
+    }
+    out
+}
+
+fn head(out: &mut String, what: &str, style: &Style) {
+    let line = format!(
+        "  {what:<26} {:>12} {:>12} {:>12} {:>12}   95 % interval of the mean",
+        "mean", "p10", "p50", "p90"
+    );
+    let _ = writeln!(out, "{}", style.dim(&line));
+}
+
+/// Six digits, as much of them behind the point as there is room.
+fn number(v: f64) -> String {
+    match v.abs() {
+        a if a >= 10_000.0 => format!("{v:.0}"),
+        a if a >= 100.0 => format!("{v:.1}"),
+        a if a >= 10.0 => format!("{v:.2}"),
+        0.0 => "0".to_owned(),
+        _ => format!("{v:.4}"),
+    }
+}
+
+fn row(out: &mut String, name: &str, e: &Estimate) {
+    let _ = writeln!(
+        out,
+        "  {name:<26} {:>12} {:>12} {:>12} {:>12}   {} to {}",
+        number(e.mean),
+        number(e.p10),
+        number(e.p50),
+        number(e.p90),
+        number(e.ci95[0]),
+        number(e.ci95[1])
+    );
+}
+
+/// `replications.csv`: a row per replication.
+pub fn csv(seed: u64, rows: &[FleetOutcome]) -> Result<Vec<u8>, String> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let names = rows.first().map_or(&[][..], |r| &r.outputs);
+    let mut header = vec!["replication", "seed", "end_reason"];
+    header.extend(names.iter().map(|(name, _)| name.as_str()));
+    header.push("digest");
+    out.write_record(&header).map_err(|e| e.to_string())?;
+    for (i, r) in rows.iter().enumerate() {
+        let mut row = vec![i.to_string(), seed.to_string(), r.why.as_str().to_owned()];
+        row.extend(r.outputs.iter().map(|(_, v)| v.to_string()));
+        row.push(format!("{:016x}", r.digest));
+        out.write_record(&row).map_err(|e| e.to_string())?;
+    }
+    out.into_inner().map_err(|e| e.to_string())
+}
