@@ -49,6 +49,9 @@ pub fn parse_fleet(source: &Source, sets: &[(String, String)]) -> Result<LoadedF
         .map(|(k, v)| (k.name.clone(), v.to_json()))
         .collect();
     parameters::substitute(&mut node, &mut report);
+    if !report.is_readable() {
+        return Err(Diagnostics(report.found));
+    }
     let shape = Shape::Object(&FLEET);
     check(
         &node,

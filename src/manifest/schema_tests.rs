@@ -9,7 +9,7 @@ use super::*;
 use jsonschema::Validator;
 use std::path::PathBuf;
 
-const KINDS: [&str; 4] = ["Scenario", "Topology", "Timing", "JobSet"];
+const KINDS: [&str; 5] = ["Scenario", "Fleet", "Topology", "Timing", "JobSet"];
 
 fn source(text: &str) -> Source {
     Source {

@@ -21,6 +21,7 @@ mod paranoid;
 mod part;
 mod policy;
 mod program;
+mod published;
 mod recordings;
 mod reference;
 mod refused;

@@ -5,7 +5,7 @@ use jobset_sim::manifest::reference_page;
 
 #[test]
 fn the_reference_pages_are_the_tables() {
-    for kind in ["Scenario", "Topology", "Timing"] {
+    for kind in ["Scenario", "Fleet", "Topology", "Timing"] {
         let name = format!("docs/reference/{}.md", kind.to_lowercase());
         let page = reference_page(kind).expect("the format has a page");
         if updating() {

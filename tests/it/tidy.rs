@@ -63,6 +63,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
             "topology",
             "metrics",
             "stats",
+            "fleet",
             "experiment",
         ],
     ),

@@ -113,6 +113,9 @@ pub fn parse_scenario(
         return Err(Diagnostics(report.found));
     }
     parameters::substitute(&mut node, &mut report);
+    if !report.is_readable() {
+        return Err(Diagnostics(report.found));
+    }
     check(
         &node,
         &Shape::Object(&SCENARIO),

@@ -11,10 +11,16 @@ const SEEDS: u64 = 3_000;
 const AT_LEAST: u32 = 3;
 
 /// Fields and words that are not drawn, each with its reason.
-const LEFT_OUT: [(&str, &str); 1] = [(
-    "PodSpec.priorityClassName",
-    "most seeds would have no such class, and pods that are refused for ever",
-)];
+const LEFT_OUT: [(&str, &str); 2] = [
+    (
+        "PodSpec.priorityClassName",
+        "most seeds would have no such class, and pods that are refused for ever",
+    ),
+    (
+        "Scenario.parameters",
+        "they stand for values of other fields, and nothing of them reaches a run",
+    ),
+];
 
 /// What users change; the tables say nothing of merge patches.
 const MERGES: [&str; 26] = [

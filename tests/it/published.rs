@@ -1,0 +1,120 @@
+//! Published runs in `scenarios/published/`: what they reported is in the interval of what the model says.
+
+use crate::support::root;
+use jobset_sim::experiment::{FleetReplications, StopFlag, replicate_fleet};
+use jobset_sim::fleet::FleetOutcome;
+use jobset_sim::manifest::{LoadedFleet, parse_fleet, read_source};
+
+fn load(name: &str, sets: &[(&str, &str)]) -> LoadedFleet {
+    let path = root().join("scenarios/published").join(name);
+    let sets: Vec<(String, String)> = sets
+        .iter()
+        .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()))
+        .collect();
+    let source = read_source(&path).unwrap_or_else(|e| panic!("{e}"));
+    parse_fleet(&source, &sets).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn play(loaded: &LoadedFleet, n: u64, threads: usize) -> (Vec<FleetOutcome>, FleetReplications) {
+    let seed = loaded.fleet.seed;
+    let stop = StopFlag::default();
+    let rows = replicate_fleet(&loaded.fleet, (seed, n), (threads, &stop), &|_| {});
+    let rows = rows.unwrap_or_else(|e| panic!("{e}"));
+    let told = FleetReplications::of((&loaded.fleet, &loaded.parameters), seed, &rows);
+    (rows, told)
+}
+
+fn mean(told: &FleetReplications, name: &str) -> (f64, [f64; 2]) {
+    let found = told.rows.iter().find(|(n, _)| n == name);
+    let (_, e) = found.unwrap_or_else(|| panic!("no output {name}"));
+    (e.mean, e.ci95)
+}
+
+#[test]
+fn runs_of_publications_come_out_as_reported() {
+    // File, output, what was reported: from, to.
+    for (file, output, low, high) in [
+        ("llama3-405b.yaml", "restarts", 440.0, 492.0),
+        ("llama3-405b.yaml", "effective_training_ratio", 0.90, 1.0),
+        ("opt-175b.yaml", "restarts", 70.0, 140.0),
+        ("bloom-176b.yaml", "failures", 15.0, 30.0),
+        ("megascale.yaml", "effective_training_ratio", 0.90, 1.0),
+        ("megascale.yaml", "restarts", 100.0, 120.0),
+    ] {
+        let (_, told) = play(&load(file, &[]), 40, 0);
+        let (mean, _) = mean(&told, output);
+        assert!(
+            (low..=high).contains(&mean),
+            "{file}: {output} {mean}, reported {low} to {high}"
+        );
+    }
+}
+
+#[test]
+fn aire_sim_comes_out_as_its_authors_report() {
+    // The simulation report in its repository, commit 7b139c7: 62.2 % of the time is compute, 684.7 systematic failures.
+    let loaded = load("airesim.yaml", &[]);
+    let (rows, told) = play(&loaded, 12, 0);
+    let (_, [low, high]) = mean(&told, "failures_systematic");
+    assert!(low < 684.7 && 684.7 < high, "{low} to {high}");
+    let (ratio, _) = mean(&told, "effective_training_ratio");
+    assert!((ratio - 0.622).abs() < 0.001, "{ratio}");
+    for row in &rows {
+        let phases: u64 = row.phases_ns.iter().map(|(_, ns)| ns).sum();
+        assert_eq!(phases, row.end.0, "the phases close");
+    }
+}
+
+#[test]
+fn every_parameter_of_aire_sim_changes_something() {
+    let few = [
+        ("parameters.job_size", "64"),
+        ("parameters.working_pool_size", "72"),
+        ("parameters.spare_pool_size", "6"),
+        ("parameters.warm_standbys", "2"),
+        ("parameters.job_length", "30d"),
+        ("parameters.random_failure_rate", "1e-4"),
+    ];
+    let digest = |more: Option<(&str, &str)>| {
+        let sets: Vec<(&str, &str)> = few.iter().copied().chain(more).collect();
+        play(&load("airesim.yaml", &sets), 8, 0).1.digest
+    };
+    let base = digest(None);
+    for (name, value) in [
+        ("random_failure_rate", "2e-4"),
+        ("systematic_failure_rate_multiplier", "20"),
+        ("systematic_failure_fraction", "0.3"),
+        ("recovery_time", "30m"),
+        ("host_selection_time", "10m"),
+        ("job_size", "60"),
+        ("job_length", "31d"),
+        ("warm_standbys", "4"),
+        ("working_pool_size", "80"),
+        ("spare_pool_size", "1"),
+        ("preemption_wait_time", "30m"),
+        ("auto_repair_time", "60m"),
+        ("manual_repair_time", "1440m"),
+        ("prob_auto_to_manual", "0.5"),
+        ("auto_repair_fail_prob", "0.9"),
+        ("manual_repair_fail_prob", "0.9"),
+        ("diagnosis_probability", "0.8"),
+        ("diagnosis_uncertainty", "0.2"),
+        ("bad_server_regen_interval", "7d"),
+        ("removal", "window:2:7d"),
+        ("removal", "life:3"),
+        ("host_selection", "fewest-failures"),
+    ] {
+        let path = format!("parameters.{name}");
+        assert_ne!(
+            base,
+            digest(Some((&path, value))),
+            "{name}={value} changes nothing"
+        );
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let loaded = load("bloom-176b.yaml", &[]);
+    assert_eq!(play(&loaded, 9, 1).1.digest, play(&loaded, 9, 2).1.digest);
+}
