@@ -52,7 +52,7 @@ fn runs_of_publications_come_out_as_reported() {
 
 #[test]
 fn aire_sim_comes_out_as_its_authors_report() {
-    // The simulation report in its repository, commit 7b139c7: 62.2 % of the time is compute, 684.7 systematic failures.
+    // The report in its repository, commit 7b139c7: 62.2 % of the time is compute, 684.7 systematic failures.
     let loaded = load("airesim.yaml", &[]);
     let (rows, told) = play(&loaded, 12, 0);
     let (_, [low, high]) = mean(&told, "failures_systematic");
