@@ -93,7 +93,7 @@ impl World<'_> {
                 if blamed != node {
                     // It failed, runs on, and counts as new in the pool.
                     self.renew_rung(node, process);
-                    self.pool.to_the_end(node);
+                    self.pool.move_last(node);
                 }
                 self.put(blamed, Place::Repair);
                 self.begin_repair(blamed);
@@ -102,7 +102,7 @@ impl World<'_> {
                 self.renew_rung(node, process);
                 if was_active {
                     self.put(node, Place::Idle);
-                    self.pool.to_the_end(node);
+                    self.pool.move_last(node);
                     self.stand_by(node);
                 }
             }

@@ -163,7 +163,7 @@ impl Pool {
     }
 
     /// A node of the working pool becomes its last, wherever it is in it.
-    pub fn to_the_end(&mut self, node: u32) {
+    pub fn move_last(&mut self, node: u32) {
         let old = self.rows[node as usize].order;
         self.came += 1;
         self.rows[node as usize].order = self.came;
