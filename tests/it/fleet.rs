@@ -165,7 +165,8 @@ fn a_limit_of_restarts_is_survived_as_poisson_and_geometric_chances_say() {
 #[test]
 fn spares_and_crews_give_the_availability_of_the_birth_death_chain() {
     // reference 6.4: N, S, MTBF, MTTR (h), crews; availability and mean failed, hot, cold, gang.
-    let rows: [(u32, u32, f64, f64, u32, [[f64; 2]; 3]); 4] = [
+    type Row = (u32, u32, f64, f64, u32, [[f64; 2]; 3]);
+    let rows: [Row; 4] = [
         (
             64,
             0,

@@ -71,7 +71,7 @@ fn the_chances_of_all_looks_add_up_to_that_of_one_interval() {
 fn intervals_of_quantiles_hold_for_any_distribution() {
     let mut draws = Draws::new(2, 0);
     for (p, n) in [(0.5, 25), (0.9, 60)] {
-        let truth = -f64::ln(1.0 - p);
+        let truth = -libm::log1p(-p);
         let kept = share(|trial| {
             let values = (0..n).map(|i| value(&mut draws, *trial, i)).collect();
             let [low, high] = quantile_interval(&sorted(values), p, 0.95);
