@@ -48,6 +48,8 @@ pub enum Purpose {
     Burst = 22,
     SchedulerTie = 23,
     NodeReadyDelay = 24,
+    /// How late the pod worker of a kubelet looks again.
+    WorkerJitter = 25,
     FleetLife = 40,
     FleetRepair = 41,
     FleetSelection = 42,

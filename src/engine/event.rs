@@ -10,7 +10,8 @@ pub enum Event {
     // class 0: the script
     Submit(JobSetId),
     Fault(u32),
-    GateSwitch(u32),
+    ManagerStops(u32),
+    ManagerBack,
     // class 1: nodes
     /// Containers of a newly bound pod run.
     ContainersUp {
@@ -221,7 +222,9 @@ impl Event {
             FinalizerAnswered { .. } | JobStatusAnswered { .. } => Owner::JobController,
             JobEventSent | OrphanReleased { .. } | JobDue(_) => Owner::JobController,
             JobTtlOver { .. } | JobTtlDeletes { .. } => Owner::TtlController,
-            GateSwitch(_) | JobSetAnswered { .. } | JobSeen(_) => Owner::JobSetManager,
+            ManagerStops(_) | ManagerBack | JobSetAnswered { .. } | JobSeen(_) => {
+                Owner::JobSetManager
+            }
             JobSetSeen(_) | JobSetDue(_) | JobSetPodNews(_) => Owner::JobSetManager,
             JobSetComputed(_) | FollowerAnswered { .. } => Owner::JobSetManager,
             LeaderSeen { .. } | LeaderDue { .. } => Owner::JobSetManager,
@@ -239,7 +242,11 @@ impl Event {
     pub fn is_awaited(&self) -> bool {
         use Event::*;
         match self {
-            Submit(_) | GateSwitch(_) | JobTtlOver { .. } | TolerationOver { .. } => true,
+            Submit(_)
+            | ManagerStops(_)
+            | ManagerBack
+            | JobTtlOver { .. }
+            | TolerationOver { .. } => true,
             JobSeen(_) | JobSetSeen(_) | JobSetPodNews(_) | JobSetComputed(_) => true,
             CollectorSees { .. } | LeaderSeen { .. } => true,
             _ => matches!(self.class(), 1 | 2),
@@ -250,7 +257,7 @@ impl Event {
     pub fn class(&self) -> u8 {
         use Event::*;
         match self {
-            Submit(_) | Fault(_) | GateSwitch(_) => 0,
+            Submit(_) | Fault(_) | ManagerStops(_) | ManagerBack => 0,
             ContainersUp { .. }
             | ContainerExit { .. }
             | ExitNoticed { .. }

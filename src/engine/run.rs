@@ -87,7 +87,7 @@ impl Run<'_> {
         progress.stands_still
     }
 
-    /// What is known from the start: objects that exist, submissions, gate switches and the script.
+    /// What is known from the start: objects that exist, submissions and the script.
     fn begin(&mut self) {
         self.parts.user.begin(&mut self.ctx);
         self.tell_watchers();
@@ -100,9 +100,6 @@ impl Run<'_> {
             if js.submit_at != BY_SCRIPT {
                 at(js.submit_at, Event::Submit(JobSetId(i as u32)));
             }
-        }
-        for (i, switch) in scenario.gate_switches.iter().enumerate() {
-            at(switch.at, Event::GateSwitch(i as u32));
         }
         for (i, fault) in scenario.faults.iter().enumerate() {
             if let FaultTime::At(instant) = fault.at {

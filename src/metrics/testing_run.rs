@@ -56,7 +56,6 @@ fn scenario() -> Scenario {
             at: FaultTime::At(Duration::from_secs(100)),
             action: exit,
         }],
-        gate_switches: Vec::new(),
         admit_unplaceable: false,
         claims_bind: true,
         only_described_classes: false,

@@ -144,7 +144,8 @@ pub fn copy_status(to: &mut JobSetStatus, from: &JobSetStatus) {
             to.conditions.push(c.clone());
             continue;
         };
-        (t.kind, t.status, t.reason) = (c.kind, c.status, c.reason);
+        (t.kind, t.status) = (c.kind, c.status);
+        t.reason.clone_from(&c.reason);
         t.last_transition = c.last_transition;
         t.reason_suffix.clone_from(&c.reason_suffix);
         t.message.clone_from(&c.message);

@@ -83,7 +83,7 @@ fn stored(new: &NewCondition<'_>, last_transition: Time) -> Condition {
     Condition {
         kind: new.kind,
         status: new.status,
-        reason: new.reason,
+        reason: new.reason.into(),
         reason_suffix: new.reason_suffix.to_string(),
         message: new.message.to_string(),
         last_transition,

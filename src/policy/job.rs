@@ -6,6 +6,7 @@ use super::ttl::whole_seconds;
 use super::{JobPlan, JobSyncView, job_success, per_index};
 use crate::base::Duration;
 use crate::spec::{CompletionMode, JobSpec, PodReplacementPolicy, RestartPolicy, Version};
+use std::borrow::Cow;
 
 /// `SyncJobBatchPeriod`: shorter delays are rounded up to it.
 pub const SYNC_JOB_BATCH_PERIOD: Duration = Duration::from_secs(1);
@@ -42,10 +43,10 @@ pub fn managed_by_other(spec: &JobSpec, version: Version) -> bool {
 pub fn sync(view: &JobSyncView<'_>) -> JobPlan {
     let mut plan = JobPlan::default();
     let failure = failure(view, &mut plan);
-    let success = match view.success_criteria_met {
+    let success = match view.success_criteria_met.clone() {
         Some((reason, message)) => Some((reason, message.to_owned())),
         None if failure.is_some() => None,
-        None => job_success::met(view).map(|message| (job_success::SUCCESS_POLICY, message)),
+        None => job_success::met(view).map(|message| (job_success::SUCCESS_POLICY.into(), message)),
     };
     if success.is_some() || failure.is_some() {
         // Every active pod goes at once; the end is declared only with expectations settled (1.3 step 5).
@@ -68,7 +69,7 @@ pub fn sync(view: &JobSyncView<'_>) -> JobPlan {
         };
     if complete {
         let (reason, message) = completions_reached(view.version);
-        plan.complete = Some((reason, message.to_owned()));
+        plan.complete = Some((reason.into(), message.to_owned()));
     } else if managed {
         plan.suspended_condition = Some(view.suspended);
     }
@@ -85,26 +86,30 @@ fn completions_reached(version: Version) -> (&'static str, &'static str) {
 }
 
 /// 1.3 step 4: failure is evaluated before success. Sets the requeue for an active deadline on the way.
-fn failure<'v>(view: &JobSyncView<'v>, plan: &mut JobPlan) -> Option<(&'static str, &'v str)> {
+fn failure<'v>(view: &JobSyncView<'v>, plan: &mut JobPlan) -> Option<(Cow<'static, str>, &'v str)> {
     if view.success_criteria_met.is_some() {
         return None;
     }
     if view.failure_target.is_some() {
-        return view.failure_target;
+        return view.failure_target.clone();
     }
     if let Some(message) = view.fail_job_message {
-        return Some((POD_FAILURE_POLICY, message));
+        return Some((POD_FAILURE_POLICY.into(), message));
     }
     if past_backoff_limit(view) {
-        return Some(BACKOFF_LIMIT_EXCEEDED);
+        return Some(said(BACKOFF_LIMIT_EXCEEDED));
     }
     if let Some(left) = until_deadline(view) {
         if left == Duration::ZERO {
-            return Some(DEADLINE_EXCEEDED);
+            return Some(said(DEADLINE_EXCEEDED));
         }
         plan.requeue_after = Some(left);
     }
-    per_index::past_failed_indexes(view)
+    per_index::past_failed_indexes(view).map(said)
+}
+
+fn said((reason, message): (&'static str, &'static str)) -> (Cow<'static, str>, &'static str) {
+    (reason.into(), message)
 }
 
 /// 1.6: failed pods, and with OnFailure also the sum of container restarts of active pods.

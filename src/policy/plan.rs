@@ -2,6 +2,7 @@
 
 use super::view::JobSetStatus;
 use crate::base::Duration;
+use std::borrow::Cow;
 
 /// The outcome of one JobSet pass, in the order the controller would act. Buffers are reused between passes.
 #[derive(Clone, Debug, Default)]
@@ -73,9 +74,9 @@ pub struct KubeEvent {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobPlan {
     /// Set FailureTarget (then Failed) with this reason and message; every active pod is deleted first.
-    pub fail: Option<(&'static str, String)>,
+    pub fail: Option<(Cow<'static, str>, String)>,
     /// Set SuccessCriteriaMet (then Complete) with this reason and message.
-    pub complete: Option<(&'static str, String)>,
+    pub complete: Option<(Cow<'static, str>, String)>,
     /// Delete active pods: all of them (failure, success, suspend) or this many (surplus).
     /// All of them with neither `fail` nor `complete` set: decided, but expectations are open, so it is not declared
     /// yet.

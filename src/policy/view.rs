@@ -6,6 +6,7 @@ use super::backoff::BackoffRecord;
 use crate::base::*;
 use crate::record::JobSetConditionType;
 use crate::spec::{FeatureGates, JobSet, JobSpec, TieBreak, Version};
+use std::borrow::Cow;
 
 /// All that one pass over one JobSet may know.
 pub struct JobSetView<'a> {
@@ -96,7 +97,8 @@ pub enum TerminalState {
 pub struct Condition {
     pub kind: JobSetConditionType,
     pub status: bool,
-    pub reason: &'static str,
+    /// Not one of upstream's own only where somebody else wrote it.
+    pub reason: Cow<'static, str>,
     /// For `FailurePolicy_<rule name>`: the part after the underscore; else empty.
     pub reason_suffix: String,
     pub message: String,
@@ -131,9 +133,9 @@ pub struct JobSyncView<'a> {
     pub suspended: bool,
     pub start_time: Option<Time>,
     /// Reason and message of an existing FailureTarget=True.
-    pub failure_target: Option<(&'static str, &'a str)>,
+    pub failure_target: Option<(Cow<'static, str>, &'a str)>,
     /// The same of SuccessCriteriaMet=True.
-    pub success_criteria_met: Option<(&'static str, &'a str)>,
+    pub success_criteria_met: Option<(Cow<'static, str>, &'a str)>,
     /// Pods not terminal and without deletionTimestamp.
     pub active: u32,
     /// Active pods of an index that does not exist (any more), or that has another active pod.

@@ -4,6 +4,7 @@
 
 use crate::base::*;
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 
 /// One pass that decided something.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -304,10 +305,10 @@ pub struct JobSync {
     pub completions: Option<u32>,
     /// Reason and message of the failure.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fails: Option<(&'static str, String)>,
+    pub fails: Option<(Cow<'static, str>, String)>,
     /// The same of its success.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub completes: Option<(&'static str, String)>,
+    pub completes: Option<(Cow<'static, str>, String)>,
     /// Indexes that have failed for good.
     pub failed_indexes: u32,
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -36,6 +36,16 @@ pub enum JobSetConditionType {
 }
 
 impl JobSetConditionType {
+    /// All of them.
+    pub const ALL: [JobSetConditionType; 6] = [
+        Self::Completed,
+        Self::Failed,
+        Self::Suspended,
+        Self::RestartingJobSet,
+        Self::StartupPolicyInProgress,
+        Self::StartupPolicyCompleted,
+    ];
+
     /// Kubernetes' word.
     pub fn as_str(self) -> &'static str {
         match self {

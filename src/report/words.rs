@@ -3,7 +3,7 @@
 use crate::base::*;
 use crate::metrics::RunView;
 use crate::metrics::restart::{Cause, CauseKind};
-use crate::spec::{FaultAction, NodeRef, ObjectKind, UserRequest, Verb};
+use crate::spec::{FaultAction, GateChanges, NodeRef, ObjectKind, UserRequest, Verb};
 
 pub use crate::metrics::waits::thousands;
 
@@ -104,7 +104,27 @@ pub fn fault(action: &FaultAction) -> String {
         SuspendJobSet(name) => format!("JobSet {name} is suspended"),
         ResumeJobSet(name) => format!("JobSet {name} is resumed"),
         DeleteJobSet(name) => format!("JobSet {name} is deleted"),
+        StopManager(stop) => {
+            let gates = gate_changes(stop.gates);
+            format!("the JobSet manager is stopped for {}{gates}", stop.down_for)
+        }
         Request(request) => user_request(request),
+    }
+}
+
+fn gate_changes(gates: GateChanges) -> String {
+    let all = [
+        ("InPlaceRestart", gates.in_place_restart),
+        ("RestartJob", gates.restart_job),
+        ("ElasticJobSet", gates.elastic_jobset),
+    ];
+    let said = all
+        .iter()
+        .filter_map(|(name, on)| on.map(|on| format!("{name}={on}")));
+    let said: Vec<String> = said.collect();
+    match said.is_empty() {
+        true => String::new(),
+        false => format!(" and comes back with {}", said.join(", ")),
     }
 }
 

@@ -72,6 +72,14 @@ pub struct FeatureGates {
     pub elastic_jobset: bool,
 }
 
+/// Gates that are set anew; the others stay as they are.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct GateChanges {
+    pub in_place_restart: Option<bool>,
+    pub restart_job: Option<bool>,
+    pub elastic_jobset: Option<bool>,
+}
+
 impl FeatureGates {
     /// Those without which the webhook refuses some of the JobSets (VAL-1, VAL-23).
     pub fn needed_by<'a>(jobsets: impl IntoIterator<Item = &'a JobSet>) -> FeatureGates {
@@ -81,5 +89,18 @@ impl FeatureGates {
             gates.restart_job |= jobset.restarts_jobs();
         }
         gates
+    }
+
+    pub fn with(self, changes: GateChanges) -> FeatureGates {
+        let GateChanges {
+            in_place_restart,
+            restart_job,
+            elastic_jobset,
+        } = changes;
+        FeatureGates {
+            in_place_restart: in_place_restart.unwrap_or(self.in_place_restart),
+            restart_job: restart_job.unwrap_or(self.restart_job),
+            elastic_jobset: elastic_jobset.unwrap_or(self.elastic_jobset),
+        }
     }
 }

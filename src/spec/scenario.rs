@@ -2,7 +2,7 @@
 
 use super::cluster::Topology;
 use super::control_plane::ControlPlane;
-use super::control_plane::FeatureGates;
+use super::control_plane::GateChanges;
 use super::jobset::{JobSet, ReplicatedJob};
 use super::objects::Decoders;
 use super::pod::Taint;
@@ -24,8 +24,6 @@ pub struct Scenario {
     /// First rule that matches a container run wins; none: it runs for ever.
     pub containers: Vec<ContainerRule>,
     pub faults: Vec<ScriptedFault>,
-    /// The JobSet manager is restarted with other feature gates.
-    pub gate_switches: Vec<GateSwitch>,
     /// Runs although some pod could never be placed.
     pub admit_unplaceable: bool,
     /// Whether a provisioner binds every claim at once; without one, pods that mount a claim stay Pending.
@@ -49,12 +47,11 @@ pub enum TieBreak {
     LastName,
 }
 
-/// The manager is stopped at `at` and is back, with these gates, `down_for` later.
+/// The JobSet manager's process ends, and begins anew with other feature gates perhaps.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct GateSwitch {
-    pub at: Duration,
+pub struct ManagerStop {
     pub down_for: Duration,
-    pub gates: FeatureGates,
+    pub gates: GateChanges,
 }
 
 #[derive(Clone, Debug)]
@@ -155,6 +152,7 @@ pub enum FaultAction {
     SuspendJobSet(String),
     ResumeJobSet(String),
     DeleteJobSet(String),
+    StopManager(ManagerStop),
     Request(UserRequest),
 }
 

@@ -54,7 +54,8 @@ pub fn scenario(
     let mut reasons = unknown_keys(recording);
     let (gates, gate_switches) = keep(surroundings::gates(recording), &mut reasons);
     let objects = keep(surroundings::objects(recording, gates), &mut reasons);
-    let faults = keep(faults(recording), &mut reasons);
+    let mut faults = keep(faults(recording), &mut reasons);
+    faults.extend(gate_switches);
     let rules = recording.script.pods.iter().map(container_rule);
     let (rules, unknown): (Vec<_>, Vec<_>) = rules.partition(Result::is_ok);
     reasons.extend(unknown.into_iter().filter_map(Result::err));
@@ -82,7 +83,6 @@ pub fn scenario(
         objects,
         containers: rules.into_iter().filter_map(Result::ok).collect(),
         faults,
-        gate_switches,
         admit_unplaceable: true,
         claims_bind: false,
         only_described_classes: true,

@@ -128,9 +128,6 @@ fn begin_at(start: Duration, scenario: &mut Scenario) {
             *at = *at + start;
         }
     }
-    for switch in &mut scenario.gate_switches {
-        switch.at = switch.at + start;
-    }
     scenario.stop.at = scenario.stop.at + start;
 }
 
@@ -316,7 +313,6 @@ pub fn children(case: &super::children::Case) -> Result<Vec<Value>, String> {
         objects: case.objects.clone(),
         containers: Vec::new(),
         faults: Vec::new(),
-        gate_switches: Vec::new(),
         admit_unplaceable: true,
         claims_bind: false,
         only_described_classes: true,
@@ -385,7 +381,7 @@ mod tests {
             scenario(&recording, &defaults().unwrap(), &Overrides::default()).unwrap();
         begin_at(Duration::from_secs(2), &mut scenario);
         assert_eq!(scenario.faults[0].at, FaultTime::At(Duration::from_secs(3)));
-        assert_eq!(scenario.gate_switches[0].at, Duration::from_secs(5));
+        assert_eq!(scenario.faults[1].at, FaultTime::At(Duration::from_secs(5)));
         assert_eq!(scenario.stop.at, Duration::from_secs(10));
     }
 

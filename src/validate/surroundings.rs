@@ -7,7 +7,9 @@ use super::recording::{RecordedGateSwitch, Recording};
 use crate::admission::{self, Create, Gates};
 use crate::base::Duration;
 use crate::objects::{self, admit_any};
-use crate::spec::{FeatureGates, GateSwitch, ObjectKind};
+use crate::spec::{
+    FaultAction, FaultTime, FeatureGates, GateChanges, ManagerStop, ObjectKind, ScriptedFault,
+};
 use serde_json::{Value, json};
 
 /// How long the manager is away when its gates are switched.
@@ -115,7 +117,7 @@ pub fn admission_gates(gates: FeatureGates) -> Gates {
 }
 
 /// The gates from the start, and their switches: each leaves on what is on from the start and not in its `off`.
-pub fn gates(recording: &Recording) -> Result<(FeatureGates, Vec<GateSwitch>), Vec<String>> {
+pub fn gates(recording: &Recording) -> Result<(FeatureGates, Vec<ScriptedFault>), Vec<String>> {
     let mut reasons = Vec::new();
     let mut gates = FeatureGates::default();
     let names = &recording.control_plane.feature_gates;
@@ -125,14 +127,20 @@ pub fn gates(recording: &Recording) -> Result<(FeatureGates, Vec<GateSwitch>), V
         set(&mut without, &entry.off, false, &mut reasons);
         let keys = entry.unknown.keys();
         reasons.extend(keys.map(|key| format!("gateSwitches key {key}")));
-        GateSwitch {
-            at: Duration::from_millis(entry.at_ms),
-            down_for: MANAGER_DOWN,
-            gates: without,
+        ScriptedFault {
+            at: FaultTime::At(Duration::from_millis(entry.at_ms)),
+            action: FaultAction::StopManager(ManagerStop {
+                down_for: MANAGER_DOWN,
+                gates: GateChanges {
+                    in_place_restart: Some(without.in_place_restart),
+                    restart_job: Some(without.restart_job),
+                    elastic_jobset: Some(without.elastic_jobset),
+                },
+            }),
         }
     };
     let entries = recording.control_plane.gate_switches.iter();
-    let switches: Vec<GateSwitch> = entries.map(switch).collect();
+    let switches: Vec<ScriptedFault> = entries.map(switch).collect();
     if reasons.is_empty() {
         Ok((gates, switches))
     } else {
@@ -216,10 +224,15 @@ mod tests {
                 json!([{"atMs": 12000, "off": ["RestartJob"]}, {"atMs": 15000, "off": []}]);
         });
         let (from_start, switches) = gates(&recording).unwrap();
-        assert_eq!(switches[0].at, Duration::from_secs(12));
-        assert_eq!(switches[0].down_for, Duration::from_secs(2));
-        assert!(!switches[0].gates.restart_job && switches[0].gates.in_place_restart);
-        assert_eq!(switches[1].gates, from_start);
+        assert_eq!(switches[0].at, FaultTime::At(Duration::from_secs(12)));
+        let stop = |at: usize| match switches[at].action {
+            FaultAction::StopManager(stop) => stop,
+            _ => panic!("the manager is stopped"),
+        };
+        assert_eq!(stop(0).down_for, Duration::from_secs(2));
+        assert_eq!(stop(0).gates.restart_job, Some(false));
+        assert_eq!(stop(0).gates.in_place_restart, Some(true));
+        assert_eq!(from_start.with(stop(1).gates), from_start);
         let unknown = example(|j| {
             j["controlPlane"]["featureGates"] = json!(["Magic"]);
             j["controlPlane"]["gateSwitches"] = json!([{"atMs": 1, "on": ["RestartJob"]}]);

@@ -1,8 +1,11 @@
 //! Faults of the engine that were found once, each as the smallest scenario that shows it.
 
+mod wrong_answers;
+
 use crate::checker::Checker;
 use crate::support;
 use jobset_sim::record::*;
+use jobset_sim::spec::Scenario;
 
 pub const POD: &str =
     "{name: w, image: \"x:1\", resources: {limits: {example.com/accelerator: 4}}}";
@@ -14,6 +17,15 @@ pub fn play(nodes: u32, rest: &str, jobset: &str) -> (RunOutcome, Vec<Record>) {
 
 /// The same with a JobSet that comes later.
 fn play_submitted(nodes: u32, at: &str, rest: &str, jobset: &str) -> (RunOutcome, Vec<Record>) {
+    let scenario = scenario(nodes, at, rest, jobset);
+    let mut simulation = support::simulation(&scenario);
+    simulation.paranoid(true);
+    let mut checker = Checker::new(&scenario);
+    let outcome = simulation.run(1, 0, &mut checker);
+    (outcome, checker.records)
+}
+
+pub fn scenario(nodes: u32, at: &str, rest: &str, jobset: &str) -> Scenario {
     let scenario = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: small}}\ntopology:\n  \
          apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: small}}\n  pools:\n    \
@@ -25,12 +37,7 @@ fn play_submitted(nodes: u32, at: &str, rest: &str, jobset: &str) -> (RunOutcome
     let jobset = format!(
         "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata:\n  name: a\n{jobset}"
     );
-    let scenario = support::parse(&scenario, &jobset).unwrap_or_else(|e| panic!("{e}"));
-    let mut simulation = support::simulation(&scenario);
-    simulation.paranoid(true);
-    let mut checker = Checker::new(&scenario);
-    let outcome = simulation.run(1, 0, &mut checker);
-    (outcome, checker.records)
+    support::parse(&scenario, &jobset).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// `replicas` Jobs of `pods` pods.

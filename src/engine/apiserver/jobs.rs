@@ -274,6 +274,12 @@ pub fn scale_job(
     job_changed(ctx, job, JobChange::Spec);
 }
 
+/// Sizes and limits of the spec, as a user has changed them.
+pub fn set_job_spec(ctx: &mut Ctx<'_>, job: JobId, spec: Arc<JobSpec>) {
+    ctx.store.write().jobs[job.ix()].spec = spec;
+    job_changed(ctx, job, JobChange::Spec);
+}
+
 /// Labels set or taken away (`None`).
 pub fn set_job_labels(ctx: &mut Ctx<'_>, job: JobId, labels: Vec<(String, Option<String>)>) {
     let own = &mut ctx.store.write().jobs[job.ix()].relabelled;

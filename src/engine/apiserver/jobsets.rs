@@ -81,7 +81,11 @@ fn tell_status(
         tell_job_restarts(ctx, jobset, rj as u32, before, s);
     }
     if new.replicated_jobs != old.replicated_jobs {
-        let sum = |f: fn(&RjStatus) -> u32| new.replicated_jobs.iter().map(f).sum();
+        // By another hand any int32 may stand there.
+        let sum = |f: fn(&RjStatus) -> u32| {
+            let all = new.replicated_jobs.iter().map(f);
+            all.fold(0, u32::saturating_add)
+        };
         ctx.emit(Body::ReplicatedJobsStatus {
             jobset,
             ready: sum(|s| s.ready),

@@ -9,7 +9,7 @@ use crate::policy::backoff::BackoffRecord;
 use crate::policy::{JobSyncView, per_index};
 use crate::record::JobConditionType;
 use crate::spec::Version;
-use crate::store::{JobCondition, Phase};
+use crate::store::Phase;
 
 /// Counted at the start of a sync, carried on by its own deletions and creations.
 #[derive(Clone, Default)]
@@ -201,7 +201,7 @@ impl<'a> Sight<'a> {
         let j = &self.store.jobs[self.job.ix()];
         let stored = |kind| {
             let condition = j.status.condition(kind)?;
-            Some((kubernetes_reason(condition), condition.message.as_str()))
+            Some((condition.reason.clone(), condition.message.as_str()))
         };
         JobSyncView {
             spec: self.spec(),
@@ -226,21 +226,4 @@ impl<'a> Sight<'a> {
             backoff: c.backoff,
         }
     }
-}
-
-/// Reasons that the Job controller itself gives to FailureTarget, Failed, SuccessCriteriaMet and Complete.
-const REASONS: [&str; 7] = [
-    "BackoffLimitExceeded",
-    "DeadlineExceeded",
-    "PodFailurePolicy",
-    "FailedIndexes",
-    "MaxFailedIndexesExceeded",
-    "CompletionsReached",
-    "SuccessPolicy",
-];
-
-/// The reason of an end as one of Kubernetes' own.
-pub(super) fn kubernetes_reason(condition: &JobCondition) -> &'static str {
-    let known = REASONS.into_iter().find(|r| *r == condition.reason);
-    known.unwrap_or(REASONS[0])
 }

@@ -10,6 +10,7 @@ use crate::policy::job::{JOB_RESUMED, JOB_SUSPENDED};
 use crate::record::JobConditionType;
 use crate::spec::Version;
 use crate::store::{Job, JobCondition, JobStatus};
+use std::borrow::Cow;
 
 /// Gate MutableSchedulingDirectivesForSuspendedJobs, on by default: a suspended Job has no startTime.
 const CLEARS_START_TIME: Version = Version::new(36);
@@ -86,12 +87,16 @@ impl JobController {
         // Indexes that scaling has taken away are read no longer (parseIndexesFromString).
         let succeeded = row.succeeded.partition_point(|i| *i < limit) as u32;
         let failed = row.counted_failed;
+        // A Job without indexes counts a pod when its finalizer is off (cleanUncountedPodsWithoutFinalizers).
+        let indexed = ctx.store.indexed(job);
         apiserver::set_job_status(ctx, job, |status| {
             status.start_time = start;
             status.active = c.active;
             status.ready = c.ready;
             status.terminating = c.terminating;
-            status.succeeded = succeeded;
+            if last || indexed {
+                status.succeeded = succeeded;
+            }
             if last {
                 status.failed = failed;
             }
@@ -121,7 +126,7 @@ impl JobController {
         let version = ctx.scenario.control_plane.kubernetes;
         let delays = version.delays_terminal_condition();
         if let Some((reason, message)) = &plan.fail {
-            if delays || *reason == "PodFailurePolicy" {
+            if delays || reason == "PodFailurePolicy" {
                 add_condition(ctx, job, JobConditionType::FailureTarget, (reason, message));
             }
             if finishes {
@@ -145,7 +150,7 @@ fn add_condition(
     ctx: &mut Ctx<'_>,
     job: JobId,
     kind: JobConditionType,
-    (reason, message): (&'static str, &str),
+    (reason, message): (&Cow<'static, str>, &str),
 ) {
     if ctx.store.jobs[job.ix()].status.condition(kind).is_some() {
         return;
@@ -153,7 +158,7 @@ fn add_condition(
     let condition = JobCondition {
         kind,
         status: true,
-        reason: reason.into(),
+        reason: reason.clone(),
         message: message.to_owned(),
         at: ctx.now,
     };

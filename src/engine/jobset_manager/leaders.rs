@@ -117,7 +117,7 @@ impl JobSetManager {
     }
 
     fn next_leader(&mut self, ctx: &mut Ctx<'_>) {
-        while !self.stopped && self.leaders.repair.leader.is_none() {
+        while self.stopped.is_none() && self.leaders.repair.leader.is_none() {
             let Some(leader) = self.leaders.queue.pop_front() else {
                 return;
             };

@@ -27,6 +27,7 @@ use super::event::Event;
 use super::lane::BusyTimes;
 use crate::base::*;
 use crate::record::{About, Waited};
+use crate::spec::{FaultAction, FeatureGates};
 use crate::store::What;
 pub use children::refusal;
 use leaders::Leaders;
@@ -41,8 +42,8 @@ pub struct JobSetManager {
     queue: VecDeque<JobSetId>,
     /// The one pass at hand.
     pass: Pass,
-    /// Its process is stopped; no pass begins, its webhooks do not answer.
-    stopped: bool,
+    /// Until when its process is stopped, and its gates from then on: no pass begins, its webhooks do not answer.
+    stopped: Option<(Time, FeatureGates)>,
     /// Changes that it has just made itself, and has dealt with: they are still to be told.
     own: Vec<What>,
     leaders: Leaders,
@@ -56,7 +57,7 @@ impl JobSetManager {
         self.rows.clear();
         self.queue.clear();
         self.pass.reset();
-        self.stopped = false;
+        self.stopped = None;
         self.own.clear();
         self.leaders.reset();
         self.busy.clear();
@@ -66,7 +67,8 @@ impl JobSetManager {
 
     pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event) {
         match event {
-            Event::GateSwitch(index) => self.switch_gates(ctx, index),
+            Event::ManagerStops(index) => self.stop(ctx, index),
+            Event::ManagerBack => self.come_back(ctx),
             Event::JobSetSeen(jobset) => self.jobset_seen(ctx, jobset),
             Event::JobSeen(job) => self.job_seen(ctx, job),
             Event::JobSetPodNews(jobset) => self.pod_news_arrive(ctx, jobset),
@@ -85,17 +87,27 @@ impl JobSetManager {
         self.rows.get(jobset.ix()).map_or(0, |row| row.errors)
     }
 
-    /// The manager is stopped (a pass under way is finished), and comes back with other feature gates; its first pass
-    /// over everything follows (REC-1).
-    fn switch_gates(&mut self, ctx: &mut Ctx<'_>, index: u32) {
-        let switch = ctx.scenario.gate_switches[index as usize];
-        self.stopped = !self.stopped && switch.down_for > Duration::ZERO;
-        ctx.manager_answers = !self.stopped;
-        if self.stopped {
-            let back = Event::GateSwitch(index);
-            return ctx.after(switch.down_for, Waited::Restart, About::Nothing, back);
-        }
-        ctx.gates = switch.gates;
+    /// The process ends, as soon as a pass under way is finished, and nobody answers for it.
+    fn stop(&mut self, ctx: &mut Ctx<'_>, action: u32) {
+        let FaultAction::StopManager(stop) = ctx.scenario.faults[action as usize].action else {
+            unreachable!("only a stop of the manager stops it");
+        };
+        let (until, gates) = self.stopped.unwrap_or((ctx.now, ctx.gates));
+        let until = until.max(ctx.now + stop.down_for);
+        self.stopped = Some((until, gates.with(stop.gates)));
+        ctx.manager_answers = false;
+        let back = Event::ManagerBack;
+        ctx.after(stop.down_for, Waited::Restart, About::Nothing, back);
+    }
+
+    /// It is back with its gates, unless it has been stopped for longer meanwhile; its first pass over everything
+    /// follows (REC-1).
+    fn come_back(&mut self, ctx: &mut Ctx<'_>) {
+        let Some((_, gates)) = self.stopped.take_if(|(until, _)| *until <= ctx.now) else {
+            return;
+        };
+        ctx.manager_answers = true;
+        ctx.gates = gates;
         for i in 0..ctx.store.jobsets.len() {
             let jobset = JobSetId(i as u32);
             self.row(jobset).errors = 0;

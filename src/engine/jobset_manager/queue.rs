@@ -58,7 +58,7 @@ impl JobSetManager {
     }
 
     fn next_pass(&mut self, ctx: &mut Ctx<'_>) {
-        if self.pass.jobset.is_some() || self.stopped {
+        if self.pass.jobset.is_some() || self.stopped.is_some() {
             return;
         }
         let Some(jobset) = self.queue.pop_front() else {

@@ -67,6 +67,8 @@ struct Life {
     /// Largest restartCount of a container, and the sum over containers, as the kubelet counts them.
     restarts: u32,
     restart_sum: u32,
+    /// Containers that have ended and will have been restarted when the pod is up again.
+    to_restart: u32,
     /// Attempt of the agent's present process; `NO_ATTEMPT` before its first write.
     agent_attempt: u32,
     /// Requests so far, by kind: their latencies are named after these.
@@ -95,6 +97,7 @@ impl Life {
             lives: 0,
             restarts: 0,
             restart_sum: 0,
+            to_restart: 0,
             agent_attempt: NO_ATTEMPT,
             status_writes: 0,
             agent_writes: 0,

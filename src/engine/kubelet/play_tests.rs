@@ -132,7 +132,6 @@ fn scenario(actions: &[(u64, FaultAction)]) -> Scenario {
         objects: Vec::new(),
         containers: Vec::new(),
         faults: actions.iter().map(fault).collect(),
-        gate_switches: Vec::new(),
         admit_unplaceable: false,
         claims_bind: true,
         only_described_classes: false,

@@ -12,18 +12,19 @@ use crate::store::flag;
 
 /// A container that ran longer than this is not crash looping (kubernetes.md 3.4).
 const CRASH_BACK_OFF_RESET: Duration = Duration::from_secs(600);
+/// How long a pod worker sleeps at most, `syncFrequency` (kubernetes.md 3.1).
+const WORKER_RESYNC: Duration = Duration::from_secs(60);
 
 impl Kubelets {
-    /// Containers of a pod start again in place, all of them or so many: their restartCount grows, readiness is lost.
+    /// Containers of a pod start again in place, all of them or so many: readiness is lost. RestartAllContainers
+    /// removes what ended, which counts at once; else a restartCount grows when its container has started again.
     pub(super) fn restart_containers(
         &mut self,
         ctx: &mut Ctx<'_>,
         pod: PodId,
         containers: Option<u32>,
     ) {
-        let spec = ctx.store.pod_spec(pod);
-        let every = (spec.containers.len() + spec.init_containers.len()).max(1) as u32;
-        self.count_restart(ctx, pod, containers.unwrap_or(every));
+        self.end_life(ctx, pod, containers);
         self.write_status(ctx, pod, StatusWrite::NotReady);
         let delay = match containers {
             None => self.restart_all_delay(ctx, pod),
@@ -34,43 +35,72 @@ impl Kubelets {
         ctx.after(delay, Waited::ContainerRestart, About::Pod(pod), back);
     }
 
-    /// restartCount of so many containers grows; a new life of the pod's processes begins.
-    fn count_restart(&mut self, ctx: &mut Ctx<'_>, pod: PodId, more: u32) {
+    /// A new life of the pod's processes begins.
+    fn end_life(&mut self, ctx: &mut Ctx<'_>, pod: PodId, containers: Option<u32>) {
+        let spec = ctx.store.pod_spec(pod);
+        let every = (spec.containers.len() + spec.init_containers.len()).max(1) as u32;
         let row = &mut self.pods[pod.ix()];
-        row.restarts += 1;
-        row.restart_sum += more;
+        row.to_restart = containers.unwrap_or(every);
         row.flags &= !(UP | EXITED | LIFTED | AGENT_EXIT | ALL_ENDED);
         row.begin_anew();
-        let (incarnation, restarts) = (ctx.store.pods.incarnation[pod.ix()], row.restarts);
+        let (incarnation, restarts) = (ctx.store.pods.incarnation[pod.ix()], row.restarts + 1);
         ctx.emit(Body::ContainersRestarting {
             pod,
             incarnation,
             restarts,
         });
+        if containers.is_none() {
+            self.count_restart(pod);
+        }
+    }
+
+    /// restartCount of the containers that were to run again.
+    pub(super) fn count_restart(&mut self, pod: PodId) {
+        let row = &mut self.pods[pod.ix()];
+        let more = std::mem::take(&mut row.to_restart);
+        row.restarts += u32::from(more > 0);
+        row.restart_sum += more;
     }
 
     /// kubernetes.md 3.4: the entry is made at the second start; a container that ran for more than ten minutes since
     /// it was last started again begins anew.
-    fn crash_back_off(&mut self, ctx: &Ctx<'_>, pod: PodId) -> Duration {
+    fn next_back_off(&mut self, pod: PodId) -> Duration {
         let row = &mut self.pods[pod.ix()];
         let ran = row.ended_at.since(row.restarted_at);
         if row.crash_level > 0 && ran > CRASH_BACK_OFF_RESET {
             row.crash_level = 0;
         }
-        let delay = crash_back_off(row.crash_level);
+        let back_off = crash_back_off(row.crash_level);
         row.crash_level = row.crash_level.saturating_add(1);
-        row.restarted_at = ctx.now + delay;
-        delay
+        back_off
+    }
+
+    /// What is left of the back-off, which counts from the end of the container. Whoever finds it unfinished comes back
+    /// after what is left of it, a minute at most, and up to half as long again (kubernetes.md 3.1).
+    fn crash_wait(&mut self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
+        let over = self.pods[pod.ix()].ended_at.min(ctx.now) + self.next_back_off(pod);
+        let mut looks = ctx.now;
+        for look in 0.. {
+            let left = over.since(looks).min(WORKER_RESYNC);
+            if left == Duration::ZERO {
+                break;
+            }
+            let (about, nth) = (About::Pod(pod), self.nth(pod, look));
+            let late = ctx.draw_phase(Purpose::WorkerJitter, about, nth, Duration(left.0 / 2));
+            looks = looks + left + late;
+        }
+        self.pods[pod.ix()].restarted_at = looks;
+        looks.since(ctx.now)
     }
 
     /// A plain restart waits out the crash back-off.
     fn restart_delay(&mut self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
-        let back_off = self.crash_back_off(ctx, pod);
         let scenario = ctx.scenario;
         let k = match &scenario.timing.kubelet {
             Kubelet::Scripted { restart, .. } => return *restart,
             Kubelet::Real(k) => k,
         };
+        let back_off = self.crash_wait(ctx, pod);
         let (about, nth) = (About::Pod(pod), self.nth(pod, 0));
         let status = ctx.draw(Purpose::ContainerRestart, about, nth, &k.status_write);
         let start = ctx.draw(Purpose::ContainerStart, about, nth, &k.container_start);
@@ -118,7 +148,8 @@ impl Kubelets {
     /// The player's report of containers that run again, all in one.
     fn scripted_restart(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         if let AfterExit::Restart(containers) = self.after_exit(ctx.store, pod) {
-            self.count_restart(ctx, pod, containers);
+            self.end_life(ctx, pod, Some(containers));
+            self.count_restart(pod);
         }
         self.set(pod, UP);
         if self.pod_answers(ctx, pod) {

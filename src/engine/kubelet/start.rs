@@ -70,6 +70,7 @@ impl Kubelets {
         if !starts || !self.pod_answers(ctx, pod) {
             return;
         }
+        self.count_restart(pod);
         self.set(pod, UP);
         if ctx.store.template(pod).agent == AgentMode::Absent {
             self.write_status(ctx, pod, StatusWrite::Ready);

@@ -47,6 +47,8 @@ impl Kubelets {
             StatusWrite::Finished => self.report_end(ctx, pod),
             StatusWrite::NotReady => {
                 self.report_restarts(ctx, pod);
+                // All containers have been started once: what waits to run again is no longer Pending.
+                apiserver::set_running(ctx, pod);
                 apiserver::set_ready(ctx, pod, false);
             }
             StatusWrite::Running | StatusWrite::Ready => {

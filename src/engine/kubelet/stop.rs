@@ -61,7 +61,8 @@ impl Kubelets {
         self.stop_time(ctx, pod, runs)
     }
 
-    /// How long containers take to stop: the main ones, if `mains` of them run, and then the sidecars.
+    /// How long containers take to stop: the main ones, if `mains` of them run, and then the sidecars. A rule says it
+    /// of each of them.
     pub(super) fn stop_time(&self, ctx: &mut Ctx<'_>, pod: PodId, mains: bool) -> Duration {
         let template = ctx.store.template(pod);
         let (mode, spec) = (template.agent, template.pod.clone());
@@ -78,10 +79,10 @@ impl Kubelets {
         if !mains && sidecars.is_empty() {
             return Duration::ZERO;
         }
-        if let Some(stop) = ruled {
-            return stop.min(grace.max(k.minimum_grace));
-        }
-        let mut draw = |position: usize| {
+        let mut takes = |position: usize| {
+            if let Some(stop) = ruled {
+                return stop;
+            }
             let nth = self.nth(pod, position);
             ctx.draw(
                 Purpose::ContainerStop,
@@ -90,8 +91,8 @@ impl Kubelets {
                 &k.container_stop,
             )
         };
-        let main = mains.then(|| draw(0));
-        let turns = sidecars.iter().map(|position| draw(1 + position));
+        let main = mains.then(|| takes(0));
+        let turns = sidecars.iter().map(|position| takes(1 + position));
         stop_in_order((grace, k.minimum_grace), main, turns)
     }
 

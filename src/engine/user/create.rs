@@ -1,7 +1,7 @@
 //! POST of an object of any kind that has an effect; everything else is refused by name.
 
 use super::User;
-use super::requests::{admission_gates, resource};
+use super::requests::{CREATES, admission_gates, resource, webhook_answers};
 use crate::admission;
 use crate::base::*;
 use crate::engine::apiserver::{self, NewPod};
@@ -77,6 +77,7 @@ impl User {
             Some(id) => ctx.store.names.jobsets[id.ix()].name.clone(),
             None => object["metadata"]["name"].as_str().unwrap_or("").to_owned(),
         };
+        webhook_answers(ctx, CREATES)?;
         no_such_jobset(ctx, &name)?;
         let manifest = match announced {
             Some(id) => self.manifests[id.ix()].clone(),

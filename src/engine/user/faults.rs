@@ -1,11 +1,13 @@
 //! Scripted faults and actions: each at its instant, on the object that it names.
 
 use super::User;
+use super::requests::{UPDATES, webhook_answers};
 use crate::base::*;
 use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
+use crate::engine::event::Event;
 use crate::engine::kubelet::Kubelets;
-use crate::record::{Body, Deleter};
+use crate::record::{About, Body, Deleter, Waited};
 use crate::spec::{FaultAction, NodeRef, Propagation};
 use crate::store::flag;
 use std::sync::Arc;
@@ -37,6 +39,12 @@ impl User {
                 self.on_node(ctx, action, node, kubelets);
             }
             Request(request) => self.request(ctx, index, request),
+            StopManager(_) => {
+                let (node, pod) = (NodeId::NONE, PodId::NONE);
+                ctx.emit(Body::Fault { index, node, pod });
+                let stops = Event::ManagerStops(index);
+                ctx.after(Duration::ZERO, Waited::Script, About::Nothing, stops);
+            }
             SuspendJobSet(name) => self.suspend(ctx, index, name, true),
             ResumeJobSet(name) => self.suspend(ctx, index, name, false),
             DeleteJobSet(name) => {
@@ -106,6 +114,11 @@ impl User {
         if row.suspended() == suspend {
             return;
         }
+        if let Err(refusal) = webhook_answers(ctx, UPDATES) {
+            let answer = ctx.text(&refusal);
+            return ctx.emit(Body::Answered { index, answer });
+        }
+        let row = &ctx.store.jobsets[jobset.ix()];
         let mut spec = (*row.spec).clone();
         spec.spec.suspend = suspend;
         if let Some(object) = &mut spec.object {

@@ -5,7 +5,9 @@
 mod create;
 mod faults;
 mod patch;
+mod patch_job;
 mod patch_node;
+mod patch_status;
 mod requests;
 pub(super) mod show;
 
@@ -16,6 +18,7 @@ use super::kubelet::Kubelets;
 use crate::base::*;
 use crate::record::{About, Body, Waited};
 use crate::spec::{FaultTime, JobSet};
+use requests::{CREATES, webhook_answers};
 use std::sync::Arc;
 
 #[derive(Default)]
@@ -61,7 +64,8 @@ impl User {
         match event {
             Event::Submit(jobset) => {
                 let name = ctx.store.names.jobsets[jobset.ix()].name.clone();
-                match create::no_such_jobset(ctx, &name) {
+                let admitted = webhook_answers(ctx, CREATES);
+                match admitted.and_then(|()| create::no_such_jobset(ctx, &name)) {
                     Ok(()) => {
                         let manifest = self.manifests[jobset.ix()].clone();
                         apiserver::create_jobset(ctx, jobset, manifest);

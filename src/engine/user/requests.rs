@@ -95,6 +95,20 @@ fn delete(ctx: &mut Ctx<'_>, object: Found, propagation: Propagation, grace_s: O
     }
 }
 
+/// JobSet's webhooks: what is asked when one is created, and when it is changed (config/components/webhook).
+pub(super) const CREATES: &str = "mjobset.kb.io";
+pub(super) const UPDATES: &str = "vjobset.kb.io";
+
+/// failurePolicy: Fail, so that a JobSet is neither created nor changed while the manager is down.
+pub(super) fn webhook_answers(ctx: &Ctx<'_>, webhook: &str) -> Result<(), String> {
+    match ctx.manager_answers {
+        true => Ok(()),
+        false => Err(format!(
+            "Internal error occurred: failed calling webhook \"{webhook}\""
+        )),
+    }
+}
+
 pub(super) fn admission_gates(ctx: &Ctx<'_>) -> Gates {
     Gates {
         in_place_restart: ctx.gates.in_place_restart,

@@ -38,6 +38,43 @@ fn time(at: Time) -> Value {
     ))
 }
 
+/// The virtual time that such a text names; `None` if it is before the run.
+pub(super) fn instant(text: &str) -> Option<Time> {
+    let (date, clock) = text.split_once('T')?;
+    let mut date = date.splitn(3, '-').map(|n| n.parse::<i64>().ok());
+    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
+    let (clock, offset) = match clock.strip_suffix('Z') {
+        Some(clock) => (clock, 0),
+        None => {
+            let (clock, zone) = clock.split_at_checked(clock.rfind(['+', '-'])?)?;
+            let (hours, minutes) = zone.get(1..)?.split_once(':')?;
+            let seconds = hours.parse::<i64>().ok()? * 3600 + minutes.parse::<i64>().ok()? * 60;
+            (
+                clock,
+                if zone.starts_with('-') {
+                    -seconds
+                } else {
+                    seconds
+                },
+            )
+        }
+    };
+    let whole = clock.split_once('.').map_or(clock, |(whole, _)| whole);
+    let mut clock = whole.splitn(3, ':').map(|n| n.parse::<i64>().ok());
+    let of_day = clock.next()?? * 3600 + clock.next()?? * 60 + clock.next()??;
+    // The same rule the other way round, with years that begin in March.
+    let year = year - i64::from(month <= 2);
+    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let seconds = (era * 146_097 + day_of_era - 719_468) * 86_400 + of_day - offset;
+    let nanos = u64::try_from(seconds)
+        .ok()?
+        .checked_mul(time::NANOS_PER_SECOND)?;
+    // Whoever counts from it shall not count beyond the end of time.
+    (nanos <= i64::MAX as u64).then_some(Time(nanos))
+}
+
 /// The values of these paths, as a JSON object from path to value.
 pub(super) fn shown(ctx: &Ctx<'_>, object: &Found, fields: &[String]) -> String {
     let object = match object {
@@ -300,6 +337,11 @@ mod tests {
         ] {
             let at = Time(seconds * time::NANOS_PER_SECOND);
             assert_eq!(time(at), text);
+            assert_eq!(instant(text), Some(at));
         }
+        let later = Some(Time(5_400 * time::NANOS_PER_SECOND));
+        assert_eq!(instant("1970-01-01T02:30:00.250+01:00"), later);
+        assert_eq!(instant("1969-12-31T23:59:59Z"), None, "before the run");
+        assert_eq!(instant("yesterday"), None);
     }
 }

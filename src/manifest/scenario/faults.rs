@@ -6,7 +6,9 @@ use crate::manifest::diagnostic::Report;
 use crate::manifest::node::{Node, Pos};
 use crate::manifest::shapes::ACTIONS;
 use crate::manifest::{read, topology};
-use crate::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, SubmittedJobSet};
+use crate::spec::{
+    FaultAction, FaultTime, GateChanges, ManagerStop, NodeRef, ScriptedFault, SubmittedJobSet,
+};
 
 /// A fault and where its time was written.
 pub type Placed = (ScriptedFault, Pos);
@@ -64,10 +66,24 @@ fn action(
                 _ => FaultAction::DeleteJobSet(name),
             })
         }
+        "stopManager" => Some(FaultAction::StopManager(manager_stop(body))),
         name @ ("patch" | "create" | "delete" | "show" | "jobCondition") => {
             requests::action(name, body, inputs, created, report)
         }
         name => node_action(name, body, inputs, aliases, report),
+    }
+}
+
+fn manager_stop(body: &Node) -> ManagerStop {
+    let gates = body.get("featureGates");
+    let gate = |key: &str| gates.and_then(|gates| read::boolean(gates, key));
+    ManagerStop {
+        down_for: read::duration(body, "for").unwrap_or_default(),
+        gates: GateChanges {
+            in_place_restart: gate("InPlaceRestart"),
+            restart_job: gate("RestartJob"),
+            elastic_jobset: gate("ElasticJobSet"),
+        },
     }
 }
 

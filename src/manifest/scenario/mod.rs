@@ -312,7 +312,6 @@ fn assemble(
         objects: others.objects.clone(),
         containers,
         faults: faults.into_iter().map(|(fault, _)| fault).collect(),
-        gate_switches: Vec::new(),
         admit_unplaceable: false,
         claims_bind: true,
         only_described_classes: false,

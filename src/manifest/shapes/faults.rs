@@ -6,7 +6,7 @@ use super::scenario::INDEX;
 use crate::manifest::scenario::requests::KIND_NAMES;
 use crate::manifest::shape::{Field, Object, STR_LIST, Shape, field};
 
-pub const ACTIONS: [&str; 19] = [
+pub const ACTIONS: [&str; 20] = [
     "containerExit",
     "deletePod",
     "evictPod",
@@ -26,6 +26,7 @@ pub const ACTIONS: [&str; 19] = [
     "delete",
     "show",
     "jobCondition",
+    "stopManager",
 ];
 
 /// An action on a node.
@@ -115,6 +116,12 @@ pub static FAULT: Object = Object {
             "a condition that another hand than the Job controller's writes",
         )
         .example("{job: train-workers-0, type: Failed, reason: Lost}"),
+        field(
+            ACTIONS[19],
+            Shape::Object(&STOP_MANAGER),
+            "the JobSet manager ends and begins anew; its webhooks do not answer meanwhile",
+        )
+        .example("{for: 30s}"),
     ],
 };
 
@@ -208,6 +215,41 @@ static JOB_CONDITION: Object = Object {
         field("message", Shape::Str, "of the condition")
             .otherwise("empty")
             .example("a rack is gone"),
+    ],
+};
+
+static STOP_MANAGER: Object = Object {
+    kind: "StopManager",
+    fields: &[
+        field("for", Shape::Duration, "how long nobody answers for it")
+            .required()
+            .example("30s"),
+        field(
+            "featureGates",
+            Shape::Object(&GATE_CHANGES),
+            "those that are others when it is back",
+        )
+        .otherwise("as before")
+        .example("{RestartJob: false}"),
+    ],
+};
+
+static GATE_CHANGES: Object = Object {
+    kind: "FeatureGateChanges",
+    fields: &[
+        field(
+            "InPlaceRestart",
+            Shape::Bool,
+            "restart strategy InPlaceRestart",
+        )
+        .otherwise("as before"),
+        field("RestartJob", Shape::Bool, "the RestartJob actions").otherwise("as before"),
+        field(
+            "ElasticJobSet",
+            Shape::Bool,
+            "parallelism and completions may change",
+        )
+        .otherwise("as before"),
     ],
 };
 

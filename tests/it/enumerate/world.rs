@@ -165,7 +165,7 @@ pub fn hash_js(js: &Js, h: &mut DefaultHasher, coarse: bool) {
     for c in &s.conditions {
         (c.kind as u8, c.status).hash(h);
         if !coarse {
-            (c.reason, &c.reason_suffix, &c.message).hash(h);
+            (&c.reason, &c.reason_suffix, &c.message).hash(h);
         }
     }
     for r in &s.replicated_jobs {

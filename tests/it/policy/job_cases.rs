@@ -55,6 +55,8 @@ struct Case {
     /// Kubernetes minor version.
     version: Option<u16>,
     failure_target: Option<String>,
+    /// DeadlineExceeded, if not said.
+    failure_target_reason: Option<String>,
     fail_job_message: Option<String>,
     #[serde(default)]
     backoff_failures: u32,
@@ -105,6 +107,8 @@ fn success_rule(line: &str) -> JobSuccessRule {
 
 fn sync(case: &Case) -> JobPlan {
     let spec = spec(case);
+    let target_reason = case.failure_target_reason.clone();
+    let target_reason = target_reason.unwrap_or_else(|| "DeadlineExceeded".to_owned());
     job::sync(&JobSyncView {
         spec: &spec,
         version: Version::new(case.version.unwrap_or(36)),
@@ -115,10 +119,11 @@ fn sync(case: &Case) -> JobPlan {
         failure_target: case
             .failure_target
             .as_deref()
-            .map(|m| ("DeadlineExceeded", m)),
-        success_criteria_met: case
-            .success_criteria_met
-            .then_some(job::COMPLETIONS_REACHED),
+            .map(|m| (target_reason.into(), m)),
+        success_criteria_met: case.success_criteria_met.then_some((
+            job::COMPLETIONS_REACHED.0.into(),
+            job::COMPLETIONS_REACHED.1,
+        )),
         active: case.active,
         misplaced: case.misplaced,
         terminating: case.terminating,
@@ -143,7 +148,7 @@ fn render(plan: &JobPlan) -> String {
         out.push(format!("fail {reason}: {message}"));
     }
     match &plan.complete {
-        Some(("CompletionsReached", _)) => out.push("complete".to_string()),
+        Some((reason, _)) if reason == "CompletionsReached" => out.push("complete".to_string()),
         Some((reason, message)) => out.push(format!("complete {reason}: {message}")),
         None => {}
     }

@@ -332,14 +332,7 @@ fn condition(text: &str) -> Option<Condition> {
     let (head, message) = text.split_once(": ")?;
     let (state, reason) = head.split_once(' ')?;
     let (kind, state) = state.split_once('=')?;
-    let kinds: [JobSetConditionType; 6] = [
-        Completed,
-        Failed,
-        Suspended,
-        RestartingJobSet,
-        StartupPolicyInProgress,
-        StartupPolicyCompleted,
-    ];
+    let kinds = JobSetConditionType::ALL;
     let (reason, suffix) = match reason.strip_prefix("FailurePolicy_") {
         Some(suffix) => ("FailurePolicy_", suffix),
         None => (reason, ""),
@@ -347,7 +340,7 @@ fn condition(text: &str) -> Option<Condition> {
     Some(Condition {
         kind: kinds.into_iter().find(|k| k.as_str() == kind)?,
         status: state == "True",
-        reason: Box::leak(reason.to_string().into_boxed_str()),
+        reason: reason.to_string().into(),
         reason_suffix: suffix.to_string(),
         message: message.to_string(),
         last_transition: seconds(at.parse().ok()?),

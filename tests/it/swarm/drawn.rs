@@ -23,7 +23,7 @@ const LEFT_OUT: [(&str, &str); 2] = [
 ];
 
 /// What users change; the tables say nothing of merge patches.
-const MERGES: [&str; 26] = [
+const MERGES: [&str; 31] = [
     "JobSet metadata.annotations",
     "JobSet metadata.finalizers",
     "JobSet metadata.labels",
@@ -34,12 +34,17 @@ const MERGES: [&str; 26] = [
     "JobSet spec.successPolicy",
     "JobSet spec.suspend",
     "JobSet spec.ttlSecondsAfterFinished",
+    "JobSet status.conditions",
     "JobSet status.currentInPlaceRestartAttempt",
     "JobSet status.previousInPlaceRestartAttempt",
+    "JobSet status.replicatedJobsStatus",
     "JobSet status.restarts",
     "JobSet status.restartsCountTowardsMax",
+    "JobSet status.terminalState",
     "Job metadata.finalizers",
     "Job metadata.labels",
+    "Job spec.activeDeadlineSeconds",
+    "Job spec.backoffLimit",
     "Job spec.completions",
     "Job spec.parallelism",
     "Job spec.suspend",

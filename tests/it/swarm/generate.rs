@@ -5,9 +5,8 @@ use super::jobset::{self, JobSet};
 use super::objects;
 use super::scene::{self, Cluster};
 use super::script::{self, Stage};
-use jobset_sim::base::Duration;
 use jobset_sim::manifest::{self, Source};
-use jobset_sim::spec::{FeatureGates, GateSwitch, Scenario, TieBreak};
+use jobset_sim::spec::{Scenario, TieBreak};
 use serde_json::{Value, json};
 
 #[derive(Clone)]
@@ -36,7 +35,6 @@ pub struct Expected {
 /// What recordings vary and no file says.
 #[derive(Clone, Default)]
 struct Unsaid {
-    switches: Vec<GateSwitch>,
     last_name: bool,
     claims_stay: bool,
 }
@@ -54,11 +52,6 @@ impl Case {
         };
         let loaded = manifest::parse_scenario(&source, &[], &loader).map_err(|e| e.to_string())?;
         let mut scenario = loaded.scenario;
-        let gates = scenario.control_plane.feature_gates;
-        scenario.gate_switches = self.unsaid.switches.clone();
-        for switch in &mut scenario.gate_switches {
-            switch.gates.in_place_restart |= gates.in_place_restart;
-        }
         scenario.claims_bind = !self.unsaid.claims_stay;
         scenario.admit_unplaceable = self.wild;
         if self.unsaid.last_name {
@@ -85,8 +78,8 @@ impl Case {
         let files = files.map(|(name, content)| format!("# {name}\n{}\n", text(content)));
         let gates = &self.unsaid;
         let unsaid = format!(
-            "# switches {:?}, last name {}, claims stay {}\n",
-            gates.switches, gates.last_name, gates.claims_stay
+            "# last name {}, claims stay {}\n",
+            gates.last_name, gates.claims_stay
         );
         files.chain([unsaid]).collect()
     }
@@ -207,20 +200,8 @@ fn distinct(mut objects: Vec<Value>) -> Vec<Value> {
 }
 
 fn unsaid(d: &mut Draw) -> Unsaid {
-    let mut unsaid = Unsaid::default();
-    if d.rare(8) {
-        let gate = |d: &mut Draw| d.one_in(2);
-        unsaid.switches.push(GateSwitch {
-            at: Duration::from_secs(u64::from(d.between(1, 300))),
-            down_for: Duration::from_secs(u64::from(d.between(0, 60))),
-            gates: FeatureGates {
-                in_place_restart: gate(d),
-                restart_job: gate(d),
-                elastic_jobset: gate(d),
-            },
-        });
+    Unsaid {
+        last_name: d.rare(2),
+        claims_stay: d.rare(8),
     }
-    unsaid.last_name = d.rare(2);
-    unsaid.claims_stay = d.rare(8);
-    unsaid
 }

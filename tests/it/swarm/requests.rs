@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// An action about JobSet `j`, its pod or anything else, and what undoes it.
 pub fn draw(d: &mut Draw, stage: &Stage, j: usize, pod: &str) -> (Value, Option<Value>) {
     let js = &stage.jobsets[j];
-    match d.below(16) {
+    match d.below(18) {
         0..=4 => jobset(d, js),
         5 | 6 => {
             let job = js.any_job(d);
@@ -29,6 +29,7 @@ pub fn draw(d: &mut Draw, stage: &Stage, j: usize, pod: &str) -> (Value, Option<
         12 => other(d, stage),
         13 => delete(d, stage, js, pod),
         14 => (show(d, stage, js, pod), None),
+        15 | 16 => (manager(d), None),
         _ => (job_condition(d, js), None),
     }
 }
@@ -41,7 +42,60 @@ fn patch(kind: &str, name: &str, merge: Value, status: bool) -> Value {
     json!({ "patch": body })
 }
 
+/// The manager is away for a moment or a while, and comes back with other gates perhaps.
+fn manager(d: &mut Draw) -> Value {
+    let mut stop = json!({"for": format!("{}s", d.pick(&[0, 1, 15, 60, 700]))});
+    for gate in ["InPlaceRestart", "RestartJob", "ElasticJobSet"] {
+        if d.one_in(4) {
+            stop["featureGates"][gate] = json!(d.one_in(2));
+        }
+    }
+    json!({ "stopManager": stop })
+}
+
+/// What a status must not say, and what a manager would have said itself, at another time.
+fn status(d: &mut Draw, js: &JobSet) -> Value {
+    match d.below(4) {
+        0 => json!({"terminalState": d.pick(&["Failed", "Completed", "", "Lost"])}),
+        1 | 2 => {
+            let kind = d.pick(&[
+                "Failed",
+                "Completed",
+                "Suspended",
+                "RestartingJobSet",
+                "StartupPolicyCompleted",
+                "StartupPolicyInProgress",
+                "Paused",
+            ]);
+            let at = d.pick(&[
+                "1970-01-01T00:00:30Z",
+                "2026-01-01T00:00:00.5+01:00",
+                "today",
+            ]);
+            let status = d.pick(&["True", "True", "False", "Unknown"]);
+            json!({"conditions": [{"type": kind, "status": status, "reason": d.pick(&["ByHand", "", "FailurePolicy_x"]),
+                "message": "by hand", "lastTransitionTime": at}]})
+        }
+        _ => {
+            let entry = |d: &mut Draw, name: &str| {
+                let n = d.pick(&[0, 1, i32::MAX, -1]);
+                let mut entry = json!({"name": name, "ready": n, "succeeded": 0, "failed": n, "active": 0, "suspended": 0});
+                if d.one_in(2) {
+                    entry["jobRestarts"] = json!([d.between(0, 3)]);
+                }
+                entry
+            };
+            let rjs: Vec<Value> = js.jobs.iter().map(|j| entry(d, &j.name)).collect();
+            json!({ "replicatedJobsStatus": rjs })
+        }
+    }
+}
+
 fn jobset(d: &mut Draw, js: &JobSet) -> (Value, Option<Value>) {
+    if d.one_in(8) {
+        let merge = json!({"status": status(d, js)});
+        return (patch("JobSet", &js.name, merge, true), None);
+    }
     if d.one_in(6) {
         let extreme = d.pick(&[i64::from(i32::MAX), -1, 1 << 40]);
         let n = if d.one_in(3) {
@@ -164,7 +218,7 @@ fn template(d: &mut Draw, rj: &mut Value) {
 
 fn job_merge(d: &mut Draw, js: &JobSet) -> (Value, bool) {
     let n = d.between(0, 8);
-    let merge = match d.below(9) {
+    let merge = match d.below(11) {
         0 => json!({"spec": {"suspend": d.one_in(2)}}),
         1 => json!({"spec": {"parallelism": n}}),
         2 => json!({"spec": {"parallelism": n, "completions": n}}),
@@ -178,6 +232,10 @@ fn job_merge(d: &mut Draw, js: &JobSet) -> (Value, bool) {
             json!({"metadata": {"finalizers": d.pick(&[json!(["example.com/hold"]), json!(null)])}})
         }
         7 => json!({"spec": {"parallelism": d.pick(&[-1, 0])}}),
+        8 => json!({"spec": {"backoffLimit": d.pick(&[-1, 0, 1, i32::MAX])}}),
+        9 => {
+            json!({"spec": {"activeDeadlineSeconds": d.pick(&[json!(null), json!(0), json!(5), json!(-1)])}})
+        }
         _ => return (json!({"status": {"conditions": [condition(d)]}}), true),
     };
     (merge, false)

@@ -107,7 +107,7 @@ impl Counted {
         object: &'a Object,
         succeeded_indexes: &'a [u32],
     ) -> JobSyncView<'a> {
-        let stored = |reason: Option<&'static str>| reason.map(|r| (r, message(r)));
+        let stored = |reason: Option<&'static str>| reason.map(|r| (r.into(), message(r)));
         let indexes = mask(self.active.iter().map(|p| p.index));
         JobSyncView {
             spec: rules.spec,

@@ -7,6 +7,7 @@ use super::rules::{Rules, time};
 use super::world::*;
 use jobset_sim::policy::per_index::counts_per_index;
 use jobset_sim::policy::{JobPlan, job};
+use std::borrow::Cow;
 
 /// What the status becomes, and who loses the finalizer.
 pub fn track(
@@ -34,8 +35,8 @@ pub fn track(
     s.succeeded = counted.succeeded;
     s.failed_indexes = counted.failed_indexes;
     let delays = rules.version.delays_terminal_condition();
-    let fail = plan.fail.as_ref().map(|(why, _)| *why);
-    let complete = plan.complete.as_ref().map(|(why, _)| *why);
+    let fail = plan.fail.as_ref().map(|(why, _)| own(why.clone()));
+    let complete = plan.complete.as_ref().map(|(why, _)| own(why.clone()));
     if delays || fail == Some(job::POD_FAILURE_POLICY) {
         s.failure_target = s.failure_target.or(fail);
     }
@@ -93,4 +94,12 @@ pub fn settle(s: &mut Status, tracked: Uids) {
     let counted = s.uncounted & !tracked;
     s.failed += counted.count_ones() as u8;
     s.uncounted &= tracked;
+}
+
+/// A reason that the controller itself gave.
+fn own(reason: Cow<'static, str>) -> &'static str {
+    match reason {
+        Cow::Borrowed(own) => own,
+        Cow::Owned(other) => panic!("nobody wrote {other}"),
+    }
 }

@@ -1,0 +1,246 @@
+//! Merge patches of Jobs and of their status by another hand, judged as batch/v1 does
+//! (`pkg/apis/batch/validation/validation.go`).
+//!
+//! Must never change anything of a patch that is refused; what the model has no place for is refused by name.
+
+use super::patch::finalizers;
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::record::JobConditionType;
+use crate::spec::{CompletionMode, JobSpec};
+use crate::store::JobCondition;
+use serde_json::Value;
+use std::sync::Arc;
+
+const METADATA: [&str; 4] = ["annotations", "finalizers", "labels", "name"];
+
+pub(super) fn patch_job(
+    ctx: &mut Ctx<'_>,
+    job: JobId,
+    body: &Value,
+    status: bool,
+) -> Result<(), String> {
+    let patched = if status { "status" } else { "spec" };
+    for (section, fields) in body.as_object().into_iter().flatten() {
+        match section.as_str() {
+            "apiVersion" | "kind" => {}
+            "metadata" if !status => known("metadata", fields, &METADATA)?,
+            name if name == patched => {}
+            name => return Err(format!("{name} of a Job is not changed this way")),
+        }
+    }
+    if status {
+        return patch_job_status(ctx, job, &body["status"]);
+    }
+    let j = &ctx.store.jobs[job.ix()];
+    let held = finalizers(body, j.deleting, j.held)?;
+    let spec = &body["spec"];
+    let suspend = match &spec["suspend"] {
+        Value::Null => None,
+        Value::Bool(suspend) => Some(*suspend),
+        other => return Err(format!("spec.suspend: {other} is not a boolean")),
+    };
+    let own = ctx.store.job_spec(job);
+    let new = changed(own, spec).map_err(|why| {
+        let name = ctx.store.names.job(job);
+        format!("Job.batch {name:?} is invalid: {why}")
+    })?;
+    if let Some(labels) = body["metadata"]["labels"].as_object() {
+        let text = |v: &Value| v.as_str().map(str::to_owned);
+        let labels = labels.iter().map(|(k, v)| (k.clone(), text(v)));
+        apiserver::set_job_labels(ctx, job, labels.collect());
+    }
+    if let Some(suspend) = suspend {
+        apiserver::set_suspended(ctx, job, suspend, None);
+    }
+    if let Some(new) = new {
+        apiserver::set_job_spec(ctx, job, Arc::new(new));
+    }
+    if let Some(held) = held {
+        apiserver::set_job_held(ctx, job, held);
+    }
+    Ok(())
+}
+
+fn known(section: &str, fields: &Value, legal: &[&str]) -> Result<(), String> {
+    let names = fields.as_object().into_iter().flatten();
+    let mut unknown = names
+        .map(|(name, _)| name)
+        .filter(|n| !legal.contains(&n.as_str()));
+    unknown.next().map_or(Ok(()), |name| {
+        Err(format!(
+            "{section}.{name} of a Job has no effect in the simulation"
+        ))
+    })
+}
+
+/// Fields of the spec that may change; `suspend` has been looked at.
+const SPEC: [&str; 5] = [
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "completions",
+    "parallelism",
+    "suspend",
+];
+
+/// The spec after the patch, if it says something of it but suspension.
+fn changed(own: &JobSpec, patch: &Value) -> Result<Option<JobSpec>, String> {
+    known("spec", patch, &SPEC)?;
+    let says = |key: &str| patch.get(key).is_some();
+    if !SPEC[..4].iter().any(|key| says(key)) {
+        return Ok(None);
+    }
+    let mut new = own.clone();
+    if says("parallelism") {
+        new.parallelism = Some(natural(patch, "parallelism")?.unwrap_or(1));
+    }
+    if says("completions") {
+        new.completions = natural(patch, "completions")?;
+    }
+    if says("backoffLimit") {
+        let limit = natural(patch, "backoffLimit")?;
+        new.backoff_limit = limit.and_then(|n| i32::try_from(n).ok());
+    }
+    if says("activeDeadlineSeconds") {
+        let seconds = natural(patch, "activeDeadlineSeconds")?;
+        new.active_deadline_seconds = seconds.map(i64::from);
+    }
+    completions_may_change(own, &new)?;
+    Ok(Some(new))
+}
+
+/// validateCompletions: only an Indexed Job may get others, and only together with its parallelism.
+fn completions_may_change(own: &JobSpec, new: &JobSpec) -> Result<(), String> {
+    if new.completions == own.completions {
+        return Ok(());
+    }
+    let shown = new.completions.map_or("null".to_owned(), |n| n.to_string());
+    let invalid = |why: &str| Err(format!("spec.completions: Invalid value: {shown}: {why}"));
+    match (own.completion_mode, new.completions) {
+        (CompletionMode::NonIndexed, _) => invalid("field is immutable"),
+        (CompletionMode::Indexed, None) => {
+            Err("spec.completions: Required value: when completion mode is Indexed".to_owned())
+        }
+        (CompletionMode::Indexed, some) if some != new.parallelism => {
+            invalid("can only be modified in tandem with spec.parallelism")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An int32 that may not be negative.
+fn natural(spec: &Value, key: &str) -> Result<Option<u32>, String> {
+    match &spec[key] {
+        Value::Null => Ok(None),
+        value => {
+            let number = value.as_i64().and_then(|n| i32::try_from(n).ok());
+            let legal = number.and_then(|n| u32::try_from(n).ok());
+            let why = "must be greater than or equal to 0";
+            let refusal = || format!("spec.{key}: Invalid value: {value}: {why}");
+            legal.map(Some).ok_or_else(refusal)
+        }
+    }
+}
+
+/// Conditions written by somebody else than the Job controller, as upstream's tests do.
+fn patch_job_status(ctx: &mut Ctx<'_>, job: JobId, status: &Value) -> Result<(), String> {
+    known("status", status, &["conditions"])?;
+    let listed = status["conditions"].as_array().into_iter().flatten();
+    let conditions: Result<Vec<JobCondition>, String> =
+        listed.map(|c| condition(c, ctx.now)).collect();
+    for condition in conditions? {
+        apiserver::set_job_condition(ctx, job, condition);
+    }
+    apiserver::set_job_status(ctx, job, |_| {});
+    Ok(())
+}
+
+fn condition(json: &Value, now: Time) -> Result<JobCondition, String> {
+    let text = |key: &str| json[key].as_str().unwrap_or("").to_owned();
+    let kinds = [
+        JobConditionType::FailureTarget,
+        JobConditionType::SuccessCriteriaMet,
+        JobConditionType::Failed,
+        JobConditionType::Complete,
+        JobConditionType::Suspended,
+    ];
+    let mut kinds = kinds.into_iter();
+    let kind = kinds.find(|k| k.as_str() == text("type"));
+    Ok(JobCondition {
+        kind: kind.ok_or_else(|| {
+            let kind = &json["type"];
+            format!("condition {kind} of a Job has no effect in the simulation")
+        })?,
+        status: text("status") == "True",
+        reason: text("reason").into(),
+        message: text("message"),
+        at: now,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn judged(mode: CompletionMode, patch: Value) -> Result<Option<JobSpec>, String> {
+        let own = JobSpec {
+            parallelism: Some(3),
+            completions: Some(3),
+            completion_mode: mode,
+            ..JobSpec::default()
+        };
+        changed(&own, &patch)
+    }
+
+    #[test]
+    fn sizes_of_a_job_are_judged_as_batch_v1_judges_them() {
+        use CompletionMode::*;
+        let tandem = "spec.completions: Invalid value: 5: can only be modified in tandem with spec.parallelism";
+        for (mode, patch, refusal) in [
+            (Indexed, json!({"completions": 5}), tandem),
+            (Indexed, json!({"completions": 5, "parallelism": 4}), tandem),
+            (
+                NonIndexed,
+                json!({"completions": 5, "parallelism": 5}),
+                "spec.completions: Invalid value: 5: field is immutable",
+            ),
+            (
+                Indexed,
+                json!({"completions": null}),
+                "spec.completions: Required value: when completion mode is Indexed",
+            ),
+            (
+                Indexed,
+                json!({"parallelism": -1}),
+                "spec.parallelism: Invalid value: -1: must be greater than or equal to 0",
+            ),
+            (
+                Indexed,
+                json!({"template": {}}),
+                "spec.template of a Job has no effect in the simulation",
+            ),
+        ] {
+            assert_eq!(judged(mode, patch).unwrap_err(), refusal);
+        }
+    }
+
+    #[test]
+    fn legal_sizes_and_limits_are_stored() {
+        let new = judged(
+            CompletionMode::Indexed,
+            json!({"completions": 5, "parallelism": 5, "backoffLimit": 0, "activeDeadlineSeconds": 60}),
+        );
+        let new = new.unwrap().unwrap();
+        assert_eq!((new.completions, new.parallelism), (Some(5), Some(5)));
+        assert_eq!(
+            (new.backoff_limit, new.active_deadline_seconds),
+            (Some(0), Some(60))
+        );
+        let same = judged(CompletionMode::NonIndexed, json!({"completions": 3}));
+        assert_eq!(same.unwrap().unwrap().completions, Some(3));
+        let suspended = judged(CompletionMode::Indexed, json!({"suspend": true}));
+        assert!(suspended.unwrap().is_none());
+    }
+}

@@ -1,0 +1,214 @@
+//! PATCH of jobsets/status by another hand than the manager's: judged as the API server does, then stored (C-37).
+//!
+//! What the manager writes next replaces it; what the model has no place for is refused by name.
+
+use super::requests::admission_gates;
+use super::show::{instant, jobset_status_json};
+use crate::admission::{Change, FieldValidation, Request, change};
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::policy::{Condition, JobSetStatus, RjStatus, TerminalState};
+use crate::record::JobSetConditionType;
+use serde_json::Value;
+
+pub(super) fn patch_jobset_status(
+    ctx: &mut Ctx<'_>,
+    jobset: JobSetId,
+    body: &Value,
+) -> Result<(), String> {
+    let row = &ctx.store.jobsets[jobset.ix()];
+    let Some(stored) = row.spec.object.clone() else {
+        return Err("the JobSet was given without its object".to_owned());
+    };
+    let mut old = (*stored).clone();
+    let status = jobset_status_json(ctx, jobset);
+    if !status.is_null() {
+        old["status"] = status;
+    }
+    let request = Request {
+        stored: &old,
+        change: Change::Status(body),
+        gates: admission_gates(ctx),
+        field_validation: FieldValidation::Strict,
+    };
+    let new = change(&request).result.map_err(|r| r.message)?;
+    let mut status = read(ctx, jobset, &old["status"], &new["status"])?;
+    apiserver::set_jobset_status(ctx, jobset, &mut status, JobId::NONE);
+    Ok(())
+}
+
+/// The status that `new` says, with what is as in `old` as it is stored: JSON has whole seconds only.
+fn read(ctx: &Ctx<'_>, jobset: JobSetId, old: &Value, new: &Value) -> Result<JobSetStatus, String> {
+    let stored = &ctx.store.jobsets[jobset.ix()];
+    let attempt = |key: &str| match &new[key] {
+        Value::Null => Ok(None),
+        _ => count(&format!("status.{key}"), &new[key]).map(Some),
+    };
+    Ok(JobSetStatus {
+        restarts: count("status.restarts", &new["restarts"])?,
+        restarts_count_towards_max: count(
+            "status.restartsCountTowardsMax",
+            &new["restartsCountTowardsMax"],
+        )?,
+        terminal_state: terminal_state(&new["terminalState"])?,
+        conditions: conditions(&stored.status.conditions, old, new)?,
+        replicated_jobs: if old["replicatedJobsStatus"] == new["replicatedJobsStatus"] {
+            stored.status.replicated_jobs.clone()
+        } else {
+            let rjs = stored.spec.spec.replicated_jobs.iter();
+            let names: Vec<&str> = rjs.map(|rj| rj.name.as_str()).collect();
+            replicated_jobs(&names, &new["replicatedJobsStatus"])?
+        },
+        current_in_place_restart_attempt: attempt("currentInPlaceRestartAttempt")?,
+        previous_in_place_restart_attempt: attempt("previousInPlaceRestartAttempt")?,
+    })
+}
+
+fn no_place(path: &str, value: &Value) -> String {
+    format!("{path}: {value} has no place in the simulation")
+}
+
+/// An int32, as the schema has seen to, that the model has as a count.
+fn count(path: &str, value: &Value) -> Result<u32, String> {
+    match value {
+        Value::Null => Ok(0),
+        _ => {
+            let count = value.as_i64().and_then(|n| u32::try_from(n).ok());
+            count.ok_or_else(|| no_place(path, value))
+        }
+    }
+}
+
+fn terminal_state(value: &Value) -> Result<Option<TerminalState>, String> {
+    match value.as_str().unwrap_or("") {
+        "" => Ok(None),
+        "Completed" => Ok(Some(TerminalState::Completed)),
+        "Failed" => Ok(Some(TerminalState::Failed)),
+        _ => Err(no_place("status.terminalState", value)),
+    }
+}
+
+fn conditions(stored: &[Condition], old: &Value, new: &Value) -> Result<Vec<Condition>, String> {
+    let before = old["conditions"].as_array().map_or(&[][..], Vec::as_slice);
+    let after = new["conditions"].as_array().map_or(&[][..], Vec::as_slice);
+    let unchanged = |json: &Value| {
+        let at = before.iter().position(|b| b == json)?;
+        stored.get(at).cloned()
+    };
+    let each = after.iter().enumerate();
+    each.map(|(at, json)| unchanged(json).map_or_else(|| condition(at, json), Ok))
+        .collect()
+}
+
+fn condition(at: usize, json: &Value) -> Result<Condition, String> {
+    let refuse = |key: &str| no_place(&format!("status.conditions[{at}].{key}"), &json[key]);
+    let text = |key: &str| json[key].as_str().unwrap_or("");
+    let mut kinds = JobSetConditionType::ALL.into_iter();
+    let kind = kinds.find(|k| k.as_str() == text("type"));
+    let (reason, reason_suffix) = match text("reason").split_once('_') {
+        Some(("FailurePolicy", rule)) => ("FailurePolicy_", rule),
+        _ => (text("reason"), ""),
+    };
+    Ok(Condition {
+        kind: kind.ok_or_else(|| refuse("type"))?,
+        status: match text("status") {
+            "True" => true,
+            "False" => false,
+            _ => return Err(refuse("status")),
+        },
+        reason: reason.to_owned().into(),
+        reason_suffix: reason_suffix.to_owned(),
+        message: text("message").to_owned(),
+        last_transition: instant(text("lastTransitionTime"))
+            .ok_or_else(|| refuse("lastTransitionTime"))?,
+    })
+}
+
+/// One entry for each replicatedJob, or none at all.
+fn replicated_jobs(names: &[&str], json: &Value) -> Result<Vec<RjStatus>, String> {
+    let list = json.as_array().map_or(&[][..], Vec::as_slice);
+    if list.is_empty() {
+        return Ok(Vec::new());
+    }
+    let own = |name: &&str| list.iter().find(|s| s["name"] == **name);
+    if list.len() != names.len() || !names.iter().all(|name| own(name).is_some()) {
+        let names = names.join(", ");
+        return Err(format!(
+            "status.replicatedJobsStatus: the simulation needs all replicatedJobs or none: {names}"
+        ));
+    }
+    let entries = names.iter().filter_map(own);
+    entries.map(replicated_job).collect()
+}
+
+fn replicated_job(json: &Value) -> Result<RjStatus, String> {
+    let path = |key: &str| format!("status.replicatedJobsStatus[].{key}");
+    let number = |key: &str| count(&path(key), &json[key]);
+    let list = |key: &str| -> Result<Vec<u32>, String> {
+        let items = json[key].as_array().into_iter().flatten();
+        items.map(|n| count(&path(key), n)).collect()
+    };
+    Ok(RjStatus {
+        ready: number("ready")?,
+        succeeded: number("succeeded")?,
+        failed: number("failed")?,
+        active: number("active")?,
+        suspended: number("suspended")?,
+        job_restarts: list("jobRestarts")?,
+        job_restarts_count_towards_max: list("jobRestartsCountTowardsMax")?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn said(kind: &str, status: &str, reason: &str) -> Value {
+        json!({"type": kind, "status": status, "reason": reason, "message": "by hand",
+            "lastTransitionTime": "1970-01-01T00:02:00Z"})
+    }
+
+    #[test]
+    fn a_condition_is_read_with_the_rule_that_its_reason_names() {
+        let read = condition(0, &said("RestartingJobSet", "True", "FailurePolicy_a_b")).unwrap();
+        assert_eq!(
+            (&*read.reason, &*read.reason_suffix),
+            ("FailurePolicy_", "a_b")
+        );
+        assert_eq!(read.last_transition, Time::ZERO + Duration::from_secs(120));
+        let own = condition(0, &said("Failed", "False", "Own_reason")).unwrap();
+        assert_eq!(own.full_reason(), "Own_reason");
+    }
+
+    #[test]
+    fn what_the_model_has_no_place_for_is_refused_by_name() {
+        for (kind, status, words) in [
+            (
+                "Paused",
+                "True",
+                "status.conditions[1].type: \"Paused\" has",
+            ),
+            (
+                "Failed",
+                "Unknown",
+                "status.conditions[1].status: \"Unknown\" has",
+            ),
+        ] {
+            let refusal = condition(1, &said(kind, status, "R")).unwrap_err();
+            assert!(refusal.starts_with(words), "{refusal}");
+        }
+        let rjs = json!([{"name": "a", "ready": 1}]);
+        let missing = replicated_jobs(&["a", "b"], &rjs).unwrap_err();
+        assert!(
+            missing.ends_with("all replicatedJobs or none: a, b"),
+            "{missing}"
+        );
+        assert!(count("status.restarts", &json!(-1)).is_err());
+        assert_eq!(
+            count("status.restarts", &json!(i32::MAX)),
+            Ok(i32::MAX as u32)
+        );
+    }
+}
