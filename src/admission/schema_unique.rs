@@ -6,6 +6,7 @@ use super::field::{FieldError, Kind as ErrorKind, quoted};
 use super::go::written_plain;
 use super::types::{Kind, Type, tables};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 type Errors = Vec<FieldError>;
 
@@ -59,10 +60,14 @@ fn unique_keys(keys: &[&str], path: &str, items: &[Value], errors: &mut Errors) 
             .filter_map(|k| Some(((*k).to_owned(), item.get(k)?.clone())));
         key.collect()
     };
-    let found: Vec<Map<String, Value>> = items.iter().map(key_of).collect();
-    for (i, key) in found.iter().enumerate() {
-        let before = found[..i].iter().filter(|k| *k == key).count();
-        if before == 1 {
+    // By their text: equal keys have equal ones.
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    for (i, key) in items.iter().map(key_of).enumerate() {
+        let before = seen
+            .entry(Value::Object(key.clone()).to_string())
+            .or_default();
+        *before += 1;
+        if *before == 2 {
             errors.push(FieldError {
                 value: Some(written_plain(&Value::Object(key.clone()))),
                 ..FieldError::new(format!("{path}[{i}]"), ErrorKind::Duplicate, "")

@@ -39,6 +39,24 @@ pub fn for_cell(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Text inside a line or cell of Markdown that means itself: no markup, no HTML, no link.
+pub fn for_markdown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in for_terminal(text, false).chars() {
+        match c {
+            '\n' | '\t' => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' => {
+                out.push('\\');
+                out.push(c);
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
 /// C0 but line end and tab, DEL, C1, and the marks and overrides of direction (Unicode Standard Annex 9), with the two
 /// separators that some terminals take for line ends.
 fn is_control(c: char) -> bool {
@@ -83,6 +101,18 @@ mod tests {
             ("\u{1b}", "\\u001b"),
         ] {
             assert_eq!(for_terminal(text, true), shown);
+        }
+    }
+
+    #[test]
+    fn markup_in_a_name_is_only_text() {
+        for (text, shown) in [
+            ("a | b\n`c`", "a \\| b \\`c\\`"),
+            ("<img src=x>", "&lt;img src=x>"),
+            ("[x](javascript:y)", "\\[x\\](javascript:y)"),
+            ("\u{1b}[2J", "\\\\u001b\\[2J"),
+        ] {
+            assert_eq!(for_markdown(text), shown);
         }
     }
 

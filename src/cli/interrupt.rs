@@ -1,27 +1,35 @@
-//! Ctrl-C (INT) and TERM: runs end soon, what is finished is kept, nothing partial stays behind.
+//! Ctrl-C (INT) and TERM: runs end soon, what is finished is kept, nothing partial stays behind. Commands that keep
+//! nothing end at once, also as the first process of a container, where signals without a handler are ignored.
 
 use super::{Failure, output};
 use crate::experiment::{Limits, StopFlag};
+use std::sync::OnceLock;
 
 /// What the shell gives a program that INT has ended.
 pub const EXIT_CODE: u8 = 130;
 
+/// Raised by the first signal, once there is something to be kept.
+static RUNS: OnceLock<StopFlag> = OnceLock::new();
+
+/// Once, when the program begins.
+pub fn install() {
+    if let Err(why) = ctrlc::set_handler(on_signal) {
+        output::notice(&format!("signals are not handled: {why}"));
+    }
+}
+
 /// Limits of runs that end when the user wants them to. A second signal ends the program at once.
 pub fn limits() -> Limits {
-    let limits = Limits::none();
-    let flag = limits.flag.clone();
-    let told = ctrlc::set_handler(move || on_signal(&flag));
-    if let Err(why) = told {
-        output::notice(&format!("Ctrl-C will end the program at once: {why}"));
-    }
+    let mut limits = Limits::none();
+    limits.flag = RUNS.get_or_init(StopFlag::new).clone();
     limits
 }
 
-fn on_signal(flag: &StopFlag) {
-    if flag.is_raised() {
-        std::process::exit(i32::from(EXIT_CODE));
+fn on_signal() {
+    match RUNS.get() {
+        Some(flag) if !flag.is_raised() => flag.raise(),
+        _ => std::process::exit(i32::from(EXIT_CODE)),
     }
-    flag.raise();
 }
 
 /// What is finished; the command ends in this unless all of it is.

@@ -29,6 +29,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
     }
     let fail_if: Vec<Gate> = fail_if(args)?;
     let files = files(&args.manifests, args.quiet)?;
+    something(&files)?;
     let old = match args.update.is_empty() {
         true => None,
         false => Some(files_of_update(&args.update, args.quiet)?),
@@ -120,6 +121,29 @@ fn files(paths: &[String], quiet: bool) -> Result<Vec<Inspected>, Failure> {
         output::notice(&format!("not read: {}", left_out.join(", ")));
     }
     Ok(files)
+}
+
+/// There is a JobSet to check, or what was read is wrong in itself.
+fn something(files: &[Inspected]) -> Result<(), Failure> {
+    let mut objects = files.iter().flat_map(|f| &f.objects);
+    if objects.any(|o| o.jobset.is_some() || !o.errors.is_empty()) {
+        return Ok(());
+    }
+    let kinds = files
+        .iter()
+        .flat_map(|f| &f.objects)
+        .map(|o| o.kind.as_str());
+    let kinds: std::collections::BTreeSet<&str> = kinds.collect();
+    let kinds: Vec<&str> = kinds.into_iter().take(10).collect();
+    let found = match kinds.is_empty() {
+        true => String::new(),
+        false => format!("; found {}", kinds.join(", ")),
+    };
+    let files: Vec<&str> = files.iter().map(|f| f.source.file.as_str()).collect();
+    let files = files.into_iter().take(10).collect::<Vec<_>>().join(", ");
+    Err(Failure::Invalid(format!(
+        "there is no JobSet to check in {files}{found}"
+    )))
 }
 
 fn files_of_update(paths: &[String], quiet: bool) -> Result<Vec<Inspected>, Failure> {

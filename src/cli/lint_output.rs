@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::args::LintFormat;
-use crate::base::plain::for_cell;
+use crate::base::plain::{for_cell, for_markdown};
 use crate::lint::{Finding, Kind, Report, Severity, table};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -188,16 +188,17 @@ fn markdown(report: &Report) -> String {
     let mut out = String::from("| | place | what | then | fix |\n|---|---|---|---|---|\n");
     for f in &report.findings {
         let d = &f.diagnostic;
-        let then = f.server.as_deref().unwrap_or(&f.consequence);
+        let server = f.server.as_deref().map(for_markdown);
+        let then = server.unwrap_or_else(|| cell(&f.consequence));
         let _ = writeln!(
             out,
             "| {} `{}` | {}:{} | {} | {} | {} |",
             f.severity.as_str(),
             f.name,
-            cell(&d.file),
+            for_markdown(&d.file),
             d.line,
-            cell(&d.message),
-            cell(then),
+            for_markdown(&d.message),
+            then,
             cell(&f.fix)
         );
     }

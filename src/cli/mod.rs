@@ -74,6 +74,7 @@ pub fn main() -> ExitCode {
             "internal error: {panic}\njobset-sim {version}. {REPORT}"
         ));
     }));
+    interrupt::install();
     let code = match catch_unwind(AssertUnwindSafe(|| dispatch(&cli.command))) {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => {

@@ -35,10 +35,10 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
         }
         return seeds::cli(args, &loaded);
     }
+    let limits = interrupt::limits();
     // Before the run: a directory that cannot be written should not cost one.
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     let mut sim = simulation(&loaded.scenario)?;
-    let limits = interrupt::limits();
     let done = play((&mut sim, &limits), &loaded, dir.as_ref(), args.trace)?;
     let view = done.view(&loaded);
     if args.paranoid {

@@ -10,10 +10,10 @@ use crate::report::rundir::RunDir;
 
 pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
     let n = args.seeds.unwrap_or(1);
+    let limits = interrupt::limits();
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     // Names for the report; also refuses before the threads start.
     let mut sim = simulation(&loaded.scenario)?;
-    let limits = interrupt::limits();
     let first = play((&mut sim, &limits), loaded, None, Trace::None)?;
     let progress = |done: u64| {
         if !args.quiet {

@@ -62,7 +62,7 @@ pub fn cli(args: &ValidateArgs) -> u8 {
     let printed = rendered.and_then(|text| out::result(&text).map_err(|e| e.message().to_owned()));
     if let Err(error) = printed {
         tell(&error);
-        return INTERNAL_ERROR;
+        return INVALID_INPUT;
     }
     match verdict {
         Ok(true) => GATE_FAILED,

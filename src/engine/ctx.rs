@@ -46,7 +46,43 @@ pub struct Progress {
     pub moment: Time,
     pub in_moment: u64,
     pub stands_still: bool,
+    /// How often each Job was made again, and the first that was so too often.
+    pub again: Vec<Again>,
+    pub goes_round: Option<JobId>,
     pub warnings: Vec<String>,
+}
+
+/// A Job that is made again for the same attempt: nobody counts that as a restart, so nothing limits it.
+#[derive(Copy, Clone, Default)]
+pub struct Again {
+    attempt: (u32, u32),
+    since: Time,
+    pub times: u32,
+}
+
+/// More often within this time than any controller repeats what has an end.
+const AGAIN_MAX: u32 = 1_000;
+const AGAIN_WITHIN: Duration = Duration::from_secs(1_000);
+
+impl Progress {
+    /// A Job of a JobSet is made for that attempt.
+    pub fn made(&mut self, job: JobId, attempt: (u32, u32), now: Time) {
+        if self.again.len() <= job.ix() {
+            self.again.resize(job.ix() + 1, Again::default());
+        }
+        let again = &mut self.again[job.ix()];
+        if again.attempt != attempt || now.since(again.since) > AGAIN_WITHIN {
+            *again = Again {
+                attempt,
+                since: now,
+                times: 0,
+            };
+        }
+        again.times += 1;
+        if again.times > AGAIN_MAX && self.goes_round.is_none() {
+            self.goes_round = Some(job);
+        }
+    }
 }
 
 #[derive(Copy, Clone)]

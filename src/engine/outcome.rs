@@ -16,6 +16,9 @@ pub fn outcome(run: &mut Run<'_>, end_reason: EndReason) -> RunOutcome {
     let currency = &ctx.store.nodes.cluster.currency;
     let ledger = parts.accounting.ledger.close(ctx.now, currency);
     let jobsets = (0..ctx.store.jobsets.len() as u32).map(JobSetId);
+    let jobsets = jobsets
+        .map(|js| jobset_outcome(ctx, parts, (js, end_reason)))
+        .collect();
     RunOutcome {
         end: ctx.now,
         end_reason,
@@ -23,9 +26,7 @@ pub fn outcome(run: &mut Run<'_>, end_reason: EndReason) -> RunOutcome {
         records: ctx.records,
         events: run.events,
         stuck: stuck::sentences(ctx, parts),
-        jobsets: jobsets
-            .map(|js| jobset_outcome(ctx, parts, (js, end_reason)))
-            .collect(),
+        jobsets,
         ledger,
         resources: resources(ctx, parts),
         requests: ctx.requests.counts(),
@@ -34,13 +35,21 @@ pub fn outcome(run: &mut Run<'_>, end_reason: EndReason) -> RunOutcome {
 }
 
 fn jobset_outcome(
-    ctx: &Ctx<'_>,
+    ctx: &mut Ctx<'_>,
     parts: &mut Components,
     (jobset, reason): (JobSetId, EndReason),
 ) -> JobSetOutcome {
     let stuck = reason == EndReason::Stuck;
     let never_placed = stuck.then(|| stuck::never_placed(ctx, parts, jobset));
     let never_placed = never_placed.flatten();
+    let history = parts.accounting.take_history(jobset);
+    if history.dropped > 0 {
+        ctx.progress.warnings.push(format!(
+            "JobSet {} had so many Jobs that the oldest {} of them are left out of the summary",
+            ctx.store.names.jobsets[jobset.ix()].name,
+            history.dropped
+        ));
+    }
     let js = &ctx.store.jobsets[jobset.ix()];
     let conditions = js.status.conditions.iter().map(|c| ConditionOutcome {
         kind: c.kind.as_str(),
@@ -62,7 +71,7 @@ fn jobset_outcome(
         previous_in_place_restart_attempt: js.status.previous_in_place_restart_attempt,
         conditions: conditions.collect(),
         replicated_jobs_status: js.shown_status(),
-        jobs: parts.accounting.take_history(jobset),
+        jobs: history.into_entries(),
         never_placed,
     }
 }

@@ -174,6 +174,9 @@ impl Run<'_> {
 
     fn should_stop(&self) -> Option<EndReason> {
         let (ctx, parts) = (&self.ctx, &*self.parts);
+        if ctx.progress.goes_round.is_some() {
+            return Some(EndReason::Stuck);
+        }
         match ctx.scenario.stop.when {
             StopWhen::Time => None,
             StopWhen::AllJobSetsFinished if stuck::all_finished(ctx) => {

@@ -67,7 +67,10 @@ pub fn sentences(ctx: &Ctx<'_>, parts: &Components) -> Vec<String> {
             ctx.now
         )];
     }
-    why.stuck()
+    match ctx.progress.goes_round {
+        Some(job) => vec![why.goes_round(job)],
+        None => why.stuck(),
+    }
 }
 
 /// Why some pod finds no node, if the JobSet has never been ready and rests on that.
@@ -110,6 +113,33 @@ impl Why<'_, '_> {
             sentences.push(format!("JobSet {name} is not ready: {why}"));
         }
         sentences
+    }
+
+    /// REC-9: a Job that is gone is made again, whatever took it away.
+    fn goes_round(&self, job: JobId) -> String {
+        let store = &self.ctx.store;
+        let j = &store.jobs[job.ix()];
+        let (name, times) = (
+            store.names.job(job),
+            self.ctx.progress.again[job.ix()].times,
+        );
+        let cause = match j.spec.ttl_seconds_after_finished {
+            Some(ttl) => format!(
+                "its ttlSecondsAfterFinished {ttl} deletes it when it has finished, and the JobSet controller makes \
+                 the missing Job again; leave it away, or set it on the JobSet"
+            ),
+            None => {
+                "it is deleted as soon as it is there, and the JobSet controller makes it again"
+                    .to_owned()
+            }
+        };
+        let jobset = match j.jobset.is_some() {
+            true => store.names.jobsets[j.jobset.ix()].name.as_str(),
+            false => "",
+        };
+        format!(
+            "JobSet {jobset} goes round in circles: Job {name} was made {times} times without a restart; {cause}"
+        )
     }
 
     fn why_stuck(&self, jobset: JobSetId) -> String {

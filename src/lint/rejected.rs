@@ -4,6 +4,7 @@ use super::finding::{Finding, Kind};
 use super::subject::Target;
 use super::trap::Severity;
 use crate::admission::{self, FieldError, FieldValidation, Gates, Rejection};
+use crate::manifest::diagnostic::shortened;
 use crate::manifest::diagnostic::{Diagnostic, Report, Source};
 use crate::manifest::kube::inspect::{Inspected, Object};
 use crate::manifest::server;
@@ -113,7 +114,7 @@ pub fn findings(file: &Inspected, object: &Object, verdict: &Verdict) -> Vec<Fin
         consequence: String::new(),
         fix: if i == 0 { fix.clone() } else { String::new() },
         // Once is enough: it is about all of them.
-        server: server.clone().filter(|_| i == 0),
+        server: server.clone().filter(|_| i == 0).map(shortened),
     };
     diagnostics.into_iter().enumerate().map(finding).collect()
 }

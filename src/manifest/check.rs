@@ -86,6 +86,9 @@ fn check_object(
         return wrong_type(node, &Shape::Object(object), path, report);
     };
     for (key, value) in entries {
+        if report.found.len() >= ERRORS_MAX {
+            return;
+        }
         let path = path.key(&key.name);
         let Some(field) = object.fields.iter().find(|f| f.name == key.name) else {
             unknown_field(key, object, &path, report);

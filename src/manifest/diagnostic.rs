@@ -35,10 +35,12 @@ pub struct Diagnostic {
     pub suggestion: Option<String>,
     /// The API server's sentence, where it would refuse the object, too.
     pub server: Option<String>,
-    /// The line of the text.
+    /// The line of the text; of a long one what is around the error.
     pub snippet: String,
     /// Nothing is wrong with the text: no node of the cluster could take it.
     pub no_place: bool,
+    /// Where in `snippet` the error begins, in characters.
+    pub offset: u32,
 }
 
 /// All errors found, in the order of the text where it is known.
@@ -56,40 +58,43 @@ impl Diagnostics {
 const SHOWN_MAX: usize = 20;
 /// Longer lines are cut around the error.
 const SNIPPET_MAX: usize = 100;
+/// Longer sentences are cut in their middle.
+const MESSAGE_MAX: usize = 600;
 
 impl Diagnostic {
     /// An error of a file as a whole.
     pub fn of_file(file: &str, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             file: file.to_owned(),
-            message: message.into(),
+            message: shortened(message.into()),
             ..Diagnostic::default()
         }
     }
 
     /// An error at a place of a text.
     pub fn at(source: &Source, at: Pos, message: impl Into<String>) -> Diagnostic {
-        let line = source.text.lines().nth(at.line.saturating_sub(1) as usize);
+        let (snippet, offset) = snippet(&source.text, at);
         Diagnostic {
             file: source.file.clone(),
             line: at.line,
             column: at.column.max(1),
             len: at.len,
-            message: message.into(),
-            snippet: line.filter(|_| at.line > 0).unwrap_or("").to_owned(),
+            message: shortened(message.into()),
+            snippet,
+            offset,
             ..Diagnostic::default()
         }
     }
 
     /// Says what would be right.
     pub fn legal(&mut self, legal: impl Into<String>) -> &mut Diagnostic {
-        self.legal = Some(legal.into());
+        self.legal = Some(shortened(legal.into()));
         self
     }
 
     /// Says what may have been meant.
     pub fn suggest(&mut self, suggestion: impl Into<String>) -> &mut Diagnostic {
-        self.suggestion = Some(suggestion.into());
+        self.suggestion = Some(shortened(suggestion.into()));
         self
     }
 
@@ -104,23 +109,68 @@ impl Diagnostic {
         }
         self
     }
+}
 
-    /// The line, cut to a window around the error, and the error's offset in it.
-    fn window(&self) -> (String, usize) {
-        let clean = |c: char| if c.is_control() { ' ' } else { c };
-        let column = self.column.saturating_sub(1) as usize;
-        let chars: Vec<char> = self.snippet.chars().map(clean).collect();
-        if chars.len() <= SNIPPET_MAX {
-            return (chars.iter().collect(), column.min(chars.len()));
-        }
-        let start = column.saturating_sub(SNIPPET_MAX / 2).min(chars.len());
-        let end = (start + SNIPPET_MAX).min(chars.len());
-        let prefix = if start > 0 { "..." } else { "" };
-        let suffix = if end < chars.len() { "..." } else { "" };
-        let text: String = chars[start..end].iter().collect();
-        let offset = column.min(end) - start + prefix.len();
-        (format!("{prefix}{text}{suffix}"), offset)
+/// Longer messages keep their start and their end: what they quote may be of any length.
+pub fn shortened(text: String) -> String {
+    let Some((at, _)) = text.char_indices().nth(MESSAGE_MAX) else {
+        return text;
+    };
+    let half = MESSAGE_MAX / 2;
+    let start: String = text[..at].chars().take(half).collect();
+    let mut end: Vec<char> = text.chars().rev().take(half).collect();
+    end.reverse();
+    format!("{start} ... {}", end.iter().collect::<String>())
+}
+
+/// The line at a place, cut to a window around it, and the offset of the place in that. Looks at no more of the text
+/// than it needs: a file of one long line may have an error in each word.
+fn snippet(text: &str, at: Pos) -> (String, u32) {
+    let Some(byte) = byte_of(text, at) else {
+        return (String::new(), 0);
+    };
+    let in_line = |c: &char| *c != '\n';
+    let mut before: Vec<char> = text[..byte]
+        .chars()
+        .rev()
+        .take(SNIPPET_MAX + 1)
+        .take_while(in_line)
+        .collect();
+    let after = text[byte..].chars().take(SNIPPET_MAX + 1);
+    let mut after: Vec<char> = after.take_while(in_line).collect();
+    if after.last() == Some(&'\r') {
+        after.pop();
     }
+    let (mut prefix, mut suffix) = ("", "");
+    if before.len() + after.len() > SNIPPET_MAX {
+        if before.len() > SNIPPET_MAX / 2 {
+            before.truncate(SNIPPET_MAX / 2);
+            prefix = "...";
+        }
+        let room = SNIPPET_MAX - before.len();
+        if after.len() > room {
+            after.truncate(room);
+            suffix = "...";
+        }
+    }
+    let offset = (prefix.len() + before.len()) as u32;
+    let clean = |c: char| if c.is_control() { ' ' } else { c };
+    let shown: String = before.into_iter().rev().chain(after).map(clean).collect();
+    (format!("{prefix}{shown}{suffix}"), offset)
+}
+
+/// Where in the text a place is; the parser has said so for files.
+fn byte_of(text: &str, at: Pos) -> Option<usize> {
+    let byte = at.byte as usize;
+    if at.origin == Origin::File && byte > 0 && text.is_char_boundary(byte) {
+        return Some(byte);
+    }
+    let skip = at.line.checked_sub(1)? as usize;
+    let start: usize = text.split_inclusive('\n').take(skip).map(str::len).sum();
+    let line = text[start..].lines().next()?;
+    let column = at.column.saturating_sub(1) as usize;
+    let inside = line.char_indices().nth(column).map(|(i, _)| i);
+    Some(start + inside.unwrap_or(line.len()))
 }
 
 impl fmt::Display for Diagnostic {
@@ -140,7 +190,7 @@ impl fmt::Display for Diagnostic {
                 write!(f, "\n{gutter} = {suggestion}")?;
             }
         } else {
-            let (text, offset) = self.window();
+            let (text, offset) = (&self.snippet, self.offset as usize);
             let room = text.chars().count().saturating_sub(offset).max(1);
             let carets = "^".repeat((self.len.max(1) as usize).min(room));
             write!(
@@ -239,9 +289,9 @@ impl<'a> Report<'a> {
             Origin::File => self.source,
             Origin::Set => self.overrides,
         };
-        let line = source.text.lines().nth(at.line.checked_sub(1)? as usize)?;
-        let skip = at.column.saturating_sub(1) as usize;
-        Some(line.chars().skip(skip).take(at.len as usize).collect())
+        let rest = &source.text[byte_of(&source.text, at)?..];
+        let line = rest.lines().next().unwrap_or("");
+        Some(line.chars().take(at.len as usize).collect())
     }
 
     /// Whether nothing was found.
@@ -275,7 +325,7 @@ mod tests {
             line,
             column,
             len,
-            origin: Origin::File,
+            ..Pos::default()
         }
     }
 
@@ -303,6 +353,31 @@ mod tests {
         assert!(lines[3].len() < 120, "{}", lines[3]);
         let caret = lines[4].find('^').unwrap();
         assert_eq!(&lines[3][caret..caret + 3], "BAD");
+    }
+
+    #[test]
+    fn a_place_of_the_parser_is_shown_as_one_that_is_counted() {
+        let text = "a: 1\nb:\n  - {x: 2, ünï: 3, bad: 4}\r\nlast: 5";
+        for word in ["a", "x", "ünï", "bad", "last"] {
+            let byte = text.find(word).unwrap();
+            let line = text[..byte].matches('\n').count() as u32 + 1;
+            let start = text[..byte].rfind('\n').map_or(0, |at| at + 1);
+            let counted = pos(line, text[start..byte].chars().count() as u32 + 1, 1);
+            let known = Pos {
+                byte: byte as u32,
+                ..counted
+            };
+            assert_eq!(snippet(text, known), snippet(text, counted), "{word}");
+            let (shown, offset) = snippet(text, known);
+            let shown: String = shown.chars().skip(offset as usize).collect();
+            assert!(shown.starts_with(word), "{word}: {shown}");
+        }
+    }
+
+    #[test]
+    fn a_long_name_does_not_fill_the_screen() {
+        let text = Diagnostic::of_file("x", "n".repeat(2_000_000)).to_string();
+        assert!(text.len() < 1_000, "{}", text.len());
     }
 
     #[test]

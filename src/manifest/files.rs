@@ -1,6 +1,7 @@
 //! Files, directories and standard input to texts.
 
 use super::diagnostic::{Diagnostic, Diagnostics, Source};
+use super::node::Pos;
 use super::yaml;
 use std::fs;
 use std::io::{self, Read};
@@ -62,10 +63,39 @@ fn from_reader(file: &str, reader: impl Read) -> Result<Source, Diagnostics> {
         }),
         Err(e) => {
             let at = e.utf8_error().valid_up_to();
-            let message = format!("not a text file: byte {at} is not UTF-8");
-            Err(Diagnostic::of_file(file, message).into())
+            Err(not_utf8(file, e.as_bytes(), at).into())
         }
     }
+}
+
+/// The error at the first byte that is wrong.
+fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Diagnostic {
+    let valid = String::from_utf8_lossy(&bytes[..at]);
+    let line = valid.matches('\n').count();
+    let column = valid
+        .rsplit('\n')
+        .next()
+        .map_or(0, |last| last.chars().count());
+    // What follows it, to be shown: the line it is in, or as much of it as could be.
+    let after = &bytes[at..bytes.len().min(at + 200)];
+    let source = Source {
+        file: file.to_owned(),
+        text: format!("{valid}{}", String::from_utf8_lossy(after)),
+    };
+    let place = Pos {
+        line: line as u32 + 1,
+        column: column as u32 + 1,
+        len: 1,
+        byte: at as u32,
+        ..Pos::default()
+    };
+    let message = format!(
+        "not a text file: byte {at} (0x{:02x}) is not UTF-8",
+        bytes[at]
+    );
+    let mut error = Diagnostic::at(&source, place, message);
+    error.legal("text in UTF-8");
+    error
 }
 
 fn unreadable(file: &str, error: &io::Error) -> Diagnostics {

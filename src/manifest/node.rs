@@ -8,6 +8,8 @@ pub struct Pos {
     pub line: u32,
     pub column: u32,
     pub len: u32,
+    /// Where in the text, in bytes; 0 with `Origin::File`: nobody has looked.
+    pub byte: u32,
     pub origin: Origin,
 }
 
@@ -127,6 +129,37 @@ impl Node {
         match &self.value {
             Value::Seq(items) => items,
             _ => &[],
+        }
+    }
+
+    /// The elements of its list `items`, which is empty then.
+    pub fn take_items(&mut self) -> Vec<Node> {
+        let Value::Map(entries) = &mut self.value else {
+            return Vec::new();
+        };
+        let items = entries.iter_mut().find(|(key, _)| key.name == "items");
+        match items.map(|(_, node)| &mut node.value) {
+            Some(Value::Seq(items)) => std::mem::take(items),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Bytes of the same as JSON without blanks, but for characters that JSON escapes.
+    pub fn json_size(&self) -> usize {
+        let text = |text: &str| text.len() + 2;
+        match &self.value {
+            Value::Null => 4,
+            Value::Bool(b) => 5 - usize::from(*b),
+            Value::Int(_) | Value::Float(_) => self.scalar_text().unwrap_or_default().len(),
+            Value::Str(s) => text(s),
+            Value::Seq(items) => {
+                let sizes = items.iter().map(|item| item.json_size() + 1);
+                1 + sizes.sum::<usize>().max(1)
+            }
+            Value::Map(entries) => {
+                let size = |(key, value): &(Key, Node)| text(&key.name) + value.json_size() + 2;
+                1 + entries.iter().map(size).sum::<usize>().max(1)
+            }
         }
     }
 

@@ -120,6 +120,7 @@ pub fn apply_sets(
             line,
             column: 1,
             len: path.chars().count() as u32,
+            byte: 0,
             origin: Origin::Set,
         };
         match parse_value(source, value, start) {

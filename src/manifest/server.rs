@@ -2,7 +2,7 @@
 //!
 //! Must never judge for itself: every rule is in `admission`.
 
-use super::diagnostic::Report;
+use super::diagnostic::{Report, shortened};
 use super::locate::locate;
 use super::node::Node;
 use crate::admission::field::quoted;
@@ -10,8 +10,6 @@ use crate::admission::names;
 use crate::admission::{self, Create, FieldError, FieldErrorKind, FieldValidation, Gates};
 use serde_json::Value;
 
-/// Longer sentences quote whole lists; what they say stands at their start and end.
-const SHOWN_MAX: usize = 600;
 /// Longer values are not repeated in a message.
 const VALUE_MAX: usize = 80;
 /// Errors beyond this are not shown.
@@ -50,7 +48,7 @@ pub fn refuse(node: &Node, object: &Value, before: usize, report: &mut Report) {
     if report.found.len() == before {
         report.error(node.at, "the API server would refuse this JobSet");
     }
-    report.found[before].server = Some(shortened(&sentence));
+    report.found[before].server = Some(shortened(sentence));
 }
 
 /// One error of the report for each error of a field.
@@ -118,17 +116,6 @@ fn message(error: &FieldError, written: Option<&str>) -> String {
         _ if shown => format!("{path} is {value}: {detail}"),
         _ => format!("{path}: {detail}"),
     }
-}
-
-fn shortened(sentence: &str) -> String {
-    let length = sentence.chars().count();
-    if length <= SHOWN_MAX {
-        return sentence.to_owned();
-    }
-    let half = SHOWN_MAX / 2;
-    let start: String = sentence.chars().take(half).collect();
-    let end: String = sentence.chars().skip(length - half).collect();
-    format!("{start} ... {end}")
 }
 
 #[cfg(test)]

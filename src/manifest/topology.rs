@@ -11,9 +11,12 @@ use super::shapes::topology::{NODES_MAX, TOPOLOGY};
 use super::{read, yaml};
 use crate::admission::names::{self, Rule};
 use crate::spec::{DcnLevel, IslandKind, NodePool, Taint, TaintEffect, Topology};
+use std::collections::BTreeMap;
 
 /// What a kubelet allows by default; stands in where `allocatable` does not name pods.
 pub const PODS_PER_NODE_MILLI: i64 = 110_000;
+/// More was meant for another resource.
+const ACCELERATORS_MAX: i64 = 1_000_000;
 const RUNNING_NUMBERS: [&str; 3] = ["{pool}", "{island}", "{node}"];
 
 /// Reads a file that holds one Topology.
@@ -100,7 +103,7 @@ pub fn written(topology: &Topology) -> serde_json::Value {
 
 fn written_pool(pool: &NodePool) -> serde_json::Value {
     let quantities = pool.allocatable.iter();
-    let allocatable: std::collections::BTreeMap<_, _> = quantities
+    let allocatable: BTreeMap<_, _> = quantities
         .map(|(name, milli)| (name, quantity(*milli)))
         .collect();
     let taint = |t: &Taint| {
@@ -163,6 +166,9 @@ pub fn convert(node: &Node, report: &mut Report) -> Topology {
         check_pool(pool, node, report);
     }
     sizes(&topology, nodes, at, report);
+    if report.is_clean() {
+        names_twice(&topology, nodes, report);
+    }
     for (level, node) in topology
         .dcn_levels
         .iter()
@@ -278,6 +284,13 @@ fn check_pool(pool: &NodePool, node: &Node, report: &mut Report) {
             names::label_value,
         );
     }
+    let count = pool.allocatable.get(&pool.accelerator).copied();
+    if let Some(milli) = count.filter(|milli| milli / 1_000 > ACCELERATORS_MAX) {
+        let at = node.at_path(&["allocatable", &pool.accelerator]);
+        let message = format!("a node has {} of {:?}", milli / 1_000, pool.accelerator);
+        let error = report.error(at.map_or(node.at, |n| n.at), message);
+        error.legal(format!("at most {ACCELERATORS_MAX} accelerators on a node"));
+    }
     if !pool.accelerator.is_empty() && !pool.allocatable.contains_key(&pool.accelerator) {
         let message = format!("the accelerator {:?} is not allocatable", pool.accelerator);
         let known: Vec<&str> = pool.allocatable.keys().map(String::as_str).collect();
@@ -309,6 +322,35 @@ fn expanded(text: &str) -> Result<String, String> {
     }
     sample.push_str(rest);
     Ok(sample)
+}
+
+/// Two nodes must not have one name; those of two pools have if they begin and count alike.
+fn names_twice(topology: &Topology, nodes: &[Node], report: &mut Report) {
+    let pools = &topology.pools;
+    let fixed = |p: &NodePool| p.name.split('{').next().unwrap_or("").to_owned();
+    let fixed: Vec<String> = pools.iter().map(fixed).collect();
+    let alike = |i: usize, j: usize| {
+        i != j && (fixed[i].starts_with(&fixed[j]) || fixed[j].starts_with(&fixed[i]))
+    };
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for (i, pool) in pools.iter().enumerate() {
+        if !(0..pools.len()).any(|j| alike(i, j)) {
+            continue;
+        }
+        for name in super::scenario::node_names(std::slice::from_ref(pool)) {
+            let Some(other) = seen.insert(name.clone(), i) else {
+                continue;
+            };
+            let at = nodes[i].get("name").map_or(nodes[i].at, |n| n.at);
+            let message = format!(
+                "a node of pool {:?} and one of this pool would be called {name:?}",
+                pools[other].name
+            );
+            let error = report.error(at, message);
+            error.suggest("begin the names of each pool in another way");
+            break;
+        }
+    }
 }
 
 fn sizes(topology: &Topology, nodes: &[Node], at: Pos, report: &mut Report) {

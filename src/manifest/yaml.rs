@@ -147,6 +147,10 @@ fn describe_breach(breach: &BudgetBreach) -> (String, String) {
             "too many anchors or aliases".to_owned(),
             "a few hundred".to_owned(),
         ),
+        BudgetBreach::ScalarBytes { .. } => (
+            "too much text in one file".to_owned(),
+            format!("at most {} MiB", TEXT_MAX >> 20),
+        ),
         _ => (
             "too many values in one file".to_owned(),
             format!("at most {NODES_MAX} values"),
@@ -160,6 +164,7 @@ fn position(location: Location) -> Pos {
         line: short(location.line()),
         column: short(location.column()),
         len: short(location.span().len()),
+        byte: location.span().byte_offset().map_or(0, short),
         origin: Origin::File,
     }
 }

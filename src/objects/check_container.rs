@@ -10,6 +10,7 @@ use crate::admission::collector::Errors;
 use crate::admission::field::Path;
 use crate::admission::names::{dns1123_label, port_name};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
@@ -17,7 +18,7 @@ const MESSAGE_POLICIES: [&str; 2] = ["File", "FallbackToLogsOnError"];
 /// What a container may refer to in its pod.
 pub struct Pod<'a> {
     pub spec: &'a Value,
-    pub volumes: Vec<&'a str>,
+    pub volumes: BTreeSet<&'a str>,
     pub claims: Vec<&'a str>,
 }
 
@@ -27,10 +28,11 @@ pub fn containers(pod: &Pod, path: &Path, errors: &mut Errors) {
     if found.is_empty() {
         errors.required(path, "");
     }
+    let mut names = BTreeSet::new();
     for (k, container) in found.iter().enumerate() {
         let (at, name) = (path.index(k), text(container, "name"));
         common(container, pod, &at, errors);
-        if found[..k].iter().any(|c| text(c, "name") == name) {
+        if !names.insert(name) {
             errors.duplicate(&at.child("name"), &name.into());
         }
         check_probes::probes(container, pod.spec, &at, errors);
@@ -41,7 +43,7 @@ pub fn containers(pod: &Pod, path: &Path, errors: &mut Errors) {
 
 /// `initContainers`; those that restart always are sidecars and may have probes.
 pub fn init_containers(pod: &Pod, path: &Path, errors: &mut Errors) {
-    let mut names: Vec<&str> = list(pod.spec, "containers")
+    let mut names: BTreeSet<&str> = list(pod.spec, "containers")
         .iter()
         .map(|c| text(c, "name"))
         .collect();
@@ -49,10 +51,9 @@ pub fn init_containers(pod: &Pod, path: &Path, errors: &mut Errors) {
         let (at, name) = (path.index(k), text(container, "name"));
         common(container, pod, &at, errors);
         restart_rules(container, &at, errors);
-        if names.contains(&name) {
+        if !names.insert(name) {
             errors.duplicate(&at.child("name"), &name.into());
         }
-        names.push(name);
         host_ports(std::slice::from_ref(container), path, errors);
         if text(container, "restartPolicy") == "Always" {
             check_probes::probes(container, pod.spec, &at, errors);
@@ -115,6 +116,7 @@ pub fn one_of(object: &Value, name: &str, legal: &[&str], path: &Path, errors: &
 }
 
 fn ports(ports: &[Value], path: &Path, errors: &mut Errors) {
+    let mut names = BTreeSet::new();
     for (k, port) in ports.iter().enumerate() {
         let (at, name) = (path.index(k), text(port, "name"));
         let wrong = if name.is_empty() {
@@ -122,8 +124,8 @@ fn ports(ports: &[Value], path: &Path, errors: &mut Errors) {
         } else {
             port_name(name)
         };
-        let same = |p: &Value| !name.is_empty() && text(p, "name") == name;
-        if wrong.is_empty() && ports[..k].iter().any(same) {
+        let twice = !name.is_empty() && !names.insert(name);
+        if wrong.is_empty() && twice {
             errors.duplicate(&at.child("name"), &name.into());
         }
         errors.all_invalid(&at.child("name"), name, wrong);
@@ -150,7 +152,7 @@ pub fn port_number(value: &Value, path: &Path, errors: &mut Errors) {
 
 /// Two containers of one pod must not take the same port of the node.
 fn host_ports(containers: &[Value], path: &Path, errors: &mut Errors) {
-    let mut taken: Vec<String> = Vec::new();
+    let mut taken: BTreeSet<String> = BTreeSet::new();
     for (k, container) in containers.iter().enumerate() {
         for (p, port) in list(container, "ports").iter().enumerate() {
             let number = int(port, "hostPort").unwrap_or(0);
@@ -163,7 +165,7 @@ fn host_ports(containers: &[Value], path: &Path, errors: &mut Errors) {
                 let at = path.index(k).child("ports").index(p).child("hostPort");
                 errors.duplicate(&at, &name.as_str().into());
             }
-            taken.push(name);
+            taken.insert(name);
         }
     }
 }

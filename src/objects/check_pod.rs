@@ -11,6 +11,7 @@ use crate::admission::field::Path;
 use crate::admission::meta_check::labels;
 use crate::admission::names::{dns1123_label, dns1123_subdomain, label_key, label_value};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 pub use super::check_affinity::label_selector;
 
@@ -110,11 +111,13 @@ fn identity(pod: &Value, path: &Path, errors: &mut Errors) {
 }
 
 fn resource_claims(claims: &[Value], path: &Path, errors: &mut Errors) {
+    let mut names = BTreeSet::new();
     for (k, claim) in claims.iter().enumerate() {
         let (at, name) = (path.index(k), text(claim, "name"));
+        let first = names.insert(name);
         if name.is_empty() {
             errors.required(&at.child("name"), "");
-        } else if claims[..k].iter().any(|c| text(c, "name") == name) {
+        } else if !first {
             errors.duplicate(&at.child("name"), &name.into());
         } else {
             errors.all_invalid(&at.child("name"), name, dns1123_label(name));
@@ -207,10 +210,11 @@ fn gates(pod: &Value, path: &Path, errors: &mut Errors) {
         errors.all_invalid(&at, kind, label_key(kind));
     }
     let gates = list(pod, "schedulingGates");
+    let mut names = BTreeSet::new();
     for (k, gate) in gates.iter().enumerate() {
         let (at, name) = (path.child("schedulingGates").index(k), text(gate, "name"));
         errors.all_invalid(&at, name, label_key(name));
-        if gates[..k].iter().any(|g| text(g, "name") == name) {
+        if !names.insert(name) {
             errors.duplicate(&at, &name.into());
         }
     }

@@ -8,9 +8,11 @@ use crate::admission::collector::Errors;
 use crate::admission::field::Path;
 use crate::admission::names::{config_map_key, dns1123_label};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Names first, then what each volume is made of.
 pub fn check(volumes: &[Value], path: &Path, errors: &mut Errors) {
+    let mut names = BTreeSet::new();
     for (k, volume) in volumes.iter().enumerate() {
         let (at, name) = (path.index(k), text(volume, "name"));
         let mut wrong = Errors::default();
@@ -20,7 +22,7 @@ pub fn check(volumes: &[Value], path: &Path, errors: &mut Errors) {
         } else {
             wrong.all_invalid(&at.child("name"), name, dns1123_label(name));
         }
-        if volumes[..k].iter().any(|v| text(v, "name") == name) {
+        if !names.insert(name) {
             wrong.duplicate(&at.child("name"), &name.into());
         }
         errors.append(wrong);
@@ -28,15 +30,15 @@ pub fn check(volumes: &[Value], path: &Path, errors: &mut Errors) {
 }
 
 /// Names that a mount can refer to: volumes without an error.
-pub fn usable(volumes: &[Value]) -> Vec<&str> {
+pub fn usable(volumes: &[Value]) -> BTreeSet<&str> {
     let path = Path::new("volumes");
-    let mut names: Vec<&str> = Vec::new();
+    let mut names = BTreeSet::new();
     for volume in volumes {
         let name = text(volume, "name");
         let mut wrong = Errors::default();
         source(volume, &path, &mut wrong);
-        if wrong.is_empty() && dns1123_label(name).is_empty() && !names.contains(&name) {
-            names.push(name);
+        if wrong.is_empty() && dns1123_label(name).is_empty() {
+            names.insert(name);
         }
     }
     names

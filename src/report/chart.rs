@@ -2,6 +2,7 @@
 
 use super::figure;
 use super::scene::{self, Anchor, PAPER, Scene, Shape};
+use crate::base::plain::for_terminal;
 use crate::metrics::Restart;
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -123,7 +124,9 @@ fn draw<DB: DrawingBackend>(scene: &Scene, root: &DrawingArea<DB, Shift>) -> Dra
                     .color(&color)
                     .pos(Pos::new(h, VPos::Center));
                 // The library centers the box of the font, which sits higher than its letters.
-                root.draw_text(text, &style, (*x, *y + size / 10))?;
+                // An SVG is XML, where control characters are no text; the library escapes the rest.
+                let text = for_terminal(text, false).replace('\n', " ");
+                root.draw_text(&text, &style, (*x, *y + size / 10))?;
             }
         }
     }
@@ -134,6 +137,22 @@ fn draw<DB: DrawingBackend>(scene: &Scene, root: &DrawingArea<DB, Shift>) -> Dra
 mod tests {
     use super::figure::tests::{bars, panels};
     use super::*;
+
+    #[test]
+    fn a_name_in_a_chart_is_only_text() {
+        let dir = std::env::temp_dir().join(format!("jobset-sim-test-name-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let file = dir.join("a.svg");
+        let title = "<script>&\"\u{1b}[2J\u{202e}";
+        restart_chart(title, title, &bars(), SLIDE, &file).unwrap();
+        let svg = std::fs::read_to_string(&file).unwrap();
+        assert!(
+            !svg.contains("<script") && svg.contains("&lt;script"),
+            "{svg}"
+        );
+        assert!(!svg.contains(['\u{1b}', '\u{202e}']), "{svg}");
+        std::fs::remove_dir_all(dir).unwrap();
+    }
 
     #[test]
     fn both_formats_are_written_and_others_refused() {

@@ -37,6 +37,7 @@ use rayon::prelude::*;
 use recording::Recording;
 use result::FileResult;
 use scenario::Overrides;
+use std::io::Read;
 use std::path::Path;
 
 /// What was read from one file.
@@ -64,13 +65,32 @@ pub fn read_all(arguments: &[String]) -> (Vec<(String, Input)>, Vec<String>) {
 }
 
 fn read_one(file: String) -> Result<(String, Input), String> {
-    let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
+    let text = text_of(&file)?;
     let input = if admission::is_admission(&text) {
         Input::Admission(admission::read(&file, &text)?)
     } else {
         Input::Recording(Box::new(read::read(&file, &text)?))
     };
     Ok((file, input))
+}
+
+/// No recording comes near it; more was given by mistake, and may have no end.
+const TEXT_MAX: u64 = 100 << 20;
+
+fn text_of(file: &str) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(file).and_then(|f| f.take(TEXT_MAX + 1).read_to_end(&mut bytes));
+    read.map_err(|e| format!("{file}: cannot be read: {e}"))?;
+    if bytes.len() as u64 > TEXT_MAX {
+        let mib = TEXT_MAX >> 20;
+        return Err(format!(
+            "{file}: the file is too large; legal: at most {mib} MiB"
+        ));
+    }
+    String::from_utf8(bytes).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        format!("{file}: not a text file: byte {at} is not UTF-8")
+    })
 }
 
 /// Plays all of them and compares, in parallel; the results come in the order of the files.

@@ -14,6 +14,7 @@ mod fleet;
 mod golden;
 mod growth;
 mod headline;
+mod hostile;
 mod lint;
 mod moments;
 mod objects;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-fn program(arguments: &[&str]) -> Command {
+pub fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
     command
         .args(arguments)
@@ -14,7 +14,7 @@ fn program(arguments: &[&str]) -> Command {
     command
 }
 
-fn scratch(name: &str) -> PathBuf {
+pub fn scratch(name: &str) -> PathBuf {
     let dir = std::env::temp_dir().join(format!("jobset-sim-it-{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&dir);
     fs::create_dir_all(&dir).unwrap();
@@ -30,7 +30,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-fn fed(arguments: &[&str], input: &str) -> Output {
+pub fn fed(arguments: &[&str], input: &str) -> Output {
     let mut command = program(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();

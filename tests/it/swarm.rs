@@ -9,6 +9,7 @@ mod drawn;
 mod generate;
 mod job;
 mod jobset;
+mod mutate;
 mod objects;
 mod requests;
 mod scene;
@@ -31,25 +32,62 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 #[test]
 fn whatever_is_drawn_runs_to_an_end_that_is_explained() {
-    let only = number("SWARM_SEED");
-    let first = number("SWARM_FIRST").unwrap_or(0);
-    let seeds: Vec<u64> = match only {
-        Some(seed) => vec![seed],
-        None => (first..first + number("SWARM_SEEDS").unwrap_or(SEEDS)).collect(),
-    };
-    let (failures, seen) = play(seeds, only.is_some());
-    for (seed, problem) in &failures {
-        println!("seed {seed}: {problem}");
-        println!(
-            "  replay: SWARM_SEED={seed} cargo test --test it whatever_is_drawn -- --nocapture"
-        );
-    }
-    assert!(failures.is_empty(), "{} seeds failed", failures.len());
-    if only.is_none() {
+    let seen = all("whatever_is_drawn", SEEDS, one);
+    if number("SWARM_SEED").is_none() {
         for marker in MUST_HAPPEN {
             assert!(seen.contains(marker), "no seed has a {marker}");
         }
     }
+}
+
+/// Of many of them nothing comes: they are refused.
+const CHANGED: u64 = 400;
+
+#[test]
+fn whatever_is_changed_in_files_is_refused_or_runs_with_its_books_in_order() {
+    let pool = mutate::Pool::new();
+    let changed = move |seed: u64, verbose: bool| -> Seen {
+        let case = pool.case(seed);
+        let result = kept(|| survived(&case, false));
+        if let (true, Err(problem)) = (verbose, &result) {
+            let again = |case: &Case| kept(|| survived(case, false)).err();
+            let small = shrink::shrunk(&case, problem, again);
+            println!("---\n{}", small.text());
+            let _ = kept(|| survived(&small, true));
+        }
+        result
+    };
+    let seen = all("whatever_is_changed", CHANGED, changed);
+    if number("SWARM_SEED").is_none() {
+        for marker in ["refused", "End Settled", "End Stuck", "RestartCounted"] {
+            assert!(seen.contains(marker), "no seed has {marker}");
+        }
+    }
+}
+
+/// What happened in a seed, or what is wrong with it.
+type Seen = Result<BTreeSet<String>, String>;
+type One = dyn Fn(u64, bool) -> Seen + Send + Sync;
+
+/// Plays the seeds that are asked for.
+fn all(
+    test: &str,
+    usual: u64,
+    one: impl Fn(u64, bool) -> Seen + Send + Sync + 'static,
+) -> BTreeSet<String> {
+    let only = number("SWARM_SEED");
+    let first = number("SWARM_FIRST").unwrap_or(0);
+    let seeds: Vec<u64> = match only {
+        Some(seed) => vec![seed],
+        None => (first..first + number("SWARM_SEEDS").unwrap_or(usual)).collect(),
+    };
+    let (failures, seen) = play(seeds, only.is_some(), Arc::new(one));
+    for (seed, problem) in &failures {
+        println!("seed {seed}: {problem}");
+        println!("  replay: SWARM_SEED={seed} cargo test --test it {test} -- --nocapture");
+    }
+    assert!(failures.is_empty(), "{} seeds failed", failures.len());
+    seen
 }
 
 /// Kinds of records, deleters and ends that the seeds must reach; what is never drawn is never tested.
@@ -89,12 +127,12 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 /// Plays all seeds on two threads; a seed that hangs ends the test.
-fn play(seeds: Vec<u64>, verbose: bool) -> (Vec<(u64, String)>, BTreeSet<String>) {
+fn play(seeds: Vec<u64>, verbose: bool, one: Arc<One>) -> (Vec<(u64, String)>, BTreeSet<String>) {
     let left = Arc::new(Mutex::new(seeds.clone().into_iter()));
     let (tell, told) = mpsc::channel();
     let workers = 2;
     for _ in 0..workers {
-        let (left, tell) = (Arc::clone(&left), tell.clone());
+        let (left, tell, one) = (Arc::clone(&left), tell.clone(), Arc::clone(&one));
         std::thread::spawn(move || {
             let next = || left.lock().ok().and_then(|mut l| l.next());
             while let Some(seed) = next() {
@@ -128,7 +166,7 @@ fn play(seeds: Vec<u64>, verbose: bool) -> (Vec<(u64, String)>, BTreeSet<String>
     (failures, seen)
 }
 
-fn one(seed: u64, verbose: bool) -> Result<BTreeSet<String>, String> {
+fn one(seed: u64, verbose: bool) -> Seen {
     let case = generate::case(seed);
     if verbose {
         println!("{}", case.text());
@@ -169,12 +207,16 @@ fn keep_panics() {
 }
 
 /// A panic is a problem like any other.
-fn caught(case: &Case, verbose: bool) -> Result<BTreeSet<String>, String> {
+fn kept(run: impl FnOnce() -> Seen) -> Seen {
     keep_panics();
     PANIC.with_borrow_mut(|(keep, _)| *keep = true);
-    let run = catch_unwind(AssertUnwindSafe(|| played(case, verbose)));
+    let run = catch_unwind(AssertUnwindSafe(run));
     PANIC.with_borrow_mut(|(keep, _)| *keep = false);
-    match run.unwrap_or_else(|panic| Err(panicked(&*panic))) {
+    run.unwrap_or_else(|panic| Err(panicked(&*panic)))
+}
+
+fn caught(case: &Case, verbose: bool) -> Seen {
+    match kept(|| played(case, verbose)) {
         // It crashes and crashes; nobody waits for the end of that.
         Err(problem) if case.may_go_on && problem.contains(TOO_MANY) => Ok(BTreeSet::new()),
         result => result,
@@ -186,8 +228,64 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> String {
     format!("panic at {at}: {}", message(panic))
 }
 
+/// More pods or nodes, or more events, take longer than they are worth.
+const MANY: u32 = 200;
+const LONG: u64 = 30_000;
+
+/// Keeps the kinds of what happened, and stops what would go on for long.
+#[derive(Default)]
+struct Kinds {
+    seen: BTreeSet<String>,
+    events: u64,
+}
+
+impl Sink for Kinds {
+    fn record(&mut self, record: &Record, _: &Names) {
+        self.seen.extend(kinds(std::slice::from_ref(record)));
+    }
+
+    fn may_stop(&self) -> bool {
+        true
+    }
+
+    fn stops(&mut self) -> bool {
+        self.events += 1;
+        self.events > LONG
+    }
+}
+
+/// A case of which nothing is expected: it is refused, or it is played with all checks of the engine.
+fn survived(case: &Case, verbose: bool) -> Seen {
+    let refused = || BTreeSet::from(["refused".to_owned()]);
+    let Ok(scenario) = case.scenario() else {
+        return Ok(refused());
+    };
+    if scenario.topology.nodes() > u64::from(MANY) {
+        return Ok(BTreeSet::new());
+    }
+    let Ok(mut simulation) = jobset_sim::engine::Simulation::new(&scenario) else {
+        return Ok(refused());
+    };
+    if simulation.pods() > MANY {
+        return Ok(BTreeSet::new());
+    }
+    simulation.paranoid(true);
+    let mut sink = Kinds::default();
+    let outcome = simulation.run(case.seed, 0, &mut sink);
+    if verbose {
+        let (reason, end) = (outcome.end_reason, outcome.end);
+        println!("{reason:?} {end} {:?}", outcome.stuck);
+    }
+    simulation.paranoid(false);
+    let again = simulation.run(case.seed, 0, &mut Kinds::default());
+    if again.digest != outcome.digest {
+        return Err("the second run of the same Simulation has another digest".to_owned());
+    }
+    Ok(sink.seen)
+}
+
 /// One case, twice on one `Simulation`: with all checks, and for the digest without.
-fn played(case: &Case, verbose: bool) -> Result<BTreeSet<String>, String> {
+fn played(case: &Case, verbose: bool) -> Seen {
     let scenario = case.scenario().map_err(|e| format!("refused: {e}"))?;
     let mut simulation =
         jobset_sim::engine::Simulation::new(&scenario).map_err(|e| e.to_string())?;

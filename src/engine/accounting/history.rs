@@ -7,6 +7,36 @@ use crate::record::JobOutcome;
 use crate::spec::keys::RESTART_ATTEMPT;
 use crate::store::Job;
 
+/// Of Jobs that are gone so many are kept; a run may make as many as it has time for.
+const GONE_KEPT: usize = 10_000;
+
+#[derive(Default)]
+pub struct History {
+    entries: Vec<JobOutcome>,
+    /// Of `entries` those whose Job is gone.
+    gone: usize,
+    /// Oldest ones that were left out.
+    pub dropped: u64,
+}
+
+impl History {
+    /// Leaves out the oldest Jobs that are gone.
+    fn shorten(&mut self) {
+        let mut surplus = self.gone - GONE_KEPT;
+        self.dropped += surplus as u64;
+        self.gone = GONE_KEPT;
+        self.entries.retain(|entry| {
+            let drop = !entry.exists && surplus > 0;
+            surplus -= usize::from(drop);
+            !drop
+        });
+    }
+
+    pub fn into_entries(self) -> Vec<JobOutcome> {
+        self.entries
+    }
+}
+
 /// The restart-attempt label, if a user has changed it.
 fn changed_attempt(j: &Job) -> Option<String> {
     let changed = j.relabelled.iter().find(|(key, _)| key == RESTART_ATTEMPT);
@@ -31,7 +61,9 @@ impl Accounting {
         };
         let jobset = j.jobset;
         if let Some(js) = self.jobset(jobset) {
-            js.history.push(outcome);
+            js.history.entries.push(outcome);
+            let last = js.history.entries.len() - 1;
+            self.job(job).entry = last;
         }
     }
 
@@ -55,10 +87,11 @@ impl Accounting {
 
     fn settle(&mut self, ctx: &Ctx<'_>, job: JobId, exists: bool) {
         let j = &ctx.store.jobs[job.ix()];
+        let at = self.job(job).entry;
         let Some(js) = self.jobset(j.jobset) else {
             return;
         };
-        if let Some(entry) = js.history.iter_mut().rev().find(|h| h.job == job) {
+        if let Some(entry) = js.history.entries.get_mut(at).filter(|e| e.job == job) {
             if let Some(text) = changed_attempt(j) {
                 entry.restart_attempt = text;
             }
@@ -70,6 +103,24 @@ impl Accounting {
             entry.failed = j.status.failed;
             entry.suspended = j.suspended;
             entry.exists = exists;
+            js.history.gone += usize::from(!exists);
+            if js.history.gone > 2 * GONE_KEPT {
+                self.shorten_history(j.jobset);
+            }
+        }
+    }
+
+    fn shorten_history(&mut self, jobset: JobSetId) {
+        let Some(js) = self.jobset(jobset) else {
+            return;
+        };
+        let mut history = std::mem::take(&mut js.history);
+        history.shorten();
+        for (at, entry) in history.entries.iter().enumerate() {
+            self.job(entry.job).entry = at;
+        }
+        if let Some(js) = self.jobset(jobset) {
+            js.history = history;
         }
     }
 }

@@ -11,8 +11,9 @@ mod tests;
 
 use super::ctx::Ctx;
 use crate::base::*;
-use crate::record::{JobOutcome, LedgerCategory};
+use crate::record::LedgerCategory;
 use crate::store::{JobChange, JobSetChange, NodeChange, PodChange, What, flag};
+use history::History;
 use ledger::LedgerBooks;
 
 #[derive(Default)]
@@ -42,6 +43,8 @@ struct Job {
     successes: u32,
     /// Pods the JobSet wants ready of it now.
     wanted: u32,
+    /// Where the newest Job of this row is in the history of its JobSet.
+    entry: usize,
 }
 
 #[derive(Default)]
@@ -53,7 +56,7 @@ struct JobSet {
     ever_ready: bool,
     ready_accelerators: u64,
     ready_rate: u64,
-    history: Vec<JobOutcome>,
+    history: History,
 }
 
 #[derive(Copy, Clone, Default)]
@@ -127,8 +130,8 @@ impl Accounting {
     fn job_changed(&mut self, ctx: &mut Ctx<'_>, job: JobId, change: JobChange) {
         match change {
             JobChange::Created => {
-                self.remember(ctx, job);
                 *self.job(job) = Job::default();
+                self.remember(ctx, job);
                 self.wants_at_first(ctx, job);
             }
             JobChange::Gone => {
@@ -216,9 +219,9 @@ impl Accounting {
         std::mem::take(&mut self.first_ready)
     }
 
-    pub fn take_history(&mut self, jobset: JobSetId) -> Vec<JobOutcome> {
-        self.jobset(jobset)
-            .map_or(Vec::new(), |js| std::mem::take(&mut js.history))
+    pub fn take_history(&mut self, jobset: JobSetId) -> History {
+        let js = self.jobset(jobset);
+        js.map_or(History::default(), |js| std::mem::take(&mut js.history))
     }
 
     /// All books derived again (`--paranoid`, tests).

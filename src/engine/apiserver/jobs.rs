@@ -51,6 +51,8 @@ pub fn create_child(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(), String> {
     j.job_restart_attempt = new.job_restart_attempt;
     j.object = object.map(Arc::new);
     appear(ctx, new.job);
+    let attempt = (new.restart_attempt, new.job_restart_attempt);
+    ctx.progress.made(new.job, attempt, ctx.now);
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Must never refuse what is only wrong in one object: whoever inspects wants to see the rest of it, too.
 
+use super::written::{is_typo, no_kind_of_ours, too_large};
 use super::{API_VERSION, GROUP, adopt, jobset, not_tried};
 use crate::manifest::check::{Unmodelled, check};
 use crate::manifest::diagnostic::{Diagnostic, Diagnostics, Report, Source};
@@ -64,9 +65,8 @@ fn object(mut node: Node, source: &Source, objects: &mut Vec<Object>) {
     let text = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or("");
     let (kind, version) = (text("kind").to_owned(), text("apiVersion").to_owned());
     if kind.ends_with("List") {
-        let items = node.get("items").map_or(Vec::new(), |i| i.items().to_vec());
         let kind = kind.trim_end_matches("List").to_owned();
-        for mut item in items {
+        for mut item in node.take_items() {
             adopt(&mut item, &version, &kind, &mut node);
             object(item, source, objects);
         }
@@ -77,6 +77,10 @@ fn object(mut node: Node, source: &Source, objects: &mut Vec<Object>) {
     let mut found = None;
     if kind.is_empty() {
         report.error(node.at, "this is not a Kubernetes object: it has no kind");
+    } else if is_typo(&kind, &version) {
+        no_kind_of_ours(&node, &mut report);
+    } else if too_large(&node, &mut report) {
+        // Nobody reads the rest of it.
     } else if kind == "JobSet" && version == API_VERSION {
         let shape = Shape::Object(&JOBSET);
         check(

@@ -8,6 +8,7 @@ mod job;
 mod jobset;
 mod pod;
 mod stored;
+mod written;
 
 pub use pod::taint_effect;
 pub use stored::{stored_job, stored_node, stored_pod};
@@ -22,8 +23,10 @@ use super::shapes::jobset::JOBSET;
 use super::shapes::objects::CREATED;
 use super::{files, server, yaml};
 use crate::spec::{self, ObjectKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+pub use written::{Written, error, too_large};
+use written::{is_typo, no_kind_of_ours, too_many};
 
 /// How overrides are called in messages.
 pub const SETS: &str = "--set";
@@ -37,6 +40,8 @@ const PODS_MAX: u64 = 10_000_000;
 pub struct Manifests {
     /// JobSets and where each was read, `file:line`.
     pub jobsets: Vec<(spec::JobSet, String)>,
+    /// The same JobSets as they were written, by that place.
+    pub written: BTreeMap<String, Written>,
     /// `Service/name` of each object that is not simulated.
     pub skipped: Vec<String>,
     /// PriorityClasses; with -f they are there before the JobSets.
@@ -74,11 +79,13 @@ pub fn read_with_sets(
         let message = "the file is empty: no object in it";
         return Err(Diagnostic::of_file(&source.file, message).into());
     }
-    let overrides = path::overrides_source(sets_name, sets);
+    let overrides = Arc::new(path::overrides_source(sets_name, sets));
     let mut reader = Reader {
         report: Report::new(source, &overrides),
+        texts: (Arc::new(source.clone()), Arc::clone(&overrides)),
         sets,
         found: Manifests::default(),
+        skipped: BTreeSet::new(),
         unmodelled: Unmodelled::new(),
     };
     for document in documents {
@@ -139,12 +146,14 @@ impl Manifests {
     pub fn merge(all: Vec<Manifests>) -> Manifests {
         let mut merged = Manifests::default();
         let mut unmodelled: BTreeMap<String, usize> = BTreeMap::new();
+        let mut skipped = BTreeSet::new();
         for manifests in all {
             merged.jobsets.extend(manifests.jobsets);
             merged.not_tried.extend(manifests.not_tried);
             merged.classes.extend(manifests.classes);
+            merged.written.extend(manifests.written);
             for name in manifests.skipped {
-                if !merged.skipped.contains(&name) {
+                if skipped.insert(name.clone()) {
                     merged.skipped.push(name);
                 }
             }
@@ -159,8 +168,12 @@ impl Manifests {
 
 struct Reader<'a> {
     report: Report<'a>,
+    /// What is read, and the overrides.
+    texts: (Arc<Source>, Arc<Source>),
     sets: &'a [(String, String)],
     found: Manifests,
+    /// The names in `found.skipped`.
+    skipped: BTreeSet<String>,
     unmodelled: Unmodelled,
 }
 
@@ -186,23 +199,21 @@ impl Reader<'_> {
                         _ => "give it with -t",
                     });
             }
-            "JobSet" if version.starts_with(GROUP) => self.jobset(node, &version),
+            "JobSet" if version.starts_with(GROUP) => self.jobset(node),
             "JobSet" => {
                 let message = format!("apiVersion of a JobSet must be {API_VERSION}");
                 let at = node.get("apiVersion").map_or(node.at, |v| v.at);
                 self.report.error(at, message);
             }
             list if list.ends_with("List") => {
-                if let Some(items) = node.get("items") {
-                    let kind = list.trim_end_matches("List").to_owned();
-                    let items = items.items().to_vec();
-                    for mut item in items {
-                        adopt(&mut item, &version, &kind, &mut node);
-                        self.object(item);
-                    }
+                let kind = list.trim_end_matches("List").to_owned();
+                for mut item in node.take_items() {
+                    adopt(&mut item, &version, &kind, &mut node);
+                    self.object(item);
                 }
             }
             "PriorityClass" if version == "scheduling.k8s.io/v1" => self.class(&node),
+            _ if is_typo(&kind, &version) => no_kind_of_ours(&node, &mut self.report),
             _ => self.skip(&kind, &node),
         }
     }
@@ -222,21 +233,36 @@ impl Reader<'_> {
         let name = ["name", "generateName"]
             .iter()
             .find_map(|key| node.at_path(&["metadata", key]).and_then(Node::as_str));
+        if too_large(node, &mut self.report) {
+            return;
+        }
         let name = format!("{kind}/{}", name.unwrap_or(""));
-        if !self.found.skipped.contains(&name) {
+        if self.skipped.insert(name.clone()) {
             self.found.skipped.push(name);
         }
     }
 
-    fn jobset(&mut self, mut node: Node, version: &str) {
-        if version != API_VERSION {
-            let at = node.get("apiVersion").map_or(node.at, |v| v.at);
-            let message = format!("apiVersion {version:?} of a JobSet is not simulated");
+    fn jobset(&mut self, mut node: Node) {
+        if let Err(errors) = path::apply_sets(&mut node, self.report.overrides, self.sets) {
+            self.report.found.extend(errors.0);
+            return;
+        }
+        if let Some(kind) = node.get("kind").filter(|k| k.as_str() != Some("JobSet")) {
+            let error = self
+                .report
+                .error(kind.at, "a JobSet cannot become another kind");
+            error.legal("JobSet");
+            return;
+        }
+        let version = node.get("apiVersion");
+        if version.and_then(Node::as_str) != Some(API_VERSION) {
+            let found = version.and_then(Node::as_str).unwrap_or("");
+            let message = format!("apiVersion {found:?} of a JobSet is not simulated");
+            let at = version.map_or(node.at, |v| v.at);
             self.report.error(at, message).legal(API_VERSION);
             return;
         }
-        if let Err(errors) = path::apply_sets(&mut node, self.report.overrides, self.sets) {
-            self.report.found.extend(errors.0);
+        if too_large(&node, &mut self.report) {
             return;
         }
         let before = self.report.found.len();
@@ -257,6 +283,9 @@ impl Reader<'_> {
         }
         jobset.object = server::stored(&object).ok().map(Arc::new);
         let place = format!("{}:{}", self.report.source.file, node.at.line);
+        let (source, overrides) = self.texts.clone();
+        let written = Written::new(source, overrides, node);
+        self.found.written.insert(place.clone(), written);
         self.found.jobsets.push((jobset, place));
     }
 }
@@ -298,33 +327,39 @@ fn adopt(item: &mut Node, version: &str, kind: &str, list: &mut Node) {
 
 /// What can only be seen with all JobSets at hand: equal names, and the size of it all.
 fn check_together(found: &Manifests, report: &mut Report) {
-    let file = report.source.file.clone();
-    let mut seen: BTreeMap<(&str, &str), &str> = BTreeMap::new();
-    let mut pods = 0u64;
-    for (jobset, place) in &found.jobsets {
-        pods = pods.saturating_add(pods_of(jobset));
-        if let Some(first) = seen.insert((&jobset.namespace, &jobset.name), place) {
-            let name = format!("{}/{}", jobset.namespace, jobset.name);
-            let message = format!("JobSet {name} is defined twice, at {first} and {place}");
-            report.found.push(Diagnostic::of_file(&file, message));
-        }
-    }
+    let jobsets = || {
+        found
+            .jobsets
+            .iter()
+            .map(|(jobset, place)| (jobset, place.as_str()))
+    };
+    let errors = together(jobsets(), &found.written);
+    let twice = errors.iter().filter(|(_, size)| !size);
     // Other errors say more about a typing error.
-    if report.is_clean()
-        && let Some(error) = too_many_pods(&file, pods)
-    {
-        report.found.push(error);
-    }
+    let clean = report.is_clean() && twice.clone().next().is_none();
+    let errors = errors.iter().filter(|(_, size)| clean || !size);
+    report.found.extend(errors.map(|(error, _)| error.clone()));
 }
 
-/// The error for a workload that would not fit into memory.
-pub fn too_many_pods(file: &str, pods: u64) -> Option<Diagnostic> {
-    (pods > PODS_MAX).then(|| {
-        let message = format!(
-            "{pods} pods in total would not fit into memory; at most {PODS_MAX} are simulated"
-        );
-        Diagnostic::of_file(file, message)
-    })
+/// The errors of JobSets beside each other, and which of them are about their size.
+pub fn together<'j>(
+    jobsets: impl Iterator<Item = (&'j spec::JobSet, &'j str)> + Clone,
+    written: &BTreeMap<String, Written>,
+) -> Vec<(Diagnostic, bool)> {
+    let mut errors = Vec::new();
+    let mut seen: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+    for (jobset, place) in jobsets.clone() {
+        let name = (jobset.namespace.as_str(), jobset.name.as_str());
+        let first = *seen.entry(name).or_insert(place);
+        if !std::ptr::eq(first, place) {
+            let message = format!("JobSet {}/{} is defined twice", name.0, name.1);
+            let mut error = written::error(written, place, "metadata.name", message);
+            error.suggest(format!("the first is at {first}"));
+            errors.push((error, false));
+        }
+    }
+    errors.extend(too_many(jobsets, written).map(|error| (error, true)));
+    errors
 }
 
 /// Pods that exist at once when everything runs.

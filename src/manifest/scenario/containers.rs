@@ -6,6 +6,7 @@ use crate::manifest::diagnostic::Report;
 use crate::manifest::node::Node;
 use crate::manifest::read;
 use crate::spec::{ContainerRule, ReplicatedJob};
+use std::collections::BTreeSet;
 
 pub fn read(scenario: &Node, inputs: &Inputs, report: &mut Report) -> Vec<ContainerRule> {
     read::list(scenario, "containers")
@@ -41,6 +42,7 @@ fn rule(node: &Node, inputs: &Inputs, report: &mut Report) -> ContainerRule {
     let Some(chosen) = replicated_jobs(node, &rule, &jobs, report) else {
         return rule;
     };
+    container(node, &rule, &chosen, inputs, report);
     let most = |count: fn(&ReplicatedJob) -> u32| chosen.iter().map(|j| count(j)).max();
     for (key, index, count) in [
         ("jobIndex", rule.job_index, most(|j| j.replicas)),
@@ -54,6 +56,29 @@ fn rule(node: &Node, inputs: &Inputs, report: &mut Report) -> ContainerRule {
         }
     }
     rule
+}
+
+/// The container of a rule is in some pod that it is for. Pods of others may have any.
+fn container(
+    node: &Node,
+    rule: &ContainerRule,
+    chosen: &[&ReplicatedJob],
+    inputs: &Inputs,
+    report: &mut Report,
+) {
+    let (Some(at), Some(name)) = (node.get("container"), &rule.container) else {
+        return;
+    };
+    let pods = chosen.iter().map(|j| &j.template.template.spec);
+    let all = pods.flat_map(|p| p.init_containers.iter().chain(&p.containers));
+    let known: BTreeSet<&str> = all.map(|c| c.name.as_str()).collect();
+    if known.contains(name.as_str()) || inputs.others.has_pods() {
+        return;
+    }
+    let error = report.error(at.at, format!("there is no container {name:?}"));
+    error.nearest(name, known.iter().copied());
+    let known: Vec<&str> = known.into_iter().take(20).collect();
+    error.legal(known.join(", "));
 }
 
 /// The replicatedJobs of the JobSets the rule is for.

@@ -1,11 +1,15 @@
 //! Names that one part of a scenario uses of another must exist; messages say which do.
 
+use super::jobsets::WrittenAt;
 use super::objects::Others;
 use super::{generate, pod_names};
 use crate::manifest::diagnostic::{Diagnostic, Report};
+use crate::manifest::kube;
 use crate::manifest::node::Node;
-use crate::spec::keys::HOSTNAME;
-use crate::spec::{JobSet, NodeObject, ReplicatedJob, Scenario, SubmittedJobSet, Topology};
+use crate::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME};
+use crate::spec::{
+    Container, JobSet, NodeObject, ReplicatedJob, Scenario, SubmittedJobSet, Topology,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What faults and rules may refer to.
@@ -37,7 +41,11 @@ impl<'a> Inputs<'a> {
     pub fn node(&self, node: &Node, report: &mut Report) -> Option<()> {
         let name = node.as_str()?;
         let others = self.others.nodes.iter().map(|n| n.name.clone());
-        let names = || others.clone().chain(generate::node_names(self.topology));
+        let names = || {
+            others
+                .clone()
+                .chain(generate::node_names(&self.topology.pools))
+        };
         if names().any(|n| n == name) {
             return Some(());
         }
@@ -101,12 +109,22 @@ impl Cluster {
 }
 
 /// Labels, resources and topology keys of the JobSets exist in the cluster.
-pub fn check(scenario: &Scenario, others: &Others, found: &mut Vec<Diagnostic>) {
+pub fn check(
+    scenario: &Scenario,
+    others: &Others,
+    written: &WrittenAt,
+    found: &mut Vec<Diagnostic>,
+) {
     let cluster = Cluster::new(&scenario.topology, &others.nodes);
     for submitted in scenario.jobsets.iter().chain(others.at_start()) {
-        for job in &submitted.jobset.spec.replicated_jobs {
-            let mut error = |message: String, legal: String| {
-                let mut error = Diagnostic::of_file(&submitted.source, message);
+        let rjs = submitted.jobset.spec.replicated_jobs.iter().enumerate();
+        for (k, job) in rjs.filter(|(_, job)| job.replicas > 0) {
+            let mut error = |field: String, message: String, legal: String| {
+                let field = match field.strip_prefix('.') {
+                    Some(below) => format!("spec.replicatedJobs[{k}].template.{below}"),
+                    None => field,
+                };
+                let mut error = kube::error(written, &submitted.source, &field, message);
                 error.legal(legal);
                 error.no_place = true;
                 found.push(error);
@@ -122,7 +140,9 @@ pub fn check(scenario: &Scenario, others: &Others, found: &mut Vec<Diagnostic>) 
     }
 }
 
-type Refuse<'f> = dyn FnMut(String, String) + 'f;
+/// Takes the field, below the template if it begins with a dot, what is wrong and what is legal.
+type Refuse<'f> = dyn FnMut(String, String, String) + 'f;
+const POD: &str = ".spec.template.spec";
 
 fn topology_key(jobset: &JobSet, job: &ReplicatedJob, cluster: &Cluster, error: &mut Refuse) {
     let Some(key) = jobset.exclusive_key(job) else {
@@ -133,7 +153,12 @@ fn topology_key(jobset: &JobSet, job: &ReplicatedJob, cluster: &Cluster, error: 
             "replicatedJob {:?} has the exclusive-topology key {key:?}, which no node has as a label",
             job.name
         );
-        error(message, cluster.keys());
+        let annotation = format!("metadata.annotations[{EXCLUSIVE_TOPOLOGY}]");
+        let field = match job.annotations.contains_key(EXCLUSIVE_TOPOLOGY) {
+            true => format!(".{annotation}"),
+            false => annotation,
+        };
+        error(field, message, cluster.keys());
     }
 }
 
@@ -142,14 +167,18 @@ fn node_name(job: &ReplicatedJob, scenario: &Scenario, others: &Others, error: &
         return;
     };
     let own = others.nodes.iter().map(|n| n.name.clone());
-    let names = || own.clone().chain(generate::node_names(&scenario.topology));
+    let names = || {
+        own.clone()
+            .chain(generate::node_names(&scenario.topology.pools))
+    };
     if !names().any(|n| n == *name) {
         let examples: Vec<String> = names().take(3).collect();
         let message = format!(
             "nodeName of replicatedJob {:?}: there is no node {name:?}",
             job.name
         );
-        error(message, format!("{}, ...", examples.join(", ")));
+        let field = format!("{POD}.nodeName");
+        error(field, message, format!("{}, ...", examples.join(", ")));
     }
 }
 
@@ -159,18 +188,17 @@ fn selector(job: &ReplicatedJob, cluster: &Cluster, error: &mut Refuse) {
             continue;
         }
         let what = format!("nodeSelector of replicatedJob {:?}", job.name);
+        let field = format!("{POD}.nodeSelector[{key}]");
         let Some(values) = cluster.labels.get(key) else {
-            error(
-                format!("{what}: no node has the label {key:?}"),
-                cluster.keys(),
-            );
+            let message = format!("{what}: no node has the label {key:?}");
+            error(field, message, cluster.keys());
             continue;
         };
         if !values.iter().any(|v| v == value || v.contains('{')) {
             let mut values = values.clone();
             values.dedup();
             let message = format!("{what}: no node has the label {key:?} with the value {value:?}");
-            error(message, values.join(", "));
+            error(field, message, values.join(", "));
         }
     }
 }
@@ -183,7 +211,23 @@ fn resources(job: &ReplicatedJob, cluster: &Cluster, error: &mut Refuse) {
                 job.name
             );
             let known: Vec<&str> = cluster.resources.iter().map(String::as_str).collect();
-            error(message, known.join(", "));
+            error(requested_at(job, resource), message, known.join(", "));
         }
     }
+}
+
+/// Where a container asks for the resource, the first that does.
+fn requested_at(job: &ReplicatedJob, resource: &str) -> String {
+    let pod = &job.template.template.spec;
+    let lists = [
+        ("initContainers", &pod.init_containers),
+        ("containers", &pod.containers),
+    ];
+    for (list, containers) in lists {
+        let asks = |c: &Container| c.requests.contains_key(resource);
+        if let Some(at) = containers.iter().position(asks) {
+            return format!("{POD}.{list}[{at}].resources");
+        }
+    }
+    POD.to_owned()
 }

@@ -75,8 +75,8 @@ fn empty_pool() -> NodePool {
 }
 
 /// Every node's name, in order: the pool's name with its running numbers, and the node's number if it has none.
-pub fn node_names(topology: &Topology) -> impl Iterator<Item = String> {
-    topology.pools.iter().flat_map(|pool| {
+pub fn node_names(pools: &[NodePool]) -> impl Iterator<Item = String> {
+    pools.iter().flat_map(|pool| {
         let per_pool = u64::from(pool.islands) * u64::from(pool.nodes_per_island);
         let total = per_pool * u64::from(pool.count);
         let numbered = pool.name.contains("{node") || total <= 1;
@@ -137,7 +137,7 @@ mod tests {
                 pools,
                 ..Topology::default()
             };
-            node_names(&topology).collect::<Vec<_>>()
+            node_names(&topology.pools).collect::<Vec<_>>()
         };
         assert_eq!(
             names("p{pool}-i{island}-n{node:03}", 2, 1, 2)[3],

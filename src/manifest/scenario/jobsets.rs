@@ -2,12 +2,13 @@
 
 use super::Loader;
 use crate::base::Duration;
-use crate::manifest::diagnostic::{Diagnostic, Report, Source};
-use crate::manifest::kube::{self, Manifests};
+use crate::manifest::diagnostic::{Report, Source};
+use crate::manifest::kube::{self, Manifests, Written};
 use crate::manifest::node::Node;
 use crate::manifest::path::Set;
 use crate::manifest::read;
 use crate::spec::SubmittedJobSet;
+use std::collections::BTreeMap;
 
 const STRATEGY_PATH: &str = "spec.failurePolicy.restartStrategy";
 
@@ -17,7 +18,11 @@ pub struct Loaded {
     pub skipped: Vec<String>,
     pub classes: Vec<serde_json::Value>,
     pub unmodelled: Vec<(String, usize)>,
+    pub written: WrittenAt,
 }
+
+/// JobSets as they were written, by place.
+pub type WrittenAt = BTreeMap<String, Written>;
 
 pub fn load(
     (node, of_all): (&Node, &[Set]),
@@ -46,7 +51,8 @@ pub fn load(
     loaded.skipped = merged.skipped;
     loaded.classes = merged.classes;
     loaded.unmodelled = merged.unmodelled;
-    check_together(&loaded.jobsets, report);
+    loaded.written = merged.written;
+    check_together(&loaded.jobsets, &loaded.written, report);
     loaded
 }
 
@@ -104,25 +110,8 @@ fn sets(entry: &Node) -> Option<Vec<(String, String)>> {
 }
 
 /// Names must differ over all manifests, and all of it must fit into memory.
-pub fn check_together(jobsets: &[SubmittedJobSet], report: &mut Report) {
-    let mut pods = 0u64;
-    for (i, submitted) in jobsets.iter().enumerate() {
-        let jobset = &submitted.jobset;
-        pods = pods.saturating_add(kube::pods_of(jobset));
-        let same = |other: &&SubmittedJobSet| {
-            (&other.jobset.namespace, &other.jobset.name) == (&jobset.namespace, &jobset.name)
-        };
-        if let Some(first) = jobsets[..i].iter().find(same) {
-            let message = format!(
-                "JobSet {}/{} is defined twice, at {} and {}",
-                jobset.namespace, jobset.name, first.source, submitted.source
-            );
-            report
-                .found
-                .push(Diagnostic::of_file(&report.source.file, message));
-        }
-    }
-    if let Some(error) = kube::too_many_pods(&report.source.file, pods) {
-        report.found.push(error);
-    }
+pub fn check_together(jobsets: &[SubmittedJobSet], written: &WrittenAt, report: &mut Report) {
+    let jobsets = jobsets.iter().map(|s| (&s.jobset, s.source.as_str()));
+    let errors = kube::together(jobsets, written).into_iter();
+    report.found.extend(errors.map(|(error, _)| error));
 }

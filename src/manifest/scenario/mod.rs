@@ -27,8 +27,9 @@ use super::{files, parameters, read, shipped, topology, yaml};
 use crate::base::Duration;
 use crate::spec::{Scenario, Stop, StopWhen, SubmittedJobSet, Topology};
 use cross::Inputs;
-pub use generate::topology as generated;
+pub use generate::{node_names, topology as generated};
 use objects::Others;
+use std::collections::BTreeSet;
 
 const DEFAULT_STOP: Duration = Duration::from_secs(24 * 3_600);
 const DEFAULT_SEED: u64 = 1;
@@ -134,7 +135,8 @@ pub fn parse_scenario(
     let topology = load_topology(&node, loader, &mut inputs, &mut report);
     let loaded = jobsets::load((&node, &of_jobsets), loader, &mut inputs, &mut report);
     let others = objects::load(&node, loader, &mut inputs, &mut report);
-    check_names(&loaded.jobsets, &others, &mut report);
+    check_names(&loaded, &others, &mut report);
+    check_nodes(&node, &topology, &others, &mut report);
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
@@ -144,7 +146,7 @@ pub fn parse_scenario(
     };
     let names = (metadata("name"), metadata("description"));
     let mut scenario = assemble(&node, names, topology, loaded.jobsets, &others, &mut report);
-    cross::check(&scenario, &others, &mut report.found);
+    cross::check(&scenario, &others, &loaded.written, &mut report.found);
     report.finish()?;
     let mut unmodelled = loaded.unmodelled;
     unmodelled.extend(others.unmodelled);
@@ -177,11 +179,9 @@ pub fn scenario_from_manifests(
     let overrides = path::overrides_source(SETS, sets);
     let none = Source::default();
     let mut report = Report::new(&none, &overrides);
-    jobsets::check_together(&submitted, &mut report);
+    jobsets::check_together(&submitted, &manifests.written, &mut report);
     if submitted.is_empty() {
-        report
-            .found
-            .push(Diagnostic::of_file("", "there is no JobSet to run"));
+        report.found.push(no_jobset(&manifests.skipped));
     }
     let mut node = Node::empty_map();
     if let Err(errors) = path::apply_sets(&mut node, &overrides, sets) {
@@ -206,7 +206,7 @@ pub fn scenario_from_manifests(
         &mut report,
     );
     let mut scenario = assemble(&node, names, topology, submitted, &others, &mut report);
-    cross::check(&scenario, &others, &mut report.found);
+    cross::check(&scenario, &others, &manifests.written, &mut report.found);
     report.finish()?;
     let mut unmodelled = manifests.unmodelled;
     unmodelled.extend(queues(&scenario));
@@ -223,11 +223,44 @@ pub fn scenario_from_manifests(
     })
 }
 
+/// The error for manifests of other kinds.
+fn no_jobset(skipped: &[String]) -> Diagnostic {
+    let mut error = Diagnostic::of_file("", "there is no JobSet to run");
+    let first: Vec<&str> = skipped.iter().take(5).map(String::as_str).collect();
+    let more = if skipped.len() > first.len() {
+        ", ..."
+    } else {
+        ""
+    };
+    if !first.is_empty() {
+        error.suggest(format!("only {}{more} was read", first.join(", ")));
+    }
+    error.legal("one object of kind JobSet at least");
+    error
+}
+
 /// A JobSet of `objects` must not have the name of one that is submitted.
-fn check_names(submitted: &[SubmittedJobSet], others: &Others, report: &mut Report) {
+fn check_names(loaded: &jobsets::Loaded, others: &Others, report: &mut Report) {
+    let submitted = &loaded.jobsets;
     let all: Vec<SubmittedJobSet> = others.at_start().chain(submitted).cloned().collect();
     if all.len() > submitted.len() {
-        jobsets::check_together(&all, report);
+        jobsets::check_together(&all, &loaded.written, report);
+    }
+}
+
+/// Nor a Node of `objects` that of one in the topology.
+fn check_nodes(node: &Node, topology: &Topology, others: &Others, report: &mut Report) {
+    let own: BTreeSet<&str> = others.nodes_at_start().collect();
+    if own.is_empty() {
+        return;
+    }
+    let at = node.get("objects").map_or(node.at, |objects| objects.at);
+    for name in generate::node_names(&topology.pools) {
+        if own.contains(name.as_str()) {
+            let message = format!("Node {name:?} is in the topology already");
+            let error = report.error(at, message);
+            error.suggest("describe it in one place, or change it with a patch");
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::manifest::{kube, read, server, yaml};
 use crate::objects::{Surroundings, admit_any};
 use crate::spec::{BY_SCRIPT, CompletionMode, JobObject, NodeObject, ObjectKind, SubmittedJobSet};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const DEFAULT_NAMESPACE: &str = "default";
 
@@ -30,6 +30,8 @@ pub struct Others {
     jobs: Vec<JobObject>,
     pods: Vec<String>,
     pub nodes: Vec<NodeObject>,
+    /// Kind, namespace and name of each of `objects`.
+    names: BTreeSet<(&'static str, String, String)>,
 }
 
 impl Others {
@@ -48,6 +50,17 @@ impl Others {
         self.pods.iter().any(|pod| pod == name)
             || self.jobs.iter().any(of_job)
             || pod_names::exists(&self.jobsets, name)
+    }
+
+    /// Whether there are pods that no JobSet makes.
+    pub fn has_pods(&self) -> bool {
+        !self.jobs.is_empty() || !self.pods.is_empty()
+    }
+
+    /// The names of Nodes that exist at the start.
+    pub fn nodes_at_start(&self) -> impl Iterator<Item = &str> {
+        let nodes = self.names.iter().filter(|(kind, ..)| *kind == "Node");
+        nodes.map(|(_, _, name)| name.as_str())
     }
 
     /// All pod names in short.
@@ -181,13 +194,10 @@ fn add(node: &Node, source: String, others: &mut Others, report: &mut Report) {
     let Some(object) = stored(node, kind, report) else {
         return;
     };
-    let metadata = |o: &Value, key: &str| o["metadata"][key].clone();
-    let same = |o: &&Value| {
-        let equal = |key| metadata(o, key) == metadata(&object, key);
-        o["kind"] == object["kind"] && equal("name") && equal("namespace")
-    };
-    if others.objects.iter().any(|o| same(&o)) {
-        let name = object["metadata"]["name"].as_str().unwrap_or("");
+    let metadata = |key: &str| object["metadata"][key].as_str().unwrap_or("").to_owned();
+    let name = metadata("name");
+    let key = (kind.as_str(), metadata("namespace"), name.clone());
+    if !others.names.insert(key) {
         let message = format!("{} {name:?} is defined twice", kind.as_str());
         report.error(node.at, message);
         return;
@@ -213,6 +223,9 @@ fn unmodelled(node: &Node) -> Unmodelled {
 
 /// A checked object as the API server stores it; `None`: it is refused, which has been said.
 pub fn stored(node: &Node, kind: ObjectKind, report: &mut Report) -> Option<Value> {
+    if kube::too_large(node, report) {
+        return None;
+    }
     let object = posted(node, kind);
     let words = |rejection: Rejection| rejection.message;
     let admitted = match kind {

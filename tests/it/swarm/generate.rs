@@ -40,6 +40,18 @@ struct Unsaid {
 }
 
 impl Case {
+    /// Files of which nothing is known.
+    pub fn of_files(seed: u64, files: Vec<(String, Value)>) -> Case {
+        Case {
+            seed,
+            files,
+            unsaid: Unsaid::default(),
+            may_go_on: true,
+            wild: true,
+            jobsets: Vec::new(),
+        }
+    }
+
     /// The scenario, by the reader of scenarios.
     pub fn scenario(&self) -> Result<Scenario, String> {
         let loader = |name: &str| match self.files[1..].iter().find(|(file, _)| file == name) {

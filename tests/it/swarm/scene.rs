@@ -246,7 +246,7 @@ pub fn containers(d: &mut Draw, jobsets: &[JobSet]) -> (Vec<Value>, bool) {
             rule["restartAttempt"] = json!(d.between(0, 1));
         }
         if d.wild {
-            unusual_rule(d, &mut rule);
+            unusual_rule(d, js, &mut rule);
         }
         rules.push(rule);
     }
@@ -254,14 +254,37 @@ pub fn containers(d: &mut Draw, jobsets: &[JobSet]) -> (Vec<Value>, bool) {
     (rules, fails)
 }
 
-fn unusual_rule(d: &mut Draw, rule: &mut Value) {
+/// Names of containers anywhere below.
+fn container_names(value: &Value, found: &mut Vec<String>) {
+    for (key, value) in value.as_object().into_iter().flatten() {
+        if key.ends_with("ontainers") {
+            let names = value.as_array().into_iter().flatten();
+            found.extend(names.filter_map(|c| Some(c["name"].as_str()?.to_owned())));
+        }
+        container_names(value, found);
+    }
+    for item in value.as_array().into_iter().flatten() {
+        container_names(item, found);
+    }
+}
+
+fn unusual_rule(d: &mut Draw, js: &JobSet, rule: &mut Value) {
     for key in ["jobRestart", "jobTry", "inPlaceAttempt", "containerRun"] {
         if d.one_in(8) {
             rule[key] = json!(d.below(3));
         }
     }
     if d.one_in(6) {
-        rule["container"] = json!(d.pick(&["w", "side0", "sidecar", "agent", "prepare"]));
+        let template = match rule["replicatedJob"].as_str() {
+            Some(name) => {
+                let rjs = js.object["spec"]["replicatedJobs"].as_array();
+                rjs.into_iter().flatten().find(|rj| rj["name"] == name)
+            }
+            None => Some(&js.object),
+        };
+        let mut names = Vec::new();
+        container_names(template.unwrap_or(&js.object), &mut names);
+        rule["container"] = json!(d.pick(&names));
     }
     if d.one_in(8) {
         rule["podFails"] = json!(true);

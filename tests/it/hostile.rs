@@ -1,0 +1,295 @@
+//! Input that is too large, wrong in ways that are easily overlooked, or without an end: refused in good time, with a
+//! place, or run.
+
+use crate::program::{fed, program, scratch};
+use crate::support::{parse, simulation};
+use jobset_sim::record::{Discard, EndReason};
+use std::fmt::Write;
+use std::fs;
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+const HEAD: &str =
+    "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec:\n";
+const CONTAINERS: &str = "containers: [{name: c, image: x}]";
+
+/// One replicatedJob with this pod, and what else the Job has.
+fn jobset(job: &str, pod: &str) -> String {
+    format!(
+        "{HEAD}  replicatedJobs: [{{name: w, template: {{spec: {{{job}template: {{spec: {{{pod}}}}}}}}}}}]\n"
+    )
+}
+
+fn told(output: &Output) -> String {
+    let out = String::from_utf8_lossy(&output.stdout);
+    format!("{out}{}", String::from_utf8_lossy(&output.stderr))
+}
+
+fn refused(output: &Output, parts: &[&str]) {
+    let told = told(output);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    for part in parts {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+/// In seconds the growth of quadratic work would be hours; a tests' machine may be slow.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[test]
+fn work_grows_with_the_input_and_not_with_its_square() {
+    let mut unknown = HEAD.to_owned();
+    let mut in_one_line = format!("{}{{", HEAD.trim_end().to_owned() + " ");
+    let mut containers = String::new();
+    for i in 0..40_000 {
+        let _ = writeln!(unknown, "  u{i}: 1");
+        let _ = write!(in_one_line, "u{i}: 1, ");
+        let _ = write!(containers, "{{name: c{i}, image: x}}, ");
+    }
+    in_one_line.push_str("}\n");
+    let containers = jobset("", &format!("containers: [{containers}]"));
+    let jobs: String = (0..20_000)
+        .map(|i| format!("apiVersion: batch/v1\nkind: Job\nmetadata: {{name: j{i}}}\n---\n"))
+        .collect();
+    for (text, code) in [
+        (&unknown, Some(2)),
+        (&in_one_line, Some(2)),
+        (&containers, Some(0)),
+        (&(jobs + &jobset("", CONTAINERS)), Some(0)),
+    ] {
+        for command in [&["run"][..], &["lint", "--quiet"], &["explain", "children"]] {
+            let began = Instant::now();
+            let output = fed(&[command, &["-f", "-"]].concat(), text);
+            assert_eq!(output.status.code(), code, "{command:?}: {}", told(&output));
+            let took = began.elapsed();
+            assert!(took < PATIENCE, "{command:?}: {took:?}");
+        }
+    }
+}
+
+#[test]
+fn what_no_cluster_and_no_memory_takes_is_refused_at_its_place() {
+    let many_jobs = jobset("", CONTAINERS).replace("name: w,", "name: w, replicas: 100000,");
+    let many_pods = jobset("parallelism: 2000000000, ", CONTAINERS);
+    let env = "x".repeat(4 << 20);
+    let large = jobset(
+        "",
+        &format!("containers: [{{name: c, image: x, args: ['{env}']}}]"),
+    );
+    for (text, parts) in [
+        (&many_jobs, ["100000 Jobs in total", "<stdin>:5:"]),
+        (&many_pods, ["2000000000 pods in total", "<stdin>:5:"]),
+        (&large, ["limit is 3145728", "<stdin>:1:1"]),
+    ] {
+        for command in [&["run"][..], &["explain", "children"]] {
+            refused(&fed(&[command, &["-f", "-"]].concat(), text), &parts);
+        }
+    }
+    refused(&fed(&["lint", "-f", "-"], &large), &["limit is 3145728"]);
+}
+
+/// 2147483647 completions, of which four run at a time, are no reason to fail.
+#[test]
+fn a_job_may_have_more_completions_than_anybody_will_see() {
+    let job = "parallelism: 4, completions: 2147483647, ";
+    let text = jobset(job, CONTAINERS);
+    for command in [&["run"][..], &["lint"], &["explain", "children"]] {
+        let output = fed(&[command, &["-f", "-"]].concat(), &text);
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_recording_without_end_is_refused() {
+    let output = program(&["validate", "/dev/zero"]).output().unwrap();
+    refused(&output, &["too large"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_cannot_be_written_is_told() {
+    let recordings = "tests/recordings/nodes";
+    let commands = [
+        &["validate", recordings][..],
+        &["lint", "--list"],
+        &["run", "scenarios/first-steps.yaml"],
+    ];
+    for command in commands {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full");
+        let output = program(command).stdout(full.unwrap()).output().unwrap();
+        refused(&output, &["cannot write to standard output"]);
+    }
+}
+
+#[test]
+fn a_kind_that_nearly_is_jobset_is_a_typing_error() {
+    let text = jobset("", CONTAINERS).replace("kind: JobSet", "kind: Jobset");
+    for command in ["run", "lint"] {
+        let output = fed(&[command, "-f", "-"], &text);
+        let parts = [
+            "there is no kind \"Jobset\"",
+            "<stdin>:2:7",
+            "kind: Jobset",
+            "\"JobSet\"?",
+        ];
+        refused(&output, &parts);
+    }
+}
+
+#[test]
+fn without_a_jobset_there_is_nothing_to_run_or_to_check() {
+    let text = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n";
+    refused(
+        &fed(&["run", "-f", "-"], text),
+        &["no JobSet to run", "Service/s"],
+    );
+    refused(
+        &fed(&["lint", "-f", "-"], text),
+        &["no JobSet to check", "Service"],
+    );
+}
+
+#[test]
+fn an_error_about_the_cluster_shows_the_line_of_the_manifest() {
+    let dir = scratch("cluster");
+    let topology = dir.join("t.yaml");
+    let nodes = "{name: 'n-{node}', nodesPerIsland: 2, labels: {rack: r}, allocatable: {cpu: 8}}";
+    let head = "apiVersion: jobset-sim/v1alpha1\nkind: Topology\nmetadata: {name: t}\n";
+    fs::write(&topology, format!("{head}pools: [{nodes}]\n")).unwrap();
+    let pod = "nodeSelector: {pol: gpu}, nodeName: n-9, containers: [{name: c, image: x, \
+               resources: {limits: {nvidia.com/gpu: 8}}}]";
+    let text = jobset("", pod);
+    let topology = topology.to_str().unwrap().to_owned();
+    let run = ["run", "-f", "-", "-t", topology.as_str()];
+    let parts = [
+        "<stdin>:5:",
+        "no node has the label \"pol\"",
+        "requests \"nvidia.com/gpu\", which no node has",
+        "there is no node \"n-9\"",
+        "^^^",
+    ];
+    let output = fed(&run, &text);
+    assert_eq!(output.status.code(), Some(4), "{}", told(&output));
+    for part in parts {
+        assert!(told(&output).contains(part), "{part}: {}", told(&output));
+    }
+    // Nothing of it is ever made.
+    let none = text.replace("name: w,", "name: w, replicas: 0,");
+    let output = fed(&run, &none);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn bytes_that_are_no_text_are_refused_at_their_place() {
+    let dir = scratch("bytes");
+    let file = dir.join("a.yaml");
+    fs::write(&file, b"apiVersion: v1\nkind: J\xff\n").unwrap();
+    let output = program(&["run", "-f", file.to_str().unwrap()]).output();
+    refused(
+        &output.unwrap(),
+        &["a.yaml:2:8", "byte 22 (0xff) is not UTF-8"],
+    );
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_name_of_two_megabytes_is_not_printed() {
+    let text =
+        jobset("", CONTAINERS).replace("name: w,", &format!("name: {},", "w".repeat(2_000_000)));
+    for command in [&["run"][..], &["lint"], &["explain", "children"]] {
+        let output = fed(&[command, &["-f", "-"]].concat(), &text);
+        assert_eq!(output.status.code(), Some(2));
+        let length = told(&output).len();
+        assert!(length < 10_000, "{command:?}: {length}");
+    }
+}
+
+const SCENE: &str = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: x}\ntopology: {apiVersion: \
+    jobset-sim/v1alpha1, kind: Topology, metadata: {name: t}, pools: [{name: 'n-{node}', nodesPerIsland: 2}]}\n\
+    jobSets: [{manifest: jobset.yaml}]\n";
+
+/// REC-9: the Job is made again as soon as its TTL has taken it away, fifteen times a second.
+#[test]
+fn a_job_that_is_made_again_and_again_is_named() {
+    let job = format!("template: {{spec: {{template: {{spec: {{{CONTAINERS}}}}}}}}}");
+    let again = "template: {spec: {ttlSecondsAfterFinished: 0, completions: 0, template: {spec: {containers: \
+                 [{name: c, image: x}]}}}}";
+    let text = format!("{HEAD}  replicatedJobs: [{{name: w, {again}}}, {{name: v, {job}}}]\n");
+    let scenario = parse(&format!("{SCENE}stop: {{at: 10d}}\n"), &text).unwrap();
+    let outcome = simulation(&scenario).run(1, 0, &mut Discard);
+    assert_eq!(outcome.end_reason, EndReason::Stuck);
+    let why = outcome.stuck.join(" ");
+    assert!(
+        why.contains("Job a-w-0 was made 1001 times without a restart"),
+        "{why}"
+    );
+    assert!(why.contains("ttlSecondsAfterFinished 0"), "{why}");
+    let scenario = parse(
+        &format!("{SCENE}stop: {{at: 1h}}\n"),
+        &text.replace("Finished: 0", "Finished: 60"),
+    );
+    let outcome = simulation(&scenario.unwrap()).run(1, 0, &mut Discard);
+    assert_eq!(
+        outcome.end_reason,
+        EndReason::TimeLimit,
+        "once a minute it may go on"
+    );
+}
+
+/// Each attempt has Jobs of its own; the summary keeps the newest.
+#[test]
+fn a_summary_does_not_grow_with_every_job_that_ever_was() {
+    let job = "backoffLimit: 0, ";
+    let text = jobset(job, &format!("restartPolicy: Never, {CONTAINERS}"))
+        .replace("name: w,", "name: w, replicas: 8,")
+        .replace(
+            "spec:\n",
+            "spec:\n  failurePolicy: {maxRestarts: 2147483647}\n",
+        );
+    let rest = "containers: [{runFor: 1ms, exitCode: 1}]\nstop: {at: 12h}\n";
+    let scene = SCENE.replace("nodesPerIsland: 2", "nodesPerIsland: 9");
+    let scenario = parse(&format!("{scene}{rest}"), &text).unwrap();
+    let outcome = simulation(&scenario).run(1, 0, &mut Discard);
+    let js = &outcome.jobsets[0];
+    assert!(js.restarts > 3_000, "{}", js.restarts);
+    assert!(js.jobs.len() <= 20_010, "{}", js.jobs.len());
+    let last = js.jobs.last().unwrap().restart_attempt.parse::<u32>();
+    assert!(last.unwrap() + 1 >= js.restarts, "the newest are kept");
+    let warnings = outcome.warnings.join(" ");
+    assert!(warnings.contains("left out of the summary"), "{warnings}");
+}
+
+#[test]
+fn a_rule_or_an_override_that_would_do_nothing_is_refused() {
+    let text = jobset("", CONTAINERS);
+    let node = "objects: [{apiVersion: v1, kind: Node, metadata: {name: n-1}}]\n";
+    for (more, words) in [
+        (
+            "containers: [{container: d, runFor: 1s}]\n",
+            "there is no container \"d\"",
+        ),
+        (node, "Node \"n-1\" is in the topology already"),
+    ] {
+        let error = parse(&format!("{SCENE}{more}"), &text).unwrap_err();
+        assert!(
+            error.contains(words) && error.contains("scenario.yaml:6:"),
+            "{error}"
+        );
+    }
+    for (set, words) in [
+        ("kind=Job", "a JobSet cannot become another kind"),
+        (
+            "apiVersion=v1",
+            "apiVersion \"v1\" of a JobSet is not simulated",
+        ),
+    ] {
+        let entry = format!("jobset.yaml, set: [{set}]");
+        let error = parse(&SCENE.replace("jobset.yaml", &entry), &text).unwrap_err();
+        assert!(
+            error.contains(words) && error.contains("jobSets[0].set:1:"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,270 @@
+//! Files of users changed in ways that nobody thought of: parts are left out, repeated, exchanged for what stands in
+//! other files, and numbers pushed to their limits.
+//!
+//! Must never know what a field means: only its name, and what values others gave it.
+
+use super::draw::Draw;
+use super::generate::{self, Case};
+use crate::support::{files, root};
+use jobset_sim::manifest::{self, Source};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What every file has under a name.
+pub struct Pool {
+    /// Scenarios of the repository with their manifests.
+    cases: Vec<Vec<(String, Value)>>,
+    values: BTreeMap<String, Vec<Value>>,
+    /// Fields of the objects that stand under a name.
+    fields: BTreeMap<String, Vec<(String, Value)>>,
+}
+
+/// So many drawn cases lend their parts, too.
+const LENDERS: u64 = 60;
+
+impl Pool {
+    pub fn new() -> Pool {
+        let mut pool = Pool {
+            cases: Vec::new(),
+            values: BTreeMap::new(),
+            fields: BTreeMap::new(),
+        };
+        for folder in ["scenarios", "scenarios/upstream"] {
+            for file in files(&root().join(folder), "yaml") {
+                pool.cases.extend(case_of(&file));
+            }
+        }
+        assert!(pool.cases.len() > 50, "the repository's scenarios are read");
+        let lent = (0..LENDERS).flat_map(|seed| generate::case(seed).files);
+        let lent: Vec<Value> = lent.map(|(_, tree)| tree).collect();
+        let own: Vec<Value> = pool.cases.iter().flatten().map(|f| f.1.clone()).collect();
+        for tree in lent.iter().chain(&own) {
+            pool.learn("", tree);
+        }
+        pool
+    }
+
+    fn learn(&mut self, name: &str, value: &Value) {
+        match value {
+            Value::Object(entries) => {
+                for (key, value) in entries {
+                    let known = self.fields.entry(name.to_owned()).or_default();
+                    known.push((key.clone(), value.clone()));
+                    let known = self.values.entry(key.clone()).or_default();
+                    known.push(value.clone());
+                    self.learn(key, value);
+                }
+            }
+            Value::Array(items) => {
+                let item = format!("{name}[]");
+                for value in items {
+                    let known = self.values.entry(item.clone()).or_default();
+                    known.push(value.clone());
+                    self.learn(&item, value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The case of a seed: somebody's files, changed a few times.
+    pub fn case(&self, seed: u64) -> Case {
+        let d = &mut Draw::new(seed ^ 0x6d75_7461_7465);
+        let mut case = match d.one_in(2) {
+            true => generate::case(seed),
+            false => Case::of_files(seed, d.pick(&self.cases)),
+        };
+        for _ in 0..d.between(1, 6) {
+            // Most is in the scenario.
+            let all = case.files.len() as u32;
+            let file = if d.one_in(2) { 0 } else { d.below(all) };
+            let tree = &mut case.files[file as usize].1;
+            let mut at = d.below(size(tree));
+            self.change(d, "", tree, &mut at);
+        }
+        case
+    }
+
+    /// Changes the part with this number; whether it was found.
+    fn change(&self, d: &mut Draw, name: &str, value: &mut Value, at: &mut u32) -> bool {
+        if *at == 0 {
+            self.exchange(d, name, value);
+            return true;
+        }
+        *at -= 1;
+        match value {
+            Value::Object(entries) => {
+                for key in entries.keys().cloned().collect::<Vec<_>>() {
+                    if *at == 0 && d.one_in(5) {
+                        entries.remove(&key);
+                        return true;
+                    }
+                    if self.change(d, &key, &mut entries[&key], at) {
+                        return true;
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let item = format!("{name}[]");
+                for i in 0..items.len() {
+                    if *at == 0 && d.one_in(2) {
+                        change_list(d, i, items);
+                        return true;
+                    }
+                    if self.change(d, &item, &mut items[i], at) {
+                        return true;
+                    }
+                }
+            }
+            _ => {}
+        }
+        false
+    }
+
+    fn exchange(&self, d: &mut Draw, name: &str, value: &mut Value) {
+        let known = self.values.get(name).map_or(&[][..], Vec::as_slice);
+        if !known.is_empty() && d.one_in(2) {
+            *value = d.pick(known);
+            return;
+        }
+        match value {
+            Value::Number(_) => *value = number(d),
+            Value::Bool(b) => *b = !*b,
+            Value::String(text) => *value = words(d, text),
+            Value::Object(entries) => self.add(d, name, entries),
+            Value::Array(items) => {
+                let item = format!("{name}[]");
+                if let Some(known) = self.values.get(&item) {
+                    items.push(d.pick(known));
+                }
+            }
+            Value::Null => {}
+        }
+    }
+
+    fn add(&self, d: &mut Draw, name: &str, entries: &mut Map<String, Value>) {
+        if let Some(known) = self.fields.get(name) {
+            let (key, value) = d.pick(known);
+            entries.insert(key, value);
+        }
+    }
+}
+
+/// The `i`th is left out, changes places, or comes once more, a little later or earlier.
+fn change_list(d: &mut Draw, i: usize, items: &mut Vec<Value>) {
+    match d.below(4) {
+        0 => drop(items.remove(i)),
+        1 => {
+            let other = d.below(items.len() as u32) as usize;
+            items.swap(i, other);
+        }
+        _ => {
+            let mut again = items[i].clone();
+            for clock in ["at", "afterReady"] {
+                if again.get(clock).is_some() {
+                    let at = d.pick(&[0, 1, 250, 500, 999, 3_000, 60_000]);
+                    again[clock] = json!(format!("{at}ms"));
+                }
+            }
+            items.insert(i, again);
+        }
+    }
+}
+
+fn number(d: &mut Draw) -> Value {
+    let limits: [i64; 11] = [
+        -1,
+        0,
+        1,
+        2,
+        3,
+        100,
+        65_535,
+        65_536,
+        1 << 31,
+        1 << 32,
+        1 << 53,
+    ];
+    let ends = [
+        i32::MAX.into(),
+        i32::MIN.into(),
+        u32::MAX.into(),
+        i64::MAX,
+        i64::MIN,
+    ];
+    match d.below(6) {
+        0 => json!(d.pick(&[0.5, 1e-9, 1e18, 1e300])),
+        1 | 2 => json!(d.pick(&ends)),
+        _ => json!(d.pick(&limits)),
+    }
+}
+
+/// Another duration for a duration, another number in a name, or something else.
+fn words(d: &mut Draw, text: &str) -> Value {
+    if text.parse::<jobset_sim::base::Duration>().is_ok() {
+        let durations = [
+            "0s", "1ns", "1ms", "500ms", "1s", "43s", "10m", "1h", "30d", "99y",
+        ];
+        return json!(d.pick(&durations));
+    }
+    if text.parse::<f64>().is_ok() {
+        let numbers = [
+            "0",
+            "1",
+            "-1",
+            "2147483648",
+            "4294967296",
+            "1e30",
+            "1n",
+            "64Gi",
+        ];
+        return json!(d.pick(&numbers));
+    }
+    let digit = text.find(|c: char| c.is_ascii_digit());
+    match digit.filter(|_| d.one_in(2)) {
+        Some(at) => json!(format!("{}{}{}", &text[..at], d.below(4), &text[at + 1..])),
+        None => json!(d.pick(&["", "a", "b", "*", "\u{202e}x", "0"])),
+    }
+}
+
+/// How many parts a tree has.
+fn size(value: &Value) -> u32 {
+    1 + match value {
+        Value::Object(entries) => entries.values().map(size).sum::<u32>(),
+        Value::Array(items) => items.iter().map(size).sum(),
+        _ => 0,
+    }
+}
+
+fn document(file: &Path) -> Option<Value> {
+    let source = manifest::read_source(file).ok()?;
+    manifest::documents(&source).ok()?.into_iter().next()
+}
+
+/// A scenario with the files that it names; its topology is written into it.
+fn case_of(file: &Path) -> Option<Vec<(String, Value)>> {
+    let folder = file.parent()?;
+    let mut scenario = document(file)?;
+    if let Some(topology) = scenario["topology"].as_str() {
+        scenario["topology"] = document(&folder.join(topology))?;
+    }
+    let mut found = vec![("scenario.yaml".to_owned(), Value::Null)];
+    let lists = ["jobSets", "objects"].map(|key| scenario[key].as_array().cloned());
+    for entry in lists.into_iter().flatten().flatten() {
+        let Some(name) = entry["manifest"].as_str() else {
+            continue;
+        };
+        let source = Source {
+            file: name.to_owned(),
+            text: std::fs::read_to_string(folder.join(name)).ok()?,
+        };
+        let documents = manifest::documents(&source).ok()?;
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": documents});
+        if found.iter().all(|(known, _)| known != name) {
+            found.push((name.to_owned(), list));
+        }
+    }
+    found[0].1 = scenario;
+    Some(found)
+}
