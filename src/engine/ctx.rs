@@ -147,11 +147,17 @@ impl Ctx<'_> {
 
     /// Sends a request where the chain is; it goes on with the answer.
     pub fn ask(&mut self, mark: Mark, req: Req) -> Mark {
+        self.send(mark, req).1
+    }
+
+    /// The same, and when it leaves.
+    fn send(&mut self, mark: Mark, req: Req) -> (Time, Mark) {
         let (key, lane) = self.key_of(req.about);
         let lane = req.lane.unwrap_or(lane);
         let times = self.requests.send(self.draws, &req, (key, lane), mark.at);
         let waited = Waited::Request(req.call);
-        self.link(mark, times.granted, times.answered, waited, req.about)
+        let answered = self.link(mark, times.granted, times.answered, waited, req.about);
+        (times.granted, answered)
     }
 
     fn link(&mut self, mark: Mark, granted: Time, to: Time, waited: Waited, about: About) -> Mark {
@@ -220,6 +226,14 @@ impl Ctx<'_> {
         let answered = self.ask(self.mark(), req);
         self.push(answered, event);
         answered.at
+    }
+
+    /// The same; `called` comes when the request reaches the API server, which asks its webhooks then.
+    pub fn request_with_webhook(&mut self, req: Req, called: Event, event: Event) {
+        let here = self.mark();
+        let (leaves, answered) = self.send(here, req);
+        self.push(Mark { at: leaves, ..here }, called);
+        self.push(answered, event);
     }
 
     /// Writes an answered request into the audit log.

@@ -67,6 +67,12 @@ pub enum Event {
         job: JobId,
         index: u32,
     },
+    /// The API server asks the pod webhook about a follower that is being posted.
+    PodWebhookCalled {
+        worker: u16,
+        job: JobId,
+        index: u32,
+    },
     PodDeleteAnswered {
         worker: u16,
         pod: PodId,
@@ -219,6 +225,7 @@ impl Event {
             WorkerUp { .. } | StatusWritten { .. } | KubeletDeleted { .. } => Owner::Kubelet,
             AttemptWritten { .. } => Owner::Kubelet,
             PodCreateAnswered { .. } | PodDeleteAnswered { .. } => Owner::JobController,
+            PodWebhookCalled { .. } => Owner::JobController,
             FinalizerAnswered { .. } | JobStatusAnswered { .. } => Owner::JobController,
             JobEventSent | OrphanReleased { .. } | JobDue(_) => Owner::JobController,
             JobTtlOver { .. } | JobTtlDeletes { .. } => Owner::TtlController,
@@ -265,6 +272,7 @@ impl Event {
             Stopped { .. } | AgentSees { .. } | WorkerUp { .. } => 1,
             StatusWritten { .. } | KubeletDeleted { .. } | AttemptWritten { .. } => 2,
             PodCreateAnswered { .. } | PodDeleteAnswered { .. } | FinalizerAnswered { .. } => 2,
+            PodWebhookCalled { .. } => 2,
             JobStatusAnswered { .. }
             | JobEventSent
             | OrphanReleased { .. }

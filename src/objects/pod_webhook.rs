@@ -26,6 +26,10 @@ pub enum Denial<'a> {
     /// So many live leaders of this name, without the random end.
     Leaders(&'a str, usize),
     LeaderNotScheduled,
+    /// The live leader of this name was orphaned.
+    NoOwner(&'a str),
+    /// UIDs of the Jobs that own the follower and the leader.
+    OtherOwner(&'a str, &'a str),
 }
 
 impl Denial<'_> {
@@ -53,6 +57,10 @@ impl Denial<'_> {
                 "leader pod not yet scheduled, not creating follower pod. \
                                            this is an expected, transient error"
                     .to_owned()
+            }
+            Denial::NoOwner(leader) => format!("leader pod \"{leader}\" has no owner reference"),
+            Denial::OtherOwner(follows, leads) => {
+                format!("follower pod owner UID ({follows}) != leader pod owner UID ({leads})")
             }
         }
     }
@@ -176,9 +184,9 @@ fn leader_of<'a>(pod: &Value, around: &Surroundings<'a>) -> Result<&'a Value, St
             .map(|o| text(o, "uid").to_owned())
     };
     match (owner(leader), owner(pod)) {
-        (Some(leads), Some(follows)) if leads != follows => Err(format!(
-            "follower pod owner UID ({follows}) != leader pod owner UID ({leads})"
-        )),
+        (Some(leads), Some(follows)) if leads != follows => {
+            Err(Denial::OtherOwner(&follows, &leads).why())
+        }
         _ => Ok(leader),
     }
 }

@@ -94,7 +94,13 @@ impl JobController {
                 req = req.together(step);
             }
             let worker = worker as u16;
-            ctx.request(req, Event::PodCreateAnswered { worker, job, index });
+            let answered = Event::PodCreateAnswered { worker, job, index };
+            if PodWebhook::follows(ctx.store, job, index) {
+                let called = Event::PodWebhookCalled { worker, job, index };
+                ctx.request_with_webhook(req, called, answered);
+            } else {
+                ctx.request(req, answered);
+            }
         }
     }
 
@@ -112,10 +118,12 @@ impl JobController {
         let there = j.exists && j.incarnation == self.workers[worker].incarnation;
         // A webhook that does not answer comes before the rules of pods.
         let refused = apiserver::pod_refusal(ctx, job, index).filter(|_| ctx.manager_answers);
+        // A follower was judged when it was posted.
+        let judged = self.workers[worker].judged.remove(&index);
         let verdict = match refused {
             Some((answer, why)) => Err((answer, format!("Error creating: {why}"))),
-            None => webhook
-                .judge(ctx, job, index)
+            None => judged
+                .unwrap_or_else(|| webhook.judge(ctx, job, index))
                 .map_err(|why| (Answer::Forbidden, why)),
         };
         match verdict {

@@ -90,6 +90,12 @@ impl JobController {
             Event::PodCreateAnswered { worker, job, index } => {
                 self.pod_create_answered(ctx, webhook, worker.into(), (job, index))
             }
+            Event::PodWebhookCalled { worker, job, index } => {
+                let verdict = webhook.judge(ctx, job, index);
+                self.workers[usize::from(worker)]
+                    .judged
+                    .insert(index, verdict);
+            }
             Event::PodDeleteAnswered {
                 worker,
                 pod,

@@ -3,6 +3,7 @@
 use super::count::Computed;
 use crate::base::*;
 use crate::policy::JobPlan;
+use std::collections::BTreeMap;
 
 #[derive(Default)]
 pub(super) struct Worker {
@@ -26,6 +27,8 @@ pub(super) struct Worker {
     pub batch: usize,
     pub batches: u32,
     pub batch_failed: bool,
+    /// What the pod webhook said of followers under way.
+    pub judged: BTreeMap<u32, Result<DomainId, String>>,
     /// Pods whose finalizer goes in this sync.
     pub finalize: Vec<PodId>,
     pub reached_max_uncounted: bool,
@@ -46,6 +49,7 @@ pub(super) enum Stage {
 impl Worker {
     pub fn reset(&mut self) {
         self.active = false;
+        self.judged.clear();
         self.stage = Stage::Idle;
     }
 

@@ -14,7 +14,8 @@ pub struct Books {
     node: Vec<NodeId>,
     /// Per exclusive key and domain.
     domains: Vec<Vec<Domain>>,
-    /// Per Job with exclusive placement: its pods per domain; usually one entry or none.
+    /// Per name of a Job with exclusive placement, which is what a job-key says: its pods per domain, those that an
+    /// earlier Job of the name left behind too; usually one entry or none.
     own: Vec<Vec<(DomainId, u32)>>,
     /// Topology keys that are counted.
     keys: usize,
@@ -26,8 +27,8 @@ struct Domain {
     cursor: u32,
     /// Pods per priority class.
     pods: Vec<u32>,
-    /// Exclusive leaders with their priority class.
-    leaders: Vec<(JobId, u32)>,
+    /// Names of the Jobs of exclusive leaders, with their priority class.
+    leaders: Vec<(u32, u32)>,
 }
 
 impl Books {
@@ -91,13 +92,14 @@ impl Books {
             // EXC-7: the terms select pods with a job-key.
             return;
         }
+        let place = store.jobs[job.ix()].place;
         // A key that came into use since counts everything at once, in `see_keys`.
         for (key, domains) in store.templates.domains.iter().enumerate().take(self.keys) {
             let domain = domains.of[node.ix()];
             if domain.is_some() {
                 let exclusive = template.exclusive == Some(key as u32);
                 let leader = exclusive && store.is_leader(pod);
-                self.count(key, domain, (job, class), (exclusive, leader), take);
+                self.count(key, domain, (place, class), (exclusive, leader), take);
             }
         }
     }
@@ -106,7 +108,7 @@ impl Books {
         &mut self,
         key: usize,
         domain: DomainId,
-        (job, class): (JobId, u32),
+        (place, class): (u32, u32),
         (exclusive, leader): (bool, bool),
         take: bool,
     ) {
@@ -117,17 +119,18 @@ impl Books {
         }
         add(&mut d.pods[class as usize]);
         if leader {
-            match d.leaders.iter().position(|(j, _)| *j == job) {
+            match d.leaders.iter().position(|(p, _)| *p == place) {
                 Some(at) if !take => drop(d.leaders.swap_remove(at)),
-                _ if take => d.leaders.push((job, class)),
+                _ if take => d.leaders.push((place, class)),
                 _ => {}
             }
         }
         if exclusive {
-            if self.own.len() <= job.ix() {
-                self.own.resize_with(job.ix() + 1, Vec::new);
+            let place = place as usize;
+            if self.own.len() <= place {
+                self.own.resize_with(place + 1, Vec::new);
             }
-            let own = &mut self.own[job.ix()];
+            let own = &mut self.own[place];
             match own.iter_mut().find(|(d, _)| *d == domain) {
                 Some((_, n)) => add(n),
                 None => own.push((domain, 1)),
@@ -165,14 +168,16 @@ impl Books {
         pods.flatten().copied().unwrap_or(0)
     }
 
-    /// Pods of the Job per domain of its key.
-    pub fn own(&self, job: JobId) -> &[(DomainId, u32)] {
-        self.own.get(job.ix()).map_or(&[], Vec::as_slice)
+    /// Pods with the Job's job-key per domain of its key.
+    pub fn own(&self, store: &Store, job: JobId) -> &[(DomainId, u32)] {
+        let place = store.jobs[job.ix()].place as usize;
+        self.own.get(place).map_or(&[], Vec::as_slice)
     }
 
     /// Whether an exclusive leader of another Job, same priority, is in the node's domain: required anti-affinity is
     /// symmetric (EXC-17).
     pub fn is_repelled(&self, store: &Store, job: JobId, class: u32, node: NodeId) -> bool {
+        let place = store.jobs[job.ix()].place;
         store
             .templates
             .domains
@@ -181,7 +186,7 @@ impl Books {
             .any(|(key, domains)| {
                 let domain = domains.of[node.ix()];
                 let there = self.domain(key, domain).filter(|_| domain.is_some());
-                there.is_some_and(|d| d.leaders.iter().any(|&(j, c)| j != job && c == class))
+                there.is_some_and(|d| d.leaders.iter().any(|&(p, c)| p != place && c == class))
             })
     }
 

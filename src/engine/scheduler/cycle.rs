@@ -89,7 +89,7 @@ impl Scheduler {
             }
             Some(key) => {
                 let domains = &store.templates.domains[key as usize];
-                let own = self.books.own(job);
+                let own = self.books.own(store, job);
                 let free = |node: NodeId| {
                     let domain = domains.of[node.ix()];
                     let there = self.books.pods_in(key as usize, domain, class);

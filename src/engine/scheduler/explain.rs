@@ -49,7 +49,7 @@ impl Scheduler {
         match template.exclusive.filter(|_| leads) {
             Some(key) => {
                 let domain = store.templates.domains[key as usize].of[node.ix()];
-                let mut own = self.books.own(store.pods.job[pod.ix()]).iter();
+                let mut own = self.books.own(store, store.pods.job[pod.ix()]).iter();
                 let elsewhere = own.any(|(d, pods)| *d != domain && *pods > 0);
                 match !domain.is_some() || elsewhere {
                     true => Reasons::Affinity,

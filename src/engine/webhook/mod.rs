@@ -9,30 +9,32 @@ mod verdict;
 use super::ctx::{Ctx, Watcher};
 use crate::base::*;
 use crate::record::About;
-use crate::store::{PodChange, What};
+use crate::store::{PodChange, Store, What};
 use verdict::{Follower, Sight, verdict};
 
 #[derive(Default)]
 pub struct PodWebhook {
-    /// Per Job.
-    leaders: Vec<Leader>,
+    /// Leaders by the name of their Job, which is all that the webhooks look for (EXC-10).
+    leaders: Vec<Vec<Leader>>,
 }
 
-/// The newest leader of a Job, unless it is ending or has ended, and when the cache shows what of it.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+/// A leader, and when the cache shows what of it.
+#[derive(Copy, Clone, Debug)]
 struct Leader {
     pod: PodId,
+    job: JobId,
     created: Time,
     scheduled: Time,
     node: NodeId,
+    /// It is ending, has ended, or is gone.
+    left: Time,
 }
 
-const NOBODY: Leader = Leader {
-    pod: PodId::NONE,
-    created: Time::NEVER,
-    scheduled: Time::NEVER,
-    node: NodeId::NONE,
-};
+impl Leader {
+    fn is_live(&self, now: Time) -> bool {
+        self.created.min(self.scheduled) <= now && now < self.left
+    }
+}
 
 /// What the Job controller is told while nobody serves the webhooks; the server's words go on with its network's.
 const NO_ANSWER: &str =
@@ -60,39 +62,52 @@ impl PodWebhook {
             return;
         }
         let job = ctx.store.pods.job[pod.ix()];
-        if self.leaders.len() <= job.ix() {
-            self.leaders.resize(job.ix() + 1, NOBODY);
+        let place = ctx.store.jobs[job.ix()].place as usize;
+        if self.leaders.len() <= place {
+            self.leaders.resize_with(place + 1, Vec::new);
         }
-        self.leaders[job.ix()] = Leader {
+        let created = self.visible_at(ctx, pod);
+        let leaders = &mut self.leaders[place];
+        leaders.retain(|leader| ctx.now < leader.left);
+        leaders.push(Leader {
             pod,
-            created: self.visible_at(ctx, pod),
-            ..NOBODY
-        };
+            job,
+            created,
+            scheduled: Time::NEVER,
+            node: NodeId::NONE,
+            left: Time::NEVER,
+        });
     }
 
     /// The cache will show the leader as scheduled: followers may come (EXC-8, EXC-10).
     fn leader_bound(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
-        if self.newest(ctx, pod).is_none() {
+        if self.present(ctx, pod).is_none() {
             return;
         }
         let (node, scheduled) = (ctx.store.pods.node[pod.ix()], self.visible_at(ctx, pod));
-        if let Some(leader) = self.newest(ctx, pod) {
+        if let Some(leader) = self.present(ctx, pod) {
             assert!(!leader.node.is_some(), "a leader is bound once");
             (leader.node, leader.scheduled) = (node, scheduled);
         }
     }
 
-    /// A leader that terminates or has ended admits no followers (EXC-10), unless it has a successor already.
-    fn leader_left(&mut self, ctx: &Ctx<'_>, pod: PodId) {
-        if let Some(leader) = self.newest(ctx, pod) {
-            *leader = NOBODY;
+    /// A leader that terminates or has ended admits no followers (EXC-10).
+    fn leader_left(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        if self.present(ctx, pod).is_none() {
+            return;
+        }
+        let left = self.visible_at(ctx, pod);
+        if let Some(leader) = self.present(ctx, pod) {
+            leader.left = left;
         }
     }
 
-    /// The entry of a pod that is the newest leader of its Job.
-    fn newest(&mut self, ctx: &Ctx<'_>, pod: PodId) -> Option<&mut Leader> {
-        let leader = self.leaders.get_mut(ctx.store.pods.job[pod.ix()].ix());
-        leader.filter(|leader| leader.pod == pod)
+    /// The entry of a pod that leads as far as the store knows.
+    fn present(&mut self, ctx: &Ctx<'_>, pod: PodId) -> Option<&mut Leader> {
+        let job = ctx.store.pods.job[pod.ix()];
+        let place = ctx.store.jobs[job.ix()].place as usize;
+        let mut leaders = self.leaders.get_mut(place)?.iter_mut();
+        leaders.find(|leader| leader.pod == pod && leader.left == Time::NEVER)
     }
 
     fn visible_at(&self, ctx: &mut Ctx<'_>, pod: PodId) -> Time {
@@ -100,10 +115,18 @@ impl PodWebhook {
         ctx.now + ctx.watch_lag(Watcher::Webhook, About::Pod(pod), version)
     }
 
-    /// The domain that the pod's node selector gets (EXC-8), `NONE` for a pod that gets none; or why the webhooks
-    /// refuse its creation (EXC-9, EXC-11).
+    /// Whether the pod webhook looks for a leader before it lets this one come (EXC-9).
     ///
     /// Without a completion index every pod is a follower, and there is no leader (EXC-27).
+    pub fn follows(store: &Store, job: JobId, index: u32) -> bool {
+        let j = &store.jobs[job.ix()];
+        let leads = index == 0 && store.indexed(job);
+        let posted = j.template.is_some() && j.jobset.is_some();
+        posted && !leads && store.templates.get(j.template).exclusive.is_some()
+    }
+
+    /// The domain that the pod's node selector gets (EXC-8), `NONE` for a pod that gets none; or why the webhooks
+    /// refuse its creation (EXC-9, EXC-11).
     pub fn judge(&self, ctx: &Ctx<'_>, job: JobId, index: u32) -> Result<DomainId, String> {
         let j = &ctx.store.jobs[job.ix()];
         if !j.template.is_some() || !j.jobset.is_some() {
@@ -114,8 +137,8 @@ impl PodWebhook {
             return Err(NO_ANSWER.to_owned());
         }
         let template = ctx.store.templates.get(j.template);
-        let leads = index == 0 && ctx.store.indexed(job);
-        let Some(key) = template.exclusive.filter(|_| !leads) else {
+        let key = template.exclusive;
+        let Some(key) = key.filter(|_| Self::follows(ctx.store, job, index)) else {
             return Ok(DomainId::NONE);
         };
         let domains = &ctx.store.templates.domains[key as usize];
@@ -124,25 +147,28 @@ impl PodWebhook {
             key: &domains.key,
             selector: &template.pod.spec.node_selector,
         };
-        let sight = match self.seen_on(ctx.now, job) {
-            None => Sight::NoLeader,
-            Some(node) if !node.is_some() => Sight::Unscheduled,
-            Some(node) => Sight::Scheduled {
-                node: ctx.store.names.node(node),
-                exists: ctx.store.nodes.exists(node),
-                domain: domains.of[node.ix()],
+        let name = |leader: &Leader| {
+            let incarnation = ctx.store.pods.incarnation[leader.pod.ix()];
+            let names = &ctx.store.names;
+            names.pod(leader.job, 0, leader.pod, incarnation)
+        };
+        let leaders = self.leaders.get(j.place as usize).into_iter().flatten();
+        let live: Vec<&Leader> = leaders.filter(|l| l.is_live(ctx.now)).collect();
+        let orphan;
+        let sight = match live[..] {
+            [leader] if ctx.store.jobs[leader.job.ix()].pods_orphaned => {
+                orphan = name(leader);
+                Sight::Orphan(&orphan)
+            }
+            [leader] if leader.job != job => Sight::Stranger,
+            [leader] if leader.scheduled <= ctx.now => Sight::Scheduled {
+                node: ctx.store.names.node(leader.node),
+                exists: ctx.store.nodes.exists(leader.node),
+                domain: domains.of[leader.node.ix()],
             },
+            [_] => Sight::Unscheduled,
+            ref found => Sight::Leaders(found.len()),
         };
         verdict(&follower, sight).map_err(|denied| format!("Error creating: {denied}"))
-    }
-
-    /// The node that the cache shows the Job's leader on; `NONE`: not scheduled yet.
-    fn seen_on(&self, now: Time, job: JobId) -> Option<NodeId> {
-        let leader = self.leaders.get(job.ix())?;
-        match (leader.scheduled <= now, leader.created <= now) {
-            (true, _) => Some(leader.node),
-            (false, true) => Some(NodeId::NONE),
-            (false, false) => None,
-        }
     }
 }

@@ -20,7 +20,9 @@ fn a_follower_is_refused_in_the_words_of_the_first_check_that_it_fails() {
                  example.com/rack";
     let unlabelled = "mpod node does not have topology label: example.com/rack";
     let gone = "mpod Node \"n7\" not found";
-    let zero = format!("vpod expected 1 leader pod (js-w-0-0), but got 0. {transient}");
+    let leaders = |n| format!("vpod expected 1 leader pod (js-w-0-0), but got {n}. {transient}");
+    let orphan = "vpod leader pod \"js-w-0-0-x\" has no owner reference";
+    let stranger = "vpod follower pod owner UID (<uid>) != leader pod owner UID (<uid>)";
     let waits =
         format!("vpod leader pod not yet scheduled, not creating follower pod. {transient}");
     for (selects, leader, expected) in [
@@ -28,14 +30,20 @@ fn a_follower_is_refused_in_the_words_of_the_first_check_that_it_fails() {
         ("", on(true, none), Err(unlabelled)),
         ("", on(false, r3), Err(gone)),
         ("", Sight::Unscheduled, Err(not_set)),
-        ("", Sight::NoLeader, Err(not_set)),
+        ("", Sight::Leaders(0), Err(not_set)),
+        ("", Sight::Leaders(2), Err(not_set)),
+        ("", Sight::Orphan("js-w-0-0-x"), Err(not_set)),
         ("pool", on(true, r3), Ok(r3)),
         ("pool", Sight::Unscheduled, Err(other)),
-        ("pool", Sight::NoLeader, Err(other)),
+        ("pool", Sight::Leaders(0), Err(other)),
+        ("pool", Sight::Stranger, Err(other)),
         (KEY, on(true, r3), Ok(r3)),
         (KEY, on(false, none), Err(gone)),
         (KEY, Sight::Unscheduled, Err(&*waits)),
-        (KEY, Sight::NoLeader, Err(&*zero)),
+        (KEY, Sight::Leaders(0), Err(&*leaders(0))),
+        (KEY, Sight::Leaders(2), Err(&*leaders(2))),
+        (KEY, Sight::Orphan("js-w-0-0-x"), Err(orphan)),
+        (KEY, Sight::Stranger, Err(stranger)),
     ] {
         let selector = match selects {
             "" => BTreeMap::new(),

@@ -19,8 +19,12 @@ pub struct Follower<'a> {
 /// The leader as the cache shows it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Sight<'a> {
-    /// None that is neither ending nor ended.
-    NoLeader,
+    /// So many that are neither ending nor ended; not one.
+    Leaders(usize),
+    /// One of this name, whose Job went without it.
+    Orphan(&'a str),
+    /// One of another Job object of the name.
+    Stranger,
     Unscheduled,
     Scheduled {
         node: &'a str,
@@ -29,6 +33,9 @@ pub enum Sight<'a> {
         domain: DomainId,
     },
 }
+
+/// The model has none.
+const UID: &str = "<uid>";
 
 /// The mutating webhook writes the leader's domain into the node selector, if it knows it; the validating one refuses
 /// who has none. Refusals are in the API server's words.
@@ -39,10 +46,12 @@ pub fn verdict(follower: &Follower<'_>, leader: Sight<'_>) -> Result<DomainId, S
         Sight::Scheduled { .. } => Denial::NoLabel(follower.key),
         _ if follower.selector.is_empty() => Denial::NoSelector,
         _ if !follower.selector.contains_key(follower.key) => Denial::SelectsOther(follower.key),
-        Sight::NoLeader => {
+        Sight::Leaders(found) => {
             let leader = format!("{}-0", follower.job);
-            return Err(Denial::Leaders(&leader, 0).message());
+            return Err(Denial::Leaders(&leader, found).message());
         }
+        Sight::Orphan(leader) => Denial::NoOwner(leader),
+        Sight::Stranger => Denial::OtherOwner(UID, UID),
         Sight::Unscheduled => Denial::LeaderNotScheduled,
     };
     Err(denied.message())
