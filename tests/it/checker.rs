@@ -190,13 +190,13 @@ impl Checker {
         p.node = Some(node.0);
         let (job, leader) = (p.job, p.index == 0);
         if leader {
-            self.exclusive(job, node);
+            self.exclusive(job, node, names);
         }
     }
 
     /// EXC-7: a leader goes where no pod of another Job with that key is. Followers keep the selector they were
-    /// created with, wherever their leader went since (EXC-19).
-    fn exclusive(&self, job: usize, node: NodeId) {
+    /// created with, wherever their leader went since (EXC-19). What an earlier Job of the name left has its key.
+    fn exclusive(&self, job: usize, node: NodeId, names: &Names) {
         let exclusive = &self.jobs[job].exclusive;
         let Some((key, _)) = exclusive else {
             return;
@@ -207,8 +207,12 @@ impl Checker {
         };
         let domain = labels.get(key);
         assert!(domain.is_some(), "an exclusive pod outside every domain");
+        let key_of = |job: usize| {
+            let job = JobId(job as u32);
+            (names.namespace_of(job), names.job(job))
+        };
         for (other, j) in self.jobs.iter().enumerate() {
-            if other == job || j.exclusive != *exclusive {
+            if key_of(other) == key_of(job) || j.exclusive != *exclusive {
                 continue;
             }
             for p in j.pods.iter().map(|p| &self.pods[*p]) {
