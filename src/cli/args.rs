@@ -42,6 +42,21 @@ pub enum Command {
     /// Look at clusters
     #[command(after_help = "Example: jobset-sim topology show topologies/tpu-5000.yaml")]
     Topology(TopologyArgs),
+    /// Print what completes this program's command line in a shell
+    #[command(
+        after_help = "Examples:\n  jobset-sim completions bash > /etc/bash_completion.d/jobset-sim\n  jobset-sim completions zsh > ~/.zfunc/_jobset-sim\n  jobset-sim completions fish > ~/.config/fish/completions/jobset-sim.fish"
+    )]
+    Completions {
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write those of all commands
+    #[command(after_help = "Examples:\n  jobset-sim man | man -l -\n  jobset-sim man --out man1")]
+    Man {
+        /// Write one page for each command into this directory; it must not exist yet
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
     /// Explain what would be made of a manifest
     #[command(after_help = "Example: jobset-sim explain children -f jobset.yaml --format json")]
     Explain(ExplainArgs),

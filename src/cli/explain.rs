@@ -35,7 +35,7 @@ pub fn cli(args: &ExplainArgs) -> Result<(), Failure> {
 fn read(path: &str, all: &mut Vec<Value>, jobsets: &mut Vec<JobSet>) -> Result<(), Failure> {
     let (manifests, sources) = manifest::read_manifest_path(path).map_err(load::invalid)?;
     if !manifests.not_tried.is_empty() {
-        output::notice(&format!("not read: {}", manifests.not_tried.join(", ")));
+        output::note(&format!("not read: {}", manifests.not_tried.join(", ")));
     }
     jobsets.extend(manifests.jobsets.into_iter().map(|(jobset, _)| jobset));
     for source in &sources {

@@ -52,6 +52,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
     let style = output::style(&args.look);
     let shape = Shape {
         color: style.color,
+        width: style.width,
         verbose: !args.quiet,
     };
     let text = lint_output::render(args.format, &report, &shape)?;
@@ -118,7 +119,7 @@ fn files(paths: &[String], quiet: bool) -> Result<Vec<Inspected>, Failure> {
         return Err(load::invalid(Diagnostics(errors)));
     }
     if !left_out.is_empty() && !quiet {
-        output::notice(&format!("not read: {}", left_out.join(", ")));
+        output::note(&format!("not read: {}", left_out.join(", ")));
     }
     Ok(files)
 }

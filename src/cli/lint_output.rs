@@ -4,12 +4,15 @@ use super::Failure;
 use super::args::LintFormat;
 use crate::base::plain::{for_cell, for_markdown};
 use crate::lint::{Finding, Kind, Report, Severity, table};
+use crate::report::words::wrap;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// How text looks.
 pub struct Shape {
     pub color: bool,
+    /// Columns of a line.
+    pub width: usize,
     /// With a last line that counts.
     pub verbose: bool,
 }
@@ -32,7 +35,7 @@ fn pretty(value: &Value) -> Result<String, Failure> {
 fn text(report: &Report, shape: &Shape) -> String {
     let mut out = String::new();
     for finding in &report.findings {
-        one(&mut out, finding, shape.color);
+        one(&mut out, finding, shape);
     }
     if shape.verbose {
         out.push_str(&last_line(report));
@@ -40,16 +43,19 @@ fn text(report: &Report, shape: &Shape) -> String {
     out
 }
 
-fn one(out: &mut String, f: &Finding, color: bool) {
+fn one(out: &mut String, f: &Finding, shape: &Shape) {
     let whole = f.diagnostic.to_string();
     let body = whole.strip_prefix("error: ").unwrap_or(&whole);
     let lead = format!("{}[{}]", f.severity.as_str(), f.name);
-    let lead = match (color, f.severity) {
-        (false, _) => lead,
+    let painted = match (shape.color, f.severity) {
+        (false, _) => lead.clone(),
         (true, Severity::Error) => format!("\u{1b}[1;31m{lead}\u{1b}[0m"),
         (true, Severity::Warning) => format!("\u{1b}[1;33m{lead}\u{1b}[0m"),
     };
-    let _ = writeln!(out, "{lead}: {body}");
+    let (title, place) = body.split_once('\n').unwrap_or((body, ""));
+    let title = format!("{lead}: {title}");
+    let title = wrap(&title, shape.width - 2).join("\n  ");
+    let _ = writeln!(out, "{}\n{place}", title.replacen(&lead, &painted, 1));
     let gutter = " ".repeat(f.diagnostic.line.to_string().len());
     let rules = f.rules.join(", ");
     let server = f.server.as_deref().unwrap_or("");
@@ -60,7 +66,11 @@ fn one(out: &mut String, f: &Finding, color: bool) {
         ("rules", rules.as_str()),
     ];
     for (what, note) in notes.iter().filter(|(_, note)| !note.is_empty()) {
-        let _ = writeln!(out, "{gutter} = {what}: {note}");
+        let indent = gutter.len() + 3;
+        let room = shape.width.saturating_sub(indent + 2);
+        let lines = wrap(&format!("{what}: {note}"), room);
+        let next = format!("\n{}", " ".repeat(indent + 2));
+        let _ = writeln!(out, "{gutter} = {}", lines.join(&next));
     }
     out.push('\n');
 }

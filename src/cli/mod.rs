@@ -15,6 +15,7 @@ mod interrupt;
 mod lint;
 mod lint_output;
 mod load;
+mod manual;
 mod output;
 mod run;
 mod schema;
@@ -115,5 +116,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Schema(args) => schema::cli(args).map(|()| 0),
         Command::Topology(args) => topology::cli(args).map(|()| 0),
         Command::Explain(args) => explain::cli(args).map(|()| 0),
+        Command::Completions { shell } => manual::completions(*shell).map(|()| 0),
+        Command::Man { out } => manual::cli(out.as_deref()).map(|()| 0),
     }
 }

@@ -4,7 +4,9 @@ use super::Failure;
 use super::args::{Color, Look};
 use crate::base::plain::for_terminal;
 use crate::report::waterfall::Style;
+use crate::report::words::wrap;
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
+use std::sync::{Mutex, PoisonError};
 
 /// Writes a result.
 pub fn result(text: &str) -> Result<(), Failure> {
@@ -39,6 +41,29 @@ pub fn notice(text: &str) {
     let _ = writeln!(stderr().lock(), "{}", for_terminal(text, false));
 }
 
+/// A sentence on standard error, on as many lines as it needs.
+pub fn note(text: &str) {
+    notice(&wrap(text, Style::default().width - 2).join("\n  "));
+}
+
+/// How far replications are, told by several threads in any order.
+#[derive(Default)]
+pub struct Progress {
+    shown: Mutex<u64>,
+}
+
+impl Progress {
+    /// Shows the number if it is higher than the one that is shown.
+    pub fn reach(&self, done: u64, show: impl FnOnce(u64)) {
+        // Held while it is shown, so that no lower number is written after it.
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if done > *shown {
+            *shown = done;
+            show(done);
+        }
+    }
+}
+
 /// Replaces the progress line, on a terminal only.
 pub fn progress(text: &str) {
     if stderr().is_terminal() {
@@ -50,11 +75,46 @@ pub fn style(look: &Look) -> Style {
     let color = match look.color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => stdout().is_terminal(),
+        Color::Auto => stdout().is_terminal() && !no_color(),
     };
     Style {
         unicode: !look.ascii,
         color,
-        ..Style::default()
+        width: width(),
+    }
+}
+
+/// https://no-color.org: any value but the empty one.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it decides how text looks, not what it says"
+)]
+fn no_color() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
+/// Columns of the terminal; of anything else as many as documents have.
+fn width() -> usize {
+    let narrow_to_wide = |columns: u16| usize::from(columns).clamp(NARROWEST, WIDEST);
+    let of_terminal = terminal_size::terminal_size_of(stdout());
+    of_terminal.map_or(Style::default().width, |(w, _)| narrow_to_wide(w.0))
+}
+
+/// Tables need so much, and longer lines are hard to read.
+const NARROWEST: usize = 80;
+const WIDEST: usize = 160;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_never_counts_down() {
+        let progress = Progress::default();
+        let mut seen = Vec::new();
+        for done in [1, 3, 2, 3, 5, 4] {
+            progress.reach(done, |n| seen.push(n));
+        }
+        assert_eq!(seen, [1, 3, 5]);
     }
 }

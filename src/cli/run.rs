@@ -80,11 +80,11 @@ fn notices(loaded: &Loaded, args: &RunArgs) {
     if args.format == Format::Json || args.seeds.is_some() {
         let told = assumed::containers(&loaded.scenario);
         if !told.is_empty() {
-            output::notice(&format!("note: containers {}", told.join("; ")));
+            output::note(&format!("note: containers {}", told.join("; ")));
         }
     }
     if !loaded.skipped.is_empty() {
-        output::notice(&format!("not simulated: {}", loaded.skipped.join(", ")));
+        output::note(&format!("not simulated: {}", loaded.skipped.join(", ")));
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::args::{Format, RunArgs, Trace};
 use super::load::Loaded;
+use super::output::{self, Progress};
 use super::run::{play, simulation};
-use super::{Failure, interrupt, output};
+use super::{Failure, interrupt};
 use crate::experiment::{NoRuns, Replication, Replications, replicate};
 use crate::report::replications;
 use crate::report::rundir::RunDir;
@@ -15,9 +16,12 @@ pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
     // Names for the report; also refuses before the threads start.
     let mut sim = simulation(&loaded.scenario)?;
     let first = play((&mut sim, &limits), loaded, None, Trace::None)?;
+    let highest = Progress::default();
     let progress = |done: u64| {
         if !args.quiet {
-            output::progress(&format!("{done}/{n} replications"));
+            highest.reach(done, |done| {
+                output::progress(&format!("{done}/{n} replications"));
+            });
         }
     };
     let inputs = (&loaded.scenario, loaded.not_modelled.as_slice());

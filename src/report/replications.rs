@@ -1,7 +1,7 @@
 //! What `run --seeds N` prints: each restart's latency and phases over the replications.
 
 use super::waterfall::Style;
-use super::words::{count, seconds, wrap};
+use super::words::{count, seconds, seconds_width, wrap};
 use crate::base::*;
 use crate::experiment::{JobSetEstimates, Replication, Replications};
 use crate::metrics::Phase;
@@ -54,8 +54,11 @@ fn one_jobset(out: &mut String, jobset: &JobSetEstimates, style: &Style) {
         "{}",
         style.bold(&format!("JobSet {}: {}", jobset.name, states.join(", ")))
     );
+    let totals = jobset.each_restart.iter().filter_map(|r| r.total_s);
+    let longest = totals.map(|e| e.p90.max(e.mean)).fold(0.0, f64::max);
+    let column = seconds_width(Duration::from_seconds_f64(longest), 9);
     let head = format!(
-        "  {:<22} {:>5} {:>9} {:>9} {:>9} {:>9}   {}",
+        "  {:<22} {:>5} {:>column$} {:>column$} {:>column$} {:>column$}   {}",
         "", "n", "p10", "p50", "p90", "mean", "95 % interval of the mean"
     );
     let _ = writeln!(out, "{}", style.dim(&head));
@@ -71,10 +74,10 @@ fn one_jobset(out: &mut String, jobset: &JobSetEstimates, style: &Style) {
             );
         }
         if let Some(total) = &r.total_s {
-            row(out, &format!("restart {}", r.restart), total);
+            row(out, &format!("restart {}", r.restart), total, column);
             for phase in Phase::ALL.map(Phase::as_str) {
                 if let Some(e) = r.phases_s.get(phase) {
-                    row(out, &format!("  {phase}"), e);
+                    row(out, &format!("  {phase}"), e, column);
                 }
             }
         } else {
@@ -91,11 +94,11 @@ fn one_jobset(out: &mut String, jobset: &JobSetEstimates, style: &Style) {
     out.push('\n');
 }
 
-fn row(out: &mut String, name: &str, e: &Estimate) {
+fn row(out: &mut String, name: &str, e: &Estimate, column: usize) {
     let s = |v: f64| seconds(Duration::from_seconds_f64(v));
     let _ = writeln!(
         out,
-        "  {name:<22} {:>5} {:>9} {:>9} {:>9} {:>9}   {} to {}",
+        "  {name:<22} {:>5} {:>column$} {:>column$} {:>column$} {:>column$}   {} to {}",
         e.n,
         s(e.p10),
         s(e.p50),

@@ -51,16 +51,12 @@ pub fn header(out: &mut String, run: &RunView<'_>, style: &Style) {
         run.scenario.name
     );
     let _ = writeln!(out, "{}", style.bold(&title));
-    cluster(out, run);
+    cluster(out, run, style);
     for submitted in &run.scenario.jobsets {
         let _ = writeln!(out, "  JobSet         {}", jobset(&submitted.jobset));
     }
-    let mut label = "containers";
-    for line in assumed::containers(run.scenario) {
-        for part in words::wrap(&line, style.width - 17) {
-            let _ = writeln!(out, "  {label:<14} {part}");
-            label = "";
-        }
+    for (i, line) in assumed::containers(run.scenario).iter().enumerate() {
+        labelled(out, if i == 0 { "containers" } else { "" }, line, style);
     }
     let _ = writeln!(
         out,
@@ -71,7 +67,15 @@ pub fn header(out: &mut String, run: &RunView<'_>, style: &Style) {
     out.push('\n');
 }
 
-fn cluster(out: &mut String, run: &RunView<'_>) {
+/// A fact of the header, on as many lines as it needs.
+fn labelled(out: &mut String, label: &str, text: &str, style: &Style) {
+    for (i, part) in words::wrap(text, style.width - 17).iter().enumerate() {
+        let label = if i == 0 { label } else { "" };
+        let _ = writeln!(out, "  {label:<14} {part}");
+    }
+}
+
+fn cluster(out: &mut String, run: &RunView<'_>, style: &Style) {
     let scenario = run.scenario;
     let accelerators = match run.outcome.ledger.accelerators {
         0 => String::new(),
@@ -85,20 +89,16 @@ fn cluster(out: &mut String, run: &RunView<'_>) {
     );
     let cp = &scenario.control_plane;
     let rate = |r: &ClientRate| format!("{} requests/s", r.qps);
-    let _ = writeln!(
-        out,
-        "  control plane  {}: Kubernetes {}.{}; each controller of kube-controller-manager {},",
+    let text = format!(
+        "{}: Kubernetes {}.{}; each controller of kube-controller-manager {}, kube-scheduler {}, JobSet manager {}",
         cp.preset,
         cp.kubernetes.major,
         cp.kubernetes.minor,
         rate(&cp.kube_controller_manager),
-    );
-    let _ = writeln!(
-        out,
-        "                 kube-scheduler {}, JobSet manager {}",
         rate(&cp.kube_scheduler),
         rate(&cp.jobset_manager)
     );
+    labelled(out, "control plane", &text, style);
 }
 
 fn jobset(jobset: &JobSet) -> String {

@@ -103,12 +103,17 @@ const BAR: usize = 24;
 pub fn restart(out: &mut String, run: &RunView<'_>, r: &Restart, number: usize, style: &Style) {
     let gated = gate::gated(run, r);
     let heading = title(run, r, number);
+    let heading = words::wrap(&heading, style.width - 2).join("\n  ");
     let _ = writeln!(out, "{}", style.bold(&heading));
     let cause = words::cause(run, &r.cause);
-    let _ = writeln!(out, "  cause: {cause}, at {}", r.start);
+    let cause = format!("cause: {cause}, at {}", r.start);
+    for line in words::wrap(&cause, style.width - 4) {
+        let _ = writeln!(out, "  {line}");
+    }
     let _ = writeln!(out);
+    let column = words::seconds_width(r.total(), 8);
     let head = format!(
-        "  {:<10} {:>8} {:>8}  {:<BAR$}  what happens, and what it waited for",
+        "  {:<10} {:>column$} {:>column$}  {:<BAR$}  what happens, and what it waited for",
         "phase", "begins", "takes", "0 s"
     );
     let _ = writeln!(out, "{}", style.dim(&head));
@@ -179,12 +184,13 @@ pub fn title(run: &RunView<'_>, r: &Restart, number: usize) -> String {
 fn step(out: &mut String, r: &Restart, g: &Gated, style: &Style) {
     let begins = g.span.from.since(r.start);
     let bar = style.bar(begins, g.span.to.since(r.start), r.total(), BAR);
-    let indent = 2 + 10 + 1 + 8 + 1 + 8 + 2 + BAR + 2;
+    let column = words::seconds_width(r.total(), 8);
+    let indent = 2 + 10 + 1 + column + 1 + column + 2 + BAR + 2;
     let room = style.width.saturating_sub(indent);
     let what = words::wrap(&waits::with_pods(g.span.step.what, r.pods), room);
     let _ = writeln!(
         out,
-        "  {:<10} {:>8} {:>8}  {}  {}",
+        "  {:<10} {:>column$} {:>column$}  {}  {}",
         g.span.phase().as_str(),
         seconds(begins),
         seconds(g.span.duration()),

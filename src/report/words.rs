@@ -7,13 +7,24 @@ use crate::spec::{FaultAction, GateChanges, NodeRef, ObjectKind, UserRequest, Ve
 
 pub use crate::metrics::waits::thousands;
 
-/// `0.93 s`, `12.3 s`, `184 s`: three figures are what a reader can use.
+/// `0.93 s`, `12.3 s`, `184 s`, `6 h 0 min`: three figures are what a reader can use.
 pub fn seconds(d: Duration) -> String {
     match d.seconds() {
         s if s < 9.995 => format!("{s:.2} s"),
         s if s < 99.95 => format!("{s:.1} s"),
-        s => format!("{s:.0} s"),
+        s if s < HOUR_S => format!("{s:.0} s"),
+        s => {
+            let minutes = (s / 60.0).round() as u64;
+            format!("{} h {} min", thousands(minutes / 60), minutes % 60)
+        }
     }
+}
+
+const HOUR_S: f64 = 3_599.5;
+
+/// Columns that `seconds` takes in a table in which nothing is longer than `longest`.
+pub fn seconds_width(longest: Duration, least: usize) -> usize {
+    seconds(longest).chars().count().max(least)
 }
 
 /// All digits that are there: nanoseconds as decimal seconds without trailing zeros.
@@ -172,6 +183,10 @@ mod tests {
             (930, "0.93 s"),
             (9_996, "10.0 s"),
             (99_960, "100 s"),
+            (3_599_000, "3599 s"),
+            (3_599_900, "1 h 0 min"),
+            (21_600_000, "6 h 0 min"),
+            (86_400_000 * 45 + 90_000, "1,080 h 2 min"),
         ] {
             assert_eq!(seconds(Duration::from_millis(ms)), text);
         }

@@ -348,3 +348,82 @@ fn a_negative_priority_is_told_by_lint_and_by_run() {
     );
     assert_eq!(err, "");
 }
+
+#[test]
+fn shells_get_completions_and_man_gets_pages() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let (code, out, _) = told(&format!("completions {shell}"));
+        assert_eq!(code, 0);
+        for word in ["jobset-sim", "topology", "completions", "seeds"] {
+            assert!(out.contains(word), "{shell}: {word}");
+        }
+    }
+    let (code, out, _) = told("man");
+    assert_eq!(code, 0);
+    assert!(
+        out.contains(".TH jobset-sim 1") && out.contains("jobset\\-sim\\-run(1)"),
+        "{out}"
+    );
+    let dir = std::env::temp_dir().join(format!("jobset-sim-it-man-{}", std::process::id()));
+    let (code, _, err) = told(&format!("man --out {}", dir.display()));
+    assert_eq!(code, 0, "{err}");
+    for page in [
+        "jobset-sim.1",
+        "jobset-sim-run.1",
+        "jobset-sim-topology-show.1",
+    ] {
+        let text = std::fs::read_to_string(dir.join(page)).expect(page);
+        assert!(text.contains(".TH"), "{page}");
+    }
+    let _ = std::fs::remove_dir_all(&dir);
+}
+
+#[test]
+fn what_goes_into_a_pipe_has_no_colors_and_100_columns() {
+    for line in [
+        "run @/lost-node.scenario.yaml",
+        "run @/lost-node.scenario.yaml --seeds 3",
+        "lint -f @/xpk-v5p.yaml -f @/axlearn.yaml -t gke-tpu-v5p",
+        "run --help",
+        "lint --help",
+    ] {
+        let (_, out, err) = told(line);
+        assert!(!out.contains('\u{1b}') && !err.contains('\u{1b}'), "{line}");
+        for text in out.lines().chain(err.lines()) {
+            assert!(text.chars().count() <= 100, "{line}: {text}");
+        }
+    }
+}
+
+#[test]
+fn no_color_is_heeded_on_a_terminal_and_so_is_its_width() {
+    let Ok(found) = Command::new("script").arg("--version").output() else {
+        println!("NOT TESTED: there is no `script` to be a terminal");
+        return;
+    };
+    assert!(found.status.success());
+    let on_terminal = |before: &str| {
+        let program = env!("CARGO_BIN_EXE_jobset-sim");
+        let shell = format!(
+            "stty cols 120 rows 40; {before} {program} run {INPUTS}/lost-node.scenario.yaml"
+        );
+        let mut command = Command::new("script");
+        command
+            .args(["-qec", &shell, "/dev/null"])
+            .env_remove("NO_COLOR");
+        let output = command
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .expect("script runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let plain = on_terminal("NO_COLOR=1");
+    assert!(
+        plain.contains("What happened") && !plain.contains("\u{1b}["),
+        "{plain}"
+    );
+    let widest = plain.lines().map(|l| l.trim_end().chars().count()).max();
+    assert!(widest.is_some_and(|w| 100 < w && w <= 120), "{widest:?}");
+    assert!(on_terminal("").contains("\u{1b}[1m"));
+    assert!(on_terminal("NO_COLOR=").contains("\u{1b}[1m"));
+}
