@@ -96,6 +96,7 @@ pub fn written(topology: &Topology) -> serde_json::Value {
         "kind": "Topology",
         "metadata": {"name": topology.name, "description": topology.description},
         "currency": topology.currency,
+        "extendedResourceToleration": topology.extended_resource_toleration,
         "dcnLevels": topology.dcn_levels.iter().map(level).collect::<Vec<_>>(),
         "pools": topology.pools.iter().map(written_pool).collect::<Vec<_>>(),
     })
@@ -153,6 +154,8 @@ pub fn convert(node: &Node, report: &mut Report) -> Topology {
             .map(dcn_level)
             .collect(),
         currency: read::string(node, "currency").unwrap_or_else(|| "USD".to_owned()),
+        extended_resource_toleration: read::boolean(node, "extendedResourceToleration")
+            .unwrap_or(false),
     };
     let at = node.get("pools").map_or(node.at, |p| p.at);
     for (i, (pool, node)) in topology.pools.iter().zip(nodes).enumerate() {

@@ -40,10 +40,14 @@ impl TemplateFacts {
                 _ => {}
             }
         }
+        let mut tolerations = spec.tolerations.clone();
+        if cluster.extended_resource_toleration {
+            tolerations.extend(of_devices(spec));
+        }
         let mut facts = TemplateFacts {
             requests,
             node_selector: spec.node_selector.clone().into_iter().collect(),
-            tolerations: spec.tolerations.clone(),
+            tolerations,
             priority: spec.priority,
             priority_class,
             gated: spec.scheduling_gates > 0,
@@ -155,6 +159,23 @@ impl TemplateFacts {
         let all = held.fold(0i64, |sum, (_, milli)| sum.saturating_add(milli / 1000));
         all.clamp(0, i64::from(u32::MAX)) as u32
     }
+}
+
+/// What the admission plugin adds (`plugin/pkg/admission/extendedresourcetoleration`): one toleration for each extended
+/// resource that is requested.
+fn of_devices(spec: &PodSpec) -> impl Iterator<Item = Toleration> {
+    let extended = |name: &String| {
+        let domain = name.split_once('/').map(|(domain, _)| domain);
+        domain.is_some_and(|d| d != "kubernetes.io" && !d.ends_with(".kubernetes.io"))
+    };
+    let names = spec.requests().into_keys().filter(extended);
+    names.map(|name| Toleration {
+        key: Some(name),
+        exists: true,
+        value: String::new(),
+        effect: Some(TaintEffect::NoSchedule),
+        toleration_seconds: None,
+    })
 }
 
 /// Required podAffinity to labels that not even the pod itself has: no pod may start such a group (kubernetes.md 2.4).

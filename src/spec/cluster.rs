@@ -12,6 +12,9 @@ pub struct Topology {
     /// Links between islands by level, nearest first; only named and drawn so far.
     pub dcn_levels: Vec<DcnLevel>,
     pub currency: String,
+    /// The API server has the admission plugin ExtendedResourceToleration, as on GKE: whoever requests a device
+    /// tolerates the NoSchedule taint of that name.
+    pub extended_resource_toleration: bool,
 }
 
 /// `count` equal pools of `islands` × `nodes_per_island` nodes. In names and label values `{pool}`, `{island}` and

@@ -30,6 +30,8 @@ pub struct Cluster {
     /// Millionths of the currency per accelerator and hour.
     pub price_micros_per_hour: Vec<u64>,
     pub currency: String,
+    /// Whether pods tolerate the taint that is named like a device they request.
+    pub extended_resource_toleration: bool,
     /// Nodes that are not as described: created or changed during a run.
     own: BTreeMap<NodeId, NodeObject>,
     /// What `reset` goes back to; empty while nothing differs from it.
@@ -62,6 +64,7 @@ impl Cluster {
             pools: topology.pools.clone(),
             resources: resources.to_vec(),
             currency: topology.currency.clone(),
+            extended_resource_toleration: topology.extended_resource_toleration,
             ..Cluster::default()
         };
         for (p, pool) in topology.pools.iter().enumerate() {

@@ -186,6 +186,8 @@ fn manifests_as_xpk_and_axlearn_write_them_run_on_shipped_topologies() {
     for (manifest, topology) in [
         ("xpk-v5p.yaml", "gke-tpu-v5p"),
         ("xpk-v6e.yaml", "gke-tpu-v6e"),
+        // Without a toleration, as examples for GKE are written.
+        ("no-toleration.yaml", "gke-tpu-v6e"),
         (
             "axlearn.yaml",
             "gke-tpu-v6e --set containers=[{replicatedJob:\u{a0}prep,runFor:\u{a0}1m}]",

@@ -28,6 +28,7 @@ pub fn topology(jobsets: &[SubmittedJobSet]) -> Topology {
         pools,
         dcn_levels: Vec::new(),
         currency: "USD".to_owned(),
+        extended_resource_toleration: false,
     }
 }
 

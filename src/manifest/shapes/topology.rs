@@ -31,6 +31,14 @@ pub static TOPOLOGY: Object = Object {
         )
         .otherwise("none")
         .example("[{name: rack, label: rack, gbitsPerSecond: 400}]"),
+        field(
+            "extendedResourceToleration",
+            Shape::Bool,
+            "whether the API server has that admission plugin, as on GKE: pods that request google.com/tpu tolerate the \
+             NoSchedule taint of that name, and so on for every extended resource",
+        )
+        .default("false")
+        .example("true"),
         field("pools", Shape::NonEmpty(&Shape::Object(&POOL)), "the nodes")
             .required()
             .example("[{name: \"a-{node}\", nodesPerIsland: 4}]"),

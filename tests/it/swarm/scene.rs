@@ -69,6 +69,7 @@ fn lesser(d: &mut Draw, topology: &mut Value, nodes: &mut Vec<String>) {
     nodes.extend((0..count).map(|n| format!("other-{n:03}")));
     set(topology, "metadata.description", "two pools");
     topology["currency"] = json!("EUR");
+    topology["extendedResourceToleration"] = json!(true);
     topology["dcnLevels"] = json!([{"name": "rack", "label": RACK, "gbitsPerSecond": 100}]);
 }
 
