@@ -52,6 +52,7 @@ pub mod cli;
 pub mod engine;
 pub mod experiment;
 pub mod facade;
+pub mod faults;
 pub mod fleet;
 pub mod lint;
 pub mod manifest;

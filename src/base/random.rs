@@ -56,6 +56,8 @@ pub enum Purpose {
     FleetLemons = 43,
     FleetDiagnosis = 44,
     FleetRecovery = 45,
+    FaultLife = 46,
+    FaultRepair = 47,
     /// Which values a resample takes: of statistics, not of the model.
     Bootstrap = 200,
     Test = 255,

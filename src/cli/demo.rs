@@ -100,7 +100,7 @@ fn run(
 ) -> Result<Played, Failure> {
     let loaded = load(file, text)?;
     let own = dir.inner(name)?;
-    let mut sim = simulation(&loaded.scenario)?;
+    let mut sim = simulation(&loaded)?;
     let done = play((&mut sim, limits), &loaded, Some(&own), Trace::Events)?;
     keep(own, &done.view(&loaded), &loaded)?;
     Ok(Played { loaded, done })

@@ -89,7 +89,11 @@ pub fn add(fails: &[Fail], scenario: &mut Scenario) -> Result<(), Failure> {
             What::Evict => FaultAction::EvictPod { pod },
         };
         let at = fail.at;
-        scenario.faults.push(ScriptedFault { at, action });
+        scenario.faults.push(ScriptedFault {
+            at,
+            action,
+            drawn_as: None,
+        });
     }
     Ok(())
 }

@@ -12,9 +12,9 @@ pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
     refuse(args)?;
     let loaded = manifest::parse_fleet(source, &args.sets).map_err(invalid)?;
     let fleet = &loaded.fleet;
+    let limits = interrupt::limits();
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     let (seed, n) = (args.seed.unwrap_or(fleet.seed), args.seeds.unwrap_or(1));
-    let limits = interrupt::limits();
     let progress = |done: u64| {
         if !args.quiet {
             output::progress(&format!("{done}/{n} replications"));

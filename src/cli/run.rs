@@ -5,6 +5,7 @@ use super::load::{self, Loaded};
 use super::{Failure, effective, fleet, interrupt, output, seeds};
 use crate::engine::Simulation;
 use crate::experiment::{self, Limited, Limits, Played};
+use crate::faults;
 use crate::manifest;
 use crate::metrics::summary::Summary;
 use crate::metrics::{Folds, RunView};
@@ -13,7 +14,6 @@ use crate::report::assumed;
 use crate::report::decisions::DecisionLog;
 use crate::report::rundir::RunDir;
 use crate::report::text;
-use crate::spec::Scenario;
 
 pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     let source = args.scenario.as_deref().map(load::source).transpose()?;
@@ -38,11 +38,11 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     let limits = interrupt::limits();
     // Before the run: a directory that cannot be written should not cost one.
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
-    let mut sim = simulation(&loaded.scenario)?;
+    let mut sim = simulation(&loaded)?;
     let done = play((&mut sim, &limits), &loaded, dir.as_ref(), args.trace)?;
     let view = done.view(&loaded);
     if args.paranoid {
-        let mut again = simulation(&loaded.scenario)?;
+        let mut again = simulation(&loaded)?;
         experiment::verify(&mut again, &view).map_err(Failure::Internal)?;
     }
     if let (Some(dir), Some((log, ndjson))) = (&dir, &done.decisions) {
@@ -88,10 +88,11 @@ fn notices(loaded: &Loaded, args: &RunArgs) {
     }
 }
 
-/// Builds the simulation; what it refuses are inputs.
-pub fn simulation(scenario: &Scenario) -> Result<Simulation, Failure> {
+/// Builds the simulation of the first replication; what it refuses are inputs.
+pub fn simulation(loaded: &Loaded) -> Result<Simulation, Failure> {
+    let scenario = faults::drawn(&loaded.scenario, loaded.seed, 0);
     // The reader has checked the inputs; what is left is that no cluster could take the pods.
-    Simulation::new(scenario).map_err(|errors| Failure::CannotBePlaced(errors.to_string()))
+    Simulation::new(&scenario).map_err(|errors| Failure::CannotBePlaced(errors.to_string()))
 }
 
 /// A finished run with what was folded from its records.
@@ -103,9 +104,7 @@ pub struct Done {
 
 impl Done {
     pub fn view<'a>(&'a self, loaded: &'a Loaded) -> RunView<'a> {
-        let scenario = &loaded.scenario;
-        self.played
-            .view(scenario, loaded.seed, &loaded.not_modelled)
+        self.played.view(loaded.seed, &loaded.not_modelled)
     }
 }
 
@@ -120,9 +119,9 @@ pub fn play(
         Some(dir) if trace != Trace::None => Some(dir.events()?),
         _ => None,
     };
-    let folds = Folds::new(&loaded.scenario, dir.is_some());
+    let folds = Folds::new(sim.scenario(), dir.is_some());
     let asked = trace == Trace::Decisions;
-    let log = asked.then(|| DecisionLog::new(&loaded.scenario));
+    let log = asked.then(|| DecisionLog::new(sim.scenario()));
     let more = (Limited::by(limits), (events, log));
     let (played, (_, (events, log))) = experiment::play(sim, (loaded.seed, 0), folds, more);
     if played.outcome.end_reason == EndReason::Stopped {

@@ -14,7 +14,7 @@ pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
     let limits = interrupt::limits();
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     // Names for the report; also refuses before the threads start.
-    let mut sim = simulation(&loaded.scenario)?;
+    let mut sim = simulation(loaded)?;
     let first = play((&mut sim, &limits), loaded, None, Trace::None)?;
     let highest = Progress::default();
     let progress = |done: u64| {

@@ -134,6 +134,11 @@ impl std::error::Error for CannotRun {}
 
 /// The store of a scenario before anything has happened.
 pub fn store(scenario: &Scenario) -> Result<Store, CannotRun> {
+    let drawn = scenario.fault_processes.is_empty();
+    assert!(
+        drawn,
+        "random faults are drawn before a run, by faults::drawn"
+    );
     let cluster = Cluster::build(&scenario.topology, &resources(scenario));
     let more_nodes = scenario.objects.iter().any(|o| o["kind"] == "Node");
     if cluster.is_empty() && !more_nodes {
@@ -214,8 +219,9 @@ fn unplaceable(store: &mut Store, scenario: &Scenario) -> Vec<Impossible> {
         for rj in rjs {
             problems.extend(unplaceable_job(store, jobset, rj));
         }
-        // Whatever a script does may make room.
-        let still = scenario.faults.is_empty() && scenario.containers.is_empty();
+        // Whatever a script does may make room; a random fault does not.
+        let mut faults = scenario.faults.iter();
+        let still = faults.all(|f| f.drawn_as.is_some()) && scenario.containers.is_empty();
         if problems.len() == before && still && !jobset.spec.suspend {
             problems.extend(no_room(&store.nodes.cluster, jobset));
         }

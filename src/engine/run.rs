@@ -184,7 +184,8 @@ impl Run<'_> {
             }
             _ => {
                 let quiet = ctx.now.since(ctx.progress.last) > QUIET;
-                let over = ctx.progress.awaited == 0 && parts.user.script_is_over(ctx);
+                let drawn = parts.user.drawn_left == 0 || stuck::all_finished(ctx);
+                let over = ctx.progress.awaited == 0 && parts.user.script_is_over(ctx) && drawn;
                 if !(quiet && over) {
                     return None;
                 }

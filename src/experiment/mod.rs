@@ -7,6 +7,7 @@
 pub mod fleets;
 pub mod parallel;
 pub mod play;
+pub mod player;
 pub mod replications;
 pub mod stop;
 pub mod verify;
@@ -14,6 +15,7 @@ pub mod verify;
 pub use fleets::{FleetReplications, replicate_fleet};
 pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
+pub use player::Player;
 pub use replications::{JobSetEstimates, Replication, Replications, replicate};
 pub use stop::{Limited, Limits, StopFlag};
 pub use verify::verify;

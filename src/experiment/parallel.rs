@@ -1,7 +1,8 @@
 //! Replications on several threads. Results are placed by their number, so threads change nothing.
 
+use super::player::Player;
 use super::stop::StopFlag;
-use crate::engine::{CannotRun, Simulation};
+use crate::engine::CannotRun;
 use crate::spec::Scenario;
 use rayon::prelude::*;
 use std::fmt;
@@ -26,16 +27,16 @@ impl fmt::Display for NoRuns {
 
 impl std::error::Error for NoRuns {}
 
-/// Plays the replications 0 to `n` - 1, each thread with a simulation of its own that is used again; the results come
+/// Plays the replications 0 to `n` - 1, each thread with a player of its own that is used again; the results come
 /// in the order of the replications, without those that `play` gives none for. `threads` is 0 for as many as there are
 /// cores. No replication begins after `stop` was raised.
 pub fn in_parallel<T: Send>(
     scenario: &Scenario,
     (n, threads): (u64, usize),
     stop: &StopFlag,
-    play: impl Fn(&mut Simulation, u64) -> Option<T> + Sync,
+    play: impl Fn(&mut Player, u64) -> Option<T> + Sync,
 ) -> Result<Vec<T>, NoRuns> {
-    let make = || Simulation::new(scenario);
+    let make = || Player::new(scenario);
     each(make, (n, threads), stop, play)
 }
 

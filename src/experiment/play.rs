@@ -7,6 +7,8 @@ use crate::spec::Scenario;
 
 /// A finished run with what was folded from its records.
 pub struct Played {
+    /// What was played: random faults are in its script.
+    pub scenario: Scenario,
     /// What the ids and texts of its records mean.
     pub names: Names,
     /// What the run left.
@@ -16,15 +18,10 @@ pub struct Played {
 }
 
 impl Played {
-    /// Everything known about it; `scenario` and `seed` are those it was played with.
-    pub fn view<'a>(
-        &'a self,
-        scenario: &'a Scenario,
-        seed: u64,
-        not_modelled: &'a [String],
-    ) -> RunView<'a> {
+    /// Everything known about it; `seed` is the one it was played with.
+    pub fn view<'a>(&'a self, seed: u64, not_modelled: &'a [String]) -> RunView<'a> {
         RunView {
-            scenario,
+            scenario: &self.scenario,
             names: &self.names,
             outcome: &self.outcome,
             folded: &self.folded,
@@ -46,6 +43,7 @@ pub fn play<S: Sink>(
     let names = simulation.names().clone();
     let folded = sink.0.finish(&outcome, &names);
     let played = Played {
+        scenario: simulation.scenario().clone(),
         names,
         outcome,
         folded,

@@ -1,6 +1,7 @@
 //! Several replications of one scenario: every metric with its mean, interval and quantiles.
 
 use super::parallel::{NoRuns, in_parallel};
+use super::play::play;
 use super::stop::{Limited, Limits};
 use crate::base::*;
 use crate::metrics::summary::{Latency, SCHEMA, ledger, total_cost};
@@ -21,24 +22,15 @@ pub fn replicate(
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<Replication>, NoRuns> {
     let finished = AtomicU64::new(0);
-    in_parallel(scenario, (n, threads), &limits.flag, |simulation, i| {
-        let folds = Folds::new(scenario, false).without_paths();
-        let mut sink = (folds, Limited::by(limits));
-        let outcome = simulation.run(seed, i, &mut sink);
-        if outcome.end_reason == EndReason::Stopped {
+    in_parallel(scenario, (n, threads), &limits.flag, |player, i| {
+        let simulation = player.simulation(seed, i);
+        let folds = Folds::new(simulation.scenario(), false).without_paths();
+        let (played, _) = play(simulation, (seed, i), folds, Limited::by(limits));
+        if played.outcome.end_reason == EndReason::Stopped {
             return None;
         }
-        let folded = sink.0.finish(&outcome, simulation.names());
-        let one = RunView {
-            scenario,
-            names: simulation.names(),
-            outcome: &outcome,
-            folded: &folded,
-            seed,
-            not_modelled,
-        };
         done(finished.fetch_add(1, Ordering::Relaxed) + 1);
-        Some(Replication::of(&one, i))
+        Some(Replication::of(&played.view(seed, not_modelled), i))
     })
 }
 

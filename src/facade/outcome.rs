@@ -112,8 +112,6 @@ impl Outcome {
     }
 
     fn view(&self) -> RunView<'_> {
-        let scenario = self.scenario.spec();
-        let not_modelled = self.scenario.not_modelled();
-        self.played.view(scenario, self.seed, not_modelled)
+        self.played.view(self.seed, self.scenario.not_modelled())
     }
 }

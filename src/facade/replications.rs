@@ -59,17 +59,13 @@ impl Replications {
     pub fn run<T: Send>(&self, keep: impl Fn(&Outcome) -> T + Sync) -> Result<Vec<T>, Error> {
         let spec = self.scenario.spec();
         let (many, stop) = ((self.n, self.threads), &self.limits.flag);
-        Ok(experiment::in_parallel(
-            spec,
-            many,
-            stop,
-            |simulation, i| {
-                let folds = Folds::new(spec, false).without_paths();
-                let (key, limits) = ((self.seed, i), Limited::by(&self.limits));
-                let (played, _) = experiment::play(simulation, key, folds, limits);
-                let outcome = Outcome::new(self.scenario.clone(), key, played);
-                (outcome.end_reason() != EndReason::Stopped).then(|| keep(&outcome))
-            },
-        )?)
+        Ok(experiment::in_parallel(spec, many, stop, |player, i| {
+            let simulation = player.simulation(self.seed, i);
+            let folds = Folds::new(simulation.scenario(), false).without_paths();
+            let (key, limits) = ((self.seed, i), Limited::by(&self.limits));
+            let (played, _) = experiment::play(simulation, key, folds, limits);
+            let outcome = Outcome::new(self.scenario.clone(), key, played);
+            (outcome.end_reason() != EndReason::Stopped).then(|| keep(&outcome))
+        })?)
     }
 }

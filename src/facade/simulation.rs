@@ -1,7 +1,6 @@
 //! Runs of one scenario, watched and stopped.
 
 use super::{Error, Outcome, Record, Scenario};
-use crate::engine;
 use crate::experiment;
 use crate::experiment::{Limits, StopFlag};
 use crate::metrics::Folds;
@@ -18,7 +17,7 @@ use std::ops::ControlFlow;
 /// A run cannot fail; should one panic, that is a bug of this crate.
 pub struct Simulation {
     scenario: Scenario,
-    engine: engine::Simulation,
+    player: experiment::Player,
     limits: Limits,
 }
 
@@ -34,7 +33,7 @@ impl Simulation {
     /// Builds the cluster; refuses pods that could never be placed on it.
     pub fn new(scenario: &Scenario) -> Result<Simulation, Error> {
         Ok(Simulation {
-            engine: engine::Simulation::new(scenario.spec())?,
+            player: experiment::Player::new(scenario.spec())?,
             scenario: scenario.clone(),
             limits: Limits::none(),
         })
@@ -97,8 +96,9 @@ impl Simulation {
             events: 0,
             limits: &self.limits,
         };
-        let folds = Folds::new(self.scenario.spec(), false);
-        let (played, _) = experiment::play(&mut self.engine, (seed, replication), folds, watch);
+        let engine = self.player.simulation(seed, replication);
+        let folds = Folds::new(engine.scenario(), false);
+        let (played, _) = experiment::play(engine, (seed, replication), folds, watch);
         Outcome::new(self.scenario.clone(), (seed, replication), played)
     }
 }

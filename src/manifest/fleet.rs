@@ -6,7 +6,7 @@ use super::node::Node;
 use super::path::{self, Path};
 use super::shape::Shape;
 use super::shapes::fleet::{FLEET, ORDERS};
-use super::{dist, parameters, read, yaml};
+use super::{dist, parameters, rate, read, yaml};
 use crate::base::random::Dist;
 use crate::base::{Duration, time};
 use crate::spec::*;
@@ -182,53 +182,18 @@ fn training(node: &Node, report: &mut Report) -> Training {
 }
 
 fn process(node: &Node, report: &mut Report) -> FaultProcess {
-    let per_day = read::number(node, "per1000NodeDays").map(|n| n / 1000.0 / 86_400.0);
-    let per_minute = read::number(node, "perMinute").map(|n| n / 60.0);
-    let mtbf = read::duration(node, "mtbf").map(|mean| 1.0 / mean.seconds());
-    let times = read::number(node, "times").unwrap_or(1.0);
-    let rate_per_s = per_minute.or(per_day).or(mtbf).unwrap_or(0.0) * times;
-    if rate_per_s.is_infinite() {
-        report.error(
-            node.at,
-            "a mean time to failure of 0: nothing would ever run",
-        );
-    }
     let ages = read::string(node, "ages");
     FaultProcess {
         cause: read::string(node, "cause").unwrap_or_default(),
         needs_repair: read::boolean(node, "needsRepair").unwrap_or(true),
         only_lemons: read::boolean(node, "onlyLemons").unwrap_or(false),
-        life: life(node, rate_per_s),
+        life: rate::life(node, report),
         exposure: match ages.as_deref() {
             Some("Always") => Exposure::Always,
             Some("Assigned") => Exposure::Assigned,
             _ => Exposure::Running,
         },
     }
-}
-
-/// The distribution of that shape whose mean is the reciprocal of the rate.
-fn life(node: &Node, rate_per_s: f64) -> Dist {
-    let mean_s = 1.0 / rate_per_s;
-    if !mean_s.is_finite() {
-        return Dist::Fixed(Duration(u64::MAX));
-    }
-    let number = |path: [&str; 3]| node.at_path(&path).and_then(Node::as_f64);
-    if let Some(shape) = number(["distribution", "weibull", "shape"]) {
-        // The mean is scale · Γ(1 + 1/shape).
-        return Dist::Weibull {
-            scale_s: mean_s / libm::tgamma(1.0 + 1.0 / shape),
-            shape,
-        };
-    }
-    if let Some(sigma) = number(["distribution", "logNormal", "sigma"]) {
-        // The mean is median · exp(sigma²/2).
-        return Dist::LogNormal {
-            median_s: mean_s * libm::exp(-sigma * sigma / 2.0),
-            sigma,
-        };
-    }
-    Dist::Exponential { mean_s }
 }
 
 fn repair(node: &Node, report: &mut Report) -> Repair {

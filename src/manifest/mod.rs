@@ -18,6 +18,7 @@ mod parameters;
 pub mod path;
 pub mod presets;
 mod print;
+mod rate;
 mod read;
 mod reference;
 pub mod scenario;

@@ -55,8 +55,10 @@ fn scenario() -> Scenario {
         faults: vec![ScriptedFault {
             at: FaultTime::At(Duration::from_secs(100)),
             action: exit,
+            drawn_as: None,
         }],
         admit_unplaceable: false,
+        fault_processes: Vec::new(),
         claims_bind: true,
         only_described_classes: false,
         ties: crate::spec::TieBreak::default(),

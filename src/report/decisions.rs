@@ -90,7 +90,7 @@ impl DecisionLog {
     pub fn new(scenario: &crate::spec::Scenario) -> DecisionLog {
         let faults = scenario.faults.iter();
         DecisionLog {
-            faults: faults.map(|f| words::fault(&f.action)).collect(),
+            faults: faults.map(words::scripted).collect(),
             text: LEGEND.to_owned(),
             ndjson: Vec::new(),
             jobsets: BTreeMap::new(),

@@ -117,17 +117,11 @@ fn line(run: &RunView<'_>, record: &Record) -> Option<String> {
             let text = run.names.text(answer);
             format!("the API server answers: {text}")
         }
-        Body::Fault { index, .. } => {
-            let text = run
-                .scenario
-                .faults
-                .get(index as usize)
-                .map(|f| words::fault(&f.action));
-            format!(
-                "scripted: {}",
-                text.unwrap_or_else(|| format!("fault {index}"))
-            )
-        }
+        Body::Fault { index, .. } => match run.scenario.faults.get(index as usize) {
+            Some(f) if f.drawn_as.is_some() => format!("random fault: {}", words::scripted(f)),
+            Some(f) => format!("scripted: {}", words::scripted(f)),
+            None => format!("scripted: fault {index}"),
+        },
         _ => return None,
     })
 }

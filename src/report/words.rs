@@ -3,7 +3,9 @@
 use crate::base::*;
 use crate::metrics::RunView;
 use crate::metrics::restart::{Cause, CauseKind};
-use crate::spec::{FaultAction, GateChanges, NodeRef, ObjectKind, UserRequest, Verb};
+use crate::spec::{
+    FaultAction, GateChanges, NodeRef, ObjectKind, ScriptedFault, UserRequest, Verb,
+};
 
 pub use crate::metrics::waits::thousands;
 
@@ -154,6 +156,15 @@ fn user_request(request: &UserRequest) -> String {
     format!("{kind} {} is {what}", request.object.name)
 }
 
+/// A fault of the script; a random one with its cause.
+pub fn scripted(f: &ScriptedFault) -> String {
+    let what = fault(&f.action);
+    match &f.drawn_as {
+        Some(cause) => format!("{what} ({cause})"),
+        None => what,
+    }
+}
+
 /// What began a restart.
 pub fn cause(run: &RunView<'_>, cause: &Cause) -> String {
     let pod = run.names.pod_place(cause.job, cause.index);
@@ -162,7 +173,7 @@ pub fn cause(run: &RunView<'_>, cause: &Cause) -> String {
             format!("the container of pod {pod} exited with code {exit_code}")
         }
         CauseKind::Fault { index } => match run.scenario.faults.get(index as usize) {
-            Some(f) => fault(&f.action),
+            Some(f) => scripted(f),
             None => format!("fault {index}"),
         },
         CauseKind::NodeNotReady => format!("node {} became not ready", run.names.node(cause.node)),

@@ -2,6 +2,7 @@
 
 pub mod cluster;
 pub mod control_plane;
+pub mod fault_process;
 pub mod fleet;
 pub mod job;
 pub mod jobset;
@@ -14,6 +15,7 @@ pub mod timing;
 
 pub use cluster::*;
 pub use control_plane::*;
+pub use fault_process::*;
 pub use fleet::*;
 pub use job::*;
 pub use jobset::*;

@@ -3,6 +3,7 @@
 use super::cluster::Topology;
 use super::control_plane::ControlPlane;
 use super::control_plane::GateChanges;
+use super::fault_process::RandomFaults;
 use super::jobset::{JobSet, ReplicatedJob};
 use super::objects::Decoders;
 use super::pod::Taint;
@@ -10,6 +11,7 @@ use super::request::UserRequest;
 use super::timing::Timing;
 use crate::base::Duration;
 use serde_json::Value;
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -24,6 +26,8 @@ pub struct Scenario {
     /// First rule that matches a container run wins; none: it runs for ever.
     pub containers: Vec<ContainerRule>,
     pub faults: Vec<ScriptedFault>,
+    /// Drawn before a run (`faults::drawn`): the engine plays scripts.
+    pub fault_processes: Vec<RandomFaults>,
     /// Runs although some pod could never be placed.
     pub admit_unplaceable: bool,
     /// Whether a provisioner binds every claim at once; without one, pods that mount a claim stay Pending.
@@ -117,6 +121,8 @@ impl ContainerRule {
 pub struct ScriptedFault {
     pub at: FaultTime,
     pub action: FaultAction,
+    /// The cause of the process that it was drawn from; a user wrote the others.
+    pub drawn_as: Option<Arc<str>>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -84,6 +84,7 @@ pub fn scenario(
         containers: rules.into_iter().filter_map(Result::ok).collect(),
         faults,
         admit_unplaceable: true,
+        fault_processes: Vec::new(),
         claims_bind: false,
         only_described_classes: true,
         ties: TieBreak::default(),

@@ -48,6 +48,7 @@ pub fn faults(recording: &Recording) -> Result<Vec<ScriptedFault>, Vec<String>> 
             Ok(action_of) => faults.push(ScriptedFault {
                 at: FaultTime::At(Duration::from_millis(action.at_ms)),
                 action: action_of,
+                drawn_as: None,
             }),
             Err(reason) => reasons.push(reason),
         }

@@ -314,6 +314,7 @@ pub fn children(case: &super::children::Case) -> Result<Vec<Value>, String> {
         containers: Vec::new(),
         faults: Vec::new(),
         admit_unplaceable: true,
+        fault_processes: Vec::new(),
         claims_bind: false,
         only_described_classes: true,
         ties: TieBreak::default(),

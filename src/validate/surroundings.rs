@@ -137,6 +137,7 @@ pub fn gates(recording: &Recording) -> Result<(FeatureGates, Vec<ScriptedFault>)
                     elastic_jobset: Some(without.elastic_jobset),
                 },
             }),
+            drawn_as: None,
         }
     };
     let entries = recording.control_plane.gate_switches.iter();

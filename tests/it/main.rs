@@ -23,6 +23,7 @@ mod part;
 mod policy;
 mod program;
 mod published;
+mod random_faults;
 mod recordings;
 mod reference;
 mod refused;

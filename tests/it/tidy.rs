@@ -4,7 +4,7 @@ use crate::support::{files, root, scenario_names};
 use std::path::{Path, PathBuf};
 
 /// Top-level modules that each layer may use; `cli` and `main` may use everything.
-const LAYERS: [(&str, &[&str]); 19] = [
+const LAYERS: [(&str, &[&str]); 20] = [
     ("base", &[]),
     ("spec", &["base"]),
     ("record", &["base", "spec"]),
@@ -46,12 +46,13 @@ const LAYERS: [(&str, &[&str]); 19] = [
         ],
     ),
     ("fleet", &["base", "spec"]),
+    ("faults", &["base", "spec", "topology"]),
     ("stats", &["base"]),
     ("metrics", &["base", "spec", "record", "stats"]),
     (
         "experiment",
         &[
-            "base", "spec", "record", "engine", "fleet", "metrics", "stats",
+            "base", "spec", "record", "faults", "engine", "fleet", "metrics", "stats",
         ],
     ),
     (

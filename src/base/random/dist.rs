@@ -65,6 +65,19 @@ impl Dist {
         Duration::from_seconds_f64(seconds)
     }
 
+    /// The mean of all draws, in seconds.
+    pub fn mean_s(&self) -> f64 {
+        match *self {
+            Dist::Fixed(d) => d.seconds(),
+            Dist::Uniform { low_s, high_s } => (low_s + high_s) / 2.0,
+            Dist::Exponential { mean_s } => mean_s,
+            Dist::LogNormal { median_s, sigma } => median_s * libm::exp(sigma * sigma / 2.0),
+            Dist::Weibull { scale_s, shape } => scale_s * libm::tgamma(1.0 + 1.0 / shape),
+            // The areas under the two lines.
+            Dist::Measured { p50_s, p95_s } => 0.75 * p50_s + (p95_s - p50_s) * 0.125 / 0.45,
+        }
+    }
+
     pub fn median(&self) -> Duration {
         self.quantile(0.5)
     }

@@ -90,6 +90,7 @@ fn scenario(actions: &[(u64, FaultAction)]) -> Scenario {
     let fault = |(at, action): &(u64, FaultAction)| ScriptedFault {
         at: FaultTime::At(Duration::from_secs(*at)),
         action: action.clone(),
+        drawn_as: None,
     };
     Scenario {
         name: "one-pod".to_owned(),
@@ -133,6 +134,7 @@ fn scenario(actions: &[(u64, FaultAction)]) -> Scenario {
         containers: Vec::new(),
         faults: actions.iter().map(fault).collect(),
         admit_unplaceable: false,
+        fault_processes: Vec::new(),
         claims_bind: true,
         only_described_classes: false,
         ties: TieBreak::default(),

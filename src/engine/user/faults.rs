@@ -15,8 +15,12 @@ use std::sync::Arc;
 impl User {
     pub(super) fn act(&mut self, ctx: &mut Ctx<'_>, index: u32, kubelets: &mut Kubelets) {
         use FaultAction::*;
-        self.actions_left -= 1;
-        let action = &ctx.scenario.faults[index as usize].action;
+        let fault = &ctx.scenario.faults[index as usize];
+        match &fault.drawn_as {
+            Some(_) => self.drawn_left -= 1,
+            None => self.actions_left -= 1,
+        }
+        let action = &fault.action;
         match action {
             ContainerExit { pod, .. } | DeletePod { pod, .. } | EvictPod { pod } => {
                 self.on_pod(ctx, index, (action, pod), kubelets);
@@ -62,11 +66,19 @@ impl User {
         (action, name): (&FaultAction, &str),
         kubelets: &mut Kubelets,
     ) {
+        // A random fault that meets nothing is none.
+        let drawn = ctx.scenario.faults[index as usize].drawn_as.is_some();
         let Some(pod) = pod_by_name(ctx, name) else {
+            if drawn {
+                return;
+            }
             let text = format!("fault {index}: pod {name} did not exist at {}", ctx.now);
             return ctx.progress.warnings.push(text);
         };
         let node = ctx.store.pods.node[pod.ix()];
+        if drawn && !kubelets.is_up(pod) {
+            return;
+        }
         ctx.emit(Body::Fault { index, node, pod });
         match action {
             FaultAction::ContainerExit { exit_code, .. } => {

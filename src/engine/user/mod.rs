@@ -29,6 +29,8 @@ pub struct User {
     aliases: Vec<(String, NodeId)>,
     /// Actions of the script that have not fired.
     pub actions_left: u32,
+    /// The same of random faults.
+    pub drawn_left: u32,
     armed: bool,
 }
 
@@ -40,7 +42,13 @@ impl User {
             self.manifests = own.collect();
         }
         self.aliases.clear();
-        self.actions_left = scenario.faults.len() as u32;
+        let drawn = scenario
+            .faults
+            .iter()
+            .filter(|f| f.drawn_as.is_some())
+            .count();
+        self.drawn_left = drawn as u32;
+        self.actions_left = (scenario.faults.len() - drawn) as u32;
         self.armed = false;
     }
 

@@ -26,7 +26,14 @@ pub fn read(
         let time = time(node);
         let action = action(node, inputs, (&mut aliases, &mut created), report);
         if let (Some((at, place)), Some(action)) = (time, action) {
-            faults.push((ScriptedFault { at, action }, place));
+            faults.push((
+                ScriptedFault {
+                    at,
+                    action,
+                    drawn_as: None,
+                },
+                place,
+            ));
         }
     }
     (faults, created)

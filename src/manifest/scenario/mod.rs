@@ -7,6 +7,7 @@ mod commands;
 mod containers;
 mod control_plane;
 mod cross;
+mod fault_processes;
 mod faults;
 mod generate;
 mod jobsets;
@@ -330,6 +331,7 @@ fn assemble(
     containers.extend(commands::rules(&jobsets, &containers));
     let (faults, created) = faults::read(node, &inputs, report);
     let stop = stop(node, &faults, &jobsets, report);
+    let fault_processes = fault_processes::read(node, &inputs, stop.at, report);
     let seed = read::integer(node, "seed").and_then(|s| u64::try_from(s).ok());
     let at_start: Vec<SubmittedJobSet> = jobsets.iter().chain(others.at_start()).cloned().collect();
     let control_plane = control_plane::read(node, &at_start, report);
@@ -345,6 +347,7 @@ fn assemble(
         objects: others.objects.clone(),
         containers,
         faults: faults.into_iter().map(|(fault, _)| fault).collect(),
+        fault_processes,
         admit_unplaceable: false,
         claims_bind: true,
         only_described_classes: false,

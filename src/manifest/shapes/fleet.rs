@@ -1,7 +1,8 @@
 //! The table of fleet files: the collapsed model.
 
+use super::rate::RATE;
 use super::scenario::{API_VERSION, METADATA};
-use super::timing::DIST;
+use super::timing::DELAY;
 use crate::manifest::shape::{Field, Object, Shape, field};
 use crate::spec::Exposure;
 
@@ -16,8 +17,6 @@ pub const PARAMETERS: Field = field(
 )
 .otherwise("none")
 .example("{spares: 4}");
-
-const DELAY: Shape = Shape::Either(&Shape::Duration, &Shape::Object(&DIST));
 
 pub static FLEET: Object = Object {
     kind: "Fleet",
@@ -198,34 +197,11 @@ static PROCESS: Object = Object {
         field("cause", Shape::Str, "in reports: failures_CAUSE")
             .required()
             .example("host"),
-        field(
-            "mtbf",
-            Shape::Duration,
-            "mean time to the failure of one node",
-        )
-        .example("200d"),
-        field(
-            "perMinute",
-            Shape::Number(0.0, 1e9),
-            "failures of one node per minute",
-        )
-        .example("6.9e-6"),
-        field(
-            "per1000NodeDays",
-            Shape::Number(0.0, 1e9),
-            "failures per 1,000 node-days",
-        )
-        .example("5"),
-        field("times", Shape::Number(0.0, 1e9), "as many times as often")
-            .default("1")
-            .example("5"),
-        field(
-            "distribution",
-            Shape::Object(&SHAPE),
-            "of the time from new or repaired to the failure, with that mean",
-        )
-        .otherwise("exponential")
-        .example("{weibull: {shape: 0.8}}"),
+        RATE[0],
+        RATE[1],
+        RATE[2],
+        RATE[3],
+        RATE[4],
         field(
             "needsRepair",
             Shape::Bool,
@@ -240,32 +216,6 @@ static PROCESS: Object = Object {
         )
         .default("Running"),
     ],
-};
-
-static SHAPE: Object = Object {
-    kind: "LifeShape",
-    fields: &[
-        field("weibull", Shape::Object(&WEIBULL), "").example("{shape: 0.8}"),
-        field("logNormal", Shape::Object(&SIGMA), "").example("{sigma: 1}"),
-    ],
-};
-
-static WEIBULL: Object = Object {
-    kind: "WeibullShape",
-    fields: &[field(
-        "shape",
-        Shape::Number(0.05, 100.0),
-        "below 1 the young fail more often, above 1 the old",
-    )
-    .required()
-    .example("0.8")],
-};
-
-static SIGMA: Object = Object {
-    kind: "LogNormalShape",
-    fields: &[field("sigma", Shape::Number(0.0, 10.0), "of the logarithm")
-        .required()
-        .example("1")],
 };
 
 static LEMONS: Object = Object {

@@ -1,12 +1,14 @@
 //! The tables: every object type the program reads, field by field.
 
 mod control_plane;
+mod fault_processes;
 mod faults;
 pub mod fleet;
 mod job;
 pub mod jobset;
 pub mod objects;
 mod pod;
+pub mod rate;
 pub mod scenario;
 mod timing;
 pub mod together;

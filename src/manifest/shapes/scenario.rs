@@ -1,6 +1,7 @@
 //! The table of scenario files.
 
 use super::control_plane::CONTROL_PLANE;
+use super::fault_processes::RANDOM_FAULTS;
 use super::faults::FAULT;
 use super::fleet::PARAMETERS;
 use super::objects::EXISTING;
@@ -48,6 +49,7 @@ pub static SCENARIO: Object = Object {
         BODY[3],
         BODY[4],
         BODY[5],
+        BODY[6],
     ],
 };
 
@@ -57,7 +59,7 @@ pub static SETTINGS: Object = Object {
     fields: &BODY,
 };
 
-static BODY: [Field; 6] = [
+static BODY: [Field; 7] = [
     field(
         "controlPlane",
         Shape::Object(&CONTROL_PLANE),
@@ -84,6 +86,13 @@ static BODY: [Field; 6] = [
     )
     .otherwise("none")
     .example("[{at: 2m, deletePod: {pod: train-workers-0-0}}]"),
+    field(
+        "faultProcesses",
+        Shape::List(&Shape::Object(&RANDOM_FAULTS)),
+        "random faults of nodes, domains and pods, the same for every policy under one seed",
+    )
+    .otherwise("none")
+    .example("[{cause: host, mtbf: 200d, backAfter: 6h}]"),
     field("stop", Shape::Object(&STOP), "when the run ends").example("{at: 1h, when: Time}"),
     field("seed", Shape::Int(0, i64::MAX), "of all random numbers")
         .default("1")

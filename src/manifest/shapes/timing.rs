@@ -2,11 +2,12 @@
 
 use crate::manifest::shape::{Field, Object, Shape, field};
 
-const DIST_SHAPE: Shape = Shape::Either(&Shape::Duration, &Shape::Object(&DIST));
+/// A time that may be drawn.
+pub const DELAY: Shape = Shape::Either(&Shape::Duration, &Shape::Object(&DIST));
 
 /// A delay that may be drawn.
 const fn delay(name: &'static str, doc: &'static str) -> Field {
-    field(name, DIST_SHAPE, doc).example("{uniform: [100ms, 400ms]}")
+    field(name, DELAY, doc).example("{uniform: [100ms, 400ms]}")
 }
 
 /// A delay that is always the same.
@@ -64,7 +65,7 @@ pub static TIMING: Object = Object {
     ],
 };
 
-pub static DIST: Object = Object {
+static DIST: Object = Object {
     kind: "Distribution",
     fields: &[
         field(

@@ -38,9 +38,9 @@ pub fn together(kind: &str) -> &'static [Together] {
                 of: &ACTIONS,
             },
         ],
-        "FaultProcess" => &[One {
+        "FaultProcess" | "RandomFaults" => &[One {
             what: "a rate",
-            of: &["mtbf", "perMinute", "per1000NodeDays"],
+            of: &super::rate::RATES,
         }],
         "LifeShape" => &[One {
             what: "a distribution",

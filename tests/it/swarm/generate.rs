@@ -134,6 +134,10 @@ pub fn case(seed: u64) -> Case {
     let said = format!("{}{}", text(&scenario["containers"]), text(&json!(faults)));
     let succeeds = said.contains("runFor") || said.contains("\"exitCode\": 0");
     scenario["faults"] = faults.into();
+    if d.wild && d.rare(3) {
+        let processes: Vec<Value> = (0..d.between(1, 3)).map(|_| scene::process(d)).collect();
+        scenario["faultProcesses"] = processes.into();
+    }
     let when = d.pick(&["Settled", "Settled", "AllJobSetsFinished"]);
     let when = if d.rare(8) { "Time" } else { when };
     // What crashes without any back-off does so often.

@@ -73,6 +73,38 @@ fn lesser(d: &mut Draw, topology: &mut Value, nodes: &mut Vec<String>) {
     topology["dcnLevels"] = json!([{"name": "rack", "label": RACK, "gbitsPerSecond": 100}]);
 }
 
+/// Random faults, a few an hour.
+pub fn process(d: &mut Draw) -> Value {
+    let on = d.pick(&[json!("Node"), json!("Pod"), json!({"label": RACK})]);
+    let pods = on == "Pod";
+    let mut process =
+        json!({"cause": d.pick(&["host", "software"]), "on": on, "times": d.pick(&[0.5, 2.0])});
+    match d.below(3) {
+        0 => process["mtbf"] = json!(d.pick(&["10m", "5h"])),
+        1 => process["perMinute"] = json!(0.01),
+        _ => process["per1000NodeDays"] = json!(8000),
+    }
+    match d.below(3) {
+        0 => process["distribution"] = json!({"weibull": {"shape": d.pick(&[0.7, 2.0])}}),
+        1 => process["distribution"] = json!({"logNormal": {"sigma": 1}}),
+        _ => {}
+    }
+    if pods {
+        process["does"] = json!("Exit");
+        process["exitCode"] = json!(d.pick(&[1, 137]));
+    } else {
+        process["does"] = json!(d.pick(&["Crash", "Partition"]));
+        process["asNew"] = json!(d.one_in(2));
+        let back = [
+            json!("5m"),
+            json!({"exponential": {"mean": "20m"}}),
+            json!({"logNormal": {"median": "1h", "sigma": 1}}),
+        ];
+        process["backAfter"] = d.pick(&back);
+    }
+    process
+}
+
 /// A Node as a user writes it, of the same kind as those of the pool.
 pub fn node(d: &mut Draw, name: &str) -> Value {
     let mut node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name,

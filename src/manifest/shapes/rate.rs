@@ -1,0 +1,64 @@
+//! The fields that say how often something fails; processes of fleets and of scenarios have them alike.
+
+use crate::manifest::shape::{Field, Object, Shape, field};
+
+/// One of these is needed.
+pub const RATES: [&str; 3] = ["mtbf", "perMinute", "per1000NodeDays"];
+
+/// Rate and distribution; for nodes, domains and pods alike.
+pub const RATE: [Field; 5] = [
+    field(
+        RATES[0],
+        Shape::Duration,
+        "mean time to the failure of one of them",
+    )
+    .example("200d"),
+    field(
+        RATES[1],
+        Shape::Number(0.0, 1e9),
+        "failures of one of them per minute",
+    )
+    .example("6.9e-6"),
+    field(
+        RATES[2],
+        Shape::Number(0.0, 1e9),
+        "failures per 1,000 days of one of them",
+    )
+    .example("5"),
+    field("times", Shape::Number(0.0, 1e9), "as many times as often")
+        .default("1")
+        .example("5"),
+    field(
+        "distribution",
+        Shape::Object(&SHAPE),
+        "of the time from new or repaired to the failure, with that mean",
+    )
+    .otherwise("exponential")
+    .example("{weibull: {shape: 0.8}}"),
+];
+
+static SHAPE: Object = Object {
+    kind: "LifeShape",
+    fields: &[
+        field("weibull", Shape::Object(&WEIBULL), "").example("{shape: 0.8}"),
+        field("logNormal", Shape::Object(&SIGMA), "").example("{sigma: 1}"),
+    ],
+};
+
+static WEIBULL: Object = Object {
+    kind: "WeibullShape",
+    fields: &[field(
+        "shape",
+        Shape::Number(0.3, 100.0),
+        "below 1 the young fail more often, above 1 the old",
+    )
+    .required()
+    .example("0.8")],
+};
+
+static SIGMA: Object = Object {
+    kind: "LogNormalShape",
+    fields: &[field("sigma", Shape::Number(0.0, 4.0), "of the logarithm")
+        .required()
+        .example("1")],
+};

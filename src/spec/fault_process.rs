@@ -1,0 +1,51 @@
+//! Random faults of a cluster, as they are asked for: renewal processes, one per node, domain or pod.
+
+use crate::base::Duration;
+use crate::base::random::Dist;
+
+/// A process of faults that each of many entities has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RandomFaults {
+    /// What they are called in reports; with the entity's name it names the random numbers.
+    pub cause: String,
+    /// What has them.
+    pub on: FaultsOn,
+    /// From the start, or from the end of the repair, to the next fault; of the calendar.
+    pub life: Dist,
+    /// From a fault to the end of its repair; without it what fails never comes back.
+    pub back: Option<Dist>,
+    /// What a fault does.
+    pub does: RandomAction,
+    /// A repaired node is a new Node of that name.
+    pub as_new: bool,
+}
+
+/// What has faults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaultsOn {
+    /// Each node of the topology.
+    Node,
+    /// All nodes with the same value of this label at once.
+    Label(String),
+    /// Each pod that the JobSets want when they are submitted, by its name without suffix.
+    Pod,
+}
+
+/// What a fault does.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum RandomAction {
+    /// Kubelet and containers of the nodes stop.
+    Crash,
+    /// The nodes lose contact; their containers run on.
+    Partition,
+    /// The containers of the pod exit with this code, if they run.
+    Exit(i32),
+}
+
+impl RandomFaults {
+    /// How many faults are expected until then, of so many entities.
+    pub fn expected(&self, entities: usize, until: Duration) -> f64 {
+        let each = self.life.mean_s() + self.back.as_ref().map_or(0.0, Dist::mean_s);
+        entities as f64 * until.seconds() / each
+    }
+}

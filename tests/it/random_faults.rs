@@ -1,0 +1,174 @@
+//! Random faults of a scenario: the same for every policy, at the rate that was asked for, and told by their cause.
+
+use crate::support;
+use jobset_sim::base::Duration;
+use jobset_sim::faults::drawn;
+use jobset_sim::spec::{FaultAction, FaultTime, Scenario, ScriptedFault};
+
+const JOBSET: &str = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: train}\nspec:\n  \
+    failurePolicy: {maxRestarts: 1000, restartStrategy: Recreate}\n  replicatedJobs:\n  - name: w\n    replicas: 2\n    \
+    template: {spec: {parallelism: 4, completions: 4, backoffLimit: 0, template: {spec: {restartPolicy: Never, \
+    containers: [{name: w, image: x}]}}}}\n";
+
+fn scenario(nodes: u32, stop: &str, processes: &str) -> Scenario {
+    let text = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: random}}\ntopology:\n  \
+         apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  pools:\n  - name: n-{{node:03}}\n    \
+         nodesPerIsland: {nodes}\n    allocatable: {{cpu: 8}}\n    labels: {{example.com/rack: all}}\n\
+         jobSets: [{{manifest: jobset.yaml}}]\nstop: {{at: {stop}}}\nfaultProcesses:\n{processes}"
+    );
+    support::parse(&text, JOBSET).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn at(fault: &ScriptedFault) -> Duration {
+    match fault.at {
+        FaultTime::At(at) => at,
+        FaultTime::AfterReady(_) => panic!("drawn for an instant"),
+    }
+}
+
+fn crashes(scenario: &Scenario) -> usize {
+    let all = scenario.faults.iter();
+    all.filter(|f| matches!(f.action, FaultAction::CrashNode(_)))
+        .count()
+}
+
+#[test]
+fn faults_come_at_the_rate_that_was_asked_for_whatever_the_distribution() {
+    for distribution in [
+        "",
+        ", distribution: {weibull: {shape: 0.7}}",
+        ", distribution: {logNormal: {sigma: 1}}",
+    ] {
+        for (rate, per_hour) in [
+            ("mtbf: 10h", 0.1),
+            ("perMinute: 0.002", 0.12),
+            ("per1000NodeDays: 2000", 1.0 / 12.0),
+        ] {
+            let process = format!("- {{cause: host, {rate}, backAfter: 0s{distribution}}}\n");
+            let scenario = scenario(100, "2000h", &process);
+            let long = crashes(&drawn(&scenario, 1, 0)) as f64;
+            let expected = 100.0 * 2000.0 * per_hour;
+            assert!(
+                (long / expected - 1.0).abs() < 0.05,
+                "{process}: {long}, not {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_change_of_policy_cluster_or_other_processes_leaves_the_faults_of_a_node_what_they_were() {
+    let one = "- {cause: host, mtbf: 5h, backAfter: 1h}\n";
+    let of_first = |scenario: &Scenario| -> Vec<String> {
+        let mine = |f: &&ScriptedFault| matches!(&f.action, FaultAction::CrashNode(n) if n.name.as_deref() == Some("n-000"));
+        let all = scenario.faults.iter().filter(mine);
+        all.filter(|f| f.drawn_as.as_deref() == Some("host"))
+            .map(|f| at(f).to_string())
+            .collect()
+    };
+    let base = of_first(&drawn(&scenario(4, "100h", one), 3, 5));
+    assert!(base.len() > 5, "{base:?}");
+    let mut other_policy = scenario(4, "100h", one);
+    other_policy.jobsets[0].jobset.spec.failure_policy = None;
+    assert_eq!(base, of_first(&drawn(&other_policy, 3, 5)));
+    assert_eq!(base, of_first(&drawn(&scenario(40, "100h", one), 3, 5)));
+    let first = format!("- {{cause: rare, mtbf: 99h, on: Pod}}\n{one}");
+    assert_eq!(base, of_first(&drawn(&scenario(4, "100h", &first), 3, 5)));
+    assert_ne!(
+        base,
+        of_first(&drawn(&scenario(4, "100h", one), 3, 6)),
+        "another replication"
+    );
+}
+
+#[test]
+fn a_domain_fails_at_one_instant_and_pods_by_their_names() {
+    let rack = drawn(
+        &scenario(
+            5,
+            "50h",
+            "- {cause: power, on: {label: example.com/rack}, mtbf: 10h, backAfter: 1h}\n",
+        ),
+        1,
+        0,
+    );
+    for five in rack.faults.chunks(5) {
+        assert!(five.iter().all(|f| at(f) == at(&five[0])), "{five:?}");
+    }
+    assert!(crashes(&rack) >= 5);
+    let pods = drawn(
+        &scenario(
+            5,
+            "50h",
+            "- {cause: bug, on: Pod, mtbf: 10h, exitCode: 42}\n",
+        ),
+        1,
+        0,
+    );
+    let exit = |f: &ScriptedFault| matches!(&f.action, FaultAction::ContainerExit { pod, exit_code: 42 } if pod.starts_with("train-w-"));
+    assert!(!pods.faults.is_empty() && pods.faults.iter().all(exit));
+}
+
+#[test]
+fn replications_differ_and_a_restart_names_its_cause() {
+    let scenario = scenario(
+        12,
+        "3h",
+        "- {cause: software, on: Pod, mtbf: 4h, exitCode: 3}\n",
+    );
+    let limits = jobset_sim::experiment::Limits::none();
+    let play = |threads| {
+        let rows = jobset_sim::experiment::replicate(
+            (&scenario, &[]),
+            (1, 6),
+            (threads, &limits),
+            &|_| {},
+        );
+        rows.unwrap_or_else(|e| panic!("{e}"))
+    };
+    let rows = play(1);
+    assert_eq!(rows, play(2), "threads change nothing");
+    let restarts: Vec<u32> = rows.iter().map(|r| r.jobsets[0].restarts).collect();
+    assert!(restarts.iter().any(|n| *n != restarts[0]), "{restarts:?}");
+    // Eight pods, four hours, three hours: six faults on average.
+    let mean = f64::from(restarts.iter().sum::<u32>()) / 6.0;
+    assert!((3.0..9.0).contains(&mean), "{restarts:?}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let refused = |process: &str| {
+        let text = format!(
+            "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: r}}\ntopology:\n  apiVersion: \
+             jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  pools:\n  - {{name: n, nodesPerIsland: 2, \
+             labels: {{example.com/rack: a}}}}\njobSets: [{{manifest: jobset.yaml}}]\nfaultProcesses: [{process}]\n"
+        );
+        match support::parse(&text, JOBSET) {
+            Ok(_) => panic!("{process} is accepted"),
+            Err(e) => e.to_string(),
+        }
+    };
+    for (process, part) in [
+        ("{cause: a}", "a rate"),
+        ("{cause: a, mtbf: 1h, perMinute: 1}", "perMinute"),
+        ("{cause: a, mtbf: 0s}", "nothing would ever run"),
+        ("{cause: a, mtbf: 1ms}", "at most 1,000,000"),
+        (
+            "{cause: a, mtbf: 1h, on: Pod, backAfter: 1h}",
+            "a Job makes its pods anew",
+        ),
+        ("{cause: a, mtbf: 1h, does: Exit}", "nodes do not"),
+        (
+            "{cause: a, mtbf: 1h, exitCode: 3}",
+            "exitCode is of does: Exit",
+        ),
+        (
+            "{cause: a, mtbf: 1h, on: {label: example.com/rak}}",
+            "example.com/rack",
+        ),
+    ] {
+        let message = refused(process);
+        assert!(message.contains(part), "{process}: {message}");
+    }
+}
