@@ -141,7 +141,7 @@ fn what_makes_no_sense_is_refused() {
     let refused = |process: &str| {
         let text = format!(
             "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: r}}\ntopology:\n  apiVersion: \
-             jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  pools:\n  - {{name: n, nodesPerIsland: 2, \
+             jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  pools:\n  - {{name: node, nodesPerIsland: 2, \
              labels: {{example.com/rack: a}}}}\njobSets: [{{manifest: jobset.yaml}}]\nfaultProcesses: [{process}]\n"
         );
         match support::parse(&text, JOBSET) {

@@ -263,6 +263,7 @@ fn survived(case: &Case, verbose: bool) -> Seen {
     if scenario.topology.nodes() > u64::from(MANY) {
         return Ok(BTreeSet::new());
     }
+    let scenario = jobset_sim::faults::drawn(&scenario, case.seed, 0);
     let Ok(mut simulation) = jobset_sim::engine::Simulation::new(&scenario) else {
         return Ok(refused());
     };
