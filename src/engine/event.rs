@@ -4,6 +4,7 @@
 //! moved on, so nothing is ever cancelled.
 
 use crate::base::*;
+use crate::record::Call;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -151,6 +152,11 @@ pub enum Event {
     },
     /// The collector has deleted a Job of a JobSet under foreground deletion.
     CollectorDeletesJob(JobId),
+    /// The same for its Service, or for a claim.
+    CollectorDeletesOwned {
+        jobset: JobSetId,
+        call: Call,
+    },
     MonitorTick,
     TaintDue(NodeId),
     TolerationOver {
@@ -236,7 +242,7 @@ impl Event {
             JobSetComputed(_) | FollowerAnswered { .. } => Owner::JobSetManager,
             LeaderSeen { .. } | LeaderDue { .. } => Owner::JobSetManager,
             CollectorAnswered { .. } | CollectorSees { .. } => Owner::Collector,
-            CollectorDeletesJob(_) => Owner::Collector,
+            CollectorDeletesJob(_) | CollectorDeletesOwned { .. } => Owner::Collector,
             BindAnswered { .. } | CycleDone { .. } | BackoffOver { .. } => Owner::Scheduler,
             EvictionAnswered { .. } | MonitorTick | TaintDue(_) => Owner::NodeLifecycle,
             TolerationOver { .. } => Owner::NodeLifecycle,
@@ -278,6 +284,7 @@ impl Event {
             | OrphanReleased { .. }
             | CollectorAnswered { .. }
             | CollectorDeletesJob(_)
+            | CollectorDeletesOwned { .. }
             | JobTtlDeletes { .. }
             | JobSetAnswered { .. } => 2,
             BindAnswered { .. } | EvictionAnswered { .. } | FollowerAnswered { .. } => 2,

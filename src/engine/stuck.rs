@@ -186,12 +186,7 @@ impl Why<'_, '_> {
         let bound = store.pods.has(pod, flag::BOUND);
         let silent = bound && !self.parts.kubelet.answers(self.ctx, node);
         if silent && store.pods.has(pod, flag::DELETING) {
-            return Some(format!(
-                "pod {name} is terminating on node {}, which does not answer; {} cannot end until the Node object is \
-                 deleted, tainted out-of-service, or the pod is removed by force",
-                names.node(node),
-                names.job(job)
-            ));
+            return Some(self.why_it_terminates(job, pod, &name));
         }
         let held = store.pods.has(pod, flag::DELETING) && store.pods.has(pod, flag::HELD);
         if held && store.pods.has(pod, flag::CONFIRMED) {
@@ -221,6 +216,33 @@ impl Why<'_, '_> {
             let why = scheduler.explain_unschedulable(self.ctx, pod);
             format!("pod {name}-{index} cannot be scheduled: {why}")
         })
+    }
+
+    /// On a node that does not answer. kubernetes.md 1.4: a Job that replaces only failed pods (podFailurePolicy,
+    /// podReplacementPolicy Failed) keeps its finalizer on a pod until somebody says that it has ended.
+    fn why_it_terminates(&self, job: JobId, pod: PodId, name: &str) -> String {
+        let (store, names) = (&self.ctx.store, &self.ctx.store.names);
+        let (node, job_name) = (names.node(store.pods.node[pod.ix()]), names.job(job));
+        let policy = store.job_spec(job).pod_replacement_policy();
+        let must_end =
+            policy == PodReplacementPolicy::Failed && store.pods.has(pod, flag::FINALIZER);
+        let until = "until the Node object is deleted, tainted out-of-service";
+        if must_end && store.pods.has(pod, flag::CONFIRMED) {
+            return format!(
+                "pod {name} was removed by force from node {node}, which does not answer, but the Job controller's \
+                 finalizer keeps it: {job_name} replaces only pods that have failed (podFailurePolicy or \
+                 podReplacementPolicy), and nobody says so {until}, or the node answers"
+            );
+        }
+        let by_force = match must_end {
+            true => {
+                "or answers: it replaces only pods that have failed, so removal by force does not help"
+            }
+            false => "or the pod is removed by force",
+        };
+        format!(
+            "pod {name} is terminating on node {node}, which does not answer; {job_name} cannot end {until}, {by_force}"
+        )
     }
 
     /// C-10: nothing can succeed, and without a success the success policy is never asked.

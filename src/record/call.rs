@@ -98,6 +98,10 @@ calls! {
     JobSetJobPatch: "jobset" "patch" "jobs", JOBSET_JOBS, Write;
     TtlJobGet: "ttl-after-finished-controller" "get" "jobs", FREE, Read;
     TtlJobDelete: "ttl-after-finished-controller" "delete" "jobs", FREE, Write;
+    CollectorServiceGet: "generic-garbage-collector" "get" "services", COLLECTOR, Read;
+    CollectorServiceDelete: "generic-garbage-collector" "delete" "services", COLLECTOR, Write;
+    CollectorClaimGet: "generic-garbage-collector" "get" "persistentvolumeclaims", COLLECTOR, Read;
+    CollectorClaimDelete: "generic-garbage-collector" "delete" "persistentvolumeclaims", COLLECTOR, Write;
 }
 
 impl Call {

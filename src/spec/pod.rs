@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 pub struct PodTemplate {
     pub labels: BTreeMap<String, String>,
     pub annotations: BTreeMap<String, String>,
+    /// Of somebody: the pods of the template stay until these are off.
+    pub finalizers: Vec<String>,
     pub spec: PodSpec,
 }
 

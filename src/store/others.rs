@@ -45,6 +45,16 @@ impl Others {
         named.remove(name)
     }
 
+    /// What the JobSet owned has no owner from now on.
+    pub fn disown(&mut self, jobset: JobSetId) {
+        let named = self.rows.values_mut().flat_map(BTreeMap::values_mut);
+        for other in named.flat_map(BTreeMap::values_mut) {
+            if other.jobset == jobset {
+                other.jobset = JobSetId::NONE;
+            }
+        }
+    }
+
     /// All of a kind: namespace, name, object.
     pub fn of_kind(&self, kind: ObjectKind) -> impl Iterator<Item = (&str, &str, &Other)> {
         let of_kind = self.rows.get(&kind).into_iter().flatten();

@@ -1,5 +1,6 @@
 //! Faults of the engine that were found once, each as the smallest scenario that shows it.
 
+mod kept;
 mod wrong_answers;
 
 use crate::checker::Checker;

@@ -345,7 +345,11 @@ pub fn end_job(ctx: &mut Ctx<'_>, job: JobId) {
     }
     if ctx.store.jobs[job.ix()].held {
         let j = &mut ctx.store.write().jobs[job.ix()];
-        (j.collected, j.deleting) = (true, true);
+        j.collected = true;
+        if !std::mem::replace(&mut j.deleting, true) {
+            ctx.emit(Body::JobDeleting { job });
+            job_changed(ctx, job, JobChange::Deleting);
+        }
         return;
     }
     ctx.emit(Body::JobGone { job });

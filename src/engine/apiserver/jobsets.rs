@@ -184,6 +184,7 @@ fn orphan_jobs(ctx: &mut Ctx<'_>, jobset: JobSetId) {
             ctx.store.write().jobs[job.ix()].orphaned = true;
         }
     }
+    ctx.store.write().others.disown(jobset);
 }
 
 /// A JobSet under deletion goes when nobody's finalizer keeps it; in the foreground not before its last Job.

@@ -1,6 +1,6 @@
 //! What the collector's dependency graph learns from watches, and what it queues for that.
 
-use super::{Collector, Item, JobMarks, Marks};
+use super::{Collector, Item, JobMarks, Marks, owned};
 use crate::base::random::Purpose;
 use crate::base::*;
 use crate::engine::apiserver;
@@ -28,6 +28,7 @@ impl Collector {
         for job in jobs {
             self.collect_owned_job(ctx, job);
         }
+        owned::collect(ctx, jobset);
     }
 
     pub(super) fn job_changed(&mut self, ctx: &mut Ctx<'_>, job: JobId, change: JobChange) {
@@ -41,6 +42,8 @@ impl Collector {
                     self.collect_owned_job(ctx, job);
                 }
             }
+            // In the background it has pods until it is gone, whoever's finalizers keep it.
+            JobChange::Deleting if ctx.store.jobs[job.ix()].collected => {}
             JobChange::Deleting => self.tell(ctx, job, true),
             JobChange::Gone => {
                 let j = &ctx.store.jobs[job.ix()];

@@ -6,6 +6,7 @@
 //! the same name.
 
 mod graph;
+mod owned;
 mod work;
 
 use super::ctx::{Ctx, Mark};
@@ -101,6 +102,7 @@ impl Collector {
             } => self.sees(ctx, job, incarnation, deleted),
             Event::CollectorAnswered { worker } => self.answered(ctx, worker),
             Event::CollectorDeletesJob(job) => self.deletes_job(ctx, job),
+            Event::CollectorDeletesOwned { jobset, call } => owned::delete(ctx, jobset, call),
             other => unreachable!("not an event of the garbage collector: {other:?}"),
         }
     }

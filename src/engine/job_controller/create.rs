@@ -153,14 +153,17 @@ impl JobController {
         (job, index): (JobId, u32),
         domain: DomainId,
     ) {
+        let template = ctx.store.jobs[job.ix()].template;
+        let finalizers = &ctx.store.templates.get(template).pod.finalizers;
         let new = NewPod {
             job,
             index,
-            template: ctx.store.jobs[job.ix()].template,
+            template,
             domain,
             failures: self.inherited_failures(ctx, worker, job, index),
             tracked: true,
-            held: false,
+            // The controller adds its own to those of the template.
+            held: !finalizers.is_empty(),
         };
         let pod = apiserver::create_pod(ctx, new);
         self.workers[worker].counted.created();

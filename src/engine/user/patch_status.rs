@@ -3,9 +3,9 @@
 //! What the manager writes next replaces it; what the model has no place for is refused by name.
 
 use super::requests::admission_gates;
-use super::show::{instant, jobset_status_json};
+use super::show::jobset_status_json;
 use crate::admission::{Change, FieldValidation, Request, change};
-use crate::base::*;
+use crate::base::{calendar, *};
 use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
 use crate::policy::{Condition, JobSetStatus, RjStatus, TerminalState};
@@ -120,7 +120,7 @@ fn condition(at: usize, json: &Value) -> Result<Condition, String> {
         reason: reason.to_owned().into(),
         reason_suffix: reason_suffix.to_owned(),
         message: text("message").to_owned(),
-        last_transition: instant(text("lastTransitionTime"))
+        last_transition: calendar::instant(text("lastTransitionTime"))
             .ok_or_else(|| refuse("lastTransitionTime"))?,
     })
 }

@@ -4,7 +4,7 @@
 //! Must never be asked by the model itself.
 
 use super::requests::Found;
-use crate::base::*;
+use crate::base::{calendar, *};
 use crate::engine::apiserver::{self, job_object};
 use crate::engine::ctx::Ctx;
 use crate::objects::{self, Surroundings};
@@ -14,65 +14,8 @@ use crate::store::{Job, JobCondition, flag};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Virtual time as metav1.Time, whole seconds from 1970-01-01T00:00:00Z.
 fn time(at: Time) -> Value {
-    let seconds = at.0 / time::NANOS_PER_SECOND;
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Years of 365.2425 days, by the era of 400 years (the civil-from-days rule of proleptic Gregorian calendars).
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 {
-        shifted_month + 3
-    } else {
-        shifted_month - 9
-    };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    json!(format!(
-        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"
-    ))
-}
-
-/// The virtual time that such a text names; `None` if it is before the run.
-pub(super) fn instant(text: &str) -> Option<Time> {
-    let (date, clock) = text.split_once('T')?;
-    let mut date = date.splitn(3, '-').map(|n| n.parse::<i64>().ok());
-    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
-    let (clock, offset) = match clock.strip_suffix('Z') {
-        Some(clock) => (clock, 0),
-        None => {
-            let (clock, zone) = clock.split_at_checked(clock.rfind(['+', '-'])?)?;
-            let (hours, minutes) = zone.get(1..)?.split_once(':')?;
-            let seconds = hours.parse::<i64>().ok()? * 3600 + minutes.parse::<i64>().ok()? * 60;
-            (
-                clock,
-                if zone.starts_with('-') {
-                    -seconds
-                } else {
-                    seconds
-                },
-            )
-        }
-    };
-    let whole = clock.split_once('.').map_or(clock, |(whole, _)| whole);
-    let mut clock = whole.splitn(3, ':').map(|n| n.parse::<i64>().ok());
-    let of_day = clock.next()?? * 3600 + clock.next()?? * 60 + clock.next()??;
-    // The same rule the other way round, with years that begin in March.
-    let year = year - i64::from(month <= 2);
-    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    let seconds = (era * 146_097 + day_of_era - 719_468) * 86_400 + of_day - offset;
-    let nanos = u64::try_from(seconds)
-        .ok()?
-        .checked_mul(time::NANOS_PER_SECOND)?;
-    // Whoever counts from it shall not count beyond the end of time.
-    (nanos <= i64::MAX as u64).then_some(Time(nanos))
+    json!(calendar::text(at))
 }
 
 /// The values of these paths, as a JSON object from path to value.
@@ -319,29 +262,4 @@ fn condition(c: &JobCondition) -> Value {
     json!({"type": JobConditionType::as_str(c.kind), "status": if c.status { "True" } else { "False" },
         "reason": c.reason, "message": c.message,
         "lastProbeTime": time(c.at), "lastTransitionTime": time(c.at)})
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn virtual_seconds_read_as_a_calendar() {
-        for (seconds, text) in [
-            (0, "1970-01-01T00:00:00Z"),
-            (86_399, "1970-01-01T23:59:59Z"),
-            (58 * 86_400, "1970-02-28T00:00:00Z"),
-            (59 * 86_400, "1970-03-01T00:00:00Z"),
-            (789 * 86_400, "1972-02-29T00:00:00Z"),
-            (11_016 * 86_400 + 3_661, "2000-02-29T01:01:01Z"),
-        ] {
-            let at = Time(seconds * time::NANOS_PER_SECOND);
-            assert_eq!(time(at), text);
-            assert_eq!(instant(text), Some(at));
-        }
-        let later = Some(Time(5_400 * time::NANOS_PER_SECOND));
-        assert_eq!(instant("1970-01-01T02:30:00.250+01:00"), later);
-        assert_eq!(instant("1969-12-31T23:59:59Z"), None, "before the run");
-        assert_eq!(instant("yesterday"), None);
-    }
 }

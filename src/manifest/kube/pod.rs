@@ -22,6 +22,7 @@ pub fn template(node: &Node) -> PodTemplate {
     PodTemplate {
         labels: map("labels"),
         annotations: map("annotations"),
+        finalizers: metadata.map_or_else(Vec::new, |m| read::strings(m, "finalizers")),
         spec: node.get("spec").map(pod_spec).unwrap_or_default(),
     }
 }

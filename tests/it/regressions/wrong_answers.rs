@@ -186,7 +186,7 @@ fn a_job_without_indexes_counts_successes_after_their_finalizers() {
 }
 
 /// What a user is answered, and when.
-fn answers(nodes: u32, rest: &str, jobset: &str) -> Vec<(Time, String)> {
+pub fn answers(nodes: u32, rest: &str, jobset: &str) -> Vec<(Time, String)> {
     let scenario = scenario(nodes, rest, jobset);
     let mut simulation = support::simulation(&scenario);
     simulation.paranoid(true);

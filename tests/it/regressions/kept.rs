@@ -1,0 +1,272 @@
+//! What keeps an object and what takes it along: finalizers, owners, nodes that do not answer; and what is said of it.
+
+use super::wrong_answers::answers;
+use super::{POD, count, play, workers};
+use jobset_sim::record::*;
+
+fn at_seconds(records: &[Record], what: impl Fn(&Body) -> bool) -> Vec<u64> {
+    let found = records.iter().filter(|r| what(&r.body));
+    found.map(|r| r.at.seconds() as u64).collect()
+}
+
+/// The Job controller adds its finalizer to those of the template; nobody but their owner takes the others off.
+#[test]
+fn finalizers_of_a_pod_template_keep_the_pods() {
+    let jobs = workers(1, 1, "backoffLimit: 0", &format!("containers: [{POD}]"));
+    let jobs = jobs.replace(
+        "template:\n            spec:\n              restart",
+        "template:\n            metadata: {finalizers: [example.com/hold]}\n            spec:\n              restart",
+    );
+    let jobset = format!("spec:\n  failurePolicy: {{maxRestarts: 1}}\n  replicatedJobs:\n{jobs}");
+    let exit = "  - {at: 60s, containerExit: {pod: a-w-0-0, exitCode: 1}}\n";
+    let (outcome, _) = play(1, &format!("faults:\n{exit}stop: {{at: 10m}}"), &jobset);
+    assert_eq!(
+        outcome.stuck,
+        [
+            "JobSet a is not ready: pod a-w-0-0 is being deleted, and nobody takes its finalizers off"
+        ]
+    );
+    let free = "  - {at: 100s, patch: {kind: Pod, name: a-w-0-0, merge: {metadata: {finalizers: null}}}}\n";
+    let (outcome, records) = play(
+        1,
+        &format!("faults:\n{exit}{free}stop: {{at: 10m}}"),
+        &jobset,
+    );
+    assert_eq!(outcome.stuck, Vec::<String>::new());
+    let gone = at_seconds(&records, |b| matches!(b, Body::PodGone { .. }));
+    assert_eq!(gone, [100]);
+}
+
+/// In the background the dependents go after their owner, not before.
+#[test]
+fn a_job_that_a_finalizer_keeps_keeps_its_pods_when_it_is_deleted_in_the_background() {
+    let jobs = workers(1, 2, "", &format!("containers: [{POD}]"));
+    let (outcome, records) = play(
+        2,
+        "faults:\n  - {at: 50s, patch: {kind: Job, name: a-w-0, merge: {metadata: {finalizers: [x.y/hold]}}}}\n  \
+         - {at: 60s, delete: {kind: Job, name: a-w-0}}\n  \
+         - {at: 120s, patch: {kind: Job, name: a-w-0, merge: {metadata: {finalizers: null}}}}\nstop: {at: 10m}",
+        &format!("spec:\n  replicatedJobs:\n{jobs}"),
+    );
+    assert_eq!(
+        at_seconds(&records, |b| matches!(b, Body::JobDeleting { .. })),
+        [60]
+    );
+    assert_eq!(
+        at_seconds(&records, |b| matches!(b, Body::JobGone { .. })),
+        [120]
+    );
+    let deleting = at_seconds(&records, |b| matches!(b, Body::PodDeleting { .. }));
+    assert_eq!(deleting, [120, 120]);
+    assert_eq!(outcome.stuck, Vec::<String>::new());
+}
+
+const CLAIMS: &str = "  volumeClaimPolicies:\n  - templates: [{metadata: {name: kept}, spec: {accessModes: \
+     [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]\n    retentionPolicy: {whenDeleted: Retain}\n  \
+     - templates: [{metadata: {name: own}, spec: {accessModes: [ReadWriteOnce], resources: {requests: \
+     {storage: 1Gi}}}}]\n    retentionPolicy: {whenDeleted: Delete}\n";
+
+fn claim_jobset() -> String {
+    let mounts = POD.replace(
+        "resources:",
+        "volumeMounts: [{name: own, mountPath: /a}, {name: kept, mountPath: /b}], resources:",
+    );
+    let jobs = workers(1, 1, "", &format!("containers: [{mounts}]"));
+    format!("spec:\n{CLAIMS}  replicatedJobs:\n{jobs}")
+}
+
+fn show(at: &str, kind: &str, name: &str) -> String {
+    format!(
+        "  - {{at: {at}, show: {{kind: {kind}, name: {name}, fields: [metadata.deletionTimestamp]}}}}\n"
+    )
+}
+
+#[test]
+fn a_claim_that_a_finalizer_keeps_is_marked_and_goes_when_it_is_off() {
+    let name = "kept-a";
+    let kind = "PersistentVolumeClaim";
+    let patch = |at: &str, finalizers: &str| {
+        format!(
+            "  - {{at: {at}, patch: {{kind: {kind}, name: {name}, \
+             merge: {{metadata: {{finalizers: {finalizers}}}}}}}}}\n"
+        )
+    };
+    let script = [
+        patch("20s", "[example.com/hold]"),
+        format!("  - {{at: 30s, delete: {{kind: {kind}, name: {name}}}}}\n"),
+        show("40s", kind, name),
+        patch("50s", "null"),
+        show("60s", kind, name),
+    ];
+    let rest = format!("faults:\n{}stop: {{at: 2m, when: Time}}", script.concat());
+    let told = answers(1, &rest, &claim_jobset());
+    let said: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(
+        said[2],
+        "{\"metadata.deletionTimestamp\":\"1970-01-01T00:00:30Z\"}"
+    );
+    assert_eq!(said[4], "persistentvolumeclaims \"kept-a\" not found");
+}
+
+/// SVC-1, PVC-1: what the JobSet owns goes with it; claims that are retained have no owner.
+#[test]
+fn service_and_claims_of_a_jobset_go_with_it_and_retained_claims_stay() {
+    let claim = "PersistentVolumeClaim";
+    let shows = |at: &str| {
+        [
+            show(at, "Service", "a"),
+            show(at, claim, "own-a"),
+            show(at, claim, "kept-a"),
+        ]
+        .concat()
+    };
+    let there = "{\"metadata.deletionTimestamp\":null}";
+    for (how, left) in [
+        (
+            "Background",
+            [
+                "services \"a\" not found",
+                "persistentvolumeclaims \"own-a\" not found",
+                there,
+            ],
+        ),
+        (
+            "Foreground",
+            [
+                "services \"a\" not found",
+                "persistentvolumeclaims \"own-a\" not found",
+                there,
+            ],
+        ),
+        ("Orphan", [there, there, there]),
+    ] {
+        let delete =
+            format!("  - {{at: 60s, delete: {{kind: JobSet, name: a, propagation: {how}}}}}\n");
+        let rest = format!(
+            "faults:\n{}{delete}{}stop: {{at: 2m, when: Time}}",
+            shows("30s"),
+            shows("90s")
+        );
+        let told = answers(1, &rest, &claim_jobset());
+        let said: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(said[..3], [there, there, there], "{how}");
+        assert_eq!(said[4..], left, "{how}");
+    }
+}
+
+/// A Job that replaces only failed pods keeps its finalizer on a pod that was removed by force.
+#[test]
+fn no_advice_to_remove_by_force_what_force_does_not_remove() {
+    let policy = "backoffLimit: 0\n          podFailurePolicy: {rules: [{action: Ignore, onPodConditions: \
+                  [{type: DisruptionTarget}]}]}";
+    let stuck = |job: &str, force: &str| {
+        let jobs = workers(1, 1, job, &format!("containers: [{POD}]"));
+        let (outcome, _) = play(
+            2,
+            &format!(
+                "faults:\n  - {{at: 60s, crashNode: {{ofPod: a-w-0-0}}}}\n{force}stop: {{at: 1h}}"
+            ),
+            &format!("spec:\n  failurePolicy: {{maxRestarts: 1}}\n  replicatedJobs:\n{jobs}"),
+        );
+        outcome.stuck.join("\n")
+    };
+    let force = "  - {at: 500s, deletePod: {pod: a-w-0-0, force: true}}\n";
+    let advice = "or the pod is removed by force";
+    assert!(
+        stuck(
+            "podReplacementPolicy: TerminatingOrFailed\n          suspend: false",
+            force
+        )
+        .is_empty()
+    );
+    let before = stuck(policy, "");
+    assert!(
+        !before.contains(advice) && before.contains("removal by force does not help"),
+        "{before}"
+    );
+    let after = stuck(policy, force);
+    assert!(
+        after.contains("was removed by force") && after.contains("finalizer keeps it"),
+        "{after}"
+    );
+}
+
+/// FailedScheduling counts the nodes that there are, each once.
+#[test]
+fn nodes_of_a_failed_scheduling_add_up_after_a_node_is_deleted() {
+    let jobs = workers(1, 3, "", &format!("containers: [{POD}]"));
+    let selects = jobs.replace(
+        "restartPolicy: Never",
+        "restartPolicy: Never\n              nodeSelector: {example.com/rack: rack}",
+    );
+    let scenario = super::scenario(
+        3,
+        "0s",
+        "faults:\n  - {at: 60s, deleteNode: {node: node-002}}\nstop: {at: 30m}",
+        &format!("spec:\n  failurePolicy: {{maxRestarts: 3}}\n  replicatedJobs:\n{selects}"),
+    );
+    let mut simulation = crate::support::simulation(&scenario);
+    let outcome = simulation.run(1, 0, &mut Keep::default());
+    let why = &outcome.stuck[0];
+    assert!(
+        why.contains("0/2 nodes are available: 2 Insufficient"),
+        "{why}"
+    );
+}
+
+/// AG-3: the agent ends with the code of its environment, and what comes of it is its rules' and then the policy's.
+#[test]
+fn the_code_that_an_agent_ends_with_decides_what_its_container_does() {
+    let played = |code: &str| {
+        let agent = format!(
+            "{{name: w, image: \"x:1\", restartPolicy: Never, restartPolicyRules: [{{action: Restart, exitCodes: \
+             {{operator: In, values: [42]}}}}], env: [{{name: JOBSET_NAME, value: a}}, {{name: POD_NAME, value: p}}, \
+             {{name: WORKER_COMMAND, value: train}}, {{name: IN_PLACE_RESTART_EXIT_CODE, value: \"{code}\"}}]}}"
+        );
+        let jobs = workers(
+            1,
+            2,
+            "backoffLimit: 2147483647\n          podReplacementPolicy: Failed",
+            &format!("containers: [{agent}]"),
+        );
+        play(
+            2,
+            "faults:\n  - {afterReady: 60s, containerExit: {pod: a-w-0-0, exitCode: 42}}\nstop: {at: 10m}",
+            &format!(
+                "spec:\n  failurePolicy: {{maxRestarts: 3, restartStrategy: InPlaceRestart}}\n  replicatedJobs:\n{jobs}"
+            ),
+        )
+    };
+    let exits = |records: &[Record], code: i32| {
+        count(
+            records,
+            |b| matches!(b, Body::ContainerExited { exit_code, .. } if *exit_code == code),
+        )
+    };
+    let (_, records) = played("42");
+    assert_eq!(
+        exits(&records, 42),
+        2,
+        "the failed pod's and the other one's agent"
+    );
+    assert_eq!(
+        count(&records, |b| matches!(b, Body::PodFinished { .. })),
+        0,
+        "both run again"
+    );
+    let (_, records) = played("7");
+    assert_eq!(exits(&records, 7), 1);
+    let failed = count(&records, |b| {
+        matches!(
+            b,
+            Body::PodFinished {
+                succeeded: false,
+                ..
+            }
+        )
+    });
+    assert!(
+        failed > 0,
+        "no rule for 7, so the policy Never ends the pod"
+    );
+}
