@@ -23,6 +23,11 @@ pub enum Command {
         after_help = "Examples:\n  jobset-sim run scenarios/restart-5000-recreate.yaml\n  jobset-sim run -f jobset.yaml -t topologies/small-16.yaml --out run-1\n  jobset-sim run scenario.yaml --set controlPlane.preset=stock --seeds 100 --format json\n\nWhat will my failure policy do if worker 1 of Job 0 exits with code 42, ten minutes after all pods were ready?\n  jobset-sim run -f jobset.yaml --fail workers-0-1:exit=42@ready+10m --trace decisions"
     )]
     Run(RunArgs),
+    /// Compare variants under the same random numbers: differences with intervals, and no rank without them
+    #[command(
+        after_help = "Examples:\n  jobset-sim compare -f jobset.yaml --strategies all --fail workers-0-1:exit=1 --seeds 100\n  jobset-sim compare scenario.yaml --variant 'patient: spec.failurePolicy.maxRestarts=50, controlPlane.preset=stock'\n  jobset-sim compare scenario.yaml --until 'restartLatency_s.p50 ±1%' --format json\n\nPaths are those of `run --set`.\n`strategy` sets a restart strategy with all that belongs to it, such as the agent of InPlaceRestart."
+    )]
+    Compare(CompareArgs),
     /// Compare Recreate with InPlaceRestart on 5,000 pods: two runs, one picture
     #[command(after_help = "Example: jobset-sim demo --out my-demo")]
     Demo(DemoArgs),
@@ -112,6 +117,53 @@ pub struct RunArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Scenario file; it is the baseline, and its `experiment` may have variants
+    #[arg(required_unless_present = "manifests", conflicts_with_all = ["manifests", "topology"])]
+    pub scenario: Option<PathBuf>,
+    /// Manifests instead of a scenario: a file, a directory, or - for standard input; repeatable
+    #[arg(short = 'f', value_name = "FILE|DIR|-")]
+    pub manifests: Vec<String>,
+    /// Cluster for the manifests [default: for each variant one that is just large enough]
+    #[arg(short = 't', value_name = "TOPOLOGY")]
+    pub topology: Option<PathBuf>,
+    /// One more variant; repeatable
+    #[arg(long = "variant", value_name = "NAME: PATH=VALUE, ...", value_parser = super::variants::parse_variant)]
+    pub variants: Vec<super::variants::VariantArg>,
+    /// One variant for each of these restart strategies: all, or e.g. Recreate,InPlaceRestart
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub strategies: Vec<String>,
+    /// Override any field in all variants, e.g. faults.0.afterReady=60s; repeatable
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
+    pub sets: Vec<(String, String)>,
+    /// One failure on top, in all variants, as `run --fail` takes it; repeatable
+    #[arg(long = "fail", value_name = "POD:exit=CODE@TIME", value_parser = super::fail::parse)]
+    pub fails: Vec<super::fail::Fail>,
+    /// Seed of every random number [default: the scenario's]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Replications of each variant [default: the experiment's, or 20]; with --until the most of them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    pub seeds: Option<u64>,
+    /// Play until the 95 % interval of a metric's mean is so narrow in every variant, e.g. 'restartLatency_s.p50 ±1%'
+    #[arg(long, value_name = "METRIC ±SHARE%", value_parser = super::variants::parse_until)]
+    pub until: Option<super::variants::Until>,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Write summary.json, replications.csv and the inputs here; it must not exist yet
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
+    /// Print results only: no progress
+    #[arg(long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+#[derive(Debug, Args)]
 pub struct LintArgs {
     /// A file, a directory, or - for standard input; repeatable
     #[arg(short = 'f', value_name = "FILE|DIR|-", required_unless_present_any = ["list", "explain"])]
@@ -164,6 +216,9 @@ pub enum LintMethod {
     /// kubectl replace
     Replace,
 }
+
+/// The formats of results that are tables.
+pub type TableFormat = LintFormat;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LintFormat {

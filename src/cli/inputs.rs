@@ -94,7 +94,7 @@ pub fn tail(sets: &[(String, String)], fails: &[Fail], seed: u64, seeds: Option<
     tail
 }
 
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -11,7 +11,7 @@ use crate::spec::{Scenario, Topology};
 use std::path::Path;
 
 /// What of a JobSet `--set` reaches with `-f`; all else is for the run.
-const OF_JOBSETS: [&str; 2] = ["spec", "metadata"];
+pub const OF_JOBSETS: [&str; 2] = ["spec", "metadata"];
 
 /// What a run needs.
 pub struct Loaded {

@@ -3,6 +3,7 @@
 //! Results go to standard output, everything else to standard error. Must never hold logic of the model.
 
 pub mod args;
+mod compare;
 mod demo;
 mod effective;
 mod explain;
@@ -22,6 +23,7 @@ mod schema;
 mod seeds;
 mod topology;
 mod validate;
+mod variants;
 
 use crate::base::plain::for_terminal;
 use args::{Cli, Command};
@@ -110,6 +112,7 @@ fn wrong_usage(refused: &clap::Error) -> ! {
 fn dispatch(command: &Command) -> Result<u8, Failure> {
     match command {
         Command::Run(args) => run::cli(args).map(|()| 0),
+        Command::Compare(args) => compare::cli(args).map(|()| 0),
         Command::Demo(args) => demo::cli(args).map(|()| 0),
         Command::Validate(args) => Ok(validate::cli(args)),
         Command::Lint(args) => lint::cli(args),

@@ -4,7 +4,9 @@
 
 #![deny(missing_docs)]
 
+pub mod compare;
 pub mod fleets;
+pub mod metric;
 pub mod parallel;
 pub mod play;
 pub mod player;
@@ -12,10 +14,14 @@ pub mod replications;
 pub mod stop;
 pub mod verify;
 
+pub use compare::{
+    Change, Comparison, MetricEstimate, PairedEstimate, PlayedVariant, VariantEstimates, Verdict,
+};
 pub use fleets::{FleetReplications, replicate_fleet};
+pub use metric::{Better, Measured, better, metrics};
 pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
 pub use player::Player;
-pub use replications::{JobSetEstimates, Replication, Replications, replicate};
+pub use replications::{JobSetEstimates, Replication, Replications, replicate, replicate_from};
 pub use stop::{Limited, Limits, StopFlag};
 pub use verify::verify;

@@ -11,18 +11,31 @@ use crate::spec::Scenario;
 use crate::stats::Estimate;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Plays `n` replications, each folded to what `Replications` needs; `done` is told how many are. Those that `limits`
 /// stop are left out.
 pub fn replicate(
-    (scenario, not_modelled): (&Scenario, &[String]),
+    inputs: (&Scenario, &[String]),
     (seed, n): (u64, u64),
+    on: (usize, &Limits),
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Vec<Replication>, NoRuns> {
+    replicate_from(inputs, (seed, 0..n), on, done)
+}
+
+/// The same of these replications alone: whichever others are played, each is what it is.
+pub fn replicate_from(
+    (scenario, not_modelled): (&Scenario, &[String]),
+    (seed, which): (u64, Range<u64>),
     (threads, limits): (usize, &Limits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<Replication>, NoRuns> {
+    let (from, n) = (which.start, which.end.saturating_sub(which.start));
     let finished = AtomicU64::new(0);
     in_parallel(scenario, (n, threads), &limits.flag, |player, i| {
+        let i = from + i;
         let simulation = player.simulation(seed, i);
         let folds = Folds::new(simulation.scenario(), false).without_paths();
         let (played, _) = play(simulation, (seed, i), folds, Limited::by(limits));
@@ -244,7 +257,7 @@ impl Replications {
 }
 
 /// Sentences that are equal but for their numbers are one.
-fn warnings(all: &[Replication]) -> Vec<String> {
+pub(super) fn warnings(all: &[Replication]) -> Vec<String> {
     // Of each: itself without numbers, the first of its kind, how many replications have one, whether they are equal.
     let mut kinds: Vec<(String, &str, usize, bool)> = Vec::new();
     for replication in all {
@@ -283,7 +296,7 @@ fn without_numbers(text: &str) -> String {
 }
 
 /// FNV-1a over the digests in order.
-fn digest(all: &[Replication]) -> u64 {
+pub(super) fn digest(all: &[Replication]) -> u64 {
     digest_of(all.iter().map(|r| r.digest))
 }
 

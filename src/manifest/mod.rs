@@ -27,6 +27,7 @@ pub mod server;
 pub mod shape;
 pub mod shapes;
 mod shipped;
+pub mod strategy;
 mod suggest;
 pub mod topology;
 pub mod yaml;
@@ -35,8 +36,8 @@ pub use diagnostic::{Diagnostic, Diagnostics, Source};
 pub use files::{STDIN, read_source};
 pub use fleet::{LoadedFleet, is_fleet, parse_fleet};
 pub use kube::{
-    Manifests, read_manifest_path, read_manifests, read_path_with_sets, stored_job, stored_jobset,
-    stored_node, stored_pod,
+    Manifests, manifest_sources, read_manifest_path, read_manifests, read_path_with_sets,
+    read_sources, stored_job, stored_jobset, stored_node, stored_pod,
 };
 pub use path::split_sets;
 pub use presets::{Assumption, assumptions, control_plane, preset_names, timing};

@@ -4,6 +4,8 @@
 
 pub mod assumed;
 pub mod chart;
+pub mod compare;
+pub mod compare_tables;
 pub mod csv;
 mod decision_failure;
 mod decision_in_place;

@@ -98,6 +98,12 @@ pub enum RestartStrategy {
 }
 
 impl RestartStrategy {
+    pub const ALL: [RestartStrategy; 3] = [
+        RestartStrategy::Recreate,
+        RestartStrategy::BlockingRecreate,
+        RestartStrategy::InPlaceRestart,
+    ];
+
     pub fn as_str(self) -> &'static str {
         match self {
             RestartStrategy::Recreate => "Recreate",

@@ -2,6 +2,7 @@
 
 pub mod cluster;
 pub mod control_plane;
+pub mod experiment;
 pub mod fault_process;
 pub mod fleet;
 pub mod job;
@@ -15,6 +16,7 @@ pub mod timing;
 
 pub use cluster::*;
 pub use control_plane::*;
+pub use experiment::*;
 pub use fault_process::*;
 pub use fleet::*;
 pub use job::*;

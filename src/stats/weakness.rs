@@ -34,6 +34,9 @@ pub enum Weakness {
     },
 }
 
+/// From here on values are markedly skewed; the rule below is made for those.
+const MARKED: f64 = 1.0;
+
 /// Weaknesses of values; runs that were left out are the caller's to count.
 pub fn weaknesses(values: &[f64]) -> Vec<Weakness> {
     let n = values.len();
@@ -42,7 +45,7 @@ pub fn weaknesses(values: &[f64]) -> Vec<Weakness> {
     if n < needed {
         found.push(Weakness::TooFew { n, needed });
     }
-    if let Some(skewness) = skewness(values) {
+    if let Some(skewness) = skewness(values).filter(|s| s.abs() >= MARKED) {
         // Source: W. Cochran, "Sampling Techniques", 3rd edition, 1977, 2.15: with n above 25 times the square of the
         // skewness, a 95 % interval of a mean misses it in at most 6 % of all samples.
         let needed = (25.0 * skewness * skewness).floor() as usize + 1;

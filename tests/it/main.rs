@@ -3,6 +3,7 @@
 mod admission;
 mod allocation;
 mod checker;
+mod compare;
 mod corpus;
 mod counterfactual;
 mod coverage;

@@ -103,6 +103,40 @@ pub fn read_with_sets(
     Ok(found)
 }
 
+/// The texts of a file, a directory or standard input, unread, and the files that were not tried.
+pub fn manifest_sources(path: &str) -> Result<(Vec<Source>, Vec<String>), Diagnostics> {
+    let found = files::read_path(path)?;
+    let (mut sources, mut errors) = (Vec::new(), Vec::new());
+    for source in found.texts {
+        match source {
+            Ok(source) => sources.push(source),
+            Err(Diagnostics(found)) => errors.extend(found),
+        }
+    }
+    match errors.is_empty() {
+        true => Ok((sources, not_tried(&found.left_out).collect())),
+        false => Err(Diagnostics(errors)),
+    }
+}
+
+/// All of these texts after `path=value` overrides of each JobSet.
+pub fn read_sources(
+    sources: &[Source],
+    sets: &[(String, String)],
+) -> Result<Manifests, Diagnostics> {
+    let (mut all, mut errors) = (Vec::new(), Vec::new());
+    for source in sources {
+        match read_with_sets(source, SETS, sets) {
+            Ok(manifests) => all.push(manifests),
+            Err(Diagnostics(found)) => errors.extend(found),
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(Manifests::merge(all)),
+        false => Err(Diagnostics(errors)),
+    }
+}
+
 /// A file, a directory (`*.yaml`, `*.yml`, `*.json` at any depth, sorted) or `-` for standard input.
 /// Each file is read once: what was read comes with it, in the reader's order.
 pub fn read_manifest_path(path: &str) -> Result<(Manifests, Vec<Source>), Diagnostics> {

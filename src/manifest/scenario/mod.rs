@@ -7,6 +7,7 @@ mod commands;
 mod containers;
 mod control_plane;
 mod cross;
+mod experiment;
 mod fault_processes;
 mod faults;
 mod generate;
@@ -26,7 +27,7 @@ use super::shape::Shape;
 use super::shapes::scenario::{SCENARIO, SETTINGS};
 use super::{files, parameters, read, shipped, topology, yaml};
 use crate::base::Duration;
-use crate::spec::{Scenario, Stop, StopWhen, SubmittedJobSet, Topology};
+use crate::spec::{Experiment, Scenario, Stop, StopWhen, SubmittedJobSet, Topology};
 use cross::Inputs;
 pub use generate::{node_names, topology as generated};
 use objects::Others;
@@ -47,6 +48,8 @@ pub struct LoadedScenario {
     pub skipped: Vec<String>,
     /// Known fields of the manifests that are not modelled, and how often they are present.
     pub unmodelled: Vec<(String, usize)>,
+    /// What `compare` is to play.
+    pub experiment: Experiment,
 }
 
 impl LoadedScenario {
@@ -148,6 +151,7 @@ pub fn parse_scenario(
     let names = (metadata("name"), metadata("description"));
     let mut scenario = assemble(&node, names, topology, loaded.jobsets, &others, &mut report);
     cross::check(&scenario, &others, &loaded.written, &mut report.found);
+    let experiment = experiment::read(&node, &mut report);
     report.finish()?;
     let mut unmodelled = loaded.unmodelled;
     unmodelled.extend(others.unmodelled);
@@ -158,6 +162,7 @@ pub fn parse_scenario(
         inputs,
         skipped: loaded.skipped,
         unmodelled,
+        experiment,
     })
 }
 
@@ -221,6 +226,7 @@ pub fn scenario_from_manifests(
         inputs,
         skipped: [manifests.skipped, manifests.not_tried].concat(),
         unmodelled,
+        experiment: Experiment::default(),
     })
 }
 

@@ -50,6 +50,49 @@ pub static SCENARIO: Object = Object {
         BODY[4],
         BODY[5],
         BODY[6],
+        field(
+            "experiment",
+            Shape::Object(&EXPERIMENT),
+            "what `compare` plays; `run` plays the scenario itself",
+        )
+        .otherwise("the scenario alone")
+        .example("{variants: [{name: patient, set: {spec.failurePolicy.maxRestarts: 50}}]}"),
+    ],
+};
+
+static EXPERIMENT: Object = Object {
+    kind: "Experiment",
+    fields: &[
+        field(
+            "variants",
+            Shape::NonEmpty(&Shape::Object(&VARIANT)),
+            "compared with the scenario itself, which is called baseline, and with each other",
+        )
+        .required()
+        .example("[{name: patient, set: {spec.failurePolicy.maxRestarts: 50}}]"),
+        field(
+            "replications",
+            Shape::Int(2, 10_000_000),
+            "of each variant, all under the same random numbers",
+        )
+        .default("20")
+        .example("200"),
+    ],
+};
+
+static VARIANT: Object = Object {
+    kind: "Variant",
+    fields: &[
+        field("name", Shape::Str, "stands in reports; not baseline")
+            .required()
+            .example("patient"),
+        field(
+            "set",
+            Shape::Map(&Shape::Any),
+            "path: value, as `--set` takes them; `strategy` sets a restart strategy with all that belongs to it",
+        )
+        .required()
+        .example("{strategy: InPlaceRestart}"),
     ],
 };
 

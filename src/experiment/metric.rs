@@ -1,0 +1,129 @@
+//! What is compared: every number of a replication under a stable name, or why it has none.
+//!
+//! The one place that knows them. Names are paths of `summary.json`.
+
+use super::replications::{ReplicatedJobSet, Replication};
+use crate::metrics::Ending;
+use crate::record::LedgerCategory;
+
+/// A number of one replication, or why there is none.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub enum Measured {
+    /// The number.
+    Value(f64),
+    /// There was nothing to measure, such as no restart.
+    Absent,
+    /// The run got stuck before it was measured.
+    Stuck,
+    /// The run ended before it was measured.
+    Cut,
+}
+
+impl Measured {
+    /// The number, if there is one.
+    pub fn value(self) -> Option<f64> {
+        match self {
+            Measured::Value(v) => Some(v),
+            _ => None,
+        }
+    }
+}
+
+/// Which of two numbers is the better one.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Better {
+    /// The lower one.
+    Lower,
+    /// The higher one.
+    Higher,
+}
+
+/// Of the metric of that name: of all that is measured only productive time and goodput should be high.
+pub fn better(metric: &str) -> Better {
+    let last = metric.rsplit('.').next().unwrap_or(metric);
+    match last == LedgerCategory::Productive.as_str() || metric.contains("goodput") {
+        true => Better::Higher,
+        false => Better::Lower,
+    }
+}
+
+/// All metrics of a replication, in the order of reports. `names` are those of its JobSets: with several, metrics of a
+/// JobSet begin with its name.
+pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Measured)> {
+    let mut all = Vec::new();
+    let several = replication.jobsets.len() > 1;
+    for (i, jobset) in replication.jobsets.iter().enumerate() {
+        let name = names.get(i).map_or("", String::as_str);
+        let prefix = if several {
+            format!("{name}.")
+        } else {
+            String::new()
+        };
+        let own = of_jobset(jobset, replication.end_reason);
+        all.extend(own.map(|(metric, m)| (format!("{prefix}{metric}"), m)));
+    }
+    let end = match replication.end_reason {
+        "Stuck" => Measured::Stuck,
+        "TimeLimit" => Measured::Cut,
+        _ => Measured::Value(replication.end_s),
+    };
+    // What a run that got stuck would have cost in the end, nobody knows.
+    let in_the_end = |value: f64| match end {
+        Measured::Stuck => Measured::Stuck,
+        _ => Measured::Value(value),
+    };
+    let stuck = f64::from(u8::from(end == Measured::Stuck));
+    all.push(("stuck".to_owned(), Measured::Value(stuck)));
+    all.push(("end.t_s".to_owned(), end));
+    // Sorted by name, as the ledger is kept.
+    let mut categories = LedgerCategory::ALL.map(LedgerCategory::as_str);
+    categories.sort_unstable();
+    for (category, seconds) in categories.iter().zip(&replication.ledger_s) {
+        all.push((format!("ledger.{category}"), in_the_end(*seconds)));
+    }
+    all.push(("cost.total".to_owned(), in_the_end(replication.cost)));
+    all
+}
+
+fn of_jobset(jobset: &ReplicatedJobSet, end_reason: &str) -> [(&'static str, Measured); 6] {
+    // The restarts that ended are not those of the run, if one of them did not.
+    let unfinished = jobset.each.iter().any(|r| r.ending == Ending::Unfinished);
+    let latency = |value: Option<f64>| match value {
+        _ if unfinished && end_reason == "Stuck" => Measured::Stuck,
+        _ if unfinished => Measured::Cut,
+        Some(v) => Measured::Value(v),
+        None => Measured::Absent,
+    };
+    let failed = f64::from(u8::from(jobset.terminal_state == "Failed"));
+    let counted = jobset.restarts_count_towards_max;
+    [
+        ("restartLatency_s.p50", latency(jobset.latency_p50_s)),
+        ("restartLatency_s.p95", latency(jobset.latency_p95_s)),
+        ("restartLatency_s.max", latency(jobset.latency_max_s)),
+        ("restarts", Measured::Value(f64::from(jobset.restarts))),
+        (
+            "restartsCountTowardsMax",
+            Measured::Value(f64::from(counted)),
+        ),
+        ("failed", Measured::Value(failed)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_productive_time_should_be_high() {
+        for (metric, expected) in [
+            ("ledger.productive", Better::Higher),
+            ("train.goodput", Better::Higher),
+            ("ledger.idle", Better::Lower),
+            ("restartLatency_s.p50", Better::Lower),
+            ("cost.total", Better::Lower),
+        ] {
+            assert_eq!(better(metric), expected, "{metric}");
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! `compare` as a shell sees it: the JSON contract, the same bytes on any number of threads, verdicts, wrong paths.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn compare(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
+    let command = command.arg("compare").args(arguments).arg("--quiet");
+    command
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap()
+}
+
+#[track_caller]
+fn printed(arguments: &[&str]) -> String {
+    let output = compare(arguments);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {told}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[track_caller]
+fn json(arguments: &[&str]) -> Value {
+    let text = printed(&[arguments, &["--format", "json"]].concat());
+    serde_json::from_str(&text).unwrap()
+}
+
+#[track_caller]
+fn refused(arguments: &[&str], code: i32) -> String {
+    let output = compare(arguments);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+    assert!(output.stdout.is_empty());
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("jobset-sim-it-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+const SCENARIO: &str = "scenarios/first-steps.yaml";
+const BLOCKING: &str = "blocking: strategy=BlockingRecreate";
+const SAME: &str = "same: seed=7";
+const WORKERS: &str = "scenarios/manifests/workers.yaml";
+const FAIL: &str = "train-workers-0-1:exit=1";
+
+fn by_name<'v>(all: &'v Value, name: &str) -> &'v Value {
+    let variants = all["variants"].as_array().unwrap();
+    variants
+        .iter()
+        .find(|v| v["name"] == name)
+        .unwrap_or_else(|| panic!("{name} in {all}"))
+}
+
+fn pair<'v>(all: &'v Value, (a, b): (&str, &str), metric: &str) -> Option<&'v Value> {
+    let mut pairs = all["paired"].as_array().unwrap().iter();
+    pairs.find(|p| p["a"] == a && p["b"] == b && p["metric"] == metric)
+}
+
+#[test]
+fn the_json_keeps_its_contract() {
+    let dir = scratch("compare");
+    let out = dir.join("out");
+    let out_text = out.to_str().unwrap();
+    let all = json(&[
+        SCENARIO,
+        "--variant",
+        BLOCKING,
+        "--seeds",
+        "5",
+        "--out",
+        out_text,
+    ]);
+    assert_eq!(all["schema"], "jobset-sim/compare/v1");
+    let written = fs::read_to_string(out.join("summary.json")).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), all);
+    let table = fs::read(out.join("replications.csv")).unwrap();
+    let mut table = csv::Reader::from_reader(table.as_slice());
+    let header = table.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = table.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 10, "a row for each replication and variant");
+    for name in ["baseline", "blocking"] {
+        let metrics = by_name(&all, name)["metrics"].as_object().unwrap();
+        assert!(metrics.len() > 10, "{metrics:?}");
+        for (metric, estimate) in metrics {
+            for key in ["mean", "ci95", "p10", "p50", "p90", "n"] {
+                assert!(estimate.get(key).is_some(), "{metric} has no {key}");
+            }
+            let column = header.iter().position(|h| h == metric).unwrap();
+            let own = rows.iter().filter(|row| &row[0] == name);
+            let values: Vec<f64> = own.filter_map(|row| row[column].parse().ok()).collect();
+            assert_eq!(estimate["n"], values.len(), "{metric}");
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let told = estimate["mean"].as_f64();
+            assert!(
+                told.is_none_or(|m| (m - mean).abs() <= 1e-9 * mean.abs()),
+                "{metric}"
+            );
+        }
+    }
+    for p in all["paired"].as_array().unwrap() {
+        let mean = |name: &Value| {
+            let metrics = &by_name(&all, name.as_str().unwrap())["metrics"];
+            metrics[p["metric"].as_str().unwrap()]["mean"]
+                .as_f64()
+                .unwrap()
+        };
+        let difference = mean(&p["b"]) - mean(&p["a"]);
+        let told = p["mean"].as_f64().unwrap();
+        assert!((told - difference).abs() < 1e-6, "{p}");
+        let interval: Vec<f64> = serde_json::from_value(p["ci95"].clone()).unwrap();
+        let apart = interval[0] > 0.0 || interval[1] < 0.0;
+        assert_eq!(p["verdict"] != "notSeparated", apart, "{p}");
+        assert_eq!(p["n"], 5);
+        if apart {
+            let b_is_better = (told < 0.0) == (p["better"] == "lower");
+            assert_eq!(p["verdict"], if b_is_better { "b" } else { "a" }, "{p}");
+        }
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn one_thread_and_two_give_the_same_bytes_and_more_replications_change_none() {
+    let dir = scratch("compare-threads");
+    let arguments = [SCENARIO, "--variant", BLOCKING, "--variant", SAME];
+    for format in ["text", "json", "csv", "md"] {
+        let on = |threads: &str| {
+            let more = ["--seeds", "4", "--format", format, "--threads", threads];
+            printed(&[&arguments[..], &more].concat())
+        };
+        assert_eq!(on("1"), on("2"), "{format}");
+    }
+    let rows = |n: &str| -> BTreeMap<(String, String), String> {
+        let out = dir.join(n);
+        let more = ["--seeds", n, "--out", out.to_str().unwrap()];
+        printed(&[&arguments[..], &more].concat());
+        let table = fs::read(out.join("replications.csv")).unwrap();
+        let mut table = csv::Reader::from_reader(table.as_slice());
+        let rows = table.records().map(Result::unwrap);
+        let key = |r: &csv::StringRecord| (r[0].to_owned(), r[1].to_owned());
+        let text = |r: &csv::StringRecord| r.iter().collect::<Vec<_>>().join(",");
+        rows.map(|r| (key(&r), text(&r))).collect()
+    };
+    let (few, many) = (rows("3"), rows("5"));
+    assert_eq!((few.len(), many.len()), (9, 15));
+    assert!(few.iter().all(|(key, row)| many[key] == *row));
+    fs::remove_dir_all(dir).unwrap();
+}
+
+/// A field that changes nothing leaves every number alone, and the program says so and ranks nothing.
+#[test]
+fn variants_that_are_equal_are_not_ranked() {
+    let text = printed(&[SCENARIO, "--variant", SAME, "--seeds", "3"]);
+    assert!(
+        text.contains("The variants do not differ in anything that was measured."),
+        "{text}"
+    );
+    let all = json(&[SCENARIO, "--variant", SAME, "--seeds", "3"]);
+    let (one, other) = (by_name(&all, "baseline"), by_name(&all, "same"));
+    assert_eq!(one["digest"], other["digest"]);
+    let pairs = all["paired"].as_array().unwrap();
+    assert!(
+        pairs
+            .iter()
+            .all(|p| p["verdict"] == "notSeparated" && p["mean"] == 0.0)
+    );
+}
+
+#[test]
+fn strategies_bring_what_belongs_to_them_and_list_it() {
+    let arguments = [
+        "-f",
+        WORKERS,
+        "--strategies",
+        "all",
+        "--fail",
+        FAIL,
+        "--seeds",
+        "4",
+    ];
+    let all = json(&arguments);
+    let names: Vec<&Value> = all["variants"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|v| &v["name"])
+        .collect();
+    assert_eq!(names, ["Recreate", "BlockingRecreate", "InPlaceRestart"]);
+    let changes = by_name(&all, "InPlaceRestart")["changes"]
+        .as_array()
+        .unwrap();
+    let brought = changes
+        .iter()
+        .filter(|c| c["because"] == "InPlaceRestart")
+        .count();
+    assert_eq!((changes.len(), brought), (6, 5), "{changes:?}");
+    assert_eq!(by_name(&all, "Recreate")["changes"], serde_json::json!([]));
+    // In place no pod is replaced: nothing is better at one container that fails.
+    let p = pair(&all, ("Recreate", "InPlaceRestart"), "restarts").unwrap();
+    assert!(p["n"] == 4, "{p}");
+    let text = printed(&arguments);
+    assert!(text.contains("initContainers[0]="), "{text}");
+    assert!(text.contains("(for InPlaceRestart)"), "{text}");
+}
+
+#[test]
+fn runs_that_get_stuck_are_counted_apart_and_said() {
+    // Without a spare node the pods of a dead one wait for ever.
+    let lost = "lost: faults=[{afterReady: 2m, crashNode: {ofPod: train-workers-0-0}}]";
+    let arguments = [
+        "-f",
+        WORKERS,
+        "--fail",
+        FAIL,
+        "--variant",
+        lost,
+        "--seeds",
+        "3",
+    ];
+    let all = json(&arguments);
+    let latency = &by_name(&all, "lost")["metrics"]["restartLatency_s.p50"];
+    assert_eq!(
+        (&latency["stuck"], &latency["n"]),
+        (&Value::from(3), &Value::from(0))
+    );
+    assert!(latency["mean"].is_null() && latency["p90"].is_null());
+    assert!(pair(&all, ("baseline", "lost"), "restartLatency_s.p50").is_none());
+    let text = printed(&arguments);
+    for expected in [
+        "of 3 runs 3 got stuck; they are in no number here",
+        "baseline is best in stuck: 0 on average against 1 of lost",
+    ] {
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_keeps_the_replications_that_are_finished() {
+    let dir = scratch("compare-signal");
+    let out = dir.join("out");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
+    let command = command.args(["compare", SCENARIO, "--variant", BLOCKING, "--out"]);
+    let command = command
+        .arg(&out)
+        .args(["--seeds", "10000000", "--format", "csv"]);
+    let command = command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let kill = ["-s", "INT", &child.id().to_string()];
+    assert!(Command::new("kill").args(kill).status().unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{told}");
+    assert!(
+        told.contains("of 20000000 replications are finished"),
+        "{told}"
+    );
+    let printed = String::from_utf8_lossy(&ended.stdout);
+    assert!(printed.contains("variant,baseline"), "{printed}");
+    let table = fs::read_to_string(out.join("replications.csv")).unwrap();
+    assert!(table.lines().count() > 1);
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_variant_with_a_wrong_path_is_an_error_with_a_suggestion() {
+    for (variant, expected) in [
+        ("x: spec.failurePolcy.maxRestarts=1", "failurePolicy"),
+        ("x: controlPlane.prest=stock", "preset"),
+        ("x: strategy=InPlace", "InPlaceRestart"),
+        ("x: jobSets[7].submitAt=1s", "list of 1 element"),
+    ] {
+        let told = refused(&[SCENARIO, "--variant", variant], 2);
+        assert!(told.contains("in variant \"x\""), "{told}");
+        assert!(told.contains(expected), "{variant}: {told}");
+    }
+    let told = refused(&[SCENARIO], 2);
+    assert!(told.contains("nothing to compare"), "{told}");
+    let twice = [SCENARIO, "--variant", BLOCKING, "--variant", BLOCKING];
+    assert!(refused(&twice, 2).contains("two variants"));
+    let told = refused(
+        &[
+            SCENARIO,
+            "--variant",
+            BLOCKING,
+            "--until",
+            "restartLatency.p50 ±1%",
+        ],
+        2,
+    );
+    assert!(
+        told.contains("did you mean restartLatency_s.p50?"),
+        "{told}"
+    );
+}
+
+#[test]
+fn playing_until_a_metric_is_precise_ends_when_it_is() {
+    let until = ["--until", "restartLatency_s.p50 ±5%", "--seeds", "500"];
+    let all = json(&[&[SCENARIO, "--variant", BLOCKING], &until[..]].concat());
+    for name in ["baseline", "blocking"] {
+        let variant = by_name(&all, name);
+        let n = variant["replications"].as_u64().unwrap();
+        assert!((36..500).contains(&n), "{n} replications");
+        let latency = &variant["metrics"]["restartLatency_s.p50"];
+        let half = latency["ci95"][1].as_f64().unwrap() - latency["mean"].as_f64().unwrap();
+        assert!(
+            half <= 0.05 * latency["mean"].as_f64().unwrap(),
+            "{latency}"
+        );
+    }
+}
+
+#[test]
+fn variants_of_a_scenario_are_played_by_compare_and_not_by_run() {
+    let dir = scratch("compare-experiment");
+    let text = fs::read_to_string(SCENARIO).unwrap();
+    let from = Path::new("scenarios").canonicalize().unwrap();
+    let text = text.replace(
+        "../topologies",
+        &format!("{}/../topologies", from.display()),
+    );
+    let text = text.replace("manifests/", &format!("{}/manifests/", from.display()));
+    let more = "\nexperiment:\n  replications: 3\n  variants:\n    - name: blocking\n      set: {strategy: BlockingRecreate}\n";
+    let file = dir.join("s.yaml");
+    fs::write(&file, text + more).unwrap();
+    let all = json(&[file.to_str().unwrap()]);
+    assert_eq!(by_name(&all, "blocking")["replications"], 3);
+    let on_the_line = json(&[SCENARIO, "--variant", BLOCKING, "--seeds", "3"]);
+    assert_eq!(all["paired"], on_the_line["paired"]);
+    for (wrong, expected) in [
+        ("name: blocking", "two variants"),
+        ("name: baseline", "no name for a variant"),
+    ] {
+        let twice = fs::read_to_string(&file).unwrap()
+            + &format!("    - {wrong}\n      set: {{seed: 2}}\n");
+        let other = dir.join("wrong.yaml");
+        fs::write(&other, twice).unwrap();
+        let told = refused(&[other.to_str().unwrap()], 2);
+        assert!(told.contains(expected), "{told}");
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn the_directory_alone_repeats_the_comparison() {
+    let dir = scratch("compare-inputs");
+    let out = dir.join("out");
+    let arguments = [
+        "-f",
+        WORKERS,
+        "--variant",
+        "small: spec.replicatedJobs[0].replicas=2",
+        "--seeds",
+        "2",
+    ];
+    printed(&[&arguments[..], &["--out", out.to_str().unwrap()]].concat());
+    let command = fs::read_to_string(out.join("inputs/command.txt")).unwrap();
+    let words = command.trim().strip_prefix("jobset-sim ").unwrap();
+    let program = env!("CARGO_BIN_EXE_jobset-sim");
+    let shell = format!("'{program}' {words} --out again --quiet");
+    let mut again = Command::new("sh");
+    let again = again
+        .args(["-c", &shell])
+        .current_dir(out.join("inputs"))
+        .output()
+        .unwrap();
+    assert!(
+        again.status.success(),
+        "{shell}: {}",
+        String::from_utf8_lossy(&again.stderr)
+    );
+    let read = |path: &str| fs::read_to_string(out.join(path)).unwrap();
+    assert_eq!(read("summary.json"), read("inputs/again/summary.json"));
+    fs::remove_dir_all(dir).unwrap();
+}
