@@ -24,6 +24,7 @@ pub fn cli(args: &ExplainArgs) -> Result<(), Failure> {
     for path in &args.manifests {
         read(path, &mut documents, &mut jobsets)?;
     }
+    jobsets.iter().try_for_each(printable)?;
     let entries = children(&documents, gates(args, &jobsets)?)?;
     match args.format {
         ObjectFormat::Yaml => output::result(&as_yaml(&entries)),
@@ -42,6 +43,42 @@ fn read(path: &str, all: &mut Vec<Value>, jobsets: &mut Vec<JobSet>) -> Result<(
         all.extend(manifest::documents(source).map_err(load::invalid)?);
     }
     Ok(())
+}
+
+/// More than anybody reads, and in memory ten times of it.
+const PRINTED_MAX: u64 = 200 << 20;
+/// What the API server adds to an object by default, about.
+const DEFAULTED: u64 = 2_000;
+
+/// Whether what is to be printed of a JobSet fits into memory.
+fn printable(jobset: &JobSet) -> Result<(), Failure> {
+    let rjs = jobset.object.as_ref().map(|o| &o["spec"]["replicatedJobs"]);
+    let rjs = rjs.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let sizes = jobset
+        .spec
+        .replicated_jobs
+        .iter()
+        .zip(rjs)
+        .map(|(rj, text)| {
+            let each = text["template"].to_string().len() as u64 + DEFAULTED;
+            let objects = u64::from(rj.replicas) * (1 + u64::from(rj.template.pods()));
+            (objects, objects.saturating_mul(each))
+        });
+    let (mut objects, mut bytes) = (0u64, 0u64);
+    for (more, size) in sizes {
+        objects = objects.saturating_add(more);
+        bytes = bytes.saturating_add(size);
+    }
+    if bytes <= PRINTED_MAX {
+        return Ok(());
+    }
+    Err(Failure::Invalid(format!(
+        "JobSet {} has {objects} Jobs and pods, about {} MiB; at most {} MiB are printed: give it fewer replicas, \
+         they are alike",
+        jobset.name,
+        bytes >> 20,
+        PRINTED_MAX >> 20
+    )))
 }
 
 /// As for `run`: what the JobSets need is on, and is told.

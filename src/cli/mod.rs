@@ -28,6 +28,7 @@ mod variants;
 use crate::base::plain::for_terminal;
 use args::{Cli, Command};
 use clap::Parser;
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -103,7 +104,15 @@ pub fn main() -> ExitCode {
 fn wrong_usage(refused: &clap::Error) -> ! {
     let text = refused.render().to_string();
     if for_terminal(&text, false) == text {
-        refused.exit();
+        let printed = refused.print();
+        // --help and --version are results, and those may not be lost without a word.
+        match printed.err().filter(|e| e.kind() != ErrorKind::BrokenPipe) {
+            Some(e) if !refused.use_stderr() => {
+                output::notice(&format!("error: cannot write to standard output: {e}"));
+                std::process::exit(2);
+            }
+            _ => std::process::exit(refused.exit_code()),
+        }
     }
     output::notice(text.trim_end());
     std::process::exit(refused.exit_code())

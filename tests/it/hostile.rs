@@ -88,6 +88,14 @@ fn what_no_cluster_and_no_memory_takes_is_refused_at_its_place() {
     refused(&fed(&["lint", "-f", "-"], &large), &["limit is 3145728"]);
 }
 
+#[test]
+fn more_children_than_memory_holds_are_not_explained() {
+    let many =
+        jobset("parallelism: 50, ", CONTAINERS).replace("name: w,", "name: w, replicas: 5000,");
+    let output = fed(&["explain", "children", "-f", "-"], &many);
+    refused(&output, &["255000 Jobs and pods", "at most 200 MiB"]);
+}
+
 /// 2147483647 completions, of which four run at a time, are no reason to fail.
 #[test]
 fn a_job_may_have_more_completions_than_anybody_will_see() {
@@ -113,6 +121,7 @@ fn a_result_that_cannot_be_written_is_told() {
     let commands = [
         &["validate", recordings][..],
         &["lint", "--list"],
+        &["--help"],
         &["run", "scenarios/first-steps.yaml"],
     ];
     for command in commands {
@@ -292,4 +301,82 @@ fn a_rule_or_an_override_that_would_do_nothing_is_refused() {
             "{error}"
         );
     }
+}
+
+/// One container, and what else the JobSet's spec, its Job and its pod have.
+fn small(spec: &str, job: &str, pod: &str) -> String {
+    jobset(job, &format!("{pod}{CONTAINERS}")).replace("spec:\n", &format!("spec:\n{spec}"))
+}
+
+/// Runs with every book derived again after each event; twice, which must be the same.
+fn plays(rest: &str, jobset: &str) {
+    let scenario = parse(&format!("{SCENE}{rest}"), jobset).unwrap();
+    let mut simulation = simulation(&scenario);
+    simulation.paranoid(true);
+    let first = simulation.run(1, 0, &mut Discard);
+    simulation.paranoid(false);
+    let again = simulation.run(1, 0, &mut Discard);
+    assert_eq!(first.digest, again.digest, "{rest}");
+}
+
+#[test]
+fn extreme_times_numbers_and_orders_break_no_book() {
+    let plain = small("", "", "");
+    let never = small("", "", "restartPolicy: Never, ");
+    let restarts = "  failurePolicy: {maxRestarts: 3}\n";
+    let counted = small(restarts, "backoffLimit: 0, ", "restartPolicy: Never, ");
+    let job = |at: &str, more: &str| format!("{{{at}, delete: {{kind: Job, name: a-w-0{more}}}}}");
+    let twice = format!(
+        "faults: [{}, {}]\n",
+        job("at: 3s", ""),
+        job("at: 3467ms", "")
+    );
+    let orphaned = job("afterReady: 294ms", ", propagation: Orphan");
+    let orphaned = format!("faults: [{orphaned}, {}]\n", job("afterReady: 2942ms", ""));
+    let annotated = "faults: [{at: 49830ms, patch: {kind: Pod, name: a-w-0-0, merge: {metadata: {annotations: \
+        {jobset.sigs.k8s.io/in-place-restart-attempt: x}}}}}]\ncontainers: [{exitCode: 1, runFor: 1s}]\n";
+    let patched = "faults:\n- {at: 10s, patch: {kind: JobSet, name: a, status: true, merge: {status: {restarts: \
+        N}}}}\n- {at: 20s, containerExit: {pod: a-w-0-0, exitCode: 1}}\nstop: {at: 10m}\n";
+    let fails = "containers: [{runFor: 0s, exitCode: 1}]\n";
+    for (rest, jobset) in [
+        (
+            &format!("timing: {{kubelet: {{scripted: {{restart: 0s}}}}}}\n{fails}"),
+            &plain,
+        ),
+        (
+            &"containers: [{runFor: 0s, atBarrierFor: 1s}]\n".to_owned(),
+            &plain,
+        ),
+        (&fails.to_owned(), &plain),
+        (
+            &"timing: {apiWrite: 43s, apiRead: 42949673us}\n".to_owned(),
+            &plain,
+        ),
+        (
+            &"timing: {apiRead: {exponential: {mean: 1e9}}}\nstop: {at: 36000d}\n".to_owned(),
+            &plain,
+        ),
+        (&twice, &plain),
+        (&orphaned, &plain),
+        (&annotated.to_owned(), &never),
+        (&patched.replace('N', "4294967295"), &counted),
+        (&patched.replace('N', "2147483647"), &counted),
+        (&patched.replace('N', "-1"), &counted),
+    ] {
+        plays(rest, jobset);
+    }
+}
+
+/// Counters that were once of sixteen bits.
+#[test]
+fn a_pod_may_restart_and_a_job_try_more_than_65536_times() {
+    let ignore = "backoffLimit: 0, podFailurePolicy: {rules: [{action: Ignore, onExitCodes: {operator: In, values: \
+                  [1]}}]}, ";
+    let ignored = small("", ignore, "restartPolicy: Never, ");
+    let fails = "containers: [{runFor: 1s, exitCode: 1}]\nstop: {at: 460d}\n";
+    let scenario = parse(&format!("{SCENE}{fails}"), &ignored).unwrap();
+    let outcome = simulation(&scenario).run(1, 0, &mut Discard);
+    assert_eq!(outcome.end_reason, EndReason::TimeLimit);
+    let made = outcome.resources.iter().map(|r| r.requests).max();
+    assert!(made > Some(65_536), "{made:?}");
 }

@@ -19,7 +19,8 @@ mod shrink;
 use crate::checker::{Checker, TOO_MANY};
 use generate::Case;
 use jobset_sim::record::*;
-use jobset_sim::spec::{BY_SCRIPT, Scenario};
+use jobset_sim::spec::{BY_SCRIPT, FeatureGates, Scenario, Version};
+use jobset_sim::{lint, manifest};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -63,6 +64,58 @@ fn whatever_is_changed_in_files_is_refused_or_runs_with_its_books_in_order() {
             assert!(seen.contains(marker), "no seed has {marker}");
         }
     }
+}
+
+/// Only panics can be wrong with it.
+#[test]
+fn whatever_is_typed_wrong_in_a_file_is_read_or_refused() {
+    let pool = mutate::Pool::new();
+    let typed = move |seed: u64, verbose: bool| -> Seen {
+        let text = pool.text(seed);
+        if verbose {
+            println!("{text}");
+        }
+        kept(|| Ok(BTreeSet::from([read_anyhow(text)])))
+    };
+    let seen = all("whatever_is_typed", CHANGED, typed);
+    assert!(number("SWARM_SEED").is_some() || seen.len() > 1, "{seen:?}");
+}
+
+/// Reads a text as each of the things that it may be, and renders what is wrong with it.
+fn read_anyhow(text: String) -> String {
+    let source = manifest::Source {
+        file: "typed.yaml".to_owned(),
+        text,
+    };
+    let none = |_: &str| Err("does not exist".to_owned());
+    let answers = [
+        manifest::read_manifests(&source).map(drop),
+        manifest::read_topology(&source).map(drop),
+        manifest::parse_scenario(&source, &[], &none).map(drop),
+        manifest::documents(&source).map(drop),
+        linted(source),
+    ];
+    let accepted = answers.iter().filter(|a| a.is_ok()).count();
+    for errors in answers.iter().filter_map(|a| a.as_ref().err()) {
+        assert!(!errors.to_string().is_empty());
+    }
+    format!("accepted as {accepted} of them")
+}
+
+/// As `lint` reads it, wrong types and all.
+fn linted(source: manifest::Source) -> Result<(), manifest::Diagnostics> {
+    let files = [manifest::kube::inspect::inspect(source)?];
+    let report = lint::lint(&lint::Inputs {
+        files: &files,
+        topology: None,
+        update: Some((&files, lint::Method::Apply)),
+        target: lint::Target {
+            kubernetes: Version::new(36),
+            gates: FeatureGates::default(),
+        },
+    });
+    assert!(report.findings.iter().all(|f| !f.name.is_empty()));
+    Ok(())
 }
 
 /// What happened in a seed, or what is wrong with it.
@@ -257,6 +310,9 @@ impl Sink for Kinds {
 /// A case of which nothing is expected: it is refused, or it is played with all checks of the engine.
 fn survived(case: &Case, verbose: bool) -> Seen {
     let refused = || BTreeSet::from(["refused".to_owned()]);
+    for source in case.manifests() {
+        let _ = linted(source);
+    }
     let Ok(scenario) = case.scenario() else {
         return Ok(refused());
     };

@@ -72,6 +72,14 @@ impl Case {
         Ok(scenario)
     }
 
+    /// The files beside the scenario.
+    pub fn manifests(&self) -> impl Iterator<Item = Source> {
+        self.files[1..].iter().map(|(file, content)| Source {
+            file: file.clone(),
+            text: text(content),
+        })
+    }
+
     /// Dependents may outlive what they depend on: a user wants it so, they have finalizers of others, or nobody waits
     /// for them.
     pub fn leaves_behind(&self) -> bool {

@@ -15,10 +15,51 @@ use std::path::Path;
 pub struct Pool {
     /// Scenarios of the repository with their manifests.
     cases: Vec<Vec<(String, Value)>>,
+    texts: Vec<String>,
     values: BTreeMap<String, Vec<Value>>,
     /// Fields of the objects that stand under a name.
     fields: BTreeMap<String, Vec<(String, Value)>>,
 }
+
+/// What means something to YAML, to JSON, to a terminal, or to nobody.
+const TOKENS: [&str; 36] = [
+    ":",
+    ": ",
+    "- ",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "&a ",
+    "*a",
+    "!!str ",
+    "!!binary ",
+    "? ",
+    "|\n",
+    ">-\n",
+    "\"",
+    "'",
+    "#",
+    "\t",
+    "\r",
+    "\0",
+    "\n",
+    "---\n",
+    "...\n",
+    "%YAML 1.2\n",
+    "<<: *a",
+    "0x",
+    "1e999",
+    ".nan",
+    "~",
+    "\u{feff}",
+    "\u{85}",
+    "\u{2028}",
+    "\u{202e}",
+    "\u{10ffff}",
+    "\\u0000",
+];
 
 /// So many drawn cases lend their parts, too.
 const LENDERS: u64 = 60;
@@ -27,6 +68,7 @@ impl Pool {
     pub fn new() -> Pool {
         let mut pool = Pool {
             cases: Vec::new(),
+            texts: Vec::new(),
             values: BTreeMap::new(),
             fields: BTreeMap::new(),
         };
@@ -36,6 +78,16 @@ impl Pool {
             }
         }
         assert!(pool.cases.len() > 50, "the repository's scenarios are read");
+        for folder in [
+            "scenarios",
+            "scenarios/manifests",
+            "topologies",
+            "tests/it/bad",
+        ] {
+            let found = files(&root().join(folder), "yaml").into_iter();
+            let texts = found.filter_map(|file| std::fs::read_to_string(file).ok());
+            pool.texts.extend(texts.filter(|text| text.len() < 20_000));
+        }
         let lent = (0..LENDERS).flat_map(|seed| generate::case(seed).files);
         let lent: Vec<Value> = lent.map(|(_, tree)| tree).collect();
         let own: Vec<Value> = pool.cases.iter().flatten().map(|f| f.1.clone()).collect();
@@ -75,7 +127,8 @@ impl Pool {
             true => generate::case(seed),
             false => Case::of_files(seed, d.pick(&self.cases)),
         };
-        for _ in 0..d.between(1, 6) {
+        // After one change most is still accepted.
+        for _ in 0..d.pick(&[1, 1, 1, 2, 3, 6]) {
             // Most is in the scenario.
             let all = case.files.len() as u32;
             let file = if d.one_in(2) { 0 } else { d.below(all) };
@@ -84,6 +137,29 @@ impl Pool {
             self.change(d, "", tree, &mut at);
         }
         case
+    }
+
+    /// Some file's text, as it may come out of a broken editor.
+    pub fn text(&self, seed: u64) -> String {
+        let d = &mut Draw::new(seed ^ 0x7465_7874);
+        let mut text: Vec<char> = d.pick(&self.texts).chars().collect();
+        for _ in 0..d.between(1, 8) {
+            let at = d.below(text.len() as u32 + 1) as usize;
+            let end = (at + d.pick(&[1, 2, 20, 200])).min(text.len());
+            match d.below(4) {
+                0 => drop(text.drain(at..end)),
+                1 => {
+                    let again: Vec<char> = text[at..end].to_vec();
+                    let to = d.below(text.len() as u32 + 1) as usize;
+                    text.splice(to..to, again);
+                }
+                _ => {
+                    let token = d.pick(&TOKENS);
+                    text.splice(at..at, token.chars());
+                }
+            }
+        }
+        text.into_iter().collect()
     }
 
     /// Changes the part with this number; whether it was found.
