@@ -9,9 +9,21 @@ use crate::policy::JobPlan;
 use crate::store::{Store, flag};
 
 /// kubernetes.md 1.1: MaxUncountedPods.
-const MAX_UNCOUNTED_PODS: u32 = 500;
+const MAX_UNCOUNTED_PODS: usize = 500;
+
+/// What a sync has put into the uncounted list: all of it comes out again if that is not stored.
+#[derive(Default)]
+pub(super) struct Entered {
+    pods: Vec<PodId>,
+    /// Ascending.
+    succeeded: Vec<u32>,
+    failed: u32,
+    /// Indexes that had failed for good before, if the list is another one now.
+    failed_before: Option<Vec<u32>>,
+}
 
 pub(super) struct Collected {
+    pub entered: Entered,
     /// The status has to be written because of it.
     pub counted: bool,
     /// More are left for the next sync.
@@ -19,14 +31,11 @@ pub(super) struct Collected {
 }
 
 impl Row {
-    /// What a sync found out about failures. True: an index has failed for good.
-    fn learn_failures(&mut self, c: &Computed) -> bool {
+    /// What a sync found out about failures. If an index has failed for good: those that had before.
+    fn learn_failures(&mut self, c: &Computed) -> Option<Vec<u32>> {
         self.backoff = c.backoff;
         let anew = self.failed != c.failed_indexes;
-        if anew {
-            self.failed.clone_from(&c.failed_indexes);
-        }
-        anew
+        anew.then(|| std::mem::replace(&mut self.failed, c.failed_indexes.clone()))
     }
 }
 
@@ -42,7 +51,7 @@ impl JobController {
         into: &mut Vec<PodId>,
     ) -> Collected {
         into.clear();
-        let failed_anew = self.rows[job.ix()].learn_failures(c);
+        let failed_before = self.rows[job.ix()].learn_failures(c);
         let j = &store.jobs[job.ix()];
         let everything = plan.ends() || j.deleting;
         let walk = |wanted: bool| if wanted { usize::MAX } else { 0 };
@@ -54,7 +63,10 @@ impl JobController {
         let own = own.map(|pod| (pod, c.seen(pod, index_of(pod))));
         let ended = c.ended.iter().take(walk(!everything));
         let ended = ended.map(|e| (e.pod, Some(e)));
-        let (mut counted, mut succeeded) = (0, Vec::new());
+        let mut entered = Entered {
+            failed_before,
+            ..Entered::default()
+        };
         for (pod, seen) in own.chain(ended) {
             let same = |e: &EndedPod| store.pods.is(pod, e.incarnation);
             let tracked = store.pods.exists(pod) && store.pods.has(pod, flag::FINALIZER);
@@ -68,23 +80,42 @@ impl JobController {
             }
             into.push(pod);
             if self.counts(store, (job, pod), seen, plan) {
-                counted += 1;
                 self.pods.of(store, pod).counted = true;
+                entered.pods.push(pod);
                 if seen.is_some_and(|e| e.succeeded) {
-                    succeeded.push(index_of(pod));
+                    entered.succeeded.push(index_of(pod));
                 } else {
-                    self.rows[job.ix()].counted_failed += 1;
+                    entered.failed += 1;
                 }
             }
-            if counted >= MAX_UNCOUNTED_PODS {
+            if entered.pods.len() >= MAX_UNCOUNTED_PODS {
                 break;
             }
         }
-        merge(&mut self.rows[job.ix()].succeeded, succeeded.into_iter());
+        let row = &mut self.rows[job.ix()];
+        row.counted_failed += entered.failed;
+        merge(&mut row.succeeded, entered.succeeded.iter().copied());
+        let counted = entered.pods.len();
         c.counted_any |= counted > 0;
         Collected {
-            counted: counted > 0 || failed_anew,
+            counted: counted > 0 || entered.failed_before.is_some(),
             reached_max: counted >= MAX_UNCOUNTED_PODS,
+            entered,
+        }
+    }
+
+    /// The status that had them was not stored: the next sync counts them anew.
+    pub(super) fn take_out(&mut self, store: &Store, job: JobId, entered: Entered) {
+        for pod in entered.pods {
+            self.pods.of(store, pod).counted = false;
+        }
+        let row = &mut self.rows[job.ix()];
+        row.counted_failed -= entered.failed;
+        let mut out = entered.succeeded;
+        out.sort();
+        row.succeeded.retain(|i| out.binary_search(i).is_err());
+        if let Some(failed) = entered.failed_before {
+            row.failed = failed;
         }
     }
 

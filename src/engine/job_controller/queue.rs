@@ -71,7 +71,8 @@ impl JobController {
 
     fn begin_sync(&mut self, ctx: &mut Ctx<'_>, worker: usize, job: JobId) {
         self.syncs += 1;
-        self.workers[worker].begin(job, ctx.store.jobs[job.ix()].incarnation);
+        let j = &ctx.store.jobs[job.ix()];
+        self.workers[worker].begin(job, (j.incarnation, j.version));
         if self.workers.iter().all(|w| w.active) {
             self.busy_since = ctx.now;
         }

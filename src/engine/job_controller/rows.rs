@@ -17,6 +17,8 @@ pub(super) struct Row {
     // --- of the present object
     /// The status that is stored in this handler is the controller's own.
     pub own_write: bool,
+    /// The counters that took the uncounted pods met a conflict.
+    pub unflushed: bool,
     /// Creations asked for and not yet answered.
     pub expected: u32,
     /// kubernetes.md 1.5.
@@ -36,6 +38,7 @@ impl Row {
     pub fn begin_object(&mut self) {
         self.entry.forget_errors();
         self.own_write = false;
+        self.unflushed = false;
         self.expected = 0;
         self.backoff = BackoffRecord::default();
         self.books = EventBooks::default();

@@ -105,12 +105,33 @@ impl JobController {
         (w.plan, w.counted) = (plan, c);
     }
 
-    fn store_suspended(&mut self, ctx: &mut Ctx<'_>, job: JobId, to: bool) {
+    /// Told before the status is written; of the condition: reason and message.
+    fn suspended_event(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        job: JobId,
+        to: bool,
+    ) -> (&'static str, &'static str) {
         let ((reason, message), event) = match to {
             true => (JOB_SUSPENDED, "Suspended"),
             false => (JOB_RESUMED, "Resumed"),
         };
         self.job_event(ctx, job, event, message, false);
+        (reason, message)
+    }
+
+    /// The event of a status that is not stored.
+    pub(super) fn tell_suspended(&mut self, ctx: &mut Ctx<'_>, worker: usize) {
+        let w = &self.workers[worker];
+        let (job, to) = (w.job, w.plan.suspended_condition);
+        let changes = suspended_changes(&ctx.store.jobs[job.ix()].status, to);
+        if let Some(to) = changes {
+            self.suspended_event(ctx, job, to);
+        }
+    }
+
+    fn store_suspended(&mut self, ctx: &mut Ctx<'_>, job: JobId, to: bool) {
+        let (reason, message) = self.suspended_event(ctx, job, to);
         let condition = JobCondition {
             kind: JobConditionType::Suspended,
             status: to,

@@ -5,7 +5,7 @@
 
 use super::status::is_stale;
 use super::worker::Stage;
-use super::{JobController, Step};
+use super::{JobController, SYNC_BATCH_PERIOD, Step};
 use crate::base::*;
 use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
@@ -69,7 +69,8 @@ impl JobController {
         let (mut counted, plan) = (std::mem::take(&mut w.counted), std::mem::take(&mut w.plan));
         let mut finalize = std::mem::take(&mut w.finalize);
         let j = &ctx.store.jobs[job.ix()];
-        let flush = is_stale(j, &counted, &plan);
+        let unflushed = self.rows[job.ix()].unflushed;
+        let flush = is_stale(j, &counted, &plan) || unflushed;
         let collected = self.collect_finished(ctx.store, job, &plan, &mut counted, &mut finalize);
         let flush = flush || collected.counted;
         let finishing = plan.ends();
@@ -78,8 +79,9 @@ impl JobController {
         w.plan = plan;
         w.finalize = finalize;
         w.reached_max_uncounted = collected.reached_max;
+        w.entered = collected.entered;
         if flush && (!w.finalize.is_empty() || collected.counted || finishing) {
-            w.needs_flush = false;
+            w.needs_flush = unflushed;
             self.put_status(ctx, worker, Stage::FirstStatus);
         } else {
             w.needs_flush = flush;
@@ -99,17 +101,39 @@ impl JobController {
     }
 
     pub(super) fn job_status_answered(&mut self, ctx: &mut Ctx<'_>, worker: usize) {
-        let stage = self.workers[worker].stage;
+        let (stage, job) = (self.workers[worker].stage, self.workers[worker].job);
         let there = self.is_there(ctx, worker);
+        let version = ctx.store.jobs[job.ix()].version;
+        if there && version != self.workers[worker].version {
+            return self.status_conflict(ctx, worker, stage);
+        }
         ctx.answered(Call::JobStatusUpdate, Answer::found(there));
         if there {
+            self.rows[job.ix()].unflushed = false;
             self.store_status(ctx, worker, stage == Stage::LastStatus);
+            self.workers[worker].version = ctx.store.jobs[job.ix()].version;
         }
         match stage {
             Stage::FirstStatus => self.begin_finalizers(ctx, worker),
             Stage::LastStatus => self.end_sync(ctx, worker),
             other => unreachable!("a status is written first or last, not at {other:?}"),
         }
+    }
+
+    /// Somebody has changed the Job since the sync began: nothing is stored, and without an error the sync is repeated
+    /// with the next batch (kubernetes.md 1.3). Events that go before the write are told all the same.
+    fn status_conflict(&mut self, ctx: &mut Ctx<'_>, worker: usize, stage: Stage) {
+        ctx.answered(Call::JobStatusUpdate, Answer::Conflict);
+        let w = &mut self.workers[worker];
+        let (job, entered) = (w.job, std::mem::take(&mut w.entered));
+        self.tell_suspended(ctx, worker);
+        if stage == Stage::FirstStatus {
+            self.take_out(ctx.store, job, entered);
+        } else {
+            self.rows[job.ix()].unflushed = true;
+        }
+        self.enqueue(ctx, job, SYNC_BATCH_PERIOD, Waited::JobBatch);
+        self.end_sync(ctx, worker);
     }
 
     /// PATCH the tracking finalizer off, all at once (kubernetes.md 1.3 step 7).

@@ -291,7 +291,7 @@ fn a_sync_knows_what_it_saw_by_index_and_pod() {
 #[test]
 fn the_last_answer_of_a_parallel_set_goes_on() {
     let mut worker = Worker::default();
-    worker.begin(JobId(0), 1);
+    worker.begin(JobId(0), (1, 1));
     worker.outstanding = 2;
     assert!(!worker.one_less());
     assert!(worker.one_less());

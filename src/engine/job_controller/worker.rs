@@ -1,6 +1,7 @@
 //! A worker of the Job controller: one goroutine, and the sync it is in.
 
 use super::count::Computed;
+use super::finished::Entered;
 use crate::base::*;
 use crate::policy::JobPlan;
 use std::collections::BTreeMap;
@@ -10,6 +11,8 @@ pub(super) struct Worker {
     pub job: JobId,
     /// Of the Job when the sync began.
     pub incarnation: u32,
+    /// The Job's version that the next status write is based on.
+    pub version: u32,
     pub active: bool,
     pub stage: Stage,
     /// Answers that the worker waits for.
@@ -31,6 +34,8 @@ pub(super) struct Worker {
     pub judged: BTreeMap<u32, Result<DomainId, String>>,
     /// Pods whose finalizer goes in this sync.
     pub finalize: Vec<PodId>,
+    /// What entered the uncounted list with the status that is being written.
+    pub entered: Entered,
     pub reached_max_uncounted: bool,
     pub needs_flush: bool,
 }
@@ -53,11 +58,12 @@ impl Worker {
         self.stage = Stage::Idle;
     }
 
-    pub fn begin(&mut self, job: JobId, incarnation: u32) {
+    pub fn begin(&mut self, job: JobId, (incarnation, version): (u32, u32)) {
         assert!(!self.active, "a worker does one sync at a time");
         self.active = true;
         self.job = job;
         self.incarnation = incarnation;
+        self.version = version;
         self.failed = false;
     }
 
