@@ -37,6 +37,10 @@ fn refused(output: &Output, parts: &[&str]) {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long a program takes is wall time"
+)]
 fn work_grows_with_the_input_and_not_with_its_square() {
     let mut unknown = HEAD.to_owned();
     let mut in_one_line = format!("{}{{", HEAD.trim_end().to_owned() + " ");
