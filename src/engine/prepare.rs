@@ -219,15 +219,28 @@ fn unplaceable(store: &mut Store, scenario: &Scenario) -> Vec<Impossible> {
         for rj in rjs {
             problems.extend(unplaceable_job(store, jobset, rj));
         }
-        // Whatever a script does may make room; a random fault does not.
-        let mut faults = scenario.faults.iter();
-        let still = faults.all(|f| f.drawn_as.is_some()) && scenario.containers.is_empty();
-        if problems.len() == before && still && !jobset.spec.suspend {
+        if problems.len() == before && nothing_makes_room(scenario) && !jobset.spec.suspend {
             problems.extend(no_room(&store.nodes.cluster, jobset));
         }
     }
     store.templates.reset();
     problems
+}
+
+/// Whether nobody says how long containers run, and the script asks for nothing that could help: what is lost or fails
+/// leaves no more than the empty cluster has. All else only the run can tell.
+fn nothing_makes_room(scenario: &Scenario) -> bool {
+    // Random faults bring at most back what they took.
+    let makes_none = |fault: &ScriptedFault| match &fault.action {
+        _ if fault.drawn_as.is_some() => true,
+        FaultAction::ContainerExit { exit_code, .. } => *exit_code != 0,
+        FaultAction::SuspendJobSet(_)
+        | FaultAction::ResumeJobSet(_)
+        | FaultAction::DeleteJobSet(_)
+        | FaultAction::Request(_) => false,
+        _ => true,
+    };
+    scenario.containers.is_empty() && scenario.faults.iter().all(makes_none)
 }
 
 /// Where each pod finds a node, and all of them together find none.

@@ -43,6 +43,11 @@ fn what_cannot_be_placed_is_exit_code_4_however_it_comes_about() {
             "run -f @/crowd.yaml -t @/one-slice.topology.yaml",
             "the empty cluster holds",
         ),
+        // A failure makes no room.
+        (
+            "run -f @/two-slices.yaml -t @/one-slice.topology.yaml --fail slice-0-0:exit=1@10m",
+            "JobSet tight has 2 Jobs",
+        ),
         // Only the run can tell: containers end, but not those that are in the way.
         (
             "run @/never-placed.scenario.yaml",

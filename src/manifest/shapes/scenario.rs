@@ -120,7 +120,7 @@ static BODY: [Field; 7] = [
         Shape::List(&Shape::Object(&CONTAINER_RULE)),
         "what containers do; the first rule that matches wins",
     )
-    .otherwise("they run for ever")
+    .otherwise("they run for ever; where their command only sleeps, as long as it does")
     .example("[{replicatedJob: workers, runFor: 10m}]"),
     field(
         "faults",
