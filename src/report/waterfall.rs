@@ -103,7 +103,6 @@ const BAR: usize = 24;
 pub fn restart(out: &mut String, run: &RunView<'_>, r: &Restart, number: usize, style: &Style) {
     let gated = gate::gated(run, r);
     let heading = title(run, r, number);
-    let heading = words::wrap(&heading, style.width - 2).join("\n  ");
     let _ = writeln!(out, "{}", style.bold(&heading));
     let cause = words::cause(run, &r.cause);
     let cause = format!("cause: {cause}, at {}", r.start);
