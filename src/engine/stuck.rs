@@ -19,7 +19,9 @@ pub fn all_finished(ctx: &Ctx<'_>) -> bool {
 }
 
 fn is_done(js: &JobSetRow) -> bool {
-    js.deleted || js.status.terminal_state.is_some()
+    // A terminal condition ends it, whoever wrote it (REC-7).
+    let ended = policy::conditions::terminal(&js.status).is_some();
+    js.deleted || ended || js.status.terminal_state.is_some()
 }
 
 /// Whether it has come to an end, or is as somebody wants it.

@@ -434,7 +434,7 @@ fn judge(
         let suspended = js
             .conditions
             .iter()
-            .any(|c| c.kind == "Suspended" && c.status);
+            .any(|c| ["Suspended", "Failed", "Completed"].contains(&c.kind) && c.status);
         let at_rest = expected.managed_elsewhere
             || !js.terminal_state.is_empty()
             || js.deleted

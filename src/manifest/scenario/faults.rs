@@ -73,7 +73,9 @@ fn action(
                 _ => FaultAction::DeleteJobSet(name),
             })
         }
-        "stopManager" => Some(FaultAction::StopManager(manager_stop(body))),
+        "stopManager" => Some(FaultAction::StopManager(manager_stop(
+            body, inputs, report,
+        )?)),
         name @ ("patch" | "create" | "delete" | "show" | "jobCondition") => {
             requests::action(name, body, inputs, created, report)
         }
@@ -81,17 +83,29 @@ fn action(
     }
 }
 
-fn manager_stop(body: &Node) -> ManagerStop {
+/// Agents would wait at their barriers for a manager that no longer looks at them; that is not played.
+fn manager_stop(body: &Node, inputs: &Inputs, report: &mut Report) -> Option<ManagerStop> {
     let gates = body.get("featureGates");
     let gate = |key: &str| gates.and_then(|gates| read::boolean(gates, key));
-    ManagerStop {
+    let mut all = inputs.all_jobsets();
+    let user = all.find(|s| s.jobset.restarts_in_place());
+    if let (Some(false), Some(user)) = (gate("InPlaceRestart"), user) {
+        let at = gates.and_then(|g| g.get("InPlaceRestart"));
+        let name = &user.jobset.name;
+        let text = format!(
+            "InPlaceRestart stays on: JobSet {name:?} uses it, and what becomes of it is not simulated"
+        );
+        report.error(at.map_or(body.at, |g| g.at), text);
+        return None;
+    }
+    Some(ManagerStop {
         down_for: read::duration(body, "for").unwrap_or_default(),
         gates: GateChanges {
             in_place_restart: gate("InPlaceRestart"),
             restart_job: gate("RestartJob"),
             elastic_jobset: gate("ElasticJobSet"),
         },
-    }
+    })
 }
 
 fn node_action(

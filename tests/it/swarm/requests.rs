@@ -29,7 +29,7 @@ pub fn draw(d: &mut Draw, stage: &Stage, j: usize, pod: &str) -> (Value, Option<
         12 => other(d, stage),
         13 => delete(d, stage, js, pod),
         14 => (show(d, stage, js, pod), None),
-        15 | 16 => (manager(d), None),
+        15 | 16 => (manager(d, stage), None),
         _ => (job_condition(d, js), None),
     }
 }
@@ -43,11 +43,13 @@ fn patch(kind: &str, name: &str, merge: Value, status: bool) -> Value {
 }
 
 /// The manager is away for a moment or a while, and comes back with other gates perhaps.
-fn manager(d: &mut Draw) -> Value {
+fn manager(d: &mut Draw, stage: &Stage) -> Value {
+    let in_place = stage.jobsets.iter().any(|js| js.in_place);
     let mut stop = json!({"for": format!("{}s", d.pick(&[0, 1, 15, 60, 700]))});
     for gate in ["InPlaceRestart", "RestartJob", "ElasticJobSet"] {
         if d.one_in(4) {
-            stop["featureGates"][gate] = json!(d.one_in(2));
+            let on = d.one_in(2) || in_place && gate == "InPlaceRestart";
+            stop["featureGates"][gate] = json!(on);
         }
     }
     json!({ "stopManager": stop })
