@@ -3,9 +3,8 @@
 use super::args::{CompareArgs, TableFormat};
 use super::variants::{Base, Variant};
 use super::{Failure, interrupt, output};
-use crate::engine::Simulation;
 use crate::experiment::{
-    Change, Comparison, Limits, NoRuns, PlayedVariant, Replication, metrics, replicate_from,
+    Change, Comparison, Limits, NoRuns, PlayedVariant, Player, Replication, metrics, replicate_from,
 };
 use crate::report::rundir::RunDir;
 use crate::report::{compare, compare_tables};
@@ -27,7 +26,8 @@ pub fn cli(args: &CompareArgs) -> Result<(), Failure> {
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     let seed = args.seed.unwrap_or(variants[0].loaded.scenario.seed);
     let limits = interrupt::limits();
-    let mut played: Vec<PlayedVariant> = variants.iter().map(unplayed).collect::<Result<_, _>>()?;
+    let unplayed = variants.iter().map(|v| unplayed(v, seed));
+    let mut played: Vec<PlayedVariant> = unplayed.collect::<Result<_, _>>()?;
     let asked = args.seeds.or(base.experiment().replications);
     let wanted = match &args.until {
         Some(until) => {
@@ -102,10 +102,11 @@ fn tell(args: &CompareArgs, all: &Comparison) -> Result<(), Failure> {
 }
 
 /// A variant before its first replication. Refuses what cannot be placed before anything is played.
-fn unplayed(variant: &Variant) -> Result<PlayedVariant, Failure> {
-    let simulation = Simulation::new(&variant.loaded.scenario);
-    let simulation =
-        simulation.map_err(|why| variant.named(Failure::CannotBePlaced(why.to_string())))?;
+fn unplayed(variant: &Variant, seed: u64) -> Result<PlayedVariant, Failure> {
+    let player = Player::new(&variant.loaded.scenario);
+    let mut player =
+        player.map_err(|why| variant.named(Failure::CannotBePlaced(why.to_string())))?;
+    let simulation = player.simulation(seed, 0);
     let jobsets = &simulation.names().jobsets;
     let change = |c: &crate::spec::FieldChange| Change {
         path: c.path.clone(),

@@ -174,6 +174,48 @@ fn variants_that_are_equal_are_not_ranked() {
 }
 
 #[test]
+fn random_faults_are_the_same_in_all_variants() {
+    let arguments = [
+        "-f",
+        WORKERS,
+        "--set",
+        "faultProcesses=[{cause: process, on: Pod, mtbf: 2d}]",
+        "--set",
+        "stop={at: 4h, when: Time}",
+        "--variant",
+        "patient: spec.failurePolicy.maxRestarts=500",
+        "--strategies",
+        "BlockingRecreate",
+        "--seeds",
+        "6",
+    ];
+    let all = json(&arguments);
+    let metrics = &by_name(&all, "baseline")["metrics"];
+    assert!(
+        metrics["restarts"]["mean"].as_f64().unwrap() > 0.5,
+        "{metrics}"
+    );
+    // Another budget that is never reached changes nothing: the faults, and all that comes of them, are the same.
+    let digest = |name: &str| by_name(&all, name)["digest"].clone();
+    let p = pair(&all, ("baseline", "patient"), "restartLatency_s.max").unwrap();
+    assert_eq!(
+        (&p["mean"], digest("patient")),
+        (&Value::from(0.0), digest("baseline"))
+    );
+    let p = pair(
+        &all,
+        ("baseline", "BlockingRecreate"),
+        "restartLatency_s.p50",
+    )
+    .unwrap();
+    let deviation = |key: &str| p[key].as_f64().unwrap();
+    assert!(
+        deviation("deviation") < deviation("unpairedDeviation"),
+        "{p}"
+    );
+}
+
+#[test]
 fn strategies_bring_what_belongs_to_them_and_list_it() {
     let arguments = [
         "-f",
