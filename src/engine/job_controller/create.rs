@@ -119,7 +119,7 @@ impl JobController {
         // A webhook that does not answer comes before the rules of pods.
         let refused = apiserver::pod_refusal(ctx, job, index).filter(|_| ctx.manager_answers);
         // A follower was judged when it was posted.
-        let judged = self.workers[worker].judged.remove(&index);
+        let judged = self.workers[worker].judged(index);
         let verdict = match refused {
             Some((answer, why)) => Err((answer, format!("Error creating: {why}"))),
             None => judged

@@ -92,9 +92,7 @@ impl JobController {
             }
             Event::PodWebhookCalled { worker, job, index } => {
                 let verdict = webhook.judge(ctx, job, index);
-                self.workers[usize::from(worker)]
-                    .judged
-                    .insert(index, verdict);
+                self.workers[usize::from(worker)].judge(index, verdict);
             }
             Event::PodDeleteAnswered {
                 worker,

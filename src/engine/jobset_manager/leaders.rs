@@ -13,7 +13,7 @@ use crate::engine::event::Event;
 use crate::record::{About, Waited};
 use crate::spec::PlacementRepair;
 use crate::store::{Store, flag};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A pod object: its row, and the how manieth in it.
 pub(super) type PodObject = (PodId, u32);
@@ -21,8 +21,8 @@ pub(super) type PodObject = (PodId, u32);
 /// One worker of its own, one key per leader.
 #[derive(Default)]
 pub(super) struct Leaders {
-    /// Per row of pods.
-    rows: Vec<Leader>,
+    /// By row of pods; few pods are leaders.
+    rows: BTreeMap<PodId, Leader>,
     queue: VecDeque<PodObject>,
     pub repair: Repair,
 }
@@ -46,10 +46,7 @@ impl Leaders {
 
     /// The row, for this very object.
     fn row(&mut self, (pod, incarnation): PodObject) -> &mut Leader {
-        if self.rows.len() <= pod.ix() {
-            self.rows.resize_with(pod.ix() + 1, Leader::default);
-        }
-        let row = &mut self.rows[pod.ix()];
+        let row = self.rows.entry(pod).or_default();
         if row.incarnation != incarnation {
             *row = Leader {
                 incarnation,

@@ -153,21 +153,22 @@ impl PodWebhook {
             names.pod(leader.job, 0, leader.pod, incarnation)
         };
         let leaders = self.leaders.get(j.place as usize).into_iter().flatten();
-        let live: Vec<&Leader> = leaders.filter(|l| l.is_live(ctx.now)).collect();
+        let mut live = leaders.filter(|l| l.is_live(ctx.now));
+        let (first, others) = (live.next(), live.count());
         let orphan;
-        let sight = match live[..] {
-            [leader] if ctx.store.jobs[leader.job.ix()].pods_orphaned => {
+        let sight = match first.filter(|_| others == 0) {
+            Some(leader) if ctx.store.jobs[leader.job.ix()].pods_orphaned => {
                 orphan = name(leader);
                 Sight::Orphan(&orphan)
             }
-            [leader] if leader.job != job => Sight::Stranger,
-            [leader] if leader.scheduled <= ctx.now => Sight::Scheduled {
+            Some(leader) if leader.job != job => Sight::Stranger,
+            Some(leader) if leader.scheduled <= ctx.now => Sight::Scheduled {
                 node: ctx.store.names.node(leader.node),
                 exists: ctx.store.nodes.exists(leader.node),
                 domain: domains.of[leader.node.ix()],
             },
-            [_] => Sight::Unscheduled,
-            ref found => Sight::Leaders(found.len()),
+            Some(_) => Sight::Unscheduled,
+            None => Sight::Leaders(first.map_or(0, |_| 1 + others)),
         };
         verdict(&follower, sight).map_err(|denied| format!("Error creating: {denied}"))
     }
