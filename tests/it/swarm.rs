@@ -344,7 +344,9 @@ fn survived(case: &Case, verbose: bool) -> Seen {
 /// One case, twice on one `Simulation`: with all checks, and for the digest without.
 fn played(case: &Case, verbose: bool) -> Seen {
     let scenario = case.scenario().map_err(|e| format!("refused: {e}"))?;
-    let scenario = jobset_sim::faults::drawn(&scenario, case.seed, 0);
+    let mut scenario = jobset_sim::faults::drawn(&scenario, case.seed, 0);
+    // What has no room is drawn, too, and has to come to its end.
+    scenario.admit_unplaceable = true;
     let mut simulation =
         jobset_sim::engine::Simulation::new(&scenario).map_err(|e| e.to_string())?;
     let mut checker = Checker::new(&scenario);
