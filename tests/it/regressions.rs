@@ -335,15 +335,18 @@ fn a_job_that_is_being_deleted_begins_to_be_deleted_once() {
     let delete = |at, how| {
         format!("  - {{at: {at}, delete: {{kind: Job, name: a-w-0, propagation: {how}}}}}\n")
     };
-    let script = delete("60s", "Foreground") + &delete("60100ms", "Orphan");
-    let (_, records) = play(
-        2,
-        &format!("faults:\n{script}"),
-        &format!("spec:\n  replicatedJobs:\n{jobs}"),
-    );
-    let of = |what: fn(&Body) -> bool| count(&records, what);
-    assert_eq!(of(|b| matches!(b, Body::JobDeleting { .. })), 1);
-    assert_eq!(of(|b| matches!(b, Body::JobGone { .. })), 1);
+    let held = "  - {at: 60s, patch: {kind: Job, name: a-w-0, merge: {metadata: {finalizers: [example.com/hold]}}}}\n";
+    for (first, gone) in [(delete("60s", "Foreground").as_str(), 1), (held, 0)] {
+        let script = first.to_owned() + &delete("60100ms", "Orphan");
+        let (_, records) = play(
+            2,
+            &format!("faults:\n{script}"),
+            &format!("spec:\n  replicatedJobs:\n{jobs}"),
+        );
+        let of = |what: fn(&Body) -> bool| count(&records, what);
+        assert_eq!(of(|b| matches!(b, Body::JobDeleting { .. })), 1);
+        assert_eq!(of(|b| matches!(b, Body::JobGone { .. })), gone);
+    }
 }
 
 #[test]

@@ -369,7 +369,9 @@ pub fn is_complete(ctx: &Ctx<'_>, job: JobId) -> bool {
 /// has seen its finalizer, some ms later, which is not modelled. In a Job that is being deleted already, the finalizer
 /// replaces the other one (k8s.io/apiserver, `deletionFinalizersForGarbageCollection`).
 pub fn orphan_pods(ctx: &mut Ctx<'_>, job: JobId) {
-    if !ctx.store.jobs[job.ix()].deleting {
+    let j = &ctx.store.jobs[job.ix()];
+    // What is held stays, and `end_job` says so.
+    if !j.deleting && !j.held {
         ctx.emit(Body::JobDeleting { job });
     }
     ctx.store.write().jobs[job.ix()].pods_orphaned = true;
