@@ -27,7 +27,16 @@ fn source(file: &str, text: &str) -> Source {
 fn all_shipped_scenarios_and_topologies_are_read() {
     let mut scenarios = 0;
     for path in files(&root().join("scenarios")) {
-        if path.parent().is_some_and(|p| p.ends_with("manifests")) {
+        let of = |folder: &str| path.parent().is_some_and(|p| p.ends_with(folder));
+        if of("manifests") {
+            continue;
+        }
+        if of("published") {
+            let source = files::read_source(&path).unwrap();
+            let loaded = super::parse_fleet(&source, &[]);
+            let loaded = loaded.unwrap_or_else(|e| panic!("{}\n{e}", path.display()));
+            let stem = path.file_stem().and_then(|s| s.to_str());
+            assert_eq!(Some(loaded.fleet.name.as_str()), stem);
             continue;
         }
         let loaded = read_scenario(&path, &[]);

@@ -40,8 +40,18 @@ pub const RATE: [Field; 5] = [
 static SHAPE: Object = Object {
     kind: "LifeShape",
     fields: &[
-        field("weibull", Shape::Object(&WEIBULL), "").example("{shape: 0.8}"),
-        field("logNormal", Shape::Object(&SIGMA), "").example("{sigma: 1}"),
+        field(
+            "weibull",
+            Shape::Object(&WEIBULL),
+            "failures of the young or of the old",
+        )
+        .example("{shape: 0.8}"),
+        field(
+            "logNormal",
+            Shape::Object(&SIGMA),
+            "many short lives, few long ones",
+        )
+        .example("{sigma: 1}"),
     ],
 };
 
