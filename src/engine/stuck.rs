@@ -196,6 +196,14 @@ impl Why<'_, '_> {
                 "pod {name} is being deleted, and nobody takes its finalizers off"
             ));
         }
+        let tracked = store.pods.is_terminal(pod) && store.pods.has(pod, flag::FINALIZER);
+        let finished = store.jobs[job.ix()].status.is_finished();
+        if tracked && finished && store.pods.has(pod, flag::DELETING) {
+            return Some(format!(
+                "pod {name} keeps the finalizer by which its Job counts it, and the Job, which another hand has \
+                 finished, counts no more"
+            ));
+        }
         if store.pods.has(pod, flag::GATED) && !store.pods.has(pod, flag::DELETING) {
             return Some(format!(
                 "pod {name} has scheduling gates, which nobody takes off"

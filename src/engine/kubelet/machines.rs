@@ -63,7 +63,8 @@ impl Kubelets {
     }
 
     /// A new Node, with a machine and a kubelet of its own. It knows no container of the pods that were bound to an
-    /// earlier Node of that name: those that are being deleted end at once, the others are not started anew.
+    /// earlier Node of that name: they have ended, as a real kubelet says of a container that it cannot find
+    /// (ContainerStatusUnknown, `kubelet_pods.go`). The recordings' player says so of pods that are being deleted alone.
     pub(super) fn new_machine(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
         self.machine_lives(ctx, node);
         for pod in ctx.store.nodes.pods[node.ix()].clone() {
@@ -72,7 +73,8 @@ impl Kubelets {
                 self.set(pod, UP);
                 self.lose_containers(pod, MISSING_EXIT_CODE);
             }
-            if !had_containers || ctx.store.pods.has(pod, flag::DELETING) {
+            let deleting = ctx.store.pods.has(pod, flag::DELETING);
+            if !had_containers || deleting || !ctx.scripted() {
                 self.catch_up(ctx, pod);
             }
         }

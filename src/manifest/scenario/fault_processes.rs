@@ -18,9 +18,13 @@ pub fn read(
     stop: Duration,
     report: &mut Report,
 ) -> Vec<RandomFaults> {
+    let scripted = scenario
+        .at_path(&["timing", "kubelet", "scripted"])
+        .is_some();
     let processes = read::list(scenario, "faultProcesses").iter();
-    let all: Vec<(RandomFaults, &Node)> =
-        processes.map(|p| (process(p, inputs, report), p)).collect();
+    let all: Vec<(RandomFaults, &Node)> = processes
+        .map(|p| (process(p, inputs, scripted, report), p))
+        .collect();
     let mut expected = 0.0;
     for (process, node) in &all {
         expected += process.expected(entities(process, inputs), stop);
@@ -52,7 +56,7 @@ fn entities(process: &RandomFaults, inputs: &Inputs) -> usize {
     }
 }
 
-fn process(node: &Node, inputs: &Inputs, report: &mut Report) -> RandomFaults {
+fn process(node: &Node, inputs: &Inputs, scripted: bool, report: &mut Report) -> RandomFaults {
     let on = on(node, inputs, report);
     let pods = on == FaultsOn::Pod;
     let exit_code = read::i32_of(node, "exitCode");
@@ -76,6 +80,13 @@ fn process(node: &Node, inputs: &Inputs, report: &mut Report) -> RandomFaults {
     if exit_code.is_some() && !exits {
         report.error(place("exitCode"), "exitCode is of does: Exit");
     }
+    let as_new = read::boolean(node, "asNew").unwrap_or(false);
+    if as_new && scripted {
+        let message =
+            "a scripted kubelet does not find out that a new Node has none of its pods' containers";
+        let error = report.error(place("asNew"), format!("asNew: {message}"));
+        error.suggest("leave timing.kubelet.scripted away, or asNew");
+    }
     for key in ["backAfter", "asNew"] {
         if pods && node.get(key).is_some() {
             let message = format!("{key} is of nodes: a Job makes its pods anew");
@@ -94,7 +105,7 @@ fn process(node: &Node, inputs: &Inputs, report: &mut Report) -> RandomFaults {
         life: rate::life(node, report),
         back,
         does,
-        as_new: read::boolean(node, "asNew").unwrap_or(false),
+        as_new,
     }
 }
 

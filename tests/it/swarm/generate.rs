@@ -143,7 +143,11 @@ pub fn case(seed: u64) -> Case {
     let succeeds = said.contains("runFor") || said.contains("\"exitCode\": 0");
     scenario["faults"] = faults.into();
     if d.wild && d.rare(3) {
-        let processes: Vec<Value> = (0..d.between(1, 3)).map(|_| scene::process(d)).collect();
+        let mut processes: Vec<Value> = (0..d.between(1, 3)).map(|_| scene::process(d)).collect();
+        if scenario["timing"].get("kubelet").is_some() {
+            // Its pods would not be found missing.
+            processes.iter_mut().for_each(|p| p["asNew"] = json!(null));
+        }
         scenario["faultProcesses"] = processes.into();
     }
     let when = d.pick(&["Settled", "Settled", "AllJobSetsFinished"]);
