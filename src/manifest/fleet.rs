@@ -48,7 +48,7 @@ pub fn parse_fleet(source: &Source, sets: &[(String, String)]) -> Result<LoadedF
         .iter()
         .map(|(k, v)| (k.name.clone(), v.to_json()))
         .collect();
-    parameters::substitute(&mut node, &mut report);
+    parameters::substitute(&mut node, sets, &mut report);
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }

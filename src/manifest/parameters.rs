@@ -3,14 +3,15 @@
 //! Only files with `parameters` are looked at, so that `${HOME}` in a container's command stays what it is elsewhere.
 
 use super::diagnostic::Report;
-use super::node::{Node, Value};
+use super::node::{Key, Node, Origin, Value};
 use super::suggest::nearest;
 use std::collections::BTreeMap;
 
 const KEY: &str = "parameters";
 
-/// Puts values for names. A name that does not exist, and one that is used nowhere, is an error.
-pub fn substitute(node: &mut Node, report: &mut Report) {
+/// Puts values for names. A name that does not exist, and one that is used nowhere, is an error; `sets` may have
+/// overridden the fields that used a name of the file.
+pub fn substitute(node: &mut Node, sets: &[(String, String)], report: &mut Report) {
     let mut values: BTreeMap<String, (Node, bool)> = BTreeMap::new();
     let Some(parameters) = node.get(KEY) else {
         return;
@@ -36,9 +37,13 @@ pub fn substitute(node: &mut Node, report: &mut Report) {
             walk(value, &mut values, report);
         }
     }
+    let overridden = sets.iter().any(|(path, _)| !path.starts_with(KEY));
+    let unused = |key: &&Key| values.get(&key.name).is_some_and(|(_, used)| !used);
+    let of_file = |key: &Key| key.at.origin == Origin::File;
     for key in places
         .iter()
-        .filter(|key| values.get(&key.name).is_some_and(|(_, used)| !used))
+        .filter(unused)
+        .filter(|key| !(overridden && of_file(key)))
     {
         let message = format!("no field of this file uses ${{{}}}", key.name);
         let others: Vec<&str> = values

@@ -114,6 +114,27 @@ fn every_parameter_of_aire_sim_changes_something() {
 }
 
 #[test]
+fn a_field_may_be_set_past_its_parameter_and_a_slip_of_the_pen_is_told() {
+    let loaded = load("bloom-176b.yaml", &[("job.recovery", "1h")]);
+    assert_ne!(loaded.fleet, load("bloom-176b.yaml", &[]).fleet);
+    let path = root().join("scenarios/published/bloom-176b.yaml");
+    let source = read_source(&path).unwrap_or_else(|e| panic!("{e}"));
+    for (set, part) in [
+        (("parameters.recovry", "1h"), "did you mean \"recovery\"?"),
+        (("job.recovery", "${recovry}"), "did you mean ${recovery}?"),
+        (("parameters.recovery", "[1h]"), "a parameter is one value"),
+        (("parameters.recovery", "-1h"), "negative duration"),
+    ] {
+        let sets = [(set.0.to_owned(), set.1.to_owned())];
+        let refused = parse_fleet(&source, &sets)
+            .map(|l| l.fleet)
+            .unwrap_err()
+            .to_string();
+        assert!(refused.contains(part), "{set:?}: {refused}");
+    }
+}
+
+#[test]
 fn threads_change_nothing() {
     let loaded = load("bloom-176b.yaml", &[]);
     assert_eq!(play(&loaded, 9, 1).1.digest, play(&loaded, 9, 2).1.digest);

@@ -117,7 +117,7 @@ pub fn parse_scenario(
     if wrong_kind(&node, &mut report) {
         return Err(Diagnostics(report.found));
     }
-    parameters::substitute(&mut node, &mut report);
+    parameters::substitute(&mut node, &own, &mut report);
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
