@@ -64,7 +64,7 @@ impl Kubelets {
 
     /// A new Node, with a machine and a kubelet of its own. It knows no container of the pods that were bound to an
     /// earlier Node of that name: they have ended, as a real kubelet says of a container that it cannot find
-    /// (ContainerStatusUnknown, `kubelet_pods.go`). The recordings' player says so of pods that are being deleted alone.
+    /// (ContainerStatusUnknown, `kubelet_pods.go`). The recordings' player says so only of pods that are being deleted.
     pub(super) fn new_machine(&mut self, ctx: &mut Ctx<'_>, node: NodeId) {
         self.machine_lives(ctx, node);
         for pod in ctx.store.nodes.pods[node.ix()].clone() {
