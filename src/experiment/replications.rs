@@ -1,7 +1,6 @@
 //! Several replications of one scenario: every metric with its mean, interval and quantiles.
 
 use super::parallel::{NoRuns, in_parallel};
-use super::play::play;
 use super::stop::{Limited, Limits};
 use crate::base::*;
 use crate::metrics::summary::{Latency, SCHEMA, ledger, total_cost};
@@ -38,12 +37,23 @@ pub fn replicate_from(
         let i = from + i;
         let simulation = player.simulation(seed, i);
         let folds = Folds::new(simulation.scenario(), false).without_paths();
-        let (played, _) = play(simulation, (seed, i), folds, Limited::by(limits));
-        if played.outcome.end_reason == EndReason::Stopped {
+        let mut sink = (folds, Limited::by(limits));
+        let outcome = simulation.run(seed, i, &mut sink);
+        if outcome.end_reason == EndReason::Stopped {
             return None;
         }
+        // Nothing is kept of the run, so nothing is copied as `play` does.
+        let folded = sink.0.finish(&outcome, simulation.names());
+        let one = RunView {
+            scenario: simulation.scenario(),
+            names: simulation.names(),
+            outcome: &outcome,
+            folded: &folded,
+            seed,
+            not_modelled,
+        };
         done(finished.fetch_add(1, Ordering::Relaxed) + 1);
-        Some(Replication::of(&played.view(seed, not_modelled), i))
+        Some(Replication::of(&one, i))
     })
 }
 
