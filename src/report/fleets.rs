@@ -1,7 +1,7 @@
 //! What `run` prints of a fleet: every output over the replications, and where the nodes' time went.
 
+use super::replications;
 use super::waterfall::Style;
-use super::words::count;
 use crate::experiment::FleetReplications;
 use crate::fleet::FleetOutcome;
 use crate::stats::Estimate;
@@ -10,22 +10,9 @@ use std::fmt::Write;
 /// The table of outputs.
 pub fn text(all: &FleetReplications, style: &Style) -> String {
     let mut out = String::new();
-    let title = format!(
-        "jobset-sim {}: {}, {} of seed {}",
-        all.version,
-        all.scenario,
-        count(all.replications as u64, "replication"),
-        all.seed
-    );
-    let _ = writeln!(out, "{}", style.bold(&title));
-    let _ = writeln!(out, "  digest {}", all.digest);
-    let ends: Vec<String> = all
-        .ends
-        .iter()
-        .map(|(why, n)| format!("{why} {n}"))
-        .collect();
-    let _ = writeln!(out, "  how they ended: {}\n", ends.join(", "));
-    head(&mut out, "output", style);
+    let of = (all.version, all.scenario.as_str(), all.digest.as_str());
+    replications::head(&mut out, of, (all.replications, all.seed), &all.ends, style);
+    columns(&mut out, "output", style);
     for (name, e) in &all.rows {
         row(&mut out, name, e);
     }
@@ -51,7 +38,7 @@ pub fn text(all: &FleetReplications, style: &Style) -> String {
     out
 }
 
-fn head(out: &mut String, what: &str, style: &Style) {
+fn columns(out: &mut String, what: &str, style: &Style) {
     let line = format!(
         "  {what:<26} {:>12} {:>12} {:>12} {:>12}   95 % interval of the mean",
         "mean", "p10", "p50", "p90"

@@ -6,26 +6,19 @@ use crate::base::*;
 use crate::experiment::{JobSetEstimates, Replication, Replications};
 use crate::metrics::Phase;
 use crate::stats::Estimate;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 pub fn text(all: &Replications, style: &Style) -> String {
     let mut out = String::new();
-    let title = format!(
-        "jobset-sim {}: {}, {} of seed {}",
-        all.version,
-        all.scenario,
-        count(all.replications as u64, "replication"),
-        all.seed
+    let of = (all.version, all.scenario.as_str(), all.digest.as_str());
+    head(
+        &mut out,
+        of,
+        (all.replications, all.seed),
+        &all.end.reasons,
+        style,
     );
-    let _ = writeln!(out, "{}", style.bold(&title));
-    let _ = writeln!(out, "  digest {}", all.digest);
-    let ends: Vec<String> = all
-        .end
-        .reasons
-        .iter()
-        .map(|(r, n)| format!("{r} {n}"))
-        .collect();
-    let _ = writeln!(out, "  how they ended: {}\n", ends.join(", "));
     for jobset in &all.job_sets {
         one_jobset(&mut out, jobset, style);
     }
@@ -41,6 +34,22 @@ pub fn text(all: &Replications, style: &Style) -> String {
         told(&format!("Not modelled: {}", all.not_modelled.join(", ")));
     }
     out
+}
+
+/// What was played, and why the replications ended; of scenarios and of fleets.
+pub(super) fn head(
+    out: &mut String,
+    (version, scenario, digest): (&str, &str, &str),
+    (n, seed): (usize, u64),
+    ends: &BTreeMap<&'static str, usize>,
+    style: &Style,
+) {
+    let played = count(n as u64, "replication");
+    let title = format!("jobset-sim {version}: {scenario}, {played} of seed {seed}");
+    let _ = writeln!(out, "{}", style.bold(&title));
+    let _ = writeln!(out, "  digest {digest}");
+    let ends: Vec<String> = ends.iter().map(|(why, n)| format!("{why} {n}")).collect();
+    let _ = writeln!(out, "  how they ended: {}\n", ends.join(", "));
 }
 
 fn one_jobset(out: &mut String, jobset: &JobSetEstimates, style: &Style) {
