@@ -54,6 +54,14 @@ pub fn unreadable(webhook: &str, error: &str) -> Rejection {
     )
 }
 
+/// What the API server makes of etcd's refusal.
+pub fn too_large(error: FieldError) -> Rejection {
+    Rejection {
+        errors: vec![error],
+        ..Rejection::new(500, "InternalError", super::size::REFUSAL)
+    }
+}
+
 /// The API server's 400.
 pub fn bad_request(message: impl Into<String>) -> Rejection {
     Rejection::new(400, "BadRequest", message)

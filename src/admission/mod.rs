@@ -25,6 +25,7 @@ pub(crate) mod names;
 mod patch;
 mod schema;
 mod schema_unique;
+mod size;
 mod types;
 mod webhook_coordinator;
 mod webhook_create;
@@ -170,6 +171,9 @@ pub fn every_error(request: &Create) -> Vec<FieldError> {
     found.extend(cel::errors(&object, None));
     let denied = webhook_create::errors(&object, request.gates, request.existing_claims);
     found.extend(denied.unwrap_or_default());
+    if found.is_empty() {
+        found.extend(size::error(&object));
+    }
     found
 }
 
@@ -189,10 +193,12 @@ fn admit(request: &Create, object: Value) -> Result<Value, Rejection> {
     }
     let denied = webhook_create::errors(&object, request.gates, request.existing_claims);
     let denied = denied.map_err(|e| errors::unreadable("vjobset.kb.io", &e))?;
-    if denied.is_empty() {
-        Ok(object)
-    } else {
-        Err(errors::denied(&name, denied))
+    if !denied.is_empty() {
+        return Err(errors::denied(&name, denied));
+    }
+    match size::error(&object) {
+        None => Ok(object),
+        Some(error) => Err(errors::too_large(error)),
     }
 }
 

@@ -6,8 +6,8 @@ use super::args::{ExplainArgs, ExplainChildrenArgs, ExplainCommand, ObjectFormat
 use super::explain_yaml::yaml;
 use super::{Failure, gates, load, output};
 use crate::admission::{self, Create, GENERATED_SUFFIX, Gates, Rejection};
-use crate::manifest;
-use crate::objects::{self, JobSlot, Surroundings};
+use crate::manifest::{self, Manifests, kube};
+use crate::objects::{self, JobSlot, Places, Surroundings};
 use crate::spec::{FeatureGates, JobSet, keys};
 use serde_json::{Value, json};
 
@@ -20,10 +20,17 @@ pub struct Entry {
 
 pub fn cli(args: &ExplainArgs) -> Result<(), Failure> {
     let ExplainCommand::Children(args) = &args.command;
-    let (mut documents, mut jobsets) = (Vec::new(), Vec::new());
+    let (mut documents, mut all) = (Vec::new(), Vec::new());
     for path in &args.manifests {
-        read(path, &mut documents, &mut jobsets)?;
+        all.push(read(path, &mut documents)?);
     }
+    let manifests = Manifests::merge(all);
+    if manifests.jobsets.is_empty() {
+        let error = kube::no_jobset("explain", manifests.other, &manifests.skipped);
+        return Err(load::invalid(error.into()));
+    }
+    let jobsets = manifests.jobsets.into_iter();
+    let jobsets: Vec<JobSet> = jobsets.map(|(jobset, _)| jobset).collect();
     jobsets.iter().try_for_each(printable)?;
     let entries = children(&documents, gates(args, &jobsets)?)?;
     match args.format {
@@ -33,16 +40,15 @@ pub fn cli(args: &ExplainArgs) -> Result<(), Failure> {
 }
 
 /// Checked by the reader of manifests first, so that an error has its line.
-fn read(path: &str, all: &mut Vec<Value>, jobsets: &mut Vec<JobSet>) -> Result<(), Failure> {
+fn read(path: &str, all: &mut Vec<Value>) -> Result<Manifests, Failure> {
     let (manifests, sources) = manifest::read_manifest_path(path).map_err(load::invalid)?;
     if !manifests.not_tried.is_empty() {
         output::note(&format!("not read: {}", manifests.not_tried.join(", ")));
     }
-    jobsets.extend(manifests.jobsets.into_iter().map(|(jobset, _)| jobset));
     for source in &sources {
         all.extend(manifest::documents(source).map_err(load::invalid)?);
     }
-    Ok(())
+    Ok(manifests)
 }
 
 /// More than anybody reads, and in memory ten times of it.
@@ -130,9 +136,6 @@ pub fn children(documents: &[Value], gates: Gates) -> Result<Vec<Entry>, Failure
         };
         of_jobset(&jobset, gates, &around, &mut entries);
     }
-    if of_kind("JobSet").next().is_none() {
-        return Err(Failure::Invalid("there is no JobSet in it".to_owned()));
-    }
     Ok(entries)
 }
 
@@ -211,6 +214,7 @@ fn of_jobset(jobset: &Value, gates: Gates, around: &Surroundings, entries: &mut 
         }
     }
     let rjs = items(&spec["replicatedJobs"]);
+    let places = Places::of(jobset);
     for (k, rj) in rjs.iter().enumerate() {
         let waits = waits_for(jobset, k);
         let mut created = true;
@@ -225,6 +229,7 @@ fn of_jobset(jobset: &Value, gates: Gates, around: &Surroundings, entries: &mut 
                 index,
                 restarts: 0,
                 job_restarts: gates.restart_job.then_some(0),
+                places: Some(&places),
             };
             created &= of_slot(&slot, &waits, around, entries);
         }

@@ -5,7 +5,10 @@ use super::lint_output::{self, Shape};
 use super::{Failure, gates, load, output};
 use crate::lint::{self, Inputs, Method, Report, Severity, Target};
 use crate::manifest::Diagnostics;
-use crate::manifest::kube::inspect::{self, Inspected};
+use crate::manifest::kube::{
+    self,
+    inspect::{self, Inspected},
+};
 use crate::spec::{FeatureGates, JobSet, Version};
 
 const REJECTED: u8 = 2;
@@ -135,16 +138,12 @@ fn something(files: &[Inspected]) -> Result<(), Failure> {
         .flat_map(|f| &f.objects)
         .map(|o| o.kind.as_str());
     let kinds: std::collections::BTreeSet<&str> = kinds.collect();
-    let kinds: Vec<&str> = kinds.into_iter().take(10).collect();
-    let found = match kinds.is_empty() {
-        true => String::new(),
-        false => format!("; found {}", kinds.join(", ")),
-    };
-    let files: Vec<&str> = files.iter().map(|f| f.source.file.as_str()).collect();
-    let files = files.into_iter().take(10).collect::<Vec<_>>().join(", ");
-    Err(Failure::Invalid(format!(
-        "there is no JobSet to check in {files}{found}"
-    )))
+    let kinds: Vec<String> = kinds.into_iter().map(str::to_owned).collect();
+    let mut places = files.iter().filter_map(|f| Some((f, f.objects.first()?)));
+    let first = places.next();
+    let place = first.map(|(file, object)| kube::place_of_kind(&file.source, &object.node));
+    let error = kube::no_jobset("check", place, &kinds);
+    Err(load::invalid(error.into()))
 }
 
 fn files_of_update(paths: &[String], quiet: bool) -> Result<Vec<Inspected>, Failure> {

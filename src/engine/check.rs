@@ -11,6 +11,7 @@ pub fn whole_state(ctx: &Ctx<'_>, parts: &Components) {
     free_resources(ctx.store, parts);
     tallies(ctx.store);
     parts.accounting.check(ctx);
+    parts.jobset_manager.check();
 }
 
 fn counters(ctx: &Ctx<'_>) {

@@ -210,6 +210,7 @@ fn requested_in(value: &Value, add: &mut impl FnMut(&str)) {
 /// Workloads that no node of the empty cluster could ever take, in kube-scheduler's words.
 fn unplaceable(store: &mut Store, scenario: &Scenario) -> Vec<Impossible> {
     let mut problems = Vec::new();
+    let mut rooms = Rooms::default();
     for submitted in &scenario.jobsets {
         let jobset = &submitted.jobset;
         // A resume may change the templates of a suspended JobSet.
@@ -220,7 +221,7 @@ fn unplaceable(store: &mut Store, scenario: &Scenario) -> Vec<Impossible> {
             problems.extend(unplaceable_job(store, jobset, rj));
         }
         if problems.len() == before && nothing_makes_room(scenario) && !jobset.spec.suspend {
-            problems.extend(no_room(&store.nodes.cluster, jobset));
+            problems.extend(no_room(&store.nodes.cluster, jobset, &mut rooms));
         }
     }
     store.templates.reset();
@@ -243,8 +244,23 @@ fn nothing_makes_room(scenario: &Scenario) -> bool {
     scenario.containers.is_empty() && scenario.faults.iter().all(makes_none)
 }
 
+/// How many pods of a template the empty cluster holds; the next one is often like the one before.
+#[derive(Default)]
+struct Rooms<'s>(Option<(&'s PodTemplate, u64)>);
+
+impl<'s> Rooms<'s> {
+    fn of(&mut self, cluster: &Cluster, pod: &'s PodTemplate) -> u64 {
+        if let Some((_, most)) = self.0.filter(|(known, _)| *known == pod) {
+            return most;
+        }
+        let most = capacity::of_cluster(&TemplateFacts::build(cluster, pod, 0), cluster);
+        self.0 = Some((pod, most));
+        most
+    }
+}
+
 /// Where each pod finds a node, and all of them together find none.
-fn no_room(cluster: &Cluster, jobset: &JobSet) -> Vec<Impossible> {
+fn no_room<'s>(cluster: &Cluster, jobset: &'s JobSet, rooms: &mut Rooms<'s>) -> Vec<Impossible> {
     let demands = capacity::demands(jobset, cluster);
     let mut problems = Vec::new();
     for d in &demands {
@@ -271,8 +287,7 @@ fn no_room(cluster: &Cluster, jobset: &JobSet) -> Vec<Impossible> {
     let free = |rj: &&ReplicatedJob| jobset.exclusive_key(rj).is_none();
     for rj in jobset.spec.replicated_jobs.iter().filter(free) {
         let pods = u64::from(rj.replicas) * u64::from(rj.template.pods());
-        let facts = TemplateFacts::build(cluster, &rj.template.template, 0);
-        let most = capacity::of_cluster(&facts, cluster);
+        let most = rooms.of(cluster, &rj.template.template);
         if most < pods {
             problems.push(Impossible::TooManyPods {
                 replicated_job: rj.name.clone(),

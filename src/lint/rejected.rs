@@ -74,6 +74,7 @@ pub fn create(object: &Object, target: Target) -> Verdict {
 /// What the API server would say to the first Job of each replicatedJob.
 pub fn refusals(stored: &Value, target: Target) -> Vec<Option<Rejection>> {
     let rjs = stored["spec"]["replicatedJobs"].as_array();
+    let places = objects::Places::of(stored);
     let one = |(replicated_job, rj): (usize, &Value)| {
         if rj["replicas"].as_i64() == Some(0) {
             return None;
@@ -84,6 +85,7 @@ pub fn refusals(stored: &Value, target: Target) -> Vec<Option<Rejection>> {
             index: 0,
             restarts: 0,
             job_restarts: target.gates.restart_job.then_some(0),
+            places: Some(&places),
         };
         objects::admit_job(&objects::job(&slot)).err()
     };

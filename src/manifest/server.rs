@@ -36,11 +36,17 @@ pub fn stored(object: &Value) -> Result<Value, String> {
     answer.result.map_err(|r| r.message)
 }
 
-/// Reports what the server has against the object. Where `report` has errors of it already, the first of them,
-/// `found[before]`, gets the server's sentence; the others say the same in other words.
-pub fn refuse(node: &Node, object: &Value, before: usize, report: &mut Report) {
-    let Err(sentence) = stored(object) else {
-        return;
+/// The object as it would be stored, or reports what the server has against it. Where `report` has errors of it
+/// already, the first of them, `found[before]`, gets the server's sentence; the others say the same in other words.
+pub fn stored_or_refused(
+    node: &Node,
+    object: &Value,
+    before: usize,
+    report: &mut Report,
+) -> Option<Value> {
+    let sentence = match stored(object) {
+        Ok(stored) => return Some(stored),
+        Err(sentence) => sentence,
     };
     if report.found.len() == before {
         field_errors(node, &admission::every_error(&request(object)), report);
@@ -49,6 +55,7 @@ pub fn refuse(node: &Node, object: &Value, before: usize, report: &mut Report) {
         report.error(node.at, "the API server would refuse this JobSet");
     }
     report.found[before].server = Some(shortened(sentence));
+    None
 }
 
 /// One error of the report for each error of a field.

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// What a kubelet allows by default; stands in where `allocatable` does not name pods.
 pub const PODS_PER_NODE_MILLI: i64 = 110_000;
 /// More was meant for another resource.
-const ACCELERATORS_MAX: i64 = 1_000_000;
+const DEVICES_MAX: i64 = 1_000_000;
 const RUNNING_NUMBERS: [&str; 3] = ["{pool}", "{island}", "{node}"];
 
 /// Reads a file that holds one Topology.
@@ -167,6 +167,9 @@ pub fn convert(node: &Node, report: &mut Report) -> Topology {
             report.error(name, format!("pool name {:?} is used twice", pool.name));
         }
         check_pool(pool, node, report);
+        let place = |resource: &str| node.at_path(&["allocatable", resource]);
+        let at = |resource: &str| place(resource).map_or(node.at, |n| n.at);
+        too_many_devices(&topology, &pool.allocatable, at, report);
     }
     sizes(&topology, nodes, at, report);
     if report.is_clean() {
@@ -233,6 +236,24 @@ pub fn taint(node: &Node) -> Taint {
     }
 }
 
+/// The error for a node with more accelerators, by the name that some pool gives them, than can be counted; `at` finds
+/// the place of a resource.
+pub fn too_many_devices(
+    topology: &Topology,
+    allocatable: &BTreeMap<String, i64>,
+    at: impl Fn(&str) -> Pos,
+    report: &mut Report,
+) {
+    let accelerator = |name: &str| topology.pools.iter().any(|p| p.accelerator == name);
+    for (name, milli) in allocatable {
+        if milli / 1_000 > DEVICES_MAX && accelerator(name) {
+            let message = format!("a node has {} of {name:?}", milli / 1_000);
+            let error = report.error(at(name), message);
+            error.legal(format!("at most {DEVICES_MAX} accelerators on a node"));
+        }
+    }
+}
+
 fn dcn_level(node: &Node) -> DcnLevel {
     DcnLevel {
         name: read::string(node, "name").unwrap_or_default(),
@@ -286,13 +307,6 @@ fn check_pool(pool: &NodePool, node: &Node, report: &mut Report) {
             at("value"),
             names::label_value,
         );
-    }
-    let count = pool.allocatable.get(&pool.accelerator).copied();
-    if let Some(milli) = count.filter(|milli| milli / 1_000 > ACCELERATORS_MAX) {
-        let at = node.at_path(&["allocatable", &pool.accelerator]);
-        let message = format!("a node has {} of {:?}", milli / 1_000, pool.accelerator);
-        let error = report.error(at.map_or(node.at, |n| n.at), message);
-        error.legal(format!("at most {ACCELERATORS_MAX} accelerators on a node"));
     }
     if !pool.accelerator.is_empty() && !pool.allocatable.contains_key(&pool.accelerator) {
         let message = format!("the accelerator {:?} is not allocatable", pool.accelerator);

@@ -7,6 +7,7 @@ use super::sha1::sha1_hex;
 use super::tree::{array, has, int, list, object, pairs, text};
 use crate::spec::keys;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// Stands for the UID of an object that has none yet.
 pub const NO_UID: &str = "00000000-0000-0000-0000-000000000000";
@@ -22,6 +23,32 @@ pub struct JobSlot<'a> {
     pub restarts: u32,
     /// Label `job-restart-attempt`; `None` with gate RestartJob off.
     pub job_restarts: Option<u32>,
+    /// Those of the JobSet, where somebody has them: many Jobs ask.
+    pub places: Option<&'a Places>,
+}
+
+/// Which numbers the Jobs of each replicatedJob get among all of the JobSet, and of its group.
+#[derive(Debug, Default)]
+pub struct Places {
+    /// Jobs before the first of each replicatedJob, and those of the same group among them.
+    before: Vec<(i64, i64)>,
+    all: i64,
+    groups: BTreeMap<String, i64>,
+}
+
+impl Places {
+    pub fn of(jobset: &Value) -> Places {
+        let mut places = Places::default();
+        for rj in list(&jobset["spec"], "replicatedJobs") {
+            let replicas = int(rj, "replicas").unwrap_or(0);
+            let group = text(rj, "groupName");
+            let in_group = places.groups.entry(group.to_owned()).or_default();
+            places.before.push((places.all, *in_group));
+            places.all += replicas;
+            *in_group += replicas;
+        }
+        places
+    }
 }
 
 impl JobSlot<'_> {
@@ -129,14 +156,18 @@ fn effective_subdomain(jobset: &Value) -> &str {
 fn labels(slot: &JobSlot) -> Vec<(&'static str, String)> {
     let (jobset, rj) = (slot.jobset, slot.spec());
     let metadata = &jobset["metadata"];
-    let rjs = list(&jobset["spec"], "replicatedJobs");
-    let before = &rjs[..slot.replicated_job.min(rjs.len())];
-    let sum = |of: &[Value]| of.iter().filter_map(|rj| int(rj, "replicas")).sum::<i64>();
-    let group = text(rj, "groupName");
-    let in_group = |of: &[Value]| {
-        let members = of.iter().filter(|rj| text(rj, "groupName") == group);
-        members.filter_map(|rj| int(rj, "replicas")).sum::<i64>()
+    let own;
+    let places = match slot.places {
+        Some(places) => places,
+        None => {
+            own = Places::of(jobset);
+            &own
+        }
     };
+    let before = places.before.get(slot.replicated_job);
+    let (before, before_in_group) = before.copied().unwrap_or((places.all, 0));
+    let group = text(rj, "groupName");
+    let in_group = places.groups.get(group).copied().unwrap_or(0);
     let index = i64::from(slot.index);
     let key = sha1_hex(&format!("{}/{}", text(metadata, "namespace"), slot.name()));
     let mut labels = vec![
@@ -148,16 +179,13 @@ fn labels(slot: &JobSlot) -> Vec<(&'static str, String)> {
             int(rj, "replicas").unwrap_or(0).to_string(),
         ),
         (keys::JOB_INDEX, index.to_string()),
-        (keys::JOB_GLOBAL_INDEX, (sum(before) + index).to_string()),
-        (keys::GLOBAL_REPLICAS, sum(rjs).to_string()),
+        (keys::JOB_GLOBAL_INDEX, (before + index).to_string()),
+        (keys::GLOBAL_REPLICAS, places.all.to_string()),
         (keys::JOB_KEY, key),
         (keys::RESTART_ATTEMPT, slot.restarts.to_string()),
         (keys::GROUP_NAME, group.to_owned()),
-        (keys::GROUP_REPLICAS, in_group(rjs).to_string()),
-        (
-            keys::JOB_GROUP_INDEX,
-            (in_group(before) + index).to_string(),
-        ),
+        (keys::GROUP_REPLICAS, in_group.to_string()),
+        (keys::JOB_GROUP_INDEX, (before_in_group + index).to_string()),
     ];
     if let Some(restarts) = slot.job_restarts {
         labels.push((keys::JOB_RESTART_ATTEMPT, restarts.to_string()));

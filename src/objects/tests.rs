@@ -39,6 +39,7 @@ fn slot(jobset: &Value) -> JobSlot<'_> {
         index: 0,
         restarts: 0,
         job_restarts: None,
+        places: None,
     }
 }
 

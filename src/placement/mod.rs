@@ -10,4 +10,4 @@ pub mod template;
 
 pub use exclusive::domain_is_free;
 pub use fit::{ClusterView, Found, find_node};
-pub use template::TemplateFacts;
+pub use template::{Asks, TemplateFacts};

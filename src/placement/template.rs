@@ -21,8 +21,22 @@ pub struct TemplateFacts {
     pub allowed: Vec<u64>,
 }
 
+/// What a pod asks of nodes beside room.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Asks {
+    node_selector: Vec<(String, String)>,
+    tolerations: Vec<Toleration>,
+    needs_feature: bool,
+    blocked: bool,
+}
+
 impl TemplateFacts {
     pub fn build(cluster: &Cluster, template: &PodTemplate, priority_class: u32) -> TemplateFacts {
+        TemplateFacts::of_pod(cluster, template, priority_class).look_at_all(cluster)
+    }
+
+    /// Before any node is looked at.
+    pub fn of_pod(cluster: &Cluster, template: &PodTemplate, priority_class: u32) -> TemplateFacts {
         let spec = &template.spec;
         let column = |name: &str| cluster.resources.iter().position(|r| r == name);
         let mut requests = vec![(0, 1000)];
@@ -44,7 +58,7 @@ impl TemplateFacts {
         if cluster.extended_resource_toleration {
             tolerations.extend(of_devices(spec));
         }
-        let mut facts = TemplateFacts {
+        TemplateFacts {
             requests,
             node_selector: spec.node_selector.clone().into_iter().collect(),
             tolerations,
@@ -59,11 +73,30 @@ impl TemplateFacts {
                 .any(|r| r.action == ContainerRestartAction::RestartAllContainers),
             blocked,
             allowed: Vec::new(),
-        };
-        for n in 0..cluster.len() {
-            facts.look_at(cluster, NodeId(n as u32));
         }
-        facts
+    }
+
+    pub fn look_at_all(mut self, cluster: &Cluster) -> TemplateFacts {
+        for n in 0..cluster.len() {
+            self.look_at(cluster, NodeId(n as u32));
+        }
+        self
+    }
+
+    /// What decides which nodes allow the pod.
+    pub fn asks(&self) -> Asks {
+        Asks {
+            node_selector: self.node_selector.clone(),
+            tolerations: self.tolerations.clone(),
+            needs_feature: self.needs_feature,
+            blocked: self.blocked.is_some(),
+        }
+    }
+
+    /// Of a template that asks the same, where all nodes were looked at.
+    pub fn allowed_like(mut self, other: &TemplateFacts) -> TemplateFacts {
+        self.allowed.clone_from(&other.allowed);
+        self
     }
 
     /// The node's labels, own taints or features are new: whether they allow the pod.

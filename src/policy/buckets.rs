@@ -2,8 +2,10 @@
 //!
 //! Must never look at anything but labels and conditions of Jobs, as upstream does not.
 
+use super::tally::Tally;
 use super::{JobSetStatus, JobSetView, JobView, Plan};
 use crate::spec::keys::RESTART_ATTEMPT;
+use crate::spec::{FeatureGates, JobSet};
 use std::ops::Range;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -24,26 +26,58 @@ pub struct Buckets {
     pub previous: u32,
 }
 
-/// REC-5 for one Job, by the restart counters stored when the pass began.
+/// What a Job's bucket depends on beside itself: the spec, the restart counters stored when the pass began, the gates.
+pub struct Basis<'a> {
+    pub jobset: &'a JobSet,
+    pub status: &'a JobSetStatus,
+    pub gates: FeatureGates,
+}
+
+/// Why a Job has no bucket.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    Label(&'static str),
+    /// Its replicatedJob has no Job of that index.
+    Index,
+}
+
+/// REC-5 for one Job.
 pub fn bucket(view: &JobSetView<'_>, job: &JobView) -> Result<Bucket, String> {
+    bucket_of(&view.basis(), job).map_err(|why| words(view, job, why))
+}
+
+fn words(view: &JobSetView<'_>, job: &JobView, why: Unreadable) -> String {
+    let name = || (view.job_name)(job.rj, job.index);
+    match why {
+        Unreadable::Label(label) if label == RESTART_ATTEMPT => format!(
+            "job {}: invalid value for label {label}, must be integer",
+            name()
+        ),
+        Unreadable::Label(label) => format!("job {}: invalid value for label {label}", name()),
+        Unreadable::Index => {
+            let spec = view.jobset.spec.replicated_jobs.get(job.rj as usize);
+            format!(
+                "job index {} is out of bounds for replicated job {}",
+                job.index,
+                spec.map_or("?", |r| r.name.as_str())
+            )
+        }
+    }
+}
+
+pub fn bucket_of(basis: &Basis<'_>, job: &JobView) -> Result<Bucket, Unreadable> {
     let Some(attempt) = job.restart_attempt else {
-        return Err(format!(
-            "job {}: invalid value for label {RESTART_ATTEMPT}, must be integer",
-            (view.job_name)(job.rj, job.index)
-        ));
+        return Err(Unreadable::Label(RESTART_ATTEMPT));
     };
-    if attempt < view.status.restarts {
+    if attempt < basis.status.restarts {
         return Ok(Bucket::Previous);
     }
-    if let (true, Some(label)) = (view.gates.restart_job, job.unusable_label) {
-        return Err(format!(
-            "job {}: invalid value for label {label}",
-            (view.job_name)(job.rj, job.index)
-        ));
+    if let (true, Some(label)) = (basis.gates.restart_job, job.unusable_label) {
+        return Err(Unreadable::Label(label));
     }
     // A missing label is only logged upstream: the Job counts as current.
-    if let (true, Some(own)) = (view.gates.restart_job, job.job_restart_attempt)
-        && own < job_restarts(view, job)?
+    if let (true, Some(own)) = (basis.gates.restart_job, job.job_restart_attempt)
+        && own < job_restarts(basis, job).ok_or(Unreadable::Index)?
     {
         return Ok(Bucket::Previous);
     }
@@ -55,20 +89,16 @@ pub fn bucket(view: &JobSetView<'_>, job: &JobView) -> Result<Bucket, String> {
 }
 
 /// REC-5.3: the individual restarts of a Job's slot; no list yet means zeros of length `replicas`.
-fn job_restarts(view: &JobSetView<'_>, job: &JobView) -> Result<u32, String> {
+fn job_restarts(basis: &Basis<'_>, job: &JobView) -> Option<u32> {
     let (rj, index) = (job.rj as usize, job.index as usize);
-    let list = view.status.replicated_jobs.get(rj).map(|s| &s.job_restarts);
-    let spec = view.jobset.spec.replicated_jobs.get(rj);
-    let value = match list {
+    let list = basis.status.replicated_jobs.get(rj);
+    match list.map(|s| &s.job_restarts) {
         Some(list) if !list.is_empty() => list.get(index).copied(),
-        _ => spec.filter(|r| job.index < r.replicas).map(|_| 0),
-    };
-    value.ok_or_else(|| {
-        format!(
-            "job index {index} is out of bounds for replicated job {}",
-            spec.map_or("?", |r| r.name.as_str())
-        )
-    })
+        _ => {
+            let spec = basis.jobset.spec.replicated_jobs.get(rj);
+            spec.filter(|r| job.index < r.replicas).map(|_| 0)
+        }
+    }
 }
 
 /// The Jobs of one bucket with their positions. Call it only after `update` accepted every Job.
@@ -88,47 +118,27 @@ pub fn jobs_of(view: &JobSetView<'_>, rj: u32) -> Range<usize> {
 }
 
 /// REC-5 over all Jobs and REC-6: the counters go to `plan.status`.
-pub fn update(view: &JobSetView<'_>, plan: &mut Plan) -> Result<Buckets, String> {
-    let specs = &view.jobset.spec.replicated_jobs;
+pub fn update(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) -> Result<Buckets, String> {
+    if tally.unreadable > 0 {
+        for job in view.jobs {
+            bucket(view, job)?;
+        }
+    }
     let status = &mut plan.status.replicated_jobs;
-    status.resize_with(specs.len(), Default::default);
-    for s in status.iter_mut() {
-        (s.ready, s.succeeded, s.failed) = (0, 0, 0);
-        (s.active, s.suspended) = (0, 0);
-        if !view.gates.restart_job {
-            // ST-6, ST-7 are carried over only with the gate.
+    status.resize_with(view.jobset.spec.replicated_jobs.len(), Default::default);
+    if !view.gates.restart_job {
+        // ST-6, ST-7 are carried over only with the gate.
+        for s in status.iter_mut() {
             s.job_restarts.clear();
             s.job_restarts_count_towards_max.clear();
         }
     }
-    let mut n = Buckets::default();
-    for job in view.jobs {
-        let place = status.get_mut(job.rj as usize);
-        match bucket(view, job)? {
-            Bucket::Previous => n.previous += 1,
-            Bucket::Failed => {
-                n.failed += 1;
-                place.into_iter().for_each(|s| s.failed += 1);
-            }
-            Bucket::Successful => {
-                n.successful += 1;
-                place.into_iter().for_each(|s| s.succeeded += 1);
-            }
-            Bucket::Active => {
-                n.active += 1;
-                if let (Some(s), Some(spec)) = (place, specs.get(job.rj as usize)) {
-                    s.ready += u32::from(job.succeeded + job.ready >= spec.template.pods());
-                    s.active += u32::from(job.active > 0);
-                    s.suspended += u32::from(job.suspended);
-                }
-            }
-        }
-    }
+    tally.write(status);
     if plan.status.replicated_jobs != view.status.replicated_jobs {
         plan.status_dirty = true;
         plan.rules.push("REC-6");
     }
-    Ok(n)
+    Ok(tally.buckets)
 }
 
 /// `to` becomes equal to `from` and keeps its buffers.

@@ -22,6 +22,7 @@ pub mod restart;
 pub mod startup;
 pub mod success;
 pub mod suspend;
+pub mod tally;
 pub mod trace;
 mod trace_failure;
 mod trace_job;
@@ -29,5 +30,5 @@ pub mod ttl;
 pub mod view;
 
 pub use plan::*;
-pub use reconcile::reconcile;
+pub use reconcile::{reconcile, reconcile_counted};
 pub use view::*;

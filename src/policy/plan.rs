@@ -54,6 +54,12 @@ impl Plan {
         self.error = None;
         self.rules.clear();
     }
+
+    /// Whether there are positions in `JobSetView::jobs` in it.
+    pub fn names_jobs(&self) -> bool {
+        let lists = [&self.delete, &self.patch, &self.suspend, &self.resume];
+        self.failed_job.is_some() || lists.iter().any(|jobs| !jobs.is_empty())
+    }
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

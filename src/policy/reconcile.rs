@@ -2,7 +2,8 @@
 //!
 //! Must never carry anything out: the plan says what, the engine does it.
 
-use super::buckets::{self, Bucket, Buckets, in_bucket};
+use super::buckets::{self, Bucket, in_bucket};
+use super::tally::Tally;
 use super::{
     JobSetView, Plan, conditions, elastic, failure, in_place, restart, success, suspend, ttl,
 };
@@ -10,6 +11,11 @@ use crate::spec::JOBSET_CONTROLLER;
 
 /// One pass. `plan` is overwritten; its buffers are reused.
 pub fn reconcile(view: &JobSetView<'_>, plan: &mut Plan) {
+    reconcile_counted(view, &Tally::of(&view.basis(), view.jobs), plan);
+}
+
+/// The same by somebody who has counted the Jobs of the view.
+pub fn reconcile_counted(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) {
     plan.clear();
     buckets::copy_status(&mut plan.status, view.status);
     let manager = view.jobset.spec.managed_by.as_deref();
@@ -17,7 +23,7 @@ pub fn reconcile(view: &JobSetView<'_>, plan: &mut Plan) {
         plan.rules.push("REC-4");
         return;
     }
-    if let Err(error) = pass(view, plan) {
+    if let Err(error) = pass(view, tally, plan) {
         // REC-13: commands sent so far stay sent; nothing of the status survives.
         plan.error = Some(error);
         plan.status_dirty = false;
@@ -27,8 +33,8 @@ pub fn reconcile(view: &JobSetView<'_>, plan: &mut Plan) {
     }
 }
 
-fn pass(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
-    let seen = buckets::update(view, plan)?;
+fn pass(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) -> Result<(), String> {
+    let seen = buckets::update(view, tally, plan)?;
     if conditions::terminal(view.status).is_some() {
         if seen.active > 0 {
             delete(view, plan, Bucket::Active, "REC-7");
@@ -51,11 +57,11 @@ fn pass(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
         plan.rules.extend(["REC-11", "SP-2"]);
         return Ok(());
     }
-    keep_running(view, plan, &seen)
+    keep_running(view, tally, plan)
 }
 
 /// REC-12: Service, creation, suspend or resume, in-place step.
-fn keep_running(view: &JobSetView<'_>, plan: &mut Plan, seen: &Buckets) -> Result<(), String> {
+fn keep_running(view: &JobSetView<'_>, tally: &Tally, plan: &mut Plan) -> Result<(), String> {
     if view.jobset.spec.network.enable_dns_hostnames && !view.service_exists {
         plan.create_service = true;
         plan.rules.push("SVC-1");
@@ -65,9 +71,9 @@ fn keep_running(view: &JobSetView<'_>, plan: &mut Plan, seen: &Buckets) -> Resul
         plan.rules.push("PVC-1");
     }
     elastic::scale(view, plan);
-    restart::create_missing(view, plan, seen);
+    restart::create_missing(view, plan, tally);
     if view.suspended {
-        suspend::suspend(view, plan, seen);
+        suspend::suspend(view, plan, &tally.buckets);
     } else {
         suspend::resume(view, plan);
     }

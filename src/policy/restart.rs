@@ -2,16 +2,17 @@
 //!
 //! Must never create a Job whose name is taken, by whatever incarnation.
 
-use super::buckets::{Buckets, jobs_of};
+use super::buckets::jobs_of;
+use super::tally::Tally;
 use super::{CreateJob, JobSetView, Plan, conditions, depends_on, startup};
 use crate::spec::RestartStrategy;
 
 /// CRE-1 to CRE-7 over all replicatedJobs in spec order.
-pub fn create_missing(view: &JobSetView<'_>, plan: &mut Plan, buckets: &Buckets) {
+pub fn create_missing(view: &JobSetView<'_>, plan: &mut Plan, tally: &Tally) {
     let specs = &view.jobset.spec.replicated_jobs;
     // RS-2: nothing at all while an old Job exists, whichever replicatedJob it is of.
-    let blocked =
-        view.jobset.spec.strategy() == RestartStrategy::BlockingRecreate && buckets.previous > 0;
+    let blocked = view.jobset.spec.strategy() == RestartStrategy::BlockingRecreate
+        && tally.buckets.previous > 0;
     if blocked {
         plan.rules.push("RS-2");
     }
@@ -26,7 +27,7 @@ pub fn create_missing(view: &JobSetView<'_>, plan: &mut Plan, buckets: &Buckets)
         if in_order && startup::started(spec.replicas, &plan.status.replicated_jobs[at]) {
             continue;
         }
-        if !blocked {
+        if !blocked && tally.jobs(at) < spec.replicas {
             candidates(view, plan, at as u32, spec.replicas);
         }
         if in_order {
@@ -43,9 +44,6 @@ pub fn create_missing(view: &JobSetView<'_>, plan: &mut Plan, buckets: &Buckets)
 /// CRE-1: every index without a Job object, ascending.
 fn candidates(view: &JobSetView<'_>, plan: &mut Plan, rj: u32, replicas: u32) {
     let jobs = &view.jobs[jobs_of(view, rj)];
-    if jobs.len() as u64 >= u64::from(replicas) {
-        return;
-    }
     let mut taken = jobs.iter().map(|j| j.index).peekable();
     for index in 0..replicas {
         if taken.next_if_eq(&index).is_some() {

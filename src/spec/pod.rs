@@ -74,7 +74,7 @@ pub enum ContainerRestartAction {
     RestartAllContainers,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Toleration {
     /// None with operator Exists tolerates every key.
     pub key: Option<String>,

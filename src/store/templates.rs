@@ -2,7 +2,8 @@
 //! of it.
 
 use crate::base::*;
-use crate::placement::TemplateFacts;
+use crate::objects::Places;
+use crate::placement::{Asks, TemplateFacts};
 use crate::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE};
 use crate::spec::*;
 use crate::topology::{Cluster, Domains};
@@ -33,6 +34,10 @@ pub struct Templates {
     of_slot: BTreeMap<(JobSetId, u32, u32), (TemplateId, Arc<JobSpec>)>,
     /// One per topology key of exclusive placement in use.
     pub domains: Vec<Domains>,
+    /// The newest template that asks so of nodes.
+    alike: BTreeMap<Asks, TemplateId>,
+    /// Of the JobSet that was asked for last.
+    places: Option<(Arc<Value>, Arc<Places>)>,
     /// Distinct pod priorities in the order of their appearance; exclusive placement counts per class.
     pub priorities: Vec<i32>,
     /// Worked out in an earlier run over the same nodes, to be used again.
@@ -41,16 +46,21 @@ pub struct Templates {
 
 /// What the API server says of the pods of a JobSet's replicatedJob: their priority, `None` if it refuses them.
 struct Word {
+    /// Holds on to the object, so that its address stays its own.
     object: Arc<Value>,
-    rj: u32,
     priority: Option<i32>,
+}
+
+/// Tells objects apart; nothing is ever in its order.
+fn address(object: &Arc<Value>) -> usize {
+    Arc::as_ptr(object) as usize
 }
 
 #[derive(Default)]
 struct Kept {
     facts: Vec<(Arc<PodTemplate>, TemplateFacts)>,
     domains: Vec<Domains>,
-    words: Vec<Word>,
+    words: BTreeMap<(usize, u32), Word>,
     /// Nodes have changed since: none of it holds any longer.
     stale: bool,
 }
@@ -66,7 +76,9 @@ fn starts(spec: &PodSpec, agent: &AgentMode) -> Box<[bool]> {
 
 impl Templates {
     pub fn reset(&mut self) {
-        let facts = self.rows.drain(..).map(|row| (row.pod, row.facts));
+        // The next run asks for them in the same order, from the end of what is kept.
+        let rows = std::mem::take(&mut self.rows).into_iter().rev();
+        let facts = rows.map(|row| (row.pod, row.facts));
         self.kept.facts.extend(facts);
         self.kept.domains.append(&mut self.domains);
         if std::mem::take(&mut self.kept.stale) {
@@ -74,24 +86,34 @@ impl Templates {
         }
         // Objects that only this run had do not come again.
         let lives = |word: &Word| Arc::strong_count(&word.object) > 1;
-        self.kept.words.retain(lives);
+        self.kept.words.retain(|_, word| lives(word));
         self.of_slot.clear();
+        self.alike.clear();
+        self.places = None;
         self.priorities.clear();
     }
 
     /// The API server's word on the pods of a replicatedJob of this very object, if it was asked.
     pub fn word(&self, object: &Arc<Value>, rj: u32) -> Option<Option<i32>> {
-        let same = |w: &&Word| w.rj == rj && Arc::ptr_eq(&w.object, object);
-        let word = self.kept.words.iter().find(same)?;
+        let word = self.kept.words.get(&(address(object), rj))?;
         Some(word.priority)
     }
 
     pub fn keep_word(&mut self, object: Arc<Value>, rj: u32, priority: Option<i32>) {
-        self.kept.words.push(Word {
-            object,
-            rj,
-            priority,
-        });
+        let key = (address(&object), rj);
+        self.kept.words.insert(key, Word { object, priority });
+    }
+
+    /// The places of the Jobs of this very object.
+    pub fn places(&mut self, object: &Arc<Value>) -> Arc<Places> {
+        match &self.places {
+            Some((of, places)) if Arc::ptr_eq(of, object) => places.clone(),
+            _ => {
+                let places = Arc::new(Places::of(object));
+                self.places = Some((object.clone(), places.clone()));
+                places
+            }
+        }
     }
 
     pub fn get(&self, id: TemplateId) -> &Template {
@@ -134,6 +156,8 @@ impl Templates {
     ) -> TemplateId {
         let class = self.class(pod.spec.priority);
         let facts = self.facts(cluster, &pod, class);
+        self.alike
+            .insert(facts.asks(), TemplateId(self.rows.len() as u32));
         let exclusive = exclusive_key.map(|key| self.domain(cluster, key));
         self.rows.push(Template {
             accelerators: facts.accelerators(cluster),
@@ -176,9 +200,18 @@ impl Templates {
             facts.priority_class == class && facts.is_plain() && **kept == *pod
         };
         let kept = &mut self.kept.facts;
-        match kept.iter().position(same).filter(|_| !self.kept.stale) {
-            Some(at) => kept.swap_remove(at).1,
-            None => TemplateFacts::build(cluster, pod, class),
+        if let Some(at) = kept.iter().rposition(same).filter(|_| !self.kept.stale) {
+            return kept.swap_remove(at).1;
+        }
+        let facts = TemplateFacts::of_pod(cluster, pod, class);
+        // Many JobSets ask the same of nodes; there may be many nodes.
+        match self
+            .alike
+            .get(&facts.asks())
+            .map(|like| &self.rows[like.ix()].facts)
+        {
+            Some(like) if like.is_plain() => facts.allowed_like(like),
+            _ => facts.look_at_all(cluster),
         }
     }
 

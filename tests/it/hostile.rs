@@ -48,7 +48,9 @@ fn work_grows_with_the_input_and_not_with_its_square() {
     for i in 0..40_000 {
         let _ = writeln!(unknown, "  u{i}: 1");
         let _ = write!(in_one_line, "u{i}: 1, ");
-        let _ = write!(containers, "{{name: c{i}, image: x}}, ");
+        if i < 20_000 {
+            let _ = write!(containers, "{{name: c{i}, image: x}}, ");
+        }
     }
     in_one_line.push_str("}\n");
     let containers = jobset("", &format!("containers: [{containers}]"));
@@ -80,7 +82,22 @@ fn what_no_cluster_and_no_memory_takes_is_refused_at_its_place() {
         "",
         &format!("containers: [{{name: c, image: x, args: ['{env}']}}]"),
     );
+    let containers: String = (0..40_000)
+        .map(|i| format!("{{name: c{i}, image: x}}, "))
+        .collect();
+    let containers = jobset("", &format!("containers: [{containers}]"));
+    let one = jobset("", CONTAINERS);
+    let many_jobsets: String = (0..5_000)
+        .map(|i| one.replace("name: a}", &format!("name: a{i}}}")) + "---\n")
+        .collect();
+    let not_stored = ["etcdserver: request is too large", "<stdin>:1:1"];
+    let too_many = ["too many JobSets", "at most 4096"];
+    for text in [(&containers, not_stored), (&many_jobsets, too_many)] {
+        refused(&fed(&["lint", "-f", "-"], text.0), &text.1);
+    }
     for (text, parts) in [
+        (&containers, not_stored),
+        (&many_jobsets, too_many),
         (&many_jobs, ["100000 Jobs in total", "<stdin>:5:"]),
         (&many_pods, ["2000000000 pods in total", "<stdin>:5:"]),
         (&large, ["limit is 3145728", "<stdin>:1:1"]),
@@ -155,11 +172,15 @@ fn without_a_jobset_there_is_nothing_to_run_or_to_check() {
     let text = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n";
     refused(
         &fed(&["run", "-f", "-"], text),
-        &["no JobSet to run", "Service/s"],
+        &["no JobSet to run", "Service/s", "<stdin>:2:7", "^^^^^^^"],
     );
     refused(
         &fed(&["lint", "-f", "-"], text),
-        &["no JobSet to check", "Service"],
+        &["no JobSet to check", "Service", "<stdin>:2:7"],
+    );
+    refused(
+        &fed(&["explain", "children", "-f", "-"], text),
+        &["no JobSet to explain", "Service/s", "<stdin>:2:7"],
     );
 }
 

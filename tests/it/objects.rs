@@ -107,6 +107,7 @@ fn refusals(jobset: &Value) -> Vec<String> {
                 index,
                 restarts: 0,
                 job_restarts: None,
+                places: None,
             };
             if let Err(refused) = objects::admit_job(&objects::job(&slot)) {
                 let text = format!(
@@ -177,6 +178,7 @@ fn services_claims_and_pods_are_refused_in_the_recorded_words() {
                 index: 0,
                 restarts: 0,
                 job_restarts: None,
+                places: None,
             };
             if let Ok(job) = objects::admit_job(&objects::job(&slot)) {
                 let pod = objects::pod(&job, Some(0));

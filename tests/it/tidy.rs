@@ -29,7 +29,15 @@ const LAYERS: [(&str, &[&str]); 20] = [
     ("placement", &["base", "spec", "topology"]),
     (
         "store",
-        &["base", "spec", "record", "topology", "placement", "policy"],
+        &[
+            "base",
+            "spec",
+            "objects",
+            "record",
+            "topology",
+            "placement",
+            "policy",
+        ],
     ),
     (
         "engine",

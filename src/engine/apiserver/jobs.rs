@@ -4,7 +4,7 @@ use super::{note, pod_admission};
 use crate::base::*;
 use crate::engine::ctx::Ctx;
 use crate::engine::requests::Answer;
-use crate::objects::{self, JobSlot};
+use crate::objects::{self, JobSlot, Places};
 use crate::record::{Body, Call, JobConditionType};
 use crate::spec::*;
 use crate::store::{JobChange, JobCondition, JobStatus, What, agent_mode, on_labelled_nodes};
@@ -42,7 +42,8 @@ pub fn create_child(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(), String> {
         }
     };
     ctx.answered(Call::JobSetJobCreate, Answer::Success);
-    let object = ctx.keeps_objects().then(|| posted(ctx, new)).flatten();
+    let object = ctx.keeps_objects().then(|| posted(ctx, new, None));
+    let object = object.flatten();
     let j = &mut ctx.store.write().jobs[new.job.ix()];
     j.clear();
     (j.spec, j.template) = (spec, template);
@@ -67,7 +68,7 @@ fn appear(ctx: &mut Ctx<'_>, job: JobId) {
     job_changed(ctx, job, JobChange::Created);
 }
 
-fn posted(ctx: &Ctx<'_>, new: &NewChild) -> Option<Value> {
+fn posted(ctx: &Ctx<'_>, new: &NewChild, places: Option<&Places>) -> Option<Value> {
     let j = &ctx.store.jobs[new.job.ix()];
     Some(objects::job(&JobSlot {
         jobset: new.from.object.as_ref()?,
@@ -75,6 +76,7 @@ fn posted(ctx: &Ctx<'_>, new: &NewChild) -> Option<Value> {
         index: j.index,
         restarts: new.restart_attempt,
         job_restarts: ctx.gates.restart_job.then_some(new.job_restart_attempt),
+        places,
     }))
 }
 
@@ -91,8 +93,11 @@ fn child_spec(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(TemplateId, Arc<JobS
     let Some(rj) = new.from.spec.replicated_jobs.get(rj_position as usize) else {
         return Err(format!("no replicatedJob {rj_position}"));
     };
-    admit_child(ctx, new, rj)?;
-    let word = pod_word(ctx, new, rj_position);
+    let object = new.from.object.as_ref();
+    let places = object.map(|object| ctx.store.write().templates.places(object));
+    let places = places.as_deref();
+    admit_child(ctx, new, rj, places)?;
+    let word = pod_word(ctx, new, rj_position, places);
     let by_selector = new.from.selects_labelled_nodes(rj);
     let mut spec = rj.template.clone();
     if let Some(Some(priority)) = word {
@@ -125,7 +130,12 @@ fn child_spec(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(TemplateId, Arc<JobS
 }
 
 /// The priority of the Job's pods, `Some(None)` if they are refused; `None` where nobody keeps objects.
-fn pod_word(ctx: &mut Ctx<'_>, new: &NewChild, rj: u32) -> Option<Option<i32>> {
+fn pod_word(
+    ctx: &mut Ctx<'_>,
+    new: &NewChild,
+    rj: u32,
+    places: Option<&Places>,
+) -> Option<Option<i32>> {
     let object = new.from.object.as_ref()?;
     // The word depends on nothing but the object and the classes.
     let others = &ctx.store.others;
@@ -133,7 +143,7 @@ fn pod_word(ctx: &mut Ctx<'_>, new: &NewChild, rj: u32) -> Option<Option<i32>> {
     if let Some(known) = ctx.store.templates.word(object, rj).filter(|_| keeps) {
         return Some(known);
     }
-    let word = pod_admission::priority(ctx, &posted(ctx, new)?);
+    let word = pod_admission::priority(ctx, &posted(ctx, new, places)?);
     if keeps {
         let templates = &mut ctx.store.write().templates;
         templates.keep_word(object.clone(), rj, word);
@@ -142,7 +152,12 @@ fn pod_word(ctx: &mut Ctx<'_>, new: &NewChild, rj: u32) -> Option<Option<i32>> {
 }
 
 /// Every Job of a replicatedJob is refused or none, but for the length of its name: the last one's is longest.
-fn admit_child(ctx: &Ctx<'_>, new: &NewChild, rj: &ReplicatedJob) -> Result<(), String> {
+fn admit_child(
+    ctx: &Ctx<'_>,
+    new: &NewChild,
+    rj: &ReplicatedJob,
+    places: Option<&Places>,
+) -> Result<(), String> {
     let Some(object) = new.from.object.as_ref() else {
         return Ok(());
     };
@@ -153,6 +168,7 @@ fn admit_child(ctx: &Ctx<'_>, new: &NewChild, rj: &ReplicatedJob) -> Result<(), 
         index,
         restarts: new.restart_attempt,
         job_restarts: ctx.gates.restart_job.then_some(0),
+        places,
     };
     let last = rj.replicas.saturating_sub(1);
     if objects::admit_job(&objects::job(&slot(last))).is_ok() {

@@ -26,6 +26,7 @@ pub fn job_object(ctx: &Ctx<'_>, job: JobId) -> Value {
         index: j.index,
         restarts: j.restart_attempt,
         job_restarts: ctx.gates.restart_job.then_some(j.job_restart_attempt),
+        places: None,
     })
 }
 

@@ -3,8 +3,10 @@
 //! Must never be newer than the last watch event that arrived.
 
 use crate::base::*;
+use crate::policy::buckets::Basis;
+use crate::policy::tally::Tally;
 use crate::policy::{self, JobSetStatus, JobView};
-use crate::spec::{JOBSET_CONTROLLER, JobSet, RestartStrategy};
+use crate::spec::{FeatureGates, JOBSET_CONTROLLER, JobSet, RestartStrategy};
 use crate::store::JobSetRow;
 use std::sync::Arc;
 
@@ -27,7 +29,14 @@ pub struct CachedJobSet {
 }
 
 impl CachedJobSet {
-    pub fn see(&mut self, stored: &JobSetRow, has_service: bool, gate: bool) {
+    /// Whether its Jobs may be in other buckets now.
+    pub fn see(&mut self, stored: &JobSetRow, has_service: bool, gate: bool) -> bool {
+        let (old, new) = (&self.status, &stored.status);
+        let rjs = old.replicated_jobs.iter().zip(&new.replicated_jobs);
+        let recount = old.restarts != new.restarts
+            || old.replicated_jobs.len() != new.replicated_jobs.len()
+            || !rjs.into_iter().all(|(a, b)| a.counts_like(b))
+            || !Arc::ptr_eq(&self.spec, &stored.spec);
         self.exists = stored.exists();
         self.deleting = stored.deleting;
         self.resource_version = stored.resource_version;
@@ -37,6 +46,15 @@ impl CachedJobSet {
         if !Arc::ptr_eq(&self.spec, &stored.spec) {
             self.spec = stored.spec.clone();
             self.read_spec(gate);
+        }
+        recount
+    }
+
+    fn basis(&self, gates: FeatureGates) -> Basis<'_> {
+        Basis {
+            jobset: &self.spec,
+            status: &self.status,
+            gates,
         }
     }
 
@@ -57,25 +75,67 @@ impl CachedJobSet {
 pub struct CachedJobs {
     pub views: Vec<JobView>,
     pub ids: Vec<JobId>,
+    /// Kept from event to event, too, with the gates it was counted by; `None`: to be counted anew.
+    tally: Option<(Tally, FeatureGates)>,
 }
 
 impl CachedJobs {
     /// The Job of a slot as it is now; `None`: `job` is gone.
-    pub fn see(&mut self, slot: (u32, u32), job: JobId, view: Option<JobView>) {
+    pub fn see(
+        &mut self,
+        jobset: &CachedJobSet,
+        slot: (u32, u32),
+        job: JobId,
+        view: Option<JobView>,
+    ) {
         let at = self.views.partition_point(|v| (v.rj, v.index) < slot);
         let known = self.views.get(at).is_some_and(|v| (v.rj, v.index) == slot);
+        // A later Job of the same name may be there already.
+        if view.is_none() && !(known && self.ids[at] == job) {
+            return;
+        }
+        if let Some((tally, gates)) = &mut self.tally {
+            let basis = jobset.basis(*gates);
+            if known {
+                tally.remove(&basis, &self.views[at]);
+            }
+            view.iter().for_each(|view| tally.add(&basis, view));
+        }
         match view {
             Some(view) if known => (self.views[at], self.ids[at]) = (view, job),
             Some(view) => {
                 self.views.insert(at, view);
                 self.ids.insert(at, job);
             }
-            // A later Job of the same name may be there already.
-            None if known && self.ids[at] == job => {
+            None => {
                 self.views.remove(at);
                 self.ids.remove(at);
             }
-            None => {}
+        }
+    }
+
+    pub fn recount(&mut self) {
+        self.tally = None;
+    }
+
+    /// Makes sure that the Jobs are counted by these gates.
+    pub fn count(&mut self, jobset: &CachedJobSet, gates: FeatureGates) {
+        if self.tally.as_ref().is_none_or(|(_, by)| *by != gates) {
+            self.tally = Some((Tally::of(&jobset.basis(gates), &self.views), gates));
+        }
+    }
+
+    /// After `count`.
+    pub fn tally(&self) -> &Tally {
+        let (tally, _) = self.tally.as_ref().expect("they are counted");
+        tally
+    }
+
+    /// Panics if what is kept is not what counting gives (`--paranoid`).
+    pub fn check(&self, jobset: &CachedJobSet) {
+        if let Some((tally, gates)) = &self.tally {
+            let counted = Tally::of(&jobset.basis(*gates), &self.views);
+            assert_eq!(*tally, counted, "Jobs of JobSet {}", jobset.spec.name);
         }
     }
 }

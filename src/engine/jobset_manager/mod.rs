@@ -82,6 +82,13 @@ impl JobSetManager {
         }
     }
 
+    /// Panics if what is kept from event to event is not what its caches give (`--paranoid`).
+    pub fn check(&self) {
+        for row in &self.rows {
+            row.jobs.check(&row.cached);
+        }
+    }
+
     /// Passes of the JobSet in a row that ended with an error.
     pub fn errors(&self, jobset: JobSetId) -> u32 {
         self.rows.get(jobset.ix()).map_or(0, |row| row.errors)

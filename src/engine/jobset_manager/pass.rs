@@ -27,7 +27,7 @@ pub(super) struct Pass {
     pub spec_version: u32,
     pub based_on: u32,
     pub plan: Plan,
-    /// Those of the view.
+    /// Those of the view, if the plan names any.
     pub jobs: Vec<JobId>,
     pub claims: Vec<NewClaim>,
     pub step: Step,
@@ -73,7 +73,6 @@ impl Pass {
         self.based_on = row.cached.resource_version;
         self.plan.clear();
         self.jobs.clear();
-        self.jobs.extend_from_slice(&row.jobs.ids);
         self.step = Step::Idle;
         (self.next, self.in_flight, self.create_until) = (0, 0, 0);
         self.failed_creates.clear();
@@ -135,11 +134,12 @@ impl JobSetManager {
     }
 
     fn decide(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
-        let row = &self.rows[jobset.ix()];
+        let row = &mut self.rows[jobset.ix()];
         let cached = &row.cached;
         if !cached.exists {
             return;
         }
+        row.jobs.count(cached, ctx.gates);
         let name = &ctx.store.names.jobsets[jobset.ix()].name;
         let rjs = &cached.spec.spec.replicated_jobs;
         let stored = &ctx.store.jobsets[jobset.ix()];
@@ -157,7 +157,11 @@ impl JobSetManager {
             // NAM-1.
             job_name: &|rj, index| format!("{name}-{}-{index}", rjs[rj as usize].name),
         };
-        policy::reconcile(&view, &mut self.pass.plan);
+        let pass = &mut self.pass;
+        policy::reconcile_counted(&view, row.jobs.tally(), &mut pass.plan);
+        if pass.plan.names_jobs() {
+            pass.jobs.extend_from_slice(&row.jobs.ids);
+        }
         if let Some(decided) = traced(ctx, jobset, &view, &self.pass.plan) {
             ctx.decision(decided);
         }

@@ -1,6 +1,6 @@
 //! Tables of the manager's parts that need no run.
 
-use super::cache::CachedJobs;
+use super::cache::{CachedJobSet, CachedJobs};
 use super::job_view::view_of;
 use super::merge::merged;
 use super::pass::{Pass, Step};
@@ -62,18 +62,19 @@ fn cached_jobs_stay_in_slot_order_and_a_late_goodbye_hits_nobody_else() {
         })
     };
     let mut jobs = CachedJobs::default();
+    let of = CachedJobSet::default();
     for (slot, id) in [((1, 0), 7), ((0, 2), 5), ((0, 0), 6)] {
-        jobs.see(slot, JobId(id), view(slot.0, slot.1, 0));
+        jobs.see(&of, slot, JobId(id), view(slot.0, slot.1, 0));
     }
     assert_eq!(jobs.ids, [JobId(6), JobId(5), JobId(7)]);
-    jobs.see((0, 2), JobId(5), view(0, 2, 3));
+    jobs.see(&of, (0, 2), JobId(5), view(0, 2, 3));
     assert_eq!((jobs.ids.len(), jobs.views[1].active), (3, 3), "changed");
     // Recreated in another row before the end of the old one arrives.
-    jobs.see((0, 2), JobId(9), view(0, 2, 1));
-    jobs.see((0, 2), JobId(5), None);
+    jobs.see(&of, (0, 2), JobId(9), view(0, 2, 1));
+    jobs.see(&of, (0, 2), JobId(5), None);
     assert_eq!(jobs.ids, [JobId(6), JobId(9), JobId(7)]);
-    jobs.see((0, 2), JobId(9), None);
-    jobs.see((0, 1), JobId(8), None);
+    jobs.see(&of, (0, 2), JobId(9), None);
+    jobs.see(&of, (0, 1), JobId(8), None);
     assert_eq!(jobs.ids, [JobId(6), JobId(7)]);
 }
 

@@ -101,7 +101,10 @@ impl JobSetManager {
         let has_service = owns_service(ctx, jobset);
         let gate = ctx.gates.in_place_restart;
         let stored = &ctx.store.jobsets[jobset.ix()];
-        self.row(jobset).cached.see(stored, has_service, gate);
+        let row = self.row(jobset);
+        if row.cached.see(stored, has_service, gate) {
+            row.jobs.recount();
+        }
         self.enqueue(ctx, jobset);
     }
 
@@ -110,7 +113,8 @@ impl JobSetManager {
         let j = &ctx.store.jobs[job.ix()];
         let view = j.exists.then(|| view_of(j));
         let (jobset, slot) = (j.jobset, (j.rj, j.index));
-        self.row(jobset).jobs.see(slot, job, view);
+        let row = self.row(jobset);
+        row.jobs.see(&row.cached, slot, job, view);
         self.enqueue(ctx, jobset);
     }
 

@@ -2,8 +2,8 @@
 //!
 //! Must never refuse what is only wrong in one object: whoever inspects wants to see the rest of it, too.
 
-use super::written::{is_typo, no_kind_of_ours, too_large};
-use super::{API_VERSION, GROUP, adopt, jobset, not_tried};
+use super::written::{JOBSETS_MAX, is_typo, no_kind_of_ours, too_large, too_many_jobsets};
+use super::{API_VERSION, GROUP, jobset, not_tried, unlisted};
 use crate::manifest::check::{Unmodelled, check};
 use crate::manifest::diagnostic::{Diagnostic, Diagnostics, Report, Source};
 use crate::manifest::node::Node;
@@ -39,8 +39,17 @@ pub fn inspect(source: Source) -> Result<Inspected, Diagnostics> {
         return Err(Diagnostic::of_file(&source.file, message).into());
     }
     let mut objects = Vec::new();
-    for document in documents {
-        object(document, &source, &mut objects);
+    let none = Source::default();
+    let mut report = Report::new(&source, &none);
+    let mut jobsets = 0;
+    for node in unlisted(documents) {
+        if jobsets == JOBSETS_MAX {
+            too_many_jobsets(&node, &mut report);
+            return Err(Diagnostics(report.found));
+        }
+        let object = object(node, &source);
+        jobsets += usize::from(object.jobset.is_some());
+        objects.push(object);
     }
     Ok(Inspected { source, objects })
 }
@@ -61,17 +70,9 @@ pub fn inspect_path(path: &str) -> Result<(Vec<Inspected>, Vec<String>), Diagnos
     }
 }
 
-fn object(mut node: Node, source: &Source, objects: &mut Vec<Object>) {
+fn object(node: Node, source: &Source) -> Object {
     let text = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or("");
     let (kind, version) = (text("kind").to_owned(), text("apiVersion").to_owned());
-    if kind.ends_with("List") {
-        let kind = kind.trim_end_matches("List").to_owned();
-        for mut item in node.take_items() {
-            adopt(&mut item, &version, &kind, &mut node);
-            object(item, source, objects);
-        }
-        return;
-    }
     let none = Source::default();
     let mut report = Report::new(source, &none);
     let mut found = None;
@@ -101,10 +102,10 @@ fn object(mut node: Node, source: &Source, objects: &mut Vec<Object>) {
     }
     let mut errors = report.found;
     errors.sort_by_key(|d| (d.line, d.column));
-    objects.push(Object {
+    Object {
         kind,
         node,
         jobset: found,
         errors,
-    });
+    }
 }

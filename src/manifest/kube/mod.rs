@@ -25,8 +25,8 @@ use super::{files, server, yaml};
 use crate::spec::{self, ObjectKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-pub use written::{Written, error, too_large};
-use written::{is_typo, no_kind_of_ours, too_many};
+use written::{JOBSETS_MAX, is_typo, no_kind_of_ours, too_many, too_many_jobsets};
+pub use written::{Written, error, no_jobset, place_of_kind, too_large};
 
 /// How overrides are called in messages.
 pub const SETS: &str = "--set";
@@ -50,6 +50,8 @@ pub struct Manifests {
     pub not_tried: Vec<String>,
     /// Known fields that are present and not modelled, and how often.
     pub unmodelled: Vec<(String, usize)>,
+    /// Where the first object stands that is no JobSet.
+    pub other: Option<Diagnostic>,
 }
 
 /// A JobSet as the API server stores it. What the API accepts is not checked again.
@@ -84,6 +86,7 @@ pub fn read_with_sets(
         report: Report::new(source, &overrides),
         texts: (Arc::new(source.clone()), Arc::clone(&overrides)),
         sets,
+        jobsets: 0,
         found: Manifests::default(),
         skipped: BTreeSet::new(),
         unmodelled: Unmodelled::new(),
@@ -185,6 +188,7 @@ impl Manifests {
             merged.jobsets.extend(manifests.jobsets);
             merged.not_tried.extend(manifests.not_tried);
             merged.classes.extend(manifests.classes);
+            merged.other = merged.other.or(manifests.other);
             merged.written.extend(manifests.written);
             for name in manifests.skipped {
                 if skipped.insert(name.clone()) {
@@ -205,6 +209,8 @@ struct Reader<'a> {
     /// What is read, and the overrides.
     texts: (Arc<Source>, Arc<Source>),
     sets: &'a [(String, String)],
+    /// How many JobSets there were so far.
+    jobsets: usize,
     found: Manifests,
     /// The names in `found.skipped`.
     skipped: BTreeSet<String>,
@@ -252,7 +258,15 @@ impl Reader<'_> {
         }
     }
 
+    /// An object of another kind.
+    fn other(&mut self, node: &Node) {
+        let source = self.report.source;
+        let other = &mut self.found.other;
+        other.get_or_insert_with(|| place_of_kind(source, node));
+    }
+
     fn class(&mut self, node: &Node) {
+        self.other(node);
         let before = self.report.found.len();
         let shape = Shape::Kinds(&CREATED);
         let unmodelled = &mut self.unmodelled;
@@ -264,6 +278,7 @@ impl Reader<'_> {
     }
 
     fn skip(&mut self, kind: &str, node: &Node) {
+        self.other(node);
         let name = ["name", "generateName"]
             .iter()
             .find_map(|key| node.at_path(&["metadata", key]).and_then(Node::as_str));
@@ -277,6 +292,13 @@ impl Reader<'_> {
     }
 
     fn jobset(&mut self, mut node: Node) {
+        self.jobsets += 1;
+        if self.jobsets > JOBSETS_MAX {
+            if self.jobsets == JOBSETS_MAX + 1 {
+                too_many_jobsets(&node, &mut self.report);
+            }
+            return;
+        }
         if let Err(errors) = path::apply_sets(&mut node, self.report.overrides, self.sets) {
             self.report.found.extend(errors.0);
             return;
@@ -309,13 +331,13 @@ impl Reader<'_> {
             &mut self.unmodelled,
         );
         let object = node.to_json();
-        server::refuse(&node, &object, before, &mut self.report);
+        let stored = server::stored_or_refused(&node, &object, before, &mut self.report);
         let mut jobset = jobset::convert(&node);
         if self.report.found.len() > before {
             let errors = &mut self.report.found[before..];
             return depends::name_circle(&jobset, &node, errors);
         }
-        jobset.object = server::stored(&object).ok().map(Arc::new);
+        jobset.object = stored.map(Arc::new);
         let place = format!("{}:{}", self.report.source.file, node.at.line);
         let (source, overrides) = self.texts.clone();
         let written = Written::new(source, overrides, node);
@@ -334,9 +356,7 @@ pub fn unlisted(documents: Vec<Node>) -> Vec<Node> {
             objects.push(document);
             continue;
         };
-        let mut items = document
-            .get("items")
-            .map_or(Vec::new(), |i| i.items().to_vec());
+        let mut items = document.take_items();
         for item in &mut items {
             adopt(item, &version, kind, &mut document);
         }

@@ -13,8 +13,10 @@ use std::sync::Arc;
 
 /// k8s.io/apiserver pkg/server/config.go: MaxRequestBodyBytes.
 const OBJECT_MAX: usize = 3 << 20;
-/// Each pass of the JobSet controller looks at every Job: with more of them a run would not end.
+/// With more of them a run would take minutes.
 const JOBS_MAX: u64 = 65_536;
+/// Each is admitted like one on its own, in about a third of a millisecond.
+pub(super) const JOBSETS_MAX: usize = 4_096;
 
 /// A JobSet in its text.
 #[derive(Clone, Debug)]
@@ -58,6 +60,29 @@ pub fn is_typo(kind: &str, version: &str) -> bool {
     kind != "JobSet" && (version.starts_with(GROUP) || suggest::nearest(kind, ["JobSet"]).is_some())
 }
 
+/// Where an object is named that is no JobSet, to be said by `no_jobset`.
+pub fn place_of_kind(source: &Source, node: &Node) -> Diagnostic {
+    let at = node.get("kind").map_or(node.at, |kind| kind.at);
+    Diagnostic::at(source, at, "")
+}
+
+/// The error for input without a JobSet: at the first object of another kind, and what else was read.
+pub fn no_jobset(what_for: &str, place: Option<Diagnostic>, found: &[String]) -> Diagnostic {
+    let mut error = place.unwrap_or_default();
+    error.message = format!("there is no JobSet to {what_for}");
+    let first: Vec<&str> = found.iter().take(5).map(String::as_str).collect();
+    let more = if found.len() > first.len() {
+        ", ..."
+    } else {
+        ""
+    };
+    if !first.is_empty() {
+        error.suggest(format!("only {}{more} was read", first.join(", ")));
+    }
+    error.legal("one object of kind JobSet at least");
+    error
+}
+
 /// The error for one.
 pub(super) fn no_kind_of_ours(node: &Node, report: &mut Report) {
     let kind = node.get("kind");
@@ -83,6 +108,12 @@ pub fn too_large(node: &Node, report: &mut Report) -> bool {
     size > OBJECT_MAX
 }
 
+/// The error at the first JobSet that is one too many.
+pub(super) fn too_many_jobsets(node: &Node, report: &mut Report) {
+    let error = report.error(node.at, "too many JobSets");
+    error.legal(format!("at most {JOBSETS_MAX} are simulated together"));
+}
+
 /// The error for JobSets that would not fit into memory, or not end, at the largest replicatedJob.
 pub(super) fn too_many<'j>(
     jobsets: impl Iterator<Item = (&'j JobSet, &'j str)> + Clone,
@@ -96,6 +127,10 @@ pub(super) fn too_many<'j>(
         let each = jobsets.clone().map(|(jobset, _)| of(jobset));
         each.fold(0, u64::saturating_add)
     };
+    if let Some((_, place)) = jobsets.clone().nth(JOBSETS_MAX) {
+        let message = format!("too many JobSets: at most {JOBSETS_MAX} are simulated together");
+        return Some(error(written, place, "metadata", message));
+    }
     let (pods, jobs) = (all(&pods_of), all(&jobs_of));
     let (message, size): (String, &dyn Fn(&JobSet) -> u64) = if pods > PODS_MAX {
         let message = format!(

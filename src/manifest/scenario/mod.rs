@@ -20,7 +20,7 @@ mod timing;
 
 use super::check::{Unmodelled, check};
 use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
-use super::kube::{Manifests, SETS};
+use super::kube::{self, Manifests, SETS};
 use super::node::{Node, Value};
 use super::path::{self, Path};
 use super::shape::Shape;
@@ -187,7 +187,9 @@ pub fn scenario_from_manifests(
     let mut report = Report::new(&none, &overrides);
     jobsets::check_together(&submitted, &manifests.written, &mut report);
     if submitted.is_empty() {
-        report.found.push(no_jobset(&manifests.skipped));
+        let place = manifests.other.clone();
+        let skipped = &manifests.skipped;
+        report.found.push(kube::no_jobset("run", place, skipped));
     }
     let mut node = Node::empty_map();
     if let Err(errors) = path::apply_sets(&mut node, &overrides, sets) {
@@ -230,22 +232,6 @@ pub fn scenario_from_manifests(
     })
 }
 
-/// The error for manifests of other kinds.
-fn no_jobset(skipped: &[String]) -> Diagnostic {
-    let mut error = Diagnostic::of_file("", "there is no JobSet to run");
-    let first: Vec<&str> = skipped.iter().take(5).map(String::as_str).collect();
-    let more = if skipped.len() > first.len() {
-        ", ..."
-    } else {
-        ""
-    };
-    if !first.is_empty() {
-        error.suggest(format!("only {}{more} was read", first.join(", ")));
-    }
-    error.legal("one object of kind JobSet at least");
-    error
-}
-
 /// A JobSet of `objects` must not have the name of one that is submitted.
 fn check_names(loaded: &jobsets::Loaded, others: &Others, report: &mut Report) {
     let submitted = &loaded.jobsets;
@@ -255,14 +241,19 @@ fn check_names(loaded: &jobsets::Loaded, others: &Others, report: &mut Report) {
     }
 }
 
-/// Nor a Node of `objects` that of one in the topology.
-fn check_nodes(node: &Node, topology: &Topology, others: &Others, report: &mut Report) {
+/// Nor a Node of `objects` that of one in the topology. Its accelerators can be counted.
+fn check_nodes(node: &Node, cluster: &Topology, others: &Others, report: &mut Report) {
+    let created_in = node.get("objects").or(node.get("faults"));
+    for object in &others.nodes {
+        let at = created_in.map_or(node.at, |objects| objects.at);
+        topology::too_many_devices(cluster, &object.allocatable, |_| at, report);
+    }
     let own: BTreeSet<&str> = others.nodes_at_start().collect();
     if own.is_empty() {
         return;
     }
     let at = node.get("objects").map_or(node.at, |objects| objects.at);
-    for name in generate::node_names(&topology.pools) {
+    for name in generate::node_names(&cluster.pools) {
         if own.contains(name.as_str()) {
             let message = format!("Node {name:?} is in the topology already");
             let error = report.error(at, message);

@@ -6,9 +6,11 @@ use crate::manifest::check::{Unmodelled, check};
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::Node;
 use crate::manifest::path::Path;
+use crate::manifest::read;
 use crate::manifest::shape::{STR_MAP, Shape};
 use crate::manifest::shapes::objects::NODE_TAINT;
-use crate::spec::{NODE_PATCHES, unknown_node_patches};
+use crate::manifest::topology::too_many_devices;
+use crate::spec::{NODE_PATCHES, Topology, unknown_node_patches};
 
 /// The fields behind `NODE_PATCHES`.
 const FIELDS: [([&str; 2], &Shape); 4] = [
@@ -22,7 +24,12 @@ const FIELDS: [([&str; 2], &Shape); 4] = [
 ];
 
 /// A patch of a Node changes labels, taints, schedulability or resources; no other path does anything.
-pub fn node_patch(merge: &Node, status: bool, report: &mut Report) -> Option<()> {
+pub fn node_patch(
+    merge: &Node,
+    status: bool,
+    topology: &Topology,
+    report: &mut Report,
+) -> Option<()> {
     let unknown = unknown_node_patches(&merge.to_json(), status);
     for path in &unknown {
         let (section, field) = path.split_once('.').unwrap_or((path, ""));
@@ -55,6 +62,12 @@ pub fn node_patch(merge: &Node, status: bool, report: &mut Report) -> Option<()>
             written(value, shape, &section.key(path[1]), report);
         }
     }
+    if let Some(status) = merge.get("status") {
+        let allocatable = read::quantities(status, "allocatable");
+        let place = |resource: &str| status.at_path(&["allocatable", resource]);
+        let at = |resource: &str| place(resource).map_or(merge.at, |n| n.at);
+        too_many_devices(topology, &allocatable, at, report);
+    }
     (report.found.len() == before).then_some(())
 }
 
@@ -85,7 +98,7 @@ mod tests {
         let none = Source::default();
         let node = yaml::parse(&source).unwrap().pop().unwrap();
         let mut report = Report::new(&source, &none);
-        let accepted = node_patch(&node, status, &mut report).is_some();
+        let accepted = node_patch(&node, status, &Topology::default(), &mut report).is_some();
         assert_eq!(accepted, report.is_clean());
         report.found.into_iter().map(|d| d.message).collect()
     }

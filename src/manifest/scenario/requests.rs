@@ -47,7 +47,8 @@ pub fn action(
         (ObjectKind::Node, verb) => {
             inputs.node(body.get("name")?, report)?;
             if let Verb::Patch { status, .. } = verb {
-                node_patch(body.get("merge")?, *status, report)?;
+                let merge = body.get("merge")?;
+                node_patch(merge, *status, inputs.topology, report)?;
             }
         }
         _ => {}

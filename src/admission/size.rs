@@ -1,0 +1,36 @@
+//! How large an object may be to be stored.
+
+use super::field::{FieldError, Kind};
+use serde_json::Value;
+use std::io::{self, Write};
+
+/// etcd `server/embed/config.go`, DefaultMaxRequestBytes. Custom resources are stored as JSON.
+const STORED_MAX: usize = 3 << 19;
+/// etcd's words, which the API server passes on.
+pub const REFUSAL: &str = "etcdserver: request is too large";
+
+/// Counts what is written.
+struct Counter(usize);
+
+impl Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What is wrong with an object that etcd does not take.
+pub fn error(object: &Value) -> Option<FieldError> {
+    let mut counter = Counter(0);
+    let written = serde_json::to_writer(&mut counter, object);
+    let size = counter.0;
+    let message = format!(
+        "this object is too large: {size} bytes with its defaults; etcd stores at most {STORED_MAX}"
+    );
+    let too_large = written.is_err() || size > STORED_MAX;
+    too_large.then(|| FieldError::new("", Kind::Internal, message))
+}
