@@ -67,6 +67,7 @@ pub mod stats;
 pub mod store;
 pub mod topology;
 pub mod validate;
+pub mod why;
 
 #[doc(inline)]
 pub use base::{Duration, JobId, JobSetId, NodeId, PodId, TextId, Time};

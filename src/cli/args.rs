@@ -28,6 +28,11 @@ pub enum Command {
         after_help = "Examples:\n  jobset-sim compare -f jobset.yaml --strategies all --fail workers-0-1:exit=1 --seeds 100\n  jobset-sim compare scenario.yaml --variant 'patient: spec.failurePolicy.maxRestarts=50, controlPlane.preset=stock'\n  jobset-sim compare scenario.yaml --until 'restartLatency_s.p50 ±1%' --format json\n\nPaths are those of `run --set`.\n`strategy` sets a restart strategy with all that belongs to it, such as the agent of InPlaceRestart."
     )]
     Compare(CompareArgs),
+    /// Say why a restart took as long as it did, or why something never comes; and what would have helped
+    #[command(
+        after_help = "Examples:\n  jobset-sim why scenarios/restart-5000-recreate.yaml\n  jobset-sim why run-1 --restart 3\n  jobset-sim why -f jobset.yaml -t topologies/small-16.yaml --pod workers-0-1 --format json\n\nA run directory is played again from its inputs. Each what-if is a run of its own: `run` with the same --set\ngives the same seconds."
+    )]
+    Why(WhyArgs),
     /// Compare Recreate with InPlaceRestart on 5,000 pods: two runs, one picture
     #[command(after_help = "Example: jobset-sim demo --out my-demo")]
     Demo(DemoArgs),
@@ -159,6 +164,44 @@ pub struct CompareArgs {
     /// Print results only: no progress
     #[arg(long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    /// A run directory that `run --out` wrote, or a scenario file
+    #[arg(value_name = "RUN|SCENARIO", required_unless_present = "manifests", conflicts_with_all = ["manifests", "topology"])]
+    pub scenario: Option<PathBuf>,
+    /// Manifests instead of a scenario: a file, a directory, or - for standard input; repeatable
+    #[arg(short = 'f', value_name = "FILE|DIR|-")]
+    pub manifests: Vec<String>,
+    /// Cluster for the manifests [default: one that is just large enough]
+    #[arg(short = 't', value_name = "TOPOLOGY")]
+    pub topology: Option<PathBuf>,
+    /// Override any field, as `run --set` does; repeatable
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
+    pub sets: Vec<(String, String)>,
+    /// One failure on top, as `run --fail` takes it; repeatable
+    #[arg(long = "fail", value_name = "POD:exit=CODE@TIME", value_parser = super::fail::parse)]
+    pub fails: Vec<super::fail::Fail>,
+    /// Which restart, as `run` numbers them [default: the one that never ended, or the longest]
+    #[arg(long, value_name = "N", conflicts_with = "pod")]
+    pub restart: Option<usize>,
+    /// A pod by its name without the random suffix: why it is not ready, or what its way took
+    #[arg(long, value_name = "POD")]
+    pub pod: Option<String>,
+    /// Only the path, without what-ifs
+    #[arg(long)]
+    pub path_only: bool,
+    /// Seed of every random number [default: the scenario's]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Threads for the what-ifs [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
     #[command(flatten)]
     pub look: Look,
 }

@@ -17,13 +17,16 @@ mod lint;
 mod lint_output;
 mod load;
 mod manual;
+mod origin;
 mod output;
+mod replay;
 mod run;
 mod schema;
 mod seeds;
 mod topology;
 mod validate;
 mod variants;
+mod why;
 
 use crate::base::plain::for_terminal;
 use args::{Cli, Command};
@@ -122,6 +125,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
     match command {
         Command::Run(args) => run::cli(args).map(|()| 0),
         Command::Compare(args) => compare::cli(args).map(|()| 0),
+        Command::Why(args) => why::cli(args),
         Command::Demo(args) => demo::cli(args).map(|()| 0),
         Command::Validate(args) => Ok(validate::cli(args)),
         Command::Lint(args) => lint::cli(args),

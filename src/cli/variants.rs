@@ -5,12 +5,10 @@ use super::args::CompareArgs;
 use super::fail;
 use super::inputs::{self, Inputs};
 use super::load;
-use crate::manifest::{self, Diagnostics, LoadedScenario, Source, strategy};
-use crate::spec::{BASELINE, Experiment, FieldChange, RestartStrategy, Topology};
+use super::origin::Origin;
+use crate::manifest::{self, LoadedScenario, strategy};
+use crate::spec::{BASELINE, Experiment, FieldChange, RestartStrategy};
 use crate::stats::Precision;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::path::Path;
 
 type Sets = Vec<(String, String)>;
 
@@ -40,78 +38,15 @@ fn named(variant: &str, why: Failure) -> Failure {
 
 /// The inputs before any variant.
 pub struct Base {
-    from: From,
+    from: Origin,
     sets: Sets,
     baseline: LoadedScenario,
 }
 
-enum From {
-    Scenario {
-        source: Source,
-        /// Of files that it names: read when they are first asked for.
-        texts: RefCell<BTreeMap<String, Result<String, String>>>,
-    },
-    Manifests {
-        sources: Vec<Source>,
-        /// Files beside them.
-        not_tried: Vec<String>,
-        topology: Option<(Source, Topology)>,
-    },
-}
-
-impl From {
-    fn load(&self, sets: &[(String, String)]) -> Result<LoadedScenario, Diagnostics> {
-        match self {
-            From::Scenario { source, texts } => {
-                let base = Path::new(&source.file).parent().unwrap_or(Path::new(""));
-                let loader = |name: &str| {
-                    let mut texts = texts.borrow_mut();
-                    let read = || manifest::file_text(&base.join(name));
-                    texts.entry(name.to_owned()).or_insert_with(read).clone()
-                };
-                manifest::parse_scenario(source, sets, &loader)
-            }
-            From::Manifests {
-                sources,
-                not_tried,
-                topology,
-            } => {
-                let (sets, of_jobsets) = manifest::split_sets(sets, &load::OF_JOBSETS);
-                let mut manifests = manifest::read_sources(sources, &of_jobsets)?;
-                manifests.not_tried.clone_from(not_tried);
-                let topology = topology.as_ref().map(|(_, topology)| topology.clone());
-                manifest::scenario_from_manifests(vec![manifests], topology, &sets)
-            }
-        }
-    }
-}
-
 impl Base {
     pub fn read(args: &CompareArgs) -> Result<Base, Failure> {
-        let from = match &args.scenario {
-            Some(path) => {
-                let source = manifest::read_source(path).map_err(load::invalid)?;
-                if manifest::is_fleet(&source) {
-                    let text = format!("{} is a Fleet; compare plays Scenarios", source.file);
-                    return Err(Failure::Invalid(text));
-                }
-                let texts = RefCell::default();
-                From::Scenario { source, texts }
-            }
-            None => {
-                let (mut sources, mut not_tried) = (Vec::new(), Vec::new());
-                for path in &args.manifests {
-                    let found = manifest::manifest_sources(path).map_err(load::invalid)?;
-                    sources.extend(found.0);
-                    not_tried.extend(found.1);
-                }
-                From::Manifests {
-                    sources,
-                    not_tried,
-                    topology: args.topology.as_deref().map(load::topology).transpose()?,
-                }
-            }
-        };
+        let places = (args.scenario.as_deref(), args.manifests.as_slice());
+        let from = Origin::read(places, args.topology.as_deref(), "compare")?;
         let baseline = from.load(&args.sets).map_err(load::invalid)?;
         let sets = args.sets.clone();
         Ok(Base {
@@ -194,17 +129,7 @@ impl Base {
         if !args.strategies.is_empty() {
             tail.push_str(&format!(" --strategies {}", args.strategies.join(",")));
         }
-        let mut kept = match &self.from {
-            From::Scenario { .. } => inputs::of_scenario(&self.baseline.inputs, &tail),
-            From::Manifests {
-                sources, topology, ..
-            } => {
-                let files = sources.iter().map(|s| (s.file.clone(), s.text.clone()));
-                let topology = topology.as_ref();
-                let topology = topology.map(|(s, _)| (s.file.clone(), s.text.clone()));
-                inputs::of_manifests(files.collect(), topology, &tail)
-            }
-        };
+        let mut kept = self.from.inputs(&self.baseline, &tail);
         kept.command = kept
             .command
             .replacen("jobset-sim run", "jobset-sim compare", 1);

@@ -109,6 +109,7 @@ pub fn timing() -> Timing {
         watch_lag: dist("watchLag"),
         agent_fanout: dist("agentFanout"),
         jobset_list_per_pod: fixed("jobsetListPerPod"),
+        job_sync_batch_period: fixed("jobSyncBatchPeriod"),
         kubelet: Kubelet::Real(Box::new(RealKubelet {
             pleg_period: fixed("plegPeriod"),
             volumes: dist("volumes"),
@@ -244,6 +245,7 @@ mod tests {
         }
         assert_eq!(kubelet.pleg_period, Duration::from_secs(1));
         assert_eq!(kubelet.minimum_grace, Duration::from_secs(2));
+        assert_eq!(timing.job_sync_batch_period, Duration::from_secs(1));
         assert_eq!(timing.scheduler.fixed, Duration(2_560_000));
         assert_eq!(timing.scheduler.per_node, Duration(2_300));
         assert_eq!(timing.scheduler.affinity_per_node, Duration(5_000));
@@ -253,7 +255,7 @@ mod tests {
     #[test]
     fn every_assumption_has_a_value_a_source_and_a_confidence() {
         let all = assumptions();
-        assert_eq!(all.len(), 8 + 3 * 4 + 20);
+        assert_eq!(all.len(), 8 + 3 * 4 + 21);
         for a in all {
             assert!(!a.value.is_empty() && a.source.len() > 10, "{a:?}");
             let levels = ["documented", "measured", "derived", "unverified"];

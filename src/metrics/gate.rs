@@ -60,7 +60,7 @@ pub fn gated(run: &RunView<'_>, restart: &Restart) -> Vec<Gated> {
     let gate = |span: Span| Gated {
         gate: sums(&restart.path, span.from, span.to)
             .first()
-            .map(|sum| named(run, restart, sum, span.duration())),
+            .map(|sum| named(run, whose(restart), sum, span.duration())),
         span,
     };
     restart.spans().into_iter().map(gate).collect()
@@ -75,7 +75,7 @@ pub fn bottleneck(run: &RunView<'_>, restart: &Restart) -> Vec<Gate> {
     let long = |(_, time): &&(What, Duration)| time.0 >= most.0 / 100 * AS_LONG;
     let longest = sums.iter().take(2).filter(long);
     longest
-        .map(|sum| named(run, restart, sum, restart.total()))
+        .map(|sum| named(run, whose(restart), sum, restart.total()))
         .collect()
 }
 
@@ -94,40 +94,52 @@ fn sums(path: &Path, from: Time, to: Time) -> Vec<(What, Duration)> {
     sums
 }
 
+/// What a path waited for longest, whatever it is the path of.
+pub fn longest(run: &RunView<'_>, path: &Path, whose: (JobSetId, u32)) -> Option<Gate> {
+    let (first, last) = (path.steps.first()?, path.steps.last()?);
+    let sums = sums(path, first.from, last.to);
+    Some(named(run, whose, sums.first()?, path.total()))
+}
+
+/// The JobSet of a restart, and how many pods it has.
+fn whose(restart: &Restart) -> (JobSetId, u32) {
+    (restart.jobset, restart.pods)
+}
+
 fn named(
     run: &RunView<'_>,
-    restart: &Restart,
+    whose: (JobSetId, u32),
     &(what, time): &(What, Duration),
     whole: Duration,
 ) -> Gate {
     Gate {
         what,
-        name: name(run, restart, what),
+        name: name(run, whose, what),
         time,
         share: time.0 as f64 / (whole.0 as f64).max(1.0),
     }
 }
 
-fn name(run: &RunView<'_>, restart: &Restart, what: What) -> String {
+fn name(run: &RunView<'_>, (jobset, pods): (JobSetId, u32), what: What) -> String {
     match what {
-        What::Shared(resource) => {
-            let mut usages = run.outcome.resources.iter();
-            let usage = usages.find(|u| u.resource == resource);
-            let capacity = usage.and_then(|u| u.capacity.split(',').next());
-            match capacity.filter(|c| !c.is_empty()) {
-                Some(capacity) => format!("{} at {capacity}", resource.as_str()),
-                None => resource.as_str().to_owned(),
-            }
-        }
+        What::Shared(resource) => match capacity(run, resource).filter(|c| !c.is_empty()) {
+            Some(capacity) => format!("{} at {capacity}", resource.as_str()),
+            None => resource.as_str().to_owned(),
+        },
         What::ApiServer => "API server latency".to_owned(),
-        What::Mechanism(waited) => {
-            waits::with_pods(waits::words(waited, restart.pods), restart.pods)
-        }
+        What::Mechanism(waited) => waits::with_pods(&waits::words(waited, pods), pods),
         What::DeadEnd => {
-            let jobset = run.names.jobset(restart.jobset);
+            let jobset = run.names.jobset(jobset);
             run.outcome.dead_end(jobset).unwrap_or(RUN_ENDED).to_owned()
         }
     }
+}
+
+/// How much of it there is, in words.
+pub(super) fn capacity<'r>(run: &'r RunView<'_>, resource: Resource) -> Option<&'r str> {
+    let mut usages = run.outcome.resources.iter();
+    let usage = usages.find(|u| u.resource == resource);
+    usage.and_then(|u| u.capacity.split(',').next())
 }
 
 /// Resources that were waited for during at least a tenth of some restart, on its path.

@@ -2,6 +2,7 @@
 //!
 //! Must never look into the engine: every number here comes from records, tickets and the outcome.
 
+pub mod critical;
 pub mod events;
 pub mod fold;
 pub mod gate;
@@ -26,7 +27,9 @@ mod tickets;
 pub mod trouble;
 pub mod view;
 pub mod waits;
+pub mod witness;
 
+pub use critical::CriticalSpan;
 pub use fold::{Folded, Folds};
 pub use gate::Gate;
 pub use path::{Path, PathStep};
@@ -34,3 +37,4 @@ pub use restart::{Ending, Milestone, Restart, Shape};
 pub use restart_fold::RestartFold;
 pub use spans::{Phase, Span};
 pub use view::RunView;
+pub use witness::Witness;

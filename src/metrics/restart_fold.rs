@@ -66,6 +66,11 @@ impl RestartFold {
         all
     }
 
+    /// How many restarts of a JobSet have ended so far.
+    pub fn ended(&self, jobset: JobSetId) -> usize {
+        self.finished.iter().filter(|r| r.jobset == jobset).count()
+    }
+
     pub(super) fn open_of(&mut self, jobset: Option<JobSetId>) -> Option<&mut Restart> {
         self.jobsets.get_mut(jobset?.ix())?.open.as_mut()
     }

@@ -19,6 +19,8 @@ pub struct Timing {
     pub agent_fanout: Dist,
     /// The JobSet manager's listing of one pod from its cache, in every pass with InPlaceRestart.
     pub jobset_list_per_pod: Duration,
+    /// For so long the Job controller gathers changes before it syncs a Job (SyncJobBatchPeriod).
+    pub job_sync_batch_period: Duration,
     pub kubelet: Kubelet,
     pub scheduler: SchedulerCost,
 }

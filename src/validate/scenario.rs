@@ -244,6 +244,7 @@ pub mod tests {
                 watch_lag: Dist::fixed_ms(4),
                 agent_fanout: Dist::ZERO,
                 jobset_list_per_pod: Duration::ZERO,
+                job_sync_batch_period: Duration::from_secs(1),
                 kubelet: Kubelet::Scripted {
                     start: Duration::ZERO,
                     stop: Duration::ZERO,

@@ -42,4 +42,5 @@ mod tickets;
 mod tidy;
 mod upstream;
 mod validate;
+mod why;
 mod words;

@@ -4,7 +4,7 @@ use crate::support::{files, root, scenario_names};
 use std::path::{Path, PathBuf};
 
 /// Top-level modules that each layer may use; `cli` and `main` may use everything.
-const LAYERS: [(&str, &[&str]); 20] = [
+const LAYERS: [(&str, &[&str]); 21] = [
     ("base", &[]),
     ("spec", &["base"]),
     ("record", &["base", "spec"]),
@@ -83,6 +83,20 @@ const LAYERS: [(&str, &[&str]); 20] = [
             "spec",
             "record",
             "engine",
+            "manifest",
+            "metrics",
+            "experiment",
+            "report",
+        ],
+    ),
+    (
+        "why",
+        &[
+            "base",
+            "spec",
+            "record",
+            "engine",
+            "faults",
             "manifest",
             "metrics",
             "experiment",

@@ -35,9 +35,6 @@ use rows::{PodMarks, Row};
 use std::collections::VecDeque;
 use worker::Worker;
 
-/// kubernetes.md 1.1: SyncJobBatchPeriod.
-const SYNC_BATCH_PERIOD: Duration = Duration::from_secs(1);
-
 #[derive(Default)]
 pub struct JobController {
     rows: Vec<Row>,
@@ -121,7 +118,7 @@ impl JobController {
             What::Pod(pod, _) => {
                 self.grow(ctx);
                 let job = ctx.store.pods.job[pod.ix()];
-                self.enqueue(ctx, job, SYNC_BATCH_PERIOD, Waited::JobBatch);
+                self.enqueue(ctx, job, batch_period(ctx), Waited::JobBatch);
                 self.release_if_orphan(ctx, pod);
             }
             _ => {}
@@ -138,7 +135,7 @@ impl JobController {
             }
             // These raise metadata.generation: no batching.
             JobChange::Spec | JobChange::Deleting => Duration::ZERO,
-            JobChange::Status if own_write => SYNC_BATCH_PERIOD,
+            JobChange::Status if own_write => batch_period(ctx),
             // A user's.
             JobChange::Status | JobChange::Metadata => Duration::ZERO,
             JobChange::Gone => return self.release_all(ctx, job),
@@ -185,4 +182,9 @@ impl JobController {
         let nth = self.rows[job.ix()].syncs;
         ctx.store.jobs[job.ix()].key.and(u64::from(nth)).and(part)
     }
+}
+
+/// kubernetes.md 1.1: SyncJobBatchPeriod.
+fn batch_period(ctx: &Ctx<'_>) -> Duration {
+    ctx.scenario.timing.job_sync_batch_period
 }

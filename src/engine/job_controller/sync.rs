@@ -5,7 +5,7 @@
 
 use super::status::is_stale;
 use super::worker::Stage;
-use super::{JobController, SYNC_BATCH_PERIOD, Step};
+use super::{JobController, Step, batch_period};
 use crate::base::*;
 use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
@@ -132,7 +132,7 @@ impl JobController {
         } else {
             self.rows[job.ix()].unflushed = true;
         }
-        self.enqueue(ctx, job, SYNC_BATCH_PERIOD, Waited::JobBatch);
+        self.enqueue(ctx, job, batch_period(ctx), Waited::JobBatch);
         self.end_sync(ctx, worker);
     }
 

@@ -34,6 +34,7 @@ fn timing() -> Timing {
         api_measured: Vec::new(),
         watch_lag: Dist::ZERO,
         jobset_list_per_pod: Duration::ZERO,
+        job_sync_batch_period: Duration::from_secs(1),
         agent_fanout: Dist::ZERO,
         kubelet: kubelet(),
         scheduler: SchedulerCost {

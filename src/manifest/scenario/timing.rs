@@ -44,6 +44,7 @@ fn set_shared(timing: &mut Timing, id: &str, value: &Node, report: &mut Report) 
         "watchLag" => put(&mut timing.watch_lag, id, value, report),
         "agentFanout" => put(&mut timing.agent_fanout, id, value, report),
         "jobsetListPerPod" => put_fixed(&mut timing.jobset_list_per_pod, value),
+        "jobSyncBatchPeriod" => put_fixed(&mut timing.job_sync_batch_period, value),
         "schedulerFixed" => put_fixed(&mut timing.scheduler.fixed, value),
         "schedulerPerNode" => put_fixed(&mut timing.scheduler.per_node, value),
         "schedulerAffinityPerNode" => put_fixed(&mut timing.scheduler.affinity_per_node, value),

@@ -39,6 +39,11 @@ pub static TIMING: Object = Object {
         delay("watchLag", "from a write to a controller's cache"),
         delay("agentFanout", "a JobSet update reaching one in-place agent"),
         fixed("jobsetListPerPod", "listing one pod in a JobSet pass"),
+        fixed(
+            "jobSyncBatchPeriod",
+            "the Job controller gathers changes for so long before it syncs a Job",
+        )
+        .example("500ms"),
         delay("volumes", "cgroup and volumes of a pod"),
         delay("sandbox", "sandbox and network of a pod"),
         delay("containerStart", "create and start one container"),

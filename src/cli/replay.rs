@@ -1,0 +1,81 @@
+//! A run directory as what it was made from: the command line that repeats it, its paths inside `inputs/`.
+
+use super::Failure;
+use super::args::{Cli, Command, RunArgs};
+use clap::Parser;
+use std::path::Path;
+
+/// Whether a path is a run directory.
+pub fn is_run(path: &Path) -> bool {
+    path.join("inputs/command.txt").is_file()
+}
+
+/// What `run` was called with; paths lead into the directory.
+pub fn arguments(dir: &Path) -> Result<RunArgs, Failure> {
+    let base = dir.join("inputs");
+    let file = base.join("command.txt");
+    let shown = file.display();
+    let text = std::fs::read_to_string(&file);
+    let text = text.map_err(|e| Failure::Invalid(format!("cannot read {shown}: {e}")))?;
+    let words = words(text.trim_end());
+    let cli = Cli::try_parse_from(&words).map_err(|e| {
+        let reason = e.render().to_string();
+        let reason = reason.lines().next().unwrap_or_default();
+        Failure::Invalid(format!("{shown} is no command of this version: {reason}"))
+    })?;
+    let Command::Run(mut args) = cli.command else {
+        let other = words.get(1).map_or("", String::as_str);
+        let text = format!(
+            "{} is of `{other}`; only what `run` wrote can be played again",
+            dir.display()
+        );
+        return Err(Failure::Invalid(text));
+    };
+    let inside = |path: &Path| base.join(path);
+    args.scenario = args.scenario.as_deref().map(inside);
+    args.topology = args.topology.as_deref().map(inside);
+    for path in &mut args.manifests {
+        *path = base.join(&*path).to_string_lossy().into_owned();
+    }
+    Ok(args)
+}
+
+/// The words of a line as a shell would see them; single quotes and backslashes, as `inputs::quoted` writes them.
+pub fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word) = (Vec::new(), None::<String>);
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' | '\n' => words.extend(word.take()),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                word.extend(chars.by_ref().take_while(|c| *c != '\''));
+            }
+            '\\' => word.get_or_insert_default().extend(chars.next()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::inputs::quoted;
+    use super::*;
+
+    #[test]
+    fn words_are_those_that_were_quoted() {
+        let all = [
+            "run",
+            "a b",
+            "it's",
+            "",
+            "x=[{a: 'b'}]",
+            "two\nlines",
+            r"back\slash",
+        ];
+        let line: Vec<String> = all.iter().map(|w| quoted(w)).collect();
+        assert_eq!(words(&line.join(" ")), all);
+    }
+}

@@ -1,0 +1,283 @@
+//! `why`: paths that add up, what-ifs that are runs, the lever that binds, and what blocks.
+
+use crate::program::{program, scratch};
+use crate::support::{self, root};
+use jobset_sim::engine::Simulation;
+use jobset_sim::experiment::play;
+use jobset_sim::faults;
+use jobset_sim::manifest::{self, LoadedScenario, Source};
+use jobset_sim::metrics::{Folds, Restart};
+use jobset_sim::record::Discard;
+use jobset_sim::why::{self, Asked, Set, Why};
+use serde_json::Value;
+use std::fs;
+
+fn load(name: &str, more: &[Set]) -> Result<LoadedScenario, String> {
+    let path = root().join("scenarios").join(format!("{name}.yaml"));
+    manifest::read_scenario(&path, more).map_err(|e| e.to_string())
+}
+
+fn explained(name: &str, asked: &Asked) -> Why {
+    let load = |more: &[Set]| load(name, more);
+    why::explain(&load, asked).unwrap_or_else(|e| panic!("{name}: {e:?}"))
+}
+
+fn path_only() -> Asked {
+    Asked {
+        path_only: true,
+        ..Asked::default()
+    }
+}
+
+/// The restarts of a run of its own, as `run` would play it.
+fn restarts(loaded: &LoadedScenario) -> Vec<Restart> {
+    let seed = loaded.scenario.seed;
+    let scenario = faults::drawn(&loaded.scenario, seed, 0);
+    let mut simulation = Simulation::new(&scenario).expect("it can be placed");
+    let folds = Folds::new(&scenario, false);
+    let (played, _) = play(&mut simulation, (seed, 0), folds, Discard);
+    played.folded.restarts
+}
+
+#[test]
+fn the_spans_of_a_path_follow_each_other_and_are_the_whole_restart_in_every_scenario() {
+    let mut seen = 0;
+    for name in support::scenario_names() {
+        let why = explained(&name, &path_only());
+        let (mut at, mut sum) = (why.subject.start, 0);
+        assert!(!why.spans.is_empty(), "{name} has no path");
+        for span in &why.spans {
+            assert_eq!(span.step.from, at, "{name}: a gap before {span:?}");
+            assert!(
+                !span.what.is_empty() && !span.waited_for.is_empty(),
+                "{name}: {span:?}"
+            );
+            at = span.step.to;
+            sum += span.step.duration().0;
+        }
+        assert_eq!(at, why.subject.end, "{name}");
+        assert_eq!(sum, why.subject.total().0, "{name}");
+        seen += usize::from(why.subject.kind == "restart");
+    }
+    assert!(seen > 10, "{seen} restarts are too few to say anything");
+}
+
+#[test]
+fn every_what_if_is_a_run_with_its_overrides_to_the_nanosecond() {
+    let mut seen = 0;
+    for name in [
+        "first-steps",
+        "regime-grace-bound",
+        "regime-dead-node-bound",
+        "node-drain",
+        "sidecar-grace",
+    ] {
+        let why = explained(name, &Asked::default());
+        let (number, _) = why.subject.number.expect("it restarts");
+        for w in &why.what_if {
+            let loaded = load(name, &w.setting.sets).unwrap();
+            let restart = &restarts(&loaded)[number - 1];
+            assert_eq!(restart.latency(), Some(w.takes), "{name}: {:?}", w.setting);
+            assert_eq!(
+                w.saves.0,
+                why.subject.total().0 - w.takes.0,
+                "{name}: {:?}",
+                w.setting
+            );
+            seen += 1;
+        }
+    }
+    assert!(seen > 20, "{seen} what-ifs are too few to say anything");
+}
+
+#[test]
+fn the_lever_of_what_a_regime_waits_for_longest_is_the_one_it_was_made_for() {
+    for (name, lever) in [
+        (
+            "regime-job-controller-bound",
+            "QPS of each controller of kube-controller-manager",
+        ),
+        ("regime-bind-bound", "QPS of kube-scheduler"),
+        ("regime-algorithm-bound", "scheduler's time for a pod"),
+        (
+            "regime-event-bound",
+            "QPS of each controller of kube-controller-manager",
+        ),
+        ("regime-gc-bound", "workers of the garbage collector"),
+        ("regime-image-bound", "imagePullPolicy IfNotPresent"),
+        ("regime-dead-node-bound", "an action of the script sooner"),
+        ("regime-grace-bound", "time to stop on SIGTERM"),
+    ] {
+        let why = explained(name, &Asked::default());
+        let binding = why.binding.as_ref().expect(name);
+        let found = binding.lever.map(|i| why.what_if[i].setting.lever.as_str());
+        assert_eq!(found, Some(lever), "{name}: {binding:?}");
+    }
+}
+
+const DEAD: &str = r#"
+apiVersion: jobset-sim/v1alpha1
+kind: Scenario
+metadata: {name: dead}
+jobSets: [{manifest: jobset.yaml}]
+topology: {apiVersion: jobset-sim/v1alpha1, kind: Topology, metadata: {name: t}, pools: [{name: "n-{node}", count: 1, nodesPerIsland: 6, allocatable: {cpu: 8, memory: 64Gi}}]}
+faults:
+  - {at: 10m, crashNode: {ofPod: a-w-0-1, alias: lost}}
+stop: {at: 6h}
+"#;
+
+fn of_texts(scenario: &str, jobset: &str, asked: &Asked) -> Why {
+    let source = Source {
+        file: "scenario.yaml".to_owned(),
+        text: scenario.to_owned(),
+    };
+    let loader = |_: &str| Ok(jobset.to_owned());
+    let load =
+        |more: &[Set]| manifest::parse_scenario(&source, more, &loader).map_err(|e| e.to_string());
+    why::explain(&load, asked).unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+fn jobset(policy: &str, pods: &str) -> String {
+    format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\nspec:\n  {policy}\n  replicatedJobs:\n  - name: w\n    template: {{spec: {{{pods}, backoffLimit: 0, podReplacementPolicy: Failed, template: {{spec: {{restartPolicy: Never, containers: [{{name: c, image: 'i:1', resources: {{requests: {{cpu: 6}}}}}}]}}}}}}}}\n"
+    )
+}
+
+#[test]
+fn a_dead_node_blocks_by_name_and_the_way_out_is_proven() {
+    let pods = "parallelism: 3, completions: 3";
+    let why = of_texts(
+        DEAD,
+        &jobset("failurePolicy: {maxRestarts: 3}", pods),
+        &Asked::default(),
+    );
+    let blocked = why.blocked.expect("nothing ends it");
+    assert!(
+        blocked
+            .condition
+            .contains("pod a-w-0-1 is terminating on node n-"),
+        "{}",
+        blocked.condition
+    );
+    let (setting, _) = blocked.change.expect("something ends it");
+    assert_eq!(setting.lever, "the lost node answers again");
+    let deleted = |w: &why::WhatIf| w.setting.lever == "the Node object is deleted";
+    assert!(why.what_if.iter().any(deleted), "{:?}", why.what_if);
+    assert!(!why.subject.ended && why.what_if.iter().any(|w| w.setting == setting));
+}
+
+#[test]
+fn a_failed_jobset_names_its_condition_and_the_smallest_change() {
+    let faults = DEAD.replace(
+        "{at: 10m, crashNode: {ofPod: a-w-0-1, alias: lost}}",
+        "{at: 10m, containerExit: {pod: a-w-0-1}}",
+    );
+    for (policy, lever) in [
+        ("suspend: false", "failurePolicy"),
+        ("failurePolicy: {maxRestarts: 0}", "maxRestarts"),
+        (
+            "failurePolicy: {maxRestarts: 3, rules: [{name: r, action: FailJobSet}]}",
+            "action of the failure policy's rule",
+        ),
+    ] {
+        let why = of_texts(
+            &faults,
+            &jobset(policy, "parallelism: 3, completions: 3"),
+            &Asked::default(),
+        );
+        let blocked = why.blocked.unwrap_or_else(|| panic!("{policy}: it failed"));
+        assert!(
+            blocked.condition.contains("condition Failed is True"),
+            "{policy}: {}",
+            blocked.condition
+        );
+        let change = blocked.change.map(|(s, _)| s.lever);
+        assert_eq!(change.as_deref(), Some(lever), "{policy}");
+    }
+}
+
+#[test]
+fn what_cannot_be_placed_says_so_and_one_more_node_is_proven_to_be_enough() {
+    let why = of_texts(
+        DEAD,
+        &jobset("suspend: false", "parallelism: 7, completions: 7"),
+        &Asked::default(),
+    );
+    let blocked = why.blocked.expect("seven pods do not fit on six nodes");
+    assert!(!blocked.condition.is_empty());
+    let (setting, _) = blocked.change.expect("one node more");
+    assert_eq!(setting.lever, "spare nodes");
+}
+
+#[test]
+fn a_pending_pod_says_what_the_scheduler_said_and_another_what_its_way_took() {
+    let lost = "{at: 10m, crashNode: {ofPod: a-w-0-1, alias: lost}}";
+    let gone = format!("{lost}\n  - {{at: 20m, deleteNode: {{alias: lost}}}}");
+    let (scenario, pods) = (DEAD.replace(lost, &gone), "parallelism: 6, completions: 6");
+    let jobset = jobset("failurePolicy: {maxRestarts: 3}", pods);
+    let mut pending = 0;
+    for index in 0..6 {
+        let asked = Asked {
+            pod: Some(format!("w-0-{index}")),
+            ..Asked::default()
+        };
+        let why = of_texts(&scenario, &jobset, &asked);
+        assert_eq!(why.subject.kind, "pod");
+        assert!(!why.spans.is_empty(), "{why:?}");
+        let Some(blocked) = why.blocked else {
+            assert!(why.subject.ended, "{why:?}");
+            continue;
+        };
+        pending += 1;
+        assert!(
+            blocked.condition.contains("0/5 nodes are available"),
+            "{blocked:?}"
+        );
+    }
+    assert_eq!(pending, 1, "six pods, five nodes");
+    let why = of_texts(&scenario, &jobset, &Asked::default());
+    let change = why.blocked.and_then(|b| b.change).map(|(s, _)| s.lever);
+    assert_eq!(change.as_deref(), Some("the lost node answers again"));
+}
+
+fn json(arguments: &[&str], code: i32) -> Value {
+    let output = program(arguments).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
+    serde_json::from_slice(&output.stdout).unwrap_or(Value::Null)
+}
+
+#[test]
+fn a_run_directory_is_explained_as_its_scenario_is() {
+    let dir = scratch("why");
+    let out = dir.join("it's a run");
+    let out = out.to_str().unwrap();
+    let sets = ["--set", "faults.0.afterReady=40s", "--seed", "7"];
+    let scenario = "scenarios/first-steps.yaml";
+    json(
+        &[
+            &["run", scenario, "--out", out, "--format", "json"][..],
+            &sets,
+        ]
+        .concat(),
+        0,
+    );
+    let of_scenario = json(
+        &[&["why", scenario, "--format", "json"][..], &sets].concat(),
+        0,
+    );
+    let of_run = json(&["why", out, "--format", "json"], 0);
+    assert_eq!(of_run, of_scenario);
+    let span = of_run["criticalPath"][0].as_object().unwrap();
+    for key in ["from_s", "to_s", "what", "waitedFor", "rule"] {
+        assert!(span.contains_key(key), "{span:?}");
+    }
+    let row = of_run["whatIf"][0].as_object().unwrap();
+    for key in ["lever", "set", "saves_s", "restart_s"] {
+        assert!(row.contains_key(key), "{row:?}");
+    }
+    json(&["why", out, "--restart", "2"], 2);
+    json(&["why", dir.to_str().unwrap()], 2);
+    json(&["why", scenario, "--pod", "nobody"], 2);
+    fs::remove_dir_all(dir).unwrap();
+}
