@@ -4,6 +4,7 @@
 
 use super::apiserver::Stored;
 use super::event::Event;
+use super::progress::Progress;
 use super::queue::EventQueue;
 use super::requests::{Answer, Req, Requests};
 use crate::base::random::{Dist, Draw, Draws, Key, Purpose};
@@ -18,8 +19,8 @@ pub struct Ctx<'a> {
     pub draws: &'a mut Draws,
     /// The JobSet manager's feature gates now; its webhooks have the same.
     pub gates: FeatureGates,
-    /// The manager's process runs: its webhooks answer.
-    pub manager_answers: bool,
+    /// When the manager's process did not run.
+    pub manager_away: Vec<(Time, Time)>,
     pub progress: Progress,
     pub(super) requests: &'a mut Requests,
     pub(super) queue: &'a mut EventQueue,
@@ -31,58 +32,6 @@ pub struct Ctx<'a> {
     pub(super) digest: u64,
     /// Whether the script asks for objects; only then are they kept as posted.
     pub(super) keeps_objects: bool,
-}
-
-/// What tells a run that goes on from one that only retries.
-#[derive(Default)]
-pub struct Progress {
-    /// When something last changed that was not a retry.
-    pub last: Time,
-    /// Events under way that may still change something, however long they take.
-    pub awaited: u32,
-    /// Events under way that repeat for ever what is refused each time: nothing comes of them.
-    pub idle: usize,
-    /// When the present moment began, the events in it, and whether it will not end.
-    pub moment: Time,
-    pub in_moment: u64,
-    pub stands_still: bool,
-    /// How often each Job was made again, and the first that was so too often.
-    pub again: Vec<Again>,
-    pub goes_round: Option<JobId>,
-    pub warnings: Vec<String>,
-}
-
-/// A Job that is made again for the same attempt: nobody counts that as a restart, so nothing limits it.
-#[derive(Copy, Clone, Default)]
-pub struct Again {
-    attempt: (u32, u32),
-    since: Time,
-    pub times: u32,
-}
-
-/// More often within this time than any controller repeats what has an end.
-const AGAIN_MAX: u32 = 1_000;
-const AGAIN_WITHIN: Duration = Duration::from_secs(1_000);
-
-impl Progress {
-    /// A Job of a JobSet is made for that attempt.
-    pub fn made(&mut self, job: JobId, attempt: (u32, u32), now: Time) {
-        if self.again.len() <= job.ix() {
-            self.again.resize(job.ix() + 1, Again::default());
-        }
-        let again = &mut self.again[job.ix()];
-        if again.attempt != attempt || now.since(again.since) > AGAIN_WITHIN {
-            *again = Again {
-                attempt,
-                since: now,
-                times: 0,
-            };
-        }
-        again.times += 1;
-        if again.times > AGAIN_MAX && self.goes_round.is_none() {
-            self.goes_round = Some(job);
-        }
-    }
 }
 
 #[derive(Copy, Clone)]
@@ -228,12 +177,20 @@ impl Ctx<'_> {
         answered.at
     }
 
-    /// The same; `called` comes when the request reaches the API server, which asks its webhooks then.
-    pub fn request_with_webhook(&mut self, req: Req, called: Event, event: Event) {
-        let here = self.mark();
-        let (leaves, answered) = self.send(here, req);
-        self.push(Mark { at: leaves, ..here }, called);
+    /// The same, but returns when it reaches the API server, which asks its webhooks then.
+    pub fn request_leaving(&mut self, req: Req, event: Event) -> Time {
+        let (leaves, answered) = self.send(self.mark(), req);
         self.push(answered, event);
+        leaves
+    }
+
+    /// Whether the manager's process ran then, so that its webhooks answer.
+    #[inline]
+    pub fn manager_answers(&self, at: Time) -> bool {
+        !self
+            .manager_away
+            .iter()
+            .any(|&(from, to)| from <= at && at < to)
     }
 
     /// Writes an answered request into the audit log.

@@ -63,16 +63,10 @@ pub enum Event {
         pod: PodId,
         epoch: u32,
     },
+    /// `nth`: of the pods that the worker's sync creates.
     PodCreateAnswered {
         worker: u16,
-        job: JobId,
-        index: u32,
-    },
-    /// The API server asks the pod webhook about a follower that is being posted.
-    PodWebhookCalled {
-        worker: u16,
-        job: JobId,
-        index: u32,
+        nth: u32,
     },
     PodDeleteAnswered {
         worker: u16,
@@ -231,7 +225,6 @@ impl Event {
             WorkerUp { .. } | StatusWritten { .. } | KubeletDeleted { .. } => Owner::Kubelet,
             AttemptWritten { .. } => Owner::Kubelet,
             PodCreateAnswered { .. } | PodDeleteAnswered { .. } => Owner::JobController,
-            PodWebhookCalled { .. } => Owner::JobController,
             FinalizerAnswered { .. } | JobStatusAnswered { .. } => Owner::JobController,
             JobEventSent | OrphanReleased { .. } | JobDue(_) => Owner::JobController,
             JobTtlOver { .. } | JobTtlDeletes { .. } => Owner::TtlController,
@@ -278,7 +271,6 @@ impl Event {
             Stopped { .. } | AgentSees { .. } | WorkerUp { .. } => 1,
             StatusWritten { .. } | KubeletDeleted { .. } | AttemptWritten { .. } => 2,
             PodCreateAnswered { .. } | PodDeleteAnswered { .. } | FinalizerAnswered { .. } => 2,
-            PodWebhookCalled { .. } => 2,
             JobStatusAnswered { .. }
             | JobEventSent
             | OrphanReleased { .. }

@@ -7,6 +7,7 @@
 mod accounting;
 mod apiserver;
 pub mod check;
+mod circle;
 mod collector;
 mod ctx;
 pub mod event;
@@ -18,6 +19,7 @@ mod node_lifecycle;
 mod outcome;
 mod pod_gc;
 mod prepare;
+mod progress;
 pub mod queue;
 mod requests;
 mod run;
@@ -33,8 +35,9 @@ use crate::base::*;
 use crate::record::{NO_CAUSE, NO_TICKET, Names, RunOutcome, Sink, digest};
 use crate::spec::Scenario;
 use apiserver::Stored;
-use ctx::{Ctx, Progress, Tickets};
+use ctx::{Ctx, Tickets};
 pub use prepare::{CannotRun, Impossible};
+use progress::Progress;
 use queue::EventQueue;
 use requests::Requests;
 
@@ -153,7 +156,7 @@ impl Simulation {
             store: &mut self.store,
             draws: &mut self.draws,
             gates: self.scenario.control_plane.feature_gates,
-            manager_answers: true,
+            manager_away: Vec::new(),
             progress: Progress::default(),
             requests: &mut self.requests,
             queue: &mut self.queue,

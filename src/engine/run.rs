@@ -4,7 +4,7 @@
 
 use super::ctx::Ctx;
 use super::event::{Event, Owner};
-use super::{Components, check, stuck};
+use super::{Components, check, circle, stuck};
 use crate::base::*;
 use crate::record::*;
 use crate::spec::{BY_SCRIPT, FaultTime, StopWhen};
@@ -62,6 +62,9 @@ impl Run<'_> {
             if self.paranoid {
                 check::whole_state(&self.ctx, self.parts);
             }
+            if self.goes_round() {
+                break EndReason::Stuck;
+            }
             if let Some(reason) = self.should_stop() {
                 break reason;
             }
@@ -85,6 +88,18 @@ impl Run<'_> {
         let things = store.pods.len() + store.nodes.rows.len() + store.jobs.len();
         progress.stands_still = progress.in_moment > IN_MOMENT_EACH * (things as u64 + 100);
         progress.stands_still
+    }
+
+    /// Whether a Job was made so often that only the end of the run's time would end that.
+    fn goes_round(&mut self) -> bool {
+        let Some(circle) = self.ctx.progress.goes_round else {
+            return false;
+        };
+        let lasts = circle::lasts(&self.ctx, self.parts, &circle);
+        if !lasts {
+            self.ctx.progress.goes_round = None;
+        }
+        lasts
     }
 
     /// What is known from the start: objects that exist, submissions and the script.
@@ -174,9 +189,6 @@ impl Run<'_> {
 
     fn should_stop(&self) -> Option<EndReason> {
         let (ctx, parts) = (&self.ctx, &*self.parts);
-        if ctx.progress.goes_round.is_some() {
-            return Some(EndReason::Stuck);
-        }
         match ctx.scenario.stop.when {
             StopWhen::Time => None,
             StopWhen::AllJobSetsFinished if stuck::all_finished(ctx) => {

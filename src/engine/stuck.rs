@@ -4,6 +4,7 @@
 
 use super::Components;
 use super::apiserver;
+use super::circle;
 use super::ctx::Ctx;
 use super::jobset_manager::refusal;
 use crate::base::*;
@@ -69,8 +70,12 @@ pub fn sentences(ctx: &Ctx<'_>, parts: &Components) -> Vec<String> {
             ctx.now
         )];
     }
-    match ctx.progress.goes_round {
-        Some(job) => vec![why.goes_round(job)],
+    match &ctx.progress.goes_round {
+        Some(circle) => {
+            let mut sentences = vec![circle::sentence(ctx, circle)];
+            sentences.extend(why.beside(ctx.store.jobs[circle.job.ix()].jobset));
+            sentences
+        }
         None => why.stuck(),
     }
 }
@@ -117,31 +122,15 @@ impl Why<'_, '_> {
         sentences
     }
 
-    /// REC-9: a Job that is gone is made again, whatever took it away.
-    fn goes_round(&self, job: JobId) -> String {
-        let store = &self.ctx.store;
-        let j = &store.jobs[job.ix()];
-        let (name, times) = (
-            store.names.job(job),
-            self.ctx.progress.again[job.ix()].times,
-        );
-        let cause = match j.spec.ttl_seconds_after_finished {
-            Some(ttl) => format!(
-                "its ttlSecondsAfterFinished {ttl} deletes it when it has finished, and the JobSet controller makes \
-                 the missing Job again; leave it away, or set it on the JobSet"
-            ),
-            None => {
-                "it is deleted as soon as it is there, and the JobSet controller makes it again"
-                    .to_owned()
-            }
-        };
-        let jobset = match j.jobset.is_some() {
-            true => store.names.jobsets[j.jobset.ix()].name.as_str(),
-            false => "",
-        };
-        format!(
-            "JobSet {jobset} goes round in circles: Job {name} was made {times} times without a restart; {cause}"
-        )
+    /// Those that are still under way when another one ends the run.
+    fn beside(&self, other: JobSetId) -> impl Iterator<Item = String> {
+        let names = &self.ctx.store.names.jobsets;
+        let all = (0..self.ctx.store.jobsets.len() as u32).map(JobSetId);
+        let busy = all.filter(move |&i| i != other && !rests(self.ctx, self.parts, i));
+        busy.map(move |jobset| {
+            let (name, other) = (&names[jobset.ix()].name, &names[other.ix()].name);
+            format!("JobSet {name} is still under way: the run ends because JobSet {other} goes round in circles")
+        })
     }
 
     fn why_stuck(&self, jobset: JobSetId) -> String {
@@ -324,7 +313,9 @@ impl Why<'_, '_> {
             job.exists && job.live.active < job.spec.pods()
         };
         let mut jobs = store.jobs_of(jobset).filter(short);
-        let refused = |j: JobId, index| self.parts.webhook.judge(self.ctx, j, index).is_err();
+        let webhook = &self.parts.webhook;
+        let now = self.ctx.now;
+        let refused = |j: JobId, index| webhook.judge(self.ctx, (j, index), now).is_err();
         let of_job = |j: JobId| {
             let name = store.names.job(j);
             if let Some((_, why)) = apiserver::pod_refusal(self.ctx, j, 0) {

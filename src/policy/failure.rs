@@ -154,7 +154,7 @@ fn apply(
     let max = i64::from(policy.max_restarts);
     #[cfg(test)]
     let max = max + i64::from(super::planted::Wrong::OneRestartMore.is_planted());
-    if counted && budget_used(plan) >= max {
+    if counted && plan.status.budget_used() >= max {
         let message = naming(view, conditions::REACHED_MAX_RESTARTS_MESSAGE, job);
         conditions::set_failed(plan, view.now, conditions::REACHED_MAX_RESTARTS, &message);
         plan.rules.push("FP-7");
@@ -195,14 +195,6 @@ fn apply(
 /// FP-9, FP-11: the actions that use up maxRestarts.
 pub(super) fn counts_towards_max(action: FailurePolicyAction) -> bool {
     matches!(action, RestartJobSet | RestartJob)
-}
-
-/// FP-7: counted restarts of the whole JobSet and of single Jobs; without the gate REC-6 dropped the latter.
-fn budget_used(plan: &Plan) -> i64 {
-    let of_jobs = plan.status.replicated_jobs.iter();
-    let of_jobs = of_jobs.flat_map(|s| &s.job_restarts_count_towards_max);
-    let whole = i64::from(plan.status.restarts_count_towards_max);
-    whole + of_jobs.map(|&n| i64::from(n)).sum::<i64>()
 }
 
 /// FP-9, FP-10, FP-16.

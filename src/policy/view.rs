@@ -98,6 +98,16 @@ pub struct JobSetStatus {
     pub previous_in_place_restart_attempt: Option<u32>,
 }
 
+impl JobSetStatus {
+    /// FP-7: counted restarts of the whole JobSet and of single Jobs; without the gate REC-6 dropped the latter.
+    pub fn budget_used(&self) -> i64 {
+        let of_jobs = self.replicated_jobs.iter();
+        let of_jobs = of_jobs.flat_map(|s| &s.job_restarts_count_towards_max);
+        let whole = i64::from(self.restarts_count_towards_max);
+        whole + of_jobs.map(|&n| i64::from(n)).sum::<i64>()
+    }
+}
+
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum TerminalState {
     Completed,

@@ -21,7 +21,7 @@ pub use jobsets::JobSetRow;
 pub use nodes::Nodes;
 pub use others::{Other, Others};
 pub use pods::{BAD_ATTEMPT, NO_ATTEMPT, NO_STATUS, Phase, Pods, flag};
-pub use templates::{Template, Templates, agent_mode, on_labelled_nodes};
+pub use templates::{Slot, Template, Templates, agent_mode, on_labelled_nodes};
 
 use crate::base::random::Key;
 use crate::base::*;

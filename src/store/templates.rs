@@ -8,7 +8,7 @@ use crate::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE};
 use crate::spec::*;
 use crate::topology::{Cluster, Domains};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub struct Template {
@@ -30,8 +30,12 @@ pub struct Template {
 #[derive(Default)]
 pub struct Templates {
     rows: Vec<Template>,
-    /// Of (JobSet, version of its spec, replicatedJob): what each of its Jobs has. Admission has accepted these.
-    of_slot: BTreeMap<(JobSetId, u32, u32), (TemplateId, Arc<JobSpec>)>,
+    /// What each Job of a slot has.
+    of_slot: BTreeMap<Slot, (TemplateId, Arc<JobSpec>)>,
+    /// Of which admission has accepted every Job.
+    accepted: BTreeSet<Slot>,
+    /// The server's words to a Job of that index; the controller asks again and again for the same attempt.
+    refusals: BTreeMap<(Slot, u32), (Attempt, String)>,
     /// One per topology key of exclusive placement in use.
     pub domains: Vec<Domains>,
     /// The newest template that asks so of nodes.
@@ -43,6 +47,11 @@ pub struct Templates {
     /// Worked out in an earlier run over the same nodes, to be used again.
     kept: Kept,
 }
+
+/// A JobSet, the version of its spec, a replicatedJob.
+pub type Slot = (JobSetId, u32, u32);
+/// What a posted Job's labels and annotations say of restarts: of its JobSet, and of its own where they are said.
+pub type Attempt = (u32, Option<u32>);
 
 /// What the API server says of the pods of a JobSet's replicatedJob: their priority, `None` if it refuses them.
 struct Word {
@@ -90,6 +99,8 @@ impl Templates {
         self.of_slot.clear();
         self.alike.clear();
         self.places = None;
+        self.accepted.clear();
+        self.refusals.clear();
         self.priorities.clear();
     }
 
@@ -124,12 +135,34 @@ impl Templates {
         &self.rows[id.ix()].pod.spec
     }
 
-    pub fn of_slot(&self, slot: (JobSetId, u32, u32)) -> Option<(TemplateId, Arc<JobSpec>)> {
+    pub fn of_slot(&self, slot: Slot) -> Option<(TemplateId, Arc<JobSpec>)> {
         self.of_slot.get(&slot).cloned()
     }
 
-    pub fn keep_for_slot(&mut self, slot: (JobSetId, u32, u32), job: (TemplateId, Arc<JobSpec>)) {
+    pub fn keep_for_slot(&mut self, slot: Slot, job: (TemplateId, Arc<JobSpec>)) {
         self.of_slot.insert(slot, job);
+    }
+
+    /// What admission said of a Job when it was last asked about this very one.
+    pub fn admission(
+        &self,
+        slot: Slot,
+        index: u32,
+        attempt: Attempt,
+    ) -> Option<Result<(), String>> {
+        if self.accepted.contains(&slot) {
+            return Some(Ok(()));
+        }
+        let (of, refusal) = self.refusals.get(&(slot, index))?;
+        (*of == attempt).then(|| Err(refusal.clone()))
+    }
+
+    pub fn keep_accepted(&mut self, slot: Slot) {
+        self.accepted.insert(slot);
+    }
+
+    pub fn keep_refusal(&mut self, slot: Slot, index: u32, attempt: Attempt, words: String) {
+        self.refusals.insert((slot, index), (attempt, words));
     }
 
     /// Nothing binds the claims that these pods mount.

@@ -272,6 +272,48 @@ fn a_job_that_is_made_again_and_again_is_named() {
     );
 }
 
+/// FP-7: a deadline of no time fails the Job as soon as it is there, and the limit of restarts is far away or none.
+#[test]
+fn restarts_that_follow_each_other_for_ever_are_named_and_those_that_a_limit_ends_are_not() {
+    let played = |policy: &str| {
+        let job = jobset("activeDeadlineSeconds: 0, ", CONTAINERS);
+        let text = job.replace(
+            "spec:\n",
+            &format!("spec:\n  failurePolicy: {{{policy}}}\n"),
+        );
+        let outside = text
+            .replace("name: a", "name: other")
+            .replace("activeDeadlineSeconds: 0, ", "");
+        let files = format!("{text}---\n{outside}");
+        let scenario = parse(&format!("{SCENE}stop: {{at: 30d}}\n"), &files).unwrap();
+        let outcome = simulation(&scenario).run(1, 0, &mut Discard);
+        (outcome.end_reason, outcome.stuck)
+    };
+    let (reason, why) = played("maxRestarts: 2147483647");
+    assert_eq!(reason, EndReason::Stuck);
+    assert!(
+        why[0].contains("JobSet a goes round in circles: Job a-w-0 was made 1001 times within"),
+        "{why:?}"
+    );
+    assert!(
+        why[0].ends_with(
+            "for 1000 restarts: it fails again each time, and maxRestarts allows 2147482647 more"
+        ),
+        "{why:?}"
+    );
+    let (_, why) = played("maxRestarts: 1, rules: [{action: RestartJobSetAndIgnoreMaxRestarts}]");
+    assert!(
+        why[0].ends_with("none of which counts towards maxRestarts: nothing limits them"),
+        "{why:?}"
+    );
+    let (reason, why) = played("maxRestarts: 3000");
+    assert_eq!(
+        (reason, why),
+        (EndReason::Settled, vec![]),
+        "the other JobSet goes on, and nothing is stuck"
+    );
+}
+
 /// Each attempt has Jobs of its own; the summary keeps the newest.
 #[test]
 fn a_summary_does_not_grow_with_every_job_that_ever_was() {

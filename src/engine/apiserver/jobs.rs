@@ -3,11 +3,12 @@
 use super::{note, pod_admission};
 use crate::base::*;
 use crate::engine::ctx::Ctx;
+use crate::engine::progress::Made;
 use crate::engine::requests::Answer;
 use crate::objects::{self, JobSlot, Places};
 use crate::record::{Body, Call, JobConditionType};
 use crate::spec::*;
-use crate::store::{JobChange, JobCondition, JobStatus, What, agent_mode, on_labelled_nodes};
+use crate::store::{JobChange, JobCondition, JobStatus, Slot, What, agent_mode, on_labelled_nodes};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -52,8 +53,12 @@ pub fn create_child(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(), String> {
     j.job_restart_attempt = new.job_restart_attempt;
     j.object = object.map(Arc::new);
     appear(ctx, new.job);
-    let attempt = (new.restart_attempt, new.job_restart_attempt);
-    ctx.progress.made(new.job, attempt, ctx.now);
+    let jobset = ctx.store.jobs[new.job.ix()].jobset;
+    let made = Made {
+        attempt: (new.restart_attempt, new.job_restart_attempt),
+        counted: ctx.store.jobsets[jobset.ix()].status.budget_used(),
+    };
+    ctx.progress.made(new.job, made, ctx.now);
     Ok(())
 }
 
@@ -96,7 +101,7 @@ fn child_spec(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(TemplateId, Arc<JobS
     let object = new.from.object.as_ref();
     let places = object.map(|object| ctx.store.write().templates.places(object));
     let places = places.as_deref();
-    admit_child(ctx, new, rj, places)?;
+    admit_child(ctx, new, rj, (slot, places))?;
     let word = pod_word(ctx, new, rj_position, places);
     let by_selector = new.from.selects_labelled_nodes(rj);
     let mut spec = rj.template.clone();
@@ -153,29 +158,41 @@ fn pod_word(
 
 /// Every Job of a replicatedJob is refused or none, but for the length of its name: the last one's is longest.
 fn admit_child(
-    ctx: &Ctx<'_>,
+    ctx: &mut Ctx<'_>,
     new: &NewChild,
     rj: &ReplicatedJob,
-    places: Option<&Places>,
+    (slot, places): (Slot, Option<&Places>),
 ) -> Result<(), String> {
     let Some(object) = new.from.object.as_ref() else {
         return Ok(());
     };
-    let j = &ctx.store.jobs[new.job.ix()];
-    let slot = |index| JobSlot {
-        jobset: object,
-        replicated_job: j.rj as usize,
-        index,
-        restarts: new.restart_attempt,
-        job_restarts: ctx.gates.restart_job.then_some(0),
-        places,
-    };
-    let last = rj.replicas.saturating_sub(1);
-    if objects::admit_job(&objects::job(&slot(last))).is_ok() {
-        return Ok(());
+    let index = ctx.store.jobs[new.job.ix()].index;
+    let attempt = (new.restart_attempt, ctx.gates.restart_job.then_some(0));
+    if let Some(known) = ctx.store.templates.admission(slot, index, attempt) {
+        return known;
     }
-    let posted = objects::admit_job(&objects::job(&slot(j.index)));
-    posted.map(drop).map_err(|r| r.message)
+    let admit = |index| {
+        objects::admit_job(&objects::job(&JobSlot {
+            jobset: object,
+            replicated_job: slot.2 as usize,
+            index,
+            restarts: attempt.0,
+            job_restarts: attempt.1,
+            places,
+        }))
+    };
+    let answer = match admit(rj.replicas.saturating_sub(1)) {
+        Ok(_) => {
+            ctx.store.write().templates.keep_accepted(slot);
+            return Ok(());
+        }
+        Err(_) => admit(index).map(drop).map_err(|r| r.message),
+    };
+    if let Err(words) = &answer {
+        let templates = &mut ctx.store.write().templates;
+        templates.keep_refusal(slot, index, attempt, words.clone());
+    }
+    answer
 }
 
 /// PVC-1: claims of its own, of either kind, or claims of the JobSet's policies that some container mounts.

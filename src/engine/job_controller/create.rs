@@ -33,7 +33,7 @@ impl JobController {
         row.creating_syncs += 1;
         let w = &mut self.workers[worker];
         w.create = create;
-        w.asked = 0;
+        w.asked.clear();
         w.batch = 1;
         w.batches = 0;
         w.stage = Stage::Creating;
@@ -73,57 +73,54 @@ impl JobController {
     fn next_batch(&mut self, ctx: &mut Ctx<'_>, worker: usize) {
         let w = &mut self.workers[worker];
         let job = w.job;
-        let batch = w.batch.min(w.create.len() - w.asked);
+        let from = w.asked.len();
+        let batch = w.batch.min(w.create.len() - from);
         if batch == 0 || w.batch_failed {
-            let skipped = (w.create.len() - w.asked) as u32;
+            let skipped = (w.create.len() - from) as u32;
             w.failed |= w.batch_failed;
             let row = &mut self.rows[job.ix()];
             row.expected -= skipped.min(row.expected);
             return self.begin_status(ctx, worker);
         }
-        let (from, nth_batch) = (w.asked, w.batches);
-        w.asked += batch;
+        let nth_batch = w.batches;
         w.batch *= 2;
         w.batches += 1;
         w.outstanding = batch as u32;
         let nth = self.rows[job.ix()].creating_syncs - 1;
         let step = self.step_key(ctx, job, Step::Creates(nth_batch));
-        for &index in &self.workers[worker].create[from..from + batch] {
-            let mut req = Req::new(Call::JobPodCreate, About::Job(job), nth).lane(index);
+        let w = &mut self.workers[worker];
+        for at in from..from + batch {
+            let mut req = Req::new(Call::JobPodCreate, About::Job(job), nth).lane(w.create[at]);
             if batch > 1 {
                 req = req.together(step);
             }
-            let worker = worker as u16;
-            let answered = Event::PodCreateAnswered { worker, job, index };
-            if PodWebhook::follows(ctx.store, job, index) {
-                let called = Event::PodWebhookCalled { worker, job, index };
-                ctx.request_with_webhook(req, called, answered);
-            } else {
-                ctx.request(req, answered);
-            }
+            let (worker, nth) = (worker as u16, at as u32);
+            w.asked
+                .push(ctx.request_leaving(req, Event::PodCreateAnswered { worker, nth }));
         }
     }
 
-    /// The API server asks the pod webhook, then stores the pod.
+    /// The API server has asked the pod webhook when the request came, and stores the pod now.
     pub(super) fn pod_create_answered(
         &mut self,
         ctx: &mut Ctx<'_>,
         webhook: &PodWebhook,
         worker: usize,
-        (job, index): (JobId, u32),
+        nth: usize,
     ) {
+        let w = &self.workers[worker];
+        let (job, index, called) = (w.job, w.create[nth], w.asked[nth]);
         let row = &mut self.rows[job.ix()];
         row.expected = row.expected.saturating_sub(1);
         let j = &ctx.store.jobs[job.ix()];
         let there = j.exists && j.incarnation == self.workers[worker].incarnation;
         // A webhook that does not answer comes before the rules of pods.
-        let refused = apiserver::pod_refusal(ctx, job, index).filter(|_| ctx.manager_answers);
-        // A follower was judged when it was posted.
-        let judged = self.workers[worker].judged(index);
+        let refused =
+            apiserver::pod_refusal(ctx, job, index).filter(|_| ctx.manager_answers(called));
         let verdict = match refused {
             Some((answer, why)) => Err((answer, format!("Error creating: {why}"))),
-            None => judged
-                .unwrap_or_else(|| webhook.judge(ctx, job, index))
+            None => webhook
+                .judge(ctx, (job, index), called)
                 .map_err(|why| (Answer::Forbidden, why)),
         };
         match verdict {

@@ -84,12 +84,8 @@ impl JobController {
         self.grow(ctx);
         match event {
             Event::JobDue(job) => self.job_due(ctx, job),
-            Event::PodCreateAnswered { worker, job, index } => {
-                self.pod_create_answered(ctx, webhook, worker.into(), (job, index))
-            }
-            Event::PodWebhookCalled { worker, job, index } => {
-                let verdict = webhook.judge(ctx, job, index);
-                self.workers[usize::from(worker)].judge(index, verdict);
+            Event::PodCreateAnswered { worker, nth } => {
+                self.pod_create_answered(ctx, webhook, worker.into(), nth as usize)
             }
             Event::PodDeleteAnswered {
                 worker,

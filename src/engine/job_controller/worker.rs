@@ -4,10 +4,6 @@ use super::count::Computed;
 use super::finished::Entered;
 use crate::base::*;
 use crate::policy::JobPlan;
-use std::collections::VecDeque;
-
-/// What the pod webhook said: the domain, or why not.
-pub(super) type Verdict = Result<DomainId, String>;
 
 #[derive(Default)]
 pub(super) struct Worker {
@@ -26,15 +22,13 @@ pub(super) struct Worker {
     pub counted: Computed,
     /// Pods to delete, a buffer.
     pub victims: Vec<PodId>,
-    /// Indexes to create, and how many of them have been asked for.
+    /// Indexes to create, and when the API server is asked for each: that far it has come.
     pub create: Vec<u32>,
-    pub asked: usize,
+    pub asked: Vec<Time>,
     /// Size of the next batch, and how many there were before it.
     pub batch: usize,
     pub batches: u32,
     pub batch_failed: bool,
-    /// What the pod webhook said of followers under way, by their index; answers come in much the same order.
-    judged: VecDeque<(u32, Verdict)>,
     /// Pods whose finalizer goes in this sync.
     pub finalize: Vec<PodId>,
     /// What entered the uncounted list with the status that is being written.
@@ -57,18 +51,7 @@ pub(super) enum Stage {
 impl Worker {
     pub fn reset(&mut self) {
         self.active = false;
-        self.judged.clear();
         self.stage = Stage::Idle;
-    }
-
-    pub fn judge(&mut self, index: u32, verdict: Verdict) {
-        self.judged.push_back((index, verdict));
-    }
-
-    /// What was said of the follower with that index, once.
-    pub fn judged(&mut self, index: u32) -> Option<Verdict> {
-        let at = self.judged.iter().position(|(i, _)| *i == index)?;
-        self.judged.remove(at).map(|(_, verdict)| verdict)
     }
 
     pub fn begin(&mut self, job: JobId, (incarnation, version): (u32, u32)) {

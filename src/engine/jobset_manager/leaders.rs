@@ -59,11 +59,12 @@ impl Leaders {
 
 /// EXC-12: bound, not deleted, of whatever strategy (EXC-16c).
 fn is_watched(store: &Store, pod: PodId) -> bool {
-    store.pods.exists(pod)
-        && store.template(pod).annotated.is_some()
-        && store.is_leader(pod)
+    // Few pods are leaders, so that is asked first.
+    store.is_leader(pod)
+        && store.pods.exists(pod)
         && store.pods.has(pod, flag::BOUND)
         && !store.pods.has(pod, flag::DELETING)
+        && store.template(pod).annotated.is_some()
 }
 
 impl JobSetManager {

@@ -102,7 +102,7 @@ impl JobSetManager {
         let (until, gates) = self.stopped.unwrap_or((ctx.now, ctx.gates));
         let until = until.max(ctx.now + stop.down_for);
         self.stopped = Some((until, gates.with(stop.gates)));
-        ctx.manager_answers = false;
+        ctx.manager_away.push((ctx.now, until));
         let back = Event::ManagerBack;
         ctx.after(stop.down_for, Waited::Restart, About::Nothing, back);
     }
@@ -113,7 +113,6 @@ impl JobSetManager {
         let Some((_, gates)) = self.stopped.take_if(|(until, _)| *until <= ctx.now) else {
             return;
         };
-        ctx.manager_answers = true;
         ctx.gates = gates;
         for i in 0..ctx.store.jobsets.len() {
             let jobset = JobSetId(i as u32);

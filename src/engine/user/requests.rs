@@ -101,7 +101,7 @@ pub(super) const UPDATES: &str = "vjobset.kb.io";
 
 /// failurePolicy: Fail, so that a JobSet is neither created nor changed while the manager is down.
 pub(super) fn webhook_answers(ctx: &Ctx<'_>, webhook: &str) -> Result<(), String> {
-    match ctx.manager_answers {
+    match ctx.manager_answers(ctx.now) {
         true => Ok(()),
         false => Err(format!(
             "Internal error occurred: failed calling webhook \"{webhook}\""

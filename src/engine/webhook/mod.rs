@@ -22,6 +22,7 @@ pub struct PodWebhook {
 #[derive(Copy, Clone, Debug)]
 struct Leader {
     pod: PodId,
+    incarnation: u32,
     job: JobId,
     created: Time,
     scheduled: Time,
@@ -35,6 +36,10 @@ impl Leader {
         self.created.min(self.scheduled) <= now && now < self.left
     }
 }
+
+/// How long a request may take (kube-apiserver `--request-timeout`, default 1m0s): so long it may still be answered by
+/// what the cache showed when it came.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What the Job controller is told while nobody serves the webhooks; the server's words go on with its network's.
 const NO_ANSWER: &str =
@@ -68,9 +73,10 @@ impl PodWebhook {
         }
         let created = self.visible_at(ctx, pod);
         let leaders = &mut self.leaders[place];
-        leaders.retain(|leader| ctx.now < leader.left);
+        leaders.retain(|leader| ctx.now < leader.left + REQUEST_TIMEOUT);
         leaders.push(Leader {
             pod,
+            incarnation: ctx.store.pods.incarnation[pod.ix()],
             job,
             created,
             scheduled: Time::NEVER,
@@ -126,13 +132,18 @@ impl PodWebhook {
     }
 
     /// The domain that the pod's node selector gets (EXC-8), `NONE` for a pod that gets none; or why the webhooks
-    /// refuse its creation (EXC-9, EXC-11).
-    pub fn judge(&self, ctx: &Ctx<'_>, job: JobId, index: u32) -> Result<DomainId, String> {
+    /// refuse its creation (EXC-9, EXC-11). `called`: when the API server asked them.
+    pub fn judge(
+        &self,
+        ctx: &Ctx<'_>,
+        (job, index): (JobId, u32),
+        called: Time,
+    ) -> Result<DomainId, String> {
         let j = &ctx.store.jobs[job.ix()];
         if !j.template.is_some() || !j.jobset.is_some() {
             return Ok(DomainId::NONE);
         }
-        if !ctx.manager_answers {
+        if !ctx.manager_answers(called) {
             // failurePolicy: Fail, for every pod with the JobSet's label.
             return Err(NO_ANSWER.to_owned());
         }
@@ -148,12 +159,11 @@ impl PodWebhook {
             selector: &template.pod.spec.node_selector,
         };
         let name = |leader: &Leader| {
-            let incarnation = ctx.store.pods.incarnation[leader.pod.ix()];
             let names = &ctx.store.names;
-            names.pod(leader.job, 0, leader.pod, incarnation)
+            names.pod(leader.job, 0, leader.pod, leader.incarnation)
         };
         let leaders = self.leaders.get(j.place as usize).into_iter().flatten();
-        let mut live = leaders.filter(|l| l.is_live(ctx.now));
+        let mut live = leaders.filter(|l| l.is_live(called));
         let (first, others) = (live.next(), live.count());
         let orphan;
         let sight = match first.filter(|_| others == 0) {
@@ -162,7 +172,7 @@ impl PodWebhook {
                 Sight::Orphan(&orphan)
             }
             Some(leader) if leader.job != job => Sight::Stranger,
-            Some(leader) if leader.scheduled <= ctx.now => Sight::Scheduled {
+            Some(leader) if leader.scheduled <= called => Sight::Scheduled {
                 node: ctx.store.names.node(leader.node),
                 exists: ctx.store.nodes.exists(leader.node),
                 domain: domains.of[leader.node.ix()],
