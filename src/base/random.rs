@@ -58,6 +58,9 @@ pub enum Purpose {
     FleetRecovery = 45,
     FaultLife = 46,
     FaultRepair = 47,
+    TrainingInitialization = 48,
+    TrainingCompile = 49,
+    TrainingRestore = 50,
     /// Which values a resample takes: of statistics, not of the model.
     Bootstrap = 200,
     Test = 255,

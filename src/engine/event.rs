@@ -44,6 +44,11 @@ pub enum Event {
         pod: PodId,
         epoch: u32,
     },
+    /// A training job's work is done, unless it was interrupted since.
+    WorkDone {
+        jobset: JobSetId,
+        generation: u32,
+    },
     /// The barrier is down and the worker container runs.
     WorkerUp {
         pod: PodId,
@@ -181,6 +186,7 @@ pub enum Owner {
     Scheduler,
     NodeLifecycle,
     PodGc,
+    Training,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -240,6 +246,7 @@ impl Event {
             EvictionAnswered { .. } | MonitorTick | TaintDue(_) => Owner::NodeLifecycle,
             TolerationOver { .. } => Owner::NodeLifecycle,
             PodGcTick => Owner::PodGc,
+            WorkDone { .. } => Owner::Training,
         }
     }
 
@@ -255,6 +262,8 @@ impl Event {
             | TolerationOver { .. } => true,
             JobSeen(_) | JobSetSeen(_) | JobSetPodNews(_) | JobSetComputed(_) => true,
             CollectorSees { .. } | LeaderSeen { .. } => true,
+            // Training says itself which of them still counts.
+            WorkDone { .. } => false,
             _ => matches!(self.class(), 1 | 2),
         }
     }
@@ -268,7 +277,7 @@ impl Event {
             | ContainerExit { .. }
             | ExitNoticed { .. }
             | ContainersBack { .. } => 1,
-            Stopped { .. } | AgentSees { .. } | WorkerUp { .. } => 1,
+            Stopped { .. } | AgentSees { .. } | WorkerUp { .. } | WorkDone { .. } => 1,
             StatusWritten { .. } | KubeletDeleted { .. } | AttemptWritten { .. } => 2,
             PodCreateAnswered { .. } | PodDeleteAnswered { .. } | FinalizerAnswered { .. } => 2,
             JobStatusAnswered { .. }

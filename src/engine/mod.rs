@@ -25,6 +25,7 @@ mod requests;
 mod run;
 mod scheduler;
 mod stuck;
+mod training;
 mod ttl_controller;
 mod user;
 mod webhook;
@@ -66,6 +67,7 @@ pub struct Components {
     pub node_lifecycle: node_lifecycle::NodeLifecycle,
     pub pod_gc: pod_gc::PodGc,
     pub accounting: accounting::Accounting,
+    pub training: training::Training,
 }
 
 impl Components {
@@ -83,6 +85,7 @@ impl Components {
             node_lifecycle: node_lifecycle::NodeLifecycle::default(),
             pod_gc: pod_gc::PodGc::default(),
             accounting: accounting::Accounting::default(),
+            training: training::Training::default(),
         }
     }
 
@@ -99,6 +102,7 @@ impl Components {
         self.node_lifecycle.reset(ctx);
         self.pod_gc.reset(ctx);
         self.accounting.reset(ctx);
+        self.training.reset(ctx);
     }
 }
 

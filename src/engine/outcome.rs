@@ -13,8 +13,10 @@ pub fn outcome(run: &mut Run<'_>, end_reason: EndReason) -> RunOutcome {
     let (ctx, parts) = (&mut run.ctx, &mut *run.parts);
     parts.accounting.settle_history(ctx);
     ctx.hand_over_objects();
+    let training = parts.training.close(ctx, &mut parts.accounting);
     let currency = &ctx.store.nodes.cluster.currency;
-    let ledger = parts.accounting.ledger.close(ctx.now, currency);
+    let trains = !training.is_empty();
+    let ledger = parts.accounting.ledger.close(ctx.now, currency, trains);
     let jobsets = (0..ctx.store.jobsets.len() as u32).map(JobSetId);
     let jobsets = jobsets
         .map(|js| jobset_outcome(ctx, parts, (js, end_reason)))
@@ -27,6 +29,7 @@ pub fn outcome(run: &mut Run<'_>, end_reason: EndReason) -> RunOutcome {
         events: run.events,
         stuck: stuck::sentences(ctx, parts),
         jobsets,
+        training,
         ledger,
         resources: resources(ctx, parts),
         requests: ctx.requests.counts(),

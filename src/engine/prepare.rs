@@ -241,7 +241,10 @@ fn nothing_makes_room(scenario: &Scenario) -> bool {
         | FaultAction::Request(_) => false,
         _ => true,
     };
-    scenario.containers.is_empty() && scenario.faults.iter().all(makes_none)
+    // A training job ends only where all of its pods have found a node.
+    let others_end =
+        scenario.jobsets.len() > 1 && scenario.training.iter().any(|t| t.work.is_some());
+    scenario.containers.is_empty() && !others_end && scenario.faults.iter().all(makes_none)
 }
 
 /// How many pods of a template the empty cluster holds; the next one is often like the one before.

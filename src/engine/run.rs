@@ -44,6 +44,9 @@ impl Run<'_> {
             let Some((at, event, cause, ticket)) = next else {
                 break stuck::rest_reason(&self.ctx, self.parts);
             };
+            if self.parts.training.is_void(event) {
+                continue;
+            }
             if at > limit {
                 self.ctx.now = limit;
                 break EndReason::TimeLimit;
@@ -135,6 +138,7 @@ impl Run<'_> {
             Owner::Scheduler => parts.scheduler.handle(ctx, event),
             Owner::NodeLifecycle => parts.node_lifecycle.handle(ctx, event),
             Owner::PodGc => parts.pod_gc.handle(ctx, event),
+            Owner::Training => parts.training.handle(ctx, event, &mut parts.accounting),
         }
     }
 
@@ -181,6 +185,12 @@ impl Run<'_> {
             }
             What::Service(_) => tell!(jobset_manager),
             What::Claim => tell!(scheduler),
+            What::WorkDone(_) => tell!(kubelet),
+            What::Process { .. } => {}
+        }
+        if parts.training.any() {
+            (ctx.cause, ctx.ticket) = (change.cause, change.ticket);
+            parts.training.watch(ctx, what, &mut parts.accounting);
         }
         if parts.accounting.take_first_ready() {
             parts.user.arm_ready_faults(ctx);

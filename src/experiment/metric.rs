@@ -4,7 +4,7 @@
 
 use super::replications::{ReplicatedJobSet, Replication};
 use crate::metrics::Ending;
-use crate::record::LedgerCategory;
+use crate::record::{LedgerCategory, TrainingPhase};
 
 /// A number of one replication, or why there is none.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -42,7 +42,8 @@ pub enum Better {
 /// Of the metric of that name: of all that is measured only productive time and goodput should be high.
 pub fn better(metric: &str) -> Better {
     let last = metric.rsplit('.').next().unwrap_or(metric);
-    match last == LedgerCategory::Productive.as_str() || metric.contains("goodput") {
+    let high = [LedgerCategory::Productive.as_str(), "goodput", "ettr"];
+    match high.contains(&last) || metric.contains("goodput") {
         true => Better::Higher,
         false => Better::Lower,
     }
@@ -60,7 +61,8 @@ pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Meas
         } else {
             String::new()
         };
-        let own = of_jobset(jobset, replication.end_reason);
+        let own = of_jobset(jobset, replication.end_reason).into_iter();
+        let own = own.chain(of_training(jobset, replication.end_reason));
         all.extend(own.map(|(metric, m)| (format!("{prefix}{metric}"), m)));
     }
     let end = match replication.end_reason {
@@ -76,10 +78,7 @@ pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Meas
     let stuck = f64::from(u8::from(end == Measured::Stuck));
     all.push(("stuck".to_owned(), Measured::Value(stuck)));
     all.push(("end.t_s".to_owned(), end));
-    // Sorted by name, as the ledger is kept.
-    let mut categories = LedgerCategory::ALL.map(LedgerCategory::as_str);
-    categories.sort_unstable();
-    for (category, seconds) in categories.iter().zip(&replication.ledger_s) {
+    for (category, seconds) in &replication.ledger_s {
         all.push((format!("ledger.{category}"), in_the_end(*seconds)));
     }
     all.push(("cost.total".to_owned(), in_the_end(replication.cost)));
@@ -110,6 +109,31 @@ fn of_jobset(jobset: &ReplicatedJobSet, end_reason: &str) -> [(&'static str, Mea
     ]
 }
 
+/// What is told of a training job, if the JobSet has one.
+fn of_training(
+    jobset: &ReplicatedJobSet,
+    end_reason: &str,
+) -> impl Iterator<Item = (&'static str, Measured)> + use<> {
+    let stuck = end_reason == "Stuck";
+    let told = jobset.training.as_ref().map(|t| {
+        let share = |value: Option<f64>| match value {
+            _ if stuck => Measured::Stuck,
+            Some(v) => Measured::Value(v),
+            None => Measured::Absent,
+        };
+        let seconds = |phase: TrainingPhase| share(t.time_s.get(phase.as_str()).copied());
+        [
+            ("goodput", share(t.goodput)),
+            ("ettr", share(t.ettr)),
+            ("interruptions", share(Some(f64::from(t.interruptions)))),
+            ("lost_s", seconds(TrainingPhase::Lost)),
+            ("recovery_s", seconds(TrainingPhase::Recovery)),
+            ("checkpoint_s", seconds(TrainingPhase::Checkpoint)),
+        ]
+    });
+    told.into_iter().flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +143,8 @@ mod tests {
         for (metric, expected) in [
             ("ledger.productive", Better::Higher),
             ("train.goodput", Better::Higher),
+            ("train.ettr", Better::Higher),
+            ("lost_s", Better::Lower),
             ("ledger.idle", Better::Lower),
             ("restartLatency_s.p50", Better::Lower),
             ("cost.total", Better::Lower),

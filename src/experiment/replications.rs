@@ -4,8 +4,9 @@ use super::parallel::{NoRuns, in_parallel};
 use super::stop::{Limited, Limits};
 use crate::base::*;
 use crate::metrics::summary::{Latency, SCHEMA, ledger, total_cost};
+use crate::metrics::training::TrainingSummary;
 use crate::metrics::{Folds, Phase, Restart, RunView};
-use crate::record::{EndReason, LedgerCategory};
+use crate::record::{EndReason, TrainingPhase};
 use crate::spec::Scenario;
 use crate::stats::Estimate;
 use serde::Serialize;
@@ -70,8 +71,8 @@ pub struct Replication {
     pub end_reason: &'static str,
     /// In the order of the scenario.
     pub jobsets: Vec<ReplicatedJobSet>,
-    /// Accelerator-seconds per category, sorted by the category's name.
-    pub ledger_s: Vec<f64>,
+    /// Accelerator-seconds per category.
+    pub ledger_s: BTreeMap<&'static str, f64>,
     /// What the accelerators cost, in the topology's currency.
     pub cost: f64,
     /// What the run warned of.
@@ -95,6 +96,8 @@ pub struct ReplicatedJobSet {
     pub latency_p95_s: Option<f64>,
     /// The longest of its restarts.
     pub latency_max_s: Option<f64>,
+    /// Its training job, if it has one.
+    pub training: Option<TrainingSummary>,
     /// In the order of their start.
     pub each: Vec<Restart>,
 }
@@ -113,6 +116,9 @@ impl Replication {
                 latency_p50_s: latency.p50,
                 latency_p95_s: latency.p95,
                 latency_max_s: latency.max,
+                training: outcome
+                    .training_of(JobSetId(i as u32))
+                    .map(TrainingSummary::of),
                 each,
             }
         };
@@ -122,7 +128,7 @@ impl Replication {
             end_s: outcome.end.seconds(),
             end_reason: outcome.end_reason.as_str(),
             jobsets: outcome.jobsets.iter().enumerate().map(jobset).collect(),
-            ledger_s: ledger(&outcome.ledger).into_values().collect(),
+            ledger_s: ledger(&outcome.ledger),
             cost: total_cost(&outcome.ledger),
             warnings: run.warnings(),
             never_placed: run.never_placed(),
@@ -192,13 +198,33 @@ pub struct JobSetEstimates {
     pub restarts: Option<Estimate>,
     /// `status.restartsCountTowardsMax`.
     pub restarts_count_towards_max: Option<Estimate>,
-    /// Needs a training model; none without one.
+    /// Of its training job; none without one.
     pub goodput: Option<Estimate>,
+    /// The same by other definitions, and where its time went.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub training: Option<TrainingEstimates>,
     /// Seconds from the fault until all pods were ready again.
     #[serde(rename = "restartLatency_s")]
     pub restart_latency: LatencyEstimates,
     /// The nth restart over the replications that had one.
     pub each_restart: Vec<RestartEstimates>,
+}
+
+/// A training job over the replications.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrainingEstimates {
+    /// Replications in which all of its work was done.
+    pub done: usize,
+    /// As of one run.
+    pub ettr: Option<Estimate>,
+    /// As of one run.
+    pub job_uptime: Option<Estimate>,
+    /// How often it was interrupted.
+    pub interruptions: Option<Estimate>,
+    /// Seconds by phase.
+    #[serde(rename = "time_s")]
+    pub time_s: BTreeMap<&'static str, Option<Estimate>>,
 }
 
 /// How long its restarts took.
@@ -238,9 +264,7 @@ impl Replications {
     pub fn of(run: &RunView<'_>, all: &[Replication]) -> Replications {
         let estimate = |f: &dyn Fn(&Replication) -> f64| Estimate::of(all.iter().map(f).collect());
         let jobsets = (0..run.names.jobsets.len()).map(|i| jobset(run, i, all));
-        // Sorted by name, as `ledger` made them.
-        let categories = ledger(&run.outcome.ledger).into_keys().enumerate();
-        debug_assert_eq!(categories.len(), LedgerCategory::COUNT);
+        let categories = run.outcome.ledger.categories().iter().map(|c| c.as_str());
         Replications {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
@@ -254,7 +278,12 @@ impl Replications {
             },
             job_sets: jobsets.collect(),
             ledger: categories
-                .map(|(i, name)| (name, estimate(&|r| r.ledger_s[i])))
+                .map(|name| {
+                    (
+                        name,
+                        estimate(&|r| r.ledger_s.get(name).copied().unwrap_or(0.0)),
+                    )
+                })
                 .collect(),
             cost: Cost {
                 currency: run.outcome.ledger.currency.clone(),
@@ -331,6 +360,9 @@ fn jobset(run: &RunView<'_>, i: usize, all: &[Replication]) -> JobSetEstimates {
     let estimate = |f: &dyn Fn(&ReplicatedJobSet) -> Option<f64>| {
         Estimate::of(mine.iter().filter_map(|j| f(j)).collect())
     };
+    let trained = |f: &dyn Fn(&TrainingSummary) -> Option<f64>| {
+        estimate(&|j| j.training.as_ref().and_then(f))
+    };
     let id = JobSetId(i as u32);
     let most = mine.iter().map(|j| j.each.len()).max().unwrap_or(0);
     let finished = |j: &ReplicatedJobSet| j.each.iter().filter(|r| r.latency().is_some()).count();
@@ -340,7 +372,22 @@ fn jobset(run: &RunView<'_>, i: usize, all: &[Replication]) -> JobSetEstimates {
         terminal_states: counted(mine.iter().map(|j| j.terminal_state)),
         restarts: estimate(&|j| Some(f64::from(j.restarts))),
         restarts_count_towards_max: estimate(&|j| Some(f64::from(j.restarts_count_towards_max))),
-        goodput: None,
+        goodput: trained(&|t| t.goodput),
+        training: mine
+            .iter()
+            .any(|j| j.training.is_some())
+            .then(|| TrainingEstimates {
+                ettr: trained(&|t| t.ettr),
+                job_uptime: trained(&|t| t.job_uptime),
+                interruptions: trained(&|t| Some(f64::from(t.interruptions))),
+                done: mine
+                    .iter()
+                    .filter(|j| j.training.as_ref().is_some_and(|t| t.done))
+                    .count(),
+                time_s: (TrainingPhase::ALL.iter())
+                    .map(|p| (p.as_str(), trained(&|t| t.time_s.get(p.as_str()).copied())))
+                    .collect(),
+            }),
         restart_latency: LatencyEstimates {
             count: estimate(&|j| Some(finished(j) as f64)),
             p50: estimate(&|j| j.latency_p50_s),

@@ -1,6 +1,7 @@
 //! Distributions as they are written: `2s`, `{uniform: [a, b]}`, `{logNormal: {median, sigma}}`,
 //! `{exponential: {mean}}`.
 
+use super::diagnostic::Report;
 use super::node::Node;
 use super::shape;
 use crate::base::Duration;
@@ -8,6 +9,17 @@ use crate::base::random::Dist;
 
 const FORMS: &str =
     "2s, {uniform: [low, high]}, {logNormal: {median, sigma}}, {exponential: {mean}}";
+
+/// The field of an object that may be absent: a time that may be drawn, else no time.
+pub fn delay(of: Option<&Node>, key: &str, report: &mut Report) -> Dist {
+    let Some(node) = of.and_then(|n| n.get(key)) else {
+        return Dist::ZERO;
+    };
+    dist(node).unwrap_or_else(|message| {
+        report.error(node.at, message);
+        Dist::ZERO
+    })
+}
 
 /// Reads a checked node; what the shape cannot express is refused here.
 pub fn dist(node: &Node) -> Result<Dist, String> {

@@ -6,7 +6,7 @@ use super::node::Node;
 use super::path::{self, Path};
 use super::shape::Shape;
 use super::shapes::fleet::{FLEET, ORDERS};
-use super::{dist, parameters, rate, read, yaml};
+use super::{dist, parameters, rate, read, training, yaml};
 use crate::base::random::Dist;
 use crate::base::{Duration, time};
 use crate::spec::*;
@@ -126,17 +126,6 @@ fn convert(node: &Node, report: &mut Report) -> Fleet {
     }
 }
 
-/// A time that may be drawn.
-fn delay(of: Option<&Node>, key: &str, report: &mut Report) -> Dist {
-    let Some(node) = of.and_then(|n| n.get(key)) else {
-        return Dist::ZERO;
-    };
-    dist::dist(node).unwrap_or_else(|message| {
-        report.error(node.at, message);
-        Dist::ZERO
-    })
-}
-
 fn job(node: &Node, report: &mut Report) -> FleetJob {
     let job = node.get("job").unwrap_or(node);
     let selection = job.get("hostSelection");
@@ -148,33 +137,15 @@ fn job(node: &Node, report: &mut Report) -> FleetJob {
             true => HostSelection::FewestFailures,
             false => HostSelection::LongestInPool,
         },
-        select: delay(selection, "takes", report),
-        recovery: delay(Some(job), "recovery", report),
+        select: dist::delay(selection, "takes", report),
+        recovery: dist::delay(Some(job), "recovery", report),
         max_restarts: read::u32_of(job, "maxRestarts"),
     }
 }
 
 fn training(node: &Node, report: &mut Report) -> Training {
     let training = node.get("training").unwrap_or(node);
-    let checkpoint = training.get("checkpoint");
-    let every = checkpoint.and_then(|c| read::duration(c, "every"));
-    let progress = match (checkpoint.and_then(Node::as_str), every) {
-        (Some("Never"), _) => Progress::FromScratch,
-        (_, Some(every)) => Progress::Checkpoints {
-            every,
-            blocking: checkpoint
-                .and_then(|c| read::duration(c, "blocking"))
-                .unwrap_or_default(),
-        },
-        _ => Progress::Kept,
-    };
-    if let (Some(Duration::ZERO), Some(place)) = (every, checkpoint) {
-        let error = report.error(
-            place.at,
-            "training.checkpoint.every is 0: the job would never work",
-        );
-        error.suggest("checkpoint: Continuous");
-    }
+    let progress = training::progress(training, report);
     Training {
         work: read::duration(training, "work").unwrap_or_default(),
         progress,
@@ -211,7 +182,7 @@ fn repair(node: &Node, report: &mut Report) -> Repair {
         }
         RepairStage {
             name: read::string(stage, "name").unwrap_or_default(),
-            takes: delay(Some(stage), "takes", report),
+            takes: dist::delay(Some(stage), "takes", report),
             escalates,
             fails: read::number(stage, "fails").unwrap_or(0.0),
         }

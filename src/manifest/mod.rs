@@ -30,6 +30,7 @@ mod shipped;
 pub mod strategy;
 mod suggest;
 pub mod topology;
+mod training;
 pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Source};

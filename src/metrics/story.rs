@@ -21,6 +21,9 @@ impl Sink for StoryFold {
             | Body::PreviousAttempt { .. }
             | Body::CurrentAttempt { .. }
             | Body::AllReady { .. }
+            | Body::TrainingStarted { .. }
+            | Body::TrainingInterrupted { .. }
+            | Body::TrainingDone { .. }
             | Body::JobSetDeleted { .. }
             | Body::NodeState { .. }
             | Body::NodeGone { .. }

@@ -5,6 +5,7 @@
 #![deny(missing_docs)]
 
 use super::restart::Restart;
+use super::training::TrainingSummary;
 use super::view::RunView;
 use crate::base::*;
 use crate::record::{ConditionOutcome, JobOutcome, JobSetOutcome, Ledger, LedgerCategory};
@@ -89,8 +90,11 @@ pub struct JobSetSummary {
     pub jobs: Vec<Job>,
     /// Kubernetes Events about it, counted.
     pub events: Vec<Event>,
-    /// Needs a training model; null without one.
+    /// `training.goodput`; null without a training job.
     pub goodput: Option<f64>,
+    /// Its training job, if the scenario gives it one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub training: Option<TrainingSummary>,
     /// Seconds from the fault until all pods were ready again.
     #[serde(rename = "restartLatency_s")]
     pub restart_latency: Latency,
@@ -224,10 +228,8 @@ impl Summary {
 /// Accelerator-seconds per category, by its name.
 pub fn ledger(ledger: &Ledger) -> BTreeMap<&'static str, f64> {
     let seconds = |c: &LedgerCategory| ledger.accelerator_ns[*c as usize] as f64 / 1e9;
-    LedgerCategory::ALL
-        .iter()
-        .map(|c| (c.as_str(), seconds(c)))
-        .collect()
+    let categories = ledger.categories().iter();
+    categories.map(|c| (c.as_str(), seconds(c))).collect()
 }
 
 /// The cost over all categories, in the ledger's currency.
@@ -244,6 +246,7 @@ fn jobset(run: &RunView<'_>, id: JobSetId, outcome: &JobSetOutcome) -> JobSetSum
         active: s.active,
         suspended: s.suspended,
     };
+    let training = run.outcome.training_of(id).map(TrainingSummary::of);
     let event = |c: &super::events::EventCount| Event {
         kind: if c.warning { "Warning" } else { "Normal" },
         reason: run.names.text(c.reason).to_owned(),
@@ -262,7 +265,8 @@ fn jobset(run: &RunView<'_>, id: JobSetId, outcome: &JobSetOutcome) -> JobSetSum
         replicated_jobs_status: outcome.replicated_jobs_status.iter().map(status).collect(),
         jobs: outcome.jobs.iter().map(|j| job(run, j)).collect(),
         events: run.folded.events.of(id).map(event).collect(),
-        goodput: None,
+        goodput: training.as_ref().and_then(|t| t.goodput),
+        training,
         restart_latency: Latency::of(run.restarts_of(id)),
     }
 }

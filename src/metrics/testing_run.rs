@@ -52,6 +52,7 @@ fn scenario() -> Scenario {
         }],
         objects: Vec::new(),
         containers: Vec::new(),
+        training: Vec::new(),
         faults: vec![ScriptedFault {
             at: FaultTime::At(Duration::from_secs(100)),
             action: exit,
@@ -112,6 +113,7 @@ pub fn outcome() -> RunOutcome {
             restarts: 1,
             ..JobSetOutcome::default()
         }],
+        training: Vec::new(),
         ledger,
         resources: vec![ResourceUsage {
             resource: Resource::JobControllerClient,

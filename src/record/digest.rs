@@ -64,6 +64,7 @@ fn word(value: Value, names: &Names) -> u64 {
         Value::Text(text) => of_known_text(names, text),
         Value::Number(n) => u64::from(n),
         Value::Signed(n) => u64::from(n as u32),
+        Value::Nanoseconds(ns) => ns,
         Value::Flag(flag) => u64::from(flag),
         Value::Word(number, _) => u64::from(number),
     }

@@ -63,6 +63,8 @@ pub enum Value {
     Number(u32),
     /// A number that may be negative.
     Signed(i32),
+    /// A length of virtual time.
+    Nanoseconds(u64),
     /// A yes or no.
     Flag(bool),
     /// One of a few words, with its number among them.
@@ -107,6 +109,7 @@ values! {
     TextId: Value::Text;
     u32: Value::Number;
     i32: Value::Signed;
+    Duration: |d| Value::Nanoseconds(d.0);
     bool: Value::Flag;
     JobSetConditionType: |k| Value::Word(k as u32, k.as_str());
     JobConditionType: |k| Value::Word(k as u32, k.as_str());

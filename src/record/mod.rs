@@ -12,6 +12,7 @@ pub mod outcome;
 pub mod records;
 pub mod sink;
 pub mod ticket;
+pub mod training;
 
 pub use call::*;
 pub use decision::{Decided, Decision};
@@ -22,3 +23,4 @@ pub use outcome::*;
 pub use records::*;
 pub use sink::*;
 pub use ticket::*;
+pub use training::*;

@@ -3,6 +3,7 @@
 #![deny(missing_docs)]
 
 use super::kinds::*;
+use super::training::TrainingOutcome;
 use crate::base::*;
 
 /// What one run leaves.
@@ -20,6 +21,8 @@ pub struct RunOutcome {
     pub events: u64,
     /// In the order of the scenario.
     pub jobsets: Vec<JobSetOutcome>,
+    /// One for each JobSet that trains, in the order of the scenario.
+    pub training: Vec<TrainingOutcome>,
     /// Where the accelerators' time went.
     pub ledger: Ledger,
     /// How busy what is shared was.
@@ -130,6 +133,18 @@ pub struct Ledger {
     pub cost_micros: [u128; LedgerCategory::COUNT],
     /// Of the topology.
     pub currency: String,
+    /// Whether some JobSet trains: else the last categories are of no interest.
+    pub training: bool,
+}
+
+impl Ledger {
+    /// The categories that this run has.
+    pub fn categories(&self) -> &'static [LedgerCategory] {
+        match self.training {
+            true => &LedgerCategory::ALL,
+            false => &LedgerCategory::ALL[..LedgerCategory::PLAIN],
+        }
+    }
 }
 
 /// What an accelerator is doing.
@@ -142,25 +157,42 @@ pub enum LedgerCategory {
     Starting,
     /// The pod is ready but some other pod of the JobSet is not, or it waits at the barrier.
     Waiting,
-    /// Every pod of the JobSet is ready.
+    /// Every pod of the JobSet is ready; of a training job: it steps, and nothing took that back.
     Productive,
     /// Held by a pod that ends or has ended.
     Terminating,
     /// The node is not ready, or gone.
     Unhealthy,
+    /// Training: every pod is ready, and the job sets up devices and collectives.
+    Initialization,
+    /// Training: it compiles.
+    Compile,
+    /// Training: it restores a checkpoint.
+    Restore,
+    /// Training: it stands still for a checkpoint.
+    Checkpoint,
+    /// Training: steps that an interruption took back.
+    Lost,
 }
 
 impl LedgerCategory {
     /// How many categories there are.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 11;
+    /// Those of every run; the others are of training jobs.
+    pub const PLAIN: usize = 6;
     /// All of them, in order.
-    pub const ALL: [LedgerCategory; 6] = [
+    pub const ALL: [LedgerCategory; LedgerCategory::COUNT] = [
         Self::Idle,
         Self::Starting,
         Self::Waiting,
         Self::Productive,
         Self::Terminating,
         Self::Unhealthy,
+        Self::Initialization,
+        Self::Compile,
+        Self::Restore,
+        Self::Checkpoint,
+        Self::Lost,
     ];
 
     /// The name in files.
@@ -172,6 +204,11 @@ impl LedgerCategory {
             Self::Productive => "productive",
             Self::Terminating => "terminating",
             Self::Unhealthy => "unhealthy",
+            Self::Initialization => "initialization",
+            Self::Compile => "compile",
+            Self::Restore => "restore",
+            Self::Checkpoint => "checkpoint",
+            Self::Lost => "lost",
         }
     }
 }
@@ -248,6 +285,11 @@ impl Resource {
 pub const RUN_ENDED: &str = "the run ended before it was ready";
 
 impl RunOutcome {
+    /// The training job of a JobSet.
+    pub fn training_of(&self, jobset: JobSetId) -> Option<&TrainingOutcome> {
+        self.training.iter().find(|t| t.jobset == jobset)
+    }
+
     /// Why the JobSet of this name can never go on, if it cannot: its sentence in `stuck` without the beginning.
     pub fn dead_end(&self, jobset: &str) -> Option<&str> {
         self.stuck.iter().find_map(|sentence| {

@@ -76,6 +76,22 @@ records! {
         jobset: JobSetId = object,
         ready: bool = "ready",
     }
+    /// Every pod of a training job is ready: it begins, or goes on from what it has saved.
+    TrainingStarted {
+        jobset: JobSetId = object,
+        from: Duration = "from_ns",
+    }
+    /// A training job was interrupted: it loses what it has done beyond what is saved.
+    TrainingInterrupted {
+        jobset: JobSetId = object,
+        reached: Duration = "reached_ns",
+        kept: Duration = "kept_ns",
+    }
+    /// The work of a training job is done and saved: its containers end.
+    TrainingDone {
+        jobset: JobSetId = object,
+        work: Duration = "work_ns",
+    }
     /// `status.replicatedJobsStatus` changed: sums over its entries.
     ReplicatedJobsStatus {
         jobset: JobSetId = object,

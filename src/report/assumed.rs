@@ -1,5 +1,6 @@
 //! What is assumed where the inputs say nothing, in sentences.
 
+use crate::base::JobSetId;
 use crate::spec::{ReplicatedJob, Scenario};
 use std::collections::BTreeMap;
 
@@ -9,8 +10,10 @@ pub fn containers(scenario: &Scenario) -> Vec<String> {
     let mut endless: Vec<&str> = Vec::new();
     let mut by_command: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut all: Vec<&ReplicatedJob> = Vec::new();
-    for submitted in &scenario.jobsets {
+    for (i, submitted) in scenario.jobsets.iter().enumerate() {
         let jobset = &submitted.jobset;
+        let training = scenario.training_of(JobSetId(i as u32));
+        let trains = training.is_some_and(|t| t.work.is_some());
         for rj in jobset
             .spec
             .replicated_jobs
@@ -19,6 +22,7 @@ pub fn containers(scenario: &Scenario) -> Vec<String> {
         {
             let mut rules = scenario.containers.iter();
             match rules.find(|rule| rule.may_be_for(jobset, rj)) {
+                None if trains => {}
                 None => endless.push(&rj.name),
                 Some(rule) => {
                     let (Some(command), Some(run_for)) = (&rule.from_command, rule.run_for) else {

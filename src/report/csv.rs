@@ -198,7 +198,7 @@ pub fn ledger(run: &RunView<'_>) -> Rows {
         ]
     };
     let header = ["category", "accelerator_seconds", "cost"];
-    table(&header, LedgerCategory::ALL.iter().map(row), &run.digest())
+    table(&header, ledger.categories().iter().map(row), &run.digest())
 }
 
 /// `control_plane.csv`: busy share of the whole run; a bottleneck was waited for during a tenth of a restart's path.

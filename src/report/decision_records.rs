@@ -74,6 +74,18 @@ impl DecisionLog {
                 ready: true,
             } => format!("{}: every pod is ready", jobset(id)),
             AllReady { jobset: id, .. } => format!("{}: no longer all ready", jobset(id)),
+            TrainingStarted { jobset: id, from } => {
+                format!("{}: training steps from {from} of work", jobset(id))
+            }
+            TrainingInterrupted {
+                jobset: id,
+                reached,
+                kept,
+            } => format!(
+                "{}: training stops at {reached}, saved are {kept}",
+                jobset(id)
+            ),
+            TrainingDone { jobset: id, .. } => format!("{}: training is done", jobset(id)),
             JobCreated { job: id, attempt } => format!("{}: created, attempt {attempt}", job(id)),
             JobDeleting { job: id } => format!("{}: deletionTimestamp", job(id)),
             JobGone { job: id } => format!("{}: gone, its name is free", job(id)),

@@ -96,6 +96,7 @@ impl Objects {
     fn member(&self, m: &mut Members<'_>, key: &str, value: Value, names: &Names) {
         match value {
             Value::Number(n) => m.u(key, n),
+            Value::Nanoseconds(ns) => m.u64(key, ns),
             Value::Signed(n) => m.i(key, n),
             Value::Flag(flag) => m.b(key, flag),
             Value::Word(_, word) => m.raw(key, word.as_bytes()),

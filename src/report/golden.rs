@@ -238,6 +238,9 @@ fn word(body: &Body) -> Option<usize> {
         | CurrentAttempt { .. }
         | JobSetCondition { .. }
         | AllReady { .. }
+        | TrainingStarted { .. }
+        | TrainingInterrupted { .. }
+        | TrainingDone { .. }
         | ReplicatedJobsStatus { .. }
         | JobSetDeleted { .. }
         | JobCreated { .. }
@@ -284,6 +287,9 @@ fn details(body: &Body, names: &Names) -> String {
             ..
         } => condition(kind.as_str(), status, reason, message, names),
         AllReady { ready, .. } => ready.to_string(),
+        TrainingStarted { from, .. } => format!("from {from}"),
+        TrainingInterrupted { reached, kept, .. } => format!("at {reached}, saved {kept}"),
+        TrainingDone { work, .. } => work.to_string(),
         JobCreated { attempt, .. } => format!("restart-attempt={attempt}"),
         NodeState { ready, .. } => format!("Ready={}", ready.as_str()),
         NodeTaint {
@@ -349,6 +355,7 @@ fn members(body: &Body, names: &Names) -> String {
             Value::Node(id) => write!(text, "{}", names.node(id)),
             Value::Text(id) => write!(text, "{}", names.text(id)),
             Value::Number(n) => write!(text, "{n}"),
+            Value::Nanoseconds(ns) => write!(text, "{ns}"),
             Value::Signed(n) => write!(text, "{n}"),
             Value::Flag(flag) => write!(text, "{flag}"),
             Value::Word(_, word) => write!(text, "{word}"),

@@ -28,5 +28,6 @@ pub mod scene;
 pub mod side_by_side;
 pub mod story;
 pub mod text;
+pub mod training;
 pub mod waterfall;
 pub mod words;

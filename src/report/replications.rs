@@ -71,6 +71,7 @@ fn one_jobset(out: &mut String, jobset: &JobSetEstimates, style: &Style) {
         "", "n", "p10", "p50", "p90", "mean", "95 % interval of the mean"
     );
     let _ = writeln!(out, "{}", style.dim(&head));
+    shares(out, jobset, column);
     for r in &jobset.each_restart {
         if r.not_ended > 0 && r.ended > 0 {
             let _ = writeln!(
@@ -101,6 +102,26 @@ fn one_jobset(out: &mut String, jobset: &JobSetEstimates, style: &Style) {
         let _ = writeln!(out, "  no restart in any replication");
     }
     out.push('\n');
+}
+
+/// Goodput of its training job, if it has one.
+fn shares(out: &mut String, jobset: &JobSetEstimates, column: usize) {
+    let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
+    let told = [("goodput", jobset.goodput), ("ETTR", ettr)];
+    for (name, e) in told.iter().filter_map(|(name, e)| Some((name, (*e)?))) {
+        let share = |v: f64| format!("{:.2} %", v * 100.0);
+        let _ = writeln!(
+            out,
+            "  {name:<22} {:>5} {:>column$} {:>column$} {:>column$} {:>column$}   {} to {}",
+            e.n,
+            share(e.p10),
+            share(e.p50),
+            share(e.p90),
+            share(e.mean),
+            share(e.ci95[0]),
+            share(e.ci95[1])
+        );
+    }
 }
 
 fn row(out: &mut String, name: &str, e: &Estimate, column: usize) {

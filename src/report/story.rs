@@ -1,5 +1,6 @@
 //! What happened to the JobSets, in a few lines with times.
 
+use super::training;
 use super::waterfall::Style;
 use super::words;
 use crate::base::*;
@@ -48,6 +49,7 @@ pub fn story(out: &mut String, run: &RunView<'_>, style: &Style) {
 
 fn line(run: &RunView<'_>, record: &Record) -> Option<String> {
     let name = |id: JobSetId| run.names.jobset(id);
+    let place = |id: JobSetId, work| training::place(run.scenario.training_of(id), work);
     Some(match record.body {
         Body::JobSetCreated { jobset } => format!("JobSet {} is created", name(jobset)),
         Body::JobSetRefused { jobset, answer } => format!(
@@ -63,6 +65,30 @@ fn line(run: &RunView<'_>, record: &Record) -> Option<String> {
             jobset,
             ready: false,
         } => format!("JobSet {}: no longer all ready", name(jobset)),
+        Body::TrainingStarted { jobset, from } => match from {
+            Duration::ZERO => format!("JobSet {}: training begins", name(jobset)),
+            from => format!(
+                "JobSet {}: training goes on from {}",
+                name(jobset),
+                place(jobset, from)
+            ),
+        },
+        Body::TrainingInterrupted {
+            jobset,
+            reached,
+            kept,
+        } => format!(
+            "JobSet {}: training is interrupted at {}; {} since {} is lost",
+            name(jobset),
+            place(jobset, reached),
+            reached - kept,
+            place(jobset, kept)
+        ),
+        Body::TrainingDone { jobset, work } => format!(
+            "JobSet {}: training is done, at {}",
+            name(jobset),
+            place(jobset, work)
+        ),
         Body::RestartCounted {
             jobset,
             restarts,

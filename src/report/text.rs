@@ -2,6 +2,7 @@
 
 use super::assumed;
 use super::story;
+use super::training;
 use super::waterfall::{self, Style};
 use super::words::{self, count, seconds, thousands};
 use crate::base::*;
@@ -22,6 +23,7 @@ pub fn run(run: &RunView<'_>, files: Option<&str>, style: &Style) -> String {
     story::story(&mut out, run, style);
     out.push('\n');
     restarts(&mut out, run, style);
+    training::training(&mut out, run, style);
     resources(&mut out, run, style);
     notes(&mut out, run, style);
     if let Some(files) = files {
@@ -54,6 +56,9 @@ pub fn header(out: &mut String, run: &RunView<'_>, style: &Style) {
     cluster(out, run, style);
     for submitted in &run.scenario.jobsets {
         let _ = writeln!(out, "  JobSet         {}", jobset(&submitted.jobset));
+    }
+    for training in &run.scenario.training {
+        labelled(out, "training", &training::given(run, training), style);
     }
     for (i, line) in assumed::containers(run.scenario).iter().enumerate() {
         labelled(out, if i == 0 { "containers" } else { "" }, line, style);

@@ -1,5 +1,6 @@
 //! A fleet of alike nodes with one synchronous job on them, as it is asked for: no control plane, no topology.
 
+use super::training::Progress;
 use crate::base::Duration;
 use crate::base::random::Dist;
 
@@ -76,22 +77,6 @@ pub struct Training {
     pub work: Duration,
     /// What a failure takes back.
     pub progress: Progress,
-}
-
-/// What a failure takes back.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// Nothing: every instant is saved.
-    Kept,
-    /// Everything.
-    FromScratch,
-    /// What was done since the last checkpoint that was complete; one is also written after the last piece of work.
-    Checkpoints {
-        /// Work between two of them.
-        every: Duration,
-        /// How long the job stands still for one.
-        blocking: Duration,
-    },
 }
 
 /// A renewal process of failures that each node has, on a clock of its own.

@@ -13,6 +13,7 @@ pub mod pod;
 pub mod request;
 pub mod scenario;
 pub mod timing;
+pub mod training;
 
 pub use cluster::*;
 pub use control_plane::*;
@@ -26,3 +27,4 @@ pub use pod::*;
 pub use request::*;
 pub use scenario::*;
 pub use timing::*;
+pub use training::*;

@@ -9,7 +9,8 @@ use super::objects::Decoders;
 use super::pod::Taint;
 use super::request::UserRequest;
 use super::timing::Timing;
-use crate::base::Duration;
+use super::training::TrainingJob;
+use crate::base::{Duration, JobSetId};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -25,6 +26,8 @@ pub struct Scenario {
     pub objects: Vec<Value>,
     /// First rule that matches a container run wins; none: it runs for ever.
     pub containers: Vec<ContainerRule>,
+    /// What JobSets train, one entry for each that does.
+    pub training: Vec<TrainingJob>,
     pub faults: Vec<ScriptedFault>,
     /// Drawn before a run (`faults::drawn`): the engine plays scripts.
     pub fault_processes: Vec<RandomFaults>,
@@ -40,6 +43,13 @@ pub struct Scenario {
     pub decode: Decoders,
     pub stop: Stop,
     pub seed: u64,
+}
+
+impl Scenario {
+    /// What a JobSet of the scenario trains.
+    pub fn training_of(&self, jobset: JobSetId) -> Option<&TrainingJob> {
+        self.training.iter().find(|t| t.jobset == jobset.ix())
+    }
 }
 
 /// FP-2: which of the Jobs that failed within the same second counts as the first. Upstream leaves it to the order of a

@@ -22,6 +22,14 @@ pub enum What {
     Service(JobSetId),
     /// A PersistentVolumeClaim or volume: pods that wait for claims may go on.
     Claim,
+    /// Not an API change: the containers of a pod run on its machine, or no longer do. Told of JobSets that train, and
+    /// only to what they train.
+    Process {
+        pod: PodId,
+        up: bool,
+    },
+    /// Not an API change: what the containers of the JobSet train is done.
+    WorkDone(JobSetId),
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -216,6 +216,7 @@ mod tests {
                 records: 0,
                 events: 0,
                 jobsets: Vec::new(),
+                training: Vec::new(),
                 ledger: Ledger::default(),
                 resources: Vec::new(),
                 requests: Vec::new(),

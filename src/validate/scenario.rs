@@ -82,6 +82,7 @@ pub fn scenario(
         jobsets: Vec::new(),
         objects,
         containers: rules.into_iter().filter_map(Result::ok).collect(),
+        training: Vec::new(),
         faults,
         admit_unplaceable: true,
         fault_processes: Vec::new(),

@@ -312,6 +312,7 @@ pub fn children(case: &super::children::Case) -> Result<Vec<Value>, String> {
             .collect::<Result<_, String>>()?,
         objects: case.objects.clone(),
         containers: Vec::new(),
+        training: Vec::new(),
         faults: Vec::new(),
         admit_unplaceable: true,
         fault_processes: Vec::new(),

@@ -2,6 +2,7 @@
 //! life of each Pod, Job and JobSet, exclusive domains, restart counters.
 
 mod script;
+mod training;
 
 use jobset_sim::base::*;
 use jobset_sim::record::*;
@@ -61,6 +62,7 @@ pub struct Checker {
     pods: Vec<Pod>,
     jobs: Vec<Job>,
     jobsets: Vec<JobSet>,
+    training: training::Training,
     /// Labels of each node of the topology, by name.
     labels: BTreeMap<String, Labels>,
     /// Names of the nodes that pods were bound to.
@@ -76,6 +78,7 @@ pub struct Checker {
 
 impl Checker {
     pub fn new(scenario: &Scenario) -> Checker {
+        let version = scenario.control_plane.kubernetes;
         let jobsets = scenario.jobsets.iter().map(|s| JobSet {
             max_restarts: Some(max_restarts(&s.jobset)),
             ..JobSet::default()
@@ -84,6 +87,7 @@ impl Checker {
             pods: Vec::new(),
             jobs: Vec::new(),
             jobsets: jobsets.collect(),
+            training: training::Training::default(),
             labels: script::labels(scenario),
             nodes: Vec::new(),
             nodes_gone: Vec::new(),
@@ -93,10 +97,7 @@ impl Checker {
             now: Time::ZERO,
             ended: false,
             by_hand: script::by_hand(scenario),
-            waits_for_terminating: scenario
-                .control_plane
-                .kubernetes
-                .delays_terminal_condition(),
+            waits_for_terminating: version.delays_terminal_condition(),
             records: Vec::new(),
         }
     }
@@ -306,6 +307,7 @@ impl Checker {
         );
         self.next += 1;
         self.now = record.at;
+        self.training.body(&record.body);
         self.body(&record.body, names);
     }
 

@@ -40,6 +40,7 @@ mod support;
 mod swarm;
 mod tickets;
 mod tidy;
+mod training;
 mod upstream;
 mod validate;
 mod why;

@@ -4,7 +4,7 @@ use crate::support::{files, root};
 use std::path::{Path, PathBuf};
 
 /// Folders of `src/engine` that are components, and the other components they may name.
-const COMPONENTS: [(&str, &[&str]); 11] = [
+const COMPONENTS: [(&str, &[&str]); 12] = [
     // Nobody in the cluster reads the books.
     ("accounting", &[]),
     ("collector", &[]),
@@ -15,6 +15,8 @@ const COMPONENTS: [(&str, &[&str]); 11] = [
     ("node_lifecycle", &[]),
     ("pod_gc", &[]),
     ("scheduler", &[]),
+    // Training asks the books who is ready, and books there what a stretch of steps was worth.
+    ("training", &["accounting"]),
     ("ttl_controller", &[]),
     // The script acts on machines and processes, which have no API.
     ("user", &["kubelet"]),

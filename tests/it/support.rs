@@ -47,8 +47,9 @@ pub fn scenario(name: &str, sets: &[(&str, &str)]) -> Scenario {
     }
 }
 
+/// With the random faults of its own seed, if it has some that are not drawn yet.
 pub fn simulation(scenario: &Scenario) -> Simulation {
-    match Simulation::new(scenario) {
+    match Simulation::new(&jobset_sim::faults::drawn(scenario, scenario.seed, 0)) {
         Ok(simulation) => simulation,
         Err(problems) => panic!("{}: {}", scenario.name, problems),
     }

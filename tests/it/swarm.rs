@@ -15,6 +15,7 @@ mod requests;
 mod scene;
 mod script;
 mod shrink;
+mod training;
 
 use crate::checker::{Checker, TOO_MANY};
 use generate::Case;
@@ -144,7 +145,7 @@ fn all(
 }
 
 /// Kinds of records, deleters and ends that the seeds must reach; what is never drawn is never tested.
-const MUST_HAPPEN: [&str; 24] = [
+const MUST_HAPPEN: [&str; 27] = [
     "AllReady",
     "BarrierLifted",
     "ContainersRestarting",
@@ -169,6 +170,9 @@ const MUST_HAPPEN: [&str; 24] = [
     "PodUnschedulable",
     "PreviousAttempt",
     "RestartCounted",
+    "TrainingDone",
+    "TrainingInterrupted",
+    "TrainingStarted",
 ];
 
 #[expect(

@@ -1,6 +1,6 @@
 //! The accelerator-second ledger: each accelerator is in one category at each instant, so the sums close exactly.
 
-use super::Accounting;
+use super::{Accounting, Gang};
 use crate::base::*;
 use crate::engine::ctx::Ctx;
 use crate::record::{Ledger, LedgerCategory};
@@ -89,11 +89,29 @@ impl LedgerBooks {
         change(&mut self.accelerators, n);
     }
 
+    /// What a stretch of training was found to be worth when it ended: time of these accelerators that was counted as
+    /// Productive.
+    pub fn book(&mut self, now: Time, gang: Gang, spent: &[(LedgerCategory, u64)]) {
+        let productive = LedgerCategory::Productive as usize;
+        self.settle(now, productive);
+        for &(category, ns) in spent {
+            let (time, cost) = (
+                u128::from(gang.accelerators) * u128::from(ns),
+                u128::from(gang.rate) * u128::from(ns),
+            );
+            for (sums, amount) in [(&mut self.sums, time), (&mut self.costs, cost)] {
+                let left = sums[productive].checked_sub(amount);
+                sums[productive] = left.expect("what is booked elsewhere was productive before");
+                sums[category as usize] += amount;
+            }
+        }
+    }
+
     pub fn counts(&self) -> [u64; N] {
         self.counts
     }
 
-    pub fn close(&mut self, now: Time, currency: &str) -> Ledger {
+    pub fn close(&mut self, now: Time, currency: &str, training: bool) -> Ledger {
         (0..N).for_each(|category| self.settle(now, category));
         self.settle_installed(now);
         let total: u128 = self.sums.iter().sum();
@@ -104,6 +122,7 @@ impl LedgerBooks {
             accelerators: self.accelerators,
             cost_micros: self.costs.map(|c| c / HOUR_NS),
             currency: currency.to_owned(),
+            training,
         }
     }
 }
@@ -120,6 +139,10 @@ impl Accounting {
         let accelerators = u64::from(self.pod(pod).holds);
         if from.is_some() && to.is_none() && node.is_some() {
             self.nodes[node.ix()].held -= accelerators;
+        }
+        if node.is_some() && self.nodes[node.ix()].unhealthy {
+            self.count_sick(ctx, pod, from, false);
+            self.count_sick(ctx, pod, to, true);
         }
         if from == to || accelerators == 0 || !node.is_some() || self.nodes[node.ix()].unhealthy {
             return;
@@ -145,6 +168,20 @@ impl Accounting {
         self.pod(pod).holds = holds;
     }
 
+    /// A ready pod is on a node that nobody can use, or no longer is.
+    fn count_sick(
+        &mut self,
+        ctx: &Ctx<'_>,
+        pod: PodId,
+        category: Option<LedgerCategory>,
+        enters: bool,
+    ) {
+        let ready = category == Some(LedgerCategory::Waiting);
+        if let Some(js) = self.jobset(ctx.store.jobset_of(pod)).filter(|_| ready) {
+            js.sick = if enters { js.sick + 1 } else { js.sick - 1 };
+        }
+    }
+
     /// The category as the ledger has it; keeps the sums of the JobSet's ready accelerators.
     fn shown(
         &mut self,
@@ -163,7 +200,7 @@ impl Accounting {
         let change = |x: &mut u64, d: u64| *x = if enters { *x + d } else { *x - d };
         change(&mut js.ready_accelerators, n);
         change(&mut js.ready_rate, rate);
-        match js.all_ready {
+        match js.runs {
             true => LedgerCategory::Productive,
             false => category,
         }
@@ -224,6 +261,7 @@ impl Accounting {
         for (pod, n) in held {
             left = left.saturating_sub(n);
             let (jobset, category) = (ctx.store.jobset_of(pod), self.category(pod));
+            self.count_sick(ctx, pod, category, sick);
             let category = self.shown(jobset, category, (n, n * rate), !sick);
             self.move_health(ctx.now, (n, rate), category, sick);
         }

@@ -26,6 +26,15 @@ pub struct Accounting {
     first_ready: bool,
 }
 
+/// The pods of a JobSet that run together.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Gang {
+    pods: u32,
+    pub accelerators: u64,
+    /// What they cost per hour, all together.
+    pub rate: u64,
+}
+
 /// What the books know of a pod.
 #[derive(Copy, Clone, Default)]
 struct Pod {
@@ -54,8 +63,14 @@ struct JobSet {
     ready: u32,
     all_ready: bool,
     ever_ready: bool,
+    /// It trains: its accelerators are productive when its training says so, not as soon as all pods are ready.
+    trains: bool,
+    /// Its ready accelerators count as Productive.
+    runs: bool,
     ready_accelerators: u64,
     ready_rate: u64,
+    /// Ready pods on nodes that nobody can use.
+    sick: u32,
     history: History,
 }
 
@@ -88,6 +103,9 @@ impl Accounting {
             ..Node::default()
         }));
         self.first_ready = false;
+        for training in &ctx.scenario.training {
+            self.jobsets[training.jobset].trains = true;
+        }
     }
 
     #[inline]
@@ -222,6 +240,17 @@ impl Accounting {
     pub fn take_history(&mut self, jobset: JobSetId) -> History {
         let js = self.jobset(jobset);
         js.map_or(History::default(), |js| std::mem::take(&mut js.history))
+    }
+
+    /// The ready pods of a JobSet, if it has all that it wants and all of their nodes can be used.
+    pub fn gang(&self, jobset: JobSetId) -> Option<Gang> {
+        let js = self.jobsets.get(jobset.ix())?;
+        let complete = js.all_ready && js.sick == 0 && js.ready > 0;
+        complete.then_some(Gang {
+            pods: js.ready,
+            accelerators: js.ready_accelerators,
+            rate: js.ready_rate,
+        })
     }
 
     /// All books derived again (`--paranoid`, tests).

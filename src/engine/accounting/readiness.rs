@@ -154,14 +154,9 @@ impl Accounting {
         js.all_ready = ready;
         let first = ready && !js.ever_ready;
         js.ever_ready |= ready;
-        let (n, rate) = (js.ready_accelerators, js.ready_rate);
-        let (waiting, productive) = (LedgerCategory::Waiting, LedgerCategory::Productive);
-        let (from, to) = if ready {
-            (waiting, productive)
-        } else {
-            (productive, waiting)
-        };
-        self.ledger.transfer(ctx.now, n, rate, from, to);
+        if !js.trains {
+            self.set_runs(ctx, jobset, ready);
+        }
         ctx.emit(Body::AllReady { jobset, ready });
         if first {
             self.first_ready |= self.jobsets.iter().all(|js| js.ever_ready);
@@ -178,8 +173,24 @@ impl Accounting {
             return;
         };
         js.all_ready = false;
+        if !js.trains {
+            self.set_runs(ctx, jobset, false);
+        }
+    }
+
+    /// Whether the ready accelerators of a JobSet are productive.
+    pub fn set_runs(&mut self, ctx: &Ctx<'_>, jobset: JobSetId, runs: bool) {
+        let Some(js) = self.jobset(jobset).filter(|js| js.runs != runs) else {
+            return;
+        };
+        js.runs = runs;
         let (n, rate) = (js.ready_accelerators, js.ready_rate);
-        let (from, to) = (LedgerCategory::Productive, LedgerCategory::Waiting);
+        let (waiting, productive) = (LedgerCategory::Waiting, LedgerCategory::Productive);
+        let (from, to) = if runs {
+            (waiting, productive)
+        } else {
+            (productive, waiting)
+        };
         self.ledger.transfer(ctx.now, n, rate, from, to);
     }
 }

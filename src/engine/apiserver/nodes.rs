@@ -140,6 +140,18 @@ pub fn remove_taint(ctx: &mut Ctx<'_>, node: NodeId, key: &str, effect: Option<T
     }
 }
 
+/// Not a request: the containers of a pod run, or no longer do, which only a training job sees at once.
+pub fn note_process(ctx: &mut Ctx<'_>, pod: PodId, up: bool) {
+    if !ctx.scenario.training.is_empty() {
+        note(ctx, What::Process { pod, up });
+    }
+}
+
+/// Not a request: what the containers of a JobSet train is done, and their processes end.
+pub fn note_work_done(ctx: &mut Ctx<'_>, jobset: JobSetId) {
+    note(ctx, What::WorkDone(jobset));
+}
+
 /// Not a request: the machine died or lives again, which only the ledger sees at once.
 pub fn note_machine(ctx: &mut Ctx<'_>, node: NodeId, dead: bool) {
     note(ctx, What::Node(node, NodeChange::Machine { dead }));

@@ -6,6 +6,7 @@
 use super::{AGENT_EXIT, ALL_ENDED, EXITED, Kubelets, LIFTED, SIDECARS, UP, real};
 use crate::base::random::Purpose;
 use crate::base::*;
+use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
 use crate::engine::event::{Event, StatusWrite};
 use crate::record::{About, Body, Waited};
@@ -54,6 +55,7 @@ impl Kubelets {
         row.exit_container = 0;
         row.begin_anew();
         let epoch = row.epoch;
+        apiserver::note_process(ctx, pod, false);
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
         ctx.emit(Body::ContainerExited {
             pod,
@@ -65,6 +67,17 @@ impl Kubelets {
         let noticed = Event::ExitNoticed { pod, epoch };
         ctx.after(wait, Waited::Pleg, About::Pod(pod), noticed);
         true
+    }
+
+    /// What the JobSet trains is done: its processes end well.
+    pub(super) fn work_done(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        let store = &**ctx.store;
+        let pods = store.jobs_of(jobset);
+        let pods = pods.flat_map(|job| store.jobs[job.ix()].pods.iter());
+        let pods: Vec<PodId> = pods.filter(|pod| self.is_up(*pod)).collect();
+        for pod in pods {
+            self.process_ends(ctx, pod, 0);
+        }
     }
 
     /// The first exit in a JobSet that was ready begins the restart.

@@ -33,8 +33,8 @@ impl Kubelets {
             self.pods_wait(ctx, node);
         }
         if crash {
-            for pod in ctx.store.nodes.pods[node.ix()].iter() {
-                self.lose_containers(*pod, LOST_EXIT_CODE);
+            for pod in ctx.store.nodes.pods[node.ix()].clone() {
+                self.lose_containers(ctx, pod, LOST_EXIT_CODE);
             }
             apiserver::note_machine(ctx, node, true);
         }
@@ -71,7 +71,7 @@ impl Kubelets {
             let had_containers = self.has(pod, UP | EXITED);
             if had_containers {
                 self.set(pod, UP);
-                self.lose_containers(pod, MISSING_EXIT_CODE);
+                self.lose_containers(ctx, pod, MISSING_EXIT_CODE);
             }
             let deleting = ctx.store.pods.has(pod, flag::DELETING);
             if !had_containers || deleting || !ctx.scripted() {
@@ -103,9 +103,10 @@ impl Kubelets {
     }
 
     /// What ran is dead, and what was under way on the machine is not.
-    fn lose_containers(&mut self, pod: PodId, exit_code: u8) {
+    fn lose_containers(&mut self, ctx: &mut Ctx<'_>, pod: PodId, exit_code: u8) {
         let row = &mut self.pods[pod.ix()];
         if row.has(UP) {
+            apiserver::note_process(ctx, pod, false);
             row.flags |= EXITED;
             row.exit_code = exit_code;
             row.exit_container = 0;

@@ -172,6 +172,7 @@ impl Kubelets {
             What::JobSet(jobset, JobSetChange::Attempts) => self.fan_out(ctx, jobset),
             What::Node(node, NodeChange::Created) => self.new_machine(ctx, node),
             What::Node(node, NodeChange::Gone) => self.pods_wait(ctx, node),
+            What::WorkDone(jobset) => self.work_done(ctx, jobset),
             _ => {}
         }
     }

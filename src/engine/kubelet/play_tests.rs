@@ -133,6 +133,7 @@ fn scenario(actions: &[(u64, FaultAction)]) -> Scenario {
         }],
         objects: Vec::new(),
         containers: Vec::new(),
+        training: Vec::new(),
         faults: actions.iter().map(fault).collect(),
         admit_unplaceable: false,
         fault_processes: Vec::new(),

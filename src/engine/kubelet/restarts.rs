@@ -4,6 +4,7 @@ use super::exits::AfterExit;
 use super::{AGENT_EXIT, ALL_ENDED, EXITED, Kubelets, LIFTED, UP};
 use crate::base::random::Purpose;
 use crate::base::*;
+use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
 use crate::engine::event::{Event, StatusWrite};
 use crate::record::{About, Body, Waited};
@@ -41,9 +42,13 @@ impl Kubelets {
         let every = (spec.containers.len() + spec.init_containers.len()).max(1) as u32;
         let row = &mut self.pods[pod.ix()];
         row.to_restart = containers.unwrap_or(every);
+        let ran = row.has(UP);
         row.flags &= !(UP | EXITED | LIFTED | AGENT_EXIT | ALL_ENDED);
         row.begin_anew();
         let (incarnation, restarts) = (ctx.store.pods.incarnation[pod.ix()], row.restarts + 1);
+        if ran {
+            apiserver::note_process(ctx, pod, false);
+        }
         ctx.emit(Body::ContainersRestarting {
             pod,
             incarnation,
@@ -152,6 +157,7 @@ impl Kubelets {
             self.count_restart(pod);
         }
         self.set(pod, UP);
+        apiserver::note_process(ctx, pod, true);
         if self.pod_answers(ctx, pod) {
             self.report_restarts(ctx, pod);
         }

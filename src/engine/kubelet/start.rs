@@ -3,6 +3,7 @@
 use super::{Kubelets, UP, real};
 use crate::base::random::Purpose;
 use crate::base::*;
+use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
 use crate::engine::event::{Event, StatusWrite};
 use crate::record::{About, Waited};
@@ -72,6 +73,7 @@ impl Kubelets {
         }
         self.count_restart(pod);
         self.set(pod, UP);
+        apiserver::note_process(ctx, pod, true);
         if ctx.store.template(pod).agent == AgentMode::Absent {
             self.write_status(ctx, pod, StatusWrite::Ready);
             self.arm_exit(ctx, pod);

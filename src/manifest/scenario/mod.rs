@@ -17,6 +17,7 @@ pub(super) mod objects;
 pub(super) mod pod_names;
 pub mod requests;
 mod timing;
+mod training;
 
 use super::check::{Unmodelled, check};
 use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
@@ -334,6 +335,8 @@ fn assemble(
     let control_plane = control_plane::read(node, &at_start, report);
     let mut jobsets = jobsets;
     jobsets.extend(created);
+    let training = training::read(node, &jobsets, report);
+    training::replaces_commands(&training, &jobsets, &mut containers);
     Scenario {
         name,
         description,
@@ -343,6 +346,7 @@ fn assemble(
         jobsets,
         objects: others.objects.clone(),
         containers,
+        training,
         faults: faults.into_iter().map(|(fault, _)| fault).collect(),
         fault_processes,
         admit_unplaceable: false,

@@ -3,6 +3,7 @@
 use super::rate::RATE;
 use super::scenario::{API_VERSION, METADATA};
 use super::timing::DELAY;
+use super::training::{self, WITHOUT};
 use crate::manifest::shape::{Field, Object, Shape, field};
 use crate::spec::Exposure;
 
@@ -164,10 +165,7 @@ static TRAINING: Object = Object {
         .example("20d"),
         field(
             "checkpoint",
-            Shape::Either(
-                &Shape::OneOf(&["Continuous", "Never"]),
-                &Shape::Object(&CHECKPOINT),
-            ),
+            Shape::Either(&Shape::OneOf(&WITHOUT), &Shape::Object(&CHECKPOINT)),
             "what a failure takes back: nothing, everything, or the work since the last checkpoint",
         )
         .default("Continuous")
@@ -177,18 +175,7 @@ static TRAINING: Object = Object {
 
 static CHECKPOINT: Object = Object {
     kind: "Checkpoint",
-    fields: &[
-        field(
-            "every",
-            Shape::Duration,
-            "work between two; one is written after the last piece, too",
-        )
-        .required()
-        .example("15m"),
-        field("blocking", Shape::Duration, "the job stands still for it")
-            .default("0s")
-            .example("10s"),
-    ],
+    fields: &training::CHECKPOINT,
 };
 
 static PROCESS: Object = Object {

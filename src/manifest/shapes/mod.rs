@@ -13,6 +13,7 @@ pub mod scenario;
 mod timing;
 pub mod together;
 pub mod topology;
+pub mod training;
 
 pub use control_plane::{JOBSET, KUBERNETES};
 pub use faults::ACTIONS;

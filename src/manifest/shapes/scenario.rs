@@ -7,6 +7,7 @@ use super::fleet::PARAMETERS;
 use super::objects::EXISTING;
 use super::timing::TIMING;
 use super::topology::TOPOLOGY;
+use super::training::TRAINING;
 use crate::manifest::shape::{Field, Object, Shape, field};
 use crate::spec::StopWhen;
 
@@ -50,6 +51,7 @@ pub static SCENARIO: Object = Object {
         BODY[4],
         BODY[5],
         BODY[6],
+        BODY[7],
         field(
             "experiment",
             Shape::Object(&EXPERIMENT),
@@ -102,7 +104,7 @@ pub static SETTINGS: Object = Object {
     fields: &BODY,
 };
 
-static BODY: [Field; 7] = [
+static BODY: [Field; 8] = [
     field(
         "controlPlane",
         Shape::Object(&CONTROL_PLANE),
@@ -122,6 +124,16 @@ static BODY: [Field; 7] = [
     )
     .otherwise("they run for ever; where their command only sleeps, as long as it does")
     .example("[{replicatedJob: workers, runFor: 10m}]"),
+    field(
+        "training",
+        Shape::Either(
+            &Shape::NonEmpty(&Shape::Object(&TRAINING)),
+            &Shape::Object(&TRAINING),
+        ),
+        "what the only JobSet trains; a list, with the name of its JobSet in each entry, where there are several",
+    )
+    .otherwise("nobody trains")
+    .example("{work: 20d, step: 6s, checkpoint: {every: 15m}}"),
     field(
         "faults",
         Shape::List(&Shape::Object(&FAULT)),

@@ -101,6 +101,7 @@ fn outcome() -> RunOutcome {
             jobs: vec![job(1, true, vec![failed]), job(0, false, Vec::new())],
             ..JobSetOutcome::default()
         }],
+        training: Vec::new(),
         ledger: Ledger::default(),
         resources: Vec::new(),
         requests: Vec::new(),

@@ -5,6 +5,7 @@ use super::jobset::{self, JobSet};
 use super::objects;
 use super::scene::{self, Cluster};
 use super::script::{self, Stage};
+use super::training;
 use jobset_sim::manifest::{self, Source};
 use jobset_sim::spec::{Scenario, TieBreak};
 use serde_json::{Value, json};
@@ -149,6 +150,9 @@ pub fn case(seed: u64) -> Case {
             processes.iter_mut().for_each(|p| p["asNew"] = json!(null));
         }
         scenario["faultProcesses"] = processes.into();
+    }
+    if let Some(training) = training::draw(seed, &jobsets).filter(|_| d.wild) {
+        scenario["training"] = training;
     }
     let when = d.pick(&["Settled", "Settled", "AllJobSetsFinished"]);
     let when = if d.rare(8) { "Time" } else { when };

@@ -1,0 +1,129 @@
+//! Where the time of a training job went, from its submission to its end: exact in nanoseconds.
+
+use super::stretch::Spent;
+use crate::base::*;
+use crate::record::{LedgerCategory, TrainingOutcome, TrainingPhase};
+use crate::spec::TrainingJob;
+
+#[derive(Default)]
+pub struct Books {
+    submitted: Option<Time>,
+    ended: Option<Time>,
+    /// Until when the time is in `spent`.
+    until: Time,
+    spent: [u64; TrainingPhase::COUNT],
+    starts: u32,
+    interruptions: u32,
+    commits: u64,
+    done: bool,
+}
+
+impl Books {
+    pub fn submitted(&mut self, now: Time) {
+        if self.submitted.is_none() {
+            (self.submitted, self.until) = (Some(now), now);
+        }
+    }
+
+    /// The JobSet has come to an end, or is gone.
+    pub fn ended(&mut self, now: Time) {
+        self.ended.get_or_insert(now);
+    }
+
+    fn add(&mut self, phase: TrainingPhase, ns: u64) {
+        self.spent[phase as usize] += ns;
+    }
+
+    /// What time without steps is for.
+    fn idle(&self) -> TrainingPhase {
+        match (self.done, self.starts) {
+            (true, _) => TrainingPhase::Ending,
+            (false, 0) => TrainingPhase::Startup,
+            (false, _) => TrainingPhase::Recovery,
+        }
+    }
+
+    /// Every pod is there.
+    pub fn begins(&mut self, now: Time) {
+        self.add(self.idle(), now.since(self.until).0);
+        self.until = now;
+        self.starts += 1;
+        // A JobSet that was made anew, or that a user took back from its end.
+        self.ended = None;
+    }
+
+    /// A stretch ends; what of it belongs to another category of the ledger than Productive.
+    pub fn ends(&mut self, now: Time, spent: &Spent, loses: bool) -> [(LedgerCategory, u64); 5] {
+        let lost = if loses {
+            spent.stepping - spent.kept
+        } else {
+            0
+        };
+        let [initialization, compile, restore] = spent.before;
+        let before = self.until;
+        let booked = [
+            (
+                LedgerCategory::Initialization,
+                TrainingPhase::Initialization,
+                initialization,
+            ),
+            (LedgerCategory::Compile, TrainingPhase::Compile, compile),
+            (LedgerCategory::Restore, TrainingPhase::Restore, restore),
+            (
+                LedgerCategory::Checkpoint,
+                TrainingPhase::Checkpoint,
+                spent.saving,
+            ),
+            (LedgerCategory::Lost, TrainingPhase::Lost, lost),
+        ];
+        for (_, phase, ns) in booked {
+            self.add(phase, ns);
+        }
+        self.add(TrainingPhase::Productive, spent.stepping - lost);
+        let all: u64 = spent.before.iter().sum::<u64>() + spent.stepping + spent.saving;
+        assert_eq!(all, now.since(before).0, "a stretch closes");
+        self.until = now;
+        self.commits += spent.commits;
+        self.interruptions += u32::from(loses);
+        booked.map(|(category, _, ns)| (category, ns))
+    }
+
+    /// The work is done.
+    pub fn done(&mut self) {
+        self.done = true;
+    }
+
+    pub fn outcome(
+        &self,
+        now: Time,
+        spec: &TrainingJob,
+        (jobset, reached, kept): (JobSetId, Duration, Duration),
+    ) -> TrainingOutcome {
+        // Pods may go on that a JobSet left behind when it was deleted.
+        let end = self.ended.map_or(now, |ended| ended.max(self.until));
+        let mut spent = self.spent;
+        let submitted = self.submitted.unwrap_or(end);
+        spent[self.idle() as usize] += end.since(self.until.max(submitted)).0;
+        let all: u64 = spent.iter().sum();
+        assert_eq!(
+            all,
+            end.since(submitted).0,
+            "the time of a training job closes"
+        );
+        TrainingOutcome {
+            jobset,
+            submitted,
+            end,
+            spent_ns: spent,
+            reached,
+            kept,
+            reached_steps: spec.steps(reached),
+            kept_steps: spec.steps(kept),
+            work: spec.work.map(|work| spec.in_steps(work)),
+            done: self.done,
+            starts: self.starts,
+            interruptions: self.interruptions,
+            commits: self.commits,
+        }
+    }
+}

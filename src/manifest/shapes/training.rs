@@ -1,0 +1,78 @@
+//! The table of what a JobSet of a scenario trains, and of what Fleets and JobSets lose at an interruption.
+
+use super::timing::DELAY;
+use crate::manifest::shape::{Field, Object, Shape, field};
+
+/// What no interruption takes back, without checkpoints: everything, or nothing.
+pub const WITHOUT: [&str; 2] = ["Continuous", "Never"];
+
+/// Of every checkpoint.
+pub const CHECKPOINT: [Field; 2] = [
+    field(
+        "every",
+        Shape::Duration,
+        "work between two; one is written after the last piece, too",
+    )
+    .required()
+    .example("15m"),
+    field("blocking", Shape::Duration, "the job stands still for it")
+        .default("0s")
+        .example("10s"),
+];
+
+pub static TRAINING: Object = Object {
+    kind: "Training",
+    fields: &[
+        field("jobSet", Shape::Str, "name of the JobSet")
+            .otherwise("the only one")
+            .example("train"),
+        field(
+            "work",
+            Shape::Duration,
+            "time that it steps, in whole steps; then its containers exit with 0",
+        )
+        .otherwise("without end; its containers go on as they do")
+        .example("20d"),
+        field("step", Shape::Duration, "how long a step takes")
+            .otherwise("work may stop and be saved at any instant")
+            .example("6s"),
+        field(
+            "checkpoint",
+            Shape::Either(
+                &Shape::OneOf(&WITHOUT),
+                &Shape::Object(&TRAINING_CHECKPOINT),
+            ),
+            "what an interruption takes back: nothing, everything, or the work since the last complete checkpoint",
+        )
+        .required()
+        .example("{every: 15m, blocking: 10s}"),
+        field(
+            "initialization",
+            DELAY,
+            "of devices and collectives, at each start with every pod ready",
+        )
+        .default("0s")
+        .example("30s"),
+        field("compile", DELAY, "after it, at each start")
+            .default("0s")
+            .example("2m"),
+    ],
+};
+
+static TRAINING_CHECKPOINT: Object = Object {
+    kind: "TrainingCheckpoint",
+    fields: &[
+        CHECKPOINT[0],
+        CHECKPOINT[1],
+        field(
+            "commitDelay",
+            Shape::Duration,
+            "from the end of the blocking part until it is complete; one at a time",
+        )
+        .default("0s")
+        .example("51s"),
+        field("restore", DELAY, "at each start from a checkpoint")
+            .default("0s")
+            .example("130s"),
+    ],
+};

@@ -1,0 +1,77 @@
+//! What a training job came to: where its time went, and goodput by the definitions in use, each under its name.
+//!
+//! The same word hides different numerators and denominators, so each says what it divides by what.
+
+#![deny(missing_docs)]
+
+use crate::base::*;
+use crate::record::{TrainingOutcome, TrainingPhase};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The training job of one JobSet.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrainingSummary {
+    /// Whether all of its work was done.
+    pub done: bool,
+    /// What was to be done, in seconds of steps; null: without end.
+    #[serde(rename = "work_s")]
+    pub work_s: Option<f64>,
+    /// What was done until the last step.
+    #[serde(rename = "reached_s")]
+    pub reached_s: f64,
+    /// Of that, what no interruption takes back.
+    #[serde(rename = "durable_s")]
+    pub durable_s: f64,
+    /// The latest step; null if the scenario does not say what a step takes.
+    pub latest_step: Option<u64>,
+    /// The latest step that no interruption takes back.
+    pub durable_step: Option<u64>,
+    /// How often every pod was ready, and it began or went on.
+    pub starts: u32,
+    /// How often it was interrupted.
+    pub interruptions: u32,
+    /// Checkpoints that were completed.
+    pub checkpoints: u64,
+    /// Seconds by phase, from the submission of the JobSet to its end.
+    #[serde(rename = "time_s")]
+    pub time_s: BTreeMap<&'static str, f64>,
+    /// Steps that count / time since every pod was ready for the first time, until the work was done. With steps of one
+    /// length that is the goodput of Google's measurement library, and the effective training time of MegaScale.
+    pub goodput: Option<f64>,
+    /// Steps that count / time from the submission to the end, queueing included: the ETTR of Kokolis et al. and
+    /// ByteRobust.
+    pub ettr: Option<f64>,
+    /// Time with every pod at work, whatever at / time from the submission to the end.
+    pub job_uptime: Option<f64>,
+}
+
+impl TrainingSummary {
+    /// Of a run's outcome.
+    pub fn of(training: &TrainingOutcome) -> TrainingSummary {
+        let t = training;
+        let seconds = |phase: &TrainingPhase| (phase.as_str(), t.ns(*phase) as f64 / 1e9);
+        let wall: u64 = t.spent_ns.iter().sum();
+        let without =
+            |phases: &[TrainingPhase]| wall - phases.iter().map(|p| t.ns(*p)).sum::<u64>();
+        let share = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
+        let productive = t.ns(TrainingPhase::Productive);
+        let (startup, ending) = (TrainingPhase::Startup, TrainingPhase::Ending);
+        TrainingSummary {
+            done: t.done,
+            work_s: t.work.map(Duration::seconds),
+            reached_s: t.reached.seconds(),
+            durable_s: t.kept.seconds(),
+            latest_step: t.reached_steps,
+            durable_step: t.kept_steps,
+            starts: t.starts,
+            interruptions: t.interruptions,
+            checkpoints: t.commits,
+            time_s: TrainingPhase::ALL.iter().map(seconds).collect(),
+            goodput: share(productive, without(&[startup, ending])),
+            ettr: share(productive, wall),
+            job_uptime: share(without(&[startup, TrainingPhase::Recovery, ending]), wall),
+        }
+    }
+}

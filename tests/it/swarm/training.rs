@@ -1,0 +1,63 @@
+//! What the JobSets of a seed train. Its numbers are its own, so that the rest of a seed is as it was without.
+
+use super::draw::Draw;
+use super::jobset::JobSet;
+use serde_json::{Value, json};
+
+pub fn draw(seed: u64, jobsets: &[JobSet]) -> Option<Value> {
+    let d = &mut Draw::new(seed ^ 0x7472_6169_6e00_0000);
+    if !d.one_in(3) {
+        return None;
+    }
+    let mut all: Vec<Value> = jobsets.iter().map(|js| one(d, &js.name)).collect();
+    if d.one_in(3) {
+        all.truncate(1);
+    }
+    match all.as_slice() {
+        [only] if d.one_in(2) => Some(only.clone()),
+        _ => Some(all.into()),
+    }
+}
+
+fn one(d: &mut Draw, jobset: &str) -> Value {
+    let mut training = json!({"jobSet": jobset, "checkpoint": checkpoint(d)});
+    if !d.one_in(3) {
+        training["work"] = json!(d.pick(&["1ns", "3s", "5m", "1h", "20h"]));
+    }
+    if d.one_in(2) {
+        training["step"] = json!(d.pick(&["1ns", "7s", "1h"]));
+    }
+    for field in ["initialization", "compile"] {
+        if d.one_in(3) {
+            training[field] = delay(d);
+        }
+    }
+    training
+}
+
+fn checkpoint(d: &mut Draw) -> Value {
+    match d.below(4) {
+        0 => json!("Continuous"),
+        1 => json!("Never"),
+        _ => {
+            let mut checkpoint = json!({"every": d.pick(&["1ns", "10s", "10m"])});
+            for field in ["blocking", "commitDelay"] {
+                if d.one_in(2) {
+                    checkpoint[field] = json!(d.pick(&["0s", "3s", "1h"]));
+                }
+            }
+            if d.one_in(2) {
+                checkpoint["restore"] = delay(d);
+            }
+            checkpoint
+        }
+    }
+}
+
+fn delay(d: &mut Draw) -> Value {
+    d.pick(&[
+        json!("1s"),
+        json!("2h"),
+        json!({"exponential": {"mean": "1m"}}),
+    ])
+}
