@@ -48,6 +48,7 @@
 
 pub mod admission;
 pub mod base;
+pub mod bench;
 pub mod cli;
 pub mod engine;
 pub mod experiment;

@@ -3,6 +3,7 @@
 //! Must never know what a pod is, read a file, or look at a clock.
 
 pub mod calendar;
+pub mod condition;
 pub mod id;
 pub mod plain;
 pub mod quantity;

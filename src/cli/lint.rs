@@ -3,6 +3,7 @@
 use super::args::LintArgs;
 use super::lint_output::{self, Shape};
 use super::{Failure, gates, load, output};
+use crate::base::condition::{Condition, Limit};
 use crate::lint::{self, Inputs, Method, Report, Severity, Target};
 use crate::manifest::Diagnostics;
 use crate::manifest::kube::{
@@ -208,19 +209,18 @@ fn minor(text: &str) -> Result<u16, Failure> {
 
 /// `lint.warnings > 0`
 struct Gate {
-    count: fn(&Report) -> usize,
-    holds: fn(usize, usize) -> bool,
-    limit: usize,
+    count: Count,
+    condition: Condition,
 }
 
 impl Gate {
     fn failed(&self, report: &Report) -> bool {
-        (self.holds)((self.count)(report), self.limit)
+        let held = self.condition.holds((self.count)(report) as f64, None);
+        held.is_ok_and(|verdict| verdict.failed)
     }
 }
 
 type Count = fn(&Report) -> usize;
-type Holds = fn(usize, usize) -> bool;
 
 const COUNTS: [(&str, Count); 4] = [
     ("lint.rejected", Report::rejected),
@@ -231,15 +231,6 @@ const COUNTS: [(&str, Count); 4] = [
     }),
 ];
 
-/// Longest first, so that `>=` is not read as `>`.
-const OPERATORS: [(&str, Holds); 5] = [
-    (">=", |a, b| a >= b),
-    ("<=", |a, b| a <= b),
-    ("==", |a, b| a == b),
-    (">", |a, b| a > b),
-    ("<", |a, b| a < b),
-];
-
 fn fail_if(args: &LintArgs) -> Result<Vec<Gate>, Failure> {
     let strict = args.strict.then(|| gate("lint.traps > 0"));
     let given = args.fail_if.iter().map(|text| gate(text));
@@ -247,28 +238,18 @@ fn fail_if(args: &LintArgs) -> Result<Vec<Gate>, Failure> {
 }
 
 fn gate(text: &str) -> Result<Gate, Failure> {
-    let form = "write NAME OPERATOR NUMBER, e.g. 'lint.warnings > 0', with >, >=, <, <= or ==";
-    let wrong = |what: &str| Failure::Invalid(format!("--fail-if {text:?}: {what}; {form}"));
-    let at = text
-        .find(['<', '>', '='])
-        .ok_or_else(|| wrong("no operator"))?;
-    let (name, rest) = text.split_at(at);
-    let count = COUNTS.iter().find(|(known, _)| *known == name.trim());
-    let names = COUNTS.map(|c| c.0).join(", ");
-    let (_, count) = count.ok_or_else(|| wrong(&format!("the names are {names}")))?;
-    let operator = OPERATORS
-        .iter()
-        .find_map(|(o, holds)| Some((holds, rest.strip_prefix(o)?)));
-    let (holds, limit) = operator.ok_or_else(|| wrong("no such operator"))?;
-    let limit = limit
-        .trim()
-        .parse()
-        .map_err(|_| wrong("the limit is no whole number"))?;
-    Ok(Gate {
-        count: *count,
-        holds: *holds,
-        limit,
-    })
+    let condition: Condition = text.parse()?;
+    let count = COUNTS.iter().find(|(known, _)| *known == condition.name);
+    let unknown = || condition.unknown(COUNTS.iter().map(|c| c.0));
+    let (_, count) = *count.ok_or_else(unknown)?;
+    match condition.limit {
+        Limit::Absolute(limit) if limit >= 0.0 && limit.fract() == 0.0 => {
+            Ok(Gate { count, condition })
+        }
+        _ => Err(Failure::Invalid(format!(
+            "--fail-if {text:?}: the limit is no whole number"
+        ))),
+    }
 }
 
 impl From<super::args::LintMethod> for Method {

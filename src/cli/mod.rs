@@ -3,8 +3,10 @@
 //! Results go to standard output, everything else to standard error. Must never hold logic of the model.
 
 pub mod args;
+mod bench;
 mod compare;
 mod demo;
+mod diff;
 mod effective;
 mod explain;
 mod explain_yaml;
@@ -126,6 +128,8 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Run(args) => run::cli(args).map(|()| 0),
         Command::Compare(args) => compare::cli(args).map(|()| 0),
         Command::Why(args) => why::cli(args),
+        Command::Bench(args) => bench::cli(args),
+        Command::Diff(args) => diff::cli(args),
         Command::Demo(args) => demo::cli(args).map(|()| 0),
         Command::Validate(args) => Ok(validate::cli(args)),
         Command::Lint(args) => lint::cli(args),

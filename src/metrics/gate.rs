@@ -94,6 +94,20 @@ fn sums(path: &Path, from: Time, to: Time) -> Vec<(What, Duration)> {
     sums
 }
 
+/// Time on the path of a restart by what it was spent on, without capacities: the most first.
+pub fn waits(restart: &Restart) -> Vec<(String, Duration)> {
+    let sums = sums(&restart.path, restart.start, restart.end);
+    let name = |what: What| match what {
+        What::Shared(resource) => resource.as_str().to_owned(),
+        What::ApiServer => "API server latency".to_owned(),
+        What::Mechanism(waited) => waits::with_pods(waits::plain(waited, 1), 1),
+        What::DeadEnd => "what never comes".to_owned(),
+    };
+    sums.into_iter()
+        .map(|(what, time)| (name(what), time))
+        .collect()
+}
+
 /// What a path waited for longest, whatever it is the path of.
 pub fn longest(run: &RunView<'_>, path: &Path, whose: (JobSetId, u32)) -> Option<Gate> {
     let (first, last) = (path.steps.first()?, path.steps.last()?);

@@ -23,6 +23,7 @@ pub mod json;
 pub mod replications;
 #[cfg(test)]
 mod report_tests;
+pub mod rundiff;
 pub mod rundir;
 pub mod scene;
 pub mod side_by_side;

@@ -1,9 +1,10 @@
-//! `--fail-if 'restart.error.p50 > 5%'`: one number of the totals, an operator, a limit.
+//! `--fail-if 'restart.error.p50 > 5%'`: the numbers of the totals that a condition may name.
 //!
 //! Must never pass because there was nothing to measure: an error of restarts without any scored restart is an error
 //! of the command.
 
 use super::result::Totals;
+use crate::base::condition::Condition;
 use std::fmt;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -21,35 +22,15 @@ const NAMES: [(&str, Name); 4] = [
     ("admission.different", Name::AdmissionDifferent),
 ];
 
-/// Longest first, so that `>=` is not read as `>`.
-const OPERATORS: [(&str, Operator); 5] = [
-    (">=", Operator::AtLeast),
-    ("<=", Operator::AtMost),
-    ("==", Operator::Equal),
-    (">", Operator::Above),
-    ("<", Operator::Below),
-];
-
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Operator {
-    AtLeast,
-    AtMost,
-    Equal,
-    Above,
-    Below,
-}
-
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
-    text: String,
+    condition: Condition,
     name: Name,
-    operator: Operator,
-    limit: f64,
 }
 
 impl fmt::Display for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        self.condition.fmt(f)
     }
 }
 
@@ -57,36 +38,15 @@ impl std::str::FromStr for Gate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Gate, String> {
-        let legal = NAMES.map(|n| n.0).join(", ");
-        let form =
-            "write NAME OPERATOR LIMIT, e.g. 'restart.error.p50 > 5%', with >, >=, <, <= or ==";
-        let at = text.find(['<', '>', '=']);
-        let (name, rest) = at
-            .map(|at| text.split_at(at))
-            .ok_or_else(|| format!("--fail-if {text:?}: no operator; {form}"))?;
-        let (operator, limit) = OPERATORS
-            .iter()
-            .find_map(|(o, operator)| Some((*operator, rest.strip_prefix(o)?)))
-            .ok_or_else(|| format!("--fail-if {text:?}: no such operator; {form}"))?;
-        let name = name.trim();
-        let known = NAMES.iter().find(|n| n.0 == name).ok_or_else(|| {
-            format!("--fail-if {text:?}: {name:?} is not a name; the names are {legal}")
-        })?;
-        let bad = || format!("--fail-if {text:?}: {limit:?} is not a number or percentage; {form}");
-        let (number, scale) = match limit.trim().strip_suffix('%') {
-            Some(percent) => (percent.trim(), 100.0),
-            None => (limit.trim(), 1.0),
-        };
-        let number: f64 = number.parse().map_err(|_| bad())?;
-        if !number.is_finite() {
-            return Err(bad());
+        let condition: Condition = text.parse()?;
+        let known = NAMES.iter().find(|n| n.0 == condition.name);
+        let unknown = || condition.unknown(NAMES.iter().map(|n| n.0));
+        let name = known.ok_or_else(unknown)?.1;
+        // There is nothing that a change could be against.
+        if condition.is_relative() {
+            condition.holds(0.0, None)?;
         }
-        Ok(Gate {
-            text: text.to_owned(),
-            name: known.1,
-            operator,
-            limit: number / scale,
-        })
+        Ok(Gate { condition, name })
     }
 }
 
@@ -96,7 +56,7 @@ impl Gate {
         let nothing = || {
             format!(
                 "--fail-if {:?}: none of the recordings has a scored restart",
-                self.text
+                self.condition.text()
             )
         };
         let restart = || totals.restart.ok_or_else(nothing);
@@ -108,14 +68,8 @@ impl Gate {
             Name::DecisionsDifferent => (decisions.total() - decisions.equal) as f64,
             Name::AdmissionDifferent => (admission.total - admission.equal) as f64,
         };
-        let failed = match self.operator {
-            Operator::AtLeast => value >= self.limit,
-            Operator::AtMost => value <= self.limit,
-            Operator::Equal => value == self.limit,
-            Operator::Above => value > self.limit,
-            Operator::Below => value < self.limit,
-        };
-        Ok((value, failed))
+        let verdict = self.condition.holds(value, None)?;
+        Ok((value, verdict.failed))
     }
 }
 
@@ -166,6 +120,7 @@ mod tests {
             ("restart.error.p50 > five", "not a number"),
             ("restart.error.p50 > nan", "not a number"),
             ("restart.error.p50 > 5% and x", "not a number"),
+            ("restart.error.p50 > +5%", "nothing to compare with"),
         ] {
             let error = text.parse::<Gate>().unwrap_err();
             assert!(error.contains(expected), "{error}");

@@ -4,7 +4,7 @@ use crate::support::{files, root, scenario_names};
 use std::path::{Path, PathBuf};
 
 /// Top-level modules that each layer may use; `cli` and `main` may use everything.
-const LAYERS: [(&str, &[&str]); 21] = [
+const LAYERS: [(&str, &[&str]); 22] = [
     ("base", &[]),
     ("spec", &["base"]),
     ("record", &["base", "spec"]),
@@ -87,6 +87,21 @@ const LAYERS: [(&str, &[&str]); 21] = [
             "metrics",
             "experiment",
             "report",
+        ],
+    ),
+    (
+        "bench",
+        &[
+            "base",
+            "spec",
+            "record",
+            "engine",
+            "faults",
+            "manifest",
+            "metrics",
+            "experiment",
+            "report",
+            "stats",
         ],
     ),
     (

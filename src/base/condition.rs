@@ -1,0 +1,267 @@
+//! The language of `--fail-if`: one number, an operator, a limit with its unit, absolute or against a reference.
+//!
+//! `NAME OPERATOR LIMIT`; what names there are, and what they mean, is for whoever asks. `docs/fail-if.md` is the
+//! manual.
+
+#![deny(missing_docs)]
+
+use std::fmt;
+
+/// How the number and the limit are compared.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// `>=`
+    AtLeast,
+    /// `<=`
+    AtMost,
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `>`
+    Above,
+    /// `<`
+    Below,
+}
+
+/// Longest first, so that `>=` is not read as `>`.
+const OPERATORS: [(&str, Operator); 6] = [
+    (">=", Operator::AtLeast),
+    ("<=", Operator::AtMost),
+    ("==", Operator::Equal),
+    ("!=", Operator::NotEqual),
+    (">", Operator::Above),
+    ("<", Operator::Below),
+];
+
+/// Seconds of a unit of time, or how many of something.
+static UNITS: [(&str, f64); 10] = [
+    ("%", 0.01),
+    ("ns", 1e-9),
+    ("us", 1e-6),
+    ("ms", 1e-3),
+    ("s", 1.0),
+    ("m", 60.0),
+    ("h", 3_600.0),
+    ("d", 86_400.0),
+    ("k", 1e3),
+    ("M", 1e6),
+];
+
+/// What a number is held against.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub enum Limit {
+    /// The number itself: `5`, `2m`, `5%` (0.05).
+    Absolute(f64),
+    /// How much it is more than the reference: `+10s`, `-3`.
+    Change(f64),
+    /// The same as a share of the reference: `+2%`, `-0.5%`.
+    Share(f64),
+}
+
+/// A condition as it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    text: String,
+    /// Of the number.
+    pub name: String,
+    /// How it is compared.
+    pub operator: Operator,
+    /// With what.
+    pub limit: Limit,
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// How a condition is written.
+const FORM: &str = "write NAME OPERATOR LIMIT, with >, >=, <, <=, == or !=; the limit is a number, perhaps with %, ns, us, ms, s, m, h, d, k or M; \
+    with + or - it is a change against the reference, such as +2%";
+
+impl std::str::FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Condition, String> {
+        let wrong = |what: String| format!("--fail-if {text:?}: {what}; {FORM}");
+        let at = text.find(['<', '>', '=', '!']);
+        let (name, rest) = at
+            .map(|at| text.split_at(at))
+            .ok_or_else(|| wrong("no operator".to_owned()))?;
+        let operator = OPERATORS
+            .iter()
+            .find_map(|(o, operator)| Some((*operator, rest.strip_prefix(o)?)));
+        let (operator, limit) = operator.ok_or_else(|| wrong("no such operator".to_owned()))?;
+        let name = name.trim();
+        if name.is_empty() {
+            return Err(wrong("no name".to_owned()));
+        }
+        let limit = read_limit(limit.trim());
+        let bad = || wrong(format!("{:?} is not a number with a unit or without", rest));
+        Ok(Condition {
+            text: text.to_owned(),
+            name: name.to_owned(),
+            operator,
+            limit: limit.ok_or_else(bad)?,
+        })
+    }
+}
+
+fn read_limit(text: &str) -> Option<Limit> {
+    let signed = text.starts_with(['+', '-']);
+    let unit = |(unit, factor): &'static (&str, f64)| {
+        let number = text.strip_suffix(unit)?.trim_end();
+        Some((*unit, number.parse::<f64>().ok()?, *factor))
+    };
+    let (unit, number, factor) = match text.parse::<f64>() {
+        Ok(number) => ("", number, 1.0),
+        Err(_) => UNITS.iter().find_map(unit)?,
+    };
+    // 5 % and 5 per cent of a hundred are the same number.
+    let value = match unit {
+        "%" => number / 100.0,
+        _ => number * factor,
+    };
+    let limit = match (signed, unit) {
+        (true, "%") => Limit::Share(value),
+        (true, _) => Limit::Change(value),
+        (false, _) => Limit::Absolute(value),
+    };
+    value.is_finite().then_some(limit)
+}
+
+/// What became of a condition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The number, or the change.
+    pub value: f64,
+    /// The condition holds: whoever set it wants to know.
+    pub failed: bool,
+}
+
+impl Condition {
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it needs a reference.
+    pub fn is_relative(&self) -> bool {
+        !matches!(self.limit, Limit::Absolute(_))
+    }
+
+    /// Whether it holds of a number; the error: it needs a reference and there is none.
+    pub fn holds(&self, now: f64, reference: Option<f64>) -> Result<Verdict, String> {
+        let missing = || {
+            format!(
+                "--fail-if {:?}: there is nothing to compare with",
+                self.text
+            )
+        };
+        let (value, limit) = match self.limit {
+            Limit::Absolute(limit) => (now, limit),
+            Limit::Change(limit) => (now - reference.ok_or_else(missing)?, limit),
+            Limit::Share(limit) => {
+                let of = reference.ok_or_else(missing)?;
+                let change = now - of;
+                // Of nothing, any change is without bounds.
+                let share = if change == 0.0 {
+                    0.0
+                } else {
+                    change / of.abs()
+                };
+                (share, limit)
+            }
+        };
+        let failed = match self.operator {
+            Operator::AtLeast => value >= limit,
+            Operator::AtMost => value <= limit,
+            Operator::Equal => value == limit,
+            Operator::NotEqual => value != limit,
+            Operator::Above => value > limit,
+            Operator::Below => value < limit,
+        };
+        Ok(Verdict { value, failed })
+    }
+
+    /// That there is no such number, which there are, and which may have been meant.
+    pub fn unknown<'n>(&self, names: impl Iterator<Item = &'n str>) -> String {
+        let names: Vec<&str> = names.collect();
+        format!(
+            "--fail-if {:?}: {:?} is not a name; the names are {}",
+            self.text,
+            self.name,
+            names.join(", ")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Condition, String> {
+        text.parse()
+    }
+
+    #[test]
+    fn limits_have_units_and_a_sign_makes_them_a_change() {
+        for (text, limit) in [
+            ("a.p50 > 5%", Limit::Absolute(0.05)),
+            ("a>=3.9 %", Limit::Absolute(0.039)),
+            ("a == 2m", Limit::Absolute(120.0)),
+            ("a < 1.5 h", Limit::Absolute(5400.0)),
+            ("a > 250ms", Limit::Absolute(0.25)),
+            ("a > 3k", Limit::Absolute(3000.0)),
+            ("a > +2%", Limit::Share(0.02)),
+            ("a < -0.5%", Limit::Share(-0.005)),
+            ("a > +10s", Limit::Change(10.0)),
+            ("a > -3", Limit::Change(-3.0)),
+        ] {
+            assert_eq!(read(text).unwrap().limit, limit, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_condition_holds_of_the_number_or_of_its_change() {
+        for (text, now, reference, failed) in [
+            ("a > 5", 6.0, None, true),
+            ("a > 5", 5.0, None, false),
+            ("a != 5", 5.0, None, false),
+            ("a > +2%", 103.0, Some(100.0), true),
+            ("a > +2%", 101.0, Some(100.0), false),
+            ("a < -0.5%", 99.0, Some(100.0), true),
+            ("a > +1s", 102.0, Some(100.0), true),
+            ("a > +2%", 0.0, Some(0.0), false),
+            ("a > +2%", 1.0, Some(0.0), true),
+        ] {
+            let condition = read(text).unwrap();
+            let verdict = condition.holds(now, reference).unwrap();
+            assert_eq!(verdict.failed, failed, "{text} of {now}, {reference:?}");
+        }
+        let relative = read("a > +2%").unwrap();
+        assert!(relative.is_relative() && relative.holds(1.0, None).is_err());
+    }
+
+    #[test]
+    fn what_is_no_condition_is_refused_with_the_form() {
+        for (text, expected) in [
+            ("", "no operator"),
+            ("a", "no operator"),
+            ("a = 5", "no such operator"),
+            ("> 5", "no name"),
+            ("a > five", "not a number"),
+            ("a > nan", "not a number"),
+            ("a > 5% and b", "not a number"),
+            ("a > 5 parsec", "not a number"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(
+                error.contains(expected) && error.contains("NAME OPERATOR LIMIT"),
+                "{error}"
+            );
+        }
+    }
+}

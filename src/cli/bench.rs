@@ -1,0 +1,152 @@
+//! `bench ttr`: the standard restart-latency suite, held against a baseline.
+
+use super::args::{BenchArgs, BenchCommand, TableFormat, TtrArgs};
+use super::output::{self, Progress};
+use super::{Failure, interrupt, load};
+use crate::base::condition::Condition;
+use crate::bench::play::{self, Entry};
+use crate::bench::suite::{Only, Suite};
+use crate::bench::{Report, conditions, junit, print, scene};
+use crate::manifest;
+use std::path::Path;
+
+const GATE_FAILED: u8 = 5;
+/// No result is larger: a baseline is read whole.
+const BASELINE_MAX: u64 = 64 << 20;
+
+pub fn cli(args: &BenchArgs) -> Result<u8, Failure> {
+    match &args.command {
+        BenchCommand::Ttr(args) => ttr(args),
+    }
+}
+
+fn ttr(args: &TtrArgs) -> Result<u8, Failure> {
+    let conditions = read_conditions(&args.fail_if, args.against.is_some())?;
+    let before = args.against.as_deref().map(baseline).transpose()?;
+    let suite = Suite::shipped();
+    let entries = entries(args, &suite)?;
+    let limits = interrupt::limits();
+    let n = entries.len();
+    let highest = Progress::default();
+    let progress = |done: u64| {
+        if !args.quiet {
+            highest.reach(done, |done| output::progress(&format!("{done}/{n} rows")));
+        }
+    };
+    let threads = args.threads.map_or(0, usize::from);
+    let rows = play::all(&entries, &args.sets, (threads, &limits), &progress);
+    if !args.quiet {
+        output::progress("");
+    }
+    let rows = rows?;
+    if rows.is_empty() {
+        return Err(interrupt::failure("no row is finished"));
+    }
+    let finished = rows.len();
+    let not_run = if args.scenarios.is_empty() {
+        suite.not_run
+    } else {
+        Vec::new()
+    };
+    let report = Report::new(rows, not_run);
+    let check = |c: &Condition| conditions::check(c, &report, before.as_ref());
+    let checked: Vec<_> = conditions.iter().map(check).collect::<Result<_, _>>()?;
+    if let Some(path) = &args.junit {
+        write(path, &junit::xml(&report, &checked))?;
+    }
+    if let Some(path) = &args.out {
+        write(path, &report.json().map_err(Failure::Internal)?)?;
+    }
+    tell(args, &report, before.as_ref(), &checked)?;
+    if finished < n {
+        let kept = format!("{finished} of {n} rows are finished, and these are reported");
+        return Err(interrupt::failure(&kept));
+    }
+    let failed = checked.iter().filter(|c| c.failed);
+    if args.format != TableFormat::Text {
+        failed
+            .clone()
+            .for_each(|c| output::notice(&print::verdict(c)));
+        worst(&report, before.as_ref(), failed.clone().count() > 0);
+    }
+    Ok(if failed.count() > 0 { GATE_FAILED } else { 0 })
+}
+
+/// Who reads JSON in a log of CI still sees what went wrong.
+fn worst(report: &Report, before: Option<&Report>, failed: bool) {
+    let Some(before) = before.filter(|_| failed) else {
+        return;
+    };
+    for m in crate::bench::against::moved(report, before).iter().take(3) {
+        output::notice(&print::change(m));
+    }
+}
+
+fn read_conditions(texts: &[String], has_baseline: bool) -> Result<Vec<Condition>, Failure> {
+    let read = |text: &String| -> Result<Condition, Failure> {
+        let condition: Condition = text.parse()?;
+        conditions::known(&condition, has_baseline)?;
+        Ok(condition)
+    };
+    texts.iter().map(read).collect()
+}
+
+fn baseline(path: &Path) -> Result<Report, Failure> {
+    let shown = path.display();
+    let failed = |why: String| Failure::Invalid(format!("--against {shown}: {why}"));
+    let length = std::fs::metadata(path)
+        .map_err(|e| failed(e.to_string()))?
+        .len();
+    if length > BASELINE_MAX {
+        return Err(failed("too large for a baseline".to_owned()));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
+    Report::read(&text)
+        .map_err(|why| failed(format!("no result of `bench ttr --format json`: {why}")))
+}
+
+fn entries(args: &TtrArgs, suite: &Suite) -> Result<Vec<Entry>, Failure> {
+    let only = Only {
+        cases: args.cases.clone(),
+        nodes: args.nodes.clone(),
+        strategies: args.strategies.clone(),
+        presets: args.presets.clone(),
+    };
+    if let Some(why) = args.nodes.iter().find_map(|n| scene::refused(*n)) {
+        return Err(Failure::Invalid(why));
+    }
+    let mut entries = Vec::new();
+    for path in &args.scenarios {
+        let loaded = manifest::read_scenario(path, &args.sets).map_err(load::invalid)?;
+        entries.push(Entry::Own(Box::new(loaded)));
+    }
+    // Own scenarios alone, unless some of the suite is asked for as well.
+    if args.scenarios.is_empty() || !args.cases.is_empty() {
+        let rows = suite.combinations(&only)?;
+        entries.extend(rows.into_iter().map(Entry::OfSuite));
+    }
+    Ok(entries)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed =
+        |e: std::io::Error| Failure::Invalid(format!("cannot write {}: {e}", path.display()));
+    std::fs::write(path, text).map_err(failed)
+}
+
+fn tell(
+    args: &TtrArgs,
+    report: &Report,
+    before: Option<&Report>,
+    checked: &[conditions::Checked],
+) -> Result<(), Failure> {
+    match args.format {
+        TableFormat::Json => output::result(&report.json().map_err(Failure::Internal)?),
+        TableFormat::Csv => output::bytes(&print::csv(report)?),
+        TableFormat::Md => output::result(&print::markdown(report, before, checked)),
+        TableFormat::Text => {
+            let style = output::style(&args.look);
+            output::styled(&print::text(report, before, checked, &style), &style)
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! Two run directories: which inputs differ, the first record in which the runs part, and which metrics differ.
+//!
+//! Events are streamed: must never hold more of them than it tells, but four bytes for each.
+
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// Records told before the first one that differs.
+const BEFORE: usize = 10;
+/// Causes told behind it.
+const CAUSES: usize = 8;
+/// Inputs and lines that are longer are no work of `run`.
+const LINE_MAX: u64 = 16 << 20;
+/// Metrics that differ, which are told; more are counted.
+const METRICS: usize = 200;
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunDiff {
+    pub schema: &'static str,
+    pub equal: bool,
+    /// Of the programs.
+    pub versions: [String; 2],
+    pub digests: [String; 2],
+    pub inputs: Vec<InputDiff>,
+    pub first: Option<FirstDiff>,
+    pub metrics: Vec<MetricDiff>,
+    /// Beyond those told.
+    pub more_metrics: usize,
+}
+
+/// A file of `inputs/` that is not in both, or not the same.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct InputDiff {
+    pub file: String,
+    /// Where it first differs, from 1; absent if it is only on one side.
+    pub line: Option<usize>,
+    /// That line on each side.
+    pub a: Option<String>,
+    pub b: Option<String>,
+}
+
+/// The first record in which they part.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FirstDiff {
+    /// Line of `events.ndjson`, from 1.
+    pub line: usize,
+    /// The records before it, which are the same.
+    pub before: Vec<Value>,
+    /// What one has there; absent at its end.
+    pub a: Option<Value>,
+    pub b: Option<Value>,
+    /// From each one's record back to what brought it about, the newest first.
+    pub causes_of_a: Vec<Value>,
+    pub causes_of_b: Vec<Value>,
+    /// The newest decision until then, of runs with `--trace decisions`.
+    pub decision_of_a: Option<Value>,
+    pub decision_of_b: Option<Value>,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+pub struct MetricDiff {
+    pub metric: String,
+    pub a: Value,
+    pub b: Value,
+}
+
+pub fn diff(a: &Path, b: &Path) -> Result<RunDiff, String> {
+    let (of_a, of_b) = (summary(a)?, summary(b)?);
+    let text = |of: &Value, key: &str| of[key].as_str().unwrap_or_default().to_owned();
+    let mut metrics = Vec::new();
+    compare(&of_a, &of_b, "", &mut metrics);
+    metrics.retain(|m| !["schema", "version", "digest", "scenario"].contains(&m.metric.as_str()));
+    restarts(a, b, &mut metrics)?;
+    let inputs = inputs(a, b)?;
+    let first = events(a, b)?;
+    let digests = [text(&of_a, "digest"), text(&of_b, "digest")];
+    let more_metrics = metrics.len().saturating_sub(METRICS);
+    metrics.truncate(METRICS);
+    Ok(RunDiff {
+        schema: "jobset-sim/diff/v1",
+        equal: inputs.is_empty()
+            && first.is_none()
+            && metrics.is_empty()
+            && digests[0] == digests[1],
+        versions: [text(&of_a, "version"), text(&of_b, "version")],
+        digests,
+        inputs,
+        first,
+        metrics,
+        more_metrics,
+    })
+}
+
+fn open(path: &Path) -> Result<BufReader<File>, String> {
+    let file = File::open(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+    Ok(BufReader::with_capacity(1 << 20, file))
+}
+
+fn summary(dir: &Path) -> Result<Value, String> {
+    let path = dir.join("summary.json");
+    if !path.is_file() {
+        return Err(format!(
+            "{} is no run directory: it has no summary.json",
+            dir.display()
+        ));
+    }
+    serde_json::from_reader(open(&path)?).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// One line without its end; `None` at the end of the file.
+fn line(from: &mut impl BufRead, into: &mut Vec<u8>) -> Result<bool, String> {
+    into.clear();
+    let read = from
+        .take(LINE_MAX)
+        .read_until(b'\n', into)
+        .map_err(|e| e.to_string())?;
+    if read as u64 == LINE_MAX {
+        return Err(format!("a line of more than {LINE_MAX} bytes"));
+    }
+    if into.last() == Some(&b'\n') {
+        into.pop();
+    }
+    Ok(read > 0)
+}
+
+/// Every number and text that is not the same, by its path; what is told of single Jobs is left to the records.
+fn compare(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>) {
+    let at = |key: &str| {
+        if path.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{path}.{key}")
+        }
+    };
+    match (a, b) {
+        (Value::Object(x), Value::Object(y)) => {
+            let only_b = y.keys().filter(|key| !x.contains_key(*key));
+            for key in x
+                .keys()
+                .chain(only_b)
+                .filter(|key| !["jobs", "events"].contains(&key.as_str()))
+            {
+                compare(&a[key], &b[key], &at(key), found);
+            }
+        }
+        (Value::Array(x), Value::Array(y)) => {
+            for i in 0..x.len().max(y.len()) {
+                let name = |list: &[Value]| {
+                    list.get(i)
+                        .and_then(|v| v["name"].as_str().map(str::to_owned))
+                };
+                let key = name(x).or_else(|| name(y)).unwrap_or_else(|| i.to_string());
+                let (none, other) = (Value::Null, Value::Null);
+                compare(
+                    x.get(i).unwrap_or(&none),
+                    y.get(i).unwrap_or(&other),
+                    &at(&key),
+                    found,
+                );
+            }
+        }
+        _ if a != b => found.push(MetricDiff {
+            metric: path.to_owned(),
+            a: a.clone(),
+            b: b.clone(),
+        }),
+        _ => {}
+    }
+}
+
+/// Cells of `restarts.csv` that differ.
+fn restarts(a: &Path, b: &Path, found: &mut Vec<MetricDiff>) -> Result<(), String> {
+    let read = |dir: &Path| -> Result<Vec<Vec<String>>, String> {
+        let path = dir.join("restarts.csv");
+        if !path.is_file() {
+            return Ok(Vec::new());
+        }
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(open(&path)?);
+        let rows = reader.records().map(|row| {
+            let row = row.map_err(|e| format!("{}: {e}", path.display()))?;
+            Ok(row.iter().map(str::to_owned).collect())
+        });
+        rows.collect()
+    };
+    let (rows_a, rows_b) = (read(a)?, read(b)?);
+    let Some(head) = rows_a.first().or(rows_b.first()) else {
+        return Ok(());
+    };
+    let empty = Vec::new();
+    for i in 1..rows_a.len().max(rows_b.len()) {
+        let (x, y) = (
+            rows_a.get(i).unwrap_or(&empty),
+            rows_b.get(i).unwrap_or(&empty),
+        );
+        for (k, name) in head
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| *name != "digest")
+        {
+            let cell = |row: &[String]| row.get(k).map_or(Value::Null, |c| number_or_text(c));
+            if cell(x) != cell(y) {
+                found.push(MetricDiff {
+                    metric: format!("restarts.{i}.{name}"),
+                    a: cell(x),
+                    b: cell(y),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn number_or_text(cell: &str) -> Value {
+    match cell.parse::<f64>() {
+        Ok(number) => Value::from(number),
+        Err(_) => Value::from(cell),
+    }
+}
+
+/// Files below `inputs/`, relative, in order.
+fn files(dir: &Path) -> Result<Vec<PathBuf>, String> {
+    let root = dir.join("inputs");
+    let (mut folders, mut found) = (vec![root.clone()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder)
+            .map_err(|e| format!("cannot read {}: {e}", folder.display()))?;
+        for entry in entries {
+            let entry = entry.map_err(|e| e.to_string())?;
+            let kind = entry.file_type().map_err(|e| e.to_string())?;
+            match (kind.is_dir(), kind.is_file()) {
+                (true, _) => folders.push(entry.path()),
+                (_, true) => {
+                    found.extend(entry.path().strip_prefix(&root).ok().map(Path::to_owned))
+                }
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn inputs(a: &Path, b: &Path) -> Result<Vec<InputDiff>, String> {
+    let (of_a, of_b) = (files(a)?, files(b)?);
+    let mut all: Vec<&PathBuf> = of_a.iter().chain(&of_b).collect();
+    all.sort();
+    all.dedup();
+    let mut found = Vec::new();
+    for file in all {
+        let name = file.to_string_lossy().into_owned();
+        let alone = |a: bool| {
+            let text = |there: bool| there.then(|| "(the whole file)".to_owned());
+            let (file, line) = (name.clone(), None);
+            InputDiff {
+                file,
+                line,
+                a: text(a),
+                b: text(!a),
+            }
+        };
+        match (of_a.contains(file), of_b.contains(file)) {
+            (true, true) => {
+                let at = |dir: &Path| dir.join("inputs").join(file);
+                let first = first_line(&at(a), &at(b))?;
+                found.extend(first.map(|(line, a, b)| InputDiff {
+                    file: name,
+                    line: Some(line),
+                    a,
+                    b,
+                }));
+            }
+            (only_a, _) => found.push(alone(only_a)),
+        }
+    }
+    Ok(found)
+}
+
+type Lines = (usize, Option<String>, Option<String>);
+
+/// The first line in which two files differ.
+fn first_line(a: &Path, b: &Path) -> Result<Option<Lines>, String> {
+    let (mut from_a, mut from_b) = (open(a)?, open(b)?);
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    for at in 1.. {
+        let (more_a, more_b) = (line(&mut from_a, &mut x)?, line(&mut from_b, &mut y)?);
+        if !more_a && !more_b {
+            break;
+        }
+        if more_a != more_b || x != y {
+            let text =
+                |more: bool, line: &[u8]| more.then(|| String::from_utf8_lossy(line).into_owned());
+            return Ok(Some((at, text(more_a, &x), text(more_b, &y))));
+        }
+    }
+    Ok(None)
+}
+
+/// Walks both logs together to where they part.
+fn events(a: &Path, b: &Path) -> Result<Option<FirstDiff>, String> {
+    let (path_a, path_b) = (a.join("events.ndjson"), b.join("events.ndjson"));
+    match (path_a.is_file(), path_b.is_file()) {
+        (true, true) => {}
+        // Written with --trace none: the digest alone says whether they are the same.
+        _ => return Ok(None),
+    }
+    let (mut from_a, mut from_b) = (open(&path_a)?, open(&path_b)?);
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    let mut before: VecDeque<Vec<u8>> = VecDeque::with_capacity(BEFORE + 1);
+    let mut causes: Vec<u32> = Vec::new();
+    for at in 1.. {
+        let (more_a, more_b) = (line(&mut from_a, &mut x)?, line(&mut from_b, &mut y)?);
+        if !more_a && !more_b {
+            return Ok(None);
+        }
+        if more_a == more_b && x == y {
+            causes.push(cause(&x));
+            if before.len() == BEFORE {
+                before.pop_front();
+            }
+            before.push_back(x.clone());
+            continue;
+        }
+        let value = |more: bool, line: &[u8]| more.then(|| parsed(line));
+        let (of_a, of_b) = (value(more_a, &x), value(more_b, &y));
+        let chain = |more: bool, line: &[u8]| -> Result<Vec<Value>, String> {
+            // What brings about the first record that differs is the same in both, or later than it.
+            let first = if more { cause(line) } else { NONE };
+            told(&path_a, &chain(first, &causes))
+        };
+        let until = |value: &Option<Value>| value.as_ref().and_then(|v| v["t_ns"].as_u64());
+        return Ok(Some(FirstDiff {
+            line: at,
+            before: before.iter().map(|l| parsed(l)).collect(),
+            causes_of_a: chain(more_a, &x)?,
+            causes_of_b: chain(more_b, &y)?,
+            decision_of_a: decision(a, until(&of_a))?,
+            decision_of_b: decision(b, until(&of_b))?,
+            a: of_a,
+            b: of_b,
+        }));
+    }
+    Ok(None)
+}
+
+const NONE: u32 = u32::MAX;
+
+fn parsed(line: &[u8]) -> Value {
+    serde_json::from_slice(line)
+        .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(line).into_owned()))
+}
+
+/// The member `cause` of a record, without reading the rest: it is among the first.
+fn cause(line: &[u8]) -> u32 {
+    const KEY: &[u8] = b"\"cause\":";
+    let head = &line[..line.len().min(120)];
+    let Some(at) = head.windows(KEY.len()).position(|w| w == KEY) else {
+        return NONE;
+    };
+    let digits = head[at + KEY.len()..]
+        .iter()
+        .take_while(|c| c.is_ascii_digit());
+    let digits: Vec<u8> = digits.copied().collect();
+    std::str::from_utf8(&digits)
+        .ok()
+        .and_then(|d| d.parse().ok())
+        .unwrap_or(NONE)
+}
+
+/// The records that lead up to one, by their numbers, the newest first.
+fn chain(first: u32, causes: &[u32]) -> Vec<u32> {
+    let mut all = Vec::new();
+    let mut next = first;
+    while let Some(cause) = causes.get(next as usize) {
+        all.push(next);
+        if all.len() == CAUSES || *cause >= next {
+            break;
+        }
+        next = *cause;
+    }
+    all
+}
+
+/// These records of a log, in that order.
+fn told(path: &Path, which: &[u32]) -> Result<Vec<Value>, String> {
+    let Some(last) = which.iter().max() else {
+        return Ok(Vec::new());
+    };
+    let (mut from, mut text) = (open(path)?, Vec::new());
+    let mut found: Vec<(u32, Value)> = Vec::new();
+    for seq in 0..=*last {
+        if !line(&mut from, &mut text)? {
+            break;
+        }
+        if which.contains(&seq) {
+            found.push((seq, parsed(&text)));
+        }
+    }
+    found.reverse();
+    Ok(found.into_iter().map(|(_, value)| value).collect())
+}
+
+/// The newest decision not after an instant, if decisions were kept.
+fn decision(dir: &Path, until: Option<u64>) -> Result<Option<Value>, String> {
+    let path = dir.join("decisions.ndjson");
+    let Some(until) = until.filter(|_| path.is_file()) else {
+        return Ok(None);
+    };
+    let (mut from, mut text, mut newest) = (open(&path)?, Vec::new(), None);
+    while line(&mut from, &mut text)? {
+        let value = parsed(&text);
+        match value["t_ns"].as_u64() {
+            Some(t) if t > until => break,
+            _ => newest = Some(value),
+        }
+    }
+    Ok(newest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_read_from_the_head_of_a_line_and_lead_back_to_the_first() {
+        assert_eq!(cause(br#"{"seq":7,"t_ns":5,"cause":3,"kind":"X"}"#), 3);
+        assert_eq!(cause(br#"{"seq":7,"t_ns":5,"cause":null}"#), NONE);
+        assert_eq!(cause(b"no record"), NONE);
+        assert_eq!(chain(3, &[NONE, 0, 0, 1]), [3, 1, 0]);
+        assert_eq!(chain(9, &[NONE, 0]), Vec::<u32>::new());
+        assert_eq!(chain(1, &[0, 1]), [1], "nobody walks in circles");
+    }
+
+    #[test]
+    fn numbers_that_differ_are_told_by_their_path() {
+        let a = serde_json::json!({"x": 1, "list": [{"name": "train", "n": 2}], "same": "y", "jobs": [1]});
+        let b = serde_json::json!({"x": 1.5, "list": [{"name": "train", "n": 3}, 4], "same": "y", "new": true});
+        let mut found = Vec::new();
+        compare(&a, &b, "", &mut found);
+        let names: Vec<&str> = found.iter().map(|m| m.metric.as_str()).collect();
+        assert_eq!(names, ["list.train.n", "list.1", "x", "new"]);
+    }
+}
