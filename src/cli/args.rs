@@ -37,12 +37,12 @@ pub enum Command {
     #[command(
         after_help = "Examples:\n  jobset-sim diff run-1 run-2\n  jobset-sim diff before after --format json --fail-if 'diff.records > 0'\n\nThe exit code is 0 whether they differ or not; --fail-if makes it 5. Its names: diff.inputs and diff.metrics, how many\ndiffer; diff.records, 1 if the records do."
     )]
-    Diff(DiffArgs),
+    Diff(super::diff::DiffArgs),
     /// The standard restart-latency suite, in virtual seconds: exact, and held against a baseline
     #[command(
         after_help = "Example: jobset-sim bench ttr --against reports/ttr-baseline.json --fail-if 'ttr > +2%' --junit ttr.xml"
     )]
-    Bench(BenchArgs),
+    Bench(super::bench::BenchArgs),
     /// Compare Recreate with InPlaceRestart on 5,000 pods: two runs, one picture
     #[command(after_help = "Example: jobset-sim demo --out my-demo")]
     Demo(DemoArgs),
@@ -123,6 +123,9 @@ pub struct RunArgs {
     pub quiet: bool,
     #[command(flatten)]
     pub look: Look,
+    /// Exit with code 5 if this is true, e.g. 'restartLatency_s.max > 2m'; repeatable (docs/fail-if.md)
+    #[arg(long, value_name = "EXPR")]
+    pub fail_if: Vec<String>,
     /// Run twice, compare the digests, and check that the ledger closes
     #[arg(long)]
     pub paranoid: bool,
@@ -163,6 +166,9 @@ pub struct CompareArgs {
     /// Play until the 95 % interval of a metric's mean is so narrow in every variant, e.g. 'restartLatency_s.p50 ±1%'
     #[arg(long, value_name = "METRIC ±SHARE%", value_parser = super::variants::parse_until)]
     pub until: Option<super::variants::Until>,
+    /// Exit with code 5 if this is true, e.g. 'restartLatency_s.p50 > +5%'; repeatable (docs/fail-if.md)
+    #[arg(long, value_name = "EXPR")]
+    pub fail_if: Vec<String>,
     /// Threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
@@ -212,82 +218,6 @@ pub struct WhyArgs {
     pub threads: Option<u16>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    #[command(flatten)]
-    pub look: Look,
-}
-
-#[derive(Debug, Args)]
-pub struct DiffArgs {
-    /// A directory that `run --out` wrote
-    #[arg(value_name = "RUN")]
-    pub a: PathBuf,
-    /// Another one, perhaps of another version of the program
-    #[arg(value_name = "RUN")]
-    pub b: PathBuf,
-    /// Exit with code 5 if this is true, e.g. 'diff.records > 0'; repeatable
-    #[arg(long, value_name = "EXPR")]
-    pub fail_if: Vec<String>,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-    #[command(flatten)]
-    pub look: Look,
-}
-
-#[derive(Debug, Args)]
-pub struct BenchArgs {
-    #[command(subcommand)]
-    pub command: BenchCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum BenchCommand {
-    /// Time to recover, by what went wrong, size, strategy and control plane
-    #[command(
-        after_help = "Examples:\n  jobset-sim bench ttr --format json > baseline.json\n  jobset-sim bench ttr --against baseline.json --fail-if 'ttr > +2%' --fail-if 'rows.stuck > 0'\n  jobset-sim bench ttr --case drain,node-loss --nodes 100,1000 --set timing.plegPeriod=100ms\n  jobset-sim bench ttr scenarios/first-steps.yaml --format md\n\nNames of --fail-if: ttr, restarts and each phase, of every row; with .min, .p50, .p95, .max or .mean over all rows;\nrows.stuck, rows.changed, rows.slower, rows.faster, rows.new. ROW:NAME is of the rows that begin with ROW."
-    )]
-    Ttr(TtrArgs),
-}
-
-#[derive(Debug, Args)]
-pub struct TtrArgs {
-    /// Scenarios of one's own, instead of the suite; with --case beside it
-    #[arg(value_name = "SCENARIO")]
-    pub scenarios: Vec<PathBuf>,
-    /// Only these cases, e.g. drain,node-loss
-    #[arg(long = "case", value_name = "NAMES", value_delimiter = ',')]
-    pub cases: Vec<String>,
-    /// Clusters of so many nodes instead of those of the suite
-    #[arg(long, value_name = "N", value_delimiter = ',')]
-    pub nodes: Vec<u32>,
-    /// Only these restart strategies
-    #[arg(long = "strategy", value_name = "NAMES", value_delimiter = ',')]
-    pub strategies: Vec<String>,
-    /// Only these control planes
-    #[arg(long = "preset", value_name = "NAMES", value_delimiter = ',')]
-    pub presets: Vec<String>,
-    /// Override any field in every row, as `run --set` does; repeatable
-    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
-    pub sets: Vec<(String, String)>,
-    /// A result of --format json, to compare with
-    #[arg(long, value_name = "BASELINE.json")]
-    pub against: Option<PathBuf>,
-    /// Exit with code 5 if this is true, e.g. 'ttr > +2%'; repeatable
-    #[arg(long, value_name = "EXPR")]
-    pub fail_if: Vec<String>,
-    /// Write JUnit's XML here
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<PathBuf>,
-    /// Write the JSON here as well, as the next baseline
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-    /// Threads; they change nothing [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
-    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
-    pub format: TableFormat,
-    /// Print results only: no progress
-    #[arg(long)]
-    pub quiet: bool,
     #[command(flatten)]
     pub look: Look,
 }
@@ -483,7 +413,7 @@ pub enum SchemaFormat {
     Md,
 }
 
-fn path_value(text: &str) -> Result<(String, String), String> {
+pub fn path_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((path, value)) if !path.is_empty() => Ok((path.to_owned(), value.to_owned())),
         _ => Err("write PATH=VALUE, e.g. controlPlane.preset=stock".to_owned()),

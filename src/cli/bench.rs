@@ -1,6 +1,6 @@
 //! `bench ttr`: the standard restart-latency suite, held against a baseline.
 
-use super::args::{BenchArgs, BenchCommand, TableFormat, TtrArgs};
+use super::args::{Look, TableFormat};
 use super::output::{self, Progress};
 use super::{Failure, interrupt, load};
 use crate::base::condition::Condition;
@@ -8,7 +8,66 @@ use crate::bench::play::{self, Entry};
 use crate::bench::suite::{Only, Suite};
 use crate::bench::{Report, conditions, junit, print, scene};
 use crate::manifest;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub struct BenchArgs {
+    #[command(subcommand)]
+    pub command: BenchCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum BenchCommand {
+    /// Time to recover, by what went wrong, size, strategy and control plane
+    #[command(
+        after_help = "Examples:\n  jobset-sim bench ttr --format json > baseline.json\n  jobset-sim bench ttr --against baseline.json --fail-if 'ttr > +2%' --fail-if 'rows.stuck > 0'\n  jobset-sim bench ttr --case drain,node-loss --nodes 100,1000 --set timing.plegPeriod=100ms\n  jobset-sim bench ttr scenarios/first-steps.yaml --format md\n\nNames of --fail-if: ttr, restarts and each phase, of every row; with .min, .p50, .p95, .max or .mean over all rows;\nrows.stuck, rows.changed, rows.slower, rows.faster, rows.new. ROW:NAME is of the rows that begin with ROW."
+    )]
+    Ttr(TtrArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct TtrArgs {
+    /// Scenarios of one's own, instead of the suite; with --case beside it
+    #[arg(value_name = "SCENARIO")]
+    pub scenarios: Vec<PathBuf>,
+    /// Only these cases, e.g. drain,node-loss
+    #[arg(long = "case", value_name = "NAMES", value_delimiter = ',')]
+    pub cases: Vec<String>,
+    /// Clusters of so many nodes instead of those of the suite
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub nodes: Vec<u32>,
+    /// Only these restart strategies
+    #[arg(long = "strategy", value_name = "NAMES", value_delimiter = ',')]
+    pub strategies: Vec<String>,
+    /// Only these control planes
+    #[arg(long = "preset", value_name = "NAMES", value_delimiter = ',')]
+    pub presets: Vec<String>,
+    /// Override any field in every row, as `run --set` does; repeatable
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = super::args::path_value)]
+    pub sets: Vec<(String, String)>,
+    /// A result of --format json, to compare with
+    #[arg(long, value_name = "BASELINE.json")]
+    pub against: Option<PathBuf>,
+    /// Exit with code 5 if this is true, e.g. 'ttr > +2%'; repeatable
+    #[arg(long, value_name = "EXPR")]
+    pub fail_if: Vec<String>,
+    /// Write JUnit's XML here
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Write the JSON here as well, as the next baseline
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Threads; they change nothing [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
+    /// Print results only: no progress
+    #[arg(long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub look: Look,
+}
 
 const GATE_FAILED: u8 = 5;
 /// No result is larger: a baseline is read whole.

@@ -2,7 +2,8 @@
 
 use super::args::{CompareArgs, TableFormat};
 use super::variants::{Base, Variant};
-use super::{Failure, interrupt, output};
+use super::{Failure, fail_if, interrupt, output};
+use crate::experiment::fail_if::Group;
 use crate::experiment::{
     Change, Comparison, Limits, NoRuns, PlayedVariant, Player, Replication, metrics, replicate_from,
 };
@@ -18,6 +19,7 @@ const FIRST_LOOK: usize = 32;
 const UNTIL_MAX: u64 = 100_000;
 
 pub fn cli(args: &CompareArgs) -> Result<(), Failure> {
+    let conditions = fail_if::read(&args.fail_if)?;
     let base = Base::read(args)?;
     let variants = base.variants(args)?;
     if !args.quiet && !base.skipped().is_empty() {
@@ -68,7 +70,16 @@ pub fn cli(args: &CompareArgs) -> Result<(), Failure> {
             format!("{finished} of {asked} replications are finished, and these are reported");
         return Err(interrupt::failure(&kept));
     }
-    Ok(())
+    let groups: Vec<Group<'_>> = played.iter().map(group).collect();
+    fail_if::check(&conditions, &groups)
+}
+
+fn group(variant: &PlayedVariant) -> Group<'_> {
+    Group {
+        name: &variant.name,
+        jobsets: &variant.jobsets,
+        replications: &variant.replications,
+    }
 }
 
 /// `summary.json` and what `--format json` prints.

@@ -1,6 +1,6 @@
 //! `diff`: two run directories, inputs first, then the first record in which they part, then metrics.
 
-use super::args::{DiffArgs, Format};
+use super::args::{Format, Look};
 use super::{Failure, output};
 use crate::base::Time;
 use crate::base::condition::Condition;
@@ -9,6 +9,24 @@ use crate::report::rundiff::{self, RunDiff};
 use crate::report::waterfall::Style;
 use serde_json::Value;
 use std::fmt::Write;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub struct DiffArgs {
+    /// A directory that `run --out` wrote
+    #[arg(value_name = "RUN")]
+    pub a: PathBuf,
+    /// Another one, perhaps of another version of the program
+    #[arg(value_name = "RUN")]
+    pub b: PathBuf,
+    /// Exit with code 5 if this is true, e.g. 'diff.records > 0'; repeatable
+    #[arg(long, value_name = "EXPR")]
+    pub fail_if: Vec<String>,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    #[command(flatten)]
+    pub look: Look,
+}
 
 const GATE_FAILED: u8 = 5;
 const NAMES: [&str; 3] = ["diff.inputs", "diff.records", "diff.metrics"];

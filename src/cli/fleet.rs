@@ -67,6 +67,7 @@ fn refuse(args: &RunArgs) -> Result<(), Failure> {
     let option = match args {
         a if !a.fails.is_empty() => "--fail",
         a if a.show_effective => "--show-effective",
+        a if !a.fail_if.is_empty() => "--fail-if",
         a if a.trace == Trace::Decisions => "--trace decisions",
         _ => return Ok(()),
     };

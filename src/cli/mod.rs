@@ -11,6 +11,7 @@ mod effective;
 mod explain;
 mod explain_yaml;
 mod fail;
+mod fail_if;
 mod fleet;
 mod gates;
 mod inputs;
@@ -46,6 +47,8 @@ pub enum Failure {
     CannotBePlaced(String),
     /// By a signal; and what is kept.
     Interrupted(String),
+    /// A --fail-if gate failed; which.
+    Gate(String),
 }
 
 impl Failure {
@@ -54,6 +57,7 @@ impl Failure {
             Failure::Internal(_) => 1,
             Failure::Invalid(_) => 2,
             Failure::CannotBePlaced(_) => 4,
+            Failure::Gate(_) => 5,
             Failure::Interrupted(_) => interrupt::EXIT_CODE,
         }
     }
@@ -61,7 +65,7 @@ impl Failure {
     fn message(&self) -> &str {
         match self {
             Failure::Internal(m) | Failure::Invalid(m) => m,
-            Failure::CannotBePlaced(m) | Failure::Interrupted(m) => m,
+            Failure::CannotBePlaced(m) | Failure::Interrupted(m) | Failure::Gate(m) => m,
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use super::args::{Format, RunArgs, Trace};
 use super::load::{self, Loaded};
-use super::{Failure, effective, fleet, interrupt, output, seeds};
+use super::{Failure, effective, fail_if, fleet, interrupt, output, seeds};
+use crate::base::condition::Condition;
 use crate::engine::Simulation;
-use crate::experiment::{self, Limited, Limits, Played};
+use crate::experiment::fail_if::Group;
+use crate::experiment::{self, Limited, Limits, Played, Replication};
 use crate::faults;
 use crate::manifest;
 use crate::metrics::summary::Summary;
@@ -23,6 +25,8 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     if args.show_effective {
         return effective::cli(args, source.as_ref());
     }
+    let conditions = fail_if::read(&args.fail_if)?;
+    fail_if::absolute(&conditions)?;
     let loaded = load::run(args, source.as_ref())?;
     if !args.quiet {
         notices(&loaded, args);
@@ -33,7 +37,7 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
                 "--trace decisions tells one run; leave --seeds away, or choose one with --seed";
             return Err(Failure::Invalid(text.to_owned()));
         }
-        return seeds::cli(args, &loaded);
+        return seeds::cli(args, &loaded, &conditions);
     }
     let limits = interrupt::limits();
     // Before the run: a directory that cannot be written should not cost one.
@@ -54,8 +58,19 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     // Only the run could show that nothing that ends makes room.
     match view.never_placed() {
         Some(why) => Err(Failure::CannotBePlaced(why)),
-        None => Ok(()),
+        None if conditions.is_empty() => Ok(()),
+        None => gates(&conditions, &view),
     }
+}
+
+fn gates(conditions: &[Condition], view: &RunView<'_>) -> Result<(), Failure> {
+    let jobsets: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
+    let group = Group {
+        name: "",
+        jobsets: &jobsets,
+        replications: &[Replication::of(view, 0)],
+    };
+    fail_if::check(conditions, &[group])
 }
 
 fn tell(

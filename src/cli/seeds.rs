@@ -4,12 +4,14 @@ use super::args::{Format, RunArgs, Trace};
 use super::load::Loaded;
 use super::output::{self, Progress};
 use super::run::{play, simulation};
-use super::{Failure, interrupt};
+use super::{Failure, fail_if, interrupt};
+use crate::base::condition::Condition;
+use crate::experiment::fail_if::Group;
 use crate::experiment::{NoRuns, Replication, Replications, replicate};
 use crate::report::replications;
 use crate::report::rundir::RunDir;
 
-pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
+pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<(), Failure> {
     let n = args.seeds.unwrap_or(1);
     let limits = interrupt::limits();
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
@@ -52,7 +54,17 @@ pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
         (None, Some(why)) => Err(Failure::CannotBePlaced(format!(
             "in none of the replications: {why}"
         ))),
-        _ => Ok(()),
+        _ if conditions.is_empty() => Ok(()),
+        _ => {
+            let names = first.view(loaded).names;
+            let jobsets: Vec<String> = names.jobsets.iter().map(|j| j.name.clone()).collect();
+            let group = Group {
+                name: "",
+                jobsets: &jobsets,
+                replications: &rows,
+            };
+            fail_if::check(conditions, &[group])
+        }
     }
 }
 

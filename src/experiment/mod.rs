@@ -5,6 +5,7 @@
 #![deny(missing_docs)]
 
 pub mod compare;
+pub mod fail_if;
 pub mod fleets;
 pub mod metric;
 pub mod parallel;

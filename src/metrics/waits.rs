@@ -66,7 +66,7 @@ pub fn plain(waited: Waited, pods: u32) -> &'static str {
         Waited::Request(_) => "API server latency",
         Waited::Queue(_) => "a work queue",
         Waited::Watch => "watch events on their way to a cache",
-        Waited::JobBatch => "Job controller batches pod events for 1 s",
+        Waited::JobBatch => "Job controller batches pod events",
         Waited::ErrorBackoff => "a work queue's delay after failed attempts",
         Waited::PodFailureBackoff => "Job controller's back-off before it replaces failed pods",
         Waited::Deadline => "a deadline of the spec",

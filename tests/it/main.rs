@@ -2,6 +2,7 @@
 
 mod admission;
 mod allocation;
+mod bench_ttr;
 mod checker;
 mod compare;
 mod corpus;

@@ -1,0 +1,314 @@
+//! `bench ttr`: equal bytes on any number of threads, what moved by its phase, gates, and a baseline that is true.
+
+use crate::program::{program, scratch};
+use serde_json::Value;
+use std::fs;
+use std::process::Output;
+
+fn bench(arguments: &[&str]) -> Output {
+    let all = [&["bench", "ttr", "--quiet"][..], arguments].concat();
+    program(&all).output().unwrap()
+}
+
+fn told(output: &Output) -> (Option<i32>, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+const SMALL: [&str; 6] = [
+    "--nodes",
+    "100",
+    "--preset",
+    "scale-test",
+    "--format",
+    "json",
+];
+
+#[test]
+fn an_unchanged_program_gives_equal_bytes_on_any_number_of_threads() {
+    let one = bench(&[&SMALL[..], &["--threads", "1"]].concat());
+    let two = bench(&[&SMALL[..], &["--threads", "2"]].concat());
+    assert_eq!(one.status.code(), Some(0), "{:?}", told(&one).2);
+    assert!(one.stdout == two.stdout);
+    let report: Value = serde_json::from_slice(&one.stdout).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 9 * 3 * 2);
+    for row in rows {
+        assert!(row["ttr_ns"].is_u64(), "it never recovers: {row}");
+        let phases = row["phases_ns"].as_object().unwrap();
+        let sum: u64 = phases.values().map(|ns| ns.as_u64().unwrap()).sum();
+        assert!(sum <= row["ttr_ns"].as_u64().unwrap(), "{row}");
+        assert!(
+            row["restarts"] != 1 || sum == row["ttr_ns"].as_u64().unwrap(),
+            "{row}"
+        );
+    }
+}
+
+/// What is planted is a slower batch period: as good as a wrong rule, and one that a user can plant.
+#[test]
+fn a_rule_that_got_slower_turns_the_suite_red_with_the_case_the_phase_and_the_wait() {
+    let dir = scratch("bench");
+    let (baseline, junit) = (dir.join("baseline.json"), dir.join("ttr.xml"));
+    let some = [
+        "--case",
+        "kill-process",
+        "--nodes",
+        "100",
+        "--strategy",
+        "Recreate",
+        "--preset",
+        "scale-test",
+    ];
+    let of = |more: &[&str]| bench(&[&some[..], more].concat());
+    let baseline = baseline.to_str().unwrap();
+    let made = of(&["--out", baseline]);
+    assert_eq!(made.status.code(), Some(0), "{:?}", told(&made));
+    let gate = ["--against", baseline, "--fail-if", "ttr > +0%"];
+    let (code, text, _) = told(&of(&gate));
+    assert_eq!(code, Some(0), "{text}");
+    assert!(
+        text.contains("2 rows as before, 0 changed, 0 new"),
+        "{text}"
+    );
+    let slower = [
+        "--set",
+        "timing.jobSyncBatchPeriod=2s",
+        "--junit",
+        junit.to_str().unwrap(),
+    ];
+    let (code, text, _) = told(&of(&[&gate[..], &slower].concat()));
+    assert_eq!(code, Some(5), "{text}");
+    assert!(
+        text.contains("kill-process/100/Recreate/scale-test/1.36"),
+        "{text}"
+    );
+    assert!(
+        text.contains("; phase terminate +") && text.contains("; wait for Job controller batches"),
+        "{text}"
+    );
+    let xml = fs::read_to_string(junit).unwrap();
+    assert!(
+        xml.contains("tests=\"2\" failures=\"2\"") && xml.contains("ttr &gt; +0%"),
+        "{xml}"
+    );
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn own_scenarios_are_rows_and_what_is_not_there_is_refused_by_name() {
+    let output = bench(&[
+        "scenarios/first-steps.yaml",
+        "scenarios/node-drain.yaml",
+        "--format",
+        "csv",
+    ]);
+    let (code, text, error) = told(&output);
+    assert_eq!(code, Some(0), "{error}");
+    assert_eq!(text.lines().count(), 3, "{text}");
+    assert!(
+        text.contains("first-steps,16,Recreate,scale-test,1.36,7.42564771,1,"),
+        "{text}"
+    );
+    for (arguments, expected) in [
+        (&["--case", "drian"][..], "did you mean drain?"),
+        (&["--nodes", "110"], "a rack has 25 nodes"),
+        (&["--fail-if", "ttr > +2%"], "needs --against"),
+        (&["--fail-if", "tttr > 2"], "the names are ttr"),
+        (
+            &["--against", "Cargo.toml"],
+            "no result of `bench ttr --format json`",
+        ),
+    ] {
+        let (code, _, error) = told(&bench(arguments));
+        assert_eq!(code, Some(2), "{arguments:?}: {error}");
+        assert!(error.contains(expected), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn the_committed_baseline_is_what_the_suite_gives() {
+    let some = [
+        "--nodes",
+        "100",
+        "--against",
+        "reports/ttr-baseline.json",
+        "--fail-if",
+        "rows.changed > 0",
+    ];
+    let (code, text, error) = told(&bench(
+        &[&some[..], &["--fail-if", "rows.new > 0"]].concat(),
+    ));
+    assert_eq!(
+        code,
+        Some(0),
+        "an intended change of results is entered in CHANGELOG.md, and written with bench ttr --out: {text}{error}"
+    );
+}
+
+#[test]
+fn gates_of_run_and_compare_speak_the_same_language() {
+    let scenario = "scenarios/first-steps.yaml";
+    let candidate = [
+        "--variant",
+        "slow: timing.jobSyncBatchPeriod=3s",
+        "--seeds",
+        "2",
+        "--quiet",
+    ];
+    for (arguments, code, expected) in [
+        (
+            &["run", scenario, "--fail-if", "restartLatency_s.max > 8s"][..],
+            0,
+            "",
+        ),
+        (
+            &[
+                "run",
+                scenario,
+                "--fail-if",
+                "restartLatency_s.max > 7400ms",
+            ],
+            5,
+            "it is 7.42564771",
+        ),
+        (
+            &[
+                "run",
+                scenario,
+                "--seeds",
+                "3",
+                "--fail-if",
+                "restartLatency_s.p50@max > 1s",
+            ],
+            5,
+            "holds: it is",
+        ),
+        (
+            &["run", scenario, "--fail-if", "restartLatency_s.max > +2%"],
+            2,
+            "a change needs something",
+        ),
+        (
+            &["run", scenario, "--fail-if", "latency > 1"],
+            2,
+            "the names are",
+        ),
+        (
+            &[
+                "run",
+                "scenarios/user-actions.yaml",
+                "--fail-if",
+                "stuck < 1",
+            ],
+            5,
+            "stuck",
+        ),
+        (
+            &[
+                "compare",
+                scenario,
+                "--fail-if",
+                "slow:restartLatency_s.p50 > +5%",
+            ],
+            5,
+            "in slow",
+        ),
+        (
+            &[
+                "compare",
+                scenario,
+                "--fail-if",
+                "restartLatency_s.p50 > +500%",
+            ],
+            0,
+            "",
+        ),
+        (
+            &["compare", scenario, "--fail-if", "fast:restarts > 1"],
+            2,
+            "there are baseline, slow",
+        ),
+    ] {
+        let more = if arguments[0] == "compare" {
+            &candidate[..]
+        } else {
+            &[]
+        };
+        let (got, _, error) = told(&program(&[arguments, more].concat()).output().unwrap());
+        assert_eq!(got, Some(code), "{arguments:?}: {error}");
+        assert!(error.contains(expected), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn two_runs_are_told_apart_by_inputs_then_the_first_record_then_metrics() {
+    let dir = scratch("diff");
+    let run = |name: &str, sets: &[&str]| {
+        let out = dir.join(name).to_str().unwrap().to_owned();
+        let arguments = [
+            &[
+                "run",
+                "scenarios/first-steps.yaml",
+                "--trace",
+                "decisions",
+                "--out",
+                &out,
+            ][..],
+            sets,
+        ]
+        .concat();
+        assert!(program(&arguments).output().unwrap().status.success());
+        out
+    };
+    let (a, same, b) = (
+        run("a", &[]),
+        run("same", &[]),
+        run("b", &["--set", "timing.jobSyncBatchPeriod=1500ms"]),
+    );
+    let diff = |x: &str, y: &str, more: &[&str]| {
+        let output = program(&[&["diff", x, y][..], more].concat())
+            .output()
+            .unwrap();
+        told(&output)
+    };
+    let (code, text, _) = diff(&a, &same, &["--fail-if", "diff.records > 0"]);
+    assert_eq!(code, Some(0));
+    assert!(text.starts_with("The same: inputs, every record"), "{text}");
+    let (code, text, _) = diff(
+        &a,
+        &b,
+        &["--format", "json", "--fail-if", "diff.records > 0"],
+    );
+    assert_eq!(code, Some(5), "{text}");
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(found["inputs"][0]["file"], "command.txt");
+    let first = &found["first"];
+    assert_eq!(first["before"].as_array().unwrap().len(), 10, "{first}");
+    assert_ne!(first["a"], first["b"]);
+    assert!(
+        first["causesOfA"][0]["seq"].is_u64() && first["decisionOfA"]["decision"].is_u64(),
+        "{first}"
+    );
+    let metrics = found["metrics"].as_array().unwrap();
+    let latency = metrics
+        .iter()
+        .find(|m| m["metric"] == "jobSets.train.restartLatency_s.max");
+    assert!(latency.is_some(), "{metrics:?}");
+    let (code, text, _) = diff(&a, &b, &[]);
+    assert_eq!(code, Some(0));
+    for part in [
+        "Inputs that differ",
+        "First record that differs: line",
+        "because of",
+        "Metrics that differ",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(diff(&a, "scenarios", &[]).0, Some(2));
+    fs::remove_dir_all(dir).unwrap();
+}
