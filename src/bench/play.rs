@@ -108,3 +108,37 @@ fn own_key(scenario: &Scenario) -> Key {
         kubernetes: format!("{}.{}", plane.kubernetes.major, plane.kubernetes.minor),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Report;
+    use super::super::against::moved;
+    use super::super::print::change;
+    use super::super::suite::{Only, Suite};
+    use super::*;
+    use crate::policy::planted::Wrong;
+
+    #[test]
+    fn a_wrong_rule_in_the_engine_is_a_row_that_moved_with_its_case_and_its_phase() {
+        let only = Only {
+            cases: vec!["kill-process".to_owned()],
+            nodes: vec![100],
+            strategies: vec!["Recreate".to_owned()],
+            presets: vec!["kops".to_owned()],
+        };
+        let rows = Suite::shipped().combinations(&only).unwrap();
+        let entry = Entry::OfSuite(rows[0].clone());
+        // On this thread: a rule is planted for one.
+        let play = || row(&entry, &[], &Limits::none()).unwrap().unwrap();
+        let right = Report::new(vec![play()], Vec::new());
+        let wrong = Report::new(vec![Wrong::FailsAtOnce.plant(play)], Vec::new());
+        assert_eq!(moved(&right, &Report::new(vec![play()], Vec::new())), []);
+        let moved = moved(&wrong, &right);
+        let told = change(&moved[0]);
+        let begins = "kill-process/100/Recreate/kops/1.36: ";
+        assert!(
+            told.starts_with(begins) && told.contains("; phase terminate -"),
+            "{told}"
+        );
+    }
+}

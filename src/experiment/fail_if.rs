@@ -1,7 +1,7 @@
 //! The numbers of replications that `--fail-if` may name, and whether a condition holds of them.
 //!
-//! `METRIC` is the mean over the replications, `METRIC@p90` a quantile; `VARIANT:METRIC` is of one variant, a metric alone of
-//! any; a change is one against the first variant. Must never pass because there was nothing to measure.
+//! `METRIC` is the mean over the replications, `METRIC@p90` a quantile; `VARIANT:METRIC` is of one variant, a metric
+//! alone of any; a change is one against the first variant. Must never pass because there was nothing to measure.
 
 use super::metric::{Better, Measured, better, metrics};
 use super::replications::Replication;

@@ -117,7 +117,7 @@ pub fn rule_of(step: &PathStep) -> &'static str {
     match What::of(step) {
         What::Shared(resource) => rule_of_resource(resource),
         What::ApiServer => "kubernetes.md 6.1",
-        What::DeadEnd => "kubernetes.md 4.1",
+        What::DeadEnd => "",
         What::Mechanism(Waited::Watch | Waited::FanOut) => "kubernetes.md 6.1",
         What::Mechanism(Waited::SilentNode) => "kubernetes.md 4.1",
         What::Mechanism(Waited::Deadline) => "kubernetes.md 1.6",

@@ -11,10 +11,17 @@ pub enum Wrong {
     AllIsAny,
     /// SU-2: InOrder creates everything at once.
     OutOfOrder,
+    /// kubernetes.md 1.4: a Job is Failed before its pods have ended.
+    FailsAtOnce,
 }
 
 impl Wrong {
-    pub const ALL: [Wrong; 3] = [Wrong::OneRestartMore, Wrong::AllIsAny, Wrong::OutOfOrder];
+    pub const ALL: [Wrong; 4] = [
+        Wrong::OneRestartMore,
+        Wrong::AllIsAny,
+        Wrong::OutOfOrder,
+        Wrong::FailsAtOnce,
+    ];
 
     pub fn is_planted(self) -> bool {
         PLANTED.get() == Some(self)

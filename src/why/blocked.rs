@@ -3,7 +3,6 @@
 //! Must never have an opinion of its own: sentences are those of the run's outcome and records.
 
 use super::levers::Setting;
-use super::tries::{Measured, Tried};
 use crate::base::*;
 use crate::metrics::RunView;
 use crate::record::JobSetOutcome;
@@ -27,15 +26,6 @@ impl Blocked {
             condition,
             change,
         }
-    }
-
-    /// Takes the first of the settings, which begin with the smallest change, that ends it.
-    pub fn ended_by(&mut self, tried: &[Tried<'_>]) {
-        let ends = |t: &Tried<'_>| match t.result {
-            Ok(Measured::Took(time)) => Some((t.setting.clone(), time)),
-            _ => None,
-        };
-        self.change = tried.iter().find_map(ends);
     }
 }
 

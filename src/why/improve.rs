@@ -12,6 +12,20 @@ use crate::metrics::{RunView, gate};
 /// So many levers are tried in combination.
 const COMBINED: usize = 3;
 
+/// A setting, and what came of it.
+type Outcome = (Setting, Result<Measured, String>);
+
+fn play(
+    load: &Load<'_>,
+    settings: &[Setting],
+    (target, asked): (Target, &Asked),
+) -> Result<Vec<Outcome>, NoAnswer> {
+    let tried = tries::all(load, settings, (target, asked.seed), asked.threads);
+    let tried = tried.map_err(NoAnswer::Invalid)?;
+    let one = |t: Tried<'_>| (t.setting.clone(), t.result);
+    Ok(tried.into_iter().map(one).collect())
+}
+
 impl Why {
     /// Plays every setting that concerns the case, then the best of them together.
     pub(super) fn try_out(
@@ -20,27 +34,8 @@ impl Why {
         facts: &Facts<'_>,
         (target, asked): (Target, &Asked),
     ) -> Result<(), NoAnswer> {
-        let play =
-            |settings: &[Setting]| -> Result<Vec<(Setting, Result<Measured, String>)>, NoAnswer> {
-                let tried = tries::all(load, settings, (target, asked.seed), asked.threads);
-                let tried = tried.map_err(NoAnswer::Invalid)?;
-                Ok(tried
-                    .into_iter()
-                    .map(|t| (t.setting.clone(), t.result))
-                    .collect())
-            };
-        let settings = levers::settings(facts);
-        let played = play(&settings)?;
-        if let Some(blocked) = &mut self.blocked {
-            let tried: Vec<Tried<'_>> = played
-                .iter()
-                .map(|(setting, result)| Tried {
-                    setting,
-                    result: result.clone(),
-                })
-                .collect();
-            blocked.ended_by(&tried);
-        }
+        let played = play(load, &levers::settings(facts), (target, asked))?;
+        self.unblock(load, &played, (target, asked))?;
         for (setting, result) in played {
             self.take(setting, result, None);
         }
@@ -48,7 +43,10 @@ impl Why {
         let best = self.best();
         let pairs: Vec<(Setting, Duration)> = combinations(&best);
         let together: Vec<Setting> = pairs.iter().map(|(s, _)| s.clone()).collect();
-        for ((setting, result), (_, parts)) in play(&together)?.into_iter().zip(pairs) {
+        for ((setting, result), (_, parts)) in play(load, &together, (target, asked))?
+            .into_iter()
+            .zip(pairs)
+        {
             // Worth telling only if it beats each of its parts.
             let most = best.iter().filter(|(s, _)| setting.contains(s));
             let most = most
@@ -63,6 +61,35 @@ impl Why {
             }
         }
         self.what_if.sort_by(|a, b| b.saves.cmp(&a.saves));
+        Ok(())
+    }
+
+    /// Finds the smallest of the changes that ends what blocks. A restart that came to its end says nothing of that:
+    /// then they are played to the end of the run.
+    fn unblock(
+        &mut self,
+        load: &Load<'_>,
+        played: &[Outcome],
+        (target, asked): (Target, &Asked),
+    ) -> Result<(), NoAnswer> {
+        let Some(blocked) = &mut self.blocked else {
+            return Ok(());
+        };
+        let again;
+        let to_the_end = match self.subject.ended {
+            false => played,
+            true => {
+                let settings: Vec<Setting> = played.iter().map(|(s, _)| s.clone()).collect();
+                let jobset = target.jobset();
+                again = play(load, &settings, (Target::Survival { jobset }, asked))?;
+                &again
+            }
+        };
+        let ends = |(setting, result): &Outcome| match result {
+            Ok(Measured::Took(time)) => Some((setting.clone(), *time)),
+            _ => None,
+        };
+        blocked.change = to_the_end.iter().find_map(ends);
         Ok(())
     }
 

@@ -17,7 +17,7 @@ pub enum Target {
     Restart { jobset: JobSetId, nth: usize },
     /// From the creation of a JobSet until all its pods are ready.
     Start { jobset: JobSetId },
-    /// Whether a JobSet that failed goes on, and how long its last restart takes.
+    /// Whether a JobSet neither fails nor gets stuck, and how long its last restart, or else its start takes.
     Survival { jobset: JobSetId },
 }
 
@@ -97,11 +97,18 @@ pub fn one(
             Some(takes) => Measured::Took(takes),
             None => Measured::NeverEnded,
         },
-        Target::Survival { .. } => match outcome.jobsets.get(jobset.ix()) {
-            Some(o) if o.terminal_state == "Failed" => Measured::NeverEnded,
-            Some(_) => of(own.next_back()),
-            None => Measured::Absent,
-        },
+        Target::Survival { .. } => {
+            let state = outcome.jobsets.get(jobset.ix());
+            let name = simulation.names().jobset(jobset);
+            match state.map(|o| o.terminal_state) {
+                Some("Failed") => Measured::NeverEnded,
+                _ if outcome.dead_end(name).is_some() => Measured::NeverEnded,
+                _ => match (own.next_back(), witness.start(jobset).takes()) {
+                    (None, Some(takes)) => Measured::Took(takes),
+                    (last, _) => of(last),
+                },
+            }
+        }
     })
 }
 

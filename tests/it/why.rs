@@ -196,6 +196,26 @@ fn a_failed_jobset_names_its_condition_and_the_smallest_change() {
     }
 }
 
+/// It fails in its second restart, and would in every other: the first one came to its end, which proves nothing.
+#[test]
+fn a_change_is_told_only_if_it_ends_what_blocks() {
+    let path = root().join("scenarios/upstream/max-restarts.yaml");
+    let load = |more: &[Set]| manifest::read_scenario(&path, more).map_err(|e| e.to_string());
+    let why = why::explain(&load, &Asked::default()).unwrap();
+    assert!(why.subject.ended);
+    let blocked = why.blocked.expect("it failed");
+    assert!(
+        blocked.condition.contains("ReachedMaxRestarts"),
+        "{blocked:?}"
+    );
+    if let Some((setting, _)) = blocked.change {
+        let loaded = load(&setting.sets).unwrap();
+        let mut simulation = support::simulation(&loaded.scenario);
+        let outcome = simulation.run(loaded.scenario.seed, 0, &mut Discard);
+        assert_ne!(outcome.jobsets[0].terminal_state, "Failed", "{setting:?}");
+    }
+}
+
 #[test]
 fn what_cannot_be_placed_says_so_and_one_more_node_is_proven_to_be_enough() {
     let why = of_texts(
