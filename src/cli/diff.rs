@@ -2,11 +2,11 @@
 
 use super::args::{Format, Look};
 use super::{Failure, output};
-use crate::base::Time;
 use crate::base::condition::Condition;
 use crate::base::plain::for_terminal;
 use crate::report::rundiff::{self, RunDiff};
 use crate::report::waterfall::Style;
+use crate::report::words::exact_seconds;
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -181,7 +181,8 @@ fn record_line(value: &Value) -> String {
     let kind = format!("{}{}", text("kind"), text("controller"));
     let number = members.get("seq").or(members.get("decision"));
     let number = number.map_or(String::new(), Value::to_string);
-    let mut line = format!("{number} {} {kind} {}", Time(at), text("object"));
+    let at = exact_seconds(u128::from(at));
+    let mut line = format!("{number} {at}s {kind} {}", text("object"));
     const TOLD: [&str; 7] = [
         "seq",
         "decision",

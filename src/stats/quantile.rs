@@ -7,7 +7,12 @@ pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
     let h = p.clamp(0.0, 1.0) * last as f64;
     let below = h.floor() as usize;
     let above = (below + 1).min(last);
-    Some(sorted[below] + (h - below as f64) * (sorted[above] - sorted[below]))
+    let part = h - below as f64;
+    // What never ended is infinite, and nothing of it is no number.
+    if part == 0.0 || sorted[below] == sorted[above] {
+        return Some(sorted[below]);
+    }
+    Some(sorted[below] + part * (sorted[above] - sorted[below]))
 }
 
 /// Sorted ascending; NaN does not occur in times.
@@ -28,5 +33,11 @@ mod tests {
         }
         assert_eq!(quantile(&[], 0.5), None);
         assert_eq!(quantile(&[3.0], 0.9), Some(3.0));
+        let some = [1.0, 2.0, f64::INFINITY, f64::INFINITY];
+        let of = |p| quantile(&some, p);
+        assert_eq!(
+            (of(1.0 / 3.0), of(0.5), of(1.0)),
+            (Some(2.0), Some(f64::INFINITY), Some(f64::INFINITY))
+        );
     }
 }
