@@ -207,6 +207,8 @@ pub enum JobSetCall {
     Patch,
     Create,
     Suspend,
+    /// SUS-5: a Job that has a startTime loses it first.
+    ClearStart,
     Resume,
     Status,
     DeleteJobSet,

@@ -139,6 +139,19 @@ impl Why<'_, '_> {
             let held = js.spec.finalizers.join(", ");
             return format!("it is being deleted, and nobody takes its finalizers off: {held}");
         }
+        let others = &self.ctx.store.others;
+        if js.deleting
+            && js.foreground
+            && let Some((kind, name)) = others.owned(jobset).next()
+            && !self
+                .ctx
+                .store
+                .jobs_of(jobset)
+                .any(|j| self.ctx.store.jobs[j.ix()].exists)
+        {
+            let kind = kind.as_str();
+            return format!("{kind} {name} is being deleted, and nobody takes its finalizers off");
+        }
         let mut waiting_at_barrier = 0;
         for job in self.ctx.store.jobs_of(jobset) {
             for pod in self.ctx.store.jobs[job.ix()].pods.iter() {

@@ -112,6 +112,7 @@ pub fn timing() -> Timing {
         job_sync_batch_period: fixed("jobSyncBatchPeriod"),
         kubelet: Kubelet::Real(Box::new(RealKubelet {
             pleg_period: fixed("plegPeriod"),
+            unmount_poll: fixed("unmountPoll"),
             volumes: dist("volumes"),
             sandbox: dist("sandbox"),
             container_start: dist("containerStart"),

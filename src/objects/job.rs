@@ -251,23 +251,28 @@ fn select_labelled_nodes(job: &mut Value) {
 
 /// A volume for each claim template that some container of this pod mounts.
 fn add_claims(pod: &mut Value, jobset: &Value) {
-    let templates = list(&jobset["spec"], "volumeClaimPolicies")
-        .iter()
-        .flat_map(|policy| list(policy, "templates"));
-    for template in templates {
-        let name = text(&template["metadata"], "name");
-        let containers = ["containers", "initContainers"].map(|kind| list(pod, kind));
-        let mut mounts = containers.concat();
-        mounts.retain(|c| {
-            list(c, "volumeMounts")
-                .iter()
-                .any(|m| text(m, "name") == name)
-        });
-        if mounts.is_empty() {
-            continue;
-        }
-        let claim = format!("{name}-{}", text(&jobset["metadata"], "name"));
+    for (name, claim) in mounted_claims(jobset, pod) {
         let volume = json!({"name": name, "persistentVolumeClaim": {"claimName": claim}});
         array(pod, "volumes").push(volume);
     }
+}
+
+/// The claims of the JobSet's policies that some container of this pod mounts: of the template, and of the claim.
+pub fn mounted_claims(jobset: &Value, pod: &Value) -> Vec<(String, String)> {
+    let mounted = |name: &str| {
+        let containers = ["containers", "initContainers"].map(|kind| list(pod, kind));
+        let mut mounts = containers
+            .into_iter()
+            .flatten()
+            .flat_map(|c| list(c, "volumeMounts"));
+        mounts.any(|m| text(m, "name") == name)
+    };
+    let owner = text(&jobset["metadata"], "name");
+    let policies = list(&jobset["spec"], "volumeClaimPolicies").iter();
+    let names = policies.flat_map(|policy| list(policy, "templates"));
+    let names = names.map(|template| text(&template["metadata"], "name"));
+    let mounted = names.filter(|name| mounted(name));
+    mounted
+        .map(|name| (name.to_owned(), format!("{name}-{owner}")))
+        .collect()
 }

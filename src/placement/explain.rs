@@ -23,6 +23,8 @@ pub enum Reasons {
     UnboundClaims,
     /// The claim does not exist; found before any node is looked at.
     NoClaim(String),
+    /// The claim goes as soon as no pod uses it; found before any node is looked at.
+    ClaimGoes(String),
     /// Nobody makes or allocates it; found before any node is looked at. The claim's name, or the pod that waits for
     /// one made from a template.
     NoResourceClaim(Result<String, String>),
@@ -46,6 +48,9 @@ impl Reasons {
             Reasons::NoClaim(name) => {
                 return format!("persistentvolumeclaim {name:?} not found");
             }
+            Reasons::ClaimGoes(name) => {
+                return format!("persistentvolumeclaim {name:?} is being deleted");
+            }
             // `dynamic-resource-allocation/resourceclaim`: Name, and the lister's words.
             Reasons::NoResourceClaim(Ok(name)) => {
                 return format!("resourceclaim.resource.k8s.io {name:?} not found");
@@ -60,7 +65,10 @@ impl Reasons {
     fn is_before_nodes(&self) -> bool {
         matches!(
             self,
-            Reasons::UnboundClaims | Reasons::NoClaim(_) | Reasons::NoResourceClaim(_)
+            Reasons::UnboundClaims
+                | Reasons::NoClaim(_)
+                | Reasons::ClaimGoes(_)
+                | Reasons::NoResourceClaim(_)
         )
     }
 
@@ -101,7 +109,8 @@ pub fn explain(reasons: &[Reasons]) -> String {
 /// is found: pods of lower priority are not modelled.
 pub fn failed_scheduling(reasons: &[Reasons]) -> String {
     let why = explain(reasons);
-    if reasons.iter().any(Reasons::is_before_nodes) {
+    let fails = |r: &Reasons| r.is_before_nodes() && !matches!(r, Reasons::ClaimGoes(_));
+    if reasons.iter().any(fails) {
         return format!("{why} not found");
     }
     let preemption = counted(reasons.iter().map(|r| {
@@ -141,6 +150,12 @@ mod tests {
         assert_eq!(
             failed_scheduling(&claims),
             "0/2 nodes are available: persistentvolumeclaim \"data\" not found. not found"
+        );
+        let goes = vec![Reasons::ClaimGoes("data".to_owned()); 2];
+        assert_eq!(
+            failed_scheduling(&goes),
+            "0/2 nodes are available: persistentvolumeclaim \"data\" is being deleted. no new claims to deallocate, \
+             preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
         );
     }
 }

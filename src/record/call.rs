@@ -102,6 +102,7 @@ calls! {
     CollectorServiceDelete: "generic-garbage-collector" "delete" "services", COLLECTOR, Write;
     CollectorClaimGet: "generic-garbage-collector" "get" "persistentvolumeclaims", COLLECTOR, Read;
     CollectorClaimDelete: "generic-garbage-collector" "delete" "persistentvolumeclaims", COLLECTOR, Write;
+    JobSetJobStatusUpdate: "jobset" "update" "jobs/status", JOBSET_JOBS, Write;
 }
 
 impl Call {

@@ -77,6 +77,8 @@ pub enum Waited {
     Running,
     /// kubernetes.md 3.1: PLEG looks once a period.
     Pleg,
+    /// kubernetes.md 3.5: the worker of a pod that ends takes its turns, each after a relist.
+    PodWorker,
     /// Containers are stopped: within the grace period.
     Grace,
     /// kubernetes.md 3.4, 3.6: stop, remove and start again in place, crash back-off included.

@@ -63,6 +63,11 @@ impl Version {
     pub fn delays_terminal_condition(self) -> bool {
         self >= Version::new(31)
     }
+
+    /// kubernetes.md 3.1: since 1.36 a kubelet looks at a pod right after it has changed something.
+    pub fn relists_on_demand(self) -> bool {
+        self >= Version::new(36)
+    }
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]

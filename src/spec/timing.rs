@@ -73,6 +73,8 @@ pub struct RealKubelet {
     /// Registry round trip of imagePullPolicy Always, image cached.
     pub image_check: Dist,
     pub status_write: Dist,
+    /// How often a terminated pod's volumes are looked at until they are unmounted.
+    pub unmount_poll: Duration,
     /// Time from SIGTERM to exit of a container that handles it.
     pub container_stop: Dist,
     /// Clean-up between the last exit and the object's removal.

@@ -20,7 +20,7 @@ pub use jobs::{Counters, Job, JobCondition, JobStatus};
 pub use jobsets::JobSetRow;
 pub use nodes::Nodes;
 pub use others::{Other, Others};
-pub use pods::{BAD_ATTEMPT, NO_ATTEMPT, NO_STATUS, Phase, Pods, flag};
+pub use pods::{BAD_ATTEMPT, NO_ATTEMPT, NO_STATUS, Phase, Pods, SUCCEEDING, flag};
 pub use templates::{Slot, Template, Templates, agent_mode, on_labelled_nodes};
 
 use crate::base::random::Key;
@@ -225,6 +225,25 @@ impl Store {
 
     pub fn pod_spec(&self, pod: PodId) -> &PodSpec {
         &self.template(pod).pod.spec
+    }
+
+    /// A claim of the pod that is being deleted: until it is gone no pod with it is placed.
+    pub fn goes_with_claim(&self, pod: PodId) -> Option<&str> {
+        let mut claims = self.pod_spec(pod).claims.iter();
+        let namespace = self.names.namespace_of(self.pods.job[pod.ix()]);
+        let claim = claims.find(|name| self.others.is_deleting_claim(namespace, name))?;
+        Some(claim)
+    }
+
+    /// Whether a pod that has a node mounts the claim, whatever its phase (`pvc_protection_controller.go`, podUsesPVC).
+    pub fn claim_is_used(&self, namespace: &str, name: &str) -> bool {
+        let uses = |pod: PodId| {
+            self.pods.exists(pod)
+                && self.pods.has(pod, flag::BOUND)
+                && self.pod_spec(pod).claims.iter().any(|claim| claim == name)
+                && self.names.namespace_of(self.pods.job[pod.ix()]) == namespace
+        };
+        (0..self.pods.len() as u32).map(PodId).any(uses)
     }
 
     pub fn facts(&self, pod: PodId) -> &TemplateFacts {

@@ -55,6 +55,19 @@ impl Others {
         }
     }
 
+    /// What the JobSet owns: kind and name.
+    pub fn owned(&self, jobset: JobSetId) -> impl Iterator<Item = (ObjectKind, &str)> {
+        let named = self.rows.iter();
+        let named = named.flat_map(|(kind, of)| of.values().flatten().map(|n| (*kind, n)));
+        let own = named.filter(move |(_, (_, other))| other.jobset == jobset);
+        own.map(|(kind, (name, _))| (kind, name.as_str()))
+    }
+
+    pub fn is_deleting_claim(&self, namespace: &str, name: &str) -> bool {
+        let claim = self.get(ObjectKind::PersistentVolumeClaim, namespace, name);
+        claim.is_some_and(|claim| claim.object["metadata"]["deletionTimestamp"].is_string())
+    }
+
     /// All of a kind: namespace, name, object.
     pub fn of_kind(&self, kind: ObjectKind) -> impl Iterator<Item = (&str, &str, &Other)> {
         let of_kind = self.rows.get(&kind).into_iter().flatten();

@@ -98,7 +98,7 @@ columns! {
     job_try: u16 = 0;
     exit_code: u8 = 0;
     /// Which container `exit_code` is of, from 1; the others ended with 0. 0: all of them ended with it. `NO_STATUS`:
-    /// no container has a terminated state.
+    /// no container has a terminated state. `SUCCEEDING`: ready until all ended with 0, and the phase is to come.
     exit_container: u8 = 0;
     /// Annotation job-index-failure-count: failures of its index before this pod (backoffLimitPerIndex).
     index_failures: u16 = 0;
@@ -110,6 +110,8 @@ columns! {
 
 /// No kubelet has written how the containers ended (a pod that pod garbage collection failed).
 pub const NO_STATUS: u8 = u8::MAX;
+/// See `exit_container`.
+pub const SUCCEEDING: u8 = u8::MAX - 1;
 
 impl Pods {
     /// A row for a new object.
@@ -167,6 +169,11 @@ impl Pods {
 
     pub fn is_terminal(&self, pod: PodId) -> bool {
         self.phase[pod.ix()].is_terminal()
+    }
+
+    /// It was ready until its containers ended with 0, and its phase does not say so yet.
+    pub fn is_succeeding(&self, pod: PodId) -> bool {
+        !self.is_terminal(pod) && self.exit_container[pod.ix()] == SUCCEEDING
     }
 
     /// Not terminal and no deletionTimestamp (controller.FilterActivePods).

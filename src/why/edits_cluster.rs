@@ -106,7 +106,7 @@ pub fn batch_period(facts: &Facts) -> Settings {
 pub fn pleg(facts: &Facts) -> Settings {
     match &facts.scenario.timing.kubelet {
         Kubelet::Real(kubelet)
-            if facts.waits_for(Waited::Pleg)
+            if (facts.waits_for(Waited::Pleg) || facts.waits_for(Waited::PodWorker))
                 && kubelet.pleg_period > Duration::from_millis(100) =>
         {
             only("timing.plegPeriod", "100ms")

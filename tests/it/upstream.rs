@@ -6,7 +6,7 @@ use crate::support;
 use jobset_sim::report::golden::Golden;
 use std::path::Path;
 
-const LINES_MAX: usize = 120;
+const LINES_MAX: usize = 140;
 
 fn transcript(path: &Path) -> Result<String, String> {
     let loaded = jobset_sim::manifest::read_scenario(path, &[]).map_err(|e| e.to_string())?;

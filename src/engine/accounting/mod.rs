@@ -259,7 +259,7 @@ impl Accounting {
             let own = |p: &PodId| {
                 ctx.store.pods.exists(*p)
                     && ctx.store.jobset_of(*p) == JobSetId(i as u32)
-                    && ctx.store.pods.has(*p, flag::READY)
+                    && (ctx.store.pods.has(*p, flag::READY) || ctx.store.pods.is_succeeding(*p))
                     && ctx.store.pods.is_active(*p)
             };
             let rows = (0..ctx.store.pods.len() as u32).map(PodId);

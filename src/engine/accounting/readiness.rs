@@ -85,7 +85,8 @@ impl Accounting {
     }
 
     pub(super) fn ready_changed(&mut self, ctx: &mut Ctx<'_>, pod: PodId, ready: bool) {
-        if !ctx.store.pods.is_active(pod) || self.pod(pod).ready == ready {
+        let pods = &ctx.store.pods;
+        if !pods.is_active(pod) || pods.is_succeeding(pod) || self.pod(pod).ready == ready {
             return;
         }
         self.pod(pod).ready = ready;

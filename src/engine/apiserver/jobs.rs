@@ -116,7 +116,11 @@ fn child_spec(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(TemplateId, Arc<JobS
     let gate = ctx.gates.in_place_restart;
     let kubelet = &ctx.scenario.timing.kubelet;
     let agent = agent_mode(&new.from, &spec.template.spec, gate, kubelet);
-    let blocked = !ctx.scenario.claims_bind && waits_for_claims(&new.from, rj);
+    let pod = &mut spec.template.spec;
+    pod.claims
+        .extend(claims_of_policies(&new.from, rj_position));
+    let waits = !pod.claims.is_empty() || !pod.resource_claims.is_empty();
+    let blocked = !ctx.scenario.claims_bind && waits;
     let s = ctx.store.write();
     let pod = Arc::new(spec.template.clone());
     let template = s.templates.add(&s.nodes.cluster, pod, key, agent);
@@ -195,30 +199,14 @@ fn admit_child(
     answer
 }
 
-/// PVC-1: claims of its own, of either kind, or claims of the JobSet's policies that some container mounts.
-fn waits_for_claims(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
-    let pod = &rj.template.template.spec;
-    if !pod.claims.is_empty() || !pod.resource_claims.is_empty() {
-        return true;
-    }
-    let Some(spec) = jobset.object.as_ref().map(|o| &o["spec"]) else {
-        return false;
+/// PVC-1: the claims of the JobSet's policies that some container of the replicatedJob mounts.
+fn claims_of_policies(jobset: &JobSet, rj: u32) -> Vec<String> {
+    let Some(object) = jobset.object.as_ref() else {
+        return Vec::new();
     };
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let templates: Vec<Value> = list(&spec["volumeClaimPolicies"])
-        .iter()
-        .flat_map(|policy| list(&policy["templates"]))
-        .map(|template| template["metadata"]["name"].clone())
-        .collect();
-    let rjs = list(&spec["replicatedJobs"]);
-    let pod = rjs.iter().find(|r| r["name"] == rj.name.as_str());
-    let pod = pod.map(|r| &r["template"]["spec"]["template"]["spec"]);
-    let containers = |key: &str| pod.map(|p| list(&p[key])).unwrap_or_default();
-    let mut all = containers("containers");
-    all.extend(containers("initContainers"));
-    all.iter()
-        .flat_map(|c| list(&c["volumeMounts"]))
-        .any(|mount| templates.contains(&mount["name"]))
+    let rj = &object["spec"]["replicatedJobs"][rj as usize];
+    let mounted = objects::mounted_claims(object, &rj["template"]["spec"]["template"]["spec"]);
+    mounted.into_iter().map(|(_, claim)| claim).collect()
 }
 
 /// A Job of somebody else; `None` if the name is taken.
@@ -282,6 +270,12 @@ pub fn set_suspended(
         j.status.start_time = None;
     }
     job_changed(ctx, job, JobChange::Spec);
+}
+
+/// SUS-5.
+pub fn clear_start_time(ctx: &mut Ctx<'_>, job: JobId) {
+    ctx.store.write().jobs[job.ix()].status.start_time = None;
+    job_changed(ctx, job, JobChange::Status);
 }
 
 /// PUT by which its JobSet resumes a Job, with another pod template perhaps; `object`: the same where objects are kept.

@@ -187,7 +187,8 @@ fn orphan_jobs(ctx: &mut Ctx<'_>, jobset: JobSetId) {
     ctx.store.write().others.disown(jobset);
 }
 
-/// A JobSet under deletion goes when nobody's finalizer keeps it; in the foreground not before its last Job.
+/// A JobSet under deletion goes when nobody's finalizer keeps it; in the foreground not before all that it owns, which
+/// blocks it (`ctrl.SetControllerReference`).
 pub fn free_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId) {
     let row = &ctx.store.jobsets[jobset.ix()];
     let held = !row.spec.finalizers.is_empty();
@@ -197,6 +198,9 @@ pub fn free_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId) {
         foreground && job.exists && !job.orphaned
     };
     if !row.deleting || row.deleted || held || ctx.store.jobs_of(jobset).any(waits) {
+        return;
+    }
+    if foreground && ctx.store.others.owned(jobset).next().is_some() {
         return;
     }
     jobset_gone(ctx, jobset);

@@ -1,6 +1,6 @@
 //! Requests about objects that are stored whole: Services, claims, volumes, PriorityClasses, Namespaces, Leases.
 
-use super::note;
+use super::{free_jobset, note};
 use crate::base::{calendar, *};
 use crate::engine::ctx::Ctx;
 use crate::spec::ObjectKind;
@@ -36,33 +36,56 @@ pub fn change_other(
     };
     other.object = object;
     let jobset = other.jobset;
-    let goes = other.object["metadata"]["deletionTimestamp"].is_string() && !is_held(&other.object);
+    let deleting = other.object["metadata"]["deletionTimestamp"].is_string();
+    let goes = deleting && !is_held(ctx, kind, (namespace, name));
     told(ctx, kind, jobset, (namespace, name));
     if goes {
         delete_other(ctx, kind, (namespace, name));
     }
 }
 
-/// What a controller takes off by itself as soon as nothing uses the object; that takes no time here.
-const PROTECTIONS: [&str; 2] = [
-    "kubernetes.io/pvc-protection",
-    "kubernetes.io/pv-protection",
-];
+/// Which controllers take off by themselves as soon as nothing uses the object; that takes no time here.
+const CLAIM_PROTECTION: &str = "kubernetes.io/pvc-protection";
+const VOLUME_PROTECTION: &str = "kubernetes.io/pv-protection";
 
-/// Whether somebody's finalizers keep the object.
-fn is_held(object: &Value) -> bool {
-    let finalizers = object["metadata"]["finalizers"].as_array();
+/// Whether somebody's finalizers keep the object; that of claims does while a pod uses them.
+fn is_held(ctx: &Ctx<'_>, kind: ObjectKind, (namespace, name): (&str, &str)) -> bool {
+    let Some(other) = ctx.store.others.get(kind, namespace, name) else {
+        return false;
+    };
+    let finalizers = other.object["metadata"]["finalizers"].as_array();
     let mut names = finalizers.into_iter().flatten().filter_map(Value::as_str);
-    names.any(|name| !PROTECTIONS.contains(&name))
+    names.any(|finalizer| match finalizer {
+        CLAIM_PROTECTION => ctx.store.claim_is_used(namespace, name),
+        VOLUME_PROTECTION => false,
+        _ => true,
+    })
+}
+
+/// A pod is gone: claims of its that are being deleted may go with it.
+pub fn release_claims(ctx: &mut Ctx<'_>, pod: PodId) {
+    let namespace = ctx.store.names.namespace_of(ctx.store.pods.job[pod.ix()]);
+    let claims = ctx.store.pod_spec(pod).claims.iter();
+    let deleting = |name: &&String| ctx.store.others.is_deleting_claim(namespace, name);
+    let deleting: Vec<String> = claims.filter(deleting).cloned().collect();
+    if deleting.is_empty() {
+        return;
+    }
+    let namespace = namespace.to_owned();
+    for name in deleting {
+        let at = (namespace.as_str(), name.as_str());
+        if !is_held(ctx, ObjectKind::PersistentVolumeClaim, at) {
+            delete_other(ctx, ObjectKind::PersistentVolumeClaim, at);
+        }
+    }
 }
 
 /// DELETE; the object stays, marked for deletion, while somebody's finalizers keep it.
 pub fn delete_other(ctx: &mut Ctx<'_>, kind: ObjectKind, (namespace, name): (&str, &str)) -> bool {
     let now = calendar::text(ctx.now);
+    let held = is_held(ctx, kind, (namespace, name));
     let others = &mut ctx.store.write().others;
-    if let Some(kept) = others.get_mut(kind, namespace, name)
-        && is_held(&kept.object)
-    {
+    if let Some(kept) = others.get_mut(kind, namespace, name).filter(|_| held) {
         let metadata = &mut kept.object["metadata"];
         if metadata["deletionTimestamp"].is_null() {
             metadata["deletionTimestamp"] = now.into();
@@ -75,6 +98,9 @@ pub fn delete_other(ctx: &mut Ctx<'_>, kind: ObjectKind, (namespace, name): (&st
         return false;
     };
     told(ctx, kind, gone.jobset, (namespace, name));
+    if gone.jobset.is_some() {
+        free_jobset(ctx, gone.jobset);
+    }
     true
 }
 

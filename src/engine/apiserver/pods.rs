@@ -1,11 +1,11 @@
 //! Requests about pods: create, bind, status, annotations, delete, and the end of the object.
 
-use super::note;
+use super::{note, release_claims};
 use crate::base::*;
 use crate::engine::ctx::Ctx;
 use crate::engine::requests::Answer;
 use crate::record::{Body, Call, Deleter};
-use crate::store::{NO_STATUS, Phase, PodChange, Store, What, flag};
+use crate::store::{NO_STATUS, Phase, PodChange, SUCCEEDING, Store, What, flag};
 
 /// A pod as posted.
 #[derive(Copy, Clone)]
@@ -134,6 +134,14 @@ pub fn set_running(ctx: &mut Ctx<'_>, pod: PodId) {
 }
 
 /// The Ready condition.
+/// A pod is not ready any more because all of its containers have ended with 0.
+pub fn set_succeeding(ctx: &mut Ctx<'_>, pod: PodId) {
+    if ctx.store.pods.has(pod, flag::READY) {
+        ctx.store.write().pods.exit_container[pod.ix()] = SUCCEEDING;
+        set_ready(ctx, pod, false);
+    }
+}
+
 pub fn set_ready(ctx: &mut Ctx<'_>, pod: PodId, ready: bool) {
     let i = pod.ix();
     if ctx.store.pods.has(pod, flag::READY) == ready {
@@ -357,6 +365,7 @@ fn remove_if_free(ctx: &mut Ctx<'_>, pod: PodId) {
     let incarnation = s.pods.incarnation[i];
     ctx.emit(Body::PodGone { pod, incarnation });
     note(ctx, What::Pod(pod, PodChange::Gone));
+    release_claims(ctx, pod);
     let j = &ctx.store.jobs[job.ix()];
     if !j.exists && j.pods.is_empty() {
         ctx.store.write().jobs[job.ix()].clear();

@@ -30,6 +30,11 @@ impl JobSetManager {
             JobSetCall::Patch => self.job_patched(ctx, job),
             JobSetCall::Create => self.job_created(ctx, jobset, job),
             JobSetCall::Suspend => self.job_suspended(ctx, job),
+            JobSetCall::ClearStart => {
+                if self.start_cleared(ctx, job) {
+                    return self.send_resume(ctx, jobset, job);
+                }
+            }
             JobSetCall::Resume => self.job_resumed(ctx, job),
             JobSetCall::DeleteJobSet => {
                 let there = ctx.store.jobsets[jobset.ix()].exists();

@@ -78,6 +78,15 @@ impl JobSetManager {
         }
     }
 
+    /// SUS-5: PUT of the status; false if the Job is gone.
+    pub(super) fn start_cleared(&mut self, ctx: &mut Ctx<'_>, job: JobId) -> bool {
+        let there = self.found(ctx, Call::JobSetJobStatusUpdate, job);
+        if there {
+            apiserver::clear_start_time(ctx, job);
+        }
+        there
+    }
+
     /// SUS-5: with what the template of the replicatedJob has that the Job's has not.
     pub(super) fn job_resumed(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
         if !self.found(ctx, Call::JobSetJobUpdate, job) || !ctx.store.jobs[job.ix()].suspended {

@@ -66,6 +66,11 @@ impl JobSetManager {
         let (call, what, width) = self.pass.step.requests();
         while self.pass.in_flight < width && self.pass.next < self.pass.open() {
             let job = self.next_job(ctx, jobset);
+            let resumes = self.pass.step == Step::Resuming;
+            let (call, what) = match resumes && has_start_time(ctx, job) {
+                true => (Call::JobSetJobStatusUpdate, JobSetCall::ClearStart),
+                false => (call, what),
+            };
             let req = self.named(ctx, (jobset, job), call);
             self.pass.next += 1;
             self.pass.in_flight += 1;
@@ -76,6 +81,18 @@ impl JobSetManager {
             };
             ctx.request(req, answered);
         }
+    }
+
+    /// The second half of a resume, once the startTime is cleared.
+    pub(super) fn send_resume(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId, job: JobId) {
+        let (call, what, _) = Step::Resuming.requests();
+        let req = self.named(ctx, (jobset, job), call);
+        let answered = Event::JobSetAnswered {
+            jobset,
+            call: what,
+            job,
+        };
+        ctx.request(req, answered);
     }
 
     /// The Job that the next request is about, if it is about one.
@@ -111,4 +128,8 @@ impl JobSetManager {
             _ => req,
         }
     }
+}
+
+fn has_start_time(ctx: &Ctx<'_>, job: JobId) -> bool {
+    ctx.store.jobs[job.ix()].status.start_time.is_some()
 }

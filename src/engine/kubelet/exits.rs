@@ -3,12 +3,12 @@
 //!
 //! Must never stop the containers of a deleted pod: that is `stop`.
 
-use super::{AGENT_EXIT, ALL_ENDED, EXITED, Kubelets, LIFTED, SIDECARS, UP, real};
+use super::{AGENT_EXIT, ENDING, EXITED, Kubelets, LIFTED, UP, real};
 use crate::base::random::Purpose;
 use crate::base::*;
 use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
-use crate::engine::event::{Event, StatusWrite};
+use crate::engine::event::Event;
 use crate::record::{About, Body, Waited};
 use crate::spec::*;
 use crate::store::{Store, flag};
@@ -40,7 +40,7 @@ impl Kubelets {
         let named = rule.and_then(|r| r.container.as_ref());
         let only = named.and_then(|n| containers.iter().position(|c| c.name == *n));
         self.process_ends(ctx, pod, code);
-        self.pods[pod.ix()].exit_container = only.map_or(0, |at| at.min(253) as u8 + 1);
+        self.pods[pod.ix()].exit_container = only.map_or(0, |at| at.min(252) as u8 + 1);
     }
 
     /// The containers' processes end with this code; `false`: none was running.
@@ -99,17 +99,16 @@ impl Kubelets {
         }
     }
 
-    /// The kubelet has noticed the exit; or, when it stopped the sidecars after one, that they have ended.
+    /// The kubelet has noticed the exit; or, later, the worker of a pod that ends has its last turn.
     pub(super) fn exit_noticed(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
         if !self.lives(ctx, pod, epoch) {
             return;
         }
-        if self.has(pod, SIDECARS) {
-            self.clear(pod, SIDECARS);
-            self.set(pod, ALL_ENDED);
-        }
         if !self.pod_answers(ctx, pod) || ctx.store.pods.has(pod, flag::DELETING) {
             return;
+        }
+        if self.has(pod, ENDING) {
+            return self.pod_has_ended(ctx, pod);
         }
         let ends = self.rule_for(ctx, pod).is_some_and(|r| r.pod_fails);
         let after = match ends {
@@ -128,24 +127,6 @@ impl Kubelets {
             },
             AfterExit::RestartAll => self.restart_containers(ctx, pod, None),
         }
-    }
-
-    /// No main container runs again. Sidecars do not keep a pod alive: they are stopped, and the phase is terminal when
-    /// they have ended, too (kubernetes.md 3.5).
-    fn end_pod(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
-        let sidecars = match self.has(pod, ALL_ENDED) {
-            true => Duration::ZERO,
-            false => self.stop_time(ctx, pod, false),
-        };
-        if sidecars == Duration::ZERO {
-            return self.write_status(ctx, pod, StatusWrite::Finished);
-        }
-        self.set(pod, SIDECARS);
-        self.pods[pod.ix()].stops_at = ctx.now + sidecars;
-        self.write_status(ctx, pod, StatusWrite::NotReady);
-        let epoch = self.pods[pod.ix()].epoch;
-        let noticed = Event::ExitNoticed { pod, epoch };
-        ctx.after(sidecars, Waited::Grace, About::Pod(pod), noticed);
     }
 
     pub(super) fn after_exit(&self, store: &Store, pod: PodId) -> AfterExit {

@@ -2,7 +2,9 @@
 //!
 //! The script acts here directly; everybody else learns of it from the Lease and the status of pods.
 
-use super::{AGENT_EXIT, ALL_ENDED, EXITED, Kubelets, LIFTED, Machine, SIDECARS, STOPPING, UP};
+use super::{
+    AGENT_EXIT, ALL_ENDED, ENDING, EXITED, Kubelets, LIFTED, Machine, SIDECARS, STOPPING, UP,
+};
 use crate::base::random::Purpose;
 use crate::base::*;
 use crate::engine::apiserver;
@@ -116,7 +118,7 @@ impl Kubelets {
         if row.has(EXITED) {
             row.flags |= ALL_ENDED;
         }
-        row.flags &= !(UP | STOPPING | LIFTED | SIDECARS);
+        row.flags &= !(UP | STOPPING | LIFTED | SIDECARS | ENDING);
         row.begin_anew();
     }
 

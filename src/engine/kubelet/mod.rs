@@ -5,6 +5,7 @@
 //! whose node does not answer.
 
 mod agents;
+mod end;
 mod exits;
 mod machines;
 #[cfg(test)]
@@ -47,6 +48,8 @@ mod up {
     pub const SIDECARS: u8 = 1 << 5;
     /// No container of the pod is left, sidecars included.
     pub const ALL_ENDED: u8 = 1 << 6;
+    /// The pod's worker takes its turns towards the terminal phase.
+    pub const ENDING: u8 = 1 << 7;
 }
 use up::*;
 
@@ -189,7 +192,7 @@ impl Kubelets {
     /// Terminal phase, or the object is gone: nothing of it runs, as far as anybody asks.
     fn pod_ended(&mut self, pod: PodId) {
         let row = &mut self.pods[pod.ix()];
-        row.flags &= !(UP | EXITED | STOPPING | SIDECARS | ALL_ENDED);
+        row.flags &= !(UP | EXITED | STOPPING | SIDECARS | ALL_ENDED | ENDING);
         row.begin_anew();
     }
 

@@ -12,6 +12,7 @@ fn kubelet() -> Kubelet {
     let fixed = |s| Dist::Fixed(Duration::from_secs(s));
     Kubelet::Real(Box::new(RealKubelet {
         pleg_period: Duration::ZERO,
+        unmount_poll: Duration::ZERO,
         volumes: Dist::ZERO,
         sandbox: Dist::ZERO,
         container_start: fixed(1),
@@ -24,6 +25,13 @@ fn kubelet() -> Kubelet {
         agent_boot: Dist::ZERO,
         minimum_grace: Duration::from_secs(2),
     }))
+}
+
+/// Relists every 10 s, volumes looked at every 3 s.
+fn slow_relists(timing: &mut Timing) {
+    if let Kubelet::Real(k) = &mut timing.kubelet {
+        (k.pleg_period, k.unmount_poll) = (Duration::from_secs(10), Duration::from_secs(3));
+    }
 }
 
 fn timing() -> Timing {
@@ -151,7 +159,13 @@ fn scenario(actions: &[(u64, FaultAction)]) -> Scenario {
 
 /// What is told of the first pod from 10 s on, with the whole seconds of it.
 fn play(actions: &[(u64, FaultAction)]) -> Vec<String> {
-    let mut simulation = Simulation::new(&scenario(actions)).expect("one pod fits on one node");
+    play_changed(actions, |_| {})
+}
+
+fn play_changed(actions: &[(u64, FaultAction)], change: impl Fn(&mut Scenario)) -> Vec<String> {
+    let mut scenario = scenario(actions);
+    change(&mut scenario);
+    let mut simulation = Simulation::new(&scenario).expect("one pod fits on one node");
     simulation.paranoid(true);
     let mut kept = Keep::default();
     simulation.run(1, 0, &mut kept);
@@ -236,4 +250,47 @@ fn a_silent_kubelet_stops_on_its_own_what_it_has_begun_to_stop() {
     let told = play(&script);
     assert_eq!(told[0], "20 deleting");
     assert!(told.contains(&"95 finished 143".to_owned()), "{told:?}");
+}
+
+/// When `what` is told, if at all.
+fn at(told: &[String], what: &str) -> f64 {
+    let line = told.iter().find(|line| line.ends_with(what));
+    let line = line.unwrap_or_else(|| panic!("{what}: {told:?}"));
+    line.split(' ')
+        .next()
+        .and_then(|at| at.parse().ok())
+        .expect("a time")
+}
+
+/// kubernetes.md 3.5.
+#[test]
+fn a_failed_pod_is_failed_a_relist_after_its_exit_was_noticed() {
+    let told = play_changed(&[(20, exit(1))], |scenario| {
+        slow_relists(&mut scenario.timing);
+        let pod = &mut scenario.jobsets[0].jobset.spec.replicated_jobs[0]
+            .template
+            .template;
+        pod.spec.init_containers.clear();
+    });
+    let (noticed, failed) = (at(&told, "not ready"), at(&told, "finished 1"));
+    assert!((20.0..30.0).contains(&noticed), "{told:?}");
+    assert_eq!(failed - noticed, 10.0, "{told:?}");
+}
+
+/// jobset #928: a worker exits, its sidecar takes a minute, and the phase takes two or three relists more.
+#[test]
+fn after_its_sidecar_has_ended_a_pod_waits_for_the_turns_of_its_worker() {
+    for (minor, relists) in [(33, 2.0), (36, 1.0)] {
+        let told = play_changed(&[(20, exit(1))], |scenario| {
+            slow_relists(&mut scenario.timing);
+            scenario.control_plane.kubernetes = Version::new(minor);
+        });
+        let (noticed, failed) = (at(&told, "not ready"), at(&told, "finished 1"));
+        let after = failed - noticed - 60.0;
+        let all = 10.0 * relists + 3.0;
+        assert!(
+            (all - 1.0..=all + 11.0).contains(&after),
+            "1.{minor}: {after} s, {told:?}"
+        );
+    }
 }

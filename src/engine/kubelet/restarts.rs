@@ -1,7 +1,7 @@
 //! Containers that run again in their pod: back-off, restart counts, RestartAllContainers (kubernetes.md 3.4, 3.6).
 
 use super::exits::AfterExit;
-use super::{AGENT_EXIT, ALL_ENDED, EXITED, Kubelets, LIFTED, UP};
+use super::{AGENT_EXIT, ALL_ENDED, ENDING, EXITED, Kubelets, LIFTED, UP};
 use crate::base::random::Purpose;
 use crate::base::*;
 use crate::engine::apiserver;
@@ -43,7 +43,7 @@ impl Kubelets {
         let row = &mut self.pods[pod.ix()];
         row.to_restart = containers.unwrap_or(every);
         let ran = row.has(UP);
-        row.flags &= !(UP | EXITED | LIFTED | AGENT_EXIT | ALL_ENDED);
+        row.flags &= !(UP | EXITED | LIFTED | AGENT_EXIT | ALL_ENDED | ENDING);
         row.begin_anew();
         let (incarnation, restarts) = (ctx.store.pods.incarnation[pod.ix()], row.restarts + 1);
         if ran {

@@ -1,6 +1,6 @@
 //! What a kubelet writes into the status of its pods, and when.
 
-use super::{Kubelets, UP, real};
+use super::{ENDING, Kubelets, UP, real};
 use crate::base::random::Purpose;
 use crate::base::*;
 use crate::engine::apiserver::{self, Ended};
@@ -49,7 +49,10 @@ impl Kubelets {
                 self.report_restarts(ctx, pod);
                 // All containers have been started once: what waits to run again is no longer Pending.
                 apiserver::set_running(ctx, pod);
-                apiserver::set_ready(ctx, pod, false);
+                match self.has(pod, ENDING) && self.pods[pod.ix()].exit_code == 0 {
+                    true => apiserver::set_succeeding(ctx, pod),
+                    false => apiserver::set_ready(ctx, pod, false),
+                }
             }
             StatusWrite::Running | StatusWrite::Ready => {
                 self.report_restarts(ctx, pod);

@@ -54,6 +54,10 @@ impl Scheduler {
         let facts = &template.facts;
         let job = store.pods.job[pod.ix()];
         let class = facts.priority_class;
+        if store.goes_with_claim(pod).is_some() {
+            // VolumeBinding's PreFilter, before any node.
+            return nowhere(self.start);
+        }
         let nodes = &store.nodes;
         let schedulable = |node: NodeId| {
             nodes.troubled == 0
@@ -70,11 +74,7 @@ impl Scheduler {
             Some(key) if !store.is_leader(pod) => {
                 let domain = store.pods.domain[pod.ix()];
                 if !domain.is_some() {
-                    return Found {
-                        node: None,
-                        examined: 0,
-                        next: 0,
-                    };
+                    return nowhere(0);
                 }
                 let members = &store.templates.domains[key as usize].nodes[domain.ix()];
                 let start = self.books.cursor(key as usize, domain);
@@ -170,6 +170,14 @@ impl Scheduler {
         if answer.is_success() {
             ctx.answered(Call::SchedulerEvent, Answer::Success);
         }
+    }
+}
+
+fn nowhere(next: u32) -> Found {
+    Found {
+        node: None,
+        examined: 0,
+        next,
     }
 }
 

@@ -15,6 +15,8 @@ impl Scheduler {
             .collect();
         if !ctx.store.template(pod).facts.is_plain() {
             reasons.fill(claim_reason(ctx, pod));
+        } else if let Some(claim) = ctx.store.goes_with_claim(pod) {
+            reasons.fill(Reasons::ClaimGoes(claim.to_owned()));
         }
         failed_scheduling(&reasons)
     }

@@ -24,6 +24,7 @@ impl User {
         let taken = |kind: ObjectKind, name: &str| {
             Err(format!("{} {name:?} already exists", resource(kind)))
         };
+        namespace_exists(ctx, object)?;
         match kind {
             "JobSet" => self.create_jobset(ctx, object, announced),
             "Job" => {
@@ -98,6 +99,30 @@ impl User {
             None => drop(apiserver::create_new_jobset(ctx, manifest)),
         }
         Ok(())
+    }
+}
+
+/// Those that every cluster has.
+const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+/// The plugin NamespaceLifecycle, before any webhook. Namespaces of what the scenario begins with, or submits, are
+/// there: somebody has made them for it.
+fn namespace_exists(ctx: &Ctx<'_>, object: &Value) -> Result<(), String> {
+    let kind = ObjectKind::of_kind(object["kind"].as_str().unwrap_or(""));
+    let name = object["metadata"]["namespace"]
+        .as_str()
+        .unwrap_or("default");
+    let stored = ctx.store.others.get(ObjectKind::Namespace, "", name);
+    if !kind.is_namespaced() || NAMESPACES.contains(&name) || stored.is_some() {
+        return Ok(());
+    }
+    let mut objects = ctx.scenario.objects.iter();
+    let mut jobsets = ctx.scenario.jobsets.iter();
+    let known = objects.any(|o| o["metadata"]["namespace"] == name)
+        || jobsets.any(|s| s.submit_at != BY_SCRIPT && s.jobset.namespace == name);
+    match known {
+        true => Ok(()),
+        false => Err(format!("namespaces {name:?} not found")),
     }
 }
 

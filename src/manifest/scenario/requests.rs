@@ -26,6 +26,9 @@ pub const KIND_NAMES: &[&str] = &[
     "Namespace",
 ];
 
+/// Of these, what may be deleted.
+pub const DELETED_KINDS: &[&str] = KIND_NAMES.split_at(KIND_NAMES.len() - 1).0;
+
 /// The action; JobSets that it creates are added to `created`, after those of `jobSets`.
 pub fn action(
     name: &str,

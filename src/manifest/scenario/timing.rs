@@ -64,6 +64,7 @@ fn set_kubelet(kubelet: &mut RealKubelet, id: &str, value: &Node, report: &mut R
         "cleanup" => &mut kubelet.cleanup,
         "containerRemove" => &mut kubelet.container_remove,
         "agentBoot" => &mut kubelet.agent_boot,
+        "unmountPoll" => return put_fixed(&mut kubelet.unmount_poll, value),
         "plegPeriod" => return put_fixed(&mut kubelet.pleg_period, value),
         "minimumGrace" => return put_fixed(&mut kubelet.minimum_grace, value),
         _ => return,

@@ -3,7 +3,7 @@
 use super::objects::CREATED;
 use super::pod::EFFECTS;
 use super::scenario::INDEX;
-use crate::manifest::scenario::requests::KIND_NAMES;
+use crate::manifest::scenario::requests::{DELETED_KINDS, KIND_NAMES};
 use crate::manifest::shape::{Field, Object, STR_LIST, Shape, field};
 
 pub const ACTIONS: [&str; 20] = [
@@ -159,7 +159,12 @@ static CREATE: Object = Object {
 static DELETE: Object = Object {
     kind: "Delete",
     fields: &[
-        KIND,
+        field(
+            "kind",
+            Shape::OneOf(DELETED_KINDS),
+            "of the object; a Namespace, which takes along all that is in it, is not deleted here",
+        )
+        .required(),
         OBJECT_NAME,
         field(
             "propagation",

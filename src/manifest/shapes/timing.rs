@@ -27,6 +27,7 @@ pub const OF_REAL_KUBELETS: &[&str] = &[
     "containerRemove",
     "agentBoot",
     "plegPeriod",
+    "unmountPoll",
     "minimumGrace",
 ];
 
@@ -57,6 +58,11 @@ pub static TIMING: Object = Object {
         delay("containerRemove", "removing an exited container"),
         delay("agentBoot", "in-place agent start to first API call"),
         fixed("plegPeriod", "kubelet's relist period").example("1s"),
+        fixed(
+            "unmountPoll",
+            "how often a kubelet looks whether an ended pod's volumes are unmounted",
+        )
+        .example("300ms"),
         fixed("minimumGrace", "kubelet's SIGKILL floor").example("2s"),
         fixed("schedulerFixed", "one scheduling cycle"),
         fixed("schedulerPerNode", "for each node examined"),

@@ -108,6 +108,98 @@ fn a_claim_that_a_finalizer_keeps_is_marked_and_goes_when_it_is_off() {
     assert_eq!(said[4], "persistentvolumeclaims \"kept-a\" not found");
 }
 
+/// The finalizer kubernetes.io/pvc-protection: a pod that has a node keeps its claims, and no other pod gets one that
+/// goes.
+#[test]
+fn a_claim_that_a_pod_mounts_is_marked_and_goes_with_the_pod() {
+    let claim = "PersistentVolumeClaim";
+    let script = [
+        format!("  - {{at: 30s, delete: {{kind: {claim}, name: kept-a}}}}\n"),
+        show("40s", claim, "kept-a"),
+        "  - {at: 50s, suspendJobSet: {name: a}}\n".to_owned(),
+        show("60s", claim, "kept-a"),
+    ];
+    let rest = format!("faults:\n{}stop: {{at: 2m, when: Time}}", script.concat());
+    let told = answers(1, &rest, &claim_jobset());
+    let said: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(
+        said[1],
+        "{\"metadata.deletionTimestamp\":\"1970-01-01T00:00:30Z\"}"
+    );
+    assert_eq!(said[2], "persistentvolumeclaims \"kept-a\" not found");
+    let script = format!(
+        "  - {{at: 30s, delete: {{kind: {claim}, name: own-a}}}}\n  \
+         - {{at: 40s, delete: {{kind: Pod, name: a-w-0-0}}}}\n"
+    );
+    let slow = "containers: [{stopAfter: 20s}]\n";
+    let rest = format!("{slow}faults:\n{script}stop: {{at: 2m, when: Time}}");
+    let (_, records) = play(2, &rest, &claim_jobset());
+    let unschedulable = count(&records, |b| matches!(b, Body::PodUnschedulable { .. }));
+    assert!(
+        unschedulable > 0,
+        "the new pod was placed beside a claim that goes"
+    );
+}
+
+/// Whatever a JobSet owns blocks its deletion in the foreground, not its Jobs alone.
+#[test]
+fn a_jobset_that_is_deleted_in_the_foreground_waits_for_its_service_too() {
+    let hold = |at: &str, finalizers: &str| {
+        format!(
+            "  - {{at: {at}, patch: {{kind: Service, name: a, merge: {{metadata: {{finalizers: {finalizers}}}}}}}}}\n"
+        )
+    };
+    let delete = "  - {at: 60s, delete: {kind: JobSet, name: a, propagation: Foreground}}\n";
+    let held = format!(
+        "faults:\n{}{delete}stop: {{at: 10m}}",
+        hold("30s", "[example.com/hold]")
+    );
+    let (outcome, _) = play(1, &held, &claim_jobset());
+    assert_eq!(
+        outcome.stuck,
+        ["JobSet a is not ready: Service a is being deleted, and nobody takes its finalizers off"]
+    );
+    let freed = held.replace("stop:", &format!("{}stop:", hold("2m", "null")));
+    let (outcome, records) = play(1, &freed, &claim_jobset());
+    assert_eq!(outcome.stuck, Vec::<String>::new());
+    let gone = at_seconds(&records, |b| matches!(b, Body::JobSetDeleted { .. }));
+    assert_eq!(gone, [120]);
+}
+
+/// SUS-5: before 1.36 a suspended Job keeps its startTime, and the manager clears it with a request of its own.
+#[test]
+fn a_job_with_a_start_time_is_resumed_by_two_requests() {
+    let script = "faults:\n  - {at: 60s, suspendJobSet: {name: a}}\n  - {at: 90s, resumeJobSet: {name: a}}\n\
+                  stop: {at: 10m}";
+    for (version, clears) in [("1.35", 2), ("1.36", 0)] {
+        let jobs = workers(2, 1, "", &format!("containers: [{POD}]"));
+        let rest = format!("controlPlane: {{kubernetes: \"{version}\"}}\n{script}");
+        let (outcome, _) = play(2, &rest, &format!("spec:\n  replicatedJobs:\n{jobs}"));
+        let sent = |verb: &str, resource: &str| -> u64 {
+            let of = outcome.requests.iter();
+            let of = of.filter(|r| (r.client, r.verb, r.resource) == ("jobset", verb, resource));
+            of.map(|r| r.count).sum()
+        };
+        assert_eq!(sent("update", "jobs/status"), clears, "{version}");
+        assert_eq!(sent("update", "jobs"), 4, "{version}");
+    }
+}
+
+/// NamespaceLifecycle.
+#[test]
+fn nothing_is_created_in_a_namespace_that_does_not_exist() {
+    let service = "create: {object: {apiVersion: v1, kind: Service, metadata: {name: s, namespace: team}, \
+                   spec: {}}}";
+    let namespace = "create: {object: {apiVersion: v1, kind: Namespace, metadata: {name: team}}}";
+    let rest = format!(
+        "faults:\n  - {{at: 10s, {service}}}\n  - {{at: 20s, {namespace}}}\n  - {{at: 30s, {service}}}\n\
+         stop: {{at: 1m, when: Time}}"
+    );
+    let told = answers(1, &rest, &claim_jobset());
+    let said: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(said, ["namespaces \"team\" not found", "", ""]);
+}
+
 /// SVC-1, PVC-1: what the JobSet owns goes with it; claims that are retained have no owner.
 #[test]
 fn service_and_claims_of_a_jobset_go_with_it_and_retained_claims_stay() {

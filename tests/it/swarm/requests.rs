@@ -370,6 +370,10 @@ fn other(d: &mut Draw, stage: &Stage) -> (Value, Option<Value>) {
             ),
             None,
         ),
+        _ if kind == "Namespace" => (
+            json!({"show": {"kind": kind, "name": name, "fields": ["metadata"]}}),
+            None,
+        ),
         _ => (json!({"delete": {"kind": kind, "name": name}}), None),
     }
 }

@@ -225,6 +225,7 @@ fn extreme_timing(d: &mut Draw) -> Value {
     for (id, values) in [
         ("plegPeriod", ["1ms", "1s", "1m"]),
         ("jobSyncBatchPeriod", ["1ms", "1s", "10s"]),
+        ("unmountPoll", ["0s", "300ms", "1m"]),
         ("minimumGrace", ["0s", "2s", "1m"]),
         ("schedulerFixed", ["0s", "1ms", "10s"]),
         ("schedulerPerNode", ["0s", "1us", "100ms"]),

@@ -1,0 +1,84 @@
+//! The end of a pod whose main containers have all ended for good, turn by turn of its pod worker (kubernetes.md 3.5).
+//!
+//! A worker begins a turn only when the runtime has been looked at since its last one (`podWorkerLoop`): each costs a
+//! relist. Must never deal with a deleted pod: that is `stop`.
+
+use super::{ALL_ENDED, ENDING, Kubelets, SIDECARS, real};
+use crate::base::random::Purpose;
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::engine::event::{Event, StatusWrite};
+use crate::record::{About, Waited};
+use crate::spec::{RealKubelet, Version};
+
+impl Kubelets {
+    /// The kubelet has noticed that no main container runs again. Sidecars do not keep a pod alive: they are stopped,
+    /// and the phase is terminal when they have ended, too.
+    pub(super) fn end_pod(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let sidecars = match self.has(pod, ALL_ENDED) {
+            true => Duration::ZERO,
+            false => self.stop_time(ctx, pod, false),
+        };
+        let turns = match real(ctx) {
+            Some(k) => self.turns(ctx, pod, k, sidecars > Duration::ZERO),
+            None => Duration::ZERO,
+        };
+        if (sidecars, turns) == (Duration::ZERO, Duration::ZERO) {
+            return self.write_status(ctx, pod, StatusWrite::Finished);
+        }
+        let stopping = if sidecars > Duration::ZERO {
+            SIDECARS
+        } else {
+            ALL_ENDED
+        };
+        self.set(pod, ENDING | stopping);
+        self.pods[pod.ix()].stops_at = ctx.now + sidecars;
+        self.write_status(ctx, pod, StatusWrite::NotReady);
+        let (about, epoch) = (About::Pod(pod), self.pods[pod.ix()].epoch);
+        let mut mark = ctx.mark();
+        if sidecars > Duration::ZERO {
+            mark = ctx.wait(mark, sidecars, Waited::Grace, about);
+        }
+        if turns > Duration::ZERO {
+            mark = ctx.wait(mark, turns, Waited::PodWorker, about);
+        }
+        ctx.push(mark, Event::ExitNoticed { pod, epoch });
+    }
+
+    /// The worker's last turn: the phase is terminal.
+    pub(super) fn pod_has_ended(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        self.clear(pod, ENDING | SIDECARS);
+        self.set(pod, ALL_ENDED);
+        self.write_status(ctx, pod, StatusWrite::Finished);
+    }
+
+    /// From the end of the last container, or from the relist that noticed it, to the turn that tells the phase.
+    fn turns(
+        &self,
+        ctx: &mut Ctx<'_>,
+        pod: PodId,
+        k: &RealKubelet,
+        stopped_sidecars: bool,
+    ) -> Duration {
+        if !stopped_sidecars {
+            // SyncTerminatingPod stops the sandbox, which the status shows (PodReadyToStartContainers): the phase goes
+            // with it.
+            return k.pleg_period;
+        }
+        // Relists drift by what they take themselves: where the next one is after a minute nobody knows.
+        let (about, nth) = (About::Pod(pod), self.nth(pod, 1));
+        let to_relist = ctx.draw_phase(Purpose::PlegPhase, about, nth, k.pleg_period);
+        to_relist + after_sidecars(k, ctx.scenario.control_plane.kubernetes)
+    }
+}
+
+/// From the first relist after the end of the sidecars to the phase. Their sandbox has gone with them: nothing that the
+/// status shows changes any more, until SyncTerminatedPod has seen the volumes unmounted and forces a status.
+pub(super) fn after_sidecars(k: &RealKubelet, version: Version) -> Duration {
+    let terminating_and_terminated = k.pleg_period + k.unmount_poll;
+    match version.relists_on_demand() {
+        // SyncPod stopped the sidecars, and has had the pod looked at when they ended.
+        true => terminating_and_terminated,
+        false => k.pleg_period + terminating_and_terminated,
+    }
+}
