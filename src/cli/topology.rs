@@ -4,7 +4,7 @@ use super::args::{Format, TopologyArgs, TopologyCommand};
 use super::{Failure, load, output};
 use crate::manifest;
 use crate::report::words::{count, thousands};
-use crate::spec::{IslandKind, NodePool, Topology};
+use crate::spec::{IslandKind, NodePool, Price, Topology};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -120,12 +120,13 @@ fn one_pool(out: &mut String, pool: &NodePool, currency: &str) {
     for (name, milli) in &pool.allocatable {
         let _ = writeln!(out, "  allocatable  {name}: {}", *milli as f64 / 1000.0);
     }
-    if pool.price_per_node_hour > 0.0 {
-        let _ = writeln!(
-            out,
-            "  price        {} {currency} per node and hour",
-            pool.price_per_node_hour
-        );
+    let (micros, of) = match pool.price {
+        Price::PerNode(micros) => (micros, "node"),
+        Price::PerAccelerator(micros) => (micros, "accelerator"),
+    };
+    if micros > 0 {
+        let price = micros as f64 / 1e6;
+        let _ = writeln!(out, "  price        {price} {currency} per {of} and hour");
     }
 }
 

@@ -49,6 +49,11 @@ pub enum Event {
         jobset: JobSetId,
         generation: u32,
     },
+    /// The nth process of a pod has waited so long for those of the other pods.
+    RendezvousOver {
+        pod: PodId,
+        nth: u32,
+    },
     /// The barrier is down and the worker container runs.
     WorkerUp {
         pod: PodId,
@@ -248,7 +253,7 @@ impl Event {
             EvictionAnswered { .. } | MonitorTick | TaintDue(_) => Owner::NodeLifecycle,
             TolerationOver { .. } => Owner::NodeLifecycle,
             PodGcTick => Owner::PodGc,
-            WorkDone { .. } => Owner::Training,
+            WorkDone { .. } | RendezvousOver { .. } => Owner::Training,
         }
     }
 
@@ -279,7 +284,8 @@ impl Event {
             | ContainerExit { .. }
             | ExitNoticed { .. }
             | ContainersBack { .. } => 1,
-            Stopped { .. } | AgentSees { .. } | WorkerUp { .. } | WorkDone { .. } => 1,
+            Stopped { .. } | AgentSees { .. } | WorkerUp { .. } => 1,
+            WorkDone { .. } | RendezvousOver { .. } => 1,
             StatusWritten { .. } | KubeletDeleted { .. } | AttemptWritten { .. } => 2,
             PodCreateAnswered { .. } | PodDeleteAnswered { .. } | FinalizerAnswered { .. } => 2,
             JobStatusAnswered { .. }

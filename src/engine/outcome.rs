@@ -15,8 +15,7 @@ pub fn outcome(run: &mut Run<'_>, end_reason: EndReason) -> RunOutcome {
     ctx.hand_over_objects();
     let training = parts.training.close(ctx, &mut parts.accounting);
     let currency = &ctx.store.nodes.cluster.currency;
-    let trains = !training.is_empty();
-    let ledger = parts.accounting.ledger.close(ctx.now, currency, trains);
+    let ledger = parts.accounting.ledger.close(ctx.now, currency);
     let jobsets = (0..ctx.store.jobsets.len() as u32).map(JobSetId);
     let jobsets = jobsets
         .map(|js| jobset_outcome(ctx, parts, (js, end_reason)))

@@ -185,7 +185,7 @@ impl Run<'_> {
             }
             What::Service(_) => tell!(jobset_manager),
             What::Claim => tell!(scheduler),
-            What::WorkDone(_) => tell!(kubelet),
+            What::WorkDone(_) | What::GivesUp(_) => tell!(kubelet),
             What::Process { .. } => {}
         }
         if parts.training.any() {

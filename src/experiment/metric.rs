@@ -81,6 +81,9 @@ pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Meas
     for (category, seconds) in &replication.ledger_s {
         all.push((format!("ledger.{category}"), in_the_end(*seconds)));
     }
+    if let Some(fleet) = replication.fleet_goodput {
+        all.push(("goodput.fleet".to_owned(), in_the_end(fleet)));
+    }
     all.push(("cost.total".to_owned(), in_the_end(replication.cost)));
     all
 }

@@ -3,7 +3,7 @@
 use super::parallel::{NoRuns, in_parallel};
 use super::stop::{Limited, Limits};
 use crate::base::*;
-use crate::metrics::summary::{Latency, SCHEMA, ledger, total_cost};
+use crate::metrics::summary::{Latency, SCHEMA, Shares, ledger, total_cost};
 use crate::metrics::training::TrainingSummary;
 use crate::metrics::{Folds, Phase, Restart, RunView};
 use crate::record::{EndReason, TrainingPhase};
@@ -73,6 +73,8 @@ pub struct Replication {
     pub jobsets: Vec<ReplicatedJobSet>,
     /// Accelerator-seconds per category.
     pub ledger_s: BTreeMap<&'static str, f64>,
+    /// Of installed accelerator-time, steps that count; where JobSets train.
+    pub fleet_goodput: Option<f64>,
     /// What the accelerators cost, in the topology's currency.
     pub cost: f64,
     /// What the run warned of.
@@ -129,6 +131,7 @@ impl Replication {
             end_reason: outcome.end_reason.as_str(),
             jobsets: outcome.jobsets.iter().enumerate().map(jobset).collect(),
             ledger_s: ledger(&outcome.ledger),
+            fleet_goodput: Shares::of(&outcome.ledger).and_then(|s| s.fleet),
             cost: total_cost(&outcome.ledger),
             warnings: run.warnings(),
             never_placed: run.never_placed(),
@@ -158,6 +161,9 @@ pub struct Replications {
     pub job_sets: Vec<JobSetEstimates>,
     /// Accelerator-seconds per category.
     pub ledger: BTreeMap<&'static str, Option<Estimate>>,
+    /// Of installed accelerator-time, steps that count; where JobSets train.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fleet_goodput: Option<Estimate>,
     /// What the accelerators cost.
     pub cost: Cost,
     /// What the runs warned of: what differs in numbers only is one, with how many replications say it.
@@ -285,6 +291,7 @@ impl Replications {
                     )
                 })
                 .collect(),
+            fleet_goodput: Estimate::of(all.iter().filter_map(|r| r.fleet_goodput).collect()),
             cost: Cost {
                 currency: run.outcome.ledger.currency.clone(),
                 total: estimate(&|r| r.cost),

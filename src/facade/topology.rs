@@ -105,6 +105,11 @@ impl Pool {
         self.field("pricePerNodeHour", price)
     }
 
+    /// What one of its accelerators costs per hour, instead of a node.
+    pub fn price_per_accelerator_hour(self, price: f64) -> Pool {
+        self.field("pricePerAcceleratorHour", price)
+    }
+
     /// A label of every node.
     pub fn label(self, key: &str, value: &str) -> Pool {
         self.entry("labels", key, value)

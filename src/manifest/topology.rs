@@ -7,10 +7,10 @@ use super::node::{Node, Pos};
 use super::path::Path;
 use super::shape::Shape;
 use super::shapes::scenario::API_VERSION;
-use super::shapes::topology::{NODES_MAX, TOPOLOGY};
+use super::shapes::topology::{NODES_MAX, PER_ACCELERATOR, PER_NODE, TOPOLOGY};
 use super::{read, yaml};
 use crate::admission::names::{self, Rule};
-use crate::spec::{DcnLevel, IslandKind, NodePool, Taint, TaintEffect, Topology};
+use crate::spec::{DcnLevel, IslandKind, NodePool, Price, Taint, TaintEffect, Topology};
 use std::collections::BTreeMap;
 
 /// What a kubelet allows by default; stands in where `allocatable` does not name pods.
@@ -111,6 +111,10 @@ fn written_pool(pool: &NodePool) -> serde_json::Value {
         let effect = t.effect.as_str();
         serde_json::json!({"key": t.key, "value": t.value, "effect": effect})
     };
+    let (key, micros) = match pool.price {
+        Price::PerNode(micros) => (PER_NODE, micros),
+        Price::PerAccelerator(micros) => (PER_ACCELERATOR, micros),
+    };
     serde_json::json!({
         "name": pool.name,
         "count": pool.count,
@@ -123,7 +127,7 @@ fn written_pool(pool: &NodePool) -> serde_json::Value {
         },
         "allocatable": allocatable,
         "accelerator": pool.accelerator,
-        "pricePerNodeHour": pool.price_per_node_hour,
+        key: micros as f64 / 1e6,
         "taints": pool.taints.iter().map(taint).collect::<Vec<_>>(),
         "labels": pool.labels,
         "features": pool.features,
@@ -222,8 +226,16 @@ fn pool(node: &Node) -> NodePool {
         taints: read::list(node, "taints").iter().map(taint).collect(),
         allocatable,
         accelerator: read::string(node, "accelerator").unwrap_or_default(),
-        price_per_node_hour: read::number(node, "pricePerNodeHour").unwrap_or(0.0),
+        price: price(node),
         features: read::strings(node, "features"),
+    }
+}
+
+fn price(node: &Node) -> Price {
+    let micros = |key: &str| read::number(node, key).map(Price::micros);
+    match micros(PER_ACCELERATOR) {
+        Some(micros) => Price::PerAccelerator(micros),
+        None => Price::PerNode(micros(PER_NODE).unwrap_or(0)),
     }
 }
 

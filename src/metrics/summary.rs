@@ -36,6 +36,9 @@ pub struct Summary {
     pub job_sets: Vec<JobSetSummary>,
     /// Accelerator-seconds per category.
     pub ledger: BTreeMap<&'static str, f64>,
+    /// What of the accelerators' time was steps that count, where JobSets train.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput: Option<Shares>,
     /// What the accelerators cost.
     pub cost: Cost,
     /// What makes the numbers doubtful, and what is stuck.
@@ -55,11 +58,15 @@ pub struct End {
 
 /// What the nodes cost.
 #[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Cost {
     /// Of the topology.
     pub currency: String,
     /// Over all categories of the ledger.
     pub total: f64,
+    /// By category; only where something has a price.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_category: BTreeMap<&'static str, f64>,
 }
 
 /// The final state of one JobSet.
@@ -215,14 +222,50 @@ impl Summary {
             },
             job_sets: outcome.jobsets.iter().enumerate().map(one).collect(),
             ledger: ledger(&outcome.ledger),
+            goodput: Shares::of(&outcome.ledger),
             cost: Cost {
                 currency: outcome.ledger.currency.clone(),
                 total: total_cost(&outcome.ledger),
+                by_category: cost(&outcome.ledger),
             },
             warnings: run.warnings(),
             not_modelled: run.not_modelled.to_vec(),
         }
     }
+}
+
+/// Goodput of accelerators, each with another denominator.
+#[derive(Copy, Clone, Debug, PartialEq, Serialize)]
+pub struct Shares {
+    /// Productive / installed accelerator-time.
+    pub fleet: Option<f64>,
+    /// Productive / accelerator-time that pods held.
+    pub allocated: Option<f64>,
+}
+
+impl Shares {
+    /// None where nobody trains: what is productive then says nothing.
+    pub fn of(ledger: &Ledger) -> Option<Shares> {
+        let ns = |c: LedgerCategory| ledger.accelerator_ns[c as usize];
+        let installed: u128 = ledger.accelerator_ns.iter().sum();
+        let free = ns(LedgerCategory::Idle) + ns(LedgerCategory::Unhealthy);
+        let productive = ns(LedgerCategory::Productive);
+        let share = |of: u128| (of > 0).then(|| productive as f64 / of as f64);
+        (!ledger.of_jobsets.is_empty()).then(|| Shares {
+            fleet: share(installed),
+            allocated: share(installed - free),
+        })
+    }
+}
+
+/// What each category cost, if anything has a price.
+fn cost(ledger: &Ledger) -> BTreeMap<&'static str, f64> {
+    if ledger.cost_micros.iter().all(|micros| *micros == 0) {
+        return BTreeMap::new();
+    }
+    let categories = ledger.categories().iter();
+    let cost = |c: &LedgerCategory| (c.as_str(), ledger.cost_micros[*c as usize] as f64 / 1e6);
+    categories.map(cost).collect()
 }
 
 /// Accelerator-seconds per category, by its name.

@@ -43,8 +43,21 @@ pub struct TrainingSummary {
     /// Steps that count / time from the submission to the end, queueing included: the ETTR of Kokolis et al. and
     /// ByteRobust.
     pub ettr: Option<f64>,
+    /// The product that Google calls ML productivity goodput.
+    pub ml_productivity: Option<MlProductivity>,
     /// Time with every pod at work, whatever at / time from the submission to the end.
     pub job_uptime: Option<f64>,
+}
+
+/// ML productivity goodput: the product of its three parts.
+#[derive(Copy, Clone, Debug, PartialEq, Serialize)]
+pub struct MlProductivity {
+    /// Time during which its pods held all the nodes that they want / time from the submission to the end.
+    pub scheduling: f64,
+    /// Steps that count / time during which they held them.
+    pub runtime: f64,
+    /// How near a step is to the ideal one: a step takes what the scenario says.
+    pub program: f64,
 }
 
 impl TrainingSummary {
@@ -57,6 +70,7 @@ impl TrainingSummary {
             |phases: &[TrainingPhase]| wall - phases.iter().map(|p| t.ns(*p)).sum::<u64>();
         let share = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
         let productive = t.ns(TrainingPhase::Productive);
+        let (scheduling, runtime) = (share(t.held_ns, wall), share(productive, t.held_ns));
         let (startup, ending) = (TrainingPhase::Startup, TrainingPhase::Ending);
         TrainingSummary {
             done: t.done,
@@ -71,6 +85,13 @@ impl TrainingSummary {
             time_s: TrainingPhase::ALL.iter().map(seconds).collect(),
             goodput: share(productive, without(&[startup, ending])),
             ettr: share(productive, wall),
+            ml_productivity: scheduling
+                .zip(runtime)
+                .map(|(scheduling, runtime)| MlProductivity {
+                    scheduling,
+                    runtime,
+                    program: 1.0,
+                }),
             job_uptime: share(without(&[startup, TrainingPhase::Recovery, ending]), wall),
         }
     }

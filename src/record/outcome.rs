@@ -133,16 +133,26 @@ pub struct Ledger {
     pub cost_micros: [u128; LedgerCategory::COUNT],
     /// Of the topology.
     pub currency: String,
-    /// Whether some JobSet trains: else the last categories are of no interest.
-    pub training: bool,
+    /// What the pods of each JobSet held, where one of them trains; else nothing. An idle accelerator is nobody's.
+    pub of_jobsets: Vec<LedgerSums>,
+}
+
+/// Time and cost by category.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LedgerSums {
+    /// Nanosecond-accelerators, in the order of `LedgerCategory::ALL`.
+    pub accelerator_ns: [u128; LedgerCategory::COUNT],
+    /// Cost in millionths of the currency, same order.
+    pub cost_micros: [u128; LedgerCategory::COUNT],
 }
 
 impl Ledger {
     /// The categories that this run has.
     pub fn categories(&self) -> &'static [LedgerCategory] {
-        match self.training {
-            true => &LedgerCategory::ALL,
-            false => &LedgerCategory::ALL[..LedgerCategory::PLAIN],
+        // Only training jobs have the others.
+        match self.of_jobsets.is_empty() {
+            false => &LedgerCategory::ALL,
+            true => &LedgerCategory::ALL[..LedgerCategory::PLAIN],
         }
     }
 }

@@ -72,6 +72,8 @@ pub struct TrainingOutcome {
     pub end: Time,
     /// Nanoseconds by phase, in the order of `TrainingPhase::ALL`: they sum to `end - submitted`.
     pub spent_ns: [u64; TrainingPhase::COUNT],
+    /// Nanoseconds during which its pods held all the nodes that they want.
+    pub held_ns: u64,
     /// Work until the last instant at which it stepped.
     pub reached: Duration,
     /// Of that, what no interruption takes back.

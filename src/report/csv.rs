@@ -3,6 +3,7 @@
 //! Every table ends with the column `digest`, so that a file that was moved still says which run it is from.
 
 use super::words::{self, exact_seconds, exact_time};
+use crate::base::JobSetId;
 use crate::base::plain::for_cell;
 use crate::metrics::gate;
 use crate::metrics::nodes::NodeRow;
@@ -199,6 +200,27 @@ pub fn ledger(run: &RunView<'_>) -> Rows {
     };
     let header = ["category", "accelerator_seconds", "cost"];
     table(&header, ledger.categories().iter().map(row), &run.digest())
+}
+
+/// `jobset_ledger.csv`: what the pods of each JobSet held, where one of them trains.
+pub fn jobset_ledger(run: &RunView<'_>) -> Rows {
+    let ledger = &run.outcome.ledger;
+    let jobsets = ledger.of_jobsets.iter().enumerate();
+    let rows = jobsets.flat_map(|(i, own)| {
+        let name = run.names.jobset(JobSetId(i as u32));
+        let held = ledger.categories().iter();
+        let held = held.filter(|c| **c != LedgerCategory::Idle);
+        held.map(move |c| {
+            vec![
+                name.to_owned(),
+                c.as_str().to_owned(),
+                exact_seconds(own.accelerator_ns[*c as usize]),
+                exact_seconds(own.cost_micros[*c as usize] * 1_000),
+            ]
+        })
+    });
+    let header = ["jobset", "category", "accelerator_seconds", "cost"];
+    table(&header, rows, &run.digest())
 }
 
 /// `control_plane.csv`: busy share of the whole run; a bottleneck was waited for during a tenth of a restart's path.

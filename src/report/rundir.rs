@@ -87,6 +87,9 @@ impl RunDir {
         self.write_json("summary.json", &Summary::of(run))?;
         table("restarts.csv", csv::restarts(run))?;
         table("ledger.csv", csv::ledger(run))?;
+        if !run.outcome.training.is_empty() {
+            table("jobset_ledger.csv", csv::jobset_ledger(run))?;
+        }
         table("control_plane.csv", csv::control_plane(run))?;
         if let Some((pods, nodes)) = &run.folded.tables {
             table("pods.csv", csv::pods(run, pods.rows()))?;

@@ -32,9 +32,38 @@ pub struct NodePool {
     pub allocatable: BTreeMap<String, i64>,
     /// The resource whose units are the accelerators of the ledger, e.g. `google.com/tpu`; empty: none.
     pub accelerator: String,
-    pub price_per_node_hour: f64,
+    pub price: Price,
     /// Declared node features (`status.declaredFeatures`).
     pub features: Vec<String>,
+}
+
+/// What an hour costs, in millionths of the currency: the ledger adds integers only.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Price {
+    PerNode(u64),
+    PerAccelerator(u64),
+}
+
+impl Default for Price {
+    fn default() -> Price {
+        Price::PerNode(0)
+    }
+}
+
+impl Price {
+    /// A price as it is written, to the nearest millionth.
+    pub fn micros(price: f64) -> u64 {
+        (price * 1e6 + 0.5) as u64
+    }
+
+    /// Of one of a node's accelerators, to the nearest millionth.
+    pub fn of_accelerator(self, accelerators: u32) -> u64 {
+        let n = u64::from(accelerators.max(1));
+        match self {
+            Price::PerNode(micros) => (micros + n / 2) / n,
+            Price::PerAccelerator(micros) => micros,
+        }
+    }
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]

@@ -38,6 +38,8 @@ pub struct TrainingJob {
     pub initialization: Dist,
     /// At each start, after it.
     pub compile: Dist,
+    /// A process that waits longer for the others exits with 1.
+    pub rendezvous_timeout: Option<Duration>,
 }
 
 impl TrainingJob {

@@ -30,6 +30,8 @@ pub enum What {
     },
     /// Not an API change: what the containers of the JobSet train is done.
     WorkDone(JobSetId),
+    /// Not an API change: a process of the pod has waited too long for those of the others.
+    GivesUp(PodId),
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -113,8 +113,8 @@ impl Cluster {
         }
         let accelerators = self.accelerators_in(&pool.allocatable);
         self.accelerators.push(accelerators);
-        let per = pool.price_per_node_hour * 1e6 / f64::from(accelerators.max(1));
-        self.price_micros_per_hour.push(per as u64);
+        let price = pool.price.of_accelerator(accelerators);
+        self.price_micros_per_hour.push(price);
     }
 
     fn zone_named(&mut self, zone: String) -> usize {

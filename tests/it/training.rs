@@ -194,6 +194,19 @@ fn the_time_of_a_job_and_that_of_all_accelerators_close() {
                 let job = u128::from(training.ns(phase)) * 4;
                 assert_eq!(booked(category), job, "seed {seed}, {}", phase.as_str());
             }
+            let own = &outcome.ledger.of_jobsets[0].accelerator_ns;
+            for category in outcome.ledger.categories() {
+                let (of, all) = (own[*category as usize], booked(*category));
+                let alone = match category {
+                    // Nobody's, and machines that nobody uses.
+                    LedgerCategory::Idle => of == 0,
+                    LedgerCategory::Unhealthy => of <= all,
+                    _ => of == all,
+                };
+                assert!(alone, "seed {seed}, {}: {of} of {all}", category.as_str());
+            }
+            assert!(training.ns(TrainingPhase::Productive) <= training.held_ns);
+            assert!(training.held_ns <= spent);
             interrupted += training.interruptions;
             assert!(training.kept <= training.reached);
         }
@@ -258,6 +271,48 @@ fn a_run_does_not_wait_for_the_work_of_a_jobset_that_has_failed() {
     assert_eq!(outcome.jobsets[0].terminal_state, "Failed");
     assert!(outcome.end < Time(2 * 3600 * SECOND), "{}", outcome.end);
     close("lost", seconds(&outcome, TrainingPhase::Lost), 3600.0);
+}
+
+#[test]
+fn a_process_gives_up_that_waits_too_long_for_the_others() {
+    // Four pods want a node each, and there are three until the fourth Node appears after ten minutes.
+    let faults = "faults: [{at: 0s, cordonNode: {node: n-003}}, {at: 10m, uncordonNode: {node: n-003}}]\n\
+        stop: {at: 2h, when: AllJobSetsFinished}\n";
+    let given_up = |timeout: &str| {
+        let text = format!("training: {{work: 30m, checkpoint: Never{timeout}}}\n{faults}");
+        let (outcome, log) = play(&scenario(&text), 1);
+        assert!(outcome.training[0].done);
+        let fails = |b: &Body| matches!(b, Body::ContainerExited { exit_code: 1, .. });
+        (log.count(fails), outcome)
+    };
+    let (none, patient) = given_up("");
+    assert_eq!((none, patient.jobsets[0].restarts), (0, 0));
+    let (some, hasty) = given_up(", rendezvousTimeout: 5m");
+    assert!(some >= 3 && hasty.jobsets[0].restarts >= 1, "{some}");
+    // One that nobody has to wait for changes nothing.
+    assert_eq!(given_up(", rendezvousTimeout: 11m").0, 0);
+}
+
+#[test]
+fn money_is_what_the_scenario_pays_for_each_category() {
+    let text = |prices: &str| format!("{CHECKPOINTS}{prices}stop: {{at: 10h, when: Time}}\n");
+    let cost = |prices: &str| {
+        let (outcome, _) = play(&scenario(&text(prices)), 1);
+        let all: u128 = outcome.ledger.cost_micros.iter().sum();
+        let productive = outcome.ledger.cost_micros[LedgerCategory::Productive as usize];
+        (outcome.ledger.currency, all, productive)
+    };
+    // 4 accelerators for 10 hours, and 6 hours of work; what is left of a millionth in a category is left out.
+    let near = |(currency, all, productive): (String, u128, u128), price: u128| {
+        assert!(40 * price - all <= LedgerCategory::COUNT as u128, "{all}");
+        assert_eq!(productive, 24 * price);
+        currency
+    };
+    assert_eq!(near(cost(""), 3_600_000), "EUR");
+    let prices = "prices: {currency: CHF, perAcceleratorHour: 4.2}\n";
+    assert_eq!(near(cost(prices), 4_200_000), "CHF");
+    let pools = "prices: {perAcceleratorHour: 4.2, pools: {\"n-{node:03}\": 0.000001}}\n";
+    assert_eq!(near(cost(pools), 1), "EUR");
 }
 
 #[test]

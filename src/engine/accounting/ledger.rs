@@ -1,22 +1,17 @@
 //! The accelerator-second ledger: each accelerator is in one category at each instant, so the sums close exactly.
 
+use super::sums::Sums;
 use super::{Accounting, Gang};
 use crate::base::*;
 use crate::engine::ctx::Ctx;
 use crate::record::{Ledger, LedgerCategory};
 use crate::topology::Cluster;
 
-const N: usize = LedgerCategory::COUNT;
-
 #[derive(Default)]
 pub struct LedgerBooks {
-    /// Accelerators in each category now, and what they cost per hour (millionths).
-    counts: [u64; N],
-    rates: [u64; N],
-    sums: [u128; N],
-    costs: [u128; N],
-    /// Until when each category is in its sum.
-    until: [Time; N],
+    cluster: Sums,
+    /// Of each JobSet, what its pods hold; kept where one of them trains.
+    own: Vec<Sums>,
     accelerators: u64,
     /// Accelerators × time, whatever they were counted as.
     installed: u128,
@@ -24,22 +19,14 @@ pub struct LedgerBooks {
 }
 
 impl LedgerBooks {
-    pub fn reset(&mut self, cluster: &Cluster) {
+    /// `jobsets`: how many have books of their own.
+    pub fn reset(&mut self, cluster: &Cluster, jobsets: usize) {
         *self = LedgerBooks::default();
+        self.own.resize(jobsets, Sums::default());
         let prices = &cluster.price_micros_per_hour;
         for (n, rate) in cluster.accelerators.iter().zip(prices) {
-            self.counts[LedgerCategory::Idle as usize] += u64::from(*n);
-            self.rates[LedgerCategory::Idle as usize] += u64::from(*n) * rate;
+            self.install(Time::ZERO, *n, *rate, false, true);
         }
-        self.accelerators = self.counts[LedgerCategory::Idle as usize];
-    }
-
-    /// Brings the sums of a category up to now.
-    fn settle(&mut self, now: Time, category: usize) {
-        let dt = u128::from(now.since(self.until[category]).0);
-        self.until[category] = now;
-        self.sums[category] += u128::from(self.counts[category]) * dt;
-        self.costs[category] += u128::from(self.rates[category]) * dt;
     }
 
     fn settle_installed(&mut self, now: Time) {
@@ -48,29 +35,41 @@ impl LedgerBooks {
         self.installed += u128::from(self.accelerators) * dt;
     }
 
-    /// Moves accelerators of one price from category to category.
+    /// Moves accelerators of a JobSet, and what they cost, from category to category.
     pub fn transfer(
         &mut self,
         now: Time,
-        n: u64,
-        rate: u64,
+        jobset: JobSetId,
+        held: (u64, u64),
         from: LedgerCategory,
         to: LedgerCategory,
     ) {
-        if n == 0 || from == to {
+        if held.0 == 0 || from == to {
             return;
         }
-        let (from, to) = (from as usize, to as usize);
-        self.settle(now, from);
-        self.settle(now, to);
-        assert!(
-            self.counts[from] >= n && self.rates[from] >= rate,
-            "ledger: more taken than was there"
-        );
-        self.counts[from] -= n;
-        self.counts[to] += n;
-        self.rates[from] -= rate;
-        self.rates[to] += rate;
+        self.cluster.leave(now, held, from);
+        self.cluster.enter(now, held, to);
+        self.transfer_own(now, jobset, held, from, to);
+    }
+
+    /// Idle accelerators are nobody's.
+    fn transfer_own(
+        &mut self,
+        now: Time,
+        jobset: JobSetId,
+        held: (u64, u64),
+        from: LedgerCategory,
+        to: LedgerCategory,
+    ) {
+        let Some(own) = self.own.get_mut(jobset.ix()) else {
+            return;
+        };
+        if from != LedgerCategory::Idle {
+            own.leave(now, held, from);
+        }
+        if to != LedgerCategory::Idle {
+            own.enter(now, held, to);
+        }
     }
 
     /// Accelerators that a node brings or takes with it; `sick`: they are counted as Unhealthy.
@@ -79,50 +78,50 @@ impl LedgerBooks {
             LedgerCategory::Unhealthy
         } else {
             LedgerCategory::Idle
-        } as usize;
-        self.settle(now, category);
+        };
         self.settle_installed(now);
-        let (n, rate) = (u64::from(n), u64::from(n) * rate);
-        let change = |x: &mut u64, d: u64| *x = if add { *x + d } else { *x - d };
-        change(&mut self.counts[category], n);
-        change(&mut self.rates[category], rate);
-        change(&mut self.accelerators, n);
+        let n = u64::from(n);
+        if add {
+            self.cluster.enter(now, (n, n * rate), category);
+            self.accelerators += n;
+        } else {
+            self.cluster.leave(now, (n, n * rate), category);
+            self.accelerators -= n;
+        }
     }
 
     /// What a stretch of training was found to be worth when it ended: time of these accelerators that was counted as
     /// Productive.
-    pub fn book(&mut self, now: Time, gang: Gang, spent: &[(LedgerCategory, u64)]) {
-        let productive = LedgerCategory::Productive as usize;
-        self.settle(now, productive);
-        for &(category, ns) in spent {
-            let (time, cost) = (
-                u128::from(gang.accelerators) * u128::from(ns),
-                u128::from(gang.rate) * u128::from(ns),
-            );
-            for (sums, amount) in [(&mut self.sums, time), (&mut self.costs, cost)] {
-                let left = sums[productive].checked_sub(amount);
-                sums[productive] = left.expect("what is booked elsewhere was productive before");
-                sums[category as usize] += amount;
+    pub fn book(
+        &mut self,
+        now: Time,
+        (jobset, gang): (JobSetId, Gang),
+        spent: &[(LedgerCategory, u64)],
+    ) {
+        let held = (gang.accelerators, gang.rate);
+        for part in spent {
+            self.cluster.book(now, held, *part);
+            if let Some(own) = self.own.get_mut(jobset.ix()) {
+                own.book(now, held, *part);
             }
         }
     }
 
-    pub fn counts(&self) -> [u64; N] {
-        self.counts
+    pub fn counts(&self) -> [u64; LedgerCategory::COUNT] {
+        self.cluster.counts()
     }
 
-    pub fn close(&mut self, now: Time, currency: &str, training: bool) -> Ledger {
-        (0..N).for_each(|category| self.settle(now, category));
+    pub fn close(&mut self, now: Time, currency: &str) -> Ledger {
+        let sums = self.cluster.close(now);
         self.settle_installed(now);
-        let total: u128 = self.sums.iter().sum();
+        let total: u128 = sums.accelerator_ns.iter().sum();
         assert_eq!(total, self.installed, "the ledger closes");
-        const HOUR_NS: u128 = 3_600_000_000_000;
         Ledger {
-            accelerator_ns: self.sums,
+            accelerator_ns: sums.accelerator_ns,
             accelerators: self.accelerators,
-            cost_micros: self.costs.map(|c| c / HOUR_NS),
+            cost_micros: sums.cost_micros,
             currency: currency.to_owned(),
-            training,
+            of_jobsets: self.own.iter_mut().map(|own| own.close(now)).collect(),
         }
     }
 }
@@ -140,20 +139,39 @@ impl Accounting {
         if from.is_some() && to.is_none() && node.is_some() {
             self.nodes[node.ix()].held -= accelerators;
         }
-        if node.is_some() && self.nodes[node.ix()].unhealthy {
-            self.count_sick(ctx, pod, from, false);
-            self.count_sick(ctx, pod, to, true);
-        }
-        if from == to || accelerators == 0 || !node.is_some() || self.nodes[node.ix()].unhealthy {
+        if from == to || !node.is_some() {
             return;
         }
-        let rate = accelerators * self.nodes[node.ix()].rate;
         let jobset = ctx.store.jobset_of(pod);
+        if from.is_none() != to.is_none()
+            && let Some(js) = self.jobset(jobset)
+        {
+            js.bound = if to.is_some() {
+                js.bound + 1
+            } else {
+                js.bound - 1
+            };
+        }
+        let held = (accelerators, accelerators * self.nodes[node.ix()].rate);
+        if self.nodes[node.ix()].unhealthy {
+            self.count_sick(ctx, pod, from, false);
+            self.count_sick(ctx, pod, to, true);
+            let own = |c: Option<LedgerCategory>| match c {
+                Some(_) => LedgerCategory::Unhealthy,
+                None => LedgerCategory::Idle,
+            };
+            self.ledger
+                .transfer_own(ctx.now, jobset, held, own(from), own(to));
+            return;
+        }
+        if accelerators == 0 {
+            return;
+        }
         let (from, to) = (
-            self.shown(jobset, from, (accelerators, rate), false),
-            self.shown(jobset, to, (accelerators, rate), true),
+            self.shown(jobset, from, held, false),
+            self.shown(jobset, to, held, true),
         );
-        self.ledger.transfer(ctx.now, accelerators, rate, from, to);
+        self.ledger.transfer(ctx.now, jobset, held, from, to);
     }
 
     /// What is left of the node's accelerators: somebody may bind a pod to a node that has no room for it.
@@ -263,15 +281,17 @@ impl Accounting {
             let (jobset, category) = (ctx.store.jobset_of(pod), self.category(pod));
             self.count_sick(ctx, pod, category, sick);
             let category = self.shown(jobset, category, (n, n * rate), !sick);
-            self.move_health(ctx.now, (n, rate), category, sick);
+            self.move_health(ctx.now, jobset, (n, n * rate), category, sick);
         }
-        self.move_health(ctx.now, (left, rate), LedgerCategory::Idle, sick);
+        let free = (left, left * rate);
+        self.move_health(ctx.now, JobSetId::NONE, free, LedgerCategory::Idle, sick);
     }
 
     fn move_health(
         &mut self,
         now: Time,
-        (n, rate): (u64, u64),
+        jobset: JobSetId,
+        held: (u64, u64),
         category: LedgerCategory,
         sick: bool,
     ) {
@@ -280,6 +300,6 @@ impl Accounting {
         } else {
             (LedgerCategory::Unhealthy, category)
         };
-        self.ledger.transfer(now, n, n * rate, from, to);
+        self.ledger.transfer(now, jobset, held, from, to);
     }
 }

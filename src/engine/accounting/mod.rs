@@ -6,6 +6,7 @@
 mod history;
 mod ledger;
 mod readiness;
+mod sums;
 #[cfg(test)]
 mod tests;
 
@@ -71,6 +72,8 @@ struct JobSet {
     ready_rate: u64,
     /// Ready pods on nodes that nobody can use.
     sick: u32,
+    /// Pods that have a node and have not ended.
+    bound: u64,
     history: History,
 }
 
@@ -88,7 +91,11 @@ struct Node {
 impl Accounting {
     pub fn reset(&mut self, ctx: &mut Ctx<'_>) {
         let cluster = &ctx.store.nodes.cluster;
-        self.ledger.reset(cluster);
+        let own = match ctx.scenario.training.is_empty() {
+            true => 0,
+            false => ctx.store.jobsets.len(),
+        };
+        self.ledger.reset(cluster, own);
         self.pods.clear();
         self.jobs.clear();
         self.jobsets.clear();
@@ -240,6 +247,12 @@ impl Accounting {
     pub fn take_history(&mut self, jobset: JobSetId) -> History {
         let js = self.jobset(jobset);
         js.map_or(History::default(), |js| std::mem::take(&mut js.history))
+    }
+
+    /// Whether the pods of a JobSet hold as many nodes as it wants.
+    pub fn holds_all(&self, jobset: JobSetId) -> bool {
+        let js = self.jobsets.get(jobset.ix());
+        js.is_some_and(|js| js.wanted > 0 && js.bound >= js.wanted)
     }
 
     /// The ready pods of a JobSet, if it has all that it wants and all of their nodes can be used.

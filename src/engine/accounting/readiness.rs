@@ -185,14 +185,14 @@ impl Accounting {
             return;
         };
         js.runs = runs;
-        let (n, rate) = (js.ready_accelerators, js.ready_rate);
+        let held = (js.ready_accelerators, js.ready_rate);
         let (waiting, productive) = (LedgerCategory::Waiting, LedgerCategory::Productive);
         let (from, to) = if runs {
             (waiting, productive)
         } else {
             (productive, waiting)
         };
-        self.ledger.transfer(ctx.now, n, rate, from, to);
+        self.ledger.transfer(ctx.now, jobset, held, from, to);
     }
 }
 

@@ -43,21 +43,21 @@ fn the_ledger_closes_when_accelerators_come_and_go() {
     ledger.install(second(0), 8, 5, false, true);
     ledger.transfer(
         second(2),
-        8,
-        40,
+        JobSetId::NONE,
+        (8, 40),
         LedgerCategory::Idle,
         LedgerCategory::Starting,
     );
     ledger.transfer(
         second(5),
-        8,
-        40,
+        JobSetId::NONE,
+        (8, 40),
         LedgerCategory::Starting,
         LedgerCategory::Idle,
     );
     ledger.install(second(6), 4, 5, true, true);
     ledger.install(second(9), 8, 5, false, false);
-    let closed = ledger.close(second(10), "USD", false);
+    let closed = ledger.close(second(10), "USD");
     let seconds = closed.accelerator_ns.map(|ns| ns / 1_000_000_000);
     let plain = &seconds[..LedgerCategory::PLAIN];
     assert_eq!(plain, [8 * 2 + 8 * 4, 8 * 3, 0, 0, 0, 4 * 4]);

@@ -147,6 +147,11 @@ pub fn note_process(ctx: &mut Ctx<'_>, pod: PodId, up: bool) {
     }
 }
 
+/// Not a request: a process of the pod ends, which no other one has met in time.
+pub fn note_gives_up(ctx: &mut Ctx<'_>, pod: PodId) {
+    note(ctx, What::GivesUp(pod));
+}
+
 /// Not a request: what the containers of a JobSet train is done, and their processes end.
 pub fn note_work_done(ctx: &mut Ctx<'_>, jobset: JobSetId) {
     note(ctx, What::WorkDone(jobset));

@@ -102,6 +102,7 @@ impl Kubelets {
         if !self.lives(ctx, pod, epoch) || !self.pod_answers(ctx, pod) {
             return;
         }
+        apiserver::note_process(ctx, pod, true);
         self.write_status(ctx, pod, StatusWrite::Ready);
         self.arm_exit(ctx, pod);
     }

@@ -73,8 +73,8 @@ impl Kubelets {
         }
         self.count_restart(pod);
         self.set(pod, UP);
-        apiserver::note_process(ctx, pod, true);
         if ctx.store.template(pod).agent == AgentMode::Absent {
+            apiserver::note_process(ctx, pod, true);
             self.write_status(ctx, pod, StatusWrite::Ready);
             self.arm_exit(ctx, pod);
         } else {

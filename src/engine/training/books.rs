@@ -16,6 +16,9 @@ pub struct Books {
     interruptions: u32,
     commits: u64,
     done: bool,
+    /// Since when the JobSet holds nodes for all of its pods, and how long it did before.
+    holds: Option<Time>,
+    held: u64,
 }
 
 impl Books {
@@ -40,6 +43,18 @@ impl Books {
             (true, _) => TrainingPhase::Ending,
             (false, 0) => TrainingPhase::Startup,
             (false, _) => TrainingPhase::Recovery,
+        }
+    }
+
+    /// Whether the JobSet holds nodes for all of its pods now.
+    pub fn holds(&mut self, now: Time, all: bool) {
+        match self.holds {
+            Some(since) if !all => {
+                self.held += now.since(since).0;
+                self.holds = None;
+            }
+            None if all => self.holds = Some(now),
+            _ => {}
         }
     }
 
@@ -110,7 +125,9 @@ impl Books {
             end.since(submitted).0,
             "the time of a training job closes"
         );
+        let holding = self.holds.map_or(0, |since| end.since(since).0);
         TrainingOutcome {
+            held_ns: self.held + holding,
             jobset,
             submitted,
             end,

@@ -6,6 +6,7 @@
 //! their kubelet.
 
 mod books;
+mod processes;
 mod stretch;
 #[cfg(test)]
 mod tests;
@@ -20,13 +21,13 @@ use crate::record::{About, Body, TrainingOutcome, Waited};
 use crate::spec::TrainingJob;
 use crate::store::{JobSetChange, PodChange, What};
 use books::Books;
+use processes::Pod;
 use stretch::Plan;
 
 #[derive(Default)]
 pub struct Training {
     jobs: Vec<Job>,
-    /// By pod: no process of it runs on its machine, and whose pod it is.
-    down: Vec<bool>,
+    pods: Vec<Pod>,
 }
 
 /// The job of one JobSet.
@@ -40,6 +41,8 @@ struct Job {
     generation: u32,
     now: Option<Stretch>,
     starts: u32,
+    /// When all pods were last there.
+    last: Option<Time>,
     done: Option<Time>,
     books: Books,
 }
@@ -56,7 +59,7 @@ struct Stretch {
 
 impl Training {
     pub fn reset(&mut self, ctx: &mut Ctx<'_>) {
-        self.down.clear();
+        self.pods.clear();
         let job = |t: &TrainingJob| Job {
             jobset: JobSetId(t.jobset as u32),
             down: 0,
@@ -64,6 +67,7 @@ impl Training {
             generation: 0,
             now: None,
             starts: 0,
+            last: None,
             done: None,
             books: Books::default(),
         };
@@ -71,13 +75,15 @@ impl Training {
     }
 
     pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event, accounting: &mut Accounting) {
-        let Event::WorkDone { jobset, generation } = event else {
-            unreachable!("not an event of training: {event:?}");
-        };
-        if let Some(at) = self.of(jobset)
-            && self.jobs[at].generation == generation
-        {
-            self.finish(ctx, at, accounting);
+        match event {
+            Event::WorkDone { jobset, .. } if !self.is_void(event) => {
+                if let Some(at) = self.of(jobset) {
+                    self.finish(ctx, at, accounting);
+                }
+            }
+            Event::WorkDone { .. } => {}
+            Event::RendezvousOver { pod, nth } => self.rendezvous_over(ctx, pod, nth),
+            other => unreachable!("not an event of training: {other:?}"),
         }
     }
 
@@ -101,6 +107,9 @@ impl Training {
             }
             What::Process { pod, up } => {
                 self.set_down(ctx, pod, !up);
+                if up {
+                    self.process_starts(ctx, pod);
+                }
                 ctx.store.jobset_of(pod)
             }
             What::Job(job, _) => ctx.store.jobs[job.ix()].jobset,
@@ -114,7 +123,7 @@ impl Training {
                 }
                 return;
             }
-            What::Service(_) | What::Claim | What::WorkDone(_) => return,
+            What::Service(_) | What::Claim | What::WorkDone(_) | What::GivesUp(_) => return,
         };
         if let Some(at) = self.of(jobset) {
             self.look(ctx, at, accounting);
@@ -135,20 +144,6 @@ impl Training {
         self.jobs.iter().position(|job| job.jobset == jobset)
     }
 
-    fn set_down(&mut self, ctx: &Ctx<'_>, pod: PodId, down: bool) {
-        if self.down.len() <= pod.ix() {
-            self.down.resize(pod.ix() + 1, false);
-        }
-        let was = std::mem::replace(&mut self.down[pod.ix()], down);
-        if was == down {
-            return;
-        }
-        if let Some(at) = self.of(ctx.store.jobset_of(pod)) {
-            let job = &mut self.jobs[at];
-            job.down = if down { job.down + 1 } else { job.down - 1 };
-        }
-    }
-
     fn jobset_changed(&mut self, ctx: &Ctx<'_>, jobset: JobSetId, change: JobSetChange) {
         let Some(at) = self.of(jobset) else { return };
         let books = &mut self.jobs[at].books;
@@ -166,7 +161,8 @@ impl Training {
 
     /// Whether the job can step, now that something has changed.
     fn look(&mut self, ctx: &mut Ctx<'_>, at: usize, accounting: &mut Accounting) {
-        let job = &self.jobs[at];
+        let job = &mut self.jobs[at];
+        job.books.holds(ctx.now, accounting.holds_all(job.jobset));
         let gang = accounting.gang(job.jobset).filter(|_| job.down == 0);
         if job.now.as_ref().map(|s| s.gang) == gang {
             return;
@@ -204,6 +200,7 @@ impl Training {
             commit_delay: spec.commit_delay,
         };
         job.starts += 1;
+        job.last = Some(ctx.now);
         job.generation += 1;
         job.books.begins(ctx.now);
         let takes = plan
@@ -246,7 +243,8 @@ impl Training {
         let reached = job.kept + spent.stepping;
         let booked = job.books.ends(ctx.now, &spent, loses);
         accounting.set_runs(ctx, job.jobset, false);
-        accounting.ledger.book(ctx.now, stretch.gang, &booked);
+        let whose = (job.jobset, stretch.gang);
+        accounting.ledger.book(ctx.now, whose, &booked);
         job.kept += spent.kept;
         Some(reached)
     }

@@ -15,6 +15,7 @@ mod jobsets;
 mod node_patch;
 pub(super) mod objects;
 pub(super) mod pod_names;
+mod prices;
 pub mod requests;
 mod timing;
 mod training;
@@ -315,11 +316,12 @@ fn load_topology(
 fn assemble(
     node: &Node,
     (name, description): (String, String),
-    topology: Topology,
+    mut topology: Topology,
     jobsets: Vec<SubmittedJobSet>,
     others: &Others,
     report: &mut Report,
 ) -> Scenario {
+    prices::apply(node, &mut topology, report);
     let inputs = Inputs {
         topology: &topology,
         jobsets: &jobsets,

@@ -67,6 +67,7 @@ fn job(node: &Node, jobset: usize, report: &mut Report) -> TrainingJob {
     };
     let work = above_zero("work", "there is nothing to do");
     let step = above_zero("step", "a step takes some time");
+    let rendezvous_timeout = above_zero("rendezvousTimeout", "no process would meet another");
     let checkpoint = node.get("checkpoint");
     TrainingJob {
         jobset,
@@ -78,6 +79,7 @@ fn job(node: &Node, jobset: usize, report: &mut Report) -> TrainingJob {
             .unwrap_or_default(),
         restore: dist::delay(checkpoint, "restore", report),
         initialization: dist::delay(Some(node), "initialization", report),
+        rendezvous_timeout,
         compile: dist::delay(Some(node), "compile", report),
     }
 }

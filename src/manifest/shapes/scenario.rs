@@ -6,7 +6,7 @@ use super::faults::FAULT;
 use super::fleet::PARAMETERS;
 use super::objects::EXISTING;
 use super::timing::TIMING;
-use super::topology::TOPOLOGY;
+use super::topology::{PRICE, TOPOLOGY};
 use super::training::TRAINING;
 use crate::manifest::shape::{Field, Object, Shape, field};
 use crate::spec::StopWhen;
@@ -52,6 +52,7 @@ pub static SCENARIO: Object = Object {
         BODY[5],
         BODY[6],
         BODY[7],
+        BODY[8],
         field(
             "experiment",
             Shape::Object(&EXPERIMENT),
@@ -104,7 +105,7 @@ pub static SETTINGS: Object = Object {
     fields: &BODY,
 };
 
-static BODY: [Field; 8] = [
+static BODY: [Field; 9] = [
     field(
         "controlPlane",
         Shape::Object(&CONTROL_PLANE),
@@ -135,6 +136,13 @@ static BODY: [Field; 8] = [
     .otherwise("nobody trains")
     .example("{work: 20d, step: 6s, checkpoint: {every: 15m}}"),
     field(
+        "prices",
+        Shape::Object(&PRICES),
+        "what accelerators cost, instead of what the topology says",
+    )
+    .otherwise("those of the topology")
+    .example("{perAcceleratorHour: 4.2}"),
+    field(
         "faults",
         Shape::List(&Shape::Object(&FAULT)),
         "what happens to pods, nodes and JobSets",
@@ -153,6 +161,29 @@ static BODY: [Field; 8] = [
         .default("1")
         .example("42"),
 ];
+
+static PRICES: Object = Object {
+    kind: "Prices",
+    fields: &[
+        field("currency", Shape::Str, "of all prices")
+            .otherwise("the topology's")
+            .example("EUR"),
+        field(
+            "perAcceleratorHour",
+            PRICE,
+            "of every accelerator; to a millionth",
+        )
+        .otherwise("the topology's")
+        .example("4.2"),
+        field(
+            "pools",
+            Shape::Map(&PRICE),
+            "the same by the name of a pool",
+        )
+        .otherwise("all alike")
+        .example("{\"a-{node}\": 4.2}"),
+    ],
+};
 
 pub static METADATA: Object = Object {
     kind: "Metadata",

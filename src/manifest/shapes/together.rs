@@ -42,6 +42,10 @@ pub fn together(kind: &str) -> &'static [Together] {
             what: "a rate",
             of: &super::rate::RATES,
         }],
+        "Pool" => &[NotBoth(
+            super::topology::PER_NODE,
+            super::topology::PER_ACCELERATOR,
+        )],
         "LifeShape" => &[One {
             what: "a distribution",
             of: &["weibull", "logNormal"],

@@ -6,6 +6,10 @@ use crate::manifest::shape::{Field, Object, STR_LIST, STR_MAP, Shape, field};
 
 /// More nodes than this are a typing error.
 pub const NODES_MAX: i64 = 1_000_000;
+/// Of an hour.
+pub const PRICE: Shape = Shape::Number(0.0, 1e6);
+pub const PER_NODE: &str = "pricePerNodeHour";
+pub const PER_ACCELERATOR: &str = "pricePerAcceleratorHour";
 const COUNT: Shape = Shape::Int(0, NODES_MAX);
 
 const HEAD: [Field; 2] = [
@@ -84,13 +88,12 @@ static POOL: Object = Object {
         )
         .otherwise("none")
         .example("example.com/accelerator"),
-        field(
-            "pricePerNodeHour",
-            Shape::Number(0.0, 1e6),
-            "in the currency",
-        )
-        .default("0")
-        .example("16.8"),
+        field(PER_NODE, PRICE, "in the currency; to a millionth")
+            .default("0")
+            .example("16.8"),
+        field(PER_ACCELERATOR, PRICE, "the same of each accelerator")
+            .otherwise("the node's, shared by its accelerators")
+            .example("4.2"),
         field(
             "taints",
             Shape::List(&Shape::Object(&TAINT)),

@@ -56,6 +56,13 @@ pub static TRAINING: Object = Object {
         field("compile", DELAY, "after it, at each start")
             .default("0s")
             .example("2m"),
+        field(
+            "rendezvousTimeout",
+            Shape::Duration,
+            "a process that has waited so long for all the others exits with 1",
+        )
+        .otherwise("it waits for ever")
+        .example("5m"),
     ],
 };
 

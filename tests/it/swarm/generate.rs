@@ -154,11 +154,15 @@ pub fn case(seed: u64) -> Case {
     if let Some(training) = training::draw(seed, &jobsets).filter(|_| d.wild) {
         scenario["training"] = training;
     }
+    if let Some(prices) = training::prices(seed, &cluster.topology) {
+        scenario["prices"] = prices;
+    }
     let when = d.pick(&["Settled", "Settled", "AllJobSetsFinished"]);
     let when = if d.rare(8) { "Time" } else { when };
     // What crashes without any back-off does so often.
     let often = ["atBarrierFor", "\"0s\"", "\"1ns\"", "\"100ms\""];
     let short = often.iter().any(|word| said.contains(word)) || jobsets.iter().any(|j| j.hurried);
+    let short = short || scenario["training"].to_string().contains("rendezvous");
     let at = if short { "20m" } else { "12h" };
     scenario["stop"] = json!({"at": at, "when": when});
     // A run plays the scenario itself, whatever its variants are.

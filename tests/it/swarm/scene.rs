@@ -58,7 +58,8 @@ fn lesser(d: &mut Draw, topology: &mut Value, nodes: &mut Vec<String>) {
     let count = d.between(1, 4);
     let mut pool = json!({"name": "other-{node:03}", "nodesPerIsland": count,
         "labels": {"topology.kubernetes.io/zone": "zone-b", RACK: "rack-other"},
-        "allocatable": {"cpu": d.pick(&["500m", "16"]), ACCELERATOR: d.pick(&[0, 2, 8]), "pods": d.pick(&[1, 110])}});
+        "allocatable": {"cpu": d.pick(&["500m", "16"]), ACCELERATOR: d.pick(&[0, 2, 8]), "pods": d.pick(&[1, 110])},
+        "pricePerAcceleratorHour": 1.25});
     if d.one_in(2) {
         let effect = d.pick(&["NoSchedule", "PreferNoSchedule", "NoExecute"]);
         pool["taints"] = json!([{"key": "example.com/broken", "value": "v", "effect": effect}]);

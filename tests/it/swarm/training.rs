@@ -27,12 +27,35 @@ fn one(d: &mut Draw, jobset: &str) -> Value {
     if d.one_in(2) {
         training["step"] = json!(d.pick(&["1ns", "7s", "1h"]));
     }
+    if d.one_in(3) {
+        training["rendezvousTimeout"] = json!(d.pick(&["2s", "5m"]));
+    }
     for field in ["initialization", "compile"] {
         if d.one_in(3) {
             training[field] = delay(d);
         }
     }
     training
+}
+
+/// What the scenario pays.
+pub fn prices(seed: u64, topology: &Value) -> Option<Value> {
+    let d = &mut Draw::new(seed ^ 0x7072_6963_6500_0000);
+    if !d.one_in(4) {
+        return None;
+    }
+    let mut prices = json!({});
+    if d.one_in(2) {
+        prices["currency"] = json!("CHF");
+    }
+    if d.one_in(2) {
+        prices["perAcceleratorHour"] = json!(d.pick(&[0.0, 4.2, 0.000_001]));
+    }
+    if d.one_in(2) {
+        let pool = topology["pools"][0]["name"].as_str().unwrap_or("");
+        prices["pools"][pool] = json!(3);
+    }
+    Some(prices)
 }
 
 fn checkpoint(d: &mut Draw) -> Value {

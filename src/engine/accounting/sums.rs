@@ -1,0 +1,71 @@
+//! Accelerators by category and their time, as exact sums: of the cluster, and of each JobSet.
+
+use crate::base::*;
+use crate::record::{LedgerCategory, LedgerSums};
+
+const N: usize = LedgerCategory::COUNT;
+
+#[derive(Copy, Clone, Default)]
+pub struct Sums {
+    /// Accelerators in each category now, and what they cost per hour (millionths).
+    counts: [u64; N],
+    rates: [u64; N],
+    times: [u128; N],
+    costs: [u128; N],
+    /// Until when each category is in its sum.
+    until: [Time; N],
+}
+
+impl Sums {
+    /// Brings the sums of a category up to now.
+    fn settle(&mut self, now: Time, category: usize) {
+        let dt = u128::from(now.since(self.until[category]).0);
+        self.until[category] = now;
+        self.times[category] += u128::from(self.counts[category]) * dt;
+        self.costs[category] += u128::from(self.rates[category]) * dt;
+    }
+
+    pub fn enter(&mut self, now: Time, (n, rate): (u64, u64), to: LedgerCategory) {
+        let to = to as usize;
+        self.settle(now, to);
+        self.counts[to] += n;
+        self.rates[to] += rate;
+    }
+
+    pub fn leave(&mut self, now: Time, (n, rate): (u64, u64), from: LedgerCategory) {
+        let from = from as usize;
+        self.settle(now, from);
+        assert!(
+            self.counts[from] >= n && self.rates[from] >= rate,
+            "ledger: more taken than was there"
+        );
+        self.counts[from] -= n;
+        self.rates[from] -= rate;
+    }
+
+    /// Time of so many accelerators that was counted as Productive was something else.
+    pub fn book(&mut self, now: Time, (n, rate): (u64, u64), (to, ns): (LedgerCategory, u64)) {
+        let productive = LedgerCategory::Productive as usize;
+        self.settle(now, productive);
+        for (sums, amount) in [(&mut self.times, n), (&mut self.costs, rate)] {
+            let amount = u128::from(amount) * u128::from(ns);
+            let left = sums[productive].checked_sub(amount);
+            sums[productive] = left.expect("what is booked elsewhere was productive before");
+            sums[to as usize] += amount;
+        }
+    }
+
+    pub fn counts(&self) -> [u64; N] {
+        self.counts
+    }
+
+    /// Accelerator-nanoseconds, and their cost in millionths.
+    pub fn close(&mut self, now: Time) -> LedgerSums {
+        (0..N).for_each(|category| self.settle(now, category));
+        const HOUR_NS: u128 = 3_600_000_000_000;
+        LedgerSums {
+            accelerator_ns: self.times,
+            cost_micros: self.costs.map(|c| c / HOUR_NS),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The processes of a training job: which of them run on their machines, and how long each waits for the others.
+
+use super::Training;
+use crate::base::*;
+use crate::engine::apiserver;
+use crate::engine::ctx::Ctx;
+use crate::engine::event::Event;
+use crate::record::{About, Waited};
+
+/// What is known of a pod.
+#[derive(Copy, Clone, Default)]
+pub struct Pod {
+    /// Its process has ended on its machine.
+    down: bool,
+    /// Its process at hand, of all that were in this row, and since when it runs.
+    nth: u32,
+    since: Time,
+}
+
+impl Training {
+    fn pod(&mut self, pod: PodId) -> &mut Pod {
+        if self.pods.len() <= pod.ix() {
+            self.pods.resize(pod.ix() + 1, Pod::default());
+        }
+        &mut self.pods[pod.ix()]
+    }
+
+    pub(super) fn set_down(&mut self, ctx: &Ctx<'_>, pod: PodId, down: bool) {
+        let was = std::mem::replace(&mut self.pod(pod).down, down);
+        if was == down {
+            return;
+        }
+        if let Some(at) = self.of(ctx.store.jobset_of(pod)) {
+            let job = &mut self.jobs[at];
+            job.down = if down { job.down + 1 } else { job.down - 1 };
+        }
+    }
+
+    /// A process begins to wait for those of the other pods.
+    pub(super) fn process_starts(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
+        let now = ctx.now;
+        let row = self.pod(pod);
+        (row.nth, row.since) = (row.nth + 1, now);
+        let nth = row.nth;
+        let Some(at) = self.of(ctx.store.jobset_of(pod)) else {
+            return;
+        };
+        if let Some(timeout) = ctx.scenario.training[at].rendezvous_timeout {
+            let over = Event::RendezvousOver { pod, nth };
+            ctx.after(timeout, Waited::Deadline, About::Pod(pod), over);
+        }
+    }
+
+    /// If it has met them since, it waits no more.
+    pub(super) fn rendezvous_over(&mut self, ctx: &mut Ctx<'_>, pod: PodId, nth: u32) {
+        let row = *self.pod(pod);
+        let same = row.nth == nth && !row.down && ctx.store.pods.exists(pod);
+        let Some(at) = self.of(ctx.store.jobset_of(pod)).filter(|_| same) else {
+            return;
+        };
+        let job = &self.jobs[at];
+        let met = job.now.is_some() || job.last.is_some_and(|last| last >= row.since);
+        if !met {
+            apiserver::note_gives_up(ctx, pod);
+        }
+    }
+}
