@@ -316,7 +316,7 @@ fn money_is_what_the_scenario_pays_for_each_category() {
 }
 
 #[test]
-fn two_strategies_meet_the_same_faults_and_restarts_in_place_lose_less() {
+fn two_strategies_meet_the_same_faults() {
     let faults = |strategy: &str| {
         let sets: Vec<(&str, &str)> = match strategy {
             "Recreate" => Vec::new(),
