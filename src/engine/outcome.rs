@@ -41,8 +41,9 @@ fn jobset_outcome(
     parts: &mut Components,
     (jobset, reason): (JobSetId, EndReason),
 ) -> JobSetOutcome {
-    let stuck = reason == EndReason::Stuck;
-    let never_placed = stuck.then(|| stuck::never_placed(ctx, parts, jobset));
+    // At the time limit, too: nobody can tell whether more time would have helped.
+    let over = matches!(reason, EndReason::Stuck | EndReason::TimeLimit);
+    let never_placed = over.then(|| stuck::never_placed(ctx, parts, jobset));
     let never_placed = never_placed.flatten();
     let history = parts.accounting.take_history(jobset);
     if history.dropped > 0 {

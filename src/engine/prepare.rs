@@ -221,15 +221,20 @@ fn unplaceable(store: &mut Store, scenario: &Scenario) -> Vec<Impossible> {
             problems.extend(unplaceable_job(store, jobset, rj));
         }
         if problems.len() == before && nothing_makes_room(scenario) && !jobset.spec.suspend {
-            problems.extend(no_room(&store.nodes.cluster, jobset, &mut rooms));
+            problems.extend(no_room(
+                &store.nodes.cluster,
+                jobset,
+                &scenario.containers,
+                &mut rooms,
+            ));
         }
     }
     store.templates.reset();
     problems
 }
 
-/// Whether nobody says how long containers run, and the script asks for nothing that could help: what is lost or fails
-/// leaves no more than the empty cluster has. All else only the run can tell.
+/// Whether the script asks for nothing that could help: what is lost or fails leaves no more than the empty cluster
+/// has. All else only the run can tell.
 fn nothing_makes_room(scenario: &Scenario) -> bool {
     // Random faults bring at most back what they took.
     let makes_none = |fault: &ScriptedFault| match &fault.action {
@@ -244,7 +249,18 @@ fn nothing_makes_room(scenario: &Scenario) -> bool {
     // A training job ends only where all of its pods have found a node.
     let others_end =
         scenario.jobsets.len() > 1 && scenario.training.iter().any(|t| t.work.is_some());
-    scenario.containers.is_empty() && !others_end && scenario.faults.iter().all(makes_none)
+    !others_end && scenario.faults.iter().all(makes_none)
+}
+
+/// Whether nobody says that a container of the replicatedJob ends: then all of its pods are there at once, for ever.
+fn lasts(rules: &[ContainerRule], jobset: &JobSet, rj: &ReplicatedJob) -> bool {
+    let is = |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|w| w == name);
+    let of = |rule: &ContainerRule| {
+        rule.run_for.is_some()
+            && is(&rule.jobset, &jobset.name)
+            && is(&rule.replicated_job, &rj.name)
+    };
+    !rules.iter().any(of)
 }
 
 /// How many pods of a template the empty cluster holds; the next one is often like the one before.
@@ -262,9 +278,15 @@ impl<'s> Rooms<'s> {
     }
 }
 
-/// Where each pod finds a node, and all of them together find none.
-fn no_room<'s>(cluster: &Cluster, jobset: &'s JobSet, rooms: &mut Rooms<'s>) -> Vec<Impossible> {
-    let demands = capacity::demands(jobset, cluster);
+/// Where each pod finds a node, and all that last find none together.
+fn no_room<'s>(
+    cluster: &Cluster,
+    jobset: &'s JobSet,
+    rules: &[ContainerRule],
+    rooms: &mut Rooms<'s>,
+) -> Vec<Impossible> {
+    let mut demands = capacity::demands(jobset, cluster);
+    demands.retain(|d| lasts(rules, jobset, d.rj));
     let mut problems = Vec::new();
     for d in &demands {
         let most = d.rooms.iter().map(|r| r.pods).max().unwrap_or(0);
@@ -287,7 +309,7 @@ fn no_room<'s>(cluster: &Cluster, jobset: &'s JobSet, rooms: &mut Rooms<'s>) -> 
             });
         }
     }
-    let free = |rj: &&ReplicatedJob| jobset.exclusive_key(rj).is_none();
+    let free = |rj: &&ReplicatedJob| jobset.exclusive_key(rj).is_none() && lasts(rules, jobset, rj);
     for rj in jobset.spec.replicated_jobs.iter().filter(free) {
         let pods = u64::from(rj.replicas) * u64::from(rj.template.pods());
         let most = rooms.of(cluster, &rj.template.template);

@@ -3,7 +3,7 @@
 use super::fold::Folded;
 use super::restart::Restart;
 use crate::base::*;
-use crate::record::{Names, RunOutcome};
+use crate::record::{EndReason, Names, RunOutcome};
 use crate::spec::Scenario;
 
 #[derive(Copy, Clone)]
@@ -58,7 +58,7 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// Which JobSet never found nodes for all its pods and never will, and why.
+    /// Which JobSet never found nodes for all its pods and never will, or did not in the time of the run, and why.
     pub fn never_placed(&self) -> Option<String> {
         let mut jobsets = self.outcome.jobsets.iter().enumerate();
         jobsets.find_map(|(i, o)| {
@@ -66,7 +66,12 @@ impl<'a> RunView<'a> {
                 self.names.jobset(JobSetId(i as u32)),
                 o.never_placed.as_ref()?,
             );
-            Some(format!("JobSet {name} could never be placed: {why}"))
+            Some(match self.outcome.end_reason {
+                EndReason::TimeLimit => {
+                    format!("JobSet {name} was not placed before the run's time was over: {why}")
+                }
+                _ => format!("JobSet {name} could never be placed: {why}"),
+            })
         })
     }
 

@@ -77,7 +77,7 @@ fn a_rule_that_got_slower_turns_the_suite_red_with_the_case_the_phase_and_the_wa
     );
     let slower = [
         "--set",
-        "timing.jobSyncBatchPeriod=2s",
+        "timing.jobSyncBatchPeriod=5s",
         "--junit",
         junit.to_str().unwrap(),
     ];
@@ -111,7 +111,7 @@ fn own_scenarios_are_rows_and_what_is_not_there_is_refused_by_name() {
     assert_eq!(code, Some(0), "{error}");
     assert_eq!(text.lines().count(), 3, "{text}");
     assert!(
-        text.contains("first-steps,16,Recreate,scale-test,1.36,7.42564771,1,"),
+        text.contains("first-steps,16,Recreate,scale-test,1.36,8.416479593,1,"),
         "{text}"
     );
     for (arguments, expected) in [
@@ -162,7 +162,7 @@ fn gates_of_run_and_compare_speak_the_same_language() {
     ];
     for (arguments, code, expected) in [
         (
-            &["run", scenario, "--fail-if", "restartLatency_s.max > 8s"][..],
+            &["run", scenario, "--fail-if", "restartLatency_s.max > 9s"][..],
             0,
             "",
         ),
@@ -171,10 +171,10 @@ fn gates_of_run_and_compare_speak_the_same_language() {
                 "run",
                 scenario,
                 "--fail-if",
-                "restartLatency_s.max > 7400ms",
+                "restartLatency_s.max > 8400ms",
             ],
             5,
-            "it is 7.42564771",
+            "it is 8.416479593",
         ),
         (
             &[

@@ -48,6 +48,16 @@ fn what_cannot_be_placed_is_exit_code_4_however_it_comes_about() {
             "run -f @/two-slices.yaml -t @/one-slice.topology.yaml --fail slice-0-0:exit=1@10m",
             "JobSet tight has 2 Jobs",
         ),
+        // That containers of others end, or that these start late, makes none either.
+        (
+            "run -f @/two-slices.yaml -t @/one-slice.topology.yaml --set containers=[{startAfter:\u{a0}5s}]",
+            "JobSet tight has 2 Jobs",
+        ),
+        // Nor did it come in time.
+        (
+            "run @/never-placed.scenario.yaml --set stop.at=5m --set stop.when=Time",
+            "JobSet tight was not placed before the run's time was over: pod tight-slice-",
+        ),
         // Only the run can tell: containers end, but not those that are in the way.
         (
             "run @/never-placed.scenario.yaml",
