@@ -99,6 +99,11 @@ impl Fault {
         Fault::action("deleteNode", node.0)
     }
 
+    /// A new machine takes the place of a node, under its name: repair by replacement.
+    pub fn new_node(node: NodeRef) -> Fault {
+        Fault::action("newNode", node.0)
+    }
+
     /// Somebody cordons a node.
     pub fn cordon_node(node: NodeRef) -> Fault {
         Fault::action("cordonNode", node.0)

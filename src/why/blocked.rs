@@ -34,19 +34,22 @@ pub fn jobset(run: &RunView<'_>, jobset: JobSetId) -> Option<Blocked> {
     let name = run.names.jobset(jobset);
     let outcome = run.outcome.jobsets.get(jobset.ix())?;
     let condition = match &outcome.never_placed {
-        _ if outcome.terminal_state == "Failed" => failed(outcome)?,
+        _ if outcome.terminal_state == "Failed" => condition(outcome, "Failed")?,
         Some(why) => why.clone(),
-        None => run.outcome.dead_end(name)?.to_owned(),
+        None => match run.outcome.dead_end(name) {
+            Some(why) => why.to_owned(),
+            None => condition(outcome, "Suspended")?,
+        },
     };
     Some(Blocked::new(format!("JobSet {name}"), condition))
 }
 
-/// The condition Failed as the API shows it.
-fn failed(outcome: &JobSetOutcome) -> Option<String> {
+/// A condition that is true, as the API shows it.
+fn condition(outcome: &JobSetOutcome, kind: &str) -> Option<String> {
     let mut conditions = outcome.conditions.iter();
-    let failed = conditions.find(|c| c.kind == "Failed" && c.status)?;
+    let found = conditions.find(|c| c.kind == kind && c.status)?;
     Some(format!(
-        "condition Failed is True since {} ({}): {}",
-        failed.last_transition, failed.reason, failed.message
+        "condition {kind} is True since {} ({}): {}",
+        found.last_transition, found.reason, found.message
     ))
 }

@@ -388,6 +388,14 @@ pub fn max_restarts(facts: &Facts) -> Settings {
     vec![more(1), more(10)]
 }
 
+pub fn resumed(facts: &Facts) -> Settings {
+    let suspended = |j: &JobSet| j.spec.suspend;
+    match facts.blocked && facts.jobset().is_some_and(suspended) {
+        true => only("spec.suspend", "false"),
+        false => Vec::new(),
+    }
+}
+
 /// REC-10: without a failurePolicy the first failed Job fails the JobSet.
 pub fn failure_policy(facts: &Facts) -> Settings {
     let none = |j: &JobSet| j.spec.failure_policy.is_none();

@@ -60,7 +60,8 @@ impl Why {
                 self.take(setting, result, Some(parts));
             }
         }
-        self.what_if.sort_by(|a, b| b.saves.cmp(&a.saves));
+        self.what_if
+            .sort_by(|a, b| (b.saves, a.takes).cmp(&(a.saves, b.takes)));
         Ok(())
     }
 

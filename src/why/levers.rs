@@ -89,6 +89,10 @@ struct Lever {
 /// The smallest interventions first: of those that end a blockade the first is told.
 const LEVERS: &[Lever] = &[
     Lever {
+        name: "suspend is taken back",
+        settings: edits::resumed,
+    },
+    Lever {
         name: "maxRestarts",
         settings: edits::max_restarts,
     },
@@ -114,7 +118,7 @@ const LEVERS: &[Lever] = &[
     },
     Lever {
         name: "a new node takes the place of the lost one",
-        settings: |f| edits_cluster::lost_node(f, &["deleteNode", "returnNode"]),
+        settings: |f| edits_cluster::lost_node(f, &["newNode"]),
     },
     Lever {
         name: "podReplacementPolicy",

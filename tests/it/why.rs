@@ -217,6 +217,42 @@ fn a_change_is_told_only_if_it_ends_what_blocks() {
 }
 
 #[test]
+fn a_suspended_jobset_waits_for_nothing_but_its_resume() {
+    let why = of_texts(
+        DEAD,
+        &jobset("suspend: true", "parallelism: 3, completions: 3"),
+        &Asked::default(),
+    );
+    let blocked = why.blocked.expect("it is suspended");
+    assert!(
+        blocked.condition.contains("condition Suspended is True"),
+        "{blocked:?}"
+    );
+    let change = blocked.change.map(|(s, _)| s.lever);
+    assert_eq!(change.as_deref(), Some("suspend is taken back"));
+}
+
+#[test]
+fn a_broken_node_whose_domain_is_needed_is_replaced() {
+    let why = of_texts(
+        DEAD,
+        &jobset(
+            "failurePolicy: {maxRestarts: 3}",
+            "parallelism: 6, completions: 6",
+        ),
+        &Asked::default(),
+    );
+    let replaced =
+        |w: &&why::WhatIf| w.setting.lever == "a new node takes the place of the lost one";
+    let found = why
+        .what_if
+        .iter()
+        .find(replaced)
+        .expect("six pods need six nodes");
+    assert!(found.setting.sets[0].1.contains("newNode"), "{found:?}");
+}
+
+#[test]
 fn what_cannot_be_placed_says_so_and_one_more_node_is_proven_to_be_enough() {
     let why = of_texts(
         DEAD,

@@ -124,6 +124,7 @@ fn node_action(
         "cordonNode" => FaultAction::CordonNode(node),
         "uncordonNode" => FaultAction::UncordonNode(node),
         "drainNode" => FaultAction::DrainNode(node),
+        "newNode" => FaultAction::NewNode(node),
         _ => FaultAction::TaintNode(node, topology::taint(body)),
     })
 }

@@ -6,7 +6,7 @@ use super::scenario::INDEX;
 use crate::manifest::scenario::requests::{DELETED_KINDS, KIND_NAMES};
 use crate::manifest::shape::{Field, Object, STR_LIST, Shape, field};
 
-pub const ACTIONS: [&str; 20] = [
+pub const ACTIONS: [&str; 21] = [
     "containerExit",
     "deletePod",
     "evictPod",
@@ -27,6 +27,7 @@ pub const ACTIONS: [&str; 20] = [
     "show",
     "jobCondition",
     "stopManager",
+    "newNode",
 ];
 
 /// An action on a node.
@@ -122,6 +123,10 @@ pub static FAULT: Object = Object {
             "the JobSet manager ends and begins anew; its webhooks do not answer meanwhile",
         )
         .example("{for: 30s}"),
+        on_node(
+            ACTIONS[20],
+            "a new machine takes the place of a node, under its name and with its labels; the Node object is another one",
+        ),
     ],
 };
 

@@ -104,7 +104,7 @@ impl Script {
                 repair = Some(json!({"returnNode": {"alias": alias}}));
                 json!({ ["crashNode", "partitionNode"][kind as usize - 4]: named(node) })
             }
-            6 => json!({"returnNode": node}),
+            6 => json!({ d.pick(&["returnNode", "newNode"]): node }),
             7 => json!({"deleteNode": node}),
             8 | 9 => {
                 repair = Some(json!({"uncordonNode": {"alias": alias}}));
