@@ -152,7 +152,7 @@ impl Why {
     fn best(&self) -> Vec<(Setting, Duration)> {
         let mut best: Vec<(Setting, Duration)> = Vec::new();
         let mut all: Vec<&WhatIf> = self.what_if.iter().collect();
-        all.sort_by(|a, b| b.saves.cmp(&a.saves));
+        all.sort_by_key(|w| std::cmp::Reverse(w.saves));
         for w in all {
             if best.iter().all(|(s, _)| s.lever != w.setting.lever) {
                 best.push((w.setting.clone(), w.saves));
