@@ -60,6 +60,14 @@ pub struct MlProductivity {
     pub program: f64,
 }
 
+/// Phases in which not every pod is at work.
+const AWAY: [TrainingPhase; 4] = [
+    TrainingPhase::Startup,
+    TrainingPhase::Recovery,
+    TrainingPhase::Suspended,
+    TrainingPhase::Ending,
+];
+
 impl TrainingSummary {
     /// Of a run's outcome.
     pub fn of(training: &TrainingOutcome) -> TrainingSummary {
@@ -92,7 +100,7 @@ impl TrainingSummary {
                     runtime,
                     program: 1.0,
                 }),
-            job_uptime: share(without(&[startup, TrainingPhase::Recovery, ending]), wall),
+            job_uptime: share(without(&AWAY), wall),
         }
     }
 }

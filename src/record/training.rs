@@ -26,11 +26,13 @@ pub enum TrainingPhase {
     Recovery,
     /// From the end of the work to that of the JobSet.
     Ending,
+    /// No steps, and the JobSet is suspended.
+    Suspended,
 }
 
 impl TrainingPhase {
     /// How many there are.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 10;
 
     /// All of them, in order.
     pub const ALL: [TrainingPhase; TrainingPhase::COUNT] = [
@@ -43,6 +45,7 @@ impl TrainingPhase {
         Self::Lost,
         Self::Recovery,
         Self::Ending,
+        Self::Suspended,
     ];
 
     /// The name in files.
@@ -57,6 +60,7 @@ impl TrainingPhase {
             Self::Lost => "lost",
             Self::Recovery => "recovery",
             Self::Ending => "ending",
+            Self::Suspended => "suspended",
         }
     }
 }

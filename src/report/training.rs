@@ -92,6 +92,7 @@ fn words(phase: TrainingPhase) -> &'static str {
         TrainingPhase::Checkpoint => "standing still for checkpoints",
         TrainingPhase::Lost => "steps that interruptions took back",
         TrainingPhase::Recovery => "from interruptions until every pod is ready again",
+        TrainingPhase::Suspended => "without steps while the JobSet is suspended",
         TrainingPhase::Ending => "from the end of the work to that of the JobSet",
     }
 }

@@ -274,6 +274,22 @@ fn a_run_does_not_wait_for_the_work_of_a_jobset_that_has_failed() {
 }
 
 #[test]
+fn a_suspended_jobset_is_told_apart_from_one_that_recovers() {
+    let text = "training: {work: 2h, checkpoint: {every: 10m}}\nfaults: [{afterReady: 15m, suspendJobSet: {name: train}}, \
+        {afterReady: 45m, resumeJobSet: {name: train}}]\nstop: {at: 1d, when: AllJobSetsFinished}\n";
+    let (outcome, _) = play(&scenario(text), 1);
+    assert!(outcome.training[0].done);
+    close(
+        "lost",
+        (seconds(&outcome, TrainingPhase::Lost) / 10.0).round(),
+        30.0,
+    );
+    let suspended = seconds(&outcome, TrainingPhase::Suspended);
+    assert!((1790.0..=1800.0).contains(&suspended), "{suspended}");
+    assert!(seconds(&outcome, TrainingPhase::Recovery) < 60.0);
+}
+
+#[test]
 fn a_process_gives_up_that_waits_too_long_for_the_others() {
     // Four pods want a node each, and there are three until the fourth Node appears after ten minutes.
     let faults = "faults: [{at: 0s, cordonNode: {node: n-003}}, {at: 10m, uncordonNode: {node: n-003}}]\n\

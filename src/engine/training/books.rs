@@ -16,6 +16,8 @@ pub struct Books {
     interruptions: u32,
     commits: u64,
     done: bool,
+    suspended: bool,
+    steps: bool,
     /// Since when the JobSet holds nodes for all of its pods, and how long it did before.
     holds: Option<Time>,
     held: u64,
@@ -40,6 +42,7 @@ impl Books {
     /// What time without steps is for.
     fn idle(&self) -> TrainingPhase {
         match (self.done, self.starts) {
+            _ if self.suspended => TrainingPhase::Suspended,
             (true, _) => TrainingPhase::Ending,
             (false, 0) => TrainingPhase::Startup,
             (false, _) => TrainingPhase::Recovery,
@@ -58,11 +61,21 @@ impl Books {
         }
     }
 
+    /// Whether the JobSet is suspended now.
+    pub fn suspended(&mut self, now: Time, suspended: bool) {
+        if suspended != self.suspended && !self.steps && self.submitted.is_some() {
+            self.add(self.idle(), now.since(self.until).0);
+            self.until = now;
+        }
+        self.suspended = suspended;
+    }
+
     /// Every pod is there.
     pub fn begins(&mut self, now: Time) {
         self.add(self.idle(), now.since(self.until).0);
         self.until = now;
         self.starts += 1;
+        self.steps = true;
         // A JobSet that was made anew, or that a user took back from its end.
         self.ended = None;
     }
@@ -100,6 +113,7 @@ impl Books {
         self.until = now;
         self.commits += spent.commits;
         self.interruptions += u32::from(loses);
+        self.steps = false;
         booked.map(|(category, _, ns)| (category, ns))
     }
 

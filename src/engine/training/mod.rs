@@ -152,7 +152,13 @@ impl Training {
             .terminal_state
             .is_some();
         match change {
-            JobSetChange::Created => books.submitted(ctx.now),
+            JobSetChange::Created => {
+                books.submitted(ctx.now);
+                books.suspended(ctx.now, ctx.store.jobsets[jobset.ix()].suspended());
+            }
+            JobSetChange::Spec => {
+                books.suspended(ctx.now, ctx.store.jobsets[jobset.ix()].suspended());
+            }
             JobSetChange::Gone => books.ended(ctx.now),
             JobSetChange::Status if ended => books.ended(ctx.now),
             _ => {}
