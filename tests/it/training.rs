@@ -374,9 +374,9 @@ fn segments_take_the_time_that_daly_says() {
         let took = wall
             - seconds(&outcome, TrainingPhase::Startup)
             - seconds(&outcome, TrainingPhase::Ending);
-        let first = (mean + d) * ((restart / mean).exp() - 1.0);
+        let first = (mean + d) * (libm::exp(restart / mean) - 1.0);
         let segment =
-            (mean + d) * (restart / mean).exp() * (((every + blocking) / mean).exp() - 1.0);
+            (mean + d) * libm::exp(restart / mean) * (libm::exp((every + blocking) / mean) - 1.0);
         away.push(took / (first + segments * segment) - 1.0);
     }
     let n = away.len() as f64;

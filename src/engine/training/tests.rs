@@ -40,9 +40,9 @@ fn walk(plan: &Plan, until: u64) -> (Spent, Option<u64>) {
             break None;
         }
     };
-    let complete = commits.iter().filter(|(at, _)| *at <= until);
+    let mut complete = commits.iter().filter(|(at, _)| *at <= until);
     spent.commits = complete.clone().count() as u64;
-    spent.kept = complete.last().map_or(0, |c| c.1);
+    spent.kept = complete.next_back().map_or(0, |c| c.1);
     (spent, end)
 }
 
