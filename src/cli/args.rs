@@ -335,6 +335,28 @@ pub enum TopologyCommand {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
+    /// Turn a list of Nodes into a topology file
+    #[command(
+        after_help = "Example: kubectl get nodes -o yaml | jobset-sim topology import - --name prod --out prod.yaml"
+    )]
+    Import {
+        /// What `kubectl get nodes -o yaml` or `-o json` prints: a file, or - for standard input
+        #[arg(value_name = "FILE|-")]
+        file: String,
+        /// Name of the topology
+        #[arg(long, default_value = "imported")]
+        name: String,
+        /// Write it here instead of to standard output; it must not exist yet
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Say what is wrong with a topology file, or how many nodes it has
+    #[command(after_help = "Example: jobset-sim topology check my-cluster.yaml")]
+    Check {
+        /// A file, or the name of a shipped topology
+        #[arg(value_name = "TOPOLOGY")]
+        file: PathBuf,
+    },
     /// List the topologies that come with the program
     #[command(after_help = "Example: jobset-sim topology list")]
     List {

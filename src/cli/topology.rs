@@ -1,4 +1,4 @@
-//! `topology show` and `topology list`: cluster descriptions as tables and JSON.
+//! `topology show`, `list`, `check` and `import`: cluster descriptions as tables and JSON, and made of Nodes.
 
 use super::args::{Format, TopologyArgs, TopologyCommand};
 use super::{Failure, load, output};
@@ -7,11 +7,19 @@ use crate::report::words::{count, thousands};
 use crate::spec::{IslandKind, NodePool, Price, Topology};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::io::Write as _;
 use std::path::Path;
 
 pub fn cli(args: &TopologyArgs) -> Result<(), Failure> {
     let (topologies, format, one) = match &args.command {
         TopologyCommand::Show { file, format } => (vec![load::topology(file)?.1], format, true),
+        TopologyCommand::Import { file, name, out } => return import(file, name, out.as_deref()),
+        TopologyCommand::Check { file } => {
+            let topology = load::topology(file)?.1;
+            let (name, nodes) = (&topology.name, count(topology.nodes(), "node"));
+            let pools = count(topology.pools.len() as u64, "pool");
+            return output::result(&format!("{name}: {nodes} in {pools}\n"));
+        }
         TopologyCommand::List { format } => {
             let names = manifest::topology_names().into_iter();
             let read = |name| Ok(load::topology(Path::new(name))?.1);
@@ -25,6 +33,35 @@ pub fn cli(args: &TopologyArgs) -> Result<(), Failure> {
         (Format::Text, true) => output::result(&show(&topologies[0])),
         (Format::Text, false) => output::result(&list(&topologies)),
     }
+}
+
+/// Nodes of a list as a file of this program's format; what is left out is told beside it.
+fn import(file: &str, name: &str, out: Option<&Path>) -> Result<(), Failure> {
+    let (sources, _) = manifest::manifest_sources(file).map_err(load::invalid)?;
+    let [source] = sources.as_slice() else {
+        return Err(Failure::Invalid(format!(
+            "{file}: one list of Nodes, not a directory"
+        )));
+    };
+    let (topology, notes) = manifest::import_nodes(source, name).map_err(load::invalid)?;
+    let text = manifest::print_yaml(&manifest::written_topology(&topology));
+    let written = manifest::Source {
+        file: name.to_owned(),
+        text: text.clone(),
+    };
+    manifest::read_topology(&written).map_err(load::invalid)?;
+    for note in notes {
+        output::note(&format!("note: {note}"));
+    }
+    let Some(path) = out else {
+        return output::result(&text);
+    };
+    let refuse = |e: std::io::Error| Failure::Invalid(format!("{}: {e}", path.display()));
+    let mut new = std::fs::File::create_new(path).map_err(refuse)?;
+    new.write_all(text.as_bytes()).map_err(refuse)?;
+    let nodes = count(topology.nodes(), "node");
+    output::notice(&format!("{}: {nodes}", path.display()));
+    Ok(())
 }
 
 fn as_json(topology: &Topology) -> Value {

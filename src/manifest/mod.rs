@@ -11,6 +11,7 @@ pub mod diagnostic;
 mod dist;
 mod files;
 pub mod fleet;
+pub mod import;
 pub mod kube;
 pub mod locate;
 pub mod node;
@@ -36,6 +37,7 @@ pub mod yaml;
 pub use diagnostic::{Diagnostic, Diagnostics, Source};
 pub use files::{STDIN, read_source};
 pub use fleet::{LoadedFleet, is_fleet, parse_fleet};
+pub use import::import_nodes;
 pub use kube::{
     Manifests, manifest_sources, read_manifest_path, read_manifests, read_path_with_sets,
     read_sources, stored_job, stored_jobset, stored_node, stored_pod,

@@ -80,7 +80,7 @@ fn something_else(documents: &[Node], source: &Source) -> Option<Diagnostic> {
         (0, _) => return None,
         (n, _) => (
             format!("this is a list of {n} Nodes, as kubectl prints it, not a Topology"),
-            "write pools with their labels, taints and allocatable, or give the Nodes as objects of a scenario",
+            "turn it into one: jobset-sim topology import FILE > topology.yaml",
         ),
     };
     let mut error = Diagnostic::at(source, at, message);

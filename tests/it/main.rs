@@ -17,6 +17,7 @@ mod golden;
 mod growth;
 mod headline;
 mod hostile;
+mod import;
 mod lint;
 mod moments;
 mod objects;

@@ -1,0 +1,133 @@
+//! `topology import`: a list of Nodes becomes a topology in which every node is found again.
+
+use crate::program::fed;
+use jobset_sim::base::NodeId;
+use jobset_sim::manifest::{Source, import_nodes, print_yaml, read_topology, written_topology};
+use jobset_sim::spec::Topology;
+use jobset_sim::topology::Cluster;
+use std::collections::BTreeMap;
+
+/// Four slices of two hosts, as GKE has them, two CPU nodes of a kind, and one that is not ready.
+fn list() -> (String, Vec<BTreeMap<String, String>>) {
+    let mut text = String::from("apiVersion: v1\nkind: List\nitems:\n");
+    let mut expected = Vec::new();
+    let mut add = |name: &str, labels: &[(&str, String)], rest: &str, ready: &str| {
+        let own: Vec<String> = labels.iter().map(|(k, v)| format!("{k}: {v:?}")).collect();
+        text.push_str(&format!(
+            "- apiVersion: v1\n  kind: Node\n  metadata:\n    name: {name}\n    uid: u-{name}\n    labels: \
+             {{kubernetes.io/hostname: {name}, example.com/serial: s{name}x, {}}}\n  {rest}\n    conditions: \
+             [{{type: Ready, status: {ready:?}}}]\n",
+            own.join(", ")
+        ));
+        if ready == "True" {
+            let labels = labels.iter().map(|(k, v)| ((*k).to_owned(), v.clone()));
+            expected.push(labels.collect());
+        }
+    };
+    for slice in 0..4 {
+        for host in 0..2 {
+            let labels = [
+                ("cloud.google.com/gke-nodepool", format!("v5p-{slice}")),
+                ("cloud.google.com/gke-tpu-topology", "2x2x2".to_owned()),
+            ];
+            // Kubelets of equal machines do not report the same memory.
+            let rest = format!(
+                "spec: {{taints: [{{key: google.com/tpu, value: present, effect: NoSchedule}}]}}\n  status:\n    \
+                 allocatable: {{cpu: 206, memory: {}Ki, pods: 64, google.com/tpu: 4, hugepages-2Mi: 0}}",
+                470_000_000 + host * 1_000
+            );
+            add(&format!("gke-tpu-{slice}{host}f"), &labels, &rest, "True");
+        }
+    }
+    for n in 0..2 {
+        let labels = [("pool", "cpu".to_owned())];
+        let rest = "spec: {}\n  status:\n    allocatable: {cpu: 8, memory: 32Gi, pods: 110}";
+        add(&format!("cpu-{n}"), &labels, rest, "True");
+    }
+    let rest = "spec: {}\n  status:\n    allocatable: {cpu: 8, pods: 110}";
+    add("dead", &[("pool", "cpu".to_owned())], rest, "Unknown");
+    expected.sort();
+    (text, expected)
+}
+
+fn labels_of(topology: &Topology) -> Vec<BTreeMap<String, String>> {
+    let cluster = Cluster::build(topology, &["pods".to_owned()]);
+    let nodes = (0..cluster.len() as u32).map(NodeId);
+    let keys = [
+        "cloud.google.com/gke-nodepool",
+        "cloud.google.com/gke-tpu-topology",
+        "pool",
+    ];
+    let labels = |node: NodeId| {
+        let found = keys
+            .iter()
+            .filter_map(|k| Some((k.to_string(), cluster.label(node, k)?)));
+        found.collect()
+    };
+    let mut all: Vec<BTreeMap<String, String>> = nodes.map(labels).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn every_usable_node_of_the_list_is_in_the_topology_and_alike_ones_are_counted() {
+    let (text, expected) = list();
+    let source = Source {
+        file: "nodes.yaml".into(),
+        text,
+    };
+    let (topology, notes) = import_nodes(&source, "prod").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(labels_of(&topology), expected);
+    let pools: Vec<(&str, u32, u32)> = topology
+        .pools
+        .iter()
+        .map(|p| (p.name.as_str(), p.islands, p.nodes_per_island))
+        .collect();
+    assert_eq!(pools, [("cpu-{node}", 1, 2), ("p1-{node}", 4, 2)]);
+    let tpus = &topology.pools[1];
+    assert_eq!(tpus.labels["cloud.google.com/gke-nodepool"], "v5p-{island}");
+    assert_eq!(
+        (tpus.accelerator.as_str(), tpus.taints.len()),
+        ("google.com/tpu", 1)
+    );
+    assert!(topology.extended_resource_toleration);
+    let notes = notes.join("; ");
+    for part in ["left out: dead", "example.com/serial", "made up"] {
+        assert!(notes.contains(part), "{notes}");
+    }
+    // What is written is what was meant.
+    let again = Source {
+        file: "t.yaml".into(),
+        text: print_yaml(&written_topology(&topology)),
+    };
+    let again = read_topology(&again).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(labels_of(&again), expected);
+    assert_eq!(written_topology(&again), written_topology(&topology));
+}
+
+#[test]
+fn the_program_imports_and_checks() {
+    let (text, _) = list();
+    let output = fed(&["topology", "import", "-", "--name", "prod"], &text);
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{out}");
+    assert!(
+        out.contains("name: prod") && out.contains("v5p-{island}"),
+        "{out}"
+    );
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        told.contains("note: not ready or cordoned, and left out: dead"),
+        "{told}"
+    );
+    let output = fed(
+        &["topology", "import", "-"],
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n",
+    );
+    assert_eq!(output.status.code(), Some(2));
+    let output = fed(&["topology", "check", "small-16"], "");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "small-16: 16 nodes in 1 pool\n"
+    );
+}
