@@ -38,6 +38,7 @@
 //! | the state of each JobSet and Job, costs, as data or JSON | [`Outcome::summary`] |
 //! | restarts: milestones, phases, what each piece waited for | [`Outcome::restarts`], [`Restart`] |
 //! | where the accelerators' time went | [`Outcome::ledger`] |
+//! | what a training job came to, goodput | [`Outcome::training`], [`Outcome::summary`] |
 //! | chance: many replications on all cores, mean and interval | [`Replications`], [`Estimate`] |
 //!
 //! Equal inputs and seeds give equal records, on every machine and any number of threads. `examples/embed.rs` is a
@@ -90,7 +91,7 @@ pub use metrics::{Ending, Milestone, Phase, Shape as RestartShape};
 #[doc(inline)]
 pub use record::{
     About, Body, Deleter, EndReason, JobConditionType, JobSetConditionType, Ledger, LedgerCategory,
-    NodeReady, ObjectRef, RunOutcome,
+    LedgerSums, NodeReady, ObjectRef, RunOutcome, TrainingOutcome, TrainingPhase,
 };
 #[doc(inline)]
 pub use spec::StopWhen;

@@ -5,7 +5,7 @@ use crate::base::Time;
 use crate::experiment::Played;
 use crate::metrics::RunView;
 use crate::metrics::summary::Summary;
-use crate::record::{EndReason, Ledger, RunOutcome};
+use crate::record::{EndReason, Ledger, RunOutcome, TrainingOutcome};
 use std::fmt;
 
 /// A finished run: how it ended, the state of every JobSet, its restarts, and where the accelerators' time went.
@@ -94,6 +94,11 @@ impl Outcome {
     /// Where the time of all accelerators went, as exact integers.
     pub fn ledger(&self) -> &Ledger {
         &self.raw().ledger
+    }
+
+    /// The training jobs of JobSets, in the order of the scenario: how far they came, and where their time went.
+    pub fn training(&self) -> &[TrainingOutcome] {
+        &self.raw().training
     }
 
     /// What can never go on, each with the reason, one sentence.

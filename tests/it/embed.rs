@@ -6,7 +6,7 @@ mod example;
 use jobset_sim::record::Keep;
 use jobset_sim::{
     Duration, EndReason, Ending, Error, Estimate, Fault, Impossible, JobSet, NodeRef, Pool,
-    Replications, Scenario, Simulation, StopWhen, Topology,
+    Replications, Scenario, Simulation, StopWhen, Topology, TrainingPhase,
 };
 use std::ops::ControlFlow;
 
@@ -53,6 +53,21 @@ fn the_example_runs_to_its_end_and_tells_of_one_restart() {
         booked,
         u128::from(ledger.accelerators) * u128::from(outcome.end().0)
     );
+}
+
+#[test]
+fn a_training_job_tells_how_far_it_came() {
+    let scenario = Scenario::from_file("scenarios/training.yaml").expect("a scenario");
+    let outcome = Simulation::new(&scenario).expect("it can run").run(1, 0);
+    let [training] = outcome.training() else {
+        panic!("one JobSet trains");
+    };
+    assert!(training.done && training.kept_steps == Some(28_800));
+    assert_eq!(
+        training.ns(TrainingPhase::Productive),
+        Duration::from_secs(172_800).0
+    );
+    assert!(outcome.summary().job_sets[0].goodput.is_some());
 }
 
 #[test]
