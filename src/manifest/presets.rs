@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn every_assumption_has_a_value_a_source_and_a_confidence() {
         let all = assumptions();
-        assert_eq!(all.len(), 8 + 3 * 4 + 21);
+        assert_eq!(all.len(), 8 + 3 * 4 + 22);
         for a in all {
             assert!(!a.value.is_empty() && a.source.len() > 10, "{a:?}");
             let levels = ["documented", "measured", "derived", "unverified"];
