@@ -10,7 +10,7 @@ const SETS: &str = "--set";
 /// What goes into `inputs/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
-    /// Relative name and text.
+    /// Relative name and text; of an empty directory a name that ends with a slash.
     pub files: Vec<(String, String)>,
     /// To be run inside `inputs/`.
     pub command: String,
@@ -33,16 +33,28 @@ pub fn of_scenario(inputs: &[(String, String)], tail: &str) -> Inputs {
         } else {
             base.join(name)
         };
-        normal(&std::path::absolute(&path).unwrap_or(path))
+        std::path::absolute(&path).unwrap_or(path)
     };
-    let places: Vec<PathBuf> = files.iter().enumerate().map(place).collect();
-    let common = common_parent(&places);
+    let written: Vec<PathBuf> = files.iter().enumerate().map(place).collect();
+    let places: Vec<PathBuf> = written.iter().map(|path| normal(path)).collect();
+    let through = gone_through(&written);
+    let all: Vec<PathBuf> = places.iter().chain(&through).cloned().collect();
+    let common = common_parent(&all);
     let mut kept: Vec<(String, String)> = Vec::new();
     for (path, (_, text)) in places.iter().zip(files) {
         let name = path.strip_prefix(&common).unwrap_or(path);
         let name = name.to_string_lossy().into_owned();
         if kept.iter().all(|(known, _)| *known != name) {
             kept.push((name, text.clone()));
+        }
+    }
+    // What a name goes through has to be there when it is read again.
+    let empty = |directory: &&PathBuf| !places.iter().any(|path| path.starts_with(directory));
+    for directory in through.iter().filter(empty) {
+        let name = directory.strip_prefix(&common).unwrap_or(directory);
+        let name = format!("{}/", name.to_string_lossy());
+        if name != "/" && kept.iter().all(|(known, _)| *known != name) {
+            kept.push((name, String::new()));
         }
     }
     let command = format!("jobset-sim run {}{tail}", quoted(&kept[0].0));
@@ -103,6 +115,21 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
+/// The directories that names leave again by `..`.
+fn gone_through(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in paths {
+        let mut before = PathBuf::new();
+        for part in path.components() {
+            if part == Component::ParentDir {
+                found.push(normal(&before));
+            }
+            before.push(part);
+        }
+    }
+    found
+}
+
 /// Without `.` and `..`, by names alone.
 fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
@@ -158,6 +185,25 @@ mod tests {
             kept.command,
             "jobset-sim run scenarios/a.yaml --set 'a.b=1 2' --seed 7"
         );
+    }
+
+    #[test]
+    fn what_a_name_goes_through_is_kept_too() {
+        let input = |name: &str| (name.to_owned(), "text".to_owned());
+        let inputs = [
+            input("x/a.yaml"),
+            input("sub/../../y/k.yaml"),
+            input("../../z/../k.yaml"),
+        ];
+        let kept = of_scenario(&inputs, "");
+        let here = std::env::current_dir().unwrap();
+        let parent = here.file_name().unwrap().to_string_lossy().into_owned();
+        let names: Vec<String> = kept.files.iter().map(|f| f.0.clone()).collect();
+        for expected in ["x/a.yaml", "y/k.yaml", "x/sub/"] {
+            let expected = format!("{parent}/{expected}");
+            assert!(names.contains(&expected), "{expected}: {names:?}");
+        }
+        assert!(names.contains(&"z/".to_owned()), "{names:?}");
     }
 
     #[test]

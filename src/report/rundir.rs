@@ -108,7 +108,12 @@ impl RunDir {
     /// The inputs as they were read, below `inputs/`, and the command that repeats the run from there.
     pub fn write_inputs(&self, inputs: &[(String, String)], command: &str) -> Result<(), String> {
         for (name, text) in inputs {
-            self.write(&input_name(name), text.as_bytes())?;
+            let kept = input_name(name);
+            match name.ends_with('/') {
+                true => fs::create_dir_all(self.temporary.join(&kept))
+                    .map_err(|e| self.failed(&kept, &e.to_string()))?,
+                false => self.write(&kept, text.as_bytes())?,
+            }
         }
         self.write("inputs/command.txt", format!("{command}\n").as_bytes())
     }

@@ -170,6 +170,48 @@ fn a_run_directory_keeps_what_was_read_once_and_replays_it() {
     fs::remove_dir_all(dir).unwrap();
 }
 
+/// The stored scenario names its manifests as it did: what the names go through is there, too.
+#[test]
+fn a_run_directory_replays_a_scenario_whose_names_go_astray() {
+    let dir = scratch("astray");
+    for name in ["s/deep", "m", "other"] {
+        fs::create_dir_all(dir.join(name)).unwrap();
+    }
+    fs::write(dir.join("m/a.yaml"), JOBSET).unwrap();
+    let scenario = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: s}\ntopology: small-16\n\
+                    jobSets: [{manifest: deep/../../other/../m/a.yaml}]\n";
+    let file = dir.join("s/s.yaml");
+    fs::write(&file, scenario).unwrap();
+    let out = dir.join("out");
+    let run = [
+        "run",
+        file.to_str().unwrap(),
+        "--out",
+        out.to_str().unwrap(),
+    ];
+    let first = program(&run).output().unwrap();
+    assert_eq!(first.status.code(), Some(0), "{first:?}");
+    // Away from where it was.
+    fs::rename(out.join("inputs"), dir.join("moved")).unwrap();
+    fs::remove_dir_all(dir.join("m")).unwrap();
+    let command = fs::read_to_string(dir.join("moved/command.txt")).unwrap();
+    let again: Vec<&str> = command.split_whitespace().skip(1).collect();
+    let again = program(&again)
+        .current_dir(dir.join("moved"))
+        .output()
+        .unwrap();
+    assert_eq!(again.status.code(), Some(0), "{command}: {again:?}");
+    let digest = |output: &Output| {
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let at = text
+            .find("(digest ")
+            .unwrap_or_else(|| panic!("{output:?}"));
+        text[at..at + 24].to_owned()
+    };
+    assert_eq!(digest(&first), digest(&again));
+    fs::remove_dir_all(dir).unwrap();
+}
+
 #[cfg(unix)]
 #[test]
 fn an_input_without_end_is_refused() {
