@@ -6,12 +6,16 @@ use super::Components;
 use super::ctx::Ctx;
 use super::progress::Circle;
 use crate::base::*;
+use crate::spec::BY_SCRIPT;
 
 /// Whether nobody will end it before the run's time is over: neither the script nor a limit of restarts.
 pub fn lasts(ctx: &Ctx<'_>, parts: &Components, circle: &Circle) -> bool {
     let limit = Time::ZERO + ctx.scenario.stop.at;
     let left = restarts_left(ctx, circle.job);
-    parts.user.script_is_over(ctx) && circle.outlasts(left, limit.since(ctx.now))
+    let mut jobsets = ctx.scenario.jobsets.iter().map(|js| js.submit_at);
+    let all_came = jobsets.all(|at| at == BY_SCRIPT || Time::ZERO + at <= ctx.now);
+    let nobody_acts = all_came && parts.user.script_is_over(ctx);
+    nobody_acts && circle.outlasts(left, limit.since(ctx.now))
 }
 
 /// FP-7.

@@ -117,30 +117,39 @@ impl JobController {
         // A webhook that does not answer comes before the rules of pods.
         let refused =
             apiserver::pod_refusal(ctx, job, index).filter(|_| ctx.manager_answers(called));
-        let verdict = match refused {
-            Some((answer, why)) => Err((answer, format!("Error creating: {why}"))),
-            None => webhook
-                .judge(ctx, (job, index), called)
-                .map_err(|why| (Answer::Forbidden, why)),
-        };
-        match verdict {
-            Err((answer, reason)) => {
-                ctx.answered(Call::JobPodCreate, answer);
-                let reason = ctx.text(&reason);
-                // EXC-11.
-                ctx.emit(Body::PodCreateRejected { job, index, reason });
-                self.event_of_refused_pod(ctx, job, reason);
-                self.workers[worker].batch_failed = true;
+        if let Some((answer, why)) = refused {
+            let why = format!("Error creating: {why}");
+            self.pod_refused(ctx, worker, (job, index), (answer, &why));
+        } else {
+            match webhook.judge(ctx, (job, index), called) {
+                Err(why) => {
+                    self.pod_refused(ctx, worker, (job, index), (Answer::Forbidden, &why));
+                }
+                Ok(domain) if there => {
+                    ctx.answered(Call::JobPodCreate, Answer::Success);
+                    self.create_pod(ctx, worker, (job, index), domain);
+                }
+                Ok(_) => {}
             }
-            Ok(domain) if there => {
-                ctx.answered(Call::JobPodCreate, Answer::Success);
-                self.create_pod(ctx, worker, (job, index), domain);
-            }
-            Ok(_) => {}
         }
         if self.workers[worker].one_less() {
             self.next_batch(ctx, worker);
         }
+    }
+
+    /// EXC-11.
+    fn pod_refused(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        worker: usize,
+        (job, index): (JobId, u32),
+        (answer, reason): (Answer, &str),
+    ) {
+        ctx.answered(Call::JobPodCreate, answer);
+        let reason = ctx.text(reason);
+        ctx.emit(Body::PodCreateRejected { job, index, reason });
+        self.event_of_refused_pod(ctx, job, reason);
+        self.workers[worker].batch_failed = true;
     }
 
     fn create_pod(

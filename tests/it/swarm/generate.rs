@@ -20,6 +20,7 @@ pub struct Case {
     pub may_go_on: bool,
     /// Whatever may happen was drawn.
     pub wild: bool,
+    repaired: bool,
     pub jobsets: Vec<Expected>,
 }
 
@@ -49,6 +50,7 @@ impl Case {
             unsaid: Unsaid::default(),
             may_go_on: true,
             wild: true,
+            repaired: false,
             jobsets: Vec::new(),
         }
     }
@@ -81,16 +83,21 @@ impl Case {
         })
     }
 
-    /// Dependents may outlive what they depend on: a user wants it so, they have finalizers of others, or nobody waits
-    /// for them.
+    /// Dependents may outlive what they depend on: a user wants it so, they have finalizers of others, nobody waits
+    /// for them, or their pods end on nodes that do not come back (a second delete without foreground does not wait).
     pub fn leaves_behind(&self) -> bool {
         let said: String = self
             .files
             .iter()
             .map(|(_, content)| text(content))
             .collect();
-        let words = ["\"Orphan\"", "example.com/hold", "AllJobSetsFinished"];
-        words.iter().any(|word| said.contains(word))
+        let words = [
+            "\"Orphan\"",
+            "example.com/hold",
+            "AllJobSetsFinished",
+            "faultProcesses",
+        ];
+        !self.repaired || words.iter().any(|word| said.contains(word))
     }
 
     /// As somebody would write it to a file.
@@ -147,7 +154,10 @@ pub fn case(seed: u64) -> Case {
         let mut processes: Vec<Value> = (0..d.between(1, 3)).map(|_| scene::process(d)).collect();
         if scenario["timing"].get("kubelet").is_some() {
             // Its pods would not be found missing.
-            processes.iter_mut().for_each(|p| p["asNew"] = json!(null));
+            for process in &mut processes {
+                process["asNew"] = json!(null);
+                process["deletedAfter"] = json!(null);
+            }
         }
         scenario["faultProcesses"] = processes.into();
     }
@@ -187,6 +197,7 @@ pub fn case(seed: u64) -> Case {
         files,
         may_go_on: short || fails || !repaired || d.wild || jobsets.iter().any(|j| j.may_go_on),
         wild: d.wild,
+        repaired,
         jobsets: expected.collect(),
         unsaid: unsaid(d),
     }
