@@ -2,7 +2,7 @@
 //!
 //! Text, files and names do not exist here, only ids. Must never act on an object itself.
 
-use super::ctx::Ctx;
+use super::ctx::{Ctx, Mark};
 use super::event::{Event, Owner};
 use super::{Components, check, circle, stuck};
 use crate::base::*;
@@ -72,7 +72,16 @@ impl Run<'_> {
                 break reason;
             }
         };
-        if self.ctx.scenario.stop.when == StopWhen::Time {
+        let to_its_time = self.ctx.scenario.stop.when == StopWhen::Time;
+        let reason = match reason {
+            EndReason::Settled if to_its_time => EndReason::TimeLimit,
+            // What a repair after the end of the run would free is not stuck.
+            EndReason::Stuck if self.waits_for_repair() => EndReason::TimeLimit,
+            other => other,
+        };
+        if (to_its_time || reason == EndReason::TimeLimit) && self.ctx.now < limit {
+            // Nobody brings it about but time itself.
+            self.ctx.back_to(Mark::default());
             self.ctx.now = limit;
         }
         self.ctx.emit(Body::End { reason });
@@ -103,6 +112,12 @@ impl Run<'_> {
             self.ctx.progress.goes_round = None;
         }
         lasts
+    }
+
+    /// Whether repairs are all that could still come, and come too late.
+    fn waits_for_repair(&self) -> bool {
+        let circle = self.ctx.progress.stands_still || self.ctx.progress.goes_round.is_some();
+        self.ctx.scenario.repairs_later && !circle
     }
 
     /// What is known from the start: objects that exist, submissions and the script.

@@ -13,7 +13,7 @@ use crate::spec::{
     FaultAction, FaultTime, FaultsOn, RandomAction, RandomFaults, Scenario, ScriptedFault,
 };
 use crate::topology::Cluster;
-use outages::Outage;
+use outages::{How, Outage};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub fn drawn(scenario: &Scenario, seed: u64, replication: u64) -> Scenario {
     let cluster = Cluster::build(&scenario.topology, &["pods".to_owned()]);
     let mut draws = Draws::new(seed, replication);
     let mut faults = Vec::new();
-    let mut outages: BTreeMap<NodeId, Vec<Outage>> = BTreeMap::new();
+    let mut outages: BTreeMap<(NodeId, bool), Vec<Outage>> = BTreeMap::new();
     for process in &scenario.fault_processes {
         let cause: Arc<str> = process.cause.as_str().into();
         for entity in entities(scenario, &cluster, process) {
@@ -43,22 +43,33 @@ pub fn drawn(scenario: &Scenario, seed: u64, replication: u64) -> Scenario {
                         drawn_as: Some(cause.clone()),
                     }),
                     does => {
+                        let how = match does {
+                            RandomAction::Drain => How::Drained,
+                            RandomAction::Partition => How::OutOfReach,
+                            _ => How::Crashed,
+                        };
                         for node in &entity.nodes {
                             let outage = Outage {
                                 start,
                                 end,
                                 cause: cause.clone(),
-                                crash: does == RandomAction::Crash,
+                                how,
                                 as_new: process.as_new,
+                                deleted: process.deleted_after.map(|after| start + after),
                             };
-                            outages.entry(*node).or_default().push(outage);
+                            outages
+                                .entry((*node, how == How::Drained))
+                                .or_default()
+                                .push(outage);
                         }
                     }
                 }
             }
         }
     }
-    for (node, of_node) in outages {
+    let late = |o: &Outage| o.end.is_some_and(|end| end > scenario.stop.at);
+    drawn.repairs_later = outages.values().flatten().any(late);
+    for ((node, _), of_node) in outages {
         let name = &cluster.names[node.ix()];
         faults.extend(outages::script(name, of_node, scenario.stop.at));
     }

@@ -1,4 +1,5 @@
-//! Outages of one node that overlap: it is lost at the first fault, and back when the last repair is over.
+//! Outages of one node that overlap: it is lost at the first fault, and back when the last repair is over. Maintenance
+//! has a script of its own: a drained node still runs.
 
 use crate::base::Duration;
 use crate::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault};
@@ -11,8 +12,18 @@ pub struct Outage {
     /// None: it never comes back.
     pub end: Option<Duration>,
     pub cause: Arc<str>,
-    pub crash: bool,
+    pub how: How,
     pub as_new: bool,
+    /// When its Node is deleted, if it is not back by then.
+    pub deleted: Option<Duration>,
+}
+
+/// How much of a node is lost: less first.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum How {
+    Drained,
+    OutOfReach,
+    Crashed,
 }
 
 /// A node that is lost.
@@ -20,8 +31,9 @@ struct Down {
     until: Option<Duration>,
     /// Whose repair ends last.
     cause: Arc<str>,
-    crashed: bool,
+    how: How,
     as_new: bool,
+    deleted: Option<Duration>,
 }
 
 /// What happens to the node until `stop`.
@@ -34,17 +46,18 @@ pub fn script(name: &str, mut outages: Vec<Outage>, stop: Duration) -> Vec<Scrip
         if let Some(back) = down.take_if(|d| d.until.is_some_and(|until| until <= outage.start)) {
             all.extend(returns(name, &back, stop));
         }
-        let worse = outage.crash && down.as_ref().is_none_or(|d| !d.crashed);
-        if worse || down.is_none() {
+        if down.as_ref().is_none_or(|d| d.how < outage.how) {
             all.push(lost(name, &outage));
         }
         let now = down.get_or_insert(Down {
             until: outage.end,
             cause: outage.cause.clone(),
-            crashed: outage.crash,
+            how: outage.how,
             as_new: outage.as_new,
+            deleted: None,
         });
-        now.crashed |= outage.crash;
+        now.deleted = [now.deleted, outage.deleted].into_iter().flatten().min();
+        now.how = now.how.max(outage.how);
         let later = match (now.until, outage.end) {
             (Some(until), Some(end)) => end > until,
             (until, _) => until.is_some(),
@@ -53,7 +66,7 @@ pub fn script(name: &str, mut outages: Vec<Outage>, stop: Duration) -> Vec<Scrip
             (now.until, now.cause, now.as_new) = (outage.end, outage.cause, outage.as_new);
         }
     }
-    all.extend(down.iter().filter_map(|back| returns(name, back, stop)));
+    all.extend(down.iter().flat_map(|back| returns(name, back, stop)));
     all
 }
 
@@ -69,24 +82,34 @@ fn lost(name: &str, outage: &Outage) -> ScriptedFault {
     let node = reference(name);
     ScriptedFault {
         at: FaultTime::At(outage.start),
-        action: match outage.crash {
-            true => FaultAction::CrashNode(node),
-            false => FaultAction::PartitionNode(node),
+        action: match outage.how {
+            How::Crashed => FaultAction::CrashNode(node),
+            How::OutOfReach => FaultAction::PartitionNode(node),
+            How::Drained => FaultAction::DrainNode(node),
         },
         drawn_as: Some(outage.cause.clone()),
     }
 }
 
-fn returns(name: &str, down: &Down, stop: Duration) -> Option<ScriptedFault> {
-    let at = down.until.filter(|until| *until <= stop)?;
+/// The end of a node that is lost: its Node may be deleted, and then or else it comes back.
+fn returns(name: &str, down: &Down, stop: Duration) -> impl Iterator<Item = ScriptedFault> {
+    let deleted = down
+        .deleted
+        .filter(|at| down.until.is_none_or(|until| *at < until));
     let node = reference(name);
-    Some(ScriptedFault {
-        at: FaultTime::At(at),
-        action: match down.as_new {
-            true => FaultAction::NewNode(node),
-            false => FaultAction::ReturnNode(node),
-        },
-        drawn_as: Some(down.cause.clone()),
+    let back = match down.how {
+        How::Drained => FaultAction::UncordonNode(node.clone()),
+        _ if down.as_new || deleted.is_some() => FaultAction::NewNode(node.clone()),
+        _ => FaultAction::ReturnNode(node.clone()),
+    };
+    let cause = down.cause.clone();
+    let all = [(deleted, FaultAction::DeleteNode(node)), (down.until, back)];
+    all.into_iter().filter_map(move |(at, action)| {
+        Some(ScriptedFault {
+            at: FaultTime::At(at.filter(|at| *at <= stop)?),
+            action,
+            drawn_as: Some(cause.clone()),
+        })
     })
 }
 
@@ -94,13 +117,29 @@ fn returns(name: &str, down: &Down, stop: Duration) -> Option<ScriptedFault> {
 mod tests {
     use super::*;
 
-    fn outage(start: u64, end: Option<u64>, process: u32, crash: bool) -> Outage {
+    fn outage(start: u64, end: Option<u64>, process: u32, how: impl Into<How>) -> Outage {
         Outage {
             start: Duration::from_secs(start),
             end: end.map(Duration::from_secs),
             cause: process.to_string().into(),
-            crash,
+            how: how.into(),
             as_new: false,
+            deleted: None,
+        }
+    }
+
+    fn deleted(at: u64, outage: Outage) -> Outage {
+        let deleted = Some(Duration::from_secs(at));
+        Outage { deleted, ..outage }
+    }
+
+    impl From<bool> for How {
+        fn from(crashed: bool) -> How {
+            if crashed {
+                How::Crashed
+            } else {
+                How::OutOfReach
+            }
         }
     }
 
@@ -110,6 +149,10 @@ mod tests {
                 FaultAction::CrashNode(_) => "crash",
                 FaultAction::PartitionNode(_) => "partition",
                 FaultAction::ReturnNode(_) => "return",
+                FaultAction::DrainNode(_) => "drain",
+                FaultAction::DeleteNode(_) => "delete",
+                FaultAction::NewNode(_) => "new",
+                FaultAction::UncordonNode(_) => "uncordon",
                 _ => "?",
             };
             let FaultTime::At(at) = fault.at else {
@@ -150,6 +193,30 @@ mod tests {
             (
                 vec![outage(1, Some(9), 0, false), outage(5, Some(6), 1, true)],
                 vec!["partition 1 by 0", "crash 5 by 1", "return 9 by 0"],
+            ),
+            (
+                vec![
+                    outage(1, Some(4), 0, How::Drained),
+                    outage(3, Some(7), 1, How::Drained),
+                ],
+                vec!["drain 1 by 0", "uncordon 7 by 1"],
+            ),
+            (
+                vec![
+                    deleted(3, outage(1, Some(9), 0, true)),
+                    deleted(15, outage(11, Some(14), 0, true)),
+                ],
+                vec![
+                    "crash 1 by 0",
+                    "delete 3 by 0",
+                    "new 9 by 0",
+                    "crash 11 by 0",
+                    "return 14 by 0",
+                ],
+            ),
+            (
+                vec![deleted(3, outage(1, None, 0, true))],
+                vec!["crash 1 by 0", "delete 3 by 0"],
             ),
             (
                 vec![outage(1, None, 0, true), outage(5, Some(6), 1, true)],

@@ -18,6 +18,8 @@ pub struct RandomFaults {
     pub does: RandomAction,
     /// A repaired node is a new Node of that name.
     pub as_new: bool,
+    /// So long after the fault the Node object is deleted, if the node is not back by then.
+    pub deleted_after: Option<Duration>,
 }
 
 /// What has faults.
@@ -38,6 +40,8 @@ pub enum RandomAction {
     Crash,
     /// The nodes lose contact; their containers run on.
     Partition,
+    /// The nodes are cordoned and their pods evicted, as before maintenance.
+    Drain,
     /// The containers of the pod exit with this code, if they run.
     Exit(i32),
 }

@@ -31,6 +31,8 @@ pub struct Scenario {
     pub faults: Vec<ScriptedFault>,
     /// Drawn before a run (`faults::drawn`): the engine plays scripts.
     pub fault_processes: Vec<RandomFaults>,
+    /// Drawn faults whose repair ends after the run.
+    pub repairs_later: bool,
     /// Runs although some pod could never be placed.
     pub admit_unplaceable: bool,
     /// Whether a provisioner binds every claim at once; without one, pods that mount a claim stay Pending.

@@ -86,6 +86,7 @@ pub fn scenario(
         faults,
         admit_unplaceable: true,
         fault_processes: Vec::new(),
+        repairs_later: false,
         claims_bind: false,
         only_described_classes: true,
         ties: TieBreak::default(),

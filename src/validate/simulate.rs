@@ -316,6 +316,7 @@ pub fn children(case: &super::children::Case) -> Result<Vec<Value>, String> {
         faults: Vec::new(),
         admit_unplaceable: true,
         fault_processes: Vec::new(),
+        repairs_later: false,
         claims_bind: false,
         only_described_classes: true,
         ties: TieBreak::default(),

@@ -136,6 +136,64 @@ fn replications_differ_and_a_restart_names_its_cause() {
     assert!((3.0..9.0).contains(&mean), "{restarts:?}");
 }
 
+/// A pod on a lost node is terminating until its Node is gone; a drained one is evicted at once.
+#[test]
+fn pods_of_a_lost_node_come_back_when_its_node_is_deleted_and_those_of_a_drained_one_at_once() {
+    let slowest = |process: &str| {
+        let scenario = scenario(
+            12,
+            "40h",
+            &format!("- {{cause: host, mtbf: 60h, {process}}}\n"),
+        );
+        let limits = jobset_sim::experiment::Limits::none();
+        let rows =
+            jobset_sim::experiment::replicate((&scenario, &[]), (1, 4), (1, &limits), &|_| {});
+        let rows = rows.unwrap_or_else(|e| panic!("{e}"));
+        let all = rows.iter().map(|r| r.jobsets[0].latency_max_s);
+        all.flatten().fold(0.0, f64::max)
+    };
+    let repaired = slowest("backAfter: 3h, asNew: true");
+    assert!(repaired > 3.0 * 3600.0, "waits for the repair: {repaired}");
+    let deleted = slowest("backAfter: 3h, deletedAfter: 20m");
+    assert!(
+        (1200.0..4000.0).contains(&deleted),
+        "waits for the deletion: {deleted}"
+    );
+    let drained = slowest("backAfter: 3h, does: Drain");
+    assert!(
+        (1.0..120.0).contains(&drained),
+        "waits for grace periods: {drained}"
+    );
+}
+
+/// The repair comes too late for the run, but nobody would call that a dead end.
+#[test]
+fn what_waits_for_a_repair_after_the_end_of_the_run_is_not_stuck() {
+    let ends = |process: &str| {
+        let scenario = scenario(
+            8,
+            "4h",
+            &format!("- {{cause: host, mtbf: 8h, {process}}}\n"),
+        );
+        let limits = jobset_sim::experiment::Limits::none();
+        let rows =
+            jobset_sim::experiment::replicate((&scenario, &[]), (1, 3), (1, &limits), &|_| {});
+        let rows = rows.unwrap_or_else(|e| panic!("{e}"));
+        rows.iter()
+            .map(|r| (r.end_reason, r.end_s))
+            .collect::<Vec<_>>()
+    };
+    assert!(
+        ends("backAfter: 100d")
+            .iter()
+            .all(|e| *e == ("TimeLimit", 4.0 * 3600.0))
+    );
+    assert!(
+        ends("does: Crash").iter().all(|e| e.0 == "Stuck"),
+        "these never come back"
+    );
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let refused = |process: &str| {
@@ -159,6 +217,15 @@ fn what_makes_no_sense_is_refused() {
             "a Job makes its pods anew",
         ),
         ("{cause: a, mtbf: 1h, does: Exit}", "nodes do not"),
+        ("{cause: a, mtbf: 1h, on: Pod, does: Drain}", "only nodes"),
+        (
+            "{cause: a, mtbf: 1h, on: Pod, deletedAfter: 1h}",
+            "of nodes",
+        ),
+        (
+            "{cause: a, mtbf: 1h, does: Drain, asNew: true}",
+            "a drained node is the same one",
+        ),
         (
             "{cause: a, mtbf: 1h, exitCode: 3}",
             "exitCode is of does: Exit",

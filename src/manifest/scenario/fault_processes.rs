@@ -63,6 +63,7 @@ fn process(node: &Node, inputs: &Inputs, scripted: bool, report: &mut Report) ->
     let does = match read::string(node, "does").as_deref() {
         Some("Crash") => RandomAction::Crash,
         Some("Partition") => RandomAction::Partition,
+        Some("Drain") => RandomAction::Drain,
         None if !pods => RandomAction::Crash,
         _ => RandomAction::Exit(exit_code.unwrap_or(1)),
     };
@@ -70,7 +71,7 @@ fn process(node: &Node, inputs: &Inputs, scripted: bool, report: &mut Report) ->
     let place = |key: &str| node.get(key).map_or(node.at, |n| n.at);
     if pods != exits {
         let message = match pods {
-            true => "containers of pods exit; a pod neither crashes nor loses contact",
+            true => "containers of pods exit; only nodes crash, lose contact or are drained",
             false => "containers of pods exit, nodes do not",
         };
         report
@@ -81,16 +82,24 @@ fn process(node: &Node, inputs: &Inputs, scripted: bool, report: &mut Report) ->
         report.error(place("exitCode"), "exitCode is of does: Exit");
     }
     let as_new = read::boolean(node, "asNew").unwrap_or(false);
-    if as_new && scripted {
-        let message =
-            "a scripted kubelet does not find out that a new Node has none of its pods' containers";
-        let error = report.error(place("asNew"), format!("asNew: {message}"));
-        error.suggest("leave timing.kubelet.scripted away, or asNew");
+    let deleted_after = read::duration(node, "deletedAfter");
+    for (key, given) in [("asNew", as_new), ("deletedAfter", deleted_after.is_some())] {
+        if given && scripted {
+            let message = "a scripted kubelet does not find out that a new Node has none of its pods' containers";
+            let error = report.error(place(key), format!("{key}: {message}"));
+            error.suggest(format!("leave timing.kubelet.scripted away, or {key}"));
+        }
     }
-    for key in ["backAfter", "asNew"] {
+    for key in ["backAfter", "asNew", "deletedAfter"] {
         if pods && node.get(key).is_some() {
             let message = format!("{key} is of nodes: a Job makes its pods anew");
             report.error(place(key), message);
+        }
+    }
+    for key in ["asNew", "deletedAfter"] {
+        if let (RandomAction::Drain, Some(new)) = (does, node.get(key)) {
+            let message = format!("{key}: a drained node is the same one afterwards");
+            report.error(new.at, message);
         }
     }
     let back = node.get("backAfter").map(|back| {
@@ -106,6 +115,7 @@ fn process(node: &Node, inputs: &Inputs, scripted: bool, report: &mut Report) ->
         back,
         does,
         as_new,
+        deleted_after,
     }
 }
 

@@ -351,6 +351,7 @@ fn assemble(
         training,
         faults: faults.into_iter().map(|(fault, _)| fault).collect(),
         fault_processes,
+        repairs_later: false,
         admit_unplaceable: false,
         claims_bind: true,
         only_described_classes: false,

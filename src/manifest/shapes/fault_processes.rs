@@ -5,7 +5,7 @@ use super::timing::DELAY;
 use crate::manifest::shape::{Object, Shape, field};
 
 /// What a fault does, as it is written.
-pub const DOES: [&str; 3] = ["Crash", "Partition", "Exit"];
+pub const DOES: [&str; 4] = ["Crash", "Partition", "Drain", "Exit"];
 
 pub static RANDOM_FAULTS: Object = Object {
     kind: "RandomFaults",
@@ -32,7 +32,7 @@ pub static RANDOM_FAULTS: Object = Object {
         field(
             "does",
             Shape::OneOf(&DOES),
-            "kubelet and containers stop, contact is lost, or the containers of the pod exit",
+            "kubelet and containers stop, contact is lost, the node is cordoned and its pods are evicted, or the containers of the pod exit",
         )
         .otherwise("Exit on Pod, Crash on all else"),
         field("exitCode", Shape::Int(1, 255), "of Exit")
@@ -51,6 +51,13 @@ pub static RANDOM_FAULTS: Object = Object {
             "the repaired node is a new Node of that name",
         )
         .default("false"),
+        field(
+            "deletedAfter",
+            Shape::Duration,
+            "so long after the fault the Node is deleted, as a cloud's node repair does, if it is not back by then; what comes back is a new Node",
+        )
+        .otherwise("never")
+        .example("10m"),
     ],
 };
 

@@ -94,8 +94,14 @@ pub fn process(d: &mut Draw) -> Value {
         process["does"] = json!("Exit");
         process["exitCode"] = json!(d.pick(&[1, 137]));
     } else {
-        process["does"] = json!(d.pick(&["Crash", "Partition"]));
-        process["asNew"] = json!(d.one_in(2));
+        let does = d.pick(&["Crash", "Partition", "Drain"]);
+        process["does"] = json!(does);
+        if does != "Drain" {
+            process["asNew"] = json!(d.one_in(2));
+            if d.one_in(4) {
+                process["deletedAfter"] = json!(d.pick(&["0s", "10m"]));
+            }
+        }
         let back = [
             json!("5m"),
             json!({"exponential": {"mean": "20m"}}),
