@@ -8,7 +8,7 @@ use crate::experiment::{
     Change, Comparison, Limits, NoRuns, PlayedVariant, Player, Replication, metrics, replicate_from,
 };
 use crate::report::rundir::RunDir;
-use crate::report::{compare, compare_tables};
+use crate::report::{chart, compare, compare_figure, compare_tables};
 use crate::stats::{Look, Looks};
 use serde::Serialize;
 
@@ -58,6 +58,7 @@ pub fn cli(args: &CompareArgs) -> Result<(), Failure> {
             "replications.csv",
             &compare_tables::replications_csv(seed, &played)?,
         )?;
+        charts(&dir, &all, &played)?;
         let inputs = base.inputs(args, seed, wanted);
         dir.write_inputs(&inputs.files, &inputs.command)?;
         dir.commit()?;
@@ -80,6 +81,19 @@ fn group(variant: &PlayedVariant) -> Group<'_> {
         jobsets: &variant.jobsets,
         replications: &variant.replications,
     }
+}
+
+/// `charts/`: SVG, and PNG where it is built in.
+fn charts(dir: &RunDir, all: &Comparison, played: &[PlayedVariant]) -> Result<(), Failure> {
+    let dir = dir.inner("charts")?;
+    for (name, scene) in compare_figure::figures(all, played) {
+        chart::save(&scene, &dir.path(&format!("{name}.svg")))?;
+        if cfg!(feature = "png") {
+            chart::save(&scene, &dir.path(&format!("{name}.png")))?;
+        }
+    }
+    dir.commit()?;
+    Ok(())
 }
 
 /// `summary.json` and what `--format json` prints.

@@ -37,7 +37,8 @@ pub fn growth_chart(
     save(&figure::growth(title, panels, size), path)
 }
 
-fn save(scene: &Scene, path: &Path) -> Result<(), String> {
+/// The name of the file says the format.
+pub fn save(scene: &Scene, path: &Path) -> Result<(), String> {
     let failed = |e: String| format!("cannot draw {}: {e}", path.display());
     let bytes = match path.extension().and_then(|e| e.to_str()) {
         Some("svg") => svg(scene).map(String::into_bytes).map_err(failed)?,

@@ -92,7 +92,7 @@ fn shortened(value: &str) -> String {
 }
 
 /// Metrics that tell variants apart or have no number in some run, and those that are equal in each replication.
-fn parted(all: &Comparison) -> (Vec<&str>, Vec<&str>) {
+pub(super) fn parted(all: &Comparison) -> (Vec<&str>, Vec<&str>) {
     let left_out = |e: &MetricEstimate| e.stuck + e.cut > 0;
     let differs = |metric: &&str| {
         let mut pairs = all.paired.iter().filter(|p| p.metric == *metric);
@@ -102,7 +102,7 @@ fn parted(all: &Comparison) -> (Vec<&str>, Vec<&str>) {
     all.metrics.iter().map(String::as_str).partition(differs)
 }
 
-fn estimates<'a>(
+pub(super) fn estimates<'a>(
     all: &'a Comparison,
     metric: &'a str,
 ) -> impl Iterator<Item = (&'a str, &'a MetricEstimate)> {
@@ -221,7 +221,7 @@ fn verdict(p: &PairedEstimate) -> String {
 }
 
 /// Which metric a reviewer asks for first: the first of these that tells the variants apart.
-const HEADLINES: [&str; 8] = [
+pub(super) const HEADLINES: [&str; 8] = [
     "stuck",
     "failed",
     "goodput",
@@ -353,7 +353,7 @@ fn caveats(all: &Comparison, same: &[&str]) -> Vec<String> {
     lines
 }
 
-fn unit(metric: &str) -> &'static str {
+pub(super) fn unit(metric: &str) -> &'static str {
     match metric {
         m if m.contains("ledger.") => "accelerator-hours; ",
         m if m.contains("_s") => "seconds of virtual time; ",
@@ -361,7 +361,7 @@ fn unit(metric: &str) -> &'static str {
     }
 }
 
-fn shown(metric: &str, v: f64) -> String {
+pub(super) fn shown(metric: &str, v: f64) -> String {
     let sign = if v < 0.0 { "-" } else { "" };
     let size = v.abs();
     if metric.contains("ledger.") {

@@ -20,7 +20,7 @@ fn color_of(phase: Phase) -> Color {
     PALETTE[i]
 }
 
-const MARGIN: i32 = 60;
+pub(super) const MARGIN: i32 = 60;
 
 /// Horizontal stacked bars, one per restart, on one axis of seconds.
 pub fn restarts(
@@ -31,22 +31,8 @@ pub fn restarts(
 ) -> Scene {
     let mut scene = Scene::new(size);
     let (w, h) = (size.0 as i32, size.1 as i32);
-    let (big, normal) = ((h / 20).max(28), (h / 36).max(22));
-    scene.text(
-        (MARGIN, MARGIN),
-        fitting(title, big, w - 2 * MARGIN),
-        Anchor::Left,
-        INK,
-        title,
-    );
-    let below = MARGIN + big;
-    scene.text(
-        (MARGIN, below + normal / 2),
-        fitting(subtitle, normal, w - 2 * MARGIN),
-        Anchor::Left,
-        FAINT,
-        subtitle,
-    );
+    let normal = (h / 36).max(22);
+    let below = heading(&mut scene, title, subtitle);
     let top = legend(&mut scene, bars, below + 2 * normal + normal / 2, normal) + normal;
     let bottom = h - MARGIN - 2 * normal;
     let longest = bars
@@ -89,8 +75,24 @@ pub fn restarts(
     scene
 }
 
+/// Title and subtitle; where the first of them ends.
+pub(super) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> i32 {
+    let (w, h) = (scene.width as i32, scene.height as i32);
+    let (big, normal) = ((h / 20).clamp(28, 45), (h / 36).clamp(22, 25));
+    let width = w - 2 * MARGIN;
+    let size = fitting(title, big, width);
+    scene.text((MARGIN, MARGIN), size, Anchor::Left, INK, title);
+    let below = MARGIN + big;
+    let (at, size) = (
+        (MARGIN, below + normal / 2),
+        fitting(subtitle, normal, width),
+    );
+    scene.text(at, size, Anchor::Left, FAINT, subtitle);
+    below
+}
+
 /// The largest font not above `size` with which a text fits; never below 22 pixels.
-fn fitting(text: &str, size: i32, width: i32) -> i32 {
+pub(super) fn fitting(text: &str, size: i32, width: i32) -> i32 {
     let needed = text_width(text, size);
     if needed <= width {
         size
@@ -366,7 +368,7 @@ pub mod tests {
         ]
     }
 
-    fn check(scene: &Scene) {
+    pub fn check(scene: &Scene) {
         let boxes = scene.text_boxes();
         for (i, a) in boxes.iter().enumerate() {
             assert!(a.0 >= 0 && a.1 >= 0, "{:?} starts outside", a.4);

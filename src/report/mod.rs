@@ -5,6 +5,8 @@
 pub mod assumed;
 pub mod chart;
 pub mod compare;
+pub mod compare_figure;
+mod compare_ledger;
 pub mod compare_tables;
 pub mod csv;
 mod decision_failure;

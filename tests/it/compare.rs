@@ -423,5 +423,17 @@ fn the_directory_alone_repeats_the_comparison() {
     );
     let read = |path: &str| fs::read_to_string(out.join(path)).unwrap();
     assert_eq!(read("summary.json"), read("inputs/again/summary.json"));
+    let summary: Value = serde_json::from_str(&read("summary.json")).unwrap();
+    let digest = summary["variants"][1]["digest"].as_str().unwrap();
+    for chart in ["differences", "ledger", "distributions"] {
+        let drawn = read(&format!("charts/{chart}.svg"));
+        assert!(
+            drawn.contains(&format!("small {digest}")),
+            "{chart} says what it is of"
+        );
+        assert_eq!(drawn, read(&format!("inputs/again/charts/{chart}.svg")));
+        let png = fs::read(out.join(format!("charts/{chart}.png")));
+        assert_eq!(png.is_ok(), cfg!(feature = "png"), "{chart}");
+    }
     fs::remove_dir_all(dir).unwrap();
 }
