@@ -21,6 +21,7 @@ shipped!(
     "small-16",
     "tpu-5000",
     "tpu-65k",
+    "tpu-68x64",
 );
 
 /// The names of all of them.

@@ -13,6 +13,8 @@ pub struct ByHand {
     pub job_specs: bool,
     pub jobset_status: bool,
     pub jobset_specs: bool,
+    /// REC-6: without the gate RestartJob the restarts of single Jobs are forgotten.
+    pub gates: bool,
     /// What pods get of a priority depends on when they are made.
     pub priorities: bool,
 }
@@ -47,7 +49,11 @@ fn requests(scenario: &Scenario) -> impl Iterator<Item = &UserRequest> {
 }
 
 pub fn by_hand(scenario: &Scenario) -> ByHand {
-    let mut found = ByHand::default();
+    let gates = |f: &jobset_sim::spec::ScriptedFault| matches!(&f.action, FaultAction::StopManager(stop) if stop.gates != Default::default());
+    let mut found = ByHand {
+        gates: scenario.faults.iter().any(gates),
+        ..ByHand::default()
+    };
     for UserRequest { object, verb } in requests(scenario) {
         found.anything |= !matches!(verb, Verb::Show { .. });
         found.priorities |= object.kind == ObjectKind::PriorityClass;
