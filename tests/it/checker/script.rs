@@ -1,7 +1,9 @@
 //! What a script leaves certain: what somebody changes by hand need not stay as it was submitted.
 
 use jobset_sim::base::NodeId;
-use jobset_sim::spec::{FaultAction, ObjectKind, Scenario, UserRequest, Verb};
+use jobset_sim::spec::{
+    FaultAction, GateChanges, ObjectKind, Scenario, ScriptedFault, UserRequest, Verb,
+};
 use std::collections::BTreeMap;
 
 pub type Labels = BTreeMap<String, String>;
@@ -49,7 +51,10 @@ fn requests(scenario: &Scenario) -> impl Iterator<Item = &UserRequest> {
 }
 
 pub fn by_hand(scenario: &Scenario) -> ByHand {
-    let gates = |f: &jobset_sim::spec::ScriptedFault| matches!(&f.action, FaultAction::StopManager(stop) if stop.gates != Default::default());
+    let gates = |f: &ScriptedFault| match &f.action {
+        FaultAction::StopManager(stop) => stop.gates != GateChanges::default(),
+        _ => false,
+    };
     let mut found = ByHand {
         gates: scenario.faults.iter().any(gates),
         ..ByHand::default()
