@@ -80,7 +80,7 @@ impl Simulation {
     ///     }
     ///     _ => ControlFlow::Continue(()),
     /// });
-    /// assert_eq!(first.map(|t| t.to_string()).as_deref(), Some("125.259s"));
+    /// assert_eq!(first.map(|t| t.to_string()).as_deref(), Some("126.255s"));
     /// # Ok::<(), jobset_sim::Error>(())
     /// ```
     pub fn observe(
