@@ -27,8 +27,9 @@ pub struct Progress {
 struct Again {
     since: Time,
     times: u32,
-    /// What it was made for, then.
+    /// What it was made for, then and last.
     first: Made,
+    last: Made,
 }
 
 /// What a Job of a JobSet is made for.
@@ -38,6 +39,13 @@ pub struct Made {
     pub attempt: (u32, u32),
     /// Restarts that counted towards maxRestarts.
     pub counted: i64,
+}
+
+impl Made {
+    /// The JobSet was made again, or its restarts were forgotten (REC-6): what was counted before is of no use.
+    fn begins_anew(&self, last: &Made) -> bool {
+        self.attempt.0 < last.attempt.0 || self.counted < last.counted
+    }
 }
 
 /// A Job that was made too often.
@@ -61,14 +69,16 @@ impl Progress {
             self.again.resize(job.ix() + 1, Again::default());
         }
         let again = &mut self.again[job.ix()];
-        let stretch = now.since(again.since);
-        if again.times == 0 || stretch > AGAIN_WITHIN {
+        let late = now.since(again.since) > AGAIN_WITHIN;
+        if again.times == 0 || late || made.begins_anew(&again.last) {
             *again = Again {
                 since: now,
                 times: 0,
                 first: made,
+                last: made,
             };
         }
+        again.last = made;
         again.times += 1;
         if again.times > AGAIN_MAX {
             let (a, b) = (again.first.attempt, made.attempt);
@@ -89,5 +99,53 @@ impl Circle {
     pub fn outlasts(&self, restarts_left: i64, time: Duration) -> bool {
         let lasts = i128::from(restarts_left) * i128::from(self.within.0);
         lasts > i128::from(time.0) * i128::from(self.counted) || self.counted <= 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The Job's makings, a tenth of a second apart, for these attempts.
+    fn circle(attempts: impl Iterator<Item = u32>) -> Option<Circle> {
+        let mut progress = Progress::default();
+        for (i, n) in attempts.enumerate() {
+            let made = Made {
+                attempt: (n, 0),
+                counted: i64::from(n),
+            };
+            let now = Time::ZERO + Duration::from_millis(100 * i as u64);
+            progress.made(JobId(0), made, now);
+        }
+        progress.goes_round
+    }
+
+    #[test]
+    fn restarts_are_counted_anew_when_the_jobset_is_made_again() {
+        let found = circle(0..1_001).map(|c| (c.times, c.restarts, c.counted));
+        assert_eq!(found, Some((1_001, 1_000, 1_000)));
+        assert!(circle((0..600).chain(0..600)).is_none());
+        assert!(circle((0..600).chain(0..1_001)).is_some());
+    }
+
+    #[test]
+    fn a_circle_lasts_unless_the_limit_of_restarts_ends_it_in_time() {
+        let circle = circle(0..1_001).unwrap();
+        let hour = Duration::from_secs(3_600);
+        for (left, expected) in [(100, false), (35_999, false), (36_001, true)] {
+            assert_eq!(
+                circle.outlasts(left, hour),
+                expected,
+                "{left} left, ten a second"
+            );
+        }
+        assert!(
+            Circle {
+                counted: 0,
+                ..circle
+            }
+            .outlasts(1, hour),
+            "nothing is counted"
+        );
     }
 }
