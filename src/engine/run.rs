@@ -201,7 +201,7 @@ impl Run<'_> {
             What::Service(_) => tell!(jobset_manager),
             What::Claim => tell!(scheduler),
             What::WorkDone(_) | What::GivesUp(_) => tell!(kubelet),
-            What::Process { .. } => {}
+            What::Process { .. } | What::Silent { .. } => {}
         }
         if parts.training.any() {
             (ctx.cause, ctx.ticket) = (change.cause, change.ticket);

@@ -6,16 +6,18 @@
 #![deny(missing_docs)]
 
 mod outages;
+mod slow;
 
-use crate::base::random::{Draw, Draws, Key, Purpose};
+use crate::base::random::{Dist, Draw, Draws, Key, Purpose};
 use crate::base::{Duration, NodeId};
 use crate::spec::{
-    FaultAction, FaultTime, FaultsOn, RandomAction, RandomFaults, Scenario, ScriptedFault,
+    FaultAction, FaultTime, FaultsOn, RandomAction, RandomFaults, Scenario, ScriptedFault, Silent,
+    SilentOn,
 };
 use crate::topology::Cluster;
 use outages::{How, Outage};
+use slow::Slowness;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// The scenario of one replication: its processes are faults of its script, in the order of time behind the scripted
 /// ones.
@@ -26,61 +28,159 @@ pub fn drawn(scenario: &Scenario, seed: u64, replication: u64) -> Scenario {
     }
     let cluster = Cluster::build(&scenario.topology, &["pods".to_owned()]);
     let mut draws = Draws::new(seed, replication);
-    let mut faults = Vec::new();
-    let mut outages: BTreeMap<(NodeId, bool), Vec<Outage>> = BTreeMap::new();
+    let mut found = Found::default();
     for process in &scenario.fault_processes {
-        let cause: Arc<str> = process.cause.as_str().into();
         for entity in entities(scenario, &cluster, process) {
             let times = times(process, &entity.name, scenario.stop.at, &mut draws);
-            for (start, end) in times {
-                match process.does {
-                    RandomAction::Exit(exit_code) => faults.push(ScriptedFault {
-                        at: FaultTime::At(start),
-                        action: FaultAction::ContainerExit {
-                            pod: entity.name.clone(),
-                            exit_code,
-                        },
-                        drawn_as: Some(cause.clone()),
-                    }),
-                    does => {
-                        let how = match does {
-                            RandomAction::Drain => How::Drained,
-                            RandomAction::Partition => How::OutOfReach,
-                            _ => How::Crashed,
-                        };
-                        for node in &entity.nodes {
-                            let outage = Outage {
-                                start,
-                                end,
-                                cause: cause.clone(),
-                                how,
-                                as_new: process.as_new,
-                                deleted: process.deleted_after.map(|after| start + after),
-                            };
-                            outages
-                                .entry((*node, how == How::Drained))
-                                .or_default()
-                                .push(outage);
-                        }
-                    }
-                }
+            for (occurrence, (start, end)) in (0..).zip(times) {
+                let struck = Struck {
+                    process,
+                    entity: &entity,
+                    occurrence,
+                    start,
+                    end,
+                };
+                found.add(&struck, &cluster, &mut draws);
             }
         }
     }
-    let late = |o: &Outage| o.end.is_some_and(|end| end > scenario.stop.at);
-    drawn.repairs_later = outages.values().flatten().any(late);
-    for ((node, _), of_node) in outages {
-        let name = &cluster.names[node.ix()];
-        faults.extend(outages::script(name, of_node, scenario.stop.at));
-    }
-    // Stable: at one instant, in the order of processes, entities and nodes.
-    faults.sort_by_key(|fault| match fault.at {
-        FaultTime::At(at) => at,
-        FaultTime::AfterReady(_) => unreachable!("drawn for an instant"),
-    });
+    let (faults, repairs_later) = found.script(&cluster, scenario.stop.at);
     drawn.faults.extend(faults);
+    drawn.repairs_later = repairs_later;
     drawn.fault_processes.clear();
     drawn
+}
+
+/// A fault of an entity, and the end of its repair.
+struct Struck<'a> {
+    process: &'a RandomFaults,
+    entity: &'a Entity,
+    occurrence: u32,
+    start: Duration,
+    end: Option<Duration>,
+}
+
+impl Struck<'_> {
+    /// How long a detector needs.
+    fn detection(&self, dist: &Dist, draws: &mut Draws) -> Duration {
+        let draw = Draw {
+            purpose: Purpose::FaultDetection,
+            entity: key_of(self.process, &self.entity.name),
+            occurrence: self.occurrence,
+            lane: 0,
+        };
+        draws.sample(draw, dist)
+    }
+}
+
+/// What was drawn: faults that stand for themselves, and what of a node may overlap.
+#[derive(Default)]
+struct Found {
+    faults: Vec<ScriptedFault>,
+    /// By node, and whether it is drained only.
+    outages: BTreeMap<(NodeId, bool), Vec<Outage>>,
+    slow: BTreeMap<NodeId, Vec<Slowness>>,
+}
+
+impl Found {
+    fn add(&mut self, struck: &Struck, cluster: &Cluster, draws: &mut Draws) {
+        let how = match &struck.process.does {
+            RandomAction::Crash => How::Crashed,
+            RandomAction::Partition => How::OutOfReach,
+            RandomAction::Drain => How::Drained,
+            RandomAction::Exit(exit_code) => {
+                let action = FaultAction::ContainerExit {
+                    pod: struck.entity.name.clone(),
+                    exit_code: *exit_code,
+                };
+                return self.at(struck, action);
+            }
+            RandomAction::Hang {
+                detected_after,
+                exit_code,
+            } => {
+                let detected = detected_after.as_ref();
+                let what = Silent::Hang {
+                    detected_after: detected.map(|dist| struck.detection(dist, draws)),
+                    exit_code: *exit_code,
+                };
+                return self.silent(struck, what, cluster);
+            }
+            RandomAction::Corrupt { found_after } => {
+                let found_after = struck.detection(found_after, draws);
+                return self.silent(struck, Silent::Corrupt { found_after }, cluster);
+            }
+            RandomAction::Slow(factor) => {
+                let slowness = Slowness {
+                    start: struck.start,
+                    end: struck.end,
+                    factor: *factor,
+                    cause: struck.process.cause.as_str().into(),
+                };
+                for node in &struck.entity.nodes {
+                    self.slow.entry(*node).or_default().push(slowness.clone());
+                }
+                return;
+            }
+        };
+        let process = struck.process;
+        for node in &struck.entity.nodes {
+            let outage = Outage {
+                start: struck.start,
+                end: struck.end,
+                cause: process.cause.as_str().into(),
+                how,
+                as_new: process.as_new,
+                deleted: process.deleted_after.map(|after| struck.start + after),
+            };
+            let of_node = self.outages.entry((*node, how == How::Drained));
+            of_node.or_default().push(outage);
+        }
+    }
+
+    fn at(&mut self, struck: &Struck, action: FaultAction) {
+        self.faults.push(ScriptedFault {
+            at: FaultTime::At(struck.start),
+            action,
+            drawn_as: Some(struck.process.cause.as_str().into()),
+        });
+    }
+
+    /// In the processes of the pod, or on each node.
+    fn silent(&mut self, struck: &Struck, what: Silent, cluster: &Cluster) {
+        let mut on: Vec<SilentOn> = Vec::new();
+        match struck.process.on {
+            FaultsOn::Pod => on.push(SilentOn::Pod(struck.entity.name.clone())),
+            _ => {
+                let name = |node: &NodeId| outages::reference(&cluster.names[node.ix()]);
+                let nodes = struck.entity.nodes.iter();
+                on.extend(nodes.map(|node| SilentOn::Node(name(node))));
+            }
+        }
+        for on in on {
+            self.at(struck, FaultAction::Silent { on, what });
+        }
+    }
+
+    /// All of it in the order of time, and whether some repair ends after `stop`.
+    fn script(self, cluster: &Cluster, stop: Duration) -> (Vec<ScriptedFault>, bool) {
+        let mut faults = self.faults;
+        let late = |o: &Outage| o.end.is_some_and(|end| end > stop);
+        let repairs_later = self.outages.values().flatten().any(late);
+        for ((node, _), of_node) in self.outages {
+            let name = &cluster.names[node.ix()];
+            faults.extend(outages::script(name, of_node, stop));
+        }
+        for (node, of_node) in self.slow {
+            faults.extend(slow::script(&cluster.names[node.ix()], &of_node, stop));
+        }
+        // Stable: at one instant, in the order of processes, entities and nodes.
+        faults.sort_by_key(|fault| match fault.at {
+            FaultTime::At(at) => at,
+            FaultTime::AfterReady(_) => unreachable!("drawn for an instant"),
+        });
+        (faults, repairs_later)
+    }
 }
 
 /// How many entities have a process.
@@ -139,6 +239,11 @@ fn pods(scenario: &Scenario) -> Vec<Entity> {
     all
 }
 
+/// Whose random numbers they are.
+fn key_of(process: &RandomFaults, entity: &str) -> Key {
+    Key::of(&process.cause).and(Key::of(entity).0)
+}
+
 /// Fault and end of the repair, one after another until `stop`; no end: it never comes back.
 fn times(
     process: &RandomFaults,
@@ -146,7 +251,7 @@ fn times(
     stop: Duration,
     draws: &mut Draws,
 ) -> Vec<(Duration, Option<Duration>)> {
-    let key = Key::of(&process.cause).and(Key::of(entity).0);
+    let key = key_of(process, entity);
     let mut all = Vec::new();
     let mut now = Duration::ZERO;
     for occurrence in 0.. {
@@ -167,9 +272,13 @@ fn times(
         }
         let Some(back) = &process.back else {
             all.push((now, None));
-            // A pod is made anew by its Job; a node is not.
+            // A pod is made anew by its Job, and a machine that hung or erred runs on; a node that is lost is not.
             match process.does {
-                RandomAction::Exit(_) => continue,
+                RandomAction::Exit(_)
+                | RandomAction::Hang { .. }
+                | RandomAction::Corrupt { .. } => {
+                    continue;
+                }
                 _ => break,
             }
         };

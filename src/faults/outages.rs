@@ -70,7 +70,8 @@ pub fn script(name: &str, mut outages: Vec<Outage>, stop: Duration) -> Vec<Scrip
     all
 }
 
-fn reference(name: &str) -> NodeRef {
+/// A node by its name.
+pub fn reference(name: &str) -> NodeRef {
     NodeRef {
         name: Some(name.to_owned()),
         of_pod: None,

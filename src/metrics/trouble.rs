@@ -68,6 +68,10 @@ pub fn is_harmful(action: &FaultAction) -> bool {
             | DeleteNode(_)
             | DrainNode(_)
             | TaintNode(..)
+            | Silent {
+                what: crate::spec::Silent::Hang { .. } | crate::spec::Silent::Corrupt { .. },
+                ..
+            }
     )
 }
 

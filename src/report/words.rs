@@ -4,7 +4,8 @@ use crate::base::*;
 use crate::metrics::RunView;
 use crate::metrics::restart::{Cause, CauseKind};
 use crate::spec::{
-    FaultAction, GateChanges, NodeRef, ObjectKind, ScriptedFault, UserRequest, Verb,
+    FaultAction, GateChanges, NodeRef, ObjectKind, ScriptedFault, Silent, SilentOn, UserRequest,
+    Verb,
 };
 
 pub use crate::metrics::waits::thousands;
@@ -114,6 +115,7 @@ pub fn fault(action: &FaultAction) -> String {
             format!("{} is tainted {}{value}:{effect}", node_ref(n), taint.key)
         }
         NewNode(n) => format!("{} is replaced by a new one", node_ref(n)),
+        Silent { on, what } => silent(on, *what),
         SuspendJobSet(name) => format!("JobSet {name} is suspended"),
         ResumeJobSet(name) => format!("JobSet {name} is resumed"),
         DeleteJobSet(name) => format!("JobSet {name} is deleted"),
@@ -122,6 +124,19 @@ pub fn fault(action: &FaultAction) -> String {
             format!("the JobSet manager is stopped for {}{gates}", stop.down_for)
         }
         Request(request) => user_request(request),
+    }
+}
+
+fn silent(on: &SilentOn, what: Silent) -> String {
+    let on = match on {
+        SilentOn::Node(node) => node_ref(node),
+        SilentOn::Pod(pod) => format!("pod {pod}"),
+    };
+    match what {
+        Silent::Hang { .. } => format!("what runs on {on} hangs"),
+        Silent::Slow { factor } if factor == 1.0 => format!("{on} is as fast as ever"),
+        Silent::Slow { factor } => format!("{on} is slow: steps take {factor} times as long"),
+        Silent::Corrupt { .. } => format!("what {on} computes is wrong"),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Random faults of a cluster, as they are asked for: renewal processes, one per node, domain or pod.
 
+use super::scenario::NodeRef;
 use crate::base::Duration;
 use crate::base::random::Dist;
 
@@ -34,7 +35,7 @@ pub enum FaultsOn {
 }
 
 /// What a fault does.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum RandomAction {
     /// Kubelet and containers of the nodes stop.
     Crash,
@@ -44,6 +45,50 @@ pub enum RandomAction {
     Drain,
     /// The containers of the pod exit with this code, if they run.
     Exit(i32),
+    /// The processes go on, and do nothing; after so long, if ever, a detector ends them with this exit code.
+    Hang {
+        detected_after: Option<Dist>,
+        exit_code: i32,
+    },
+    /// Steps take so many times as long, until the repair is over.
+    Slow(f64),
+    /// What is computed is wrong, which is found out so long after.
+    Corrupt { found_after: Dist },
+}
+
+/// A trouble of which nobody is told: kubelet and processes look as ever. A fault of the script.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub enum Silent {
+    /// The processes that are there then do nothing any more; after so long, if ever, a detector ends them with this
+    /// exit code, unless they have ended before.
+    Hang {
+        detected_after: Option<Duration>,
+        exit_code: i32,
+    },
+    /// From now on steps take so many times as long; 1: as long as ever. It replaces the factor of before.
+    Slow { factor: f64 },
+    /// What is computed from now on is wrong; found out so long after.
+    Corrupt { found_after: Duration },
+}
+
+/// Where a silent trouble is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SilentOn {
+    /// In the machine: all processes on it.
+    Node(NodeRef),
+    /// In the processes of a pod, by its name without suffix.
+    Pod(String),
+}
+
+impl Silent {
+    /// As it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Silent::Hang { .. } => "Hang",
+            Silent::Slow { .. } => "Slow",
+            Silent::Corrupt { .. } => "Corrupt",
+        }
+    }
 }
 
 impl RandomFaults {

@@ -3,7 +3,7 @@
 use super::cluster::Topology;
 use super::control_plane::ControlPlane;
 use super::control_plane::GateChanges;
-use super::fault_process::RandomFaults;
+use super::fault_process::{RandomFaults, Silent, SilentOn};
 use super::jobset::{JobSet, ReplicatedJob};
 use super::objects::Decoders;
 use super::pod::Taint;
@@ -167,6 +167,11 @@ pub enum FaultAction {
     TaintNode(NodeRef, Taint),
     /// A Node object of the same name, labels and allocatable as before, ready, with a live kubelet and no containers.
     NewNode(NodeRef),
+    /// What training feels, and nobody is told.
+    Silent {
+        on: SilentOn,
+        what: Silent,
+    },
     SuspendJobSet(String),
     ResumeJobSet(String),
     DeleteJobSet(String),
@@ -175,7 +180,7 @@ pub enum FaultAction {
 }
 
 /// A node by name, or the node of a pod; `alias` keeps it for later actions.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeRef {
     pub name: Option<String>,
     /// Pod name without its random suffix, e.g. `train-workers-0-3`.

@@ -32,6 +32,13 @@ pub enum What {
     WorkDone(JobSetId),
     /// Not an API change: a process of the pod has waited too long for those of the others.
     GivesUp(PodId),
+    /// Not an API change: the nth fault of the script, one of which nobody is told (`spec::Silent`), meets this pod, or
+    /// else this node.
+    Silent {
+        fault: u32,
+        node: NodeId,
+        pod: PodId,
+    },
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,11 @@
 
 use crate::support;
 use jobset_sim::base::Duration;
+use jobset_sim::base::random::Dist;
 use jobset_sim::faults::drawn;
-use jobset_sim::spec::{FaultAction, FaultTime, Scenario, ScriptedFault};
+use jobset_sim::spec::{
+    FaultAction, FaultTime, RandomAction, Scenario, ScriptedFault, Silent, SilentOn,
+};
 
 const JOBSET: &str = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: train}\nspec:\n  \
     failurePolicy: {maxRestarts: 1000, restartStrategy: Recreate}\n  replicatedJobs:\n  - name: w\n    replicas: 2\n    \
@@ -108,6 +111,60 @@ fn a_domain_fails_at_one_instant_and_pods_by_their_names() {
     );
     let exit = |f: &ScriptedFault| matches!(&f.action, FaultAction::ContainerExit { pod, exit_code: 42 } if pod.starts_with("train-w-"));
     assert!(!pods.faults.is_empty() && pods.faults.iter().all(exit));
+}
+
+#[test]
+fn what_nobody_is_told_of_is_drawn_with_the_time_until_it_is_found() {
+    let host = "- {cause: host, mtbf: 10h, backAfter: 1h}\n";
+    let with = |does: RandomAction| -> Vec<(Duration, SilentOn, Silent)> {
+        let mut scenario = scenario(5, "50h", host);
+        scenario.fault_processes[0].does = does;
+        let one = |f: &ScriptedFault| match &f.action {
+            FaultAction::Silent { on, what } => (at(f), on.clone(), *what),
+            other => panic!("{other:?}"),
+        };
+        drawn(&scenario, 1, 0).faults.iter().map(one).collect()
+    };
+    let hangs = with(RandomAction::Hang {
+        detected_after: Some(Dist::Exponential { mean_s: 600.0 }),
+        exit_code: 3,
+    });
+    let all: std::collections::BTreeSet<Option<Duration>> = hangs
+        .iter()
+        .map(|(_, _, what)| match what {
+            Silent::Hang {
+                detected_after,
+                exit_code: 3,
+            } => *detected_after,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert!(all.len() == hangs.len() && all.len() > 5, "{hangs:?}");
+    let slow = with(RandomAction::Slow(1.5));
+    let of_first: Vec<f64> = slow
+        .iter()
+        .filter(|(_, on, _)| matches!(on, SilentOn::Node(n) if n.name.as_deref() == Some("n-000")))
+        .map(|(_, _, what)| match what {
+            Silent::Slow { factor } => *factor,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert!(of_first.len() > 3, "{slow:?}");
+    for (i, factor) in of_first.iter().enumerate() {
+        assert_eq!(*factor, [1.5, 1.0][i % 2], "{of_first:?}");
+    }
+    let found_after = Dist::Fixed(Duration::from_secs(9));
+    let wrong = with(RandomAction::Corrupt { found_after });
+    let after = Duration::from_secs(9);
+    assert!(
+        wrong
+            .iter()
+            .all(|(_, _, what)| *what == Silent::Corrupt { found_after: after })
+    );
+    let instants = |all: &[(Duration, SilentOn, Silent)]| -> Vec<Duration> {
+        all.iter().map(|(at, ..)| *at).take(3).collect()
+    };
+    assert_eq!(instants(&hangs), instants(&wrong), "whatever they do");
 }
 
 #[test]
@@ -229,6 +286,25 @@ fn what_makes_no_sense_is_refused() {
         (
             "{cause: a, mtbf: 1h, exitCode: 3}",
             "exitCode is of does: Exit",
+        ),
+        (
+            "{cause: a, mtbf: 1h, does: Hang}",
+            "is felt by training, and no JobSet trains",
+        ),
+        ("{cause: a, mtbf: 1h, does: Slow}", "needs factor"),
+        ("{cause: a, mtbf: 1h, does: Corrupt}", "needs foundAfter"),
+        ("{cause: a, mtbf: 1h, factor: 2}", "factor is of does: Slow"),
+        (
+            "{cause: a, mtbf: 1h, on: Pod, does: Slow, factor: 2}",
+            "machines are slow",
+        ),
+        (
+            "{cause: a, mtbf: 1h, does: Hang, backAfter: 1h}",
+            "lasts until its process ends",
+        ),
+        (
+            "{cause: a, mtbf: 1h, does: Slow, factor: 2, asNew: true}",
+            "only computes slowly",
         ),
         (
             "{cause: a, mtbf: 1h, on: {label: example.com/rak}}",

@@ -152,6 +152,13 @@ pub fn note_gives_up(ctx: &mut Ctx<'_>, pod: PodId) {
     note(ctx, What::GivesUp(pod));
 }
 
+/// Not a request: a fault of which nobody is told meets a pod, or else a node; what trains there feels it.
+pub fn note_silent(ctx: &mut Ctx<'_>, fault: u32, node: NodeId, pod: PodId) {
+    if !ctx.scenario.training.is_empty() {
+        note(ctx, What::Silent { fault, node, pod });
+    }
+}
+
 /// Not a request: what the containers of a JobSet train is done, and their processes end.
 pub fn note_work_done(ctx: &mut Ctx<'_>, jobset: JobSetId) {
     note(ctx, What::WorkDone(jobset));

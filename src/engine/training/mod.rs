@@ -124,6 +124,8 @@ impl Training {
                 return;
             }
             What::Service(_) | What::Claim | What::WorkDone(_) | What::GivesUp(_) => return,
+            // Refused where a scenario is read, until it has an effect here.
+            What::Silent { .. } => return,
         };
         if let Some(at) = self.of(jobset) {
             self.look(ctx, at, accounting);

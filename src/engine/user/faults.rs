@@ -8,7 +8,7 @@ use crate::engine::ctx::Ctx;
 use crate::engine::event::Event;
 use crate::engine::kubelet::Kubelets;
 use crate::record::{About, Body, Deleter, Waited};
-use crate::spec::{FaultAction, NodeRef, Propagation};
+use crate::spec::{FaultAction, NodeRef, Propagation, SilentOn};
 use crate::store::flag;
 use std::sync::Arc;
 
@@ -42,6 +42,7 @@ impl User {
                 ctx.emit(Body::Fault { index, node, pod });
                 self.on_node(ctx, action, node, kubelets);
             }
+            Silent { on, .. } => self.silent(ctx, index, on, kubelets),
             Request(request) => self.request(ctx, index, request),
             StopManager(_) => {
                 let (node, pod) = (NodeId::NONE, PodId::NONE);
@@ -94,6 +95,23 @@ impl User {
             }
             _ => apiserver::disrupt_pod(ctx, pod, Deleter::Eviction),
         }
+    }
+
+    /// Nobody is told but what trains there.
+    fn silent(&mut self, ctx: &mut Ctx<'_>, index: u32, on: &SilentOn, kubelets: &Kubelets) {
+        let (node, pod) = match on {
+            SilentOn::Node(node) => (self.resolve(ctx, node), PodId::NONE),
+            SilentOn::Pod(name) => {
+                let pod = pod_by_name(ctx, name).filter(|pod| kubelets.is_up(*pod));
+                let pod = pod.unwrap_or(PodId::NONE);
+                (Some(NodeId::NONE), pod)
+            }
+        };
+        let Some(node) = node.filter(|node| node.is_some() || pod.is_some()) else {
+            return;
+        };
+        ctx.emit(Body::Fault { index, node, pod });
+        apiserver::note_silent(ctx, index, node, pod);
     }
 
     fn on_node(

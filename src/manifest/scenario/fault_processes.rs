@@ -2,6 +2,7 @@
 
 use super::cross::Inputs;
 use crate::base::Duration;
+use crate::base::random::Dist;
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::Node;
 use crate::manifest::{dist, rate, read};
@@ -25,6 +26,18 @@ pub fn read(
     let all: Vec<(RandomFaults, &Node)> = processes
         .map(|p| (process(p, inputs, scripted, report), p))
         .collect();
+    if scenario.get("training").is_none() {
+        for (_, node) in &all {
+            let does = node.get("does").filter(|does| is_silent(does.as_str()));
+            if let Some(does) = does {
+                let word = does.as_str().unwrap_or_default();
+                let message = format!("does: {word} is felt by training, and no JobSet trains");
+                report
+                    .error(does.at, message)
+                    .suggest("training: {step: 6s}");
+            }
+        }
+    }
     let mut expected = 0.0;
     for (process, node) in &all {
         expected += process.expected(entities(process, inputs), stop);
@@ -59,17 +72,19 @@ fn entities(process: &RandomFaults, inputs: &Inputs) -> usize {
 fn process(node: &Node, inputs: &Inputs, scripted: bool, report: &mut Report) -> RandomFaults {
     let on = on(node, inputs, report);
     let pods = on == FaultsOn::Pod;
-    let exit_code = read::i32_of(node, "exitCode");
-    let does = match read::string(node, "does").as_deref() {
-        Some("Crash") => RandomAction::Crash,
-        Some("Partition") => RandomAction::Partition,
-        Some("Drain") => RandomAction::Drain,
-        None if !pods => RandomAction::Crash,
-        _ => RandomAction::Exit(exit_code.unwrap_or(1)),
-    };
+    let exit_code = node.get("exitCode");
+    let written = read::string(node, "does");
+    let does = does(node, written.as_deref(), pods, report);
     let exits = matches!(does, RandomAction::Exit(_));
+    let silent = is_silent(written.as_deref());
+    let slow = matches!(does, RandomAction::Slow(_));
     let place = |key: &str| node.get(key).map_or(node.at, |n| n.at);
-    if pods != exits {
+    if pods && slow {
+        report.error(
+            place("does"),
+            "machines are slow, not pods: on a Node or a label",
+        );
+    } else if pods != exits && !silent {
         let message = match pods {
             true => "containers of pods exit; only nodes crash, lose contact or are drained",
             false => "containers of pods exit, nodes do not",
@@ -78,8 +93,9 @@ fn process(node: &Node, inputs: &Inputs, scripted: bool, report: &mut Report) ->
             .error(place("does"), message)
             .suggest("on: Pod with does: Exit");
     }
-    if exit_code.is_some() && !exits {
-        report.error(place("exitCode"), "exitCode is of does: Exit");
+    let hangs = matches!(does, RandomAction::Hang { .. });
+    if exit_code.is_some() && !exits && !hangs {
+        report.error(place("exitCode"), "exitCode is of does: Exit or Hang");
     }
     let as_new = read::boolean(node, "asNew").unwrap_or(false);
     let deleted_after = read::duration(node, "deletedAfter");
@@ -96,18 +112,22 @@ fn process(node: &Node, inputs: &Inputs, scripted: bool, report: &mut Report) ->
             report.error(place(key), message);
         }
     }
+    let stays = match does {
+        RandomAction::Drain => Some("a drained node"),
+        _ if silent => Some("a node that only computes slowly or wrongly"),
+        _ => None,
+    };
     for key in ["asNew", "deletedAfter"] {
-        if let (RandomAction::Drain, Some(new)) = (does, node.get(key)) {
-            let message = format!("{key}: a drained node is the same one afterwards");
+        if let (Some(which), Some(new)) = (stays, node.get(key)) {
+            let message = format!("{key}: {which} is the same one afterwards");
             report.error(new.at, message);
         }
     }
-    let back = node.get("backAfter").map(|back| {
-        dist::dist(back).unwrap_or_else(|message| {
-            report.error(back.at, message);
-            crate::base::random::Dist::ZERO
-        })
-    });
+    if let (true, Some(back)) = (silent && !slow, node.get("backAfter")) {
+        let message = "backAfter: what hangs or is wrong lasts until its process ends";
+        report.error(back.at, message);
+    }
+    let back = time(node, "backAfter", report);
     RandomFaults {
         cause: read::string(node, "cause").unwrap_or_default(),
         on,
@@ -117,6 +137,61 @@ fn process(node: &Node, inputs: &Inputs, scripted: bool, report: &mut Report) ->
         as_new,
         deleted_after,
     }
+}
+
+/// Faults of which nobody is told.
+const SILENT: [&str; 3] = ["Hang", "Slow", "Corrupt"];
+
+/// Those of them that have no effect yet.
+const WITHOUT_EFFECT: [&str; 3] = SILENT;
+
+fn is_silent(does: Option<&str>) -> bool {
+    does.is_some_and(|word| SILENT.contains(&word))
+}
+
+fn does(node: &Node, written: Option<&str>, pods: bool, report: &mut Report) -> RandomAction {
+    let exit_code = read::i32_of(node, "exitCode").unwrap_or(1);
+    if let Some(word) = written.filter(|word| WITHOUT_EFFECT.contains(word)) {
+        let at = node.get("does").map_or(node.at, |does| does.at);
+        report.error(at, format!("does: {word} is not played yet"));
+    }
+    let of = [
+        ("detectedAfter", "Hang"),
+        ("factor", "Slow"),
+        ("foundAfter", "Corrupt"),
+    ];
+    for (key, word) in of {
+        match node.get(key) {
+            Some(value) if written != Some(word) => {
+                report.error(value.at, format!("{key} is of does: {word}"));
+            }
+            None if written == Some(word) && word != "Hang" => {
+                let does = node.get("does").map_or(node.at, |does| does.at);
+                report.error(does, format!("does: {word} needs {key}"));
+            }
+            _ => {}
+        }
+    }
+    match written {
+        Some("Crash") => RandomAction::Crash,
+        Some("Partition") => RandomAction::Partition,
+        Some("Drain") => RandomAction::Drain,
+        Some("Hang") => RandomAction::Hang {
+            detected_after: time(node, "detectedAfter", report),
+            exit_code,
+        },
+        Some("Slow") => RandomAction::Slow(read::number(node, "factor").unwrap_or(1.0)),
+        Some("Corrupt") => RandomAction::Corrupt {
+            found_after: time(node, "foundAfter", report).unwrap_or(Dist::ZERO),
+        },
+        None if !pods => RandomAction::Crash,
+        _ => RandomAction::Exit(exit_code),
+    }
+}
+
+/// A time that may be drawn, if it is given.
+fn time(node: &Node, key: &str, report: &mut Report) -> Option<Dist> {
+    node.get(key).map(|_| dist::delay(Some(node), key, report))
 }
 
 fn on(node: &Node, inputs: &Inputs, report: &mut Report) -> FaultsOn {

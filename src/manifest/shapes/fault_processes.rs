@@ -5,7 +5,15 @@ use super::timing::DELAY;
 use crate::manifest::shape::{Object, Shape, field};
 
 /// What a fault does, as it is written.
-pub const DOES: [&str; 4] = ["Crash", "Partition", "Drain", "Exit"];
+pub const DOES: [&str; 7] = [
+    "Crash",
+    "Partition",
+    "Drain",
+    "Exit",
+    "Hang",
+    "Slow",
+    "Corrupt",
+];
 
 pub static RANDOM_FAULTS: Object = Object {
     kind: "RandomFaults",
@@ -32,12 +40,35 @@ pub static RANDOM_FAULTS: Object = Object {
         field(
             "does",
             Shape::OneOf(&DOES),
-            "kubelet and containers stop, contact is lost, the node is cordoned and its pods are evicted, or the containers of the pod exit",
+            "kubelet and containers stop, contact is lost, the node is cordoned and its pods are evicted, or the containers of the pod exit; training stands still (Hang), takes longer steps (Slow) or computes what is wrong (Corrupt), and nobody is told",
         )
         .otherwise("Exit on Pod, Crash on all else"),
-        field("exitCode", Shape::Int(1, 255), "of Exit")
-            .default("1")
-            .example("137"),
+        field(
+            "exitCode",
+            Shape::Int(1, 255),
+            "of Exit, and of Hang when a detector ends the process",
+        )
+        .default("1")
+        .example("137"),
+        field(
+            "detectedAfter",
+            DELAY,
+            "of Hang: so long after, a detector ends the processes that hang",
+        )
+        .otherwise("nobody notices")
+        .example("10m"),
+        field(
+            "factor",
+            Shape::Number(1.0, 1000.0),
+            "of Slow: steps take so many times as long until backAfter is over; of several, the slowest",
+        )
+        .example("1.3"),
+        field(
+            "foundAfter",
+            DELAY,
+            "of Corrupt: so long after, somebody finds out",
+        )
+        .example("{exponential: {mean: 6h}}"),
         field(
             "backAfter",
             DELAY,
