@@ -61,6 +61,8 @@ pub enum Purpose {
     TrainingInitialization = 48,
     TrainingCompile = 49,
     TrainingRestore = 50,
+    TrainingSteps = 51,
+    TrainingCommit = 52,
     /// When a detector finds a fault of which nobody is told.
     FaultDetection = 60,
     /// Which values a resample takes: of statistics, not of the model.

@@ -229,6 +229,12 @@ impl Ctx<'_> {
         self.draws.sample(draw, dist)
     }
 
+    /// A number in (0, 1) of that name.
+    pub fn draw_unit(&mut self, purpose: Purpose, about: About, nth: u32) -> f64 {
+        let draw = self.name(purpose, about, nth);
+        self.draws.uniform(draw)
+    }
+
     /// The same, uniform over [0, period).
     pub fn draw_phase(
         &mut self,

@@ -112,7 +112,8 @@ impl<'a> Restart<'a> {
         self.restart.reached()
     }
 
-    /// How long it was in each phase that it had; the sum is `end` - `start`.
+    /// How long it was in each phase that it had; the sum is `end` - `start`, but for what a training job does next:
+    /// rendezvous, restore and redo.
     pub fn phases(&self) -> Vec<(Phase, Duration)> {
         let sums = self.restart.phases();
         let all = Phase::ALL.into_iter().zip(sums);

@@ -10,22 +10,29 @@ use crate::spec::Progress;
 /// `checkpoint` of a `training`.
 pub fn progress(training: &Node, report: &mut Report) -> Progress {
     let checkpoint = training.get("checkpoint");
-    let every = checkpoint.and_then(|c| read::duration(c, "every"));
-    if let (Some(Duration::ZERO), Some(place)) = (every, checkpoint) {
-        let error = report.error(
-            place.at,
-            "training.checkpoint.every is 0: the job would never work",
-        );
-        error.suggest("checkpoint: Continuous");
+    match checkpoint.and_then(Node::as_str) {
+        Some(word) if word == WITHOUT[1] => return Progress::FromScratch,
+        Some(_) => return Progress::Kept,
+        None => {}
     }
-    match (checkpoint.and_then(Node::as_str), every) {
-        (Some(word), _) if word == WITHOUT[1] => Progress::FromScratch,
-        (_, Some(every)) => Progress::Checkpoints {
+    let every = checkpoint.and_then(|c| every(c, "training.checkpoint", report));
+    match (checkpoint, every) {
+        (Some(checkpoint), Some(every)) => Progress::Checkpoints {
             every,
-            blocking: checkpoint
-                .and_then(|c| read::duration(c, "blocking"))
-                .unwrap_or_default(),
+            blocking: read::duration(checkpoint, "blocking").unwrap_or_default(),
         },
         _ => Progress::Kept,
     }
+}
+
+/// The work between two checkpoints.
+pub fn every(checkpoint: &Node, path: &str, report: &mut Report) -> Option<Duration> {
+    let every = read::duration(checkpoint, "every")?;
+    if every == Duration::ZERO {
+        let message = format!("{path}.every is 0: the job would never work");
+        let error = report.error(checkpoint.at, message);
+        error.suggest("checkpoint: Continuous");
+        return None;
+    }
+    Some(every)
 }

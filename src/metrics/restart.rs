@@ -6,7 +6,7 @@
 
 use super::path::Path;
 use crate::base::*;
-use crate::record::Deleter;
+use crate::record::{Deleter, TrainingStretch};
 
 macro_rules! milestones {
     ($($(#[$about:meta])* $name:ident => $text:literal),* $(,)?) => {
@@ -200,6 +200,8 @@ pub struct Restart {
     pub at: [Time; Milestone::COUNT],
     /// What it waited for, one thing after the other.
     pub path: Path,
+    /// What its training job did next, if the JobSet has one.
+    pub next: Option<TrainingStretch>,
 }
 
 impl Restart {
@@ -218,6 +220,7 @@ impl Restart {
             pods: 0,
             at,
             path: Path::default(),
+            next: None,
         }
     }
 

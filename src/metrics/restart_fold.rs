@@ -12,6 +12,7 @@ use super::trouble::{JobSetState, NO_POD, PodState, Troubles, is_harmful};
 use crate::base::*;
 use crate::record::{
     Body, Deleter, JobSetConditionType, NO_TICKET, Names, Record, RunOutcome, Sink, Ticket,
+    TrainingStretch,
 };
 use crate::spec::Scenario;
 
@@ -63,6 +64,10 @@ impl RestartFold {
         }
         let mut all = self.finished;
         all.sort_by_key(|r| (r.start, r.jobset));
+        for training in &outcome.training {
+            let own = all.iter_mut().filter(|r| r.jobset == training.jobset);
+            note_next(own.collect(), &training.stretches);
+        }
         all
     }
 
@@ -323,6 +328,21 @@ impl RestartFold {
             }
             _ => {}
         }
+    }
+}
+
+/// After a restart the job goes on: the first stretch that begins before the next restart does.
+fn note_next(mut restarts: Vec<&mut Restart>, stretches: &[TrainingStretch]) {
+    let mut before = Time::NEVER;
+    for restart in restarts
+        .iter_mut()
+        .rev()
+        .filter(|r| r.ending == Ending::Ready)
+    {
+        let at = stretches.partition_point(|stretch| stretch.since < restart.end);
+        let next = stretches.get(at).filter(|stretch| stretch.since < before);
+        restart.next = next.copied();
+        before = restart.end;
     }
 }
 

@@ -44,11 +44,11 @@ phases! {
     Start => "start",
     /// In place: all agents wait for each other.
     Barrier => "barrier",
-    /// Workers find each other; needs a training model.
+    /// Workers find each other and compile; of a training job, after the restart.
     Rendezvous => "rendezvous",
-    /// The checkpoint is read; needs a training model.
+    /// The checkpoint is read; of a training job, after the restart.
     Restore => "restore",
-    /// Lost steps are done again; needs a training model.
+    /// Lost steps are done again; of a training job, after the restart.
     Redo => "redo",
 }
 
@@ -114,12 +114,18 @@ impl Restart {
         spans
     }
 
-    /// Time per phase, in the order of `Phase::ALL`; the sum is `total()`.
+    /// Time per phase, in the order of `Phase::ALL`: up to the barrier the sum is `total()`, the others are what its
+    /// training job does next.
     pub fn phases(&self) -> [Duration; Phase::COUNT] {
         let mut sums = [Duration::ZERO; Phase::COUNT];
         for span in self.spans() {
             let sum = &mut sums[span.phase() as usize];
             *sum = *sum + span.duration();
+        }
+        if let Some(next) = self.next {
+            sums[Phase::Rendezvous as usize] = next.rendezvous;
+            sums[Phase::Restore as usize] = next.restore;
+            sums[Phase::Redo as usize] = next.redo;
         }
         sums
     }

@@ -183,11 +183,13 @@ pub enum LedgerCategory {
     Checkpoint,
     /// Training: steps that an interruption took back.
     Lost,
+    /// Training: what steps take longer right after a start.
+    WarmUp,
 }
 
 impl LedgerCategory {
     /// How many categories there are.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 12;
     /// Those of every run; the others are of training jobs.
     pub const PLAIN: usize = 6;
     /// All of them, in order.
@@ -203,6 +205,7 @@ impl LedgerCategory {
         Self::Restore,
         Self::Checkpoint,
         Self::Lost,
+        Self::WarmUp,
     ];
 
     /// The name in files.
@@ -219,6 +222,7 @@ impl LedgerCategory {
             Self::Restore => "restore",
             Self::Checkpoint => "checkpoint",
             Self::Lost => "lost",
+            Self::WarmUp => "warmUp",
         }
     }
 }

@@ -28,11 +28,13 @@ pub enum TrainingPhase {
     Ending,
     /// No steps, and the JobSet is suspended.
     Suspended,
+    /// What steps take longer right after a start.
+    WarmUp,
 }
 
 impl TrainingPhase {
     /// How many there are.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 11;
 
     /// All of them, in order.
     pub const ALL: [TrainingPhase; TrainingPhase::COUNT] = [
@@ -46,6 +48,7 @@ impl TrainingPhase {
         Self::Recovery,
         Self::Ending,
         Self::Suspended,
+        Self::WarmUp,
     ];
 
     /// The name in files.
@@ -61,6 +64,7 @@ impl TrainingPhase {
             Self::Recovery => "recovery",
             Self::Ending => "ending",
             Self::Suspended => "suspended",
+            Self::WarmUp => "warmUp",
         }
     }
 }
@@ -96,6 +100,21 @@ pub struct TrainingOutcome {
     pub interruptions: u32,
     /// Checkpoints that were completed.
     pub commits: u64,
+    /// Each start until what ended it, in order.
+    pub stretches: Vec<TrainingStretch>,
+}
+
+/// What a training job did from one start, with every pod there, until it was interrupted or done.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct TrainingStretch {
+    /// When it began.
+    pub since: Time,
+    /// Until processes had found each other and compiled.
+    pub rendezvous: Duration,
+    /// Reading a checkpoint.
+    pub restore: Duration,
+    /// Making steps that were made before.
+    pub redo: Duration,
 }
 
 impl TrainingOutcome {

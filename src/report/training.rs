@@ -6,7 +6,7 @@ use crate::base::*;
 use crate::metrics::RunView;
 use crate::metrics::training::TrainingSummary;
 use crate::record::{TrainingOutcome, TrainingPhase};
-use crate::spec::{Progress, TrainingJob};
+use crate::spec::{Saves, TrainingJob};
 use std::fmt::Write;
 
 /// A section for each JobSet that trains.
@@ -25,10 +25,13 @@ pub fn given(run: &RunView<'_>, training: &TrainingJob) -> String {
         None => "work without end".to_owned(),
     };
     let step = training.step.map(|step| format!(" in steps of {step}"));
-    let saved = match training.progress {
-        Progress::Kept => "every instant is saved".to_owned(),
-        Progress::FromScratch => "nothing is saved".to_owned(),
-        Progress::Checkpoints { every, .. } => format!("a checkpoint every {every}"),
+    let saved = match &training.saves {
+        Saves::Always => "every instant is saved".to_owned(),
+        Saves::Never => "nothing is saved".to_owned(),
+        Saves::Checkpoints(kinds) => {
+            let every: Vec<String> = kinds.iter().map(|kind| kind.every.to_string()).collect();
+            format!("a checkpoint every {}", every.join(", every "))
+        }
     };
     format!("{name}: {work}{}, {saved}", step.unwrap_or_default())
 }
@@ -93,6 +96,7 @@ fn words(phase: TrainingPhase) -> &'static str {
         TrainingPhase::Lost => "steps that interruptions took back",
         TrainingPhase::Recovery => "from interruptions until every pod is ready again",
         TrainingPhase::Suspended => "without steps while the JobSet is suspended",
+        TrainingPhase::WarmUp => "what steps took longer right after a start",
         TrainingPhase::Ending => "from the end of the work to that of the JobSet",
     }
 }

@@ -19,6 +19,69 @@ pub enum Progress {
     },
 }
 
+/// What an interruption takes back of a training job.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Saves {
+    /// Nothing: every instant is saved.
+    Always,
+    /// Everything.
+    Never,
+    /// What was done since the last complete checkpoint. The last one is durable: no interruption takes it.
+    Checkpoints(Vec<Checkpoint>),
+}
+
+/// One kind of checkpoint that a training job writes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// Work between two of them.
+    pub every: Duration,
+    /// How long the job stands still for one.
+    pub blocking: Duration,
+    /// From the end of its blocking part until it can be restored.
+    pub commit_delay: Dist,
+    /// At each start at which one is restored.
+    pub restore: Dist,
+    /// The greatest loss after which it is still there.
+    pub survives: Loss,
+}
+
+/// What an interruption takes of the hosts of a job, the least first.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Loss {
+    /// Processes alone: each host is one of the job again, with its memory.
+    Process,
+    /// At most one host of each slice.
+    Host,
+    /// Hosts of one slice.
+    Slice,
+    /// More than these.
+    All,
+}
+
+impl Loss {
+    /// Those that a file may name, in order: what is not durable is gone after more.
+    pub const NAMED: [Loss; 3] = [Loss::Process, Loss::Host, Loss::Slice];
+
+    /// The word in a scenario file.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Loss::Process => "Process",
+            Loss::Host => "Host",
+            Loss::Slice => "Slice",
+            Loss::All => "All",
+        }
+    }
+}
+
+/// Steps that are slower than others.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct WarmUp {
+    /// So many millionths of a step's time does one take.
+    pub factor: u64,
+    /// For so long after each start.
+    pub lasts: Duration,
+}
+
 /// The training job that a JobSet of a scenario is. It steps while every pod that the JobSet wants is ready.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingJob {
@@ -26,14 +89,14 @@ pub struct TrainingJob {
     pub jobset: usize,
     /// Time that it steps until its containers end; without it they go on as they do.
     pub work: Option<Duration>,
-    /// How long a step takes; without it the job can stop at any instant of its work.
+    /// How long a step takes on average; without it the job can stop at any instant of its work.
     pub step: Option<Duration>,
+    /// The standard deviation of that, in seconds.
+    pub step_sd_s: f64,
+    /// Steps right after a start.
+    pub warm_up: Option<WarmUp>,
     /// What an interruption takes back.
-    pub progress: Progress,
-    /// From the end of a checkpoint's blocking part until it can be restored.
-    pub commit_delay: Duration,
-    /// At each start of which a checkpoint is restored.
-    pub restore: Dist,
+    pub saves: Saves,
     /// At each start: devices, collectives.
     pub initialization: Dist,
     /// At each start, after it.
@@ -51,14 +114,11 @@ impl TrainingJob {
         }
     }
 
-    /// A checkpoint comes after a whole step.
-    pub fn progress_in_steps(&self) -> Progress {
-        match self.progress {
-            Progress::Checkpoints { every, blocking } => Progress::Checkpoints {
-                every: self.in_steps(every),
-                blocking,
-            },
-            other => other,
+    /// What it writes, the durable kind last; nothing if it does without.
+    pub fn checkpoints(&self) -> &[Checkpoint] {
+        match &self.saves {
+            Saves::Checkpoints(all) => all,
+            Saves::Always | Saves::Never => &[],
         }
     }
 

@@ -43,6 +43,7 @@ mod swarm;
 mod tickets;
 mod tidy;
 mod training;
+mod training_kinds;
 mod upstream;
 mod validate;
 mod why;

@@ -19,7 +19,7 @@ fn jobset(pods: u32, pod: &str) -> String {
     )
 }
 
-fn scenario_with(nodes: u32, pod: &str, rest: &str) -> Scenario {
+pub fn scenario_with(nodes: u32, pod: &str, rest: &str) -> Scenario {
     let text = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: training}}\ntopology:\n  \
          apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  currency: EUR\n  pools:\n  - name: \
@@ -30,12 +30,12 @@ fn scenario_with(nodes: u32, pod: &str, rest: &str) -> Scenario {
     support::parse(&text, &jobset(pods, pod)).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn scenario(rest: &str) -> Scenario {
+pub fn scenario(rest: &str) -> Scenario {
     scenario_with(4, "restartPolicy: Never", rest)
 }
 
 #[derive(Default)]
-struct Log(Vec<Record>);
+pub struct Log(pub Vec<Record>);
 
 impl Sink for Log {
     fn record(&mut self, record: &Record, _: &Names) {
@@ -44,28 +44,28 @@ impl Sink for Log {
 }
 
 impl Log {
-    fn first(&self, wanted: impl Fn(&Body) -> bool) -> Time {
+    pub fn first(&self, wanted: impl Fn(&Body) -> bool) -> Time {
         let found = self.0.iter().find(|r| wanted(&r.body));
         found.map(|r| r.at).expect("it happens")
     }
 
-    fn count(&self, wanted: impl Fn(&Body) -> bool) -> usize {
+    pub fn count(&self, wanted: impl Fn(&Body) -> bool) -> usize {
         self.0.iter().filter(|r| wanted(&r.body)).count()
     }
 }
 
-fn play(scenario: &Scenario, seed: u64) -> (RunOutcome, Log) {
+pub fn play(scenario: &Scenario, seed: u64) -> (RunOutcome, Log) {
     let mut log = Log::default();
     let drawn = jobset_sim::faults::drawn(scenario, seed, 0);
     let outcome = support::simulation(&drawn).run(seed, 0, &mut log);
     (outcome, log)
 }
 
-fn seconds(outcome: &RunOutcome, phase: TrainingPhase) -> f64 {
+pub fn seconds(outcome: &RunOutcome, phase: TrainingPhase) -> f64 {
     outcome.training[0].ns(phase) as f64 / SECOND as f64
 }
 
-fn close(what: &str, found: f64, expected: f64) {
+pub fn close(what: &str, found: f64, expected: f64) {
     let far = (found - expected).abs() > 1e-6 * expected.abs();
     assert!(!far, "{what}: {found}, the formula says {expected}");
 }

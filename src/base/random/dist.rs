@@ -78,6 +78,31 @@ impl Dist {
         }
     }
 
+    /// The standard deviation of all draws, in seconds.
+    pub fn sd_s(&self) -> f64 {
+        let variance = match *self {
+            Dist::Fixed(_) => 0.0,
+            Dist::Uniform { low_s, high_s } => (high_s - low_s) * (high_s - low_s) / 12.0,
+            Dist::Exponential { mean_s } => mean_s * mean_s,
+            Dist::LogNormal { median_s, sigma } => {
+                let spread = sigma * sigma;
+                median_s * median_s * libm::expm1(spread) * libm::exp(spread)
+            }
+            Dist::Weibull { scale_s, shape } => {
+                let mean = libm::tgamma(1.0 + 1.0 / shape);
+                scale_s * scale_s * (libm::tgamma(1.0 + 2.0 / shape) - mean * mean)
+            }
+            Dist::Measured { p50_s, p95_s } => {
+                // Half of the draws are uniform below p50, the others up to where the second line ends.
+                let above = (p95_s - p50_s) * 0.5 / 0.45;
+                let square =
+                    p50_s * p50_s / 3.0 + p50_s * p50_s + p50_s * above + above * above / 3.0;
+                square / 2.0 - self.mean_s() * self.mean_s()
+            }
+        };
+        libm::sqrt(variance.max(0.0))
+    }
+
     pub fn median(&self) -> Duration {
         self.quantile(0.5)
     }
@@ -184,6 +209,32 @@ mod tests {
             p50_s: 0.01,
             p95_s: 0.03,
         };
+        for dist in [
+            Dist::Uniform {
+                low_s: 1.0,
+                high_s: 3.0,
+            },
+            Dist::Exponential { mean_s: 2.0 },
+            Dist::LogNormal {
+                median_s: 0.6,
+                sigma: 0.3,
+            },
+            Dist::Weibull {
+                scale_s: 5.0,
+                shape: 1.5,
+            },
+            measured.clone(),
+        ] {
+            // Over quantiles in the middle of equal parts: of the mean and the deviation all but the last tail.
+            let n = 100_000;
+            let all = (0..n).map(|i| dist.quantile((f64::from(i) + 0.5) / f64::from(n)));
+            let all: Vec<f64> = all.map(|d| d.seconds()).collect();
+            let mean = all.iter().sum::<f64>() / f64::from(n);
+            let square = all.iter().map(|s| (s - mean) * (s - mean)).sum::<f64>();
+            let sd = libm::sqrt(square / f64::from(n));
+            assert!((mean / dist.mean_s() - 1.0).abs() < 1e-4, "{dist:?}");
+            assert!((sd / dist.sd_s() - 1.0).abs() < 1e-3, "{dist:?}");
+        }
         for (u, at) in [(0.25, 0.005), (0.5, 0.01), (0.95, 0.03)] {
             near(measured.quantile(u), at);
         }

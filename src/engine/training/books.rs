@@ -1,8 +1,9 @@
 //! Where the time of a training job went, from its submission to its end: exact in nanoseconds.
 
+use super::pace::Reason;
 use super::stretch::Spent;
 use crate::base::*;
-use crate::record::{LedgerCategory, TrainingOutcome, TrainingPhase};
+use crate::record::{LedgerCategory, TrainingOutcome, TrainingPhase, TrainingStretch};
 use crate::spec::TrainingJob;
 
 #[derive(Default)]
@@ -21,6 +22,13 @@ pub struct Books {
     /// Since when the JobSet holds nodes for all of its pods, and how long it did before.
     holds: Option<Time>,
     held: u64,
+    stretches: Vec<TrainingStretch>,
+}
+
+/// Time of a stretch by category of the ledger.
+pub struct Booked {
+    pub elsewhere: [(LedgerCategory, u64); 6],
+    pub productive: u64,
 }
 
 impl Books {
@@ -80,41 +88,52 @@ impl Books {
         self.ended = None;
     }
 
-    /// A stretch ends; what of it belongs to another category of the ledger than Productive.
-    pub fn ends(&mut self, now: Time, spent: &Spent, loses: bool) -> [(LedgerCategory, u64); 5] {
-        let lost = if loses {
-            spent.stepping - spent.kept
-        } else {
-            0
+    /// A stretch ends; what of it belongs to another category of the ledger than Productive, and what is left of that.
+    /// `again`: steps that were made before.
+    pub fn ends(&mut self, now: Time, spent: &Spent, (loses, again): (bool, u64)) -> Booked {
+        let (lost, excess) = match loses {
+            true => (spent.stepping - spent.kept, spent.excess_kept),
+            false => (0, spent.excess),
         };
         let [initialization, compile, restore] = spent.before;
         let before = self.until;
+        use LedgerCategory as L;
+        use TrainingPhase as P;
         let booked = [
-            (
-                LedgerCategory::Initialization,
-                TrainingPhase::Initialization,
-                initialization,
-            ),
-            (LedgerCategory::Compile, TrainingPhase::Compile, compile),
-            (LedgerCategory::Restore, TrainingPhase::Restore, restore),
-            (
-                LedgerCategory::Checkpoint,
-                TrainingPhase::Checkpoint,
-                spent.saving,
-            ),
-            (LedgerCategory::Lost, TrainingPhase::Lost, lost),
+            (L::Initialization, P::Initialization, initialization),
+            (L::Compile, P::Compile, compile),
+            (L::Restore, P::Restore, restore),
+            (L::Checkpoint, P::Checkpoint, spent.saving),
+            (L::Lost, P::Lost, lost),
+            (L::WarmUp, P::WarmUp, excess[Reason::WarmUp as usize]),
         ];
         for (_, phase, ns) in booked {
             self.add(phase, ns);
         }
-        self.add(TrainingPhase::Productive, spent.stepping - lost);
+        let productive = spent.stepping - lost - excess.iter().sum::<u64>();
+        self.add(TrainingPhase::Productive, productive);
         let all: u64 = spent.before.iter().sum::<u64>() + spent.stepping + spent.saving;
         assert_eq!(all, now.since(before).0, "a stretch closes");
+        self.stretches.push(TrainingStretch {
+            since: before,
+            rendezvous: Duration(initialization + compile),
+            restore: Duration(restore),
+            redo: Duration(again),
+        });
         self.until = now;
         self.commits += spent.commits;
         self.interruptions += u32::from(loses);
         self.steps = false;
-        booked.map(|(category, _, ns)| (category, ns))
+        Booked {
+            elsewhere: booked.map(|(category, _, ns)| (category, ns)),
+            productive,
+        }
+    }
+
+    /// Steps that counted are lost after all.
+    pub fn take_back(&mut self, ns: u64) {
+        self.spent[TrainingPhase::Productive as usize] -= ns;
+        self.add(TrainingPhase::Lost, ns);
     }
 
     /// The work is done.
@@ -155,6 +174,7 @@ impl Books {
             starts: self.starts,
             interruptions: self.interruptions,
             commits: self.commits,
+            stretches: self.stretches.clone(),
         }
     }
 }

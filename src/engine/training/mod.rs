@@ -6,6 +6,9 @@
 //! their kubelet.
 
 mod books;
+mod hosts;
+mod kept;
+mod pace;
 mod processes;
 mod stretch;
 #[cfg(test)]
@@ -15,14 +18,16 @@ use super::accounting::{Accounting, Gang};
 use super::apiserver;
 use super::ctx::Ctx;
 use super::event::Event;
-use crate::base::random::{Dist, Purpose};
+use crate::base::random::{Dist, Purpose, normal_quantile};
 use crate::base::*;
-use crate::record::{About, Body, TrainingOutcome, Waited};
-use crate::spec::TrainingJob;
+use crate::record::{About, Body, LedgerCategory, TrainingOutcome, Waited};
+use crate::spec::{Saves, TrainingJob};
 use crate::store::{JobSetChange, PodChange, What};
 use books::Books;
+use kept::Kept;
+use pace::{Pace, Reason};
 use processes::Pod;
-use stretch::Plan;
+use stretch::{Kind, Plan, Saving};
 
 #[derive(Default)]
 pub struct Training {
@@ -35,8 +40,10 @@ struct Job {
     jobset: JobSetId,
     /// Pods whose processes have ended, of which the API server may not know yet.
     down: u32,
-    /// Work that no interruption takes back.
-    kept: u64,
+    /// What is saved of its work.
+    kept: Kept,
+    /// The most work that was ever done.
+    reached: u64,
     /// Which event of an end is the valid one.
     generation: u32,
     now: Option<Stretch>,
@@ -51,6 +58,8 @@ struct Job {
 struct Stretch {
     plan: Plan,
     since: Time,
+    /// The work that it goes on from.
+    from: u64,
     /// Who takes part; another gang is another stretch.
     gang: Gang,
     /// Its end is awaited.
@@ -63,7 +72,8 @@ impl Training {
         let job = |t: &TrainingJob| Job {
             jobset: JobSetId(t.jobset as u32),
             down: 0,
-            kept: 0,
+            kept: Kept::of(t),
+            reached: 0,
             generation: 0,
             now: None,
             starts: 0,
@@ -117,8 +127,9 @@ impl Training {
                 self.jobset_changed(ctx, jobset, change);
                 jobset
             }
-            What::Node(..) => {
+            What::Node(node, change) => {
                 for at in 0..self.jobs.len() {
+                    self.jobs[at].kept.node_changed(node, change);
                     self.look(ctx, at, accounting);
                 }
                 return;
@@ -184,29 +195,58 @@ impl Training {
         }
     }
 
+    /// What the job does from now on.
+    fn plan(&mut self, ctx: &mut Ctx<'_>, at: usize, (from, restores): (u64, &Dist)) -> Plan {
+        let job = &self.jobs[at];
+        let (jobset, spec, nth) = (job.jobset, &ctx.scenario.training[at], job.starts);
+        let about = About::JobSet(jobset);
+        let mut takes = |purpose, nth, dist: &Dist| ctx.draw(purpose, about, nth, dist).0;
+        let before = [
+            takes(Purpose::TrainingInitialization, nth, &spec.initialization),
+            takes(Purpose::TrainingCompile, nth, &spec.compile),
+            takes(Purpose::TrainingRestore, nth, restores),
+        ];
+        let saving = match &spec.saves {
+            Saves::Always => Saving::Always,
+            Saves::Never => Saving::Never,
+            Saves::Checkpoints(kinds) => Saving::Checkpoints(
+                (kinds.iter().zip(nth * kinds.len() as u32..))
+                    .map(|(kind, nth)| Kind {
+                        every: spec.in_steps(kind.every).0,
+                        blocking: kind.blocking.0,
+                        commit: takes(Purpose::TrainingCommit, nth, &kind.commit_delay),
+                    })
+                    .collect(),
+            ),
+        };
+        let mut pace = Pace::default();
+        if let Some(step) = spec.step.filter(|_| spec.step_sd_s > 0.0) {
+            let z = normal_quantile(ctx.draw_unit(Purpose::TrainingSteps, about, nth));
+            pace.by_chance(z, step.seconds(), spec.step_sd_s);
+        }
+        if let Some(warm_up) = spec.warm_up {
+            pace.changes(0, Reason::WarmUp, warm_up.factor);
+            let slow = u128::from(warm_up.lasts.0) * u128::from(pace::ONE);
+            let slow = (slow / u128::from(warm_up.factor)) as u64;
+            pace.changes(slow, Reason::WarmUp, pace::ONE);
+        }
+        Plan {
+            before,
+            work: spec.work.map(|work| spec.in_steps(work).0 - from),
+            pace,
+            saving,
+        }
+    }
+
     fn begin(&mut self, ctx: &mut Ctx<'_>, at: usize, gang: Gang, accounting: &mut Accounting) {
+        self.lose_hosts(ctx, at, accounting);
         let job = &mut self.jobs[at];
         let (jobset, spec) = (job.jobset, &ctx.scenario.training[at]);
-        let nth = job.starts;
-        let mut takes =
-            |purpose, dist: &Dist| ctx.draw(purpose, About::JobSet(jobset), nth, dist).0;
-        let restores = job.kept > 0;
-        let before = [
-            takes(Purpose::TrainingInitialization, &spec.initialization),
-            takes(Purpose::TrainingCompile, &spec.compile),
-            if restores {
-                takes(Purpose::TrainingRestore, &spec.restore)
-            } else {
-                0
-            },
-        ];
-        let work = spec.work.map(|work| spec.in_steps(work).0 - job.kept);
-        let plan = Plan {
-            before,
-            work,
-            progress: spec.progress_in_steps(),
-            commit_delay: spec.commit_delay,
-        };
+        let (from, kind) = job.kept.newest();
+        let restores = spec.checkpoints().get(kind).filter(|_| from > 0);
+        let restores = restores.map_or(&Dist::ZERO, |kind| &kind.restore);
+        let plan = self.plan(ctx, at, (from, restores));
+        let job = &mut self.jobs[at];
         job.starts += 1;
         job.last = Some(ctx.now);
         job.generation += 1;
@@ -217,10 +257,11 @@ impl Training {
         job.now = Some(Stretch {
             plan,
             since: ctx.now,
+            from,
             gang,
             ends: takes.is_some(),
         });
-        let (from, generation) = (Duration(job.kept), job.generation);
+        let (from, generation) = (Duration(from), job.generation);
         accounting.set_runs(ctx, jobset, true);
         ctx.emit(Body::TrainingStarted { jobset, from });
         if let Some(takes) = takes {
@@ -235,7 +276,7 @@ impl Training {
         }
     }
 
-    /// The stretch at hand ends here; `loses`: what no checkpoint has saved is taken back.
+    /// The stretch at hand ends here; `loses`: what no checkpoint has saved is taken back. Returns how far it came.
     fn end_stretch(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -248,19 +289,38 @@ impl Training {
         ctx.progress.awaited -= u32::from(stretch.ends);
         job.generation += 1;
         let spent = stretch.plan.at(ctx.now.since(stretch.since).0);
-        let reached = job.kept + spent.stepping;
-        let booked = job.books.ends(ctx.now, &spent, loses);
+        let again = job.reached.saturating_sub(stretch.from).min(spent.done);
+        let again = stretch.plan.stepped(again).min(spent.stepping);
+        let reached = stretch.from + spent.done;
+        job.reached = job.reached.max(reached);
+        let booked = job.books.ends(ctx.now, &spent, (loses, again));
         accounting.set_runs(ctx, job.jobset, false);
         let whose = (job.jobset, stretch.gang);
-        accounting.ledger.book(ctx.now, whose, &booked);
-        job.kept += spent.kept;
+        accounting.ledger.book(ctx.now, whose, &booked.elsewhere);
+        job.kept.add(
+            stretch.from,
+            &spent.saved,
+            (booked.productive, stretch.gang),
+        );
         Some(reached)
+    }
+
+    /// What was saved on hosts that the job no longer has is lost with them.
+    fn lose_hosts(&mut self, ctx: &mut Ctx<'_>, at: usize, accounting: &mut Accounting) {
+        let job = &mut self.jobs[at];
+        let lost = job.kept.moves(ctx, job.jobset, &ctx.scenario.training[at]);
+        for (gang, ns) in lost {
+            job.books.take_back(ns);
+            let whose = (job.jobset, gang);
+            let lost = [(LedgerCategory::Lost, ns)];
+            accounting.ledger.book(ctx.now, whose, &lost);
+        }
     }
 
     fn interrupt(&mut self, ctx: &mut Ctx<'_>, at: usize, accounting: &mut Accounting) {
         let jobset = self.jobs[at].jobset;
         if let Some(reached) = self.end_stretch(ctx, at, true, accounting) {
-            let kept = Duration(self.jobs[at].kept);
+            let kept = Duration(self.jobs[at].kept.newest().0);
             let reached = Duration(reached);
             ctx.emit(Body::TrainingInterrupted {
                 jobset,
@@ -276,7 +336,7 @@ impl Training {
         self.end_stretch(ctx, at, false, accounting);
         self.jobs[at].done = Some(ctx.now);
         self.jobs[at].books.done();
-        let work = Duration(self.jobs[at].kept);
+        let work = Duration(self.jobs[at].kept.durable());
         ctx.emit(Body::TrainingDone { jobset, work });
         apiserver::note_work_done(ctx, jobset);
     }
@@ -291,8 +351,9 @@ impl Training {
         for at in 0..self.jobs.len() {
             let reached = self.end_stretch(ctx, at, false, accounting);
             let job = &self.jobs[at];
-            let kept = Duration(job.kept);
-            let reached = reached.map_or(kept, Duration);
+            let kept = Duration(job.kept.durable());
+            let newest = Duration(job.kept.newest().0);
+            let reached = reached.map_or(newest, Duration);
             let spec = &ctx.scenario.training[at];
             all.push(
                 job.books

@@ -3,30 +3,56 @@
 //!
 //! Pure: must never know who interrupts it, or when.
 
-use crate::base::Duration;
-use crate::spec::Progress;
+use super::pace::{Excess, Pace};
 
 /// What the job does from now on unless something interrupts it. All in nanoseconds.
-#[derive(Copy, Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Before the first step: initialization, compilation, restore.
     pub before: [u64; 3],
     /// Work that is still to be done, in whole steps; `None`: without end.
     pub work: Option<u64>,
-    pub progress: Progress,
-    pub commit_delay: Duration,
+    pub pace: Pace,
+    pub saving: Saving,
+}
+
+/// What is saved of the work.
+#[derive(Clone, Debug, Default)]
+pub enum Saving {
+    #[default]
+    Always,
+    Never,
+    /// The durable kind last: it is written at the end of the work, too.
+    Checkpoints(Vec<Kind>),
+}
+
+/// A kind of checkpoint. The job stands still for its blocking part, and it is complete `commit` later. One does not
+/// begin before the last one of its kind is complete: where it is the only kind the job waits for that, and beside
+/// others it is written as seldom as it takes.
+#[derive(Copy, Clone, Debug)]
+pub struct Kind {
+    pub every: u64,
+    pub blocking: u64,
+    pub commit: u64,
 }
 
 /// What the time of a stretch went to until some instant of it.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Initialization, compilation, restore.
     pub before: [u64; 3],
     pub stepping: u64,
     /// Standing still for checkpoints.
     pub saving: u64,
-    /// Of `stepping`, what no interruption takes back.
+    /// Work that was done.
+    pub done: u64,
+    /// Of that, what each kind of checkpoint has saved; one number where there are none.
+    pub saved: Vec<u64>,
+    /// Of `stepping`, what the work took that is saved by any of them.
     pub kept: u64,
+    /// Of `kept`, and of `stepping`, what they took beyond what they should.
+    pub excess_kept: Excess,
+    pub excess: Excess,
     /// Checkpoints that are complete.
     pub commits: u64,
 }
@@ -35,12 +61,7 @@ impl Plan {
     /// How long until the work is done and saved; `None`: never, or later than anybody counts.
     pub fn takes(&self) -> Option<u64> {
         let before: u128 = self.before.iter().map(|ns| u128::from(*ns)).sum();
-        let work = self.work?;
-        let working = match self.pieces() {
-            Some(pieces) => pieces.takes()?,
-            None => u128::from(work),
-        };
-        u64::try_from(working.saturating_add(before)).ok()
+        u64::try_from(self.works()?.saturating_add(before)).ok()
     }
 
     /// What has been done `elapsed` after the beginning.
@@ -51,119 +72,158 @@ impl Plan {
             *part = left.min(takes);
             left -= *part;
         }
-        match self.pieces() {
-            Some(pieces) => pieces.at(left, &mut spent),
-            None => {
-                spent.stepping = left.min(self.work.unwrap_or(u64::MAX));
-                let done = self.work == Some(spent.stepping);
-                let keeps = self.progress == Progress::Kept || done;
-                spent.kept = if keeps { spent.stepping } else { 0 };
-            }
-        }
+        let elapsed = u128::from(left);
+        let done = self.done(elapsed);
+        let stands = self.stands(done).min(elapsed - self.reaches(done));
+        let saving = self.stood(done) + stands;
+        spent.done = done as u64;
+        spent.saving = saving as u64;
+        spent.stepping = (elapsed - saving) as u64;
+        self.save(elapsed, done, &mut spent);
+        let kept = spent.saved.iter().copied().max().unwrap_or(0);
+        let (all, own) = (self.pace.parts(done), self.pace.parts(u128::from(kept)));
+        spent.kept = match self.saving {
+            Saving::Always => spent.stepping,
+            _ => self.stepped(kept),
+        };
+        spent.excess = all.1.map(|ns| ns as u64);
+        spent.excess_kept = own.1.map(|ns| ns as u64);
         spent
     }
 
-    fn pieces(&self) -> Option<Pieces> {
-        let Progress::Checkpoints { every, blocking } = self.progress else {
-            return None;
-        };
-        Some(Pieces {
-            piece: u128::from(every.0.max(1)),
-            blocking: u128::from(blocking.0),
-            commit: u128::from(self.commit_delay.0),
-            work: self.work.map(u128::from),
-        })
+    /// How long the first so much work of it took, if it was done.
+    pub fn stepped(&self, work: u64) -> u64 {
+        self.pace.takes(u128::from(work)) as u64
     }
-}
 
-/// Pieces of work with a checkpoint after each: the job stands still for its blocking part, and it is complete
-/// `commit` later. A checkpoint does not begin before the last one is complete.
-struct Pieces {
-    piece: u128,
-    blocking: u128,
-    commit: u128,
-    work: Option<u128>,
-}
-
-impl Pieces {
-    /// The number of the last one; `None`: there is nothing to do.
-    fn last(&self) -> Option<u128> {
-        let pieces = self
+    /// What each kind of checkpoint has saved by then.
+    fn save(&self, elapsed: u128, done: u128, spent: &mut Spent) {
+        let over = self.works().is_some_and(|works| elapsed >= works);
+        let kinds = self.kinds();
+        if kinds.is_empty() {
+            let all = matches!(self.saving, Saving::Always) || over;
+            spent.saved = vec![if all { done as u64 } else { 0 }];
+            return;
+        }
+        // One after the last piece is of the end alone.
+        let before_end = self
             .work
-            .map_or(u128::MAX, |work| work.div_ceil(self.piece));
-        pieces.checked_sub(1)
-    }
-
-    /// From the beginning of one checkpoint to that of the next.
-    fn period(&self) -> u128 {
-        self.blocking + self.piece.max(self.commit)
-    }
-
-    /// When the nth piece begins.
-    fn begins(&self, n: u128) -> u128 {
-        match n {
-            0 => 0,
-            n => {
-                let others = (n - 1).saturating_mul(self.period());
-                others.saturating_add(self.piece + self.blocking)
-            }
+            .map_or(done, |work| done.min(u128::from(work.saturating_sub(1))));
+        for kind in kinds {
+            let every = self.every(kind);
+            let complete = |n: u128| {
+                let at = n * every;
+                let stands = self.reaches(at).saturating_add(self.stands(at));
+                stands.saturating_add(u128::from(kind.commit)) <= elapsed
+            };
+            let n = last_that(before_end / every, complete);
+            spent.commits += n as u64;
+            spent.saved.push((n * every) as u64);
+        }
+        if let (true, Some(work), Some(durable)) = (over, self.work, spent.saved.last_mut()) {
+            *durable = work;
+            spent.commits += u64::from(work > 0);
         }
     }
 
-    /// Its work, and how long the checkpoint after it waits for the one before.
-    fn of(&self, n: u128) -> (u128, u128) {
-        let work = match self.work {
-            Some(work) => self.piece.min(work - n * self.piece),
-            None => self.piece,
-        };
-        let wait = if n == 0 {
-            0
-        } else {
-            self.commit.saturating_sub(work)
-        };
-        (work, wait)
+    fn kinds(&self) -> &[Kind] {
+        match &self.saving {
+            Saving::Checkpoints(kinds) => kinds,
+            Saving::Always | Saving::Never => &[],
+        }
     }
 
-    /// Until the checkpoint after the last piece is complete.
-    fn takes(&self) -> Option<u128> {
-        self.work?;
-        Some(self.last().map_or(0, |last| {
-            let (work, wait) = self.of(last);
-            let rest = work + wait + self.blocking + self.commit;
-            self.begins(last).saturating_add(rest)
-        }))
+    /// Work between two checkpoints of a kind.
+    fn every(&self, kind: &Kind) -> u128 {
+        let every = u128::from(kind.every.max(1));
+        match self.kinds().len() {
+            1 => every,
+            _ => every * u128::from(kind.commit).div_ceil(every).max(1),
+        }
     }
 
-    fn at(&self, elapsed: u64, spent: &mut Spent) {
-        let (Some(last), elapsed) = (self.last(), u128::from(elapsed)) else {
-            return;
-        };
-        let after = elapsed.checked_sub(self.piece + self.blocking);
-        let at = after.map_or(0, |after| 1 + after / self.period()).min(last);
-        let (work, wait) = self.of(at);
-        let here = elapsed - self.begins(at);
-        let waited = at.saturating_sub(1) * self.commit.saturating_sub(self.piece);
-        let ends = if at == last { self.commit } else { 0 };
-        let still = here.saturating_sub(work).min(wait + self.blocking + ends);
-        let over = self.takes().is_some_and(|takes| elapsed >= takes);
-        let commits = match over {
-            true => last + 1,
-            false => self.commits(elapsed).min(last),
-        };
-        let kept = match self.work {
-            Some(work) if over => work,
-            _ => commits * self.piece,
-        };
-        spent.stepping = (at * self.piece + here.min(work)) as u64;
-        spent.saving = (at * self.blocking + waited + still) as u64;
-        spent.commits = commits as u64;
-        spent.kept = kept as u64;
+    /// How long the checkpoint after the nth piece of its kind, of so much work, waits for the one before.
+    fn wait(&self, kind: &Kind, nth: u128, piece: u128) -> u128 {
+        match nth > 0 {
+            true => u128::from(kind.commit).saturating_sub(piece),
+            false => 0,
+        }
     }
 
-    /// Checkpoints that are complete by then, if the last piece is none of theirs.
-    fn commits(&self, elapsed: u128) -> u128 {
-        let first = self.piece + self.blocking + self.commit;
-        let after = elapsed.checked_sub(first);
-        after.map_or(0, |after| after / self.period() + 1)
+    /// Until the work is done and saved.
+    fn works(&self) -> Option<u128> {
+        let work = u128::from(self.work?);
+        Some(self.reaches(work).saturating_add(self.stands(work)))
     }
+
+    /// The most work that can be done by then.
+    fn done(&self, elapsed: u128) -> u128 {
+        let mut most = elapsed.max(1);
+        while self.reaches(most) <= elapsed && self.work.is_none_or(|w| most < u128::from(w)) {
+            most *= 2;
+        }
+        let work = self.work.map_or(u128::MAX, u128::from);
+        last_that(most.min(work), |work| self.reaches(work) <= elapsed)
+    }
+
+    /// When so much work is done.
+    fn reaches(&self, work: u128) -> u128 {
+        self.pace.takes(work).saturating_add(self.stood(work))
+    }
+
+    /// How long the job stood still before it.
+    fn stood(&self, work: u128) -> u128 {
+        let of = |kind: &Kind| {
+            let every = self.every(kind);
+            let n = work.saturating_sub(1) / every;
+            let blocking = n.saturating_mul(u128::from(kind.blocking));
+            let waits = n
+                .saturating_sub(1)
+                .saturating_mul(self.wait(kind, 1, every));
+            blocking.saturating_add(waits)
+        };
+        self.kinds().iter().map(of).fold(0, u128::saturating_add)
+    }
+
+    /// How long it stands still after so much work, and before any more.
+    fn stands(&self, work: u128) -> u128 {
+        if self.work.is_some_and(|all| u128::from(all) == work) {
+            return self.kinds().last().map_or(0, |kind| self.ends(kind, work));
+        }
+        let of = |kind: &Kind| {
+            let every = self.every(kind);
+            match work > 0 && work % every == 0 {
+                true => self.wait(kind, work / every - 1, every) + u128::from(kind.blocking),
+                false => 0,
+            }
+        };
+        self.kinds().iter().map(of).sum()
+    }
+
+    /// The checkpoint at the end of all work, until it is complete.
+    fn ends(&self, kind: &Kind, work: u128) -> u128 {
+        if work == 0 {
+            return 0;
+        }
+        let every = self.every(kind);
+        let before = (work - 1) / every;
+        let wait = self.wait(kind, before, work - before * every);
+        wait + u128::from(kind.blocking) + u128::from(kind.commit)
+    }
+}
+
+/// The last of `0..=most` that holds, where all before it do; 0 always does.
+fn last_that(most: u128, holds: impl Fn(u128) -> bool) -> u128 {
+    let (mut low, mut high) = (0, most);
+    if holds(most) {
+        return most;
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        match holds(middle) {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    low
 }

@@ -1,49 +1,117 @@
-//! Tests of the closed form against a walk through the same stretch, one part after the other.
+//! Tests of the closed form against a walk through the same stretch, one nanosecond of work after the other.
 
-use super::stretch::{Plan, Spent};
-use crate::base::Duration;
-use crate::spec::Progress;
+use super::pace::{ONE, Pace, Reason};
+use super::stretch::{Kind, Plan, Saving, Spent};
 
-/// What a stretch does, instant by instant: how long each part is, and whether the job steps in it.
-fn walk(plan: &Plan, until: u64) -> (Spent, Option<u64>) {
-    let Progress::Checkpoints { every, blocking } = plan.progress else {
-        panic!("with checkpoints");
-    };
-    let mut spent = Spent::default();
-    let (mut now, mut done) = (0u64, 0u64);
-    let mut commits: Vec<(u64, u64)> = Vec::new();
-    let pass = |now: &mut u64, takes: u64, into: &mut u64| {
-        let seen = (*now + takes).min(until).saturating_sub((*now).min(until));
-        *into += seen;
-        *now += takes;
-    };
-    for (k, takes) in plan.before.into_iter().enumerate() {
-        pass(&mut now, takes, &mut spent.before[k]);
+/// Time that passes, seen until some instant.
+struct Clock {
+    now: u64,
+    until: u64,
+}
+
+impl Clock {
+    fn pass(&mut self, takes: u64, into: &mut u64) {
+        let left = self.until.saturating_sub(self.now);
+        *into += takes.min(left);
+        self.now += takes;
     }
-    let mut busy_until = 0;
+}
+
+/// What a stretch does, nanosecond by nanosecond of work; each of the first `slow` takes three.
+fn walk(plan: &Plan, kinds: &[Kind], slow: u64, until: u64) -> (Spent, Option<u64>) {
+    let mut spent = Spent::default();
+    let mut clock = Clock { now: 0, until };
+    for (k, takes) in plan.before.into_iter().enumerate() {
+        clock.pass(takes, &mut spent.before[k]);
+    }
+    // Of each kind: after how much work they began, and when they were complete.
+    let mut written: Vec<Vec<(u64, u64)>> = vec![Vec::new(); kinds.len()];
+    let mut took = vec![0];
     let end = loop {
-        let left = plan.work.map_or(u64::MAX, |work| work - done);
-        if left == 0 {
-            let complete = commits.last().map_or(now, |c| c.0.max(now));
-            let rest = complete - now;
-            pass(&mut now, rest, &mut spent.saving);
-            break Some(now);
+        let done = took.len() as u64 - 1;
+        let over = plan.work == Some(done);
+        if over && done == 0 {
+            break Some(clock.now);
         }
-        let piece = left.min(every.0);
-        pass(&mut now, piece, &mut spent.stepping);
-        done += piece;
-        let wait = busy_until.max(now) - now;
-        pass(&mut now, wait + blocking.0, &mut spent.saving);
-        busy_until = now + plan.commit_delay.0;
-        commits.push((busy_until, done));
-        if now > until.saturating_add(1_000) {
+        let mut busy = clock.now;
+        for (k, kind) in kinds.iter().enumerate() {
+            let last = written[k].last().copied().unwrap_or_default();
+            let multiples = (1..).map(|n| n * kind.every);
+            let alone = kinds.len() == 1;
+            let every = { multiples }.find(|every| alone || *every >= kind.commit);
+            let due = done > 0 && every.is_some_and(|every| done.is_multiple_of(every));
+            let durable = k + 1 == kinds.len();
+            if (over && durable) || (!over && due) {
+                // The last one is waited for as long as its work is shorter than it takes.
+                let short = kind.commit.saturating_sub(done - last.0);
+                let wait = if last.0 > 0 { short } else { 0 };
+                busy += wait + kind.blocking;
+                written[k].push((done, u64::MAX));
+            }
+        }
+        clock.pass(busy - clock.now, &mut spent.saving);
+        for (k, kind) in kinds.iter().enumerate() {
+            let last = written[k].last_mut();
+            if let Some(last) = last.filter(|last| last.1 == u64::MAX) {
+                last.1 = clock.now + kind.commit;
+            }
+        }
+        if over {
+            let rest = kinds.last().map_or(0, |kind| kind.commit);
+            clock.pass(rest, &mut spent.saving);
+            break Some(clock.now);
+        }
+        if clock.now > until {
             break None;
         }
+        let before = spent.stepping;
+        let takes = if done < slow { 3 } else { 1 };
+        clock.pass(takes, &mut spent.stepping);
+        took.push(spent.stepping);
+        if spent.stepping == before + takes {
+            spent.done = done + 1;
+            if done < slow {
+                spent.excess[0] += 2;
+            }
+        }
     };
-    let mut complete = commits.iter().filter(|(at, _)| *at <= until);
-    spent.commits = complete.clone().count() as u64;
-    spent.kept = complete.next_back().map_or(0, |c| c.1);
+    for written in written {
+        let complete = written.iter().filter(|(_, complete)| *complete <= until);
+        spent.commits += complete.clone().count() as u64;
+        spent
+            .saved
+            .push(complete.last().map_or(0, |(done, _)| *done));
+    }
+    let kept = spent.saved.iter().copied().max().unwrap_or(0);
+    spent.kept = kept + 2 * kept.min(slow);
+    spent.excess_kept[0] = 2 * kept.min(slow);
     (spent, end)
+}
+
+fn warm_up(slow: u64) -> Pace {
+    let mut pace = Pace::default();
+    if slow > 0 {
+        pace.changes(0, Reason::WarmUp, 3 * ONE);
+        pace.changes(slow, Reason::WarmUp, ONE);
+    }
+    pace
+}
+
+fn compare(kinds: &[Kind], work: Option<u64>, slow: u64) {
+    let plan = Plan {
+        before: [2, 0, 3],
+        work,
+        pace: warm_up(slow),
+        saving: Saving::Checkpoints(kinds.to_vec()),
+    };
+    let case = format!("{kinds:?}, {work:?}, slow {slow}");
+    if work.is_some() {
+        assert_eq!(plan.takes(), walk(&plan, kinds, slow, 10_000).1, "{case}");
+    }
+    for until in 0..plan.takes().unwrap_or(200) + 1 {
+        let walked = walk(&plan, kinds, slow, until).0;
+        assert_eq!(plan.at(until), walked, "{case}, at {until}");
+    }
 }
 
 #[test]
@@ -52,21 +120,22 @@ fn the_closed_form_of_a_stretch_is_the_walk_through_it() {
         for blocking in [0, 1, 4] {
             for commit in [0, 2, 9, 25] {
                 for work in [None, Some(0), Some(1), Some(9), Some(10), Some(31)] {
-                    let plan = Plan {
-                        before: [2, 0, 3],
-                        work,
-                        progress: Progress::Checkpoints {
-                            every: Duration(every),
-                            blocking: Duration(blocking),
-                        },
-                        commit_delay: Duration(commit),
-                    };
-                    let case = format!("every {every}, {blocking}, {commit}, {work:?}");
-                    if work.is_some() {
-                        assert_eq!(plan.takes(), walk(&plan, 10_000).1, "{case}");
-                    }
-                    for until in 0..plan.takes().unwrap_or(200) + 1 {
-                        assert_eq!(plan.at(until), walk(&plan, until).0, "{case}, at {until}");
+                    for slow in [0, 4, 12] {
+                        let kind = Kind {
+                            every,
+                            blocking,
+                            commit,
+                        };
+                        compare(&[kind], work, slow);
+                        let others = [(1, 0, 0), (2, 1, 3), (5, 2, 1)];
+                        for (every, blocking, commit) in others {
+                            let tier = Kind {
+                                every,
+                                blocking,
+                                commit,
+                            };
+                            compare(&[tier, kind], work, slow);
+                        }
                     }
                 }
             }
@@ -74,33 +143,36 @@ fn the_closed_form_of_a_stretch_is_the_walk_through_it() {
     }
 }
 
+fn plan(saving: Saving, work: Option<u64>) -> Plan {
+    Plan {
+        work,
+        saving,
+        ..Plan::default()
+    }
+}
+
 #[test]
 fn without_checkpoints_an_interruption_takes_everything_or_nothing() {
-    let plan = |progress, work| Plan {
-        before: [0; 3],
-        work,
-        progress,
-        commit_delay: Duration::ZERO,
-    };
-    let kept = |progress, work, at| plan(progress, work).at(at).kept;
-    assert_eq!(kept(Progress::Kept, Some(10), 7), 7);
-    assert_eq!(kept(Progress::Kept, None, 7), 7);
-    assert_eq!(kept(Progress::FromScratch, Some(10), 9), 0);
-    assert_eq!(kept(Progress::FromScratch, Some(10), 10), 10);
-    assert_eq!(plan(Progress::FromScratch, Some(10)).takes(), Some(10));
-    assert_eq!(plan(Progress::Kept, None).takes(), None);
+    let kept = |saving, work, at| plan(saving, work).at(at).saved[0];
+    assert_eq!(kept(Saving::Always, Some(10), 7), 7);
+    assert_eq!(kept(Saving::Always, None, 7), 7);
+    assert_eq!(kept(Saving::Never, Some(10), 9), 0);
+    assert_eq!(kept(Saving::Never, Some(10), 10), 10);
+    assert_eq!(plan(Saving::Never, Some(10)).takes(), Some(10));
+    assert_eq!(plan(Saving::Always, None).takes(), None);
 }
 
 #[test]
 fn a_stretch_that_would_outlast_all_time_has_no_end() {
+    let kind = Kind {
+        every: 1,
+        blocking: u64::MAX,
+        commit: u64::MAX,
+    };
+    let before = [u64::MAX; 3];
     let plan = Plan {
-        before: [u64::MAX; 3],
-        work: Some(u64::MAX),
-        progress: Progress::Checkpoints {
-            every: Duration(1),
-            blocking: Duration(u64::MAX),
-        },
-        commit_delay: Duration(u64::MAX),
+        before,
+        ..plan(Saving::Checkpoints(vec![kind]), Some(u64::MAX))
     };
     assert_eq!(plan.takes(), None);
     assert_eq!(plan.at(u64::MAX).before[0], u64::MAX);
@@ -110,4 +182,29 @@ fn a_stretch_that_would_outlast_all_time_has_no_end() {
     };
     let spent = plan.at(u64::MAX);
     assert_eq!(spent.stepping + spent.saving, u64::MAX);
+}
+
+#[test]
+fn steps_that_vary_by_chance_take_the_quantile_of_their_sum() {
+    // 10,000 steps of 6 s with a deviation of 1.5 s: 60,000 s with a deviation of 150 s.
+    let step = 6_000_000_000u64;
+    for z in [-3.0, -1.0, 0.0, 1.0, 2.5] {
+        let mut pace = Pace::default();
+        pace.by_chance(z, 6.0, 1.5);
+        let takes = pace.takes(10_000 * u128::from(step)) as f64 / 1e9;
+        assert!(
+            (takes - (60_000.0 + 150.0 * z)).abs() < 1e-6,
+            "{z}: {takes}"
+        );
+        // Looked at from the other side: after as long, as much is done.
+        let plan = Plan {
+            pace,
+            ..plan(Saving::Always, None)
+        };
+        let done = plan.at((takes * 1e9) as u64).done as f64 / step as f64;
+        assert!((done - 10_000.0).abs() < 1e-3, "{z}: {done}");
+        for at in [0, 1, 5, 1_000_000, 7_000_000_000] {
+            assert_eq!(plan.at(at).stepping, at, "{z}");
+        }
+    }
 }

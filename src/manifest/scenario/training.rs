@@ -4,7 +4,9 @@ use crate::base::Duration;
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::Node;
 use crate::manifest::{dist, read, training};
-use crate::spec::{ContainerRule, SubmittedJobSet, TrainingJob};
+use crate::spec::{
+    Checkpoint, ContainerRule, Loss, Progress, Saves, SubmittedJobSet, TrainingJob, WarmUp,
+};
 
 /// `jobsets`: all that may be submitted.
 pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> Vec<TrainingJob> {
@@ -55,33 +57,91 @@ fn of(node: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> Option<u
 }
 
 fn job(node: &Node, jobset: usize, report: &mut Report) -> TrainingJob {
-    let mut above_zero = |key: &str, message: &str| {
-        let found = read::duration(node, key);
-        let Some(Duration::ZERO) = found else {
-            return found;
-        };
-        let place = node.get(key).map_or(node.at, |n| n.at);
-        let error = report.error(place, format!("training.{key} is 0: {message}"));
-        error.suggest(format!("leave {key} away"));
-        None
-    };
-    let work = above_zero("work", "there is nothing to do");
-    let step = above_zero("step", "a step takes some time");
-    let rendezvous_timeout = above_zero("rendezvousTimeout", "no process would meet another");
-    let checkpoint = node.get("checkpoint");
+    let work = above_zero((node, "training"), "work", "there is nothing to do", report);
+    let rendezvous = "no process would meet another";
+    let rendezvous_timeout =
+        above_zero((node, "training"), "rendezvousTimeout", rendezvous, report);
+    let steps = dist::delay(Some(node), "step", report);
+    let step = Duration::from_seconds_f64(steps.mean_s());
+    if let (Duration::ZERO, Some(place)) = (step, node.get("step")) {
+        let error = report.error(place.at, "training.step is 0: a step takes some time");
+        error.suggest("leave step away");
+    }
     TrainingJob {
         jobset,
         work,
-        step,
-        progress: training::progress(node, report),
-        commit_delay: checkpoint
-            .and_then(|c| read::duration(c, "commitDelay"))
-            .unwrap_or_default(),
-        restore: dist::delay(checkpoint, "restore", report),
+        step: (step > Duration::ZERO).then_some(step),
+        step_sd_s: steps.sd_s(),
+        warm_up: warm_up(node, report),
+        saves: saves(node, report),
         initialization: dist::delay(Some(node), "initialization", report),
         rendezvous_timeout,
         compile: dist::delay(Some(node), "compile", report),
     }
+}
+
+fn above_zero(
+    (node, path): (&Node, &str),
+    key: &str,
+    message: &str,
+    report: &mut Report,
+) -> Option<Duration> {
+    let found = read::duration(node, key);
+    let Some(Duration::ZERO) = found else {
+        return found;
+    };
+    let place = node.get(key).map_or(node.at, |n| n.at);
+    let error = report.error(place, format!("{path}.{key} is 0: {message}"));
+    error.suggest(format!("leave {key} away"));
+    None
+}
+
+fn warm_up(node: &Node, report: &mut Report) -> Option<WarmUp> {
+    let node = node.get("warmUp")?;
+    Some(WarmUp {
+        factor: factor(node)?,
+        lasts: above_zero((node, "training.warmUp"), "for", "there is none", report)?,
+    })
+}
+
+/// How many times as long, in millionths.
+fn factor(node: &Node) -> Option<u64> {
+    let factor = node.get("factor").and_then(Node::as_f64)?;
+    Some((factor * 1e6).round() as u64)
+}
+
+/// `checkpoint`: those in `tiers` before the durable one.
+fn saves(node: &Node, report: &mut Report) -> Saves {
+    let durable = match training::progress(node, report) {
+        Progress::Kept => return Saves::Always,
+        Progress::FromScratch => return Saves::Never,
+        Progress::Checkpoints { .. } => node.get("checkpoint"),
+    };
+    let tiers = durable.and_then(|d| d.get("tiers"));
+    let tiers = tiers
+        .map_or(&[][..], Node::items)
+        .iter()
+        .map(|n| (n, "training.checkpoint.tiers"));
+    let all = tiers.chain(durable.map(|node| (node, "training.checkpoint")));
+    Saves::Checkpoints(
+        all.filter_map(|(n, path)| checkpoint(n, path, report))
+            .collect(),
+    )
+}
+
+fn checkpoint(node: &Node, path: &str, report: &mut Report) -> Option<Checkpoint> {
+    let every = training::every(node, path, report)?;
+    let word = node.get("survives").and_then(Node::as_str);
+    let survives = Loss::NAMED
+        .into_iter()
+        .find(|loss| Some(loss.as_str()) == word);
+    Some(Checkpoint {
+        every,
+        blocking: read::duration(node, "blocking").unwrap_or_default(),
+        commit_delay: dist::delay(Some(node), "commitDelay", report),
+        restore: dist::delay(Some(node), "restore", report),
+        survives: survives.unwrap_or(Loss::All),
+    })
 }
 
 /// What trains until its work is done does not also end when the command of its manifest would: training stands for it.

@@ -33,9 +33,19 @@ pub static TRAINING: Object = Object {
         )
         .otherwise("without end; its containers go on as they do")
         .example("20d"),
-        field("step", Shape::Duration, "how long a step takes")
-            .otherwise("work may stop and be saved at any instant")
-            .example("6s"),
+        field(
+            "step",
+            DELAY,
+            "how long a step takes, if it varies each step by itself",
+        )
+        .otherwise("work may stop and be saved at any instant")
+        .example("6s"),
+        field(
+            "warmUp",
+            Shape::Object(&WARM_UP),
+            "steps are slower right after each start",
+        )
+        .example("{factor: 1.5, for: 5m}"),
         field(
             "checkpoint",
             Shape::Either(
@@ -66,20 +76,69 @@ pub static TRAINING: Object = Object {
     ],
 };
 
+static WARM_UP: Object = Object {
+    kind: "WarmUp",
+    fields: &[
+        field(
+            "factor",
+            Shape::Number(1.0, 1000.0),
+            "how many times as long a step takes then",
+        )
+        .required()
+        .example("1.5"),
+        field(
+            "for",
+            Shape::Duration,
+            "time of steps, from the first one on",
+        )
+        .required()
+        .example("5m"),
+    ],
+};
+
+const COMMIT_DELAY: Field = field(
+    "commitDelay",
+    DELAY,
+    "from the end of the blocking part until it is complete, drawn for each start; one at a time",
+)
+.default("0s")
+.example("51s");
+
+const RESTORE: Field = field("restore", DELAY, "at each start from one of them")
+    .default("0s")
+    .example("130s");
+
 static TRAINING_CHECKPOINT: Object = Object {
     kind: "TrainingCheckpoint",
     fields: &[
         CHECKPOINT[0],
         CHECKPOINT[1],
+        COMMIT_DELAY,
+        RESTORE,
         field(
-            "commitDelay",
-            Shape::Duration,
-            "from the end of the blocking part until it is complete; one at a time",
+            "tiers",
+            Shape::NonEmpty(&Shape::Object(&CHECKPOINT_TIER)),
+            "checkpoints of other kinds beside these, which some losses take away",
         )
-        .default("0s")
-        .example("51s"),
-        field("restore", DELAY, "at each start from a checkpoint")
-            .default("0s")
-            .example("130s"),
+        .example("[{every: 1m, survives: Host, restore: 10s}]"),
+    ],
+};
+
+static CHECKPOINT_TIER: Object = Object {
+    kind: "CheckpointTier",
+    fields: &[
+        field("every", Shape::Duration, "work between two")
+            .required()
+            .example("1m"),
+        CHECKPOINT[1],
+        COMMIT_DELAY,
+        RESTORE,
+        field(
+            "survives",
+            Shape::OneOf(&["Process", "Host", "Slice"]),
+            "the greatest loss after which they can be restored: of processes alone, of a host in each slice, of one slice",
+        )
+        .required()
+        .example("Host"),
     ],
 };

@@ -27,6 +27,13 @@ fn one(d: &mut Draw, jobset: &str) -> Value {
     if d.one_in(2) {
         training["step"] = json!(d.pick(&["1ns", "7s", "1h"]));
     }
+    if d.one_in(6) {
+        training["step"] = json!({"uniform": ["1s", "9s"]});
+    }
+    if d.one_in(4) {
+        training["warmUp"] =
+            json!({"factor": d.pick(&[1.0, 1.3, 20.0]), "for": d.pick(&["1ns", "7m"])});
+    }
     if d.one_in(3) {
         training["rendezvousTimeout"] = json!(d.pick(&["2s", "5m"]));
     }
@@ -64,21 +71,36 @@ fn checkpoint(d: &mut Draw) -> Value {
         1 => json!("Never"),
         _ => {
             let mut checkpoint = json!({"every": d.pick(&["1ns", "10s", "10m"])});
-            for field in ["blocking", "commitDelay"] {
-                if d.one_in(2) {
-                    checkpoint[field] = json!(d.pick(&["0s", "3s", "1h"]));
-                }
-            }
-            if d.one_in(2) {
-                checkpoint["restore"] = delay(d);
+            details(d, &mut checkpoint);
+            if d.one_in(3) {
+                let tiers = (0..d.below(3) + 1).map(|_| {
+                    let every = d.pick(&["1ns", "7s", "1m"]);
+                    let survives = d.pick(&["Process", "Host", "Slice"]);
+                    let mut tier = json!({"every": every, "survives": survives});
+                    details(d, &mut tier);
+                    tier
+                });
+                checkpoint["tiers"] = tiers.collect::<Vec<Value>>().into();
             }
             checkpoint
         }
     }
 }
 
+fn details(d: &mut Draw, checkpoint: &mut Value) {
+    if d.one_in(2) {
+        checkpoint["blocking"] = json!(d.pick(&["0s", "3s", "1h"]));
+    }
+    for field in ["commitDelay", "restore"] {
+        if d.one_in(2) {
+            checkpoint[field] = delay(d);
+        }
+    }
+}
+
 fn delay(d: &mut Draw) -> Value {
     d.pick(&[
+        json!("0s"),
         json!("1s"),
         json!("2h"),
         json!({"exponential": {"mean": "1m"}}),

@@ -1,0 +1,66 @@
+//! Which hosts a job had when it last saved to them, and how many of these it has lost since.
+//!
+//! Kept only for jobs with checkpoints that a lost host takes with it. A host counts as lost when its machine died, its
+//! Node is another one, or no pod of the job is on it any more.
+
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::spec::Loss;
+use crate::store::{NodeChange, flag};
+
+#[derive(Default)]
+pub struct Hosts {
+    all: Vec<Host>,
+}
+
+#[derive(Copy, Clone)]
+struct Host {
+    node: NodeId,
+    /// Its slice: a child Job of the JobSet.
+    slice: JobId,
+    lost: bool,
+}
+
+impl Hosts {
+    pub fn node_changed(&mut self, node: NodeId, change: NodeChange) {
+        let wiped = matches!(
+            change,
+            NodeChange::Machine { dead: true } | NodeChange::Created | NodeChange::Gone
+        );
+        if wiped {
+            let own = self.all.iter_mut().filter(|host| host.node == node);
+            own.for_each(|host| host.lost = true);
+        }
+    }
+
+    /// The job begins anew, where its pods are now: what became of those where it was.
+    pub fn move_to_now(&mut self, ctx: &Ctx<'_>, jobset: JobSetId) -> Loss {
+        let mut now = Vec::new();
+        for slice in ctx.store.jobs_of(jobset) {
+            let pods = ctx.store.jobs[slice.ix()].pods.iter();
+            for pod in pods.filter(|pod| ctx.store.pods.has(*pod, flag::READY)) {
+                let node = ctx.store.pods.node[pod.ix()];
+                now.push(Host {
+                    node,
+                    slice,
+                    lost: false,
+                });
+            }
+        }
+        now.sort_unstable_by_key(|host| host.node);
+        let is_here = |node| now.binary_search_by_key(&node, |host| host.node).is_ok();
+        let mut lost: Vec<Host> = (self.all.iter().copied())
+            .filter(|host| host.lost || !is_here(host.node))
+            .collect();
+        lost.sort_unstable_by_key(|host| (host.slice, host.node));
+        lost.dedup_by_key(|host| (host.slice, host.node));
+        self.all = now;
+        let in_one = |pair: &[Host]| pair[0].slice == pair[1].slice;
+        match lost.as_slice() {
+            [] => Loss::Process,
+            all if !all.windows(2).any(in_one) => Loss::Host,
+            all if all.windows(2).all(in_one) => Loss::Slice,
+            _ => Loss::All,
+        }
+    }
+}

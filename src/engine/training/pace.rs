@@ -1,0 +1,88 @@
+//! How long steps take: from work, in the time that it should take, to the time that it takes.
+//!
+//! Pure and monotone: more work never takes less time. The time of n steps that vary by chance is drawn once for a
+//! stretch, as a quantile of the law of their sum: a stretch is looked at once, at its end, so whatever is seen of it
+//! has that law, without a number for each step. For steps of a normal law that is exact, for others as near as the
+//! central limit theorem is: mean and deviation of the sum are exact.
+
+/// A factor of 1: factors are in millionths.
+pub const ONE: u64 = 1_000_000;
+
+/// Why steps are slower than they should be; the reasons multiply.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    WarmUp,
+}
+
+impl Reason {
+    pub const COUNT: usize = 1;
+}
+
+/// Time by reason, beyond what the work should take.
+pub type Excess = [u64; Reason::COUNT];
+
+/// From some work on, work takes so many times as long.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Leg {
+    from: u64,
+    factors: [u64; Reason::COUNT],
+}
+
+/// One stretch of steps.
+#[derive(Clone, Debug, Default)]
+pub struct Pace {
+    /// In the order of work; before the first one, and without any, steps take what they should.
+    legs: Vec<Leg>,
+    /// By how much a nanosecond of work is off by chance; it grows with the root of the work.
+    by_chance: f64,
+}
+
+impl Pace {
+    /// `z` of the normal distribution, for steps of so many seconds and that deviation.
+    pub fn by_chance(&mut self, z: f64, step_s: f64, sd_s: f64) {
+        self.by_chance = z * sd_s / libm::sqrt(step_s) * libm::sqrt(1e9);
+    }
+
+    /// Work after `from` takes `factor` millionths for that reason, until this is said again.
+    pub fn changes(&mut self, from: u64, reason: Reason, factor: u64) {
+        let last = self.legs.last().copied();
+        let mut leg = last.unwrap_or(Leg {
+            from,
+            factors: [ONE; Reason::COUNT],
+        });
+        leg.factors[reason as usize] = factor.max(ONE);
+        match self.legs.last_mut() {
+            Some(last) if last.from >= from => last.factors = leg.factors,
+            _ => self.legs.push(Leg { from, ..leg }),
+        }
+    }
+
+    /// What so much work should have taken, with what chance made of it, and what it took beyond that.
+    pub fn parts(&self, work: u128) -> (u128, [u128; Reason::COUNT]) {
+        let mut excess = [0; Reason::COUNT];
+        for (at, leg) in self.legs.iter().enumerate() {
+            let next = self
+                .legs
+                .get(at + 1)
+                .map_or(work, |l| work.min(u128::from(l.from)));
+            let mut takes = next.saturating_sub(u128::from(leg.from));
+            for (reason, factor) in excess.iter_mut().zip(leg.factors) {
+                let slower = takes * u128::from(factor - ONE) / u128::from(ONE);
+                *reason += slower;
+                takes += slower;
+            }
+        }
+        let off = libm::round(self.by_chance * libm::sqrt(work as f64));
+        let plain = match off < 0.0 {
+            true => work.saturating_sub(-off as u128),
+            false => work.saturating_add(off as u128),
+        };
+        (plain, excess)
+    }
+
+    /// How long so much work takes.
+    pub fn takes(&self, work: u128) -> u128 {
+        let (plain, excess) = self.parts(work);
+        excess.iter().fold(plain, |all, ns| all.saturating_add(*ns))
+    }
+}

@@ -1,0 +1,180 @@
+//! Training jobs: what a restart is followed by, steps of many lengths, and checkpoints of several kinds.
+
+use crate::support;
+use crate::training::{close, play, scenario, scenario_with, seconds};
+use jobset_sim::base::Time;
+use jobset_sim::metrics::{Ending, Folds, Phase, Restart};
+use jobset_sim::record::*;
+use jobset_sim::spec::Scenario;
+
+fn restarts(scenario: &Scenario, seed: u64) -> (RunOutcome, Vec<Restart>) {
+    let drawn = jobset_sim::faults::drawn(scenario, seed, 0);
+    let mut folds = Folds::new(&drawn, false);
+    let simulation = &mut support::simulation(&drawn);
+    let outcome = simulation.run(seed, 0, &mut folds);
+    let restarts = folds.finish(&outcome, simulation.names()).restarts;
+    (outcome, restarts)
+}
+
+#[test]
+fn a_restart_is_followed_by_initialization_restore_and_the_steps_that_were_lost() {
+    let text = "training: {work: 20h, step: 6s, initialization: 20s, compile: 1m, checkpoint: {every: 15m, blocking: 2s, \
+        commitDelay: 1m, restore: 30s}}\nfaultProcesses:\n- {cause: software, on: Pod, mtbf: 10h, exitCode: 1}\n\
+        - {cause: host, mtbf: 50h, backAfter: 1h, asNew: true}\nstop: {at: 5d, when: AllJobSetsFinished}\n";
+    for seed in 0..5 {
+        let (outcome, restarts) = restarts(&scenario(text), seed);
+        let training = &outcome.training[0];
+        assert!(training.done && restarts.len() > 3, "seed {seed}");
+        let sum = |phase: Phase| -> u64 {
+            let of = restarts.iter().map(|r| r.phases()[phase as usize].0);
+            of.sum()
+        };
+        // Every step that was lost is made again after some restart, each time that it was lost.
+        assert_eq!(sum(Phase::Redo), training.ns(TrainingPhase::Lost));
+        assert_eq!(sum(Phase::Restore), training.ns(TrainingPhase::Restore));
+        // The first start follows no restart.
+        let first = training.stretches[0].rendezvous.0;
+        let all = training.ns(TrainingPhase::Initialization) + training.ns(TrainingPhase::Compile);
+        assert_eq!(sum(Phase::Rendezvous), all - first);
+        for restart in &restarts {
+            let phases = restart.phases();
+            let pods: u64 = phases[..Phase::Rendezvous as usize]
+                .iter()
+                .map(|d| d.0)
+                .sum();
+            assert_eq!(pods, restart.total().0, "the pods' part is the total");
+            assert_eq!(restart.next.is_some(), restart.ending == Ending::Ready);
+        }
+    }
+}
+
+#[test]
+fn without_a_training_job_nothing_follows_a_restart() {
+    let text = "faults: [{afterReady: 1m, containerExit: {pod: train-w-0-1, exitCode: 1}}]\n";
+    let (_, restarts) = restarts(&scenario(text), 1);
+    let none = |r: &Restart| {
+        r.phases()[Phase::Rendezvous as usize..]
+            .iter()
+            .all(|d| d.0 == 0)
+    };
+    assert!(restarts.len() == 1 && restarts.iter().all(none));
+}
+
+#[test]
+fn steps_after_each_start_are_slower_and_the_rest_of_their_time_is_warm_up() {
+    // 10 minutes at 1.5 are 400 s of work: 200 s at each start.
+    let text = "training: {work: 6h, step: 1s, warmUp: {factor: 1.5, for: 10m}, checkpoint: {every: 20m}}\n\
+        faults: [{afterReady: 2h, containerExit: {pod: train-w-0-2, exitCode: 1}}]\n\
+        stop: {at: 2d, when: AllJobSetsFinished}\n";
+    let (outcome, _) = play(&scenario(text), 1);
+    close("warm-up", seconds(&outcome, TrainingPhase::WarmUp), 400.0);
+    close(
+        "work",
+        seconds(&outcome, TrainingPhase::Productive),
+        21_600.0,
+    );
+    // 7,000 s of work were done, and 6,000 saved: five checkpoints of 20 minutes.
+    close("lost", seconds(&outcome, TrainingPhase::Lost), 1000.0);
+    let booked = outcome.ledger.accelerator_ns[LedgerCategory::WarmUp as usize];
+    assert_eq!(booked, 4 * 400 * 1_000_000_000);
+}
+
+/// Mean and standard error of the mean.
+pub fn mean(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    (mean, (squares / (n - 1.0) / n).sqrt())
+}
+
+#[test]
+fn the_time_of_many_steps_has_the_mean_and_the_deviation_of_their_sum() {
+    // 900 steps that are uniform over 2 s to 6 s: 3,600 s, with a deviation of 30 × 4 s / √12.
+    let text = "training: {work: 1h, step: {uniform: [2s, 6s]}, checkpoint: Continuous}\n\
+        stop: {at: 1d, when: AllJobSetsFinished}\n";
+    let scenario = scenario_with(1, "restartPolicy: Never", text);
+    let all = (0..200).map(|seed| seconds(&play(&scenario, seed).0, TrainingPhase::Productive));
+    let all: Vec<f64> = all.collect();
+    let (found, error) = mean(&all);
+    assert!((found - 3600.0).abs() < 3.0 * error, "{found} ± {error}");
+    let sd = error * 200f64.sqrt();
+    let expected = 30.0 * 4.0 / 12f64.sqrt();
+    // The deviation of a sample of n has a deviation of σ/√(2n).
+    assert!((sd / expected - 1.0).abs() < 3.0 / 400f64.sqrt(), "{sd}");
+}
+
+#[test]
+fn a_commit_that_takes_longer_by_chance_costs_what_its_mean_does() {
+    // A crash 90 s after each checkpoint: with a commit delay of 30 s to 150 s half of them are complete.
+    let lost = |delay: &str| {
+        let text = format!(
+            "training: {{work: 2h, checkpoint: {{every: 15m, commitDelay: {delay}}}}}\n\
+             faults: [{{afterReady: 990s, containerExit: {{pod: train-w-0-0, exitCode: 1}}}}]\n\
+             stop: {{at: 1d, when: AllJobSetsFinished}}\n"
+        );
+        let scenario = scenario_with(1, "restartPolicy: Never", &text);
+        let all = (0..100).map(|seed| seconds(&play(&scenario, seed).0, TrainingPhase::Lost));
+        mean(&all.collect::<Vec<f64>>())
+    };
+    assert_eq!(lost("80s"), (90.0, 0.0));
+    assert_eq!(lost("100s"), (990.0, 0.0));
+    let (found, error) = lost("{uniform: [30s, 150s]}");
+    assert!((found - 540.0).abs() < 3.0 * error, "{found} ± {error}");
+}
+
+const TIERS: &str = "training: {work: 10h, checkpoint: {every: 1h, restore: 5m, tiers: [{every: 1m, survives: Process, \
+    restore: 5s}, {every: 10m, survives: Host, restore: 1m}]}}\n";
+
+/// What was lost and restored, in seconds, and where it began the last time.
+fn after(fault: &str, nodes: u32) -> (f64, f64, f64) {
+    let text = format!("{TIERS}faults: [{fault}]\nstop: {{at: 2d, when: AllJobSetsFinished}}\n");
+    let (outcome, log) = play(&scenario_with(nodes, "restartPolicy: OnFailure", &text), 1);
+    let training = &outcome.training[0];
+    assert!(training.done && training.interruptions >= 1, "{fault}");
+    close(
+        "work",
+        seconds(&outcome, TrainingPhase::Productive),
+        36_000.0,
+    );
+    let spent: u64 = training.spent_ns.iter().sum();
+    assert_eq!(spent, training.end.since(training.submitted).0);
+    let from = log.0.iter().rev().find_map(|r| match r.body {
+        Body::TrainingStarted { from, .. } => Some(from.seconds()),
+        _ => None,
+    });
+    let [lost, restored] =
+        [TrainingPhase::Lost, TrainingPhase::Restore].map(|phase| seconds(&outcome, phase));
+    (lost, restored, from.expect("it begins"))
+}
+
+#[test]
+fn what_can_be_restored_depends_on_what_was_lost_with_it() {
+    // 2 h 25 min 30 s after the start.
+    let at = "afterReady: 8730s";
+    let process = format!("{{{at}, containerExit: {{pod: train-w-0-1, exitCode: 1}}}}");
+    assert_eq!(after(&process, 4), (30.0, 5.0, 8700.0));
+    // Its machine dies, and another takes its place: what it had in memory is gone.
+    let host = format!(
+        "{{{at}, crashNode: {{ofPod: train-w-0-1, alias: a}}}}, {{afterReady: 8731s, deleteNode: {{alias: a}}}}, \
+         {{afterReady: 8740s, newNode: {{alias: a}}}}"
+    );
+    assert_eq!(after(&host, 4), (330.0, 60.0, 8400.0));
+    // Two of one slice: only the durable one is left.
+    let hosts = format!(
+        "{host}, {{{at}, crashNode: {{ofPod: train-w-0-2, alias: b}}}}, {{afterReady: 8731s, deleteNode: {{alias: b}}}}, \
+         {{afterReady: 8740s, newNode: {{alias: b}}}}"
+    );
+    let (lost, restored, from) = after(&hosts, 4);
+    assert_eq!((restored, from), (300.0, 7200.0));
+    close("lost", lost, 1530.0);
+}
+
+#[test]
+fn only_what_is_durable_counts_as_saved_at_the_end() {
+    let text = format!("{TIERS}stop: {{at: 8730s, when: Time}}\n");
+    let (outcome, _) = play(&scenario(&text), 1);
+    let training = &outcome.training[0];
+    assert_eq!(training.kept.seconds(), 7200.0);
+    assert!(training.reached.seconds() > 8700.0);
+    assert_eq!(outcome.end, Time(8730 * 1_000_000_000));
+}
