@@ -1,13 +1,17 @@
 //! `run --seeds N`: replications, as text or JSON, and their directory.
 
-use super::args::{Format, RunArgs, Trace};
+use super::args::{Format, RunArgs};
 use super::load::Loaded;
 use super::output::{self, Progress};
-use super::run::{play, simulation};
+use super::run::simulation;
 use super::{Failure, fail_if, interrupt};
 use crate::base::condition::Condition;
 use crate::experiment::fail_if::Group;
-use crate::experiment::{NoRuns, Replication, Replications, replicate};
+use crate::experiment::{
+    Limited, Limits, NoRuns, Played, Replication, Replications, play, replicate_from,
+};
+use crate::metrics::Folds;
+use crate::record::EndReason;
 use crate::report::replications;
 use crate::report::rundir::RunDir;
 
@@ -15,31 +19,30 @@ pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<
     let n = args.seeds.unwrap_or(1);
     let limits = interrupt::limits();
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
-    // Names for the report; also refuses before the threads start.
-    let mut sim = simulation(loaded)?;
-    let first = play((&mut sim, &limits), loaded, None, Trace::None)?;
+    // The report takes the names from it; it also refuses before the threads start.
+    let first = first(loaded, &limits)?;
     let highest = Progress::default();
     let progress = |done: u64| {
         if !args.quiet {
-            highest.reach(done, |done| {
+            highest.reach(1 + done, |done| {
                 output::progress(&format!("{done}/{n} replications"));
             });
         }
     };
     let inputs = (&loaded.scenario, loaded.not_modelled.as_slice());
     let threads = args.threads.map_or(0, usize::from);
-    let rows = replicate(inputs, (loaded.seed, n), (threads, &limits), &progress);
+    let rest = replicate_from(inputs, (loaded.seed, 1..n), (threads, &limits), &progress);
     if !args.quiet {
         output::progress("");
     }
-    let rows = rows.map_err(|why| match why {
+    let rest = rest.map_err(|why| match why {
         NoRuns::Threads(_) => Failure::Invalid(why.to_string()),
         NoRuns::Scenario(_) => Failure::CannotBePlaced(why.to_string()),
     })?;
-    if rows.is_empty() {
-        return Err(interrupt::failure("no replication is finished"));
-    }
-    let all = Replications::of(&first.view(loaded), &rows);
+    let view = first.view(loaded.seed, &loaded.not_modelled);
+    let mut rows = vec![Replication::of(&view, 0)];
+    rows.extend(rest);
+    let all = Replications::of(&view, &rows);
     if let Some(dir) = dir {
         keep(dir, &all, &rows, loaded)?;
     }
@@ -56,8 +59,7 @@ pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<
         ))),
         _ if conditions.is_empty() => Ok(()),
         _ => {
-            let names = first.view(loaded).names;
-            let jobsets: Vec<String> = names.jobsets.iter().map(|j| j.name.clone()).collect();
+            let jobsets: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
             let group = Group {
                 name: "",
                 jobsets: &jobsets,
@@ -65,6 +67,17 @@ pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<
             };
             fail_if::check(conditions, &[group])
         }
+    }
+}
+
+/// The first replication, folded as the others are.
+fn first(loaded: &Loaded, limits: &Limits) -> Result<Played, Failure> {
+    let mut sim = simulation(loaded)?;
+    let folds = Folds::new(sim.scenario(), false).without_paths();
+    let (played, _) = play(&mut sim, (loaded.seed, 0), folds, Limited::by(limits));
+    match played.outcome.end_reason {
+        EndReason::Stopped => Err(interrupt::failure("no replication is finished")),
+        _ => Ok(played),
     }
 }
 

@@ -33,7 +33,7 @@ mod wheel_level;
 
 use crate::base::random::Draws;
 use crate::base::*;
-use crate::record::{NO_CAUSE, NO_TICKET, Names, RunOutcome, Sink, digest};
+use crate::record::{NO_CAUSE, NO_LOOK, NO_TICKET, Names, RunOutcome, Sink, digest};
 use crate::spec::Scenario;
 use apiserver::Stored;
 use ctx::{Ctx, Tickets};
@@ -153,7 +153,11 @@ impl Simulation {
         let jobsets = self.scenario.jobsets.iter().map(|j| &j.jobset);
         let names = jobsets.map(|j| (j.namespace.as_str(), j.name.as_str()));
         self.store.begin(names);
-        let (wanted, may_stop) = (sink.wants_tickets(), sink.may_stop());
+        let wanted = sink.wants_tickets();
+        let next_look = match sink.looks_after(0) {
+            NO_LOOK => NO_LOOK,
+            _ => 0,
+        };
         let mut ctx = Ctx {
             scenario: &self.scenario,
             now: Time::ZERO,
@@ -177,7 +181,7 @@ impl Simulation {
             ctx,
             parts: &mut self.parts,
             paranoid: self.paranoid,
-            may_stop,
+            next_look,
             events: 0,
             told: std::mem::take(&mut self.told),
         };

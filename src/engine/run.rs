@@ -15,8 +15,8 @@ pub struct Run<'a> {
     pub ctx: Ctx<'a>,
     pub parts: &'a mut Components,
     pub paranoid: bool,
-    /// Whether the sink is asked before each event.
-    pub may_stop: bool,
+    /// Before which event the sink is asked whether it stops the run.
+    pub next_look: u64,
     pub events: u64,
     /// A buffer of changes that are being told.
     pub told: Vec<Change>,
@@ -28,6 +28,8 @@ const QUIET: Duration = Duration::from_secs(900);
 
 /// More events of each pod, node and Job within a moment than a chain that ends can have.
 const IN_MOMENT_EACH: u64 = 200;
+/// What else there is besides them: JobSets, Services, claims, the script.
+const IN_MOMENT_THINGS: u64 = 100;
 const MOMENT: Duration = Duration::from_millis(1);
 
 impl Run<'_> {
@@ -35,9 +37,12 @@ impl Run<'_> {
         self.begin();
         let limit = Time::ZERO + self.ctx.scenario.stop.at;
         let reason = loop {
-            if self.may_stop && self.ctx.sink.stops() {
-                // No record: what has been written is the beginning of what the whole run would write.
-                return EndReason::Stopped;
+            if self.events >= self.next_look {
+                if self.ctx.sink.stops(self.events) {
+                    // No record: what has been written is the beginning of what the whole run would write.
+                    return EndReason::Stopped;
+                }
+                self.next_look = self.events + self.ctx.sink.looks_after(self.events);
             }
             let rests = self.ctx.queue.len() == self.ctx.progress.idle;
             let next = (!rests).then(|| self.ctx.queue.pop()).flatten();
@@ -96,9 +101,13 @@ impl Run<'_> {
             (progress.moment, progress.in_moment) = (at, 0);
         }
         progress.in_moment += 1;
+        if progress.in_moment <= IN_MOMENT_EACH * IN_MOMENT_THINGS {
+            return false;
+        }
         let store = &self.ctx.store;
         let things = store.pods.len() + store.nodes.rows.len() + store.jobs.len();
-        progress.stands_still = progress.in_moment > IN_MOMENT_EACH * (things as u64 + 100);
+        progress.stands_still =
+            progress.in_moment > IN_MOMENT_EACH * (things as u64 + IN_MOMENT_THINGS);
         progress.stands_still
     }
 

@@ -6,6 +6,7 @@ use crate::engine::CannotRun;
 use crate::spec::Scenario;
 use rayon::prelude::*;
 use std::fmt;
+use std::sync::Mutex;
 
 /// Why no replication was played.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub fn in_parallel<T: Send>(
 }
 
 /// The same of anything that plays: `make` gives each thread one of its own.
-pub fn each<S, T: Send>(
+pub fn each<S: Send, T: Send>(
     make: impl Fn() -> Result<S, CannotRun> + Sync + Send,
     (n, threads): (u64, usize),
     stop: &StopFlag,
@@ -51,15 +52,23 @@ pub fn each<S, T: Send>(
         .num_threads(threads)
         .build()
         .map_err(|e| NoRuns::Threads(e.to_string()))?;
+    // A player for each thread: rayon's own `map_init` makes one for each piece into which it splits the work.
+    let idle = Mutex::new(Vec::new());
+    let with_player = |i| {
+        if stop.is_raised() {
+            return Ok(None);
+        }
+        let waiting = idle.lock().expect("no thread panics with it").pop();
+        let mut player = match waiting {
+            Some(player) => player,
+            None => make().map_err(NoRuns::Scenario)?,
+        };
+        let played = play(&mut player, i);
+        idle.lock().expect("no thread panics with it").push(player);
+        Ok(played)
+    };
     pool.install(|| {
-        (0..n)
-            .into_par_iter()
-            .map_init(make, |player, i| match player {
-                _ if stop.is_raised() => Ok(None),
-                Ok(player) => Ok(play(player, i)),
-                Err(why) => Err(NoRuns::Scenario(why.clone())),
-            })
-            .filter_map(Result::transpose)
-            .collect()
+        let all = (0..n).into_par_iter().map(with_player);
+        all.filter_map(Result::transpose).collect()
     })
 }

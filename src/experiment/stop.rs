@@ -62,28 +62,24 @@ impl Limits {
 }
 
 /// Sees nothing, and stops when it is time.
-pub struct Limited<'l> {
-    limits: &'l Limits,
-    events: u64,
-}
+pub struct Limited<'l>(&'l Limits);
 
 impl<'l> Limited<'l> {
     /// For one run.
     pub fn by(limits: &'l Limits) -> Limited<'l> {
-        Limited { limits, events: 0 }
+        Limited(limits)
     }
 }
 
 impl Sink for Limited<'_> {
     fn record(&mut self, _: &Record, _: &Names) {}
 
-    fn may_stop(&self) -> bool {
-        true
+    fn looks_after(&self, events: u64) -> u64 {
+        let left = self.0.events_max.saturating_sub(events).max(1);
+        left.min(EVENTS_BETWEEN_LOOKS - events % EVENTS_BETWEEN_LOOKS)
     }
 
-    fn stops(&mut self) -> bool {
-        let stops = self.limits.reached(self.events);
-        self.events += 1;
-        stops
+    fn stops(&mut self, events: u64) -> bool {
+        self.0.reached(events)
     }
 }

@@ -93,7 +93,6 @@ impl Simulation {
             see,
             objects: Objects::default(),
             over: false,
-            events: 0,
             limits: &self.limits,
         };
         let engine = self.player.simulation(seed, replication);
@@ -108,7 +107,6 @@ struct Watch<'l, F> {
     see: F,
     objects: Objects,
     over: bool,
-    events: u64,
     limits: &'l Limits,
 }
 
@@ -123,13 +121,12 @@ impl<F: FnMut(&Record<'_>) -> ControlFlow<()>> Sink for Watch<'_, F> {
         self.over = (self.see)(&shown).is_break();
     }
 
-    fn may_stop(&self) -> bool {
-        true
+    fn looks_after(&self, _: u64) -> u64 {
+        1
     }
 
-    fn stops(&mut self) -> bool {
-        self.over = self.over || self.limits.reached(self.events);
-        self.events += 1;
+    fn stops(&mut self, events: u64) -> bool {
+        self.over = self.over || self.limits.reached(events);
         self.over
     }
 }

@@ -3,7 +3,7 @@
 use super::template::TemplateFacts;
 use crate::base::NodeId;
 use crate::spec::{DependsOnStatus, JobSet, ReplicatedJob};
-use crate::topology::Cluster;
+use crate::topology::{Cluster, Domains};
 
 /// A topology domain that can take a leader.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -47,8 +47,8 @@ pub fn of_cluster(facts: &TemplateFacts, cluster: &Cluster) -> u64 {
     rooms.into_iter().fold(0, u64::saturating_add)
 }
 
-/// The domains of the key with room for a pod.
-pub fn of_domains(facts: &TemplateFacts, cluster: &Cluster, key: &str) -> Vec<Room> {
+/// Those of the domains with room for a pod.
+pub fn of_domains(facts: &TemplateFacts, cluster: &Cluster, domains: &Domains) -> Vec<Room> {
     let rooms = of_nodes(facts, cluster);
     let room = |(domain, nodes): (usize, &Vec<NodeId>)| {
         let each = || nodes.iter().map(|n| rooms[n.ix()]);
@@ -58,8 +58,7 @@ pub fn of_domains(facts: &TemplateFacts, cluster: &Cluster, key: &str) -> Vec<Ro
             largest_node: each().max().unwrap_or(0),
         }
     };
-    let all = cluster.domains(key);
-    let rooms = all.nodes.iter().enumerate().map(room);
+    let rooms = domains.nodes.iter().enumerate().map(room);
     rooms.filter(|room| room.pods > 0).collect()
 }
 
@@ -82,17 +81,24 @@ impl Demand<'_> {
 /// Exclusive replicatedJobs with pods whose key some node has.
 pub fn demands<'a>(jobset: &'a JobSet, cluster: &Cluster) -> Vec<Demand<'a>> {
     let mut found = Vec::new();
+    let mut domains: Vec<Domains> = Vec::new();
     for (index, rj) in jobset.spec.replicated_jobs.iter().enumerate() {
         let wants = rj.replicas > 0 && rj.template.pods() > 0;
-        if let Some(key) = jobset.webhook_key(rj).filter(|_| wants)
-            && !cluster.domains(key).nodes.is_empty()
-        {
+        let Some(key) = jobset.webhook_key(rj).filter(|_| wants) else {
+            continue;
+        };
+        let known = domains.iter().position(|d| d.key == key);
+        let at = known.unwrap_or_else(|| {
+            domains.push(cluster.domains(key));
+            domains.len() - 1
+        });
+        if !domains[at].nodes.is_empty() {
             let facts = TemplateFacts::build(cluster, &rj.template.template, 0);
             found.push(Demand {
                 index,
                 rj,
                 key,
-                rooms: of_domains(&facts, cluster, key),
+                rooms: of_domains(&facts, cluster, &domains[at]),
             });
         }
     }

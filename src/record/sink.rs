@@ -54,17 +54,20 @@ pub trait Sink {
     /// Takes a ticket when it is made, before the first record that carries it: it may end in the future. Ids ascend.
     fn ticket(&mut self, _: &Ticket) {}
 
-    /// Whether `stops` is to be called. Asked once, before the run: most sinks never stop one, and a call for each
-    /// event is two percent of a run.
-    fn may_stop(&self) -> bool {
-        false
+    /// Events until `stops` is to be asked again, at least one; asked first before the run. `NO_LOOK` by default: most
+    /// sinks never stop a run, and a call for each event is two percent of it.
+    fn looks_after(&self, _events: u64) -> u64 {
+        NO_LOOK
     }
 
-    /// Whether the run is to end here. Called before every event.
-    fn stops(&mut self) -> bool {
+    /// Whether the run is to end here, after `events` events.
+    fn stops(&mut self, _events: u64) -> bool {
         false
     }
 }
+
+/// So many events that no run has them.
+pub const NO_LOOK: u64 = u64::MAX;
 
 /// Keeps nothing.
 pub struct Discard;
@@ -132,12 +135,12 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.1.ticket(ticket);
     }
 
-    fn may_stop(&self) -> bool {
-        self.0.may_stop() || self.1.may_stop()
+    fn looks_after(&self, events: u64) -> u64 {
+        self.0.looks_after(events).min(self.1.looks_after(events))
     }
 
-    fn stops(&mut self) -> bool {
-        self.0.stops() || self.1.stops()
+    fn stops(&mut self, events: u64) -> bool {
+        self.0.stops(events) || self.1.stops(events)
     }
 }
 
@@ -179,11 +182,12 @@ impl<S: Sink> Sink for Option<S> {
         }
     }
 
-    fn may_stop(&self) -> bool {
-        self.as_ref().is_some_and(S::may_stop)
+    fn looks_after(&self, events: u64) -> u64 {
+        self.as_ref()
+            .map_or(NO_LOOK, |sink| sink.looks_after(events))
     }
 
-    fn stops(&mut self) -> bool {
-        self.as_mut().is_some_and(S::stops)
+    fn stops(&mut self, events: u64) -> bool {
+        self.as_mut().is_some_and(|sink| sink.stops(events))
     }
 }

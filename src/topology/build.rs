@@ -88,15 +88,15 @@ impl Cluster {
     }
 
     fn push_node(&mut self, pool: &NodePool, place: Place) {
-        let name = fill(&pool.name, place);
+        let mut name = fill(&pool.name, place);
         let many =
             u64::from(pool.islands) * u64::from(pool.nodes_per_island) * u64::from(pool.count) > 1;
         let numbered = pool.name.contains("{node");
-        self.names.push(if many && !numbered {
-            format!("{name}-{:05}", place.node_number)
-        } else {
-            name
-        });
+        if many && !numbered {
+            name.push('-');
+            push_number(&mut name, place.node_number, 5);
+        }
+        self.names.push(name);
         self.place.push(place);
         self.island.push(IslandId(self.island_kinds.len() as u32));
         let zone = pool
@@ -240,6 +240,22 @@ impl Cluster {
         }
     }
 
+    /// Whether both have the same value of a label, or none, as far as can be said without filling in numbers.
+    pub fn is_labelled_as(&self, node: NodeId, other: NodeId, key: &str) -> bool {
+        let (a, b) = (self.place[node.ix()], self.place[other.ix()]);
+        let number_of = |p: Place| (p.pool, p.pool_number, p.island_number);
+        if number_of(a) != number_of(b)
+            || self.own.contains_key(&node)
+            || self.own.contains_key(&other)
+        {
+            return false;
+        }
+        match self.pools[a.pool as usize].labels.get(key) {
+            Some(value) => !value.contains("{node"),
+            None => key != HOSTNAME_LABEL,
+        }
+    }
+
     /// The taints it was described or created with, and those that a user gave it since.
     pub fn taints(&self, node: NodeId) -> &[Taint] {
         if let Some(own) = self.own.get(&node) {
@@ -305,16 +321,26 @@ fn fill(text: &str, place: Place) -> String {
             _ => None,
         };
         match number {
-            Some(n) => out.push_str(&format!(
-                "{n:0width$}",
-                width = width.parse().unwrap_or(0).min(9)
-            )),
+            Some(n) => push_number(&mut out, n, width.parse().unwrap_or(0).min(9)),
             None => out.push_str(&rest[open..=open + close]),
         }
         rest = &rest[open + close + 1..];
     }
     out.push_str(rest);
     out
+}
+
+/// `width`: with zeros in front, 9 at most.
+fn push_number(out: &mut String, mut number: u32, width: usize) {
+    const DIGITS: usize = 10;
+    let mut digits = [b'0'; DIGITS];
+    let mut from = DIGITS;
+    while number > 0 || from > DIGITS - width.max(1) {
+        from -= 1;
+        digits[from] = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    out.extend(digits[from..].iter().map(|d| char::from(*d)));
 }
 
 #[cfg(test)]
@@ -347,6 +373,7 @@ mod tests {
         for (text, filled) in [
             ("pool-{pool}", "pool-2"),
             ("n-{node:05}", "n-00041"),
+            ("{pool:00}{node:1}{node:99}", "241000000041"),
             ("{island}/{unknown}", "3/{unknown}"),
             ("plain", "plain"),
             ("broken{", "broken{"),

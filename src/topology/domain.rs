@@ -21,10 +21,24 @@ impl Domains {
             key: key.to_owned(),
             ..Domains::default()
         };
-        for n in 0..cluster.len() {
-            d.place(cluster, NodeId(n as u32));
+        for n in 0..cluster.len() as u32 {
+            let node = NodeId(n);
+            // Most nodes are in the domain of the one before, and to fill in their labels costs more than all the rest.
+            match n.checked_sub(1).map(NodeId) {
+                Some(before) if cluster.is_labelled_as(node, before, key) => d.follow(before),
+                _ => d.place(cluster, node),
+            }
         }
         d
+    }
+
+    /// The next node is where the one `before` it is.
+    fn follow(&mut self, before: NodeId) {
+        let (id, node) = (self.of[before.ix()], NodeId(self.of.len() as u32));
+        self.of.push(id);
+        if id.is_some() {
+            self.nodes[id.ix()].push(node);
+        }
     }
 
     /// The node is in the domain that its label says now.

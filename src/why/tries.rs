@@ -137,11 +137,11 @@ impl Sink for Sought {
         };
     }
 
-    fn may_stop(&self) -> bool {
-        true
+    fn looks_after(&self, _: u64) -> u64 {
+        1
     }
 
-    fn stops(&mut self) -> bool {
+    fn stops(&mut self, _: u64) -> bool {
         self.found
     }
 }

@@ -293,7 +293,6 @@ const LONG: u64 = 30_000;
 #[derive(Default)]
 struct Kinds {
     seen: BTreeSet<String>,
-    events: u64,
 }
 
 impl Sink for Kinds {
@@ -301,13 +300,12 @@ impl Sink for Kinds {
         self.seen.extend(kinds(std::slice::from_ref(record)));
     }
 
-    fn may_stop(&self) -> bool {
-        true
+    fn looks_after(&self, _: u64) -> u64 {
+        LONG
     }
 
-    fn stops(&mut self) -> bool {
-        self.events += 1;
-        self.events > LONG
+    fn stops(&mut self, events: u64) -> bool {
+        events >= LONG
     }
 }
 

@@ -65,8 +65,9 @@ impl Kubelets {
     /// of each of them.
     pub(super) fn stop_time(&self, ctx: &mut Ctx<'_>, pod: PodId, mains: bool) -> Duration {
         let template = ctx.store.template(pod);
-        let (mode, spec) = (template.agent, template.pod.clone());
-        let grace = Duration::from_secs(u64::from(spec.spec.termination_grace_period_s));
+        let spec = &template.pod.spec;
+        let grace = Duration::from_secs(u64::from(spec.termination_grace_period_s));
+        let sidecars = sidecars(spec, template.agent);
         let ruled = self.rule_for(ctx, pod).and_then(|r| r.stop_after);
         let Some(k) = real(ctx) else {
             let Kubelet::Scripted { stop, .. } = ctx.scenario.timing.kubelet else {
@@ -75,7 +76,6 @@ impl Kubelets {
             let stop = ruled.unwrap_or(stop).min(grace);
             return if mains { stop } else { Duration::ZERO };
         };
-        let sidecars = sidecars(&spec.spec, mode);
         if !mains && sidecars.is_empty() {
             return Duration::ZERO;
         }

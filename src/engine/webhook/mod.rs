@@ -110,6 +110,10 @@ impl PodWebhook {
 
     /// The entry of a pod that leads as far as the store knows.
     fn present(&mut self, ctx: &Ctx<'_>, pod: PodId) -> Option<&mut Leader> {
+        // Most changes are those of other pods.
+        if ctx.store.pods.index[pod.ix()] != 0 || self.leaders.is_empty() {
+            return None;
+        }
         let job = ctx.store.pods.job[pod.ix()];
         let place = ctx.store.jobs[job.ix()].place as usize;
         let mut leaders = self.leaders.get_mut(place)?.iter_mut();
