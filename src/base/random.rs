@@ -13,9 +13,10 @@ mod dist;
 mod draws;
 #[cfg(test)]
 mod draws_tests;
+mod gamma;
 mod key;
 
-pub use dist::{Dist, normal_quantile};
+pub use dist::{Dist, Empirical, normal_quantile};
 pub use draws::{Draw, Draws};
 pub use key::Key;
 

@@ -11,13 +11,13 @@ mod slow;
 use crate::base::random::{Dist, Draw, Draws, Key, Purpose};
 use crate::base::{Duration, NodeId};
 use crate::spec::{
-    FaultAction, FaultTime, FaultsOn, RandomAction, RandomFaults, Scenario, ScriptedFault, Silent,
-    SilentOn,
+    Arrivals, FaultAction, FaultTime, FaultsOn, RandomAction, RandomFaults, Scenario,
+    ScriptedFault, Silent, SilentOn, TracedFault,
 };
 use crate::topology::Cluster;
 use outages::{How, Outage};
 use slow::Slowness;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The scenario of one replication: its processes are faults of its script, in the order of time behind the scripted
 /// ones.
@@ -183,12 +183,6 @@ impl Found {
     }
 }
 
-/// How many entities have a process.
-pub fn count(scenario: &Scenario, process: &RandomFaults) -> usize {
-    let cluster = Cluster::build(&scenario.topology, &["pods".to_owned()]);
-    entities(scenario, &cluster, process).len()
-}
-
 /// What fails at once.
 struct Entity {
     name: String,
@@ -197,24 +191,66 @@ struct Entity {
 }
 
 fn entities(scenario: &Scenario, cluster: &Cluster, process: &RandomFaults) -> Vec<Entity> {
-    let nodes = (0..cluster.names.len()).map(|node| NodeId(node as u32));
-    match &process.on {
+    let mut all = of_level(scenario, cluster, &process.on);
+    if let Arrivals::Trace(rows) = &process.arrivals {
+        let named: BTreeSet<&str> = rows.iter().map(|row| row.entity.as_str()).collect();
+        all.retain(|entity| named.contains(entity.name.as_str()));
+    }
+    if let Some(key) = &process.takes_along {
+        let domains = domains(cluster, |node| cluster.label(node, key));
+        for entity in &mut all {
+            let value = entity
+                .nodes
+                .first()
+                .and_then(|node| cluster.label(*node, key));
+            if let Some(nodes) = value.and_then(|value| domains.get(&value)) {
+                entity.nodes.clone_from(nodes);
+            }
+        }
+    }
+    all
+}
+
+fn nodes(cluster: &Cluster) -> impl Iterator<Item = NodeId> + '_ {
+    (0..cluster.names.len()).map(|node| NodeId(node as u32))
+}
+
+/// The nodes by what they have in common.
+fn domains(
+    cluster: &Cluster,
+    of: impl Fn(NodeId) -> Option<String>,
+) -> BTreeMap<String, Vec<NodeId>> {
+    let mut domains: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
+    for node in nodes(cluster) {
+        if let Some(value) = of(node) {
+            domains.entry(value).or_default().push(node);
+        }
+    }
+    domains
+}
+
+fn of_level(scenario: &Scenario, cluster: &Cluster, on: &FaultsOn) -> Vec<Entity> {
+    let one = |(name, nodes)| Entity { name, nodes };
+    match on {
         FaultsOn::Node => {
-            let one = |node: NodeId| Entity {
-                name: cluster.names[node.ix()].clone(),
-                nodes: vec![node],
+            let named = |node: NodeId| (cluster.names[node.ix()].clone(), vec![node]);
+            nodes(cluster).map(named).map(one).collect()
+        }
+        FaultsOn::Accelerator => {
+            let each = |node: NodeId| {
+                let name = &cluster.names[node.ix()];
+                let all = 0..cluster.accelerators[node.ix()];
+                all.map(move |n| (format!("{name}/{n}"), vec![node]))
             };
-            nodes.map(one).collect()
+            nodes(cluster).flat_map(each).map(one).collect()
+        }
+        FaultsOn::Island => {
+            let island = |node: NodeId| Some(format!("island-{:06}", cluster.island[node.ix()].0));
+            domains(cluster, island).into_iter().map(one).collect()
         }
         FaultsOn::Label(key) => {
-            let mut domains: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
-            for node in nodes {
-                if let Some(value) = cluster.label(node, key) {
-                    domains.entry(value).or_default().push(node);
-                }
-            }
-            let one = |(name, nodes)| Entity { name, nodes };
-            domains.into_iter().map(one).collect()
+            let of_key = domains(cluster, |node| cluster.label(node, key));
+            of_key.into_iter().map(one).collect()
         }
         FaultsOn::Pod => pods(scenario),
     }
@@ -251,6 +287,10 @@ fn times(
     stop: Duration,
     draws: &mut Draws,
 ) -> Vec<(Duration, Option<Duration>)> {
+    let life = match &process.arrivals {
+        Arrivals::Renewal(life) => life,
+        Arrivals::Trace(rows) => return traced(process, rows, entity, stop, draws),
+    };
     let key = key_of(process, entity);
     let mut all = Vec::new();
     let mut now = Duration::ZERO;
@@ -265,7 +305,7 @@ fn times(
             draws.sample(draw, dist)
         };
         // A nanosecond at least: the next fault is a later one.
-        let life = sample(Purpose::FaultLife, &process.life).0.max(1);
+        let life = sample(Purpose::FaultLife, life).0.max(1);
         now = Duration(now.0.saturating_add(life));
         if now > stop {
             break;
@@ -287,4 +327,32 @@ fn times(
         now = end;
     }
     all
+}
+
+/// The same of a trace.
+fn traced(
+    process: &RandomFaults,
+    rows: &[TracedFault],
+    entity: &str,
+    stop: Duration,
+    draws: &mut Draws,
+) -> Vec<(Duration, Option<Duration>)> {
+    let mine = rows
+        .iter()
+        .filter(|row| row.entity == entity && row.at <= stop);
+    let one = |(occurrence, row): (u32, &TracedFault)| {
+        let draw = Draw {
+            purpose: Purpose::FaultRepair,
+            entity: key_of(process, entity),
+            occurrence,
+            lane: 0,
+        };
+        let back = process.back.as_ref().map(|back| draws.sample(draw, back));
+        let lasts = row.lasts.or(back);
+        (
+            row.at,
+            lasts.map(|lasts| Duration(row.at.0.saturating_add(lasts.0))),
+        )
+    };
+    (0..).zip(mine).map(one).collect()
 }

@@ -1,14 +1,14 @@
-//! Distributions as they are written: `2s`, `{uniform: [a, b]}`, `{logNormal: {median, sigma}}`,
-//! `{exponential: {mean}}`.
+//! Distributions as they are written: `2s`, `{uniform: [a, b]}`, `{logNormal: {median, sigma}}` and so on: the one
+//! reader of them.
 
 use super::diagnostic::Report;
 use super::node::Node;
 use super::shape;
 use crate::base::Duration;
-use crate::base::random::Dist;
+use crate::base::random::{Dist, Empirical};
 
-const FORMS: &str =
-    "2s, {uniform: [low, high]}, {logNormal: {median, sigma}}, {exponential: {mean}}";
+const FORMS: &str = "2s, {uniform: [low, high]}, {logNormal: {median, sigma}}, {exponential: {mean}}, \
+                     {weibull: {mean, shape}}, {gamma: {mean, shape}}, {empirical: [values]}";
 
 /// The field of an object that may be absent: a time that may be drawn, else no time.
 pub fn delay(of: Option<&Node>, key: &str, report: &mut Report) -> Dist {
@@ -35,6 +35,12 @@ pub fn dist(node: &Node) -> Result<Dist, String> {
         "exponential" => Ok(Dist::Exponential {
             mean_s: seconds(value, "mean")?,
         }),
+        "weibull" => Ok(weibull(seconds(value, "mean")?, shape_of(value))),
+        "gamma" => Ok(Dist::Gamma {
+            mean_s: seconds(value, "mean")?,
+            shape: shape_of(value),
+        }),
+        "empirical" => empirical(value).map(Dist::Empirical),
         other => Err(format!("unknown distribution {other:?}; {FORMS}")),
     }
 }
@@ -42,6 +48,35 @@ pub fn dist(node: &Node) -> Result<Dist, String> {
 fn seconds(node: &Node, key: &str) -> Result<f64, String> {
     let value = node.get(key).ok_or_else(|| format!("{key} is missing"))?;
     shape::seconds(value)
+}
+
+fn shape_of(node: &Node) -> f64 {
+    node.get("shape").and_then(Node::as_f64).unwrap_or(1.0)
+}
+
+/// The Weibull distribution with that mean: scale · Γ(1 + 1/shape).
+pub fn weibull(mean_s: f64, shape: f64) -> Dist {
+    Dist::Weibull {
+        scale_s: mean_s / libm::tgamma(1.0 + 1.0 / shape),
+        shape,
+    }
+}
+
+/// `[values]` or `{values, weights}`.
+pub fn empirical(node: &Node) -> Result<Empirical, String> {
+    let values = node.get("values").unwrap_or(node).items();
+    let values: Result<Vec<f64>, String> = values.iter().map(shape::seconds).collect();
+    let values = values?;
+    let weights: Vec<f64> = match node.get("weights") {
+        Some(weights) => weights.items().iter().filter_map(Node::as_f64).collect(),
+        None => vec![1.0; values.len()],
+    };
+    if weights.len() != values.len() {
+        let (values, weights) = (values.len(), weights.len());
+        return Err(format!("{weights} weights for {values} values"));
+    }
+    let weighted: Vec<(f64, f64)> = values.into_iter().zip(weights).collect();
+    Empirical::new(&weighted).ok_or_else(|| "no value has a weight".to_owned())
 }
 
 fn uniform(node: &Node) -> Result<Dist, String> {
@@ -106,6 +141,23 @@ mod tests {
             read("{exponential: {mean: 1m}}"),
             Ok(Dist::Exponential { mean_s: 60.0 })
         );
+        let gamma = Dist::Gamma {
+            mean_s: 60.0,
+            shape: 0.5,
+        };
+        assert_eq!(read("{gamma: {mean: 1m, shape: 0.5}}"), Ok(gamma));
+        let weibull = read("{weibull: {mean: 1m, shape: 0.7}}").unwrap();
+        assert!((weibull.mean_s() - 60.0).abs() < 1e-9, "{weibull:?}");
+        let table =
+            |weighted: &[(f64, f64)]| Ok(Dist::Empirical(Empirical::new(weighted).unwrap()));
+        assert_eq!(
+            read("{empirical: [1m, 2, 2]}"),
+            table(&[(60.0, 1.0), (2.0, 1.0), (2.0, 1.0)])
+        );
+        assert_eq!(
+            read("{empirical: {values: [1m, 2], weights: [1, 3]}}"),
+            table(&[(60.0, 1.0), (2.0, 3.0)])
+        );
     }
 
     #[test]
@@ -118,6 +170,11 @@ mod tests {
             ("{logNormal: {p50: 2, p95: 1}}", "is legal"),
             ("{uniform: [.nan, 1]}", "not a number of seconds"),
             ("{}", "is one of"),
+            (
+                "{empirical: {values: [1, 2], weights: [1]}}",
+                "1 weights for 2",
+            ),
+            ("{empirical: {values: [1], weights: [0]}}", "no value"),
         ] {
             let message = read(text).unwrap_err();
             assert!(message.contains(part), "{text}: {message}");

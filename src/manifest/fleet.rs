@@ -2,6 +2,7 @@
 
 use super::check::{Unmodelled, check};
 use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
+use super::fault_presets::{self, For};
 use super::node::Node;
 use super::path::{self, Path};
 use super::shape::Shape;
@@ -102,7 +103,7 @@ fn convert(node: &Node, report: &mut Report) -> Fleet {
         },
         job: job(node, report),
         training: training(node, report),
-        faults: read::list(node, "faults")
+        faults: processes(node, report)
             .iter()
             .map(|f| process(f, report))
             .collect(),
@@ -150,6 +151,11 @@ fn training(node: &Node, report: &mut Report) -> Training {
         work: read::duration(training, "work").unwrap_or_default(),
         progress,
     }
+}
+
+/// Those of presets among them.
+fn processes(node: &Node, report: &mut Report) -> Vec<Node> {
+    fault_presets::expand(read::list(node, "faults"), For::Fleet, report)
 }
 
 fn process(node: &Node, report: &mut Report) -> FaultProcess {
@@ -240,7 +246,8 @@ fn cross(fleet: &Fleet, node: &Node, report: &mut Report) {
         report.error(place, message);
     }
     if fleet.lemons.share == 0.0 && fleet.lemons.regeneration.is_none() {
-        for (process, at) in fleet.faults.iter().zip(read::list(node, "faults")) {
+        let written = processes(node, report);
+        for (process, at) in fleet.faults.iter().zip(&written) {
             let rate = !matches!(process.life, Dist::Fixed(_));
             if process.only_lemons && rate && node.get("lemons").is_none() {
                 let error = report.error(

@@ -9,6 +9,7 @@ pub mod check;
 mod check_together;
 pub mod diagnostic;
 mod dist;
+pub mod fault_presets;
 mod files;
 pub mod fleet;
 pub mod import;

@@ -160,7 +160,7 @@ fn collect(prefix: &str, entries: &[Node], all: &mut Vec<Assumption>) {
 }
 
 /// A value in YAML's flow style.
-fn render(node: &Node) -> String {
+pub(super) fn render(node: &Node) -> String {
     if let Some(text) = node.scalar_text() {
         return text;
     }
@@ -180,7 +180,7 @@ fn entry<'n>(entries: &'n [Node], id: &str) -> Option<&'n Node> {
 }
 
 /// An embedded file; the tests prove that it can be read.
-fn document(file: &str, text: &str) -> Node {
+pub(super) fn document(file: &str, text: &str) -> Node {
     let source = Source {
         file: file.to_owned(),
         text: text.to_owned(),

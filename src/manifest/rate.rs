@@ -2,7 +2,7 @@
 
 use super::diagnostic::Report;
 use super::node::Node;
-use super::read;
+use super::{dist, read};
 use crate::base::Duration;
 use crate::base::random::Dist;
 
@@ -19,22 +19,24 @@ pub fn life(node: &Node, report: &mut Report) -> Dist {
             "a mean time to failure of 0: nothing would ever run",
         );
     }
-    of_rate(node, rate_per_s)
+    of_rate(node, rate_per_s, report)
 }
 
 /// The distribution of that shape whose mean is the reciprocal of the rate.
-fn of_rate(node: &Node, rate_per_s: f64) -> Dist {
+fn of_rate(node: &Node, rate_per_s: f64, report: &mut Report) -> Dist {
     let mean_s = 1.0 / rate_per_s;
     if !mean_s.is_finite() {
         return Dist::Fixed(Duration(u64::MAX));
     }
     let number = |path: [&str; 3]| node.at_path(&path).and_then(Node::as_f64);
     if let Some(shape) = number(["distribution", "weibull", "shape"]) {
-        // The mean is scale · Γ(1 + 1/shape).
-        return Dist::Weibull {
-            scale_s: mean_s / libm::tgamma(1.0 + 1.0 / shape),
-            shape,
-        };
+        return dist::weibull(mean_s, shape);
+    }
+    if let Some(shape) = number(["distribution", "gamma", "shape"]) {
+        return Dist::Gamma { mean_s, shape };
+    }
+    if let Some(table) = node.at_path(&["distribution", "empirical"]) {
+        return relative(table, mean_s, report);
     }
     if let Some(sigma) = number(["distribution", "logNormal", "sigma"]) {
         // The mean is median · exp(sigma²/2).
@@ -44,4 +46,17 @@ fn of_rate(node: &Node, rate_per_s: f64) -> Dist {
         };
     }
     Dist::Exponential { mean_s }
+}
+
+/// Lives of a table, all longer or shorter by one factor.
+fn relative(table: &Node, mean_s: f64, report: &mut Report) -> Dist {
+    let refused = match dist::empirical(table) {
+        Ok(lives) if lives.mean_s() > 0.0 => {
+            return Dist::Empirical(lives.scaled(mean_s / lives.mean_s()));
+        }
+        Ok(_) => "lives of 0: nothing would ever run".to_owned(),
+        Err(message) => message,
+    };
+    report.error(table.at, refused);
+    Dist::ZERO
 }

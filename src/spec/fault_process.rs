@@ -3,6 +3,7 @@
 use super::scenario::NodeRef;
 use crate::base::Duration;
 use crate::base::random::Dist;
+use std::sync::Arc;
 
 /// A process of faults that each of many entities has.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,8 +12,10 @@ pub struct RandomFaults {
     pub cause: String,
     /// What has them.
     pub on: FaultsOn,
-    /// From the start, or from the end of the repair, to the next fault; of the calendar.
-    pub life: Dist,
+    /// Label of nodes: all nodes that have the same value of it as one that fails are lost with it.
+    pub takes_along: Option<String>,
+    /// When they come.
+    pub arrivals: Arrivals,
     /// From a fault to the end of its repair; without it what fails never comes back.
     pub back: Option<Dist>,
     /// What a fault does.
@@ -23,11 +26,35 @@ pub struct RandomFaults {
     pub deleted_after: Option<Duration>,
 }
 
+/// When faults come.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arrivals {
+    /// From the start, or from the end of the repair, to the next fault; of the calendar.
+    Renewal(Dist),
+    /// As they are listed.
+    Trace(Arc<[TracedFault]>),
+}
+
+/// A fault of a trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TracedFault {
+    /// The node, or the pod without its suffix.
+    pub entity: String,
+    /// Since the run began.
+    pub at: Duration,
+    /// To the end of its repair; else what the process says.
+    pub lasts: Option<Duration>,
+}
+
 /// What has faults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultsOn {
     /// Each node of the topology.
     Node,
+    /// Each accelerator of each node; the node is lost with it.
+    Accelerator,
+    /// All nodes of an island at once.
+    Island,
     /// All nodes with the same value of this label at once.
     Label(String),
     /// Each pod that the JobSets want when they are submitted, by its name without suffix.
@@ -94,7 +121,12 @@ impl Silent {
 impl RandomFaults {
     /// How many faults are expected until then, of so many entities.
     pub fn expected(&self, entities: usize, until: Duration) -> f64 {
-        let each = self.life.mean_s() + self.back.as_ref().map_or(0.0, Dist::mean_s);
-        entities as f64 * until.seconds() / each
+        match &self.arrivals {
+            Arrivals::Trace(rows) => rows.len() as f64,
+            Arrivals::Renewal(life) => {
+                let each = life.mean_s() + self.back.as_ref().map_or(0.0, Dist::mean_s);
+                entities as f64 * until.seconds() / each
+            }
+        }
     }
 }

@@ -47,6 +47,11 @@ fn half(dist: &mut Dist) {
             scale_s: scale_s / 2.0,
             shape,
         },
+        Dist::Gamma { mean_s, shape } => Dist::Gamma {
+            mean_s: mean_s / 2.0,
+            shape,
+        },
+        Dist::Empirical(table) => Dist::Empirical(table.scaled(0.5)),
         Dist::Measured { p50_s, p95_s } => Dist::Measured {
             p50_s: p50_s / 2.0,
             p95_s: p95_s / 2.0,

@@ -1,7 +1,7 @@
 //! The collapsed model against closed forms: `reference` names the section of the calibration reference they stand in.
 
 use jobset_sim::base::Duration;
-use jobset_sim::base::random::Dist;
+use jobset_sim::base::random::{Dist, Empirical};
 use jobset_sim::fleet::{Category, FleetEnd, FleetOutcome, FleetSimulation};
 use jobset_sim::spec::*;
 
@@ -291,6 +291,10 @@ fn in_the_long_run_failures_come_at_the_rate_of_the_mean_whatever_the_distributi
             low_s: 0.0,
             high_s: 2.0 * mean_s,
         },
+        Dist::Gamma { mean_s, shape: 0.7 },
+        Dist::Gamma { mean_s, shape: 3.0 },
+        // Of lives that all are multiples of one, the theorem holds in the mean over long times.
+        Dist::Empirical(Empirical::new(&[(0.31 * mean_s, 0.5), (1.69 * mean_s, 0.5)]).unwrap()),
     ];
     for life in dists {
         // Two runs of one fleet that differ in length: the first failures of new nodes are in both.

@@ -1,5 +1,7 @@
 //! Random faults of a scenario: the same for every policy, at the rate that was asked for, and told by their cause.
 
+mod sources;
+
 use crate::support;
 use jobset_sim::base::Duration;
 use jobset_sim::base::random::Dist;
@@ -14,13 +16,18 @@ const JOBSET: &str = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetada
     containers: [{name: w, image: x}]}}}}\n";
 
 fn scenario(nodes: u32, stop: &str, processes: &str) -> Scenario {
-    let text = format!(
+    let text = text(nodes, stop, &format!("faultProcesses:\n{processes}"));
+    support::parse(&text, JOBSET).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Nodes `n-000` ... of two accelerators, in racks of two islands of two nodes.
+fn text(nodes: u32, stop: &str, rest: &str) -> String {
+    format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: random}}\ntopology:\n  \
          apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  pools:\n  - name: n-{{node:03}}\n    \
          nodesPerIsland: {nodes}\n    allocatable: {{cpu: 8}}\n    labels: {{example.com/rack: all}}\n\
-         jobSets: [{{manifest: jobset.yaml}}]\nstop: {{at: {stop}}}\nfaultProcesses:\n{processes}"
-    );
-    support::parse(&text, JOBSET).unwrap_or_else(|e| panic!("{e}"))
+         jobSets: [{{manifest: jobset.yaml}}]\nstop: {{at: {stop}}}\n{rest}"
+    )
 }
 
 fn at(fault: &ScriptedFault) -> Duration {
@@ -42,6 +49,9 @@ fn faults_come_at_the_rate_that_was_asked_for_whatever_the_distribution() {
         "",
         ", distribution: {weibull: {shape: 0.7}}",
         ", distribution: {logNormal: {sigma: 1}}",
+        ", distribution: {gamma: {shape: 0.7}}",
+        ", distribution: {gamma: {shape: 4}}",
+        ", distribution: {empirical: {values: [1, 2, 30], weights: [5, 2, 1]}}",
     ] {
         for (rate, per_hour) in [
             ("mtbf: 10h", 0.1),

@@ -57,17 +57,24 @@ pub fn simulation(scenario: &Scenario) -> Simulation {
 
 /// A scenario from texts: its own, and that of `jobset.yaml`.
 pub fn parse(scenario: &str, jobset: &str) -> Result<Scenario, String> {
+    parse_with(scenario, &[("jobset.yaml", jobset)])
+}
+
+/// A scenario from texts: its own, and those of the files that it names.
+pub fn parse_with(scenario: &str, files: &[(&str, &str)]) -> Result<Scenario, String> {
     let source = manifest::Source {
         file: "scenario.yaml".to_owned(),
         text: scenario.to_owned(),
     };
-    let loader = |name: &str| match name {
-        "jobset.yaml" => Ok(jobset.to_owned()),
-        other => Err(format!("{other} does not exist")),
+    let loader = |name: &str| {
+        let found = files.iter().find(|(file, _)| *file == name);
+        found
+            .map(|(_, text)| (*text).to_owned())
+            .ok_or_else(|| format!("{name} does not exist"))
     };
     manifest::parse_scenario(&source, &[], &loader)
         .map(|loaded| loaded.scenario)
-        .map_err(|errors| format!("{errors}\n{scenario}\n{jobset}"))
+        .map_err(|errors| format!("{errors}\n{scenario}\n{files:?}"))
 }
 
 /// Past the test runner, which keeps to itself what a test that passes prints.

@@ -6,6 +6,7 @@
 
 mod draw;
 mod drawn;
+mod faults;
 mod generate;
 mod job;
 mod jobset;

@@ -3,7 +3,9 @@
 //! One number in (0, 1) gives one duration, by `libm` alone, so a sample has the same last bit on every machine.
 //! Nothing here draws a number.
 
+use super::gamma;
 use crate::base::time::Duration;
+use std::sync::Arc;
 
 /// A distribution of durations; parameters in seconds.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,12 +27,69 @@ pub enum Dist {
         scale_s: f64,
         shape: f64,
     },
+    Gamma {
+        mean_s: f64,
+        shape: f64,
+    },
+    /// One of these.
+    Empirical(Empirical),
     /// Straight lines through the two figures that an audit log gives, and on beyond the second: no tail is assumed
     /// that nobody has measured.
     Measured {
         p50_s: f64,
         p95_s: f64,
     },
+}
+
+/// Values of a table, each with the part of all draws that it has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Empirical {
+    /// In seconds, from the smallest on; and how many of all draws are not greater.
+    steps: Arc<[(f64, f64)]>,
+    mean_s: f64,
+}
+
+impl Empirical {
+    /// None without a value that has weight. Values and weights are finite and not negative.
+    pub fn new(weighted: &[(f64, f64)]) -> Option<Empirical> {
+        let mut values: Vec<(f64, f64)> = weighted.to_vec();
+        values.retain(|(_, weight)| *weight > 0.0);
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let all: f64 = values.iter().map(|(_, weight)| weight).sum();
+        let mean_s = values
+            .iter()
+            .map(|(value, weight)| value * (weight / all))
+            .sum();
+        let mut below = 0.0;
+        let step = |(value, weight): (f64, f64)| {
+            below += weight;
+            (value, below / all)
+        };
+        let steps: Arc<[(f64, f64)]> = values.into_iter().map(step).collect();
+        (!steps.is_empty() && all.is_finite()).then_some(Empirical { steps, mean_s })
+    }
+
+    /// The same with every value so many times as great.
+    pub fn scaled(&self, by: f64) -> Empirical {
+        Empirical {
+            steps: self
+                .steps
+                .iter()
+                .map(|(v, below)| (v * by, *below))
+                .collect(),
+            mean_s: self.mean_s * by,
+        }
+    }
+
+    /// Of all draws, in seconds.
+    pub fn mean_s(&self) -> f64 {
+        self.mean_s
+    }
+
+    fn quantile_s(&self, u: f64) -> f64 {
+        let at = self.steps.partition_point(|(_, below)| *below < u);
+        self.steps[at.min(self.steps.len() - 1)].0
+    }
 }
 
 impl Dist {
@@ -55,6 +114,8 @@ impl Dist {
     pub fn quantile(&self, u: f64) -> Duration {
         let seconds = match *self {
             Dist::Fixed(d) => return d,
+            Dist::Empirical(ref table) => table.quantile_s(u),
+            Dist::Gamma { mean_s, shape } => mean_s / shape * gamma::quantile(shape, u),
             Dist::Uniform { low_s, high_s } => low_s + (high_s - low_s) * u,
             Dist::Exponential { mean_s } => -mean_s * libm::log1p(-u),
             Dist::LogNormal { median_s, sigma } => median_s * libm::exp(sigma * normal_quantile(u)),
@@ -70,7 +131,8 @@ impl Dist {
         match *self {
             Dist::Fixed(d) => d.seconds(),
             Dist::Uniform { low_s, high_s } => (low_s + high_s) / 2.0,
-            Dist::Exponential { mean_s } => mean_s,
+            Dist::Exponential { mean_s } | Dist::Gamma { mean_s, .. } => mean_s,
+            Dist::Empirical(ref table) => table.mean_s,
             Dist::LogNormal { median_s, sigma } => median_s * libm::exp(sigma * sigma / 2.0),
             Dist::Weibull { scale_s, shape } => scale_s * libm::tgamma(1.0 + 1.0 / shape),
             // The areas under the two lines.
@@ -238,6 +300,24 @@ mod tests {
         for (u, at) in [(0.25, 0.005), (0.5, 0.01), (0.95, 0.03)] {
             near(measured.quantile(u), at);
         }
+        let gamma = Dist::Gamma {
+            mean_s: 6.0,
+            shape: 1.0,
+        };
+        near(gamma.median(), 6.0 * std::f64::consts::LN_2);
+        let table = Empirical::new(&[(3.0, 1.0), (1.0, 2.0), (9.0, 0.0), (2.0, 1.0)]).unwrap();
+        assert_eq!(table.mean_s, 1.75);
+        let table = Dist::Empirical(table);
+        for (u, at) in [
+            (0.01, 1.0),
+            (0.5, 1.0),
+            (0.51, 2.0),
+            (0.75, 2.0),
+            (0.9, 3.0),
+        ] {
+            near(table.quantile(u), at);
+        }
+        assert_eq!(Empirical::new(&[(1.0, 0.0)]), None);
         assert!(measured.quantile(0.999_999) < Duration::from_millis(33));
     }
 }

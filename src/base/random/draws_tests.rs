@@ -195,6 +195,11 @@ fn a_sample_grows_with_its_uniform_number() {
             scale_s: 5.0,
             shape: 0.7,
         },
+        Dist::Gamma {
+            mean_s: 5.0,
+            shape: 0.7,
+        },
+        Dist::Empirical(Empirical::new(&[(1.0, 1.0), (3.0, 2.0)]).unwrap()),
     ] {
         let sample = |&lane: &u32| draws.sample(named(1, 0, lane), &dist);
         let samples: Vec<Duration> = lanes.iter().map(sample).collect();

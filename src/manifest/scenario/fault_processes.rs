@@ -1,12 +1,16 @@
 //! Reads `faultProcesses`: random faults of nodes, domains and pods.
 
 use super::cross::Inputs;
+use super::traces::{self, Row, Trace, Traces};
+use super::{generate, pod_names};
 use crate::base::Duration;
 use crate::base::random::Dist;
 use crate::manifest::diagnostic::Report;
+use crate::manifest::fault_presets::{self, For};
 use crate::manifest::node::Node;
+use crate::manifest::shapes::DOES;
 use crate::manifest::{dist, rate, read};
-use crate::spec::{FaultsOn, RandomAction, RandomFaults};
+use crate::spec::{Arrivals, FaultsOn, NodePool, RandomAction, RandomFaults, TracedFault};
 use std::collections::BTreeSet;
 
 /// More faults than this in one run are refused: each is an event, and a line of the script.
@@ -15,32 +19,26 @@ const FAULTS_MAX: f64 = 1e6;
 /// `stop`: when the run ends in any case.
 pub fn read(
     scenario: &Node,
-    inputs: &Inputs,
+    (inputs, traces): (&Inputs, &Traces),
     stop: Duration,
     report: &mut Report,
 ) -> Vec<RandomFaults> {
-    let scripted = scenario
-        .at_path(&["timing", "kubelet", "scripted"])
-        .is_some();
-    let processes = read::list(scenario, "faultProcesses").iter();
-    let all: Vec<(RandomFaults, &Node)> = processes
-        .map(|p| (process(p, inputs, scripted, report), p))
-        .collect();
-    if scenario.get("training").is_none() {
-        for (_, node) in &all {
-            let does = node.get("does").filter(|does| is_silent(does.as_str()));
-            if let Some(does) = does {
-                let word = does.as_str().unwrap_or_default();
-                let message = format!("does: {word} is felt by training, and no JobSet trains");
-                report
-                    .error(does.at, message)
-                    .suggest("training: {step: 6s}");
-            }
-        }
-    }
+    let written = read::list(scenario, "faultProcesses");
+    let around = Around {
+        inputs,
+        traces,
+        scripted: scenario
+            .at_path(&["timing", "kubelet", "scripted"])
+            .is_some(),
+        trains: scenario.get("training").is_some(),
+    };
+    let mut all = Vec::new();
     let mut expected = 0.0;
-    for (process, node) in &all {
-        expected += process.expected(entities(process, inputs), stop);
+    for node in fault_presets::expand(written, For::Scenario, report) {
+        for process in around.processes(&node, report) {
+            expected += process.expected(around.entities(&process), stop);
+            all.push(process);
+        }
         if expected > FAULTS_MAX {
             let message = format!(
                 "about {expected:.0} faults until {stop}; at most 1,000,000 are played in a run"
@@ -51,62 +49,159 @@ pub fn read(
             break;
         }
     }
-    all.into_iter().map(|(process, _)| process).collect()
+    all
 }
 
-/// At most so many of them have the process.
-fn entities(process: &RandomFaults, inputs: &Inputs) -> usize {
-    match process.on {
-        FaultsOn::Node | FaultsOn::Label(_) => inputs.topology.nodes() as usize,
-        FaultsOn::Pod => {
-            let rjs = inputs
-                .jobsets
-                .iter()
-                .flat_map(|js| &js.jobset.spec.replicated_jobs);
-            rjs.map(|rj| rj.replicas as usize * rj.template.pods() as usize)
-                .sum()
+/// What a process may refer to.
+struct Around<'a> {
+    inputs: &'a Inputs<'a>,
+    traces: &'a Traces,
+    /// Kubelets are.
+    scripted: bool,
+    /// Some JobSet does.
+    trains: bool,
+}
+
+impl Around<'_> {
+    /// At most so many of them have the process.
+    fn entities(&self, process: &RandomFaults) -> usize {
+        let nodes = self.inputs.topology.nodes() as usize;
+        match process.on {
+            FaultsOn::Node | FaultsOn::Label(_) | FaultsOn::Island => nodes,
+            FaultsOn::Accelerator => {
+                let pools = self.inputs.topology.pools.iter();
+                let of = |p: &NodePool| p.allocatable.get(&p.accelerator).map_or(0, |n| n / 1000);
+                let most = pools.map(of).max().unwrap_or(0);
+                nodes.saturating_mul(usize::try_from(most).unwrap_or(0))
+            }
+            FaultsOn::Pod => {
+                let jobsets = self.inputs.jobsets.iter();
+                let rjs = jobsets.flat_map(|js| &js.jobset.spec.replicated_jobs);
+                rjs.map(|rj| rj.replicas as usize * rj.template.pods() as usize)
+                    .sum()
+            }
+        }
+    }
+
+    /// One process; of a trace with several kinds of faults one for each.
+    fn processes(&self, node: &Node, report: &mut Report) -> Vec<RandomFaults> {
+        let process = process(node, self, report);
+        let Some((place, file)) = traces::file_of(node).and_then(|f| Some((f, f.as_str()?))) else {
+            return vec![process];
+        };
+        let Some(trace) = self.traces.get(file) else {
+            return Vec::new();
+        };
+        let kinds = node.at_path(&["trace", "kinds"]).map(Node::items);
+        let wanted = |row: &&Row| {
+            let is = |kind: &Node| kind.as_str() == row.kind.as_deref();
+            kinds.is_none_or(|kinds| kinds.iter().any(is))
+        };
+        let rows: Vec<&Row> = trace.rows.iter().filter(wanted).collect();
+        if rows.is_empty() {
+            report.error(place.at, format!("the trace {file:?} has no such fault"));
+        }
+        self.names_exist(&rows, &process, trace, report);
+        // By what they do, in the order of the file.
+        let mut groups: Vec<(Option<&str>, Vec<TracedFault>)> = Vec::new();
+        for row in rows {
+            let kind = row.kind.as_deref().filter(|_| kinds.is_none());
+            if kind.is_some_and(|kind| !DOES.contains(&kind)) {
+                let message = format!("kind {:?} is no word of `does`", kind.unwrap_or_default());
+                let mut error = traces::error(&trace.source, row.line, message);
+                error.legal(DOES.join(", "));
+                error.suggest("trace: {file, kinds: [...]} with does");
+                report.found.push(error);
+                break;
+            }
+            let fault = TracedFault {
+                entity: row.name.clone(),
+                at: row.at,
+                lasts: row.lasts,
+            };
+            match groups.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, faults)) => faults.push(fault),
+                None => groups.push((kind, vec![fault])),
+            }
+        }
+        let one = |(kind, faults): (Option<&str>, Vec<TracedFault>)| {
+            let mut process = process.clone();
+            if let Some(kind) = kind {
+                process.does = does(node, Some(kind), process.on == FaultsOn::Pod, report);
+                fits(node, kind, process.on == FaultsOn::Pod, report);
+            }
+            if process.does == RandomAction::Drain {
+                (process.as_new, process.deleted_after) = (false, None);
+            }
+            process.arrivals = Arrivals::Trace(faults.into());
+            process
+        };
+        groups.into_iter().map(one).collect()
+    }
+
+    fn names_exist(
+        &self,
+        rows: &[&Row],
+        process: &RandomFaults,
+        trace: &Trace,
+        report: &mut Report,
+    ) {
+        let pods = process.on == FaultsOn::Pod;
+        let nodes: BTreeSet<String> = match pods {
+            true => BTreeSet::new(),
+            false => generate::node_names(&self.inputs.topology.pools).collect(),
+        };
+        for row in rows {
+            let wanted = traces::NAMED[usize::from(pods)];
+            let message = if row.of != wanted {
+                format!("a {} fails here; the process is of a {wanted}", row.of)
+            } else if pods && !pod_names::exists(self.inputs.jobsets, &row.name) {
+                format!("no JobSet wants a pod {:?}", row.name)
+            } else if !pods && !nodes.contains(&row.name) {
+                format!("the topology has no node {:?}", row.name)
+            } else {
+                continue;
+            };
+            report
+                .found
+                .push(traces::error(&trace.source, row.line, message));
         }
     }
 }
 
-fn process(node: &Node, inputs: &Inputs, scripted: bool, report: &mut Report) -> RandomFaults {
-    let on = on(node, inputs, report);
+fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
+    let on = on(node, around.inputs, report);
     let pods = on == FaultsOn::Pod;
     let exit_code = node.get("exitCode");
     let written = read::string(node, "does");
     let does = does(node, written.as_deref(), pods, report);
-    let exits = matches!(does, RandomAction::Exit(_));
     let silent = is_silent(written.as_deref());
     let slow = matches!(does, RandomAction::Slow(_));
     let place = |key: &str| node.get(key).map_or(node.at, |n| n.at);
-    if pods && slow {
-        report.error(
-            place("does"),
-            "machines are slow, not pods: on a Node or a label",
-        );
-    } else if pods != exits && !silent {
-        let message = match pods {
-            true => "containers of pods exit; only nodes crash, lose contact or are drained",
-            false => "containers of pods exit, nodes do not",
-        };
+    if let Some(word) = &written {
+        fits(node, word, pods, report);
+    }
+    if silent && !around.trains {
+        let word = written.as_deref().unwrap_or_default();
+        let message = format!("does: {word} is felt by training, and no JobSet trains");
         report
             .error(place("does"), message)
-            .suggest("on: Pod with does: Exit");
+            .suggest("training: {step: 6s}");
     }
     let hangs = matches!(does, RandomAction::Hang { .. });
-    if exit_code.is_some() && !exits && !hangs {
+    if exit_code.is_some() && !hangs && !matches!(does, RandomAction::Exit(_)) {
         report.error(place("exitCode"), "exitCode is of does: Exit or Hang");
     }
     let as_new = read::boolean(node, "asNew").unwrap_or(false);
     let deleted_after = read::duration(node, "deletedAfter");
     for (key, given) in [("asNew", as_new), ("deletedAfter", deleted_after.is_some())] {
-        if given && scripted {
+        if given && around.scripted {
             let message = "a scripted kubelet does not find out that a new Node has none of its pods' containers";
             let error = report.error(place(key), format!("{key}: {message}"));
             error.suggest(format!("leave timing.kubelet.scripted away, or {key}"));
         }
     }
-    for key in ["backAfter", "asNew", "deletedAfter"] {
+    for key in ["backAfter", "asNew", "deletedAfter", "takesAlong"] {
         if pods && node.get(key).is_some() {
             let message = format!("{key} is of nodes: a Job makes its pods anew");
             report.error(place(key), message);
@@ -130,8 +225,9 @@ fn process(node: &Node, inputs: &Inputs, scripted: bool, report: &mut Report) ->
     let back = time(node, "backAfter", report);
     RandomFaults {
         cause: read::string(node, "cause").unwrap_or_default(),
+        takes_along: takes_along(node, &on, around.inputs, report),
         on,
-        life: rate::life(node, report),
+        arrivals: Arrivals::Renewal(rate::life(node, report)),
         back,
         does,
         as_new,
@@ -194,17 +290,64 @@ fn time(node: &Node, key: &str, report: &mut Report) -> Option<Dist> {
     node.get(key).map(|_| dist::delay(Some(node), key, report))
 }
 
+/// Whether what fails can do that.
+fn fits(node: &Node, word: &str, pods: bool, report: &mut Report) {
+    let place = node.get("does").map_or(node.at, |does| does.at);
+    if pods && word == "Slow" {
+        report.error(place, "machines are slow, not pods: on a Node or a label");
+    } else if pods != (word == "Exit") && !is_silent(Some(word)) {
+        let message = match pods {
+            true => "containers of pods exit; only nodes crash, lose contact or are drained",
+            false => "containers of pods exit, nodes do not",
+        };
+        report
+            .error(place, message)
+            .suggest("on: Pod with does: Exit");
+    }
+}
+
 fn on(node: &Node, inputs: &Inputs, report: &mut Report) -> FaultsOn {
     let Some(on) = node.get("on") else {
         return FaultsOn::Node;
     };
-    let Some(label) = on.get("label").and_then(|l| Some((l, l.as_str()?))) else {
-        return match on.as_str() {
-            Some("Pod") => FaultsOn::Pod,
-            _ => FaultsOn::Node,
-        };
+    let found = match on.as_str() {
+        Some("Pod") => FaultsOn::Pod,
+        Some("Island") => FaultsOn::Island,
+        Some("Accelerator") => {
+            if inputs
+                .topology
+                .pools
+                .iter()
+                .all(|p| p.accelerator.is_empty())
+            {
+                report.error(
+                    on.at,
+                    "no pool of the topology says what its accelerators are",
+                );
+            }
+            FaultsOn::Accelerator
+        }
+        _ => label(on, inputs, report).map_or(FaultsOn::Node, FaultsOn::Label),
     };
-    let (place, key) = label;
+    let by_name = matches!(found, FaultsOn::Node | FaultsOn::Pod);
+    if !by_name && node.get("trace").is_some() {
+        let message = "a trace names nodes or pods; takesAlong says how far a fault reaches";
+        report.error(on.at, message);
+    }
+    found
+}
+
+fn takes_along(node: &Node, on: &FaultsOn, inputs: &Inputs, report: &mut Report) -> Option<String> {
+    let domain = node.get("takesAlong")?;
+    if matches!(on, FaultsOn::Label(_) | FaultsOn::Island) {
+        report.error(domain.at, "takesAlong: a whole domain fails already");
+    }
+    label(domain, inputs, report)
+}
+
+/// The label of `{label: KEY}`, which some node must have.
+fn label(domain: &Node, inputs: &Inputs, report: &mut Report) -> Option<String> {
+    let (place, key) = domain.get("label").and_then(|l| Some((l, l.as_str()?)))?;
     let pools = inputs.topology.pools.iter();
     let known: BTreeSet<&str> = pools
         .flat_map(|p| p.labels.keys().map(String::as_str))
@@ -214,5 +357,5 @@ fn on(node: &Node, inputs: &Inputs, report: &mut Report) -> FaultsOn {
         error.nearest(key, known.iter().copied());
         error.legal(known.into_iter().collect::<Vec<_>>().join(", "));
     }
-    FaultsOn::Label(key.to_owned())
+    Some(key.to_owned())
 }

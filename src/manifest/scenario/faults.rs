@@ -1,9 +1,9 @@
 //! Reads `faults`: what happens when, to which object.
 
 use super::cross::Inputs;
-use super::requests;
+use super::{generate, requests};
 use crate::manifest::diagnostic::Report;
-use crate::manifest::node::{Node, Pos};
+use crate::manifest::node::{Key, Node, Pos};
 use crate::manifest::shapes::ACTIONS;
 use crate::manifest::{read, topology};
 use crate::spec::{
@@ -24,16 +24,20 @@ pub fn read(
     let mut faults = Vec::new();
     for node in read::list(scenario, "faults") {
         let time = time(node);
-        let action = action(node, inputs, (&mut aliases, &mut created), report);
-        if let (Some((at, place)), Some(action)) = (time, action) {
-            faults.push((
-                ScriptedFault {
-                    at,
-                    action,
-                    drawn_as: None,
-                },
-                place,
-            ));
+        let of_label = of_label(node, inputs, report);
+        let actions: Vec<FaultAction> = match of_label {
+            Some(actions) => actions,
+            None => action(node, inputs, (&mut aliases, &mut created), report)
+                .into_iter()
+                .collect(),
+        };
+        if let Some((at, place)) = time {
+            let one = |action| ScriptedFault {
+                at,
+                action,
+                drawn_as: None,
+            };
+            faults.extend(actions.into_iter().map(|action| (one(action), place)));
         }
     }
     (faults, created)
@@ -45,15 +49,22 @@ fn time(node: &Node) -> Option<(FaultTime, Pos)> {
     at.or_else(|| of("afterReady").map(|(after, place)| (FaultTime::AfterReady(after), place)))
 }
 
+/// What a fault does, and with which fields.
+fn action_of(fault: &Node) -> Option<(&str, &Node)> {
+    let is_action =
+        |(key, value): &&(Key, Node)| ACTIONS.contains(&key.name.as_str()) && !value.is_null();
+    let (key, body) = fault.entries().iter().find(is_action)?;
+    Some((key.name.as_str(), body))
+}
+
 fn action(
     node: &Node,
     inputs: &Inputs,
     (aliases, created): (&mut Vec<String>, &mut Vec<SubmittedJobSet>),
     report: &mut Report,
 ) -> Option<FaultAction> {
-    let mut entries = node.entries().iter();
-    let (key, body) = entries.find(|(k, v)| ACTIONS.contains(&k.name.as_str()) && !v.is_null())?;
-    match key.name.as_str() {
+    let (name, body) = action_of(node)?;
+    match name {
         "containerExit" => Some(FaultAction::ContainerExit {
             pod: pod(body, inputs, report)?,
             exit_code: read::i32_of(body, "exitCode").unwrap_or(1),
@@ -66,11 +77,11 @@ fn action(
             pod: pod(body, inputs, report)?,
         }),
         "suspendJobSet" | "resumeJobSet" | "deleteJobSet" => {
-            let name = inputs.jobset(body.get("name")?, report)?;
-            Some(match key.name.as_str() {
-                "suspendJobSet" => FaultAction::SuspendJobSet(name),
-                "resumeJobSet" => FaultAction::ResumeJobSet(name),
-                _ => FaultAction::DeleteJobSet(name),
+            let jobset = inputs.jobset(body.get("name")?, report)?;
+            Some(match name {
+                "suspendJobSet" => FaultAction::SuspendJobSet(jobset),
+                "resumeJobSet" => FaultAction::ResumeJobSet(jobset),
+                _ => FaultAction::DeleteJobSet(jobset),
             })
         }
         "stopManager" => Some(FaultAction::StopManager(manager_stop(
@@ -108,6 +119,34 @@ fn manager_stop(body: &Node, inputs: &Inputs, report: &mut Report) -> Option<Man
     })
 }
 
+/// An action on all nodes with a value of a label: one for each of them, in their order.
+fn of_label(fault: &Node, inputs: &Inputs, report: &mut Report) -> Option<Vec<FaultAction>> {
+    let (name, body) = action_of(fault)?;
+    let label = body.get("label")?;
+    let text = label.as_str()?;
+    let Some((key, value)) = text.split_once('=') else {
+        let error = report.error(label.at, format!("{text:?} has no value"));
+        error.suggest("label: example.com/rack=r7");
+        return Some(Vec::new());
+    };
+    let mut names = generate::nodes_labelled(&inputs.topology.pools, key, value);
+    let others = inputs.others.nodes.iter();
+    let others = others.filter(|node| node.labels.get(key).is_some_and(|v| v == value));
+    names.extend(others.map(|node| node.name.clone()));
+    if names.is_empty() {
+        report.error(label.at, format!("no node has the label {text}"));
+    }
+    let one = |node: String| {
+        let node = NodeRef {
+            name: Some(node),
+            of_pod: None,
+            alias: None,
+        };
+        on_node(name, body, node)
+    };
+    Some(names.into_iter().map(one).collect())
+}
+
 fn node_action(
     name: &str,
     body: &Node,
@@ -116,7 +155,11 @@ fn node_action(
     report: &mut Report,
 ) -> Option<FaultAction> {
     let node = node_ref(body, inputs, aliases, report)?;
-    Some(match name {
+    Some(on_node(name, body, node))
+}
+
+fn on_node(name: &str, body: &Node, node: NodeRef) -> FaultAction {
+    match name {
         "crashNode" => FaultAction::CrashNode(node),
         "partitionNode" => FaultAction::PartitionNode(node),
         "returnNode" => FaultAction::ReturnNode(node),
@@ -126,7 +169,7 @@ fn node_action(
         "drainNode" => FaultAction::DrainNode(node),
         "newNode" => FaultAction::NewNode(node),
         _ => FaultAction::TaintNode(node, topology::taint(body)),
-    })
+    }
 }
 
 fn pod(body: &Node, inputs: &Inputs, report: &mut Report) -> Option<String> {

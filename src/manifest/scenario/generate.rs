@@ -77,6 +77,25 @@ fn empty_pool() -> NodePool {
 
 /// Every node's name, in order: the pool's name with its running numbers, and the node's number if it has none.
 pub fn node_names(pools: &[NodePool]) -> impl Iterator<Item = String> {
+    nodes(pools).map(|(_, _, name)| name)
+}
+
+/// The names of the nodes with this value of a label, in order.
+pub fn nodes_labelled(pools: &[NodePool], key: &str, value: &str) -> Vec<String> {
+    let is = |(pool, numbers, name): (&NodePool, Numbers, String)| {
+        let has = pool
+            .labels
+            .get(key)
+            .is_some_and(|v| fill(v, numbers) == value);
+        has.then_some(name)
+    };
+    nodes(pools).filter_map(is).collect()
+}
+
+/// The running numbers of a node.
+type Numbers = [(&'static str, u64); 3];
+
+fn nodes(pools: &[NodePool]) -> impl Iterator<Item = (&NodePool, Numbers, String)> {
     pools.iter().flat_map(|pool| {
         let per_pool = u64::from(pool.islands) * u64::from(pool.nodes_per_island);
         let total = per_pool * u64::from(pool.count);
@@ -89,11 +108,11 @@ pub fn node_names(pools: &[NodePool]) -> impl Iterator<Item = String> {
                 ("node", node),
             ];
             let name = fill(&pool.name, numbers);
-            if numbered {
-                name
-            } else {
-                format!("{name}-{node:05}")
-            }
+            let name = match numbered {
+                true => name,
+                false => format!("{name}-{node:05}"),
+            };
+            (pool, numbers, name)
         })
     })
 }

@@ -18,6 +18,7 @@ pub(super) mod pod_names;
 mod prices;
 pub mod requests;
 mod timing;
+mod traces;
 mod training;
 
 use super::check::{Unmodelled, check};
@@ -141,6 +142,7 @@ pub fn parse_scenario(
     let topology = load_topology(&node, loader, &mut inputs, &mut report);
     let loaded = jobsets::load((&node, &of_jobsets), loader, &mut inputs, &mut report);
     let others = objects::load(&node, loader, &mut inputs, &mut report);
+    let traces = traces::load(&node, loader, &mut inputs, &mut report);
     check_names(&loaded, &others, &mut report);
     check_nodes(&node, &topology, &others, &mut report);
     if !report.is_readable() {
@@ -151,12 +153,14 @@ pub fn parse_scenario(
         text.unwrap_or("").to_owned()
     };
     let names = (metadata("name"), metadata("description"));
-    let mut scenario = assemble(&node, names, topology, loaded.jobsets, &others, &mut report);
-    cross::check(&scenario, &others, &loaded.written, &mut report.found);
+    let others = (&others, &traces);
+    let mut scenario = assemble(&node, names, topology, loaded.jobsets, others, &mut report);
+    let (others, _) = others;
+    cross::check(&scenario, others, &loaded.written, &mut report.found);
     let experiment = experiment::read(&node, &mut report);
     report.finish()?;
     let mut unmodelled = loaded.unmodelled;
-    unmodelled.extend(others.unmodelled);
+    unmodelled.extend(others.unmodelled.clone());
     unmodelled.extend(queues(&scenario));
     add_classes(&mut scenario, loaded.classes);
     Ok(LoadedScenario {
@@ -209,13 +213,11 @@ pub fn scenario_from_manifests(
     }
     let topology = topology.unwrap_or_else(|| generated(&submitted));
     let names = (submitted[0].jobset.name.clone(), String::new());
-    let others = objects::load(
-        &node,
-        &|_| Err("cannot be read".to_owned()),
-        &mut Vec::new(),
-        &mut report,
-    );
-    let mut scenario = assemble(&node, names, topology, submitted, &others, &mut report);
+    let none = |_: &str| Err("cannot be read".to_owned());
+    let others = objects::load(&node, &none, &mut Vec::new(), &mut report);
+    let traces = traces::load(&node, &none, &mut Vec::new(), &mut report);
+    let all = (&others, &traces);
+    let mut scenario = assemble(&node, names, topology, submitted, all, &mut report);
     cross::check(&scenario, &others, &manifests.written, &mut report.found);
     report.finish()?;
     let mut unmodelled = manifests.unmodelled;
@@ -318,7 +320,7 @@ fn assemble(
     (name, description): (String, String),
     mut topology: Topology,
     jobsets: Vec<SubmittedJobSet>,
-    others: &Others,
+    (others, traces): (&Others, &traces::Traces),
     report: &mut Report,
 ) -> Scenario {
     prices::apply(node, &mut topology, report);
@@ -331,7 +333,7 @@ fn assemble(
     containers.extend(commands::rules(&jobsets, &containers));
     let (faults, created) = faults::read(node, &inputs, report);
     let stop = stop(node, &faults, &jobsets, report);
-    let fault_processes = fault_processes::read(node, &inputs, stop.at, report);
+    let fault_processes = fault_processes::read(node, (&inputs, traces), stop.at, report);
     let seed = read::integer(node, "seed").and_then(|s| u64::try_from(s).ok());
     let at_start: Vec<SubmittedJobSet> = jobsets.iter().chain(others.at_start()).cloned().collect();
     let control_plane = control_plane::read(node, &at_start, report);

@@ -1,8 +1,8 @@
 //! The table of `faultProcesses` in a scenario.
 
-use super::rate::RATE;
+use super::rate::{PRESET, RATE};
 use super::timing::DELAY;
-use crate::manifest::shape::{Object, Shape, field};
+use crate::manifest::shape::{Object, STR_LIST, Shape, field};
 
 /// What a fault does, as it is written.
 pub const DOES: [&str; 7] = [
@@ -23,15 +23,30 @@ pub static RANDOM_FAULTS: Object = Object {
             Shape::Str,
             "what they are called; with the name of what fails it names the random numbers",
         )
-        .required()
         .example("host"),
+        PRESET[0],
+        PRESET[1],
         field(
             "on",
-            Shape::Either(&Shape::OneOf(&["Node", "Pod"]), &Shape::Object(&DOMAIN)),
-            "each node, each pod that the JobSets want, or all nodes of a domain at once",
+            Shape::Either(&Shape::OneOf(&ON), &Shape::Object(&DOMAIN)),
+            "each node, each pod that the JobSets want, each accelerator (its node is lost with it), all nodes of an island \
+             or of a domain at once: a tray, a rack, a switch, a power domain, whatever a label of nodes says",
         )
         .default("Node")
         .example("{label: example.com/rack}"),
+        field(
+            "takesAlong",
+            Shape::Object(&DOMAIN),
+            "how far a fault of one node or accelerator reaches: the nodes of its domain are lost with it",
+        )
+        .otherwise("the node itself")
+        .example("{label: example.com/rack}"),
+        field(
+            "trace",
+            Shape::Either(&Shape::Str, &Shape::Object(&TRACE)),
+            "instead of a rate: a file of faults that happened, CSV with a head line or JSON lines",
+        )
+        .example("faults.csv"),
         RATE[0],
         RATE[1],
         RATE[2],
@@ -89,6 +104,30 @@ pub static RANDOM_FAULTS: Object = Object {
         )
         .otherwise("never")
         .example("10m"),
+    ],
+};
+
+/// What has faults, as it is written.
+pub const ON: [&str; 4] = ["Node", "Pod", "Accelerator", "Island"];
+
+static TRACE: Object = Object {
+    kind: "FaultTrace",
+    fields: &[
+        field(
+            "file",
+            Shape::Str,
+            "columns `node` (or `pod`) and `time` since the run began, and, if there are, `kind` and `duration` until it is \
+             repaired",
+        )
+        .required()
+        .example("faults.csv"),
+        field(
+            "kinds",
+            STR_LIST,
+            "faults of these kinds alone; what they do says `does`",
+        )
+        .otherwise("all of them, and the kind, if there is one, is a word of `does`")
+        .example("[xid79, reboot]"),
     ],
 };
 

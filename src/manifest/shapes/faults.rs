@@ -266,7 +266,7 @@ static GATE_CHANGES: Object = Object {
 const POD_NAME: Field = field("pod", Shape::Str, "name without the random suffix")
     .required()
     .example("train-workers-0-1");
-const NODE_FIELDS: [Field; 3] = [
+const NODE_FIELDS: [Field; 4] = [
     field("node", Shape::Str, "name of the node").example("a-0"),
     field("ofPod", Shape::Str, "the node on which this pod is then").example("train-workers-0-1"),
     field(
@@ -275,6 +275,12 @@ const NODE_FIELDS: [Field; 3] = [
         "a name for later faults, beside node or ofPod; alone, a name given earlier",
     )
     .example("lost"),
+    field(
+        "label",
+        Shape::Str,
+        "instead: every node with this value of a label, KEY=VALUE, one after another in this instant",
+    )
+    .example("example.com/rack=r7"),
 ];
 
 static CONTAINER_EXIT: Object = Object {
@@ -311,6 +317,7 @@ static TAINT_NODE: Object = Object {
         NODE_FIELDS[0],
         NODE_FIELDS[1],
         NODE_FIELDS[2],
+        NODE_FIELDS[3],
         field("key", Shape::Str, "of the taint")
             .required()
             .example("maintenance"),

@@ -1,6 +1,6 @@
 //! The table of fleet files: the collapsed model.
 
-use super::rate::RATE;
+use super::rate::{PRESET, RATE};
 use super::scenario::{API_VERSION, METADATA};
 use super::timing::DELAY;
 use super::training::{self, WITHOUT};
@@ -181,9 +181,9 @@ static CHECKPOINT: Object = Object {
 static PROCESS: Object = Object {
     kind: "FaultProcess",
     fields: &[
-        field("cause", Shape::Str, "in reports: failures_CAUSE")
-            .required()
-            .example("host"),
+        field("cause", Shape::Str, "in reports: failures_CAUSE").example("host"),
+        PRESET[0],
+        PRESET[1],
         RATE[0],
         RATE[1],
         RATE[2],

@@ -16,6 +16,7 @@ pub mod topology;
 pub mod training;
 
 pub use control_plane::{JOBSET, KUBERNETES};
+pub use fault_processes::DOES;
 pub use faults::ACTIONS;
 
 use super::shape::Object;

@@ -1,6 +1,8 @@
 //! The fields that say how often something fails; processes of fleets and of scenarios have them alike.
 
-use crate::manifest::shape::{Field, Object, Shape, field};
+use super::timing::EMPIRICAL;
+use crate::manifest::fault_presets;
+use crate::manifest::shape::{Field, Object, STR_LIST, Shape, field};
 
 /// One of these is needed.
 pub const RATES: [&str; 3] = ["mtbf", "perMinute", "per1000NodeDays"];
@@ -52,18 +54,24 @@ static SHAPE: Object = Object {
             "many short lives, few long ones",
         )
         .example("{sigma: 1}"),
+        field(
+            "gamma",
+            Shape::Object(&GAMMA),
+            "failures of the young or of the old, with a thinner tail",
+        )
+        .example("{shape: 0.8}"),
+        field(
+            "empirical",
+            EMPIRICAL,
+            "lives of a table, all longer or shorter by one factor",
+        )
+        .example("[1d, 3d, 90d]"),
     ],
 };
 
 static WEIBULL: Object = Object {
     kind: "WeibullShape",
-    fields: &[field(
-        "shape",
-        Shape::Number(0.3, 100.0),
-        "below 1 the young fail more often, above 1 the old",
-    )
-    .required()
-    .example("0.8")],
+    fields: &[WEIBULL_SHAPE.example("0.8")],
 };
 
 static SIGMA: Object = Object {
@@ -72,3 +80,38 @@ static SIGMA: Object = Object {
         .required()
         .example("1")],
 };
+
+static GAMMA: Object = Object {
+    kind: "GammaShape",
+    fields: &[GAMMA_SHAPE.example("0.8")],
+};
+
+/// Of a gamma distribution.
+pub const GAMMA_SHAPE: Field = field(
+    "shape",
+    Shape::Number(0.05, 1000.0),
+    "below 1 the young fail more often, above 1 the old",
+)
+.required();
+
+/// Of a Weibull distribution.
+pub const WEIBULL_SHAPE: Field = field(
+    "shape",
+    Shape::Number(0.3, 100.0),
+    "below 1 the young fail more often, above 1 the old",
+)
+.required();
+
+/// What stands for a whole mix of causes.
+pub const PRESET: [Field; 2] = [
+    field(
+        "preset",
+        Shape::OneOf(&fault_presets::NAMES),
+        "a published mix: a process for each of its causes; what else is said replaces what the preset says, and `times` \
+         multiplies",
+    )
+    .example("llama3-405b"),
+    field("causes", STR_LIST, "those of the preset alone")
+        .otherwise("all of them")
+        .example("[gpu, hbm3]"),
+];

@@ -1,5 +1,6 @@
 //! The table of `timing` in a scenario: the ids of `src/presets/timing.yaml`, which has their defaults.
 
+use super::rate::{GAMMA_SHAPE, WEIBULL_SHAPE};
 use crate::manifest::shape::{Field, Object, Shape, field};
 
 /// A time that may be drawn.
@@ -92,8 +93,59 @@ static DIST: Object = Object {
         )
         .example("{p50: 300ms, p95: 1s}"),
         field("exponential", Shape::Object(&EXPONENTIAL), "without memory").example("{mean: 2s}"),
+        field(
+            "weibull",
+            Shape::Object(&WEIBULL),
+            "below shape 1 a longer tail than exponential, above a shorter one",
+        )
+        .example("{mean: 2s, shape: 0.8}"),
+        field(
+            "gamma",
+            Shape::Object(&GAMMA),
+            "the same, with a thinner tail",
+        )
+        .example("{mean: 2s, shape: 0.8}"),
+        field("empirical", EMPIRICAL, "values of a table").example("[1s, 2s, 30s]"),
     ],
 };
+
+/// Values of a table, alike or with weights.
+pub const EMPIRICAL: Shape =
+    Shape::Either(&Shape::NonEmpty(&Shape::Seconds), &Shape::Object(&WEIGHTED));
+
+static WEIGHTED: Object = Object {
+    kind: "Empirical",
+    fields: &[
+        field(
+            "values",
+            Shape::NonEmpty(&Shape::Seconds),
+            "each may be drawn",
+        )
+        .required()
+        .example("[1s, 2s, 30s]"),
+        field(
+            "weights",
+            Shape::List(&Shape::Number(0.0, 1e12)),
+            "as many as values: how often each is, in any unit",
+        )
+        .otherwise("all alike")
+        .example("[5, 3, 1]"),
+    ],
+};
+
+static WEIBULL: Object = Object {
+    kind: "Weibull",
+    fields: &[MEAN, WEIBULL_SHAPE.example("0.8")],
+};
+
+static GAMMA: Object = Object {
+    kind: "Gamma",
+    fields: &[MEAN, GAMMA_SHAPE.example("0.8")],
+};
+
+const MEAN: Field = field("mean", Shape::Seconds, "the average")
+    .required()
+    .example("2s");
 
 static LOG_NORMAL: Object = Object {
     kind: "LogNormal",
@@ -112,9 +164,7 @@ static LOG_NORMAL: Object = Object {
 
 static EXPONENTIAL: Object = Object {
     kind: "Exponential",
-    fields: &[field("mean", Shape::Seconds, "the average")
-        .required()
-        .example("2s")],
+    fields: &[MEAN],
 };
 
 static KUBELET: Object = Object {

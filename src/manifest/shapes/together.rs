@@ -3,6 +3,7 @@
 use super::faults::ACTIONS;
 
 /// What holds between fields of one object. `what` is what they give, for messages.
+#[derive(Copy, Clone)]
 pub enum Together {
     /// Exactly one of these.
     One {
@@ -24,6 +25,21 @@ pub enum Together {
     Replaces(&'static str, &'static [&'static str], &'static str),
 }
 
+const ONE_CAUSE: [Together; 3] = [
+    Together::Some {
+        what: "a cause",
+        of: &["cause", "preset"],
+    },
+    Together::NotBoth("cause", "preset"),
+    Together::Needs("causes", "preset", "they are those of a preset"),
+];
+
+const ONE_RATE: [Together; 3] = [
+    Together::NotBoth("mtbf", "perMinute"),
+    Together::NotBoth("mtbf", "per1000NodeDays"),
+    Together::NotBoth("perMinute", "per1000NodeDays"),
+];
+
 /// The rules of the objects of a kind.
 pub fn together(kind: &str) -> &'static [Together] {
     use Together::*;
@@ -38,17 +54,43 @@ pub fn together(kind: &str) -> &'static [Together] {
                 of: &ACTIONS,
             },
         ],
-        "FaultProcess" | "RandomFaults" => &[One {
-            what: "a rate",
-            of: &super::rate::RATES,
-        }],
+        "FaultProcess" => &[
+            ONE_CAUSE[0],
+            ONE_CAUSE[1],
+            ONE_CAUSE[2],
+            ONE_RATE[0],
+            ONE_RATE[1],
+            ONE_RATE[2],
+            Some {
+                what: "a rate",
+                of: &["mtbf", "perMinute", "per1000NodeDays", "preset"],
+            },
+        ],
+        "RandomFaults" => &[
+            ONE_CAUSE[0],
+            ONE_CAUSE[1],
+            ONE_CAUSE[2],
+            ONE_RATE[0],
+            ONE_RATE[1],
+            ONE_RATE[2],
+            Some {
+                what: "a rate",
+                of: &["mtbf", "perMinute", "per1000NodeDays", "trace", "preset"],
+            },
+            Replaces(
+                "trace",
+                &["mtbf", "perMinute", "per1000NodeDays"],
+                "a trace",
+            ),
+            Replaces("trace", &["preset", "times", "distribution"], "a trace"),
+        ],
         "Pool" => &[NotBoth(
             super::topology::PER_NODE,
             super::topology::PER_ACCELERATOR,
         )],
         "LifeShape" => &[One {
             what: "a distribution",
-            of: &["weibull", "logNormal"],
+            of: &["weibull", "logNormal", "gamma", "empirical"],
         }],
         "Create" => &[One {
             what: "an object",
@@ -57,12 +99,22 @@ pub fn together(kind: &str) -> &'static [Together] {
         "NodeReference" | "TaintNode" => &[
             Some {
                 what: "a node",
-                of: &["node", "ofPod", "alias"],
+                of: &["node", "ofPod", "alias", "label"],
             },
             NotBoth("node", "ofPod"),
+            NotBoth("label", "node"),
+            NotBoth("label", "ofPod"),
+            NotBoth("label", "alias"),
         ],
         "ContainerRule" => &[Needs("exitCode", "runFor", "the container never exits")],
-        "Distribution" => &[OneSet(&[&["uniform"], &["logNormal"], &["exponential"]])],
+        "Distribution" => &[OneSet(&[
+            &["uniform"],
+            &["logNormal"],
+            &["exponential"],
+            &["weibull"],
+            &["gamma"],
+            &["empirical"],
+        ])],
         "LogNormal" => &[OneSet(&[&["median", "sigma"], &["p50", "p95"]])],
         "Timing" => &[Replaces(
             "kubelet",

@@ -11,7 +11,13 @@ const SEEDS: u64 = 3_000;
 const AT_LEAST: u32 = 3;
 
 /// Fields and words that are not drawn, each with its reason.
-const LEFT_OUT: [(&str, &str); 8] = [
+const LEFT_OUT: [(&str, &str); 11] = [
+    (
+        "RandomFaults.trace",
+        "its faults are those of a process; `random_faults` plays them",
+    ),
+    ("FaultTrace.file", "of RandomFaults.trace"),
+    ("FaultTrace.kinds", "of RandomFaults.trace"),
     (
         "RandomFaults.detectedAfter",
         "refused until training feels it",

@@ -161,6 +161,9 @@ pub fn case(seed: u64) -> Case {
         }
         scenario["faultProcesses"] = processes.into();
     }
+    if d.wild {
+        super::faults::enrich(seed, &mut scenario);
+    }
     if let Some(training) = training::draw(seed, &jobsets).filter(|_| d.wild) {
         scenario["training"] = training;
     }

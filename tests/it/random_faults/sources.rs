@@ -1,0 +1,219 @@
+//! Where faults come from and how far they reach: levels of the cluster, presets, traces, scripts.
+
+use super::*;
+
+/// Four racks of two islands of two nodes with three accelerators.
+fn racks(rest: &str) -> Result<Scenario, String> {
+    racks_with(rest, "")
+}
+
+/// The same with a file `faults.csv`.
+fn racks_with(rest: &str, trace: &str) -> Result<Scenario, String> {
+    let text = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: random}}\ntopology:\n  \
+         apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  pools:\n  - name: \"n-{{node:03}}\"\n    \
+         count: 4\n    islands: 2\n    nodesPerIsland: 2\n    allocatable: {{cpu: 8, example.com/gpu: 3}}\n    \
+         accelerator: example.com/gpu\n    labels: {{example.com/rack: \"r{{pool}}\"}}\n\
+         jobSets: [{{manifest: jobset.yaml}}]\nstop: {{at: 100h}}\n{rest}\n"
+    );
+    support::parse_with(&text, &[("jobset.yaml", JOBSET), ("faults.csv", trace)])
+        .map_err(|e| e.to_string())
+}
+
+/// Instants of crashes, each with the nodes that crash then.
+fn crashed(scenario: &Scenario) -> Vec<(Duration, Vec<String>)> {
+    let mut all: Vec<(Duration, Vec<String>)> = Vec::new();
+    for fault in &scenario.faults {
+        let FaultAction::CrashNode(node) = &fault.action else {
+            continue;
+        };
+        let name = node.name.clone().unwrap_or_default();
+        match all.last_mut().filter(|(last, _)| *last == at(fault)) {
+            Some((_, nodes)) => nodes.push(name),
+            None => all.push((at(fault), vec![name])),
+        }
+    }
+    all
+}
+
+#[test]
+fn a_fault_reaches_as_far_as_its_level_says() {
+    let of = |on: &str| {
+        let process = format!("faultProcesses: [{{cause: c, mtbf: 40h, backAfter: 1ns{on}}}]");
+        crashed(&drawn(&racks(&process).unwrap(), 1, 0))
+    };
+    let mean_time = |all: &[(Duration, Vec<String>)], entities: f64| {
+        let expected = entities * 100.0 / 40.0;
+        let found = all.len() as f64;
+        assert!(
+            (found - expected).abs() < 4.0 * expected.sqrt(),
+            "{found}, not {expected}"
+        );
+    };
+    let nodes = of("");
+    assert!(nodes.iter().all(|(_, nodes)| nodes.len() == 1));
+    mean_time(&nodes, 16.0);
+    let accelerators = of(", on: Accelerator");
+    assert!(accelerators.iter().all(|(_, nodes)| nodes.len() == 1));
+    mean_time(&accelerators, 48.0);
+    let islands = of(", on: Island");
+    assert!(
+        islands
+            .iter()
+            .any(|(_, nodes)| *nodes == ["n-002", "n-003"])
+    );
+    assert!(
+        islands.iter().all(|(_, nodes)| nodes.len() == 2),
+        "{islands:?}"
+    );
+    mean_time(&islands, 8.0);
+    let racks = of(", takesAlong: {label: example.com/rack}");
+    assert!(
+        racks
+            .iter()
+            .any(|(_, nodes)| *nodes == ["n-004", "n-005", "n-006", "n-007"])
+    );
+    assert!(racks.iter().all(|(_, nodes)| nodes.len() == 4), "{racks:?}");
+    let instants = |all: &[(Duration, Vec<String>)]| Vec::from_iter(all.iter().map(|(at, _)| *at));
+    assert_eq!(
+        instants(&nodes),
+        instants(&racks),
+        "each node fails as often as alone"
+    );
+}
+
+#[test]
+fn one_line_of_the_script_is_a_line_for_each_node_of_a_rack() {
+    let one = racks("faults:\n- {at: 9s, crashNode: {label: example.com/rack=r1}}").unwrap();
+    let line = |n: u32| format!("\n- {{at: 9s, crashNode: {{node: n-00{n}}}}}");
+    let lines: String = (4..8).map(line).collect();
+    let four = racks(&format!("faults:{lines}")).unwrap();
+    let told = |s: &Scenario| format!("{:?}", s.faults);
+    assert_eq!(told(&one), told(&four));
+    for (label, part) in [
+        (
+            "example.com/rack=r9",
+            "no node has the label example.com/rack=r9",
+        ),
+        ("example.com/rack", "has no value"),
+    ] {
+        let refused = racks(&format!(
+            "faults:\n- {{at: 9s, crashNode: {{label: {label}}}}}"
+        ));
+        let refused = refused.unwrap_err();
+        assert!(refused.contains(part), "{refused}");
+    }
+}
+
+#[test]
+fn a_preset_is_its_causes_and_what_is_said_beside_it_counts_more() {
+    let preset = racks("faultProcesses: [{preset: llama3-405b, times: 100, asNew: true}]").unwrap();
+    let causes: Vec<&str> = preset
+        .fault_processes
+        .iter()
+        .map(|p| p.cause.as_str())
+        .collect();
+    let all = [
+        "gpu",
+        "hbm3",
+        "software",
+        "network",
+        "host_maintenance",
+        "gpu_sram_or_processor",
+        "other",
+    ];
+    assert_eq!(causes, all);
+    let by_hand = racks(
+        "faultProcesses:\n\
+         - {cause: gpu, per1000NodeDays: 3.79, times: 35.3, backAfter: {logNormal: {median: 1h, sigma: 1.893}}, asNew: true}\n\
+         - {cause: software, on: Pod, per1000NodeDays: 3.79, times: 12.9}\n\
+         - {cause: host_maintenance, does: Drain, per1000NodeDays: 3.79, times: 7.6, backAfter: 2h}",
+    );
+    let chosen = racks(
+        "faultProcesses: [{preset: llama3-405b, times: 100, asNew: true, causes: [gpu, software, host_maintenance]}]",
+    );
+    assert_eq!(
+        by_hand.unwrap().fault_processes,
+        chosen.unwrap().fault_processes
+    );
+    let other = racks("faultProcesses: [{preset: rsc, mtbf: 3h, backAfter: 1h}]").unwrap();
+    let by_hand = racks("faultProcesses: [{cause: host, mtbf: 3h, backAfter: 1h}]").unwrap();
+    assert_eq!(other.fault_processes, by_hand.fault_processes);
+    for (entry, part) in [
+        ("{preset: llama}", "llama3-405b"),
+        ("{preset: rsc, cause: a}", "cause"),
+        ("{preset: rsc, causes: [gpu]}", "no cause \"gpu\""),
+        ("{cause: a, mtbf: 1h, causes: [gpu]}", "preset"),
+    ] {
+        let refused = racks(&format!("faultProcesses: [{entry}]")).unwrap_err();
+        assert!(refused.contains(part), "{entry}: {refused}");
+    }
+}
+
+#[test]
+fn a_trace_is_played_as_it_was_written() {
+    let trace = "time,node,kind,duration\n3h,n-001,Crash,1h\n10,n-000,Drain,30m\n4h,n-002,Crash,\n\
+                 200h,n-000,Crash,\n";
+    let process = |more: &str| format!("faultProcesses: [{{cause: old, trace: {more}}}]");
+    let played = |more: &str, trace: &str| {
+        let drawn = drawn(&racks_with(&process(more), trace).unwrap(), 1, 0);
+        let line = |f: &ScriptedFault| format!("{} {:?}", at(f), f.action);
+        let all = drawn.faults.iter().map(line);
+        all.map(|line| {
+            line.replace("NodeRef { name: Some(", "")
+                .replace("), of_pod: None, alias: None }", "")
+        })
+        .collect::<Vec<_>>()
+    };
+    let expected = [
+        "10s DrainNode(\"n-000\")",
+        "30m10s UncordonNode(\"n-000\")",
+        "3h CrashNode(\"n-001\")",
+        "4h ReturnNode(\"n-001\")",
+        "4h CrashNode(\"n-002\")",
+    ];
+    let mut found = played("faults.csv", trace);
+    found.sort();
+    let mut expected = expected.map(str::to_owned).to_vec();
+    expected.sort();
+    assert_eq!(found, expected);
+    assert_eq!(
+        played("faults.csv, backAfter: 2h", trace)
+            .iter()
+            .filter(|l| l.contains("Return"))
+            .count(),
+        2,
+        "a row without duration lasts as the process says"
+    );
+    let kinds = "{\"node\": \"n-003\", \"time\": \"1h\", \"kind\": \"xid79\"}\n\
+                 {\"node\": \"n-003\", \"time\": \"2h\", \"kind\": \"xid13\"}\n";
+    assert_eq!(
+        played("{file: faults.csv, kinds: [xid79]}, does: Partition", kinds),
+        ["1h PartitionNode(\"n-003\")"]
+    );
+    for (more, trace, part) in [
+        ("faults.csv", "time,node\n1h,x\n", "no node \"x\""),
+        (
+            "faults.csv",
+            "time,node,kind\n1h,n-000,xid79\n",
+            "no word of `does`",
+        ),
+        (
+            "faults.csv",
+            "time,pod\n1h,train-w-0-0\n",
+            "a pod fails here",
+        ),
+        (
+            "faults.csv, on: Pod",
+            "time,pod\n1h,train-w-7-0\n",
+            "no JobSet wants",
+        ),
+        ("faults.csv, mtbf: 3h", trace, "has no effect with a trace"),
+        ("faults.csv, on: Island", trace, "names nodes or pods"),
+        ("{file: faults.csv, kinds: [never]}", trace, "no such fault"),
+        ("other.csv", trace, "other.csv"),
+    ] {
+        let refused = racks_with(&process(more), trace).unwrap_err();
+        assert!(refused.contains(part), "{more}: {refused}");
+    }
+}

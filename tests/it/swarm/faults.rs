@@ -1,0 +1,82 @@
+//! Random faults of a seed beyond a plain rate: levels, presets, distributions. Drawn apart, so that the rest of a seed
+//! stays what it is.
+
+use super::draw::Draw;
+use super::jobset::RACK;
+use serde_json::{Value, json};
+
+pub fn enrich(seed: u64, scenario: &mut Value) {
+    let d = &mut Draw::new(seed ^ 0x6661_756c_7400_0000);
+    let scripted = scenario["timing"].get("kubelet").is_some();
+    if let Some(processes) = scenario["faultProcesses"].as_array_mut() {
+        for process in processes {
+            enrich_process(d, process, scripted);
+        }
+    }
+    if let Some(faults) = scenario["faults"].as_array_mut() {
+        for fault in faults {
+            whole_rack(d, fault);
+        }
+    }
+}
+
+fn enrich_process(d: &mut Draw, process: &mut Value, scripted: bool) {
+    if d.one_in(4) {
+        let any = d.pick(&jobset_sim::manifest::fault_presets::NAMES);
+        let preset = d.pick(&["llama3-405b", any]);
+        *process = json!({"preset": preset, "times": d.pick(&[300, 3000])});
+        if preset == "llama3-405b" && d.one_in(2) {
+            process["causes"] = json!(["gpu", "software", "host_maintenance"]);
+        }
+        if !scripted {
+            process["asNew"] = json!(d.one_in(2));
+        }
+        return;
+    }
+    match process["on"].as_str() {
+        Some("Pod") => return,
+        Some("Node") => match d.below(4) {
+            0 => process["on"] = json!(d.pick(&["Accelerator", "Island"])),
+            1 => process["takesAlong"] = json!({"label": RACK}),
+            _ => {}
+        },
+        _ => {}
+    }
+    match d.below(5) {
+        0 => process["distribution"] = json!({"gamma": {"shape": d.pick(&[0.5, 3.0])}}),
+        1 => {
+            process["distribution"] =
+                json!({"empirical": d.pick(&[json!([1, 5]), json!({"values": ["1s", 7]})])})
+        }
+        _ => {}
+    }
+    let back = [
+        json!({"gamma": {"mean": "20m", "shape": 0.8}}),
+        json!({"weibull": {"mean": "20m", "shape": 0.8}}),
+        json!({"empirical": {"values": ["5m", "3h"], "weights": [3, 1]}}),
+    ];
+    if d.one_in(3) {
+        process["backAfter"] = d.pick(&back);
+    }
+}
+
+/// The same to every node of a rack.
+fn whole_rack(d: &mut Draw, fault: &mut Value) {
+    for action in [
+        "crashNode",
+        "cordonNode",
+        "returnNode",
+        "drainNode",
+        "taintNode",
+    ] {
+        let Some(node) = fault[action].as_object_mut() else {
+            continue;
+        };
+        let named = node.contains_key("node") && !node.contains_key("alias");
+        if named && d.one_in(4) {
+            node.remove("node");
+            let rack = format!("{RACK}=rack-0");
+            node.insert("label".to_owned(), json!(rack));
+        }
+    }
+}
