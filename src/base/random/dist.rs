@@ -86,6 +86,17 @@ impl Empirical {
         self.mean_s
     }
 
+    fn variance(&self) -> f64 {
+        let mut before = 0.0;
+        let mut sum = 0.0;
+        for (value, below) in self.steps.iter() {
+            let off = value - self.mean_s;
+            sum += off * off * (below - before);
+            before = *below;
+        }
+        sum
+    }
+
     fn quantile_s(&self, u: f64) -> f64 {
         let at = self.steps.partition_point(|(_, below)| *below < u);
         self.steps[at.min(self.steps.len() - 1)].0
@@ -146,6 +157,8 @@ impl Dist {
             Dist::Fixed(_) => 0.0,
             Dist::Uniform { low_s, high_s } => (high_s - low_s) * (high_s - low_s) / 12.0,
             Dist::Exponential { mean_s } => mean_s * mean_s,
+            Dist::Gamma { mean_s, shape } => mean_s * mean_s / shape,
+            Dist::Empirical(ref table) => table.variance(),
             Dist::LogNormal { median_s, sigma } => {
                 let spread = sigma * sigma;
                 median_s * median_s * libm::expm1(spread) * libm::exp(spread)
@@ -307,6 +320,7 @@ mod tests {
         near(gamma.median(), 6.0 * std::f64::consts::LN_2);
         let table = Empirical::new(&[(3.0, 1.0), (1.0, 2.0), (9.0, 0.0), (2.0, 1.0)]).unwrap();
         assert_eq!(table.mean_s, 1.75);
+        assert!((table.variance() - 0.6875).abs() < 1e-12);
         let table = Dist::Empirical(table);
         for (u, at) in [
             (0.01, 1.0),
