@@ -134,7 +134,7 @@ fn silent(on: &SilentOn, what: Silent) -> String {
     };
     match what {
         Silent::Hang { .. } => format!("what runs on {on} hangs"),
-        Silent::Slow { factor } if factor == 1.0 => format!("{on} is as fast as ever"),
+        Silent::Slow { factor: 1.0 } => format!("{on} is as fast as ever"),
         Silent::Slow { factor } => format!("{on} is slow: steps take {factor} times as long"),
         Silent::Corrupt { .. } => format!("what {on} computes is wrong"),
     }
