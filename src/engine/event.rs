@@ -49,6 +49,17 @@ pub enum Event {
         jobset: JobSetId,
         generation: u32,
     },
+    /// A detector finds that the nth process of a pod hangs.
+    HangFound {
+        pod: PodId,
+        nth: u32,
+        exit_code: u8,
+    },
+    /// What a training job computes is found to be wrong, for the nth time.
+    WrongFound {
+        jobset: JobSetId,
+        nth: u32,
+    },
     /// The nth process of a pod has waited so long for those of the other pods.
     RendezvousOver {
         pod: PodId,
@@ -254,6 +265,7 @@ impl Event {
             TolerationOver { .. } => Owner::NodeLifecycle,
             PodGcTick => Owner::PodGc,
             WorkDone { .. } | RendezvousOver { .. } => Owner::Training,
+            HangFound { .. } | WrongFound { .. } => Owner::Training,
         }
     }
 
@@ -286,6 +298,7 @@ impl Event {
             | ContainersBack { .. } => 1,
             Stopped { .. } | AgentSees { .. } | WorkerUp { .. } => 1,
             WorkDone { .. } | RendezvousOver { .. } => 1,
+            HangFound { .. } | WrongFound { .. } => 1,
             StatusWritten { .. } | KubeletDeleted { .. } | AttemptWritten { .. } => 2,
             PodCreateAnswered { .. } | PodDeleteAnswered { .. } | FinalizerAnswered { .. } => 2,
             JobStatusAnswered { .. }

@@ -209,7 +209,7 @@ impl Run<'_> {
             }
             What::Service(_) => tell!(jobset_manager),
             What::Claim => tell!(scheduler),
-            What::WorkDone(_) | What::GivesUp(_) => tell!(kubelet),
+            What::WorkDone(_) | What::GivesUp(..) => tell!(kubelet),
             What::Process { .. } | What::Silent { .. } => {}
         }
         if parts.training.any() {

@@ -185,11 +185,15 @@ pub enum LedgerCategory {
     Lost,
     /// Training: what steps take longer right after a start.
     WarmUp,
+    /// Training: what steps take longer because a machine is slow.
+    Slow,
+    /// Training: processes hang, and the job makes no steps.
+    Hang,
 }
 
 impl LedgerCategory {
     /// How many categories there are.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 14;
     /// Those of every run; the others are of training jobs.
     pub const PLAIN: usize = 6;
     /// All of them, in order.
@@ -206,6 +210,8 @@ impl LedgerCategory {
         Self::Checkpoint,
         Self::Lost,
         Self::WarmUp,
+        Self::Slow,
+        Self::Hang,
     ];
 
     /// The name in files.
@@ -223,6 +229,8 @@ impl LedgerCategory {
             Self::Checkpoint => "checkpoint",
             Self::Lost => "lost",
             Self::WarmUp => "warmUp",
+            Self::Slow => "slow",
+            Self::Hang => "hang",
         }
     }
 }

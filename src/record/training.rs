@@ -30,11 +30,15 @@ pub enum TrainingPhase {
     Suspended,
     /// What steps take longer right after a start.
     WarmUp,
+    /// What steps take longer because a machine is slow.
+    Slow,
+    /// Processes hang, and the job makes no steps.
+    Hang,
 }
 
 impl TrainingPhase {
     /// How many there are.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 13;
 
     /// All of them, in order.
     pub const ALL: [TrainingPhase; TrainingPhase::COUNT] = [
@@ -49,6 +53,8 @@ impl TrainingPhase {
         Self::Ending,
         Self::Suspended,
         Self::WarmUp,
+        Self::Slow,
+        Self::Hang,
     ];
 
     /// The name in files.
@@ -65,6 +71,8 @@ impl TrainingPhase {
             Self::Ending => "ending",
             Self::Suspended => "suspended",
             Self::WarmUp => "warmUp",
+            Self::Slow => "slow",
+            Self::Hang => "hang",
         }
     }
 }

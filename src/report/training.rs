@@ -96,6 +96,8 @@ fn words(phase: TrainingPhase) -> &'static str {
         TrainingPhase::Lost => "steps that interruptions took back",
         TrainingPhase::Recovery => "from interruptions until every pod is ready again",
         TrainingPhase::Suspended => "without steps while the JobSet is suspended",
+        TrainingPhase::Slow => "what steps took longer because a machine was slow",
+        TrainingPhase::Hang => "without a step, and nobody had found out",
         TrainingPhase::WarmUp => "what steps took longer right after a start",
         TrainingPhase::Ending => "from the end of the work to that of the JobSet",
     }

@@ -30,8 +30,8 @@ pub enum What {
     },
     /// Not an API change: what the containers of the JobSet train is done.
     WorkDone(JobSetId),
-    /// Not an API change: a process of the pod has waited too long for those of the others.
-    GivesUp(PodId),
+    /// Not an API change: what the pod trains ends its process with this code.
+    GivesUp(PodId, i32),
     /// Not an API change: the nth fault of the script, one of which nobody is told (`spec::Silent`), meets this pod, or
     /// else this node.
     Silent {

@@ -44,6 +44,7 @@ mod tickets;
 mod tidy;
 mod training;
 mod training_kinds;
+mod training_silent;
 mod upstream;
 mod validate;
 mod why;

@@ -147,9 +147,9 @@ pub fn note_process(ctx: &mut Ctx<'_>, pod: PodId, up: bool) {
     }
 }
 
-/// Not a request: a process of the pod ends, which no other one has met in time.
-pub fn note_gives_up(ctx: &mut Ctx<'_>, pod: PodId) {
-    note(ctx, What::GivesUp(pod));
+/// Not a request: a process of the pod ends, which no other one has met in time, or which hangs or computed wrongly.
+pub fn note_gives_up(ctx: &mut Ctx<'_>, pod: PodId, exit_code: i32) {
+    note(ctx, What::GivesUp(pod, exit_code));
 }
 
 /// Not a request: a fault of which nobody is told meets a pod, or else a node; what trains there feels it.

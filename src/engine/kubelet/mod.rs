@@ -24,9 +24,6 @@ use crate::base::*;
 use crate::spec::{Kubelet, RealKubelet};
 use crate::store::{JobSetChange, NO_ATTEMPT, NodeChange, PodChange, What};
 
-/// Of a process that raises an error.
-const GAVE_UP_EXIT_CODE: i32 = 1;
-
 #[derive(Default)]
 pub struct Kubelets {
     pods: Vec<Life>,
@@ -179,7 +176,7 @@ impl Kubelets {
             What::Node(node, NodeChange::Created) => self.new_machine(ctx, node),
             What::Node(node, NodeChange::Gone) => self.pods_wait(ctx, node),
             What::WorkDone(jobset) => self.work_done(ctx, jobset),
-            What::GivesUp(pod) => _ = self.process_ends(ctx, pod, GAVE_UP_EXIT_CODE),
+            What::GivesUp(pod, exit_code) => _ = self.process_ends(ctx, pod, exit_code),
             _ => {}
         }
     }

@@ -27,7 +27,7 @@ pub struct Books {
 
 /// Time of a stretch by category of the ledger.
 pub struct Booked {
-    pub elsewhere: [(LedgerCategory, u64); 6],
+    pub elsewhere: [(LedgerCategory, u64); 8],
     pub productive: u64,
 }
 
@@ -89,8 +89,13 @@ impl Books {
     }
 
     /// A stretch ends; what of it belongs to another category of the ledger than Productive, and what is left of that.
-    /// `again`: steps that were made before.
-    pub fn ends(&mut self, now: Time, spent: &Spent, (loses, again): (bool, u64)) -> Booked {
+    /// `again`: steps that were made before; `hang`: how long nothing was done at its end.
+    pub fn ends(
+        &mut self,
+        now: Time,
+        spent: &Spent,
+        (loses, again, hang): (bool, u64, u64),
+    ) -> Booked {
         let (lost, excess) = match loses {
             true => (spent.stepping - spent.kept, spent.excess_kept),
             false => (0, spent.excess),
@@ -106,13 +111,15 @@ impl Books {
             (L::Checkpoint, P::Checkpoint, spent.saving),
             (L::Lost, P::Lost, lost),
             (L::WarmUp, P::WarmUp, excess[Reason::WarmUp as usize]),
+            (L::Slow, P::Slow, excess[Reason::Slow as usize]),
+            (L::Hang, P::Hang, hang),
         ];
         for (_, phase, ns) in booked {
             self.add(phase, ns);
         }
         let productive = spent.stepping - lost - excess.iter().sum::<u64>();
         self.add(TrainingPhase::Productive, productive);
-        let all: u64 = spent.before.iter().sum::<u64>() + spent.stepping + spent.saving;
+        let all: u64 = spent.before.iter().sum::<u64>() + spent.stepping + spent.saving + hang;
         assert_eq!(all, now.since(before).0, "a stretch closes");
         self.stretches.push(TrainingStretch {
             since: before,

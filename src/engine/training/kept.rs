@@ -11,7 +11,7 @@ use crate::store::NodeChange;
 pub struct Kept {
     /// The work that each kind of checkpoint has saved; the durable kind is the last.
     saved: Vec<u64>,
-    /// Which pieces of work count as done, in order and without a gap from 0; only where some may be lost later.
+    /// Which pieces of work count as done, in order and without a gap from 0: some may be lost later.
     pieces: Vec<Piece>,
     hosts: Option<Hosts>,
 }
@@ -55,13 +55,9 @@ impl Kept {
 
     /// A stretch that went on from there has saved so much of its own work.
     pub fn add(&mut self, from: u64, own: &[u64], (ns, gang): (u64, Gang)) {
-        for (saved, own) in self.saved.iter_mut().zip(own) {
-            if *own > 0 {
-                *saved = from + own;
-            }
-        }
+        self.saved = self.with(from, own);
         let to = self.newest().0;
-        if self.hosts.is_some() && to > from {
+        if to > from {
             self.pieces.push(Piece { to, ns, gang });
         }
     }
@@ -81,6 +77,21 @@ impl Kept {
             if kind.survives < loss {
                 *saved = 0;
             }
+        }
+        self.take_back(self.newest().0)
+    }
+
+    /// What is saved if what a stretch has begun to save is complete.
+    pub fn with(&self, from: u64, own: &[u64]) -> Vec<u64> {
+        let all = self.saved.iter().zip(own);
+        all.map(|(saved, own)| if *own > 0 { from + own } else { *saved })
+            .collect()
+    }
+
+    /// Of each kind of checkpoint none with more than this work can be used. Time that the lost work took.
+    pub fn only(&mut self, sound: &[u64]) -> Vec<(Gang, u64)> {
+        for (saved, sound) in self.saved.iter_mut().zip(sound) {
+            *saved = (*saved).min(*sound);
         }
         self.take_back(self.newest().0)
     }

@@ -10,6 +10,7 @@ mod hosts;
 mod kept;
 mod pace;
 mod processes;
+mod silent;
 mod stretch;
 #[cfg(test)]
 mod tests;
@@ -27,12 +28,16 @@ use books::Books;
 use kept::Kept;
 use pace::{Pace, Reason};
 use processes::Pod;
+use silent::Wrong;
+use std::collections::BTreeMap;
 use stretch::{Kind, Plan, Saving};
 
 #[derive(Default)]
 pub struct Training {
     jobs: Vec<Job>,
     pods: Vec<Pod>,
+    /// How slow machines are, in millionths of what a step should take.
+    slow: BTreeMap<NodeId, u64>,
 }
 
 /// The job of one JobSet.
@@ -40,6 +45,11 @@ struct Job {
     jobset: JobSetId,
     /// Pods whose processes have ended, of which the API server may not know yet.
     down: u32,
+    /// Pods whose processes make no progress.
+    hung: u32,
+    /// What it computes is wrong, and how often that was so.
+    wrong: Option<Wrong>,
+    findings: u32,
     /// What is saved of its work.
     kept: Kept,
     /// The most work that was ever done.
@@ -64,14 +74,29 @@ struct Stretch {
     gang: Gang,
     /// Its end is awaited.
     ends: bool,
+    /// How slow its slowest machine is.
+    slow: u64,
+    /// Since when it hangs.
+    stopped: Option<Time>,
+}
+
+impl Stretch {
+    /// How long it got on until then.
+    fn elapsed(&self, now: Time) -> u64 {
+        self.stopped.unwrap_or(now).since(self.since).0
+    }
 }
 
 impl Training {
     pub fn reset(&mut self, ctx: &mut Ctx<'_>) {
         self.pods.clear();
+        self.slow.clear();
         let job = |t: &TrainingJob| Job {
             jobset: JobSetId(t.jobset as u32),
             down: 0,
+            hung: 0,
+            wrong: None,
+            findings: 0,
             kept: Kept::of(t),
             reached: 0,
             generation: 0,
@@ -93,6 +118,12 @@ impl Training {
             }
             Event::WorkDone { .. } => {}
             Event::RendezvousOver { pod, nth } => self.rendezvous_over(ctx, pod, nth),
+            Event::HangFound {
+                pod,
+                nth,
+                exit_code,
+            } => self.hang_found(ctx, pod, (nth, exit_code)),
+            Event::WrongFound { jobset, nth } => self.wrong_found(ctx, (jobset, nth), accounting),
             other => unreachable!("not an event of training: {other:?}"),
         }
     }
@@ -112,13 +143,15 @@ impl Training {
                     PodChange::Created | PodChange::Finished | PodChange::Gone
                 ) {
                     self.set_down(ctx, pod, false);
+                    self.process_ends(ctx, pod);
                 }
                 ctx.store.jobset_of(pod)
             }
             What::Process { pod, up } => {
                 self.set_down(ctx, pod, !up);
-                if up {
-                    self.process_starts(ctx, pod);
+                match up {
+                    true => self.process_starts(ctx, pod),
+                    false => self.process_ends(ctx, pod),
                 }
                 ctx.store.jobset_of(pod)
             }
@@ -134,9 +167,8 @@ impl Training {
                 }
                 return;
             }
-            What::Service(_) | What::Claim | What::WorkDone(_) | What::GivesUp(_) => return,
-            // Refused where a scenario is read, until it has an effect here.
-            What::Silent { .. } => return,
+            What::Service(_) | What::Claim | What::WorkDone(_) | What::GivesUp(..) => return,
+            What::Silent { fault, node, pod } => return self.silent(ctx, (fault, node, pod)),
         };
         if let Some(at) = self.of(jobset) {
             self.look(ctx, at, accounting);
@@ -239,8 +271,11 @@ impl Training {
     }
 
     fn begin(&mut self, ctx: &mut Ctx<'_>, at: usize, gang: Gang, accounting: &mut Accounting) {
-        self.lose_hosts(ctx, at, accounting);
         let job = &mut self.jobs[at];
+        let lost = job.kept.moves(ctx, job.jobset, &ctx.scenario.training[at]);
+        self.take_back(ctx, at, lost, accounting);
+        self.may_be_right(at);
+        let job = &self.jobs[at];
         let (jobset, spec) = (job.jobset, &ctx.scenario.training[at]);
         let (from, kind) = job.kept.newest();
         let restores = spec.checkpoints().get(kind).filter(|_| from > 0);
@@ -249,29 +284,39 @@ impl Training {
         let job = &mut self.jobs[at];
         job.starts += 1;
         job.last = Some(ctx.now);
-        job.generation += 1;
         job.books.begins(ctx.now);
-        let takes = plan
-            .takes()
-            .filter(|takes| ctx.now.0.checked_add(*takes).is_some());
         job.now = Some(Stretch {
             plan,
             since: ctx.now,
             from,
             gang,
-            ends: takes.is_some(),
+            ends: false,
+            slow: pace::ONE,
+            stopped: None,
         });
-        let (from, generation) = (Duration(from), job.generation);
         accounting.set_runs(ctx, jobset, true);
+        let from = Duration(from);
         ctx.emit(Body::TrainingStarted { jobset, from });
-        if let Some(takes) = takes {
+        self.awaits_end(ctx, at);
+        self.paces(ctx, at);
+        self.stops(ctx, at);
+    }
+
+    /// The work is done at another time than was thought, or never.
+    fn awaits_end(&mut self, ctx: &mut Ctx<'_>, at: usize) {
+        let job = &mut self.jobs[at];
+        job.generation += 1;
+        let (jobset, generation) = (job.jobset, job.generation);
+        let Some(stretch) = &mut job.now else { return };
+        ctx.progress.awaited -= u32::from(std::mem::take(&mut stretch.ends));
+        let goes_on = stretch.stopped.is_none();
+        let takes = stretch.plan.takes().filter(|_| goes_on);
+        let ends = takes.and_then(|takes| stretch.since.0.checked_add(takes));
+        if let Some(ends) = ends {
+            stretch.ends = true;
             let done = Event::WorkDone { jobset, generation };
-            ctx.after(
-                Duration(takes),
-                Waited::Running,
-                About::JobSet(jobset),
-                done,
-            );
+            let left = Time(ends).since(ctx.now);
+            ctx.after(left, Waited::Running, About::JobSet(jobset), done);
             ctx.progress.awaited += 1;
         }
     }
@@ -288,12 +333,13 @@ impl Training {
         let stretch = job.now.take()?;
         ctx.progress.awaited -= u32::from(stretch.ends);
         job.generation += 1;
-        let spent = stretch.plan.at(ctx.now.since(stretch.since).0);
+        let spent = stretch.plan.at(stretch.elapsed(ctx.now));
+        let hang = stretch.stopped.map_or(0, |since| ctx.now.since(since).0);
         let again = job.reached.saturating_sub(stretch.from).min(spent.done);
         let again = stretch.plan.stepped(again).min(spent.stepping);
         let reached = stretch.from + spent.done;
         job.reached = job.reached.max(reached);
-        let booked = job.books.ends(ctx.now, &spent, (loses, again));
+        let booked = job.books.ends(ctx.now, &spent, (loses, again, hang));
         accounting.set_runs(ctx, job.jobset, false);
         let whose = (job.jobset, stretch.gang);
         accounting.ledger.book(ctx.now, whose, &booked.elsewhere);
@@ -305,10 +351,15 @@ impl Training {
         Some(reached)
     }
 
-    /// What was saved on hosts that the job no longer has is lost with them.
-    fn lose_hosts(&mut self, ctx: &mut Ctx<'_>, at: usize, accounting: &mut Accounting) {
+    /// Work that counted is lost after all: who did it, and how long.
+    fn take_back(
+        &mut self,
+        ctx: &Ctx<'_>,
+        at: usize,
+        lost: Vec<(Gang, u64)>,
+        accounting: &mut Accounting,
+    ) {
         let job = &mut self.jobs[at];
-        let lost = job.kept.moves(ctx, job.jobset, &ctx.scenario.training[at]);
         for (gang, ns) in lost {
             job.books.take_back(ns);
             let whose = (job.jobset, gang);
@@ -318,16 +369,18 @@ impl Training {
     }
 
     fn interrupt(&mut self, ctx: &mut Ctx<'_>, at: usize, accounting: &mut Accounting) {
-        let jobset = self.jobs[at].jobset;
         if let Some(reached) = self.end_stretch(ctx, at, true, accounting) {
-            let kept = Duration(self.jobs[at].kept.newest().0);
-            let reached = Duration(reached);
-            ctx.emit(Body::TrainingInterrupted {
-                jobset,
-                reached,
-                kept,
-            });
+            self.tell_interrupted(ctx, at, reached);
         }
+    }
+
+    fn tell_interrupted(&self, ctx: &mut Ctx<'_>, at: usize, reached: u64) {
+        let job = &self.jobs[at];
+        ctx.emit(Body::TrainingInterrupted {
+            jobset: job.jobset,
+            reached: Duration(reached),
+            kept: Duration(job.kept.newest().0),
+        });
     }
 
     /// The work is done: the processes end.

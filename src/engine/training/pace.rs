@@ -12,10 +12,12 @@ pub const ONE: u64 = 1_000_000;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     WarmUp,
+    /// A machine is slow: all wait for the slowest.
+    Slow,
 }
 
 impl Reason {
-    pub const COUNT: usize = 1;
+    pub const COUNT: usize = 2;
 }
 
 /// Time by reason, beyond what the work should take.
@@ -43,17 +45,16 @@ impl Pace {
         self.by_chance = z * sd_s / libm::sqrt(step_s) * libm::sqrt(1e9);
     }
 
-    /// Work after `from` takes `factor` millionths for that reason, until this is said again.
+    /// Work after `from` takes `factor` millionths for that reason, until it is said otherwise.
     pub fn changes(&mut self, from: u64, reason: Reason, factor: u64) {
-        let last = self.legs.last().copied();
-        let mut leg = last.unwrap_or(Leg {
-            from,
-            factors: [ONE; Reason::COUNT],
-        });
-        leg.factors[reason as usize] = factor.max(ONE);
-        match self.legs.last_mut() {
-            Some(last) if last.from >= from => last.factors = leg.factors,
-            _ => self.legs.push(Leg { from, ..leg }),
+        let at = self.legs.partition_point(|leg| leg.from < from);
+        if self.legs.get(at).is_none_or(|leg| leg.from > from) {
+            let before = at.checked_sub(1).map(|before| self.legs[before].factors);
+            let factors = before.unwrap_or([ONE; Reason::COUNT]);
+            self.legs.insert(at, Leg { from, factors });
+        }
+        for leg in &mut self.legs[at..] {
+            leg.factors[reason as usize] = factor.max(ONE);
         }
     }
 

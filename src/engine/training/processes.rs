@@ -7,18 +7,31 @@ use crate::engine::ctx::Ctx;
 use crate::engine::event::Event;
 use crate::record::{About, Waited};
 
+/// Of a process that raises an error.
+pub const GAVE_UP_EXIT_CODE: i32 = 1;
+
 /// What is known of a pod.
 #[derive(Copy, Clone, Default)]
 pub struct Pod {
     /// Its process has ended on its machine.
     down: bool,
+    /// It runs on it.
+    up: bool,
+    /// Its process makes no progress.
+    pub(super) hangs: bool,
     /// Its process at hand, of all that were in this row, and since when it runs.
-    nth: u32,
+    pub(super) nth: u32,
     since: Time,
 }
 
+impl Pod {
+    pub(super) fn is_up(&self) -> bool {
+        self.up
+    }
+}
+
 impl Training {
-    fn pod(&mut self, pod: PodId) -> &mut Pod {
+    pub(super) fn pod(&mut self, pod: PodId) -> &mut Pod {
         if self.pods.len() <= pod.ix() {
             self.pods.resize(pod.ix() + 1, Pod::default());
         }
@@ -36,11 +49,27 @@ impl Training {
         }
     }
 
+    /// Its process has ended, if there was one; what hangs does so until then.
+    pub(super) fn process_ends(&mut self, ctx: &Ctx<'_>, pod: PodId) {
+        let row = self.pod(pod);
+        row.up = false;
+        let hung = std::mem::take(&mut row.hangs);
+        if let Some(at) = self.of(ctx.store.jobset_of(pod)).filter(|_| hung) {
+            self.jobs[at].hung -= 1;
+        }
+    }
+
+    /// Its process runs.
+    pub(super) fn is_at_work(&self, ctx: &Ctx<'_>, pod: PodId) -> bool {
+        self.pods.get(pod.ix()).is_some_and(Pod::is_up) && ctx.store.pods.exists(pod)
+    }
+
     /// A process begins to wait for those of the other pods.
     pub(super) fn process_starts(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         let now = ctx.now;
+        self.process_ends(ctx, pod);
         let row = self.pod(pod);
-        (row.nth, row.since) = (row.nth + 1, now);
+        (row.nth, row.since, row.up) = (row.nth + 1, now, true);
         let nth = row.nth;
         let Some(at) = self.of(ctx.store.jobset_of(pod)) else {
             return;
@@ -61,7 +90,7 @@ impl Training {
         let job = &self.jobs[at];
         let met = job.now.is_some() || job.last.is_some_and(|last| last >= row.since);
         if !met {
-            apiserver::note_gives_up(ctx, pod);
+            apiserver::note_gives_up(ctx, pod, GAVE_UP_EXIT_CODE);
         }
     }
 }

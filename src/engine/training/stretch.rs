@@ -96,6 +96,16 @@ impl Plan {
         self.pace.takes(u128::from(work)) as u64
     }
 
+    /// What each kind of checkpoint has begun to save when so much work is done.
+    pub fn begun(&self, done: u64) -> Vec<u64> {
+        let of = |kind: &Kind| (u128::from(done) / self.every(kind) * self.every(kind)) as u64;
+        match &self.saving {
+            Saving::Always => vec![done],
+            Saving::Never => vec![0],
+            Saving::Checkpoints(kinds) => kinds.iter().map(of).collect(),
+        }
+    }
+
     /// What each kind of checkpoint has saved by then.
     fn save(&self, elapsed: u128, done: u128, spent: &mut Spent) {
         let over = self.works().is_some_and(|works| elapsed >= works);

@@ -238,19 +238,12 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
 /// Faults of which nobody is told.
 const SILENT: [&str; 3] = ["Hang", "Slow", "Corrupt"];
 
-/// Those of them that have no effect yet.
-const WITHOUT_EFFECT: [&str; 3] = SILENT;
-
 fn is_silent(does: Option<&str>) -> bool {
     does.is_some_and(|word| SILENT.contains(&word))
 }
 
 fn does(node: &Node, written: Option<&str>, pods: bool, report: &mut Report) -> RandomAction {
     let exit_code = read::i32_of(node, "exitCode").unwrap_or(1);
-    if let Some(word) = written.filter(|word| WITHOUT_EFFECT.contains(word)) {
-        let at = node.get("does").map_or(node.at, |does| does.at);
-        report.error(at, format!("does: {word} is not played yet"));
-    }
     let of = [
         ("detectedAfter", "Hang"),
         ("factor", "Slow"),

@@ -11,25 +11,13 @@ const SEEDS: u64 = 3_000;
 const AT_LEAST: u32 = 3;
 
 /// Fields and words that are not drawn, each with its reason.
-const LEFT_OUT: [(&str, &str); 11] = [
+const LEFT_OUT: [(&str, &str); 5] = [
     (
         "RandomFaults.trace",
         "its faults are those of a process; `random_faults` plays them",
     ),
     ("FaultTrace.file", "of RandomFaults.trace"),
     ("FaultTrace.kinds", "of RandomFaults.trace"),
-    (
-        "RandomFaults.detectedAfter",
-        "refused until training feels it",
-    ),
-    (
-        "RandomFaults.does: Corrupt",
-        "refused until training feels it",
-    ),
-    ("RandomFaults.does: Hang", "refused until training feels it"),
-    ("RandomFaults.does: Slow", "refused until training feels it"),
-    ("RandomFaults.factor", "refused until training feels it"),
-    ("RandomFaults.foundAfter", "refused until training feels it"),
     (
         "PodSpec.priorityClassName",
         "most seeds would have no such class, and pods that are refused for ever",

@@ -166,6 +166,7 @@ pub fn case(seed: u64) -> Case {
     }
     if let Some(training) = training::draw(seed, &jobsets).filter(|_| d.wild) {
         scenario["training"] = training;
+        training::silent(seed, &mut scenario);
     }
     if let Some(prices) = training::prices(seed, &cluster.topology) {
         scenario["prices"] = prices;

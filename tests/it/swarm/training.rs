@@ -45,6 +45,45 @@ fn one(d: &mut Draw, jobset: &str) -> Value {
     training
 }
 
+/// Of some random faults nobody is told but what trains.
+pub fn silent(seed: u64, scenario: &mut Value) {
+    let d = &mut Draw::new(seed ^ 0x7369_6c65_6e74_0000);
+    for process in scenario["faultProcesses"]
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+    {
+        let pods = process["on"] == "Pod";
+        if !d.one_in(3) || process.get("on").is_none() {
+            continue;
+        }
+        let does = d.pick(if pods {
+            &["Hang", "Corrupt"][..]
+        } else {
+            &["Hang", "Slow", "Corrupt"]
+        });
+        process["does"] = json!(does);
+        let Some(fields) = process.as_object_mut() else {
+            continue;
+        };
+        for field in ["asNew", "deletedAfter", "exitCode"] {
+            fields.remove(field);
+        }
+        if does != "Slow" {
+            fields.remove("backAfter");
+        }
+        match does {
+            "Hang" if d.one_in(4) => {}
+            "Hang" => process["detectedAfter"] = delay(d),
+            "Slow" => process["factor"] = json!(d.pick(&[1.0, 1.3, 40.0])),
+            _ => process["foundAfter"] = delay(d),
+        }
+        if does == "Hang" && d.one_in(2) {
+            process["exitCode"] = json!(3);
+        }
+    }
+}
+
 /// What the scenario pays.
 pub fn prices(seed: u64, topology: &Value) -> Option<Value> {
     let d = &mut Draw::new(seed ^ 0x7072_6963_6500_0000);

@@ -1,0 +1,183 @@
+//! Faults of which nobody is told but training: what hangs, what is slow, what is wrong.
+
+use crate::training::{Log, close, play, scenario, seconds};
+use jobset_sim::base::Duration;
+use jobset_sim::record::*;
+use jobset_sim::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, Silent, SilentOn};
+
+fn fault(after: u64, action: FaultAction) -> ScriptedFault {
+    ScriptedFault {
+        at: FaultTime::AfterReady(Duration::from_secs(after)),
+        action,
+        drawn_as: None,
+    }
+}
+
+/// On the machine of a pod.
+fn silent(after: u64, pod: &str, what: Silent) -> ScriptedFault {
+    let on = SilentOn::Node(NodeRef {
+        name: None,
+        of_pod: Some(pod.to_owned()),
+        alias: None,
+    });
+    fault(after, FaultAction::Silent { on, what })
+}
+
+fn exits(after: u64, pod: &str) -> ScriptedFault {
+    let pod = pod.to_owned();
+    let exit_code = 1;
+    fault(after, FaultAction::ContainerExit { pod, exit_code })
+}
+
+/// Six hours of work with a checkpoint every ten minutes; the books close.
+fn run(checkpoint: &str, stop: &str, faults: Vec<ScriptedFault>) -> (RunOutcome, Log) {
+    let text = format!("training: {{work: 6h, checkpoint: {checkpoint}}}\nstop: {stop}\n");
+    let mut scenario = scenario(&text);
+    scenario.faults = faults;
+    let (outcome, log) = play(&scenario, 1);
+    let training = &outcome.training[0];
+    let spent: u64 = training.spent_ns.iter().sum();
+    assert_eq!(spent, training.end.since(training.submitted).0);
+    for (category, phase) in [
+        (LedgerCategory::Productive, TrainingPhase::Productive),
+        (LedgerCategory::Lost, TrainingPhase::Lost),
+        (LedgerCategory::Slow, TrainingPhase::Slow),
+        (LedgerCategory::Hang, TrainingPhase::Hang),
+    ] {
+        let booked = outcome.ledger.accelerator_ns[category as usize];
+        assert_eq!(
+            booked,
+            u128::from(training.ns(phase)) * 4,
+            "{}",
+            phase.as_str()
+        );
+    }
+    (outcome, log)
+}
+
+const TO_THE_END: &str = "{at: 2d, when: AllJobSetsFinished}";
+const EVERY: &str = "{every: 10m}";
+
+#[test]
+fn a_job_that_hangs_does_nothing_until_a_detector_ends_it() {
+    let hang = |detected_after| {
+        let exit_code = 7;
+        let what = Silent::Hang {
+            detected_after,
+            exit_code,
+        };
+        silent(1000, "train-w-0-1", what)
+    };
+    let found = Some(Duration::from_secs(1800));
+    let (outcome, log) = run(EVERY, TO_THE_END, vec![hang(found)]);
+    assert!(outcome.training[0].done);
+    close("hang", seconds(&outcome, TrainingPhase::Hang), 1800.0);
+    close("lost", seconds(&outcome, TrainingPhase::Lost), 400.0);
+    let ended = |b: &Body| matches!(b, Body::ContainerExited { exit_code: 7, .. });
+    assert_eq!(log.count(ended), 1);
+    // Something else ends it first.
+    let (outcome, log) = run(
+        EVERY,
+        TO_THE_END,
+        vec![hang(found), exits(1500, "train-w-0-3")],
+    );
+    close("hang", seconds(&outcome, TrainingPhase::Hang), 500.0);
+    assert_eq!(log.count(ended), 0);
+    assert_eq!(outcome.training[0].interruptions, 1);
+    // Nobody finds out.
+    let (outcome, _) = run(EVERY, "{at: 5h, when: Time}", vec![hang(None)]);
+    let hung = seconds(&outcome, TrainingPhase::Hang);
+    assert!(!outcome.training[0].done && hung > 16_900.0, "{hung}");
+    close("kept", outcome.training[0].kept.seconds(), 600.0);
+}
+
+#[test]
+fn a_slow_machine_slows_all_of_the_job_and_the_slowest_counts() {
+    let slow = |after, pod, factor| silent(after, pod, Silent::Slow { factor });
+    let faults = vec![
+        slow(1000, "train-w-0-1", 1.5),
+        slow(2000, "train-w-0-2", 1.2),
+        slow(4000, "train-w-0-1", 1.0),
+        slow(5200, "train-w-0-2", 1.0),
+    ];
+    let (outcome, log) = run("{every: 10m, blocking: 5s}", TO_THE_END, faults);
+    // Checkpoints take as long as ever: those after 1,200, 1,800, 2,400, 3,000, 3,600 s of work.
+    let begin = log.first(|b| matches!(b, Body::TrainingStarted { .. }));
+    let done = log.first(|b| matches!(b, Body::TrainingDone { .. }));
+    let slow = seconds(&outcome, TrainingPhase::Slow);
+    close(
+        "work",
+        seconds(&outcome, TrainingPhase::Productive),
+        21_600.0,
+    );
+    close(
+        "all",
+        done.since(begin).seconds(),
+        21_600.0 + 36.0 * 5.0 + slow,
+    );
+    // 3,000 s at 1.5 and 1,200 s at 1.2, less the checkpoints in them.
+    let (first, second) = (3000.0 - 3.0 * 5.0, 1200.0 - 2.0 * 5.0);
+    let expected = first - first / 1.5 + second - second / 1.2;
+    assert!(
+        (slow - expected).abs() < 4.0,
+        "{slow}, not about {expected}"
+    );
+    assert_eq!(outcome.training[0].interruptions, 0);
+    // A start on a slow machine is slow from its first step on.
+    let faults = vec![
+        silent(0, "train-w-0-0", Silent::Slow { factor: 2.0 }),
+        exits(10_000, "train-w-0-3"),
+    ];
+    let (outcome, _) = run("Continuous", TO_THE_END, faults);
+    close("slow", seconds(&outcome, TrainingPhase::Slow), 21_600.0);
+}
+
+#[test]
+fn what_was_computed_and_saved_since_it_was_wrong_is_lost_when_it_is_found() {
+    let corrupt = |found: u64| {
+        let found_after = Duration::from_secs(found);
+        silent(2000, "train-w-0-1", Silent::Corrupt { found_after })
+    };
+    // Eight checkpoints were complete, and the last right one was that after 1,800 s.
+    let (outcome, log) = run(EVERY, TO_THE_END, vec![corrupt(3000)]);
+    let told = |log: &Log| -> Vec<(f64, f64)> {
+        let one = |r: &Record| match r.body {
+            Body::TrainingInterrupted { reached, kept, .. } => {
+                Some((reached.seconds(), kept.seconds()))
+            }
+            _ => None,
+        };
+        log.0.iter().filter_map(one).collect()
+    };
+    assert_eq!(told(&log), [(5000.0, 1800.0)]);
+    close("lost", seconds(&outcome, TrainingPhase::Lost), 3200.0);
+    close(
+        "work",
+        seconds(&outcome, TrainingPhase::Productive),
+        21_600.0,
+    );
+    // A crash meanwhile goes on from a wrong checkpoint.
+    let (outcome, log) = run(
+        EVERY,
+        TO_THE_END,
+        vec![corrupt(3000), exits(4000, "train-w-0-1")],
+    );
+    let [first, (reached, kept)] = told(&log)[..] else {
+        panic!("{:?}", told(&log));
+    };
+    assert_eq!((first, kept), ((4000.0, 3600.0), 1800.0));
+    assert!(reached > 4500.0 && reached < 4600.0, "{reached}");
+    close(
+        "lost",
+        seconds(&outcome, TrainingPhase::Lost),
+        400.0 + reached - 1800.0,
+    );
+    // One that goes back behind it makes it right again.
+    let (outcome, log) = run(
+        EVERY,
+        TO_THE_END,
+        vec![corrupt(3000), exits(2100, "train-w-0-1")],
+    );
+    assert_eq!(told(&log), [(2100.0, 1800.0)]);
+    close("lost", seconds(&outcome, TrainingPhase::Lost), 300.0);
+}
