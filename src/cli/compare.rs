@@ -28,7 +28,7 @@ pub fn cli(args: &CompareArgs) -> Result<(), Failure> {
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     let seed = args.seed.unwrap_or(variants[0].loaded.scenario.seed);
     let limits = interrupt::limits();
-    let unplayed = variants.iter().map(|v| unplayed(v, seed));
+    let unplayed = variants.iter().map(unplayed);
     let mut played: Vec<PlayedVariant> = unplayed.collect::<Result<_, _>>()?;
     let asked = args.seeds.or(base.experiment().replications);
     let wanted = match &args.until {
@@ -127,12 +127,9 @@ fn tell(args: &CompareArgs, all: &Comparison) -> Result<(), Failure> {
 }
 
 /// A variant before its first replication. Refuses what cannot be placed before anything is played.
-fn unplayed(variant: &Variant, seed: u64) -> Result<PlayedVariant, Failure> {
-    let player = Player::new(&variant.loaded.scenario);
-    let mut player =
-        player.map_err(|why| variant.named(Failure::CannotBePlaced(why.to_string())))?;
-    let simulation = player.simulation(seed, 0);
-    let jobsets = &simulation.names().jobsets;
+fn unplayed(variant: &Variant) -> Result<PlayedVariant, Failure> {
+    let scenario = &variant.loaded.scenario;
+    Player::new(scenario).map_err(|why| variant.named(Failure::CannotBePlaced(why.to_string())))?;
     let change = |c: &crate::spec::FieldChange| Change {
         path: c.path.clone(),
         value: c.value.clone(),
@@ -141,7 +138,11 @@ fn unplayed(variant: &Variant, seed: u64) -> Result<PlayedVariant, Failure> {
     Ok(PlayedVariant {
         name: variant.name.clone(),
         changes: variant.changes.iter().map(change).collect(),
-        jobsets: jobsets.iter().map(|j| j.name.clone()).collect(),
+        jobsets: scenario
+            .jobsets
+            .iter()
+            .map(|j| j.jobset.name.clone())
+            .collect(),
         replications: Vec::new(),
     })
 }

@@ -8,6 +8,7 @@ pub mod compare;
 pub mod fail_if;
 pub mod fleets;
 pub mod metric;
+pub mod over_time;
 pub mod parallel;
 pub mod play;
 pub mod player;
@@ -23,6 +24,8 @@ pub use metric::{Better, Measured, better, metrics};
 pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
 pub use player::Player;
-pub use replications::{JobSetEstimates, Replication, Replications, replicate, replicate_from};
+pub use replications::{
+    JobSetEstimates, ReplicatedJobSet, Replication, Replications, replicate, replicate_from,
+};
 pub use stop::{Limited, Limits, StopFlag};
 pub use verify::verify;

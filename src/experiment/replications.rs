@@ -4,6 +4,7 @@ use super::parallel::{NoRuns, in_parallel};
 use super::stop::{Limited, Limits};
 use crate::base::*;
 use crate::metrics::summary::{Latency, SCHEMA, Shares, ledger, total_cost};
+use crate::metrics::timeline::Timeline;
 use crate::metrics::training::TrainingSummary;
 use crate::metrics::{Folds, Phase, Restart, RunView};
 use crate::record::{EndReason, TrainingPhase};
@@ -100,6 +101,8 @@ pub struct ReplicatedJobSet {
     pub latency_max_s: Option<f64>,
     /// Its training job, if it has one.
     pub training: Option<TrainingSummary>,
+    /// How far that was at any time.
+    pub timeline: Option<Timeline>,
     /// In the order of their start.
     pub each: Vec<Restart>,
 }
@@ -121,6 +124,9 @@ impl Replication {
                 training: outcome
                     .training_of(JobSetId(i as u32))
                     .map(TrainingSummary::of),
+                timeline: outcome
+                    .training_of(JobSetId(i as u32))
+                    .and_then(Timeline::of),
                 each,
             }
         };

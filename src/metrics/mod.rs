@@ -24,6 +24,7 @@ pub mod testing;
 #[cfg(test)]
 mod testing_run;
 mod tickets;
+pub mod timeline;
 pub mod training;
 pub mod trouble;
 pub mod view;

@@ -117,6 +117,10 @@ pub struct TrainingOutcome {
 pub struct TrainingStretch {
     /// When it began.
     pub since: Time,
+    /// When something interrupted it, or its work was done.
+    pub until: Time,
+    /// Steps that counted in the end.
+    pub productive: Duration,
     /// Until processes had found each other and compiled.
     pub rendezvous: Duration,
     /// Reading a checkpoint.

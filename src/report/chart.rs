@@ -14,6 +14,9 @@ pub use super::figure::Panel;
 /// What a slide of 16:9 has.
 pub const SLIDE: (u32, u32) = (1600, 900);
 
+/// Two areas on each other are still light enough for a line of their color.
+const AREA_OPACITY: f64 = 0.25;
+
 const FONT: &str = "sans-serif";
 
 /// Restarts as stacked bars. The name of the file says the format: `.svg`, or `.png` where it is built in.
@@ -106,6 +109,10 @@ fn draw<DB: DrawingBackend>(scene: &Scene, root: &DrawingArea<DB, Shift>) -> Dra
             } => {
                 let style = rgb(*color).stroke_width(*width);
                 root.draw(&PathElement::new(points.clone(), style))?;
+            }
+            Shape::Area { points, color } => {
+                let style = rgb(*color).mix(AREA_OPACITY).filled();
+                root.draw(&Polygon::new(points.clone(), style))?;
             }
             Shape::Text {
                 x,

@@ -4,6 +4,7 @@
 
 use super::compare::{HEADLINES, estimates, parted, shown, unit};
 use super::compare_ledger::{ledger, shares};
+use super::compare_time::{self, beneath, color_of};
 use super::figure::{MARGIN, heading};
 use super::scene::*;
 use crate::experiment::{Comparison, PlayedVariant, Verdict, metrics};
@@ -32,6 +33,7 @@ pub fn figures(all: &Comparison, played: &[PlayedVariant]) -> Vec<(&'static str,
     if !told.is_empty() {
         figures.push(("distributions", distributions(all, played, &told)));
     }
+    figures.extend(compare_time::figures(all, played));
     figures
 }
 
@@ -252,7 +254,6 @@ fn distributions(all: &Comparison, played: &[PlayedVariant], told: &[&str]) -> S
     let title = format!("{}: how the replications differ", all.scenario);
     let subtitle = "share of the replications at or below a value; those that got stuck or were cut have no value";
     let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
-    let color_of = |i: usize| PALETTE[[2, 1, 4, 6, 7, 3, 0, 5][i % 8]];
     let entries = played
         .iter()
         .enumerate()
@@ -286,9 +287,7 @@ fn distributions(all: &Comparison, played: &[PlayedVariant], told: &[&str]) -> S
             };
             let points: Vec<_> = own.iter().enumerate().flat_map(step).collect();
             if points.len() > 1 {
-                // Those below show where lines lie on each other.
-                let width = 4 + 3 * (values.len() - 1 - i).min(3) as u32;
-                scene.line(points, width, color_of(i));
+                scene.line(points, beneath(i, values.len()), color_of(i));
             }
         }
         top += panel;
@@ -309,13 +308,13 @@ fn sorted_values(variant: &PlayedVariant, metric: &str) -> Vec<f64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::super::figure::tests::check;
     use super::*;
     use crate::experiment::Replication;
     use std::collections::BTreeMap;
 
-    fn variant(name: &str, scale: f64, categories: &[&'static str]) -> PlayedVariant {
+    pub fn variant(name: &str, scale: f64, categories: &[&'static str]) -> PlayedVariant {
         let replication = |i: u32| Replication {
             replication: u64::from(i),
             digest: u64::from(i),

@@ -8,6 +8,7 @@ pub mod compare;
 pub mod compare_figure;
 mod compare_ledger;
 pub mod compare_tables;
+mod compare_time;
 pub mod csv;
 mod decision_failure;
 mod decision_in_place;

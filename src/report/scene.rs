@@ -42,6 +42,11 @@ pub enum Shape {
         width: u32,
         color: Color,
     },
+    /// What lies between the points; things below shine through.
+    Area {
+        points: Vec<(i32, i32)>,
+        color: Color,
+    },
     /// Centered on `y`.
     Text {
         x: i32,
@@ -79,6 +84,10 @@ impl Scene {
             width,
             color,
         });
+    }
+
+    pub fn area(&mut self, points: Vec<(i32, i32)>, color: Color) {
+        self.shapes.push(Shape::Area { points, color });
     }
 
     pub fn text(&mut self, at: (i32, i32), size: i32, anchor: Anchor, color: Color, text: &str) {

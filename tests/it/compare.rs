@@ -437,3 +437,31 @@ fn the_directory_alone_repeats_the_comparison() {
     }
     fs::remove_dir_all(dir).unwrap();
 }
+
+#[test]
+fn metrics_of_several_jobsets_have_their_names() {
+    let dir = scratch("compare-names");
+    let second = fs::read_to_string(WORKERS).unwrap();
+    let file = dir.join("second.yaml");
+    fs::write(&file, second.replacen("name: train", "name: other", 1)).unwrap();
+    let file = file.to_str().unwrap();
+    let both = json(&[
+        "-f",
+        WORKERS,
+        "-f",
+        file,
+        "-t",
+        "topologies/small-16.yaml",
+        "--fail",
+        FAIL,
+        "--seeds",
+        "2",
+        "--variant",
+        BLOCKING,
+    ]);
+    let metrics = by_name(&both, "baseline")["metrics"].as_object().unwrap();
+    for name in ["train.restarts", "other.restarts"] {
+        assert!(metrics.contains_key(name), "{name} in {:?}", metrics.keys());
+    }
+    fs::remove_dir_all(dir).unwrap();
+}

@@ -123,6 +123,8 @@ impl Books {
         assert_eq!(all, now.since(before).0, "a stretch closes");
         self.stretches.push(TrainingStretch {
             since: before,
+            until: now,
+            productive: Duration(productive),
             rendezvous: Duration(initialization + compile),
             restore: Duration(restore),
             redo: Duration(again),
@@ -140,6 +142,13 @@ impl Books {
     /// Steps that counted are lost after all.
     pub fn take_back(&mut self, ns: u64) {
         self.spent[TrainingPhase::Productive as usize] -= ns;
+        // What was done last is gone first.
+        let mut left = ns;
+        for stretch in self.stretches.iter_mut().rev() {
+            let taken = left.min(stretch.productive.0);
+            stretch.productive.0 -= taken;
+            left -= taken;
+        }
         self.add(TrainingPhase::Lost, ns);
     }
 
