@@ -13,6 +13,7 @@ const FREE: u32 = 2;
 pub const NODES_MIN: u32 = RACK * (FREE + 2);
 
 const MANIFEST: &str = include_str!("../../scenarios/manifests/workers.yaml");
+const EXCLUSIVE: &str = include_str!("../../scenarios/manifests/exclusive-workers.yaml");
 
 /// Why a cluster of so many nodes is none of the suite's.
 pub fn refused(nodes: u32) -> Option<String> {
@@ -29,7 +30,11 @@ pub fn load(row: &Combination, more: &[Set]) -> Result<LoadedScenario, String> {
         file: format!("{}.yaml", row.case.name),
         text: text(row),
     };
-    let loader = |_: &str| Ok(MANIFEST.to_owned());
+    let manifest = match row.case.exclusive {
+        true => EXCLUSIVE,
+        false => MANIFEST,
+    };
+    let loader = |_: &str| Ok(manifest.to_owned());
     let read =
         |sets: &[Set]| manifest::parse_scenario(&source, sets, &loader).map_err(|e| e.to_string());
     let plain = read(&[])?;
@@ -57,7 +62,7 @@ fn text(row: &Combination) -> String {
                 "nodesPerIsland": RACK,
                 "accelerator": "example.com/accelerator",
                 "allocatable": {"cpu": 8, "memory": "64Gi", "example.com/accelerator": 4},
-                "labels": {"topology.kubernetes.io/zone": "zone-a", "example.com/rack": "rack-{pool}"},
+                "labels": {"topology.kubernetes.io/zone": "zone-a", "cloud.google.com/gke-nodepool": "rack-{pool}"},
                 "features": ["RestartAllContainersOnContainerExits"]
             }]
         },

@@ -21,6 +21,8 @@ pub struct Suite {
 pub struct Case {
     pub name: String,
     pub about: String,
+    /// Each Job has a rack for itself.
+    pub exclusive: bool,
     /// The script, as a scenario has it.
     pub faults: Vec<Value>,
 }
@@ -69,6 +71,7 @@ impl Suite {
                 .map(|case| Case {
                     name: text(&case["name"]),
                     about: text(&case["about"]),
+                    exclusive: case["exclusive"] == true,
                     faults: case["faults"]
                         .as_array()
                         .into_iter()
@@ -104,6 +107,7 @@ impl Suite {
             .iter()
             .map(|p| p.preset.as_str())
             .collect();
+        presets.sort();
         presets.dedup();
         known("--preset", &only.presets, &presets)?;
         let wanted =
@@ -184,7 +188,7 @@ mod tests {
     #[test]
     fn the_table_is_read_and_its_rows_can_be_chosen() {
         let suite = Suite::shipped();
-        assert_eq!((suite.cases.len(), suite.nodes.len()), (9, 4));
+        assert_eq!((suite.cases.len(), suite.nodes.len()), (11, 4));
         assert!(
             suite
                 .cases
@@ -194,7 +198,7 @@ mod tests {
         let all = suite.combinations(&Only::default()).unwrap();
         assert_eq!(
             all.len(),
-            9 * 4 * suite.strategies.len() * suite.control_planes.len()
+            11 * 4 * suite.strategies.len() * suite.control_planes.len()
         );
         let rack = suite.cases.iter().find(|c| c.name == "rack-loss").unwrap();
         assert_eq!(rack.faults.len(), 50);
@@ -205,7 +209,7 @@ mod tests {
             presets: vec!["kops".to_owned()],
             ..Only::default()
         };
-        assert_eq!(suite.combinations(&only).unwrap().len(), 3);
+        assert_eq!(suite.combinations(&only).unwrap().len(), 6);
         let wrong = Only {
             cases: vec!["drian".to_owned()],
             ..Only::default()

@@ -33,9 +33,9 @@ pub enum Command {
         after_help = "Examples:\n  jobset-sim why scenarios/restart-5000-recreate.yaml\n  jobset-sim why run-1 --restart 3\n  jobset-sim why -f jobset.yaml -t topologies/small-16.yaml --pod workers-0-1 --format json\n\nA run directory is played again from its inputs. Each what-if is a run of its own: `run` with the same --set\ngives the same seconds."
     )]
     Why(WhyArgs),
-    /// Say in what two runs differ: inputs, the first record, metrics
+    /// Say in what two runs, or a run and a recording, differ: inputs, the first record, metrics
     #[command(
-        after_help = "Examples:\n  jobset-sim diff run-1 run-2\n  jobset-sim diff before after --format json --fail-if 'diff.records > 0'\n\nThe exit code is 0 whether they differ or not; --fail-if makes it 5. Its names: diff.inputs and diff.metrics, how many\ndiffer; diff.records, 1 if the records do."
+        after_help = "Examples:\n  jobset-sim diff run-1 run-2\n  jobset-sim diff before after --format json --fail-if 'diff.records > 0'\n  jobset-sim diff run-1 recordings/corner/c-02-two-fail-together-restart-jobset.json\n\nThe exit code is 0 whether they differ or not; --fail-if makes it 5. Its names: diff.inputs and diff.metrics, how many\ndiffer; diff.records, 1 if the records do."
     )]
     Diff(super::diff::DiffArgs),
     /// The standard restart-latency suite, in virtual seconds: exact, and held against a baseline

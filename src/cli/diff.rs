@@ -1,7 +1,8 @@
-//! `diff`: two run directories, inputs first, then the first record in which they part, then metrics.
+//! `diff`: two run directories, inputs first, then the first record in which they part, then metrics. Against a recording
+//! of a real control plane: `diff_recording.rs`.
 
 use super::args::{Format, Look};
-use super::{Failure, output};
+use super::{Failure, diff_recording, output};
 use crate::base::condition::Condition;
 use crate::base::plain::for_terminal;
 use crate::report::rundiff::{self, RunDiff};
@@ -16,8 +17,8 @@ pub struct DiffArgs {
     /// A directory that `run --out` wrote
     #[arg(value_name = "RUN")]
     pub a: PathBuf,
-    /// Another one, perhaps of another version of the program
-    #[arg(value_name = "RUN")]
+    /// Another one, perhaps of another version of the program; or a recording of a real control plane
+    #[arg(value_name = "RUN|RECORDING")]
     pub b: PathBuf,
     /// Exit with code 5 if this is true, e.g. 'diff.records > 0'; repeatable
     #[arg(long, value_name = "EXPR")]
@@ -33,6 +34,16 @@ const NAMES: [&str; 3] = ["diff.inputs", "diff.records", "diff.metrics"];
 
 pub fn cli(args: &DiffArgs) -> Result<u8, Failure> {
     let conditions = conditions(&args.fail_if)?;
+    if args.b.is_file() {
+        return diff_recording::cli(args, &conditions);
+    }
+    if args.a.is_file() {
+        let text = format!(
+            "{} is a file; the run comes first, the recording second",
+            args.a.display()
+        );
+        return Err(Failure::Invalid(text));
+    }
     let diff = rundiff::diff(&args.a, &args.b)?;
     match args.format {
         Format::Json => output::json(&diff)?,
@@ -41,9 +52,14 @@ pub fn cli(args: &DiffArgs) -> Result<u8, Failure> {
             output::styled(&text(&diff, &style), &style)?;
         }
     }
+    gate(&conditions, |name| number(&diff, name))
+}
+
+/// The exit code of the conditions.
+pub(super) fn gate(conditions: &[Condition], number: impl Fn(&str) -> f64) -> Result<u8, Failure> {
     let mut failed = false;
-    for condition in &conditions {
-        let value = number(&diff, &condition.name);
+    for condition in conditions {
+        let value = number(&condition.name);
         let verdict = condition.holds(value, None)?;
         if verdict.failed {
             output::notice(&format!("--fail-if {condition}: it is {value}"));
@@ -172,7 +188,7 @@ fn first(out: &mut String, diff: &RunDiff, style: &Style) {
 }
 
 /// A record or a decision on one line: when, who, then all else that it says.
-fn record_line(value: &Value) -> String {
+pub(super) fn record_line(value: &Value) -> String {
     let Some(members) = value.as_object() else {
         return value.to_string();
     };
@@ -204,7 +220,7 @@ fn record_line(value: &Value) -> String {
 }
 
 /// Records of hundreds of columns say what they say in their beginning.
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     const LONGEST: usize = 200;
     let mut shown: String = text.chars().take(LONGEST).collect();
     if text.chars().count() > LONGEST {
@@ -213,7 +229,7 @@ fn cut(text: &str) -> String {
     for_terminal(&shown, false).into_owned()
 }
 
-fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
         Value::String(text) => cut(text),

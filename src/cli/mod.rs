@@ -7,6 +7,7 @@ mod bench;
 mod compare;
 mod demo;
 mod diff;
+mod diff_recording;
 mod effective;
 mod explain;
 mod explain_yaml;

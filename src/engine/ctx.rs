@@ -147,6 +147,14 @@ impl Ctx<'_> {
         before
     }
 
+    /// Somebody ends a wait that nothing else would have ended: he is the cause of what follows, and the walk back goes
+    /// through the wait.
+    pub fn end_wait(&mut self, mark: Mark, waited: Waited, about: About) -> Mark {
+        let before = self.resume(mark, waited, about);
+        self.cause = before.cause;
+        before
+    }
+
     /// Somebody takes an item from his queue: what follows is caused by what put it there. He had been busy until now,
     /// or it has just come: the walk back goes on with what made him free, or with who brought it.
     pub fn take(&mut self, item: Mark) -> Mark {

@@ -6,7 +6,7 @@
 use super::path::Path;
 use super::tickets::Tickets;
 use crate::base::*;
-use crate::record::{About, Body, Names, Record, Sink, Ticket};
+use crate::record::{About, Body, Names, NodeReady, Record, Sink, Ticket};
 
 /// A pod that had a row from some time on.
 #[derive(Copy, Clone, Debug)]
@@ -62,6 +62,8 @@ pub struct Witness {
     pub fired: Vec<(u32, Time)>,
     pub asked: Option<AskedPod>,
     tickets: Option<Tickets>,
+    /// Nodes that did not answer, from when until when.
+    silent: Vec<(NodeId, Time, Time)>,
 }
 
 impl Witness {
@@ -83,6 +85,30 @@ impl Witness {
         let lives = self.pods.get(pod.ix())?;
         let life = lives.iter().rev().find(|life| life.from <= at);
         life.or(lives.first()).map(|life| (life.job, life.index))
+    }
+
+    /// The nodes that did not answer at some time between two, each once.
+    pub fn silent_within(&self, from: Time, to: Time) -> Vec<NodeId> {
+        let within = self
+            .silent
+            .iter()
+            .filter(|(_, since, until)| *since < to && from < *until);
+        let mut nodes: Vec<NodeId> = within.map(|(node, ..)| *node).collect();
+        nodes.sort();
+        nodes.dedup();
+        nodes
+    }
+
+    fn note_node(&mut self, node: NodeId, answers: bool, at: Time) {
+        let open = self
+            .silent
+            .iter_mut()
+            .find(|(known, _, until)| *known == node && *until == Time::NEVER);
+        match open {
+            Some(open) if answers => open.2 = at,
+            None if !answers => self.silent.push((node, at, Time::NEVER)),
+            _ => {}
+        }
     }
 
     /// From a JobSet's creation until its pods were ready for the first time.
@@ -156,6 +182,8 @@ impl Sink for Witness {
                 index,
             }),
             Body::Fault { index, .. } => self.fired.push((index, at)),
+            Body::NodeState { node, ready } => self.note_node(node, ready == NodeReady::True, at),
+            Body::NodeGone { node } => self.note_node(node, true, at),
             Body::JobSetCreated { jobset } => {
                 let way = row(&mut self.starts, jobset.ix());
                 way.created = way.created.or(Some(at));

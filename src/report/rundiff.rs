@@ -130,7 +130,7 @@ fn line(from: &mut impl BufRead, into: &mut Vec<u8>) -> Result<bool, String> {
 }
 
 /// Every number and text that is not the same, by its path; what is told of single Jobs is left to the records.
-fn compare(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>) {
+pub fn compare(a: &Value, b: &Value, path: &str, found: &mut Vec<MetricDiff>) {
     let at = |key: &str| {
         if path.is_empty() {
             key.to_owned()
@@ -411,11 +411,16 @@ fn told(path: &Path, which: &[u32]) -> Result<Vec<Value>, String> {
 /// The newest decision not after an instant, if decisions were kept.
 fn decision(dir: &Path, until: Option<u64>) -> Result<Option<Value>, String> {
     let path = dir.join("decisions.ndjson");
-    let Some(until) = until.filter(|_| path.is_file()) else {
-        return Ok(None);
-    };
-    let (mut from, mut text, mut newest) = (open(&path)?, Vec::new(), None);
-    while line(&mut from, &mut text)? {
+    match until.filter(|_| path.is_file()) {
+        Some(until) => newest_decision(open(&path)?, until),
+        None => Ok(None),
+    }
+}
+
+/// The newest of a decision log, one a line, that is not after an instant.
+pub fn newest_decision(mut log: impl BufRead, until: u64) -> Result<Option<Value>, String> {
+    let (mut text, mut newest) = (Vec::new(), None);
+    while line(&mut log, &mut text)? {
         let value = parsed(&text);
         match value["t_ns"].as_u64() {
             Some(t) if t > until => break,

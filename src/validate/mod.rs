@@ -7,6 +7,8 @@ pub mod admission;
 mod admission_compare;
 mod admission_create;
 mod admission_update;
+pub mod beside;
+mod beside_inputs;
 pub mod children;
 mod children_compare;
 pub mod children_documents;
@@ -62,6 +64,14 @@ pub fn read_all(arguments: &[String]) -> (Vec<(String, Input)>, Vec<String>) {
     let inputs = read.into_iter().filter_map(|r| r.map_err(&mut keep).ok());
     let inputs = inputs.collect();
     (inputs, errors)
+}
+
+/// The recording in a file of one run; cases of admission are no runs.
+pub fn recording_of(file: &str) -> Result<Recording, String> {
+    match read_one(file.to_owned())?.1 {
+        Input::Recording(recording) => Ok(*recording),
+        Input::Admission(_) => Err(format!("{file}: cases of admission; nothing ran in them")),
+    }
 }
 
 fn read_one(file: String) -> Result<(String, Input), String> {

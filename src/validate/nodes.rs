@@ -4,7 +4,7 @@
 //! reported once and not along the whole chain. Must never compare phases more exactly than they are drawn.
 
 use super::recording::Recording;
-use super::result::{Difference, Milestone};
+use super::result::{Difference, Milestone, Moment};
 use super::run_steps::RunSteps;
 use super::steps::{self, Object, Step, What};
 use crate::record::Names;
@@ -27,68 +27,85 @@ enum Rule {
     After(usize),
 }
 
-/// Differences, and every matched step as a milestone.
+/// Differences, and every recorded step as a milestone.
 pub fn compare(
     recording: &Recording,
     run: &RunSteps,
     names: &Names,
 ) -> (Vec<Difference>, Vec<Milestone>) {
-    compare_steps(
+    let simulated = run.named(recording, names);
+    told(&compare_steps(
         recording,
         &steps::recorded(recording),
-        &run.named(recording, names),
+        &simulated,
+    ))
+}
+
+/// Every step that is compared, with its times after the creation and whether it differs; those that only the run has
+/// are last.
+pub fn moments(
+    recording: &Recording,
+    run: &RunSteps,
+    names: &Names,
+    created_s: f64,
+) -> Vec<Moment> {
+    let mut simulated = run.named(recording, names);
+    for step in &mut simulated {
+        step.at_s -= created_s;
+    }
+    compare_steps(recording, &steps::recorded(recording), &simulated)
+}
+
+fn told(moments: &[Moment]) -> (Vec<Difference>, Vec<Milestone>) {
+    let rounded = |s: f64| (s * 1e3).round() / 1e3;
+    let differs = moments.iter().filter(|m| m.differs);
+    let difference = |m: &Moment| {
+        let (r, s) = (m.recorded_s.map(rounded), m.simulated_s.map(rounded));
+        Difference::new(format!("times: {}", m.what), json!(r), json!(s))
+    };
+    let recorded = moments.iter().filter(|m| m.recorded_s.is_some());
+    let milestone = |m: &Moment| Milestone {
+        name: m.what.clone(),
+        recorded_s: m.recorded_s,
+        simulated_s: m.simulated_s,
+    };
+    (
+        differs.map(difference).collect(),
+        recorded.map(milestone).collect(),
     )
 }
 
-fn compare_steps(
-    recording: &Recording,
-    recorded: &[Step],
-    simulated: &[Step],
-) -> (Vec<Difference>, Vec<Milestone>) {
+fn compare_steps(recording: &Recording, recorded: &[Step], simulated: &[Step]) -> Vec<Moment> {
     let matched = match_steps(recorded, simulated);
     let context = Context::new(recording, recorded);
-    let (mut differences, mut milestones) = (Vec::new(), Vec::new());
+    let mut moments = Vec::new();
     for (i, step) in recorded.iter().enumerate() {
         if !is_compared(step) {
             continue;
         }
-        let simulated_s = matched[i];
-        milestones.push(Milestone {
-            name: step.to_string(),
-            recorded_s: Some(step.at_s),
-            simulated_s,
-        });
-        let Some(at_s) = simulated_s else {
-            differences.push(different(step, step.at_s, None));
-            continue;
-        };
-        let (off_s, tolerance_s) = match context.rule(recorded, i, &matched) {
-            Rule::Absolute(tolerance_s) => (at_s - step.at_s, tolerance_s),
-            Rule::After(j) => {
-                let before_s = matched[j].unwrap_or(recorded[j].at_s);
-                let off_s = (at_s - before_s) - (step.at_s - recorded[j].at_s);
-                (off_s, DIRECT_S)
+        let mut moment = Moment::new(step.to_string(), Some(step.at_s), matched[i]);
+        moment.differs = match matched[i] {
+            None => true,
+            Some(at_s) => {
+                let (off_s, tolerance_s) = match context.rule(recorded, i, &matched) {
+                    Rule::Absolute(tolerance_s) => (at_s - step.at_s, tolerance_s),
+                    Rule::After(j) => {
+                        let before_s = matched[j].unwrap_or(recorded[j].at_s);
+                        let off_s = (at_s - before_s) - (step.at_s - recorded[j].at_s);
+                        (off_s, DIRECT_S)
+                    }
+                };
+                off_s.abs() > tolerance_s
             }
         };
-        if off_s.abs() > tolerance_s {
-            differences.push(different(step, step.at_s, Some(at_s)));
-        }
+        moments.push(moment);
     }
     for step in extra(recorded, simulated) {
-        let mut difference = different(step, 0.0, Some(step.at_s));
-        difference.recorded = json!(null);
-        differences.push(difference);
+        let mut moment = Moment::new(step.to_string(), None, Some(step.at_s));
+        moment.differs = true;
+        moments.push(moment);
     }
-    (differences, milestones)
-}
-
-fn different(step: &Step, recorded_s: f64, simulated_s: Option<f64>) -> Difference {
-    let rounded = |s: f64| (s * 1e3).round() / 1e3;
-    Difference::new(
-        format!("times: {step}"),
-        json!(rounded(recorded_s)),
-        json!(simulated_s.map(rounded)),
-    )
+    moments
 }
 
 /// Times of phases on the node and of the first start are only there to hang other steps on.
@@ -278,7 +295,7 @@ mod tests {
         let recorded = steps::recorded(&recording);
         let mut simulated = recorded.clone();
         edit(&mut simulated);
-        let (differences, milestones) = compare_steps(&recording, &recorded, &simulated);
+        let (differences, milestones) = told(&compare_steps(&recording, &recorded, &simulated));
         assert!(milestones.len() > 5, "{name}: {}", milestones.len());
         Some(differences.into_iter().map(|d| d.path).collect())
     }

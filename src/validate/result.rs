@@ -4,11 +4,12 @@
 
 use super::recording::Kind;
 use crate::stats::quantile;
+use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// One thing that the recording and the run disagree about.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     pub path: String,
     pub recorded: Value,
@@ -26,6 +27,31 @@ impl Difference {
             recorded: recorded.into(),
             simulated: simulated.into(),
         }
+    }
+}
+
+/// One instant, on either side or both, in seconds after the creation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Moment {
+    pub what: String,
+    pub recorded_s: Option<f64>,
+    pub simulated_s: Option<f64>,
+    pub differs: bool,
+}
+
+impl Moment {
+    /// Nobody has compared it yet.
+    pub fn new(what: String, recorded_s: Option<f64>, simulated_s: Option<f64>) -> Moment {
+        Moment {
+            what,
+            recorded_s,
+            simulated_s,
+            differs: false,
+        }
+    }
+
+    pub fn at_s(&self) -> f64 {
+        self.recorded_s.or(self.simulated_s).unwrap_or(0.0)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::base::{Duration, Time};
 use crate::engine::{CannotRun, Simulation};
 use crate::manifest;
 use crate::metrics::RestartFold;
-use crate::record::{Body, JobSetConditionType, Names, Record, Sink};
+use crate::record::{Body, Discard, JobSetConditionType, Names, Record, Sink};
 use crate::spec::{
     BY_SCRIPT, ControlPlane, FaultAction, FaultTime, FeatureGates, Kubelet, ObjectKind, Scenario,
     Stop, StopWhen, SubmittedJobSet, TieBreak, UserRequest, Verb, Version,
@@ -65,13 +65,26 @@ pub fn validate(
     first
 }
 
-fn observe(
+/// A recording as it is played first, for whoever asks something else of it.
+pub fn played(file: &str, recording: &Recording) -> Result<Scenario, String> {
+    let plays = prepared(
+        file,
+        recording,
+        &defaults()?,
+        (&Overrides::default(), Play::PLAIN),
+    );
+    plays.map_err(|no_run| match no_run {
+        NoRun::NotSimulated(NotSimulated(reasons)) => reasons.join("; "),
+        NoRun::Refused(why) | NoRun::Rejected { recorded: why, .. } => why,
+    })
+}
+
+fn prepared(
     file: &str,
     recording: &Recording,
     defaults: &Defaults,
-    overrides: &Overrides,
-    play: Play,
-) -> Result<Observed, NoRun> {
+    (overrides, play): (&Overrides, Play),
+) -> Result<Scenario, NoRun> {
     let mut scenario = scenario(recording, defaults, overrides).map_err(NoRun::NotSimulated)?;
     scenario.decode = manifest::DECODERS;
     if play.seed == Play::PLAIN.seed && recording.kind != Kind::Times {
@@ -96,6 +109,17 @@ fn observe(
         scenario.jobsets.push(submit(read(&created)?, BY_SCRIPT));
     }
     begin_at(start, &mut scenario);
+    Ok(scenario)
+}
+
+fn observe(
+    file: &str,
+    recording: &Recording,
+    defaults: &Defaults,
+    overrides: &Overrides,
+    play: Play,
+) -> Result<Observed, NoRun> {
+    let mut scenario = prepared(file, recording, defaults, (overrides, play))?;
     let refused = |why: CannotRun| NoRun::Refused(why.to_string().replace('\n', "; "));
     let mut simulation = Simulation::new(&scenario).map_err(refused)?;
     if let Some(margin) = recorded_margin(recording) {
@@ -108,17 +132,38 @@ fn observe(
             simulation = Simulation::new(&scenario).map_err(refused)?;
         }
     }
-    let mut sink = Observer::new(recording, &scenario);
-    let outcome = simulation.run(play.seed, 0, &mut sink);
+    let (observed, Discard) = watched(recording, &mut simulation, play.seed, Discard);
+    Ok(observed)
+}
+
+/// Plays what somebody else has prepared, and keeps what a comparison with the recording needs; `more` gets the records,
+/// too, and comes back.
+pub fn watched<S: Sink>(
+    recording: &Recording,
+    simulation: &mut Simulation,
+    seed: u64,
+    more: S,
+) -> (Observed, S) {
+    let mut sinks = (Observer::new(recording, simulation.scenario()), more);
+    let outcome = simulation.run(seed, 0, &mut sinks);
+    let (mut sink, more) = sinks;
     let names = simulation.names().clone();
     let no_more = RestartFold::from_parts(Vec::new());
     let restarts = std::mem::replace(&mut sink.restarts, no_more).finish(&outcome, &names);
-    Ok(Observed {
+    let observed = Observed {
         outcome,
         names,
         sink,
         restart: restarts.into_iter().next(),
-    })
+    };
+    (observed, more)
+}
+
+/// A recorded JobSet as it is stored, for whoever compares it with another; `None`: it was refused, in one of the two.
+pub fn stored(recording: &Recording) -> Option<Value> {
+    let defaults = defaults().ok()?;
+    let scenario = scenario(recording, &defaults, &Overrides::default()).ok()?;
+    admitted(recording, &scenario).ok()
 }
 
 /// Times of a recording count from the creation of its JobSet.

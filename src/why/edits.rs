@@ -50,6 +50,7 @@ impl Fault {
         fault.drawn_as.is_none().then_some(Fault { index, at })
     }
 
+    /// Earlier by so many seconds.
     fn sooner(&self, seconds: u64) -> Set {
         let by = seconds * time::NANOS_PER_SECOND;
         let (name, was) = match self.at {
@@ -61,7 +62,7 @@ impl Fault {
     }
 }
 
-/// The action that ended a wait comes when half, and when a tenth of the wait is over.
+/// The action that ended a wait, with those of its instant, comes when half, and when a tenth of the wait is over.
 pub fn sooner(facts: &Facts) -> Settings {
     let mut all = Vec::new();
     for step in &facts.path.steps {
@@ -72,16 +73,21 @@ pub fn sooner(facts: &Facts) -> Settings {
         let waits = idle.contains(&What::of(step)) || step.waited == Waited::PodGc;
         let mut fired = facts.fired.iter().rev();
         let within = |(_, t): &&(u32, Time)| step.from < *t && *t <= step.to;
-        let Some((index, at)) = fired.find(within).filter(|_| waits) else {
+        let Some((_, at)) = fired.find(within).filter(|_| waits) else {
             continue;
         };
-        let index = *index as usize;
-        let known = Fault::of(facts.scenario, index).filter(|_| index < facts.in_file);
-        let Some(fault) = known else { continue };
+        // What was done at one instant belongs together.
+        let known = |(i, t): &(u32, Time)| {
+            let in_file = (*i as usize) < facts.in_file && *t == *at;
+            in_file
+                .then(|| Fault::of(facts.scenario, *i as usize))
+                .flatten()
+        };
+        let together: Vec<Fault> = facts.fired.iter().filter_map(known).collect();
         let wait = at.since(step.from).0;
-        for part in [2, 10] {
+        for part in [2, 10].into_iter().filter(|_| !together.is_empty()) {
             let seconds = (wait - wait / part) / time::NANOS_PER_SECOND;
-            all.push(vec![fault.sooner(seconds)]);
+            all.push(together.iter().map(|fault| fault.sooner(seconds)).collect());
         }
     }
     all
@@ -323,6 +329,10 @@ pub fn any_order(facts: &Facts) -> Settings {
 
 /// Of `dependsOn`: without it; and where it waits for an end that never comes, an end.
 pub fn predecessor(facts: &Facts) -> Settings {
+    let waits = facts.waits_for(Waited::Running) || facts.waits_for(Waited::ContainerStart);
+    if !waits && !facts.blocked {
+        return Vec::new();
+    }
     let jobs = facts.jobset().map_or(&[][..], |j| &j.spec.replicated_jobs);
     let mut all = Vec::new();
     for (i, rj) in jobs.iter().enumerate() {

@@ -9,18 +9,18 @@ use crate::record::{Call, Resource, Waited};
 use crate::spec::timing::Kubelet;
 use crate::spec::*;
 
-/// Five minutes after it was lost the silent node answers again; or somebody deletes its Node object; or a new node
-/// takes its place.
-pub fn lost_node(facts: &Facts, how: &[&str]) -> Settings {
-    let Some((node, since)) = facts.silent else {
+/// Five minutes after they were lost the silent nodes answer again; or somebody deletes their Node objects; or new nodes
+/// take their places.
+pub fn lost_nodes(facts: &Facts, how: &str) -> Settings {
+    let Some((nodes, since)) = facts.silent else {
         return Vec::new();
     };
     let at = since.0.div_ceil(time::NANOS_PER_SECOND) + 300;
-    let action = |(i, how): (usize, &&str)| {
-        let value = format!("{{at: {}s, {how}: {{node: {node}}}}}", at + i as u64);
+    let action = |(i, node): (usize, &String)| {
+        let value = format!("{{at: {at}s, {how}: {{node: {node}}}}}");
         set(format!("faults.{}", facts.in_file + i), value)
     };
-    vec![how.iter().enumerate().map(action).collect()]
+    vec![nodes.iter().enumerate().map(action).collect()]
 }
 
 pub fn monitor_grace(facts: &Facts) -> Settings {

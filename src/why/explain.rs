@@ -394,7 +394,7 @@ impl<'c> Case<'c> {
             blocked,
             witness,
         } = found;
-        let silent = silent_node(&run, &path, restart);
+        let silent = silent_nodes(&run, &witness, &path, restart);
         let facts = Facts {
             scenario: &self.loaded.scenario,
             jobset: target.jobset(),
@@ -406,7 +406,7 @@ impl<'c> Case<'c> {
                 .faults
                 .len()
                 .saturating_sub(self.asked.extra_faults),
-            silent: silent.as_ref().map(|(name, since)| (name.as_str(), *since)),
+            silent: silent.as_ref().map(|(names, since)| (&names[..], *since)),
             blocked: blocked.is_some(),
             failed: self.failed(target.jobset()),
             unplaced: false,
@@ -444,17 +444,27 @@ fn longest(restarts: &[Restart]) -> Option<usize> {
     })
 }
 
-/// The node that somebody on the path waits for in vain, and since when.
-fn silent_node(
+/// The nodes that somebody on the path waits for in vain, the one it began with first, and since when.
+fn silent_nodes(
     run: &RunView<'_>,
+    witness: &Witness,
     path: &Path,
     restart: Option<&Restart>,
-) -> Option<(String, Time)> {
+) -> Option<(Vec<String>, Time)> {
     let waits = |s: &PathStep| {
         let silent = What::of(s) == What::Mechanism(Waited::SilentNode);
         silent || s.part == Part::Open || s.waited == Waited::PodGc
     };
-    let node = restart.map(|r| r.cause.node).filter(|n| n.is_some())?;
-    let waited = path.steps.iter().any(waits);
-    waited.then(|| (run.names.node(node).to_owned(), path.steps[0].from))
+    let restart = restart.filter(|_| path.steps.iter().any(waits))?;
+    let first = restart.cause.node;
+    let mut nodes = witness.silent_within(restart.start, restart.end);
+    nodes.retain(|node| *node != first);
+    if first.is_some() {
+        nodes.insert(0, first);
+    }
+    let names: Vec<String> = nodes
+        .iter()
+        .map(|node| run.names.node(*node).to_owned())
+        .collect();
+    (!names.is_empty()).then(|| (names, path.steps[0].from))
 }

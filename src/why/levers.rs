@@ -21,8 +21,8 @@ pub struct Facts<'a> {
     pub fired: &'a [(u32, Time)],
     /// Faults that stand in the file; those behind them came with the command line.
     pub in_file: usize,
-    /// The node that does not answer, if the path waits for one.
-    pub silent: Option<(&'a str, Time)>,
+    /// The nodes that do not answer, if the path waits for one, and since when.
+    pub silent: Option<(&'a [String], Time)>,
     /// It never ended, or it could not begin.
     pub blocked: bool,
     /// The JobSet has failed.
@@ -110,15 +110,15 @@ const LEVERS: &[Lever] = &[
     },
     Lever {
         name: "the lost node answers again",
-        settings: |f| edits_cluster::lost_node(f, &["returnNode"]),
+        settings: |f| edits_cluster::lost_nodes(f, "returnNode"),
     },
     Lever {
         name: "the Node object is deleted",
-        settings: |f| edits_cluster::lost_node(f, &["deleteNode"]),
+        settings: |f| edits_cluster::lost_nodes(f, "deleteNode"),
     },
     Lever {
         name: "a new node takes the place of the lost one",
-        settings: |f| edits_cluster::lost_node(f, &["newNode"]),
+        settings: |f| edits_cluster::lost_nodes(f, "newNode"),
     },
     Lever {
         name: "podReplacementPolicy",

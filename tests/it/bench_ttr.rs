@@ -36,7 +36,7 @@ fn an_unchanged_program_gives_equal_bytes_on_any_number_of_threads() {
     assert!(one.stdout == two.stdout);
     let report: Value = serde_json::from_slice(&one.stdout).unwrap();
     let rows = report["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 9 * 3 * 2);
+    assert_eq!(rows.len(), 11 * 3 * 2);
     for row in rows {
         assert!(row["ttr_ns"].is_u64(), "it never recovers: {row}");
         let phases = row["phases_ns"].as_object().unwrap();

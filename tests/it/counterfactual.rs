@@ -289,17 +289,29 @@ fn replicated_job(name: &str, replicas: u32, pods: u32, more: &str) -> String {
     )
 }
 
-fn inline(name: &str, scenario: &str, spec: &str, annotations: &str) -> Scenario {
+/// A scenario and its `jobset.yaml`, as texts.
+pub struct Situation {
+    pub name: String,
+    pub scenario: String,
+    pub jobset: String,
+}
+
+fn inline(name: &str, scenario: &str, spec: &str, annotations: &str) -> Situation {
     let scenario = format!("{HEAD}metadata: {{name: {name}}}\n{scenario}");
     let jobset = format!(
         "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: js{annotations}}}\nspec:\n  \
          failurePolicy: {{maxRestarts: 3}}\n{spec}"
     );
-    support::parse(&scenario, &jobset).unwrap_or_else(|e| panic!("{name}: {e}"))
+    let name = name.to_owned();
+    Situation {
+        name,
+        scenario,
+        jobset,
+    }
 }
 
 /// Situations in which something slow has nothing to do with the control plane's rates.
-fn inline_situations() -> Vec<Scenario> {
+pub fn inline_situations() -> Vec<Situation> {
     let exit = "faults: [{afterReady: 30s, containerExit: {pod: js-w-0-1, exitCode: 1}}]\n";
     let rjs = |all: &[String]| format!("  replicatedJobs:{}", all.concat());
     let w = |more: &str| replicated_job("w", 2, 4, more);
@@ -354,7 +366,11 @@ fn what_is_named_is_what_it_hangs_on() {
     let mut scenarios: Vec<Scenario> = regimes.map(|n| support::scenario(n, &[])).collect();
     assert!(scenarios.len() > 5, "the regimes are scenarios");
     scenarios.extend(more());
-    scenarios.extend(inline_situations());
+    let parsed = inline_situations().into_iter().map(|s| {
+        let scenario = support::parse(&s.scenario, &s.jobset);
+        scenario.unwrap_or_else(|e| panic!("{}: {e}", s.name))
+    });
+    scenarios.extend(parsed);
     let mut wrong = Vec::new();
     for scenario in &scenarios {
         match hold(scenario) {

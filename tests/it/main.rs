@@ -48,4 +48,5 @@ mod training_silent;
 mod upstream;
 mod validate;
 mod why;
+mod why_recorded;
 mod words;

@@ -43,7 +43,7 @@ impl User {
                 self.on_node(ctx, action, node, kubelets);
             }
             Silent { on, .. } => self.silent(ctx, index, on, kubelets),
-            Request(request) => self.request(ctx, index, request),
+            Request(request) => self.request(ctx, index, request, kubelets),
             StopManager(_) => {
                 let (node, pod) = (NodeId::NONE, PodId::NONE);
                 ctx.emit(Body::Fault { index, node, pod });
@@ -90,8 +90,7 @@ impl User {
                 }
             }
             FaultAction::DeletePod { force, .. } => {
-                let grace = ctx.store.pod_spec(pod).termination_grace_period_s;
-                apiserver::mark_deleting(ctx, pod, Deleter::User, *force || grace == 0);
+                delete_pod(ctx, pod, (*force).then_some(0), kubelets);
             }
             _ => apiserver::disrupt_pod(ctx, pod, Deleter::Eviction),
         }
@@ -190,6 +189,18 @@ impl User {
         }
         Some(node)
     }
+}
+
+/// With this grace period, or its own. By force, a pod whose node does not answer waits no longer.
+pub(super) fn delete_pod(ctx: &mut Ctx<'_>, pod: PodId, grace_s: Option<u32>, kubelets: &Kubelets) {
+    let own = ctx.store.pod_spec(pod).termination_grace_period_s;
+    let by_force = grace_s.unwrap_or(own) == 0;
+    let before = ctx.mark();
+    if let Some(since) = kubelets.waits_since(pod).filter(|_| by_force) {
+        ctx.end_wait(since, Waited::SilentNode, About::Pod(pod));
+    }
+    apiserver::mark_deleting(ctx, pod, Deleter::User, by_force);
+    ctx.back_to(before);
 }
 
 /// Node repair: another machine gets the name and the description; what was left of the old Node goes first.

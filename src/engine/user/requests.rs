@@ -3,13 +3,14 @@
 //! Must never touch what the request does not name; controllers react when their caches show the change.
 
 use super::User;
-use super::faults::pod_by_name;
+use super::faults::{delete_pod, pod_by_name};
 use super::show;
 use crate::admission::Gates;
 use crate::base::*;
 use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
-use crate::record::{Body, Deleter};
+use crate::engine::kubelet::Kubelets;
+use crate::record::Body;
 use crate::spec::*;
 
 /// What the object of a request is in the store.
@@ -24,10 +25,16 @@ pub(super) enum Found {
 }
 
 impl User {
-    pub(super) fn request(&mut self, ctx: &mut Ctx<'_>, index: u32, request: &UserRequest) {
+    pub(super) fn request(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        index: u32,
+        request: &UserRequest,
+        kubelets: &Kubelets,
+    ) {
         let (node, pod) = (NodeId::NONE, PodId::NONE);
         ctx.emit(Body::Fault { index, node, pod });
-        let answer = match self.answer(ctx, request) {
+        let answer = match self.answer(ctx, request, kubelets) {
             Ok(shown) => shown,
             Err(refusal) => refusal,
         };
@@ -35,7 +42,12 @@ impl User {
         ctx.emit(Body::Answered { index, answer });
     }
 
-    fn answer(&mut self, ctx: &mut Ctx<'_>, request: &UserRequest) -> Result<String, String> {
+    fn answer(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        request: &UserRequest,
+        kubelets: &Kubelets,
+    ) -> Result<String, String> {
         let name = &request.object;
         if let Verb::Create { object, jobset } = &request.verb {
             self.create(ctx, object, jobset.map(JobSetId))?;
@@ -47,7 +59,7 @@ impl User {
             Verb::Delete {
                 propagation,
                 grace_s,
-            } => delete(ctx, object, *propagation, *grace_s),
+            } => delete(ctx, object, (*propagation, *grace_s), kubelets),
             Verb::Show { fields } => return Ok(show::shown(ctx, &object, fields)),
             Verb::Create { .. } => {}
         }
@@ -75,7 +87,12 @@ fn find(ctx: &Ctx<'_>, object: &ObjectName) -> Option<Found> {
     }
 }
 
-fn delete(ctx: &mut Ctx<'_>, object: Found, propagation: Propagation, grace_s: Option<u32>) {
+fn delete(
+    ctx: &mut Ctx<'_>,
+    object: Found,
+    (propagation, grace_s): (Propagation, Option<u32>),
+    kubelets: &Kubelets,
+) {
     match object {
         Found::JobSet(jobset) => apiserver::delete_jobset(ctx, jobset, propagation),
         Found::Job(job) => match propagation {
@@ -83,11 +100,7 @@ fn delete(ctx: &mut Ctx<'_>, object: Found, propagation: Propagation, grace_s: O
             Propagation::Background => apiserver::end_job(ctx, job),
             Propagation::Orphan => apiserver::orphan_pods(ctx, job),
         },
-        Found::Pod(pod) => {
-            let own = ctx.store.pod_spec(pod).termination_grace_period_s;
-            let grace = grace_s.unwrap_or(own);
-            apiserver::mark_deleting(ctx, pod, Deleter::User, grace == 0);
-        }
+        Found::Pod(pod) => delete_pod(ctx, pod, grace_s, kubelets),
         Found::Node(node) => apiserver::delete_node(ctx, node),
         Found::Other(kind, namespace, name) => {
             apiserver::delete_other(ctx, kind, (&namespace, &name));

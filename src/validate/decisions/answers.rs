@@ -8,6 +8,12 @@ use crate::validate::result::Difference;
 use serde_json::Value;
 
 pub fn compare(recording: &Recording, history: &History, out: &mut Vec<Difference>) {
+    out.extend(differing(recording, history).into_iter().map(|(_, d)| d));
+}
+
+/// Places of the actions that were answered otherwise, and how.
+pub fn differing(recording: &Recording, history: &History) -> Vec<(usize, Difference)> {
+    let mut out = Vec::new();
     for (i, answer) in recording.answers().into_iter().enumerate() {
         let Some(answer) = answer else { continue };
         let action = &recording.script.actions[i];
@@ -33,9 +39,10 @@ pub fn compare(recording: &Recording, history: &History, out: &mut Vec<Differenc
         };
         if recorded != simulated {
             let path = format!("actions[{i}] {}", action.what);
-            out.push(Difference::new(path, recorded, simulated));
+            out.push((i, Difference::new(path, recorded, simulated)));
         }
     }
+    out
 }
 
 /// Answers without what differs between any two runs: uids, times, addresses, order of fields.

@@ -8,7 +8,7 @@
 use super::Run;
 use super::sequence::{recorded_states, state_text};
 use crate::validate::recording::Recording;
-use crate::validate::result::Difference;
+use crate::validate::result::{Difference, Moment};
 use crate::validate::scenario::LAST_MS;
 use crate::validate::steps::{self, Object, Step, What};
 use serde_json::json;
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const LEAST_S: f64 = 1.5;
 const SHARE: f64 = 0.10;
 
-fn band(recorded_s: f64) -> f64 {
+pub fn band(recorded_s: f64) -> f64 {
     LEAST_S.max(SHARE * recorded_s)
 }
 
@@ -27,67 +27,66 @@ pub fn compared_until_s(recording: &Recording) -> f64 {
     recording.played_for_ms.map_or(f64::INFINITY, compared)
 }
 
-/// One instant, on either side or both, in seconds after the creation.
-struct Moment {
-    what: String,
-    recorded_s: Option<f64>,
-    simulated_s: Option<f64>,
+pub fn compare(recording: &Recording, run: &Run<'_>, out: &mut Vec<Difference>) {
+    let mut moments = moments(recording, run);
+    let lags = judge(&mut moments);
+    for moment in moments.iter().filter(|m| m.differs) {
+        let rounded = |s: Option<f64>| json!(s.map(|s| (s * 1e3).round() / 1e3));
+        let path = format!("times: {}", moment.what);
+        let (r, s) = (moment.recorded_s, moment.simulated_s);
+        out.push(Difference::new(path, rounded(r), rounded(s)));
+    }
+    counts(recording, run, compared_until_s(recording), &lags, out);
 }
 
-pub fn compare(recording: &Recording, run: &Run<'_>, out: &mut Vec<Difference>) {
+/// Everything that has a band, in the order of its times.
+pub fn moments(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
     let until_s = compared_until_s(recording);
     let mut moments = actions(recording);
     moments.extend(statuses(recording, run));
     moments.extend(jobs(recording, run));
-    let at = |i: &Moment| i.recorded_s.or(i.simulated_s).unwrap_or(0.0);
-    moments.retain(|i| at(i) <= until_s);
-    moments.sort_by(|a, b| at(a).total_cmp(&at(b)));
+    moments.retain(|moment| moment.at_s() <= until_s);
+    moments.sort_by(|a, b| a.at_s().total_cmp(&b.at_s()));
+    moments
+}
+
+/// Says of each whether it differs; comes back with how much later than in the run each was.
+pub fn judge(moments: &mut [Moment]) -> Vec<(f64, f64)> {
     let mut lags = vec![(0.0, 0.0)];
-    for moment in &moments {
+    for moment in moments {
         let both = moment.recorded_s.zip(moment.simulated_s);
         let lag_before = lags.last().map_or(0.0, |(_, lag)| *lag);
-        let in_time = both.is_some_and(|(r, s)| {
+        moment.differs = !both.is_some_and(|(r, s)| {
             let lag_s = r - s;
             lag_s.abs() <= band(r) || (lag_s - lag_before).abs() <= LEAST_S
         });
         if let Some((r, s)) = both {
             lags.push((r, r - s));
         }
-        if !in_time {
-            let rounded = |s: Option<f64>| json!(s.map(|s| (s * 1e3).round() / 1e3));
-            let path = format!("times: {}", moment.what);
-            let (r, s) = (moment.recorded_s, moment.simulated_s);
-            out.push(Difference::new(path, rounded(r), rounded(s)));
-        }
     }
-    counts(recording, run, until_s, &lags, out);
+    lags
 }
 
 /// The user acts at the same instant in both: what follows begins anew there.
-fn actions(recording: &Recording) -> Vec<Moment> {
+pub fn actions(recording: &Recording) -> Vec<Moment> {
     let actions = recording.script.actions.iter().enumerate();
     let moment = |(i, action): (usize, &crate::validate::recording::Action)| {
-        let at_s = action.at_ms as f64 / 1e3;
-        Moment {
-            what: format!("action {i}"),
-            recorded_s: Some(at_s),
-            simulated_s: Some(at_s),
-        }
+        let at_s = Some(action.at_ms as f64 / 1e3);
+        Moment::new(format!("action {i}"), at_s, at_s)
     };
     actions.map(moment).collect()
 }
 
 /// The nth status with the nth; where they are not the same the sequence has said so.
-fn statuses(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
+pub fn statuses(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
     let (recorded, simulated) = (recorded_states(recording), run.history.states());
     let pairs = recorded
         .iter()
         .zip(&simulated)
         .take_while(|(r, s)| r.1 == s.1);
-    let moment = |(r, s): (&(f64, _), &(f64, _))| Moment {
-        what: format!("status {}", state_text(&r.1)),
-        recorded_s: Some(r.0),
-        simulated_s: Some(s.0),
+    let moment = |(r, s): (&(f64, _), &(f64, _))| {
+        let what = format!("status {}", state_text(&r.1));
+        Moment::new(what, Some(r.0), Some(s.0))
     };
     pairs.map(moment).collect()
 }
@@ -109,11 +108,8 @@ fn jobs(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
             at_s: 0.0,
         };
         for i in 0..recorded.len().max(simulated.len()) {
-            moments.push(Moment {
-                what: step.to_string(),
-                recorded_s: recorded.get(i).copied(),
-                simulated_s: simulated.get(i).copied(),
-            });
+            let (recorded_s, simulated_s) = (recorded.get(i).copied(), simulated.get(i).copied());
+            moments.push(Moment::new(step.to_string(), recorded_s, simulated_s));
         }
     }
     moments

@@ -2,14 +2,14 @@
 //!
 //! One file per theme; docs/reference/recording.md has the list. Must never run anything.
 
-mod answers;
-mod bands;
+pub mod answers;
+pub mod bands;
 mod events;
 pub mod history;
 mod jobs;
 mod mask;
 mod pods;
-mod sequence;
+pub mod sequence;
 mod status;
 #[cfg(test)]
 mod tests;

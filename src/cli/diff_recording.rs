@@ -1,0 +1,178 @@
+//! `diff RUN RECORDING`: a run, played again from its inputs, beside a recording of a real control plane.
+
+use super::args::Format;
+use super::diff::{DiffArgs, cut, gate, record_line, shown};
+use super::{Failure, load, output, replay, run};
+use crate::base::condition::Condition;
+use crate::base::plain::for_terminal;
+use crate::base::time::NANOS_PER_SECOND;
+use crate::manifest;
+use crate::report::decisions::DecisionLog;
+use crate::report::rundiff::newest_decision;
+use crate::report::waterfall::Style;
+use crate::validate::beside::{Beside, First, beside};
+use crate::validate::result::{Difference, Moment};
+use crate::validate::{recording_of, simulate};
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt::Write;
+use std::path::Path;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    schema: &'static str,
+    equal: bool,
+    /// Of the program that made the run, and of this one, which played it again.
+    versions: [String; 2],
+    digests: [String; 2],
+    #[serde(flatten)]
+    beside: Beside,
+    /// What the run decided last until they part.
+    decision: Option<Value>,
+}
+
+pub fn cli(args: &DiffArgs, conditions: &[Condition]) -> Result<u8, Failure> {
+    let told = told(&args.a, &args.b)?;
+    match args.format {
+        Format::Json => output::json(&told)?,
+        Format::Text => {
+            let style = output::style(&args.look);
+            output::styled(&text(&told, &style), &style)?;
+        }
+    }
+    gate(conditions, |name| match name {
+        "diff.inputs" => told.beside.inputs.len() as f64,
+        "diff.records" => f64::from(u8::from(told.beside.first.is_some())),
+        _ => told.beside.differences.len() as f64,
+    })
+}
+
+fn told(dir: &Path, file: &Path) -> Result<Told, Failure> {
+    let file = file.to_string_lossy();
+    let recording = recording_of(&file).map_err(Failure::Invalid)?;
+    if !replay::is_run(dir) {
+        let text = format!(
+            "{} is no run directory: it has no inputs/command.txt",
+            dir.display()
+        );
+        return Err(Failure::Invalid(text));
+    }
+    let summary = std::fs::read(dir.join("summary.json"));
+    let summary: Value = summary
+        .ok()
+        .and_then(|text| serde_json::from_slice(&text).ok())
+        .unwrap_or_default();
+    let made = |key: &str| summary[key].as_str().unwrap_or("unknown").to_owned();
+    let of = replay::arguments(dir)?;
+    let source = of.scenario.as_deref().map(load::source).transpose()?;
+    let loaded = load::run(&of, source.as_ref())?;
+    let mut simulation = run::simulation(&loaded)?;
+    let log = DecisionLog::new(simulation.scenario());
+    let (observed, log) = simulate::watched(&recording, &mut simulation, loaded.seed, log);
+    let object = loaded
+        .scenario
+        .jobsets
+        .first()
+        .and_then(|j| j.jobset.object.as_ref());
+    let stored = object.and_then(|object| manifest::server::stored(object).ok());
+    let played = (simulation.scenario(), stored.as_ref());
+    let beside = beside(&file, &recording, played, &observed);
+    let parts_s = beside
+        .first
+        .as_ref()
+        .map(|first| first.moment.simulated_s.unwrap_or(first.moment.at_s()));
+    let until = parts_s.map(|s| (s + observed.sink.history.created_s()) * NANOS_PER_SECOND as f64);
+    let decision = match until {
+        Some(until) => newest_decision(log.ndjson.as_slice(), until as u64 + 1)?,
+        None => None,
+    };
+    Ok(Told {
+        schema: "jobset-sim/recording-diff/v1",
+        equal: beside.inputs.is_empty() && beside.first.is_none() && beside.differences.is_empty(),
+        versions: [made("version"), env!("CARGO_PKG_VERSION").to_owned()],
+        digests: [made("digest"), format!("{:016x}", observed.outcome.digest)],
+        beside,
+        decision,
+    })
+}
+
+fn text(told: &Told, style: &Style) -> String {
+    let mut out = String::new();
+    if told.equal {
+        let _ = writeln!(
+            out,
+            "The same: what was played, and every decision that is compared."
+        );
+    }
+    let ([made, now], [was, is]) = (&told.versions, &told.digests);
+    if was != is {
+        let _ = writeln!(
+            out,
+            "The run (version {made}, digest {was}) was played again by version {now}: digest {is}. What follows is of the \
+             run of now.\n"
+        );
+    }
+    let Beside {
+        inputs,
+        first,
+        differences,
+        restart_error,
+    } = &told.beside;
+    listed(&mut out, "Inputs that differ", inputs, style);
+    if let Some(first) = first {
+        first_text(&mut out, first, told.decision.as_ref(), style);
+    } else if !differences.is_empty() {
+        let _ = writeln!(out, "No instant differs; what came out does.\n");
+    }
+    listed(
+        &mut out,
+        "Differences, as validate tells them",
+        differences,
+        style,
+    );
+    if let Some(error) = restart_error {
+        let _ = writeln!(out, "restart time {:+.1} % off", error * 100.0);
+    }
+    out
+}
+
+fn listed(out: &mut String, title: &str, all: &[Difference], style: &Style) {
+    if all.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{}", style.bold(title));
+    for difference in all {
+        let path = for_terminal(&difference.path, false);
+        let (recorded, own) = (shown(&difference.recorded), shown(&difference.simulated));
+        let _ = writeln!(
+            out,
+            "  {}\n    recording {recorded}\n    run       {own}",
+            cut(&path)
+        );
+    }
+    out.push('\n');
+}
+
+fn first_text(out: &mut String, first: &First, decision: Option<&Value>, style: &Style) {
+    let title = "First decision that differs, seconds after the creation: recording, run";
+    let _ = writeln!(out, "{}", style.bold(title));
+    for moment in &first.before {
+        let _ = writeln!(out, "    {}", style.dim(&moment_line(moment)));
+    }
+    let _ = writeln!(out, "  ! {}", moment_line(&first.moment));
+    if let Some(decision) = decision {
+        let _ = writeln!(
+            out,
+            "      last decision of the run until then: {}",
+            cut(&record_line(decision))
+        );
+    }
+    out.push('\n');
+}
+
+fn moment_line(moment: &Moment) -> String {
+    let at = |s: Option<f64>| s.map_or("never".to_owned(), |s| format!("{s:.3}"));
+    let (recorded, own) = (at(moment.recorded_s), at(moment.simulated_s));
+    cut(&format!("{recorded:>9} {own:>9}  {}", moment.what))
+}
