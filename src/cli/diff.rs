@@ -1,5 +1,5 @@
-//! `diff`: two run directories, inputs first, then the first record in which they part, then metrics. Against a recording
-//! of a real control plane: `diff_recording.rs`.
+//! `diff`: two run directories, inputs first, then the first record in which they part, then metrics. Against a
+//! recording of a real control plane: `diff_recording.rs`.
 
 use super::args::{Format, Look};
 use super::{Failure, diff_recording, output};

@@ -8,13 +8,16 @@ use crate::base::plain::for_terminal;
 use crate::base::time::NANOS_PER_SECOND;
 use crate::manifest;
 use crate::report::decisions::DecisionLog;
-use crate::report::rundiff::newest_decision;
+use crate::report::rundiff::{self, MetricDiff, newest_decision};
 use crate::report::waterfall::Style;
+use crate::report::words;
+use crate::spec::Scenario;
 use crate::validate::beside::{Beside, First, beside};
+use crate::validate::recording::Recording;
 use crate::validate::result::{Difference, Moment};
 use crate::validate::{recording_of, simulate};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -70,14 +73,9 @@ fn told(dir: &Path, file: &Path) -> Result<Told, Failure> {
     let mut simulation = run::simulation(&loaded)?;
     let log = DecisionLog::new(simulation.scenario());
     let (observed, log) = simulate::watched(&recording, &mut simulation, loaded.seed, log);
-    let object = loaded
-        .scenario
-        .jobsets
-        .first()
-        .and_then(|j| j.jobset.object.as_ref());
-    let stored = object.and_then(|object| manifest::server::stored(object).ok());
-    let played = (simulation.scenario(), stored.as_ref());
-    let beside = beside(&file, &recording, played, &observed);
+    let played = (simulation.scenario(), &words::fault as _);
+    let mut beside = beside(&file, &recording, played, &observed);
+    beside.inputs.extend(jobset(&recording, &loaded.scenario));
     let parts_s = beside
         .first
         .as_ref()
@@ -97,6 +95,20 @@ fn told(dir: &Path, file: &Path) -> Result<Told, Failure> {
     })
 }
 
+/// Fields of the JobSet, as the API server stores it, that are not the same.
+fn jobset(recording: &Recording, own: &Scenario) -> Vec<Difference> {
+    let object = own.jobsets.first().and_then(|j| j.jobset.object.as_ref());
+    let own = object.and_then(|object| manifest::server::stored(object).ok());
+    let Some((recorded, own)) = simulate::stored(recording).zip(own) else {
+        return Vec::new();
+    };
+    let of = |object: &Value| json!({"name": object["metadata"]["name"], "spec": object["spec"]});
+    let mut found = Vec::new();
+    rundiff::compare(&of(&recorded), &of(&own), "jobSet", &mut found);
+    let one = |d: MetricDiff| Difference::new(d.metric, d.a, d.b);
+    found.into_iter().map(one).collect()
+}
+
 fn text(told: &Told, style: &Style) -> String {
     let mut out = String::new();
     if told.equal {
@@ -109,8 +121,8 @@ fn text(told: &Told, style: &Style) -> String {
     if was != is {
         let _ = writeln!(
             out,
-            "The run (version {made}, digest {was}) was played again by version {now}: digest {is}. What follows is of the \
-             run of now.\n"
+            "The run (version {made}, digest {was}) was played again by version {now}: digest {is}. What follows is \
+             of the run of now.\n"
         );
     }
     let Beside {

@@ -3,7 +3,7 @@
 //!
 //! Must never compare in a way of its own: bands, steps and differences are those of `validate`.
 
-use super::beside_inputs;
+use super::beside_inputs::{self, Words};
 use super::compare::{Observed, compare};
 use super::decisions::sequence::{recorded_states, state_text};
 use super::decisions::{Run, answers, bands};
@@ -13,7 +13,6 @@ use super::steps::{self, Object, Step, What};
 use super::{milestones, nodes};
 use crate::spec::Scenario;
 use serde::Serialize;
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Instants told before the first one that differs.
@@ -39,16 +38,16 @@ pub struct First {
     pub moment: Moment,
 }
 
-/// `stored`: the run's JobSet as the API server stores it.
+/// `words`: of an action.
 pub fn beside(
     file: &str,
     recording: &Recording,
-    (scenario, stored): (&Scenario, Option<&Value>),
+    (scenario, words): (&Scenario, Words<'_>),
     observed: &Observed,
 ) -> Beside {
     let result = compare(file, recording, Ok(observed));
     Beside {
-        inputs: beside_inputs::inputs(recording, scenario, stored),
+        inputs: beside_inputs::inputs(recording, scenario, words),
         first: first(timeline(recording, observed, &result)),
         restart_error: result.restart.as_ref().map(|r| r.error()),
         differences: match recording.kind {

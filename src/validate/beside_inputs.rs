@@ -6,20 +6,24 @@ use super::recording::Recording;
 use super::result::Difference;
 use super::scenario::{NotSimulated, Overrides, scenario};
 use super::simulate;
-use crate::report::{rundiff, words};
 use crate::spec::timing::Kubelet;
 use crate::spec::*;
 use serde_json::{Value, json};
 
 type Fact = (String, String);
 
-/// Facts that differ; `stored`: the run's JobSet as the API server stores it.
-pub fn inputs(recording: &Recording, own: &Scenario, stored: Option<&Value>) -> Vec<Difference> {
+/// What an action does, in words.
+pub type Words<'w> = &'w dyn Fn(&FaultAction) -> String;
+
+/// Facts that differ.
+pub fn inputs(recording: &Recording, own: &Scenario, words: Words<'_>) -> Vec<Difference> {
     let mut found = Vec::new();
     let defaults = simulate::defaults();
     let recorded = defaults.map(|d| scenario(recording, &d, &Overrides::default()));
     match recorded {
-        Ok(Ok(recorded)) => facts_differ(&facts(&recorded), &facts(own), &mut found),
+        Ok(Ok(recorded)) => {
+            facts_differ(&facts(&recorded, words), &facts(own, words), &mut found);
+        }
         Ok(Err(NotSimulated(reasons))) => {
             found.push(Difference::new(
                 "not simulated",
@@ -28,14 +32,6 @@ pub fn inputs(recording: &Recording, own: &Scenario, stored: Option<&Value>) -> 
             ));
         }
         Err(reason) => found.push(Difference::new("presets", reason, Value::Null)),
-    }
-    if let (Some(recorded), Some(own)) = (simulate::stored(recording), stored) {
-        let of =
-            |object: &Value| json!({"name": object["metadata"]["name"], "spec": object["spec"]});
-        let mut differ = Vec::new();
-        rundiff::compare(&of(&recorded), &of(own), "jobSet", &mut differ);
-        let one = |d: rundiff::MetricDiff| Difference::new(d.metric, d.a, d.b);
-        found.extend(differ.into_iter().map(one));
     }
     found
 }
@@ -56,7 +52,7 @@ fn facts_differ(recorded: &[Fact], own: &[Fact], found: &mut Vec<Difference>) {
     }
 }
 
-fn facts(scenario: &Scenario) -> Vec<Fact> {
+fn facts(scenario: &Scenario, words: Words<'_>) -> Vec<Fact> {
     let plane = &scenario.control_plane;
     let rate = |rate: ClientRate| format!("{} requests/s, burst {}", rate.qps, rate.burst);
     let gates = plane.feature_gates;
@@ -110,7 +106,7 @@ fn facts(scenario: &Scenario) -> Vec<Fact> {
             FaultTime::At(at) => format!("{} after the creation", at - start),
             FaultTime::AfterReady(after) => format!("{after} after all were ready"),
         };
-        let what = words::fault(&action.action);
+        let what = words(&action.action);
         (format!("action {i}"), format!("{at}: {what}"))
     }));
     all

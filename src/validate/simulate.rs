@@ -136,8 +136,8 @@ fn observe(
     Ok(observed)
 }
 
-/// Plays what somebody else has prepared, and keeps what a comparison with the recording needs; `more` gets the records,
-/// too, and comes back.
+/// Plays what somebody else has prepared, and keeps what a comparison with the recording needs; `more` gets the
+/// records, too, and comes back.
 pub fn watched<S: Sink>(
     recording: &Recording,
     simulation: &mut Simulation,

@@ -9,8 +9,8 @@ use crate::record::{Call, Resource, Waited};
 use crate::spec::timing::Kubelet;
 use crate::spec::*;
 
-/// Five minutes after they were lost the silent nodes answer again; or somebody deletes their Node objects; or new nodes
-/// take their places.
+/// Five minutes after they were lost the silent nodes answer again; or somebody deletes their Node objects; or new
+/// nodes take their places.
 pub fn lost_nodes(facts: &Facts, how: &str) -> Settings {
     let Some((nodes, since)) = facts.silent else {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! `why` and `diff` on what a real control plane did: the path agrees with recorded milestones, dead nodes are named with
-//! their recorded ways out, and a run is held against a recording.
+//! `why` and `diff` on what a real control plane did: the path agrees with recorded milestones, dead nodes are named
+//! with their recorded ways out, and a run is held against a recording.
 
 use crate::counterfactual::inline_situations;
 use crate::program::{program, scratch};
@@ -258,7 +258,7 @@ fn situations_of_users_are_told_by_what_they_hang_on() {
         (
             "a-pod-on-a-silent-node",
             "a node that does not answer",
-            Some("the lost node answers again"),
+            Some("an action of the script sooner"),
         ),
         // Nothing is waited for long: 16 racks go through one Job controller and one collector.
         ("288-pods-on-18-node-racks", "kubelet cleans up", None),
