@@ -66,6 +66,10 @@ pub enum Purpose {
     TrainingCommit = 52,
     /// When a detector finds a fault of which nobody is told.
     FaultDetection = 60,
+    /// Which nodes fail more often, and whether a repair heals them.
+    FaultLemon = 61,
+    /// Whether what is gone comes back at all.
+    FaultReturn = 62,
     /// Which values a resample takes: of statistics, not of the model.
     Bootstrap = 200,
     Test = 255,

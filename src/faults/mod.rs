@@ -11,7 +11,7 @@ mod slow;
 use crate::base::random::{Dist, Draw, Draws, Key, Purpose};
 use crate::base::{Duration, NodeId};
 use crate::spec::{
-    Arrivals, FaultAction, FaultTime, FaultsOn, RandomAction, RandomFaults, Scenario,
+    Arrivals, FaultAction, FaultLemons, FaultTime, FaultsOn, RandomAction, RandomFaults, Scenario,
     ScriptedFault, Silent, SilentOn, TracedFault,
 };
 use crate::topology::Cluster;
@@ -87,7 +87,8 @@ impl Found {
         let how = match &struck.process.does {
             RandomAction::Crash => How::Crashed,
             RandomAction::Partition => How::OutOfReach,
-            RandomAction::Drain => How::Drained,
+            RandomAction::Drain => return self.drain(struck),
+            RandomAction::Reclaim => return self.reclaim(struck),
             RandomAction::Exit(exit_code) => {
                 let action = FaultAction::ContainerExit {
                     pod: struck.entity.name.clone(),
@@ -124,18 +125,56 @@ impl Found {
             }
         };
         let process = struck.process;
+        let after = |after| struck.start + after;
+        let (as_new, deleted) = (process.as_new, process.deleted_after.map(after));
+        self.lose(struck, (how, struck.start, struck.end), (as_new, deleted));
+    }
+
+    /// Every node of the entity is away.
+    fn lose(
+        &mut self,
+        struck: &Struck,
+        (how, start, end): (How, Duration, Option<Duration>),
+        (as_new, deleted): (bool, Option<Duration>),
+    ) {
         for node in &struck.entity.nodes {
             let outage = Outage {
-                start: struck.start,
-                end: struck.end,
-                cause: process.cause.as_str().into(),
+                start,
+                end,
+                cause: struck.process.cause.as_str().into(),
                 how,
-                as_new: process.as_new,
-                deleted: process.deleted_after.map(|after| struck.start + after),
+                as_new,
+                deleted,
             };
-            let of_node = self.outages.entry((*node, how == How::Drained));
+            let of_node = self.outages.entry((*node, how <= How::Drained));
             of_node.or_default().push(outage);
         }
+    }
+
+    /// Maintenance: announced, then drained, then back.
+    fn drain(&mut self, struck: &Struck) {
+        let drained = struck.start + struck.process.notice;
+        if drained > struck.start {
+            self.lose(
+                struck,
+                (How::Announced, struck.start, struck.end),
+                (false, None),
+            );
+        }
+        self.lose(struck, (How::Drained, drained, struck.end), (false, None));
+    }
+
+    /// The provider takes the machine back: drained at the notice, gone when it is over.
+    fn reclaim(&mut self, struck: &Struck) {
+        let gone = struck.start + struck.process.notice;
+        if gone > struck.start {
+            self.lose(
+                struck,
+                (How::Drained, struck.start, Some(gone)),
+                (false, None),
+            );
+        }
+        self.lose(struck, (How::Crashed, gone, struck.end), (true, Some(gone)));
     }
 
     fn at(&mut self, struck: &Struck, action: FaultAction) {
@@ -292,25 +331,37 @@ fn times(
         Arrivals::Trace(rows) => return traced(process, rows, entity, stop, draws),
     };
     let key = key_of(process, entity);
-    let mut all = Vec::new();
-    let mut now = Duration::ZERO;
-    for occurrence in 0.. {
-        let mut sample = |purpose, dist| {
-            let draw = Draw {
-                purpose,
-                entity: key,
-                occurrence,
-                lane: 0,
-            };
-            draws.sample(draw, dist)
+    let stop = process.until.map_or(stop, |until| until.min(stop));
+    let mut lemon = process.lemons.filter(|lemons| {
+        let draw = Draw {
+            purpose: Purpose::FaultLemon,
+            // Whatever the cause is.
+            entity: Key::of(entity),
+            occurrence: 0,
+            lane: 0,
         };
+        draws.uniform(draw) < lemons.share
+    });
+    let mut all = Vec::new();
+    let mut now = process.from;
+    for occurrence in 0.. {
+        let named = |purpose| Draw {
+            purpose,
+            entity: key,
+            occurrence,
+            lane: 0,
+        };
+        let drawn = draws.sample(named(Purpose::FaultLife), life).0;
+        let shorter = |lemon: FaultLemons| (drawn as f64 / lemon.factor) as u64;
         // A nanosecond at least: the next fault is a later one.
-        let life = sample(Purpose::FaultLife, life).0.max(1);
+        let life = lemon.map_or(drawn, shorter).max(1);
         now = Duration(now.0.saturating_add(life));
         if now > stop {
             break;
         }
-        let Some(back) = &process.back else {
+        let mut chance = |purpose, of| of >= 1.0 || draws.uniform(named(purpose)) < of;
+        let returns = chance(Purpose::FaultReturn, process.comes_back);
+        let Some(back) = process.back.as_ref().filter(|_| returns) else {
             all.push((now, None));
             // A pod is made anew by its Job, and a machine that hung or erred runs on; a node that is lost is not.
             match process.does {
@@ -322,7 +373,14 @@ fn times(
                 _ => break,
             }
         };
-        let end = Duration(now.0.saturating_add(sample(Purpose::FaultRepair, back).0));
+        let heals = lemon.is_some_and(|l| chance(Purpose::FaultLemon, l.healed));
+        lemon = lemon.filter(|_| !heals);
+        let repair = draws.sample(named(Purpose::FaultRepair), back).0;
+        let end = Duration(
+            now.0
+                .saturating_add(process.notice.0)
+                .saturating_add(repair),
+        );
         all.push((now, Some(end)));
         now = end;
     }

@@ -21,6 +21,8 @@ pub struct Outage {
 /// How much of a node is lost: less first.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum How {
+    /// Nothing new is put there.
+    Announced,
     Drained,
     OutOfReach,
     Crashed,
@@ -87,6 +89,7 @@ fn lost(name: &str, outage: &Outage) -> ScriptedFault {
             How::Crashed => FaultAction::CrashNode(node),
             How::OutOfReach => FaultAction::PartitionNode(node),
             How::Drained => FaultAction::DrainNode(node),
+            How::Announced => FaultAction::CordonNode(node),
         },
         drawn_as: Some(outage.cause.clone()),
     }
@@ -99,7 +102,7 @@ fn returns(name: &str, down: &Down, stop: Duration) -> impl Iterator<Item = Scri
         .filter(|at| down.until.is_none_or(|until| *at < until));
     let node = reference(name);
     let back = match down.how {
-        How::Drained => FaultAction::UncordonNode(node.clone()),
+        How::Announced | How::Drained => FaultAction::UncordonNode(node.clone()),
         _ if down.as_new || deleted.is_some() => FaultAction::NewNode(node.clone()),
         _ => FaultAction::ReturnNode(node.clone()),
     };
@@ -151,6 +154,7 @@ mod tests {
                 FaultAction::PartitionNode(_) => "partition",
                 FaultAction::ReturnNode(_) => "return",
                 FaultAction::DrainNode(_) => "drain",
+                FaultAction::CordonNode(_) => "cordon",
                 FaultAction::DeleteNode(_) => "delete",
                 FaultAction::NewNode(_) => "new",
                 FaultAction::UncordonNode(_) => "uncordon",
@@ -201,6 +205,13 @@ mod tests {
                     outage(3, Some(7), 1, How::Drained),
                 ],
                 vec!["drain 1 by 0", "uncordon 7 by 1"],
+            ),
+            (
+                vec![
+                    outage(1, Some(7), 0, How::Announced),
+                    outage(3, Some(7), 0, How::Drained),
+                ],
+                vec!["cordon 1 by 0", "drain 3 by 0", "uncordon 7 by 0"],
             ),
             (
                 vec![

@@ -32,7 +32,19 @@ pub enum For {
 const OF_ENTRY: [&str; 3] = ["preset", "causes", "times"];
 const RATES: [&str; 3] = super::shapes::rate::RATES;
 /// Fields of processes whose faults are of nodes.
-const OF_NODES: [&str; 5] = ["on", "takesAlong", "backAfter", "asNew", "deletedAfter"];
+const OF_NODES: [&str; 8] = [
+    "on",
+    "takesAlong",
+    "backAfter",
+    "comesBack",
+    "lemons",
+    "notice",
+    "asNew",
+    "deletedAfter",
+];
+/// Those of them that are not of maintenance, and not of hosts that are lost.
+const NOT_DRAINED: [&str; 2] = ["asNew", "deletedAfter"];
+const NOT_LOST: [&str; 1] = ["notice"];
 
 /// The list with every preset resolved, for the readers of processes.
 pub fn expand(list: &[Node], what: For, report: &mut Report) -> Vec<Node> {
@@ -118,9 +130,7 @@ fn process(entry: &Node, preset: &Node, cause: &Node, root: &Node, what: For) ->
             fields.push(("does", text(if drained { "Drain" } else { "Crash" })));
             let back = common(if drained { "maintenance" } else { "repair" });
             fields.extend(back.map(|back| ("backAfter", back)));
-            if drained {
-                not = &OF_NODES[2..];
-            }
+            not = if drained { &NOT_DRAINED } else { &NOT_LOST };
         }
     }
     let of_entry = entry.entries().iter().filter(|(key, value)| {

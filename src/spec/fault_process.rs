@@ -22,8 +22,28 @@ pub struct RandomFaults {
     pub does: RandomAction,
     /// A repaired node is a new Node of that name.
     pub as_new: bool,
+    /// It begins, and ends, so long after the run began.
+    pub from: Duration,
+    pub until: Option<Duration>,
+    /// Of `Drain` and `Reclaim`: so long before.
+    pub notice: Duration,
+    /// The chance that what is gone comes back at all.
+    pub comes_back: f64,
+    /// Entities that fail more often.
+    pub lemons: Option<FaultLemons>,
     /// So long after the fault the Node object is deleted, if the node is not back by then.
     pub deleted_after: Option<Duration>,
+}
+
+/// Entities that fail more often than the others.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct FaultLemons {
+    /// The part of all of them.
+    pub share: f64,
+    /// So many times as often.
+    pub factor: f64,
+    /// The chance that a repair makes one as good as the others.
+    pub healed: f64,
 }
 
 /// When faults come.
@@ -70,6 +90,8 @@ pub enum RandomAction {
     Partition,
     /// The nodes are cordoned and their pods evicted, as before maintenance.
     Drain,
+    /// The provider takes the machines back: the nodes are drained at the notice, and deleted when it is over.
+    Reclaim,
     /// The containers of the pod exit with this code, if they run.
     Exit(i32),
     /// The processes go on, and do nothing; after so long, if ever, a detector ends them with this exit code.

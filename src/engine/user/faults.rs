@@ -35,6 +35,9 @@ impl User {
             | NewNode(n)
             | TaintNode(n, _) => {
                 let Some(node) = self.resolve(ctx, n) else {
+                    if fault.drawn_as.is_some() {
+                        return;
+                    }
                     let text = format!("fault {index}: no such node at {}", ctx.now);
                     return ctx.progress.warnings.push(text);
                 };

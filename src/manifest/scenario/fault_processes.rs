@@ -10,7 +10,9 @@ use crate::manifest::fault_presets::{self, For};
 use crate::manifest::node::Node;
 use crate::manifest::shapes::DOES;
 use crate::manifest::{dist, rate, read};
-use crate::spec::{Arrivals, FaultsOn, NodePool, RandomAction, RandomFaults, TracedFault};
+use crate::spec::{
+    Arrivals, FaultLemons, FaultsOn, NodePool, RandomAction, RandomFaults, TracedFault,
+};
 use std::collections::BTreeSet;
 
 /// More faults than this in one run are refused: each is an event, and a line of the script.
@@ -130,8 +132,11 @@ impl Around<'_> {
                 process.does = does(node, Some(kind), process.on == FaultsOn::Pod, report);
                 fits(node, kind, process.on == FaultsOn::Pod, report);
             }
-            if process.does == RandomAction::Drain {
-                (process.as_new, process.deleted_after) = (false, None);
+            match process.does {
+                RandomAction::Drain | RandomAction::Reclaim => {
+                    (process.as_new, process.deleted_after) = (false, None);
+                }
+                _ => process.notice = Duration::ZERO,
             }
             process.arrivals = Arrivals::Trace(faults.into());
             process
@@ -194,14 +199,19 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
     }
     let as_new = read::boolean(node, "asNew").unwrap_or(false);
     let deleted_after = read::duration(node, "deletedAfter");
-    for (key, given) in [("asNew", as_new), ("deletedAfter", deleted_after.is_some())] {
+    let reclaims = does == RandomAction::Reclaim;
+    for (key, given) in [
+        ("asNew", as_new),
+        ("deletedAfter", deleted_after.is_some()),
+        ("does", reclaims),
+    ] {
         if given && around.scripted {
             let message = "a scripted kubelet does not find out that a new Node has none of its pods' containers";
             let error = report.error(place(key), format!("{key}: {message}"));
             error.suggest(format!("leave timing.kubelet.scripted away, or {key}"));
         }
     }
-    for key in ["backAfter", "asNew", "deletedAfter", "takesAlong"] {
+    for key in ["backAfter", "asNew", "deletedAfter", "takesAlong", "lemons"] {
         if pods && node.get(key).is_some() {
             let message = format!("{key} is of nodes: a Job makes its pods anew");
             report.error(place(key), message);
@@ -209,6 +219,16 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
     }
     let stays = match does {
         RandomAction::Drain => Some("a drained node"),
+        RandomAction::Reclaim => {
+            for key in ["asNew", "deletedAfter"] {
+                if let Some(value) = node.get(key) {
+                    let message =
+                        "what is reclaimed is deleted after its notice, and what comes back is new";
+                    report.error(value.at, format!("{key}: {message}"));
+                }
+            }
+            None
+        }
         _ if silent => Some("a node that only computes slowly or wrongly"),
         _ => None,
     };
@@ -223,6 +243,23 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
         report.error(back.at, message);
     }
     let back = time(node, "backAfter", report);
+    let noticed = matches!(does, RandomAction::Drain | RandomAction::Reclaim);
+    let of_trace = node.get("trace").is_some();
+    match node.get("notice") {
+        Some(notice) if !noticed && !of_trace => {
+            report.error(notice.at, "notice is of does: Drain or Reclaim");
+        }
+        None if reclaims => {
+            let error = report.error(place("does"), "does: Reclaim needs notice");
+            error.legal("30s as on GKE (NODE-01), 2m as on EC2 (NODE-03), 0s");
+        }
+        _ => {}
+    }
+    let from = read::duration(node, "from").unwrap_or_default();
+    let until = read::duration(node, "until");
+    if until.is_some_and(|until| until <= from) {
+        report.error(place("until"), "it ends before it begins");
+    }
     RandomFaults {
         cause: read::string(node, "cause").unwrap_or_default(),
         takes_along: takes_along(node, &on, around.inputs, report),
@@ -232,6 +269,20 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
         does,
         as_new,
         deleted_after,
+        from,
+        until,
+        notice: read::duration(node, "notice").unwrap_or_default(),
+        comes_back: read::number(node, "comesBack").unwrap_or(1.0),
+        lemons: node.get("lemons").map(lemons),
+    }
+}
+
+fn lemons(node: &Node) -> FaultLemons {
+    let number = |key: &str, otherwise| read::number(node, key).unwrap_or(otherwise);
+    FaultLemons {
+        share: number("share", 0.0),
+        factor: number("factor", 1.0),
+        healed: number("healed", 0.0),
     }
 }
 
@@ -265,6 +316,7 @@ fn does(node: &Node, written: Option<&str>, pods: bool, report: &mut Report) -> 
         Some("Crash") => RandomAction::Crash,
         Some("Partition") => RandomAction::Partition,
         Some("Drain") => RandomAction::Drain,
+        Some("Reclaim") => RandomAction::Reclaim,
         Some("Hang") => RandomAction::Hang {
             detected_after: time(node, "detectedAfter", report),
             exit_code,

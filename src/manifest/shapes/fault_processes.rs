@@ -5,10 +5,11 @@ use super::timing::DELAY;
 use crate::manifest::shape::{Object, STR_LIST, Shape, field};
 
 /// What a fault does, as it is written.
-pub const DOES: [&str; 7] = [
+pub const DOES: [&str; 8] = [
     "Crash",
     "Partition",
     "Drain",
+    "Reclaim",
     "Exit",
     "Hang",
     "Slow",
@@ -55,7 +56,7 @@ pub static RANDOM_FAULTS: Object = Object {
         field(
             "does",
             Shape::OneOf(&DOES),
-            "kubelet and containers stop, contact is lost, the node is cordoned and its pods are evicted, or the containers of the pod exit; training stands still (Hang), takes longer steps (Slow) or computes what is wrong (Corrupt), and nobody is told",
+            "kubelet and containers stop, contact is lost, the node is cordoned and its pods are evicted, the provider takes the machine back, or the containers of the pod exit; training stands still (Hang), takes longer steps (Slow) or computes what is wrong (Corrupt), and nobody is told",
         )
         .otherwise("Exit on Pod, Crash on all else"),
         field(
@@ -92,6 +93,38 @@ pub static RANDOM_FAULTS: Object = Object {
         .otherwise("a node never comes back")
         .example("{logNormal: {median: 1h, sigma: 1.9}}"),
         field(
+            "comesBack",
+            Shape::Number(0.0, 1.0),
+            "the chance that there is a machine after backAfter; else never",
+        )
+        .default("1")
+        .example("0.7"),
+        field(
+            "notice",
+            Shape::Duration,
+            "of Drain: the node is cordoned so long before; of Reclaim: its pods are evicted at the fault, and it is gone so \
+             long after (30s on GKE, 2m on EC2)",
+        )
+        .otherwise("none")
+        .example("30s"),
+        field(
+            "from",
+            Shape::Duration,
+            "it begins then: a bad version of some software, for instance",
+        )
+        .default("0s")
+        .example("3d"),
+        field("until", Shape::Duration, "and ends then")
+            .otherwise("the end of the run")
+            .example("5d"),
+        field(
+            "lemons",
+            Shape::Object(&LEMONS),
+            "some fail more often than the others",
+        )
+        .otherwise("none")
+        .example("{share: 0.05, factor: 10}"),
+        field(
             "asNew",
             Shape::Bool,
             "the repaired node is a new Node of that name",
@@ -104,6 +137,29 @@ pub static RANDOM_FAULTS: Object = Object {
         )
         .otherwise("never")
         .example("10m"),
+    ],
+};
+
+static LEMONS: Object = Object {
+    kind: "FaultLemons",
+    fields: &[
+        field(
+            "share",
+            Shape::Number(0.0, 1.0),
+            "of all of them; which ones is the same for every cause",
+        )
+        .required()
+        .example("0.05"),
+        field("factor", Shape::Number(1.0, 1e6), "so many times as often")
+            .required()
+            .example("10"),
+        field(
+            "healed",
+            Shape::Number(0.0, 1.0),
+            "the chance that a repair makes one as good as the others",
+        )
+        .default("0")
+        .example("0.5"),
     ],
 };
 

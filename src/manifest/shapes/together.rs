@@ -83,6 +83,12 @@ pub fn together(kind: &str) -> &'static [Together] {
                 "a trace",
             ),
             Replaces("trace", &["preset", "times", "distribution"], "a trace"),
+            Replaces(
+                "trace",
+                &["from", "until", "lemons", "comesBack"],
+                "a trace",
+            ),
+            Needs("comesBack", "backAfter", "nothing comes back"),
         ],
         "Pool" => &[NotBoth(
             super::topology::PER_NODE,

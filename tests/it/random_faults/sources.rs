@@ -3,7 +3,7 @@
 use super::*;
 
 /// Four racks of two islands of two nodes with three accelerators.
-fn racks(rest: &str) -> Result<Scenario, String> {
+pub fn racks(rest: &str) -> Result<Scenario, String> {
     racks_with(rest, "")
 }
 

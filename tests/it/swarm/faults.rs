@@ -50,6 +50,19 @@ fn enrich_process(d: &mut Draw, process: &mut Value, scripted: bool) {
         }
         _ => {}
     }
+    match (d.below(6), process["does"].as_str()) {
+        (0, _) => process["lemons"] = json!({"share": 0.2, "factor": 5, "healed": 0.5}),
+        (1, _) => process["comesBack"] = json!(0.5),
+        (2, Some("Drain")) => process["notice"] = json!(d.pick(&["0s", "3m"])),
+        (2, Some("Crash")) if !scripted => {
+            process["does"] = json!("Reclaim");
+            process["notice"] = json!(d.pick(&["0s", "30s"]));
+            process["asNew"] = json!(null);
+            process["deletedAfter"] = json!(null);
+        }
+        (3, _) => (process["from"], process["until"]) = (json!("2m"), json!("40m")),
+        _ => {}
+    }
     let back = [
         json!({"gamma": {"mean": "20m", "shape": 0.8}}),
         json!({"weibull": {"mean": "20m", "shape": 0.8}}),
