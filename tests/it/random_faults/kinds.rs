@@ -88,7 +88,7 @@ fn some_never_come_back() {
             "faultProcesses: [{{cause: c, mtbf: 1000h, does: Reclaim, notice: 0s, backAfter: 1s, comesBack: {chance}}}]"
         );
         let scenario = racks(&process).unwrap();
-        let (mut crashes, mut back) = (0.0, 0.0);
+        let (mut crashes, mut back) = (0.0f64, 0.0f64);
         for replication in 0..200 {
             for fault in drawn(&scenario, 1, replication).faults {
                 match fault.action {
@@ -126,7 +126,7 @@ fn a_lemon_fails_more_often_whatever_the_cause_until_a_repair_heals_it() {
             "[{{cause: {cause}, mtbf: {mtbf}, backAfter: 1ns, lemons: {{share: 0.25, factor: 20{more}}}}}]"
         )
     };
-    let (mut bad, mut of_bad, mut of_good) = (0.0, 0.0, 0.0);
+    let (mut bad, mut of_bad, mut of_good) = (0.0f64, 0.0f64, 0.0f64);
     for replication in 0..40 {
         let all = per_node(&lemons("", "20h", "a"), replication);
         // Five in the mean, or a hundred.
