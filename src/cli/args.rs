@@ -116,8 +116,9 @@ pub struct RunArgs {
     /// Write the run directory here; it must not exist yet
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    /// csv and md tell restarts; with --seeds, of replications: csv a row of each, md the estimates
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
     /// Print results only: no notices, no progress
     #[arg(long)]
     pub quiet: bool,

@@ -2,7 +2,7 @@
 //!
 //! Must never run anything.
 
-use super::args::{Format, RunArgs};
+use super::args::{RunArgs, TableFormat};
 use super::{Failure, load, output};
 use crate::manifest::{self, Source};
 
@@ -16,8 +16,12 @@ pub fn cli(args: &RunArgs, source: Option<&Source>) -> Result<(), Failure> {
         }
     }
     match args.format {
-        Format::Json => output::json(&documents),
-        Format::Text => {
+        TableFormat::Json => output::json(&documents),
+        TableFormat::Csv | TableFormat::Md => {
+            let text = "--show-effective is printed as text (YAML) or json";
+            Err(Failure::Invalid(text.to_owned()))
+        }
+        TableFormat::Text => {
             let texts: Vec<String> = documents.iter().map(manifest::print_yaml).collect();
             output::result(&texts.join("---\n"))
         }

@@ -1,12 +1,12 @@
 //! `run` on a fleet file: replications of the collapsed model.
 
-use super::args::{Format, RunArgs, Trace};
+use super::args::{RunArgs, TableFormat, Trace};
 use super::load::invalid;
 use super::{Failure, inputs, interrupt, output};
 use crate::experiment::{self, FleetReplications};
 use crate::manifest::{self, Source};
-use crate::report::fleets;
 use crate::report::rundir::RunDir;
+use crate::report::{csv, fleets};
 
 pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
     refuse(args)?;
@@ -46,8 +46,10 @@ pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
         dir.commit()?;
     }
     match args.format {
-        Format::Json => output::json(&all)?,
-        Format::Text => {
+        TableFormat::Json => output::json(&all)?,
+        TableFormat::Csv => output::bytes(&fleets::csv(seed, &rows)?)?,
+        TableFormat::Md => output::result(&csv::markdown(&fleets::csv(seed, &rows)?)?)?,
+        TableFormat::Text => {
             let style = output::style(&args.look);
             output::styled(&fleets::text(&all, &style), &style)?;
         }

@@ -17,7 +17,7 @@ pub struct Inputs {
 }
 
 /// Inputs of a scenario. The first is the scenario itself, the others are named relative to it; they keep their
-/// places relative to each other.
+/// places relative to each other. Where it names a file from the root on, the stored one names the copy.
 pub fn of_scenario(inputs: &[(String, String)], tail: &str) -> Inputs {
     let files: Vec<&(String, String)> = inputs.iter().filter(|(name, _)| name != SETS).collect();
     let Some((first, _)) = files.first() else {
@@ -41,7 +41,7 @@ pub fn of_scenario(inputs: &[(String, String)], tail: &str) -> Inputs {
     let all: Vec<PathBuf> = places.iter().chain(&through).cloned().collect();
     let common = common_parent(&all);
     let mut kept: Vec<(String, String)> = Vec::new();
-    for (path, (_, text)) in places.iter().zip(files) {
+    for (path, (_, text)) in places.iter().zip(&files) {
         let name = path.strip_prefix(&common).unwrap_or(path);
         let name = name.to_string_lossy().into_owned();
         if kept.iter().all(|(known, _)| *known != name) {
@@ -56,6 +56,14 @@ pub fn of_scenario(inputs: &[(String, String)], tail: &str) -> Inputs {
         if name != "/" && kept.iter().all(|(known, _)| *known != name) {
             kept.push((name, String::new()));
         }
+    }
+    let from_root = files.iter().zip(&places).skip(1);
+    let from_root = from_root.filter(|((name, _), _)| Path::new(name).is_absolute());
+    let mut tail = tail.to_owned();
+    for ((name, _), place) in from_root {
+        let copy = relative(places[0].parent().unwrap_or(Path::new("")), place);
+        kept[0].1 = renamed(&kept[0].1, name, &copy);
+        tail = renamed(&tail, name, &copy);
     }
     let command = format!("jobset-sim run {}{tail}", quoted(&kept[0].0));
     Inputs {
@@ -113,6 +121,30 @@ pub fn quoted(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
+}
+
+/// The way from a directory to a file; both are absolute.
+fn relative(from: &Path, to: &Path) -> String {
+    let same = from.components().zip(to.components());
+    let same = same.take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(same).map(|_| Component::ParentDir);
+    let way: PathBuf = up.chain(to.components().skip(same)).collect();
+    way.to_string_lossy().into_owned()
+}
+
+/// A text with another name for a file, wherever the name stands as a whole.
+fn renamed(text: &str, name: &str, other: &str) -> String {
+    let part = |c: char| c.is_alphanumeric() || "/._-".contains(c);
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(name) {
+        let (before, after) = (&rest[..at], &rest[at + name.len()..]);
+        let whole = !before.ends_with(part) && !after.starts_with(part);
+        out.push_str(before);
+        out.push_str(if whole { other } else { name });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
 }
 
 /// The directories that names leave again by `..`.
@@ -185,6 +217,27 @@ mod tests {
             kept.command,
             "jobset-sim run scenarios/a.yaml --set 'a.b=1 2' --seed 7"
         );
+    }
+
+    #[test]
+    fn what_is_named_from_the_root_on_is_named_by_its_copy() {
+        let text =
+            "topology: /t/t.yaml\njobSets: [{manifest: \"/m/t/t.yaml\"}, {manifest: /m/j.yaml}]";
+        let input = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+        let inputs = [
+            input("/x/s/a.yaml", text),
+            input("/t/t.yaml", "t"),
+            input("/m/t/t.yaml", "u"),
+            input("/m/j.yaml", "j"),
+        ];
+        let kept = of_scenario(&inputs, " --set topology=/t/t.yaml");
+        let names: Vec<&str> = kept.files.iter().map(|f| f.0.as_str()).collect();
+        assert_eq!(names, ["x/s/a.yaml", "t/t.yaml", "m/t/t.yaml", "m/j.yaml"]);
+        let expected = "topology: ../../t/t.yaml\njobSets: [{manifest: \"../../m/t/t.yaml\"}, {manifest: \
+                        ../../m/j.yaml}]";
+        assert_eq!(kept.files[0].1, expected);
+        let command = "jobset-sim run x/s/a.yaml --set topology=../../t/t.yaml";
+        assert_eq!(kept.command, command);
     }
 
     #[test]

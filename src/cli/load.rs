@@ -6,6 +6,7 @@ use super::Failure;
 use super::args::RunArgs;
 use super::fail;
 use super::inputs::{self, Inputs};
+use super::output;
 use crate::manifest::{self, Diagnostics, LoadedScenario, Source};
 use crate::spec::{Scenario, Topology};
 use std::path::Path;
@@ -87,9 +88,13 @@ pub fn finish(loaded: LoadedScenario, inputs: Inputs, seed: u64) -> Loaded {
     }
 }
 
+/// What of a list of Nodes is left out is told at once: no report says it.
 pub fn topology(path: &Path) -> Result<(Source, Topology), Failure> {
     let source = manifest::topology_source(path).map_err(invalid)?;
-    let topology = manifest::read_topology(&source).map_err(invalid)?;
+    let (topology, notes) = manifest::read_noting(&source).map_err(invalid)?;
+    for note in notes {
+        output::note(&format!("note: {note}"));
+    }
     Ok((source, topology))
 }
 

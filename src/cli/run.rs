@@ -1,9 +1,10 @@
 //! `run`: one run of a scenario, told as text or JSON, and its run directory.
 
-use super::args::{Format, RunArgs, Trace};
+use super::args::{RunArgs, TableFormat, Trace};
 use super::load::{self, Loaded};
 use super::{Failure, effective, fail_if, fleet, interrupt, output, seeds};
 use crate::base::condition::Condition;
+use crate::base::plain::for_markdown;
 use crate::engine::Simulation;
 use crate::experiment::fail_if::Group;
 use crate::experiment::{self, Limited, Limits, Played, Replication};
@@ -12,10 +13,10 @@ use crate::manifest;
 use crate::metrics::summary::Summary;
 use crate::metrics::{Folds, RunView};
 use crate::record::EndReason;
-use crate::report::assumed;
 use crate::report::decisions::DecisionLog;
 use crate::report::rundir::RunDir;
 use crate::report::text;
+use crate::report::{assumed, csv};
 
 pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     let source = args.scenario.as_deref().map(load::source).transpose()?;
@@ -24,6 +25,10 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     }
     if args.show_effective {
         return effective::cli(args, source.as_ref());
+    }
+    if args.trace == Trace::Decisions && is_table(args.format) {
+        let text = "--trace decisions is told as text or json";
+        return Err(Failure::Invalid(text.to_owned()));
     }
     let conditions = fail_if::read(&args.fail_if)?;
     fail_if::absolute(&conditions)?;
@@ -81,18 +86,26 @@ fn tell(
 ) -> Result<(), Failure> {
     let style = output::style(&args.look);
     match (&done.decisions, args.format) {
-        (Some((_, ndjson)), Format::Json) => output::bytes(ndjson),
-        (Some((log, _)), Format::Text) => {
-            output::styled(&text::decisions(view, log, target, &style), &style)
+        (Some((_, ndjson)), TableFormat::Json) => output::bytes(ndjson),
+        (Some((log, _)), _) => output::styled(&text::decisions(view, log, target, &style), &style),
+        (None, TableFormat::Json) => output::json(&Summary::of(view)),
+        (None, TableFormat::Csv) => output::bytes(&csv::restarts(view)?),
+        (None, TableFormat::Md) => {
+            let table = csv::markdown(&csv::restarts(view)?)?;
+            let (name, seed) = (for_markdown(&view.scenario.name), view.seed);
+            output::result(&format!("Restarts of {name}, seed {seed}\n\n{table}"))
         }
-        (None, Format::Json) => output::json(&Summary::of(view)),
-        (None, Format::Text) => output::styled(&text::run(view, target, &style), &style),
+        (None, TableFormat::Text) => output::styled(&text::run(view, target, &style), &style),
     }
+}
+
+fn is_table(format: TableFormat) -> bool {
+    matches!(format, TableFormat::Csv | TableFormat::Md)
 }
 
 fn notices(loaded: &Loaded, args: &RunArgs) {
     // The text of a run says it itself.
-    if args.format == Format::Json || args.seeds.is_some() {
+    if args.format != TableFormat::Text || args.seeds.is_some() {
         let told = assumed::containers(&loaded.scenario);
         if !told.is_empty() {
             output::note(&format!("note: containers {}", told.join("; ")));

@@ -1,19 +1,20 @@
 //! `run --seeds N`: replications, as text or JSON, and their directory.
 
-use super::args::{Format, RunArgs};
+use super::args::{RunArgs, TableFormat};
 use super::load::Loaded;
 use super::output::{self, Progress};
 use super::run::simulation;
 use super::{Failure, fail_if, interrupt};
 use crate::base::condition::Condition;
+use crate::base::plain::for_markdown;
 use crate::experiment::fail_if::Group;
 use crate::experiment::{
     Limited, Limits, NoRuns, Played, Replication, Replications, play, replicate_from,
 };
 use crate::metrics::Folds;
 use crate::record::EndReason;
-use crate::report::replications;
 use crate::report::rundir::RunDir;
+use crate::report::{csv, replications};
 
 pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<(), Failure> {
     let n = args.seeds.unwrap_or(1);
@@ -46,7 +47,7 @@ pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<
     if let Some(dir) = dir {
         keep(dir, &all, &rows, loaded)?;
     }
-    tell(args, &all)?;
+    tell(args, &all, &rows)?;
     let finished = rows.len();
     if (finished as u64) < n {
         let kept = format!("{finished} of {n} replications are finished, and these are reported");
@@ -81,10 +82,19 @@ fn first(loaded: &Loaded, limits: &Limits) -> Result<Played, Failure> {
     }
 }
 
-fn tell(args: &RunArgs, all: &Replications) -> Result<(), Failure> {
+fn tell(args: &RunArgs, all: &Replications, rows: &[Replication]) -> Result<(), Failure> {
     match args.format {
-        Format::Json => output::json(all),
-        Format::Text => {
+        TableFormat::Json => output::json(all),
+        TableFormat::Csv => output::bytes(&replications::csv(all, rows)?),
+        TableFormat::Md => {
+            let table = csv::markdown(&replications::estimates_csv(all)?)?;
+            let (scenario, n) = (for_markdown(&all.scenario), all.replications);
+            output::result(&format!(
+                "{scenario}, {n} replications of seed {}\n\n{table}",
+                all.seed
+            ))
+        }
+        TableFormat::Text => {
             let style = output::style(&args.look);
             output::styled(&replications::text(all, &style), &style)
         }

@@ -43,13 +43,8 @@ fn import(file: &str, name: &str, out: Option<&Path>) -> Result<(), Failure> {
             "{file}: one list of Nodes, not a directory"
         )));
     };
-    let (topology, notes) = manifest::import_nodes(source, name).map_err(load::invalid)?;
+    let (topology, notes) = manifest::imported(source, name).map_err(load::invalid)?;
     let text = manifest::print_yaml(&manifest::written_topology(&topology));
-    let written = manifest::Source {
-        file: name.to_owned(),
-        text: text.clone(),
-    };
-    manifest::read_topology(&written).map_err(load::invalid)?;
     for note in notes {
         output::note(&format!("note: {note}"));
     }

@@ -55,7 +55,7 @@ pub use schema::json_schema;
 pub use shapes::scenario::API_VERSION;
 pub use shipped::{topology_names, topology_source};
 pub use suggest::nearest;
-pub use topology::{read_topology, written as written_topology};
+pub use topology::{imported, read_noting, read_topology, written as written_topology};
 
 /// The readers of stored objects, for `Scenario::decode`.
 pub const DECODERS: crate::spec::Decoders = crate::spec::Decoders {

@@ -8,7 +8,7 @@ use super::path::Path;
 use super::shape::Shape;
 use super::shapes::scenario::API_VERSION;
 use super::shapes::topology::{NODES_MAX, PER_ACCELERATOR, PER_NODE, TOPOLOGY};
-use super::{read, yaml};
+use super::{import, print, read, yaml};
 use crate::admission::names::{self, Rule};
 use crate::spec::{DcnLevel, IslandKind, NodePool, Price, Taint, TaintEffect, Topology};
 use std::collections::BTreeMap;
@@ -19,9 +19,35 @@ pub const PODS_PER_NODE_MILLI: i64 = 110_000;
 const DEVICES_MAX: i64 = 1_000_000;
 const RUNNING_NUMBERS: [&str; 3] = ["{pool}", "{island}", "{node}"];
 
-/// Reads a file that holds one Topology.
+/// A Topology; of a list of Nodes, as kubectl prints it, what `topology import` makes of it.
 pub fn read_topology(source: &Source) -> Result<Topology, Diagnostics> {
-    let mut documents = yaml::parse(source)?;
+    read_noting(source).map(|(topology, _)| topology)
+}
+
+/// The same, and what of a list of Nodes is not in it.
+pub fn read_noting(source: &Source) -> Result<(Topology, Vec<String>), Diagnostics> {
+    let documents = yaml::parse(source)?;
+    match is_node_list(&documents) {
+        true => imported(source, IMPORTED),
+        false => Ok((read_documents(documents, source)?, Vec::new())),
+    }
+}
+
+/// What a topology is called that has no name of its own.
+const IMPORTED: &str = "nodes";
+
+/// A list of Nodes as a topology that this reader has looked at, and what is left out.
+pub fn imported(source: &Source, name: &str) -> Result<(Topology, Vec<String>), Diagnostics> {
+    let (topology, notes) = import::import_nodes(source, name)?;
+    let written = Source {
+        file: source.file.clone(),
+        text: print::yaml(&written(&topology)),
+    };
+    let topology = read_documents(yaml::parse(&written)?, &written)?;
+    Ok((topology, notes))
+}
+
+fn read_documents(mut documents: Vec<Node>, source: &Source) -> Result<Topology, Diagnostics> {
     if let Some(error) = something_else(&documents, source) {
         return Err(error.into());
     }
@@ -52,38 +78,37 @@ pub fn read_topology(source: &Source) -> Result<Topology, Diagnostics> {
     report.finish().map(|()| topology)
 }
 
-/// One error instead of one for each field, if the text holds objects of Kubernetes or a Scenario.
-fn something_else(documents: &[Node], source: &Source) -> Option<Diagnostic> {
+/// Whether there is a Node in it, alone or in a list.
+fn is_node_list(documents: &[Node]) -> bool {
     let kind = |node: &Node| node.get("kind").and_then(Node::as_str).map(str::to_owned);
-    let items = |node: &Node| node.get("items").map_or(Vec::new(), |i| i.items().to_vec());
-    let all: Vec<Node> = documents
+    let is_node = |node: &Node| kind(node).as_deref() == Some("Node");
+    documents
         .iter()
-        .flat_map(|d| match kind(d).is_some_and(|k| k.ends_with("List")) {
-            true => items(d),
-            false => vec![d.clone()],
+        .any(|document| match kind(document).as_deref() {
+            Some("NodeList") => true,
+            Some(kind) if kind.ends_with("List") => {
+                let items = document.get("items");
+                items.is_some_and(|items| items.items().iter().any(is_node))
+            }
+            _ => is_node(document),
         })
-        .collect();
+}
+
+/// What is meant for another place of the command line.
+fn something_else(documents: &[Node], source: &Source) -> Option<Diagnostic> {
     let first = documents.first()?;
-    let listed = kind(first).is_some_and(|k| k == "NodeList");
-    let nodes = all.iter().filter(|n| kind(n).as_deref() == Some("Node"));
-    let nodes = if listed { all.len() } else { nodes.count() };
-    let at = first.get("kind").map_or(first.at, |k| k.at);
-    let (message, suggestion) = match (nodes, kind(first).as_deref()) {
-        (0, Some("Scenario")) => (
-            "this is a Scenario, not a Topology".to_owned(),
+    let kind = first.get("kind")?;
+    let (message, suggestion) = match kind.as_str()? {
+        "Scenario" => (
+            "this is a Scenario, not a Topology",
             "give it as the scenario of run",
         ),
-        (0, Some("JobSet" | "List" | "JobSetList")) => (
-            "this is a manifest, not a Topology".to_owned(),
-            "give it with -f",
-        ),
-        (0, _) => return None,
-        (n, _) => (
-            format!("this is a list of {n} Nodes, as kubectl prints it, not a Topology"),
-            "turn it into one: jobset-sim topology import FILE > topology.yaml",
-        ),
+        "JobSet" | "List" | "JobSetList" => {
+            ("this is a manifest, not a Topology", "give it with -f")
+        }
+        _ => return None,
     };
-    let mut error = Diagnostic::at(source, at, message);
+    let mut error = Diagnostic::at(source, kind.at, message.to_owned());
     error.suggest(suggestion);
     Some(error)
 }

@@ -4,7 +4,7 @@
 
 use super::words::{self, exact_seconds, exact_time};
 use crate::base::JobSetId;
-use crate::base::plain::for_cell;
+use crate::base::plain::{for_cell, for_markdown};
 use crate::metrics::gate;
 use crate::metrics::nodes::NodeRow;
 use crate::metrics::pods::PodRow;
@@ -25,6 +25,33 @@ fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>, digest: &str)
             .map_err(|e| e.to_string())?;
     }
     out.into_inner().map_err(|e| e.to_string())
+}
+
+/// A table as Markdown, without the columns in which nothing but 0 stands.
+pub fn markdown(table: &[u8]) -> Result<String, String> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(table);
+    let rows: Result<Vec<csv::StringRecord>, _> = reader.records().collect();
+    let rows = rows.map_err(|e| e.to_string())?;
+    let Some((head, rows)) = rows.split_first() else {
+        return Ok(String::new());
+    };
+    let stands = |k: &usize| {
+        let mut cells = rows.iter().filter_map(|row| row.get(*k));
+        rows.is_empty() || cells.any(|cell| !["", "0"].contains(&cell))
+    };
+    let columns: Vec<usize> = (0..head.len()).filter(stands).collect();
+    let line = |row: &csv::StringRecord| {
+        let cells = columns
+            .iter()
+            .map(|k| for_markdown(row.get(*k).unwrap_or("")));
+        format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+    };
+    let mut out = line(head);
+    out.push_str(&format!("|{}\n", "---|".repeat(columns.len())));
+    out.extend(rows.iter().map(line));
+    Ok(out)
 }
 
 /// `restarts.csv`. `start_time` is the instant of the fault, `start` the phase in which containers start. `end` and

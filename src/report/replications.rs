@@ -2,6 +2,7 @@
 
 use super::waterfall::Style;
 use super::words::{count, seconds, seconds_width, wrap};
+use crate::base::plain::for_cell;
 use crate::base::*;
 use crate::experiment::{JobSetEstimates, Replication, Replications};
 use crate::metrics::Phase;
@@ -137,6 +138,45 @@ fn row(out: &mut String, name: &str, e: &Estimate, column: usize) {
         s(e.ci95[0]),
         s(e.ci95[1])
     );
+}
+
+/// What is estimated of each JobSet, a row for each number. Seconds, or shares.
+pub fn estimates_csv(all: &Replications) -> Result<Vec<u8>, String> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let header = [
+        "jobset",
+        "what",
+        "n",
+        "mean",
+        "ci95_low",
+        "ci95_high",
+        "p10",
+        "p50",
+        "p90",
+    ];
+    out.write_record(header).map_err(|e| e.to_string())?;
+    for jobset in &all.job_sets {
+        let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
+        let mut told = vec![
+            ("goodput".to_owned(), jobset.goodput),
+            ("ettr".to_owned(), ettr),
+        ];
+        for r in &jobset.each_restart {
+            told.push((format!("restart {}", r.restart), r.total_s));
+            for phase in Phase::ALL.map(Phase::as_str) {
+                let estimate = r.phases_s.get(phase).copied();
+                told.push((format!("restart {} {phase}", r.restart), estimate));
+            }
+        }
+        for (what, e) in told.into_iter().filter_map(|(what, e)| Some((what, e?))) {
+            let numbers = [e.mean, e.ci95[0], e.ci95[1], e.p10, e.p50, e.p90];
+            let numbers = numbers.map(|n| n.to_string());
+            let mut row = vec![for_cell(&jobset.name).into_owned(), what, e.n.to_string()];
+            row.extend(numbers);
+            out.write_record(row).map_err(|e| e.to_string())?;
+        }
+    }
+    out.into_inner().map_err(|e| e.to_string())
 }
 
 /// `replications.csv`: a row per replication and JobSet.

@@ -1,6 +1,7 @@
 //! A run allocates little once its tables have their size: the second run on one `Simulation` is counted.
 
 use crate::{growth, support};
+use jobset_sim::manifest::{self, Source};
 use jobset_sim::record::Discard;
 use jobset_sim::spec::Scenario;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -96,4 +97,90 @@ fn the_hot_state_of_a_pod_is_small() {
     let per_pod = (held(large) - held(small)) / i64::from(large - small);
     println!("{per_pod} B per pod");
     assert!((1..=400).contains(&per_pod), "{per_pod} B per pod");
+}
+
+const HEAD: &str =
+    "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec:\n";
+const POD: &str = "template: {spec: {restartPolicy: Never, containers: [{name: c, image: 'x:1'}]}}";
+
+/// Inputs with so many of one thing, what each is, and whether it is legal.
+fn long_inputs(n: usize) -> Vec<(&'static str, String)> {
+    let each = |one: &dyn Fn(usize) -> String| (0..n).map(one).collect::<String>();
+    let job = |pod: String| {
+        format!(
+            "{HEAD}  replicatedJobs:\n  - {{name: w, template: {{spec: {{template: {{spec: {{{pod}}}}}}}}}}}\n"
+        )
+    };
+    let containers = each(&|i| format!("{{name: c{i}, image: 'x:1'}}, "));
+    let variables = each(&|i| format!("{{name: V{i}, value: x}}, "));
+    let tolerations = each(&|i| format!("{{key: k{i}, operator: Exists}}, "));
+    let of_one = |more: String| job(format!("restartPolicy: Never, {more}"));
+    let others =
+        each(&|i| format!("apiVersion: batch/v1\nkind: Job\nmetadata: {{name: j{i}}}\n---\n"));
+    let plain = job("restartPolicy: Never, containers: [{name: c, image: 'x:1'}]".to_owned());
+    let jobs = each(&|i| format!("  - {{name: w{i}, template: {{spec: {{{POD}}}}}}}\n"));
+    vec![
+        (
+            "unknown fields",
+            format!("{HEAD}{}", each(&|i| format!("  u{i}: 1\n"))),
+        ),
+        ("containers", of_one(format!("containers: [{containers}]"))),
+        (
+            "wrong containers",
+            of_one(format!(
+                "containers: [{}]",
+                containers.replace("image", "imaje")
+            )),
+        ),
+        (
+            "variables",
+            of_one(format!(
+                "containers: [{{name: c, image: 'x:1', env: [{variables}]}}]"
+            )),
+        ),
+        (
+            "tolerations",
+            of_one(format!(
+                "tolerations: [{tolerations}], containers: [{{name: c, image: 'x:1'}}]"
+            )),
+        ),
+        ("other objects", format!("{others}{plain}")),
+        ("replicatedJobs", format!("{HEAD}  replicatedJobs:\n{jobs}")),
+        (
+            "Jobs",
+            plain.replace("name: w,", &format!("name: w, replicas: {n},")),
+        ),
+    ]
+}
+
+/// Counted, not timed: what reading, checking, defaulting and running allocates.
+fn work(text: &str) -> u64 {
+    let source = Source {
+        file: "a.yaml".to_owned(),
+        text: text.to_owned(),
+    };
+    let before = COUNT.with(Cell::get);
+    let read = manifest::read_sources(&[source], &[]);
+    let loaded = read.and_then(|read| manifest::scenario_from_manifests(vec![read], None, &[]));
+    match loaded {
+        Ok(loaded) => {
+            let mut simulation = support::simulation(&loaded.scenario);
+            simulation.run(1, 0, &mut Discard);
+        }
+        Err(errors) => assert!(!errors.to_string().is_empty()),
+    }
+    COUNT.with(Cell::get) - before
+}
+
+#[test]
+fn four_times_as_many_of_anything_are_four_times_as_much_work() {
+    for ((what, small), (_, large)) in long_inputs(500).into_iter().zip(long_inputs(2000)) {
+        let (small, large) = (work(&small), work(&large));
+        let growth = large as f64 / small as f64;
+        println!("{what}: {small} and {large} allocations, {growth:.2} times");
+        assert!(
+            growth < 4.8,
+            "{what}: {small} and {large} allocations, {growth:.2} times"
+        );
+    }
 }

@@ -131,3 +131,52 @@ fn the_program_imports_and_checks() {
         "small-16: 16 nodes in 1 pool\n"
     );
 }
+
+/// `-t`, and `topology` of a scenario, take the list itself: as if it had been imported before.
+#[test]
+fn a_list_of_nodes_stands_where_a_topology_is_expected() {
+    let dir = crate::program::scratch("nodes");
+    let (text, _) = list();
+    let (nodes, imported) = (dir.join("nodes.yaml"), dir.join("imported.yaml"));
+    std::fs::write(&nodes, &text).unwrap();
+    let (nodes, imported) = (nodes.to_str().unwrap(), imported.to_str().unwrap());
+    let mut import = crate::program::program(&["topology", "import", nodes, "--out", imported]);
+    assert!(import.output().unwrap().status.success());
+    let digest = |words: &[&str]| {
+        let output = crate::program::program(words).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{words:?}: {told}");
+        let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        (summary["digest"].as_str().unwrap().to_owned(), told)
+    };
+    let (jobset, scenario) = (dir.join("jobset.yaml"), dir.join("scenario.yaml"));
+    std::fs::write(&jobset, JOBSET).unwrap();
+    std::fs::write(&scenario, SCENARIO).unwrap();
+    let (jobset, scenario) = (jobset.to_str().unwrap(), scenario.to_str().unwrap());
+    let json = ["--format", "json"];
+    let (with_list, told) = digest(&[&["run", "-f", jobset, "-t", nodes], &json[..]].concat());
+    assert!(told.contains("left out: dead"), "{told}");
+    let (with_import, _) = digest(&[&["run", "-f", jobset, "-t", imported], &json[..]].concat());
+    assert_eq!(with_list, with_import);
+    let (_, told) = digest(&[&["run", scenario], &json[..]].concat());
+    assert!(told.contains("left out: dead"), "{told}");
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+const JOBSET: &str = "
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: a}
+spec:
+  replicatedJobs:
+  - name: w
+    template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: 'i:1'}]}}}}
+";
+
+const SCENARIO: &str = "
+apiVersion: jobset-sim/v1alpha1
+kind: Scenario
+metadata: {name: s}
+topology: nodes.yaml
+jobSets: [{manifest: jobset.yaml}]
+";

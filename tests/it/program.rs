@@ -212,6 +212,81 @@ fn a_run_directory_replays_a_scenario_whose_names_go_astray() {
     fs::remove_dir_all(dir).unwrap();
 }
 
+/// Files that are named from the root on are copied, and the stored scenario and command name the copies.
+#[test]
+fn a_run_directory_replays_a_scenario_that_names_files_from_the_root_on() {
+    let dir = scratch("root");
+    for name in ["s", "m", "t"] {
+        fs::create_dir_all(dir.join(name)).unwrap();
+    }
+    let (manifest, topology) = (dir.join("m/a.yaml"), dir.join("t/t.yaml"));
+    fs::write(&manifest, JOBSET).unwrap();
+    fs::copy("topologies/small-16.yaml", &topology).unwrap();
+    let (manifest, topology) = (manifest.to_str().unwrap(), topology.to_str().unwrap());
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: s}}\ntopology: small-16\njobSets: \
+         [{{manifest: {manifest:?}}}]\n"
+    );
+    let file = dir.join("s/s.yaml");
+    fs::write(&file, scenario).unwrap();
+    let (file, out) = (file.to_str().unwrap().to_owned(), dir.join("out"));
+    let set = format!("topology={topology}");
+    let run = [
+        "run",
+        &file,
+        "--format",
+        "json",
+        "--set",
+        &set,
+        "--out",
+        out.to_str().unwrap(),
+    ];
+    let first = program(&run).output().unwrap();
+    assert_eq!(first.status.code(), Some(0), "{first:?}");
+    for name in ["s", "m", "t"] {
+        fs::remove_dir_all(dir.join(name)).unwrap();
+    }
+    let command = fs::read_to_string(out.join("inputs/command.txt")).unwrap();
+    let mut again: Vec<&str> = command.split_whitespace().skip(1).collect();
+    again.extend(["--format", "json"]);
+    let again = program(&again)
+        .current_dir(out.join("inputs"))
+        .output()
+        .unwrap();
+    assert_eq!(again.stdout, first.stdout, "{command}: {again:?}");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn restarts_and_estimates_are_told_as_tables() {
+    let run = |more: &[&str]| {
+        let words = [&["run", "scenarios/first-steps.yaml", "--quiet"][..], more].concat();
+        let output = program(&words).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), text)
+    };
+    let (code, csv) = run(&["--format", "csv"]);
+    assert_eq!(code, Some(0));
+    assert!(
+        csv.starts_with("jobset,attempt,strategy,fault_cause,"),
+        "{csv}"
+    );
+    assert_eq!(csv.lines().count(), 2, "{csv}");
+    let (_, md) = run(&["--format", "md"]);
+    let rows: Vec<&str> = md.lines().filter(|line| line.starts_with('|')).collect();
+    assert!(rows.len() == 3 && rows[2].starts_with("| train |"), "{md}");
+    assert!(
+        !rows[0].contains("barrier"),
+        "nothing stands in that column: {md}"
+    );
+    let (_, csv) = run(&["--format", "csv", "--seeds", "3"]);
+    assert_eq!(csv.lines().count(), 4, "{csv}");
+    let (_, md) = run(&["--format", "md", "--seeds", "3"]);
+    assert!(md.contains("| train | restart 1 | 3 |"), "{md}");
+    let (code, _) = run(&["--format", "md", "--trace", "decisions"]);
+    assert_eq!(code, Some(2));
+}
+
 #[cfg(unix)]
 #[test]
 fn an_input_without_end_is_refused() {

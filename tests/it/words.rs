@@ -229,10 +229,6 @@ fn a_topology_may_be_a_shipped_name_and_what_is_none_is_recognised() {
     assert!(err.contains("no node has the label"), "{err}");
     let cases = [
         ("gke-tpu-v5", "did you mean \"gke-tpu-v5p\"?"),
-        (
-            "@/nodes.json",
-            "this is a list of 2 Nodes, as kubectl prints it, not a Topology",
-        ),
         ("@/two-slices.yaml", "this is a manifest, not a Topology"),
         (
             "@/lost-node.scenario.yaml",

@@ -139,7 +139,7 @@ pub fn parse_scenario(
         let all = path::overrides_source(SETS, sets);
         inputs.push((SETS.to_owned(), all.text));
     }
-    let topology = load_topology(&node, loader, &mut inputs, &mut report);
+    let (topology, left_out) = load_topology(&node, loader, &mut inputs, &mut report);
     let loaded = jobsets::load((&node, &of_jobsets), loader, &mut inputs, &mut report);
     let others = objects::load(&node, loader, &mut inputs, &mut report);
     let traces = traces::load(&node, loader, &mut inputs, &mut report);
@@ -166,7 +166,7 @@ pub fn parse_scenario(
     Ok(LoadedScenario {
         scenario,
         inputs,
-        skipped: loaded.skipped,
+        skipped: [loaded.skipped, left_out].concat(),
         unmodelled,
         experiment,
     })
@@ -282,17 +282,18 @@ fn wrong_kind(node: &Node, report: &mut Report) -> bool {
     true
 }
 
+/// And what of a list of Nodes is not in it.
 fn load_topology(
     node: &Node,
     loader: &Loader,
     inputs: &mut Vec<(String, String)>,
     report: &mut Report,
-) -> Topology {
+) -> (Topology, Vec<String>) {
     let Some(node) = node.get("topology") else {
-        return Topology::default();
+        return Default::default();
     };
     let Value::Str(file) = &node.value else {
-        return topology::convert(node, report);
+        return (topology::convert(node, report), Vec::new());
     };
     let text = match (loader(file), shipped::shipped_topology(file)) {
         (Ok(text), _) => text,
@@ -300,18 +301,18 @@ fn load_topology(
         (Err(problem), None) => {
             let error = report.error(node.at, format!("topology {file:?} {problem}"));
             error.nearest(file, shipped::topology_names());
-            return Topology::default();
+            return Default::default();
         }
     };
     let source = Source {
         file: file.clone(),
         text,
     };
-    let read = topology::read_topology(&source);
+    let read = topology::read_noting(&source);
     inputs.push((source.file, source.text));
     read.unwrap_or_else(|errors| {
         report.found.extend(errors.0);
-        Topology::default()
+        Default::default()
     })
 }
 
