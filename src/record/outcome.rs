@@ -346,7 +346,41 @@ pub struct RequestCount {
 impl ResourceUsage {
     /// Seconds of [from, to] during which this resource made somebody wait.
     pub fn busy_within(&self, from: Time, to: Time) -> Duration {
+        let first = self.busy.partition_point(|(_, end)| *end <= from);
+        let within = self.busy[first..]
+            .iter()
+            .take_while(|(begin, _)| *begin < to);
         let overlap = |&(a, b): &(Time, Time)| b.min(to).since(a.max(from)).0;
-        Duration(self.busy.iter().map(overlap).sum())
+        Duration(within.map(overlap).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_busy_between_two_instants_is_the_overlap_of_each_span() {
+        let at = |s: u64| Time(s * 1_000_000_000);
+        let usage = ResourceUsage {
+            resource: Resource::JobControllerClient,
+            capacity: String::new(),
+            requests: 0,
+            busy: vec![(at(1), at(3)), (at(5), at(6)), (at(8), at(20))],
+            longest_queue: 0,
+        };
+        for (from, to, expected) in [
+            (0, 1, 0),
+            (0, 2, 1),
+            (2, 9, 3),
+            (3, 5, 0),
+            (5, 6, 1),
+            (10, 12, 2),
+            (0, 30, 15),
+            (20, 30, 0),
+        ] {
+            let busy = usage.busy_within(at(from), at(to));
+            assert_eq!(busy, Duration::from_secs(expected), "{from} to {to}");
+        }
     }
 }
