@@ -26,7 +26,7 @@ pub struct OverTime {
     pub at_work: Vec<(f64, f64)>,
 }
 
-/// The first JobSet that trains, by name, and each variant's fan until the longest replication ends.
+/// The first JobSet that trains, by name, and each variant's fan until its longest replication ends.
 pub fn over_time(played: &[PlayedVariant]) -> Option<(&str, Vec<OverTime>)> {
     let trains = |at: &usize| played.iter().any(|v| !timelines(v, *at).is_empty());
     let jobset = (0..played.first()?.jobsets.len()).find(trains)?;
@@ -48,7 +48,9 @@ fn fan(name: &str, own: &[&Timeline], longest: u64) -> OverTime {
     let part = |nth: u32, of: u32| {
         Duration((u128::from(longest) * u128::from(nth) / u128::from(of)) as u64)
     };
-    let goodput = (1..=INSTANTS).filter_map(|nth| {
+    let own_longest = own.iter().map(|t| t.length()).max();
+    let goes_on = |nth: &u32| own_longest.is_some_and(|longest| part(nth - 1, INSTANTS) < longest);
+    let goodput = (1..=INSTANTS).take_while(goes_on).filter_map(|nth| {
         let after = part(nth, INSTANTS);
         let values = quantile::sorted(own.iter().map(|t| t.goodput(after)).collect());
         let of = FAN.map(|p| quantile::quantile(&values, p));

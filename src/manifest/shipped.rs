@@ -19,6 +19,7 @@ shipped!(
     "gke-tpu-v6e",
     "gpu-nvl72-5000",
     "small-16",
+    "tpu-18x16",
     "tpu-5000",
     "tpu-65k",
     "tpu-68x64",

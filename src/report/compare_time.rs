@@ -103,7 +103,7 @@ fn goodput(all: &Comparison, jobset: &str, variants: &[OverTime]) -> Scene {
     let subtitle = "steps that count / time since all pods were there first, until then; median, p25 to p75 and p10 to p90 of the replications";
     let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
     let first = format!("median of {}", all.variants[0].name);
-    let mut top = legend(&mut scene, top, [(FAINT, first)].into_iter());
+    let mut top = legend(&mut scene, top, [(FAINT, first)].into_iter()) + SIZE;
     let axis = time_axis(variants, (names_end(all) + 70, WIDTH - MARGIN - ASIDE));
     let said = |v: &OverTime| {
         let from = axis.to * BEGINNING;
