@@ -21,7 +21,8 @@ pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
         }
     };
     let threads = args.threads.map_or(0, usize::from);
-    let play = || experiment::replicate_fleet(fleet, (seed, n), (threads, &limits.flag), &progress);
+    let play =
+        || experiment::replicate_fleet(fleet, (seed, 0..n), (threads, &limits.flag), &progress);
     let rows = play().map_err(|why| Failure::Invalid(why.to_string()))?;
     if !args.quiet {
         output::progress("");

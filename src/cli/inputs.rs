@@ -16,6 +16,17 @@ pub struct Inputs {
     pub command: String,
 }
 
+impl Inputs {
+    /// Those of a comparison instead of a run.
+    pub fn of_compare(mut self) -> Inputs {
+        let replay = self
+            .command
+            .replacen("jobset-sim run", "jobset-sim compare", 1);
+        self.command = replay;
+        self
+    }
+}
+
 /// Inputs of a scenario. The first is the scenario itself, the others are named relative to it; they keep their
 /// places relative to each other. Where it names a file from the root on, the stored one names the copy.
 pub fn of_scenario(inputs: &[(String, String)], tail: &str) -> Inputs {

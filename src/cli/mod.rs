@@ -5,6 +5,7 @@
 pub mod args;
 mod bench;
 mod compare;
+mod compare_fleet;
 mod demo;
 mod diff;
 mod diff_recording;

@@ -27,7 +27,7 @@ impl Variant {
     }
 }
 
-fn named(variant: &str, why: Failure) -> Failure {
+pub fn named(variant: &str, why: Failure) -> Failure {
     let text = |m: String| format!("error: in variant {variant:?}:\n{m}");
     match why {
         Failure::Invalid(m) => Failure::Invalid(text(m)),
@@ -129,11 +129,7 @@ impl Base {
         if !args.strategies.is_empty() {
             tail.push_str(&format!(" --strategies {}", args.strategies.join(",")));
         }
-        let mut kept = self.from.inputs(&self.baseline, &tail);
-        kept.command = kept
-            .command
-            .replacen("jobset-sim run", "jobset-sim compare", 1);
-        kept
+        self.from.inputs(&self.baseline, &tail).of_compare()
     }
 }
 

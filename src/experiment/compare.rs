@@ -3,7 +3,7 @@
 //! A verdict is given only where the interval of the difference excludes zero. Runs that got stuck or were cut are
 //! counted apart: they have no number, and no quantile is of the others without saying so.
 
-use super::metric::{Better, Measured, better, metrics};
+use super::metric::{Better, Measured, better, metrics, unnamed};
 use super::replications::{Replication, digest, warnings};
 use crate::stats::{
     Estimate, Paired, Weakness, quantile_interval, sign_test, sorted, weaknesses, wilcoxon,
@@ -211,11 +211,16 @@ impl<'a> Table<'a> {
             for (name, measured) in metrics(replication, &variant.jobsets) {
                 let at = names.iter().position(|known| *known == name);
                 let at = at.unwrap_or_else(|| {
+                    let before = variant.replications[..row].iter();
+                    columns.push(before.map(|r| unnamed(&name, r)).collect());
                     names.push(name);
-                    columns.push(vec![Measured::Absent; row]);
                     columns.len() - 1
                 });
                 columns[at].push(measured);
+            }
+            let short = names.iter().zip(&mut columns);
+            for (name, column) in short.filter(|(_, column)| column.len() == row) {
+                column.push(unnamed(name, replication));
             }
         }
         Table {

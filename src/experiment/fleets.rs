@@ -1,31 +1,54 @@
 //! Several replications of a fleet: every output with its mean, interval and quantiles.
 
 use super::parallel::{NoRuns, each};
+use super::replications::Replication;
 use super::stop::StopFlag;
 use crate::fleet::{Category, FleetOutcome, FleetSimulation};
 use crate::spec::Fleet;
 use crate::stats::Estimate;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The name of the format of [`FleetReplications`].
 pub const SCHEMA: &str = "jobset-sim/fleet/v1";
 
-/// Plays `n` replications, and tells `done` how many are; none begins after `stop` was raised.
+/// Plays these replications, and tells `done` how many are; none begins after `stop` was raised.
 pub fn replicate_fleet(
     fleet: &Fleet,
-    (seed, n): (u64, u64),
+    (seed, which): (u64, Range<u64>),
     (threads, stop): (usize, &StopFlag),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<FleetOutcome>, NoRuns> {
+    let (from, n) = (which.start, which.end.saturating_sub(which.start));
     let finished = AtomicU64::new(0);
     let make = || Ok(FleetSimulation::new(fleet));
     each(make, (n, threads), stop, |simulation, i| {
-        let outcome = simulation.run(seed, i);
+        let outcome = simulation.run(seed, from + i);
         done(finished.fetch_add(1, Ordering::Relaxed) + 1);
         Some(outcome)
     })
+}
+
+/// A replication as `compare` takes it: every output, and where the nodes' time went.
+pub fn compared(outcome: &FleetOutcome, replication: u64) -> Replication {
+    let hours = |c: Category| outcome.books.node_ns(c) as f64 / 3.6e12;
+    let nodes = Category::ALL.map(|c| (format!("nodeHours.{}_h", c.as_str()), hours(c)));
+    Replication {
+        replication,
+        digest: outcome.digest,
+        end_s: outcome.end.seconds(),
+        end_reason: outcome.why.as_str(),
+        jobsets: Vec::new(),
+        ledger_s: BTreeMap::new(),
+        fleet_goodput: None,
+        cost: 0.0,
+        cost_by_category: BTreeMap::new(),
+        outputs: outcome.outputs.iter().cloned().chain(nodes).collect(),
+        warnings: Vec::new(),
+        never_placed: None,
+    }
 }
 
 /// `summary.json` of a fleet.

@@ -42,7 +42,14 @@ pub enum Better {
 /// Of the metric of that name: of all that is measured only productive time and goodput should be high.
 pub fn better(metric: &str) -> Better {
     let last = metric.rsplit('.').next().unwrap_or(metric);
-    let high = [LedgerCategory::Productive.as_str(), "goodput", "ettr"];
+    let high = [
+        LedgerCategory::Productive.as_str(),
+        "goodput",
+        "ettr",
+        "effective_training_ratio",
+        "compute_h",
+        "completed",
+    ];
     match high.contains(&last) || metric.contains("goodput") {
         true => Better::Higher,
         false => Better::Lower,
@@ -52,6 +59,9 @@ pub fn better(metric: &str) -> Better {
 /// All metrics of a replication, in the order of reports. `names` are those of its JobSets: with several, metrics of a
 /// JobSet begin with its name.
 pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Measured)> {
+    if !replication.outputs.is_empty() {
+        return of_fleet(replication);
+    }
     let mut all = Vec::new();
     let several = replication.jobsets.len() > 1;
     for (i, jobset) in replication.jobsets.iter().enumerate() {
@@ -64,6 +74,16 @@ pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Meas
         let own = of_jobset(jobset, replication.end_reason).into_iter();
         let own = own.chain(of_training(jobset, replication.end_reason));
         all.extend(own.map(|(metric, m)| (format!("{prefix}{metric}"), m)));
+        let stuck = replication.end_reason == "Stuck";
+        for (cause, taken) in &jobset.taken {
+            for (metric, value) in [(LOST_BY, taken.lost_s), (RECOVERY_BY, taken.recovery_s)] {
+                let value = match stuck {
+                    true => Measured::Stuck,
+                    false => Measured::Value(value),
+                };
+                all.push((format!("{prefix}{metric}{cause}"), value));
+            }
+        }
     }
     let end = match replication.end_reason {
         "Stuck" => Measured::Stuck,
@@ -86,6 +106,32 @@ pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Meas
     }
     all.push(("cost.total".to_owned(), in_the_end(replication.cost)));
     all
+}
+
+/// What a cause took of a training job: it took nothing of one that never met it.
+const LOST_BY: &str = "lost_s.";
+const RECOVERY_BY: &str = "recovery_s.";
+
+/// A metric that a replication does not name.
+pub fn unnamed(metric: &str, replication: &Replication) -> Measured {
+    let by_cause = metric.contains(LOST_BY) || metric.contains(RECOVERY_BY);
+    match by_cause && replication.end_reason != "Stuck" {
+        true => Measured::Value(0.0),
+        false => Measured::Absent,
+    }
+}
+
+/// How long a job takes that did not complete its work, nobody knows.
+fn of_fleet(replication: &Replication) -> Vec<(String, Measured)> {
+    let one = |(name, value): &(String, f64)| {
+        let measured = match (name.as_str(), replication.end_reason) {
+            ("training_time_h", "TimeLimit") => Measured::Cut,
+            ("training_time_h", "Failed" | "Depleted" | "Stuck") => Measured::Stuck,
+            _ => Measured::Value(*value),
+        };
+        (name.clone(), measured)
+    };
+    replication.outputs.iter().map(one).collect()
 }
 
 fn of_jobset(jobset: &ReplicatedJobSet, end_reason: &str) -> [(&'static str, Measured); 6] {

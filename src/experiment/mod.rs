@@ -19,8 +19,8 @@ pub mod verify;
 pub use compare::{
     Change, Comparison, MetricEstimate, PairedEstimate, PlayedVariant, VariantEstimates, Verdict,
 };
-pub use fleets::{FleetReplications, replicate_fleet};
-pub use metric::{Better, Measured, better, metrics};
+pub use fleets::{FleetReplications, compared, replicate_fleet};
+pub use metric::{Better, Measured, better, metrics, unnamed};
 pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
 pub use player::Player;

@@ -3,9 +3,9 @@
 use super::parallel::{NoRuns, in_parallel};
 use super::stop::{Limited, Limits};
 use crate::base::*;
-use crate::metrics::summary::{Latency, SCHEMA, Shares, ledger, total_cost};
+use crate::metrics::summary::{Latency, SCHEMA, Shares, cost, ledger, total_cost};
 use crate::metrics::timeline::Timeline;
-use crate::metrics::training::TrainingSummary;
+use crate::metrics::training::{Taken, TrainingSummary, by_cause};
 use crate::metrics::{Folds, Phase, Restart, RunView};
 use crate::record::{EndReason, TrainingPhase};
 use crate::spec::Scenario;
@@ -78,6 +78,10 @@ pub struct Replication {
     pub fleet_goodput: Option<f64>,
     /// What the accelerators cost, in the topology's currency.
     pub cost: f64,
+    /// The same per category.
+    pub cost_by_category: BTreeMap<&'static str, f64>,
+    /// Of a fleet all that is told, by name; else nothing.
+    pub outputs: Vec<(String, f64)>,
     /// What the run warned of.
     pub warnings: Vec<String>,
     /// Which JobSet never found nodes for all its pods, and why.
@@ -103,6 +107,8 @@ pub struct ReplicatedJobSet {
     pub training: Option<TrainingSummary>,
     /// How far that was at any time.
     pub timeline: Option<Timeline>,
+    /// What interruptions took of that, by their cause.
+    pub taken: BTreeMap<String, Taken>,
     /// In the order of their start.
     pub each: Vec<Restart>,
 }
@@ -114,6 +120,7 @@ impl Replication {
         let jobset = |(i, o): (usize, &crate::record::JobSetOutcome)| {
             let each: Vec<Restart> = run.restarts_of(JobSetId(i as u32)).cloned().collect();
             let latency = Latency::of(each.iter());
+            let training = outcome.training_of(JobSetId(i as u32));
             ReplicatedJobSet {
                 terminal_state: o.terminal_state,
                 restarts: o.restarts,
@@ -121,12 +128,9 @@ impl Replication {
                 latency_p50_s: latency.p50,
                 latency_p95_s: latency.p95,
                 latency_max_s: latency.max,
-                training: outcome
-                    .training_of(JobSetId(i as u32))
-                    .map(TrainingSummary::of),
-                timeline: outcome
-                    .training_of(JobSetId(i as u32))
-                    .and_then(Timeline::of),
+                training: training.map(TrainingSummary::of),
+                taken: training.map_or_else(BTreeMap::new, |t| by_cause(run, t)),
+                timeline: training.and_then(Timeline::of),
                 each,
             }
         };
@@ -139,6 +143,8 @@ impl Replication {
             ledger_s: ledger(&outcome.ledger),
             fleet_goodput: Shares::of(&outcome.ledger).and_then(|s| s.fleet),
             cost: total_cost(&outcome.ledger),
+            cost_by_category: cost(&outcome.ledger),
+            outputs: Vec::new(),
             warnings: run.warnings(),
             never_placed: run.never_placed(),
         }
@@ -194,6 +200,9 @@ pub struct Cost {
     pub currency: String,
     /// Over all categories of the ledger.
     pub total: Option<Estimate>,
+    /// Of each.
+    #[serde(rename = "byCategory")]
+    pub by_category: BTreeMap<&'static str, Option<Estimate>>,
 }
 
 /// One JobSet over the replications.
@@ -301,6 +310,15 @@ impl Replications {
             cost: Cost {
                 currency: run.outcome.ledger.currency.clone(),
                 total: estimate(&|r| r.cost),
+                by_category: (all
+                    .first()
+                    .into_iter()
+                    .flat_map(|r| r.cost_by_category.keys()))
+                .map(|name| {
+                    let own = |r: &Replication| r.cost_by_category.get(name).copied();
+                    (*name, estimate(&|r| own(r).unwrap_or(0.0)))
+                })
+                .collect(),
             },
             warnings: warnings(all),
             not_modelled: run.not_modelled.to_vec(),

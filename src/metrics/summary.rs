@@ -259,7 +259,7 @@ impl Shares {
 }
 
 /// What each category cost, if anything has a price.
-fn cost(ledger: &Ledger) -> BTreeMap<&'static str, f64> {
+pub fn cost(ledger: &Ledger) -> BTreeMap<&'static str, f64> {
     if ledger.cost_micros.iter().all(|micros| *micros == 0) {
         return BTreeMap::new();
     }

@@ -89,6 +89,7 @@ mod tests {
             since: at(since),
             until: at(until),
             productive: Duration::from_secs(productive),
+            lost: Duration::ZERO,
             rendezvous: Duration::from_secs(before),
             restore: Duration::ZERO,
             redo: Duration::ZERO,

@@ -4,6 +4,8 @@
 
 #![deny(missing_docs)]
 
+use super::RunView;
+use super::restart::{Cause, CauseKind};
 use crate::base::*;
 use crate::record::{TrainingOutcome, TrainingPhase};
 use serde::Serialize;
@@ -103,4 +105,53 @@ impl TrainingSummary {
             job_uptime: share(without(&AWAY), wall),
         }
     }
+}
+
+/// What interruptions with one cause took.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub struct Taken {
+    /// Seconds of steps.
+    pub lost_s: f64,
+    /// Seconds until it began again.
+    pub recovery_s: f64,
+}
+
+/// By what began the restart that the job was in: a random fault by its name, any other by its kind.
+pub fn by_cause(run: &RunView<'_>, training: &TrainingOutcome) -> BTreeMap<String, Taken> {
+    let mut all: BTreeMap<String, Taken> = BTreeMap::new();
+    let restarts: Vec<_> = run.restarts_of(training.jobset).collect();
+    for (at, stretch) in training.stretches.iter().enumerate() {
+        let next = training.stretches.get(at + 1).map(|next| next.since);
+        if next.is_none() && (training.done || stretch.until >= training.end) {
+            break;
+        }
+        let began = |r: &&&super::Restart| r.start <= stretch.until && stretch.until <= r.end;
+        let follows = |r: &&&super::Restart| r.start >= stretch.until && next > Some(r.start);
+        let mut newest = restarts.iter().rev();
+        let restart = newest.find(began).or_else(|| restarts.iter().find(follows));
+        let cause = restart.map_or("other".to_owned(), |r| named(run, &r.cause));
+        let taken = all.entry(cause).or_default();
+        let recovery = next.unwrap_or(training.end).since(stretch.until);
+        taken.lost_s += stretch.lost.seconds();
+        taken.recovery_s += recovery.seconds();
+    }
+    all
+}
+
+fn named(run: &RunView<'_>, cause: &Cause) -> String {
+    let word = match cause.kind {
+        CauseKind::Fault { index } => {
+            let fault = run.scenario.faults.get(index as usize);
+            return match fault.and_then(|fault| fault.drawn_as.as_deref()) {
+                Some(name) => name.to_owned(),
+                None => "script".to_owned(),
+            };
+        }
+        CauseKind::ContainerExited { .. } => "exit",
+        CauseKind::NodeNotReady => "node",
+        CauseKind::PodDeleted { .. } => "deleted",
+        CauseKind::PodFailed { .. } => "failed",
+        CauseKind::Unknown => "other",
+    };
+    word.to_owned()
 }

@@ -121,6 +121,8 @@ pub struct TrainingStretch {
     pub until: Time,
     /// Steps that counted in the end.
     pub productive: Duration,
+    /// What of its steps, and of those before it, was lost with its end.
+    pub lost: Duration,
     /// Until processes had found each other and compiled.
     pub rendezvous: Duration,
     /// Reading a checkpoint.

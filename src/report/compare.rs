@@ -221,10 +221,12 @@ fn verdict(p: &PairedEstimate) -> String {
 }
 
 /// Which metric a reviewer asks for first: the first of these that tells the variants apart.
-pub(super) const HEADLINES: [&str; 8] = [
+pub(super) const HEADLINES: [&str; 10] = [
     "stuck",
     "failed",
     "goodput",
+    "effective_training_ratio",
+    "training_time_h",
     "restartLatency_s.p50",
     "end.t_s",
     "cost.total",
@@ -353,10 +355,17 @@ fn caveats(all: &Comparison, same: &[&str]) -> Vec<String> {
     lines
 }
 
+/// Names end with their unit, or a part of them does.
+pub(super) fn is_seconds(metric: &str) -> bool {
+    metric.ends_with("_s") || metric.contains("_s.")
+}
+
 pub(super) fn unit(metric: &str) -> &'static str {
     match metric {
         m if m.contains("ledger.") => "accelerator-hours; ",
-        m if m.contains("_s") => "seconds of virtual time; ",
+        m if is_seconds(m) => "seconds of virtual time; ",
+        m if m.starts_with("nodeHours.") => "node-hours; ",
+        m if m.ends_with("_h") => "hours of virtual time; ",
         _ => "",
     }
 }
@@ -367,10 +376,14 @@ pub(super) fn shown(metric: &str, v: f64) -> String {
     if metric.contains("ledger.") {
         return format!("{sign}{}", figures(size / 3600.0));
     }
-    if metric.contains("_s") && size >= 0.9995 {
+    if is_seconds(metric) && size >= 0.9995 {
         return format!("{sign}{}", seconds(Duration::from_seconds_f64(size)));
     }
-    let unit = if metric.contains("_s") { " s" } else { "" };
+    let unit = match metric {
+        m if is_seconds(m) => " s",
+        m if m.ends_with("_h") => " h",
+        _ => "",
+    };
     format!("{sign}{}{unit}", figures(size))
 }
 

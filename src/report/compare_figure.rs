@@ -2,7 +2,7 @@
 //!
 //! Must never compute an estimate: intervals are those of the comparison.
 
-use super::compare::{HEADLINES, estimates, parted, shown, unit};
+use super::compare::{HEADLINES, estimates, is_seconds, parted, shown, unit};
 use super::compare_ledger::{ledger, shares};
 use super::compare_time::{self, beneath, color_of};
 use super::figure::{MARGIN, heading};
@@ -121,8 +121,8 @@ impl Axis {
         let span = self.to - self.from;
         match metric {
             m if m.contains("ledger.") => 3600.0,
-            m if m.contains("_s") && span > 7200.0 => 3600.0,
-            m if m.contains("_s") && span > 120.0 => 60.0,
+            m if is_seconds(m) && span > 7200.0 => 3600.0,
+            m if is_seconds(m) && span > 120.0 => 60.0,
             _ => 1.0,
         }
     }
@@ -328,6 +328,8 @@ pub mod tests {
                     .map(|c| (*c, 5000.0 * scale + f64::from(i))),
             ),
             cost: 1e6 * scale,
+            cost_by_category: BTreeMap::new(),
+            outputs: Vec::new(),
             warnings: Vec::new(),
             never_placed: None,
         };

@@ -1,7 +1,7 @@
 //! A comparison as tables: CSV and Markdown, and one row for each replication.
 
 use super::compare::conclusion;
-use crate::experiment::{Comparison, PlayedVariant, Verdict, metrics};
+use crate::experiment::{Comparison, PlayedVariant, Verdict, metrics, unnamed};
 use std::fmt::Write;
 
 /// One row for each variant and metric, then one for each pair and metric.
@@ -104,7 +104,7 @@ pub fn replications_csv(seed: u64, played: &[PlayedVariant]) -> Result<Vec<u8>, 
             let measured = metrics(r, &variant.jobsets);
             let value = |name: &String| {
                 let found = measured.iter().find(|(known, _)| known == name);
-                let value = found.and_then(|(_, m)| m.value());
+                let value = found.map_or(unnamed(name, r), |(_, m)| *m).value();
                 value.map_or(String::new(), |v| v.to_string())
             };
             let head = [

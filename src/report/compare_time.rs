@@ -265,6 +265,7 @@ mod tests {
     use crate::metrics::timeline::Timeline;
     use crate::metrics::{Ending, Restart};
     use crate::record::TrainingStretch;
+    use std::collections::BTreeMap;
 
     fn at(s: u64) -> Time {
         Time::ZERO + Duration::from_secs(s)
@@ -279,6 +280,7 @@ mod tests {
                 since: at(since),
                 until: at(until),
                 productive: Duration::from_secs((until - since) * 9 / 10),
+                lost: Duration::ZERO,
                 rendezvous: Duration::ZERO,
                 restore: Duration::ZERO,
                 redo: Duration::ZERO,
@@ -295,6 +297,7 @@ mod tests {
                 latency_p95_s: None,
                 latency_max_s: None,
                 training: None,
+                taken: BTreeMap::new(),
                 timeline: Some(Timeline::new(at(300_000), stretches)),
                 each: vec![restart],
             }];

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-fn compare(arguments: &[&str]) -> Output {
+pub fn compare(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
     let command = command.arg("compare").args(arguments).arg("--quiet");
     command
@@ -16,7 +16,7 @@ fn compare(arguments: &[&str]) -> Output {
 }
 
 #[track_caller]
-fn printed(arguments: &[&str]) -> String {
+pub fn printed(arguments: &[&str]) -> String {
     let output = compare(arguments);
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {told}");
@@ -24,20 +24,20 @@ fn printed(arguments: &[&str]) -> String {
 }
 
 #[track_caller]
-fn json(arguments: &[&str]) -> Value {
+pub fn json(arguments: &[&str]) -> Value {
     let text = printed(&[arguments, &["--format", "json"]].concat());
     serde_json::from_str(&text).unwrap()
 }
 
 #[track_caller]
-fn refused(arguments: &[&str], code: i32) -> String {
+pub fn refused(arguments: &[&str], code: i32) -> String {
     let output = compare(arguments);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}");
     assert!(output.stdout.is_empty());
     String::from_utf8(output.stderr).unwrap()
 }
 
-fn scratch(name: &str) -> PathBuf {
+pub fn scratch(name: &str) -> PathBuf {
     let dir = std::env::temp_dir().join(format!("jobset-sim-it-{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&dir);
     fs::create_dir_all(&dir).unwrap();
@@ -50,7 +50,7 @@ const SAME: &str = "same: seed=7";
 const WORKERS: &str = "scenarios/manifests/workers.yaml";
 const FAIL: &str = "train-workers-0-1:exit=1";
 
-fn by_name<'v>(all: &'v Value, name: &str) -> &'v Value {
+pub fn by_name<'v>(all: &'v Value, name: &str) -> &'v Value {
     let variants = all["variants"].as_array().unwrap();
     variants
         .iter()

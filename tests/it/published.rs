@@ -18,7 +18,7 @@ fn load(name: &str, sets: &[(&str, &str)]) -> LoadedFleet {
 fn play(loaded: &LoadedFleet, n: u64, threads: usize) -> (Vec<FleetOutcome>, FleetReplications) {
     let seed = loaded.fleet.seed;
     let stop = StopFlag::default();
-    let rows = replicate_fleet(&loaded.fleet, (seed, n), (threads, &stop), &|_| {});
+    let rows = replicate_fleet(&loaded.fleet, (seed, 0..n), (threads, &stop), &|_| {});
     let rows = rows.unwrap_or_else(|e| panic!("{e}"));
     let told = FleetReplications::of((&loaded.fleet, &loaded.parameters), seed, &rows);
     (rows, told)

@@ -125,6 +125,7 @@ impl Books {
             since: before,
             until: now,
             productive: Duration(productive),
+            lost: Duration(lost),
             rendezvous: Duration(initialization + compile),
             restore: Duration(restore),
             redo: Duration(again),
@@ -150,6 +151,9 @@ impl Books {
             left -= taken;
         }
         self.add(TrainingPhase::Lost, ns);
+        if let Some(last) = self.stretches.last_mut() {
+            last.lost = last.lost + Duration(ns);
+        }
     }
 
     /// The work is done.

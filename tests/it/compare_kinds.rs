@@ -1,0 +1,167 @@
+//! `compare` of Fleets, and what the causes of faults took of training jobs.
+
+use crate::compare::{by_name, json, printed, refused, scratch};
+use serde_json::Value;
+use std::fs;
+
+const FLEET: &str = "scenarios/published/opt-175b.yaml";
+
+fn mean(of: &Value, metric: &str) -> f64 {
+    let found = of["metrics"][metric]["mean"].as_f64();
+    found.unwrap_or_else(|| panic!("{metric} in {of}"))
+}
+
+#[test]
+fn variants_of_a_fleet_are_compared_under_the_same_failures() {
+    let often = "often: training.checkpoint.every=10m";
+    let all = json(&[
+        FLEET,
+        "--variant",
+        often,
+        "--variant",
+        "same: seed=7",
+        "--seeds",
+        "20",
+    ]);
+    assert_eq!(all["schema"], "jobset-sim/compare/v1");
+    let (baseline, often) = (by_name(&all, "baseline"), by_name(&all, "often"));
+    assert_eq!(often["changes"][0]["path"], "training.checkpoint.every");
+    assert_eq!(
+        baseline["digest"],
+        by_name(&all, "same")["digest"],
+        "the seed is the baseline's"
+    );
+    assert_eq!(baseline["metrics"]["restarts"]["n"], 20);
+    assert!(mean(often, "lost_work_h") < mean(baseline, "lost_work_h") / 2.0);
+    let pairs = all["paired"].as_array().unwrap();
+    let pair = |b: &str, metric: &str| {
+        let mut own = pairs.iter().filter(|p| p["a"] == "baseline" && p["b"] == b);
+        own.find(|p| p["metric"] == metric).unwrap()
+    };
+    let verdict = |metric: &str| {
+        let pair = pair("often", metric);
+        (pair["verdict"].clone(), pair["better"].clone())
+    };
+    assert_eq!(verdict("lost_work_h"), ("b".into(), "lower".into()));
+    // Each of them blocks the job for a while.
+    assert_eq!(
+        verdict("effective_training_ratio"),
+        ("a".into(), "higher".into())
+    );
+    assert_eq!(pair("same", "lost_work_h")["verdict"], "notSeparated");
+    // The same failures: their number differs less than that of two fleets of their own would.
+    let sd = pair("often", "restarts")["sd"].as_f64().unwrap_or(0.0);
+    assert!(sd < 5.0, "{sd}");
+    let text = printed(&[
+        FLEET,
+        "--variant",
+        "often: training.checkpoint.every=10m",
+        "--seeds",
+        "8",
+    ]);
+    assert!(
+        text.contains("baseline is best in effective_training_ratio"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_comparison_of_fleets_is_kept_and_what_only_pods_have_is_refused() {
+    let dir = scratch("compare-fleet");
+    let out = dir.join("out");
+    let out_text = out.to_str().unwrap();
+    let variant = "one: parameters.recovery=1m";
+    printed(&[
+        "scenarios/published/llama3-405b.yaml",
+        "--variant",
+        variant,
+        "--seeds",
+        "4",
+        "--out",
+        out_text,
+    ]);
+    let rows = fs::read_to_string(out.join("replications.csv")).unwrap();
+    assert_eq!(rows.lines().count(), 9, "{rows}");
+    assert!(rows.starts_with("variant,replication,seed,end_reason,digest,"));
+    let names: Vec<_> = fs::read_dir(out.join("inputs")).unwrap().collect();
+    assert!(!names.is_empty() && out.join("charts").is_dir());
+    fs::remove_dir_all(&dir).unwrap();
+    for (arguments, part) in [
+        (&[FLEET][..], "there is nothing to compare"),
+        (
+            &[FLEET, "--strategies", "all"],
+            "--strategies is of scenarios with pods",
+        ),
+        (
+            &[FLEET, "--fail", "a-b-0-0:exit=1", "--variant", variant],
+            "--fail is of scenarios with pods",
+        ),
+        (&[FLEET, "--variant", "x: nodez=1"], "in variant \"x\""),
+    ] {
+        let told = refused(arguments, 2);
+        assert!(told.contains(part), "{told}");
+    }
+}
+
+#[test]
+fn what_each_cause_took_adds_up_to_what_was_lost_and_to_the_recovery() {
+    let faster = "faster: training.checkpoint.every=5m";
+    let all = json(&[
+        "scenarios/training.yaml",
+        "--variant",
+        faster,
+        "--seeds",
+        "12",
+    ]);
+    for variant in all["variants"].as_array().unwrap() {
+        for metric in ["lost_s", "recovery_s"] {
+            let of = |(name, e): (&String, &Value)| {
+                assert!(
+                    e["n"] == 12,
+                    "{name}: a cause that a run never met took nothing"
+                );
+                e["mean"].as_f64()
+            };
+            let own = variant["metrics"].as_object().unwrap().iter();
+            let prefix = format!("{metric}.");
+            let causes: Vec<f64> = own
+                .filter(|(name, _)| name.starts_with(&prefix))
+                .filter_map(of)
+                .collect();
+            assert!(causes.len() >= 2, "{variant}");
+            let sum: f64 = causes.iter().sum();
+            assert!(
+                (sum / mean(variant, metric) - 1.0).abs() < 1e-6,
+                "{metric}: {sum}"
+            );
+        }
+    }
+    let pairs = all["paired"].as_array().unwrap();
+    let by_cause = |cause: &str| {
+        let mut own = pairs
+            .iter()
+            .filter(|p| p["a"] == "baseline" && p["b"] == "faster");
+        own.find(|p| p["metric"] == cause).unwrap()["verdict"].clone()
+    };
+    assert_eq!(by_cause("lost_s.software"), "b");
+    let one = json_of_one();
+    assert!(
+        one["cost"]["byCategory"]["lost"]["p90"].is_number(),
+        "{one}"
+    );
+}
+
+fn json_of_one() -> Value {
+    let mut command = crate::program::program(&[
+        "run",
+        "scenarios/training.yaml",
+        "--seeds",
+        "4",
+        "--set",
+        "prices.perAcceleratorHour=2",
+        "--format",
+        "json",
+    ]);
+    let output = command.output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}

@@ -1,0 +1,118 @@
+//! Training jobs with all of their pods against the closed forms of the calibration reference, 6.2 and 6.3.
+
+use crate::support;
+use crate::training::{scenario_with, seconds};
+use crate::training_kinds::mean;
+use jobset_sim::record::*;
+use jobset_sim::spec::Scenario;
+use rayon::prelude::*;
+
+/// Each replication of a scenario, on all cores.
+fn each<T: Send>(scenario: &Scenario, n: u64, told: impl Fn(RunOutcome) -> T + Sync) -> Vec<T> {
+    let one = |replication| {
+        let drawn = jobset_sim::faults::drawn(scenario, 1, replication);
+        told(support::simulation(&drawn).run(1, replication, &mut Discard))
+    };
+    (0..n).into_par_iter().map(one).collect()
+}
+
+/// The principal branch of Lambert's W, for -1/e < x < 0.
+fn lambert(x: f64) -> f64 {
+    let mut w = x;
+    for _ in 0..200 {
+        let e = libm::exp(w);
+        w -= (w * e - x) / (e * (w + 1.0));
+    }
+    w
+}
+
+#[test]
+fn the_best_checkpoint_interval_is_the_one_that_lambert_says() {
+    // reference 6.2: tau = M (1 + W0(-exp(-1 - C/M))); 617.8906 for C = 60 s, M = 3,600 s.
+    let (blocking, mtbf) = (60.0, 3600.0);
+    let best = mtbf * (1.0 + lambert(-libm::exp(-1.0 - blocking / mtbf)));
+    assert!((best - 617.8906).abs() < 1e-3, "{best}");
+    // Work that the intervals divide.
+    let segments = |every: f64| (best * 240.0 / every).round();
+    let took = |every: f64| {
+        let n = segments(every);
+        let every = best * 240.0 / n;
+        let text = format!(
+            "training: {{work: {}s, checkpoint: {{every: {every}s, blocking: {blocking}s}}}}\n\
+             faultProcesses: [{{cause: crash, on: Pod, mtbf: {mtbf}s, exitCode: 1}}]\n\
+             stop: {{at: 300d, when: AllJobSetsFinished}}\n",
+            every * n
+        );
+        let scenario = scenario_with(1, "restartPolicy: Never", &text);
+        let rows = each(&scenario, 24, |outcome| {
+            let training = &outcome.training[0];
+            assert!(training.done);
+            let wall: u64 = training.spent_ns.iter().sum();
+            let outside = seconds(&outcome, TrainingPhase::Startup)
+                + seconds(&outcome, TrainingPhase::Ending);
+            let down =
+                seconds(&outcome, TrainingPhase::Recovery) / f64::from(training.interruptions);
+            (wall as f64 / 1e9 - outside, down)
+        });
+        // 6.1, the restart cannot fail: E[T] = (M + D) (exp((tau + C)/M) - 1) for each segment.
+        let down = rows.iter().map(|r| r.1).sum::<f64>() / rows.len() as f64;
+        let expected = n * (mtbf + down) * libm::expm1((every + blocking) / mtbf);
+        let took: Vec<f64> = rows.iter().map(|r| r.0).collect();
+        let (found, error) = mean(&took);
+        assert!(
+            (found - expected).abs() < 3.0 * error,
+            "{every}: {found} ± {error}, not {expected}"
+        );
+        took
+    };
+    let at_best = took(best);
+    for every in [best / 4.0, best * 4.0] {
+        let more: Vec<f64> = took(every)
+            .iter()
+            .zip(&at_best)
+            .map(|(a, b)| a - b)
+            .collect();
+        let (more, error) = mean(&more);
+        assert!(more > 3.0 * error, "{every}: {more} ± {error}");
+    }
+}
+
+#[test]
+fn the_chance_to_end_within_a_restart_limit_is_poisson_or_geometric() {
+    // reference 6.3, lambda W = 1: with perfect checkpoints P(Poisson(1) <= m), from scratch 1 - (1 - 1/e)^(m + 1).
+    const PERFECT: [f64; 4] = [0.367879, 0.735759, 0.919699, 0.981012];
+    const SCRATCH: [f64; 4] = [0.367879, 0.600424, 0.747420, 0.840339];
+    let n = 400;
+    for (saved, chances) in [("Continuous", PERFECT), ("Never", SCRATCH)] {
+        let text = format!(
+            "training: {{work: 100h, checkpoint: {saved}}}\n\
+             faultProcesses: [{{cause: crash, on: Pod, mtbf: 100h, exitCode: 1}}]\n\
+             stop: {{at: 400d, when: AllJobSetsFinished}}\n"
+        );
+        for (limit, chance) in chances.iter().enumerate() {
+            let mut scenario = scenario_with(1, "restartPolicy: Never", &text);
+            let policy = scenario.jobsets[0].jobset.spec.failure_policy.as_mut();
+            policy.expect("the JobSet has one").max_restarts = limit as i32;
+            let done = each(&scenario, n, |outcome| outcome.training[0].done);
+            let share = done.iter().filter(|done| **done).count() as f64 / n as f64;
+            let error = (chance * (1.0 - chance) / n as f64).sqrt();
+            assert!(
+                (share - chance).abs() < 3.0 * error,
+                "{saved}, {limit}: {share}, not {chance}"
+            );
+        }
+        if saved == "Never" {
+            // Without a limit exp(lambda W) - 1 restarts.
+            let scenario = scenario_with(1, "restartPolicy: Never", &text);
+            let restarts = each(&scenario, n, |outcome| {
+                f64::from(outcome.jobsets[0].restarts)
+            });
+            let (found, error) = mean(&restarts);
+            let expected = libm::expm1(1.0);
+            assert!(
+                (found - expected).abs() < 3.0 * error,
+                "{found} ± {error}, not {expected}"
+            );
+        }
+    }
+}
