@@ -97,6 +97,8 @@ pub struct TrainingJob {
     pub warm_up: Option<WarmUp>,
     /// What an interruption takes back.
     pub saves: Saves,
+    /// It writes a durable checkpoint when one of its nodes is cordoned, too.
+    pub save_at_notice: bool,
     /// At each start: devices, collectives.
     pub initialization: Dist,
     /// At each start, after it.

@@ -178,3 +178,39 @@ fn only_what_is_durable_counts_as_saved_at_the_end() {
     assert!(training.reached.seconds() > 8700.0);
     assert_eq!(outcome.end, Time(8730 * 1_000_000_000));
 }
+
+#[test]
+fn maintenance_that_is_announced_costs_a_step_where_the_job_saves_at_the_notice() {
+    let lost = |checkpoint: &str, notice: u64| {
+        let text = format!(
+            "training: {{work: 5h, step: 6s, checkpoint: {{every: 1h, blocking: 10s, commitDelay: 1m{checkpoint}}}}}\n\
+             faults: [{{afterReady: 6601s, cordonNode: {{ofPod: train-w-0-1, alias: a}}}}, {{afterReady: {}s, drainNode: \
+             {{alias: a}}}}]\nstop: {{at: 2d, when: AllJobSetsFinished}}\n",
+            6601 + notice
+        );
+        let (outcome, _) = play(&scenario_with(6, "restartPolicy: Never", &text), 1);
+        assert!(outcome.training[0].done);
+        close(
+            "work",
+            seconds(&outcome, TrainingPhase::Productive),
+            18_000.0,
+        );
+        (
+            seconds(&outcome, TrainingPhase::Lost),
+            outcome.training[0].commits,
+        )
+    };
+    let near = |found: f64, expected: f64| {
+        assert!((found - expected).abs() < 1.0, "{found}, not {expected}");
+    };
+    // A checkpoint after 3,600 s of work; 7,191 s are done when the node is drained.
+    let (lost_late, commits) = lost("", 600);
+    near(lost_late, 3591.0);
+    assert_eq!(commits, 5);
+    // At the notice 6,591 s are done, 6,594 s after the step at hand, and 7,181 s when the node is drained.
+    let (saved, commits) = lost(", atNotice: true", 600);
+    near(saved, 587.0);
+    assert_eq!(commits, 6);
+    // The notice is too short: the checkpoint is not complete.
+    near(lost(", atNotice: true", 60).0, 6641.0 - 3600.0);
+}

@@ -78,6 +78,8 @@ struct Stretch {
     slow: u64,
     /// Since when it hangs.
     stopped: Option<Time>,
+    /// Machines whose maintenance was announced.
+    noticed: Vec<NodeId>,
 }
 
 impl Stretch {
@@ -163,6 +165,7 @@ impl Training {
             What::Node(node, change) => {
                 for at in 0..self.jobs.len() {
                     self.jobs[at].kept.node_changed(node, change);
+                    self.notices(ctx, at, node);
                     self.look(ctx, at, accounting);
                 }
                 return;
@@ -227,6 +230,24 @@ impl Training {
         }
     }
 
+    /// One of its machines is cordoned, as before maintenance: it saves after the step at hand.
+    fn notices(&mut self, ctx: &mut Ctx<'_>, at: usize, node: NodeId) {
+        let spec = &ctx.scenario.training[at];
+        let announced = spec.save_at_notice && ctx.store.nodes.rows[node.ix()].cordoned;
+        let job = &mut self.jobs[at];
+        let own = |pod: &PodId| ctx.store.jobset_of(*pod) == job.jobset;
+        if !announced || !ctx.store.nodes.pods[node.ix()].iter().any(own) {
+            return;
+        }
+        let Some(stretch) = job.now.as_mut().filter(|s| !s.noticed.contains(&node)) else {
+            return;
+        };
+        stretch.noticed.push(node);
+        let done = stretch.plan.at(stretch.elapsed(ctx.now)).done;
+        stretch.plan.saves_after(spec.in_steps(Duration(done)).0);
+        self.awaits_end(ctx, at);
+    }
+
     /// What the job does from now on.
     fn plan(&mut self, ctx: &mut Ctx<'_>, at: usize, (from, restores): (u64, &Dist)) -> Plan {
         let job = &self.jobs[at];
@@ -267,6 +288,7 @@ impl Training {
             work: spec.work.map(|work| spec.in_steps(work).0 - from),
             pace,
             saving,
+            also: Vec::new(),
         }
     }
 
@@ -293,6 +315,7 @@ impl Training {
             ends: false,
             slow: pace::ONE,
             stopped: None,
+            noticed: Vec::new(),
         });
         accounting.set_runs(ctx, jobset, true);
         let from = Duration(from);

@@ -14,6 +14,8 @@ pub struct Plan {
     pub work: Option<u64>,
     pub pace: Pace,
     pub saving: Saving,
+    /// Work after which there is a durable checkpoint although none is due.
+    pub also: Vec<u64>,
 }
 
 /// What is saved of the work.
@@ -96,6 +98,16 @@ impl Plan {
         self.pace.takes(u128::from(work)) as u64
     }
 
+    /// There is a durable checkpoint after so much work, too, if it is still to be done.
+    pub fn saves_after(&mut self, work: u64) {
+        let due = |kind: &Kind| u128::from(work).is_multiple_of(self.every(kind));
+        let durable = self.kinds().last().is_some_and(|kind| !due(kind));
+        let before_end = self.work.is_none_or(|all| work < all);
+        if durable && before_end && work > 0 && !self.also.contains(&work) {
+            self.also.push(work);
+        }
+    }
+
     /// What each kind of checkpoint has begun to save when so much work is done.
     pub fn begun(&self, done: u64) -> Vec<u64> {
         let of = |kind: &Kind| (u128::from(done) / self.every(kind) * self.every(kind)) as u64;
@@ -129,6 +141,15 @@ impl Plan {
             let n = last_that(before_end / every, complete);
             spent.commits += n as u64;
             spent.saved.push((n * every) as u64);
+        }
+        for (at, kind) in self.also.iter().zip(std::iter::repeat(kinds.last())) {
+            let (work, commit) = (u128::from(*at), kind.map_or(0, |kind| kind.commit));
+            let ends = self.reaches(work).saturating_add(self.stands(work));
+            let complete = ends.saturating_add(u128::from(commit)) <= elapsed;
+            if let Some(durable) = spent.saved.last_mut().filter(|_| complete) {
+                *durable = (*durable).max(*at);
+                spent.commits += 1;
+            }
         }
         if let (true, Some(work), Some(durable)) = (over, self.work, spent.saved.last_mut()) {
             *durable = work;
@@ -192,7 +213,19 @@ impl Plan {
                 .saturating_mul(self.wait(kind, 1, every));
             blocking.saturating_add(waits)
         };
-        self.kinds().iter().map(of).fold(0, u128::saturating_add)
+        let due = self.kinds().iter().map(of).fold(0, u128::saturating_add);
+        let also = self
+            .also
+            .iter()
+            .filter(|at| u128::from(**at) < work)
+            .count();
+        due.saturating_add(also as u128 * self.blocking())
+    }
+
+    /// Of a durable checkpoint.
+    fn blocking(&self) -> u128 {
+        let durable = self.kinds().last();
+        durable.map_or(0, |kind| u128::from(kind.blocking))
     }
 
     /// How long it stands still after so much work, and before any more.
@@ -207,7 +240,9 @@ impl Plan {
                 false => 0,
             }
         };
-        self.kinds().iter().map(of).sum()
+        let also = self.also.iter().any(|at| u128::from(*at) == work);
+        let due: u128 = self.kinds().iter().map(of).sum();
+        due + if also { self.blocking() } else { 0 }
     }
 
     /// The checkpoint at the end of all work, until it is complete.

@@ -74,6 +74,10 @@ fn job(node: &Node, jobset: usize, report: &mut Report) -> TrainingJob {
         step_sd_s: steps.sd_s(),
         warm_up: warm_up(node, report),
         saves: saves(node, report),
+        save_at_notice: node
+            .at_path(&["checkpoint", "atNotice"])
+            .and_then(Node::as_bool)
+            == Some(true),
         initialization: dist::delay(Some(node), "initialization", report),
         rendezvous_timeout,
         compile: dist::delay(Some(node), "compile", report),

@@ -116,6 +116,12 @@ static TRAINING_CHECKPOINT: Object = Object {
         COMMIT_DELAY,
         RESTORE,
         field(
+            "atNotice",
+            Shape::Bool,
+            "one is written after the step at hand when a node of the job is cordoned, too, as before announced maintenance",
+        )
+        .default("false"),
+        field(
             "tiers",
             Shape::NonEmpty(&Shape::Object(&CHECKPOINT_TIER)),
             "checkpoints of other kinds beside these, which some losses take away",

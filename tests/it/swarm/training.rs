@@ -66,7 +66,7 @@ pub fn silent(seed: u64, scenario: &mut Value) {
         let Some(fields) = process.as_object_mut() else {
             continue;
         };
-        for field in ["asNew", "deletedAfter", "exitCode"] {
+        for field in ["asNew", "deletedAfter", "exitCode", "notice", "comesBack"] {
             fields.remove(field);
         }
         if does != "Slow" {
@@ -111,6 +111,9 @@ fn checkpoint(d: &mut Draw) -> Value {
         _ => {
             let mut checkpoint = json!({"every": d.pick(&["1ns", "10s", "10m"])});
             details(d, &mut checkpoint);
+            if d.one_in(3) {
+                checkpoint["atNotice"] = json!(d.one_in(2));
+            }
             if d.one_in(3) {
                 let tiers = (0..d.below(3) + 1).map(|_| {
                     let every = d.pick(&["1ns", "7s", "1m"]);
