@@ -87,7 +87,7 @@ impl Checker {
             pods: Vec::new(),
             jobs: Vec::new(),
             jobsets: jobsets.collect(),
-            training: training::Training::default(),
+            training: training::Training::new(scenario),
             labels: script::labels(scenario),
             nodes: Vec::new(),
             nodes_gone: Vec::new(),

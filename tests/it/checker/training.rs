@@ -2,33 +2,60 @@
 
 use jobset_sim::base::{Duration, JobSetId};
 use jobset_sim::record::Body;
+use jobset_sim::spec::{
+    FaultAction, RandomAction, RandomFaults, Saves, Scenario, ScriptedFault, Silent, TrainingJob,
+};
 use std::collections::BTreeMap;
 
-/// By JobSet: whether its job steps, and what of it is saved.
-#[derive(Default)]
-pub struct Training(BTreeMap<u32, (bool, Duration)>);
+pub struct Training {
+    /// By JobSet: whether its job steps, and what of it is saved.
+    jobs: BTreeMap<u32, (bool, Duration)>,
+    /// What was saved may be gone: with a host that kept it, or because it turns out to be wrong.
+    may_lose: bool,
+}
 
 impl Training {
+    pub fn new(scenario: &Scenario) -> Training {
+        let kept_by_hosts =
+            |job: &TrainingJob| matches!(&job.saves, Saves::Checkpoints(all) if all.len() > 1);
+        let corrupts = |p: &RandomFaults| matches!(p.does, RandomAction::Corrupt { .. });
+        let corrupt = |f: &ScriptedFault| {
+            let wrong = Silent::Corrupt {
+                found_after: Duration::ZERO,
+            };
+            matches!(&f.action, FaultAction::Silent { what, .. } if what.name() == wrong.name())
+        };
+        Training {
+            jobs: BTreeMap::new(),
+            may_lose: scenario.training.iter().any(kept_by_hosts)
+                || scenario.fault_processes.iter().any(corrupts)
+                || scenario.faults.iter().any(corrupt),
+        }
+    }
+
     fn of(&mut self, jobset: JobSetId) -> &mut (bool, Duration) {
-        self.0.entry(jobset.0).or_default()
+        self.jobs.entry(jobset.0).or_default()
     }
 
     pub fn body(&mut self, body: &Body) {
         match *body {
             Body::TrainingStarted { jobset, from } => {
+                let may_lose = self.may_lose;
                 let (steps, saved) = self.of(jobset);
                 assert!(!*steps, "training begins twice");
-                assert_eq!(from, *saved, "training goes on from what is saved");
-                *steps = true;
+                let legal = from == *saved || (may_lose && from < *saved);
+                assert!(legal, "training goes on from {from:?}, saved is {saved:?}");
+                (*steps, *saved) = (true, from);
             }
             Body::TrainingInterrupted {
                 jobset,
                 reached,
                 kept,
             } => {
+                let may_lose = self.may_lose;
                 let (steps, saved) = self.of(jobset);
                 assert!(*steps, "an interruption of nothing");
-                let legal = *saved <= kept && kept <= reached;
+                let legal = (*saved <= kept || may_lose) && kept <= reached;
                 assert!(legal, "saved work is lost");
                 (*steps, *saved) = (false, kept);
             }

@@ -52,7 +52,7 @@ fn enrich_process(d: &mut Draw, process: &mut Value, scripted: bool) {
     }
     match (d.below(6), process["does"].as_str()) {
         (0, _) => process["lemons"] = json!({"share": 0.2, "factor": 5, "healed": 0.5}),
-        (1, _) => process["comesBack"] = json!(0.5),
+        (1, _) if !process["backAfter"].is_null() => process["comesBack"] = json!(0.5),
         (2, Some("Drain")) => process["notice"] = json!(d.pick(&["0s", "3m"])),
         (2, Some("Crash")) if !scripted => {
             process["does"] = json!("Reclaim");
