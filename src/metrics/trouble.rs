@@ -78,6 +78,8 @@ pub fn is_harmful(action: &FaultAction) -> bool {
 pub struct Troubles {
     harmful: Vec<bool>,
     pods: Vec<PodState>,
+    /// Those whose trouble has been noted since their JobSet was well, some of them perhaps twice.
+    noted: Vec<PodId>,
     nodes: Vec<Option<(Time, CauseKind)>>,
 }
 
@@ -86,6 +88,7 @@ impl Troubles {
         Troubles {
             harmful,
             pods: Vec::new(),
+            noted: Vec::new(),
             nodes: Vec::new(),
         }
     }
@@ -116,16 +119,29 @@ impl Troubles {
 
     /// Remembers the first trouble of a pod without yet telling anybody.
     pub fn note(&mut self, now: Time, pod: PodId, kind: CauseKind) {
-        if let Some(p) = self.pods.get_mut(pod.ix()) {
-            p.trouble.get_or_insert((now, kind));
+        if let Some(p) = self.pods.get_mut(pod.ix())
+            && p.trouble.is_none()
+        {
+            p.trouble = Some((now, kind));
+            self.noted.push(pod);
+        }
+        // Trouble that is over otherwise leaves its place here.
+        if self.noted.len() > 64 + 2 * self.pods.len() {
+            self.noted.sort();
+            self.noted.dedup();
         }
     }
 
     /// Every pod of a JobSet is ready: what was wrong with them is over.
     pub fn all_well(&mut self, jobset: JobSetId) {
-        for p in self.pods.iter_mut().filter(|p| p.jobset == jobset) {
-            p.trouble = None;
-        }
+        let pods = &mut self.pods;
+        self.noted.retain(|pod| match pods.get_mut(pod.ix()) {
+            Some(p) if p.jobset == jobset => {
+                p.trouble = None;
+                false
+            }
+            other => other.is_some_and(|p| p.trouble.is_some()),
+        });
     }
 
     /// The first trouble known of a pod or its node.

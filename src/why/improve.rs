@@ -11,6 +11,8 @@ use crate::metrics::{RunView, gate};
 
 /// So many levers are tried in combination.
 const COMBINED: usize = 3;
+/// What saves less than one in so many of the longest wait does not act on it.
+const ACTS: u64 = 10;
 
 /// A setting, and what came of it.
 type Outcome = (Setting, Result<Measured, String>);
@@ -107,7 +109,9 @@ impl Why {
         let with = |path| levers::settings(&Facts { path, ..*facts });
         let (own, always) = (with(&path), with(&nothing));
         let acts = |s: &Setting| own.contains(s) && !always.contains(s);
-        let lever = self.what_if.iter().position(|w| acts(&w.setting));
+        let enough = |saves: Duration| !self.subject.ended || saves.0 >= gate.time.0 / ACTS;
+        let mut what_if = self.what_if.iter();
+        let lever = what_if.position(|w| acts(&w.setting) && enough(w.saves));
         self.binding = Some(Binding {
             name: gate.name,
             time: gate.time,
