@@ -5,15 +5,19 @@ use jobset_sim::base::{JobId, Time};
 use jobset_sim::engine::Simulation;
 use jobset_sim::engine::event::Event;
 use jobset_sim::engine::queue::EventQueue;
+use jobset_sim::experiment::Player;
 use jobset_sim::manifest::{LoadedScenario, Source, read_scenario, read_topology};
 use jobset_sim::record::{Body, Discard, Names, Record, Sink};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// A scenario of `scenarios/`, or one that is for a bench alone.
 fn load(name: &str, sets: &[(&str, &str)]) -> LoadedScenario {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("scenarios")
-        .join(name);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = match name.starts_with("benches/") {
+        true => root.join(name),
+        false => root.join("scenarios").join(name),
+    };
     let sets: Vec<(String, String)> = sets
         .iter()
         .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
@@ -139,6 +143,20 @@ fn whole_run(c: &mut Criterion) {
     );
 }
 
+/// The same run in the collapsed model is scenarios/published/llama3-405b.yaml.
+fn months(c: &mut Criterion) {
+    let scenario = load("benches/llama3-54-days.yaml", &[]).scenario;
+    let mut player = Player::new(&scenario).unwrap_or_else(|e| panic!("{e:?}"));
+    let restarts = player.simulation(42, 0).run(42, 0, &mut Discard).jobsets[0].restarts;
+    let mut group = c.benchmark_group("with every pod");
+    group.sample_size(10);
+    let label = format!("54 days of 2,048 nodes, {restarts} restarts");
+    group.bench_function(label, |b| {
+        b.iter(|| player.simulation(42, 0).run(42, 0, &mut Discard).digest);
+    });
+    group.finish();
+}
+
 fn reading(c: &mut Criterion) {
     c.bench_function(
         "reading scenario, manifest and 5,000-node topology, to first event",
@@ -161,5 +179,5 @@ fn reading(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, event_queue, restarts, whole_run, reading);
+criterion_group!(benches, event_queue, restarts, whole_run, months, reading);
 criterion_main!(benches);
