@@ -20,7 +20,7 @@ fn told(process: &str) -> Vec<String> {
             other => panic!("{other:?}"),
         };
         let at = at(f).0 / 1_000_000_000;
-        (node.name.as_deref() == Some("n-000")).then(|| (at, word))
+        (node.name.as_deref() == Some("n-000")).then_some((at, word))
     };
     let all: Vec<(u64, &str)> = drawn(&scenario, 1, 0)
         .faults
