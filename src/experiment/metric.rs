@@ -48,6 +48,7 @@ pub fn better(metric: &str) -> Better {
         "ettr",
         "effective_training_ratio",
         "compute_h",
+        "productive_h",
         "completed",
     ];
     match high.contains(&last) || metric.contains("goodput") {
@@ -195,6 +196,9 @@ mod tests {
             ("train.ettr", Better::Higher),
             ("lost_s", Better::Lower),
             ("ledger.idle", Better::Lower),
+            ("nodeHours.productive_h", Better::Higher),
+            ("lost_work_h", Better::Lower),
+            ("lost_s.host", Better::Lower),
             ("restartLatency_s.p50", Better::Lower),
             ("cost.total", Better::Lower),
         ] {
