@@ -70,6 +70,9 @@ pub enum Purpose {
     FaultLemon = 61,
     /// Whether what is gone comes back at all.
     FaultReturn = 62,
+    /// Whom a diagnosis sends to repair.
+    FaultDiagnosis = 63,
+    FaultStage = 64,
     /// Which values a resample takes: of statistics, not of the model.
     Bootstrap = 200,
     Test = 255,

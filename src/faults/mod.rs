@@ -5,17 +5,21 @@
 
 #![deny(missing_docs)]
 
+mod lives;
 mod outages;
+mod shop;
 mod slow;
 
 use crate::base::random::{Dist, Draw, Draws, Key, Purpose};
 use crate::base::{Duration, NodeId};
 use crate::spec::{
-    Arrivals, FaultAction, FaultLemons, FaultTime, FaultsOn, RandomAction, RandomFaults, Scenario,
+    Arrivals, FaultAction, FaultTime, FaultsOn, RandomAction, RandomFaults, Scenario,
     ScriptedFault, Silent, SilentOn, TracedFault,
 };
 use crate::topology::Cluster;
+use lives::Lives;
 use outages::{How, Outage};
+use shop::Shop;
 use slow::Slowness;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,8 +33,16 @@ pub fn drawn(scenario: &Scenario, seed: u64, replication: u64) -> Scenario {
     let cluster = Cluster::build(&scenario.topology, &["pods".to_owned()]);
     let mut draws = Draws::new(seed, replication);
     let mut found = Found::default();
+    let mut shop = scenario
+        .node_repair
+        .as_ref()
+        .map(|repair| Shop::new(repair, scenario.stop.at));
     for process in &scenario.fault_processes {
         for entity in entities(scenario, &cluster, process) {
+            if let Some(shop) = shop.as_mut().filter(|_| process.is_repaired()) {
+                shop.add(process, entity, &mut draws);
+                continue;
+            }
             let times = times(process, &entity.name, scenario.stop.at, &mut draws);
             for (occurrence, (start, end)) in (0..).zip(times) {
                 let struck = Struck {
@@ -43,6 +55,9 @@ pub fn drawn(scenario: &Scenario, seed: u64, replication: u64) -> Scenario {
                 found.add(&struck, &cluster, &mut draws);
             }
         }
+    }
+    for away in shop.map(|shop| shop.play(&mut draws)).into_iter().flatten() {
+        found.add(&away.struck(), &cluster, &mut draws);
     }
     let (faults, repairs_later) = found.script(&cluster, scenario.stop.at);
     drawn.faults.extend(faults);
@@ -223,6 +238,7 @@ impl Found {
 }
 
 /// What fails at once.
+#[derive(Clone)]
 struct Entity {
     name: String,
     /// Without pods.
@@ -330,37 +346,16 @@ fn times(
         Arrivals::Renewal(life) => life,
         Arrivals::Trace(rows) => return traced(process, rows, entity, stop, draws),
     };
-    let key = key_of(process, entity);
     let stop = process.until.map_or(stop, |until| until.min(stop));
-    let mut lemon = process.lemons.filter(|lemons| {
-        let draw = Draw {
-            purpose: Purpose::FaultLemon,
-            // Whatever the cause is.
-            entity: Key::of(entity),
-            occurrence: 0,
-            lane: 0,
-        };
-        draws.uniform(draw) < lemons.share
-    });
+    let mut lives = Lives::new(process, entity, draws);
     let mut all = Vec::new();
     let mut now = process.from;
-    for occurrence in 0.. {
-        let named = |purpose| Draw {
-            purpose,
-            entity: key,
-            occurrence,
-            lane: 0,
-        };
-        let drawn = draws.sample(named(Purpose::FaultLife), life).0;
-        let shorter = |lemon: FaultLemons| (drawn as f64 / lemon.factor) as u64;
-        // A nanosecond at least: the next fault is a later one.
-        let life = lemon.map_or(drawn, shorter).max(1);
-        now = Duration(now.0.saturating_add(life));
+    loop {
+        now = Duration(now.0.saturating_add(lives.next(life, draws)));
         if now > stop {
             break;
         }
-        let mut chance = |purpose, of| of >= 1.0 || draws.uniform(named(purpose)) < of;
-        let returns = chance(Purpose::FaultReturn, process.comes_back);
+        let returns = lives.chance(Purpose::FaultReturn, process.comes_back, draws);
         let Some(back) = process.back.as_ref().filter(|_| returns) else {
             all.push((now, None));
             // A pod is made anew by its Job, and a machine that hung or erred runs on; a node that is lost is not.
@@ -373,9 +368,11 @@ fn times(
                 _ => break,
             }
         };
-        let heals = lemon.is_some_and(|l| chance(Purpose::FaultLemon, l.healed));
-        lemon = lemon.filter(|_| !heals);
-        let repair = draws.sample(named(Purpose::FaultRepair), back).0;
+        let healed = process.lemons.map_or(0.0, |lemons| lemons.healed);
+        if lives.chance(Purpose::FaultLemon, healed, draws) {
+            lives.heal();
+        }
+        let repair = draws.sample(lives.named(Purpose::FaultRepair), back).0;
         let end = Duration(
             now.0
                 .saturating_add(process.notice.0)

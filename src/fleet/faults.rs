@@ -167,15 +167,8 @@ impl World<'_> {
     fn retires(&mut self, node: u32) -> bool {
         let now = self.clocks.now;
         let row = &mut self.pool.rows[node as usize];
-        match self.fleet.retirement {
-            Retirement::Never => false,
-            Retirement::Life(failures) => row.failures >= failures,
-            Retirement::Window(failures, within) => {
-                let since = now.saturating_sub(within.0);
-                row.failed_at.retain(|at| *at >= since);
-                row.failed_at.len() as u32 >= failures
-            }
-        }
+        let rule = self.fleet.retirement;
+        rule.retires(row.failures, &mut row.failed_at, now)
     }
 
     /// Good nodes turn bad, as the scenario says.

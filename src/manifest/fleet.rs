@@ -85,7 +85,6 @@ fn convert(node: &Node, report: &mut Report) -> Fleet {
     };
     let spares = node.get("spares");
     let lemons = node.get("lemons");
-    let diagnosis = node.get("diagnosis");
     let chance = |of: Option<&Node>, key: &str, otherwise: f64| {
         of.and_then(|n| read::number(n, key)).unwrap_or(otherwise)
     };
@@ -111,12 +110,9 @@ fn convert(node: &Node, report: &mut Report) -> Fleet {
             share: chance(lemons, "share", 0.0),
             regeneration: every.map(|every| (every, chance(lemons, "regenerateShare", 0.1))),
         },
-        diagnosis: Diagnosis {
-            finds: chance(diagnosis, "probability", 1.0),
-            blames_another: chance(diagnosis, "uncertainty", 0.0),
-        },
-        repair: repair(node, report),
-        retirement: retirement(node, report),
+        diagnosis: diagnosis(node.get("diagnosis")),
+        repair: repair(node.get("repair"), report),
+        retirement: retirement(node.get("repair"), report),
         stop_at: node
             .get("stop")
             .and_then(|s| read::duration(s, "at"))
@@ -173,8 +169,20 @@ fn process(node: &Node, report: &mut Report) -> FaultProcess {
     }
 }
 
-fn repair(node: &Node, report: &mut Report) -> Repair {
-    let repair = node.get("repair");
+/// Whom a failure sends to repair; in scenarios, too.
+pub fn diagnosis(node: Option<&Node>) -> Diagnosis {
+    let chance = |key: &str, otherwise| {
+        let found = node.and_then(|node| read::number(node, key));
+        found.unwrap_or(otherwise)
+    };
+    Diagnosis {
+        finds: chance("probability", 1.0),
+        blames_another: chance("uncertainty", 0.0),
+    }
+}
+
+/// Stages and crews; in scenarios, too.
+pub fn repair(repair: Option<&Node>, report: &mut Report) -> Repair {
     let stages = repair.map_or(&[][..], |r| read::list(r, "stages"));
     let last = stages.len().saturating_sub(1);
     let stage = |(i, stage): (usize, &Node)| {
@@ -199,8 +207,9 @@ fn repair(node: &Node, report: &mut Report) -> Repair {
     }
 }
 
-fn retirement(node: &Node, report: &mut Report) -> Retirement {
-    let Some(node) = node.at_path(&["repair", "retire"]) else {
+/// `retire` of a repair; in scenarios, too.
+pub fn retirement(repair: Option<&Node>, report: &mut Report) -> Retirement {
+    let Some(node) = repair.and_then(|repair| repair.get("retire")) else {
         return Retirement::Never;
     };
     let text = node.as_str().unwrap_or("");

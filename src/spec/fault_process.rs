@@ -1,5 +1,6 @@
 //! Random faults of a cluster, as they are asked for: renewal processes, one per node, domain or pod.
 
+use super::fleet::{Diagnosis, Repair, Retirement};
 use super::scenario::NodeRef;
 use crate::base::Duration;
 use crate::base::random::Dist;
@@ -33,6 +34,19 @@ pub struct RandomFaults {
     pub lemons: Option<FaultLemons>,
     /// So long after the fault the Node object is deleted, if the node is not back by then.
     pub deleted_after: Option<Duration>,
+}
+
+/// What happens to nodes that are lost and have no time of repair of their own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeRepair {
+    /// From the fault until somebody looks.
+    pub detected_after: Dist,
+    /// Who is sent to repair then.
+    pub diagnosis: Diagnosis,
+    /// How, and by how many.
+    pub repair: Repair,
+    /// Who is not used again.
+    pub retirement: Retirement,
 }
 
 /// Entities that fail more often than the others.
@@ -141,6 +155,12 @@ impl Silent {
 }
 
 impl RandomFaults {
+    /// Whether `NodeRepair` says when what fails is back.
+    pub fn is_repaired(&self) -> bool {
+        let lost = matches!(self.does, RandomAction::Crash | RandomAction::Partition);
+        lost && self.back.is_none() && matches!(self.arrivals, Arrivals::Renewal(_))
+    }
+
     /// How many faults are expected until then, of so many entities.
     pub fn expected(&self, entities: usize, until: Duration) -> f64 {
         match &self.arrivals {

@@ -3,6 +3,7 @@
 use super::training::Progress;
 use crate::base::Duration;
 use crate::base::random::Dist;
+use std::collections::VecDeque;
 
 /// Everything that a run of the collapsed model needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,4 +160,20 @@ pub enum Retirement {
     Window(u32, Duration),
     /// It failed so often in all.
     Life(u32),
+}
+
+impl Retirement {
+    /// Whether a node that has failed so often in all, and at these times, is not used again after `now`. Forgets
+    /// times that nobody will ask for again.
+    pub fn retires(self, failures: u32, failed_at: &mut VecDeque<u64>, now: u64) -> bool {
+        match self {
+            Retirement::Never => false,
+            Retirement::Life(limit) => failures >= limit,
+            Retirement::Window(limit, within) => {
+                let since = now.saturating_sub(within.0);
+                failed_at.retain(|at| *at >= since);
+                failed_at.len() as u32 >= limit
+            }
+        }
+    }
 }

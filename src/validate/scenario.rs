@@ -86,6 +86,7 @@ pub fn scenario(
         faults,
         admit_unplaceable: true,
         fault_processes: Vec::new(),
+        node_repair: None,
         repairs_later: false,
         claims_bind: false,
         only_described_classes: true,

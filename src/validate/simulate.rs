@@ -361,6 +361,7 @@ pub fn children(case: &super::children::Case) -> Result<Vec<Value>, String> {
         faults: Vec::new(),
         admit_unplaceable: true,
         fault_processes: Vec::new(),
+        node_repair: None,
         repairs_later: false,
         claims_bind: false,
         only_described_classes: true,

@@ -1,6 +1,7 @@
 //! Random faults of a scenario: the same for every policy, at the rate that was asked for, and told by their cause.
 
 mod kinds;
+mod repair;
 mod sources;
 
 use crate::support;

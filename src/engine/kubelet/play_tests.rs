@@ -145,6 +145,7 @@ fn scenario(actions: &[(u64, FaultAction)]) -> Scenario {
         faults: actions.iter().map(fault).collect(),
         admit_unplaceable: false,
         fault_processes: Vec::new(),
+        node_repair: None,
         repairs_later: false,
         claims_bind: true,
         only_described_classes: false,

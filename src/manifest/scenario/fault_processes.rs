@@ -9,9 +9,9 @@ use crate::manifest::diagnostic::Report;
 use crate::manifest::fault_presets::{self, For};
 use crate::manifest::node::Node;
 use crate::manifest::shapes::DOES;
-use crate::manifest::{dist, rate, read};
+use crate::manifest::{dist, fleet, rate, read};
 use crate::spec::{
-    Arrivals, FaultLemons, FaultsOn, NodePool, RandomAction, RandomFaults, TracedFault,
+    Arrivals, FaultLemons, FaultsOn, NodePool, NodeRepair, RandomAction, RandomFaults, TracedFault,
 };
 use std::collections::BTreeSet;
 
@@ -33,6 +33,7 @@ pub fn read(
             .at_path(&["timing", "kubelet", "scripted"])
             .is_some(),
         trains: scenario.get("training").is_some(),
+        repairs: scenario.get("nodeRepair").is_some(),
     };
     let mut all = Vec::new();
     let mut expected = 0.0;
@@ -54,6 +55,26 @@ pub fn read(
     all
 }
 
+/// `nodeRepair`, which some process must need.
+pub fn repair(
+    scenario: &Node,
+    processes: &[RandomFaults],
+    report: &mut Report,
+) -> Option<NodeRepair> {
+    let node = scenario.get("nodeRepair")?;
+    if !processes.iter().any(RandomFaults::is_repaired) {
+        let message =
+            "nodeRepair: every fault of a node says by backAfter when it is back, or there is none";
+        report.error(node.at, message);
+    }
+    Some(NodeRepair {
+        detected_after: dist::delay(Some(node), "detectedAfter", report),
+        diagnosis: fleet::diagnosis(node.get("diagnosis")),
+        repair: fleet::repair(Some(node), report),
+        retirement: fleet::retirement(Some(node), report),
+    })
+}
+
 /// What a process may refer to.
 struct Around<'a> {
     inputs: &'a Inputs<'a>,
@@ -62,6 +83,8 @@ struct Around<'a> {
     scripted: bool,
     /// Some JobSet does.
     trains: bool,
+    /// There is a nodeRepair.
+    repairs: bool,
 }
 
 impl Around<'_> {
@@ -254,6 +277,11 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
             error.legal("30s as on GKE (NODE-01), 2m as on EC2 (NODE-03), 0s");
         }
         _ => {}
+    }
+    let healed = node.at_path(&["lemons", "healed"]);
+    if let (Some(healed), true, None) = (healed, around.repairs, &back) {
+        let message = "healed: a repair of nodeRepair heals unless it fails, as its stages say";
+        report.error(healed.at, message);
     }
     let from = read::duration(node, "from").unwrap_or_default();
     let until = read::duration(node, "until");

@@ -335,6 +335,7 @@ fn assemble(
     let (faults, created) = faults::read(node, &inputs, report);
     let stop = stop(node, &faults, &jobsets, report);
     let fault_processes = fault_processes::read(node, (&inputs, traces), stop.at, report);
+    let node_repair = fault_processes::repair(node, &fault_processes, report);
     let seed = read::integer(node, "seed").and_then(|s| u64::try_from(s).ok());
     let at_start: Vec<SubmittedJobSet> = jobsets.iter().chain(others.at_start()).cloned().collect();
     let control_plane = control_plane::read(node, &at_start, report);
@@ -354,6 +355,7 @@ fn assemble(
         training,
         faults: faults.into_iter().map(|(fault, _)| fault).collect(),
         fault_processes,
+        node_repair,
         repairs_later: false,
         admit_unplaceable: false,
         claims_bind: true,

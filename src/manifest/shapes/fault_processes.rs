@@ -1,5 +1,6 @@
 //! The table of `faultProcesses` in a scenario.
 
+use super::fleet::{DIAGNOSIS, REPAIR_FIELDS};
 use super::rate::{PRESET, RATE};
 use super::timing::DELAY;
 use crate::manifest::shape::{Object, STR_LIST, Shape, field};
@@ -196,4 +197,27 @@ static DOMAIN: Object = Object {
     )
     .required()
     .example("example.com/rack")],
+};
+
+pub static NODE_REPAIR: Object = Object {
+    kind: "NodeRepair",
+    fields: &[
+        field(
+            "detectedAfter",
+            DELAY,
+            "from the fault until somebody looks; what is not found to be broken is back then",
+        )
+        .default("0s")
+        .example("10m"),
+        field(
+            "diagnosis",
+            Shape::Object(&DIAGNOSIS),
+            "who is sent to repair",
+        )
+        .otherwise("the one that failed")
+        .example("{probability: 0.9, uncertainty: 0.05}"),
+        REPAIR_FIELDS[0],
+        REPAIR_FIELDS[1],
+        REPAIR_FIELDS[2],
+    ],
 };

@@ -228,7 +228,7 @@ static LEMONS: Object = Object {
     ],
 };
 
-static DIAGNOSIS: Object = Object {
+pub static DIAGNOSIS: Object = Object {
     kind: "Diagnosis",
     fields: &[
         field(
@@ -241,7 +241,7 @@ static DIAGNOSIS: Object = Object {
         field(
             "uncertainty",
             CHANCE,
-            "that another node of the job is blamed",
+            "that another node is blamed: of a Fleet one of the job, of a Scenario one that has the same faults",
         )
         .default("0")
         .example("0.05"),
@@ -250,30 +250,35 @@ static DIAGNOSIS: Object = Object {
 
 static REPAIR: Object = Object {
     kind: "Repair",
-    fields: &[
-        field(
-            "stages",
-            Shape::NonEmpty(&Shape::Object(&STAGE)),
-            "one after another, until one closes the ticket",
-        )
-        .required()
-        .example("[{name: manual, takes: 2h}]"),
-        field(
-            "crews",
-            Shape::Int(1, u32::MAX as i64),
-            "nodes that can be repaired at a time",
-        )
-        .otherwise("no limit")
-        .example("2"),
-        field(
-            "retire",
-            Shape::Str,
-            "never, window:FAILURES:DURATION or life:FAILURES; decided when a repair ends",
-        )
-        .default("never")
-        .example("window:3:7d"),
-    ],
+    fields: &REPAIR_FIELDS,
 };
+
+/// How nodes are repaired; in scenarios, too.
+pub const REPAIR_FIELDS: [Field; 3] = [
+    field(
+        "stages",
+        STAGES,
+        "one after another, until one closes the ticket",
+    )
+    .required()
+    .example("[{name: manual, takes: 2h}]"),
+    field(
+        "crews",
+        Shape::Int(1, u32::MAX as i64),
+        "nodes that can be repaired at a time",
+    )
+    .otherwise("no limit")
+    .example("2"),
+    field(
+        "retire",
+        Shape::Str,
+        "never, window:FAILURES:DURATION or life:FAILURES; decided when a repair ends",
+    )
+    .default("never")
+    .example("window:3:7d"),
+];
+
+const STAGES: Shape = Shape::NonEmpty(&Shape::Object(&STAGE));
 
 static STAGE: Object = Object {
     kind: "RepairStage",

@@ -1,7 +1,7 @@
 //! The table of scenario files.
 
 use super::control_plane::CONTROL_PLANE;
-use super::fault_processes::RANDOM_FAULTS;
+use super::fault_processes::{NODE_REPAIR, RANDOM_FAULTS};
 use super::faults::FAULT;
 use super::fleet::PARAMETERS;
 use super::objects::EXISTING;
@@ -105,7 +105,7 @@ pub static SETTINGS: Object = Object {
     fields: &BODY,
 };
 
-static BODY: [Field; 9] = [
+static BODY: [Field; 10] = [
     field(
         "controlPlane",
         Shape::Object(&CONTROL_PLANE),
@@ -156,6 +156,13 @@ static BODY: [Field; 9] = [
     )
     .otherwise("none")
     .example("[{cause: host, mtbf: 200d, backAfter: 6h}]"),
+    field(
+        "nodeRepair",
+        Shape::Object(&NODE_REPAIR),
+        "what happens to nodes lost by random faults without backAfter",
+    )
+    .otherwise("they never come back")
+    .example("{stages: [{name: manual, takes: 2h}], crews: 2}"),
     field("stop", Shape::Object(&STOP), "when the run ends").example("{at: 1h, when: Time}"),
     field("seed", Shape::Int(0, i64::MAX), "of all random numbers")
         .default("1")

@@ -13,6 +13,7 @@ pub fn enrich(seed: u64, scenario: &mut Value) {
             enrich_process(d, process, scripted);
         }
     }
+    repaired(d, scenario);
     if let Some(faults) = scenario["faults"].as_array_mut() {
         for fault in faults {
             whole_rack(d, fault);
@@ -92,4 +93,26 @@ fn whole_rack(d: &mut Draw, fault: &mut Value) {
             node.insert("label".to_owned(), json!(rack));
         }
     }
+}
+
+/// Nodes that crash go through the stages of a repair.
+fn repaired(d: &mut Draw, scenario: &mut Value) {
+    let Some(processes) = scenario["faultProcesses"].as_array_mut() else {
+        return;
+    };
+    let mut crashes = processes
+        .iter_mut()
+        .filter(|p| p["does"] == "Crash" && d.one_in(2));
+    let Some(crash) = crashes.next() else { return };
+    for key in ["backAfter", "comesBack", "lemons"] {
+        crash[key] = json!(null);
+    }
+    if let Some(crash) = crash.as_object_mut() {
+        crash.retain(|_, value| !value.is_null());
+    }
+    scenario["nodeRepair"] = json!({"detectedAfter": d.pick(&["0s", "10m"]), "crews": d.pick(&[1, 4]),
+        "diagnosis": {"probability": d.pick(&[0.5, 1.0]), "uncertainty": d.pick(&[0.0, 0.3])},
+        "retire": d.pick(&["never", "window:3:5h", "life:4"]),
+        "stages": [{"name": "automatic", "takes": "5m", "escalates": 0.5, "fails": 0.3},
+            {"name": "manual", "takes": {"exponential": {"mean": "30m"}}}]});
 }

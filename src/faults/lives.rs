@@ -1,0 +1,61 @@
+//! The lives of one entity in one process: one after another, by numbers of its own, shorter while it is a lemon.
+
+use super::key_of;
+use crate::base::random::{Dist, Draw, Draws, Key, Purpose};
+use crate::spec::RandomFaults;
+
+pub struct Lives {
+    key: Key,
+    /// How often as often it fails, if more often than others.
+    factor: Option<f64>,
+    /// Lives drawn so far.
+    drawn: u32,
+}
+
+impl Lives {
+    pub fn new(process: &RandomFaults, entity: &str, draws: &mut Draws) -> Lives {
+        let lemon = process.lemons.filter(|lemons| {
+            let draw = Draw {
+                purpose: Purpose::FaultLemon,
+                // Whatever the cause is.
+                entity: Key::of(entity),
+                occurrence: 0,
+                lane: 0,
+            };
+            draws.uniform(draw) < lemons.share
+        });
+        Lives {
+            key: key_of(process, entity),
+            factor: lemon.map(|lemons| lemons.factor),
+            drawn: 0,
+        }
+    }
+
+    /// A number about the life at hand.
+    pub fn named(&self, purpose: Purpose) -> Draw {
+        Draw {
+            purpose,
+            entity: self.key,
+            occurrence: self.drawn.saturating_sub(1),
+            lane: 0,
+        }
+    }
+
+    /// The next life, in nanoseconds; one at least: the next fault is a later one.
+    pub fn next(&mut self, life: &Dist, draws: &mut Draws) -> u64 {
+        self.drawn += 1;
+        let drawn = draws.sample(self.named(Purpose::FaultLife), life).0;
+        let shorter = |factor: f64| (drawn as f64 / factor) as u64;
+        self.factor.map_or(drawn, shorter).max(1)
+    }
+
+    /// Whether what has this chance comes about.
+    pub fn chance(&self, purpose: Purpose, of: f64, draws: &mut Draws) -> bool {
+        of >= 1.0 || of > 0.0 && draws.uniform(self.named(purpose)) < of
+    }
+
+    /// From now on it is as good as the others.
+    pub fn heal(&mut self) {
+        self.factor = None;
+    }
+}

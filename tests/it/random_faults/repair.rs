@@ -1,0 +1,169 @@
+//! The repair of nodes of a scenario: detection, diagnosis, stages, crews, retirement.
+
+use super::sources::racks;
+use super::*;
+
+/// Crashes and returns, by node, in seconds.
+fn played(repair: &str, process: &str, replication: u64) -> Vec<(f64, String, bool)> {
+    let text = format!("faultProcesses: [{{cause: host, {process}}}]\nnodeRepair: {repair}");
+    let scenario = racks(&text).unwrap();
+    let one = |f: &ScriptedFault| match &f.action {
+        FaultAction::CrashNode(n) => (at(f).seconds(), n.name.clone().unwrap_or_default(), true),
+        FaultAction::ReturnNode(n) => (at(f).seconds(), n.name.clone().unwrap_or_default(), false),
+        other => panic!("{other:?}"),
+    };
+    drawn(&scenario, 1, replication)
+        .faults
+        .iter()
+        .map(one)
+        .collect()
+}
+
+/// How long each outage lasted that is over.
+fn outages(all: &[(f64, String, bool)]) -> Vec<f64> {
+    let mut lasted = Vec::new();
+    for (i, (start, node, crash)) in all.iter().enumerate() {
+        let end = all[i..].iter().find(|(_, n, c)| n == node && !c);
+        if let (true, Some((end, ..))) = (*crash, end) {
+            lasted.push(end - start);
+        }
+    }
+    lasted
+}
+
+#[test]
+fn a_repair_takes_its_detection_and_its_stages() {
+    let one = played(
+        "{detectedAfter: 10m, stages: [{name: a, takes: 2h}]}",
+        "mtbf: 90h",
+        0,
+    );
+    let lasted = outages(&one);
+    assert!(
+        lasted.len() > 8 && lasted.iter().all(|s| (s - 7800.0).abs() < 1e-6),
+        "{lasted:?}"
+    );
+    let both = "{stages: [{name: a, takes: 1h, escalates: 0.25}, {name: b, takes: 4h}]}";
+    let lasted: Vec<f64> = (0..60)
+        .flat_map(|r| outages(&played(both, "mtbf: 90h", r)))
+        .collect();
+    let long = lasted
+        .iter()
+        .filter(|s| (**s - 18_000.0).abs() < 1e-6)
+        .count() as f64;
+    let all = lasted.len() as f64;
+    // Long ones are cut by the end of the run a little more often.
+    assert!(
+        (long / all - 0.25).abs() < 4.0 * (0.1875 / all).sqrt(),
+        "{long} of {all}"
+    );
+}
+
+#[test]
+fn crews_repair_one_after_another_and_who_waits_is_away() {
+    let busy = "mtbf: 20h";
+    let many = outages(&played("{stages: [{name: a, takes: 2h}]}", busy, 0));
+    let one = played("{stages: [{name: a, takes: 2h}], crews: 1}", busy, 0);
+    assert!(many.iter().all(|s| *s < 7201.0));
+    assert!(outages(&one).iter().any(|s| *s > 7201.0));
+    let ends: Vec<f64> = one
+        .iter()
+        .filter(|(.., crash)| !crash)
+        .map(|(at, ..)| *at)
+        .collect();
+    for pair in ends.windows(2) {
+        assert!(
+            pair[1] - pair[0] > 7199.0,
+            "one crew has one node at a time: {pair:?}"
+        );
+    }
+}
+
+#[test]
+fn what_nobody_finds_is_back_at_once_and_another_may_be_blamed() {
+    let missed = "{detectedAfter: 1m, diagnosis: {probability: 0}, stages: [{name: a, takes: 2h}]}";
+    let lasted = outages(&played(missed, "mtbf: 20h", 0));
+    assert!(
+        lasted.len() > 20 && lasted.iter().all(|s| (s - 60.0).abs() < 1e-6),
+        "{lasted:?}"
+    );
+    let wrong = "{detectedAfter: 1m, diagnosis: {uncertainty: 1}, stages: [{name: a, takes: 2h}]}";
+    let all = played(wrong, "mtbf: 90h", 0);
+    let lasted = outages(&all);
+    let short = lasted.iter().filter(|s| (**s - 60.0).abs() < 1e-6).count();
+    let long = lasted
+        .iter()
+        .filter(|s| (**s - 7200.0).abs() < 1e-6)
+        .count();
+    assert!(
+        short.abs_diff(long) <= 1 && short + long == lasted.len(),
+        "{lasted:?}"
+    );
+    assert!(short > 5);
+}
+
+#[test]
+fn who_fails_too_often_is_not_used_again_and_a_repair_that_helps_heals_a_lemon() {
+    let all = played(
+        "{stages: [{name: a, takes: 1h}], retire: life:2}",
+        "mtbf: 10h",
+        0,
+    );
+    for node in 0..16 {
+        let name = format!("n-{node:03}");
+        let crashes = all
+            .iter()
+            .filter(|(_, n, crash)| *n == name && *crash)
+            .count();
+        let returns = all
+            .iter()
+            .filter(|(_, n, crash)| *n == name && !*crash)
+            .count();
+        assert_eq!((crashes, returns), (2, 1), "{name}");
+    }
+    let lemons = "mtbf: 50h, lemons: {share: 1, factor: 50}";
+    let crashes = |fails: f64| {
+        let repair = format!("{{stages: [{{name: a, takes: 1s, fails: {fails}}}]}}");
+        let all = played(&repair, lemons, 0);
+        all.iter().filter(|(.., crash)| *crash).count()
+    };
+    // A hundred each, or the first of each and two.
+    assert!(
+        crashes(1.0) > 1300 && crashes(0.0) < 120,
+        "{} {}",
+        crashes(1.0),
+        crashes(0.0)
+    );
+}
+
+#[test]
+fn a_change_of_policy_leaves_repairs_what_they_were() {
+    let text = "faultProcesses: [{cause: host, mtbf: 20h}]\nnodeRepair: {stages: [{name: a, takes: 2h}], crews: 2}";
+    let scenario = racks(text).unwrap();
+    let mut other = scenario.clone();
+    other.jobsets[0].jobset.spec.failure_policy = None;
+    let told = |s: &Scenario| format!("{:?}", drawn(s, 3, 5).faults);
+    assert_eq!(told(&scenario), told(&other));
+    assert_ne!(
+        told(&scenario),
+        format!("{:?}", drawn(&scenario, 3, 6).faults)
+    );
+}
+
+#[test]
+fn a_repair_that_nobody_needs_is_refused() {
+    for (process, part) in [
+        ("mtbf: 9h, backAfter: 1h", "nodeRepair"),
+        ("mtbf: 9h, on: Pod", "nodeRepair"),
+        (
+            "mtbf: 9h, lemons: {share: 0.1, factor: 2, healed: 1}",
+            "unless it fails",
+        ),
+    ] {
+        let text = format!(
+            "faultProcesses: [{{cause: a, {process}}}]\nnodeRepair: {{stages: [{{name: a, takes: 1h}}]}}"
+        );
+        let refused = racks(&text).unwrap_err();
+        assert!(refused.contains(part), "{process}: {refused}");
+    }
+}
