@@ -9,6 +9,7 @@ mod lives;
 mod outages;
 mod shop;
 mod slow;
+mod spares;
 
 use crate::base::random::{Dist, Draw, Draws, Key, Purpose};
 use crate::base::{Duration, NodeId};
@@ -59,11 +60,25 @@ pub fn drawn(scenario: &Scenario, seed: u64, replication: u64) -> Scenario {
     for away in shop.map(|shop| shop.play(&mut draws)).into_iter().flatten() {
         found.add(&away.struck(), &cluster, &mut draws);
     }
-    let (faults, repairs_later) = found.script(&cluster, scenario.stop.at);
+    let (mut faults, mut repairs_later) = found.script(&cluster, scenario.stop.at);
+    if let Some(spares) = &scenario.node_spares {
+        let (more, later) = spares::script(spares, &cluster, &faults, scenario.stop.at);
+        faults.extend(more);
+        faults.sort_by_key(instant);
+        repairs_later |= later;
+    }
     drawn.faults.extend(faults);
     drawn.repairs_later = repairs_later;
     drawn.fault_processes.clear();
     drawn
+}
+
+/// When a drawn fault comes.
+fn instant(fault: &ScriptedFault) -> Duration {
+    match fault.at {
+        FaultTime::At(at) => at,
+        FaultTime::AfterReady(_) => unreachable!("drawn for an instant"),
+    }
 }
 
 /// A fault of an entity, and the end of its repair.
@@ -229,10 +244,7 @@ impl Found {
             faults.extend(slow::script(&cluster.names[node.ix()], &of_node, stop));
         }
         // Stable: at one instant, in the order of processes, entities and nodes.
-        faults.sort_by_key(|fault| match fault.at {
-            FaultTime::At(at) => at,
-            FaultTime::AfterReady(_) => unreachable!("drawn for an instant"),
-        });
+        faults.sort_by_key(instant);
         (faults, repairs_later)
     }
 }

@@ -61,6 +61,7 @@ fn scenario() -> Scenario {
         admit_unplaceable: false,
         fault_processes: Vec::new(),
         node_repair: None,
+        node_spares: None,
         repairs_later: false,
         claims_bind: true,
         only_described_classes: false,

@@ -49,6 +49,20 @@ pub struct NodeRepair {
     pub retirement: Retirement,
 }
 
+/// Nodes that are kept back until others are lost by random faults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeSpares {
+    /// They have this value of this label at the start.
+    pub key: String,
+    pub value: String,
+    /// Label: nodes with one value of it take over together; without it each node for itself.
+    pub unit: Option<String>,
+    /// From the loss until the spare is there.
+    pub take_over: Duration,
+    /// It stands back again when what was lost is there; else that is a spare then.
+    pub hand_back: bool,
+}
+
 /// Entities that fail more often than the others.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct FaultLemons {

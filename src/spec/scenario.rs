@@ -3,7 +3,7 @@
 use super::cluster::Topology;
 use super::control_plane::ControlPlane;
 use super::control_plane::GateChanges;
-use super::fault_process::{NodeRepair, RandomFaults, Silent, SilentOn};
+use super::fault_process::{NodeRepair, NodeSpares, RandomFaults, Silent, SilentOn};
 use super::jobset::{JobSet, ReplicatedJob};
 use super::objects::Decoders;
 use super::pod::Taint;
@@ -33,6 +33,8 @@ pub struct Scenario {
     pub fault_processes: Vec<RandomFaults>,
     /// For those of them that do not say when what failed is back.
     pub node_repair: Option<NodeRepair>,
+    /// Who takes over.
+    pub node_spares: Option<NodeSpares>,
     /// Drawn faults whose repair ends after the run.
     pub repairs_later: bool,
     /// Runs although some pod could never be placed.

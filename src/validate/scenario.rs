@@ -87,6 +87,7 @@ pub fn scenario(
         admit_unplaceable: true,
         fault_processes: Vec::new(),
         node_repair: None,
+        node_spares: None,
         repairs_later: false,
         claims_bind: false,
         only_described_classes: true,

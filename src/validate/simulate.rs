@@ -362,6 +362,7 @@ pub fn children(case: &super::children::Case) -> Result<Vec<Value>, String> {
         admit_unplaceable: true,
         fault_processes: Vec::new(),
         node_repair: None,
+        node_spares: None,
         repairs_later: false,
         claims_bind: false,
         only_described_classes: true,

@@ -3,6 +3,7 @@
 mod kinds;
 mod repair;
 mod sources;
+mod spares;
 
 use crate::support;
 use jobset_sim::base::Duration;

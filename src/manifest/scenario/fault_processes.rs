@@ -11,7 +11,8 @@ use crate::manifest::node::Node;
 use crate::manifest::shapes::DOES;
 use crate::manifest::{dist, fleet, rate, read};
 use crate::spec::{
-    Arrivals, FaultLemons, FaultsOn, NodePool, NodeRepair, RandomAction, RandomFaults, TracedFault,
+    Arrivals, FaultLemons, FaultsOn, NodePool, NodeRepair, NodeSpares, RandomAction, RandomFaults,
+    TracedFault,
 };
 use std::collections::BTreeSet;
 
@@ -72,6 +73,48 @@ pub fn repair(
         diagnosis: fleet::diagnosis(node.get("diagnosis")),
         repair: fleet::repair(Some(node), report),
         retirement: fleet::retirement(Some(node), report),
+    })
+}
+
+/// `nodeSpares`, which exist and have something to take over.
+pub fn spares(
+    scenario: &Node,
+    inputs: &Inputs,
+    processes: &[RandomFaults],
+    report: &mut Report,
+) -> Option<NodeSpares> {
+    let node = scenario.get("nodeSpares")?;
+    let of_nodes = |p: &RandomFaults| p.on != FaultsOn::Pod;
+    if !processes.iter().any(of_nodes) {
+        report.error(
+            node.at,
+            "nodeSpares: no node fails at random; see faultProcesses",
+        );
+    }
+    let (place, text) = node.get("label").and_then(|l| Some((l, l.as_str()?)))?;
+    let Some((key, value)) = text.split_once('=') else {
+        let error = report.error(place.at, format!("{text:?} has no value"));
+        error.suggest("label: example.com/role=spare");
+        return None;
+    };
+    let pools = &inputs.topology.pools;
+    let spares = generate::nodes_labelled(pools, key, value).len();
+    if spares == 0 {
+        report.error(place.at, format!("no node has the label {text}"));
+    } else if spares as u64 == inputs.topology.nodes() {
+        report.error(
+            place.at,
+            format!("all nodes have the label {text}: nothing would run"),
+        );
+    }
+    Some(NodeSpares {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        unit: node
+            .get("unit")
+            .and_then(|unit| label(unit, inputs, report)),
+        take_over: read::duration(node, "takeOver").unwrap_or_default(),
+        hand_back: read::boolean(node, "handBack").unwrap_or(false),
     })
 }
 

@@ -336,6 +336,7 @@ fn assemble(
     let stop = stop(node, &faults, &jobsets, report);
     let fault_processes = fault_processes::read(node, (&inputs, traces), stop.at, report);
     let node_repair = fault_processes::repair(node, &fault_processes, report);
+    let node_spares = fault_processes::spares(node, &inputs, &fault_processes, report);
     let seed = read::integer(node, "seed").and_then(|s| u64::try_from(s).ok());
     let at_start: Vec<SubmittedJobSet> = jobsets.iter().chain(others.at_start()).cloned().collect();
     let control_plane = control_plane::read(node, &at_start, report);
@@ -356,6 +357,7 @@ fn assemble(
         faults: faults.into_iter().map(|(fault, _)| fault).collect(),
         fault_processes,
         node_repair,
+        node_spares,
         repairs_later: false,
         admit_unplaceable: false,
         claims_bind: true,

@@ -221,3 +221,36 @@ pub static NODE_REPAIR: Object = Object {
         REPAIR_FIELDS[2],
     ],
 };
+
+pub static NODE_SPARES: Object = Object {
+    kind: "NodeSpares",
+    fields: &[
+        field(
+            "label",
+            Shape::Str,
+            "KEY=VALUE that they have at the start; they are cordoned then",
+        )
+        .required()
+        .example("example.com/role=spare"),
+        field(
+            "unit",
+            Shape::Object(&DOMAIN),
+            "nodes with one value of this label take over together, when one of such nodes is lost: a slice, a rack",
+        )
+        .otherwise("each node for itself")
+        .example("{label: cloud.google.com/gke-nodepool}"),
+        field(
+            "takeOver",
+            Shape::Duration,
+            "from the loss until pods may be bound to the spare: none for a hot one, longer for a warm or a cold one",
+        )
+        .default("0s")
+        .example("10m"),
+        field(
+            "handBack",
+            Shape::Bool,
+            "the spare is drained when what was lost is back; else what is back is a spare from then on",
+        )
+        .default("false"),
+    ],
+};

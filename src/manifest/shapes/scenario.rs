@@ -1,7 +1,7 @@
 //! The table of scenario files.
 
 use super::control_plane::CONTROL_PLANE;
-use super::fault_processes::{NODE_REPAIR, RANDOM_FAULTS};
+use super::fault_processes::{NODE_REPAIR, NODE_SPARES, RANDOM_FAULTS};
 use super::faults::FAULT;
 use super::fleet::PARAMETERS;
 use super::objects::EXISTING;
@@ -53,6 +53,8 @@ pub static SCENARIO: Object = Object {
         BODY[6],
         BODY[7],
         BODY[8],
+        BODY[9],
+        BODY[10],
         field(
             "experiment",
             Shape::Object(&EXPERIMENT),
@@ -105,7 +107,7 @@ pub static SETTINGS: Object = Object {
     fields: &BODY,
 };
 
-static BODY: [Field; 10] = [
+static BODY: [Field; 11] = [
     field(
         "controlPlane",
         Shape::Object(&CONTROL_PLANE),
@@ -163,6 +165,13 @@ static BODY: [Field; 10] = [
     )
     .otherwise("they never come back")
     .example("{stages: [{name: manual, takes: 2h}], crews: 2}"),
+    field(
+        "nodeSpares",
+        Shape::Object(&NODE_SPARES),
+        "nodes that are kept back until others are lost by random faults",
+    )
+    .otherwise("none")
+    .example("{label: example.com/role=spare, takeOver: 10m}"),
     field("stop", Shape::Object(&STOP), "when the run ends").example("{at: 1h, when: Time}"),
     field("seed", Shape::Int(0, i64::MAX), "of all random numbers")
         .default("1")

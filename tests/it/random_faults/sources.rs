@@ -8,7 +8,7 @@ pub fn racks(rest: &str) -> Result<Scenario, String> {
 }
 
 /// The same with a file `faults.csv`.
-fn racks_with(rest: &str, trace: &str) -> Result<Scenario, String> {
+pub fn racks_with(rest: &str, trace: &str) -> Result<Scenario, String> {
     let text = format!(
         "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: random}}\ntopology:\n  \
          apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  pools:\n  - name: \"n-{{node:03}}\"\n    \

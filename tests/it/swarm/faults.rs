@@ -14,6 +14,7 @@ pub fn enrich(seed: u64, scenario: &mut Value) {
         }
     }
     repaired(d, scenario);
+    spares(d, scenario);
     if let Some(faults) = scenario["faults"].as_array_mut() {
         for fault in faults {
             whole_rack(d, fault);
@@ -115,4 +116,24 @@ fn repaired(d: &mut Draw, scenario: &mut Value) {
         "retire": d.pick(&["never", "window:3:5h", "life:4"]),
         "stages": [{"name": "automatic", "takes": "5m", "escalates": 0.5, "fails": 0.3},
             {"name": "manual", "takes": {"exponential": {"mean": "30m"}}}]});
+}
+
+/// A rack of spares, if there is another.
+fn spares(d: &mut Draw, scenario: &mut Value) {
+    let processes = scenario["faultProcesses"].as_array();
+    let nodes = |p: &Value| p["on"] == "Node";
+    let several = scenario["topology"]["pools"][0]["count"]
+        .as_u64()
+        .is_some_and(|n| n > 1);
+    if !several || !processes.is_some_and(|all| all.iter().any(nodes)) || !d.one_in(3) {
+        return;
+    }
+    scenario["nodeSpares"] =
+        json!({"label": format!("{RACK}=rack-1"), "takeOver": d.pick(&["0s", "2m"])});
+    if d.one_in(2) {
+        scenario["nodeSpares"]["unit"] = json!({"label": RACK});
+    }
+    if d.one_in(2) {
+        scenario["nodeSpares"]["handBack"] = json!(true);
+    }
 }

@@ -1,0 +1,191 @@
+//! Spare nodes: cordoned until others are lost, in whole units; what comes back is a spare, or gets its place back.
+
+use super::instant;
+use super::outages::reference;
+use crate::base::{Duration, NodeId};
+use crate::spec::{FaultAction, FaultTime, NodeSpares, ScriptedFault};
+use crate::topology::Cluster;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// The actions of spares that go with these faults, and whether some spare comes after the end of the run.
+pub fn script(
+    spares: &NodeSpares,
+    cluster: &Cluster,
+    faults: &[ScriptedFault],
+    stop: Duration,
+) -> (Vec<ScriptedFault>, bool) {
+    let mut pool = Pool::new(spares, cluster, stop);
+    for fault in faults {
+        pool.until(instant(fault));
+        pool.see(instant(fault), &fault.action);
+    }
+    pool.until(stop);
+    (pool.script, !pool.coming.is_empty())
+}
+
+/// Nodes that take over together.
+struct Unit {
+    nodes: Vec<NodeId>,
+    /// Cordoned, and nobody's.
+    spare: bool,
+    /// Nodes that are lost, each with how: as a machine, or drained.
+    lost: BTreeSet<(NodeId, bool)>,
+    /// Who stands in for it.
+    stand_in: Option<usize>,
+}
+
+struct Pool<'a> {
+    spec: &'a NodeSpares,
+    cluster: &'a Cluster,
+    stop: Duration,
+    units: Vec<Unit>,
+    of_node: BTreeMap<String, (NodeId, usize)>,
+    /// Units that were lost when no spare was there.
+    waiting: VecDeque<usize>,
+    /// Spares that are on their way.
+    coming: BTreeSet<(Duration, usize)>,
+    script: Vec<ScriptedFault>,
+}
+
+impl<'a> Pool<'a> {
+    fn new(spec: &'a NodeSpares, cluster: &'a Cluster, stop: Duration) -> Pool<'a> {
+        let mut pool = Pool {
+            spec,
+            cluster,
+            stop,
+            units: Vec::new(),
+            of_node: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            coming: BTreeSet::new(),
+            script: Vec::new(),
+        };
+        let mut named: BTreeMap<String, usize> = BTreeMap::new();
+        for (i, name) in cluster.names.iter().enumerate() {
+            let node = NodeId(i as u32);
+            let unit = spec.unit.as_ref().and_then(|key| cluster.label(node, key));
+            let at = *named
+                .entry(unit.unwrap_or_else(|| name.clone()))
+                .or_insert(pool.units.len());
+            if at == pool.units.len() {
+                pool.units.push(Unit {
+                    nodes: Vec::new(),
+                    spare: false,
+                    lost: BTreeSet::new(),
+                    stand_in: None,
+                });
+            }
+            let unit = &mut pool.units[at];
+            unit.nodes.push(node);
+            unit.spare |= cluster.label(node, &spec.key).as_ref() == Some(&spec.value);
+            pool.of_node.insert(name.clone(), (node, at));
+        }
+        for unit in 0..pool.units.len() {
+            if pool.units[unit].spare {
+                pool.act(Duration::ZERO, unit, FaultAction::CordonNode);
+            }
+        }
+        pool
+    }
+
+    /// The same to every node of a unit.
+    fn act(&mut self, at: Duration, unit: usize, action: fn(crate::spec::NodeRef) -> FaultAction) {
+        for node in &self.units[unit].nodes {
+            self.script.push(ScriptedFault {
+                at: FaultTime::At(at),
+                action: action(reference(&self.cluster.names[node.ix()])),
+                drawn_as: Some("spare".into()),
+            });
+        }
+    }
+
+    /// Spares that come until then are there.
+    fn until(&mut self, now: Duration) {
+        while let Some(&(at, unit)) = self.coming.first() {
+            if at > now || at > self.stop {
+                return;
+            }
+            self.coming.pop_first();
+            self.act(at, unit, FaultAction::UncordonNode);
+        }
+    }
+
+    fn see(&mut self, now: Duration, action: &FaultAction) {
+        use FaultAction::*;
+        let (node, lost, drained) = match action {
+            CrashNode(node) | PartitionNode(node) => (node, true, false),
+            DrainNode(node) => (node, true, true),
+            ReturnNode(node) | NewNode(node) => (node, false, false),
+            UncordonNode(node) => (node, false, true),
+            _ => return,
+        };
+        let found = node.name.as_ref().and_then(|name| self.of_node.get(name));
+        let Some(&(node, unit)) = found else { return };
+        match lost {
+            true => self.lost(now, (node, drained), unit),
+            false => self.back(now, (node, drained), unit),
+        }
+    }
+
+    fn lost(&mut self, now: Duration, what: (NodeId, bool), unit: usize) {
+        let row = &mut self.units[unit];
+        let first = row.lost.is_empty();
+        row.lost.insert(what);
+        if first && !row.spare {
+            self.waiting.push_back(unit);
+            self.serve(now);
+        }
+    }
+
+    fn back(&mut self, now: Duration, what: (NodeId, bool), unit: usize) {
+        let row = &mut self.units[unit];
+        row.lost.remove(&what);
+        let whole = row.lost.is_empty();
+        if row.spare {
+            // It was lost as a spare, and comes back as one.
+            self.act(now, unit, FaultAction::CordonNode);
+        } else if whole {
+            self.waiting.retain(|waits| *waits != unit);
+            match self.units[unit].stand_in.take() {
+                Some(stand_in) if self.spec.hand_back => self.stand_back(now, stand_in),
+                Some(_) => {
+                    self.units[unit].spare = true;
+                    self.act(now, unit, FaultAction::CordonNode);
+                }
+                None => {}
+            }
+        }
+        if whole {
+            self.serve(now);
+        }
+    }
+
+    /// The stand-in is a spare again.
+    fn stand_back(&mut self, now: Duration, unit: usize) {
+        let before = self.coming.len();
+        self.coming.retain(|(_, coming)| *coming != unit);
+        let was_there = self.coming.len() == before;
+        self.waiting.retain(|waits| *waits != unit);
+        self.units[unit].spare = true;
+        if was_there {
+            self.act(now, unit, FaultAction::DrainNode);
+        }
+        if let Some(of_it) = self.units[unit].stand_in.take() {
+            self.stand_back(now, of_it);
+        }
+    }
+
+    /// Who waits longest gets the first spare.
+    fn serve(&mut self, now: Duration) {
+        while let Some(&waits) = self.waiting.front() {
+            let free = |unit: &Unit| unit.spare && unit.lost.is_empty();
+            let Some(spare) = self.units.iter().position(free) else {
+                return;
+            };
+            self.waiting.pop_front();
+            self.units[spare].spare = false;
+            self.units[waits].stand_in = Some(spare);
+            let at = Duration(now.0.saturating_add(self.spec.take_over.0));
+            self.coming.insert((at, spare));
+        }
+    }
+}
