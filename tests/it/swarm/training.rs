@@ -54,7 +54,9 @@ pub fn silent(seed: u64, scenario: &mut Value) {
         .flatten()
     {
         let pods = process["on"] == "Pod";
-        if !d.one_in(3) || process.get("on").is_none() {
+        // Presets, and what goes through the stages of a repair.
+        let stays = process.get("on").is_none() || !pods && process.get("backAfter").is_none();
+        if !d.one_in(3) || stays {
             continue;
         }
         let does = d.pick(if pods {
@@ -66,7 +68,14 @@ pub fn silent(seed: u64, scenario: &mut Value) {
         let Some(fields) = process.as_object_mut() else {
             continue;
         };
-        for field in ["asNew", "deletedAfter", "exitCode", "notice", "comesBack"] {
+        for field in [
+            "asNew",
+            "deletedAfter",
+            "exitCode",
+            "comesBack",
+            "notice",
+            "lemons",
+        ] {
             fields.remove(field);
         }
         if does != "Slow" {
