@@ -3,6 +3,7 @@
 //! A number is a word of ChaCha8: seed, replication, purpose and entity are the key, the occurrence is the stream, the
 //! lane is the position. The cache decides what a number costs, never what it is.
 
+use super::block::{self, block};
 use super::{BATCH, Batch, Dist, Key, Purpose, fill, open_unit, scaled};
 use crate::base::time::Duration;
 
@@ -30,6 +31,8 @@ pub struct Draws {
     /// By line: the name of the first word of the batch that is kept there.
     firsts: Vec<Option<Draw>>,
     batches: Vec<Batch>,
+    /// By line: whether only the first block of the batch is there.
+    partial: Vec<bool>,
     /// By pair of lines: which was used last.
     recent: Vec<u8>,
 }
@@ -41,6 +44,7 @@ impl Draws {
             replication,
             firsts: vec![None; LINES],
             batches: vec![[0; BATCH * 8]; LINES],
+            partial: vec![false; LINES],
             recent: vec![0; LINES / WAYS],
         }
     }
@@ -58,29 +62,54 @@ impl Draws {
             lane: draw.lane - within as u32,
             ..draw
         };
-        let line = self.find(first);
+        let line = self.find(first, within);
         let (words, _) = self.batches[line].as_chunks();
         u64::from_le_bytes(words[within])
     }
 
-    /// The line that holds the batch that begins with `first`; of a pair, the one used longer ago makes room.
-    fn find(&mut self, first: Draw) -> usize {
+    /// The line that holds word `within` of the batch that begins with `first`; of a pair, the one used longer ago makes
+    /// room.
+    fn find(&mut self, first: Draw, within: usize) -> usize {
         let pair = pair_of(first);
         let recent = &mut self.recent[pair];
-        let line = pair * WAYS + usize::from(*recent);
-        if self.firsts[line] == Some(first) {
-            return line;
-        }
-        *recent ^= 1;
-        let line = line ^ 1;
+        let mut line = pair * WAYS + usize::from(*recent);
         if self.firsts[line] != Some(first) {
-            let purpose = first.purpose as u64;
-            let key = [self.seed, self.replication, purpose, first.entity.0];
-            let stream = u64::from(first.occurrence);
-            fill(&mut self.batches[line], key, stream, first.lane);
-            self.firsts[line] = Some(first);
+            *recent ^= 1;
+            line ^= 1;
+            if self.firsts[line] != Some(first) {
+                self.begin(line, first, within);
+                return line;
+            }
+        }
+        if self.partial[line] && within >= block::WORDS {
+            self.fill(line, first);
         }
         line
+    }
+
+    /// Objects without many alike need one number or a few: the first block is enough for them.
+    fn begin(&mut self, line: usize, first: Draw, within: usize) {
+        self.firsts[line] = Some(first);
+        if first.lane > 0 || within >= block::WORDS {
+            return self.fill(line, first);
+        }
+        self.partial[line] = true;
+        let key = self.key(first);
+        if let Some(start) = self.batches[line].first_chunk_mut() {
+            block(start, key, u64::from(first.occurrence), 0);
+        }
+    }
+
+    fn fill(&mut self, line: usize, first: Draw) {
+        let key = self.key(first);
+        let stream = u64::from(first.occurrence);
+        fill(&mut self.batches[line], key, stream, first.lane);
+        self.partial[line] = false;
+    }
+
+    fn key(&self, first: Draw) -> [u64; 4] {
+        let purpose = first.purpose as u64;
+        [self.seed, self.replication, purpose, first.entity.0]
     }
 
     /// Uniform in the open interval (0, 1), 53 bits.

@@ -235,7 +235,7 @@ impl Plan {
         }
         let of = |kind: &Kind| {
             let every = self.every(kind);
-            match work > 0 && work % every == 0 {
+            match work > 0 && work.is_multiple_of(every) {
                 true => self.wait(kind, work / every - 1, every) + u128::from(kind.blocking),
                 false => 0,
             }

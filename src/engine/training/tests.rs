@@ -76,11 +76,11 @@ fn walk(plan: &Plan, kinds: &[Kind], slow: u64, until: u64) -> (Spent, Option<u6
         }
     };
     for written in written {
-        let complete = written.iter().filter(|(_, complete)| *complete <= until);
+        let mut complete = written.iter().filter(|(_, complete)| *complete <= until);
         spent.commits += complete.clone().count() as u64;
         spent
             .saved
-            .push(complete.last().map_or(0, |(done, _)| *done));
+            .push(complete.next_back().map_or(0, |(done, _)| *done));
     }
     let kept = spent.saved.iter().copied().max().unwrap_or(0);
     spent.kept = kept + 2 * kept.min(slow);
