@@ -113,10 +113,14 @@ pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Meas
 const LOST_BY: &str = "lost_s.";
 const RECOVERY_BY: &str = "recovery_s.";
 
+/// Whether it is what one cause took, and not all of them.
+pub fn is_by_cause(metric: &str) -> bool {
+    metric.contains(LOST_BY) || metric.contains(RECOVERY_BY)
+}
+
 /// A metric that a replication does not name.
 pub fn unnamed(metric: &str, replication: &Replication) -> Measured {
-    let by_cause = metric.contains(LOST_BY) || metric.contains(RECOVERY_BY);
-    match by_cause && replication.end_reason != "Stuck" {
+    match is_by_cause(metric) && replication.end_reason != "Stuck" {
         true => Measured::Value(0.0),
         false => Measured::Absent,
     }

@@ -20,7 +20,7 @@ pub use compare::{
     Change, Comparison, MetricEstimate, PairedEstimate, PlayedVariant, VariantEstimates, Verdict,
 };
 pub use fleets::{FleetReplications, compared, replicate_fleet};
-pub use metric::{Better, Measured, better, metrics, unnamed};
+pub use metric::{Better, Measured, better, is_by_cause, metrics, unnamed};
 pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
 pub use player::Player;

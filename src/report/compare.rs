@@ -3,7 +3,7 @@
 use super::waterfall::Style;
 use super::words::{count, seconds, wrap};
 use crate::base::*;
-use crate::experiment::{Comparison, MetricEstimate, PairedEstimate, Verdict};
+use crate::experiment::{Comparison, MetricEstimate, PairedEstimate, Verdict, is_by_cause};
 use crate::metrics::waits::thousands;
 use crate::stats::Weakness;
 use std::fmt::Write;
@@ -234,13 +234,18 @@ pub(super) const HEADLINES: [&str; 10] = [
     "ledger.productive",
 ];
 
+/// Whether the metric is that headline, of the only JobSet or of one of them. A cause may be named like one.
+pub(super) fn tells(metric: &str, headline: &str) -> bool {
+    metric.ends_with(headline) && !is_by_cause(metric)
+}
+
 /// The one sentence: which variant is best by how much, or that none is.
 pub fn conclusion(all: &Comparison) -> String {
     let (told, _) = parted(all);
     let has_pairs = |metric: &&&str| all.paired.iter().any(|p| p.metric == **metric);
     let asked = HEADLINES.iter().find_map(|headline| {
         let mut fit = told.iter().filter(has_pairs);
-        fit.find(|metric| metric.ends_with(headline))
+        fit.find(|metric| tells(metric, headline))
     });
     let Some(metric) = asked.or_else(|| told.iter().find(has_pairs)) else {
         return match told.is_empty() {
@@ -296,6 +301,9 @@ fn best_of(all: &Comparison, name: &str, metric: &str, pairs: &[&PairedEstimate]
     )
 }
 
+/// A sentence of more of them is none: all are in the tables.
+const PAIRS_TOLD: usize = 3;
+
 /// Those that no other one beats, and why nothing more can be said of them.
 fn none_is_best(all: &Comparison, metric: &str, pairs: &[&PairedEstimate]) -> String {
     let loses = |name: &str, p: &PairedEstimate| {
@@ -305,7 +313,12 @@ fn none_is_best(all: &Comparison, metric: &str, pairs: &[&PairedEstimate]) -> St
     let names = estimates(all, metric).map(|(name, _)| name);
     let (beaten, unbeaten): (Vec<&str>, Vec<&str>) = names.partition(is_beaten);
     let own = |p: &&&PairedEstimate| [&p.a, &p.b].iter().all(|n| unbeaten.contains(&n.as_str()));
-    let among: Vec<String> = pairs.iter().filter(own).map(|p| difference(p)).collect();
+    let mut among: Vec<String> = pairs.iter().filter(own).map(|p| difference(p)).collect();
+    let more = among.len().saturating_sub(PAIRS_TOLD);
+    if more > 0 {
+        among.truncate(PAIRS_TOLD);
+        among.push(format!("{} more below", count(more as u64, "pair")));
+    }
     let worse = match beaten.as_slice() {
         [] => String::new(),
         beaten => format!(" Worse than one of these: {}.", beaten.join(", ")),
@@ -404,6 +417,17 @@ fn figures(v: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cause_that_is_named_like_a_headline_is_none() {
+        for (metric, told) in [
+            ("failed", true),
+            ("train.failed", true),
+            ("lost_s.failed", false),
+        ] {
+            assert_eq!(tells(metric, "failed"), told, "{metric}");
+        }
+    }
 
     #[test]
     fn numbers_have_the_figures_that_a_reader_needs() {

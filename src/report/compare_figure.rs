@@ -2,7 +2,7 @@
 //!
 //! Must never compute an estimate: intervals are those of the comparison.
 
-use super::compare::{HEADLINES, estimates, is_seconds, parted, shown, unit};
+use super::compare::{HEADLINES, estimates, is_seconds, parted, shown, tells, unit};
 use super::compare_ledger::{ledger, shares};
 use super::compare_time::{self, beneath, color_of};
 use super::figure::{MARGIN, heading};
@@ -51,7 +51,7 @@ fn headlines(all: &Comparison) -> Vec<&str> {
     };
     let asked = HEADLINES.iter().flat_map(|headline| {
         let fit = told.iter().filter(differs);
-        fit.filter(move |metric| metric.ends_with(headline))
+        fit.filter(move |metric| tells(metric, headline))
     });
     asked.copied().take(PANELS).collect()
 }
