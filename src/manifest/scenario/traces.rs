@@ -99,26 +99,12 @@ pub fn error(source: &Source, line: u32, message: String) -> Diagnostic {
 type Fields = BTreeMap<String, String>;
 
 fn rows(source: &Source) -> (Vec<Row>, Vec<Diagnostic>) {
-    let (mut rows, mut errors) = (Vec::new(), Vec::new());
-    let mut lines = (1u32..)
-        .zip(source.text.lines())
-        .filter(|(_, l)| !l.trim().is_empty())
-        .peekable();
-    let is_json = lines
-        .peek()
-        .is_some_and(|(_, line)| line.trim_start().starts_with('{'));
-    let head: Vec<String> = match is_json {
-        true => Vec::new(),
-        false => lines
-            .next()
-            .map(|(_, line)| cells(line))
-            .unwrap_or_default(),
+    let found = match source.text.trim_start().starts_with('{') {
+        true => json_lines(source),
+        false => csv_lines(source),
     };
-    for (line, text) in lines {
-        let fields = match is_json {
-            true => of_json(text),
-            false => of_csv(&head, text),
-        };
+    let (mut rows, mut errors) = (Vec::new(), Vec::new());
+    for (line, fields) in found {
         match fields.and_then(|fields| row(&fields, line)) {
             Ok(row) => rows.push(row),
             Err(message) => errors.push(error(source, line, message)),
@@ -127,21 +113,59 @@ fn rows(source: &Source) -> (Vec<Row>, Vec<Diagnostic>) {
     (rows, errors)
 }
 
-fn cells(line: &str) -> Vec<String> {
-    let clean = |cell: &str| cell.trim().trim_matches('"').to_owned();
-    line.split(',').map(clean).collect()
+/// Each line that is not empty, by its number.
+type Lines = Vec<(u32, Result<Fields, String>)>;
+
+fn json_lines(source: &Source) -> Lines {
+    let lines = (1u32..).zip(source.text.lines());
+    let written = lines.filter(|(_, line)| !line.trim().is_empty());
+    written.map(|(n, line)| (n, of_json(line))).collect()
 }
 
-fn of_csv(head: &[String], line: &str) -> Result<Fields, String> {
-    let cells = cells(line);
-    if cells.len() != head.len() {
-        let (found, wanted) = (cells.len(), head.len());
-        return Err(format!(
-            "{found} values; the head line has {wanted} columns"
-        ));
+/// A head that is refused stands for all lines below it.
+fn csv_lines(source: &Source) -> Lines {
+    let mut reader = csv::ReaderBuilder::new();
+    let mut reader = reader
+        .trim(csv::Trim::All)
+        .from_reader(source.text.as_bytes());
+    // Empty lines before a record are part of it.
+    let line_of = |at: Option<&csv::Position>| {
+        let Some(at) = at else { return 1 };
+        let rest = source.text.get(at.byte() as usize..).unwrap_or("");
+        let empty = &rest[..rest.len() - rest.trim_start().len()];
+        at.line() as u32 + empty.matches('\n').count() as u32
+    };
+    let head = match reader.headers() {
+        Ok(head) => head.clone(),
+        Err(e) => return vec![(line_of(e.position()), Err(e.to_string()))],
+    };
+    if let Some(message) = head.iter().find_map(unknown) {
+        return vec![(line_of(head.position()), Err(message))];
     }
-    let fields = head.iter().cloned().zip(cells);
-    Ok(fields.filter(|(_, cell)| !cell.is_empty()).collect())
+    let of = |record: Result<csv::StringRecord, csv::Error>| match record {
+        Ok(record) => {
+            let fields = head.iter().zip(&record);
+            let fields = fields.filter(|(_, cell)| !cell.is_empty());
+            let fields = fields.map(|(name, cell)| (name.to_owned(), cell.to_owned()));
+            (line_of(record.position()), Ok(fields.collect()))
+        }
+        Err(e) => match e.kind() {
+            csv::ErrorKind::UnequalLengths { pos, len, .. } => {
+                let message = format!("{len} values; the head line has {} columns", head.len());
+                (line_of(pos.as_ref()), Err(message))
+            }
+            _ => (line_of(e.position()), Err(e.to_string())),
+        },
+    };
+    reader.records().map(of).collect()
+}
+
+/// What is wrong with the name of a column.
+fn unknown(column: &str) -> Option<String> {
+    let known = NAMED.iter().chain(&COLUMNS).any(|known| *known == column);
+    let message =
+        || format!("unknown column {column:?}; node or pod, time, kind and duration are read");
+    (!known).then(message)
 }
 
 fn of_json(line: &str) -> Result<Fields, String> {
@@ -157,11 +181,8 @@ fn of_json(line: &str) -> Result<Fields, String> {
 }
 
 fn row(fields: &Fields, line: u32) -> Result<Row, String> {
-    let known = |key: &&String| NAMED.iter().chain(&COLUMNS).any(|known| known == key);
-    if let Some(other) = fields.keys().find(|key| !known(key)) {
-        return Err(format!(
-            "unknown column {other:?}; node or pod, time, kind and duration are read"
-        ));
+    if let Some(message) = fields.keys().find_map(|key| unknown(key)) {
+        return Err(message);
     }
     let of = NAMED.into_iter().find(|of| fields.contains_key(*of));
     let (Some(of), Some(time)) = (of, fields.get("time")) else {
@@ -196,7 +217,7 @@ mod tests {
 
     #[test]
     fn csv_and_json_lines_say_the_same() {
-        let csv = "time,node,kind,duration\n90,a-0,Crash,1h\n\n2h,a-1,,\n";
+        let csv = "time,node,kind,duration\n90,\"a-0\", Crash,1h\n\n2h,a-1,,\n";
         let json = "{\"node\": \"a-0\", \"time\": 90, \"kind\": \"Crash\", \"duration\": \"1h\"}\n\
                     {\"node\": \"a-1\", \"time\": \"2h\", \"kind\": null}\n";
         for text in [csv, json] {
@@ -221,7 +242,8 @@ mod tests {
         for (text, line, part) in [
             ("time,node\n1,a,b\n", 2, "3 values"),
             ("time,node\n\n-1,a\n", 3, "no time"),
-            ("time,where\n1,a\n", 2, "unknown column"),
+            ("time,where\n1,a\n", 1, "unknown column"),
+            ("{\"time\": 1, \"where\": \"a\"}", 1, "unknown column"),
             ("node\na\n", 2, "and a time"),
             ("{\"node\": \"a\"\n", 1, "no JSON object"),
         ] {
