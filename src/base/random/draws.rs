@@ -67,8 +67,8 @@ impl Draws {
         u64::from_le_bytes(words[within])
     }
 
-    /// The line that holds word `within` of the batch that begins with `first`; of a pair, the one used longer ago makes
-    /// room.
+    /// The line that holds word `within` of the batch that begins with `first`. Of a pair, the one used longer ago
+    /// makes room.
     fn find(&mut self, first: Draw, within: usize) -> usize {
         let pair = pair_of(first);
         let recent = &mut self.recent[pair];
