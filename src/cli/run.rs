@@ -91,7 +91,10 @@ fn tell(
         (None, TableFormat::Json) => output::json(&Summary::of(view)),
         (None, TableFormat::Csv) => output::bytes(&csv::restarts(view)?),
         (None, TableFormat::Md) => {
-            let table = csv::markdown(&csv::restarts(view)?)?;
+            let table = match view.restarts().is_empty() {
+                true => "There was none.\n".to_owned(),
+                false => csv::markdown(&csv::restarts(view)?)?,
+            };
             let (name, seed) = (for_markdown(&view.scenario.name), view.seed);
             output::result(&format!("Restarts of {name}, seed {seed}\n\n{table}"))
         }

@@ -1,6 +1,6 @@
 //! `topology import`: a list of Nodes becomes a topology in which every node is found again.
 
-use crate::program::fed;
+use crate::program::{JOBSET, fed};
 use jobset_sim::base::NodeId;
 use jobset_sim::manifest::{Source, import_nodes, print_yaml, read_topology, written_topology};
 use jobset_sim::spec::Topology;
@@ -162,16 +162,6 @@ fn a_list_of_nodes_stands_where_a_topology_is_expected() {
     assert!(told.contains("left out: dead"), "{told}");
     std::fs::remove_dir_all(dir).unwrap();
 }
-
-const JOBSET: &str = "
-apiVersion: jobset.x-k8s.io/v1alpha2
-kind: JobSet
-metadata: {name: a}
-spec:
-  replicatedJobs:
-  - name: w
-    template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: 'i:1'}]}}}}
-";
 
 const SCENARIO: &str = "
 apiVersion: jobset-sim/v1alpha1

@@ -40,7 +40,17 @@ pub fn fed(arguments: &[&str], input: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-const JOBSET: &str = "apiVersion: jobset.x-k8s.io/v1alpha2
+/// Plays again what is stored in the `inputs` of a run directory.
+fn replayed(inputs: &Path, more: &[&str]) -> Output {
+    let command = fs::read_to_string(inputs.join("command.txt")).unwrap();
+    let mut words: Vec<&str> = command.split_whitespace().skip(1).collect();
+    words.extend(more);
+    let again = program(&words).current_dir(inputs).output().unwrap();
+    assert_eq!(again.status.code(), Some(0), "{command}: {again:?}");
+    again
+}
+
+pub const JOBSET: &str = "apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
 metadata: {name: a}
 spec:
@@ -158,14 +168,8 @@ fn a_run_directory_keeps_what_was_read_once_and_replays_it() {
         assert_eq!(names(&out.join("inputs/manifests")), [kept]);
         let text = fs::read_to_string(out.join("inputs/manifests").join(kept)).unwrap();
         assert_eq!(text, JOBSET);
-        let command = fs::read_to_string(out.join("inputs/command.txt")).unwrap();
-        let mut again: Vec<&str> = command.split_whitespace().skip(1).collect();
-        again.extend(["--format", "json"]);
-        let again = program(&again)
-            .current_dir(out.join("inputs"))
-            .output()
-            .unwrap();
-        assert_eq!(digest(&first), digest(&again), "{command}");
+        let again = replayed(&out.join("inputs"), &["--format", "json"]);
+        assert_eq!(digest(&first), digest(&again), "{from}");
     }
     fs::remove_dir_all(dir).unwrap();
 }
@@ -194,13 +198,7 @@ fn a_run_directory_replays_a_scenario_whose_names_go_astray() {
     // Away from where it was.
     fs::rename(out.join("inputs"), dir.join("moved")).unwrap();
     fs::remove_dir_all(dir.join("m")).unwrap();
-    let command = fs::read_to_string(dir.join("moved/command.txt")).unwrap();
-    let again: Vec<&str> = command.split_whitespace().skip(1).collect();
-    let again = program(&again)
-        .current_dir(dir.join("moved"))
-        .output()
-        .unwrap();
-    assert_eq!(again.status.code(), Some(0), "{command}: {again:?}");
+    let again = replayed(&dir.join("moved"), &[]);
     let digest = |output: &Output| {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let at = text
@@ -246,14 +244,8 @@ fn a_run_directory_replays_a_scenario_that_names_files_from_the_root_on() {
     for name in ["s", "m", "t"] {
         fs::remove_dir_all(dir.join(name)).unwrap();
     }
-    let command = fs::read_to_string(out.join("inputs/command.txt")).unwrap();
-    let mut again: Vec<&str> = command.split_whitespace().skip(1).collect();
-    again.extend(["--format", "json"]);
-    let again = program(&again)
-        .current_dir(out.join("inputs"))
-        .output()
-        .unwrap();
-    assert_eq!(again.stdout, first.stdout, "{command}: {again:?}");
+    let again = replayed(&out.join("inputs"), &["--format", "json"]);
+    assert_eq!(again.stdout, first.stdout);
     fs::remove_dir_all(dir).unwrap();
 }
 
@@ -283,6 +275,8 @@ fn restarts_and_estimates_are_told_as_tables() {
     assert_eq!(csv.lines().count(), 4, "{csv}");
     let (_, md) = run(&["--format", "md", "--seeds", "3"]);
     assert!(md.contains("| train | restart 1 | 3 |"), "{md}");
+    let (_, md) = run(&["--format", "md", "--set", "faults=[]"]);
+    assert!(md.ends_with("There was none.\n"), "{md}");
     let (code, _) = run(&["--format", "md", "--trace", "decisions"]);
     assert_eq!(code, Some(2));
 }

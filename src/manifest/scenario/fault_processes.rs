@@ -9,10 +9,9 @@ use crate::manifest::diagnostic::Report;
 use crate::manifest::fault_presets::{self, For};
 use crate::manifest::node::Node;
 use crate::manifest::shapes::DOES;
-use crate::manifest::{dist, fleet, rate, read};
+use crate::manifest::{dist, rate, read};
 use crate::spec::{
-    Arrivals, FaultLemons, FaultsOn, NodePool, NodeRepair, NodeSpares, RandomAction, RandomFaults,
-    TracedFault,
+    Arrivals, FaultLemons, FaultsOn, NodePool, RandomAction, RandomFaults, TracedFault,
 };
 use std::collections::BTreeSet;
 
@@ -54,68 +53,6 @@ pub fn read(
         }
     }
     all
-}
-
-/// `nodeRepair`, which some process must need.
-pub fn repair(
-    scenario: &Node,
-    processes: &[RandomFaults],
-    report: &mut Report,
-) -> Option<NodeRepair> {
-    let node = scenario.get("nodeRepair")?;
-    if !processes.iter().any(RandomFaults::is_repaired) {
-        let message =
-            "nodeRepair: every fault of a node says by backAfter when it is back, or there is none";
-        report.error(node.at, message);
-    }
-    Some(NodeRepair {
-        detected_after: dist::delay(Some(node), "detectedAfter", report),
-        diagnosis: fleet::diagnosis(node.get("diagnosis")),
-        repair: fleet::repair(Some(node), report),
-        retirement: fleet::retirement(Some(node), report),
-    })
-}
-
-/// `nodeSpares`, which exist and have something to take over.
-pub fn spares(
-    scenario: &Node,
-    inputs: &Inputs,
-    processes: &[RandomFaults],
-    report: &mut Report,
-) -> Option<NodeSpares> {
-    let node = scenario.get("nodeSpares")?;
-    let of_nodes = |p: &RandomFaults| p.on != FaultsOn::Pod;
-    if !processes.iter().any(of_nodes) {
-        report.error(
-            node.at,
-            "nodeSpares: no node fails at random; see faultProcesses",
-        );
-    }
-    let (place, text) = node.get("label").and_then(|l| Some((l, l.as_str()?)))?;
-    let Some((key, value)) = text.split_once('=') else {
-        let error = report.error(place.at, format!("{text:?} has no value"));
-        error.suggest("label: example.com/role=spare");
-        return None;
-    };
-    let pools = &inputs.topology.pools;
-    let spares = generate::nodes_labelled(pools, key, value).len();
-    if spares == 0 {
-        report.error(place.at, format!("no node has the label {text}"));
-    } else if spares as u64 == inputs.topology.nodes() {
-        report.error(
-            place.at,
-            format!("all nodes have the label {text}: nothing would run"),
-        );
-    }
-    Some(NodeSpares {
-        key: key.to_owned(),
-        value: value.to_owned(),
-        unit: node
-            .get("unit")
-            .and_then(|unit| label(unit, inputs, report)),
-        take_over: read::duration(node, "takeOver").unwrap_or_default(),
-        hand_back: read::boolean(node, "handBack").unwrap_or(false),
-    })
 }
 
 /// What a process may refer to.
@@ -462,7 +399,7 @@ fn takes_along(node: &Node, on: &FaultsOn, inputs: &Inputs, report: &mut Report)
 }
 
 /// The label of `{label: KEY}`, which some node must have.
-fn label(domain: &Node, inputs: &Inputs, report: &mut Report) -> Option<String> {
+pub(super) fn label(domain: &Node, inputs: &Inputs, report: &mut Report) -> Option<String> {
     let (place, key) = domain.get("label").and_then(|l| Some((l, l.as_str()?)))?;
     let pools = inputs.topology.pools.iter();
     let known: BTreeSet<&str> = pools

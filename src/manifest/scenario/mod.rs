@@ -13,6 +13,7 @@ mod faults;
 mod generate;
 mod jobsets;
 mod node_patch;
+mod node_repair;
 pub(super) mod objects;
 pub(super) mod pod_names;
 mod prices;
@@ -335,8 +336,8 @@ fn assemble(
     let (faults, created) = faults::read(node, &inputs, report);
     let stop = stop(node, &faults, &jobsets, report);
     let fault_processes = fault_processes::read(node, (&inputs, traces), stop.at, report);
-    let node_repair = fault_processes::repair(node, &fault_processes, report);
-    let node_spares = fault_processes::spares(node, &inputs, &fault_processes, report);
+    let node_repair = node_repair::repair(node, &fault_processes, report);
+    let node_spares = node_repair::spares(node, &inputs, &fault_processes, report);
     let seed = read::integer(node, "seed").and_then(|s| u64::try_from(s).ok());
     let at_start: Vec<SubmittedJobSet> = jobsets.iter().chain(others.at_start()).cloned().collect();
     let control_plane = control_plane::read(node, &at_start, report);
