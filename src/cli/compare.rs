@@ -1,19 +1,14 @@
 //! `compare`: variants of a scenario, or of manifests, under the same random numbers.
 
 use super::args::{CompareArgs, TableFormat};
-use super::inputs::Inputs;
 use super::variants::{Base, Until, Variant};
-use super::{Failure, compare_fleet, fail_if, interrupt, load, output};
+use super::{Failure, fail_if, interrupt, output};
 use crate::experiment::fail_if::Group;
-use crate::experiment::{
-    Change, Comparison, Limits, NoRuns, PlayedVariant, Player, Replication, metrics, replicate_from,
-};
-use crate::manifest;
+use crate::experiment::{Change, Comparison, Limits, NoRuns, PlayedVariant, metrics};
 use crate::report::rundir::RunDir;
 use crate::report::{chart, compare, compare_figure, compare_tables};
 use crate::stats::{Look, Looks};
 use serde::Serialize;
-use std::ops::Range;
 
 /// Replications of each variant, unless it is said.
 const REPLICATIONS: u64 = 20;
@@ -22,65 +17,39 @@ const FIRST_LOOK: usize = 32;
 const UNTIL_MAX: u64 = 100_000;
 
 pub fn cli(args: &CompareArgs) -> Result<(), Failure> {
-    let fleet = args.scenario.as_deref().map(load::source).transpose()?;
-    if let Some(source) = fleet.filter(manifest::is_fleet) {
-        return compare_fleet::cli(args, &source);
-    }
     let base = Base::read(args)?;
     let variants = base.variants(args)?;
-    if !args.quiet && !base.skipped().is_empty() {
-        output::notice(&format!("not simulated: {}", base.skipped().join(", ")));
+    let skipped = base.baseline.skipped();
+    if !args.quiet && !skipped.is_empty() {
+        output::notice(&format!("not simulated: {}", skipped.join(", ")));
     }
-    let seed = args.seed.unwrap_or(variants[0].loaded.scenario.seed);
-    let limits = interrupt::limits();
-    let unplayed = variants.iter().map(unplayed);
-    let played: Vec<PlayedVariant> = unplayed.collect::<Result<_, _>>()?;
     let job = Job {
         args,
-        name: &variants[0].loaded.scenario.name,
-        seed,
-        replications: base.experiment().replications,
-        limits: &limits,
-        play: &|at, which, progress| {
-            let variant = &variants[at];
-            let inputs = (&variant.loaded.scenario, variant.not_modelled.as_slice());
-            let threads = args.threads.map_or(0, usize::from);
-            let more = replicate_from(inputs, (seed, which), (threads, &limits), progress);
-            more.map_err(|why| match why {
-                NoRuns::Threads(_) => Failure::Invalid(why.to_string()),
-                NoRuns::Scenario(_) => variant.named(Failure::CannotBePlaced(why.to_string())),
-            })
-        },
-        inputs: &|wanted| base.inputs(args, seed, wanted),
+        base: &base,
+        variants: &variants,
+        seed: args.play.seed.unwrap_or(variants[0].subject.seed()),
+        limits: &interrupt::limits(),
     };
-    job.run(played)
+    let unplayed = variants.iter().map(unplayed);
+    job.run(unplayed.collect::<Result<_, _>>()?)
 }
 
-/// What is compared, whatever it is.
-pub(super) struct Job<'a> {
-    pub args: &'a CompareArgs,
-    /// Of the scenario.
-    pub name: &'a str,
-    pub seed: u64,
-    /// As many as the scenario asks for.
-    pub replications: Option<u64>,
-    pub limits: &'a Limits,
-    /// Plays these replications of a variant, and tells how many are done.
-    pub play: &'a Play<'a>,
-    /// What a directory keeps, after so many replications.
-    pub inputs: &'a dyn Fn(u64) -> Inputs,
+/// What is compared.
+struct Job<'a> {
+    args: &'a CompareArgs,
+    base: &'a Base,
+    variants: &'a [Variant],
+    seed: u64,
+    limits: &'a Limits,
 }
-
-type Play<'a> =
-    dyn Fn(usize, Range<u64>, &(dyn Fn(u64) + Sync)) -> Result<Vec<Replication>, Failure> + 'a;
 
 impl Job<'_> {
     /// `played`: the variants before their first replication.
-    pub fn run(&self, mut played: Vec<PlayedVariant>) -> Result<(), Failure> {
+    fn run(&self, mut played: Vec<PlayedVariant>) -> Result<(), Failure> {
         let args = self.args;
         let conditions = fail_if::read(&args.fail_if)?;
         let dir = args.out.as_deref().map(RunDir::create).transpose()?;
-        let asked = args.seeds.or(self.replications);
+        let asked = args.seeds.or(self.base.baseline.experiment().replications);
         let variants = played.len() as u64;
         let wanted = match &args.until {
             Some(until) => {
@@ -97,13 +66,14 @@ impl Job<'_> {
         if played.is_empty() {
             return Err(interrupt::failure("no replication is finished"));
         }
-        let all = Comparison::of((self.name, self.seed), &played);
+        let name = self.variants[0].subject.name();
+        let all = Comparison::of((name, self.seed), &played);
         if let Some(dir) = dir {
             dir.write_json("summary.json", &Summary::of(&all))?;
             let rows = compare_tables::replications_csv(self.seed, &played)?;
             dir.write("replications.csv", &rows)?;
             charts(&dir, &all, &played)?;
-            let inputs = (self.inputs)(wanted);
+            let inputs = self.base.inputs(args, self.seed, wanted);
             dir.write_inputs(&inputs.files, &inputs.command)?;
             dir.commit()?;
         }
@@ -131,10 +101,15 @@ impl Job<'_> {
                     output::progress(&format!("{name}: {done}/{n} replications"));
                 }
             };
-            let more = (self.play)(at, from..n, &progress);
+            let (own, on) = (&self.variants[at], (self.args.play.threads(), self.limits));
+            let more = own.subject.replicate((self.seed, from..n), on, &progress);
             if !quiet {
                 output::progress("");
             }
+            let more = more.map_err(|why| match why {
+                NoRuns::Threads(_) => Failure::Invalid(why.to_string()),
+                NoRuns::Scenario(_) => own.named(Failure::CannotBePlaced(why.to_string())),
+            });
             variant.replications.extend(more?);
         }
         Ok(())
@@ -226,8 +201,8 @@ fn tell(args: &CompareArgs, all: &Comparison) -> Result<(), Failure> {
 
 /// A variant before its first replication. Refuses what cannot be placed before anything is played.
 fn unplayed(variant: &Variant) -> Result<PlayedVariant, Failure> {
-    let scenario = &variant.loaded.scenario;
-    Player::new(scenario).map_err(|why| variant.named(Failure::CannotBePlaced(why.to_string())))?;
+    let ready = variant.subject.player();
+    ready.map_err(|why| variant.named(Failure::CannotBePlaced(why.to_string())))?;
     let change = |c: &crate::spec::FieldChange| Change {
         path: c.path.clone(),
         value: c.value.clone(),
@@ -236,11 +211,7 @@ fn unplayed(variant: &Variant) -> Result<PlayedVariant, Failure> {
     Ok(PlayedVariant {
         name: variant.name.clone(),
         changes: variant.changes.iter().map(change).collect(),
-        jobsets: scenario
-            .jobsets
-            .iter()
-            .map(|j| j.jobset.name.clone())
-            .collect(),
+        jobsets: variant.subject.jobsets(),
         replications: Vec::new(),
     })
 }

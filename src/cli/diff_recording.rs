@@ -68,7 +68,7 @@ fn told(dir: &Path, file: &Path) -> Result<Told, Failure> {
         .unwrap_or_default();
     let made = |key: &str| summary[key].as_str().unwrap_or("unknown").to_owned();
     let of = replay::arguments(dir)?;
-    let source = of.scenario.as_deref().map(load::source).transpose()?;
+    let source = of.play.scenario.as_deref().map(load::source).transpose()?;
     let loaded = load::run(&of, source.as_ref())?;
     let mut simulation = run::simulation(&loaded)?;
     let log = DecisionLog::new(simulation.scenario());

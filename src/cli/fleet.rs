@@ -10,17 +10,20 @@ use crate::report::{csv, fleets};
 
 pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
     refuse(args)?;
-    let loaded = manifest::parse_fleet(source, &args.sets).map_err(invalid)?;
+    let loaded = manifest::parse_fleet(source, &args.play.sets).map_err(invalid)?;
     let fleet = &loaded.fleet;
     let limits = interrupt::limits();
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
-    let (seed, n) = (args.seed.unwrap_or(fleet.seed), args.seeds.unwrap_or(1));
+    let (seed, n) = (
+        args.play.seed.unwrap_or(fleet.seed),
+        args.seeds.unwrap_or(1),
+    );
     let progress = |done: u64| {
         if !args.quiet {
             output::progress(&format!("{done}/{n} replications"));
         }
     };
-    let threads = args.threads.map_or(0, usize::from);
+    let threads = args.play.threads();
     let play =
         || experiment::replicate_fleet(fleet, (seed, 0..n), (threads, &limits.flag), &progress);
     let rows = play().map_err(|why| Failure::Invalid(why.to_string()))?;
@@ -41,7 +44,7 @@ pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
     if let Some(dir) = dir {
         dir.write_json("summary.json", &all)?;
         dir.write("replications.csv", &fleets::csv(seed, &rows)?)?;
-        let tail = inputs::tail(&args.sets, &[], seed, args.seeds);
+        let tail = inputs::tail(&args.play.sets, &[], seed, args.seeds);
         let kept = inputs::of_scenario(&loaded.inputs, &tail);
         dir.write_inputs(&kept.files, &kept.command)?;
         dir.commit()?;
@@ -68,7 +71,7 @@ pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
 /// What only makes sense with pods.
 fn refuse(args: &RunArgs) -> Result<(), Failure> {
     let option = match args {
-        a if !a.fails.is_empty() => "--fail",
+        a if !a.play.fails.is_empty() => "--fail",
         a if a.show_effective => "--show-effective",
         a if !a.fail_if.is_empty() => "--fail-if",
         a if a.trace == Trace::Decisions => "--trace decisions",

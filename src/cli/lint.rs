@@ -26,7 +26,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
     if let Some(name) = &args.explain {
         let trap = lint::table::named(name).ok_or_else(|| unknown(name))?;
         output::result(&match args.format {
-            super::args::LintFormat::Json => lint_output::trap_json(trap.name)?,
+            super::args::TableFormat::Json => lint_output::trap_json(trap.name)?,
             _ => lint::docs::explain(trap),
         })?;
         return Ok(0);
@@ -89,10 +89,10 @@ fn code(report: &Report, gates: &[Gate]) -> u8 {
 
 fn table(args: &LintArgs) -> Result<u8, Failure> {
     let text = match args.format {
-        super::args::LintFormat::Md => lint::docs::markdown(),
-        super::args::LintFormat::Json => lint_output::table_json()?,
-        super::args::LintFormat::Csv => lint_output::table_csv()?,
-        super::args::LintFormat::Text => lint::docs::list(),
+        super::args::TableFormat::Md => lint::docs::markdown(),
+        super::args::TableFormat::Json => lint_output::table_json()?,
+        super::args::TableFormat::Csv => lint_output::table_csv()?,
+        super::args::TableFormat::Text => lint::docs::list(),
     };
     output::result(&text)?;
     Ok(0)

@@ -1,7 +1,7 @@
 //! Findings as text, JSON, CSV and Markdown.
 
 use super::Failure;
-use super::args::LintFormat;
+use super::args::TableFormat;
 use crate::base::plain::{for_cell, for_markdown};
 use crate::lint::{Finding, Kind, Report, Severity, table};
 use crate::report::words::wrap;
@@ -17,12 +17,12 @@ pub struct Shape {
     pub verbose: bool,
 }
 
-pub fn render(format: LintFormat, report: &Report, shape: &Shape) -> Result<String, Failure> {
+pub fn render(format: TableFormat, report: &Report, shape: &Shape) -> Result<String, Failure> {
     match format {
-        LintFormat::Text => Ok(text(report, shape)),
-        LintFormat::Json => pretty(&as_json(report)),
-        LintFormat::Csv => csv(report),
-        LintFormat::Md => Ok(markdown(report)),
+        TableFormat::Text => Ok(text(report, shape)),
+        TableFormat::Json => pretty(&as_json(report)),
+        TableFormat::Csv => csv(report),
+        TableFormat::Md => Ok(markdown(report)),
     }
 }
 

@@ -31,13 +31,13 @@ pub fn source(path: &Path) -> Result<Source, Failure> {
 
 /// `source`: the scenario's text, if one was given.
 pub fn run(args: &RunArgs, source: Option<&Source>) -> Result<Loaded, Failure> {
-    match args.scenario.as_deref().zip(source) {
+    match args.play.scenario.as_deref().zip(source) {
         Some((path, source)) => {
-            let loaded = manifest::parse_scenario_of(source, path, &args.sets);
+            let loaded = manifest::parse_scenario_of(source, path, &args.play.sets);
             let mut loaded = loaded.map_err(invalid)?;
-            fail::add(&args.fails, &mut loaded.scenario)?;
-            let seed = args.seed.unwrap_or(loaded.scenario.seed);
-            let tail = inputs::tail(&args.sets, &args.fails, seed, args.seeds);
+            fail::add(&args.play.fails, &mut loaded.scenario)?;
+            let seed = args.play.seed.unwrap_or(loaded.scenario.seed);
+            let tail = inputs::tail(&args.play.sets, &args.play.fails, seed, args.seeds);
             let inputs = inputs::of_scenario(&loaded.inputs, &tail);
             Ok(finish(loaded, inputs, seed))
         }
@@ -49,8 +49,8 @@ fn from_manifests(args: &RunArgs) -> Result<Loaded, Failure> {
     let mut files = Vec::new();
     let mut manifests = Vec::new();
     let mut errors = Vec::new();
-    let (sets, of_jobsets) = manifest::split_sets(&args.sets, &OF_JOBSETS);
-    for path in &args.manifests {
+    let (sets, of_jobsets) = manifest::split_sets(&args.play.sets, &OF_JOBSETS);
+    for path in &args.play.manifests {
         match manifest::read_path_with_sets(path, &of_jobsets) {
             Ok((read, sources)) => {
                 manifests.push(read);
@@ -62,7 +62,7 @@ fn from_manifests(args: &RunArgs) -> Result<Loaded, Failure> {
     if !errors.is_empty() {
         return Err(invalid(Diagnostics(errors)));
     }
-    let (copy, topology) = match &args.topology {
+    let (copy, topology) = match &args.play.topology {
         Some(path) => {
             let (source, topology) = topology(path)?;
             (Some((source.file, source.text)), Some(topology))
@@ -71,9 +71,9 @@ fn from_manifests(args: &RunArgs) -> Result<Loaded, Failure> {
     };
     let mut loaded =
         manifest::scenario_from_manifests(manifests, topology, &sets).map_err(invalid)?;
-    fail::add(&args.fails, &mut loaded.scenario)?;
-    let seed = args.seed.unwrap_or(loaded.scenario.seed);
-    let tail = inputs::tail(&args.sets, &args.fails, seed, args.seeds);
+    fail::add(&args.play.fails, &mut loaded.scenario)?;
+    let seed = args.play.seed.unwrap_or(loaded.scenario.seed);
+    let tail = inputs::tail(&args.play.sets, &args.play.fails, seed, args.seeds);
     let inputs = inputs::of_manifests(files, copy, &tail);
     Ok(finish(loaded, inputs, seed))
 }

@@ -5,7 +5,6 @@
 pub mod args;
 mod bench;
 mod compare;
-mod compare_fleet;
 mod demo;
 mod diff;
 mod diff_recording;
@@ -28,6 +27,7 @@ mod replay;
 mod run;
 mod schema;
 mod seeds;
+mod subject;
 mod topology;
 mod validate;
 mod variants;

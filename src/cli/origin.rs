@@ -24,23 +24,16 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// A scenario, or else manifests; `command`: whose inputs they are.
-    pub fn read(
-        (scenario, manifests): (Option<&Path>, &[String]),
-        topology: Option<&Path>,
-        command: &str,
-    ) -> Result<Origin, Failure> {
-        if let Some(path) = scenario {
-            let source = manifest::read_source(path).map_err(load::invalid)?;
-            if manifest::is_fleet(&source) {
-                let text = format!("{} is a Fleet; {command} plays Scenarios", source.file);
-                return Err(Failure::Invalid(text));
-            }
-            let texts = Mutex::default();
-            return Ok(Origin::Scenario { source, texts });
-        }
+    /// A scenario whose text is read.
+    pub fn scenario(source: Source) -> Origin {
+        let texts = Mutex::default();
+        Origin::Scenario { source, texts }
+    }
+
+    /// Manifests, and the cluster for them.
+    pub fn manifests(paths: &[String], topology: Option<&Path>) -> Result<Origin, Failure> {
         let (mut sources, mut not_tried) = (Vec::new(), Vec::new());
-        for path in manifests {
+        for path in paths {
             let found = manifest::manifest_sources(path).map_err(load::invalid)?;
             sources.extend(found.0);
             not_tried.extend(found.1);

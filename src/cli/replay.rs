@@ -32,9 +32,9 @@ pub fn arguments(dir: &Path) -> Result<RunArgs, Failure> {
         return Err(Failure::Invalid(text));
     };
     let inside = |path: &Path| base.join(path);
-    args.scenario = args.scenario.as_deref().map(inside);
-    args.topology = args.topology.as_deref().map(inside);
-    for path in &mut args.manifests {
+    args.play.scenario = args.play.scenario.as_deref().map(inside);
+    args.play.topology = args.play.topology.as_deref().map(inside);
+    for path in &mut args.play.manifests {
         *path = base.join(&*path).to_string_lossy().into_owned();
     }
     Ok(args)

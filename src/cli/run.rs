@@ -19,7 +19,12 @@ use crate::report::text;
 use crate::report::{assumed, csv};
 
 pub fn cli(args: &RunArgs) -> Result<(), Failure> {
-    let source = args.scenario.as_deref().map(load::source).transpose()?;
+    let source = args
+        .play
+        .scenario
+        .as_deref()
+        .map(load::source)
+        .transpose()?;
     if let Some(source) = source.as_ref().filter(|source| manifest::is_fleet(source)) {
         return fleet::cli(args, source);
     }

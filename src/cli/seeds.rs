@@ -9,7 +9,7 @@ use crate::base::condition::Condition;
 use crate::base::plain::for_markdown;
 use crate::experiment::fail_if::Group;
 use crate::experiment::{
-    Limited, Limits, NoRuns, Played, Replication, Replications, play, replicate_from,
+    Limited, Limits, NoRuns, Played, Replication, Replications, Subject, play,
 };
 use crate::metrics::Folds;
 use crate::record::EndReason;
@@ -30,9 +30,12 @@ pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<
             });
         }
     };
-    let inputs = (&loaded.scenario, loaded.not_modelled.as_slice());
-    let threads = args.threads.map_or(0, usize::from);
-    let rest = replicate_from(inputs, (loaded.seed, 1..n), (threads, &limits), &progress);
+    let subject = Subject::Pods {
+        scenario: Box::new(loaded.scenario.clone()),
+        not_modelled: loaded.not_modelled.clone(),
+    };
+    let threads = args.play.threads();
+    let rest = subject.replicate((loaded.seed, 1..n), (threads, &limits), &progress);
     if !args.quiet {
         output::progress("");
     }

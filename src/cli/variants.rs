@@ -2,22 +2,18 @@
 
 use super::Failure;
 use super::args::CompareArgs;
-use super::fail;
 use super::inputs::{self, Inputs};
-use super::load;
-use super::origin::Origin;
-use crate::manifest::{self, LoadedScenario, strategy};
-use crate::spec::{BASELINE, Experiment, FieldChange, RestartStrategy};
+use super::subject::{Given, Loaded, Sets, no_pods};
+use crate::experiment::Subject;
+use crate::manifest::{self, strategy};
+use crate::spec::{BASELINE, FieldChange, RestartStrategy, SubmittedJobSet};
 use crate::stats::Precision;
-
-type Sets = Vec<(String, String)>;
 
 /// A variant, ready to be played.
 pub struct Variant {
     pub name: String,
     pub changes: Vec<FieldChange>,
-    pub loaded: LoadedScenario,
-    pub not_modelled: Vec<String>,
+    pub subject: Subject,
 }
 
 impl Variant {
@@ -27,7 +23,7 @@ impl Variant {
     }
 }
 
-pub fn named(variant: &str, why: Failure) -> Failure {
+fn named(variant: &str, why: Failure) -> Failure {
     let text = |m: String| format!("error: in variant {variant:?}:\n{m}");
     match why {
         Failure::Invalid(m) => Failure::Invalid(text(m)),
@@ -38,43 +34,27 @@ pub fn named(variant: &str, why: Failure) -> Failure {
 
 /// The inputs before any variant.
 pub struct Base {
-    from: Origin,
-    sets: Sets,
-    baseline: LoadedScenario,
+    given: Given,
+    pub baseline: Loaded,
 }
 
 impl Base {
     pub fn read(args: &CompareArgs) -> Result<Base, Failure> {
-        let places = (args.scenario.as_deref(), args.manifests.as_slice());
-        let from = Origin::read(places, args.topology.as_deref(), "compare")?;
-        let baseline = from.load(&args.sets).map_err(load::invalid)?;
-        let sets = args.sets.clone();
-        Ok(Base {
-            from,
-            sets,
-            baseline,
-        })
-    }
-
-    /// Objects of the manifests that are not simulated.
-    pub fn skipped(&self) -> &[String] {
-        &self.baseline.skipped
-    }
-
-    pub fn experiment(&self) -> &Experiment {
-        &self.baseline.experiment
+        let given = Given::read(&args.play)?;
+        let baseline = given.load(&[])?;
+        if matches!(baseline, Loaded::Fleet(_)) && !args.strategies.is_empty() {
+            return Err(no_pods("--strategies"));
+        }
+        Ok(Base { given, baseline })
     }
 
     /// The scenario itself, then its own variants, then those of the command line.
     pub fn variants(&self, args: &CompareArgs) -> Result<Vec<Variant>, Failure> {
         let mut first = BASELINE.to_owned();
-        let own = self.experiment().variants.iter();
-        let mut all: Vec<(String, Sets)> = own.map(|v| (v.name.clone(), v.sets.clone())).collect();
-        all.extend(
-            args.variants
-                .iter()
-                .map(|v| (v.name.clone(), v.sets.clone())),
-        );
+        let own = self.baseline.experiment().variants.into_iter();
+        let mut all: Vec<(String, Sets)> = own.map(|v| (v.name, v.sets)).collect();
+        let more = args.variants.iter();
+        all.extend(more.map(|v| (v.name.clone(), v.sets.clone())));
         for strategy in strategies(&args.strategies)? {
             if self.has_strategy(strategy) {
                 // The scenario itself is that one.
@@ -85,8 +65,7 @@ impl Base {
             all.push((name.clone(), vec![("strategy".to_owned(), name)]));
         }
         if all.is_empty() {
-            let text = "there is nothing to compare: give --variant 'NAME: PATH=VALUE', --strategies all, or an `experiment` in the scenario";
-            return Err(Failure::Invalid(text.to_owned()));
+            return Err(Failure::Invalid(self.nothing().to_owned()));
         }
         all.insert(0, (first, Vec::new()));
         for (i, (name, _)) in all.iter().enumerate() {
@@ -94,42 +73,59 @@ impl Base {
                 return Err(Failure::Invalid(format!("there are two variants {name:?}")));
             }
         }
-        let one = |(name, sets)| self.variant(name, sets, args);
+        let one = |(name, sets)| self.variant(name, sets);
         all.into_iter().map(one).collect()
     }
 
+    fn nothing(&self) -> &'static str {
+        match self.baseline {
+            Loaded::Fleet(_) => {
+                "there is nothing to compare: give --variant 'NAME: PATH=VALUE', e.g. --variant 'more: parameters.spares=80'"
+            }
+            Loaded::Pods(_) => {
+                "there is nothing to compare: give --variant 'NAME: PATH=VALUE', --strategies all, or an `experiment` in the scenario"
+            }
+        }
+    }
+
+    fn jobsets(&self) -> &[SubmittedJobSet] {
+        match &self.baseline {
+            Loaded::Pods(loaded) => &loaded.scenario.jobsets,
+            Loaded::Fleet(_) => &[],
+        }
+    }
+
     fn has_strategy(&self, strategy: RestartStrategy) -> bool {
-        let mut jobsets = self.baseline.scenario.jobsets.iter();
+        let mut jobsets = self.jobsets().iter();
         jobsets.all(|s| s.jobset.spec.strategy() == strategy)
     }
 
-    fn variant(&self, name: String, sets: Sets, args: &CompareArgs) -> Result<Variant, Failure> {
-        let jobsets = &self.baseline.scenario.jobsets;
-        let changes = strategy::with_companions(&sets, jobsets);
+    fn variant(&self, name: String, sets: Sets) -> Result<Variant, Failure> {
+        let changes = strategy::with_companions(&sets, self.jobsets());
         let changes = changes.map_err(|m| named(&name, Failure::Invalid(m)))?;
         let more = changes.iter().map(|c| (c.path.clone(), c.value.clone()));
-        let sets: Sets = self.sets.iter().cloned().chain(more).collect();
-        let loaded = self.from.load(&sets).map_err(load::invalid);
-        let mut loaded = loaded.map_err(|why| named(&name, why))?;
-        fail::add(&args.fails, &mut loaded.scenario).map_err(|why| named(&name, why))?;
+        let loaded = self.given.load(&more.collect::<Sets>());
+        let loaded = loaded.map_err(|why| named(&name, why))?;
         Ok(Variant {
-            not_modelled: loaded.not_modelled(),
+            subject: loaded.subject(),
             name,
             changes,
-            loaded,
         })
     }
 
     /// What a directory keeps, and the command that repeats the comparison from there.
     pub fn inputs(&self, args: &CompareArgs, seed: u64, replications: u64) -> Inputs {
-        let mut tail = inputs::tail(&args.sets, &args.fails, seed, Some(replications));
+        let mut more = String::new();
         for variant in &args.variants {
-            tail.push_str(&format!(" --variant {}", inputs::quoted(&variant.text)));
+            more.push_str(&format!(" --variant {}", inputs::quoted(&variant.text)));
         }
         if !args.strategies.is_empty() {
-            tail.push_str(&format!(" --strategies {}", args.strategies.join(",")));
+            more.push_str(&format!(" --strategies {}", args.strategies.join(",")));
         }
-        self.from.inputs(&self.baseline, &tail).of_compare()
+        let given = &self.given;
+        given
+            .inputs(&self.baseline, (seed, replications), &more)
+            .of_compare()
     }
 }
 

@@ -14,6 +14,7 @@ pub mod play;
 pub mod player;
 pub mod replications;
 pub mod stop;
+pub mod subject;
 pub mod verify;
 
 pub use compare::{
@@ -24,8 +25,7 @@ pub use metric::{Better, Measured, better, is_by_cause, metrics, unnamed};
 pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
 pub use player::Player;
-pub use replications::{
-    JobSetEstimates, ReplicatedJobSet, Replication, Replications, replicate, replicate_from,
-};
+pub use replications::{JobSetEstimates, ReplicatedJobSet, Replication, Replications};
 pub use stop::{Limited, Limits, StopFlag};
+pub use subject::{Subject, SubjectPlayer};
 pub use verify::verify;

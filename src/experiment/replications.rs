@@ -1,6 +1,6 @@
 //! Several replications of one scenario: every metric with its mean, interval and quantiles.
 
-use super::parallel::{NoRuns, in_parallel};
+use super::player::Player;
 use super::stop::{Limited, Limits};
 use crate::base::*;
 use crate::metrics::summary::{Latency, SCHEMA, Shares, cost, ledger, total_cost};
@@ -8,55 +8,35 @@ use crate::metrics::timeline::Timeline;
 use crate::metrics::training::{Taken, TrainingSummary, by_cause};
 use crate::metrics::{Folds, Phase, Restart, RunView};
 use crate::record::{EndReason, TrainingPhase};
-use crate::spec::Scenario;
 use crate::stats::Estimate;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Plays `n` replications, each folded to what `Replications` needs; `done` is told how many are. Those that `limits`
-/// stop are left out.
-pub fn replicate(
-    inputs: (&Scenario, &[String]),
-    (seed, n): (u64, u64),
-    on: (usize, &Limits),
-    done: &(dyn Fn(u64) + Sync),
-) -> Result<Vec<Replication>, NoRuns> {
-    replicate_from(inputs, (seed, 0..n), on, done)
-}
-
-/// The same of these replications alone: whichever others are played, each is what it is.
-pub fn replicate_from(
-    (scenario, not_modelled): (&Scenario, &[String]),
-    (seed, which): (u64, Range<u64>),
-    (threads, limits): (usize, &Limits),
-    done: &(dyn Fn(u64) + Sync),
-) -> Result<Vec<Replication>, NoRuns> {
-    let (from, n) = (which.start, which.end.saturating_sub(which.start));
-    let finished = AtomicU64::new(0);
-    in_parallel(scenario, (n, threads), &limits.flag, |player, i| {
-        let i = from + i;
-        let simulation = player.simulation(seed, i);
-        let folds = Folds::new(simulation.scenario(), false).without_paths();
-        let mut sink = (folds, Limited::by(limits));
-        let outcome = simulation.run(seed, i, &mut sink);
-        if outcome.end_reason == EndReason::Stopped {
-            return None;
-        }
-        // Nothing is kept of the run, so nothing is copied as `play` does.
-        let folded = sink.0.finish(&outcome, simulation.names());
-        let one = RunView {
-            scenario: simulation.scenario(),
-            names: simulation.names(),
-            outcome: &outcome,
-            folded: &folded,
-            seed,
-            not_modelled,
-        };
-        done(finished.fetch_add(1, Ordering::Relaxed) + 1);
-        Some(Replication::of(&one, i))
-    })
+/// Plays one replication, and keeps what `Replications` needs; nothing if `limits` stopped it.
+pub(super) fn replication(
+    player: &mut Player,
+    (seed, i): (u64, u64),
+    not_modelled: &[String],
+    limits: &Limits,
+) -> Option<Replication> {
+    let simulation = player.simulation(seed, i);
+    let folds = Folds::new(simulation.scenario(), false).without_paths();
+    let mut sink = (folds, Limited::by(limits));
+    let outcome = simulation.run(seed, i, &mut sink);
+    if outcome.end_reason == EndReason::Stopped {
+        return None;
+    }
+    // Nothing is kept of the run, so nothing is copied as `play` does.
+    let folded = sink.0.finish(&outcome, simulation.names());
+    let one = RunView {
+        scenario: simulation.scenario(),
+        names: simulation.names(),
+        outcome: &outcome,
+        folded: &folded,
+        seed,
+        not_modelled,
+    };
+    Some(Replication::of(&one, i))
 }
 
 /// What is kept of one replication.

@@ -8,6 +8,7 @@ mod spares;
 use crate::support;
 use jobset_sim::base::Duration;
 use jobset_sim::base::random::Dist;
+use jobset_sim::experiment::Subject;
 use jobset_sim::faults::drawn;
 use jobset_sim::spec::{
     FaultAction, FaultTime, RandomAction, Scenario, ScriptedFault, Silent, SilentOn,
@@ -189,12 +190,8 @@ fn replications_differ_and_a_restart_names_its_cause() {
     );
     let limits = jobset_sim::experiment::Limits::none();
     let play = |threads| {
-        let rows = jobset_sim::experiment::replicate(
-            (&scenario, &[]),
-            (1, 6),
-            (threads, &limits),
-            &|_| {},
-        );
+        let rows =
+            Subject::from(scenario.clone()).replicate((1, 0..6), (threads, &limits), &|_| {});
         rows.unwrap_or_else(|e| panic!("{e}"))
     };
     let rows = play(1);
@@ -216,8 +213,7 @@ fn pods_of_a_lost_node_come_back_when_its_node_is_deleted_and_those_of_a_drained
             &format!("- {{cause: host, mtbf: 60h, {process}}}\n"),
         );
         let limits = jobset_sim::experiment::Limits::none();
-        let rows =
-            jobset_sim::experiment::replicate((&scenario, &[]), (1, 4), (1, &limits), &|_| {});
+        let rows = Subject::from(scenario.clone()).replicate((1, 0..4), (1, &limits), &|_| {});
         let rows = rows.unwrap_or_else(|e| panic!("{e}"));
         let all = rows.iter().map(|r| r.jobsets[0].latency_max_s);
         all.flatten().fold(0.0, f64::max)
@@ -246,8 +242,7 @@ fn what_waits_for_a_repair_after_the_end_of_the_run_is_not_stuck() {
             &format!("- {{cause: host, mtbf: 8h, {process}}}\n"),
         );
         let limits = jobset_sim::experiment::Limits::none();
-        let rows =
-            jobset_sim::experiment::replicate((&scenario, &[]), (1, 3), (1, &limits), &|_| {});
+        let rows = Subject::from(scenario.clone()).replicate((1, 0..3), (1, &limits), &|_| {});
         let rows = rows.unwrap_or_else(|e| panic!("{e}"));
         rows.iter()
             .map(|r| (r.end_reason, r.end_s))

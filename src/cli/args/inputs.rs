@@ -1,0 +1,162 @@
+//! The command lines of what looks at inputs and plays nothing: `lint`, `schema`, `topology`, `explain`.
+
+use super::{Format, Look, TableFormat};
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct LintArgs {
+    /// A file, a directory, or - for standard input; repeatable
+    #[arg(short = 'f', value_name = "FILE|DIR|-", required_unless_present_any = ["list", "explain"])]
+    pub manifests: Vec<String>,
+    /// Cluster for the traps that need one (labels, domains, room, features of nodes): a file, or a name that `topology
+    /// list` has
+    #[arg(short = 't', value_name = "TOPOLOGY")]
+    pub topology: Option<PathBuf>,
+    /// What is applied already; the manifests of -f replace it; repeatable
+    #[arg(long, value_name = "FILE|DIR")]
+    pub update: Vec<String>,
+    /// How the update is sent [default: apply]
+    #[arg(long, value_enum, requires = "update")]
+    pub method: Option<LintMethod>,
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
+    /// Kubernetes version of the cluster [default: 1.36]
+    #[arg(long, value_name = "VERSION")]
+    pub kubernetes: Option<String>,
+    /// JobSet version of the cluster: 0.12 or 0.13 [default: 0.13]
+    #[arg(long, value_name = "VERSION")]
+    pub jobset: Option<String>,
+    /// JobSet's feature gates, e.g. InPlaceRestart=false,ElasticJobSet=true [default: those that the manifests use]
+    #[arg(long, value_name = "NAME=BOOL")]
+    pub feature_gates: Vec<String>,
+    /// Exit with code 5 if there is any trap
+    #[arg(long)]
+    pub strict: bool,
+    /// Exit with code 5 if this is true, e.g. 'lint.errors > 0'; repeatable
+    #[arg(long, value_name = "EXPR")]
+    pub fail_if: Vec<String>,
+    /// List all traps
+    #[arg(long)]
+    pub list: bool,
+    /// Explain one trap
+    #[arg(long, value_name = "TRAP")]
+    pub explain: Option<String>,
+    /// Print findings only
+    #[arg(long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default, ValueEnum)]
+pub enum LintMethod {
+    /// kubectl apply, client side
+    #[default]
+    Apply,
+    /// kubectl replace
+    Replace,
+}
+
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    #[arg(value_enum)]
+    pub kind: SchemaKind,
+    /// JSON Schema, or the reference page
+    #[arg(long, value_enum, default_value = "json")]
+    pub format: SchemaFormat,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaKind {
+    Scenario,
+    /// The collapsed model
+    Fleet,
+    Topology,
+    /// `timing` of a scenario
+    Timing,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaFormat {
+    Json,
+    Md,
+}
+
+#[derive(Debug, Args)]
+pub struct TopologyArgs {
+    #[command(subcommand)]
+    pub command: TopologyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TopologyCommand {
+    /// Show the pools of a topology file and what they add up to
+    #[command(after_help = "Example: jobset-sim topology show topologies/tpu-5000.yaml")]
+    Show {
+        /// A file, or the name of a shipped topology
+        #[arg(value_name = "TOPOLOGY")]
+        file: PathBuf,
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// Turn a list of Nodes into a topology file
+    #[command(
+        after_help = "Example: kubectl get nodes -o yaml | jobset-sim topology import - --name prod --out prod.yaml"
+    )]
+    Import {
+        /// What `kubectl get nodes -o yaml` or `-o json` prints: a file, or - for standard input
+        #[arg(value_name = "FILE|-")]
+        file: String,
+        /// Name of the topology
+        #[arg(long, default_value = "imported")]
+        name: String,
+        /// Write it here instead of to standard output; it must not exist yet
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Say what is wrong with a topology file, or how many nodes it has
+    #[command(after_help = "Example: jobset-sim topology check my-cluster.yaml")]
+    Check {
+        /// A file, or the name of a shipped topology
+        #[arg(value_name = "TOPOLOGY")]
+        file: PathBuf,
+    },
+    /// List the topologies that come with the program
+    #[command(after_help = "Example: jobset-sim topology list")]
+    List {
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    #[command(subcommand)]
+    pub command: ExplainCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ExplainCommand {
+    /// Print the Jobs, Services, claims and pods that would be created
+    #[command(after_help = "Example: jobset-sim explain children -f jobset.yaml")]
+    Children(ExplainChildrenArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainChildrenArgs {
+    /// Manifests: a file, a directory, or - for standard input; repeatable
+    #[arg(short = 'f', value_name = "FILE|DIR|-", required = true)]
+    pub manifests: Vec<String>,
+    #[arg(long, value_enum, default_value_t = ObjectFormat::Yaml)]
+    pub format: ObjectFormat,
+    /// JobSet's feature gates, e.g. RestartJob=false,ElasticJobSet=true [default: those that the manifests use]
+    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',')]
+    pub feature_gates: Vec<String>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ObjectFormat {
+    Yaml,
+    Json,
+}

@@ -1,0 +1,127 @@
+//! The command line, as clap reads it. Every subcommand's help ends with an example.
+
+mod inputs;
+mod look;
+mod run;
+
+pub use inputs::*;
+pub use look::*;
+pub use run::*;
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Simulates Kubernetes JobSets on accelerator clusters: what happens, how long each restart takes, and why.
+#[derive(Debug, Parser)]
+#[command(
+    name = "jobset-sim",
+    version,
+    arg_required_else_help = true,
+    after_help = "Example: jobset-sim demo\n\nExit codes: 0 done; 1 internal error; 2 wrong usage or invalid input; 4 cannot be placed;\n5 a --fail-if gate failed; 130 ended by a signal. A JobSet that fails in the simulation is a result: exit 0."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a scenario, or manifests, and tell what happened
+    #[command(
+        after_help = "Examples:\n  jobset-sim run scenarios/restart-5000-recreate.yaml\n  jobset-sim run -f jobset.yaml -t topologies/small-16.yaml --out run-1\n  jobset-sim run scenario.yaml --set controlPlane.preset=stock --seeds 100 --format json\n  jobset-sim run -f jobset.yaml --set 'containers=[{replicatedJob: workers, runFor: 1h}]'\n\nWhat will my failure policy do if worker 1 of Job 0 exits with code 42, ten minutes after all pods were ready?\n  jobset-sim run -f jobset.yaml --fail workers-0-1:exit=42@ready+10m --trace decisions"
+    )]
+    Run(RunArgs),
+    /// Compare variants under the same random numbers: differences with intervals, and no rank without them
+    #[command(
+        after_help = "Examples:\n  jobset-sim compare -f jobset.yaml --strategies all --fail workers-0-1:exit=1 --seeds 100\n  jobset-sim compare scenario.yaml --variant 'patient: spec.failurePolicy.maxRestarts=50, controlPlane.preset=stock'\n  jobset-sim compare scenario.yaml --until 'restartLatency_s.p50 ±1%' --format json\n\nPaths are those of `run --set`.\n`strategy` sets a restart strategy with all that belongs to it, such as the agent of InPlaceRestart."
+    )]
+    Compare(CompareArgs),
+    /// Say why a restart took as long as it did, or why something never comes; and what would have helped
+    #[command(
+        mut_arg("scenario", |a| a.value_name("RUN|SCENARIO").help("A run directory that `run --out` wrote, or a scenario file")),
+        after_help = "Examples:\n  jobset-sim why scenarios/restart-5000-recreate.yaml\n  jobset-sim why run-1 --restart 3\n  jobset-sim why -f jobset.yaml -t topologies/small-16.yaml --pod workers-0-1 --format json\n\nA run directory is played again from its inputs. Each what-if is a run of its own: `run` with the same --set\ngives the same seconds."
+    )]
+    Why(WhyArgs),
+    /// Say in what two runs, or a run and a recording, differ: inputs, the first record, metrics
+    #[command(
+        after_help = "Examples:\n  jobset-sim diff run-1 run-2\n  jobset-sim diff before after --format json --fail-if 'diff.records > 0'\n  jobset-sim diff run-1 recordings/corner/c-02-two-fail-together-restart-jobset.json\n\nThe exit code is 0 whether they differ or not; --fail-if makes it 5. Its names: diff.inputs and diff.metrics, how many\ndiffer; diff.records, 1 if the records do."
+    )]
+    Diff(super::diff::DiffArgs),
+    /// The standard restart-latency suite, in virtual seconds: exact, and held against a baseline
+    #[command(
+        after_help = "Example: jobset-sim bench ttr --against reports/ttr-baseline.json --fail-if 'ttr > +2%' --junit ttr.xml"
+    )]
+    Bench(super::bench::BenchArgs),
+    /// Compare Recreate with InPlaceRestart on 5,000 pods: two runs, one picture
+    #[command(after_help = "Example: jobset-sim demo --out my-demo")]
+    Demo(DemoArgs),
+    /// Compare simulated runs with recordings of a real control plane
+    #[command(
+        after_help = "Example: jobset-sim validate recordings/times/*.json --fail-if 'restart.error.p50 > 5%'"
+    )]
+    Validate(super::validate::ValidateArgs),
+    /// Say what the API server would refuse in manifests, and what it accepts and hurts later
+    #[command(
+        after_help = "Examples:\n  jobset-sim lint -f jobset.yaml -t topologies/small-16.yaml\n  jobset-sim lint -f manifests/ --fail-if 'lint.errors > 0' --format json\n  jobset-sim lint --update applied.yaml -f jobset.yaml\n\nExit codes: 0 accepted, with warnings or without; 2 rejected, or a trap that is an error; 4 the cluster of -t\ncannot take it; 5 --strict or --fail-if."
+    )]
+    Lint(LintArgs),
+    /// Print the JSON Schema of a file format, or its reference page
+    #[command(after_help = "Example: jobset-sim schema scenario > scenario.schema.json")]
+    Schema(SchemaArgs),
+    /// Look at clusters
+    #[command(after_help = "Example: jobset-sim topology show topologies/tpu-5000.yaml")]
+    Topology(TopologyArgs),
+    /// Print what completes this program's command line in a shell
+    #[command(
+        after_help = "Examples:\n  jobset-sim completions bash > /etc/bash_completion.d/jobset-sim\n  jobset-sim completions zsh > ~/.zfunc/_jobset-sim\n  jobset-sim completions fish > ~/.config/fish/completions/jobset-sim.fish"
+    )]
+    Completions {
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write those of all commands
+    #[command(after_help = "Examples:\n  jobset-sim man | man -l -\n  jobset-sim man --out man1")]
+    Man {
+        /// Write one page for each command into this directory; it must not exist yet
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+    /// Explain what would be made of a manifest
+    #[command(after_help = "Example: jobset-sim explain children -f jobset.yaml --format json")]
+    Explain(ExplainArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent_and_every_help_has_an_example() {
+        Cli::command().debug_assert();
+        for sub in Cli::command().get_subcommands() {
+            let help = sub.get_after_help().map(ToString::to_string);
+            assert!(
+                help.is_some_and(|h| h.contains("Example")),
+                "{}",
+                sub.get_name()
+            );
+        }
+    }
+
+    #[test]
+    fn a_scenario_excludes_manifests_and_one_of_them_is_needed() {
+        for (line, ok) in [
+            ("run a.yaml", true),
+            ("run -f a.yaml -f - -t t.yaml", true),
+            ("run a.yaml -f b.yaml", false),
+            ("run", false),
+            ("run a.yaml --seeds 0", false),
+            ("run a.yaml --set x", false),
+            ("run a.yaml --set x=", true),
+        ] {
+            let words = std::iter::once("jobset-sim").chain(line.split(' '));
+            assert_eq!(Cli::try_parse_from(words).is_ok(), ok, "{line}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The inputs of an experiment, read once, to be played with any overrides: a scenario, manifests or a Fleet.
+
+use super::args::PlayArgs;
+use super::fail::{self, Fail};
+use super::inputs::{self, Inputs};
+use super::origin::Origin;
+use super::{Failure, load};
+use crate::experiment::Subject;
+use crate::manifest::{self, LoadedFleet, LoadedScenario, Source};
+use crate::spec::Experiment;
+
+pub type Sets = Vec<(String, String)>;
+
+/// What was given, with the overrides that all of it gets.
+pub struct Given {
+    from: From,
+    sets: Sets,
+    fails: Vec<Fail>,
+}
+
+enum From {
+    Pods(Origin),
+    Fleet(Source),
+}
+
+/// What is given, with some overrides.
+pub enum Loaded {
+    Pods(Box<LoadedScenario>),
+    Fleet(Box<LoadedFleet>),
+}
+
+impl Given {
+    /// Reads every text that is named, once.
+    pub fn read(play: &PlayArgs) -> Result<Given, Failure> {
+        let from = match play.scenario.as_deref().map(load::source).transpose()? {
+            Some(source) if manifest::is_fleet(&source) => {
+                if !play.fails.is_empty() {
+                    return Err(no_pods("--fail"));
+                }
+                From::Fleet(source)
+            }
+            Some(source) => From::Pods(Origin::scenario(source)),
+            None => {
+                let topology = play.topology.as_deref();
+                From::Pods(Origin::manifests(&play.manifests, topology)?)
+            }
+        };
+        Ok(Given {
+            from,
+            sets: play.sets.clone(),
+            fails: play.fails.clone(),
+        })
+    }
+
+    /// With `more` overrides.
+    pub fn load(&self, more: &[(String, String)]) -> Result<Loaded, Failure> {
+        let sets: Sets = self.sets.iter().chain(more).cloned().collect();
+        match &self.from {
+            From::Fleet(source) => {
+                let loaded = manifest::parse_fleet(source, &sets).map_err(load::invalid)?;
+                Ok(Loaded::Fleet(Box::new(loaded)))
+            }
+            From::Pods(origin) => {
+                let mut loaded = origin.load(&sets).map_err(load::invalid)?;
+                fail::add(&self.fails, &mut loaded.scenario)?;
+                Ok(Loaded::Pods(Box::new(loaded)))
+            }
+        }
+    }
+
+    /// The same for a command that plays pods only.
+    pub fn pods(
+        &self,
+        more: &[(String, String)],
+        command: &str,
+    ) -> Result<LoadedScenario, Failure> {
+        match (self.load(more)?, &self.from) {
+            (Loaded::Pods(loaded), _) => Ok(*loaded),
+            (Loaded::Fleet(_), From::Fleet(source)) => {
+                let text = format!("{} is a Fleet; {command} plays Scenarios", source.file);
+                Err(Failure::Invalid(text))
+            }
+            (Loaded::Fleet(_), From::Pods(_)) => unreachable!("pods are loaded as pods"),
+        }
+    }
+
+    /// What a directory keeps of it, and the command that repeats it from there, as `run` with these options more.
+    pub fn inputs(&self, loaded: &Loaded, (seed, seeds): (u64, u64), more: &str) -> Inputs {
+        let mut tail = inputs::tail(&self.sets, &self.fails, seed, Some(seeds));
+        tail.push_str(more);
+        match (&self.from, loaded) {
+            (From::Pods(origin), Loaded::Pods(loaded)) => origin.inputs(loaded, &tail),
+            (_, Loaded::Fleet(loaded)) => inputs::of_scenario(&loaded.inputs, &tail),
+            (From::Fleet(_), Loaded::Pods(_)) => unreachable!("a Fleet is loaded as one"),
+        }
+    }
+}
+
+/// That an option makes no sense with a Fleet.
+pub fn no_pods(option: &str) -> Failure {
+    let text = format!("{option} is of scenarios with pods; this file is a Fleet, which has none");
+    Failure::Invalid(text)
+}
+
+impl Loaded {
+    /// What replications are played of.
+    pub fn subject(&self) -> Subject {
+        match self {
+            Loaded::Pods(loaded) => Subject::Pods {
+                scenario: Box::new(loaded.scenario.clone()),
+                not_modelled: loaded.not_modelled(),
+            },
+            Loaded::Fleet(loaded) => Subject::Fleet(Box::new(loaded.fleet.clone())),
+        }
+    }
+
+    /// What the file says of experiments with it; a Fleet says nothing.
+    pub fn experiment(&self) -> Experiment {
+        match self {
+            Loaded::Pods(loaded) => loaded.experiment.clone(),
+            Loaded::Fleet(_) => Experiment::default(),
+        }
+    }
+
+    /// Objects of the manifests that are not simulated.
+    pub fn skipped(&self) -> &[String] {
+        match self {
+            Loaded::Pods(loaded) => &loaded.skipped,
+            Loaded::Fleet(_) => &[],
+        }
+    }
+}

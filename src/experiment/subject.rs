@@ -1,0 +1,117 @@
+//! What replications are played of, whatever its level of detail: a scenario with pods, or a Fleet.
+
+use super::fleets::compared;
+use super::parallel::{NoRuns, each};
+use super::player::Player;
+use super::replications::{Replication, replication};
+use super::stop::Limits;
+use crate::engine::CannotRun;
+use crate::fleet::FleetSimulation;
+use crate::spec::{Fleet, Scenario};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What replications are played of.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// Every pod, by the engine.
+    Pods {
+        /// What is played.
+        scenario: Box<Scenario>,
+        /// Fields of the inputs that the API knows and the model ignores.
+        not_modelled: Vec<String>,
+    },
+    /// One job on a fleet of alike nodes.
+    Fleet(Box<Fleet>),
+}
+
+impl From<Scenario> for Subject {
+    fn from(scenario: Scenario) -> Subject {
+        Subject::Pods {
+            scenario: Box::new(scenario),
+            not_modelled: Vec::new(),
+        }
+    }
+}
+
+impl Subject {
+    /// As reports name it.
+    pub fn name(&self) -> &str {
+        match self {
+            Subject::Pods { scenario, .. } => &scenario.name,
+            Subject::Fleet(fleet) => &fleet.name,
+        }
+    }
+
+    /// Of all random numbers, unless somebody asks for another.
+    pub fn seed(&self) -> u64 {
+        match self {
+            Subject::Pods { scenario, .. } => scenario.seed,
+            Subject::Fleet(fleet) => fleet.seed,
+        }
+    }
+
+    /// Names of its JobSets; a Fleet has none.
+    pub fn jobsets(&self) -> Vec<String> {
+        match self {
+            Subject::Pods { scenario, .. } => {
+                let all = scenario.jobsets.iter();
+                all.map(|j| j.jobset.name.clone()).collect()
+            }
+            Subject::Fleet(_) => Vec::new(),
+        }
+    }
+
+    /// Ready to play replications one after another. Refuses what cannot exist or be placed.
+    pub fn player(&self) -> Result<SubjectPlayer<'_>, CannotRun> {
+        Ok(match self {
+            Subject::Pods {
+                scenario,
+                not_modelled,
+            } => SubjectPlayer::Pods(Box::new(Player::new(scenario)?), not_modelled),
+            Subject::Fleet(fleet) => SubjectPlayer::Fleet(FleetSimulation::new(fleet)),
+        })
+    }
+
+    /// Plays these replications on so many threads (0: one per core), and tells `done` how many are; those that
+    /// `limits` stop are left out. Whichever others are played, each is what it is.
+    pub fn replicate(
+        &self,
+        (seed, which): (u64, Range<u64>),
+        (threads, limits): (usize, &Limits),
+        done: &(dyn Fn(u64) + Sync),
+    ) -> Result<Vec<Replication>, NoRuns> {
+        let (from, n) = (which.start, which.end.saturating_sub(which.start));
+        let finished = AtomicU64::new(0);
+        each(
+            || self.player(),
+            (n, threads),
+            &limits.flag,
+            |player, i| {
+                let played = player.play((seed, from + i), limits)?;
+                done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+                Some(played)
+            },
+        )
+    }
+}
+
+/// Plays the replications of one subject, in the memory of the one before.
+pub enum SubjectPlayer<'s> {
+    /// Of a scenario with pods; and its fields that are not modelled.
+    Pods(Box<Player>, &'s [String]),
+    /// Of a Fleet.
+    Fleet(FleetSimulation<'s>),
+}
+
+impl SubjectPlayer<'_> {
+    /// The replication of this seed and number; nothing if `limits` stopped it.
+    pub fn play(&mut self, (seed, i): (u64, u64), limits: &Limits) -> Option<Replication> {
+        match self {
+            SubjectPlayer::Pods(player, not_modelled) => {
+                replication(player, (seed, i), not_modelled, limits)
+            }
+            SubjectPlayer::Fleet(fleet) => Some(compared(&fleet.run(seed, i), i)),
+        }
+    }
+}
