@@ -68,6 +68,7 @@ pub mod spec;
 pub mod stats;
 pub mod store;
 pub mod topology;
+pub mod training;
 pub mod validate;
 pub mod why;
 

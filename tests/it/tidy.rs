@@ -4,7 +4,7 @@ use crate::support::{files, root, scenario_names};
 use std::path::{Path, PathBuf};
 
 /// Top-level modules that each layer may use; `cli` and `main` may use everything.
-const LAYERS: [(&str, &[&str]); 22] = [
+const LAYERS: [(&str, &[&str]); 23] = [
     ("base", &[]),
     ("spec", &["base"]),
     ("record", &["base", "spec"]),
@@ -51,8 +51,10 @@ const LAYERS: [(&str, &[&str]); 22] = [
             "placement",
             "admission",
             "objects",
+            "training",
         ],
     ),
+    ("training", &["base", "spec", "record"]),
     ("fleet", &["base", "spec"]),
     ("faults", &["base", "spec", "topology"]),
     ("stats", &["base"]),

@@ -1,6 +1,6 @@
 //! Which hosts a job had when it last saved to them, and how many of these it has lost since.
 //!
-//! Kept only for jobs with checkpoints that a lost host takes with it. A host counts as lost when its machine died, its
+//! A host counts as lost when its machine died, its
 //! Node is another one, or no pod of the job is on it any more.
 
 use crate::base::*;

@@ -1,36 +1,27 @@
 //! The training jobs that run in JobSets: they step while every pod is there, and each interruption takes back what no
 //! checkpoint has saved.
 //!
-//! Nobody in the cluster sees a step. What a stretch of steps was worth is worked out when it ends (`stretch`), and
-//! booked then: no event per step, one when the work is done. Must never act on an object; what ends the containers is
-//! their kubelet.
+//! Nobody in the cluster sees a step. What a stretch of steps was worth is worked out when it ends, by the room
+//! `training`, and booked then: no event per step, one when the work is done. Must never act on an object; what ends
+//! the containers is their kubelet.
 
-mod books;
 mod hosts;
-mod kept;
-mod pace;
 mod processes;
 mod silent;
-mod stretch;
-#[cfg(test)]
-mod tests;
 
 use super::accounting::{Accounting, Gang};
 use super::apiserver;
 use super::ctx::Ctx;
 use super::event::Event;
-use crate::base::random::{Dist, Purpose, normal_quantile};
 use crate::base::*;
 use crate::record::{About, Body, LedgerCategory, TrainingOutcome, Waited};
-use crate::spec::{Saves, TrainingJob};
+use crate::spec::{Loss, TrainingJob};
 use crate::store::{JobSetChange, PodChange, What};
-use books::Books;
-use kept::Kept;
-use pace::{Pace, Reason};
+use crate::training::{Books, Kept, ONE, Plan, plan};
+use hosts::Hosts;
 use processes::Pod;
 use silent::Wrong;
 use std::collections::BTreeMap;
-use stretch::{Kind, Plan, Saving};
 
 #[derive(Default)]
 pub struct Training {
@@ -51,7 +42,9 @@ struct Job {
     wrong: Option<Wrong>,
     findings: u32,
     /// What is saved of its work.
-    kept: Kept,
+    kept: Kept<Gang>,
+    /// Kept only for jobs with checkpoints that a lost host takes with it.
+    hosts: Option<Hosts>,
     /// The most work that was ever done.
     reached: u64,
     /// Which event of an end is the valid one.
@@ -100,6 +93,9 @@ impl Training {
             wrong: None,
             findings: 0,
             kept: Kept::of(t),
+            hosts: (t.checkpoints().iter())
+                .any(|kind| kind.survives < Loss::All)
+                .then(Hosts::default),
             reached: 0,
             generation: 0,
             now: None,
@@ -164,7 +160,9 @@ impl Training {
             }
             What::Node(node, change) => {
                 for at in 0..self.jobs.len() {
-                    self.jobs[at].kept.node_changed(node, change);
+                    if let Some(hosts) = &mut self.jobs[at].hosts {
+                        hosts.node_changed(node, change);
+                    }
                     self.notices(ctx, at, node);
                     self.look(ctx, at, accounting);
                 }
@@ -248,61 +246,19 @@ impl Training {
         self.awaits_end(ctx, at);
     }
 
-    /// What the job does from now on.
-    fn plan(&mut self, ctx: &mut Ctx<'_>, at: usize, (from, restores): (u64, &Dist)) -> Plan {
-        let job = &self.jobs[at];
-        let (jobset, spec, nth) = (job.jobset, &ctx.scenario.training[at], job.starts);
-        let about = About::JobSet(jobset);
-        let mut takes = |purpose, nth, dist: &Dist| ctx.draw(purpose, about, nth, dist).0;
-        let before = [
-            takes(Purpose::TrainingInitialization, nth, &spec.initialization),
-            takes(Purpose::TrainingCompile, nth, &spec.compile),
-            takes(Purpose::TrainingRestore, nth, restores),
-        ];
-        let saving = match &spec.saves {
-            Saves::Always => Saving::Always,
-            Saves::Never => Saving::Never,
-            Saves::Checkpoints(kinds) => Saving::Checkpoints(
-                (kinds.iter().zip(nth * kinds.len() as u32..))
-                    .map(|(kind, nth)| Kind {
-                        every: spec.in_steps(kind.every).0,
-                        blocking: kind.blocking.0,
-                        commit: takes(Purpose::TrainingCommit, nth, &kind.commit_delay),
-                    })
-                    .collect(),
-            ),
-        };
-        let mut pace = Pace::default();
-        if let Some(step) = spec.step.filter(|_| spec.step_sd_s > 0.0) {
-            let z = normal_quantile(ctx.draw_unit(Purpose::TrainingSteps, about, nth));
-            pace.by_chance(z, step.seconds(), spec.step_sd_s);
-        }
-        if let Some(warm_up) = spec.warm_up {
-            pace.changes(0, Reason::WarmUp, warm_up.factor);
-            let slow = u128::from(warm_up.lasts.0) * u128::from(pace::ONE);
-            let slow = (slow / u128::from(warm_up.factor)) as u64;
-            pace.changes(slow, Reason::WarmUp, pace::ONE);
-        }
-        Plan {
-            before,
-            work: spec.work.map(|work| spec.in_steps(work).0 - from),
-            pace,
-            saving,
-            also: Vec::new(),
-        }
-    }
-
     fn begin(&mut self, ctx: &mut Ctx<'_>, at: usize, gang: Gang, accounting: &mut Accounting) {
         let job = &mut self.jobs[at];
-        let lost = job.kept.moves(ctx, job.jobset, &ctx.scenario.training[at]);
-        self.take_back(ctx, at, lost, accounting);
+        if let Some(hosts) = &mut job.hosts {
+            let loss = hosts.move_to_now(ctx, job.jobset);
+            let lost = job.kept.loses(loss, &ctx.scenario.training[at]);
+            self.take_back(ctx, at, lost, accounting);
+        }
         self.may_be_right(at);
         let job = &self.jobs[at];
-        let (jobset, spec) = (job.jobset, &ctx.scenario.training[at]);
-        let (from, kind) = job.kept.newest();
-        let restores = spec.checkpoints().get(kind).filter(|_| from > 0);
-        let restores = restores.map_or(&Dist::ZERO, |kind| &kind.restore);
-        let plan = self.plan(ctx, at, (from, restores));
+        let (jobset, newest) = (job.jobset, job.kept.newest());
+        let (key, _) = ctx.key_of(About::JobSet(jobset));
+        let spec = &ctx.scenario.training[at];
+        let plan = plan(spec, (job.starts, newest), (key, &mut ctx.draws));
         let job = &mut self.jobs[at];
         job.starts += 1;
         job.last = Some(ctx.now);
@@ -310,15 +266,15 @@ impl Training {
         job.now = Some(Stretch {
             plan,
             since: ctx.now,
-            from,
+            from: newest.0,
             gang,
             ends: false,
-            slow: pace::ONE,
+            slow: ONE,
             stopped: None,
             noticed: Vec::new(),
         });
         accounting.set_runs(ctx, jobset, true);
-        let from = Duration(from);
+        let from = Duration(newest.0);
         ctx.emit(Body::TrainingStarted { jobset, from });
         self.awaits_end(ctx, at);
         self.paces(ctx, at);

@@ -2,7 +2,6 @@
 //! wrong.
 
 use super::Training;
-use super::pace::{ONE, Reason};
 use super::processes::GAVE_UP_EXIT_CODE;
 use crate::base::*;
 use crate::engine::accounting::Accounting;
@@ -11,6 +10,7 @@ use crate::engine::ctx::Ctx;
 use crate::engine::event::Event;
 use crate::record::{About, Waited};
 use crate::spec::{FaultAction, Silent};
+use crate::training::{ONE, Reason};
 
 /// What a job computes is wrong.
 pub struct Wrong {

@@ -6,7 +6,8 @@ use crate::base::*;
 use crate::record::{LedgerCategory, TrainingOutcome, TrainingPhase, TrainingStretch};
 use crate::spec::TrainingJob;
 
-#[derive(Default)]
+/// Of one job.
+#[derive(Clone, Debug, Default)]
 pub struct Books {
     submitted: Option<Time>,
     ended: Option<Time>,

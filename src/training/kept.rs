@@ -1,37 +1,30 @@
 //! What is saved of a job's work, by each kind of checkpoint, and which time it took to do it.
 
-use super::hosts::Hosts;
-use crate::base::*;
-use crate::engine::accounting::Gang;
-use crate::engine::ctx::Ctx;
 use crate::spec::{Loss, TrainingJob};
-use crate::store::NodeChange;
 
-#[derive(Default)]
-pub struct Kept {
+/// `G`: who takes part in a stretch.
+#[derive(Clone, Debug, Default)]
+pub struct Kept<G> {
     /// The work that each kind of checkpoint has saved; the durable kind is the last.
     saved: Vec<u64>,
     /// Which pieces of work count as done, in order and without a gap from 0: some may be lost later.
-    pieces: Vec<Piece>,
-    hosts: Option<Hosts>,
+    pieces: Vec<Piece<G>>,
 }
 
 /// Work from where the last piece ends.
-struct Piece {
+#[derive(Copy, Clone, Debug)]
+struct Piece<G> {
     to: u64,
     /// How long it took, and who took part.
     ns: u64,
-    gang: Gang,
+    gang: G,
 }
 
-impl Kept {
-    pub fn of(spec: &TrainingJob) -> Kept {
-        let kinds = spec.checkpoints();
-        let local = kinds.iter().any(|kind| kind.survives < Loss::All);
+impl<G: Copy> Kept<G> {
+    pub fn of(spec: &TrainingJob) -> Kept<G> {
         Kept {
-            saved: vec![0; kinds.len().max(1)],
+            saved: vec![0; spec.checkpoints().len().max(1)],
             pieces: Vec::new(),
-            hosts: local.then(Hosts::default),
         }
     }
 
@@ -47,14 +40,8 @@ impl Kept {
         self.saved.last().copied().unwrap_or(0)
     }
 
-    pub fn node_changed(&mut self, node: NodeId, change: NodeChange) {
-        if let Some(hosts) = &mut self.hosts {
-            hosts.node_changed(node, change);
-        }
-    }
-
     /// A stretch that went on from there has saved so much of its own work.
-    pub fn add(&mut self, from: u64, own: &[u64], (ns, gang): (u64, Gang)) {
+    pub fn add(&mut self, from: u64, own: &[u64], (ns, gang): (u64, G)) {
         self.saved = self.with(from, own);
         let to = self.newest().0;
         if to > from {
@@ -62,17 +49,8 @@ impl Kept {
         }
     }
 
-    /// The job begins anew: what it had only on hosts that are no longer its own is gone. Time that it took.
-    pub fn moves(
-        &mut self,
-        ctx: &Ctx<'_>,
-        jobset: JobSetId,
-        spec: &TrainingJob,
-    ) -> Vec<(Gang, u64)> {
-        let Some(hosts) = &mut self.hosts else {
-            return Vec::new();
-        };
-        let loss = hosts.move_to_now(ctx, jobset);
+    /// The job begins anew after it has lost so much: what it had only there is gone. Time that it took.
+    pub fn loses(&mut self, loss: Loss, spec: &TrainingJob) -> Vec<(G, u64)> {
         for (saved, kind) in self.saved.iter_mut().zip(spec.checkpoints()) {
             if kind.survives < loss {
                 *saved = 0;
@@ -89,7 +67,7 @@ impl Kept {
     }
 
     /// Of each kind of checkpoint none with more than this work can be used. Time that the lost work took.
-    pub fn only(&mut self, sound: &[u64]) -> Vec<(Gang, u64)> {
+    pub fn only(&mut self, sound: &[u64]) -> Vec<(G, u64)> {
         for (saved, sound) in self.saved.iter_mut().zip(sound) {
             *saved = (*saved).min(*sound);
         }
@@ -97,7 +75,7 @@ impl Kept {
     }
 
     /// Work beyond `to` no longer counts.
-    fn take_back(&mut self, to: u64) -> Vec<(Gang, u64)> {
+    fn take_back(&mut self, to: u64) -> Vec<(G, u64)> {
         let mut lost = Vec::new();
         while let Some(piece) = self.pieces.last_mut().filter(|piece| piece.to > to) {
             let whole = Piece { ..*piece };
