@@ -1,6 +1,6 @@
 //! The lives of one entity in one process: one after another, by numbers of its own, shorter while it is a lemon.
 
-use super::key_of;
+use super::entities::Entity;
 use crate::base::random::{Dist, Draw, Draws, Key, Purpose};
 use crate::spec::RandomFaults;
 
@@ -13,19 +13,19 @@ pub struct Lives {
 }
 
 impl Lives {
-    pub fn new(process: &RandomFaults, entity: &str, draws: &mut Draws) -> Lives {
+    pub fn new(process: &RandomFaults, entity: &Entity, draws: &mut Draws) -> Lives {
         let lemon = process.lemons.filter(|lemons| {
             let draw = Draw {
                 purpose: Purpose::FaultLemon,
                 // Whatever the cause is.
-                entity: Key::of(entity),
+                entity: entity.own,
                 occurrence: 0,
                 lane: 0,
             };
             draws.uniform(draw) < lemons.share
         });
         Lives {
-            key: key_of(process, entity),
+            key: entity.key,
             factor: lemon.map(|lemons| lemons.factor),
             drawn: 0,
         }

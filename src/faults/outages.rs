@@ -1,9 +1,9 @@
 //! Outages of one node that overlap: it is lost at the first fault, and back when the last repair is over. Maintenance
 //! has a script of its own: a drained node still runs.
 
-use crate::base::Duration;
-use crate::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault};
-use std::sync::Arc;
+use super::fault::{Does, Fault, On};
+use crate::base::{Duration, NodeId};
+use crate::spec::NodeRef;
 
 /// One fault of a node and its repair.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub struct Outage {
     pub start: Duration,
     /// None: it never comes back.
     pub end: Option<Duration>,
-    pub cause: Arc<str>,
+    pub cause: u32,
     pub how: How,
     pub as_new: bool,
     /// When its Node is deleted, if it is not back by then.
@@ -32,28 +32,30 @@ pub enum How {
 struct Down {
     until: Option<Duration>,
     /// Whose repair ends last.
-    cause: Arc<str>,
+    cause: u32,
     how: How,
     as_new: bool,
     deleted: Option<Duration>,
 }
 
-/// What happens to the node until `stop`.
-pub fn script(name: &str, mut outages: Vec<Outage>, stop: Duration) -> Vec<ScriptedFault> {
-    // Stable: at one instant, in the order of the processes.
-    outages.sort_by_key(|o| o.start);
-    let mut all = Vec::new();
+/// What happens to the node until `stop`, of its outages in the order of their start.
+pub fn script<'a>(
+    node: NodeId,
+    outages: impl Iterator<Item = &'a Outage>,
+    stop: Duration,
+    all: &mut Vec<Fault>,
+) {
     let mut down: Option<Down> = None;
     for outage in outages {
         if let Some(back) = down.take_if(|d| d.until.is_some_and(|until| until <= outage.start)) {
-            all.extend(returns(name, &back, stop));
+            all.extend(returns(node, &back, stop));
         }
         if down.as_ref().is_none_or(|d| d.how < outage.how) {
-            all.push(lost(name, &outage));
+            all.push(lost(node, outage));
         }
         let now = down.get_or_insert(Down {
             until: outage.end,
-            cause: outage.cause.clone(),
+            cause: outage.cause,
             how: outage.how,
             as_new: outage.as_new,
             deleted: None,
@@ -68,8 +70,7 @@ pub fn script(name: &str, mut outages: Vec<Outage>, stop: Duration) -> Vec<Scrip
             (now.until, now.cause, now.as_new) = (outage.end, outage.cause, outage.as_new);
         }
     }
-    all.extend(down.iter().flat_map(|back| returns(name, back, stop)));
-    all
+    all.extend(down.iter().flat_map(|back| returns(node, back, stop)));
 }
 
 /// A node by its name.
@@ -81,38 +82,38 @@ pub fn reference(name: &str) -> NodeRef {
     }
 }
 
-fn lost(name: &str, outage: &Outage) -> ScriptedFault {
-    let node = reference(name);
-    ScriptedFault {
-        at: FaultTime::At(outage.start),
-        action: match outage.how {
-            How::Crashed => FaultAction::CrashNode(node),
-            How::OutOfReach => FaultAction::PartitionNode(node),
-            How::Drained => FaultAction::DrainNode(node),
-            How::Announced => FaultAction::CordonNode(node),
+fn lost(node: NodeId, outage: &Outage) -> Fault {
+    Fault {
+        at: outage.start,
+        on: On::Node(node),
+        does: match outage.how {
+            How::Crashed => Does::Crash,
+            How::OutOfReach => Does::Partition,
+            How::Drained => Does::Drain,
+            How::Announced => Does::Cordon,
         },
-        drawn_as: Some(outage.cause.clone()),
+        cause: outage.cause,
     }
 }
 
 /// The end of a node that is lost: its Node may be deleted, and then or else it comes back.
-fn returns(name: &str, down: &Down, stop: Duration) -> impl Iterator<Item = ScriptedFault> {
+fn returns(node: NodeId, down: &Down, stop: Duration) -> impl Iterator<Item = Fault> {
     let deleted = down
         .deleted
         .filter(|at| down.until.is_none_or(|until| *at < until));
-    let node = reference(name);
     let back = match down.how {
-        How::Announced | How::Drained => FaultAction::UncordonNode(node.clone()),
-        _ if down.as_new || deleted.is_some() => FaultAction::NewNode(node.clone()),
-        _ => FaultAction::ReturnNode(node.clone()),
+        How::Announced | How::Drained => Does::Uncordon,
+        _ if down.as_new || deleted.is_some() => Does::New,
+        _ => Does::Return,
     };
-    let cause = down.cause.clone();
-    let all = [(deleted, FaultAction::DeleteNode(node)), (down.until, back)];
-    all.into_iter().filter_map(move |(at, action)| {
-        Some(ScriptedFault {
-            at: FaultTime::At(at.filter(|at| *at <= stop)?),
-            action,
-            drawn_as: Some(cause.clone()),
+    let cause = down.cause;
+    let all = [(deleted, Does::Delete), (down.until, back)];
+    all.into_iter().filter_map(move |(at, does)| {
+        Some(Fault {
+            at: at.filter(|at| *at <= stop)?,
+            on: On::Node(node),
+            does,
+            cause,
         })
     })
 }
@@ -125,7 +126,7 @@ mod tests {
         Outage {
             start: Duration::from_secs(start),
             end: end.map(Duration::from_secs),
-            cause: process.to_string().into(),
+            cause: process,
             how: how.into(),
             as_new: false,
             deleted: None,
@@ -148,31 +149,28 @@ mod tests {
     }
 
     fn told(outages: Vec<Outage>) -> Vec<String> {
-        let word = |fault: ScriptedFault| {
-            let what = match fault.action {
-                FaultAction::CrashNode(_) => "crash",
-                FaultAction::PartitionNode(_) => "partition",
-                FaultAction::ReturnNode(_) => "return",
-                FaultAction::DrainNode(_) => "drain",
-                FaultAction::CordonNode(_) => "cordon",
-                FaultAction::DeleteNode(_) => "delete",
-                FaultAction::NewNode(_) => "new",
-                FaultAction::UncordonNode(_) => "uncordon",
+        let word = |fault: Fault| {
+            let what = match fault.does {
+                Does::Crash => "crash",
+                Does::Partition => "partition",
+                Does::Return => "return",
+                Does::Drain => "drain",
+                Does::Cordon => "cordon",
+                Does::Delete => "delete",
+                Does::New => "new",
+                Does::Uncordon => "uncordon",
                 _ => "?",
             };
-            let FaultTime::At(at) = fault.at else {
-                return String::new();
-            };
-            format!(
-                "{what} {} by {}",
-                at.seconds(),
-                fault.drawn_as.as_deref().unwrap_or("?")
-            )
+            format!("{what} {} by {}", fault.at.seconds(), fault.cause)
         };
-        script("n", outages, Duration::from_secs(100))
-            .into_iter()
-            .map(word)
-            .collect()
+        let mut all = Vec::new();
+        script(
+            NodeId(0),
+            outages.iter(),
+            Duration::from_secs(100),
+            &mut all,
+        );
+        all.into_iter().map(word).collect()
     }
 
     #[test]

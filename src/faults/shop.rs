@@ -1,11 +1,12 @@
 //! The repair of nodes: somebody looks, may miss the fault or blame another, crews repair stage after stage, and who
 //! failed too often is not used again. On the calendar, whatever a run does.
 
+use super::entities::{Entity, Process};
+use super::found::Struck;
 use super::lives::Lives;
-use super::{Entity, Struck};
 use crate::base::Duration;
 use crate::base::random::{Draw, Draws, Purpose};
-use crate::spec::{Arrivals, NodeRepair, RandomFaults};
+use crate::spec::{Arrivals, NodeRepair};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -19,8 +20,9 @@ enum Event {
 
 /// One entity in one process.
 struct Line<'a> {
-    process: &'a RandomFaults,
-    entity: Entity,
+    cause: u32,
+    process: &'a Process,
+    entity: &'a Entity,
     lives: Lives,
     failures: u32,
     failed_at: VecDeque<u64>,
@@ -29,27 +31,6 @@ struct Line<'a> {
     generation: u32,
     /// Since when it is away.
     away: Option<Duration>,
-}
-
-/// A time in which an entity is away.
-pub struct Away<'a> {
-    process: &'a RandomFaults,
-    entity: Entity,
-    occurrence: u32,
-    start: Duration,
-    end: Option<Duration>,
-}
-
-impl Away<'_> {
-    pub fn struck(&self) -> Struck<'_> {
-        Struck {
-            process: self.process,
-            entity: &self.entity,
-            occurrence: self.occurrence,
-            start: self.start,
-            end: self.end,
-        }
-    }
 }
 
 /// The numbers of one diagnosis, and of one stage.
@@ -69,7 +50,7 @@ pub struct Shop<'a> {
     /// Who waits for a crew, who came first first.
     waiting: VecDeque<usize>,
     busy: u32,
-    over: Vec<Away<'a>>,
+    over: Vec<Struck<'a>>,
 }
 
 impl<'a> Shop<'a> {
@@ -86,9 +67,14 @@ impl<'a> Shop<'a> {
         }
     }
 
-    pub fn add(&mut self, process: &'a RandomFaults, entity: Entity, draws: &mut Draws) {
-        let lives = Lives::new(process, &entity.name, draws);
+    pub fn add(
+        &mut self,
+        (cause, process, entity): (u32, &'a Process, &'a Entity),
+        draws: &mut Draws,
+    ) {
+        let lives = Lives::new(&process.spec, entity, draws);
         self.lines.push(Line {
+            cause,
             process,
             entity,
             lives,
@@ -98,11 +84,11 @@ impl<'a> Shop<'a> {
             generation: 0,
             away: None,
         });
-        self.renew(process.from.0, self.lines.len() - 1, draws);
+        self.renew(process.spec.from.0, self.lines.len() - 1, draws);
     }
 
     /// All times in which something was away.
-    pub fn play(mut self, draws: &mut Draws) -> Vec<Away<'a>> {
+    pub fn play(mut self, draws: &mut Draws) -> Vec<Struck<'a>> {
         while let Some(Reverse((now, _, event))) = self.queue.pop() {
             match event {
                 Event::Fails { line, generation } => self.fails(now, line, generation, draws),
@@ -125,13 +111,14 @@ impl<'a> Shop<'a> {
     /// The next failure of what is there, if it comes in time.
     fn renew(&mut self, now: u64, line: usize, draws: &mut Draws) {
         let row = &mut self.lines[line];
-        let Arrivals::Renewal(life) = &row.process.arrivals else {
+        let Arrivals::Renewal(life) = &row.process.spec.arrivals else {
             return;
         };
         row.generation += 1;
         let generation = row.generation;
         let ends = row
             .process
+            .spec
             .until
             .map_or(self.stop, |until| until.min(self.stop));
         let lasts = row.lives.next(life, draws);
@@ -192,9 +179,9 @@ impl<'a> Shop<'a> {
 
     /// One of the others with the same faults that is there; without one it is itself.
     fn another(&self, line: usize, below: impl FnOnce(u32) -> u32) -> usize {
-        let cause = &self.lines[line].process.cause;
+        let cause = &self.lines[line].process.spec.cause;
         let is = |(other, row): &(usize, &Line)| {
-            *other != line && row.away.is_none() && row.process.cause == *cause
+            *other != line && row.away.is_none() && row.process.spec.cause == *cause
         };
         let others: Vec<usize> = self
             .lines
@@ -254,9 +241,10 @@ impl<'a> Shop<'a> {
     fn back(&mut self, line: usize, end: Option<u64>) {
         let row = &mut self.lines[line];
         let Some(start) = row.away.take() else { return };
-        self.over.push(Away {
+        self.over.push(Struck {
+            cause: row.cause,
             process: row.process,
-            entity: row.entity.clone(),
+            entity: row.entity,
             occurrence: row.failures,
             start,
             end: end.map(Duration),

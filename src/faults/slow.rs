@@ -1,9 +1,8 @@
 //! Times in which one node is slow: while they overlap, the slowest counts.
 
-use super::outages::reference;
-use crate::base::Duration;
-use crate::spec::{FaultAction, FaultTime, ScriptedFault, Silent, SilentOn};
-use std::sync::Arc;
+use super::fault::{Does, Fault, On};
+use crate::base::{Duration, NodeId};
+use crate::spec::Silent;
 
 /// One fault of a node and its repair.
 #[derive(Clone, Debug)]
@@ -12,18 +11,20 @@ pub struct Slowness {
     /// None: until the end of the run.
     pub end: Option<Duration>,
     pub factor: f64,
-    pub cause: Arc<str>,
+    pub cause: u32,
 }
 
-/// Each change of the factor until `stop`.
-pub fn script(name: &str, all: &[Slowness], stop: Duration) -> Vec<ScriptedFault> {
-    let ends = all.iter().filter_map(|s| Some((s.end?, &s.cause)));
-    let mut instants: Vec<(Duration, &Arc<str>)> = all
-        .iter()
-        .map(|s| (s.start, &s.cause))
-        .chain(ends)
-        .collect();
-    instants.sort();
+/// Each change of the factor until `stop`; `name`: of a cause.
+pub fn script<'n>(
+    node: NodeId,
+    all: &[Slowness],
+    stop: Duration,
+    name: impl Fn(u32) -> &'n str,
+) -> Vec<Fault> {
+    let ends = all.iter().filter_map(|s| Some((s.end?, s.cause)));
+    let starts = all.iter().map(|s| (s.start, s.cause));
+    let mut instants: Vec<(Duration, u32)> = starts.chain(ends).collect();
+    instants.sort_by_key(|(at, cause)| (*at, name(*cause)));
     instants.dedup_by_key(|(at, _)| *at);
     let mut now = 1.0;
     let mut script = Vec::new();
@@ -32,13 +33,11 @@ pub fn script(name: &str, all: &[Slowness], stop: Duration) -> Vec<ScriptedFault
         let factor = all.iter().filter(on).map(|s| s.factor).fold(1.0, f64::max);
         if factor != now {
             now = factor;
-            script.push(ScriptedFault {
-                at: FaultTime::At(at),
-                action: FaultAction::Silent {
-                    on: SilentOn::Node(reference(name)),
-                    what: Silent::Slow { factor },
-                },
-                drawn_as: Some(cause.clone()),
+            script.push(Fault {
+                at,
+                on: On::Node(node),
+                does: Does::Silent(Silent::Slow { factor }),
+                cause,
             });
         }
     }
@@ -55,20 +54,14 @@ mod tests {
             start: Duration::from_secs(start),
             end: end.map(Duration::from_secs),
             factor,
-            cause: "c".into(),
+            cause: 0,
         };
         let told = |all: &[Slowness]| -> Vec<(u64, f64)> {
-            let one = |f: ScriptedFault| match (f.at, f.action) {
-                (
-                    FaultTime::At(at),
-                    FaultAction::Silent {
-                        what: Silent::Slow { factor },
-                        ..
-                    },
-                ) => (at.0 / 1_000_000_000, factor),
+            let one = |f: Fault| match f.does {
+                Does::Silent(Silent::Slow { factor }) => (f.at.0 / 1_000_000_000, factor),
                 other => panic!("{other:?}"),
             };
-            let script = script("n", all, Duration::from_secs(100));
+            let script = script(NodeId(0), all, Duration::from_secs(100), |_| "c");
             script.into_iter().map(one).collect()
         };
         assert_eq!(told(&[slow(1, Some(5), 2.0)]), [(1, 2.0), (5, 1.0)]);

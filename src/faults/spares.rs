@@ -1,29 +1,72 @@
 //! Spare nodes: cordoned until others are lost, in whole units; what comes back is a spare, or gets its place back.
 
-use super::instant;
-use super::outages::reference;
+use super::fault::{Does, Fault, On, SPARE};
 use crate::base::{Duration, NodeId};
-use crate::spec::{FaultAction, FaultTime, NodeSpares, ScriptedFault};
+use crate::spec::NodeSpares;
 use crate::topology::Cluster;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+/// The units of a cluster, before anything is lost.
+pub struct Units {
+    spec: NodeSpares,
+    units: Vec<Unit>,
+    of_node: Vec<usize>,
+}
+
+impl Units {
+    pub fn of(spec: &NodeSpares, cluster: &Cluster) -> Units {
+        let mut all = Units {
+            spec: spec.clone(),
+            units: Vec::new(),
+            of_node: Vec::new(),
+        };
+        let mut named: BTreeMap<String, usize> = BTreeMap::new();
+        for (i, name) in cluster.names.iter().enumerate() {
+            let node = NodeId(i as u32);
+            let unit = spec.unit.as_ref().and_then(|key| cluster.label(node, key));
+            let at = *named
+                .entry(unit.unwrap_or_else(|| name.clone()))
+                .or_insert(all.units.len());
+            if at == all.units.len() {
+                all.units.push(Unit::default());
+            }
+            let unit = &mut all.units[at];
+            unit.nodes.push(node);
+            unit.spare |= cluster.label(node, &spec.key).as_ref() == Some(&spec.value);
+            all.of_node.push(at);
+        }
+        all
+    }
+}
+
 /// The actions of spares that go with these faults, and whether some spare comes after the end of the run.
-pub fn script(
-    spares: &NodeSpares,
-    cluster: &Cluster,
-    faults: &[ScriptedFault],
-    stop: Duration,
-) -> (Vec<ScriptedFault>, bool) {
-    let mut pool = Pool::new(spares, cluster, stop);
+pub fn script(units: &Units, faults: &[Fault], stop: Duration) -> (Vec<Fault>, bool) {
+    let mut pool = Pool {
+        spec: &units.spec,
+        of_node: &units.of_node,
+        units: units.units.clone(),
+        stop,
+        waiting: VecDeque::new(),
+        coming: BTreeSet::new(),
+        script: Vec::new(),
+    };
+    for unit in 0..pool.units.len() {
+        if pool.units[unit].spare {
+            pool.act(Duration::ZERO, unit, Does::Cordon);
+        }
+    }
     for fault in faults {
-        pool.until(instant(fault));
-        pool.see(instant(fault), &fault.action);
+        pool.until(fault.at);
+        if let On::Node(node) = fault.on {
+            pool.see(fault.at, node, fault.does);
+        }
     }
     pool.until(stop);
     (pool.script, !pool.coming.is_empty())
 }
 
 /// Nodes that take over together.
+#[derive(Clone, Default)]
 struct Unit {
     nodes: Vec<NodeId>,
     /// Cordoned, and nobody's.
@@ -36,64 +79,25 @@ struct Unit {
 
 struct Pool<'a> {
     spec: &'a NodeSpares,
-    cluster: &'a Cluster,
     stop: Duration,
     units: Vec<Unit>,
-    of_node: BTreeMap<String, (NodeId, usize)>,
+    of_node: &'a [usize],
     /// Units that were lost when no spare was there.
     waiting: VecDeque<usize>,
     /// Spares that are on their way.
     coming: BTreeSet<(Duration, usize)>,
-    script: Vec<ScriptedFault>,
+    script: Vec<Fault>,
 }
 
-impl<'a> Pool<'a> {
-    fn new(spec: &'a NodeSpares, cluster: &'a Cluster, stop: Duration) -> Pool<'a> {
-        let mut pool = Pool {
-            spec,
-            cluster,
-            stop,
-            units: Vec::new(),
-            of_node: BTreeMap::new(),
-            waiting: VecDeque::new(),
-            coming: BTreeSet::new(),
-            script: Vec::new(),
-        };
-        let mut named: BTreeMap<String, usize> = BTreeMap::new();
-        for (i, name) in cluster.names.iter().enumerate() {
-            let node = NodeId(i as u32);
-            let unit = spec.unit.as_ref().and_then(|key| cluster.label(node, key));
-            let at = *named
-                .entry(unit.unwrap_or_else(|| name.clone()))
-                .or_insert(pool.units.len());
-            if at == pool.units.len() {
-                pool.units.push(Unit {
-                    nodes: Vec::new(),
-                    spare: false,
-                    lost: BTreeSet::new(),
-                    stand_in: None,
-                });
-            }
-            let unit = &mut pool.units[at];
-            unit.nodes.push(node);
-            unit.spare |= cluster.label(node, &spec.key).as_ref() == Some(&spec.value);
-            pool.of_node.insert(name.clone(), (node, at));
-        }
-        for unit in 0..pool.units.len() {
-            if pool.units[unit].spare {
-                pool.act(Duration::ZERO, unit, FaultAction::CordonNode);
-            }
-        }
-        pool
-    }
-
+impl Pool<'_> {
     /// The same to every node of a unit.
-    fn act(&mut self, at: Duration, unit: usize, action: fn(crate::spec::NodeRef) -> FaultAction) {
+    fn act(&mut self, at: Duration, unit: usize, does: Does) {
         for node in &self.units[unit].nodes {
-            self.script.push(ScriptedFault {
-                at: FaultTime::At(at),
-                action: action(reference(&self.cluster.names[node.ix()])),
-                drawn_as: Some("spare".into()),
+            self.script.push(Fault {
+                at,
+                on: On::Node(*node),
+                does,
+                cause: SPARE,
             });
         }
     }
@@ -105,21 +109,19 @@ impl<'a> Pool<'a> {
                 return;
             }
             self.coming.pop_first();
-            self.act(at, unit, FaultAction::UncordonNode);
+            self.act(at, unit, Does::Uncordon);
         }
     }
 
-    fn see(&mut self, now: Duration, action: &FaultAction) {
-        use FaultAction::*;
-        let (node, lost, drained) = match action {
-            CrashNode(node) | PartitionNode(node) => (node, true, false),
-            DrainNode(node) => (node, true, true),
-            ReturnNode(node) | NewNode(node) => (node, false, false),
-            UncordonNode(node) => (node, false, true),
+    fn see(&mut self, now: Duration, node: NodeId, does: Does) {
+        let (lost, drained) = match does {
+            Does::Crash | Does::Partition => (true, false),
+            Does::Drain => (true, true),
+            Does::Return | Does::New => (false, false),
+            Does::Uncordon => (false, true),
             _ => return,
         };
-        let found = node.name.as_ref().and_then(|name| self.of_node.get(name));
-        let Some(&(node, unit)) = found else { return };
+        let unit = self.of_node[node.ix()];
         match lost {
             true => self.lost(now, (node, drained), unit),
             false => self.back(now, (node, drained), unit),
@@ -142,14 +144,14 @@ impl<'a> Pool<'a> {
         let whole = row.lost.is_empty();
         if row.spare {
             // It was lost as a spare, and comes back as one.
-            self.act(now, unit, FaultAction::CordonNode);
+            self.act(now, unit, Does::Cordon);
         } else if whole {
             self.waiting.retain(|waits| *waits != unit);
             match self.units[unit].stand_in.take() {
                 Some(stand_in) if self.spec.hand_back => self.stand_back(now, stand_in),
                 Some(_) => {
                     self.units[unit].spare = true;
-                    self.act(now, unit, FaultAction::CordonNode);
+                    self.act(now, unit, Does::Cordon);
                 }
                 None => {}
             }
@@ -167,7 +169,7 @@ impl<'a> Pool<'a> {
         self.waiting.retain(|waits| *waits != unit);
         self.units[unit].spare = true;
         if was_there {
-            self.act(now, unit, FaultAction::DrainNode);
+            self.act(now, unit, Does::Drain);
         }
         if let Some(of_it) = self.units[unit].stand_in.take() {
             self.stand_back(now, of_it);

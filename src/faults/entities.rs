@@ -1,0 +1,130 @@
+//! What has random faults: nodes, accelerators, domains and pods, each with the key of its random numbers.
+
+use crate::base::NodeId;
+use crate::base::random::Key;
+use crate::spec::{Arrivals, FaultsOn, RandomFaults, Scenario};
+use crate::topology::Cluster;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One process, and what has its faults.
+pub struct Process {
+    pub spec: RandomFaults,
+    pub entities: Vec<Entity>,
+}
+
+/// What fails at once.
+#[derive(Clone)]
+pub struct Entity {
+    pub name: String,
+    /// Without pods.
+    pub nodes: Vec<NodeId>,
+    /// Which of all pods it is.
+    pub pod: Option<u32>,
+    /// Whose random numbers they are, whatever the cause is.
+    pub own: Key,
+    /// And with the cause.
+    pub key: Key,
+}
+
+impl Process {
+    pub fn of(spec: &RandomFaults, scenario: &Scenario, cluster: &Cluster) -> Process {
+        let cause = Key::of(&spec.cause);
+        let one = |(pod, (name, nodes)): (u32, (String, Vec<NodeId>))| {
+            let own = Key::of(&name);
+            Entity {
+                pod: (spec.on == FaultsOn::Pod).then_some(pod),
+                own,
+                key: cause.and(own.0),
+                name,
+                nodes,
+            }
+        };
+        let all = (0..).zip(of_level(scenario, cluster, &spec.on));
+        let mut all: Vec<Entity> = all.map(one).collect();
+        if let Arrivals::Trace(rows) = &spec.arrivals {
+            let named: BTreeSet<&str> = rows.iter().map(|row| row.entity.as_str()).collect();
+            all.retain(|entity| named.contains(entity.name.as_str()));
+        }
+        if let Some(key) = &spec.takes_along {
+            take_along(&mut all, cluster, key);
+        }
+        Process {
+            spec: spec.clone(),
+            entities: all,
+        }
+    }
+}
+
+/// Whoever fails takes along all nodes that have the same value of the label.
+fn take_along(all: &mut [Entity], cluster: &Cluster, key: &str) {
+    let domains = domains(cluster, |node| cluster.label(node, key));
+    for entity in all {
+        let first = entity.nodes.first();
+        let value = first.and_then(|node| cluster.label(*node, key));
+        if let Some(nodes) = value.and_then(|value| domains.get(&value)) {
+            entity.nodes.clone_from(nodes);
+        }
+    }
+}
+
+fn nodes(cluster: &Cluster) -> impl Iterator<Item = NodeId> + '_ {
+    (0..cluster.names.len()).map(|node| NodeId(node as u32))
+}
+
+/// The nodes by what they have in common.
+fn domains(
+    cluster: &Cluster,
+    of: impl Fn(NodeId) -> Option<String>,
+) -> BTreeMap<String, Vec<NodeId>> {
+    let mut domains: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
+    for node in nodes(cluster) {
+        if let Some(value) = of(node) {
+            domains.entry(value).or_default().push(node);
+        }
+    }
+    domains
+}
+
+fn of_level(scenario: &Scenario, cluster: &Cluster, on: &FaultsOn) -> Vec<(String, Vec<NodeId>)> {
+    match on {
+        FaultsOn::Node => {
+            let named = |node: NodeId| (cluster.names[node.ix()].clone(), vec![node]);
+            nodes(cluster).map(named).collect()
+        }
+        FaultsOn::Accelerator => {
+            let each = |node: NodeId| {
+                let name = &cluster.names[node.ix()];
+                let all = 0..cluster.accelerators[node.ix()];
+                all.map(move |n| (format!("{name}/{n}"), vec![node]))
+            };
+            nodes(cluster).flat_map(each).collect()
+        }
+        FaultsOn::Island => {
+            let island = |node: NodeId| Some(format!("island-{:06}", cluster.island[node.ix()].0));
+            domains(cluster, island).into_iter().collect()
+        }
+        FaultsOn::Label(key) => {
+            let of_key = domains(cluster, |node| cluster.label(node, key));
+            of_key.into_iter().collect()
+        }
+        FaultsOn::Pod => (pods(scenario).into_iter())
+            .map(|name| (name, Vec::new()))
+            .collect(),
+    }
+}
+
+/// Names without suffix of the pods that JobSets want when they are submitted.
+pub fn pods(scenario: &Scenario) -> Vec<String> {
+    let mut all = Vec::new();
+    for submitted in &scenario.jobsets {
+        let jobset = &submitted.jobset;
+        for rj in &jobset.spec.replicated_jobs {
+            for job in 0..rj.replicas {
+                for pod in 0..rj.template.pods() {
+                    all.push(format!("{}-{}-{job}-{pod}", jobset.name, rj.name));
+                }
+            }
+        }
+    }
+    all
+}
