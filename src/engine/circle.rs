@@ -14,7 +14,7 @@ pub fn lasts(ctx: &Ctx<'_>, parts: &Components, circle: &Circle) -> bool {
     let left = restarts_left(ctx, circle.job);
     let mut jobsets = ctx.scenario.jobsets.iter().map(|js| js.submit_at);
     let all_came = jobsets.all(|at| at == BY_SCRIPT || Time::ZERO + at <= ctx.now);
-    let nobody_acts = all_came && parts.user.script_is_over(ctx);
+    let nobody_acts = all_came && parts.user.script_is_over();
     nobody_acts && circle.outlasts(left, limit.since(ctx.now))
 }
 

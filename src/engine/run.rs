@@ -230,9 +230,9 @@ impl Run<'_> {
             }
             _ => {
                 let quiet = ctx.now.since(ctx.progress.last) > QUIET;
-                let drawn = parts.user.drawn_left == 0 || stuck::all_finished(ctx);
-                let over = ctx.progress.awaited == 0 && parts.user.script_is_over(ctx) && drawn;
-                if !(quiet && over) {
+                let drawn = || parts.user.drawn_left == 0 || stuck::all_finished(ctx);
+                let over = ctx.progress.awaited == 0 && parts.user.script_is_over();
+                if !(quiet && over && drawn()) {
                     return None;
                 }
                 let reason = stuck::rest_reason(ctx, parts);

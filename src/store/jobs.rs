@@ -53,8 +53,22 @@ pub struct Job {
     pub pods: PodList,
     /// What an informer would count.
     pub live: Counters,
+    /// What was answered when its pods were posted, if all of its template are refused.
+    pub refusals: Refusals,
     /// Per index: pods that the present Job object has had, of those indexes whose newest pod is gone.
     pub tries: BTreeMap<u32, u16>,
+}
+
+/// Answers to POSTs of a Job's pods, as long as nothing has changed that they depend on: a Job controller asks again
+/// and again.
+#[derive(Default)]
+pub struct Refusals {
+    /// The Job's incarnation and version, and the changes of other objects.
+    pub asked: (u32, u32, u64),
+    /// The JobSet from which the Job would be made.
+    pub from: Option<Arc<Value>>,
+    /// By index: HTTP status and message; nothing of a pod that would be accepted.
+    pub answers: BTreeMap<u32, Option<(u16, String)>>,
 }
 
 #[derive(Clone, Default)]
@@ -146,6 +160,7 @@ impl Job {
             status,
             pods,
             live,
+            refusals,
             tries,
         } = self;
         let flags = [
@@ -166,6 +181,7 @@ impl Job {
         *status = JobStatus::default();
         pods.clear();
         *live = Counters::default();
+        *refusals = Refusals::default();
         tries.clear();
     }
 

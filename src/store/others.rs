@@ -19,11 +19,14 @@ type Named = BTreeMap<String, Other>;
 pub struct Others {
     /// By kind and namespace.
     rows: BTreeMap<ObjectKind, BTreeMap<String, Named>>,
+    /// Counts every time when something may have changed.
+    pub changes: u64,
 }
 
 impl Others {
     pub fn reset(&mut self) {
         self.rows.clear();
+        self.changes = 0;
     }
 
     pub fn get(&self, kind: ObjectKind, namespace: &str, name: &str) -> Option<&Other> {
@@ -31,16 +34,19 @@ impl Others {
     }
 
     pub fn get_mut(&mut self, kind: ObjectKind, namespace: &str, name: &str) -> Option<&mut Other> {
+        self.changes += 1;
         self.rows.get_mut(&kind)?.get_mut(namespace)?.get_mut(name)
     }
 
     pub fn insert(&mut self, kind: ObjectKind, namespace: &str, name: &str, other: Other) {
+        self.changes += 1;
         let of_kind = self.rows.entry(kind).or_default();
         let named = of_kind.entry(namespace.to_owned()).or_default();
         named.insert(name.to_owned(), other);
     }
 
     pub fn remove(&mut self, kind: ObjectKind, namespace: &str, name: &str) -> Option<Other> {
+        self.changes += 1;
         let named = self.rows.get_mut(&kind)?.get_mut(namespace)?;
         named.remove(name)
     }

@@ -15,7 +15,7 @@ pub use jobs::*;
 pub use jobsets::*;
 pub use nodes::*;
 pub use others::*;
-pub use pod_admission::{classes, job_object, pod_refusal};
+pub use pod_admission::{classes, job_object, pod_refusal, post_refusal};
 pub use pods::*;
 pub use stored::Stored;
 

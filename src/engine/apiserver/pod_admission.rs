@@ -9,6 +9,7 @@ use crate::engine::requests::Answer;
 use crate::objects::{self, JobSlot, Surroundings};
 use crate::spec::ObjectKind;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// The Job as the manager would post it now, or as somebody else has posted it; `null` where nobody keeps objects.
 pub fn job_object(ctx: &Ctx<'_>, job: JobId) -> Value {
@@ -67,16 +68,47 @@ pub(super) fn priority(ctx: &Ctx<'_>, job: &Value) -> Option<i32> {
     i32::try_from(pod["spec"]["priority"].as_i64()?).ok()
 }
 
-/// Why this pod of the Job is refused, if every pod of its template is.
-pub fn pod_refusal(ctx: &Ctx<'_>, job: JobId, index: u32) -> Option<(Answer, String)> {
+/// Why this pod of the Job is refused, if every pod of its template is: HTTP status and message.
+pub fn pod_refusal(ctx: &Ctx<'_>, job: JobId, index: u32) -> Option<(u16, String)> {
     let template = ctx.store.jobs[job.ix()].template;
     if !ctx.store.templates.get(template).refused {
         return None;
     }
     let refusal = admit(ctx, &job_object(ctx, job), index).err()?;
-    let answer = match refusal.code {
+    Some((refusal.code, refusal.message))
+}
+
+/// The same when it is posted; it is worked out once for as long as nothing changes that it depends on.
+pub fn post_refusal(ctx: &mut Ctx<'_>, job: JobId, index: u32) -> Option<(Answer, String)> {
+    let j = &ctx.store.jobs[job.ix()];
+    if !ctx.store.templates.get(j.template).refused {
+        return None;
+    }
+    let owner = ctx.store.jobsets.get(j.jobset.ix());
+    let from = owner.and_then(|js| js.spec.object.clone());
+    let asked = (j.incarnation, j.version, ctx.store.others.changes);
+    let known = &j.refusals;
+    let same = match (&known.from, &from) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        (a, b) => a.is_none() && b.is_none(),
+    };
+    let answer = match known.answers.get(&index) {
+        Some(answer) if same && known.asked == asked => answer.clone(),
+        _ => {
+            let answer = pod_refusal(ctx, job, index);
+            let known = &mut ctx.store.write().jobs[job.ix()].refusals;
+            if !same || known.asked != asked {
+                known.answers.clear();
+            }
+            (known.asked, known.from) = (asked, from);
+            known.answers.insert(index, answer.clone());
+            answer
+        }
+    };
+    let (code, message) = answer?;
+    let answer = match code {
         403 => Answer::Forbidden,
         _ => Answer::Invalid,
     };
-    Some((answer, refusal.message))
+    Some((answer, message))
 }

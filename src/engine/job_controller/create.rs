@@ -116,7 +116,7 @@ impl JobController {
         let there = j.exists && j.incarnation == self.workers[worker].incarnation;
         // A webhook that does not answer comes before the rules of pods.
         let refused =
-            apiserver::pod_refusal(ctx, job, index).filter(|_| ctx.manager_answers(called));
+            apiserver::post_refusal(ctx, job, index).filter(|_| ctx.manager_answers(called));
         if let Some((answer, why)) = refused {
             let why = format!("Error creating: {why}");
             self.pod_refused(ctx, worker, (job, index), (answer, &why));

@@ -17,7 +17,7 @@ use super::event::Event;
 use super::kubelet::Kubelets;
 use crate::base::*;
 use crate::record::{About, Body, Waited};
-use crate::spec::{FaultTime, JobSet};
+use crate::spec::{FaultTime, JobSet, ScriptedFault};
 use requests::{CREATES, webhook_answers};
 use std::sync::Arc;
 
@@ -31,6 +31,8 @@ pub struct User {
     pub actions_left: u32,
     /// The same of random faults.
     pub drawn_left: u32,
+    /// Actions that wait for readiness.
+    waiting: u32,
     armed: bool,
 }
 
@@ -49,6 +51,8 @@ impl User {
             .count();
         self.drawn_left = drawn as u32;
         self.actions_left = (scenario.faults.len() - drawn) as u32;
+        let waiting = |f: &&ScriptedFault| matches!(f.at, FaultTime::AfterReady(_));
+        self.waiting = scenario.faults.iter().filter(waiting).count() as u32;
         self.armed = false;
     }
 
@@ -104,9 +108,7 @@ impl User {
         }
     }
 
-    pub fn script_is_over(&self, ctx: &Ctx<'_>) -> bool {
-        let faults = ctx.scenario.faults.iter();
-        let waiting = faults.filter(|f| matches!(f.at, FaultTime::AfterReady(_)));
-        self.actions_left == 0 || !self.armed && self.actions_left as usize == waiting.count()
+    pub fn script_is_over(&self) -> bool {
+        self.actions_left == 0 || !self.armed && self.actions_left == self.waiting
     }
 }
