@@ -71,6 +71,7 @@ pub mod topology;
 pub mod training;
 pub mod validate;
 pub mod why;
+pub mod words;
 
 #[doc(inline)]
 pub use base::{Duration, JobId, JobSetId, NodeId, PodId, TextId, Time};

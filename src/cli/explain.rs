@@ -2,7 +2,7 @@
 //!
 //! Must never run anything: where time decides, it says what is waited for.
 
-use super::args::{ExplainArgs, ExplainChildrenArgs, ExplainCommand, ObjectFormat};
+use super::args::{ExplainChildrenArgs, ObjectFormat};
 use super::explain_yaml::yaml;
 use super::{Failure, gates, load, output};
 use crate::admission::{self, Create, GENERATED_SUFFIX, Gates, Rejection};
@@ -18,8 +18,7 @@ pub struct Entry {
     pub object: Option<Value>,
 }
 
-pub fn cli(args: &ExplainArgs) -> Result<(), Failure> {
-    let ExplainCommand::Children(args) = &args.command;
+pub fn cli(args: &ExplainChildrenArgs) -> Result<(), Failure> {
     let (mut documents, mut all) = (Vec::new(), Vec::new());
     for path in &args.manifests {
         all.push(read(path, &mut documents)?);

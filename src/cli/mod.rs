@@ -10,6 +10,7 @@ mod diff;
 mod diff_recording;
 mod effective;
 mod explain;
+mod explain_words;
 mod explain_yaml;
 mod fail;
 mod fail_if;
@@ -141,7 +142,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Lint(args) => lint::cli(args),
         Command::Schema(args) => schema::cli(args).map(|()| 0),
         Command::Topology(args) => topology::cli(args).map(|()| 0),
-        Command::Explain(args) => explain::cli(args).map(|()| 0),
+        Command::Explain(args) => explain_words::cli(args).map(|()| 0),
         Command::Completions { shell } => manual::completions(*shell).map(|()| 0),
         Command::Man { out } => manual::cli(out.as_deref()).map(|()| 0),
     }

@@ -1,7 +1,7 @@
 //! Reference pages of our own file formats in Markdown, made from the tables the checker uses.
 
 use super::presets::{Assumption, DEFAULT_PRESET, assumptions};
-use super::shape::{Field, Object, Shape};
+use super::shape::{Class, Field, Object, Shape};
 use super::shapes::root;
 use super::shapes::together::{Together, together};
 use std::fmt::Write;
@@ -32,9 +32,45 @@ pub fn markdown(kind: &str) -> Option<String> {
          checked with (`src/manifest/shapes/`).\n"
     );
     let assumptions = assumptions();
+    for section in &sections(object, prefix) {
+        section.write(&assumptions, &mut page);
+    }
+    Some(page)
+}
+
+/// Everything that is known of a field.
+pub struct FieldRow {
+    /// From the root of its format; `[]` is an element of a list, `KEY` a name of the user's.
+    pub path: String,
+    /// The same field of the same object elsewhere.
+    pub also: Vec<String>,
+    /// What it may hold.
+    pub takes: String,
+    /// What holds where it is absent.
+    pub default: String,
+    pub doc: &'static str,
+    pub example: &'static str,
+    /// How its object's fields stand together, where it is one of them.
+    pub rules: Vec<String>,
+    pub modelled: bool,
+}
+
+/// The fields of a format, also of those without a page.
+pub fn fields(kind: &str) -> Vec<FieldRow> {
+    let prefix = PAGES.iter().find(|(page, ..)| *page == kind);
+    let Some(object) = root(kind) else {
+        return Vec::new();
+    };
+    let assumptions = assumptions();
+    let sections = sections(object, prefix.map_or("", |(.., prefix)| prefix));
+    sections.iter().flat_map(|s| s.rows(&assumptions)).collect()
+}
+
+/// The objects of a format, each once.
+fn sections(object: &'static Object, prefix: &str) -> Vec<Section> {
     let mut sections = vec![Section {
         object,
-        paths: vec![(*prefix).to_owned()],
+        paths: vec![prefix.to_owned()],
     }];
     let mut at = 0;
     while at < sections.len() {
@@ -44,10 +80,7 @@ pub fn markdown(kind: &str) -> Option<String> {
         }
         at += 1;
     }
-    for section in &sections {
-        section.write(&assumptions, &mut page);
-    }
-    Some(page)
+    sections
 }
 
 /// An object, and the paths where it may stand.
@@ -92,6 +125,31 @@ fn inner(shape: &Shape, path: String, sections: &mut Vec<Section>) {
 }
 
 impl Section {
+    fn rows(&self, assumptions: &[Assumption]) -> Vec<FieldRow> {
+        let row = |field: &Field| {
+            let path = joined(&self.paths[0], field.name);
+            let rules = together(self.object.kind).iter();
+            let rules = rules.filter(|rule| rule.names(field.name)).map(words);
+            FieldRow {
+                also: self.paths[1..]
+                    .iter()
+                    .map(|p| joined(p, field.name))
+                    .collect(),
+                takes: kind_of(&field.shape),
+                default: match one_of(self.object, field.name) {
+                    true => "one of these".to_owned(),
+                    false => default(field, &path, assumptions),
+                },
+                doc: field.doc,
+                example: field.written_example(),
+                rules: rules.collect(),
+                modelled: field.class != Class::NotModelled,
+                path,
+            }
+        };
+        self.object.fields.iter().map(row).collect()
+    }
+
     fn write(&self, assumptions: &[Assumption], page: &mut String) {
         let path = &self.paths[0];
         if let (false, [first, more @ ..]) = (path.is_empty(), self.paths.as_slice()) {
@@ -102,17 +160,13 @@ impl Section {
             }
         }
         page.push_str("\n| path | type | default | meaning | example |\n|---|---|---|---|---|\n");
-        for field in self.object.fields {
-            let path = joined(path, field.name);
+        for row in self.rows(assumptions) {
             let cells = [
-                format!("`{path}`"),
-                kind_of(&field.shape),
-                match one_of(self.object, field.name) {
-                    true => "one of these".to_owned(),
-                    false => default(field, &path, assumptions),
-                },
-                field.doc.to_owned(),
-                format!("`{}`", field.written_example()),
+                format!("`{}`", row.path),
+                row.takes,
+                row.default,
+                row.doc.to_owned(),
+                format!("`{}`", row.example),
             ];
             let cells = cells.map(|cell| cell.replace('|', "\\|"));
             let _ = writeln!(page, "| {} |", cells.join(" | "));

@@ -13,6 +13,7 @@ mod decisions;
 mod determinism;
 mod embed;
 mod enumerate;
+mod explained;
 mod fleet;
 mod golden;
 mod growth;

@@ -4,7 +4,7 @@ use crate::support::{files, root, scenario_names};
 use std::path::{Path, PathBuf};
 
 /// Top-level modules that each layer may use; `cli` and `main` may use everything.
-const LAYERS: [(&str, &[&str]); 23] = [
+const LAYERS: [(&str, &[&str]); 24] = [
     ("base", &[]),
     ("spec", &["base"]),
     ("record", &["base", "spec"]),
@@ -120,6 +120,7 @@ const LAYERS: [(&str, &[&str]); 23] = [
             "report",
         ],
     ),
+    ("words", &["base", "lint", "manifest", "report"]),
     (
         "validate",
         &[

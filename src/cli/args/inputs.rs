@@ -130,31 +130,6 @@ pub enum TopologyCommand {
     },
 }
 
-#[derive(Debug, Args)]
-pub struct ExplainArgs {
-    #[command(subcommand)]
-    pub command: ExplainCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum ExplainCommand {
-    /// Print the Jobs, Services, claims and pods that would be created
-    #[command(after_help = "Example: jobset-sim explain children -f jobset.yaml")]
-    Children(ExplainChildrenArgs),
-}
-
-#[derive(Debug, Args)]
-pub struct ExplainChildrenArgs {
-    /// Manifests: a file, a directory, or - for standard input; repeatable
-    #[arg(short = 'f', value_name = "FILE|DIR|-", required = true)]
-    pub manifests: Vec<String>,
-    #[arg(long, value_enum, default_value_t = ObjectFormat::Yaml)]
-    pub format: ObjectFormat,
-    /// JobSet's feature gates, e.g. RestartJob=false,ElasticJobSet=true [default: those that the manifests use]
-    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',')]
-    pub feature_gates: Vec<String>,
-}
-
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ObjectFormat {
     Yaml,

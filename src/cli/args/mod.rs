@@ -1,9 +1,11 @@
 //! The command line, as clap reads it. Every subcommand's help ends with an example.
 
+mod explain;
 mod inputs;
 mod look;
 mod run;
 
+pub use explain::*;
 pub use inputs::*;
 pub use look::*;
 pub use run::*;
@@ -86,8 +88,10 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
-    /// Explain what would be made of a manifest
-    #[command(after_help = "Example: jobset-sim explain children -f jobset.yaml --format json")]
+    /// Say what a word means that the program prints or reads; or what would be made of a manifest
+    #[command(
+        after_help = "Examples:\n  jobset-sim explain BackoffLimitExceeded\n  jobset-sim explain failurePolicy.rules.action\n  jobset-sim explain restarts.csv\n  jobset-sim explain --list --kind column\n  jobset-sim explain children -f jobset.yaml --format json\n\nNothing is looked up outside of the program."
+    )]
     Explain(ExplainArgs),
 }
 

@@ -25,6 +25,19 @@ pub enum Together {
     Replaces(&'static str, &'static [&'static str], &'static str),
 }
 
+impl Together {
+    /// Whether the field is one that it speaks of.
+    pub fn names(&self, field: &str) -> bool {
+        match self {
+            Together::One { of, .. } | Together::Some { of, .. } => of.contains(&field),
+            Together::NotBoth(first, second) => [*first, *second].contains(&field),
+            Together::OneSet(sets) => sets.iter().any(|set| set.contains(&field)),
+            Together::Needs(this, other, _) => [*this, *other].contains(&field),
+            Together::Replaces(this, others, _) => *this == field || others.contains(&field),
+        }
+    }
+}
+
 const ONE_CAUSE: [Together; 3] = [
     Together::Some {
         what: "a cause",

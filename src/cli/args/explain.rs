@@ -1,0 +1,43 @@
+//! `explain`: words, and what would be made of a manifest.
+
+use super::{Format, Look, ObjectFormat};
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+pub struct ExplainArgs {
+    /// A word that the program prints or reads, or a topic; without it the topics are listed
+    #[arg(value_name = "WORD")]
+    pub words: Vec<String>,
+    /// List all words, a line each
+    #[arg(long, conflicts_with = "words")]
+    pub list: bool,
+    /// Only words of this kind: column, field, rule, option ...
+    #[arg(long, value_name = "KIND")]
+    pub kind: Option<String>,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    #[command(flatten)]
+    pub look: Look,
+    #[command(subcommand)]
+    pub command: Option<ExplainCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ExplainCommand {
+    /// Print the Jobs, Services, claims and pods that would be created
+    #[command(after_help = "Example: jobset-sim explain children -f jobset.yaml")]
+    Children(ExplainChildrenArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainChildrenArgs {
+    /// Manifests: a file, a directory, or - for standard input; repeatable
+    #[arg(short = 'f', value_name = "FILE|DIR|-", required = true)]
+    pub manifests: Vec<String>,
+    #[arg(long, value_enum, default_value_t = ObjectFormat::Yaml)]
+    pub format: ObjectFormat,
+    /// JobSet's feature gates, e.g. RestartJob=false,ElasticJobSet=true [default: those that the manifests use]
+    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',')]
+    pub feature_gates: Vec<String>,
+}

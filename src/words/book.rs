@@ -1,0 +1,111 @@
+//! All words in one list.
+
+use super::page::PASSAGE;
+use super::pages::PAGES;
+use super::{fields, page};
+use crate::lint::table;
+use crate::manifest;
+use serde::Serialize;
+
+/// One word in one place.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    pub word: String,
+    /// What it is: column, key, field, rule, condition ...
+    pub kind: String,
+    /// In which file, format or section.
+    pub of: String,
+    /// What it means, as plain text.
+    pub text: String,
+    /// What else is known: name and value.
+    pub facts: Vec<(String, String)>,
+    /// Where it is written down.
+    pub source: String,
+    /// The same under other paths.
+    #[serde(skip)]
+    pub aliases: Vec<String>,
+    /// Other words in its text that are code.
+    #[serde(skip)]
+    pub mentions: Vec<String>,
+}
+
+impl Entry {
+    /// Whether it is the line of a rule itself.
+    pub fn is_rule(&self) -> bool {
+        self.kind == "rule" && self.source.starts_with("docs/rules/")
+    }
+}
+
+/// All entries, in the order of their sources.
+pub struct Book {
+    pub entries: Vec<Entry>,
+}
+
+impl Book {
+    /// `more`: what only the program itself knows, its commands and options.
+    pub fn new(more: Vec<Entry>) -> Book {
+        let pages = PAGES
+            .iter()
+            .flat_map(|(name, text)| page::entries(name, text));
+        let mut entries = more;
+        entries.extend(pages);
+        entries.extend(fields::entries());
+        entries.extend(assumptions());
+        entries.extend(traps());
+        entries.retain(|e| !e.word.is_empty() && !e.text.is_empty());
+        Book { entries }
+    }
+
+    /// All but passages, which are told where nothing else tells of a word.
+    pub fn words(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|e| e.kind != PASSAGE)
+    }
+
+    /// The rule of an id, or of the whole that it is a part of.
+    pub fn rule(&self, id: &str) -> Option<&Entry> {
+        let whole = id.trim_end_matches(|c: char| c.is_ascii_lowercase());
+        let mut rules = self.entries.iter().filter(|e| e.is_rule());
+        rules.find(|e| e.word == whole)
+    }
+}
+
+fn assumptions() -> Vec<Entry> {
+    let entry = |a: manifest::Assumption| Entry {
+        text: format!("a default of the model: {}", a.value),
+        facts: vec![
+            ("source".to_owned(), a.source),
+            ("confidence".to_owned(), a.confidence),
+        ],
+        kind: "assumption".to_owned(),
+        source: match a.id.starts_with("timing.") {
+            true => "src/presets/timing.yaml".to_owned(),
+            false => "src/presets/control-plane.yaml".to_owned(),
+        },
+        word: a.id,
+        ..Entry::default()
+    };
+    manifest::assumptions().into_iter().map(entry).collect()
+}
+
+fn traps() -> Vec<Entry> {
+    let entry = |(theme, trap): (&str, &crate::lint::Trap)| Entry {
+        word: trap.name.to_owned(),
+        kind: "trap".to_owned(),
+        of: format!("lint, {theme}"),
+        text: format!("{}: {}", trap.severity.as_str(), trap.title),
+        facts: [
+            ("then", trap.consequence),
+            ("fix", trap.fix),
+            ("needs", trap.check.needs()),
+        ]
+        .map(|(name, text)| (name.to_owned(), text.to_owned()))
+        .into_iter()
+        .chain([("rules".to_owned(), trap.rules.join(", "))])
+        .collect(),
+        source: "docs/lint.md".to_owned(),
+        ..Entry::default()
+    };
+    let themes = table::THEMES.iter();
+    let all = themes.flat_map(|(theme, traps)| traps.iter().map(move |t| (*theme, t)));
+    all.map(entry).collect()
+}

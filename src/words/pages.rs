@@ -1,0 +1,41 @@
+//! The pages of `docs/` that are in the program. `docs/lint.md` and most of `docs/reference/` are made of tables that
+//! are in it anyway.
+
+macro_rules! page {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../docs/", $name, ".md")))
+    };
+}
+
+/// A page's name without `docs/` and `.md`, and its text.
+pub const PAGES: &[(&str, &str)] = &[
+    page!("bench"),
+    page!("chart"),
+    page!("clusters"),
+    page!("compare"),
+    page!("decision-log"),
+    page!("diff"),
+    page!("fail-if"),
+    page!("fleet"),
+    ("lint", include_str!("../lint/docs-head.md")),
+    page!("random-faults"),
+    page!("run-directory"),
+    page!("stories"),
+    page!("summary"),
+    page!("training"),
+    page!("validate"),
+    page!("why"),
+    page!("words"),
+    page!("reference/recording"),
+    page!("rules/api"),
+    page!("rules/calibration"),
+    page!("rules/corner"),
+    page!("rules/exclusive"),
+    page!("rules/failure"),
+    page!("rules/in-place"),
+    page!("rules/kubernetes"),
+    page!("rules/objects"),
+    page!("rules/policies"),
+    page!("rules/reconcile"),
+    page!("rules/recorded"),
+];

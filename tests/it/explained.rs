@@ -1,0 +1,289 @@
+//! `explain` knows every word that a command prints: columns, keys, phases, categories, kinds, reasons, exit codes.
+
+use crate::support::{files, root};
+use jobset_sim::words::{Book, PAGES};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Standard output of a command that may end with one of the exit codes of a result.
+fn printed(line: &str) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
+    let words = line.split(' ').map(|w| w.replace('\u{a0}', " "));
+    command.args(words).current_dir(root());
+    let output = command.output().expect("the program starts");
+    let code = output.status.code();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        matches!(code, Some(0 | 2 | 5)),
+        "{line}: {code:?}\n{}",
+        text(&output.stderr)
+    );
+    text(&output.stdout)
+}
+
+/// What is known without the commands, and with them.
+fn book() -> Book {
+    Book::new(Vec::new())
+}
+
+/// Words, and where each was first seen.
+#[derive(Default)]
+struct Words(BTreeMap<String, String>);
+
+/// Keys below which there are names of the user's, and keys whose values are words of ours.
+const NAMES_BELOW: [&str; 2] = ["parameters", "inputs"];
+const WORDS_IN: [&str; 20] = [
+    "kind",
+    "reason",
+    "type",
+    "status",
+    "strategy",
+    "ending",
+    "phase",
+    "phases",
+    "state",
+    "terminalState",
+    "verdict",
+    "better",
+    "controller",
+    "severity",
+    "category",
+    "resource",
+    "deleted_by",
+    "by",
+    "endReason",
+    "about",
+];
+
+impl Words {
+    fn add(&mut self, word: &str, place: &str) {
+        let word = word.trim();
+        if !word.is_empty() && word.parse::<f64>().is_err() {
+            let place = || place.to_owned();
+            self.0.entry(word.to_owned()).or_insert_with(place);
+        }
+    }
+
+    fn json(&mut self, value: &Value, place: &str) {
+        match value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    self.add(key, place);
+                    if WORDS_IN.contains(&key.as_str())
+                        && let Some(text) = value.as_str()
+                    {
+                        self.add(text, place);
+                    }
+                    if !NAMES_BELOW.contains(&key.as_str()) {
+                        self.json(value, place);
+                    }
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.json(item, place)),
+            _ => {}
+        }
+    }
+
+    fn csv(&mut self, text: &str, place: &str) {
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let head: Vec<String> = match reader.headers() {
+            Ok(head) => head.iter().map(str::to_owned).collect(),
+            Err(e) => panic!("{place}: {e}"),
+        };
+        for name in &head {
+            self.add(name, place);
+        }
+        for row in reader.records() {
+            let row = row.expect("a row can be read");
+            for (name, cell) in head.iter().zip(&row) {
+                if WORDS_IN.contains(&name.as_str()) {
+                    self.add(cell, place);
+                }
+            }
+        }
+    }
+
+    fn lines(&mut self, text: &str, place: &str) {
+        for line in text.lines() {
+            self.json(&serde_json::from_str(line).expect("a line is JSON"), place);
+        }
+    }
+
+    /// Every file of a run directory, and its name.
+    fn directory(&mut self, dir: &Path) {
+        let mut all: Vec<PathBuf> = files(dir, "csv");
+        all.extend(files(dir, "json"));
+        all.extend(files(dir, "ndjson"));
+        for path in all {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let text = std::fs::read_to_string(&path).expect("a file can be read");
+            self.add(&name, "a run directory");
+            match path.extension().and_then(|e| e.to_str()) {
+                Some("csv") => self.csv(&text, &name),
+                Some("json") => self.json(&serde_json::from_str(&text).expect("JSON"), &name),
+                _ => self.lines(&text, &name),
+            }
+        }
+    }
+}
+
+/// Commands that print JSON.
+const JSON: [&str; 13] = [
+    "run scenarios/first-steps.yaml --format json",
+    "run scenarios/first-steps.yaml --seeds 3 --quiet --format json",
+    "compare scenarios/compare-one-failure.yaml --seeds 3 --quiet --format json",
+    "why scenarios/first-steps.yaml --format json",
+    "bench ttr --case kill-process --nodes 100 --preset stock --format json",
+    "lint -f scenarios/manifests/traps.yaml --format json",
+    "lint --list --format json",
+    "topology show small-16 --format json",
+    "topology list --format json",
+    "validate tests/recordings/corner/c-02-two-fail-together-restart-jobset.json --format json",
+    "run scenarios/published/bloom-176b.yaml --seeds 3 --quiet --format json",
+    "explain FP-7 --format json",
+    "explain children -f scenarios/manifests/workers.yaml --format json",
+];
+/// Those that print CSV.
+const CSV: [&str; 6] = [
+    "run scenarios/first-steps.yaml --format csv",
+    "run scenarios/first-steps.yaml --seeds 3 --quiet --format csv",
+    "compare scenarios/compare-one-failure.yaml --seeds 3 --quiet --format csv",
+    "bench ttr --case kill-process --nodes 100 --preset stock --format csv",
+    "lint -f scenarios/manifests/traps.yaml --format csv",
+    "run scenarios/published/bloom-176b.yaml --seeds 3 --quiet --format csv",
+];
+/// Runs whose directories are read.
+const RUNS: [&str; 14] = [
+    "run scenarios/first-steps.yaml --trace decisions",
+    "run scenarios/in-place-main-container.yaml --trace decisions",
+    "run scenarios/user-actions.yaml --trace decisions",
+    "run scenarios/node-drain.yaml",
+    "run scenarios/taint-noexecute.yaml",
+    "run scenarios/regime-dead-node-bound.yaml",
+    "run scenarios/upstream/in-order-restart.yaml",
+    "run scenarios/upstream/backoff-limit.yaml",
+    "run scenarios/upstream/depends-on-restart.yaml --trace decisions",
+    "run scenarios/upstream/claims.yaml",
+    "run scenarios/training.yaml",
+    "run scenarios/first-steps.yaml --seeds 3",
+    "compare scenarios/compare-one-failure.yaml --seeds 3",
+    "run -f scenarios/manifests/failure-policy.yaml --fail workers-0-1:exit=42 --trace decisions",
+];
+
+/// Words of the user's, and of Kubernetes' objects that are printed as they are.
+fn of_inputs(word: &str) -> bool {
+    word.contains(['/', ' ']) && !word.contains("client")
+}
+
+#[test]
+fn every_word_that_commands_print_is_explained() {
+    let mut words = Words::default();
+    for line in JSON {
+        let text = printed(line);
+        match line.starts_with("explain children") {
+            true => continue,
+            false => match serde_json::from_str(&text) {
+                Ok(value) => words.json(&value, line),
+                Err(e) => panic!("{line}: {e}: {text}"),
+            },
+        }
+    }
+    for line in CSV {
+        words.csv(&printed(line), line);
+    }
+    let temporary = tempfile_dir();
+    for (i, line) in RUNS.iter().enumerate() {
+        let dir = temporary.join(i.to_string());
+        printed(&format!("{line} --quiet --out {}", dir.display()));
+        words.directory(&dir);
+    }
+    std::fs::remove_dir_all(&temporary).expect("it can be removed");
+    let book = book();
+    let unknown: Vec<String> = words
+        .0
+        .iter()
+        .filter(|(word, _)| !of_inputs(word) && book.find(word).entries.is_empty())
+        .map(|(word, place)| format!("{word} ({place})"))
+        .collect();
+    assert!(
+        unknown.is_empty(),
+        "explain does not know, of {} words:\n{}",
+        words.0.len(),
+        unknown.join("\n")
+    );
+    assert!(words.0.len() > 300, "{}", words.0.len());
+}
+
+fn tempfile_dir() -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("explained-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("a directory can be made");
+    dir
+}
+
+#[test]
+fn every_page_of_docs_is_in_the_program() {
+    let known: BTreeSet<&str> = PAGES.iter().map(|(name, _)| *name).collect();
+    // The page that lists the others.
+    let made = ["rules/README"];
+    for folder in ["", "rules/"] {
+        for path in files(&root().join("docs").join(folder), "md") {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let name = format!("{folder}{stem}");
+            assert!(
+                known.contains(name.as_str()) || made.contains(&name.as_str()),
+                "docs/{name}.md is not in src/words/pages.rs"
+            );
+        }
+    }
+}
+
+/// What `explain` prints of some words, and ends with.
+fn explained(line: &str) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
+    command.arg("explain").args(line.split(' '));
+    let output = command.output().expect("the program starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+#[test]
+fn a_word_is_found_as_it_is_typed_and_told_within_a_hundred_columns() {
+    for (word, part) in [
+        ("FP-7", "The budget is used up"),
+        ("kubernetes.md 1.5", "Back-off"),
+        ("failurePolicy.rules.action", "FailJobSet, RestartJobSet"),
+        ("spec.replicatedJobs[0].replicas", "replicas"),
+        ("restarts.csv", "one row per restart"),
+        ("exclusive", "sections"),
+        ("exit code 5", "--fail-if"),
+        ("job-controller client", "token bucket"),
+        ("FailurePolicy_mine", "RestartingJobSet"),
+        ("lost_s.gpu", "faults of one cause"),
+        ("controlPlane.nodeRequestsPerSecond", "unverified"),
+        ("seeds", "replications"),
+        ("-- --seeds", "replications"),
+        ("topology import", "list of Nodes"),
+        ("pattern-invalid", "RE2"),
+        ("training", "Training jobs"),
+        ("whatIf", "levers"),
+    ] {
+        let (code, out, err) = explained(word);
+        assert_eq!(code, Some(0), "{word}: {err}");
+        assert!(out.contains(part), "{word}: {out}");
+        for line in out.lines() {
+            assert!(line.chars().count() <= 100, "{word}: {line}");
+        }
+    }
+    let (code, out, err) = explained("BackofLimitExceded");
+    assert_eq!((code, out.as_str()), (Some(2), ""));
+    assert!(
+        err.contains("did you mean \"BackoffLimitExceeded\""),
+        "{err}"
+    );
+}
