@@ -64,6 +64,7 @@ pub mod placement;
 pub mod policy;
 pub mod record;
 pub mod report;
+pub mod search;
 pub mod spec;
 pub mod stats;
 pub mod store;

@@ -7,7 +7,9 @@
 pub mod beta;
 pub mod binomial;
 pub mod bootstrap;
+pub mod counts;
 pub mod estimate;
+pub mod lambert;
 pub mod normal;
 pub mod paired;
 pub mod quantile;
@@ -18,7 +20,9 @@ pub mod wilcoxon;
 
 pub use binomial::{SignTest, quantile_interval, sign_test};
 pub use bootstrap::{Bca, bca};
+pub use counts::{negative_binomial_cdf, poisson_cdf, poisson_sf, share_interval};
 pub use estimate::Estimate;
+pub use lambert::lambert_w0;
 pub use paired::Paired;
 pub use quantile::{quantile, sorted};
 pub use sequential::{Look, Looks, Precision};

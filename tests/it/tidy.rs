@@ -76,7 +76,12 @@ const LAYERS: [(&str, &[&str]); 24] = [
             "stats",
             "fleet",
             "experiment",
+            "search",
         ],
+    ),
+    (
+        "search",
+        &["base", "spec", "record", "fleet", "metrics", "stats", "experiment"],
     ),
     (
         "facade",

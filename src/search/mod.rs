@@ -1,0 +1,17 @@
+//! Answers of a planner: the least that meets a target, the best interval, the budget of restarts, what matters most,
+//! where one choice overtakes another, and chances that are too small to be counted.
+//!
+//! It asks whoever plays for replications, and knows neither files nor printing. Each search plays all it compares under
+//! the same random numbers.
+
+#![deny(missing_docs)]
+
+pub mod closed;
+pub mod least;
+pub mod sample;
+pub mod target;
+
+pub use closed::ClosedForm;
+pub use least::{Answer, Candidate, Least, Plan, least};
+pub use sample::{Row, Sample};
+pub use target::{Judgement, Statistic, Target};
