@@ -17,12 +17,10 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Those of a comparison instead of a run.
-    pub fn of_compare(mut self) -> Inputs {
-        let replay = self
-            .command
-            .replacen("jobset-sim run", "jobset-sim compare", 1);
-        self.command = replay;
+    /// Those of another command than `run`.
+    pub fn of_command(mut self, name: &str) -> Inputs {
+        let other = format!("jobset-sim {name}");
+        self.command = self.command.replacen("jobset-sim run", &other, 1);
         self
     }
 }

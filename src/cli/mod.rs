@@ -24,6 +24,7 @@ mod load;
 mod manual;
 mod origin;
 mod output;
+mod planning;
 mod replay;
 mod run;
 mod schema;
@@ -48,6 +49,8 @@ pub enum Failure {
     Internal(String),
     Invalid(String),
     CannotBePlaced(String),
+    /// Nothing meets the target of a search.
+    NotFound(String),
     /// By a signal; and what is kept.
     Interrupted(String),
     /// A --fail-if gate failed; which.
@@ -59,6 +62,7 @@ impl Failure {
         match self {
             Failure::Internal(_) => 1,
             Failure::Invalid(_) => 2,
+            Failure::NotFound(_) => 3,
             Failure::CannotBePlaced(_) => 4,
             Failure::Gate(_) => 5,
             Failure::Interrupted(_) => interrupt::EXIT_CODE,
@@ -68,6 +72,7 @@ impl Failure {
     fn message(&self) -> &str {
         match self {
             Failure::Internal(m) | Failure::Invalid(m) => m,
+            Failure::NotFound(m) => m,
             Failure::CannotBePlaced(m) | Failure::Interrupted(m) | Failure::Gate(m) => m,
         }
     }
@@ -134,6 +139,10 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
     match command {
         Command::Run(args) => run::cli(args).map(|()| 0),
         Command::Compare(args) => compare::cli(args).map(|()| 0),
+        Command::Search(args) => match &args.command {
+            args::SearchCommand::Spares(args) => planning::spares::cli(args).map(|()| 0),
+        },
+        Command::Budget(args) => planning::budget::cli(args).map(|()| 0),
         Command::Why(args) => why::cli(args),
         Command::Bench(args) => bench::cli(args),
         Command::Diff(args) => diff::cli(args),

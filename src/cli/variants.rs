@@ -125,7 +125,7 @@ impl Base {
         let given = &self.given;
         given
             .inputs(&self.baseline, (seed, replications), &more)
-            .of_compare()
+            .of_command("compare")
     }
 }
 

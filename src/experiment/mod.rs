@@ -5,6 +5,7 @@
 #![deny(missing_docs)]
 
 pub mod compare;
+pub mod counted;
 pub mod fail_if;
 pub mod fleets;
 pub mod metric;
@@ -20,12 +21,13 @@ pub mod verify;
 pub use compare::{
     Change, Comparison, MetricEstimate, PairedEstimate, PlayedVariant, VariantEstimates, Verdict,
 };
+pub use counted::{CountedRun, UsedAt, count_restarts, without_limit};
 pub use fleets::{FleetReplications, compared, replicate_fleet};
 pub use metric::{Better, Measured, better, is_by_cause, metrics, unnamed};
 pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
 pub use player::Player;
-pub use replications::{JobSetEstimates, ReplicatedJobSet, Replication, Replications};
+pub use replications::{JobSetEstimates, ReplicatedJobSet, Replication, Replications, digest_of};
 pub use stop::{Limited, Limits, StopFlag};
 pub use subject::{Subject, SubjectPlayer};
 pub use verify::verify;

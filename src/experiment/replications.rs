@@ -351,7 +351,7 @@ pub(super) fn digest(all: &[Replication]) -> u64 {
 }
 
 /// One digest over many.
-pub(super) fn digest_of(all: impl Iterator<Item = u64>) -> u64 {
+pub fn digest_of(all: impl Iterator<Item = u64>) -> u64 {
     let bytes = all.flat_map(u64::to_le_bytes);
     bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| {
         (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)

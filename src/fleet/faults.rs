@@ -83,7 +83,7 @@ impl World<'_> {
         if !fleet.faults[process].needs_repair {
             self.renew_rung(node, process);
             if was_active {
-                self.interrupt();
+                self.interrupt(process);
             }
             return;
         }
@@ -108,7 +108,7 @@ impl World<'_> {
             }
         }
         if was_active {
-            self.interrupt();
+            self.interrupt(process);
         }
     }
 

@@ -135,8 +135,8 @@ impl World<'_> {
         }
     }
 
-    /// One of the job's nodes has failed.
-    pub(super) fn interrupt(&mut self) {
+    /// One of the job's nodes has failed, in that process.
+    pub(super) fn interrupt(&mut self, process: usize) {
         let spent = self.clocks.now - self.job.since;
         match self.job.phase {
             Phase::Working if self.fleet.training.progress == Progress::Kept => {
@@ -150,6 +150,9 @@ impl World<'_> {
         }
         self.job.piece = 0;
         self.job.restarts += 1;
+        if let Some(noted) = &mut self.noted {
+            noted.push((self.clocks.now, process as u32));
+        }
         let limit = self.fleet.job.max_restarts;
         if limit.is_some_and(|limit| self.job.restarts > u64::from(limit)) {
             return self.end(super::FleetEnd::Failed);

@@ -48,6 +48,8 @@ pub struct FleetOutcome {
     pub outputs: Vec<(String, f64)>,
     /// Nanoseconds of the job, by phase: they sum to its end.
     pub phases_ns: Vec<(&'static str, u64)>,
+    /// When the job was interrupted, in nanoseconds, and by which process; empty where nobody asked.
+    pub interruptions: Vec<(u64, u32)>,
 }
 
 fn hours(ns: u64) -> f64 {
@@ -83,6 +85,7 @@ impl FleetOutcome {
             books: world.books.clone(),
             outputs: outputs(world, (why, end), &phases_ns),
             phases_ns,
+            interruptions: world.noted.clone().unwrap_or_default(),
         }
     }
 }

@@ -45,12 +45,25 @@ pub struct Counts {
 pub struct FleetSimulation<'f> {
     fleet: &'f Fleet,
     draws: Option<Draws>,
+    notes_restarts: bool,
 }
 
 impl<'f> FleetSimulation<'f> {
     /// Nothing has happened yet.
     pub fn new(fleet: &'f Fleet) -> FleetSimulation<'f> {
-        FleetSimulation { fleet, draws: None }
+        FleetSimulation {
+            fleet,
+            draws: None,
+            notes_restarts: false,
+        }
+    }
+
+    /// Outcomes say when the job was interrupted, and by what; that may be thousands of times.
+    pub fn noting_restarts(self) -> FleetSimulation<'f> {
+        FleetSimulation {
+            notes_restarts: true,
+            ..self
+        }
     }
 
     /// Plays one replication from the start to the end of the job, and the repairs that are under way then.
@@ -63,6 +76,7 @@ impl<'f> FleetSimulation<'f> {
             None => Draws::new(seed, replication),
         };
         let mut world = World::new(self.fleet, draws);
+        world.noted = self.notes_restarts.then(Vec::new);
         world.play();
         let outcome = FleetOutcome::of(&world);
         self.draws = Some(world.draws);
@@ -82,6 +96,8 @@ pub struct World<'f> {
     pub(super) books: Books,
     pub(super) counts: Counts,
     pub(super) digest: u64,
+    /// When the job was interrupted, and by which process; where somebody wants to know.
+    pub(super) noted: Option<Vec<(u64, u32)>>,
     /// Why and when the job ended.
     pub(super) over: Option<(FleetEnd, u64)>,
     queue: BinaryHeap<Reverse<(u64, u64, Event)>>,
@@ -109,6 +125,7 @@ impl<'f> World<'f> {
                 ..Counts::default()
             },
             digest: 0xcbf2_9ce4_8422_2325,
+            noted: None,
             over: None,
             queue: BinaryHeap::new(),
             sent: 0,

@@ -2,6 +2,7 @@
 //!
 //! Must never look into the engine: every number here comes from records, tickets and the outcome.
 
+pub mod counted;
 pub mod critical;
 pub mod events;
 pub mod fold;
@@ -31,6 +32,7 @@ pub mod view;
 pub mod waits;
 pub mod witness;
 
+pub use counted::{CountedFold, Used};
 pub use critical::CriticalSpan;
 pub use fold::{Folded, Folds};
 pub use gate::Gate;

@@ -8,6 +8,7 @@ use super::RunView;
 use super::restart::{Cause, CauseKind};
 use crate::base::*;
 use crate::record::{TrainingOutcome, TrainingPhase};
+use crate::spec::Scenario;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -129,7 +130,7 @@ pub fn by_cause(run: &RunView<'_>, training: &TrainingOutcome) -> BTreeMap<Strin
         let follows = |r: &&&super::Restart| r.start >= stretch.until && next > Some(r.start);
         let mut newest = restarts.iter().rev();
         let restart = newest.find(began).or_else(|| restarts.iter().find(follows));
-        let cause = restart.map_or("other".to_owned(), |r| named(run, &r.cause));
+        let cause = restart.map_or("other".to_owned(), |r| cause_name(run.scenario, &r.cause));
         let taken = all.entry(cause).or_default();
         let recovery = next.unwrap_or(training.end).since(stretch.until);
         taken.lost_s += stretch.lost.seconds();
@@ -138,10 +139,11 @@ pub fn by_cause(run: &RunView<'_>, training: &TrainingOutcome) -> BTreeMap<Strin
     all
 }
 
-fn named(run: &RunView<'_>, cause: &Cause) -> String {
+/// A random fault by its name, any other cause by its kind.
+pub fn cause_name(scenario: &Scenario, cause: &Cause) -> String {
     let word = match cause.kind {
         CauseKind::Fault { index } => {
-            let fault = run.scenario.faults.get(index as usize);
+            let fault = scenario.faults.get(index as usize);
             return match fault.and_then(|fault| fault.drawn_as.as_deref()) {
                 Some(name) => name.to_owned(),
                 None => "script".to_owned(),

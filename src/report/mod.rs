@@ -23,6 +23,7 @@ pub mod figure;
 pub mod fleets;
 pub mod golden;
 pub mod json;
+pub mod planning;
 pub mod replications;
 #[cfg(test)]
 mod report_tests;

@@ -63,7 +63,10 @@ mod tests {
             let found = ClosedForm::of(c, m);
             let found = [found.young_s, found.daly_s, found.exact_s];
             for (found, expected) in found.iter().zip(expected) {
-                assert!((found - expected).abs() < 1e-3, "{c} {m}: {found}, not {expected}");
+                assert!(
+                    (found - expected).abs() < 1e-3,
+                    "{c} {m}: {found}, not {expected}"
+                );
             }
         }
         assert_eq!(ClosedForm::of(0.0, 100.0).exact_s, 0.0);

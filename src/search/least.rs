@@ -80,11 +80,7 @@ pub struct Least {
 }
 
 /// Searches.
-pub fn least<E>(
-    plan: &Plan,
-    target: &Target,
-    play: &mut Play<'_, u64, E>,
-) -> Result<Least, E> {
+pub fn least<E>(plan: &Plan, target: &Target, play: &mut Play<'_, u64, E>) -> Result<Least, E> {
     let mut search = Search {
         plan,
         target,
@@ -123,7 +119,10 @@ impl<E> Search<'_, '_, E> {
         let meets = self.known.iter().filter(|(_, k)| k.1 == Judgement::Meets);
         let high = meets.map(|(v, _)| *v).min();
         let below = |v: u64| high.is_none_or(|high| v < high);
-        let misses = self.known.iter().filter(|(v, k)| below(**v) && k.1 == Judgement::Misses);
+        let misses = self
+            .known
+            .iter()
+            .filter(|(v, k)| below(**v) && k.1 == Judgement::Misses);
         let low = misses.map(|(v, _)| v + 1).max().unwrap_or(min);
         Ok(match high {
             Some(high) if low == high => Answer::Least { value: high },
@@ -177,7 +176,10 @@ impl<E> Search<'_, '_, E> {
             Answer::Between { high, .. } => high,
             Answer::Nothing | Answer::Open { .. } => return Ok(()),
         };
-        for value in [around.checked_sub(1), Some(around + 1)].into_iter().flatten() {
+        for value in [around.checked_sub(1), Some(around + 1)]
+            .into_iter()
+            .flatten()
+        {
             if (self.plan.min..=self.plan.max).contains(&value) && !self.interrupted {
                 self.judge(value)?;
             }
@@ -195,9 +197,8 @@ impl<E> Search<'_, '_, E> {
                 true => Ordering::Less,
                 false => Ordering::Greater,
             };
-            let crossed = before.is_some_and(|b| {
-                b.judgement == Judgement::Meets && judgement == Judgement::Misses
-            });
+            let crossed = before
+                .is_some_and(|b| b.judgement == Judgement::Meets && judgement == Judgement::Misses);
             if crossed || change.and_then(|c| c.separated()) == Some(worse) {
                 not_monotone.push(value);
             }
@@ -238,7 +239,7 @@ mod tests {
 
     /// A replication of `value` is `value` plus noise that is the same for all candidates.
     fn noisy(limit: f64, noise: f64) -> (Answer, Vec<u64>) {
-        let target: Target = format!("x.p10 >= {limit}").parse().unwrap();
+        let target: Target = format!("x.p10 >= {}", limit + 10.0).parse().unwrap();
         let plan = Plan {
             min: 0,
             max: 40,
@@ -249,7 +250,7 @@ mod tests {
             let row = |replication: u64| Row {
                 replication,
                 // Tenths: the tenth percentile is at a known place.
-                value: Some(*value as f64 + noise * (replication * 7 % 10) as f64),
+                value: Some(10.0 + *value as f64 + noise * (replication * 7 % 10) as f64),
                 cost: *value as f64,
                 left_out: false,
                 digest: 0,
@@ -266,10 +267,18 @@ mod tests {
     fn it_finds_what_trying_all_of_them_finds_and_plays_few() {
         for limit in 0..=40 {
             let (answer, played) = noisy(f64::from(limit) - 0.5, 0.0);
-            assert_eq!(answer, Answer::Least { value: limit as u64 });
+            assert_eq!(
+                answer,
+                Answer::Least {
+                    value: limit as u64
+                }
+            );
             assert!(played.len() <= 10, "{limit}: {played:?}");
             let neighbor = limit as u64 + 1;
-            assert!(limit == 40 || played.contains(&neighbor), "{limit}: {played:?}");
+            assert!(
+                limit == 40 || played.contains(&neighbor),
+                "{limit}: {played:?}"
+            );
         }
         assert_eq!(noisy(41.0, 0.0).0, Answer::Nothing);
     }

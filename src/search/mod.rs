@@ -6,11 +6,13 @@
 
 #![deny(missing_docs)]
 
+pub mod budget;
 pub mod closed;
 pub mod least;
 pub mod sample;
 pub mod target;
 
+pub use budget::{Budget, Question};
 pub use closed::ClosedForm;
 pub use least::{Answer, Candidate, Least, Plan, least};
 pub use sample::{Row, Sample};

@@ -52,7 +52,11 @@ impl Row {
         let hours: f64 = all.iter().filter_map(hours).sum();
         Ok(Row {
             replication: replication.replication,
-            value: if left_out { Some(worst) } else { measured.value() },
+            value: if left_out {
+                Some(worst)
+            } else {
+                measured.value()
+            },
             cost: match price {
                 Some(price) => hours * price,
                 None if replication.outputs.is_empty() => replication.cost,

@@ -61,9 +61,14 @@ impl std::str::FromStr for Target {
             }
         };
         let Limit::Absolute(limit) = condition.limit else {
-            return Err(format!("{text:?}: there is nothing to change from: write the limit itself"));
+            return Err(format!(
+                "{text:?}: there is nothing to change from: write the limit itself"
+            ));
         };
-        let (metric, last) = condition.name.rsplit_once('.').unwrap_or((&condition.name, ""));
+        let (metric, last) = condition
+            .name
+            .rsplit_once('.')
+            .unwrap_or((&condition.name, ""));
         let statistic = statistic(last).ok_or_else(|| {
             let name = &condition.name;
             format!(
@@ -182,7 +187,10 @@ mod tests {
             ("goodput.p10 >= much", "not a number"),
         ] {
             let error = wrong.parse::<Target>().unwrap_err();
-            assert!(error.contains(says) && error.contains(wrong), "{wrong}: {error}");
+            assert!(
+                error.contains(says) && error.contains(wrong),
+                "{wrong}: {error}"
+            );
         }
     }
 

@@ -18,7 +18,7 @@ pub mod student;
 pub mod weakness;
 pub mod wilcoxon;
 
-pub use binomial::{SignTest, quantile_interval, sign_test};
+pub use binomial::{SignTest, quantile_interval, sign_test, values_for_quantile_interval};
 pub use bootstrap::{Bca, bca};
 pub use counts::{negative_binomial_cdf, poisson_cdf, poisson_sf, share_interval};
 pub use estimate::Estimate;

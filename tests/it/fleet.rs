@@ -7,12 +7,12 @@ use jobset_sim::spec::*;
 
 const HOUR: f64 = 3600.0;
 
-fn s(seconds: f64) -> Duration {
+pub fn s(seconds: f64) -> Duration {
     Duration::from_seconds_f64(seconds)
 }
 
 /// One process on every node, whose failures only interrupt the job.
-fn crashes(life: Dist, exposure: Exposure) -> FaultProcess {
+pub fn crashes(life: Dist, exposure: Exposure) -> FaultProcess {
     FaultProcess {
         cause: "crash".to_owned(),
         only_lemons: false,
@@ -22,12 +22,12 @@ fn crashes(life: Dist, exposure: Exposure) -> FaultProcess {
     }
 }
 
-fn exponential(mean_s: f64) -> Dist {
+pub fn exponential(mean_s: f64) -> Dist {
     Dist::Exponential { mean_s }
 }
 
 /// `nodes` nodes that the job needs all, nothing else.
-fn plain(nodes: u32, work_s: f64, progress: Progress, faults: Vec<FaultProcess>) -> Fleet {
+pub fn plain(nodes: u32, work_s: f64, progress: Progress, faults: Vec<FaultProcess>) -> Fleet {
     Fleet {
         name: "test".to_owned(),
         description: String::new(),

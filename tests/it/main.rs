@@ -25,6 +25,7 @@ mod moments;
 mod objects;
 mod paranoid;
 mod part;
+mod planning;
 mod policy;
 mod program;
 mod published;

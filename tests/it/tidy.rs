@@ -81,7 +81,15 @@ const LAYERS: [(&str, &[&str]); 24] = [
     ),
     (
         "search",
-        &["base", "spec", "record", "fleet", "metrics", "stats", "experiment"],
+        &[
+            "base",
+            "spec",
+            "record",
+            "fleet",
+            "metrics",
+            "stats",
+            "experiment",
+        ],
     ),
     (
         "facade",

@@ -3,11 +3,13 @@
 mod explain;
 mod inputs;
 mod look;
+mod planning;
 mod run;
 
 pub use explain::*;
 pub use inputs::*;
 pub use look::*;
+pub use planning::*;
 pub use run::*;
 
 use clap::{Parser, Subcommand};
@@ -19,7 +21,7 @@ use std::path::PathBuf;
     name = "jobset-sim",
     version,
     arg_required_else_help = true,
-    after_help = "Example: jobset-sim demo\n\nExit codes: 0 done; 1 internal error; 2 wrong usage or invalid input; 4 cannot be placed;\n5 a --fail-if gate failed; 130 ended by a signal. A JobSet that fails in the simulation is a result: exit 0."
+    after_help = "Example: jobset-sim demo\n\nExit codes: 0 done; 1 internal error; 2 wrong usage or invalid input;\n3 nothing meets the target of a search; 4 cannot be placed;\n5 a --fail-if gate failed; 130 ended by a signal. A JobSet that fails in the simulation is a result: exit 0."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -38,6 +40,16 @@ pub enum Command {
         after_help = "Examples:\n  jobset-sim compare -f jobset.yaml --strategies all --fail workers-0-1:exit=1 --seeds 100\n  jobset-sim compare scenario.yaml --variant 'patient: spec.failurePolicy.maxRestarts=50, controlPlane.preset=stock'\n  jobset-sim compare scenario.yaml --until 'restartLatency_s.p50 ±1%' --format json\n\nPaths are those of `run --set`.\n`strategy` sets a restart strategy with all that belongs to it, such as the agent of InPlaceRestart."
     )]
     Compare(CompareArgs),
+    /// Search the least that meets a target
+    #[command(
+        after_help = "Example: jobset-sim search spares fleet.yaml --target 'effective_training_ratio.p10 >= 0.9' --path spares.nodes"
+    )]
+    Search(SearchArgs),
+    /// Say how long maxRestarts lasts, who uses it up, and what a rule that ignores maintenance buys
+    #[command(
+        after_help = "Examples:\n  jobset-sim budget scenarios/stories/restart-budget.yaml --seeds 50\n  jobset-sim budget fleet.yaml --until-day 30 --survive 0.999 --ignore planned --out budget\n\nRuns are played without a limit: what each would have used by any day tells of every limit at once."
+    )]
+    Budget(BudgetArgs),
     /// Say why a restart took as long as it did, or why something never comes; and what would have helped
     #[command(
         mut_arg("scenario", |a| a.value_name("RUN|SCENARIO").help("A run directory that `run --out` wrote, or a scenario file")),

@@ -1,0 +1,112 @@
+//! The command lines of a planner's questions: `search`, `budget`.
+
+use super::{Look, PlayArgs, TableFormat};
+use crate::search::Target;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// How an answer is told.
+#[derive(Debug, Args)]
+pub struct TellArgs {
+    /// Write summary.json, a table, charts and the inputs here; it must not exist yet
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
+    /// Print results only: no progress
+    #[arg(long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+#[derive(Debug, Args)]
+pub struct BudgetArgs {
+    #[command(flatten)]
+    pub play: PlayArgs,
+    /// Whose maxRestarts [default: that of the only JobSet]
+    #[arg(long, value_name = "NAME")]
+    pub jobset: Option<String>,
+    /// Until which day it is to last [default: the end of the scenario's time]
+    #[arg(long, value_name = "N", value_parser = days)]
+    pub until_day: Option<f64>,
+    /// The chance with which the least maxRestarts is to last
+    #[arg(long, value_name = "P", default_value = "0.99", value_parser = chance)]
+    pub survive: f64,
+    /// A cause that a rule would not count, as reports name it; repeatable [default: maintenance and reclaims]
+    #[arg(long, value_name = "CAUSE")]
+    pub ignore: Vec<String>,
+    /// Replications [default: 200 with pods, 2,000 of a Fleet]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    pub seeds: Option<u64>,
+    #[command(flatten)]
+    pub tell: TellArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    #[command(subcommand)]
+    pub command: SearchCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SearchCommand {
+    /// The least number of spares, or of anything else, that meets a target
+    #[command(
+        after_help = "Examples:\n  jobset-sim search spares fleet.yaml --target 'effective_training_ratio.p10 >= 0.9' --path spares.nodes\n  jobset-sim search spares scenario.yaml --target 'goodput.p10 >= 0.9' --path 'topology.pools[0].count' --min 16 --max 20\n\nA target is METRIC.QUANTILE, >= or <=, and a limit: goodput.p10 >= 0.9 means that at most one run in ten is below 0.9.\nMetrics are those of `compare`. Exit code 3: nothing meets the target."
+    )]
+    Spares(SparesArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct SparesArgs {
+    #[command(flatten)]
+    pub play: PlayArgs,
+    /// What is to be reached, e.g. 'goodput.p10 >= 0.9'
+    #[arg(long, value_name = "METRIC.QUANTILE >= LIMIT")]
+    pub target: Target,
+    /// The number that is searched, as --set names it [default: parameters.spares]
+    #[arg(long, value_name = "PATH", default_value = "parameters.spares")]
+    pub path: String,
+    /// The least value that is tried
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub min: u64,
+    /// The greatest value that is tried
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    pub max: u64,
+    /// The most replications of one candidate; those that can be told from fewer get fewer [default: 320 with pods, 2,560
+    /// of a Fleet]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    pub seeds: Option<u64>,
+    /// Price of a node-hour, for a Fleet, which knows none: then costs are money instead of node-hours
+    #[arg(long, value_name = "PRICE", value_parser = price)]
+    pub price_per_node_hour: Option<f64>,
+    #[command(flatten)]
+    pub tell: TellArgs,
+}
+
+fn days(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('d').unwrap_or(text).trim();
+    match number.parse::<f64>() {
+        Ok(days) if days > 0.0 && days <= 36_500.0 => Ok(days),
+        _ => Err("write a number of days above 0, e.g. 30".to_owned()),
+    }
+}
+
+fn chance(text: &str) -> Result<f64, String> {
+    let (number, of) = match text.strip_suffix('%') {
+        Some(percent) => (percent.trim(), 100.0),
+        None => (text, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(p) if p > 0.0 && p < of => Ok(p / of),
+        _ => Err("write a chance between 0 and 1, e.g. 0.99 or 99%".to_owned()),
+    }
+}
+
+fn price(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(price) if price.is_finite() && price >= 0.0 => Ok(price),
+        _ => Err("write a number, e.g. 98.32".to_owned()),
+    }
+}

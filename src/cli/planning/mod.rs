@@ -1,0 +1,163 @@
+//! What a planner's questions share: who plays candidates, and how an answer is told.
+
+pub mod budget;
+pub mod spares;
+
+use super::args::{PlayArgs, TableFormat, TellArgs};
+use super::subject::{Given, Loaded, Sets};
+use super::{Failure, interrupt, output};
+use crate::experiment::{Limits, NoRuns, Replication, Subject, digest_of};
+use crate::manifest;
+use crate::report::planning::{Provenance, Told};
+use crate::report::rundir::RunDir;
+use crate::report::{chart, csv};
+use std::ops::Range;
+
+/// Plays the inputs with other overrides, and counts what it plays.
+pub struct Lab<'a> {
+    pub play: &'a PlayArgs,
+    pub given: Given,
+    /// Without further overrides.
+    pub loaded: Loaded,
+    pub subject: Subject,
+    pub seed: u64,
+    pub limits: Limits,
+    pub quiet: bool,
+    digests: Vec<u64>,
+}
+
+impl<'a> Lab<'a> {
+    pub fn new(play: &'a PlayArgs, tell: &TellArgs) -> Result<Lab<'a>, Failure> {
+        let given = Given::read(play)?;
+        let loaded = given.load(&[])?;
+        let subject = loaded.subject();
+        if !tell.quiet && !loaded.skipped().is_empty() {
+            output::notice(&format!("not simulated: {}", loaded.skipped().join(", ")));
+        }
+        Ok(Lab {
+            play,
+            seed: play.seed.unwrap_or(subject.seed()),
+            given,
+            loaded,
+            subject,
+            limits: interrupt::limits(),
+            quiet: tell.quiet,
+            digests: Vec::new(),
+        })
+    }
+
+    /// Replications of the inputs with more overrides; fewer than asked for where somebody has interrupted it.
+    pub fn replicate(
+        &mut self,
+        sets: &Sets,
+        which: Range<u64>,
+        what: &str,
+    ) -> Result<(Vec<Replication>, Vec<String>), Failure> {
+        let subject = self.given.load(sets)?.subject();
+        let (from, to) = (which.start, which.end);
+        let told = |done: u64| self.progress(&format!("{what}: {}/{to} replications", from + done));
+        let on = (self.play.threads(), &self.limits);
+        let played = subject.replicate((self.seed, which), on, &told);
+        self.progress("");
+        let played = played.map_err(no_runs)?;
+        self.note(played.iter().map(|r| r.digest));
+        Ok((played, subject.jobsets()))
+    }
+
+    pub fn progress(&self, text: &str) {
+        if !self.quiet {
+            output::progress(text);
+        }
+    }
+
+    /// These were played.
+    pub fn note(&mut self, digests: impl Iterator<Item = u64>) {
+        self.digests.extend(digests);
+    }
+
+    /// As many as one or the other has, unless it is said.
+    pub fn by_level(&self, pods: u64, fleet: u64) -> u64 {
+        match self.subject {
+            Subject::Pods { .. } => pods,
+            Subject::Fleet(_) => fleet,
+        }
+    }
+
+    pub fn provenance(&self, schema: &'static str) -> Provenance {
+        Provenance {
+            schema,
+            version: env!("CARGO_PKG_VERSION"),
+            scenario: self.subject.name().to_owned(),
+            level: match self.subject {
+                Subject::Pods { .. } => "pods",
+                Subject::Fleet(_) => "fleet",
+            },
+            seed: self.seed,
+            replications_played: self.digests.len() as u64,
+            digest: format!("{:016x}", digest_of(self.digests.iter().copied())),
+            interrupted: self.limits.flag.is_raised(),
+        }
+    }
+
+    /// Prints the answer, and writes the directory; `command` with `more` options repeats it.
+    pub fn tell(
+        &self,
+        told: &impl Told,
+        tell: &TellArgs,
+        (command, seeds, more): (&str, u64, &str),
+    ) -> Result<(), Failure> {
+        if let Some(out) = &tell.out {
+            let dir = RunDir::create(out)?;
+            dir.write_json("summary.json", told)?;
+            dir.write("table.csv", &told.csv()?)?;
+            let charts = dir.inner("charts")?;
+            for (name, scene) in told.figures() {
+                chart::save(&scene, &charts.path(&format!("{name}.svg")))?;
+                if cfg!(feature = "png") {
+                    chart::save(&scene, &charts.path(&format!("{name}.png")))?;
+                }
+            }
+            charts.commit()?;
+            let inputs = self.given.inputs(&self.loaded, (self.seed, seeds), more);
+            let inputs = inputs.of_command(command);
+            dir.write_inputs(&inputs.files, &inputs.command)?;
+            dir.commit()?;
+        }
+        match tell.format {
+            TableFormat::Json => output::json(told),
+            TableFormat::Csv => output::bytes(&told.csv()?),
+            TableFormat::Md => output::result(&csv::markdown(&told.csv()?)?),
+            TableFormat::Text => {
+                let style = output::style(&tell.look);
+                output::styled(&told.text(&style), &style)
+            }
+        }
+    }
+
+    /// The failure that says what is known so far, if somebody has interrupted it.
+    pub fn interrupted(&self, known: &str) -> Result<(), Failure> {
+        match self.limits.flag.is_raised() {
+            true => Err(interrupt::failure(known)),
+            false => Ok(()),
+        }
+    }
+}
+
+pub fn no_runs(why: NoRuns) -> Failure {
+    match why {
+        NoRuns::Threads(_) => Failure::Invalid(why.to_string()),
+        NoRuns::Scenario(_) => Failure::CannotBePlaced(why.to_string()),
+    }
+}
+
+/// That there is no such name, which there are, and which may have been meant.
+pub fn unknown(option: &str, what: &str, name: &str, known: &[String]) -> Failure {
+    let mut text = format!(
+        "{option}: there is no {what} {name:?}; there are {}",
+        known.join(", ")
+    );
+    if let Some(near) = manifest::nearest(name, known.iter().map(String::as_str)) {
+        text.push_str(&format!("\n  did you mean {near}?"));
+    }
+    Failure::Invalid(text)
+}

@@ -1,0 +1,192 @@
+//! Replications of which only the restarts that use up a limit are kept, with their causes.
+
+use super::parallel::{NoRuns, each};
+use super::player::Player;
+use super::stop::{Limited, Limits};
+use super::subject::Subject;
+use crate::base::time::LONGEST;
+use crate::base::{Duration, JobSetId, Time};
+use crate::fleet::{FleetEnd, FleetSimulation};
+use crate::metrics::training::cause_name;
+use crate::metrics::{CountedFold, Restart, RestartFold};
+use crate::record::EndReason;
+use crate::spec::{FailurePolicyAction, FailurePolicyRule, Fleet};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Something of a limit of restarts was used up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UsedAt {
+    /// In seconds of virtual time.
+    pub at_s: f64,
+    /// How much of it.
+    pub times: u32,
+    /// By what: a random fault by its name, any other cause by its kind.
+    pub cause: Arc<str>,
+}
+
+/// One replication.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CountedRun {
+    /// Its number.
+    pub replication: u64,
+    /// When it ended, in seconds.
+    pub end_s: f64,
+    /// Whether the job's work was done.
+    pub completed: bool,
+    /// How it ended before its time, if it did and its work was not done.
+    pub ended_otherwise: Option<&'static str>,
+    /// In the order of time.
+    pub used: Vec<UsedAt>,
+    /// The hash over its records.
+    pub digest: u64,
+}
+
+/// Plays these replications of a subject, for one of its JobSets.
+pub fn count_restarts(
+    (subject, jobset): (&Subject, usize),
+    (seed, which): (u64, Range<u64>),
+    (threads, limits): (usize, &Limits),
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Vec<CountedRun>, NoRuns> {
+    let (from, n) = (which.start, which.end.saturating_sub(which.start));
+    let finished = AtomicU64::new(0);
+    let tell = || done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+    match subject {
+        Subject::Fleet(fleet) => {
+            let make = || Ok(FleetSimulation::new(fleet).noting_restarts());
+            let causes = causes(fleet);
+            each(make, (n, threads), &limits.flag, |simulation, i| {
+                let run = of_fleet(simulation, &causes, (seed, from + i));
+                tell();
+                Some(run)
+            })
+        }
+        Subject::Pods { scenario, .. } => {
+            let make = || Player::new(scenario);
+            each(make, (n, threads), &limits.flag, |player, i| {
+                let jobset = JobSetId(jobset as u32);
+                let run = of_pods(player, jobset, (seed, from + i), limits)?;
+                tell();
+                Some(run)
+            })
+        }
+    }
+}
+
+fn causes(fleet: &Fleet) -> Vec<Arc<str>> {
+    let of = |f: &crate::spec::FaultProcess| Arc::from(f.cause.as_str());
+    fleet.faults.iter().map(of).collect()
+}
+
+fn of_fleet(
+    simulation: &mut FleetSimulation<'_>,
+    causes: &[Arc<str>],
+    (seed, i): (u64, u64),
+) -> CountedRun {
+    let outcome = simulation.run(seed, i);
+    let used = |(at, process): &(u64, u32)| UsedAt {
+        at_s: Time(*at).seconds(),
+        times: 1,
+        cause: causes[*process as usize].clone(),
+    };
+    CountedRun {
+        replication: i,
+        end_s: outcome.end.seconds(),
+        completed: outcome.why == FleetEnd::Completed,
+        ended_otherwise: match outcome.why {
+            FleetEnd::Completed | FleetEnd::TimeLimit => None,
+            other => Some(other.as_str()),
+        },
+        used: outcome.interruptions.iter().map(used).collect(),
+        digest: outcome.digest,
+    }
+}
+
+fn of_pods(
+    player: &mut Player,
+    jobset: JobSetId,
+    (seed, i): (u64, u64),
+    limits: &Limits,
+) -> Option<CountedRun> {
+    let simulation = player.simulation(seed, i);
+    let restarts = RestartFold::new(simulation.scenario()).without_paths();
+    let folds = (restarts, CountedFold::default());
+    let mut sink = (folds, Limited::by(limits));
+    let outcome = simulation.run(seed, i, &mut sink);
+    if outcome.end_reason == EndReason::Stopped {
+        return None;
+    }
+    let (restarts, counted) = sink.0;
+    let restarts = restarts.finish(&outcome, simulation.names());
+    let own = |r: &&Restart| r.jobset == jobset;
+    let used = counted.finish().into_iter().filter(|u| u.jobset == jobset);
+    let used = used.map(|u| {
+        let mut all = restarts.iter().filter(own);
+        let restart = all.find(|r| r.start <= u.at && u.at <= r.end);
+        let cause = restart.map(|r| cause_name(simulation.scenario(), &r.cause));
+        UsedAt {
+            at_s: u.at.seconds(),
+            times: u.times,
+            cause: Arc::from(cause.as_deref().unwrap_or("other")),
+        }
+    });
+    let state = outcome
+        .jobsets
+        .get(jobset.ix())
+        .map_or("", |o| o.terminal_state);
+    Some(CountedRun {
+        replication: i,
+        end_s: outcome.end.seconds(),
+        completed: state == "Completed",
+        ended_otherwise: match (state, outcome.end_reason) {
+            ("Completed", _) => None,
+            ("", EndReason::Stuck) => Some("Stuck"),
+            ("", _) => None,
+            (other, _) => Some(other),
+        },
+        used: used.collect(),
+        digest: outcome.digest,
+    })
+}
+
+/// Lifts the limit of a JobSet's restarts, and lets the subject run until then; what the limit was, and until when it
+/// runs. The error says why that would tell nothing.
+pub fn without_limit(
+    subject: &mut Subject,
+    jobset: usize,
+    until: Option<Duration>,
+) -> Result<(Option<u32>, Duration), String> {
+    match subject {
+        Subject::Fleet(fleet) => {
+            fleet.stop_at = until.unwrap_or(fleet.stop_at);
+            if fleet.stop_at == LONGEST {
+                return Err("the file does not say when it stops: --until-day does".to_owned());
+            }
+            Ok((fleet.job.max_restarts.take(), fleet.stop_at))
+        }
+        Subject::Pods { scenario, .. } => {
+            scenario.stop.at = until.unwrap_or(scenario.stop.at);
+            let submitted = &mut scenario.jobsets[jobset].jobset;
+            let name = &submitted.name;
+            let Some(policy) = submitted.spec.failure_policy.as_mut() else {
+                return Err(format!(
+                    "JobSet {name} has no failurePolicy: its first failure fails it, whatever maxRestarts would be"
+                ));
+            };
+            let ignores = |r: &FailurePolicyRule| {
+                r.action == FailurePolicyAction::RestartJobAndIgnoreMaxRestarts
+            };
+            if let Some(rule) = policy.rules.iter().find(|r| ignores(r)) {
+                return Err(format!(
+                    "rule {:?} of JobSet {name} restarts single Jobs without counting them; budget cannot tell those from counted ones",
+                    rule.name
+                ));
+            }
+            let limit = u32::try_from(policy.max_restarts).unwrap_or(0);
+            policy.max_restarts = i32::MAX;
+            Ok((Some(limit), scenario.stop.at))
+        }
+    }
+}

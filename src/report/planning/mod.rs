@@ -1,0 +1,102 @@
+//! What the answers of a planner look like: text, rows for scripts, charts.
+//!
+//! Must never compute an estimate: `search` did that.
+
+pub mod budget;
+mod columns;
+mod number;
+mod plane;
+pub mod spares;
+
+use super::scene::Scene;
+use super::waterfall::Style;
+use super::words::{count, wrap};
+use crate::base::Duration;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// An answer that can be told in every format.
+pub trait Told: Serialize {
+    /// For people.
+    fn text(&self, style: &Style) -> String;
+    /// For scripts.
+    fn csv(&self) -> Result<Vec<u8>, String>;
+    /// Charts by the name of their file.
+    fn figures(&self) -> Vec<(&'static str, Scene)>;
+}
+
+/// What a reader must know to get the same answer again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Provenance {
+    /// The name of the format.
+    pub schema: &'static str,
+    /// Of this program.
+    pub version: &'static str,
+    /// The scenario's name.
+    pub scenario: String,
+    /// What replications were played of.
+    pub level: &'static str,
+    /// Of all random numbers.
+    pub seed: u64,
+    /// Of all candidates together.
+    pub replications_played: u64,
+    /// The hash over the digests of all of them, in their order.
+    pub digest: String,
+    /// Somebody has ended it early.
+    pub interrupted: bool,
+}
+
+impl Provenance {
+    fn line(&self) -> String {
+        format!(
+            "jobset-sim {}  ·  scenario {} ({})  ·  seed {}  ·  {}  ·  digest {}",
+            self.version,
+            self.scenario,
+            self.level,
+            self.seed,
+            count(self.replications_played, "replication"),
+            self.digest
+        )
+    }
+
+    fn title(&self, what: &str, style: &Style) -> String {
+        let text = format!(
+            "jobset-sim {}: {}, {what}; {} ({}) of seed {}",
+            self.version,
+            self.scenario,
+            count(self.replications_played, "replication"),
+            self.level,
+            self.seed
+        );
+        let lines = wrap(&text, style.width);
+        let bold: Vec<String> = lines.iter().map(|line| style.bold(line)).collect();
+        format!("{}\n", bold.join("\n"))
+    }
+}
+
+/// Sentences, each on as many lines as it needs.
+fn sentences(out: &mut String, texts: &[String], style: &Style) {
+    for text in texts {
+        for (i, line) in wrap(text, style.width - 2).iter().enumerate() {
+            let _ = writeln!(out, "{}{line}", if i == 0 { "" } else { "  " });
+        }
+    }
+}
+
+/// `30 days`, `12 h`: a horizon.
+pub(super) fn length(seconds: f64) -> String {
+    match seconds {
+        s if s >= 2.0 * 86_400.0 => format!("{} days", number::short(s / 86_400.0)),
+        s => Duration::from_seconds_f64(s).to_string(),
+    }
+}
+
+/// A table in memory as the bytes of a file.
+fn table(rows: impl IntoIterator<Item = Vec<String>>) -> Result<Vec<u8>, String> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        out.write_record(&row).map_err(|e| e.to_string())?;
+    }
+    out.into_inner().map_err(|e| e.to_string())
+}

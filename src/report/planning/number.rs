@@ -1,0 +1,92 @@
+//! Numbers of planners in as many digits as can be used.
+
+use super::super::words::thousands;
+use crate::search::budget::Share;
+
+/// Three or four digits.
+pub fn short(v: f64) -> String {
+    match v.abs() {
+        _ if !v.is_finite() => "-".to_owned(),
+        0.0 => "0".to_owned(),
+        a if a >= 9_999.5 => match v < 0.0 {
+            true => format!("-{}", thousands(a.round() as u64)),
+            false => thousands(a.round() as u64),
+        },
+        a if a >= 999.5 => format!("{v:.0}"),
+        a if a >= 99.95 => format!("{v:.0}"),
+        a if a >= 9.995 => trimmed(format!("{v:.1}")),
+        a if a >= 0.9995 => trimmed(format!("{v:.2}")),
+        a if a >= 0.001 => trimmed(format!("{v:.4}")),
+        _ => format!("{v:.2e}"),
+    }
+}
+
+fn trimmed(text: String) -> String {
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// A number with its interval, in the digits that the interval leaves: `+0.0042 (0.0007 to 0.0084)`.
+pub fn change(mean: f64, [low, high]: [f64; 2]) -> String {
+    let half = 0.5 * (high - low);
+    let rough = match half > 0.0 && half.is_finite() {
+        true => half,
+        false => mean.abs().max(1e-9),
+    };
+    // Two digits of the half width.
+    let digits = (1.0 - libm::floor(libm::log10(rough))).clamp(0.0, 9.0) as usize;
+    let sign = if mean > 0.0 { "+" } else { "" };
+    format!("{sign}{mean:.digits$} ({low:.digits$} to {high:.digits$})")
+}
+
+/// A share in percent: as many digits behind the point as the nearer of nothing and all of it needs.
+pub fn percent(share: f64) -> String {
+    let off = share.min(1.0 - share).abs() * 100.0;
+    match off {
+        _ if share == 0.0 => "0 %".to_owned(),
+        _ if share == 1.0 => "100 %".to_owned(),
+        o if o >= 0.995 => format!("{:.1} %", share * 100.0),
+        o if o >= 0.0995 => format!("{:.2} %", share * 100.0),
+        o if o >= 0.00095 => format!("{:.4} %", share * 100.0),
+        _ if share > 0.5 => "nearly 100 %".to_owned(),
+        _ => format!("{share:.2e}"),
+    }
+}
+
+/// `43.0 % (36.1 % to 50.2 %)`.
+pub fn share(s: Share) -> String {
+    let [low, high] = s.ci95;
+    format!(
+        "{} ({} to {})",
+        percent(s.share),
+        percent(low),
+        percent(high)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_that_can_be_used() {
+        let all = [0.0, 12345.6, 81.24, 3.0, 0.9061, 1.5e-6, -123.4];
+        let told = ["0", "12,346", "81.2", "3", "0.9061", "1.50e-6", "-123"];
+        assert_eq!(all.map(short), told);
+        assert_eq!(change(0.00423, [0.000722, 0.0083]), "+0.0042 (0.0007 to 0.0083)");
+        assert_eq!(change(-512.3, [-640.0, -380.0]), "-512 (-640 to -380)");
+        let all = [0.0, 1.0, 0.43, 0.9987, 0.999_99, 0.999_999_9, 1e-6];
+        let told = [
+            "0 %",
+            "100 %",
+            "43.0 %",
+            "99.87 %",
+            "99.9990 %",
+            "nearly 100 %",
+            "1.00e-6",
+        ];
+        assert_eq!(all.map(percent), told);
+    }
+}

@@ -1,0 +1,199 @@
+//! A plot with two axes: where a point lies, lines of the grid, numbers and names of the axes.
+
+use super::super::compare_figure::SIZE;
+use super::super::figure::{MARGIN, fitting};
+use super::super::scene::*;
+use super::Provenance;
+
+/// Of all charts of planners.
+pub const WIDTH: i32 = 1600;
+pub const HEIGHT: i32 = 900;
+
+/// Numbers of one axis.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Scale {
+    pub from: f64,
+    pub to: f64,
+    /// Equal factors are equally far apart.
+    pub log: bool,
+}
+
+impl Scale {
+    pub fn new(from: f64, to: f64) -> Scale {
+        let to = if to > from { to } else { from + 1.0 };
+        Scale {
+            from,
+            to,
+            log: false,
+        }
+    }
+
+    /// From a number above 0.
+    pub fn log(from: f64, to: f64) -> Scale {
+        Scale {
+            log: true,
+            ..Scale::new(from, to)
+        }
+    }
+
+    /// Over these numbers, with a little air.
+    pub fn over(values: impl Iterator<Item = f64>) -> Scale {
+        let finite = values.filter(|v| v.is_finite());
+        let (low, high) = finite.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
+        if low > high {
+            return Scale::new(0.0, 1.0);
+        }
+        let air = ((high - low) * 0.08).max(high.abs() * 1e-6).max(1e-9);
+        Scale::new(low - air, high + air)
+    }
+
+    fn share(&self, v: f64) -> f64 {
+        let share = match self.log {
+            true => libm::log(v / self.from) / libm::log(self.to / self.from),
+            false => (v - self.from) / (self.to - self.from),
+        };
+        share.clamp(0.0, 1.0)
+    }
+
+    /// Round numbers, about so many.
+    pub fn ticks(&self, count: usize) -> Vec<f64> {
+        if self.log {
+            return self.log_ticks();
+        }
+        let step = ticks(self.to - self.from, count).get(1).copied();
+        let step = step.unwrap_or(self.to - self.from);
+        let first = (self.from / step).ceil();
+        let number = |i: u32| (first + f64::from(i)) * step;
+        // What is nearly 0 is 0.
+        let clean = |v: f64| if v.abs() < step * 1e-9 { 0.0 } else { v };
+        let inside = |v: &f64| *v <= self.to + step * 1e-9;
+        (0..60).map(number).map(clean).take_while(inside).collect()
+    }
+
+    fn log_ticks(&self) -> Vec<f64> {
+        let low = libm::floor(libm::log10(self.from)) as i32;
+        let high = libm::ceil(libm::log10(self.to)) as i32;
+        let steps: &[f64] = match high - low {
+            ..=4 => &[1.0, 2.0, 5.0],
+            _ => &[1.0],
+        };
+        let of = |power: i32| {
+            steps
+                .iter()
+                .map(move |s| s * libm::pow(10.0, f64::from(power)))
+        };
+        let all = (low..=high).flat_map(of);
+        all.filter(|v| (self.from..=self.to).contains(v)).collect()
+    }
+}
+
+/// Where the axes are, in pixels.
+pub struct Plane {
+    pub x: Scale,
+    pub y: Scale,
+    pub left: i32,
+    pub right: i32,
+    pub top: i32,
+    pub bottom: i32,
+}
+
+/// The name of an axis, its ticks, and what stands beside them.
+pub struct Labels<'a> {
+    pub name: &'a str,
+    pub ticks: Vec<f64>,
+    pub label: &'a dyn Fn(f64) -> String,
+}
+
+impl Plane {
+    pub fn at(&self, x: f64, y: f64) -> (i32, i32) {
+        let across = f64::from(self.right - self.left) * self.x.share(x);
+        let up = f64::from(self.bottom - self.top) * self.y.share(y);
+        (self.left + across as i32, self.bottom - up as i32)
+    }
+
+    pub fn draw(&self, scene: &mut Scene, x: &Labels<'_>, y: &Labels<'_>) {
+        for &tick in &y.ticks {
+            let at = self.at(self.x.from, tick).1;
+            scene.line(vec![(self.left, at), (self.right, at)], 2, GRID);
+            let label = (y.label)(tick);
+            scene.text((self.left - 14, at), SIZE, Anchor::Right, FAINT, &label);
+        }
+        let mut free = i32::MIN;
+        for &tick in &x.ticks {
+            let at = self.at(tick, self.y.from).0;
+            scene.line(vec![(at, self.top), (at, self.bottom)], 2, GRID);
+            let label = (x.label)(tick);
+            let half = text_width(&label, SIZE) / 2;
+            if at - half > free {
+                scene.text(
+                    (at, self.bottom + SIZE),
+                    SIZE,
+                    Anchor::Middle,
+                    FAINT,
+                    &label,
+                );
+                free = at + half + 14;
+            }
+        }
+        scene.line(
+            vec![(self.left, self.bottom), (self.right, self.bottom)],
+            2,
+            FAINT,
+        );
+        let middle = (self.left + self.right) / 2;
+        let below = self.bottom + 5 * SIZE / 2;
+        scene.text((middle, below), SIZE, Anchor::Middle, INK, x.name);
+        scene.text(
+            (MARGIN, self.top - SIZE - 6),
+            SIZE,
+            Anchor::Left,
+            INK,
+            y.name,
+        );
+    }
+
+    /// The room between two curves over the same points.
+    pub fn band(&self, scene: &mut Scene, points: &[(f64, f64, f64)], color: Color) {
+        let upper = points.iter().map(|(x, _, high)| self.at(*x, *high));
+        let lower = points.iter().rev().map(|(x, low, _)| self.at(*x, *low));
+        scene.area(upper.chain(lower).collect(), color);
+    }
+
+    pub fn curve(&self, scene: &mut Scene, points: &[(f64, f64)], width: u32, color: Color) {
+        let points: Vec<_> = points.iter().map(|(x, y)| self.at(*x, *y)).collect();
+        if points.len() > 1 {
+            scene.line(points, width, color);
+        }
+    }
+
+    /// A mark with an interval, upright.
+    pub fn mark(
+        &self,
+        scene: &mut Scene,
+        x: f64,
+        (low, value, high): (f64, f64, f64),
+        color: Color,
+    ) {
+        scene.line(vec![self.at(x, low), self.at(x, high)], 4, color);
+        let (px, py) = self.at(x, value);
+        scene.rect(px - 7, py - 7, 14, 14, color);
+    }
+}
+
+/// Where the left edge of a plot must be, for these labels of its other axis.
+pub fn left_of(labels: &Labels<'_>) -> i32 {
+    let widths = labels
+        .ticks
+        .iter()
+        .map(|t| text_width(&(labels.label)(*t), SIZE));
+    MARGIN + widths.max().unwrap_or(0) + 20
+}
+
+/// The last line of a chart: what a reader must know to make it again.
+pub fn provenance(scene: &mut Scene, of: &Provenance) {
+    let line = of.line();
+    let size = fitting(&line, 22, WIDTH - 2 * MARGIN).min(22);
+    let size = size.min(22 * (WIDTH - 2 * MARGIN) / text_width(&line, 22).max(1));
+    let bottom = scene.height as i32 - MARGIN / 2;
+    scene.text((MARGIN, bottom), size, Anchor::Left, FAINT, &line);
+}

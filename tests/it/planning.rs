@@ -1,0 +1,166 @@
+//! What a planner asks, against closed forms and against trying everything; and as a shell sees it.
+
+mod shell;
+
+use crate::fleet::{crashes, exponential, plain, s};
+use crate::support;
+use jobset_sim::base::Duration;
+use jobset_sim::base::random::Dist;
+use jobset_sim::experiment::{CountedRun, Limits, Subject, count_restarts, without_limit};
+use jobset_sim::search::budget::{Budget, Question};
+use jobset_sim::search::{Answer, Judgement, Plan, Row, Sample, Target, least};
+use jobset_sim::spec::*;
+use jobset_sim::stats::{negative_binomial_cdf, poisson_cdf, share_interval};
+use std::ops::Range;
+
+fn runs(mut subject: Subject, n: u64) -> (Vec<CountedRun>, Option<u32>, Duration) {
+    let (limit, until) = without_limit(&mut subject, 0, None).unwrap();
+    let runs = count_restarts((&subject, 0), (7, 0..n), (0, &Limits::none()), &|_| ());
+    (runs.unwrap(), limit, until)
+}
+
+fn budget(fleet: Fleet, n: u64) -> Budget {
+    let (runs, limit, until) = runs(Subject::Fleet(Box::new(fleet)), n);
+    let question = Question {
+        horizon_s: until.seconds(),
+        limit,
+        survive: 0.9,
+        ignored: Vec::new(),
+    };
+    Budget::of(&question, &runs).unwrap()
+}
+
+/// Each limit lasts with the chance that the formula says, within an interval that is rarely wrong.
+fn follows(what: &str, told: &Budget, n: u64, chance: impl Fn(u64) -> f64) {
+    let mut looked = 0;
+    for row in &told.limits {
+        let k = (row.lasts.share * n as f64).round() as usize;
+        let [low, high] = share_interval(k, n as usize, 0.999);
+        let exact = chance(u64::from(row.max_restarts));
+        assert!(low <= exact && exact <= high, "{what}: {row:?}, the formula says {exact}");
+        looked += usize::from(high - low < 0.1 && exact > 0.05 && exact < 0.95);
+    }
+    assert!(looked > 1, "{what}: nothing that could have been wrong: {:?}", told.limits);
+}
+
+#[test]
+fn a_budget_lasts_as_poisson_says_where_every_instant_is_saved() {
+    // reference 6.3: P(Poisson(lambda W) <= m), here lambda W = 2 by four nodes.
+    let faults = vec![crashes(exponential(4000.0), Exposure::Running)];
+    let mut fleet = plain(4, 2000.0, Progress::Kept, faults);
+    (fleet.job.max_restarts, fleet.stop_at) = (Some(2), s(1e6));
+    let told = budget(fleet, 3000);
+    follows("perfect checkpoints", &told, 3000, |m| poisson_cdf(m, 2.0));
+    assert_eq!((told.completed, told.max_restarts), (3000, Some(2)));
+    assert!((0.9..1.1).contains(&told.dispersion), "{}", told.dispersion);
+    // P(Poisson(2) <= 4) = 0.947, <= 3 = 0.857.
+    assert_eq!((told.least.low, told.least.high), (4, Some(4)));
+}
+
+#[test]
+fn a_budget_lasts_as_the_negative_binomial_says_with_checkpoints() {
+    // reference 6.3: each segment succeeds with chance exp(-lambda (tau + C)), and s of them must; one segment is
+    // "from scratch".
+    for (segments, every, blocking) in [(1.0, 1000.0, 0.0), (5.0, 300.0, 20.0)] {
+        let progress = Progress::Checkpoints {
+            every: s(every),
+            blocking: s(blocking),
+        };
+        let faults = vec![crashes(exponential(1000.0), Exposure::Running)];
+        let mut fleet = plain(1, every * segments, progress, faults);
+        fleet.stop_at = s(1e7);
+        let told = budget(fleet, 3000);
+        let p = libm::exp(-(every + blocking) / 1000.0);
+        follows("checkpoints", &told, 3000, |m| negative_binomial_cdf(m, segments, p));
+        assert!(told.dispersion > 1.3, "{}", told.dispersion);
+    }
+}
+
+/// Sixteen hosts for thirty days, drained and failing far more often than real ones.
+fn drained(rules: &str) -> Scenario {
+    let rules = format!("spec.failurePolicy.rules={rules}");
+    let (path, value) = rules.split_once('=').unwrap();
+    support::scenario(
+        "stories/restart-budget",
+        &[
+            (
+                "jobSets[0].set",
+                "[\"spec.replicatedJobs[0].replicas=4\", \"spec.replicatedJobs[0].template.spec.parallelism=4\", \"spec.replicatedJobs[0].template.spec.completions=4\", \"spec.failurePolicy.maxRestarts=80\"]",
+            ),
+            ("topology", "../../topologies/small-16.yaml"),
+            ("faultProcesses[0].times", "60"),
+            ("faultProcesses[0].takesAlong", "null"),
+            ("faultProcesses[1].times", "60"),
+            ("stop.at", "4d"),
+            (path, value),
+        ],
+    )
+}
+
+#[test]
+fn what_a_rule_would_leave_uncounted_is_what_it_leaves_uncounted() {
+    let rule = "[{name: maintenance, action: RestartJobSetAndIgnoreMaxRestarts, onJobFailureReasons: [PodFailurePolicy]}]";
+    let (plain, limit, _) = runs(Subject::from(drained("[]")), 6);
+    assert_eq!(limit, Some(80));
+    let (ruled, _, _) = runs(Subject::from(drained(rule)), 6);
+    let mut ignored = 0;
+    for (plain, ruled) in plain.iter().zip(&ruled) {
+        // Counting changes nothing else, so the restarts that remain are the same, at the same times.
+        let others = plain.used.iter().filter(|u| &*u.cause != "host_maintenance");
+        let others: Vec<_> = others.cloned().collect();
+        assert_eq!(others, ruled.used);
+        ignored += plain.used.len() - ruled.used.len();
+    }
+    assert!(ignored > 3, "{ignored}");
+}
+
+/// Spares of a job of 20 nodes that fail often and take long to repair.
+fn spared(spares: u64) -> Fleet {
+    let mut faults = vec![crashes(exponential(40.0 * 3600.0), Exposure::Assigned)];
+    faults[0].needs_repair = true;
+    let mut fleet = plain(20, 400.0 * 3600.0, Progress::Kept, faults);
+    fleet.spares.nodes = spares as u32;
+    fleet.job.recovery = Dist::Fixed(s(600.0));
+    fleet.repair.stages = vec![RepairStage {
+        name: "repair".to_owned(),
+        takes: exponential(10.0 * 3600.0),
+        escalates: 0.0,
+        fails: 0.0,
+    }];
+    fleet
+}
+
+fn played(value: u64, which: Range<u64>) -> Sample {
+    let subject = Subject::Fleet(Box::new(spared(value)));
+    let all = subject.replicate((3, which), (0, &Limits::none()), &|_| ());
+    let row = |r: &_| Row::of(r, &[], "effective_training_ratio", None).unwrap();
+    all.unwrap().iter().map(row).collect()
+}
+
+#[test]
+fn a_search_finds_the_spares_that_trying_all_of_them_finds() {
+    let plan = Plan {
+        min: 0,
+        max: 16,
+        first_look: 40,
+        most: 160,
+    };
+    for limit in ["0.5", "0.7", "0.8", "0.85"] {
+        let text = format!("effective_training_ratio.p10 >= {limit}");
+        let target: Target = text.parse().unwrap();
+        let mut play = |value: &u64, which: Range<u64>| Ok::<_, ()>(played(*value, which));
+        let found = least(&plan, &target, &mut play).unwrap();
+        // Everything, each as often as the search may at most.
+        let judge = |value| target.judge(&played(value, 0..plan.most), 0.95);
+        let all: Vec<Judgement> = (plan.min..=plan.max).map(judge).collect();
+        let first = |is: &dyn Fn(&Judgement) -> bool| all.iter().position(is).unwrap() as u64;
+        let (low, high) = (first(&|j| *j != Judgement::Misses), first(&|j| *j == Judgement::Meets));
+        match found.answer {
+            Answer::Least { value } => assert!(low <= value && value <= high, "{value} {all:?}"),
+            Answer::Between { low: a, high: b } => assert!(a <= high && low <= b && b <= high + 1, "{a} {b} {all:?}"),
+            other => panic!("{other:?}"),
+        }
+        assert!(found.candidates.len() < 9, "{}", found.candidates.len());
+        assert!(found.not_monotone.is_empty());
+    }
+}
