@@ -10,7 +10,10 @@ use crate::fleet::{FleetEnd, FleetSimulation};
 use crate::metrics::training::cause_name;
 use crate::metrics::{CountedFold, Restart, RestartFold};
 use crate::record::EndReason;
-use crate::spec::{FailurePolicyAction, FailurePolicyRule, Fleet};
+use crate::spec::{
+    DISRUPTION_TARGET, FailurePolicyAction, FailurePolicyRule, Fleet, POD_FAILURE_POLICY,
+    PodFailurePolicyAction, PodFailurePolicyRule, ReplicatedJob,
+};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -189,4 +192,34 @@ pub fn without_limit(
             Ok((Some(limit), scenario.stop.at))
         }
     }
+}
+
+/// Puts a rule before the others that leaves uncounted what Jobs blame on disruptions; in words, what that is. `None`:
+/// no Job of the JobSet tells disruptions from failures, so no rule can.
+pub fn with_maintenance_rule(subject: &mut Subject, jobset: usize) -> Option<&'static str> {
+    let Subject::Pods { scenario, .. } = subject else {
+        return None;
+    };
+    let spec = &mut scenario.jobsets[jobset].jobset.spec;
+    let of_disruption = |r: &PodFailurePolicyRule| {
+        let mut conditions = r.on_pod_conditions.iter();
+        r.action == PodFailurePolicyAction::FailJob
+            && conditions.any(|c| c.condition == DISRUPTION_TARGET)
+    };
+    let tells = |rj: &ReplicatedJob| {
+        let rules = rj.template.pod_failure_policy.iter().flatten();
+        rules.into_iter().any(of_disruption)
+    };
+    if !spec.replicated_jobs.iter().any(tells) {
+        return None;
+    }
+    let rule = FailurePolicyRule {
+        name: "disruptions".to_owned(),
+        action: FailurePolicyAction::RestartJobSetAndIgnoreMaxRestarts,
+        on_job_failure_reasons: vec![POD_FAILURE_POLICY.to_owned()],
+        on_job_failure_message_patterns: Vec::new(),
+        target_replicated_jobs: Vec::new(),
+    };
+    spec.failure_policy.as_mut()?.rules.insert(0, rule);
+    Some("restarts whose Job failed with reason PodFailurePolicy")
 }

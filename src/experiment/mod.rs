@@ -21,7 +21,7 @@ pub mod verify;
 pub use compare::{
     Change, Comparison, MetricEstimate, PairedEstimate, PlayedVariant, VariantEstimates, Verdict,
 };
-pub use counted::{CountedRun, UsedAt, count_restarts, without_limit};
+pub use counted::{CountedRun, UsedAt, count_restarts, with_maintenance_rule, without_limit};
 pub use fleets::{FleetReplications, compared, replicate_fleet};
 pub use metric::{Better, Measured, better, is_by_cause, metrics, unnamed};
 pub use parallel::{NoRuns, in_parallel};

@@ -29,8 +29,8 @@ struct State {
     told: u32,
 }
 
-/// Notes it. In place, attempts count beside the restarts of the whole JobSet, of which only those that ignore the limit
-/// are subtracted (IPR-4); whichever of both is more is what the limit is held against (FP-7).
+/// Notes it. In place, attempts count beside the restarts of the whole JobSet, of which only those that ignore the
+/// limit are subtracted (IPR-4); whichever of both is more is what the limit is held against (FP-7).
 #[derive(Default)]
 pub struct CountedFold {
     states: Vec<State>,

@@ -5,7 +5,9 @@
 use super::ttl::whole_seconds;
 use super::{JobPlan, JobSyncView, job_success, per_index};
 use crate::base::Duration;
-use crate::spec::{CompletionMode, JobSpec, PodReplacementPolicy, RestartPolicy, Version};
+use crate::spec::{
+    CompletionMode, JobSpec, POD_FAILURE_POLICY, PodReplacementPolicy, RestartPolicy, Version,
+};
 use std::borrow::Cow;
 
 /// `SyncJobBatchPeriod`: shorter delays are rounded up to it.
@@ -14,7 +16,6 @@ pub const SYNC_JOB_BATCH_PERIOD: Duration = Duration::from_secs(1);
 pub const MAX_POD_CREATE_DELETE_PER_SYNC: u32 = 500;
 
 /// `batch/v1` JobReason…; each with the message the controller writes.
-pub const POD_FAILURE_POLICY: &str = "PodFailurePolicy";
 pub const BACKOFF_LIMIT_EXCEEDED: (&str, &str) = (
     "BackoffLimitExceeded",
     "Job has reached the specified backoff limit",

@@ -3,7 +3,7 @@
 //!
 //! Must never count anything: Ignore and Count are the caller's to act on.
 
-use crate::spec::{OnExitCodes, PodFailurePolicyAction, PodFailurePolicyRule};
+use crate::spec::{DISRUPTION_TARGET, OnExitCodes, PodFailurePolicyAction, PodFailurePolicyRule};
 
 /// What a rule can see of a failed pod.
 #[derive(Copy, Clone, Debug)]
@@ -38,8 +38,6 @@ impl Default for Verdict {
         }
     }
 }
-
-const DISRUPTION_TARGET: &str = "DisruptionTarget";
 
 /// The first rule that matches, its action, and what matched. `None`: the failure counts.
 pub fn matching_rule<'a>(

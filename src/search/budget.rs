@@ -8,6 +8,7 @@ use crate::stats::{
     Estimate, negative_binomial_cdf, poisson_cdf, share_interval, values_for_quantile_interval,
 };
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The name of the format of [`Budget`].
 pub const SCHEMA: &str = "jobset-sim/budget/v1";
@@ -26,8 +27,6 @@ pub struct Question {
     pub limit: Option<u32>,
     /// With which chance the least limit is to last.
     pub survive: f64,
-    /// Causes that a rule would leave uncounted.
-    pub ignored: Vec<String>,
 }
 
 /// A share of the replications, with its exact interval.
@@ -93,12 +92,23 @@ pub struct CauseUse {
     pub least_without: LeastLimit,
 }
 
-/// A rule that leaves some causes uncounted.
+/// The same runs with a rule that leaves some restarts uncounted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ruled {
+    /// Which restarts it leaves uncounted, in words.
+    pub what: String,
+    /// The runs with it.
+    pub runs: Vec<CountedRun>,
+}
+
+/// What a rule that leaves some restarts uncounted is worth.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Rule {
-    /// Which.
-    pub ignored: Vec<String>,
+    /// Which restarts it leaves uncounted, in words.
+    pub what: String,
+    /// Cause → what it leaves uncounted in a run, on average.
+    pub uncounted: BTreeMap<String, f64>,
     /// Of the limit, in a run.
     pub used: Estimate,
     /// With the limit of the inputs.
@@ -107,10 +117,10 @@ pub struct Rule {
     pub least: LeastLimit,
 }
 
-/// At an instant.
+/// The state on a day.
 #[derive(Copy, Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Instant {
+pub struct AtDay {
     /// Since the start.
     pub day: f64,
     /// Runs whose limit is not used up.
@@ -143,12 +153,12 @@ pub struct Budget {
     pub least: LeastLimit,
     /// Who uses it, the greatest first.
     pub causes: Vec<CauseUse>,
-    /// With the causes that are to be ignored.
+    /// With a rule.
     pub rule: Option<Rule>,
     /// Limits around those that matter.
     pub limits: Vec<LimitRow>,
     /// Over time, with the limit of the inputs, or the least one.
-    pub curve: Vec<Instant>,
+    pub curve: Vec<AtDay>,
     /// The limit of the curve.
     pub curve_limit: u32,
     /// Runs whose work was done before.
@@ -166,21 +176,13 @@ fn used(run: &CountedRun, until_s: f64, but: &[String]) -> u32 {
 }
 
 impl Budget {
-    /// Of runs without a limit; none without runs.
-    pub fn of(question: &Question, runs: &[CountedRun]) -> Option<Budget> {
+    /// Of runs without a limit; none without runs. `ruled`: the same with a rule.
+    pub fn of(question: &Question, runs: &[CountedRun], ruled: Option<&Ruled>) -> Option<Budget> {
         let whole = Counts::of(runs, question.horizon_s, &[]);
         let least = whole.least(question.survive);
         let spread = whole.estimate()?;
         let curve_limit = question.limit.unwrap_or(least.high.unwrap_or(least.low));
-        let rule = (!question.ignored.is_empty()).then(|| {
-            let counts = Counts::of(runs, question.horizon_s, &question.ignored);
-            Some(Rule {
-                ignored: question.ignored.clone(),
-                used: counts.estimate()?,
-                lasts: question.limit.map(|m| counts.lasts(m)),
-                least: counts.least(question.survive),
-            })
-        });
+        let rule = ruled.and_then(|ruled| rule(question, runs, ruled));
         let mean_and_variance = whole.moments();
         Some(Budget {
             replications: runs.len(),
@@ -195,9 +197,9 @@ impl Budget {
             lasts: question.limit.map(|m| whole.lasts(m)),
             least,
             causes: causes(question, runs),
-            rule: rule.flatten(),
+            rule,
             limits: limits(question, &whole, least),
-            curve: curve(question, runs, curve_limit),
+            curve: curve(question, (runs, ruled), curve_limit),
             curve_limit,
             completed: runs.iter().filter(|r| r.completed).count(),
             ended_otherwise: runs.iter().filter(|r| r.ended_otherwise.is_some()).count(),
@@ -340,23 +342,65 @@ fn limits(question: &Question, counts: &Counts, least: LeastLimit) -> Vec<LimitR
     all.into_iter().map(row).collect()
 }
 
-fn curve(question: &Question, runs: &[CountedRun], limit: u32) -> Vec<Instant> {
-    let lasts = |until_s: f64, but: &[String]| {
-        let within = runs.iter().filter(|r| used(r, until_s, but) <= limit);
+fn rule(question: &Question, runs: &[CountedRun], ruled: &Ruled) -> Option<Rule> {
+    let counts = Counts::of(&ruled.runs, question.horizon_s, &[]);
+    let mean = |runs: &[CountedRun], cause: &str| {
+        let own = |r: &CountedRun| {
+            let in_time = r.used.iter().filter(|u| u.at_s <= question.horizon_s);
+            let own = in_time.filter(|u| *u.cause == *cause);
+            f64::from(own.map(|u| u.times).sum::<u32>())
+        };
+        runs.iter().map(own).sum::<f64>() / runs.len().max(1) as f64
+    };
+    let less = |cause: String| {
+        let less = mean(runs, &cause) - mean(&ruled.runs, &cause);
+        (less > 0.0).then_some((cause, less))
+    };
+    Some(Rule {
+        what: ruled.what.clone(),
+        uncounted: Budget::cause_names(runs)
+            .into_iter()
+            .filter_map(less)
+            .collect(),
+        used: counts.estimate()?,
+        lasts: question.limit.map(|m| counts.lasts(m)),
+        least: counts.least(question.survive),
+    })
+}
+
+impl Ruled {
+    /// As if restarts by these causes were not counted.
+    pub fn ignoring(causes: &[String], runs: &[CountedRun]) -> Ruled {
+        let without = |run: &CountedRun| {
+            let mut run = run.clone();
+            run.used.retain(|u| !causes.iter().any(|c| **c == *u.cause));
+            run
+        };
+        Ruled {
+            what: format!("restarts by {}", causes.join(", ")),
+            runs: runs.iter().map(without).collect(),
+        }
+    }
+}
+
+fn curve(
+    question: &Question,
+    (runs, ruled): (&[CountedRun], Option<&Ruled>),
+    limit: u32,
+) -> Vec<AtDay> {
+    let lasts = |runs: &[CountedRun], until_s: f64| {
+        let within = runs.iter().filter(|r| used(r, until_s, &[]) <= limit);
         Share::of(within.count(), runs.len())
     };
-    let instant = |i: usize| {
+    let at = |i: usize| {
         let until_s = question.horizon_s * i as f64 / CURVE as f64;
-        Instant {
+        AtDay {
             day: until_s / 86_400.0,
-            lasts: lasts(until_s, &[]),
-            with_rule: match question.ignored.is_empty() {
-                true => None,
-                false => Some(lasts(until_s, &question.ignored)),
-            },
+            lasts: lasts(runs, until_s),
+            with_rule: ruled.map(|ruled| lasts(&ruled.runs, until_s)),
         }
     };
-    (0..=CURVE).map(instant).collect()
+    (0..=CURVE).map(at).collect()
 }
 
 #[cfg(test)]
@@ -382,12 +426,11 @@ mod tests {
         }
     }
 
-    fn ask(limit: u32, ignored: &[&str]) -> Question {
+    fn ask(limit: u32) -> Question {
         Question {
             horizon_s: 30.0 * 86_400.0,
             limit: Some(limit),
             survive: 0.5,
-            ignored: ignored.iter().map(|s| (*s).to_owned()).collect(),
         }
     }
 
@@ -402,12 +445,14 @@ mod tests {
             run(2, &[(5.0, "gpu")]),
             run(3, &[]),
         ];
-        let told = Budget::of(&ask(1, &["maintenance"]), &runs).unwrap();
+        let ruled = Ruled::ignoring(&["maintenance".to_owned()], &runs);
+        let told = Budget::of(&ask(1), &runs, Some(&ruled)).unwrap();
         // 3, 2, 1 and 0 restarts within thirty days.
         assert_eq!(told.used.mean, 1.5);
         assert_eq!(told.lasts.unwrap().share, 0.5);
         let rule = told.rule.unwrap();
         assert_eq!((rule.used.mean, rule.lasts.unwrap().share), (0.75, 0.75));
+        assert_eq!(rule.uncounted, [("maintenance".to_owned(), 0.75)].into());
         let gpu = &told.causes[0];
         assert_eq!(
             (gpu.cause.as_str(), gpu.share, gpu.last_straw),
@@ -424,14 +469,14 @@ mod tests {
     fn the_least_limit_is_a_range_where_so_few_runs_cannot_tell() {
         let used = |n: u64| vec![(1.0, "a"); (n % 5) as usize];
         let runs: Vec<CountedRun> = (0..1000).map(|n| run(n, &used(n))).collect();
-        let mut question = ask(2, &[]);
+        let mut question = ask(2);
         question.survive = 0.7;
-        let clear = Budget::of(&question, &runs).unwrap().least;
+        let clear = Budget::of(&question, &runs, None).unwrap().least;
         assert_eq!((clear.low, clear.high), (3, Some(3)));
-        let open = Budget::of(&question, &runs[..20]).unwrap().least;
+        let open = Budget::of(&question, &runs[..20], None).unwrap().least;
         assert_eq!((open.low, open.high), (2, Some(4)));
         question.survive = 0.99;
-        let few = Budget::of(&question, &runs[..20]).unwrap().least;
+        let few = Budget::of(&question, &runs[..20], None).unwrap().least;
         assert_eq!((few.high, few.replications_needed), (None, 368));
     }
 }

@@ -1,8 +1,8 @@
 //! Answers of a planner: the least that meets a target, the best interval, the budget of restarts, what matters most,
 //! where one choice overtakes another, and chances that are too small to be counted.
 //!
-//! It asks whoever plays for replications, and knows neither files nor printing. Each search plays all it compares under
-//! the same random numbers.
+//! It asks whoever plays for replications, and knows neither files nor printing. Each search plays all it compares
+//! under the same random numbers.
 
 #![deny(missing_docs)]
 

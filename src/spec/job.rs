@@ -2,6 +2,11 @@
 
 use super::pod::PodTemplate;
 
+/// The condition of pods that are disrupted: evicted, preempted, or left without a Node.
+pub const DISRUPTION_TARGET: &str = "DisruptionTarget";
+/// The reason with which a Job fails by its podFailurePolicy.
+pub const POD_FAILURE_POLICY: &str = "PodFailurePolicy";
+
 #[derive(Clone, Debug, Default)]
 pub struct JobSpec {
     pub parallelism: Option<u32>,

@@ -44,8 +44,8 @@ fn series(first: f64, ratio: impl Fn(f64) -> f64) -> f64 {
     sum
 }
 
-/// The chance of at most `k` failures before `successes` tries have succeeded, each with chance `p`. `successes` need not
-/// be whole.
+/// The chance of at most `k` failures before `successes` tries have succeeded, each with chance `p`. `successes` need
+/// not be whole.
 pub fn negative_binomial_cdf(k: u64, successes: f64, p: f64) -> f64 {
     incomplete_beta((successes, k as f64 + 1.0), (p, 1.0 - p))
 }

@@ -33,7 +33,8 @@ pub struct BudgetArgs {
     /// The chance with which the least maxRestarts is to last
     #[arg(long, value_name = "P", default_value = "0.99", value_parser = chance)]
     pub survive: f64,
-    /// A cause that a rule would not count, as reports name it; repeatable [default: maintenance and reclaims]
+    /// As if restarts by this cause were not counted; repeatable [default: with pods that are drained, a rule that
+    /// ignores disruptions is played]
     #[arg(long, value_name = "CAUSE")]
     pub ignore: Vec<String>,
     /// Replications [default: 200 with pods, 2,000 of a Fleet]
@@ -74,8 +75,8 @@ pub struct SparesArgs {
     /// The greatest value that is tried
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub max: u64,
-    /// The most replications of one candidate; those that can be told from fewer get fewer [default: 320 with pods, 2,560
-    /// of a Fleet]
+    /// The most replications of one candidate; those that can be told from fewer get fewer [default: 320 with pods,
+    /// 2,560 of a Fleet]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     /// Price of a node-hour, for a Fleet, which knows none: then costs are money instead of node-hours

@@ -4,10 +4,12 @@ use super::{Lab, no_runs, unknown};
 use crate::base::Duration;
 use crate::cli::args::BudgetArgs;
 use crate::cli::inputs::quoted;
-use crate::cli::{Failure, interrupt};
-use crate::experiment::{CountedRun, Subject, count_restarts, without_limit};
+use crate::cli::{Failure, interrupt, output};
+use crate::experiment::{
+    CountedRun, Subject, count_restarts, with_maintenance_rule, without_limit,
+};
 use crate::report::planning::budget::BudgetReport;
-use crate::search::budget::{Budget, Question, SCHEMA};
+use crate::search::budget::{Budget, Question, Ruled, SCHEMA};
 use crate::spec::RandomAction;
 
 /// Replications with pods, and of a Fleet, unless it is said.
@@ -23,25 +25,24 @@ pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
         .map(|days| Duration::from_seconds_f64(days * 86_400.0));
     let (limit, horizon) = without_limit(&mut subject, jobset, until).map_err(Failure::Invalid)?;
     let n = args.seeds.unwrap_or(lab.by_level(PODS, FLEET));
-    let told = |done: u64| lab.progress(&format!("{done}/{n} replications"));
-    let on = (lab.play.threads(), &lab.limits);
-    let runs = count_restarts((&subject, jobset), (lab.seed, 0..n), on, &told);
-    lab.progress("");
-    let runs: Vec<CountedRun> = runs.map_err(no_runs)?;
-    lab.note(runs.iter().map(|r| r.digest));
+    let runs = play(&mut lab, (&subject, jobset), n, "")?;
     let question = Question {
         horizon_s: horizon.seconds(),
         limit,
         survive: args.survive,
-        ignored: ignored(&subject, &args.ignore, &runs)?,
     };
-    let Some(budget) = Budget::of(&question, &runs) else {
+    known(&subject, &args.ignore, &runs)?;
+    let ruled = match args.ignore.as_slice() {
+        [] => ruled(&mut lab, (&subject, jobset), runs.len() as u64)?,
+        causes => Some(Ruled::ignoring(causes, &runs)),
+    };
+    let Some(budget) = Budget::of(&question, &runs, ruled.as_ref()) else {
         return Err(interrupt::failure("no replication is finished"));
     };
     let name = subject.jobsets().get(jobset).cloned().unwrap_or_default();
     let report = BudgetReport::new(lab.provenance(SCHEMA), name, budget);
     lab.tell(&report, &args.tell, ("budget", n, &options(args)))?;
-    match (runs.len() as u64) < n {
+    match (runs.len() as u64) < n || lab.limits.flag.is_raised() {
         true => lab.interrupted(&format!(
             "{} of {n} replications are finished, and these are reported",
             runs.len()
@@ -68,49 +69,67 @@ fn whose(lab: &Lab<'_>, name: Option<&str>) -> Result<usize, Failure> {
     }
 }
 
-/// What was asked for; else what is planned: drains and reclaims.
-fn ignored(
-    subject: &Subject,
-    asked: &[String],
-    runs: &[CountedRun],
-) -> Result<Vec<String>, Failure> {
-    let known = Budget::cause_names(runs);
-    for name in asked {
-        let in_file = causes(subject).iter().any(|(cause, _)| cause == name);
-        if !in_file && !known.contains(name) {
-            let mut all: Vec<String> = causes(subject)
-                .into_iter()
-                .map(|(cause, _)| cause)
-                .collect();
-            all.extend(known.iter().cloned());
-            all.sort();
-            all.dedup();
-            return Err(unknown("--ignore", "cause", name, &all));
-        }
-    }
-    if !asked.is_empty() {
-        return Ok(asked.to_vec());
-    }
-    let planned = causes(subject)
-        .into_iter()
-        .filter(|(cause, planned)| *planned && known.contains(cause));
-    Ok(planned.map(|(cause, _)| cause).collect())
+fn play(
+    lab: &mut Lab<'_>,
+    of: (&Subject, usize),
+    n: u64,
+    what: &str,
+) -> Result<Vec<CountedRun>, Failure> {
+    let told = |done: u64| lab.progress(&format!("{what}{done}/{n} replications"));
+    let on = (lab.play.threads(), &lab.limits);
+    let runs = count_restarts(of, (lab.seed, 0..n), on, &told);
+    lab.progress("");
+    let runs = runs.map_err(no_runs)?;
+    lab.note(runs.iter().map(|r| r.digest));
+    Ok(runs)
 }
 
-/// Causes of random faults, and whether they are planned.
-fn causes(subject: &Subject) -> Vec<(String, bool)> {
-    match subject {
-        Subject::Fleet(fleet) => fleet
-            .faults
-            .iter()
-            .map(|f| (f.cause.clone(), false))
-            .collect(),
-        Subject::Pods { scenario, .. } => {
-            let planned =
-                |does: &RandomAction| matches!(does, RandomAction::Drain | RandomAction::Reclaim);
-            let all = scenario.fault_processes.iter();
-            all.map(|p| (p.cause.clone(), planned(&p.does))).collect()
+/// The same runs with a rule that ignores disruptions, where there are drains that it could ignore.
+fn ruled(
+    lab: &mut Lab<'_>,
+    (subject, jobset): (&Subject, usize),
+    n: u64,
+) -> Result<Option<Ruled>, Failure> {
+    let Subject::Pods { scenario, .. } = subject else {
+        return Ok(None);
+    };
+    let planned = |does: &RandomAction| matches!(does, RandomAction::Drain | RandomAction::Reclaim);
+    if !scenario.fault_processes.iter().any(|p| planned(&p.does)) {
+        return Ok(None);
+    }
+    let mut subject = subject.clone();
+    let Some(what) = with_maintenance_rule(&mut subject, jobset) else {
+        if !lab.quiet {
+            output::note(
+                "note: no Job has a podFailurePolicy with FailJob on DisruptionTarget, so no rule could tell maintenance from failures; --ignore CAUSE says what one would be worth",
+            );
         }
+        return Ok(None);
+    };
+    let runs = play(
+        lab,
+        (&subject, jobset),
+        n,
+        "with a rule that ignores disruptions: ",
+    )?;
+    let what = what.to_owned();
+    Ok((runs.len() as u64 == n).then_some(Ruled { what, runs }))
+}
+
+/// Refuses causes that neither the inputs nor the runs know.
+fn known(subject: &Subject, asked: &[String], runs: &[CountedRun]) -> Result<(), Failure> {
+    let mut all = Budget::cause_names(runs);
+    match subject {
+        Subject::Fleet(fleet) => all.extend(fleet.faults.iter().map(|f| f.cause.clone())),
+        Subject::Pods { scenario, .. } => {
+            all.extend(scenario.fault_processes.iter().map(|p| p.cause.clone()));
+        }
+    }
+    all.sort();
+    all.dedup();
+    match asked.iter().find(|name| !all.contains(name)) {
+        Some(name) => Err(unknown("--ignore", "cause", name, &all)),
+        None => Ok(()),
     }
 }
 

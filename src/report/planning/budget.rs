@@ -9,7 +9,7 @@ use crate::report::figure::{MARGIN, heading};
 use crate::report::scene::*;
 use crate::report::waterfall::Style;
 use crate::report::words::thousands;
-use crate::search::budget::{Budget, Instant, LeastLimit, Share};
+use crate::search::budget::{AtDay, Budget, LeastLimit, Share};
 use serde::Serialize;
 
 /// An answer with all that it needs to be told.
@@ -66,8 +66,8 @@ fn conclusion(b: &Budget) -> Vec<String> {
             format!("it would last with a chance of {}, and ", share(lasts))
         });
         all.push(format!(
-            "If restarts by {} did not count (action RestartJobSetAndIgnoreMaxRestarts): {lasts}the least would be {}; a run would use {} on average.",
-            rule.ignored.join(", "),
+            "If {} did not count (action RestartJobSetAndIgnoreMaxRestarts): {lasts}the least would be {}; a run would use {} on average.",
+            rule.what,
             least(rule.least),
             short(rule.used.mean)
         ));
@@ -235,6 +235,17 @@ fn notes(b: &Budget) -> Vec<String> {
         ),
         _ => format!("The variance of the number of restarts is {d} times its mean: they come as if independently."),
     });
+    if let Some(rule) = &b.rule {
+        let one = |(cause, n): (&String, &f64)| format!("{cause} {}", short(*n));
+        let each: Vec<String> = rule.uncounted.iter().map(one).collect();
+        all.push(match each.is_empty() {
+            true => format!(
+                "The rule leaves nothing uncounted: no run had {}.",
+                rule.what
+            ),
+            false => format!("In a run the rule leaves uncounted: {}.", each.join(", ")),
+        });
+    }
     if b.completed > 0 {
         all.push(format!(
             "{} of {} runs had done their work before and need nothing after it.",
@@ -287,10 +298,7 @@ fn survival(report: &BudgetReport) -> Scene {
     draw(&plane, &mut scene, &b.curve, PALETTE[1], |i| Some(i.lasts));
     if let Some(rule) = &b.rule {
         draw(&plane, &mut scene, &b.curve, PALETTE[2], |i| i.with_rule);
-        curves.push((
-            PALETTE[2],
-            format!("{} do not count", rule.ignored.join(", ")),
-        ));
+        curves.push((PALETTE[2], format!("{} do not count", rule.what)));
     }
     let target = plane.at(plane.x.from, b.survive).1;
     scene.line(vec![(plane.left, target), (plane.right, target)], 2, INK);
@@ -316,9 +324,9 @@ fn b_subtitle(b: &Budget) -> String {
 fn draw(
     plane: &Plane,
     scene: &mut Scene,
-    curve: &[Instant],
+    curve: &[AtDay],
     color: Color,
-    of: impl Fn(&Instant) -> Option<Share>,
+    of: impl Fn(&AtDay) -> Option<Share>,
 ) {
     let all = || curve.iter().filter_map(|i| Some((i.day, of(i)?)));
     let band: Vec<_> = all().map(|(x, s)| (x, s.ci95[0], s.ci95[1])).collect();

@@ -28,14 +28,6 @@ impl Scale {
         }
     }
 
-    /// From a number above 0.
-    pub fn log(from: f64, to: f64) -> Scale {
-        Scale {
-            log: true,
-            ..Scale::new(from, to)
-        }
-    }
-
     /// Over these numbers, with a little air.
     pub fn over(values: impl Iterator<Item = f64>) -> Scale {
         let finite = values.filter(|v| v.is_finite());

@@ -377,17 +377,19 @@ fn knee(r: &SparesReport) -> Scene {
         let (px, py) = lower.at(c.value as f64, c.cost);
         scene.rect(px - 14, py, 28, lower.bottom - py, color);
     }
-    let entries = [
-        (
-            color(Judgement::Meets),
-            format!("{} meets the target", r.statistic),
-        ),
-        (color(Judgement::Open), "cannot be told".to_owned()),
-        (color(Judgement::Misses), "misses it".to_owned()),
+    let met = format!("{} meets the target", r.statistic);
+    let words = [
+        (Judgement::Meets, met.as_str()),
+        (Judgement::Open, "cannot be told"),
+        (Judgement::Misses, "misses it"),
+    ];
+    let seen = |j: &Judgement| r.candidates.iter().any(|c| c.judgement == *j);
+    let seen = words.into_iter().filter(|(j, _)| seen(j));
+    let entries = seen.map(|(j, word)| (color(j), word.to_owned())).chain([
         (PALETTE[3], "median".to_owned()),
         (INK, format!("limit {}", short(r.limit))),
-    ];
-    legend(&mut scene, below + 3 * SIZE, entries.into_iter());
+    ]);
+    legend(&mut scene, below + 3 * SIZE, entries);
     provenance(&mut scene, &r.of);
     scene
 }
