@@ -57,6 +57,24 @@ pub fn for_markdown(text: &str) -> String {
     out
 }
 
+/// Text between tags or in a quoted attribute of HTML or SVG that means itself. What XML has no characters for is
+/// spelled out or replaced.
+pub fn for_html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in for_terminal(text, false).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
 /// C0 but line end and tab, DEL, C1, and the marks and overrides of direction (Unicode Standard Annex 9), with the two
 /// separators that some terminals take for line ends.
 fn is_control(c: char) -> bool {
@@ -113,6 +131,17 @@ mod tests {
             ("\u{1b}[2J", "\\\\u001b\\[2J"),
         ] {
             assert_eq!(for_markdown(text), shown);
+        }
+    }
+
+    #[test]
+    fn markup_in_a_page_is_only_text() {
+        for (text, shown) in [
+            ("</script><b a='x'>", "&lt;/script&gt;&lt;b a=&#39;x&#39;&gt;"),
+            ("\"&amp;\"", "&quot;&amp;amp;&quot;"),
+            ("a\0\u{202e}b\u{ffff}", "a\\u0000\\u202eb\u{fffd}"),
+        ] {
+            assert_eq!(for_html(text), shown);
         }
     }
 

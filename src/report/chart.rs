@@ -1,12 +1,9 @@
-//! Scenes to SVG and PNG. The only file that names the drawing library.
+//! Scenes to files, SVG and PNG. The only file that names the drawing library.
 
 use super::figure;
-use super::scene::{self, Anchor, PAPER, Scene, Shape};
-use crate::base::plain::for_terminal;
+use super::scene::Scene;
+use super::svg;
 use crate::metrics::Restart;
-use plotters::coord::Shift;
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::path::Path;
 
 pub use super::figure::Panel;
@@ -14,20 +11,15 @@ pub use super::figure::Panel;
 /// What a slide of 16:9 has.
 pub const SLIDE: (u32, u32) = (1600, 900);
 
-/// Two areas on each other are still light enough for a line of their color.
-const AREA_OPACITY: f64 = 0.25;
-
-const FONT: &str = "sans-serif";
-
 /// Restarts as stacked bars. The name of the file says the format: `.svg`, or `.png` where it is built in.
 pub fn restart_chart(
     title: &str,
     subtitle: &str,
-    bars: &[(String, Restart)],
+    (bars, below): (&[(String, Restart)], &[String]),
     size: (u32, u32),
     path: &Path,
 ) -> Result<(), String> {
-    save(&figure::restarts(title, subtitle, bars, size), path)
+    save(&figure::restarts(title, subtitle, bars, below, size), path)
 }
 
 /// Quantities against the number of nodes, as lines.
@@ -44,31 +36,16 @@ pub fn growth_chart(
 pub fn save(scene: &Scene, path: &Path) -> Result<(), String> {
     let failed = |e: String| format!("cannot draw {}: {e}", path.display());
     let bytes = match path.extension().and_then(|e| e.to_str()) {
-        Some("svg") => svg(scene).map(String::into_bytes).map_err(failed)?,
-        Some("png") => {
-            return png(scene, path).map_err(failed);
-        }
+        Some("svg") => svg::file(scene).into_bytes(),
+        Some("png") => return png(scene, path).map_err(failed),
         _ => return Err(failed("a chart is named .svg or .png".to_owned())),
     };
     std::fs::write(path, bytes).map_err(|e| failed(e.to_string()))
 }
 
-pub fn svg(scene: &Scene) -> Result<String, String> {
-    register_font()?;
-    let mut text = String::new();
-    {
-        let root =
-            SVGBackend::with_string(&mut text, (scene.width, scene.height)).into_drawing_area();
-        draw(scene, &root).map_err(|e| e.to_string())?;
-    }
-    Ok(text)
-}
-
 #[cfg(feature = "png")]
 fn png(scene: &Scene, path: &Path) -> Result<(), String> {
-    register_font()?;
-    let root = BitMapBackend::new(path, (scene.width, scene.height)).into_drawing_area();
-    draw(scene, &root).map_err(|e| e.to_string())
+    bitmap::save(scene, path)
 }
 
 #[cfg(not(feature = "png"))]
@@ -77,68 +54,76 @@ fn png(_: &Scene, _: &Path) -> Result<(), String> {
 }
 
 #[cfg(feature = "png")]
-fn register_font() -> Result<(), String> {
-    static BYTES: &[u8] = include_bytes!("font/DejaVuSans-subset.ttf");
-    plotters::style::register_font(FONT, FontStyle::Normal, BYTES)
-        .map_err(|_| "the bundled font cannot be read".to_owned())
-}
+mod bitmap {
+    use super::super::scene::{self, Anchor, PAPER, Scene, Shape};
+    use super::super::svg::{AREA_OPACITY, FONT, FONT_NAME};
+    use crate::base::plain::for_terminal;
+    use plotters::coord::Shift;
+    use plotters::prelude::*;
+    use plotters::style::text_anchor::{HPos, Pos, VPos};
+    use std::path::Path;
 
-#[cfg(not(feature = "png"))]
-fn register_font() -> Result<(), String> {
-    Ok(())
-}
+    pub fn save(scene: &Scene, path: &Path) -> Result<(), String> {
+        plotters::style::register_font(FONT_NAME, FontStyle::Normal, FONT)
+            .map_err(|_| "the bundled font cannot be read".to_owned())?;
+        let root = BitMapBackend::new(path, (scene.width, scene.height)).into_drawing_area();
+        draw(scene, &root).map_err(|e| e.to_string())
+    }
 
-fn rgb((r, g, b): scene::Color) -> RGBColor {
-    RGBColor(r, g, b)
-}
+    fn rgb((r, g, b): scene::Color) -> RGBColor {
+        RGBColor(r, g, b)
+    }
 
-type Drawn<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
+    type Drawn<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
-fn draw<DB: DrawingBackend>(scene: &Scene, root: &DrawingArea<DB, Shift>) -> Drawn<DB> {
-    root.fill(&rgb(PAPER))?;
-    for shape in &scene.shapes {
-        match shape {
-            Shape::Rect { x, y, w, h, color } => {
-                let corners = [(*x, *y), (x + w, y + h)];
-                root.draw(&Rectangle::new(corners, rgb(*color).filled()))?;
-            }
-            Shape::Line {
-                points,
-                width,
-                color,
-            } => {
-                let style = rgb(*color).stroke_width(*width);
-                root.draw(&PathElement::new(points.clone(), style))?;
-            }
-            Shape::Area { points, color } => {
-                let style = rgb(*color).mix(AREA_OPACITY).filled();
-                root.draw(&Polygon::new(points.clone(), style))?;
-            }
-            Shape::Text {
-                x,
-                y,
-                size,
-                anchor,
-                color,
-                text,
-            } => {
-                let h = match anchor {
-                    Anchor::Left => HPos::Left,
-                    Anchor::Middle => HPos::Center,
-                    Anchor::Right => HPos::Right,
-                };
-                let color = rgb(*color);
-                let style = TextStyle::from((FONT, *size).into_font())
-                    .color(&color)
-                    .pos(Pos::new(h, VPos::Center));
-                // The library centers the box of the font, which sits higher than its letters.
-                // An SVG is XML, where control characters are no text; the library escapes the rest.
-                let text = for_terminal(text, false).replace('\n', " ");
-                root.draw_text(&text, &style, (*x, *y + size / 10))?;
+    fn draw<DB: DrawingBackend>(scene: &Scene, root: &DrawingArea<DB, Shift>) -> Drawn<DB> {
+        root.fill(&rgb(PAPER))?;
+        for shape in &scene.shapes {
+            match shape {
+                Shape::Rect { x, y, w, h, color } => {
+                    let corners = [(*x, *y), (x + w, y + h)];
+                    root.draw(&Rectangle::new(corners, rgb(*color).filled()))?;
+                }
+                Shape::Line {
+                    points,
+                    width,
+                    color,
+                } => {
+                    let style = rgb(*color).stroke_width(*width);
+                    root.draw(&PathElement::new(points.clone(), style))?;
+                }
+                Shape::Area { points, color } => {
+                    let style = rgb(*color).mix(AREA_OPACITY).filled();
+                    root.draw(&Polygon::new(points.clone(), style))?;
+                }
+                Shape::Filled { points, color } => {
+                    root.draw(&Polygon::new(points.clone(), rgb(*color).filled()))?;
+                }
+                Shape::Text {
+                    x,
+                    y,
+                    size,
+                    anchor,
+                    color,
+                    text,
+                } => {
+                    let h = match anchor {
+                        Anchor::Left => HPos::Left,
+                        Anchor::Middle => HPos::Center,
+                        Anchor::Right => HPos::Right,
+                    };
+                    let color = rgb(*color);
+                    let style = TextStyle::from((FONT_NAME, *size).into_font())
+                        .color(&color)
+                        .pos(Pos::new(h, VPos::Center));
+                    // The library centers the box of the font, which sits higher than its letters.
+                    let text = for_terminal(text, false).replace('\n', " ");
+                    root.draw_text(&text, &style, (*x, *y + size / 10))?;
+                }
             }
         }
+        root.present()
     }
-    root.present()
 }
 
 #[cfg(test)]
@@ -152,7 +137,7 @@ mod tests {
         std::fs::create_dir_all(&dir).unwrap();
         let file = dir.join("a.svg");
         let title = "<script>&\"\u{1b}[2J\u{202e}";
-        restart_chart(title, title, &bars(), SLIDE, &file).unwrap();
+        restart_chart(title, title, (&bars(), &[]), SLIDE, &file).unwrap();
         let svg = std::fs::read_to_string(&file).unwrap();
         assert!(
             !svg.contains("<script") && svg.contains("&lt;script"),
@@ -167,7 +152,7 @@ mod tests {
         let dir =
             std::env::temp_dir().join(format!("jobset-sim-test-chart-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
-        let draw = |name: &str| restart_chart("Title", "subtitle", &bars(), SLIDE, &dir.join(name));
+        let draw = |name: &str| restart_chart("Title", "subtitle", (&bars(), &[]), SLIDE, &dir.join(name));
         draw("a.svg").unwrap();
         let svg = std::fs::read_to_string(dir.join("a.svg")).unwrap();
         assert!(svg.starts_with("<svg") && svg.contains("InPlaceRestart"));

@@ -5,7 +5,7 @@
 use super::compare::{HEADLINES, estimates, is_seconds, parted, shown, tells, unit};
 use super::compare_ledger::{ledger, shares};
 use super::compare_time::{self, beneath, color_of};
-use super::figure::{MARGIN, heading};
+use super::figure::{MARGIN, foot, foot_height, heading};
 use super::scene::*;
 use crate::experiment::{Comparison, PlayedVariant, Verdict, metrics};
 
@@ -58,11 +58,16 @@ fn headlines(all: &Comparison) -> Vec<&str> {
 
 /// Below the last panel: what a reader must know to make the chart again.
 pub(super) fn end(scene: &mut Scene, top: i32, all: &Comparison) {
-    scene.height = (top + 3 * SIZE + MARGIN / 2) as u32;
+    let lines = provenance(all);
+    scene.height = (top + SIZE + foot_height(&lines)) as u32;
+    foot(scene, &lines);
+}
+
+fn provenance(all: &Comparison) -> Vec<String> {
     let of = |v: &crate::experiment::VariantEstimates| format!("{} {:016x}", v.name, v.digest);
     let digests: Vec<String> = all.variants.iter().map(of).collect();
     let n = all.variants.iter().map(|v| v.replications).max();
-    let lines = [
+    vec![
         format!(
             "jobset-sim {}  ·  scenario {}  ·  seed {}  ·  {} replications of each variant",
             all.version,
@@ -71,12 +76,7 @@ pub(super) fn end(scene: &mut Scene, top: i32, all: &Comparison) {
             n.unwrap_or(0)
         ),
         format!("digests: {}", digests.join("  ·  ")),
-    ];
-    let bottom = scene.height as i32 - MARGIN / 2;
-    for (line, y) in lines.iter().zip([bottom - SIZE - 8, bottom]) {
-        let size = shrunk(line, 18, WIDTH - 2 * MARGIN);
-        scene.text((MARGIN, y), size, Anchor::Left, FAINT, line);
-    }
+    ]
 }
 
 /// An axis from a number to another one, over pixels.

@@ -6,7 +6,7 @@ use crate::base::*;
 use crate::metrics::{Phase, Restart};
 
 /// Colors of the phases, in the order of `Phase::ALL`.
-fn color_of(phase: Phase) -> Color {
+pub(super) fn color_of(phase: Phase) -> Color {
     let i = match phase {
         Phase::Detect => 0,
         Phase::Terminate => 1,
@@ -27,6 +27,7 @@ pub fn restarts(
     title: &str,
     subtitle: &str,
     bars: &[(String, Restart)],
+    below: &[String],
     size: (u32, u32),
 ) -> Scene {
     let mut scene = Scene::new(size);
@@ -34,7 +35,8 @@ pub fn restarts(
     let normal = (h / 36).max(22);
     let below = heading(&mut scene, title, subtitle);
     let top = legend(&mut scene, bars, below + 2 * normal + normal / 2, normal) + normal;
-    let bottom = h - MARGIN - 2 * normal;
+    let end = h - foot_height(below) + MARGIN / 2;
+    let bottom = end - MARGIN - 2 * normal;
     let longest = bars
         .iter()
         .map(|b| b.1.total().seconds())
@@ -54,12 +56,13 @@ pub fn restarts(
     scene.line(vec![(MARGIN, bottom), (right, bottom)], 2, FAINT);
     let axis = "seconds from the fault until every pod is ready again";
     scene.text(
-        ((MARGIN + right) / 2, h - MARGIN / 2 - 4),
+        ((MARGIN + right) / 2, end - MARGIN / 2 - 4),
         normal,
         Anchor::Middle,
         INK,
         axis,
     );
+    foot(&mut scene, below);
     let slot = (bottom - top) / bars.len().max(1) as i32;
     for (i, (label, restart)) in bars.iter().enumerate() {
         bar(
@@ -98,6 +101,35 @@ pub(super) fn fitting(text: &str, size: i32, width: i32) -> i32 {
         size
     } else {
         (size * width / needed).max(22)
+    }
+}
+
+/// A text cut at the end, where it has no room at this size.
+pub(super) fn shorten(text: &str, size: i32, width: i32) -> String {
+    if text_width(text, size) <= width {
+        return text.to_owned();
+    }
+    let mut cut = text.to_owned();
+    while cut.pop().is_some() && text_width(&cut, size) > width - text_width("...", size) {}
+    format!("{}...", cut.trim_end())
+}
+
+/// Size of the lines at the foot of a chart.
+const FOOT: i32 = 18;
+
+pub(super) fn foot_height(lines: &[String]) -> i32 {
+    lines.len() as i32 * (FOOT + 8) + MARGIN / 2
+}
+
+/// At the lower edge: what a reader must know to make the chart again, and to believe it.
+pub(super) fn foot(scene: &mut Scene, lines: &[String]) {
+    let width = scene.width as i32 - 2 * MARGIN;
+    let top = scene.height as i32 - foot_height(lines) + FOOT / 2;
+    for (i, line) in lines.iter().enumerate() {
+        let needed = text_width(line, FOOT).max(1);
+        let size = FOOT.min(FOOT * width / needed).max(12);
+        let y = top + i as i32 * (FOOT + 8);
+        scene.text((MARGIN, y), size, Anchor::Left, FAINT, &shorten(line, size, width));
     }
 }
 
@@ -186,8 +218,8 @@ fn inside(scene: &mut Scene, r: &Restart, y: i32, size: i32, x: &dyn Fn(f64) -> 
         );
         if text_width(&text, size) + 16 <= right - left {
             let ink = match phase {
-                Phase::Terminate | Phase::Recreate | Phase::Start | Phase::Detect => PAPER,
-                _ => INK,
+                Phase::Terminate | Phase::Recreate | Phase::Start | Phase::Detect => ON_DARK,
+                _ => ON_LIGHT,
             };
             scene.text(((left + right) / 2, y), size, Anchor::Middle, ink, &text);
         }
@@ -391,11 +423,12 @@ pub mod tests {
                 "One failed container, 5,000 pods: time to all ready",
                 "12.5 times as fast",
                 &bars(),
+                &["jobset-sim 0.1.0".to_owned(), "assumes much".to_owned()],
                 size,
             ));
             check(&growth("Growth with the number of nodes", &panels(), size));
         }
         let four: Vec<_> = bars().into_iter().chain(bars()).collect();
-        check(&restarts("Four", "", &four, (1600, 900)));
+        check(&restarts("Four", "", &four, &[], (1600, 900)));
     }
 }

@@ -8,6 +8,9 @@ pub const INK: Color = (30, 30, 30);
 pub const FAINT: Color = (105, 105, 105);
 pub const GRID: Color = (222, 222, 222);
 pub const PAPER: Color = (255, 255, 255);
+/// Texts on colored pieces: the same on light and on dark paper.
+pub const ON_DARK: Color = (254, 254, 254);
+pub const ON_LIGHT: Color = (31, 31, 31);
 
 /// Okabe and Ito's palette, readable with every kind of color blindness; the grey is for what is only waiting.
 pub const PALETTE: [Color; 8] = [
@@ -44,6 +47,11 @@ pub enum Shape {
     },
     /// What lies between the points; things below shine through.
     Area {
+        points: Vec<(i32, i32)>,
+        color: Color,
+    },
+    /// The same, opaque.
+    Filled {
         points: Vec<(i32, i32)>,
         color: Color,
     },
@@ -88,6 +96,10 @@ impl Scene {
 
     pub fn area(&mut self, points: Vec<(i32, i32)>, color: Color) {
         self.shapes.push(Shape::Area { points, color });
+    }
+
+    pub fn filled(&mut self, points: Vec<(i32, i32)>, color: Color) {
+        self.shapes.push(Shape::Filled { points, color });
     }
 
     pub fn text(&mut self, at: (i32, i32), size: i32, anchor: Anchor, color: Color, text: &str) {

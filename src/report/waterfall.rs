@@ -92,7 +92,7 @@ impl Style {
 }
 
 /// Steps this short are only counted, unless there is nothing else.
-fn is_shown(g: &Gated, total: Duration) -> bool {
+pub(super) fn is_shown(g: &Gated, total: Duration) -> bool {
     let d = g.span.duration();
     d >= Duration::from_millis(50) || d.0 * 200 >= total.0.max(1)
 }
@@ -139,28 +139,38 @@ pub fn restart(out: &mut String, run: &RunView<'_>, r: &Restart, number: usize, 
 
 /// What took the most time, with that time.
 fn bottleneck(out: &mut String, run: &RunView<'_>, r: &Restart, style: &Style) {
+    let text = longest(run, r);
+    if text.is_empty() {
+        return;
+    }
+    for line in words::wrap(&text, style.width - 2) {
+        let _ = writeln!(out, "  {line}");
+    }
+}
+
+/// The same as one sentence; empty where nobody knows.
+pub fn longest(run: &RunView<'_>, r: &Restart) -> String {
     let gates = gate::bottleneck(run, r);
     let Some(first) = gates.first() else {
-        return;
+        return String::new();
     };
     let title = match first.is_bottleneck() {
         true => "Bottleneck",
         false => "Longest part",
     };
-    let (time, total) = (seconds(first.time), seconds(r.total()));
-    let percent = first.share * 100.0;
     let mut text = format!(
-        "{title}: {}, {time} of {total} ({percent:.0} %)",
-        first.name
+        "{title}: {}, {} of {} ({:.0} %)",
+        first.name,
+        seconds(first.time),
+        seconds(r.total()),
+        first.share * 100.0
     );
     for other in &gates[1..] {
-        let (time, percent) = (seconds(other.time), other.share * 100.0);
-        let _ = write!(text, "; and {}, {time} ({percent:.0} %)", other.name);
+        let percent = other.share * 100.0;
+        text.push_str(&format!("; and {}, {} ({percent:.0} %)", other.name, seconds(other.time)));
     }
     text.push('.');
-    for line in words::wrap(&text, style.width - 2) {
-        let _ = writeln!(out, "  {line}");
-    }
+    text
 }
 
 /// `Restart 1 of JobSet train (Recreate, attempt 1): 126 s from the fault until every pod was ready`.
