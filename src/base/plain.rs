@@ -137,7 +137,10 @@ mod tests {
     #[test]
     fn markup_in_a_page_is_only_text() {
         for (text, shown) in [
-            ("</script><b a='x'>", "&lt;/script&gt;&lt;b a=&#39;x&#39;&gt;"),
+            (
+                "</script><b a='x'>",
+                "&lt;/script&gt;&lt;b a=&#39;x&#39;&gt;",
+            ),
             ("\"&amp;\"", "&quot;&amp;amp;&quot;"),
             ("a\0\u{202e}b\u{ffff}", "a\\u0000\\u202eb\u{fffd}"),
         ] {

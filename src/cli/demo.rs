@@ -3,12 +3,14 @@
 use super::args::{DemoArgs, Format, Trace};
 use super::load::{self, Loaded};
 use super::run::{Done, keep, play, simulation};
+use super::whole::defaults;
 use super::{Failure, inputs, interrupt, output};
 use crate::experiment::Limits;
 use crate::manifest::{self, Source};
 use crate::metrics::summary::Summary;
 use crate::metrics::{Restart, RunView};
 use crate::report::chart::{self, SLIDE};
+use crate::report::provenance;
 use crate::report::rundir::RunDir;
 use crate::report::side_by_side::{self, Side};
 use crate::report::text;
@@ -65,7 +67,14 @@ pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
         ];
         page.push_str(&format!("{title}\n\n"));
         page.push_str(&side_by_side::compare(&l, &r, &style));
-        charts(&dir, &title, &subtitle, &bars)?;
+        let defaults = defaults();
+        let named = [(l.label.to_owned(), l.run), (r.label.to_owned(), r.run)];
+        let mut foot = provenance::of_runs(&named);
+        for side in [&l, &r] {
+            let hangs = provenance::hangs(&side.run, &[side.restart], &defaults);
+            foot.push(format!("{} {hangs}", side.label));
+        }
+        charts(&dir, &title, &subtitle, (&bars, &foot))?;
     } else {
         return Err(Failure::Internal(
             "a run of the demo had no restart".to_owned(),
@@ -152,7 +161,7 @@ fn charts(
     dir: &RunDir,
     title: &str,
     subtitle: &str,
-    bars: &[(String, Restart)],
+    bars: (&[(String, Restart)], &[String]),
 ) -> Result<(), Failure> {
     let draw = |name: &str| chart::restart_chart(title, subtitle, bars, SLIDE, &dir.path(name));
     draw("demo.svg")?;

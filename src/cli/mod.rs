@@ -25,7 +25,9 @@ mod manual;
 mod origin;
 mod output;
 mod planning;
+mod plot;
 mod replay;
+mod report;
 mod run;
 mod schema;
 mod seeds;
@@ -33,6 +35,7 @@ mod subject;
 mod topology;
 mod validate;
 mod variants;
+mod whole;
 mod why;
 
 use crate::base::plain::for_terminal;
@@ -146,6 +149,8 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Why(args) => why::cli(args),
         Command::Bench(args) => bench::cli(args),
         Command::Diff(args) => diff::cli(args),
+        Command::Report(args) => report::cli(args).map(|()| 0),
+        Command::Plot(args) => plot::cli(args).map(|()| 0),
         Command::Demo(args) => demo::cli(args).map(|()| 0),
         Command::Validate(args) => Ok(validate::cli(args)),
         Command::Lint(args) => lint::cli(args),

@@ -1,7 +1,7 @@
 //! A run directory as what it was made from: the command line that repeats it, its paths inside `inputs/`.
 
 use super::Failure;
-use super::args::{Cli, Command, RunArgs};
+use super::args::{Cli, Command, PlayArgs, RunArgs};
 use clap::Parser;
 use std::path::Path;
 
@@ -38,6 +38,23 @@ pub fn arguments(dir: &Path) -> Result<RunArgs, Failure> {
         *path = base.join(&*path).to_string_lossy().into_owned();
     }
     Ok(args)
+}
+
+/// Where a run directory stands for a scenario: its inputs instead, with what is added to them.
+pub fn resolved(play: &PlayArgs) -> Result<PlayArgs, Failure> {
+    let Some(dir) = play.scenario.as_deref().filter(|path| path.is_dir()) else {
+        return Ok(play.clone());
+    };
+    if !is_run(dir) {
+        let dir = dir.display();
+        let text = format!("{dir} is a directory without inputs/command.txt: no run");
+        return Err(Failure::Invalid(text));
+    }
+    let mut stored = arguments(dir)?.play;
+    stored.sets.extend(play.sets.iter().cloned());
+    stored.fails.extend(play.fails.iter().cloned());
+    stored.seed = play.seed.or(stored.seed);
+    Ok(stored)
 }
 
 /// The words of a line as a shell would see them; single quotes and backslashes, as `inputs::quoted` writes them.

@@ -2,6 +2,7 @@
 
 use super::args::{RunArgs, TableFormat, Trace};
 use super::load::{self, Loaded};
+use super::whole::defaults;
 use super::{Failure, effective, fail_if, fleet, interrupt, output, seeds};
 use crate::base::condition::Condition;
 use crate::base::plain::for_markdown;
@@ -11,12 +12,11 @@ use crate::experiment::{self, Limited, Limits, Played, Replication};
 use crate::faults;
 use crate::manifest;
 use crate::metrics::summary::Summary;
-use crate::metrics::{Folds, RunView};
+use crate::metrics::{Folds, RunView, restart};
 use crate::record::EndReason;
 use crate::report::decisions::DecisionLog;
 use crate::report::rundir::RunDir;
-use crate::report::text;
-use crate::report::{assumed, csv};
+use crate::report::{assumed, chart, csv, provenance, text, waterfall_figure};
 
 pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     let source = args
@@ -175,6 +175,12 @@ pub fn play(
 /// Writes the rest of the run directory and gives it its name.
 pub fn keep(dir: RunDir, view: &RunView<'_>, loaded: &Loaded) -> Result<String, Failure> {
     dir.write_run(view)?;
+    if let Some(at) = restart::longest(view.restarts()) {
+        let r = &view.restarts()[at];
+        let foot = provenance::foot(view, &[r], &defaults());
+        let scene = waterfall_figure::waterfall(view, r, at + 1, &foot, chart::SLIDE);
+        chart::save(&scene, &dir.path("waterfall.svg"))?;
+    }
     dir.write_inputs(&loaded.inputs.files, &loaded.inputs.command)?;
     Ok(dir.commit()?.display().to_string())
 }

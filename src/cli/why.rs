@@ -37,18 +37,7 @@ struct Question {
 
 impl Question {
     fn of(args: &WhyArgs) -> Result<Question, Failure> {
-        let mut play = args.play.clone();
-        if let Some(dir) = args.play.scenario.as_deref().filter(|path| path.is_dir()) {
-            if !replay::is_run(dir) {
-                let dir = dir.display();
-                let text = format!("{dir} is a directory without inputs/command.txt: no run");
-                return Err(Failure::Invalid(text));
-            }
-            play = replay::arguments(dir)?.play;
-            play.sets.extend(args.play.sets.iter().cloned());
-            play.fails.extend(args.play.fails.iter().cloned());
-            play.seed = args.play.seed.or(play.seed);
-        }
+        let play = replay::resolved(&args.play)?;
         Ok(Question {
             given: Given::read(&play)?,
             asked: Asked {

@@ -8,6 +8,7 @@ use super::restart::Restart;
 use super::view::RunView;
 use super::waits::{self, What};
 use super::witness::Witness;
+use crate::base::*;
 use crate::record::{About, RUN_ENDED, Resource, Waited};
 
 /// One step of a critical path.
@@ -109,4 +110,61 @@ fn shared(run: &RunView<'_>, step: &PathStep, resource: Resource) -> String {
         _ if capacity.is_empty() => name.to_owned(),
         _ => format!("its turn: {name} ({capacity})"),
     }
+}
+
+/// Spans that are told in one place.
+pub struct Group<'w> {
+    pub spans: Vec<&'w CriticalSpan>,
+    /// The longest; `None`: all of them are short.
+    pub long: Option<&'w CriticalSpan>,
+}
+
+impl<'w> Group<'w> {
+    fn of(spans: Vec<&'w CriticalSpan>) -> Group<'w> {
+        Group { spans, long: None }
+    }
+
+    /// Whether a span waits for the same thing in the same phase.
+    fn takes(&self, span: &CriticalSpan) -> bool {
+        let same = |long: &CriticalSpan| {
+            long.phase == span.phase && What::of(&long.step) == What::of(&span.step)
+        };
+        self.long.is_some_and(same)
+    }
+
+    pub fn time(&self) -> Duration {
+        Duration(self.spans.iter().map(|s| s.step.duration().0).sum())
+    }
+}
+
+/// Long spans alone, or with others like them and what is short between; the other short ones apart.
+pub fn groups(spans: &[CriticalSpan], total: Duration) -> Vec<Group<'_>> {
+    let (mut all, mut short): (Vec<Group<'_>>, Vec<&CriticalSpan>) = (Vec::new(), Vec::new());
+    for span in spans {
+        if !counts(span.step.duration(), total) {
+            short.push(span);
+            continue;
+        }
+        if !all.last().is_some_and(|g| g.takes(span)) {
+            all.push(Group::of(std::mem::take(&mut short)));
+            all.push(Group::of(Vec::new()));
+        }
+        if let Some(group) = all.last_mut() {
+            group.spans.append(&mut short);
+            group.spans.push(span);
+            let longer = |long: &CriticalSpan| long.step.duration() < span.step.duration();
+            if group.long.is_none_or(longer) {
+                group.long = Some(span);
+            }
+        }
+    }
+    all.push(Group::of(short));
+    all.retain(|group| !group.spans.is_empty());
+    all
+}
+
+/// Whether a time is worth a line.
+pub fn counts(time: Duration, total: Duration) -> bool {
+    let long = time >= Duration::from_millis(50) && time.0.saturating_mul(200) >= total.0;
+    long || time.0.saturating_mul(20) >= total.0
 }

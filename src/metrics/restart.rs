@@ -263,3 +263,12 @@ impl Restart {
         self.shape = self.shape.max(shape);
     }
 }
+
+/// The one to explain, if none is asked for: the one that never ended, or the longest; of equals the first.
+pub fn longest(restarts: &[Restart]) -> Option<usize> {
+    let open = restarts.iter().position(|r| r.ending != Ending::Ready);
+    open.or_else(|| {
+        let all = restarts.iter().enumerate().rev();
+        all.max_by_key(|(_, r)| r.total()).map(|(i, _)| i)
+    })
+}

@@ -1,8 +1,8 @@
 //! Scenes to files, SVG and PNG. The only file that names the drawing library.
 
+use super::export::{self, Subject};
 use super::figure;
 use super::scene::Scene;
-use super::svg;
 use crate::metrics::Restart;
 use std::path::Path;
 
@@ -32,24 +32,18 @@ pub fn growth_chart(
     save(&figure::growth(title, panels, size), path)
 }
 
-/// The name of the file says the format.
+/// The name of the file says the format: `.svg`, or `.png` where it is built in.
 pub fn save(scene: &Scene, path: &Path) -> Result<(), String> {
-    let failed = |e: String| format!("cannot draw {}: {e}", path.display());
-    let bytes = match path.extension().and_then(|e| e.to_str()) {
-        Some("svg") => svg::file(scene).into_bytes(),
-        Some("png") => return png(scene, path).map_err(failed),
-        _ => return Err(failed("a chart is named .svg or .png".to_owned())),
-    };
-    std::fs::write(path, bytes).map_err(|e| failed(e.to_string()))
+    export::save(Subject::Chart(scene), path)
 }
 
 #[cfg(feature = "png")]
-fn png(scene: &Scene, path: &Path) -> Result<(), String> {
+pub fn png(scene: &Scene, path: &Path) -> Result<(), String> {
     bitmap::save(scene, path)
 }
 
 #[cfg(not(feature = "png"))]
-fn png(_: &Scene, _: &Path) -> Result<(), String> {
+pub fn png(_: &Scene, _: &Path) -> Result<(), String> {
     Err("this program was built without PNG; write an .svg".to_owned())
 }
 
@@ -152,7 +146,8 @@ mod tests {
         let dir =
             std::env::temp_dir().join(format!("jobset-sim-test-chart-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
-        let draw = |name: &str| restart_chart("Title", "subtitle", (&bars(), &[]), SLIDE, &dir.join(name));
+        let draw =
+            |name: &str| restart_chart("Title", "subtitle", (&bars(), &[]), SLIDE, &dir.join(name));
         draw("a.svg").unwrap();
         let svg = std::fs::read_to_string(dir.join("a.svg")).unwrap();
         assert!(svg.starts_with("<svg") && svg.contains("InPlaceRestart"));

@@ -59,7 +59,7 @@ fn headlines(all: &Comparison) -> Vec<&str> {
 /// Below the last panel: what a reader must know to make the chart again.
 pub(super) fn end(scene: &mut Scene, top: i32, all: &Comparison) {
     let lines = provenance(all);
-    scene.height = (top + SIZE + foot_height(&lines)) as u32;
+    scene.height = (top + SIZE + foot_height(&lines, WIDTH)) as u32;
     foot(scene, &lines);
 }
 

@@ -27,7 +27,7 @@ pub fn restarts(
     title: &str,
     subtitle: &str,
     bars: &[(String, Restart)],
-    below: &[String],
+    lines: &[String],
     size: (u32, u32),
 ) -> Scene {
     let mut scene = Scene::new(size);
@@ -35,7 +35,7 @@ pub fn restarts(
     let normal = (h / 36).max(22);
     let below = heading(&mut scene, title, subtitle);
     let top = legend(&mut scene, bars, below + 2 * normal + normal / 2, normal) + normal;
-    let end = h - foot_height(below) + MARGIN / 2;
+    let end = h - foot_height(lines, w);
     let bottom = end - MARGIN - 2 * normal;
     let longest = bars
         .iter()
@@ -62,7 +62,7 @@ pub fn restarts(
         INK,
         axis,
     );
-    foot(&mut scene, below);
+    foot(&mut scene, lines);
     let slot = (bottom - top) / bars.len().max(1) as i32;
     for (i, (label, restart)) in bars.iter().enumerate() {
         bar(
@@ -114,22 +114,46 @@ pub(super) fn shorten(text: &str, size: i32, width: i32) -> String {
     format!("{}...", cut.trim_end())
 }
 
-/// Size of the lines at the foot of a chart.
+/// Size of the lines at the foot of a chart, and what stands between their parts.
 const FOOT: i32 = 18;
+const PARTS: &str = "  ·  ";
 
-pub(super) fn foot_height(lines: &[String]) -> i32 {
-    lines.len() as i32 * (FOOT + 8) + MARGIN / 2
+/// Lines that are too long for the chart, broken between their parts.
+fn foot_lines(lines: &[String], width: i32) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for line in lines {
+        let mut open = String::new();
+        for part in line.split(PARTS) {
+            let longer = match open.is_empty() {
+                true => part.to_owned(),
+                false => format!("{open}{PARTS}{part}"),
+            };
+            if !open.is_empty() && text_width(&longer, FOOT) > width {
+                all.push(std::mem::replace(&mut open, format!("     {part}")));
+            } else {
+                open = longer;
+            }
+        }
+        all.push(open);
+    }
+    all
+}
+
+pub(super) fn foot_height(lines: &[String], width: i32) -> i32 {
+    match foot_lines(lines, width - 2 * MARGIN).len() {
+        0 => 0,
+        n => n as i32 * (FOOT + 8) + MARGIN / 2,
+    }
 }
 
 /// At the lower edge: what a reader must know to make the chart again, and to believe it.
 pub(super) fn foot(scene: &mut Scene, lines: &[String]) {
     let width = scene.width as i32 - 2 * MARGIN;
-    let top = scene.height as i32 - foot_height(lines) + FOOT / 2;
-    for (i, line) in lines.iter().enumerate() {
-        let needed = text_width(line, FOOT).max(1);
-        let size = FOOT.min(FOOT * width / needed).max(12);
+    let top = scene.height as i32 - foot_height(lines, scene.width as i32) + FOOT / 2;
+    for (i, line) in foot_lines(lines, width).iter().enumerate() {
         let y = top + i as i32 * (FOOT + 8);
-        scene.text((MARGIN, y), size, Anchor::Left, FAINT, &shorten(line, size, width));
+        let line = shorten(line, FOOT, width);
+        scene.text((MARGIN, y), FOOT, Anchor::Left, FAINT, &line);
     }
 }
 

@@ -13,11 +13,7 @@ const SHOWN: usize = 30;
 
 pub fn story(out: &mut String, run: &RunView<'_>, style: &Style) {
     let _ = writeln!(out, "{}", style.bold("What happened"));
-    let kept = &run.folded.story.kept;
-    let lines: Vec<(Time, String)> = kept
-        .iter()
-        .filter_map(|r| Some((r.at, line(run, r)?)))
-        .collect();
+    let lines = lines(run);
     for (at, text) in lines.iter().take(SHOWN) {
         for (i, part) in words::wrap(text, style.width - 16).iter().enumerate() {
             let at = if i == 0 {
@@ -37,14 +33,25 @@ pub fn story(out: &mut String, run: &RunView<'_>, style: &Style) {
         );
         let _ = writeln!(out, "{}", style.dim(&text));
     }
-    let end = match run.outcome.end_reason {
+    let end = ending(run);
+    let _ = writeln!(out, "  {:>12}  {end}", run.outcome.end.to_string());
+}
+
+/// Everything that is told, with its time.
+pub fn lines(run: &RunView<'_>) -> Vec<(Time, String)> {
+    let kept = run.folded.story.kept.iter();
+    kept.filter_map(|r| Some((r.at, line(run, r)?))).collect()
+}
+
+/// Why the run ends.
+pub fn ending(run: &RunView<'_>) -> &'static str {
+    match run.outcome.end_reason {
         EndReason::AllJobSetsFinished => "the run ends: every JobSet has finished",
         EndReason::Settled => "the run ends: nothing is under way and nothing more is scripted",
         EndReason::Stuck => "the run ends: STUCK, nothing will ever change",
         EndReason::TimeLimit => "the run ends: time limit of the scenario",
         EndReason::Stopped => "the run ends: it was stopped from outside",
-    };
-    let _ = writeln!(out, "  {:>12}  {end}", run.outcome.end.to_string());
+    }
 }
 
 fn line(run: &RunView<'_>, record: &Record) -> Option<String> {

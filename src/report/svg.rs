@@ -168,7 +168,11 @@ pub fn base64(bytes: &[u8]) -> String {
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         for i in 0..4 {
             let digit = DIGITS[(bits >> (18 - 6 * i) & 63) as usize];
-            out.push(if i <= chunk.len() { char::from(digit) } else { '=' });
+            out.push(if i <= chunk.len() {
+                char::from(digit)
+            } else {
+                '='
+            });
         }
     }
     out
@@ -180,7 +184,12 @@ mod tests {
 
     #[test]
     fn base64_is_that_of_the_standard() {
-        for (text, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foobar", "Zm9vYmFy")] {
+        for (text, coded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
             assert_eq!(base64(text.as_bytes()), coded);
         }
     }
@@ -194,12 +203,21 @@ mod tests {
         scene.text((1, 2), 22, Anchor::Middle, INK, "</text><script>");
         let (file, page) = (file(&scene), inline(&scene, "a \"name\""));
         assert!(file.contains("M0 0h10v10h-10zM20 0h10v10h-10z"), "{file}");
-        assert!(file.contains("M0 0h5v7l4 2") && file.contains("stroke=\"#dedede\""), "{file}");
+        assert!(
+            file.contains("M0 0h5v7l4 2") && file.contains("stroke=\"#dedede\""),
+            "{file}"
+        );
         assert!(file.contains("@font-face") && !page.contains("@font-face"));
-        assert!(page.contains("stroke:var(--grid)") && page.contains("fill:var(--ink)"), "{page}");
+        assert!(
+            page.contains("stroke:var(--grid)") && page.contains("fill:var(--ink)"),
+            "{page}"
+        );
         assert!(page.contains("aria-label=\"a &quot;name&quot;\""), "{page}");
         for text in [file, page] {
-            assert!(!text.contains("<script>") && text.contains("&lt;script&gt;"), "{text}");
+            assert!(
+                !text.contains("<script>") && text.contains("&lt;script&gt;"),
+                "{text}"
+            );
         }
     }
 }

@@ -53,22 +53,9 @@ pub fn header(out: &mut String, run: &RunView<'_>, style: &Style) {
         run.scenario.name
     );
     let _ = writeln!(out, "{}", style.bold(&title));
-    cluster(out, run, style);
-    for submitted in &run.scenario.jobsets {
-        let _ = writeln!(out, "  JobSet         {}", jobset(&submitted.jobset));
+    for (label, text) in facts(run) {
+        labelled(out, label, &text, style);
     }
-    for training in &run.scenario.training {
-        labelled(out, "training", &training::given(run, training), style);
-    }
-    for (i, line) in assumed::containers(run.scenario).iter().enumerate() {
-        labelled(out, if i == 0 { "containers" } else { "" }, line, style);
-    }
-    let _ = writeln!(
-        out,
-        "  seed           {} (digest {})",
-        run.seed,
-        run.digest()
-    );
     out.push('\n');
 }
 
@@ -80,30 +67,43 @@ fn labelled(out: &mut String, label: &str, text: &str, style: &Style) {
     }
 }
 
-fn cluster(out: &mut String, run: &RunView<'_>, style: &Style) {
+/// What was played: label and text; a label is empty where its line goes on with the one before.
+pub fn facts(run: &RunView<'_>) -> Vec<(&'static str, String)> {
     let scenario = run.scenario;
     let accelerators = match run.outcome.ledger.accelerators {
         0 => String::new(),
         n => format!(", {}", count(n, "accelerator")),
     };
     let nodes = count(scenario.topology.nodes(), "node");
-    let _ = writeln!(
-        out,
-        "  cluster        {}: {nodes}{accelerators}",
-        scenario.topology.name
-    );
     let cp = &scenario.control_plane;
     let rate = |r: &ClientRate| format!("{} requests/s", r.qps);
-    let text = format!(
-        "{}: Kubernetes {}.{}; each controller of kube-controller-manager {}, kube-scheduler {}, JobSet manager {}",
-        cp.preset,
-        cp.kubernetes.major,
-        cp.kubernetes.minor,
-        rate(&cp.kube_controller_manager),
-        rate(&cp.kube_scheduler),
-        rate(&cp.jobset_manager)
-    );
-    labelled(out, "control plane", &text, style);
+    let mut facts = vec![
+        (
+            "cluster",
+            format!("{}: {nodes}{accelerators}", scenario.topology.name),
+        ),
+        (
+            "control plane",
+            format!(
+                "{}: Kubernetes {}.{}; each controller of kube-controller-manager {}, kube-scheduler {}, JobSet manager {}",
+                cp.preset,
+                cp.kubernetes.major,
+                cp.kubernetes.minor,
+                rate(&cp.kube_controller_manager),
+                rate(&cp.kube_scheduler),
+                rate(&cp.jobset_manager)
+            ),
+        ),
+    ];
+    let jobsets = scenario.jobsets.iter();
+    facts.extend(jobsets.map(|j| ("JobSet", jobset(&j.jobset))));
+    let trainings = scenario.training.iter();
+    facts.extend(trainings.map(|t| ("training", training::given(run, t))));
+    for (i, line) in assumed::containers(scenario).into_iter().enumerate() {
+        facts.push((if i == 0 { "containers" } else { "" }, line));
+    }
+    facts.push(("seed", format!("{} (digest {})", run.seed, run.digest())));
+    facts
 }
 
 fn jobset(jobset: &JobSet) -> String {
@@ -167,7 +167,7 @@ fn quantiles(out: &mut String, all: &[Restart]) {
 }
 
 /// Share of the given intervals in which a resource made somebody wait.
-fn busy_share(usage: &ResourceUsage, intervals: &[(Time, Time)]) -> f64 {
+pub(super) fn busy_share(usage: &ResourceUsage, intervals: &[(Time, Time)]) -> f64 {
     let (mut busy, mut total) = (0u64, 0u64);
     for &(from, to) in intervals {
         busy += usage.busy_within(from, to).0;
@@ -221,7 +221,7 @@ fn resources(out: &mut String, run: &RunView<'_>, style: &Style) {
 }
 
 /// JobSets that somebody outside has to resume.
-fn suspended(run: &RunView<'_>) -> Vec<String> {
+pub(super) fn suspended(run: &RunView<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (submitted, outcome) in run.scenario.jobsets.iter().zip(&run.outcome.jobsets) {
         let mut conditions = outcome.conditions.iter();

@@ -167,7 +167,11 @@ pub fn longest(run: &RunView<'_>, r: &Restart) -> String {
     );
     for other in &gates[1..] {
         let percent = other.share * 100.0;
-        text.push_str(&format!("; and {}, {} ({percent:.0} %)", other.name, seconds(other.time)));
+        text.push_str(&format!(
+            "; and {}, {} ({percent:.0} %)",
+            other.name,
+            seconds(other.time)
+        ));
     }
     text.push('.');
     text

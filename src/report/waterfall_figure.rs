@@ -28,7 +28,7 @@ pub fn waterfall(
     let top = heading(&mut scene, &title(run, r, number), &cause) + 70;
     let rows = shown.len().max(1) as i32;
     // The axis with its words, the line on what it waited for longest, and the foot.
-    let under = 3 * 22 + 40 + foot_height(below);
+    let under = 3 * 22 + 40 + foot_height(below, size.0 as i32);
     let room = size.1 as i32 - top - under;
     let row = (room / rows).clamp(ROW.0, ROW.1);
     scene.height = scene.height.max((top + rows * row + under) as u32);
@@ -47,7 +47,13 @@ pub fn waterfall(
     let width = size.0 as i32 - 2 * MARGIN;
     let y = bottom + 3 * 22 + 12;
     let at = fitting(&text, 24, width);
-    scene.text((MARGIN, y), at, Anchor::Left, INK, &shorten(&text, at, width));
+    scene.text(
+        (MARGIN, y),
+        at,
+        Anchor::Left,
+        INK,
+        &shorten(&text, at, width),
+    );
     foot(&mut scene, below);
     scene
 }
@@ -83,8 +89,9 @@ fn step(scene: &mut Scene, r: &Restart, g: &Gated, axis: &Axis, (top, row): (i32
     scene.rect(MARGIN, top + row / 2 - 18, 8, 36, color);
     let left = MARGIN + 20;
     let line = |text: &str, size: i32| {
-        let at = fitting(text, size, WORDS - 20).max(18);
-        (at, shorten(text, at, WORDS - 20))
+        let width = WORDS - 20;
+        let at = size.min(size * width / text_width(text, size)).max(16);
+        (at, shorten(text, at, width))
     };
     let (size, text) = line(&format!("{}: {what}", g.span.phase().as_str()), 22);
     scene.text((left, top + row / 2 - 12), size, Anchor::Left, INK, &text);

@@ -1,8 +1,10 @@
 //! Numbers and ids in words: seconds, counts, faults, causes.
 
 use crate::base::*;
-use crate::metrics::RunView;
+use crate::metrics::critical::counts;
 use crate::metrics::restart::{Cause, CauseKind};
+use crate::metrics::waits::What;
+use crate::metrics::{CriticalSpan, RunView};
 use crate::spec::{
     FaultAction, GateChanges, NodeRef, ObjectKind, ScriptedFault, Silent, SilentOn, UserRequest,
     Verb,
@@ -53,6 +55,26 @@ pub fn exact_time(t: Time) -> String {
 pub fn count(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", thousands(n))
+}
+
+/// Spans of a critical path that are too short to be told: how many, and what most of their time went to, if it counts.
+pub fn short_spans(short: &[&CriticalSpan], total: Duration) -> String {
+    let sum = Duration(short.iter().map(|s| s.step.duration().0).sum());
+    let mut n = count(short.len() as u64, "short span");
+    let mut by: Vec<(What, Duration, &CriticalSpan)> = Vec::new();
+    for span in short.iter().filter(|_| counts(sum, total)) {
+        let (what, time) = (What::of(&span.step), span.step.duration());
+        match by.iter_mut().find(|(known, ..)| *known == what) {
+            Some((_, sum, _)) => *sum = *sum + time,
+            None => by.push((what, time, span)),
+        }
+    }
+    if let Some((_, time, span)) = by.iter().max_by_key(|(_, time, _)| *time) {
+        let of = span.waited_for.split_once(" in the line of ");
+        let of = of.map_or(span.waited_for.as_str(), |(_, line)| line);
+        n.push_str(&format!(", {} of them for {of}", seconds(*time)));
+    }
+    n
 }
 
 /// Breaks a text at spaces so that no line is longer than `width`, unless a single word is. A no-break space holds,

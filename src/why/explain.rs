@@ -10,6 +10,7 @@ use crate::experiment::{Played, play};
 use crate::faults;
 use crate::manifest::LoadedScenario;
 use crate::metrics::path::{Part, Path, PathStep};
+use crate::metrics::restart;
 use crate::metrics::waits::What;
 use crate::metrics::{CriticalSpan, Ending, Folds, Restart, RunView, Witness, critical};
 use crate::record::{About, Waited};
@@ -220,7 +221,7 @@ impl<'c> Case<'c> {
                 )));
             }
             Some(n) => Some(n - 1),
-            None => longest(restarts),
+            None => restart::longest(restarts),
         };
         let jobset_failed = failed(&self.run());
         match number {
@@ -433,15 +434,6 @@ impl<'c> Case<'c> {
         answer.bind(&run, &facts, pods);
         Ok(answer)
     }
-}
-
-/// The one that never ended, else the longest, else none.
-fn longest(restarts: &[Restart]) -> Option<usize> {
-    let open = restarts.iter().position(|r| r.ending != Ending::Ready);
-    open.or_else(|| {
-        let all = restarts.iter().enumerate().rev();
-        all.max_by_key(|(_, r)| r.total()).map(|(i, _)| i)
-    })
 }
 
 /// The nodes that somebody on the path waits for in vain, the one it began with first, and since when.

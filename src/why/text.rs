@@ -4,6 +4,7 @@ use super::explain::{WhatIf, Why};
 use super::levers::{Setting, typed};
 use crate::base::*;
 use crate::metrics::CriticalSpan;
+use crate::metrics::critical::{self, Group, counts};
 use crate::metrics::waits::What;
 use crate::report::waterfall::Style;
 use crate::report::words::{self, exact_seconds, seconds};
@@ -54,7 +55,7 @@ fn path(out: &mut String, why: &Why, style: &Style) {
         "from", "length", "phase"
     );
     let _ = writeln!(out, "{}", style.dim(&head));
-    for group in groups(why) {
+    for group in critical::groups(&why.spans, total) {
         match group.long {
             Some(longest) => told(out, why, (&group, longest), style),
             None => fold(out, why, &group.spans, style),
@@ -68,58 +69,6 @@ fn path(out: &mut String, why: &Why, style: &Style) {
         _ => "the whole start",
     };
     let _ = writeln!(out, "  {} spans, together {sum} s: {of}\n", why.spans.len());
-}
-
-/// Spans that are told in one place.
-struct Group<'w> {
-    spans: Vec<&'w CriticalSpan>,
-    /// The longest; `None`: all of them are short.
-    long: Option<&'w CriticalSpan>,
-}
-
-impl<'w> Group<'w> {
-    fn of(spans: Vec<&'w CriticalSpan>) -> Group<'w> {
-        Group { spans, long: None }
-    }
-
-    /// Whether a span waits for the same thing in the same phase.
-    fn takes(&self, span: &CriticalSpan) -> bool {
-        let same = |long: &CriticalSpan| {
-            long.phase == span.phase && What::of(&long.step) == What::of(&span.step)
-        };
-        self.long.is_some_and(same)
-    }
-
-    fn time(&self) -> Duration {
-        Duration(self.spans.iter().map(|s| s.step.duration().0).sum())
-    }
-}
-
-/// Long spans alone, or with others like them and what is short between; the other short ones apart.
-fn groups(why: &Why) -> Vec<Group<'_>> {
-    let total = why.subject.total();
-    let (mut all, mut short): (Vec<Group<'_>>, Vec<&CriticalSpan>) = (Vec::new(), Vec::new());
-    for span in &why.spans {
-        if !counts(span.step.duration(), total) {
-            short.push(span);
-            continue;
-        }
-        if !all.last().is_some_and(|g| g.takes(span)) {
-            all.push(Group::of(std::mem::take(&mut short)));
-            all.push(Group::of(Vec::new()));
-        }
-        if let Some(group) = all.last_mut() {
-            group.spans.append(&mut short);
-            group.spans.push(span);
-            let longer = |long: &CriticalSpan| long.step.duration() < span.step.duration();
-            if group.long.is_none_or(longer) {
-                group.long = Some(span);
-            }
-        }
-    }
-    all.push(Group::of(short));
-    all.retain(|group| !group.spans.is_empty());
-    all
 }
 
 fn told(out: &mut String, why: &Why, (group, longest): (&Group, &CriticalSpan), style: &Style) {
@@ -167,20 +116,7 @@ fn fold(out: &mut String, why: &Why, short: &[&CriticalSpan], style: &Style) {
     let column = words::seconds_width(total, 8);
     let begins = seconds(first.step.from.since(why.subject.start));
     let sum = Duration(short.iter().map(|s| s.step.duration().0).sum());
-    let mut n = words::count(short.len() as u64, "short span");
-    let mut by: Vec<(What, Duration, &CriticalSpan)> = Vec::new();
-    for span in short.iter().filter(|_| counts(sum, total)) {
-        let (what, time) = (What::of(&span.step), span.step.duration());
-        match by.iter_mut().find(|(known, ..)| *known == what) {
-            Some((_, sum, _)) => *sum = *sum + time,
-            None => by.push((what, time, span)),
-        }
-    }
-    if let Some((_, time, span)) = by.iter().max_by_key(|(_, time, _)| *time) {
-        let of = span.waited_for.split_once(" in the line of ");
-        let of = of.map_or(span.waited_for.as_str(), |(_, line)| line);
-        let _ = write!(n, ", {} of them for {of}", seconds(*time));
-    }
+    let n = words::short_spans(short, total);
     let indent = 2 + column + 1 + column + 2 + 10 + 1;
     let lines = words::wrap(&n, style.width - indent);
     let phase = first.phase;
@@ -193,12 +129,6 @@ fn fold(out: &mut String, why: &Why, short: &[&CriticalSpan], style: &Style) {
     for line in lines.iter().skip(1) {
         let _ = writeln!(out, "{:indent$}{}", "", style.dim(line));
     }
-}
-
-/// Whether a time is worth a line.
-fn counts(time: Duration, total: Duration) -> bool {
-    let long = time >= Duration::from_millis(50) && time.0.saturating_mul(200) >= total.0;
-    long || time.0.saturating_mul(20) >= total.0
 }
 
 fn blocked(out: &mut String, why: &Why, style: &Style, quoted: &dyn Fn(&str) -> String) {

@@ -35,6 +35,7 @@ mod reference;
 mod refused;
 mod regressions;
 mod repair;
+mod reports;
 mod rooms;
 mod rules;
 mod scale;

@@ -66,6 +66,17 @@ pub enum Command {
         after_help = "Example: jobset-sim bench ttr --against reports/ttr-baseline.json --fail-if 'ttr > +2%' --junit ttr.xml"
     )]
     Bench(super::bench::BenchArgs),
+    /// Write a report of a run: one HTML page that needs no network, or Markdown
+    #[command(
+        mut_arg("scenario", |a| a.value_name("RUN|SCENARIO").help("A run directory that `run --out` wrote, or a scenario file")),
+        after_help = "Examples:\n  jobset-sim report run-1 --html report.html\n  jobset-sim report scenarios/restart-5000-recreate.yaml --html report.html --md report.md\n\nA run directory is played again from its inputs. The page opens from disk, is light or dark, and prints; the charts of\nthe Markdown go into a directory beside it, named like it with .charts at the end."
+    )]
+    Report(super::report::ReportArgs),
+    /// Draw one chart of runs, as SVG or PNG
+    #[command(
+        after_help = "Examples:\n  jobset-sim plot waterfall run-1 --out waterfall.svg\n  jobset-sim plot waterfall scenario.yaml --restart 2 --size 1280x720 --out restart-2.png\n  jobset-sim plot restarts recreate.yaml in-place.yaml --out both.svg"
+    )]
+    Plot(super::plot::PlotArgs),
     /// Compare Recreate with InPlaceRestart on 5,000 pods: two runs, one picture
     #[command(after_help = "Example: jobset-sim demo --out my-demo")]
     Demo(DemoArgs),

@@ -1,0 +1,166 @@
+//! Everything that can be written of a chart, a page or a run, behind one interface: the name of the file says the
+//! format.
+
+use super::page::{Page, html, markdown};
+use super::scene::Scene;
+use super::{chart, svg};
+use std::path::Path;
+
+/// What is written.
+#[derive(Copy, Clone)]
+pub enum Subject<'a> {
+    Chart(&'a Scene),
+    Page(&'a Page),
+}
+
+impl Subject<'_> {
+    fn name(&self) -> &'static str {
+        match self {
+            Subject::Chart(_) => "a chart",
+            Subject::Page(_) => "a report",
+        }
+    }
+}
+
+/// One format.
+pub trait Exporter: Sync {
+    /// As messages name it.
+    fn name(&self) -> &'static str;
+
+    /// How names of its files end.
+    fn endings(&self) -> &'static [&'static str];
+
+    /// Whether it can say that.
+    fn takes(&self, subject: Subject<'_>) -> bool;
+
+    /// Writes the file.
+    fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String>;
+}
+
+/// All formats.
+pub const EXPORTERS: &[&dyn Exporter] = &[&Svg, &Png, &Html, &Markdown];
+
+pub fn save(subject: Subject<'_>, path: &Path) -> Result<(), String> {
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+    let mut fit = EXPORTERS.iter().filter(|e| e.takes(subject));
+    let written = match fit.find(|e| e.endings().contains(&ending)) {
+        Some(exporter) => exporter.write(subject, path),
+        None => Err(unknown(subject)),
+    };
+    written.map_err(|e| format!("cannot write {}: {e}", path.display()))
+}
+
+fn unknown(subject: Subject<'_>) -> String {
+    let fit = EXPORTERS.iter().filter(|e| e.takes(subject));
+    let known: Vec<String> = fit
+        .map(|e| format!("{} (.{})", e.name(), e.endings().join(", .")))
+        .collect();
+    format!("{} is written as {}", subject.name(), known.join(" or "))
+}
+
+fn bytes(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    std::fs::write(path, bytes).map_err(|e| e.to_string())
+}
+
+struct Svg;
+
+impl Exporter for Svg {
+    fn name(&self) -> &'static str {
+        "SVG"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["svg"]
+    }
+
+    fn takes(&self, subject: Subject<'_>) -> bool {
+        matches!(subject, Subject::Chart(_))
+    }
+
+    fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
+        match subject {
+            Subject::Chart(scene) => bytes(path, svg::file(scene).as_bytes()),
+            _ => Err(unknown(subject)),
+        }
+    }
+}
+
+struct Png;
+
+impl Exporter for Png {
+    fn name(&self) -> &'static str {
+        "PNG"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["png"]
+    }
+
+    fn takes(&self, subject: Subject<'_>) -> bool {
+        matches!(subject, Subject::Chart(_))
+    }
+
+    fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
+        match subject {
+            Subject::Chart(scene) => chart::png(scene, path),
+            _ => Err(unknown(subject)),
+        }
+    }
+}
+
+struct Html;
+
+impl Exporter for Html {
+    fn name(&self) -> &'static str {
+        "HTML"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["html", "htm"]
+    }
+
+    fn takes(&self, subject: Subject<'_>) -> bool {
+        matches!(subject, Subject::Page(_))
+    }
+
+    fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
+        match subject {
+            Subject::Page(page) => bytes(path, html::html(page).as_bytes()),
+            _ => Err(unknown(subject)),
+        }
+    }
+}
+
+struct Markdown;
+
+impl Exporter for Markdown {
+    fn name(&self) -> &'static str {
+        "Markdown"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["md"]
+    }
+
+    fn takes(&self, subject: Subject<'_>) -> bool {
+        matches!(subject, Subject::Page(_))
+    }
+
+    /// Its charts go beside it, into a directory of the same name.
+    fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
+        let Subject::Page(page) = subject else {
+            return Err(unknown(subject));
+        };
+        let assets = path.with_extension("charts");
+        let name = assets.file_name().map(|n| n.to_string_lossy().into_owned());
+        let charts: Vec<_> = page.charts().collect();
+        if !charts.is_empty() {
+            std::fs::create_dir_all(&assets).map_err(|e| e.to_string())?;
+        }
+        for chart in charts {
+            let file = assets.join(format!("{}.svg", chart.name));
+            bytes(&file, svg::file(&chart.scene).as_bytes())?;
+        }
+        bytes(path, markdown::markdown(page, name.as_deref()).as_bytes())
+    }
+}

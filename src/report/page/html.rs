@@ -1,0 +1,162 @@
+//! A page as one HTML file: nothing is loaded from anywhere, it is light or dark as its reader wants, and it prints.
+//!
+//! Must never write a text that is not escaped.
+
+use super::{Block, Chart, Page, Section, Table};
+use crate::base::plain::for_html;
+use crate::report::svg;
+use std::fmt::Write;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// The policy forbids every request, whatever a text might become.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:";
+
+pub fn html(page: &Page) -> String {
+    let mut out = String::with_capacity(1 << 16);
+    let title = for_html(&page.title);
+    let kicker = for_html(&page.kicker);
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title} - {kicker}</title>\n<link rel=\"icon\" href=\"data:,\">\n\
+         <style>\n{}\n{STYLE}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#main\">Skip to the report</a>\n",
+        svg::font_face()
+    );
+    head(&mut out, page);
+    out.push_str("<main id=\"main\">\n");
+    for section in &page.sections {
+        write_section(&mut out, section);
+    }
+    out.push_str("</main>\n<footer>\n");
+    for line in &page.foot {
+        let _ = writeln!(out, "<p>{}</p>", for_html(line));
+    }
+    let _ = write!(
+        out,
+        "</footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+    );
+    out
+}
+
+fn head(out: &mut String, page: &Page) {
+    let _ = write!(
+        out,
+        "<header>\n<div class=\"top\"><p class=\"kicker\">{}</p>\
+         <button type=\"button\" id=\"theme\" hidden>Dark</button></div>\n<h1>{}</h1>\n<p class=\"lead\">{}</p>\n",
+        for_html(&page.kicker),
+        for_html(&page.title),
+        for_html(&page.lead)
+    );
+    if !page.figures.is_empty() {
+        out.push_str("<dl class=\"figures\">\n");
+        for f in &page.figures {
+            let (what, value) = (for_html(&f.what), for_html(&f.value));
+            let _ = writeln!(out, "<div><dt>{what}</dt><dd>{value}</dd></div>");
+        }
+        out.push_str("</dl>\n");
+    }
+    out.push_str("<nav aria-label=\"Sections\"><ul>\n");
+    for s in &page.sections {
+        let title = for_html(&s.title);
+        let _ = writeln!(out, "<li><a href=\"#{}\">{title}</a></li>", s.id);
+    }
+    out.push_str("</ul></nav>\n</header>\n");
+}
+
+fn write_section(out: &mut String, section: &Section) {
+    let _ = writeln!(
+        out,
+        "<section id=\"{0}\" aria-labelledby=\"{0}-h\">\n<h2 id=\"{0}-h\">{1}</h2>",
+        section.id,
+        for_html(&section.title)
+    );
+    for block in &section.blocks {
+        match block {
+            Block::Text(text) => {
+                let _ = writeln!(out, "<p>{}</p>", for_html(text));
+            }
+            Block::Heading(text) => {
+                let _ = writeln!(out, "<h3>{}</h3>", for_html(text));
+            }
+            Block::List(items) => {
+                out.push_str("<ul>\n");
+                for item in items {
+                    let _ = writeln!(out, "<li>{}</li>", for_html(item));
+                }
+                out.push_str("</ul>\n");
+            }
+            Block::Table(table) => write_table(out, table),
+            Block::Chart(chart) => write_chart(out, chart),
+            Block::Code(text) => {
+                let _ = writeln!(
+                    out,
+                    "<pre tabindex=\"0\"><code>{}</code></pre>",
+                    for_html(text)
+                );
+            }
+        }
+    }
+    out.push_str("</section>\n");
+}
+
+fn write_chart(out: &mut String, chart: &Chart) {
+    let svg = svg::inline(&chart.scene, &chart.alt);
+    let _ = write!(out, "<figure>\n{svg}</figure>\n");
+}
+
+fn write_table(out: &mut String, table: &Table) {
+    let hidden = match table.open {
+        0 => 0,
+        open => table.rows.len().saturating_sub(open),
+    };
+    let (open, more) = table.rows.split_at(table.rows.len() - hidden);
+    write_rows(out, table, open);
+    if !more.is_empty() {
+        let _ = writeln!(out, "<details><summary>{} more</summary>", more.len());
+        write_rows(out, table, more);
+        out.push_str("</details>\n");
+    }
+}
+
+fn write_rows(out: &mut String, table: &Table, rows: &[Vec<String>]) {
+    let class = |i: usize| match table.numbers.contains(&i) {
+        true => " class=\"n\"",
+        false => "",
+    };
+    out.push_str("<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
+    for (i, head) in table.head.iter().enumerate() {
+        let _ = write!(out, "<th scope=\"col\"{}>{}</th>", class(i), for_html(head));
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for row in rows {
+        out.push_str("<tr>");
+        for (i, cell) in row.iter().enumerate() {
+            let _ = write!(out, "<td{}>{}</td>", class(i), breakable(cell));
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table></div>\n");
+}
+
+/// A cell whose long words may be broken where their parts end.
+fn breakable(text: &str) -> String {
+    const LONG: usize = 18;
+    let word = |word: &str| {
+        let text = for_html(word);
+        match word.chars().count() > LONG {
+            true => text
+                .replace('.', ".<wbr>")
+                .replace('/', "/<wbr>")
+                .replace('-', "-<wbr>"),
+            false => text,
+        }
+    };
+    let words: Vec<String> = text.split(' ').map(word).collect();
+    words.join(" ")
+}

@@ -1,0 +1,86 @@
+//! A page as Markdown, for a pull request or a design document.
+//!
+//! Must never write a text that is not escaped.
+
+use super::{Block, Page, Table};
+use crate::base::plain::{for_markdown, for_terminal};
+use std::fmt::Write;
+
+/// `assets`: where its charts are, seen from the file; without it they are left out.
+pub fn markdown(page: &Page, assets: Option<&str>) -> String {
+    let mut out = format!("# {}\n\n", for_markdown(&page.title));
+    if !page.kicker.is_empty() {
+        let _ = writeln!(out, "{}\n", for_markdown(&page.kicker));
+    }
+    let _ = writeln!(out, "{}\n", for_markdown(&page.lead));
+    if !page.figures.is_empty() {
+        out.push_str("| | |\n|---|---|\n");
+        for f in &page.figures {
+            let (what, value) = (for_markdown(&f.what), for_markdown(&f.value));
+            let _ = writeln!(out, "| {what} | {value} |");
+        }
+        out.push('\n');
+    }
+    for section in &page.sections {
+        let _ = writeln!(out, "## {}\n", for_markdown(&section.title));
+        for block in &section.blocks {
+            write_block(&mut out, block, assets);
+        }
+    }
+    for line in &page.foot {
+        let _ = writeln!(out, "*{}*\n", for_markdown(line));
+    }
+    while out.ends_with("\n\n") {
+        out.pop();
+    }
+    out
+}
+
+fn write_block(out: &mut String, block: &Block, assets: Option<&str>) {
+    let _ = match (block, assets) {
+        (Block::Text(text), _) => writeln!(out, "{}\n", for_markdown(text)),
+        (Block::Heading(text), _) => writeln!(out, "### {}\n", for_markdown(text)),
+        (Block::List(items), _) => {
+            for item in items {
+                let _ = writeln!(out, "- {}", for_markdown(item));
+            }
+            writeln!(out)
+        }
+        (Block::Table(table), _) => write_table(out, table),
+        (Block::Chart(chart), Some(assets)) => {
+            let alt = for_markdown(&chart.alt);
+            writeln!(out, "![{alt}]({assets}/{}.svg)\n", chart.name)
+        }
+        (Block::Chart(_), None) => Ok(()),
+        (Block::Code(text), _) => {
+            // A fence that is longer than any in the text ends only where it should.
+            let fence = "`".repeat(longest_run(text) + 3);
+            writeln!(
+                out,
+                "{fence}text\n{}\n{fence}\n",
+                for_terminal(text, false).trim_end()
+            )
+        }
+    };
+}
+
+fn longest_run(text: &str) -> usize {
+    let runs = text.split(|c| c != '`').map(str::len);
+    runs.max().unwrap_or(0)
+}
+
+fn write_table(out: &mut String, table: &Table) -> std::fmt::Result {
+    let heads: Vec<String> = table.head.iter().map(|h| for_markdown(h)).collect();
+    writeln!(out, "| {} |", heads.join(" | "))?;
+    let rule = |i: usize| match table.numbers.contains(&i) {
+        true => "---:|",
+        false => "---|",
+    };
+    let rules: String = (0..heads.len()).map(rule).collect();
+    writeln!(out, "|{rules}")?;
+    for row in &table.rows {
+        let cells: Vec<String> = row.iter().map(|c| for_markdown(c)).collect();
+        writeln!(out, "| {} |", cells.join(" | "))?;
+    }
+    writeln!(out)
+}

@@ -1,0 +1,201 @@
+//! The page of one run: the answer first, then where the seconds went, what happened, and what to believe of it.
+//!
+//! Must never compute a time: what it tells is in the run's folds and paths.
+
+use super::run_parts as parts;
+use super::{KeyFigure, Page, Section};
+use crate::metrics::restart;
+use crate::metrics::{Ending, Restart, RunView, Witness};
+use crate::record::LedgerCategory;
+use crate::report::deciding::Defaults;
+use crate::report::words::{self, count, seconds};
+use crate::report::{provenance, waterfall};
+
+/// A run, and what a page needs beside it.
+pub struct Told<'a> {
+    pub run: RunView<'a>,
+    pub witness: &'a Witness,
+    pub defaults: &'a Defaults,
+    /// What repeats the run, and the page.
+    pub commands: &'a [String],
+    /// Objects and files of the inputs that were not played.
+    pub skipped: &'a [String],
+}
+
+/// Restarts that are shown with their charts; the others are in the table.
+pub const SHOWN: usize = 3;
+
+pub fn page(told: &Told<'_>) -> Page {
+    let run = &told.run;
+    let mut page = Page {
+        kicker: format!("jobset-sim report: {}", run.scenario.name),
+        title: title(run),
+        lead: lead(run),
+        figures: figures(run),
+        sections: Vec::new(),
+        foot: vec![provenance::of_run(run)],
+    };
+    let mut section = |id, title, blocks| page.push(Section::new(id, title, blocks));
+    section("seconds", "Where the seconds went", parts::waterfalls(told));
+    section("path", "Critical path", parts::paths(told));
+    section("restarts", "All restarts", parts::restarts(run));
+    section("training", "Training", parts::training(run));
+    section("control-plane", "Control plane", parts::control_plane(run));
+    section(
+        "ledger",
+        "Where the accelerators' time went",
+        parts::ledger(run),
+    );
+    section("story", "What happened", parts::story(run));
+    section("events", "Kubernetes Events", parts::events(run));
+    section(
+        "assumptions",
+        "Assumptions that mattered",
+        parts::assumptions(told),
+    );
+    section("limits", "What to distrust", parts::limits(told));
+    section("again", "Do it again", parts::again(told));
+    page
+}
+
+/// Those worth a chart: the longest, in the order in which they happened.
+pub fn longest<'r>(run: &RunView<'r>) -> Vec<(usize, &'r Restart)> {
+    let mut all: Vec<(usize, &Restart)> = run.restarts().iter().enumerate().collect();
+    all.sort_by_key(|(_, r)| std::cmp::Reverse(r.total()));
+    all.truncate(SHOWN);
+    all.sort_by_key(|(i, _)| *i);
+    all
+}
+
+fn longest_one<'r>(run: &RunView<'r>) -> Option<&'r Restart> {
+    restart::longest(run.restarts()).map(|i| &run.restarts()[i])
+}
+
+fn title(run: &RunView<'_>) -> String {
+    let Some(r) = longest_one(run) else {
+        return format!("{}: no restart", run.scenario.name);
+    };
+    let end = match r.ending {
+        Ending::Ready => "from the fault until every pod is ready again",
+        Ending::JobSetEnded => "from the fault until the JobSet ends, never ready again",
+        Ending::Unfinished => "after the fault it is still not ready",
+    };
+    let which = match run.restarts().len() {
+        1 => String::new(),
+        n => format!(", the longest of {n} restarts"),
+    };
+    format!("{} {end}{which} ({})", seconds(r.total()), run.strategy(r))
+}
+
+/// One paragraph for somebody who reads nothing else.
+fn lead(run: &RunView<'_>) -> String {
+    let jobsets = run.scenario.jobsets.iter();
+    let told = jobsets.map(|j| {
+        let jobs = j.jobset.spec.replicated_jobs.iter();
+        let jobs = jobs.map(|rj| u64::from(rj.replicas)).sum();
+        let pods = j.jobset.spec.pods();
+        let (jobs, pods) = (count(jobs, "Job"), count(pods, "pod"));
+        format!("JobSet {} with {jobs} and {pods}", j.jobset.name)
+    });
+    const NAMED: usize = 3;
+    let mut told: Vec<String> = told.collect();
+    if told.len() > NAMED {
+        let more = told.len() - NAMED;
+        told.truncate(NAMED);
+        told.push(format!("{more} more"));
+    }
+    let (topology, cp) = (&run.scenario.topology, &run.scenario.control_plane);
+    let mut text = format!(
+        "{} on the {} of {}, with the control plane of preset {}: ",
+        told.join(", "),
+        count(topology.nodes(), "node"),
+        topology.name,
+        cp.preset
+    );
+    match longest_one(run) {
+        None => text.push_str("nothing restarted. "),
+        Some(r) => text.push_str(&of_restart(run, r)),
+    }
+    text.push_str(&accelerators(run));
+    text.trim_end().to_owned()
+}
+
+fn of_restart(run: &RunView<'_>, r: &Restart) -> String {
+    let cause = words::cause(run, &r.cause);
+    let total = seconds(r.total());
+    let mut text = match run.restarts().len() {
+        1 => format!("after {cause}, at {}, ", r.start),
+        n => format!(
+            "there were {n} restarts. In the longest, after {cause}, at {}, ",
+            r.start
+        ),
+    };
+    text.push_str(&match r.ending {
+        Ending::Ready => format!(
+            "it took {total} until all {} were ready again. ",
+            count(u64::from(r.pods), "pod")
+        ),
+        Ending::JobSetEnded => {
+            format!("the JobSet ended {total} later and was never ready again. ")
+        }
+        Ending::Unfinished => format!("the run ended {total} later, and it was not ready again. "),
+    });
+    let longest = waterfall::longest(run, r);
+    if !longest.is_empty() {
+        text.push_str(&longest);
+        text.push(' ');
+    }
+    text
+}
+
+fn accelerators(run: &RunView<'_>) -> String {
+    let ledger = &run.outcome.ledger;
+    let all: u128 = ledger.accelerator_ns.iter().sum();
+    if all == 0 {
+        return String::new();
+    }
+    let productive = ledger.accelerator_ns[LedgerCategory::Productive as usize];
+    format!(
+        "Over the whole run of {} the {} were productive for {:.1} % of their time.",
+        seconds(run.outcome.end.since(crate::base::Time::ZERO)),
+        count(ledger.accelerators, "accelerator"),
+        productive as f64 / all as f64 * 100.0
+    )
+}
+
+fn figures(run: &RunView<'_>) -> Vec<KeyFigure> {
+    let figure = |what: &str, value: String| KeyFigure {
+        what: what.to_owned(),
+        value,
+    };
+    let mut all = Vec::new();
+    if let Some(r) = longest_one(run) {
+        let what = match (run.restarts().len(), r.ending) {
+            (1, Ending::Ready) => "time to recover",
+            (1, _) => "time after the fault, not recovered",
+            _ => "longest restart",
+        };
+        all.push(figure(what, seconds(r.total())));
+        if let Some(gate) = crate::metrics::gate::bottleneck(run, r).first() {
+            let name = match gate.resource() {
+                Some(resource) => resource.as_str(),
+                None => gate.name.split(" (").next().unwrap_or_default(),
+            };
+            let what = format!("of it, waiting for {name}");
+            all.push(figure(&what, format!("{:.0} %", gate.share * 100.0)));
+        }
+        let n = run.restarts().len() as u64;
+        all.push(figure("restarts", words::thousands(n)));
+    }
+    let pods = run.scenario.jobsets.iter().map(|j| j.jobset.spec.pods());
+    let nodes = run.scenario.topology.nodes();
+    let (pods, nodes) = (words::thousands(pods.sum()), words::thousands(nodes));
+    all.push(figure("pods on nodes", format!("{pods} on {nodes}")));
+    let cost: u128 = run.outcome.ledger.cost_micros.iter().sum();
+    if cost > 0 {
+        let (currency, cost) = (&run.outcome.ledger.currency, (cost / 1_000_000) as u64);
+        let value = format!("{} {currency}", words::thousands(cost));
+        all.push(figure("cost of the whole run", value));
+    }
+    all
+}

@@ -1,0 +1,255 @@
+//! Reports and charts: whole in one file, harmless whatever a name is, the same bytes every time, and with the numbers
+//! that the other commands print.
+
+use crate::program::{program, scratch};
+use std::fs;
+use std::path::Path;
+
+const SMALL: &str = "scenarios/first-steps.yaml";
+
+fn run(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = program(arguments).output().unwrap();
+    let told = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    (output.status.code(), told)
+}
+
+fn done(arguments: &[&str]) -> String {
+    let (code, told) = run(arguments);
+    assert_eq!(code, Some(0), "{arguments:?}: {told}");
+    told
+}
+
+fn text(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+/// What would make a browser ask for something, or run something of somebody else's.
+fn is_whole(page: &str) {
+    assert!(page.starts_with("<!doctype html>") && page.contains("default-src 'none'"));
+    for foreign in [
+        "http://",
+        "https://",
+        "src=",
+        "<link rel=\"stylesheet",
+        "@import",
+        "url(//",
+    ] {
+        let kept = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+        assert!(!kept.contains(foreign), "{foreign}");
+    }
+    assert_eq!(page.matches("<script>").count(), 1, "our own script alone");
+    for tag in [
+        "html", "body", "main", "section", "table", "svg", "figure", "p", "td", "ul", "div",
+    ] {
+        let (open, close) = (format!("<{tag}"), format!("</{tag}>"));
+        let opened =
+            page.matches(&format!("{open} ")).count() + page.matches(&format!("{open}>")).count();
+        assert_eq!(opened, page.matches(&close).count(), "{tag}");
+    }
+}
+
+#[test]
+fn a_report_is_one_file_with_the_seconds_of_run_and_the_path_of_why() {
+    let dir = scratch("report");
+    let (a, b) = (dir.join("a.html"), dir.join("b.html"));
+    for file in [&a, &b] {
+        done(&["report", SMALL, "--html", file.to_str().unwrap()]);
+    }
+    let page = text(&a);
+    assert!(page == text(&b), "the same inputs give the same bytes");
+    is_whole(&page);
+    let told = done(&["run", SMALL]);
+    let digest = told
+        .split("digest ")
+        .nth(1)
+        .unwrap()
+        .split(')')
+        .next()
+        .unwrap();
+    assert!(page.contains(digest), "{digest}");
+    let title = told
+        .lines()
+        .find(|l| l.starts_with("Restart 1 of"))
+        .unwrap();
+    assert!(page.contains(title), "{title}");
+    let why = done(&["why", SMALL, "--path-only"]);
+    let spans = why
+        .lines()
+        .find(|l| l.contains(" spans, together "))
+        .unwrap();
+    let spans = spans.trim().split(',').next().unwrap();
+    assert!(page.contains(spans), "{spans}");
+    for section in [
+        "Critical path",
+        "What happened",
+        "Assumptions that mattered",
+        "Do it again",
+    ] {
+        assert!(page.contains(&format!("{section}</h2>")), "{section}");
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_run_directory_is_reported_as_its_scenario_is_and_has_its_waterfall() {
+    let dir = scratch("report-run");
+    let (out, page, md) = (dir.join("run"), dir.join("r.html"), dir.join("r.md"));
+    let name = |path: &Path| path.to_str().unwrap().to_owned();
+    done(&["run", SMALL, "--seed", "7", "--out", &name(&out)]);
+    let drawn = text(&out.join("waterfall.svg"));
+    assert!(drawn.contains("Restart 1 of JobSet") && drawn.contains("seed 7"));
+    done(&[
+        "report",
+        &name(&out),
+        "--html",
+        &name(&page),
+        "--md",
+        &name(&md),
+    ]);
+    let digest = text(&out.join("summary.json"));
+    let digest = digest.split("\"digest\": \"").nth(1).unwrap()[..16].to_owned();
+    assert!(text(&page).contains(&digest) && text(&md).contains(&digest));
+    assert!(text(&md).contains("](r.charts/waterfall-1.svg)"));
+    assert_eq!(text(&dir.join("r.charts/waterfall-1.svg")).len(), {
+        let alone = dir.join("alone.svg");
+        done(&[
+            "plot",
+            "waterfall",
+            &name(&out),
+            "--size",
+            "1600x700",
+            "--out",
+            &name(&alone),
+        ]);
+        text(&alone).len()
+    });
+    fs::remove_dir_all(dir).unwrap();
+}
+
+/// A JobSet whose texts try to break out of whatever they are written into.
+const HOSTILE: &str = r#"
+apiVersion: jobset-sim/v1alpha1
+kind: Scenario
+metadata: {name: "</script><script>alert(1)</script>\u202e\u0007|`*[x](javascript:y)"}
+topology:
+  apiVersion: jobset-sim/v1alpha1
+  kind: Topology
+  metadata: {name: "<img src=x onerror=alert(2)>"}
+  pools: [{name: "a-{node}", count: 1, nodesPerIsland: 4, allocatable: {cpu: 8}}]
+jobSets: [{manifest: jobset.yaml}]
+faults: [{afterReady: 5s, containerExit: {pod: a-w-0-0, exitCode: 1}}]
+stop: {at: 1h, when: Settled}
+"#;
+
+const JOBSET: &str = r#"
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: a}
+spec:
+  failurePolicy: {maxRestarts: 1}
+  replicatedJobs:
+    - name: w
+      template:
+        spec:
+          backoffLimit: 0
+          template:
+            spec:
+              restartPolicy: Never
+              containers: [{name: c, image: 'i:1', command: ["sh", "-c", "sleep 10 # <b onmouseover='x'>]]>"]}]
+"#;
+
+#[test]
+fn names_that_would_break_out_of_a_page_are_only_text() {
+    let dir = scratch("report-hostile");
+    let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    fs::write(dir.join("s.yaml"), HOSTILE).unwrap();
+    fs::write(dir.join("jobset.yaml"), JOBSET).unwrap();
+    done(&[
+        "report",
+        &at("s.yaml"),
+        "--html",
+        &at("r.html"),
+        "--md",
+        &at("r.md"),
+    ]);
+    done(&["plot", "waterfall", &at("s.yaml"), "--out", &at("w.svg")]);
+    let page = text(&dir.join("r.html"));
+    is_whole(&page.replace("src=x", "").replace("javascript:", ""));
+    for file in ["r.html", "r.md", "w.svg"] {
+        let text = text(&dir.join(file));
+        for raw in [
+            "<script>alert",
+            "<img",
+            "<b onmouseover",
+            "\u{202e}",
+            "\u{7}",
+        ] {
+            assert!(!text.contains(raw), "{file}: {raw:?}");
+        }
+    }
+    let md = text(&dir.join("r.md"));
+    assert!(
+        !md.contains("[x](javascript"),
+        "no link that nobody wrote: {md}"
+    );
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn what_cannot_be_written_is_refused_by_name() {
+    let dir = scratch("report-refused");
+    let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    for (arguments, says) in [
+        (
+            vec!["report", SMALL, "--html", &at("r.txt")],
+            "must end with .html",
+        ),
+        (vec!["report", SMALL], "--html"),
+        (
+            vec!["report", "scenarios", "--html", &at("r.html")],
+            "no run",
+        ),
+        (
+            vec!["plot", "waterfall", SMALL, "--out", &at("w.pdf")],
+            "SVG (.svg)",
+        ),
+        (
+            vec![
+                "plot",
+                "waterfall",
+                SMALL,
+                "--out",
+                &at("w.svg"),
+                "--restart",
+                "9",
+            ],
+            "numbered from 1",
+        ),
+        (
+            vec![
+                "plot",
+                "waterfall",
+                SMALL,
+                "--out",
+                &at("w.svg"),
+                "--size",
+                "1x1",
+            ],
+            "WIDTHxHEIGHT",
+        ),
+        (
+            vec!["plot", "waterfall", SMALL, SMALL, "--out", &at("w.svg")],
+            "plot restarts",
+        ),
+    ] {
+        let (code, told) = run(&arguments);
+        assert_eq!(code, Some(2), "{told}");
+        assert!(told.contains(says), "{says}: {told}");
+    }
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "nothing is left");
+    fs::remove_dir_all(dir).unwrap();
+}
