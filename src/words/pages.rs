@@ -19,6 +19,7 @@ pub const PAGES: &[(&str, &str)] = &[
     page!("fleet"),
     ("lint", include_str!("../lint/docs-head.md")),
     page!("random-faults"),
+    page!("reports"),
     page!("run-directory"),
     page!("stories"),
     page!("summary"),
