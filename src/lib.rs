@@ -60,6 +60,7 @@ pub mod lint;
 pub mod manifest;
 pub mod metrics;
 pub mod objects;
+pub mod observe;
 pub mod placement;
 pub mod policy;
 pub mod record;

@@ -16,6 +16,7 @@ mod fail;
 mod fail_if;
 mod fleet;
 mod gates;
+mod import;
 mod inputs;
 mod interrupt;
 mod lint;
@@ -26,6 +27,7 @@ mod origin;
 mod output;
 mod planning;
 mod plot;
+mod record;
 mod replay;
 mod report;
 mod run;
@@ -152,6 +154,8 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Report(args) => report::cli(args).map(|()| 0),
         Command::Plot(args) => plot::cli(args).map(|()| 0),
         Command::Demo(args) => demo::cli(args).map(|()| 0),
+        Command::Record(args) => record::cli(args).map(|()| 0),
+        Command::Import(args) => import::cli(args).map(|()| 0),
         Command::Validate(args) => Ok(validate::cli(args)),
         Command::Lint(args) => lint::cli(args),
         Command::Schema(args) => schema::cli(args).map(|()| 0),

@@ -26,8 +26,8 @@ pub mod figure;
 pub mod fleets;
 pub mod golden;
 pub mod json;
-pub mod planning;
 pub mod page;
+pub mod planning;
 pub mod provenance;
 pub mod replications;
 #[cfg(test)]

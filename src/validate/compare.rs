@@ -141,7 +141,7 @@ fn times(recording: &Recording, run: &Observed, result: &mut FileResult) {
     };
     let restart_of_run = run.restart.as_ref();
     let simulated = restart_of_run.map_or(BTreeMap::new(), |restart| {
-        milestones::seconds(restart, is_in_place(recording))
+        milestones::seconds(restart, is_in_place(recording), recorded.origin.as_deref())
     });
     let known: &[&str] = if is_in_place(recording) {
         &IN_PLACE

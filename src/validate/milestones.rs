@@ -42,25 +42,36 @@ pub fn total(in_place: bool) -> &'static str {
 
 /// Seconds from the failing pod's status to each milestone that was reached. In place the pod stays: its status is seen
 /// as not ready.
-pub fn seconds(restart: &Restart, in_place: bool) -> BTreeMap<&'static str, f64> {
+pub fn seconds(
+    restart: &Restart,
+    in_place: bool,
+    origin: Option<&str>,
+) -> BTreeMap<&'static str, f64> {
     let (start, names): (_, &[&'static str]) = match in_place {
         true => (Milestone::PodNotReady, &IN_PLACE),
         false => (Milestone::PodFailed, &RECREATE),
     };
-    let Some(start) = restart.milestone(start) else {
+    let start = match origin {
+        None => Some(start),
+        Some(origin) => named(origin),
+    };
+    let Some(start) = start.and_then(|start| restart.milestone(start)) else {
         return BTreeMap::new();
     };
-    let called = |name: &'static str| match name {
-        "lastPodReady" => "lastReady",
-        name => name,
-    };
     let at = |name: &&'static str| {
-        let of_name = |m: &&Milestone| m.as_str() == called(name);
-        let milestone = Milestone::ALL.iter().find(of_name)?;
-        let at = restart.milestone(*milestone)?;
+        let at = restart.milestone(named(name)?)?;
         Some((*name, at.seconds() - start.seconds()))
     };
     names.iter().filter_map(at).collect()
+}
+
+/// The milestone that recordings call so.
+fn named(name: &str) -> Option<Milestone> {
+    let name = match name {
+        "lastPodReady" => "lastReady",
+        name => name,
+    };
+    Milestone::ALL.into_iter().find(|m| m.as_str() == name)
 }
 
 #[cfg(test)]
@@ -75,11 +86,11 @@ mod tests {
         let mut restart = Restart::new(JobSetId(0), s(1), Cause::UNKNOWN);
         restart.first(Milestone::PodNotReady, s(2));
         restart.last(Milestone::LastReady, s(9));
-        assert!(seconds(&restart, false).is_empty());
-        assert_eq!(seconds(&restart, true), [("lastReady", 7.0)].into());
+        assert!(seconds(&restart, false, None).is_empty());
+        assert_eq!(seconds(&restart, true, None), [("lastReady", 7.0)].into());
         restart.first(Milestone::PodFailed, s(3));
         restart.first(Milestone::JobFailed, s(4));
-        let seen = seconds(&restart, false);
+        let seen = seconds(&restart, false, None);
         assert_eq!(seen, [("jobFailed", 1.0), ("lastPodReady", 6.0)].into());
     }
 

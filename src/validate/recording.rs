@@ -77,6 +77,8 @@ pub struct Recording {
     pub pods: Pods,
     pub scored: Option<bool>,
     pub scored_up_to: Option<String>,
+    /// How `import` made it: what nothing showed, what is assumed. Changes nothing that is played.
+    pub imported: Option<Value>,
     /// Read before the rest.
     #[serde(default, rename = "schema")]
     _schema: IgnoredAny,
@@ -217,6 +219,8 @@ pub struct Action {
 pub struct Milestones {
     pub strategy: String,
     pub milestones_s: BTreeMap<String, f64>,
+    /// What they count from, if it is not the status of the failing pod.
+    pub origin: Option<String>,
 }
 
 /// Columns: client, verb, resource, error, requests, p50 and p95 in ms, first and last in seconds.

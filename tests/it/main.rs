@@ -23,6 +23,7 @@ mod import;
 mod lint;
 mod moments;
 mod objects;
+mod observe;
 mod paranoid;
 mod part;
 mod planning;

@@ -4,7 +4,7 @@ use crate::support::{files, root, scenario_names};
 use std::path::{Path, PathBuf};
 
 /// Top-level modules that each layer may use; `cli` and `main` may use everything.
-const LAYERS: [(&str, &[&str]); 25] = [
+const LAYERS: [(&str, &[&str]); 26] = [
     ("base", &[]),
     ("spec", &["base"]),
     ("record", &["base", "spec"]),
@@ -59,6 +59,7 @@ const LAYERS: [(&str, &[&str]); 25] = [
     ("faults", &["base", "spec", "topology"]),
     ("stats", &["base"]),
     ("metrics", &["base", "spec", "record", "stats"]),
+    ("observe", &["base", "spec", "metrics"]),
     (
         "experiment",
         &[

@@ -85,6 +85,16 @@ pub enum Command {
         after_help = "Example: jobset-sim validate recordings/times/*.json --fail-if 'restart.error.p50 > 5%'"
     )]
     Validate(super::validate::ValidateArgs),
+    /// Print the lines to run against a cluster, so that a restart can be read afterwards
+    #[command(
+        after_help = "Examples:\n  jobset-sim record -f jobset.yaml\n  jobset-sim record --jobset train -n research --format script > record.sh\n\nIt needs no cluster itself, and what it prints only reads. `import` reads what the lines write."
+    )]
+    Record(super::record::RecordArgs),
+    /// Make a recording of what kubectl printed of a real restart
+    #[command(
+        after_help = "Examples:\n  jobset-sim import watch-*.json nodes.json --out incident.json\n  jobset-sim import after.yaml --anonymize --out incident.json\n\n`record` says what to save. Milestones that the files do not hold are named as unknown."
+    )]
+    Import(super::import::ImportArgs),
     /// Say what the API server would refuse in manifests, and what it accepts and hurts later
     #[command(
         after_help = "Examples:\n  jobset-sim lint -f jobset.yaml -t topologies/small-16.yaml\n  jobset-sim lint -f manifests/ --fail-if 'lint.errors > 0' --format json\n  jobset-sim lint --update applied.yaml -f jobset.yaml\n\nExit codes: 0 accepted, with warnings or without; 2 rejected, or a trap that is an error; 4 the cluster of -t\ncannot take it; 5 --strict or --fail-if."

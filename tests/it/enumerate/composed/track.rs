@@ -5,8 +5,8 @@
 use super::count::Counted;
 use super::rules::{Rules, time};
 use super::world::*;
-use jobset_sim::policy::per_index::counts_per_index;
 use jobset_sim::policy::JobPlan;
+use jobset_sim::policy::per_index::counts_per_index;
 use std::borrow::Cow;
 
 /// What the status becomes, and who loses the finalizer.

@@ -1,0 +1,299 @@
+//! What containers and the user did, from the life of a JobSet, as the script that plays it again.
+//!
+//! Must never use what the control plane decided: only when containers began and ended, and who deleted a pod.
+
+use super::life::{Life, PodLife};
+use super::milestones::Restart;
+use super::stamp::At;
+use super::when::JOB_FAILED;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+pub struct Script {
+    pub json: Value,
+    /// Values that nothing shows, with what stands in.
+    pub assumed: Vec<String>,
+    /// What happened and has no word in a script.
+    pub not_played: Vec<String>,
+}
+
+/// Pods whose start is so much off the median get a rule of their own: less is inside the whole seconds of the API.
+const STRAGGLER_MS: i64 = 1000;
+/// As many rules at most, those farthest off.
+const RULES_MAX: usize = 2000;
+
+pub fn script(life: &Life, restart: &Restart, zero: At) -> Script {
+    let mut assumed = Vec::new();
+    let starts: BTreeMap<usize, i64> = life.pods.iter().enumerate().filter_map(start).collect();
+    let start_ms = median(starts.values().copied().collect()).unwrap_or_else(|| {
+        assumed.push(
+            "script.startMs: no pod was seen bound and then ready; 1000 stands in".to_owned(),
+        );
+        1000
+    });
+    let stops: Vec<i64> = life.pods.iter().filter_map(stop).collect();
+    let term_ms = median(stops).unwrap_or_else(|| {
+        assumed.push(
+            "script.termMs: no running pod was seen to be deleted and then ended; 0 stands in"
+                .to_owned(),
+        );
+        0
+    });
+    let codes = life
+        .pods
+        .iter()
+        .filter(|p| stop(p).is_some())
+        .filter_map(|p| p.last.exit_code);
+    let term_exit = most_common(codes).unwrap_or_else(|| {
+        assumed.push(
+            "script.termExit: the exit code of no deleted container was seen; 143 stands in"
+                .to_owned(),
+        );
+        143
+    });
+    let again = life.pods.iter().filter_map(|p| p.last.restarted);
+    let again = again.map(|(end, begin)| begin.saturating_sub(end) as i64 / 1_000_000);
+    let restart_ms = median(again.collect()).unwrap_or_else(|| {
+        if restart.in_place {
+            assumed.push(
+                "script.restartMs: no container was seen to start again; startMs stands in"
+                    .to_owned(),
+            );
+        }
+        start_ms
+    });
+    let mut not_played = Vec::new();
+    let lost = lost(life, restart, (zero, start_ms), &mut assumed);
+    let (mut rules, actions) = troubles(life, restart, zero, (start_ms, &mut not_played));
+    rules.extend(lost);
+    let failing = rules.len();
+    rules.extend(stragglers(life, &starts, start_ms));
+    if rules.len() == failing + RULES_MAX {
+        not_played.push(format!(
+            "start-up times of more than {RULES_MAX} pods that are far off the median"
+        ));
+    }
+    Script {
+        json: json!({
+            "startMs": start_ms, "termMs": term_ms, "termExit": term_exit, "restartMs": restart_ms,
+            "pods": rules, "actions": actions,
+        }),
+        assumed,
+        not_played,
+    }
+}
+
+/// After the fact the pod that failed is gone, but its siblings were told to be deleted: it is the one that was not.
+fn lost(
+    life: &Life,
+    restart: &Restart,
+    (zero, start_ms): (At, i64),
+    assumed: &mut Vec<String>,
+) -> Option<Value> {
+    if !restart.derived {
+        return None;
+    }
+    let (_, at) = restart.origin?;
+    let told = life
+        .events
+        .iter()
+        .find(|e| JOB_FAILED.contains(&e.reason.as_str()))?;
+    let job = told.object.strip_prefix("Job/")?;
+    let of = life
+        .pods
+        .iter()
+        .filter(|p| p.only_told && p.last.job == job && p.deleting.is_none());
+    let left: Vec<&PodLife> = of
+        .filter(|p| p.created.is_some_and(|c| c.ns < at.ns))
+        .collect();
+    let pod = left.first()?;
+    assumed.push(match left.len() {
+        1 => "script.pods: the pod of the failed Job that it did not delete had failed, with exit code 1".to_owned(),
+        n => format!("script.pods: one of {n} pods of the failed Job had failed, the first, with exit code 1"),
+    });
+    let mut rule = selector(pod);
+    if let (Some(object), Some(names)) = (rule.as_object_mut(), replicated_job(life, job)) {
+        object.insert("replicatedJob".to_owned(), json!(names));
+        object.insert("restartAttempt".to_owned(), json!(restart.number - 1));
+    }
+    let begin = pod.bound.or(pod.created)?.ms_after(zero) + start_ms;
+    rule["runMs"] = json!((at.ms_after(zero) - begin).max(0));
+    rule["exit"] = json!(1);
+    Some(rule)
+}
+
+/// `js-w-0` is of `w`.
+fn replicated_job<'l>(life: &'l Life, job: &str) -> Option<&'l str> {
+    let rest = job
+        .strip_prefix(life.jobset.name.as_str())?
+        .strip_prefix('-')?;
+    let (name, _) = rest.rsplit_once('-')?;
+    let all = life.jobset.manifest["spec"]["replicatedJobs"].as_array()?;
+    let mut names = all.iter().filter_map(|rj| rj["name"].as_str());
+    names.find(|own| *own == name)
+}
+
+/// From bound to ready, ms.
+fn start((i, pod): (usize, &PodLife)) -> Option<(usize, i64)> {
+    let (ready, _) = pod.ready.first().filter(|(_, ready)| *ready)?;
+    Some((i, ready.ms_after(pod.bound?).max(0)))
+}
+
+/// From its mark for deletion to the end of its containers, of a pod that ran, ms.
+fn stop(pod: &PodLife) -> Option<i64> {
+    let (deleting, end) = (pod.deleting?, pod.finished.or(pod.gone)?);
+    let ran = !pod.ready.is_empty() && pod.last.exit_code.is_some();
+    (ran && end.ns + end.off >= deleting.ns).then(|| end.ms_after(deleting).max(0))
+}
+
+fn median(mut values: Vec<i64>) -> Option<i64> {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied()
+}
+
+fn most_common(codes: impl Iterator<Item = i32>) -> Option<i32> {
+    let mut counts: BTreeMap<i32, usize> = BTreeMap::new();
+    codes.for_each(|code| *counts.entry(code).or_default() += 1);
+    counts
+        .into_iter()
+        .max_by_key(|(_, n)| *n)
+        .map(|(code, _)| code)
+}
+
+/// Which pod a rule is for.
+fn selector(pod: &PodLife) -> Value {
+    let last = &pod.last;
+    let mut rule = json!({"jobIndex": last.job_index, "podIndex": last.index, "restartAttempt": last.attempt.unwrap_or(0)});
+    if !last.replicated_job.is_empty() {
+        rule["replicatedJob"] = json!(last.replicated_job);
+    }
+    rule
+}
+
+/// Containers that ended by themselves, as rules; pods that somebody deleted, as actions.
+fn troubles(
+    life: &Life,
+    restart: &Restart,
+    zero: At,
+    (start_ms, not_played): (i64, &mut Vec<String>),
+) -> (Vec<Value>, Vec<Value>) {
+    let (mut rules, mut actions) = (Vec::new(), Vec::new());
+    let job_is_failing = |pod: &PodLife| {
+        let job = life.jobs.iter().find(|j| {
+            j.name == pod.last.job
+                && j.created.map(|at| at.ns) <= pod.created.map(|at| at.ns + at.off)
+        });
+        let told = job.into_iter().flat_map(|j| &j.conditions);
+        let mut told =
+            told.filter(|(_, c)| c.is("FailureTarget", "True") || c.is("Failed", "True"));
+        let target = told.next().map(|(at, _)| at.ns + at.off);
+        let marked = job
+            .and_then(|j| j.deleting)
+            .map(|at| at.ns.saturating_sub(at.off));
+        (target, marked)
+    };
+    for pod in life.pods.iter().filter(|p| !p.only_told) {
+        let alone = match (pod.deleting, pod.finished) {
+            (Some(deleting), Some(finished)) => finished.ns + finished.off < deleting.ns,
+            (None, Some(_)) => true,
+            _ => false,
+        };
+        if let (true, Some(finished), Some(bound)) = (alone, pod.finished, pod.bound) {
+            let begun = pod.ready.first().map(|(at, _)| *at);
+            let begin = begun.map_or(bound.ms_after(zero) + start_ms, |at| at.ms_after(zero));
+            let mut rule = selector(pod);
+            rule["runMs"] = json!((finished.ms_after(zero) - begin).max(0));
+            rule["exit"] = json!(pod.last.exit_code.unwrap_or(1));
+            rule["startMs"] = json!((begin - bound.ms_after(zero)).max(0));
+            rules.push(rule);
+            continue;
+        }
+        if restart.in_place
+            && pod.last.restarts > 0
+            && restart.first_pod.as_deref() == Some(&pod.name)
+        {
+            rules.extend(in_place(pod, restart, zero));
+            continue;
+        }
+        let Some(deleting) = pod.deleting else {
+            continue;
+        };
+        // What the control plane deletes for the restart, it deletes again.
+        let (target, marked) = job_is_failing(pod);
+        let second = super::stamp::SECOND;
+        let its_own = target.is_some_and(|t| deleting.ns + 2 * second > t)
+            || marked.is_some_and(|m| deleting.ns + second > m)
+            || life
+                .jobset
+                .deleted
+                .is_some_and(|d| deleting.ns + second > d.ns)
+            || target_follows(life, pod, deleting);
+        if its_own {
+            continue;
+        }
+        let reason = pod
+            .last
+            .conditions
+            .iter()
+            .find(|c| c.is("DisruptionTarget", "True"));
+        match reason.map(|c| c.reason.as_str()) {
+            Some("EvictionByEvictionAPI") => actions.push(action("evictPod", pod, deleting, zero)),
+            Some(other) => not_played.push(format!("a pod was disrupted: {other}")),
+            None => actions.push(action("deletePod", pod, deleting, zero)),
+        }
+    }
+    actions.sort_by_key(|a| a["atMs"].as_i64());
+    not_played.sort();
+    not_played.dedup();
+    (rules, actions)
+}
+
+/// A Job deletes its other pods once one has failed, before it says so.
+fn target_follows(life: &Life, pod: &PodLife, deleting: At) -> bool {
+    life.pods.iter().any(|other| {
+        other.last.job == pod.last.job
+            && other.name != pod.name
+            && other.last.phase == "Failed"
+            && other
+                .finished
+                .is_some_and(|f| f.ns < deleting.ns + deleting.off)
+            && other
+                .deleting
+                .is_none_or(|d| other.finished.is_some_and(|f| f.ns < d.ns))
+    })
+}
+
+fn action(what: &str, pod: &PodLife, at: At, zero: At) -> Value {
+    let short = pod
+        .name
+        .rsplit_once('-')
+        .map_or(pod.name.as_str(), |(short, _)| short);
+    json!({"atMs": at.ms_after(zero).max(0), "do": what, "pod": short})
+}
+
+/// The container that ended first and made all others start again.
+fn in_place(pod: &PodLife, restart: &Restart, zero: At) -> Option<Value> {
+    let (_, at) = restart.origin?;
+    let (ready, _) = pod.ready.first()?;
+    let mut rule = selector(pod);
+    rule["inPlaceAttempt"] = json!(restart.number - 1);
+    rule["containerRun"] = json!(restart.number - 1);
+    rule["runMs"] = json!((at.ms_after(zero) - ready.ms_after(zero)).max(0));
+    rule["exit"] = json!(pod.last.exit_code.filter(|code| *code != 0).unwrap_or(1));
+    Some(rule)
+}
+
+/// Pods that started much earlier or later than most.
+fn stragglers(life: &Life, starts: &BTreeMap<usize, i64>, start_ms: i64) -> Vec<Value> {
+    let far = |(_, ms): &(&usize, &i64)| (**ms - start_ms).abs() > STRAGGLER_MS;
+    let mut all: Vec<(&usize, &i64)> = starts.iter().filter(far).collect();
+    all.sort_by_key(|(i, ms)| (-(**ms - start_ms).abs(), **i));
+    all.truncate(RULES_MAX);
+    let rule = |(i, ms): (&usize, &i64)| {
+        let mut rule = selector(&life.pods[*i]);
+        rule["startMs"] = json!(ms);
+        rule["runMs"] = json!(-1);
+        rule
+    };
+    all.into_iter().map(rule).collect()
+}

@@ -1,0 +1,141 @@
+//! One version of one object as a watch or a list showed it, reduced to what the life of a JobSet needs.
+//!
+//! Must never keep an object as a whole: a watch of thousands of pods shows hundreds of thousands of versions.
+
+use super::facts::{self, Facts};
+use super::stamp::nanos;
+use super::text::{self, Problem};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// How a version came to be seen.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum How {
+    Added,
+    Modified,
+    Deleted,
+    /// In a list after the fact: what happened before is lost, but for what its fields tell.
+    Listed,
+}
+
+/// Kinds of objects that are read; others are counted.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    JobSet,
+    Job,
+    Pod,
+    Node,
+    Event,
+}
+
+#[derive(Clone, Debug)]
+pub struct Sighting {
+    pub kind: Kind,
+    pub how: How,
+    pub namespace: String,
+    pub name: String,
+    pub uid: String,
+    /// The order of all writes to a cluster's store; absent in what was printed by other means.
+    pub rv: Option<u64>,
+    /// All in nanoseconds since 1970, as written.
+    pub created: Option<u64>,
+    /// When it was marked for deletion: the deadline less the grace period.
+    pub deleting: Option<u64>,
+    /// The newest time that the server wrote beside a field.
+    pub written: Option<u64>,
+    pub facts: Facts,
+}
+
+/// Reads texts one after the other.
+#[derive(Default)]
+pub struct Reader {
+    pub seen: Vec<Sighting>,
+    /// Objects of kinds that are not read, each with how many.
+    pub skipped: BTreeMap<String, u32>,
+    /// Watches that broke off, in the server's words.
+    pub broken: Vec<String>,
+}
+
+/// Longest name of an object that is believed; the API allows 253 characters.
+const NAME_MAX: usize = 1024;
+
+impl Reader {
+    /// A text of JSON values; YAML is read elsewhere and comes as a value.
+    pub fn json(&mut self, file: &str, text: &str) -> Result<(), Problem> {
+        text::values(file, text, &mut |value| self.value(value))
+    }
+
+    /// A watch event, a list, or an object.
+    pub fn value(&mut self, mut value: Value) -> Result<(), String> {
+        if let (Some(how), Some(object)) = (value["type"].as_str(), value.get("object")) {
+            let how = match how {
+                "ADDED" => How::Added,
+                "MODIFIED" => How::Modified,
+                "DELETED" => How::Deleted,
+                "BOOKMARK" => return Ok(()),
+                "ERROR" => {
+                    let why = object["message"].as_str().unwrap_or("no reason given");
+                    self.broken.push(why.chars().take(200).collect());
+                    return Ok(());
+                }
+                other => return Err(format!("{other:?} is no type of a watch event")),
+            };
+            let object = value["object"].take();
+            return self.object(object, how);
+        }
+        if let Value::Array(items) = value["items"].take() {
+            return items.into_iter().try_for_each(|item| self.value(item));
+        }
+        self.object(value, How::Listed)
+    }
+
+    fn object(&mut self, object: Value, how: How) -> Result<(), String> {
+        let Some(name) = object["kind"].as_str() else {
+            return Err("no Kubernetes object: it has no kind".to_owned());
+        };
+        let kind = match name {
+            "JobSet" => Kind::JobSet,
+            "Job" => Kind::Job,
+            "Pod" => Kind::Pod,
+            "Node" => Kind::Node,
+            "Event" => Kind::Event,
+            other => {
+                let name: String = other.chars().take(NAME_MAX).collect();
+                *self.skipped.entry(name).or_default() += 1;
+                return Ok(());
+            }
+        };
+        let meta = &object["metadata"];
+        let text = |key: &str| meta[key].as_str().unwrap_or("").to_owned();
+        let name = text("name");
+        if name.is_empty() || name.len() > NAME_MAX {
+            return Err(format!(
+                "a {kind:?} without a name of at most {NAME_MAX} bytes"
+            ));
+        }
+        let time = |key: &str| meta[key].as_str().and_then(nanos);
+        let grace = meta["deletionGracePeriodSeconds"].as_u64().unwrap_or(0);
+        let deadline = time("deletionTimestamp");
+        let fields = meta["managedFields"].as_array().into_iter().flatten();
+        let sighting = Sighting {
+            kind,
+            how,
+            namespace: text("namespace"),
+            uid: match text("uid") {
+                uid if uid.is_empty() => format!("{kind:?}/{}/{name}", text("namespace")),
+                uid => uid,
+            },
+            name,
+            rv: meta["resourceVersion"]
+                .as_str()
+                .and_then(|rv| rv.parse().ok()),
+            created: time("creationTimestamp"),
+            deleting: deadline
+                .map(|d| d.saturating_sub(grace.saturating_mul(super::stamp::SECOND))),
+            written: fields.filter_map(|f| nanos(f["time"].as_str()?)).max(),
+            facts: facts::of(kind, &object)?,
+        };
+        self.seen.push(sighting);
+        Ok(())
+    }
+}

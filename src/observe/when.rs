@@ -1,0 +1,252 @@
+//! When each version of an object was written: between which instants, from whole seconds and the order of all writes.
+//!
+//! A watch has no time of arrival. But every write to the cluster's store has a number, the resource version, and some
+//! writes carry the server's second; so a write lies after all before it and before all after it. Events tell
+//! nanoseconds of their own: what they speak of was written before.
+
+use super::facts::Facts;
+use super::sighting::{How, Kind, Sighting};
+use super::stamp::{At, SECOND};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// When each sighting was written, by its place; `None`: nothing says it.
+pub struct When {
+    pub at: Vec<Option<At>>,
+    /// Kinds whose numbers do not fit the others': they are kept in another store.
+    pub apart: Vec<Kind>,
+}
+
+/// What is known of one write.
+#[derive(Copy, Clone)]
+struct Window {
+    sighting: usize,
+    low: u64,
+    high: u64,
+}
+
+pub fn solve(seen: &[Sighting]) -> When {
+    let all = server_windows(seen);
+    let mut apart = Vec::new();
+    let mut rest = all.clone();
+    for kind in [Kind::Event, Kind::Node, Kind::JobSet, Kind::Job] {
+        let of_kind = |w: &Window| seen[w.sighting].kind == kind;
+        let fits = conflicts(&rest) == 0;
+        if fits {
+            break;
+        }
+        let without: Vec<Window> = rest.iter().filter(|w| !of_kind(w)).copied().collect();
+        // Only a kind that is in order by itself is in another store.
+        let own: Vec<Window> = rest.iter().filter(|w| of_kind(w)).copied().collect();
+        if conflicts(&without) < conflicts(&rest) && conflicts(&own) == 0 {
+            apart.push(kind);
+            rest = without;
+        }
+    }
+    let mut at = vec![None; seen.len()];
+    let told = told(seen);
+    let mut groups = vec![rest];
+    for kind in &apart {
+        let own = all.iter().filter(|w| seen[w.sighting].kind == *kind);
+        groups.push(own.copied().collect());
+    }
+    for mut group in groups {
+        tighten(&mut group);
+        clients(&mut group, seen, &told);
+        spread(&group, &mut at);
+    }
+    When { at, apart }
+}
+
+/// Windows from what the server wrote: in the order of writes.
+fn server_windows(seen: &[Sighting]) -> Vec<Window> {
+    let mut by_rv: Vec<(u64, usize)> = Vec::new();
+    for (i, sighting) in seen.iter().enumerate() {
+        if let (Some(rv), true) = (sighting.rv, sighting.how != How::Listed) {
+            by_rv.push((rv, i));
+        }
+    }
+    by_rv.sort_unstable();
+    let mut before: BTreeMap<&str, usize> = BTreeMap::new();
+    let window = |(_, i): (u64, usize)| {
+        let now = &seen[i];
+        let earlier = before.insert(&now.uid, i).map(|i| &seen[i]);
+        let (mut low, mut high) = (0, u64::MAX);
+        let mut second = |time: Option<u64>, exact: bool| {
+            let Some(time) = time else { return };
+            low = low.max(time);
+            if exact {
+                high = high.min(time.saturating_add(SECOND));
+            }
+        };
+        second(now.created, is_new(now) && earlier.is_none());
+        // The write that marks an object, or gives it a nearer deadline, is at that second.
+        let marked = earlier.is_some_and(|e| e.deleting != now.deleting);
+        second(now.deleting, marked && now.how == How::Modified);
+        let wrote = earlier.is_some_and(|e| e.written < now.written);
+        second(now.written, wrote && now.how != How::Deleted);
+        Window {
+            sighting: i,
+            low,
+            high,
+        }
+    };
+    by_rv.into_iter().map(window).collect()
+}
+
+/// The version that was created, by its contents: whoever comes later has written something.
+fn is_new(sighting: &Sighting) -> bool {
+    sighting.how == How::Added
+        && match &sighting.facts {
+            Facts::Job { new, .. } => *new,
+            Facts::Pod(pod) => pod.conditions.is_empty() && pod.node.is_empty(),
+            Facts::Event { merged, .. } => !merged,
+            Facts::JobSet { status, .. } => status.as_object().is_none_or(|s| s.is_empty()),
+            Facts::Node(_) => false,
+        }
+}
+
+/// How many windows contradict the order of writes.
+fn conflicts(windows: &[Window]) -> usize {
+    let mut low = 0;
+    let against = |w: &&Window| {
+        let against = w.high < low;
+        low = low.max(w.low);
+        against
+    };
+    windows.iter().filter(against).count()
+}
+
+/// No write is before an earlier one, nor after a later one.
+fn tighten(windows: &mut [Window]) {
+    let mut low = 0;
+    for window in windows.iter_mut() {
+        low = low.max(window.low);
+        window.low = low;
+    }
+    let mut high = u64::MAX;
+    for window in windows.iter_mut().rev() {
+        high = high.min(window.high);
+        // Of two that contradict each other the order is believed.
+        window.high = high.max(window.low);
+    }
+}
+
+type Told<'s> = BTreeMap<(&'static str, &'s str), BTreeSet<u64>>;
+
+/// What Events tell of writes before them, by what happened and to whom.
+fn told(seen: &[Sighting]) -> Told<'_> {
+    let mut told = Told::new();
+    for sighting in seen {
+        let Facts::Event {
+            object,
+            reason,
+            message,
+            first: Some(At { ns, off: 0 }),
+            ..
+        } = &sighting.facts
+        else {
+            continue;
+        };
+        let key = match reason.as_str() {
+            "Scheduled" => ("bound", object.strip_prefix("Pod/")),
+            "SuccessfulCreate" => ("created", message.strip_prefix("Created pod: ")),
+            "SuccessfulDelete" => ("marked", message.strip_prefix("Deleted pod: ")),
+            reason if JOB_FAILED.contains(&reason) => ("failed", object.strip_prefix("Job/")),
+            reason if is_restart(reason) => ("restarted", object.strip_prefix("JobSet/")),
+            _ => continue,
+        };
+        if let (what, Some(whom)) = key {
+            told.entry((what, whom)).or_default().insert(*ns);
+        }
+    }
+    told
+}
+
+/// The JobSet manager tells that it restarts right after it has counted it: `RestartJobSetFailurePolicyAction`.
+pub fn is_restart(reason: &str) -> bool {
+    reason.starts_with("RestartJobSet") && reason.ends_with("FailurePolicyAction")
+}
+
+/// Events that the Job controller tells right after it has written that a Job failed.
+pub const JOB_FAILED: [&str; 5] = [
+    "BackoffLimitExceeded",
+    "PodFailurePolicy",
+    "DeadlineExceeded",
+    "FailedIndexes",
+    "MaxFailedIndexesExceeded",
+];
+
+/// Bounds by clocks of the control plane's components: they narrow what the server says, and never contradict it.
+fn clients(windows: &mut [Window], seen: &[Sighting], told: &Told) {
+    // The first version of an object that shows it was written then.
+    let mut over: BTreeSet<(&'static str, &str, u64)> = BTreeSet::new();
+    for window in windows.iter_mut() {
+        let sighting = &seen[window.sighting];
+        let happened: [(bool, &'static str, u64); 3] = match &sighting.facts {
+            Facts::Event {
+                first: Some(At { ns, off: 0 }),
+                merged: false,
+                ..
+            } => {
+                window.low = (*ns).clamp(window.low, window.high);
+                continue;
+            }
+            Facts::Pod(pod) => [
+                (is_new(sighting), "created", 0),
+                (!pod.node.is_empty(), "bound", 0),
+                (sighting.deleting.is_some(), "marked", 0),
+            ],
+            Facts::Job { conditions, .. } => {
+                let failed = conditions.iter().any(|c| c.is("Failed", "True"));
+                [(failed, "failed", 0), (false, "", 0), (false, "", 0)]
+            }
+            Facts::JobSet { status, .. } => {
+                let n = status["restarts"].as_u64().unwrap_or(0);
+                [(n > 0, "restarted", n), (false, "", 0), (false, "", 0)]
+            }
+            _ => continue,
+        };
+        for (_, what, nth) in happened.into_iter().filter(|(holds, ..)| *holds) {
+            let first = over.insert((what, &sighting.uid, nth));
+            let after = told.get(&(what, sighting.name.as_str()));
+            let after = after.and_then(|all| all.range(window.low..).next());
+            if let (true, Some(ns)) = (first, after) {
+                window.high = window.high.min(*ns);
+            }
+        }
+    }
+    tighten(windows);
+}
+
+/// Writes in one window are spread over it by their order.
+fn spread(windows: &[Window], at: &mut [Option<At>]) {
+    let (mut from, mut latest) = (0, 0);
+    while from < windows.len() {
+        let Window { low, high, .. } = windows[from];
+        let same = windows[from..]
+            .iter()
+            .take_while(|w| (w.low, w.high) == (low, high));
+        let n = same.count();
+        for (i, window) in windows[from..from + n].iter().enumerate() {
+            at[window.sighting] = match (low, high) {
+                (0, _) => None,
+                // Nothing after it says anything: it came some time later, and is told as early.
+                (low, u64::MAX) => Some(At {
+                    ns: low,
+                    off: SECOND,
+                }),
+                (low, high) => {
+                    let part = (high - low) as u128 * (2 * i as u128 + 1) / (2 * n as u128);
+                    // What is written later is not told earlier.
+                    let ns = (low + part as u64).max(latest).min(high);
+                    latest = ns;
+                    Some(At {
+                        ns,
+                        off: (ns - low).max(high - ns),
+                    })
+                }
+            };
+        }
+        from += n;
+    }
+}
