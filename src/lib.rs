@@ -69,6 +69,7 @@ pub mod search;
 pub mod spec;
 pub mod stats;
 pub mod store;
+pub mod sweep;
 pub mod topology;
 pub mod training;
 pub mod validate;

@@ -76,6 +76,8 @@ pub enum Purpose {
     FaultStage = 64,
     /// Which values a resample takes: of statistics, not of the model.
     Bootstrap = 200,
+    /// Which values the points of a sweep have.
+    LatinHypercube = 201,
     Test = 255,
 }
 

@@ -34,6 +34,7 @@ mod run;
 mod schema;
 mod seeds;
 mod subject;
+mod sweep;
 mod topology;
 mod validate;
 mod variants;
@@ -148,6 +149,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
             args::SearchCommand::Spares(args) => planning::spares::cli(args).map(|()| 0),
         },
         Command::Budget(args) => planning::budget::cli(args).map(|()| 0),
+        Command::Sweep(args) => sweep::cli(args).map(|()| 0),
         Command::Why(args) => why::cli(args),
         Command::Bench(args) => bench::cli(args),
         Command::Diff(args) => diff::cli(args),

@@ -114,11 +114,11 @@ impl Loaded {
         }
     }
 
-    /// What the file says of experiments with it; a Fleet says nothing.
+    /// What the file says of experiments with it.
     pub fn experiment(&self) -> Experiment {
         match self {
             Loaded::Pods(loaded) => loaded.experiment.clone(),
-            Loaded::Fleet(_) => Experiment::default(),
+            Loaded::Fleet(loaded) => loaded.experiment.clone(),
         }
     }
 

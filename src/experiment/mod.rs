@@ -27,7 +27,9 @@ pub use metric::{Better, Measured, better, is_by_cause, metrics, unnamed};
 pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
 pub use player::Player;
-pub use replications::{JobSetEstimates, ReplicatedJobSet, Replication, Replications, digest_of};
+pub use replications::{
+    JobSetEstimates, ReplicatedJobSet, Replication, Replications, digest_of, warnings_of,
+};
 pub use stop::{Limited, Limits, StopFlag};
 pub use subject::{Subject, SubjectPlayer};
 pub use verify::verify;

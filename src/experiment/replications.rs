@@ -306,13 +306,18 @@ impl Replications {
     }
 }
 
-/// Sentences that are equal but for their numbers are one.
 pub(super) fn warnings(all: &[Replication]) -> Vec<String> {
+    let own: Vec<&[String]> = all.iter().map(|r| r.warnings.as_slice()).collect();
+    warnings_of(&own)
+}
+
+/// What replications warned of, in all: sentences that are equal but for their numbers are one.
+pub fn warnings_of(all: &[&[String]]) -> Vec<String> {
     // Of each: itself without numbers, the first of its kind, how many replications have one, whether they are equal.
     let mut kinds: Vec<(String, &str, usize, bool)> = Vec::new();
-    for replication in all {
+    for own in all {
         let mut seen: Vec<usize> = Vec::new();
-        for warning in &replication.warnings {
+        for warning in *own {
             let bare = without_numbers(warning);
             let at = kinds.iter().position(|(known, ..)| *known == bare);
             let at = at.unwrap_or(kinds.len());

@@ -7,7 +7,7 @@ use super::node::Node;
 use super::path::{self, Path};
 use super::shape::Shape;
 use super::shapes::fleet::{FLEET, ORDERS};
-use super::{dist, parameters, rate, read, training, yaml};
+use super::{dist, parameters, rate, read, scenario, training, yaml};
 use crate::base::random::Dist;
 use crate::base::{Duration, time};
 use crate::spec::*;
@@ -20,6 +20,7 @@ pub struct LoadedFleet {
     pub inputs: Vec<(String, String)>,
     /// The parameters by name, as they were written or set.
     pub parameters: Vec<(String, serde_json::Value)>,
+    pub experiment: Experiment,
 }
 
 /// How overrides are called in messages.
@@ -66,6 +67,7 @@ pub fn parse_fleet(source: &Source, sets: &[(String, String)]) -> Result<LoadedF
     }
     let fleet = convert(&node, &mut report);
     cross(&fleet, &node, &mut report);
+    let experiment = scenario::experiment::read(&node, &mut report);
     report.finish()?;
     let mut inputs = vec![(source.file.clone(), source.text.clone())];
     if !sets.is_empty() {
@@ -75,6 +77,7 @@ pub fn parse_fleet(source: &Source, sets: &[(String, String)]) -> Result<LoadedF
         fleet,
         inputs,
         parameters,
+        experiment,
     })
 }
 

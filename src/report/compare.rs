@@ -167,7 +167,7 @@ fn is_printed(all: &Comparison, p: &PairedEstimate) -> bool {
     all.variants.len() <= ALL_PAIRS_MAX || all.variants.first().is_some_and(|v| v.name == p.a)
 }
 
-fn left_out(e: &MetricEstimate) -> Option<String> {
+pub(super) fn left_out(e: &MetricEstimate) -> Option<String> {
     let of = e.n + e.stuck + e.cut + e.absent;
     let mut parts = Vec::new();
     if e.stuck > 0 {

@@ -171,7 +171,7 @@ pub fn markdown(all: &Comparison) -> String {
 }
 
 /// A cell must not end its row.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 

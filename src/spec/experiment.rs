@@ -1,4 +1,4 @@
-//! What a scenario says of an experiment: variants of itself, and how often each is played.
+//! What a scenario says of an experiment: variants of itself, or a sweep over its fields, and how often each is played.
 
 /// What the scenario itself is called among its variants.
 pub const BASELINE: &str = "baseline";
@@ -8,6 +8,7 @@ pub const BASELINE: &str = "baseline";
 pub struct Experiment {
     pub variants: Vec<VariantSpec>,
     pub replications: Option<u64>,
+    pub sweep: SweepSpec,
 }
 
 /// A variant: the scenario with other values.
@@ -26,4 +27,32 @@ pub struct FieldChange {
     pub value: String,
     /// Empty for what was asked for; else what it belongs to.
     pub because: String,
+}
+
+/// Which fields a sweep varies; empty without one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SweepSpec {
+    pub axes: Vec<Axis>,
+    /// Points of the Latin hypercube over the axes that are ranges.
+    pub hypercube: Option<u64>,
+}
+
+/// One field that a sweep varies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// As `--set` takes it.
+    pub path: String,
+    pub over: Over,
+}
+
+/// What an axis goes over; values as they would be written in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Over {
+    Values(Vec<String>),
+    Range {
+        low: String,
+        high: String,
+        /// Equal ratios are equally likely, instead of equal differences.
+        log: bool,
+    },
 }

@@ -23,6 +23,7 @@ pub const PAGES: &[(&str, &str)] = &[
     page!("run-directory"),
     page!("stories"),
     page!("summary"),
+    page!("sweep"),
     page!("training"),
     page!("validate"),
     page!("why"),

@@ -130,7 +130,7 @@ impl Words {
 }
 
 /// Commands that print JSON.
-const JSON: [&str; 13] = [
+const JSON: [&str; 14] = [
     "run scenarios/first-steps.yaml --format json",
     "run scenarios/first-steps.yaml --seeds 3 --quiet --format json",
     "compare scenarios/compare-one-failure.yaml --seeds 3 --quiet --format json",
@@ -143,19 +143,21 @@ const JSON: [&str; 13] = [
     "validate tests/recordings/corner/c-02-two-fail-together-restart-jobset.json --format json",
     "run scenarios/published/bloom-176b.yaml --seeds 3 --quiet --format json",
     "explain FP-7 --format json",
+    "sweep tests/it/sweep/fleet.yaml --seeds 2 --quiet --format json",
     "explain children -f scenarios/manifests/workers.yaml --format json",
 ];
 /// Those that print CSV.
-const CSV: [&str; 6] = [
+const CSV: [&str; 7] = [
     "run scenarios/first-steps.yaml --format csv",
     "run scenarios/first-steps.yaml --seeds 3 --quiet --format csv",
     "compare scenarios/compare-one-failure.yaml --seeds 3 --quiet --format csv",
     "bench ttr --case kill-process --nodes 100 --preset stock --format csv",
     "lint -f scenarios/manifests/traps.yaml --format csv",
     "run scenarios/published/bloom-176b.yaml --seeds 3 --quiet --format csv",
+    "sweep tests/it/sweep/fleet.yaml --seeds 2 --quiet --format csv",
 ];
 /// Runs whose directories are read.
-const RUNS: [&str; 14] = [
+const RUNS: [&str; 15] = [
     "run scenarios/first-steps.yaml --trace decisions",
     "run scenarios/in-place-main-container.yaml --trace decisions",
     "run scenarios/user-actions.yaml --trace decisions",
@@ -168,6 +170,7 @@ const RUNS: [&str; 14] = [
     "run scenarios/upstream/claims.yaml",
     "run scenarios/training.yaml",
     "run scenarios/first-steps.yaml --seeds 3",
+    "sweep tests/it/sweep/fleet.yaml --seeds 2",
     "compare scenarios/compare-one-failure.yaml --seeds 3",
     "run -f scenarios/manifests/failure-policy.yaml --fail workers-0-1:exit=42 --trace decisions",
 ];

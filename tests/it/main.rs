@@ -45,6 +45,7 @@ mod stored;
 mod strictness;
 mod support;
 mod swarm;
+mod sweep;
 mod tickets;
 mod tidy;
 mod training;

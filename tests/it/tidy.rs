@@ -4,7 +4,7 @@ use crate::support::{files, root, scenario_names};
 use std::path::{Path, PathBuf};
 
 /// Top-level modules that each layer may use; `cli` and `main` may use everything.
-const LAYERS: [(&str, &[&str]); 26] = [
+const LAYERS: &[(&str, &[&str])] = &[
     ("base", &[]),
     ("spec", &["base"]),
     ("record", &["base", "spec"]),
@@ -66,6 +66,7 @@ const LAYERS: [(&str, &[&str]); 26] = [
             "base", "spec", "record", "faults", "engine", "fleet", "metrics", "stats",
         ],
     ),
+    ("sweep", &["base", "spec", "experiment", "stats"]),
     (
         "report",
         &[
@@ -78,6 +79,7 @@ const LAYERS: [(&str, &[&str]); 26] = [
             "fleet",
             "experiment",
             "search",
+            "sweep",
         ],
     ),
     (

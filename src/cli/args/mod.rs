@@ -5,12 +5,14 @@ mod inputs;
 mod look;
 mod planning;
 mod run;
+mod sweep;
 
 pub use explain::*;
 pub use inputs::*;
 pub use look::*;
 pub use planning::*;
 pub use run::*;
+pub use sweep::*;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -50,6 +52,11 @@ pub enum Command {
         after_help = "Examples:\n  jobset-sim budget scenarios/stories/restart-budget.yaml --seeds 50\n  jobset-sim budget fleet.yaml --until-day 30 --survive 0.999 --ignore planned --out budget\n\nRuns are played without a limit: what each would have used by any day tells of every limit at once."
     )]
     Budget(BudgetArgs),
+    /// Play a scenario at many points of its fields, on all cores or in shards; an unfinished sweep goes on
+    #[command(
+        after_help = "Examples:\n  jobset-sim sweep scenario.yaml --grid 'parameters.spares=0,2,4,8' --grid 'parameters.interval=5m,10m,20m' --seeds 100 --out result\n  jobset-sim sweep scenario.yaml --lhs 64 --range 'parameters.interval=5m..2h:log' --until 'goodput ±1%'\n  jobset-sim sweep scenario.yaml --shard 2/8 --out shards/2\n  jobset-sim sweep merge shards/* --out result\n\nPaths are those of `run --set`. Axes may stand in the `experiment` of the file. All points have the same random\nnumbers."
+    )]
+    Sweep(Box<SweepArgs>),
     /// Say why a restart took as long as it did, or why something never comes; and what would have helped
     #[command(
         mut_arg("scenario", |a| a.value_name("RUN|SCENARIO").help("A run directory that `run --out` wrote, or a scenario file")),

@@ -3,7 +3,8 @@
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::{Key, Node};
 use crate::manifest::read;
-use crate::spec::{BASELINE, Experiment, VariantSpec};
+use crate::manifest::shapes::scenario::SCALES;
+use crate::spec::{Axis, BASELINE, Experiment, Over, SweepSpec, VariantSpec};
 
 pub fn read(node: &Node, report: &mut Report) -> Experiment {
     let Some(node) = node.get("experiment") else {
@@ -30,9 +31,47 @@ pub fn read(node: &Node, report: &mut Report) -> Experiment {
         let sets = fields.iter().map(written).collect();
         variants.push(VariantSpec { name, sets });
     }
+    if variants.is_empty() && node.get("sweep").is_none() {
+        let error = report.error(node.at, "an experiment has variants, or a sweep");
+        error.suggest("sweep: {axes: [{path: parameters.spares, values: [0, 2, 4]}]}");
+    }
     let replications = read::integer(node, "replications");
     Experiment {
         variants,
         replications: replications.and_then(|n| u64::try_from(n).ok()),
+        sweep: node
+            .get("sweep")
+            .map_or_else(SweepSpec::default, |s| sweep(s, report)),
     }
+}
+
+fn sweep(node: &Node, report: &mut Report) -> SweepSpec {
+    let points = read::integer(node, "latinHypercube");
+    let axes = read::list(node, "axes").iter();
+    SweepSpec {
+        axes: axes.filter_map(|entry| axis(entry, report)).collect(),
+        hypercube: points.and_then(|n| u64::try_from(n).ok()),
+    }
+}
+
+fn axis(node: &Node, report: &mut Report) -> Option<Axis> {
+    let path = read::string(node, "path").unwrap_or_default();
+    let text = |value: &Node| match value.as_str() {
+        Some(text) => text.to_owned(),
+        None => value.to_json().to_string(),
+    };
+    let over = match (node.get("values"), node.get("from"), node.get("to")) {
+        (Some(values), None, None) => Over::Values(values.items().iter().map(text).collect()),
+        (None, Some(low), Some(high)) => Over::Range {
+            low: text(low),
+            high: text(high),
+            log: read::string(node, "scale").as_deref() == Some(SCALES[1]),
+        },
+        _ => {
+            let message = format!("the axis {path:?} has either values, or from and to");
+            report.error(node.at, message);
+            return None;
+        }
+    };
+    Some(Axis { path, over })
 }

@@ -7,7 +7,7 @@ mod commands;
 mod containers;
 mod control_plane;
 mod cross;
-mod experiment;
+pub mod experiment;
 mod fault_processes;
 mod faults;
 mod generate;

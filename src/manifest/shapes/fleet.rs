@@ -1,7 +1,7 @@
 //! The table of fleet files: the collapsed model.
 
 use super::rate::{PRESET, RATE};
-use super::scenario::{API_VERSION, METADATA};
+use super::scenario::{API_VERSION, EXPERIMENTS, METADATA};
 use super::timing::DELAY;
 use super::training::{self, WITHOUT};
 use crate::manifest::shape::{Field, Object, Shape, field};
@@ -85,6 +85,7 @@ pub static FLEET: Object = Object {
         field("seed", Shape::Int(0, i64::MAX), "of all random numbers")
             .default("1")
             .example("42"),
+        EXPERIMENTS,
     ],
 };
 

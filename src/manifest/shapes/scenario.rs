@@ -55,15 +55,18 @@ pub static SCENARIO: Object = Object {
         BODY[8],
         BODY[9],
         BODY[10],
-        field(
-            "experiment",
-            Shape::Object(&EXPERIMENT),
-            "what `compare` plays; `run` plays the scenario itself",
-        )
-        .otherwise("the scenario alone")
-        .example("{variants: [{name: patient, set: {spec.failurePolicy.maxRestarts: 50}}]}"),
+        EXPERIMENTS,
     ],
 };
+
+/// Of a Fleet, too.
+pub const EXPERIMENTS: Field = field(
+    "experiment",
+    Shape::Object(&EXPERIMENT),
+    "what `compare` and `sweep` play; `run` plays the file itself",
+)
+.otherwise("the file alone")
+.example("{sweep: {axes: [{path: parameters.spares, values: [0, 2, 4]}]}}");
 
 static EXPERIMENT: Object = Object {
     kind: "Experiment",
@@ -73,15 +76,77 @@ static EXPERIMENT: Object = Object {
             Shape::NonEmpty(&Shape::Object(&VARIANT)),
             "compared with the scenario itself, which is called baseline, and with each other",
         )
-        .required()
+        .otherwise("nothing to compare")
         .example("[{name: patient, set: {spec.failurePolicy.maxRestarts: 50}}]"),
         field(
             "replications",
             Shape::Int(2, 10_000_000),
-            "of each variant, all under the same random numbers",
+            "of each variant or point, all under the same random numbers",
         )
         .default("20")
         .example("200"),
+        field(
+            "sweep",
+            Shape::Object(&SWEEP),
+            "which fields `sweep` varies",
+        )
+        .otherwise("what its command line says")
+        .example("{axes: [{path: parameters.spares, values: [0, 2, 4]}]}"),
+    ],
+};
+
+static SWEEP: Object = Object {
+    kind: "Sweep",
+    fields: &[
+        field(
+            "axes",
+            Shape::NonEmpty(&Shape::Object(&AXIS)),
+            "each combination of their values is a point; the first axis changes slowest",
+        )
+        .required()
+        .example("[{path: parameters.spares, values: [0, 2, 4]}]"),
+        field(
+            "latinHypercube",
+            Shape::Int(1, 1_000_000),
+            "this many values from each axis that is a range, combined so that each part of each range is met once",
+        )
+        .otherwise("no axis is a range")
+        .example("64"),
+    ],
+};
+
+/// Words of `scale`, the default first.
+pub const SCALES: [&str; 2] = ["Linear", "Log"];
+
+static AXIS: Object = Object {
+    kind: "Axis",
+    fields: &[
+        field(
+            "path",
+            Shape::Str,
+            "as `--set` takes it; `strategy` sets a restart strategy with all that belongs to it",
+        )
+        .required()
+        .example("parameters.spares"),
+        field("values", Shape::NonEmpty(&Shape::Any), "one after another")
+            .otherwise("the axis is a range: `from` and `to`")
+            .example("[0, 2, 4, 8]"),
+        field(
+            "from",
+            Shape::Any,
+            "the lower end of a range of whole numbers, numbers or durations",
+        )
+        .otherwise("the axis has `values`")
+        .example("5m"),
+        field("to", Shape::Any, "its upper end")
+            .otherwise("the axis has `values`")
+            .example("2h"),
+        field(
+            "scale",
+            Shape::OneOf(&SCALES),
+            "of a range: equal differences are equally likely, or equal ratios",
+        )
+        .default("Linear"),
     ],
 };
 

@@ -182,7 +182,11 @@ pub fn case(seed: u64) -> Case {
     // A run plays the scenario itself, whatever its variants are.
     if seed.is_multiple_of(8) {
         let variant = json!({"name": "patient", "set": {"spec.failurePolicy.maxRestarts": 50}});
-        scenario["experiment"] = json!({"variants": [variant], "replications": 2});
+        let grid = json!({"path": "spec.failurePolicy.maxRestarts", "values": [0, 5]});
+        let range = json!({"path": "stop.at", "from": "1h", "to": "2h", "scale": d.pick(&["Linear", "Log"])});
+        let sweep = json!({"axes": [grid, range], "latinHypercube": 3});
+        let all = json!({"variants": [variant], "replications": 2, "sweep": sweep});
+        scenario["experiment"] = all;
     }
     files.insert(0, ("scenario.yaml".to_owned(), scenario));
     let expected = jobsets.iter().enumerate().map(|(i, j)| {

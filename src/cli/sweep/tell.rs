@@ -1,0 +1,88 @@
+//! What a sweep tells: on standard output, and in its directory.
+
+use super::given::known;
+use crate::cli::args::{SweepTellArgs, TableFormat};
+use crate::cli::{Failure, output};
+use crate::report::rundir::RunDir;
+use crate::report::{sweep_tables, sweep_text};
+use crate::sweep::{Finished, Identity, Points, Results, Shard, SweepSummary, Target};
+use serde::Serialize;
+
+/// `summary.json` and what `--format json` prints.
+#[derive(Serialize)]
+struct Summary {
+    #[serde(flatten)]
+    summary: SweepSummary,
+    /// The sentence that the text begins with.
+    conclusion: String,
+}
+
+impl Summary {
+    fn of(identity: &Identity, results: &Results) -> Summary {
+        Summary {
+            summary: SweepSummary::of(identity, results),
+            conclusion: sweep_text::conclusion(results),
+        }
+    }
+}
+
+pub fn results(
+    args: &SweepTellArgs,
+    identity: &Identity,
+    results: &Results,
+) -> Result<(), Failure> {
+    for metric in &args.metrics {
+        known("--metric", metric, results.names())?;
+    }
+    match args.format {
+        TableFormat::Json => output::json(&Summary::of(identity, results)),
+        TableFormat::Csv => output::bytes(&sweep_tables::csv(results)?),
+        TableFormat::Md => output::result(&sweep_tables::markdown(results, &args.metrics)),
+        TableFormat::Text => {
+            let style = output::style(&args.look);
+            let text = sweep_text::text(identity, results, &args.metrics, &style);
+            output::styled(&text, &style)
+        }
+    }
+}
+
+/// What a whole sweep leaves.
+pub fn keep(
+    dir: &RunDir,
+    args: &SweepTellArgs,
+    identity: &Identity,
+    results: &Results,
+    (files, command): (&[(String, String)], &str),
+) -> Result<(), Failure> {
+    for metric in &args.metrics {
+        known("--metric", metric, results.names())?;
+    }
+    dir.write_json("summary.json", &Summary::of(identity, results))?;
+    let rows = sweep_tables::replications_csv(identity.seed, results)?;
+    dir.write("replications.csv", &rows)?;
+    dir.write_inputs(files, command)?;
+    Ok(())
+}
+
+/// Points at which `--until` was not reached.
+pub fn imprecise(
+    identity: &Identity,
+    target: &Target,
+    shard: Shard,
+    finished: &Finished,
+    points: &Points,
+) {
+    let own = |point: &usize| shard.has(*point as u64);
+    let all: Vec<usize> = target.imprecise(finished).into_iter().filter(own).collect();
+    let Some(first) = all.first() else {
+        return;
+    };
+    let text = format!(
+        "--until {}: not reached after {} replications at {} points, the first of them {}",
+        identity.until.as_deref().unwrap_or(""),
+        target.replications,
+        all.len(),
+        points.name(*first)
+    );
+    output::note(&text);
+}

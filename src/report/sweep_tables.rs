@@ -1,0 +1,139 @@
+//! A sweep as tables: CSV and Markdown, and one row for each replication.
+
+use super::compare::shown;
+use super::compare_tables::cell;
+use super::sweep_pick::{axis_names, told};
+use crate::sweep::Results;
+use crate::sweep::results::Best;
+use std::fmt::Write;
+
+/// One row for each point and metric.
+pub fn csv(all: &Results) -> Result<Vec<u8>, String> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let paths = all.points().axes().iter().map(|a| a.path.as_str());
+    let numbers = [
+        "metric",
+        "n",
+        "mean",
+        "ci95_low",
+        "ci95_high",
+        "p10",
+        "p50",
+        "p90",
+        "stuck",
+        "cut",
+        "absent",
+        "rank",
+    ];
+    let header: Vec<&str> = ["point"].into_iter().chain(paths).chain(numbers).collect();
+    out.write_record(header).map_err(|e| e.to_string())?;
+    let number = |v: Option<f64>| {
+        v.filter(|v| v.is_finite())
+            .map_or(String::new(), |v| v.to_string())
+    };
+    let best: Vec<Option<Best>> = all.names().iter().map(|name| all.best(name)).collect();
+    for point in 0..all.points().count() {
+        for (metric, best) in all.names().iter().zip(&best) {
+            let e = all.estimate(point, metric);
+            let values = all.points().values(point).into_iter().map(str::to_owned);
+            let row = [point.to_string()].into_iter().chain(values).chain([
+                metric.clone(),
+                e.n.to_string(),
+                number(e.mean),
+                number(e.ci95.map(|c| c[0])),
+                number(e.ci95.map(|c| c[1])),
+                number(e.p10),
+                number(e.p50),
+                number(e.p90),
+                e.stuck.to_string(),
+                e.cut.to_string(),
+                e.absent.to_string(),
+                rank(best.as_ref(), point).to_owned(),
+            ]);
+            out.write_record(row).map_err(|e| e.to_string())?;
+        }
+    }
+    out.into_inner().map_err(|e| e.to_string())
+}
+
+fn rank(best: Option<&Best>, point: usize) -> &'static str {
+    match best {
+        Some(best) if best.point == point => "best",
+        Some(best) if best.not_separated.contains(&point) => "notSeparated",
+        _ => "",
+    }
+}
+
+/// `replications.csv`: a row for each replication of each point, with exact metrics; empty where a run has none.
+pub fn replications_csv(seed: u64, all: &Results) -> Result<Vec<u8>, String> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let paths = all.points().axes().iter().map(|a| a.path.as_str());
+    let header = ["point"].into_iter().chain(paths);
+    let header = header.chain(["replication", "seed", "end_reason", "digest"]);
+    let header: Vec<&str> = header
+        .chain(all.names().iter().map(String::as_str))
+        .collect();
+    out.write_record(header).map_err(|e| e.to_string())?;
+    for point in 0..all.points().count() {
+        let values: Vec<String> = all
+            .points()
+            .values(point)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let columns: Vec<_> = all
+            .names()
+            .iter()
+            .map(|name| all.column(point, name))
+            .collect();
+        for (i, row) in all.rows(point).iter().enumerate() {
+            let head = [point.to_string()]
+                .into_iter()
+                .chain(values.iter().cloned());
+            let head = head.chain([
+                row.replication.to_string(),
+                seed.to_string(),
+                row.end_reason.clone(),
+                format!("{:016x}", row.digest),
+            ]);
+            let measured = columns.iter().map(|column| column[i].value());
+            let measured = measured.map(|v| v.map_or(String::new(), |v| v.to_string()));
+            out.write_record(head.chain(measured))
+                .map_err(|e| e.to_string())?;
+        }
+    }
+    out.into_inner().map_err(|e| e.to_string())
+}
+
+/// For a design document: the sentence, and a table of the means of the metrics that are told.
+pub fn markdown(all: &Results, asked: &[String]) -> String {
+    let mut out = format!("{}\n\n", cell(&super::sweep_text::conclusion(all)));
+    let metrics = told(all, asked);
+    let names = axis_names(all).into_iter().chain(metrics.iter().cloned());
+    let names: Vec<String> = names.map(|name| cell(&name)).collect();
+    let _ = writeln!(out, "| {} |", names.join(" | "));
+    let _ = writeln!(out, "|{}", "---|".repeat(names.len()));
+    for point in 0..all.points().count() {
+        let values = all.points().values(point).into_iter().map(cell);
+        let mean = |metric: &String| {
+            let e = all.estimate(point, metric);
+            let shown = |v: f64| shown(metric, v);
+            match (e.mean, e.ci95) {
+                (Some(mean), Some([low, high])) if e.n > 1 => {
+                    format!(
+                        "{} ({} to {}; n {})",
+                        shown(mean),
+                        shown(low),
+                        shown(high),
+                        e.n
+                    )
+                }
+                (Some(mean), _) => shown(mean),
+                _ => "-".to_owned(),
+            }
+        };
+        let cells: Vec<String> = values.chain(metrics.iter().map(mean)).collect();
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    out
+}

@@ -1,0 +1,64 @@
+//! The replications of a sweep that are finished, in whatever order they were.
+
+use super::row::Row;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Each replication once.
+#[derive(Default)]
+pub struct Finished {
+    /// By point and number.
+    rows: BTreeMap<usize, BTreeMap<u64, Row>>,
+    count: usize,
+    /// Lists of names, each kept once.
+    names: BTreeSet<Arc<Vec<String>>>,
+}
+
+impl Finished {
+    /// False if there is one of this point and number already.
+    pub fn add(&mut self, mut row: Row) -> bool {
+        if self.has(row.point, row.replication) {
+            return false;
+        }
+        match self.names.get(&row.names) {
+            Some(kept) => row.names = kept.clone(),
+            None => {
+                self.names.insert(row.names.clone());
+            }
+        }
+        let own = self.rows.entry(row.point).or_default();
+        own.insert(row.replication, row);
+        self.count += 1;
+        true
+    }
+
+    pub fn has(&self, point: usize, replication: u64) -> bool {
+        let own = self.rows.get(&point);
+        own.is_some_and(|own| own.contains_key(&replication))
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Of all metrics that are measured; nothing before the first replication.
+    pub fn names(&self) -> Option<Vec<String>> {
+        let all = self.names.iter().flat_map(|list| list.iter().cloned());
+        let mut all: Vec<String> = all.collect();
+        all.sort();
+        all.dedup();
+        (!all.is_empty()).then_some(all)
+    }
+
+    /// Sorted by point and number.
+    pub fn into_rows(self) -> Vec<Row> {
+        let points = self.rows.into_values();
+        points.flat_map(BTreeMap::into_values).collect()
+    }
+
+    /// Those of a point, in the order of their numbers.
+    pub fn of_point(&self, point: usize) -> Vec<&Row> {
+        let own = self.rows.get(&point).into_iter();
+        own.flat_map(BTreeMap::values).collect()
+    }
+}

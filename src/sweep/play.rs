@@ -1,0 +1,139 @@
+//! Plays replications of many points on several threads: each keeps one point ready, and all are busy to the end.
+
+use super::row::Row;
+use super::todo::Work;
+use crate::experiment::{Limits, NoRuns, Subject};
+use std::collections::VecDeque;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Who sweeps: what a point is, and what becomes of a replication.
+pub trait Host: Sync {
+    type Error: Send;
+
+    /// What is played at a point.
+    fn load(&self, point: usize) -> Result<Subject, Self::Error>;
+    /// Why a point, or anything, cannot be played.
+    fn refused(&self, point: Option<usize>, why: NoRuns) -> Self::Error;
+    /// A replication is finished.
+    fn keep(&self, row: Row) -> Result<(), Self::Error>;
+}
+
+/// Plays all of it, on so many threads (0: one per core), until `limits` stop it or something fails. Which thread plays
+/// what, and in which order, changes nothing about any replication.
+pub fn play<H: Host>(
+    host: &H,
+    work: Work,
+    seed: u64,
+    (threads, limits): (usize, &Limits),
+) -> Result<(), H::Error> {
+    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = if threads == 0 { cores() } else { threads };
+    let left: usize = work.iter().map(|(_, which)| which.len()).sum();
+    let common = Common {
+        host,
+        seed,
+        limits,
+        queue: Mutex::new(Queue::of(work)),
+        failed: AtomicBool::new(false),
+    };
+    std::thread::scope(|scope| {
+        let mut workers = Vec::new();
+        for _ in 0..threads.min(left) {
+            let started = std::thread::Builder::new().spawn_scoped(scope, || common.work());
+            match started {
+                Ok(worker) => workers.push(worker),
+                Err(e) if workers.is_empty() => {
+                    return Err(host.refused(None, NoRuns::Threads(e.to_string())));
+                }
+                // Fewer threads than asked for are slower, and nothing else.
+                Err(_) => break,
+            }
+        }
+        let ends = workers.into_iter().map(|worker| match worker.join() {
+            Ok(end) => end,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        ends.fold(Ok(()), Result::and)
+    })
+}
+
+struct Common<'a, H> {
+    host: &'a H,
+    seed: u64,
+    limits: &'a Limits,
+    queue: Mutex<Queue>,
+    /// Nobody begins another replication.
+    failed: AtomicBool,
+}
+
+impl<H: Host> Common<'_, H> {
+    fn work(&self) -> Result<(), H::Error> {
+        let done = self.points();
+        if done.is_err() {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
+    fn points(&self) -> Result<(), H::Error> {
+        while let Some((point, first)) = self.take(|queue| queue.any()) {
+            let subject = self.host.load(point)?;
+            let jobsets = subject.jobsets();
+            let refused = |why| self.host.refused(Some(point), NoRuns::Scenario(why));
+            let mut player = subject.player().map_err(refused)?;
+            let mut next = Some(first);
+            while let Some(replication) = next {
+                let Some(played) = player.play((self.seed, replication), self.limits) else {
+                    return Ok(());
+                };
+                self.host.keep(Row::of(point, &played, &jobsets))?;
+                next = self.take(|queue| queue.another(point));
+            }
+        }
+        Ok(())
+    }
+
+    fn take<T>(&self, next: impl FnOnce(&mut Queue) -> Option<T>) -> Option<T> {
+        if self.failed.load(Ordering::Relaxed) || self.limits.flag.is_raised() {
+            return None;
+        }
+        next(&mut self.queue.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What nobody has begun yet.
+struct Queue {
+    /// By point: its replications.
+    left: Vec<(usize, VecDeque<u64>)>,
+    /// Points before it have a thread of their own.
+    fresh: usize,
+}
+
+impl Queue {
+    fn of(work: Work) -> Queue {
+        let left = work.into_iter().map(|(point, which)| (point, which.into()));
+        Queue {
+            left: left.collect(),
+            fresh: 0,
+        }
+    }
+
+    /// Of the next point that nobody plays; if there is none, of one that others play too.
+    fn any(&mut self) -> Option<(usize, u64)> {
+        if let Some((point, which)) = self.left.get_mut(self.fresh) {
+            self.fresh += 1;
+            return Some((*point, which.pop_front()?));
+        }
+        let longest = self.left.iter_mut().max_by_key(|(_, which)| which.len());
+        let (point, which) = longest?;
+        Some((*point, which.pop_front()?))
+    }
+
+    /// One more of the same point.
+    fn another(&mut self, point: usize) -> Option<u64> {
+        let at = self.left.binary_search_by_key(&point, |(p, _)| *p).ok()?;
+        self.left[at].1.pop_front()
+    }
+}

@@ -1,0 +1,125 @@
+//! A part of a sweep: which of its replications one process plays.
+//!
+//! What is played of a replication never depends on it: it decides who plays, not what.
+
+use std::fmt;
+
+/// One of `of` parts; they are numbered from 0.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Shard {
+    pub index: u64,
+    pub of: u64,
+}
+
+/// More processes than an Indexed Job may have.
+pub const SHARDS_MAX: u64 = 100_000;
+
+impl Shard {
+    /// All of it.
+    pub const WHOLE: Shard = Shard { index: 0, of: 1 };
+
+    /// `i/n`. Engines count from 0 and people from 1, so `n/n` is `0/n`: either way all parts are there.
+    pub fn parse(text: &str) -> Result<Shard, String> {
+        let bad = || format!("{text:?} is no shard; write I/N, such as 2/8 for one of eight parts");
+        let (index, of) = text.split_once('/').ok_or_else(bad)?;
+        let number = |text: &str| text.trim().parse::<u64>().map_err(|_| bad());
+        Shard::new(number(index)?, number(of)?)
+    }
+
+    pub fn new(index: u64, of: u64) -> Result<Shard, String> {
+        if of == 0 || of > SHARDS_MAX {
+            return Err(format!("{of} shards; there are 1 to {SHARDS_MAX}"));
+        }
+        if index > of {
+            return Err(format!(
+                "there is no shard {index} of {of}; they are 0 to {of}, and {of}/{of} is 0/{of}"
+            ));
+        }
+        Ok(Shard {
+            index: index % of,
+            of,
+        })
+    }
+
+    pub fn is_whole(self) -> bool {
+        self.of == 1
+    }
+
+    /// Whether the nth piece of work is in it. Pieces are dealt out in turn, each round from another place on: so no
+    /// shard gets all the slow ones.
+    pub fn has(self, piece: u64) -> bool {
+        let turn = turn(self.of);
+        let round = (piece / self.of) as u128;
+        let place = (u128::from(piece) + round * u128::from(turn)) % u128::from(self.of);
+        place as u64 == self.index
+    }
+}
+
+/// How far a round is turned against the one before it: so far that each shard gets each place in time.
+fn turn(of: u64) -> u64 {
+    let near = of * 618 / 1000;
+    let fits = |turn: &u64| gcd(*turn, of) == 1;
+    (near..of).find(fits).unwrap_or(0)
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_piece_is_in_one_shard_and_shards_have_equally_many() {
+        for of in [1, 2, 3, 7, 10, 64] {
+            let mut counts = vec![0u64; of as usize];
+            for piece in 0..of * 11 {
+                let owners: Vec<u64> = (0..of)
+                    .filter(|i| Shard::new(*i, of).unwrap().has(piece))
+                    .collect();
+                assert_eq!(owners.len(), 1, "{piece} of {of}");
+                counts[owners[0] as usize] += 1;
+            }
+            assert!(counts.iter().all(|n| *n == 11), "{of}: {counts:?}");
+        }
+    }
+
+    #[test]
+    fn a_shard_does_not_get_one_column_of_a_grid() {
+        for of in 2..30 {
+            let shard = Shard::new(1, of).unwrap();
+            let pieces = (0..of * of).filter(|p| shard.has(*p));
+            let mut columns: Vec<u64> = pieces.map(|p| p % of).collect();
+            columns.sort_unstable();
+            assert!(columns.into_iter().eq(0..of), "{of}");
+        }
+    }
+
+    #[test]
+    fn shards_are_counted_from_0_or_from_1() {
+        let of = |text| Shard::parse(text).map(|s| (s.index, s.of));
+        assert_eq!(of("0/3"), Ok((0, 3)));
+        assert_eq!(of("2/3"), Ok((2, 3)));
+        assert_eq!(of("3/3"), Ok((0, 3)));
+        for wrong in [
+            "3/2",
+            "1/0",
+            "a/b",
+            "1",
+            "-1/3",
+            "1/3/5",
+            "",
+            "1/1000000",
+            "0.5/2",
+        ] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
+    }
+}

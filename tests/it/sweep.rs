@@ -1,0 +1,343 @@
+//! Sweeps: however they are interrupted, cut into shards and put together, the bytes are those of one machine.
+
+use crate::program::{program, scratch};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+mod input;
+
+const FLEET: &str = "tests/it/sweep/fleet.yaml";
+
+/// Every file below a directory, by name.
+fn tree(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut waiting = vec![dir.to_owned()];
+    while let Some(next) = waiting.pop() {
+        for entry in fs::read_dir(&next).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => waiting.push(path),
+                false => {
+                    let name = path.strip_prefix(dir).unwrap().to_owned();
+                    found.insert(name, fs::read(&path).unwrap());
+                }
+            }
+        }
+    }
+    found
+}
+
+fn sweep(arguments: &[&str], out: &Path) -> Output {
+    let out = out.to_str().unwrap();
+    let all = [&["sweep"], arguments, &["--out", out, "--quiet"]].concat();
+    program(&all).output().unwrap()
+}
+
+fn done(output: &Output) {
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+}
+
+fn same(a: &Path, b: &Path, what: &str) {
+    let (a, b) = (tree(a), tree(b));
+    let names = |t: &BTreeMap<PathBuf, Vec<u8>>| t.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&a), names(&b), "{what}");
+    for (name, bytes) in &a {
+        assert!(*bytes == b[name], "{what}: {} differs", name.display());
+    }
+}
+
+/// The replications in a journal, and whether one is there twice.
+fn journal(dir: &Path) -> BTreeSet<(u64, u64)> {
+    let text = fs::read(dir.join("journal")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let mut rows = BTreeSet::new();
+    let whole = text.split_inclusive('\n').filter(|l| l.ends_with('\n'));
+    for line in whole.filter(|l| l.contains("\trow\t")) {
+        let parts: Vec<&str> = line.split('\t').collect();
+        let key = (parts[2].parse().unwrap(), parts[3].parse().unwrap());
+        assert!(rows.insert(key), "{key:?} was played twice");
+    }
+    rows
+}
+
+fn unfinished(out: &Path) -> PathBuf {
+    let name = out.file_name().unwrap().to_string_lossy();
+    out.with_file_name(format!("{name}.unfinished"))
+}
+
+#[test]
+fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
+    let kills: u32 = match std::env::vars().find(|(name, _)| name == "SWEEP_KILLS") {
+        Some((_, n)) => n.parse().unwrap(),
+        None => 20,
+    };
+    let dir = scratch("sweep-kill");
+    let arguments = [FLEET, "--seeds", "60"];
+    let whole = dir.join("whole");
+    done(&sweep(&arguments, &whole));
+    let (mut killed, mut finished, mut state) = (0, 0, 0x9e37_79b9_7f4a_7c15_u64);
+    let out = dir.join("out");
+    while killed < kills {
+        // Where the clock stands decides nothing but when the process ends.
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let after = Duration::from_micros((state >> 33) % 60_000);
+        let before = journal(&unfinished(&out));
+        let all = [
+            &["sweep"],
+            &arguments[..],
+            &["--out", out.to_str().unwrap()],
+        ]
+        .concat();
+        let mut command = program(&all);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = child.spawn().unwrap();
+        std::thread::sleep(after);
+        child.kill().unwrap();
+        let ended = child.wait().unwrap();
+        if out.exists() {
+            same(&out, &whole, "killed after it had its name");
+        } else {
+            let now = journal(&unfinished(&out));
+            assert!(now.is_superset(&before), "nothing is lost");
+        }
+        killed += u32::from(ended.code().is_none());
+        if out.exists() {
+            done(&sweep(&arguments, &out));
+            assert!(!unfinished(&out).exists());
+            same(&out, &whole, "resumed");
+            fs::remove_dir_all(&out).unwrap();
+            finished += 1;
+        }
+    }
+    done(&sweep(&arguments, &out));
+    same(&out, &whole, "resumed after the last one");
+    println!("killed {killed} times, finished {finished} times before that");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn shards_and_threads_change_no_byte() {
+    let dir = scratch("sweep-shards");
+    let whole = dir.join("whole");
+    done(&sweep(&[FLEET, "--threads", "1"], &whole));
+    let rows = fs::read_to_string(whole.join("replications.csv")).unwrap();
+    assert_eq!(rows.lines().count(), 1 + 12 * 12);
+    let two = dir.join("two");
+    done(&sweep(&[FLEET, "--threads", "2"], &two));
+    same(&two, &whole, "two threads");
+    for of in [3, 7] {
+        let shards = dir.join(format!("shards-{of}"));
+        for i in 1..=of {
+            let out = shards.join("{shard}");
+            done(&sweep(&[FLEET, "--shard", &format!("{i}/{of}")], &out));
+        }
+        let merged = dir.join(format!("merged-{of}"));
+        done(&sweep(&["merge", shards.to_str().unwrap()], &merged));
+        same(&merged, &whole, &format!("{of} shards"));
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn points_that_are_played_until_they_are_precise_are_the_same_in_shards() {
+    let dir = scratch("sweep-until");
+    let grid = "faults.0.mtbf=40d,20d";
+    let until = [
+        FLEET,
+        "--grid",
+        "parameters.interval=1200",
+        "--grid",
+        grid,
+        "--until",
+        "restarts ±10%",
+        "--seeds",
+        "400",
+    ];
+    let whole = dir.join("whole");
+    done(&sweep(&until, &whole));
+    let rows = fs::read_to_string(whole.join("replications.csv")).unwrap();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    rows.lines()
+        .skip(1)
+        .for_each(|row| *counts.entry(row.split(',').next().unwrap()).or_default() += 1);
+    assert!(counts.values().all(|n| *n < 400), "{counts:?}");
+    let distinct: BTreeSet<&usize> = counts.values().collect();
+    assert!(distinct.len() > 1, "{counts:?}");
+    for i in 0..4 {
+        let shard = format!("{i}/4");
+        let all = [&until[..], &["--shard", &shard]].concat();
+        done(&sweep(&all, &dir.join("shards/{shard}")));
+    }
+    let merged = dir.join("merged");
+    done(&sweep(
+        &["merge", dir.join("shards").to_str().unwrap()],
+        &merged,
+    ));
+    same(&merged, &whole, "4 shards");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_keeps_every_finished_replication_and_the_sweep_goes_on() {
+    let dir = scratch("sweep-signal");
+    let out = dir.join("out");
+    let many = [
+        FLEET,
+        "--seeds",
+        "100000",
+        "--grid",
+        "parameters.spares=0,2",
+    ];
+    let all = [&["sweep"], &many[..], &["--out", out.to_str().unwrap()]].concat();
+    let mut command = program(&all);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = child.spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    let kill = ["-s", "INT", &child.id().to_string()];
+    assert!(Command::new("kill").args(kill).status().unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{told}");
+    assert!(!out.exists());
+    let kept = journal(&unfinished(&out)).len();
+    assert!(kept > 0);
+    let said = format!("{kept} of 600000 replications are finished and kept in");
+    assert!(told.contains(&said), "{told}");
+    assert!(told.contains("the same command goes on"), "{told}");
+    // Another sweep does not go on with it.
+    let other = sweep(
+        &[FLEET, "--seeds", "99", "--grid", "parameters.spares=0,2"],
+        &out,
+    );
+    let told = String::from_utf8_lossy(&other.stderr);
+    assert_eq!(other.status.code(), Some(2), "{told}");
+    assert!(told.contains("replications (100000 and 99)"), "{told}");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_scenario_with_pods_is_swept_in_shards_too() {
+    let dir = scratch("sweep-pods");
+    let arguments = [
+        "scenarios/first-steps.yaml",
+        "--grid",
+        "strategy=Recreate,InPlaceRestart",
+        "--grid",
+        "controlPlane.preset=stock,scale-test",
+        "--seeds",
+        "3",
+    ];
+    let whole = dir.join("whole");
+    let told = sweep(&arguments, &whole);
+    done(&told);
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(
+        told.contains("restartLatency_s.p50 (seconds of virtual time; lower is better): mean"),
+        "{told}"
+    );
+    for i in 0..2 {
+        let shard = format!("{i}/2");
+        let all = [&arguments[..], &["--shard", &shard]].concat();
+        done(&sweep(&all, &dir.join("shards/{shard}")));
+    }
+    let merged = dir.join("merged");
+    done(&sweep(
+        &["merge", dir.join("shards").to_str().unwrap()],
+        &merged,
+    ));
+    same(&merged, &whole, "2 shards");
+    // The directory alone repeats the sweep.
+    let inputs = whole.join("inputs");
+    let command = fs::read_to_string(inputs.join("command.txt")).unwrap();
+    let words: Vec<&str> = command.split_whitespace().skip(1).collect();
+    let again = dir.join("again");
+    let more = ["--out", again.to_str().unwrap(), "--quiet"];
+    let repeated = program(&[&words[..], &more].concat())
+        .current_dir(&inputs)
+        .output()
+        .unwrap();
+    done(&repeated);
+    for name in ["replications.csv", "summary.json"] {
+        let bytes = |dir: &Path| fs::read(dir.join(name)).unwrap();
+        if name == "replications.csv" {
+            assert!(bytes(&again) == bytes(&whole), "{name}");
+        }
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn only_the_shards_of_one_sweep_are_put_together() {
+    let dir = scratch("sweep-merge");
+    let shard = |name: &str, more: &[&str]| {
+        let out = dir.join(name);
+        done(&sweep(
+            &[&[FLEET, "--grid", "parameters.spares=0,1"], more].concat(),
+            &out,
+        ));
+        out
+    };
+    let one = shard("one", &["--shard", "1/2", "--seeds", "2"]);
+    let two = shard("two", &["--shard", "2/2", "--seeds", "2"]);
+    let more = shard("more", &["--shard", "2/2", "--seeds", "3"]);
+    let third = shard("third", &["--shard", "2/3", "--seeds", "2"]);
+    let other = shard(
+        "other",
+        &["--shard", "2/2", "--seeds", "2", "--set", "job.recovery=3m"],
+    );
+    let twice = shard("twice", &["--shard", "1/2", "--seeds", "2"]);
+    let refused = |dirs: &[&PathBuf], part: &str| {
+        let names: Vec<&str> = dirs.iter().map(|d| d.to_str().unwrap()).collect();
+        let out = dir.join("merged");
+        let output = sweep(&[&["merge"], &names[..]].concat(), &out);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(part), "{part}: {told}");
+        assert!(!out.exists());
+    };
+    refused(&[&one, &more], "they differ in: replications (2 and 3)");
+    refused(&[&one, &third], "number of shards (2 and 3)");
+    refused(&[&one, &other], "they differ in: options");
+    refused(&[&one, &twice, &two], "are both shard 1 of 2");
+    refused(&[&one], "shards are missing: 0 of 2");
+    refused(&[&dir.join("one/inputs")], "is no shard of a sweep");
+    let edit = |of: &Path, from: &str, to: &str| {
+        let path = of.join("sweep.json");
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(path, text.replace(from, to)).unwrap();
+    };
+    let version = format!("\"version\": {:?}", env!("CARGO_PKG_VERSION"));
+    edit(&twice, &version, "\"version\": \"9.9.9\"");
+    refused(&[&two, &twice], "program version");
+    edit(&two, &version, "\"version\": \"9.9.9\"");
+    refused(&[&two, &twice], "by the program that played them");
+    edit(&two, "\"version\": \"9.9.9\"", &version);
+    // A replication that is gone, and one that is there twice.
+    let journal = two.join("journal");
+    let text = fs::read_to_string(&journal).unwrap();
+    let row = text.lines().find(|l| l.contains("\trow\t")).unwrap();
+    fs::write(&journal, format!("{text}{row}\n")).unwrap();
+    refused(&[&one, &two], "is there twice");
+    fs::write(&journal, text.replace(&format!("{row}\n"), "")).unwrap();
+    refused(&[&one, &two], "1 replications are missing");
+    fs::write(&journal, &text).unwrap();
+    done(&sweep(
+        &["merge", one.to_str().unwrap(), two.to_str().unwrap()],
+        &dir.join("merged"),
+    ));
+    fs::rename(&two, dir.join("two.unfinished")).unwrap();
+    fs::remove_dir_all(dir.join("merged")).unwrap();
+    refused(
+        &[&one, &dir.join("two.unfinished")],
+        "is an unfinished shard",
+    );
+    fs::remove_dir_all(dir).unwrap();
+}
