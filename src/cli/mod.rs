@@ -3,6 +3,7 @@
 //! Results go to standard output, everything else to standard error. Must never hold logic of the model.
 
 pub mod args;
+mod assumptions;
 mod bench;
 mod compare;
 mod demo;
@@ -162,6 +163,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Lint(args) => lint::cli(args),
         Command::Schema(args) => schema::cli(args).map(|()| 0),
         Command::Topology(args) => topology::cli(args).map(|()| 0),
+        Command::Assumptions(args) => assumptions::cli(args).map(|()| 0),
         Command::Explain(args) => explain_words::cli(args).map(|()| 0),
         Command::Completions { shell } => manual::completions(*shell).map(|()| 0),
         Command::Man { out } => manual::cli(out.as_deref()).map(|()| 0),

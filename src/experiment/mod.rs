@@ -6,6 +6,7 @@
 
 pub mod compare;
 pub mod counted;
+pub mod derivative;
 pub mod fail_if;
 pub mod fleets;
 pub mod metric;
@@ -22,6 +23,7 @@ pub use compare::{
     Change, Comparison, MetricEstimate, PairedEstimate, PlayedVariant, VariantEstimates, Verdict,
 };
 pub use counted::{CountedRun, UsedAt, count_restarts, with_maintenance_rule, without_limit};
+pub use derivative::{Derivative, Side, derivative, headline};
 pub use fleets::{FleetReplications, compared, replicate_fleet};
 pub use metric::{Better, Measured, better, is_by_cause, metrics, unnamed};
 pub use parallel::{NoRuns, in_parallel};

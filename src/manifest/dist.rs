@@ -10,6 +10,9 @@ use crate::base::random::{Dist, Empirical};
 const FORMS: &str = "2s, {uniform: [low, high]}, {logNormal: {median, sigma}}, {exponential: {mean}}, \
                      {weibull: {mean, shape}}, {gamma: {mean, shape}}, {empirical: [values]}";
 
+/// Fields of distributions that are no times.
+pub const SHAPES: [&str; 3] = ["sigma", "shape", "weights"];
+
 /// The field of an object that may be absent: a time that may be drawn, else no time.
 pub fn delay(of: Option<&Node>, key: &str, report: &mut Report) -> Dist {
     let Some(node) = of.and_then(|n| n.get(key)) else {

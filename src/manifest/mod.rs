@@ -33,6 +33,7 @@ pub mod strategy;
 mod suggest;
 pub mod topology;
 mod training;
+pub mod used;
 pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Source};
@@ -56,6 +57,7 @@ pub use shapes::scenario::API_VERSION;
 pub use shipped::{topology_names, topology_source};
 pub use suggest::nearest;
 pub use topology::{imported, read_noting, read_topology, written as written_topology};
+pub use used::{Tried, Used, used};
 
 /// The readers of stored objects, for `Scenario::decode`.
 pub const DECODERS: crate::spec::Decoders = crate::spec::Decoders {

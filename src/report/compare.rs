@@ -383,7 +383,7 @@ pub(super) fn unit(metric: &str) -> &'static str {
     }
 }
 
-pub(super) fn shown(metric: &str, v: f64) -> String {
+pub fn shown(metric: &str, v: f64) -> String {
     let sign = if v < 0.0 { "-" } else { "" };
     let size = v.abs();
     if metric.contains("ledger.") {

@@ -3,6 +3,7 @@
 //!
 //! Must hold no fact of its own, and must never read a file: the pages are in the program.
 
+pub mod assumptions;
 mod book;
 mod fields;
 mod find;

@@ -9,6 +9,7 @@ macro_rules! page {
 
 /// A page's name without `docs/` and `.md`, and its text.
 pub const PAGES: &[(&str, &str)] = &[
+    page!("assumptions"),
     page!("bench"),
     page!("chart"),
     page!("clusters"),

@@ -2,6 +2,7 @@
 
 mod admission;
 mod allocation;
+mod assumed;
 mod bench_ttr;
 mod checker;
 mod compare;

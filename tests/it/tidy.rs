@@ -136,7 +136,10 @@ const LAYERS: &[(&str, &[&str])] = &[
             "report",
         ],
     ),
-    ("words", &["base", "lint", "manifest", "report"]),
+    (
+        "words",
+        &["base", "lint", "manifest", "experiment", "report"],
+    ),
     (
         "validate",
         &[

@@ -128,6 +128,12 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
+    /// List every default that a run uses, with its source, and which of them the result hangs on
+    #[command(
+        mut_arg("scenario", |_| run_or_scenario()),
+        after_help = "Examples:\n  jobset-sim assumptions scenarios/first-steps.yaml\n  jobset-sim assumptions run-1 --metric restartLatency_s.max --seeds 20\n  jobset-sim assumptions -f jobset.yaml -t topologies/small-16.yaml --values --format md\n\nEach value is played a little smaller and a little larger under the same random numbers. What is listed first\ndeserves to be measured first."
+    )]
+    Assumptions(AssumptionsArgs),
     /// Say what a word means that the program prints or reads; or what would be made of a manifest
     #[command(
         after_help = "Examples:\n  jobset-sim explain BackoffLimitExceeded\n  jobset-sim explain failurePolicy.rules.action\n  jobset-sim explain restarts.csv\n  jobset-sim explain --list --kind column\n  jobset-sim explain children -f jobset.yaml --format json\n\nNothing is looked up outside of the program."

@@ -29,6 +29,7 @@ use super::node::{Node, Value};
 use super::path::{self, Path};
 use super::shape::Shape;
 use super::shapes::scenario::{SCENARIO, SETTINGS};
+use super::used::Settings;
 use super::{files, parameters, read, shipped, topology, yaml};
 use crate::base::Duration;
 use crate::spec::{Experiment, Scenario, Stop, StopWhen, SubmittedJobSet, Topology};
@@ -54,6 +55,8 @@ pub struct LoadedScenario {
     pub unmodelled: Vec<(String, usize)>,
     /// What `compare` is to play.
     pub experiment: Experiment,
+    /// What they say where a preset has a default.
+    pub settings: Settings,
 }
 
 impl LoadedScenario {
@@ -170,6 +173,7 @@ pub fn parse_scenario(
         skipped: [loaded.skipped, left_out].concat(),
         unmodelled,
         experiment,
+        settings: Settings::of(&node),
     })
 }
 
@@ -234,6 +238,7 @@ pub fn scenario_from_manifests(
         skipped: [manifests.skipped, manifests.not_tried].concat(),
         unmodelled,
         experiment: Experiment::default(),
+        settings: Settings::of(&node),
     })
 }
 

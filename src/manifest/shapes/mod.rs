@@ -18,6 +18,7 @@ pub mod training;
 pub use control_plane::{JOBSET, KUBERNETES};
 pub use fault_processes::DOES;
 pub use faults::ACTIONS;
+pub use timing::OF_REAL_KUBELETS;
 
 use super::shape::Object;
 

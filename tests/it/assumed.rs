@@ -1,0 +1,108 @@
+//! `assumptions`: every default with its source, what the inputs replace, and what the result hangs on.
+
+use jobset_sim::manifest;
+use serde_json::Value;
+use std::process::Command;
+
+fn assumptions(words: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
+    command
+        .arg("assumptions")
+        .args(words)
+        .current_dir(env!("CARGO_MANIFEST_DIR"));
+    let output = command.output().expect("the program starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+fn json(words: &[&str]) -> Value {
+    let all: Vec<&str> = words.iter().copied().chain(["--format", "json"]).collect();
+    let (code, out, err) = assumptions(&all);
+    assert_eq!(code, Some(0), "{words:?}: {err}");
+    serde_json::from_str(&out).expect("it is JSON")
+}
+
+fn row<'v>(all: &'v Value, id: &str) -> &'v Value {
+    let rows = all["assumptions"].as_array().expect("rows");
+    let found = rows.iter().find(|row| row["id"] == id);
+    found.unwrap_or_else(|| panic!("{id}: {all}"))
+}
+
+#[test]
+fn what_takes_a_hundred_times_as_long_is_what_the_restart_hangs_on() {
+    let all = json(&[
+        "scenarios/first-steps.yaml",
+        "--set",
+        "timing.containerStart=60s",
+        "--seeds",
+        "3",
+    ]);
+    let first = &all["assumptions"][0];
+    assert_eq!(first["id"], "timing.containerStart", "{first}");
+    assert_eq!(first["insteadOf"], "{logNormal: {median: 0.3, sigma: 0.3}}");
+    assert_eq!(first["confidence"], "given");
+    // 1 % of 60 s, once in each restart.
+    let slope = first["effect"]["perPercent"].as_f64().expect("a number");
+    assert!((slope - 0.6).abs() < 0.01, "{slope}");
+    let agents = row(&all, "timing.agentBoot");
+    assert_eq!(agents["effect"]["perPercent"], 0.0, "nothing is in place");
+    assert_eq!(all["metric"]["name"], "restartLatency_s.p50");
+}
+
+#[test]
+fn only_defaults_that_are_in_force_are_listed() {
+    let stock = json(&[
+        "scenarios/first-steps.yaml",
+        "--set",
+        "controlPlane.preset=stock",
+        "--set",
+        "controlPlane.kubernetes=1.30",
+        "--values",
+    ]);
+    let kcm = row(&stock, "controlPlane.kubeControllerManager.qps");
+    assert_eq!((&kcm["value"], &kcm["unit"]), (&"20".into(), &"requests/s".into()));
+    let grace = row(&stock, "controlPlane.nodeMonitorGracePeriodSeconds");
+    assert_eq!(grace["value"], "40");
+    let rows = stock["assumptions"].as_array().expect("rows");
+    assert!(rows.iter().all(|r| r["effect"].is_null()), "nothing is played");
+    let every = json(&[]);
+    let known = manifest::assumptions().len() + manifest::fault_presets::assumptions().len();
+    assert_eq!(every["assumptions"].as_array().map(Vec::len), Some(known));
+}
+
+#[test]
+fn rates_of_faults_are_assumptions_of_those_who_name_their_preset() {
+    let all = json(&["scenarios/compare-strategies.yaml", "--values"]);
+    let rate = row(&all, "faults.llama3-405b.per1000NodeDays");
+    assert_eq!(rate["confidence"], "derived");
+    assert_eq!(rate["unit"], "faults per 1,000 node-days");
+}
+
+#[test]
+fn a_run_directory_tables_and_wrong_metrics_are_answered() {
+    let dir = std::env::temp_dir().join(format!("assumed-{}", std::process::id()));
+    let mut run = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
+    run.args(["run", "scenarios/first-steps.yaml", "--quiet", "--out"])
+        .arg(&dir)
+        .current_dir(env!("CARGO_MANIFEST_DIR"));
+    assert!(run.output().expect("it runs").status.success());
+    let path = dir.display().to_string();
+    let (code, out, err) = assumptions(&[&path, "--seeds", "2", "--step", "20"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.starts_with("What first-steps assumes"), "{out}");
+    for line in out.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    let (_, csv, _) = assumptions(&[&path, "--values", "--format", "csv"]);
+    assert!(csv.starts_with("id,value,unit,source,confidence,instead_of"), "{csv}");
+    let (_, md, _) = assumptions(&[&path, "--values", "--format", "md"]);
+    assert!(md.contains("| `timing.plegPeriod` | 1s | documented |"), "{md}");
+    let (code, _, err) = assumptions(&[&path, "--metric", "restartLatency_s.p5"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("did you mean \"restartLatency_s.p50\""), "{err}");
+    std::fs::remove_dir_all(&dir).expect("it can be removed");
+}
