@@ -85,8 +85,13 @@ pub fn used(loaded: &LoadedScenario) -> Vec<Used> {
     }
     for (at, name, times) in &loaded.settings.faults {
         let prefix = format!("faults.{name}.");
+        let common = |a: &Assumption| a.id.matches('.').count() == 1;
         let own = fault_presets::assumptions().into_iter();
-        for a in own.filter(|a| a.id.starts_with(&prefix)) {
+        let own = own.filter(|a| a.id.starts_with(&prefix) || common(a));
+        for a in own
+            .filter(|a| !all.iter().any(|u| u.id == a.id))
+            .collect::<Vec<_>>()
+        {
             let rate = a.id.ends_with(".per1000NodeDays");
             let knob = (format!("faultProcesses[{at}].times"), times.to_string());
             all.push(Used {
@@ -255,7 +260,7 @@ mod tests {
         ] {
             assert_eq!(times(value, 2.0).map(|t| t.0).as_deref(), Some(scaled));
         }
-        assert_eq!(times("5", 1.1), Some(("6".to_owned(), 0.2)));
+        assert_eq!(times("4", 1.1), Some(("5".to_owned(), 0.25)));
         assert_eq!(times("1", 0.9), None, "there is no half worker");
     }
 

@@ -29,7 +29,7 @@ fn json(words: &[&str]) -> Value {
 fn row<'v>(all: &'v Value, id: &str) -> &'v Value {
     let rows = all["assumptions"].as_array().expect("rows");
     let found = rows.iter().find(|row| row["id"] == id);
-    found.unwrap_or_else(|| panic!("{id}: {all}"))
+    found.unwrap_or_else(|| panic!("{id} is not listed"))
 }
 
 #[test]
@@ -64,11 +64,17 @@ fn only_defaults_that_are_in_force_are_listed() {
         "--values",
     ]);
     let kcm = row(&stock, "controlPlane.kubeControllerManager.qps");
-    assert_eq!((&kcm["value"], &kcm["unit"]), (&"20".into(), &"requests/s".into()));
+    assert_eq!(
+        (&kcm["value"], &kcm["unit"]),
+        (&"20".into(), &"requests/s".into())
+    );
     let grace = row(&stock, "controlPlane.nodeMonitorGracePeriodSeconds");
     assert_eq!(grace["value"], "40");
     let rows = stock["assumptions"].as_array().expect("rows");
-    assert!(rows.iter().all(|r| r["effect"].is_null()), "nothing is played");
+    assert!(
+        rows.iter().all(|r| r["effect"].is_null()),
+        "nothing is played"
+    );
     let every = json(&[]);
     let known = manifest::assumptions().len() + manifest::fault_presets::assumptions().len();
     assert_eq!(every["assumptions"].as_array().map(Vec::len), Some(known));
@@ -76,10 +82,16 @@ fn only_defaults_that_are_in_force_are_listed() {
 
 #[test]
 fn rates_of_faults_are_assumptions_of_those_who_name_their_preset() {
-    let all = json(&["scenarios/compare-strategies.yaml", "--values"]);
+    let all = json(&[
+        "scenarios/first-steps.yaml",
+        "--set",
+        "faultProcesses=[{preset: llama3-405b}]",
+        "--values",
+    ]);
     let rate = row(&all, "faults.llama3-405b.per1000NodeDays");
     assert_eq!(rate["confidence"], "derived");
     assert_eq!(rate["unit"], "faults per 1,000 node-days");
+    assert_eq!(row(&all, "faults.repair")["confidence"], "unverified");
 }
 
 #[test]
@@ -98,11 +110,20 @@ fn a_run_directory_tables_and_wrong_metrics_are_answered() {
         assert!(line.chars().count() <= 100, "{line}");
     }
     let (_, csv, _) = assumptions(&[&path, "--values", "--format", "csv"]);
-    assert!(csv.starts_with("id,value,unit,source,confidence,instead_of"), "{csv}");
+    assert!(
+        csv.starts_with("id,value,unit,source,confidence,instead_of"),
+        "{csv}"
+    );
     let (_, md, _) = assumptions(&[&path, "--values", "--format", "md"]);
-    assert!(md.contains("| `timing.plegPeriod` | 1s | documented |"), "{md}");
+    assert!(
+        md.contains("| `timing.plegPeriod` | 1s | documented |"),
+        "{md}"
+    );
     let (code, _, err) = assumptions(&[&path, "--metric", "restartLatency_s.p5"]);
     assert_eq!(code, Some(2));
-    assert!(err.contains("did you mean \"restartLatency_s.p50\""), "{err}");
+    assert!(
+        err.contains("did you mean \"restartLatency_s.p50\""),
+        "{err}"
+    );
     std::fs::remove_dir_all(&dir).expect("it can be removed");
 }
