@@ -85,7 +85,7 @@ pub use experiment::StopFlag;
 #[doc(inline)]
 pub use facade::{
     Error, Fault, JobSet, NodeRef, Outcome, Piece, Pool, Record, Replications, Restart, Scenario,
-    ScenarioBuilder, Simulation, Topology,
+    ScenarioBuilder, Simulation, Topology, compared,
 };
 #[doc(inline)]
 pub use manifest::{Diagnostic, Diagnostics};

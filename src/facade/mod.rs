@@ -23,7 +23,7 @@ pub use fault::{Fault, NodeRef};
 pub use jobset::JobSet;
 pub use outcome::Outcome;
 pub use record::Record;
-pub use replications::Replications;
+pub use replications::{Replications, compared};
 pub use restart::{Piece, Restart};
 pub use scenario::Scenario;
 pub use simulation::Simulation;

@@ -6,6 +6,7 @@ use crate::experiment::Played;
 use crate::metrics::RunView;
 use crate::metrics::summary::Summary;
 use crate::record::{EndReason, Ledger, RunOutcome, TrainingOutcome};
+use crate::report::csv;
 use std::fmt;
 
 /// A finished run: how it ended, the state of every JobSet, its restarts, and where the accelerators' time went.
@@ -82,6 +83,29 @@ impl Outcome {
     /// It can be serialized, and its format is kept stable.
     pub fn summary(&self) -> Summary {
         Summary::of(&self.view())
+    }
+
+    /// The tables of a run directory, as CSV, by their names: `restarts`, `ledger`, `control_plane`; `jobset_ledger` where
+    /// JobSets train; `pods` and `nodes` after [`Simulation::keep_pods`](crate::Simulation::keep_pods).
+    ///
+    /// ```
+    /// use jobset_sim::{Scenario, Simulation};
+    ///
+    /// let scenario = Scenario::from_file("scenarios/first-steps.yaml")?;
+    /// let outcome = Simulation::new(&scenario)?.run(1, 0);
+    /// let (name, rows) = &outcome.tables()[0];
+    /// assert_eq!(*name, "restarts");
+    /// assert!(rows.starts_with("jobset,attempt,strategy"));
+    /// # Ok::<(), jobset_sim::Error>(())
+    /// ```
+    pub fn tables(&self) -> Vec<(&'static str, String)> {
+        let all = csv::tables(&self.view()).into_iter();
+        let text = |rows: Result<Vec<u8>, String>| rows.map(String::from_utf8);
+        all.map(|(name, rows)| match text(rows) {
+            Ok(Ok(rows)) => (name, rows),
+            wrong => unreachable!("rows of {name} are written to memory, as text: {wrong:?}"),
+        })
+        .collect()
     }
 
     /// Every restart, in the order in which they began.

@@ -1,9 +1,10 @@
 //! Many runs of one scenario that differ by chance alone, on several threads.
 
 use super::{Error, Outcome, Scenario};
-use crate::experiment::{self, Limited, Limits, StopFlag};
+use crate::experiment::{self, Limited, Limits, PlayedVariant, StopFlag, Subject};
 use crate::metrics::Folds;
 use crate::record::EndReason;
+use crate::report::compare_tables;
 
 /// Replications 0 to `n` - 1 of a scenario under one seed.
 ///
@@ -68,4 +69,39 @@ impl Replications {
             (outcome.end_reason() != EndReason::Stopped).then(|| keep(&outcome))
         })?)
     }
+}
+
+/// The table `replications.csv` of `jobset-sim compare`: replications 0 to `n` - 1 of each variant under the same random
+/// numbers, with every metric; on so many threads, 0 for one per core.
+///
+/// ```
+/// use jobset_sim::{Scenario, compared};
+///
+/// let file = "scenarios/first-steps.yaml";
+/// let recreate = Scenario::from_file(file)?;
+/// let blocking = [("jobSets[0].restartStrategy", "BlockingRecreate")];
+/// let blocking = Scenario::from_file_with(file, &blocking)?;
+/// let rows = compared(&[("recreate", &recreate), ("blocking", &blocking)], (1, 3), 0)?;
+/// assert_eq!(rows.lines().count(), 1 + 2 * 3);
+/// # Ok::<(), jobset_sim::Error>(())
+/// ```
+pub fn compared(
+    variants: &[(&str, &Scenario)],
+    (seed, n): (u64, u64),
+    threads: usize,
+) -> Result<String, Error> {
+    let mut played = Vec::new();
+    for (name, scenario) in variants {
+        let subject = Subject::from(scenario.spec().clone());
+        let replications = subject.replicate((seed, 0..n), (threads, &Limits::none()), &|_| {})?;
+        played.push(PlayedVariant {
+            name: (*name).to_owned(),
+            changes: Vec::new(),
+            jobsets: subject.jobsets(),
+            replications,
+        });
+    }
+    Ok(compare_tables::replications_csv(seed, &played)
+        .map(|rows| String::from_utf8(rows).expect("metrics are text"))
+        .expect("rows are written to memory"))
 }

@@ -19,6 +19,7 @@ pub struct Simulation {
     scenario: Scenario,
     player: experiment::Player,
     limits: Limits,
+    tables: bool,
 }
 
 impl fmt::Debug for Simulation {
@@ -36,6 +37,7 @@ impl Simulation {
             player: experiment::Player::new(scenario.spec())?,
             scenario: scenario.clone(),
             limits: Limits::none(),
+            tables: false,
         })
     }
 
@@ -53,6 +55,11 @@ impl Simulation {
     /// several to a record.
     pub fn max_events(&mut self, n: u64) {
         self.limits.events_max = n;
+    }
+
+    /// Keeps tables of pods and nodes too: a row for each pod that ever was.
+    pub fn keep_pods(&mut self) {
+        self.tables = true;
     }
 
     /// Plays the scenario to its end. `replication` tells apart runs of one seed that differ by chance alone.
@@ -96,7 +103,7 @@ impl Simulation {
             limits: &self.limits,
         };
         let engine = self.player.simulation(seed, replication);
-        let folds = Folds::new(engine.scenario(), false);
+        let folds = Folds::new(engine.scenario(), self.tables);
         let (played, _) = experiment::play(engine, (seed, replication), folds, watch);
         Outcome::new(self.scenario.clone(), (seed, replication), played)
     }

@@ -57,6 +57,20 @@ pub fn markdown(table: &[u8]) -> Result<String, String> {
 /// `restarts.csv`. `start_time` is the instant of the fault, `start` the phase in which containers start. `end` and
 /// `total` are empty where the pods never became ready again; the phases then run to wherever the restart was when the
 /// JobSet or the run ended.
+/// Every table of a run by its name; those of pods and nodes where they were kept.
+pub fn tables(run: &RunView<'_>) -> Vec<(&'static str, Rows)> {
+    let mut all = vec![("restarts", restarts(run)), ("ledger", ledger(run))];
+    if !run.outcome.training.is_empty() {
+        all.push(("jobset_ledger", jobset_ledger(run)));
+    }
+    all.push(("control_plane", control_plane(run)));
+    if let Some((of_pods, of_nodes)) = &run.folded.tables {
+        all.push(("pods", pods(run, of_pods.rows())));
+        all.push(("nodes", nodes(run, of_nodes.rows())));
+    }
+    all
+}
+
 pub fn restarts(run: &RunView<'_>) -> Rows {
     let mut header = vec![
         "jobset",

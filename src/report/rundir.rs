@@ -80,20 +80,11 @@ impl RunDir {
 
     /// Everything except the events.
     pub fn write_run(&self, run: &RunView<'_>) -> Result<(), String> {
-        let table = |name: &str, rows: Result<Vec<u8>, String>| {
-            rows.map_err(|e| self.failed(name, &e))
-                .and_then(|bytes| self.write(name, &bytes))
-        };
         self.write_json("summary.json", &Summary::of(run))?;
-        table("restarts.csv", csv::restarts(run))?;
-        table("ledger.csv", csv::ledger(run))?;
-        if !run.outcome.training.is_empty() {
-            table("jobset_ledger.csv", csv::jobset_ledger(run))?;
-        }
-        table("control_plane.csv", csv::control_plane(run))?;
-        if let Some((pods, nodes)) = &run.folded.tables {
-            table("pods.csv", csv::pods(run, pods.rows()))?;
-            table("nodes.csv", csv::nodes(run, nodes.rows()))?;
+        for (name, rows) in csv::tables(run) {
+            let file = format!("{name}.csv");
+            let rows = rows.map_err(|e| self.failed(&file, &e))?;
+            self.write(&file, &rows)?;
         }
         Ok(())
     }

@@ -112,6 +112,9 @@ pub fn one(
     })
 }
 
+/// A run may go on for so many events after what is sought: it has ended by then, and looking costs time.
+const BETWEEN_LOOKS: u64 = 256;
+
 /// Folds restarts, and ends the run when the one that is sought has ended.
 struct Sought {
     fold: RestartFold,
@@ -138,7 +141,7 @@ impl Sink for Sought {
     }
 
     fn looks_after(&self, _: u64) -> u64 {
-        1
+        BETWEEN_LOOKS
     }
 
     fn stops(&mut self, _: u64) -> bool {

@@ -1,0 +1,151 @@
+//! `jobset_sim` for Python: runs a scenario and returns its tables as columns, ready for pandas or polars.
+//!
+//! Must hold no rule of the model and no number of its own: it calls what others embed, and turns CSV into columns.
+
+mod columns;
+
+use columns::columns;
+use jobset_sim::{Error, Scenario, Simulation};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// Overrides: path to value; a value that is no text is written as JSON, which the reader takes.
+fn sets(set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
+    let Some(set) = set else { return Ok(Vec::new()) };
+    let one = |(path, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let text = match value.extract::<String>() {
+            Ok(text) => text,
+            Err(_) => {
+                let json = value.py().import("json")?;
+                json.call_method1("dumps", (&value,))?.extract()?
+            }
+        };
+        Ok((path.extract::<String>()?, text))
+    };
+    set.iter().map(one).collect()
+}
+
+fn scenario(path: &str, sets: &[(String, String)]) -> PyResult<Scenario> {
+    let sets: Vec<(&str, &str)> = sets.iter().map(|(p, v)| (p.as_str(), v.as_str())).collect();
+    Scenario::from_file_with(path, &sets).map_err(wrong)
+}
+
+fn wrong(error: Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// A finished run.
+#[pyclass(frozen)]
+struct Run {
+    /// Hash over all records: equal inputs give equal digests everywhere.
+    #[pyo3(get)]
+    digest: String,
+    /// What to beware of.
+    #[pyo3(get)]
+    warnings: Vec<String>,
+    summary: String,
+    tables: Vec<(&'static str, String)>,
+}
+
+#[pymethods]
+impl Run {
+    /// `summary.json` of the run, as a dict.
+    #[getter]
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("json")?.call_method1("loads", (&self.summary,))
+    }
+
+    /// Names of the tables.
+    #[getter]
+    fn names(&self) -> Vec<&'static str> {
+        self.tables.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// A table as columns: a dict of lists, empty cells are None.
+    fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+        let found = self.tables.iter().find(|(known, _)| *known == name);
+        let (_, rows) = found.ok_or_else(|| {
+            let names = self.names().join(", ");
+            PyValueError::new_err(format!("there is no table {name:?}; there are {names}"))
+        })?;
+        columns(py, rows)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<jobset_sim.Run {}>", self.digest)
+    }
+}
+
+/// Runs a scenario file. `set` changes fields first, as `--set` of the command line does: {"path": value}.
+#[pyfunction]
+#[pyo3(signature = (path, *, set=None, seed=None, replication=0))]
+fn run(
+    py: Python<'_>,
+    path: &str,
+    set: Option<&Bound<'_, PyDict>>,
+    seed: Option<u64>,
+    replication: u64,
+) -> PyResult<Run> {
+    let scenario = scenario(path, &sets(set)?)?;
+    let seed = seed.unwrap_or(scenario.seed());
+    py.detach(|| {
+        let mut simulation = Simulation::new(&scenario).map_err(wrong)?;
+        simulation.keep_pods();
+        let outcome = simulation.run(seed, replication);
+        let summary = serde_json::to_string(&outcome.summary());
+        Ok(Run {
+            digest: outcome.digest(),
+            warnings: outcome.warnings(),
+            summary: summary.map_err(|e| PyValueError::new_err(e.to_string()))?,
+            tables: outcome.tables(),
+        })
+    })
+}
+
+/// Plays `n` replications of each variant under the same random numbers: one row for each, with every metric, as
+/// columns. `variants` is {"name": {"path": value}}; without it there is one, "baseline".
+#[pyfunction]
+#[pyo3(signature = (path, *, n, variants=None, set=None, seed=None, threads=0))]
+fn replicate<'py>(
+    py: Python<'py>,
+    path: &str,
+    n: u64,
+    variants: Option<&Bound<'py, PyDict>>,
+    set: Option<&Bound<'py, PyDict>>,
+    seed: Option<u64>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let common = sets(set)?;
+    let mut all = Vec::new();
+    match variants {
+        None => all.push(("baseline".to_owned(), scenario(path, &common)?)),
+        Some(variants) => {
+            for (name, own) in variants.iter() {
+                let own = sets(Some(own.cast::<PyDict>()?))?;
+                let together: Vec<_> = common.iter().cloned().chain(own).collect();
+                all.push((name.extract()?, scenario(path, &together)?));
+            }
+        }
+    }
+    let Some((_, first)) = all.first() else {
+        return Err(PyValueError::new_err("variants is empty"));
+    };
+    let seed = seed.unwrap_or(first.seed());
+    let rows = py.detach(|| {
+        let all: Vec<(&str, &Scenario)> = all.iter().map(|(n, s)| (n.as_str(), s)).collect();
+        jobset_sim::compared(&all, (seed, n), threads).map_err(wrong)
+    })?;
+    columns(py, &rows)
+}
+
+/// Deterministic simulation of Kubernetes JobSets on modelled accelerator clusters.
+#[pymodule]
+#[pyo3(name = "jobset_sim")]
+fn exported(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<Run>()?;
+    m.add_function(wrap_pyfunction!(run, m)?)?;
+    m.add_function(wrap_pyfunction!(replicate, m)?)?;
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add("__all__", PyList::new(m.py(), ["Run", "run", "replicate"])?)
+}
