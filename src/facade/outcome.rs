@@ -85,8 +85,8 @@ impl Outcome {
         Summary::of(&self.view())
     }
 
-    /// The tables of a run directory, as CSV, by their names: `restarts`, `ledger`, `control_plane`; `jobset_ledger` where
-    /// JobSets train; `pods` and `nodes` after [`Simulation::keep_pods`](crate::Simulation::keep_pods).
+    /// The tables of a run directory, as CSV, by their names: `restarts`, `ledger`, `control_plane`; `jobset_ledger`
+    /// where JobSets train; `pods` and `nodes` after [`Simulation::keep_pods`](crate::Simulation::keep_pods).
     ///
     /// ```
     /// use jobset_sim::{Scenario, Simulation};

@@ -71,8 +71,8 @@ impl Replications {
     }
 }
 
-/// The table `replications.csv` of `jobset-sim compare`: replications 0 to `n` - 1 of each variant under the same random
-/// numbers, with every metric; on so many threads, 0 for one per core.
+/// The table `replications.csv` of `jobset-sim compare`: replications 0 to `n` - 1 of each variant under the same
+/// random numbers, with every metric; on so many threads, 0 for one per core.
 ///
 /// ```
 /// use jobset_sim::{Scenario, compared};
