@@ -65,6 +65,7 @@ pub enum Purpose {
     TrainingRestore = 50,
     TrainingSteps = 51,
     TrainingCommit = 52,
+    TrainingReinitialization = 53,
     /// When a detector finds a fault of which nobody is told.
     FaultDetection = 60,
     /// Which nodes fail more often, and whether a repair heals them.

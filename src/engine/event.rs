@@ -65,6 +65,11 @@ pub enum Event {
         pod: PodId,
         nth: u32,
     },
+    /// A training job has waited long enough for more slices, for the nth time.
+    LastCallOver {
+        jobset: JobSetId,
+        nth: u32,
+    },
     /// The barrier is down and the worker container runs.
     WorkerUp {
         pod: PodId,
@@ -265,7 +270,7 @@ impl Event {
             TolerationOver { .. } => Owner::NodeLifecycle,
             PodGcTick => Owner::PodGc,
             WorkDone { .. } | RendezvousOver { .. } => Owner::Training,
-            HangFound { .. } | WrongFound { .. } => Owner::Training,
+            HangFound { .. } | WrongFound { .. } | LastCallOver { .. } => Owner::Training,
         }
     }
 
@@ -298,7 +303,7 @@ impl Event {
             | ContainersBack { .. } => 1,
             Stopped { .. } | AgentSees { .. } | WorkerUp { .. } => 1,
             WorkDone { .. } | RendezvousOver { .. } => 1,
-            HangFound { .. } | WrongFound { .. } => 1,
+            HangFound { .. } | WrongFound { .. } | LastCallOver { .. } => 1,
             StatusWritten { .. } | KubeletDeleted { .. } | AttemptWritten { .. } => 2,
             PodCreateAnswered { .. } | PodDeleteAnswered { .. } | FinalizerAnswered { .. } => 2,
             JobStatusAnswered { .. }

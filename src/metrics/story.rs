@@ -22,6 +22,7 @@ impl Sink for StoryFold {
             | Body::CurrentAttempt { .. }
             | Body::AllReady { .. }
             | Body::TrainingStarted { .. }
+            | Body::TrainingSlices { .. }
             | Body::TrainingInterrupted { .. }
             | Body::TrainingDone { .. }
             | Body::JobSetDeleted { .. }

@@ -189,11 +189,15 @@ pub enum LedgerCategory {
     Slow,
     /// Training: processes hang, and the job makes no steps.
     Hang,
+    /// Training: a job with other slices than before sets itself up anew, with processes that have run on.
+    Reinitialization,
+    /// Training: slices are away, and those that are there do less than their share.
+    Degraded,
 }
 
 impl LedgerCategory {
     /// How many categories there are.
-    pub const COUNT: usize = 14;
+    pub const COUNT: usize = 16;
     /// Those of every run; the others are of training jobs.
     pub const PLAIN: usize = 6;
     /// All of them, in order.
@@ -212,6 +216,8 @@ impl LedgerCategory {
         Self::WarmUp,
         Self::Slow,
         Self::Hang,
+        Self::Reinitialization,
+        Self::Degraded,
     ];
 
     /// The name in files.
@@ -231,6 +237,8 @@ impl LedgerCategory {
             Self::WarmUp => "warmUp",
             Self::Slow => "slow",
             Self::Hang => "hang",
+            Self::Reinitialization => "reinitialization",
+            Self::Degraded => "degraded",
         }
     }
 }

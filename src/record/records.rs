@@ -81,6 +81,12 @@ records! {
         jobset: JobSetId = object,
         from: Duration = "from_ns",
     }
+    /// A training job steps with so many slices of those that it has; fewer or more than before.
+    TrainingSlices {
+        jobset: JobSetId = object,
+        slices: u32 = "slices",
+        of: u32 = "of",
+    }
     /// A training job was interrupted: it loses what it has done beyond what is saved.
     TrainingInterrupted {
         jobset: JobSetId = object,

@@ -34,11 +34,15 @@ pub enum TrainingPhase {
     Slow,
     /// Processes hang, and the job makes no steps.
     Hang,
+    /// A job with other slices than before sets itself up anew, with processes that have run on.
+    Reinitialization,
+    /// What steps take longer because slices are away.
+    Degraded,
 }
 
 impl TrainingPhase {
     /// How many there are.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 15;
 
     /// All of them, in order.
     pub const ALL: [TrainingPhase; TrainingPhase::COUNT] = [
@@ -55,6 +59,8 @@ impl TrainingPhase {
         Self::WarmUp,
         Self::Slow,
         Self::Hang,
+        Self::Reinitialization,
+        Self::Degraded,
     ];
 
     /// The name in files.
@@ -73,6 +79,8 @@ impl TrainingPhase {
             Self::WarmUp => "warmUp",
             Self::Slow => "slow",
             Self::Hang => "hang",
+            Self::Reinitialization => "reinitialization",
+            Self::Degraded => "degraded",
         }
     }
 }
@@ -123,7 +131,7 @@ pub struct TrainingStretch {
     pub productive: Duration,
     /// What of its steps, and of those before it, was lost with its end.
     pub lost: Duration,
-    /// Until processes had found each other and compiled.
+    /// Until processes had found each other, again or for the first time, and compiled.
     pub rendezvous: Duration,
     /// Reading a checkpoint.
     pub restore: Duration,

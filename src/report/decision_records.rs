@@ -77,6 +77,11 @@ impl DecisionLog {
             TrainingStarted { jobset: id, from } => {
                 format!("{}: training steps from {from} of work", jobset(id))
             }
+            TrainingSlices {
+                jobset: id,
+                slices,
+                of,
+            } => format!("{}: training has {slices} of {of} slices", jobset(id)),
             TrainingInterrupted {
                 jobset: id,
                 reached,

@@ -239,6 +239,7 @@ fn word(body: &Body) -> Option<usize> {
         | JobSetCondition { .. }
         | AllReady { .. }
         | TrainingStarted { .. }
+        | TrainingSlices { .. }
         | TrainingInterrupted { .. }
         | TrainingDone { .. }
         | ReplicatedJobsStatus { .. }
@@ -288,6 +289,7 @@ fn details(body: &Body, names: &Names) -> String {
         } => condition(kind.as_str(), status, reason, message, names),
         AllReady { ready, .. } => ready.to_string(),
         TrainingStarted { from, .. } => format!("from {from}"),
+        TrainingSlices { slices, of, .. } => format!("{slices} of {of}"),
         TrainingInterrupted { reached, kept, .. } => format!("at {reached}, saved {kept}"),
         TrainingDone { work, .. } => work.to_string(),
         JobCreated { attempt, .. } => format!("restart-attempt={attempt}"),

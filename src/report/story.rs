@@ -80,6 +80,12 @@ fn line(run: &RunView<'_>, record: &Record) -> Option<String> {
                 place(jobset, from)
             ),
         },
+        Body::TrainingSlices { jobset, slices, of } => {
+            format!(
+                "JobSet {}: it trains with {slices} of {of} slices",
+                name(jobset)
+            )
+        }
         Body::TrainingInterrupted {
             jobset,
             reached,

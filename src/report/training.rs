@@ -98,6 +98,8 @@ fn words(phase: TrainingPhase) -> &'static str {
         TrainingPhase::Suspended => "without steps while the JobSet is suspended",
         TrainingPhase::Slow => "what steps took longer because a machine was slow",
         TrainingPhase::Hang => "without a step, and nobody had found out",
+        TrainingPhase::Reinitialization => "with other slices than before",
+        TrainingPhase::Degraded => "what steps took longer because slices were away",
         TrainingPhase::WarmUp => "what steps took longer right after a start",
         TrainingPhase::Ending => "from the end of the work to that of the JobSet",
     }

@@ -82,7 +82,51 @@ pub struct WarmUp {
     pub lasts: Duration,
 }
 
-/// The training job that a JobSet of a scenario is. It steps while every pod that the JobSet wants is ready.
+/// How a job goes on without some of its slices, which are the child Jobs of a replicatedJob. The others of the JobSet
+/// have to be there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Elastic {
+    /// Which replicatedJob of the JobSet.
+    pub slices_of: u32,
+    /// It does not step with fewer.
+    pub min_slices: u32,
+    /// What is left of its pace while some are away, in millionths; without it the share of those that are there.
+    pub factor: Option<u64>,
+    /// When a slice that is back takes part.
+    pub regrow: Regrow,
+    /// With enough of them, but not all, it waits so long for more before it begins.
+    pub last_call: Duration,
+    /// In place of initialization and compilation where processes of a slice run on.
+    pub reinitialization: Option<Dist>,
+}
+
+/// When a slice that is back takes part again.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Regrow {
+    /// When the next durable checkpoint is complete, which is restored then.
+    NextCheckpoint,
+    /// After the step at hand, from memory.
+    AtOnce,
+    /// When the job begins anew for another reason.
+    Never,
+}
+
+impl Regrow {
+    /// All of them.
+    pub const ALL: [Regrow; 3] = [Regrow::NextCheckpoint, Regrow::AtOnce, Regrow::Never];
+
+    /// The word in a scenario file.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Regrow::NextCheckpoint => "NextCheckpoint",
+            Regrow::AtOnce => "AtOnce",
+            Regrow::Never => "Never",
+        }
+    }
+}
+
+/// The training job that a JobSet of a scenario is. It steps while every pod that the JobSet wants is ready, or as many
+/// slices as it needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingJob {
     /// Which of the scenario's JobSets.
@@ -105,6 +149,8 @@ pub struct TrainingJob {
     pub compile: Dist,
     /// A process that waits longer for the others exits with 1.
     pub rendezvous_timeout: Option<Duration>,
+    /// It goes on without some slices.
+    pub elastic: Option<Elastic>,
 }
 
 impl TrainingJob {

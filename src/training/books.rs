@@ -28,8 +28,24 @@ pub struct Books {
 
 /// Time of a stretch by category of the ledger.
 pub struct Booked {
-    pub elsewhere: [(LedgerCategory, u64); 8],
+    pub elsewhere: [(LedgerCategory, u64); 10],
+    /// Of the job, and of the accelerators that took part.
     pub productive: u64,
+    pub productive_held: u64,
+}
+
+/// How a stretch ended.
+pub struct End {
+    /// What no checkpoint has saved is taken back.
+    pub loses: bool,
+    /// Steps that were made before.
+    pub again: u64,
+    /// How long nothing was done at its end.
+    pub hang: u64,
+    /// It had begun with processes that had run on.
+    pub reinitialized: bool,
+    /// Of the time that steps took longer because slices were away, which part those that were there did not work.
+    pub unused: (u64, u64),
 }
 
 impl Books {
@@ -90,54 +106,63 @@ impl Books {
     }
 
     /// A stretch ends; what of it belongs to another category of the ledger than Productive, and what is left of that.
-    /// `again`: steps that were made before; `hang`: how long nothing was done at its end.
-    pub fn ends(
-        &mut self,
-        now: Time,
-        spent: &Spent,
-        (loses, again, hang): (bool, u64, u64),
-    ) -> Booked {
-        let (lost, excess) = match loses {
+    pub fn ends(&mut self, now: Time, spent: &Spent, end: &End) -> Booked {
+        let (lost, excess) = match end.loses {
             true => (spent.stepping - spent.kept, spent.excess_kept),
             false => (0, spent.excess),
         };
         let [initialization, compile, restore] = spent.before;
+        let (initialization, again) = match end.reinitialized {
+            true => (0, initialization),
+            false => (initialization, 0),
+        };
         let before = self.until;
+        let degraded = excess[Reason::Degraded as usize];
         use LedgerCategory as L;
         use TrainingPhase as P;
         let booked = [
             (L::Initialization, P::Initialization, initialization),
+            (L::Reinitialization, P::Reinitialization, again),
             (L::Compile, P::Compile, compile),
             (L::Restore, P::Restore, restore),
             (L::Checkpoint, P::Checkpoint, spent.saving),
             (L::Lost, P::Lost, lost),
             (L::WarmUp, P::WarmUp, excess[Reason::WarmUp as usize]),
             (L::Slow, P::Slow, excess[Reason::Slow as usize]),
-            (L::Hang, P::Hang, hang),
+            (L::Degraded, P::Degraded, degraded),
+            (L::Hang, P::Hang, end.hang),
         ];
         for (_, phase, ns) in booked {
             self.add(phase, ns);
         }
         let productive = spent.stepping - lost - excess.iter().sum::<u64>();
         self.add(TrainingPhase::Productive, productive);
-        let all: u64 = spent.before.iter().sum::<u64>() + spent.stepping + spent.saving + hang;
+        let all: u64 = spent.before.iter().sum::<u64>() + spent.stepping + spent.saving + end.hang;
         assert_eq!(all, now.since(before).0, "a stretch closes");
         self.stretches.push(TrainingStretch {
             since: before,
             until: now,
             productive: Duration(productive),
             lost: Duration(lost),
-            rendezvous: Duration(initialization + compile),
+            rendezvous: Duration(initialization + again + compile),
             restore: Duration(restore),
-            redo: Duration(again),
+            redo: Duration(end.again),
         });
         self.until = now;
         self.commits += spent.commits;
-        self.interruptions += u32::from(loses);
+        self.interruptions += u32::from(end.loses);
         self.steps = false;
+        let (part, whole) = end.unused;
+        let unused = u128::from(degraded) * u128::from(part) / u128::from(whole);
+        let unused = unused as u64;
+        let of_held = |category, ns| match category {
+            L::Degraded => unused,
+            _ => ns,
+        };
         Booked {
-            elsewhere: booked.map(|(category, _, ns)| (category, ns)),
+            elsewhere: booked.map(|(category, _, ns)| (category, of_held(category, ns))),
             productive,
+            productive_held: productive + degraded - unused,
         }
     }
 

@@ -9,6 +9,8 @@ pub struct Kept<G> {
     saved: Vec<u64>,
     /// Which pieces of work count as done, in order and without a gap from 0: some may be lost later.
     pieces: Vec<Piece<G>>,
+    /// Work that processes at hand have done: they go on from it, and nobody else could.
+    live: Option<u64>,
 }
 
 /// Work from where the last piece ends.
@@ -25,6 +27,7 @@ impl<G: Copy> Kept<G> {
         Kept {
             saved: vec![0; spec.checkpoints().len().max(1)],
             pieces: Vec::new(),
+            live: None,
         }
     }
 
@@ -35,6 +38,11 @@ impl<G: Copy> Kept<G> {
         (most, kind.unwrap_or(0))
     }
 
+    /// What the job goes on from.
+    pub fn from(&self) -> u64 {
+        self.live.unwrap_or(self.newest().0)
+    }
+
     /// What no interruption takes back.
     pub fn durable(&self) -> u64 {
         self.saved.last().copied().unwrap_or(0)
@@ -42,11 +50,23 @@ impl<G: Copy> Kept<G> {
 
     /// A stretch that went on from there has saved so much of its own work.
     pub fn add(&mut self, from: u64, own: &[u64], (ns, gang): (u64, G)) {
+        self.add_live((from, 0), own, (ns, gang));
+    }
+
+    /// The same, and its processes go on from `live`, which is not saved.
+    pub fn add_live(&mut self, (from, live): (u64, u64), own: &[u64], (ns, gang): (u64, G)) {
         self.saved = self.with(from, own);
-        let to = self.newest().0;
+        self.live = Some(live).filter(|live| *live > self.newest().0);
+        let to = self.from();
         if to > from {
             self.pieces.push(Piece { to, ns, gang });
         }
+    }
+
+    /// The processes that went on from memory have ended. Time that their work took.
+    pub fn forget_live(&mut self) -> Vec<(G, u64)> {
+        self.live = None;
+        self.take_back(self.newest().0)
     }
 
     /// The job begins anew after it has lost so much: what it had only there is gone. Time that it took.
@@ -56,7 +76,7 @@ impl<G: Copy> Kept<G> {
                 *saved = 0;
             }
         }
-        self.take_back(self.newest().0)
+        self.take_back(self.from())
     }
 
     /// What is saved if what a stretch has begun to save is complete.
@@ -68,10 +88,11 @@ impl<G: Copy> Kept<G> {
 
     /// Of each kind of checkpoint none with more than this work can be used. Time that the lost work took.
     pub fn only(&mut self, sound: &[u64]) -> Vec<(G, u64)> {
+        self.live = None;
         for (saved, sound) in self.saved.iter_mut().zip(sound) {
             *saved = (*saved).min(*sound);
         }
-        self.take_back(self.newest().0)
+        self.take_back(self.from())
     }
 
     /// Work beyond `to` no longer counts.

@@ -11,8 +11,8 @@ mod stretch;
 #[cfg(test)]
 mod tests;
 
-pub use books::{Booked, Books};
+pub use books::{Booked, Books, End};
 pub use kept::Kept;
 pub use pace::{ONE, Pace, Reason};
-pub use plan::{plan, restores};
+pub use plan::{Start, plan, plan_of, restores};
 pub use stretch::{Kind, Plan, Saving, Spent};

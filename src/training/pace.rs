@@ -14,10 +14,12 @@ pub enum Reason {
     WarmUp,
     /// A machine is slow: all wait for the slowest.
     Slow,
+    /// Slices are away.
+    Degraded,
 }
 
 impl Reason {
-    pub const COUNT: usize = 2;
+    pub const COUNT: usize = 3;
 }
 
 /// Time by reason, beyond what the work should take.

@@ -11,12 +11,45 @@ pub fn restores(spec: &TrainingJob, (from, kind): (u64, usize)) -> &Dist {
     restores.map_or(&Dist::ZERO, |kind| &kind.restore)
 }
 
+/// One of a job's starts.
+pub struct Start {
+    /// From 0.
+    pub nth: u32,
+    /// The most work that is saved, and by which kind of checkpoint.
+    pub newest: (u64, usize),
+    /// The work that it goes on from: the same, or what its processes have in memory.
+    pub from: u64,
+    /// Processes have run on, and there is a time of its own for that.
+    pub reinitializes: bool,
+    /// How many millionths of its time a step takes, for want of slices.
+    pub factor: u64,
+}
+
+impl Start {
+    /// With everybody there, from what is saved.
+    pub fn of(nth: u32, newest: (u64, usize)) -> Start {
+        Start {
+            nth,
+            newest,
+            from: newest.0,
+            reinitializes: false,
+            factor: pace::ONE,
+        }
+    }
+}
+
 /// From the `nth` start on, of the work `from` that the kind of checkpoint has saved. Numbers are those of `jobset`.
 pub fn plan(
     spec: &TrainingJob,
     (nth, newest): (u32, (u64, usize)),
-    (jobset, draws): (Key, &mut Draws),
+    numbers: (Key, &mut Draws),
 ) -> Plan {
+    plan_of(spec, &Start::of(nth, newest), numbers)
+}
+
+/// From one of its starts on. Numbers are those of `jobset`.
+pub fn plan_of(spec: &TrainingJob, start: &Start, (jobset, draws): (Key, &mut Draws)) -> Plan {
+    let nth = start.nth;
     let named = |purpose, occurrence| Draw {
         purpose,
         entity: jobset,
@@ -24,11 +57,22 @@ pub fn plan(
         lane: 0,
     };
     let mut takes = |purpose, nth, dist: &Dist| draws.sample(named(purpose, nth), dist).0;
-    let before = [
-        takes(Purpose::TrainingInitialization, nth, &spec.initialization),
-        takes(Purpose::TrainingCompile, nth, &spec.compile),
-        takes(Purpose::TrainingRestore, nth, restores(spec, newest)),
-    ];
+    let again = spec
+        .elastic
+        .as_ref()
+        .and_then(|e| e.reinitialization.as_ref());
+    let (initialization, compile) = match again.filter(|_| start.reinitializes) {
+        Some(again) => (takes(Purpose::TrainingReinitialization, nth, again), 0),
+        None => (
+            takes(Purpose::TrainingInitialization, nth, &spec.initialization),
+            takes(Purpose::TrainingCompile, nth, &spec.compile),
+        ),
+    };
+    let restore = match start.from == start.newest.0 {
+        true => takes(Purpose::TrainingRestore, nth, restores(spec, start.newest)),
+        false => 0,
+    };
+    let before = [initialization, compile, restore];
     let saving = match &spec.saves {
         Saves::Always => Saving::Always,
         Saves::Never => Saving::Never,
@@ -49,15 +93,19 @@ pub fn plan(
     }
     if let Some(warm_up) = spec.warm_up {
         pace.changes(0, Reason::WarmUp, warm_up.factor);
-        let slow = u128::from(warm_up.lasts.0) * u128::from(pace::ONE);
-        let slow = (slow / u128::from(warm_up.factor)) as u64;
+        let one = u128::from(pace::ONE);
+        let slow = u128::from(warm_up.lasts.0) * one / u128::from(warm_up.factor);
+        let slow = (slow * one / u128::from(start.factor)) as u64;
         pace.changes(slow, Reason::WarmUp, pace::ONE);
+    }
+    if start.factor > pace::ONE {
+        pace.changes(0, Reason::Degraded, start.factor);
     }
     Plan {
         before,
-        work: spec.work.map(|work| spec.in_steps(work).0 - newest.0),
+        work: spec.work.map(|work| spec.in_steps(work).0 - start.from),
         pace,
         saving,
-        also: Vec::new(),
+        ..Plan::default()
     }
 }

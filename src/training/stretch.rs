@@ -12,6 +12,8 @@ pub struct Plan {
     pub before: [u64; 3],
     /// Work that is still to be done, in whole steps; `None`: without end.
     pub work: Option<u64>,
+    /// Nothing is saved at its end: the job goes on from memory.
+    pub bare: bool,
     pub pace: Pace,
     pub saving: Saving,
     /// Work after which there is a durable checkpoint although none is due.
@@ -98,6 +100,32 @@ impl Plan {
         self.pace.takes(u128::from(work)) as u64
     }
 
+    /// It ends with the first durable checkpoint that has not begun yet, or where nothing needs one, after the step at hand;
+    /// `in_steps`: work in whole steps.
+    pub fn ends_with_checkpoint(&mut self, elapsed: u64, in_steps: impl Fn(u64) -> u64) {
+        let before: u64 = self.before.iter().fold(0, |a, b| a.saturating_add(*b));
+        let elapsed = u128::from(elapsed.saturating_sub(before));
+        let next = match self.kinds().last() {
+            Some(kind) => {
+                let every = self.every(kind);
+                let n = self.done(elapsed) / every;
+                let begins = |n: &u128| *n > 0 && self.reaches(n * every) >= elapsed;
+                (n..).find(begins).map(|n| n * every)
+            }
+            None => Some(u128::from(in_steps(self.done(elapsed) as u64))),
+        };
+        let next = next.and_then(|next| u64::try_from(next).ok());
+        let sooner = next.filter(|next| self.work.is_none_or(|work| *next < work));
+        self.work = sooner.or(self.work);
+    }
+
+    /// It ends after so much work, without a checkpoint.
+    pub fn ends_after(&mut self, work: u64) {
+        if self.work.is_none_or(|all| work < all) {
+            (self.work, self.bare) = (Some(work), true);
+        }
+    }
+
     /// There is a durable checkpoint after so much work, too, if it is still to be done.
     pub fn saves_after(&mut self, work: u64) {
         let due = |kind: &Kind| u128::from(work).is_multiple_of(self.every(kind));
@@ -120,7 +148,7 @@ impl Plan {
 
     /// What each kind of checkpoint has saved by then.
     fn save(&self, elapsed: u128, done: u128, spent: &mut Spent) {
-        let over = self.works().is_some_and(|works| elapsed >= works);
+        let over = self.works().is_some_and(|works| elapsed >= works) && !self.bare;
         let kinds = self.kinds();
         if kinds.is_empty() {
             let all = matches!(self.saving, Saving::Always) || over;
@@ -231,7 +259,8 @@ impl Plan {
     /// How long it stands still after so much work, and before any more.
     fn stands(&self, work: u128) -> u128 {
         if self.work.is_some_and(|all| u128::from(all) == work) {
-            return self.kinds().last().map_or(0, |kind| self.ends(kind, work));
+            let durable = self.kinds().last().filter(|_| !self.bare);
+            return durable.map_or(0, |kind| self.ends(kind, work));
         }
         let of = |kind: &Kind| {
             let every = self.every(kind);

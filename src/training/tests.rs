@@ -103,7 +103,7 @@ fn compare(kinds: &[Kind], work: Option<u64>, slow: u64) {
         work,
         pace: warm_up(slow),
         saving: Saving::Checkpoints(kinds.to_vec()),
-        also: Vec::new(),
+        ..Plan::default()
     };
     let case = format!("{kinds:?}, {work:?}, slow {slow}");
     if work.is_some() {

@@ -51,6 +51,7 @@ mod tickets;
 mod tidy;
 mod training;
 mod training_closed;
+mod training_elastic;
 mod training_kinds;
 mod training_silent;
 mod upstream;

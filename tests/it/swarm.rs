@@ -146,7 +146,7 @@ fn all(
 }
 
 /// Kinds of records, deleters and ends that the seeds must reach; what is never drawn is never tested.
-const MUST_HAPPEN: [&str; 27] = [
+const MUST_HAPPEN: [&str; 28] = [
     "AllReady",
     "BarrierLifted",
     "ContainersRestarting",
@@ -173,6 +173,7 @@ const MUST_HAPPEN: [&str; 27] = [
     "RestartCounted",
     "TrainingDone",
     "TrainingInterrupted",
+    "TrainingSlices",
     "TrainingStarted",
 ];
 

@@ -167,9 +167,10 @@ impl Accounting {
         if accelerators == 0 {
             return;
         }
+        let whose = (jobset, ctx.store.pods.job[pod.ix()]);
         let (from, to) = (
-            self.shown(jobset, from, held, false),
-            self.shown(jobset, to, held, true),
+            self.shown(whose, from, held, false),
+            self.shown(whose, to, held, true),
         );
         self.ledger.transfer(ctx.now, jobset, held, from, to);
     }
@@ -194,31 +195,39 @@ impl Accounting {
         category: Option<LedgerCategory>,
         enters: bool,
     ) {
-        let ready = category == Some(LedgerCategory::Waiting);
-        if let Some(js) = self.jobset(ctx.store.jobset_of(pod)).filter(|_| ready) {
-            js.sick = if enters { js.sick + 1 } else { js.sick - 1 };
+        if category != Some(LedgerCategory::Waiting) {
+            return;
+        }
+        let change = |n: &mut u32| *n = if enters { *n + 1 } else { *n - 1 };
+        change(&mut self.job(ctx.store.pods.job[pod.ix()]).held.sick);
+        if let Some(js) = self.jobset(ctx.store.jobset_of(pod)) {
+            change(&mut js.sick);
         }
     }
 
-    /// The category as the ledger has it; keeps the sums of the JobSet's ready accelerators.
+    /// The category as the ledger has it; keeps the sums of the ready accelerators of the JobSet and its Job.
     fn shown(
         &mut self,
-        jobset: JobSetId,
+        (jobset, job): (JobSetId, JobId),
         category: Option<LedgerCategory>,
         (n, rate): (u64, u64),
         enters: bool,
     ) -> LedgerCategory {
         let category = category.unwrap_or(LedgerCategory::Idle);
-        let Some(js) = self
-            .jobset(jobset)
-            .filter(|_| category == LedgerCategory::Waiting)
-        else {
+        if category != LedgerCategory::Waiting {
+            return category;
+        }
+        let change = |x: &mut u64, d: u64| *x = if enters { *x + d } else { *x - d };
+        let held = &mut self.job(job).held;
+        change(&mut held.accelerators, n);
+        change(&mut held.rate, rate);
+        let takes_part = held.runs;
+        let Some(js) = self.jobset(jobset) else {
             return category;
         };
-        let change = |x: &mut u64, d: u64| *x = if enters { *x + d } else { *x - d };
         change(&mut js.ready_accelerators, n);
         change(&mut js.ready_rate, rate);
-        match js.runs {
+        match js.runs && (takes_part || !js.elastic) {
             true => LedgerCategory::Productive,
             false => category,
         }
@@ -280,7 +289,8 @@ impl Accounting {
             left = left.saturating_sub(n);
             let (jobset, category) = (ctx.store.jobset_of(pod), self.category(pod));
             self.count_sick(ctx, pod, category, sick);
-            let category = self.shown(jobset, category, (n, n * rate), !sick);
+            let whose = (jobset, ctx.store.pods.job[pod.ix()]);
+            let category = self.shown(whose, category, (n, n * rate), !sick);
             self.move_health(ctx.now, jobset, (n, n * rate), category, sick);
         }
         let free = (left, left * rate);

@@ -6,6 +6,7 @@
 mod history;
 mod ledger;
 mod readiness;
+mod slices;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use crate::record::LedgerCategory;
 use crate::store::{JobChange, JobSetChange, NodeChange, PodChange, What, flag};
 use history::History;
 use ledger::LedgerBooks;
+pub use slices::AtHand;
 
 #[derive(Default)]
 pub struct Accounting {
@@ -28,7 +30,7 @@ pub struct Accounting {
 }
 
 /// The pods of a JobSet that run together.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gang {
     pods: u32,
     pub accelerators: u64,
@@ -55,6 +57,7 @@ struct Job {
     wanted: u32,
     /// Where the newest Job of this row is in the history of its JobSet.
     entry: usize,
+    held: slices::Held,
 }
 
 #[derive(Default)]
@@ -66,8 +69,9 @@ struct JobSet {
     ever_ready: bool,
     /// It trains: its accelerators are productive when its training says so, not as soon as all pods are ready.
     trains: bool,
-    /// Its ready accelerators count as Productive.
+    /// Its ready accelerators count as Productive; of one that is elastic, those of the Jobs that take part.
     runs: bool,
+    elastic: bool,
     ready_accelerators: u64,
     ready_rate: u64,
     /// Ready pods on nodes that nobody can use.
@@ -111,7 +115,8 @@ impl Accounting {
         }));
         self.first_ready = false;
         for training in &ctx.scenario.training {
-            self.jobsets[training.jobset].trains = true;
+            let js = &mut self.jobsets[training.jobset];
+            (js.trains, js.elastic) = (true, training.elastic.is_some());
         }
     }
 
@@ -155,7 +160,12 @@ impl Accounting {
     fn job_changed(&mut self, ctx: &mut Ctx<'_>, job: JobId, change: JobChange) {
         match change {
             JobChange::Created => {
-                *self.job(job) = Job::default();
+                // Pods of an earlier Job of that name may still be there.
+                let held = self.job(job).held;
+                *self.job(job) = Job {
+                    held,
+                    ..Job::default()
+                };
                 self.remember(ctx, job);
                 self.wants_at_first(ctx, job);
             }
@@ -282,6 +292,22 @@ impl Accounting {
                 "ready pods of JobSet {i} at {}",
                 ctx.now
             );
+            let jobs = ctx.store.jobs_of(JobSetId(i as u32));
+            let held = jobs.filter_map(|job| self.jobs.get(job.ix()));
+            let sums = held.fold([0; 3], |sums, job| {
+                let held = &job.held;
+                [
+                    sums[0] + u64::from(held.ready),
+                    sums[1] + u64::from(held.sick),
+                    sums[2] + held.accelerators,
+                ]
+            });
+            let whole = [
+                u64::from(js.ready),
+                u64::from(js.sick),
+                js.ready_accelerators,
+            ];
+            assert_eq!(sums, whole, "Jobs of JobSet {i}, the JobSet");
         }
         let installed: u64 = self.nodes.iter().map(|n| u64::from(n.accelerators)).sum();
         let in_ledger: u64 = self.ledger.counts().iter().sum();

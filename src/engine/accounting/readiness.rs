@@ -90,10 +90,7 @@ impl Accounting {
             return;
         }
         self.pod(pod).ready = ready;
-        let jobset = ctx.store.jobset_of(pod);
-        if let Some(js) = self.jobset(jobset) {
-            js.ready = if ready { js.ready + 1 } else { js.ready - 1 };
-        }
+        let jobset = self.count_ready(ctx, pod, ready);
         let category = match ready {
             true => LedgerCategory::Waiting,
             false => LedgerCategory::Starting,
@@ -107,11 +104,19 @@ impl Accounting {
         if !std::mem::replace(&mut self.pod(pod).ready, false) {
             return;
         }
-        let jobset = ctx.store.jobset_of(pod);
-        if let Some(js) = self.jobset(jobset) {
-            js.ready -= 1;
-        }
+        let jobset = self.count_ready(ctx, pod, false);
         self.check_all_ready(ctx, jobset);
+    }
+
+    /// A pod is ready, or no longer is.
+    fn count_ready(&mut self, ctx: &Ctx<'_>, pod: PodId, ready: bool) -> JobSetId {
+        let jobset = ctx.store.jobset_of(pod);
+        let change = |n: &mut u32| *n = if ready { *n + 1 } else { *n - 1 };
+        change(&mut self.job(ctx.store.pods.job[pod.ix()]).held.ready);
+        if let Some(js) = self.jobset(jobset) {
+            change(&mut js.ready);
+        }
+        jobset
     }
 
     pub(super) fn pod_finished(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
@@ -126,12 +131,10 @@ impl Accounting {
                 self.want_quietly(ctx, job, wanted);
             }
         }
-        let jobset = ctx.store.jobset_of(pod);
-        if std::mem::replace(&mut self.pod(pod).ready, false)
-            && let Some(js) = self.jobset(jobset)
-        {
-            js.ready -= 1;
-        }
+        let jobset = match std::mem::replace(&mut self.pod(pod).ready, false) {
+            true => self.count_ready(ctx, pod, false),
+            false => ctx.store.jobset_of(pod),
+        };
         self.check_all_ready(ctx, jobset);
     }
 

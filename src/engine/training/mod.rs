@@ -8,6 +8,7 @@
 mod hosts;
 mod processes;
 mod silent;
+mod slices;
 
 use super::accounting::{Accounting, Gang};
 use super::apiserver;
@@ -17,10 +18,11 @@ use crate::base::*;
 use crate::record::{About, Body, LedgerCategory, TrainingOutcome, Waited};
 use crate::spec::{Loss, TrainingJob};
 use crate::store::{JobSetChange, PodChange, What};
-use crate::training::{Books, Kept, ONE, Plan, plan};
+use crate::training::{Books, End, Kept, ONE, Plan, Start, plan_of};
 use hosts::Hosts;
 use processes::Pod;
 use silent::Wrong;
+use slices::{Slices, Team};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
@@ -29,6 +31,14 @@ pub struct Training {
     pods: Vec<Pod>,
     /// How slow machines are, in millionths of what a step should take.
     slow: BTreeMap<NodeId, u64>,
+}
+
+/// Who did some work.
+#[derive(Copy, Clone, Debug)]
+struct Done {
+    gang: Gang,
+    /// How long its accelerators were productive for how long of the job's productive time: longer with slices away.
+    held: (u64, u64),
 }
 
 /// The job of one JobSet.
@@ -42,7 +52,7 @@ struct Job {
     wrong: Option<Wrong>,
     findings: u32,
     /// What is saved of its work.
-    kept: Kept<Gang>,
+    kept: Kept<Done>,
     /// Kept only for jobs with checkpoints that a lost host takes with it.
     hosts: Option<Hosts>,
     /// The most work that was ever done.
@@ -55,6 +65,8 @@ struct Job {
     last: Option<Time>,
     done: Option<Time>,
     books: Books,
+    /// Of an elastic job.
+    slices: Option<Slices>,
 }
 
 /// What is under way.
@@ -73,6 +85,8 @@ struct Stretch {
     stopped: Option<Time>,
     /// Machines whose maintenance was announced.
     noticed: Vec<NodeId>,
+    /// Of an elastic job.
+    team: Team,
 }
 
 impl Stretch {
@@ -103,6 +117,7 @@ impl Training {
             last: None,
             done: None,
             books: Books::default(),
+            slices: t.elastic.is_some().then(Slices::default),
         };
         self.jobs = ctx.scenario.training.iter().map(job).collect();
     }
@@ -111,7 +126,7 @@ impl Training {
         match event {
             Event::WorkDone { jobset, .. } if !self.is_void(event) => {
                 if let Some(at) = self.of(jobset) {
-                    self.finish(ctx, at, accounting);
+                    self.stretch_over(ctx, at, accounting);
                 }
             }
             Event::WorkDone { .. } => {}
@@ -121,6 +136,9 @@ impl Training {
                 nth,
                 exit_code,
             } => self.hang_found(ctx, pod, (nth, exit_code)),
+            Event::LastCallOver { jobset, nth } => {
+                self.last_call_over(ctx, (jobset, nth), accounting);
+            }
             Event::WrongFound { jobset, nth } => self.wrong_found(ctx, (jobset, nth), accounting),
             other => unreachable!("not an event of training: {other:?}"),
         }
@@ -215,6 +233,9 @@ impl Training {
     fn look(&mut self, ctx: &mut Ctx<'_>, at: usize, accounting: &mut Accounting) {
         let job = &mut self.jobs[at];
         job.books.holds(ctx.now, accounting.holds_all(job.jobset));
+        if job.slices.is_some() {
+            return self.look_at_slices(ctx, at, accounting);
+        }
         let gang = accounting.gang(job.jobset).filter(|_| job.down == 0);
         if job.now.as_ref().map(|s| s.gang) == gang {
             return;
@@ -224,7 +245,7 @@ impl Training {
         }
         let just_done = self.jobs[at].done == Some(ctx.now);
         if let Some(gang) = gang.filter(|_| !just_done) {
-            self.begin(ctx, at, gang, accounting);
+            self.begin(ctx, at, (gang, Team::default()), accounting);
         }
     }
 
@@ -232,11 +253,11 @@ impl Training {
     fn notices(&mut self, ctx: &mut Ctx<'_>, at: usize, node: NodeId) {
         let spec = &ctx.scenario.training[at];
         let announced = spec.save_at_notice && ctx.store.nodes.rows[node.ix()].cordoned;
-        let job = &mut self.jobs[at];
-        let own = |pod: &PodId| ctx.store.jobset_of(*pod) == job.jobset;
+        let own = |pod: &PodId| self.takes_part(ctx, at, *pod);
         if !announced || !ctx.store.nodes.pods[node.ix()].iter().any(own) {
             return;
         }
+        let job = &mut self.jobs[at];
         let Some(stretch) = job.now.as_mut().filter(|s| !s.noticed.contains(&node)) else {
             return;
         };
@@ -246,7 +267,13 @@ impl Training {
         self.awaits_end(ctx, at);
     }
 
-    fn begin(&mut self, ctx: &mut Ctx<'_>, at: usize, gang: Gang, accounting: &mut Accounting) {
+    fn begin(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        at: usize,
+        (gang, team): (Gang, Team),
+        accounting: &mut Accounting,
+    ) {
         let job = &mut self.jobs[at];
         if let Some(hosts) = &mut job.hosts {
             let loss = hosts.move_to_now(ctx, job.jobset);
@@ -255,10 +282,16 @@ impl Training {
         }
         self.may_be_right(at);
         let job = &self.jobs[at];
-        let (jobset, newest) = (job.jobset, job.kept.newest());
-        let (key, _) = ctx.key_of(About::JobSet(jobset));
+        let from = job.kept.from();
+        let (key, _) = ctx.key_of(About::JobSet(job.jobset));
         let spec = &ctx.scenario.training[at];
-        let plan = plan(spec, (job.starts, newest), (key, &mut ctx.draws));
+        let start = Start {
+            from,
+            reinitializes: team.reinitializes,
+            factor: team.factor,
+            ..Start::of(job.starts, job.kept.newest())
+        };
+        let plan = plan_of(spec, &start, (key, &mut ctx.draws));
         let job = &mut self.jobs[at];
         job.starts += 1;
         job.last = Some(ctx.now);
@@ -266,16 +299,19 @@ impl Training {
         job.now = Some(Stretch {
             plan,
             since: ctx.now,
-            from: newest.0,
+            from,
             gang,
             ends: false,
             slow: ONE,
             stopped: None,
             noticed: Vec::new(),
+            team,
         });
-        accounting.set_runs(ctx, jobset, true);
-        let from = Duration(newest.0);
-        ctx.emit(Body::TrainingStarted { jobset, from });
+        if let Some(stretch) = &self.jobs[at].now {
+            let members = &stretch.team.members;
+            self.set_runs(ctx, at, (members, true), accounting);
+        }
+        self.tell_started(ctx, at, Duration(from));
         self.awaits_end(ctx, at);
         self.paces(ctx, at);
         self.stops(ctx, at);
@@ -318,15 +354,29 @@ impl Training {
         let again = stretch.plan.stepped(again).min(spent.stepping);
         let reached = stretch.from + spent.done;
         job.reached = job.reached.max(reached);
-        let booked = job.books.ends(ctx.now, &spent, (loses, again, hang));
-        accounting.set_runs(ctx, job.jobset, false);
+        let team = &stretch.team;
+        let end = End {
+            loses,
+            again,
+            hang,
+            reinitialized: team.reinitializes,
+            unused: team.unused(),
+        };
+        let booked = job.books.ends(ctx.now, &spent, &end);
         let whose = (job.jobset, stretch.gang);
         accounting.ledger.book(ctx.now, whose, &booked.elsewhere);
-        job.kept.add(
-            stretch.from,
-            &spent.saved,
-            (booked.productive, stretch.gang),
-        );
+        let live = match team.goes_on && !loses {
+            true => reached,
+            false => 0,
+        };
+        let done = Done {
+            gang: stretch.gang,
+            held: (booked.productive_held, booked.productive.max(1)),
+        };
+        let done = (booked.productive, done);
+        job.kept.add_live((stretch.from, live), &spent.saved, done);
+        let members = &team.members;
+        self.set_runs(ctx, at, (members, false), accounting);
         Some(reached)
     }
 
@@ -335,20 +385,24 @@ impl Training {
         &mut self,
         ctx: &Ctx<'_>,
         at: usize,
-        lost: Vec<(Gang, u64)>,
+        lost: Vec<(Done, u64)>,
         accounting: &mut Accounting,
     ) {
         let job = &mut self.jobs[at];
-        for (gang, ns) in lost {
+        for (done, ns) in lost {
             job.books.take_back(ns);
-            let whose = (job.jobset, gang);
-            let lost = [(LedgerCategory::Lost, ns)];
+            let whose = (job.jobset, done.gang);
+            let (held, of) = done.held;
+            let held = u128::from(ns) * u128::from(held) / u128::from(of);
+            let lost = [(LedgerCategory::Lost, held as u64)];
             accounting.ledger.book(ctx.now, whose, &lost);
         }
     }
 
     fn interrupt(&mut self, ctx: &mut Ctx<'_>, at: usize, accounting: &mut Accounting) {
         if let Some(reached) = self.end_stretch(ctx, at, true, accounting) {
+            let lost = self.jobs[at].kept.forget_live();
+            self.take_back(ctx, at, lost, accounting);
             self.tell_interrupted(ctx, at, reached);
         }
     }

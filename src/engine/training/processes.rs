@@ -45,7 +45,11 @@ impl Training {
         }
         if let Some(at) = self.of(ctx.store.jobset_of(pod)) {
             let job = &mut self.jobs[at];
-            job.down = if down { job.down + 1 } else { job.down - 1 };
+            let change = |n: &mut u32| *n = if down { *n + 1 } else { *n - 1 };
+            change(&mut job.down);
+            if let Some(slices) = &mut job.slices {
+                change(&mut slices.row(ctx.store.pods.job[pod.ix()]).down);
+            }
         }
     }
 
@@ -55,7 +59,11 @@ impl Training {
         row.up = false;
         let hung = std::mem::take(&mut row.hangs);
         if let Some(at) = self.of(ctx.store.jobset_of(pod)).filter(|_| hung) {
-            self.jobs[at].hung -= 1;
+            let job = &mut self.jobs[at];
+            job.hung -= 1;
+            if let Some(slices) = &mut job.slices {
+                slices.row(ctx.store.pods.job[pod.ix()]).hung -= 1;
+            }
         }
     }
 
@@ -74,6 +82,9 @@ impl Training {
         let Some(at) = self.of(ctx.store.jobset_of(pod)) else {
             return;
         };
+        if let Some(slices) = &mut self.jobs[at].slices {
+            slices.row(ctx.store.pods.job[pod.ix()]).fresh = true;
+        }
         if let Some(timeout) = ctx.scenario.training[at].rendezvous_timeout {
             let over = Event::RendezvousOver { pod, nth };
             ctx.after(timeout, Waited::Deadline, About::Pod(pod), over);

@@ -53,7 +53,7 @@ impl Training {
             }
             Silent::Corrupt { found_after } => {
                 for at in 0..self.jobs.len() {
-                    let own = |pod: &&PodId| ctx.store.jobset_of(**pod) == self.jobs[at].jobset;
+                    let own = |pod: &&PodId| self.takes_part(ctx, at, **pod);
                     if let Some(pod) = at_work.iter().find(own).copied() {
                         self.goes_wrong(ctx, at, (pod, found_after));
                     }
@@ -69,7 +69,11 @@ impl Training {
         let row = self.pod(pod);
         let nth = row.nth;
         if !std::mem::replace(&mut row.hangs, true) {
-            self.jobs[at].hung += 1;
+            let job = &mut self.jobs[at];
+            job.hung += 1;
+            if let Some(slices) = &mut job.slices {
+                slices.row(ctx.store.pods.job[pod.ix()]).hung += 1;
+            }
         }
         if let Some(found) = found {
             let found_out = Event::HangFound {
@@ -84,10 +88,10 @@ impl Training {
 
     /// The job makes no more steps from now on, if it makes any; nobody else knows.
     pub(super) fn stops(&mut self, ctx: &mut Ctx<'_>, at: usize) {
-        let job = &mut self.jobs[at];
-        if job.hung == 0 {
+        if !self.hangs_now(at) {
             return;
         }
+        let job = &mut self.jobs[at];
         if let Some(stretch) = job.now.as_mut().filter(|stretch| stretch.stopped.is_none()) {
             stretch.stopped = Some(ctx.now);
             self.awaits_end(ctx, at);
@@ -111,7 +115,7 @@ impl Training {
         let mut factor = ONE;
         for (node, slow) in &self.slow {
             let mut pods = ctx.store.nodes.pods[node.ix()].iter();
-            if pods.any(|pod| ctx.store.jobset_of(*pod) == job.jobset) {
+            if pods.any(|pod| self.takes_part(ctx, at, *pod)) {
                 factor = factor.max(*slow);
             }
         }
@@ -153,7 +157,7 @@ impl Training {
         let sound = wrong.sound.iter().copied().max().unwrap_or(0);
         let row = self.pods.get(wrong.pod.ix());
         let same = row.is_some_and(|row| row.nth == wrong.process && row.is_up());
-        if job.kept.newest().0 <= sound && !same {
+        if job.kept.from() <= sound && !same {
             self.jobs[at].wrong = None;
         }
     }

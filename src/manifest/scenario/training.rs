@@ -5,7 +5,8 @@ use crate::manifest::diagnostic::Report;
 use crate::manifest::node::Node;
 use crate::manifest::{dist, read, training};
 use crate::spec::{
-    Checkpoint, ContainerRule, Loss, Progress, Saves, SubmittedJobSet, TrainingJob, WarmUp,
+    Checkpoint, ContainerRule, Elastic, JobSet, Loss, Progress, Regrow, Saves, SubmittedJobSet,
+    TrainingJob, WarmUp,
 };
 
 /// `jobsets`: all that may be submitted.
@@ -27,7 +28,9 @@ pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -
             report.error(node.at, format!("JobSet {name:?} has a training already"));
             continue;
         }
-        all.push(job(node, jobset, report));
+        let mut job = job(node, jobset, report);
+        job.elastic = elastic(node, &jobsets[jobset].jobset, &job.saves, report);
+        all.push(job);
     }
     all
 }
@@ -81,7 +84,74 @@ fn job(node: &Node, jobset: usize, report: &mut Report) -> TrainingJob {
         initialization: dist::delay(Some(node), "initialization", report),
         rendezvous_timeout,
         compile: dist::delay(Some(node), "compile", report),
+        elastic: None,
     }
+}
+
+/// TorchElastic's `last_call_timeout`: how long a rendezvous that is large enough waits for more.
+const LAST_CALL: Duration = Duration::from_secs(30);
+
+fn elastic(node: &Node, jobset: &JobSet, saves: &Saves, report: &mut Report) -> Option<Elastic> {
+    let elastic = node.get("elastic")?;
+    let slices_of = slices(elastic, jobset, report)?;
+    let replicas = jobset.spec.replicated_jobs[slices_of].replicas;
+    let min = elastic.get("minSlices").and_then(Node::as_int)?;
+    if min > i64::from(replicas) {
+        let name = &jobset.spec.replicated_jobs[slices_of].name;
+        let message =
+            format!("minSlices is {min}: replicatedJob {name:?} has {replicas} child Jobs");
+        let place = elastic.get("minSlices").map_or(elastic.at, |n| n.at);
+        report.error(place, message);
+    }
+    let word = elastic.get("regrow").and_then(Node::as_str);
+    let regrow = Regrow::ALL.into_iter().find(|r| Some(r.as_str()) == word);
+    let regrow = regrow.unwrap_or(Regrow::NextCheckpoint);
+    if (saves, regrow) == (&Saves::Never, Regrow::NextCheckpoint) {
+        let message =
+            "with checkpoint: Never there is no checkpoint after which slices take part again";
+        let error = report.error(elastic.at, message);
+        error.suggest("regrow: AtOnce");
+    }
+    let again = elastic.get("reinitialization");
+    Some(Elastic {
+        slices_of: slices_of as u32,
+        min_slices: min as u32,
+        factor: factor(elastic),
+        regrow,
+        last_call: read::duration(elastic, "lastCall").unwrap_or(LAST_CALL),
+        reinitialization: again.map(|_| dist::delay(Some(elastic), "reinitialization", report)),
+    })
+}
+
+/// Of which replicatedJob the child Jobs are slices.
+fn slices(elastic: &Node, jobset: &JobSet, report: &mut Report) -> Option<usize> {
+    let all = &jobset.spec.replicated_jobs;
+    let names = || all.iter().map(|rj| rj.name.as_str());
+    let Some((place, name)) = elastic
+        .get("replicatedJob")
+        .and_then(|n| Some((n, n.as_str()?)))
+    else {
+        if all.len() != 1 {
+            let message = format!(
+                "JobSet {:?} has {} replicatedJobs: of which one are the child Jobs slices?",
+                jobset.name,
+                all.len()
+            );
+            let error = report.error(elastic.at, message);
+            if let Some(first) = names().next() {
+                error.suggest(format!("replicatedJob: {first}"));
+            }
+        }
+        return (all.len() == 1).then_some(0);
+    };
+    let found = names().position(|n| n == name);
+    if found.is_none() {
+        let message = format!("JobSet {:?} has no replicatedJob {name:?}", jobset.name);
+        let error = report.error(place.at, message);
+        error.nearest(name, names());
+        error.legal(names().take(20).collect::<Vec<_>>().join(", "));
+    }
+    found
 }
 
 fn above_zero(

@@ -73,6 +73,64 @@ pub static TRAINING: Object = Object {
         )
         .otherwise("it waits for ever")
         .example("5m"),
+        field(
+            "elastic",
+            Shape::Object(&ELASTIC),
+            "it goes on without some of its slices, which are the child Jobs of a replicatedJob",
+        )
+        .otherwise("it steps with every pod or not at all")
+        .example("{minSlices: 3}"),
+    ],
+};
+
+/// The words are those of `Regrow`.
+const REGROW: [&str; 3] = ["NextCheckpoint", "AtOnce", "Never"];
+
+static ELASTIC: Object = Object {
+    kind: "Elastic",
+    fields: &[
+        field(
+            "minSlices",
+            Shape::Int(1, 65_536),
+            "it does not step with fewer complete slices",
+        )
+        .required()
+        .example("3"),
+        field(
+            "replicatedJob",
+            Shape::Str,
+            "whose child Jobs are the slices; all other Jobs have to be there",
+        )
+        .otherwise("the only one")
+        .example("workers"),
+        field(
+            "factor",
+            Shape::Number(0.000_001, 1.0),
+            "what is left of the pace while slices are away",
+        )
+        .otherwise("the share of the slices that are there")
+        .example("0.7"),
+        field(
+            "regrow",
+            Shape::OneOf(&REGROW),
+            "when a slice that is back takes part: after the next durable checkpoint, which is restored then; after the step at hand, from memory; or when the job begins anew for another reason",
+        )
+        .default("NextCheckpoint")
+        .example("AtOnce"),
+        field(
+            "lastCall",
+            Shape::Duration,
+            "with enough slices, but not all, a job that begins waits so long for more",
+        )
+        .default("30s")
+        .example("0s"),
+        field(
+            "reinitialization",
+            DELAY,
+            "in place of initialization and compile at a start with processes that have run on",
+        )
+        .otherwise("as at any start")
+        .example("45s"),
     ],
 };
 

@@ -12,6 +12,8 @@ pub struct Training {
     jobs: BTreeMap<u32, (bool, Duration)>,
     /// What was saved may be gone: with a host that kept it, or because it turns out to be wrong.
     may_lose: bool,
+    /// By JobSet: the fewest slices with which its job steps.
+    elastic: BTreeMap<u32, u32>,
 }
 
 impl Training {
@@ -27,6 +29,9 @@ impl Training {
         };
         Training {
             jobs: BTreeMap::new(),
+            elastic: (scenario.training.iter())
+                .filter_map(|job| Some((job.jobset as u32, job.elastic.as_ref()?.min_slices)))
+                .collect(),
             may_lose: scenario.training.iter().any(kept_by_hosts)
                 || scenario.fault_processes.iter().any(corrupts)
                 || scenario.faults.iter().any(corrupt),
@@ -46,6 +51,15 @@ impl Training {
                 let legal = from == *saved || (may_lose && from < *saved);
                 assert!(legal, "training goes on from {from:?}, saved is {saved:?}");
                 (*steps, *saved) = (true, from);
+            }
+            Body::TrainingSlices { jobset, slices, of } => {
+                let min = self
+                    .elastic
+                    .get(&jobset.0)
+                    .expect("only elastic jobs say so");
+                assert!(slices <= of, "more slices than there are");
+                assert!(slices >= *min.min(&of), "fewer slices than it needs");
+                assert!(self.of(jobset).0, "slices of a job that does not step");
             }
             Body::TrainingInterrupted {
                 jobset,

@@ -10,6 +10,7 @@ pub fn draw(seed: u64, jobsets: &[JobSet]) -> Option<Value> {
         return None;
     }
     let mut all: Vec<Value> = jobsets.iter().map(|js| one(d, &js.name)).collect();
+    elastic(seed, &mut all, jobsets);
     if d.one_in(3) {
         all.truncate(1);
     }
@@ -43,6 +44,43 @@ fn one(d: &mut Draw, jobset: &str) -> Value {
         }
     }
     training
+}
+
+/// Some go on without some slices.
+fn elastic(seed: u64, all: &mut [Value], jobsets: &[JobSet]) {
+    let d = &mut Draw::new(seed ^ 0x656c_6173_7469_6300);
+    for (training, jobset) in all.iter_mut().zip(jobsets) {
+        if !d.one_in(2) {
+            continue;
+        }
+        let with: Vec<usize> = (0..jobset.jobs.len())
+            .filter(|at| jobset.jobs[*at].replicas > 0)
+            .collect();
+        if with.is_empty() {
+            continue;
+        }
+        let job = &jobset.jobs[d.pick(&with)];
+        let min = d.between(1, job.replicas.min(4));
+        let mut elastic = json!({"minSlices": min, "replicatedJob": job.name});
+        if training["checkpoint"] == "Never" || d.one_in(2) {
+            elastic["regrow"] = json!(d.pick(&["AtOnce", "Never"]));
+        } else if d.one_in(2) {
+            elastic["regrow"] = json!("NextCheckpoint");
+        }
+        if d.one_in(2) {
+            elastic["lastCall"] = json!(d.pick(&["0s", "1s", "10m"]));
+        }
+        if d.one_in(3) {
+            elastic["factor"] = json!(d.pick(&[0.000_001, 0.3, 0.9, 1.0]));
+        }
+        if d.one_in(2) {
+            elastic["reinitialization"] = delay(d);
+        }
+        if jobset.jobs.len() == 1 && d.one_in(2) {
+            elastic.as_object_mut().map(|e| e.remove("replicatedJob"));
+        }
+        training["elastic"] = elastic;
+    }
 }
 
 /// Of some random faults nobody is told but what trains.

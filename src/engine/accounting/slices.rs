@@ -1,0 +1,112 @@
+//! The ready pods of each child Job: of an elastic training job some of them step while others are away.
+
+use super::{Accounting, Gang};
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::record::LedgerCategory;
+
+/// The ready pods of a Job.
+#[derive(Copy, Clone, Default)]
+pub struct Held {
+    pub ready: u32,
+    /// Of these, on nodes that nobody can use.
+    pub sick: u32,
+    pub accelerators: u64,
+    pub rate: u64,
+    /// It takes part in the steps of its JobSet.
+    pub runs: bool,
+}
+
+/// The Jobs of an elastic JobSet that could step now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AtHand {
+    /// Complete slices, and after them the Jobs that are none, in the order of ids.
+    pub jobs: Vec<JobId>,
+    pub slices: u32,
+    /// Slices that are still to do something.
+    pub of: u32,
+    /// Every Job that is no slice is there.
+    pub others: bool,
+}
+
+impl Accounting {
+    /// `slices_of`: the replicatedJob whose Jobs are slices; `up`: of which Jobs all processes run.
+    pub fn at_hand(
+        &self,
+        ctx: &Ctx<'_>,
+        (jobset, slices_of): (JobSetId, u32),
+        up: impl Fn(JobId) -> bool,
+    ) -> AtHand {
+        let row = &ctx.store.jobsets[jobset.ix()];
+        let replicated = &row.spec.spec.replicated_jobs;
+        let wants = |rj: usize| match replicated[rj].template.pods() {
+            0 => 0,
+            _ => replicated[rj].replicas,
+        };
+        let is_slice = |rj: usize| rj == slices_of as usize;
+        let of = (0..replicated.len()).filter(|rj| is_slice(*rj)).map(wants);
+        let others = (0..replicated.len()).filter(|rj| !is_slice(*rj)).map(wants);
+        let (mut of, mut missing) = (of.sum::<u32>(), others.sum::<u32>());
+        let (mut slices, mut jobs) = (Vec::new(), Vec::new());
+        for job in ctx.store.jobs_of(jobset) {
+            let stored = &ctx.store.jobs[job.ix()];
+            let Some(own) = self.jobs.get(job.ix()).filter(|_| stored.exists) else {
+                continue;
+            };
+            let is_slice = is_slice(stored.rj as usize);
+            let Held { ready, sick, .. } = own.held;
+            let complete = own.wanted == 0 || (ready >= own.wanted && sick == 0 && up(job));
+            match (own.wanted, complete, is_slice) {
+                // It has ended, and nobody waits for it.
+                (0, _, true) => of = of.saturating_sub(1),
+                (_, true, true) => slices.push(job),
+                (_, true, false) => {
+                    missing = missing.saturating_sub(1);
+                    jobs.extend((ready > 0).then_some(job));
+                }
+                _ => {}
+            }
+        }
+        let ended = row.status.terminal_state.is_some();
+        let n = slices.len() as u32;
+        slices.sort_unstable();
+        jobs.sort_unstable();
+        slices.append(&mut jobs);
+        AtHand {
+            jobs: slices,
+            slices: n,
+            of: of.max(n),
+            others: missing == 0 && !ended,
+        }
+    }
+
+    /// The ready pods of these Jobs.
+    pub fn gang_of(&self, jobs: &[JobId]) -> Gang {
+        let mut gang = Gang::default();
+        for held in jobs.iter().map(|job| &self.jobs[job.ix()].held) {
+            gang.pods += held.ready;
+            gang.accelerators += held.accelerators;
+            gang.rate += held.rate;
+        }
+        gang
+    }
+
+    /// Whether the ready accelerators of these Jobs are productive; all others of the JobSet are not.
+    pub fn set_jobs_run(&mut self, ctx: &Ctx<'_>, jobset: JobSetId, jobs: &[JobId], runs: bool) {
+        let (waiting, productive) = (LedgerCategory::Waiting, LedgerCategory::Productive);
+        let (from, to) = match runs {
+            true => (waiting, productive),
+            false => (productive, waiting),
+        };
+        for job in jobs {
+            let held = &mut self.job(*job).held;
+            assert_ne!(held.runs, runs, "a Job takes part, or does not");
+            held.runs = runs;
+            let held = (held.accelerators, held.rate);
+            self.ledger.transfer(ctx.now, jobset, held, from, to);
+        }
+        if let Some(js) = self.jobset(jobset) {
+            js.runs = runs;
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Elastic jobs: they go on without some slices at a part of their pace, and take them in again.
+
+use crate::support;
+use crate::training::{Log, close, play, seconds};
+use jobset_sim::base::Time;
+use jobset_sim::record::*;
+use jobset_sim::spec::Scenario;
+
+/// Four slices of two hosts. A Job makes its pods anew, so that its JobSet does not restart for one.
+fn scenario(training: &str, rest: &str) -> Scenario {
+    scenario_of(6, training, rest)
+}
+
+fn scenario_of(backoff_limit: u32, training: &str, rest: &str) -> Scenario {
+    let jobset = format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: train}}\nspec:\n  \
+         failurePolicy: {{maxRestarts: 10}}\n  replicatedJobs:\n  - name: w\n    replicas: 4\n    \
+         template: {{spec: {{parallelism: 2, completions: 2, backoffLimit: {backoff_limit}, template: {{spec: \
+         {{restartPolicy: Never, containers: [{{name: w, image: x, resources: {{limits: {{a.com/chip: 1}}}}}}]}}}}}}}}\n"
+    );
+    let text = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: elastic}}\ntopology:\n  \
+         apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  pools:\n  - name: \
+         n-{{node:03}}\n    nodesPerIsland: 8\n    accelerator: a.com/chip\n    \
+         allocatable: {{cpu: 8, a.com/chip: 1}}\njobSets: [{{manifest: jobset.yaml}}]\n\
+         training: {{step: 1s, {training}}}\n{rest}\nstop: {{at: 2d, when: AllJobSetsFinished}}\n"
+    );
+    support::parse(&text, &jobset).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// What training says of itself: when, and what.
+fn told(log: &Log) -> Vec<(Time, String)> {
+    let tell = |r: &Record| {
+        let what = match r.body {
+            Body::TrainingStarted { from, .. } => format!("from {from}"),
+            Body::TrainingSlices { slices, of, .. } => format!("{slices} of {of}"),
+            Body::TrainingInterrupted { reached, kept, .. } => format!("{reached} saved {kept}"),
+            Body::TrainingDone { .. } => "done".to_owned(),
+            _ => return None,
+        };
+        Some((r.at, what))
+    };
+    log.0.iter().filter_map(tell).collect()
+}
+
+fn words(told: &[(Time, String)]) -> Vec<&str> {
+    told.iter().map(|(_, what)| what.as_str()).collect()
+}
+
+fn booked(outcome: &RunOutcome, category: LedgerCategory) -> f64 {
+    outcome.ledger.accelerator_ns[category as usize] as f64 / 1e9
+}
+
+const CRASH: &str = "faults: [{afterReady: 1000s, containerExit: {pod: train-w-2-1, exitCode: 1}}]";
+const BASIS: &str =
+    "work: 2h, initialization: 20s, compile: 40s, checkpoint: {every: 10m, restore: 30s}";
+
+#[test]
+fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
+    let training =
+        format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 0s, reinitialization: 15s}}");
+    let (outcome, log) = play(&scenario(&training, CRASH), 1);
+    let told = told(&log);
+    assert_eq!(
+        words(&told),
+        [
+            "from 0s",
+            "4 of 4",
+            // A minute of preparation, then steps: 940 s are done.
+            "15m40s saved 10m",
+            "from 10m",
+            "3 of 4",
+            "4 of 4",
+            "done"
+        ]
+    );
+    assert_eq!(told[2].0, told[3].0, "it goes on at once");
+    // 15 s and 30 s, and 600 s of work with three slices of four.
+    let degraded = told[5].0.since(told[4].0).seconds();
+    close("degraded", degraded, 15.0 + 30.0 + 800.0);
+    // 2 h of work less 1,200 s, after another preparation.
+    let rest = told[6].0.since(told[5].0).seconds();
+    close("rest", rest, 15.0 + 30.0 + 6000.0);
+    let phase = |phase| seconds(&outcome, phase);
+    close("productive", phase(TrainingPhase::Productive), 7200.0);
+    close("degraded", phase(TrainingPhase::Degraded), 200.0);
+    close("lost", phase(TrainingPhase::Lost), 340.0);
+    close("again", phase(TrainingPhase::Reinitialization), 30.0);
+    close("initialization", phase(TrainingPhase::Initialization), 20.0);
+    close("restore", phase(TrainingPhase::Restore), 60.0);
+    assert_eq!(outcome.training[0].interruptions, 1);
+    // What the slices that are there do is productive, however few they are.
+    let productive = 8.0 * (600.0 + 6000.0) + 6.0 * 800.0;
+    close(
+        "productive chips",
+        booked(&outcome, LedgerCategory::Productive),
+        productive,
+    );
+    assert_eq!(booked(&outcome, LedgerCategory::Degraded), 0.0);
+    // The JobSet knows of nothing.
+    assert_eq!(outcome.jobsets[0].restarts, 0);
+    assert_eq!(outcome.jobsets[0].terminal_state, "Completed");
+}
+
+#[test]
+fn less_than_the_share_of_the_slices_is_time_that_these_waste() {
+    let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 0s, factor: 0.5}}");
+    let (outcome, log) = play(&scenario(&training, CRASH), 1);
+    let told = told(&log);
+    let degraded = told[5].0.since(told[4].0).seconds();
+    close("degraded", degraded, 60.0 + 30.0 + 1200.0);
+    let phase = |phase| seconds(&outcome, phase);
+    close("degraded", phase(TrainingPhase::Degraded), 600.0);
+    // Without a time of its own the job prepares itself as at any start.
+    close("initialization", phase(TrainingPhase::Initialization), 60.0);
+    // 600 s of work are 800 s of three slices; they took 1,200.
+    close(
+        "degraded chips",
+        booked(&outcome, LedgerCategory::Degraded),
+        6.0 * 400.0,
+    );
+}
+
+#[test]
+fn from_memory_nothing_is_lost_until_the_next_interruption() {
+    let elastic = "elastic: {minSlices: 3, lastCall: 0s, regrow: AtOnce, reinitialization: 0s}";
+    let training = format!("work: 2h, checkpoint: {{every: 10m}}, {elastic}");
+    let (outcome, log) = play(&scenario(&training, CRASH), 1);
+    let told = told(&log);
+    let expected = [
+        "from 0s",
+        "4 of 4",
+        "16m40s saved 10m",
+        "from 10m",
+        "3 of 4",
+        "4 of 4",
+        "done",
+    ];
+    assert_eq!(words(&told), expected);
+    // Some whole steps with three slices, then all the rest.
+    let degraded = told[5].0.since(told[4].0).seconds();
+    let steps = degraded * 0.75;
+    assert!(
+        degraded < 60.0 && (steps - steps.round()).abs() < 1e-5,
+        "{degraded}"
+    );
+    close("rest", told[6].0.since(told[5].0).seconds(), 6600.0 - steps);
+    close("lost", seconds(&outcome, TrainingPhase::Lost), 400.0);
+    // Another slice is lost before a checkpoint is complete: what was done from memory is lost with it.
+    let faults = "faults:\n- {afterReady: 1000s, containerExit: {pod: train-w-2-1, exitCode: 1}}\n\
+        - {afterReady: 1200s, containerExit: {pod: train-w-0-0, exitCode: 1}}\n";
+    let (outcome, log) = play(&scenario(&training, faults), 1);
+    let told = self::told(&log);
+    assert_eq!(
+        words(&told)[5..9],
+        [
+            "4 of 4",
+            &format!("{} saved 10m", reached(steps, degraded)),
+            "from 10m",
+            "3 of 4"
+        ]
+    );
+    let lost = seconds(&outcome, TrainingPhase::Lost) + seconds(&outcome, TrainingPhase::Degraded);
+    let second = seconds(&outcome, TrainingPhase::Degraded) - 2.0 * degraded * 0.25;
+    assert!(second.abs() < 30.0, "{second}");
+    assert!(lost > 400.0 + 190.0, "{lost}");
+    close(
+        "productive",
+        seconds(&outcome, TrainingPhase::Productive),
+        7200.0,
+    );
+}
+
+/// 600 s were saved, then some steps with three slices, and 200 s less these with four.
+fn reached(steps: f64, degraded: f64) -> String {
+    let reached = 600.0 + steps + 200.0 - degraded;
+    jobset_sim::base::Duration::from_seconds_f64(reached).to_string()
+}
+
+#[test]
+fn with_too_few_slices_it_waits_and_a_last_call_waits_for_all() {
+    // All four are needed: the job is idle until the pod is back.
+    let (outcome, log) = play(
+        &scenario(&format!("{BASIS}, elastic: {{minSlices: 4}}"), CRASH),
+        1,
+    );
+    let all_or_nothing = [
+        "from 0s",
+        "4 of 4",
+        "15m40s saved 10m",
+        "from 10m",
+        "4 of 4",
+        "done",
+    ];
+    assert_eq!(words(&told(&log)), all_or_nothing);
+    let plain = play(&scenario(BASIS, CRASH), 1).0;
+    assert_eq!(outcome.training[0].spent_ns, plain.training[0].spent_ns);
+    assert_eq!(outcome.ledger, plain.ledger);
+    // A pod is back within the 30 s of the last call.
+    let (_, log) = play(
+        &scenario(&format!("{BASIS}, elastic: {{minSlices: 3}}"), CRASH),
+        1,
+    );
+    assert_eq!(words(&told(&log)), all_or_nothing);
+}
+
+#[test]
+fn a_jobset_that_restarts_takes_all_slices_with_it() {
+    let training = format!("{BASIS}, elastic: {{minSlices: 3}}");
+    let (outcome, log) = play(&scenario_of(0, &training, CRASH), 1);
+    assert_eq!(outcome.jobsets[0].restarts, 1);
+    let words = [
+        "from 0s",
+        "4 of 4",
+        "15m40s saved 10m",
+        "from 10m",
+        "4 of 4",
+        "done",
+    ];
+    assert_eq!(self::words(&told(&log)), words);
+    assert_eq!(seconds(&outcome, TrainingPhase::Degraded), 0.0);
+    // Nobody has run on: this is a start as any other.
+    close(
+        "initialization",
+        seconds(&outcome, TrainingPhase::Initialization),
+        40.0,
+    );
+}
+
+#[test]
+fn a_slice_that_never_takes_part_again_ends_with_the_others() {
+    let elastic = "elastic: {minSlices: 1, lastCall: 0s, regrow: Never}";
+    let (outcome, log) = play(&scenario(&format!("{BASIS}, {elastic}"), CRASH), 1);
+    assert_eq!(words(&told(&log))[4..], ["3 of 4", "done"]);
+    assert_eq!(outcome.jobsets[0].terminal_state, "Completed");
+    close(
+        "degraded",
+        seconds(&outcome, TrainingPhase::Degraded),
+        2200.0,
+    );
+    // The accelerators of the slice that waits are nobody's work.
+    assert!(booked(&outcome, LedgerCategory::Waiting) > 2.0 * 6600.0 / 0.75 - 60.0);
+}
+
+#[test]
+fn a_slice_without_its_machine_comes_back_when_the_machine_does() {
+    let faults = "faults:\n- {at: 1000s, crashNode: {ofPod: train-w-1-0, alias: lost}}\n\
+        - {at: 5000s, returnNode: {alias: lost}}\n";
+    let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 0s}}");
+    let (outcome, log) = play(&scenario(&training, faults), 1);
+    let told = told(&log);
+    assert_eq!(words(&told)[3..], ["from 10m", "3 of 4", "4 of 4", "done"]);
+    assert!(told[5].0 > Time::ZERO + jobset_sim::base::Duration::from_secs(5000));
+    assert_eq!(outcome.jobsets[0].restarts, 0);
+    assert_eq!(outcome.jobsets[0].terminal_state, "Completed");
+    assert!(booked(&outcome, LedgerCategory::Unhealthy) > 3990.0);
+}
