@@ -76,7 +76,7 @@ impl Loss {
 /// Steps that are slower than others.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct WarmUp {
-    /// So many millionths of a step's time does one take.
+    /// So many billionths of a step's time does one take.
     pub factor: u64,
     /// For so long after each start.
     pub lasts: Duration,
@@ -90,7 +90,7 @@ pub struct Elastic {
     pub slices_of: u32,
     /// It does not step with fewer.
     pub min_slices: u32,
-    /// What is left of its pace while some are away, in millionths; without it the share of those that are there.
+    /// What is left of its pace while some are away, in billionths; without it the share of those that are there.
     pub factor: Option<u64>,
     /// When a slice that is back takes part.
     pub regrow: Regrow,

@@ -5,8 +5,8 @@
 //! has that law, without a number for each step. For steps of a normal law that is exact, for others as near as the
 //! central limit theorem is: mean and deviation of the sum are exact.
 
-/// A factor of 1: factors are in millionths.
-pub const ONE: u64 = 1_000_000;
+/// A factor of 1: factors are in billionths.
+pub const ONE: u64 = 1_000_000_000;
 
 /// Why steps are slower than they should be; the reasons multiply.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Pace {
         self.by_chance = z * sd_s / libm::sqrt(step_s) * libm::sqrt(1e9);
     }
 
-    /// Work after `from` takes `factor` millionths for that reason, until it is said otherwise.
+    /// Work after `from` takes `factor` billionths for that reason, until it is said otherwise.
     pub fn changes(&mut self, from: u64, reason: Reason, factor: u64) {
         let at = self.legs.partition_point(|leg| leg.from < from);
         if self.legs.get(at).is_none_or(|leg| leg.from > from) {
@@ -70,9 +70,9 @@ impl Pace {
                 .map_or(work, |l| work.min(u128::from(l.from)));
             let mut takes = next.saturating_sub(u128::from(leg.from));
             for (reason, factor) in excess.iter_mut().zip(leg.factors) {
-                let slower = takes * u128::from(factor - ONE) / u128::from(ONE);
-                *reason += slower;
-                takes += slower;
+                let slower = takes.saturating_mul(u128::from(factor - ONE)) / u128::from(ONE);
+                *reason = slower.saturating_add(*reason);
+                takes = takes.saturating_add(slower);
             }
         }
         let off = libm::round(self.by_chance * libm::sqrt(work as f64));

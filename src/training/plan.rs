@@ -21,7 +21,7 @@ pub struct Start {
     pub from: u64,
     /// Processes have run on, and there is a time of its own for that.
     pub reinitializes: bool,
-    /// How many millionths of its time a step takes, for want of slices.
+    /// How many billionths of its time a step takes, for want of slices.
     pub factor: u64,
 }
 

@@ -100,8 +100,8 @@ impl Plan {
         self.pace.takes(u128::from(work)) as u64
     }
 
-    /// It ends with the first durable checkpoint that has not begun yet, or where nothing needs one, after the step at hand;
-    /// `in_steps`: work in whole steps.
+    /// It ends with the first durable checkpoint that has not begun yet, or where nothing needs one, after the step at
+    /// hand; `in_steps`: work in whole steps.
     pub fn ends_with_checkpoint(&mut self, elapsed: u64, in_steps: impl Fn(u64) -> u64) {
         let before: u64 = self.before.iter().fold(0, |a, b| a.saturating_add(*b));
         let elapsed = u128::from(elapsed.saturating_sub(before));

@@ -58,7 +58,7 @@ const BASIS: &str =
 #[test]
 fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
     let training =
-        format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 0s, reinitialization: 15s}}");
+        format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s, reinitialization: 15s}}");
     let (outcome, log) = play(&scenario(&training, CRASH), 1);
     let told = told(&log);
     assert_eq!(
@@ -74,7 +74,7 @@ fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
             "done"
         ]
     );
-    assert_eq!(told[2].0, told[3].0, "it goes on at once");
+    close("last call", told[3].0.since(told[2].0).seconds(), 2.0);
     // 15 s and 30 s, and 600 s of work with three slices of four.
     let degraded = told[5].0.since(told[4].0).seconds();
     close("degraded", degraded, 15.0 + 30.0 + 800.0);
@@ -104,7 +104,7 @@ fn a_lost_slice_costs_its_share_until_the_next_checkpoint() {
 
 #[test]
 fn less_than_the_share_of_the_slices_is_time_that_these_waste() {
-    let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 0s, factor: 0.5}}");
+    let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s, factor: 0.5}}");
     let (outcome, log) = play(&scenario(&training, CRASH), 1);
     let told = told(&log);
     let degraded = told[5].0.since(told[4].0).seconds();
@@ -123,7 +123,7 @@ fn less_than_the_share_of_the_slices_is_time_that_these_waste() {
 
 #[test]
 fn from_memory_nothing_is_lost_until_the_next_interruption() {
-    let elastic = "elastic: {minSlices: 3, lastCall: 0s, regrow: AtOnce, reinitialization: 0s}";
+    let elastic = "elastic: {minSlices: 3, lastCall: 2s, regrow: AtOnce, reinitialization: 0s}";
     let training = format!("work: 2h, checkpoint: {{every: 10m}}, {elastic}");
     let (outcome, log) = play(&scenario(&training, CRASH), 1);
     let told = told(&log);
@@ -151,15 +151,17 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
         - {afterReady: 1200s, containerExit: {pod: train-w-0-0, exitCode: 1}}\n";
     let (outcome, log) = play(&scenario(&training, faults), 1);
     let told = self::told(&log);
-    assert_eq!(
-        words(&told)[5..9],
-        [
-            "4 of 4",
-            &format!("{} saved 10m", reached(steps, degraded)),
-            "from 10m",
-            "3 of 4"
-        ]
-    );
+    assert_eq!(words(&told)[7..9], ["from 10m", "3 of 4"]);
+    // 600 s were saved, then came a last call and some steps with three slices, and until 200 s later those with four.
+    let interrupted = log.0.iter().filter_map(|r| match r.body {
+        Body::TrainingInterrupted { reached, kept, .. } => {
+            Some((reached.seconds(), kept.seconds()))
+        }
+        _ => None,
+    });
+    let second = interrupted.last().expect("it is interrupted twice");
+    close("reached", second.0, 600.0 + steps + 198.0 - degraded);
+    close("kept", second.1, 600.0);
     let lost = seconds(&outcome, TrainingPhase::Lost) + seconds(&outcome, TrainingPhase::Degraded);
     let second = seconds(&outcome, TrainingPhase::Degraded) - 2.0 * degraded * 0.25;
     assert!(second.abs() < 30.0, "{second}");
@@ -169,12 +171,6 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
         seconds(&outcome, TrainingPhase::Productive),
         7200.0,
     );
-}
-
-/// 600 s were saved, then some steps with three slices, and 200 s less these with four.
-fn reached(steps: f64, degraded: f64) -> String {
-    let reached = 600.0 + steps + 200.0 - degraded;
-    jobset_sim::base::Duration::from_seconds_f64(reached).to_string()
 }
 
 #[test]
@@ -229,7 +225,7 @@ fn a_jobset_that_restarts_takes_all_slices_with_it() {
 
 #[test]
 fn a_slice_that_never_takes_part_again_ends_with_the_others() {
-    let elastic = "elastic: {minSlices: 1, lastCall: 0s, regrow: Never}";
+    let elastic = "elastic: {minSlices: 1, lastCall: 2s, regrow: Never}";
     let (outcome, log) = play(&scenario(&format!("{BASIS}, {elastic}"), CRASH), 1);
     assert_eq!(words(&told(&log))[4..], ["3 of 4", "done"]);
     assert_eq!(outcome.jobsets[0].terminal_state, "Completed");
@@ -246,7 +242,7 @@ fn a_slice_that_never_takes_part_again_ends_with_the_others() {
 fn a_slice_without_its_machine_comes_back_when_the_machine_does() {
     let faults = "faults:\n- {at: 1000s, crashNode: {ofPod: train-w-1-0, alias: lost}}\n\
         - {at: 5000s, returnNode: {alias: lost}}\n";
-    let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 0s}}");
+    let training = format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s}}");
     let (outcome, log) = play(&scenario(&training, faults), 1);
     let told = told(&log);
     assert_eq!(words(&told)[3..], ["from 10m", "3 of 4", "4 of 4", "done"]);

@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 pub struct Training {
     jobs: Vec<Job>,
     pods: Vec<Pod>,
-    /// How slow machines are, in millionths of what a step should take.
+    /// How slow machines are, in billionths of what a step should take.
     slow: BTreeMap<NodeId, u64>,
 }
 

@@ -45,7 +45,7 @@ pub struct Team {
     pub members: Vec<JobId>,
     slices: u32,
     of: u32,
-    /// How many millionths of its time a step takes.
+    /// How many billionths of its time a step takes.
     pub factor: u64,
     /// Processes have run on from an earlier stretch.
     pub reinitializes: bool,

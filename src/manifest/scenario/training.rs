@@ -178,10 +178,10 @@ fn warm_up(node: &Node, report: &mut Report) -> Option<WarmUp> {
     })
 }
 
-/// How many times as long, in millionths.
+/// In billionths.
 fn factor(node: &Node) -> Option<u64> {
     let factor = node.get("factor").and_then(Node::as_f64)?;
-    Some((factor * 1e6).round() as u64)
+    Some((factor * 1e9).round() as u64)
 }
 
 /// `checkpoint`: those in `tiers` before the durable one.

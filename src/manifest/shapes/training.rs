@@ -105,7 +105,7 @@ static ELASTIC: Object = Object {
         .example("workers"),
         field(
             "factor",
-            Shape::Number(0.000_001, 1.0),
+            Shape::Number(0.001, 1.0),
             "what is left of the pace while slices are away",
         )
         .otherwise("the share of the slices that are there")

@@ -71,7 +71,7 @@ fn elastic(seed: u64, all: &mut [Value], jobsets: &[JobSet]) {
             elastic["lastCall"] = json!(d.pick(&["0s", "1s", "10m"]));
         }
         if d.one_in(3) {
-            elastic["factor"] = json!(d.pick(&[0.000_001, 0.3, 0.9, 1.0]));
+            elastic["factor"] = json!(d.pick(&[0.001, 0.3, 0.9, 1.0]));
         }
         if d.one_in(2) {
             elastic["reinitialization"] = delay(d);
