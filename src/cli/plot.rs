@@ -6,7 +6,8 @@ use super::{Failure, output};
 use crate::metrics::{Restart, RunView};
 use crate::report::export::{self, Subject};
 use crate::report::scene::Scene;
-use crate::report::{chart, figure, provenance, waterfall_figure, words};
+use crate::report::{chart, figure, map_figure, provenance, timeline, timeline_figure};
+use crate::report::{waterfall_figure, words};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -43,6 +44,12 @@ pub enum Kind {
     Waterfall,
     /// A restart of each run beside each other
     Restarts,
+    /// Pods of each Job over time, by state
+    Gantt,
+    /// How many wait for each shared resource of the control plane over time
+    Queues,
+    /// The nodes of the cluster by Job, before and after a restart
+    Map,
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {
@@ -72,6 +79,9 @@ pub fn cli(args: &PlotArgs) -> Result<(), Failure> {
     let scene = match args.kind {
         Kind::Waterfall => waterfall(args, &runs)?,
         Kind::Restarts => restarts(args, &runs)?,
+        Kind::Gantt => over_time(args, &runs, "gantt")?,
+        Kind::Queues => over_time(args, &runs, "queues")?,
+        Kind::Map => map(args, &runs)?,
     };
     export::save(Subject::Chart(&scene), &args.out)?;
     if !args.quiet {
@@ -106,12 +116,18 @@ fn chosen<'r>(args: &PlotArgs, run: &RunView<'r>) -> Result<(usize, &'r Restart)
     found.map(|i| (i, &all[i])).ok_or_else(none)
 }
 
-fn waterfall(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
+fn only<'w>(args: &PlotArgs, runs: &'w [Whole]) -> Result<&'w Whole, Failure> {
     let [one] = runs else {
-        let text = "a waterfall is of one run; `plot restarts` puts several beside each other";
-        return Err(Failure::Invalid(text.to_owned()));
+        let kind = args.kind.to_possible_value();
+        let kind = kind.as_ref().map_or("this", |k| k.get_name());
+        let text = format!("{kind} is of one run; `plot restarts` puts several beside each other");
+        return Err(Failure::Invalid(text));
     };
-    let run = one.view();
+    Ok(one)
+}
+
+fn waterfall(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
+    let run = only(args, runs)?.view();
     let (i, r) = chosen(args, &run)?;
     let foot = provenance::foot(&run, &[r], &defaults());
     Ok(waterfall_figure::waterfall(
@@ -121,6 +137,49 @@ fn waterfall(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
         &foot,
         args.size,
     ))
+}
+
+fn over_time(args: &PlotArgs, runs: &[Whole], name: &str) -> Result<Scene, Failure> {
+    let one = only(args, runs)?;
+    let run = one.view();
+    let mut lanes = timeline::timeline(&run, &one.pods, &one.queued);
+    if let Some(n) = args.restart {
+        let (i, _) = chosen(args, &run)?;
+        let asked = format!("restart {}", i + 1);
+        let at = lanes.windows.iter().position(|w| w.name == asked);
+        let at = at.ok_or_else(|| {
+            let close = timeline::CLOSELY;
+            Failure::Invalid(format!(
+                "restart {n} is none of the {close} longest, which are kept over time"
+            ))
+        })?;
+        lanes.windows.swap(0, at);
+    }
+    let all: Vec<&Restart> = run.restarts().iter().collect();
+    let foot = provenance::foot(&run, &all, &defaults());
+    let charts = timeline_figure::charts(&run, &lanes, &foot, args.size);
+    let found = charts.into_iter().find(|(own, _)| *own == name);
+    let none = || {
+        Failure::Invalid(format!(
+            "{}: nothing to draw, nobody ever waits",
+            run.scenario.name
+        ))
+    };
+    found.map(|(_, scene)| scene).ok_or_else(none)
+}
+
+fn map(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
+    let one = only(args, runs)?;
+    let run = one.view();
+    let (i, r) = chosen(args, &run)?;
+    let foot = provenance::foot(&run, &[r], &defaults());
+    let drawn = map_figure::of_restart(&run, &one.pods, (i, r), &foot, args.size);
+    let close = timeline::CLOSELY;
+    let text = format!(
+        "restart {} is none of the {close} longest, which are kept over time",
+        i + 1
+    );
+    drawn.ok_or(Failure::Invalid(text))
 }
 
 fn restarts(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {

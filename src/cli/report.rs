@@ -39,6 +39,8 @@ pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
     let told = Told {
         run: whole.view(),
         witness: &whole.witness,
+        pods: &whole.pods,
+        queued: &whole.queued,
         defaults: &defaults(),
         commands: &[
             format!("jobset-sim run{words}"),

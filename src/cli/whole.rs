@@ -8,14 +8,21 @@ use crate::engine::Simulation;
 use crate::experiment::{Played, play};
 use crate::faults;
 use crate::manifest::{self, LoadedScenario};
+use crate::metrics::occupancy::Occupancy;
+use crate::metrics::queued::Queued;
 use crate::metrics::{Folds, RunView, Witness};
+use crate::record::Sink;
 use crate::report::deciding::{Defaults, Known};
+use crate::report::timeline;
 
 pub struct Whole {
     loaded: LoadedScenario,
     not_modelled: Vec<String>,
     played: Played,
     pub witness: Witness,
+    pub pods: Occupancy,
+    pub queued: Queued,
+    simulation: Simulation,
     seed: u64,
 }
 
@@ -30,13 +37,31 @@ impl Whole {
         let mut simulation = placed.map_err(|e| Failure::CannotBePlaced(e.to_string()))?;
         let folds = Folds::new(&scenario, false);
         let (played, witness) = play(&mut simulation, (seed, 0), folds, Witness::default());
+        let run = played.view(seed, &[]);
+        let moments = timeline::moments(&run);
+        let close = timeline::closely(&run).into_iter();
+        let snapshots: Vec<_> = close.flat_map(|(_, r)| [r.start, r.end]).collect();
+        let nodes = played.names.nodes.len();
+        // Only now is it known when to look closely.
+        let pods = Occupancy::new(moments.clone(), &snapshots, nodes);
+        let mut both = (pods, Queued::new(moments));
+        simulation.run(seed, 0, &mut both);
+        both.0.finish();
         Ok(Whole {
             not_modelled: loaded.not_modelled(),
             loaded,
             played,
             witness,
+            pods: both.0,
+            queued: both.1,
+            simulation,
             seed,
         })
+    }
+
+    /// Plays it once more, for a sink that keeps everything.
+    pub fn again(&mut self, sink: &mut impl Sink) {
+        self.simulation.run(self.seed, 0, sink);
     }
 
     pub fn view(&self) -> RunView<'_> {

@@ -164,3 +164,10 @@ fn line(run: &RunView<'_>, record: &Record) -> Option<String> {
         _ => return None,
     })
 }
+
+/// When something of the script, or of chance, went wrong.
+pub fn faults(run: &RunView<'_>) -> Vec<Time> {
+    let kept = run.folded.story.kept.iter();
+    let fault = |r: &&Record| matches!(r.body, Body::Fault { .. });
+    kept.filter(fault).map(|r| r.at).collect()
+}

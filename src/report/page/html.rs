@@ -2,6 +2,7 @@
 //!
 //! Must never write a text that is not escaped.
 
+use super::timeline;
 use super::{Block, Chart, Page, Section, Table};
 use crate::base::plain::for_html;
 use crate::report::svg;
@@ -93,6 +94,7 @@ fn write_section(out: &mut String, section: &Section) {
             }
             Block::Table(table) => write_table(out, table),
             Block::Chart(chart) => write_chart(out, chart),
+            Block::Timeline(lanes, chart) => timeline::write(out, lanes, &chart.alt),
             Block::Code(text) => {
                 let _ = writeln!(
                     out,

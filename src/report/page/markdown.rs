@@ -47,11 +47,11 @@ fn write_block(out: &mut String, block: &Block, assets: Option<&str>) {
             writeln!(out)
         }
         (Block::Table(table), _) => write_table(out, table),
-        (Block::Chart(chart), Some(assets)) => {
+        (Block::Chart(chart) | Block::Timeline(_, chart), Some(assets)) => {
             let alt = for_markdown(&chart.alt);
             writeln!(out, "![{alt}]({assets}/{}.svg)\n", chart.name)
         }
-        (Block::Chart(_), None) => Ok(()),
+        (Block::Chart(_) | Block::Timeline(..), None) => Ok(()),
         (Block::Code(text), _) => {
             // A fence that is longer than any in the text ends only where it should.
             let fence = "`".repeat(longest_run(text) + 3);

@@ -7,8 +7,11 @@ pub mod html;
 pub mod markdown;
 pub mod run;
 mod run_parts;
+mod timeline;
+pub use timeline::sums;
 
 use super::scene::Scene;
+use super::timeline::Timeline;
 
 /// A whole report.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +50,8 @@ pub enum Block {
     List(Vec<String>),
     Table(Table),
     Chart(Chart),
+    /// Lanes that can be zoomed, and the chart for where they cannot.
+    Timeline(Box<Timeline>, Chart),
     /// A command or a text as it is printed.
     Code(String),
 }
@@ -83,7 +88,7 @@ impl Page {
     pub fn charts(&self) -> impl Iterator<Item = &Chart> {
         let blocks = self.sections.iter().flat_map(|s| &s.blocks);
         blocks.filter_map(|b| match b {
-            Block::Chart(chart) => Some(chart),
+            Block::Chart(chart) | Block::Timeline(_, chart) => Some(chart),
             _ => None,
         })
     }

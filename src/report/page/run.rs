@@ -4,6 +4,8 @@
 
 use super::run_parts as parts;
 use super::{KeyFigure, Page, Section};
+use crate::metrics::occupancy::Occupancy;
+use crate::metrics::queued::Queued;
 use crate::metrics::restart;
 use crate::metrics::{Ending, Restart, RunView, Witness};
 use crate::record::LedgerCategory;
@@ -15,15 +17,14 @@ use crate::report::{provenance, waterfall};
 pub struct Told<'a> {
     pub run: RunView<'a>,
     pub witness: &'a Witness,
+    pub pods: &'a Occupancy,
+    pub queued: &'a Queued,
     pub defaults: &'a Defaults,
     /// What repeats the run, and the page.
     pub commands: &'a [String],
     /// Objects and files of the inputs that were not played.
     pub skipped: &'a [String],
 }
-
-/// Restarts that are shown with their charts; the others are in the table.
-pub const SHOWN: usize = 3;
 
 pub fn page(told: &Told<'_>) -> Page {
     let run = &told.run;
@@ -37,6 +38,8 @@ pub fn page(told: &Told<'_>) -> Page {
     };
     let mut section = |id, title, blocks| page.push(Section::new(id, title, blocks));
     section("seconds", "Where the seconds went", parts::waterfalls(told));
+    section("timeline", "What was when", parts::over_time(told));
+    section("map", "Who has which node", parts::maps(told));
     section("path", "Critical path", parts::paths(told));
     section("restarts", "All restarts", parts::restarts(run));
     section("training", "Training", parts::training(run));
@@ -56,15 +59,6 @@ pub fn page(told: &Told<'_>) -> Page {
     section("limits", "What to distrust", parts::limits(told));
     section("again", "Do it again", parts::again(told));
     page
-}
-
-/// Those worth a chart: the longest, in the order in which they happened.
-pub fn longest<'r>(run: &RunView<'r>) -> Vec<(usize, &'r Restart)> {
-    let mut all: Vec<(usize, &Restart)> = run.restarts().iter().enumerate().collect();
-    all.sort_by_key(|(_, r)| std::cmp::Reverse(r.total()));
-    all.truncate(SHOWN);
-    all.sort_by_key(|(i, _)| *i);
-    all
 }
 
 fn longest_one<'r>(run: &RunView<'r>) -> Option<&'r Restart> {

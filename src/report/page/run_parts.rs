@@ -1,13 +1,15 @@
 //! The sections of the page of a run, each as blocks.
 
-use super::run::{Told, longest};
+use super::run::Told;
 use super::{Block, Chart, Table};
 use crate::base::*;
 use crate::metrics::critical::{self, Group};
 use crate::metrics::{Phase, Restart, RunView, gate};
 use crate::record::{LedgerCategory, ResourceUsage};
 use crate::report::deciding::deciders;
+use crate::report::timeline::closely;
 use crate::report::words::{self, count, seconds, thousands};
+use crate::report::{map_figure, timeline, timeline_figure};
 use crate::report::{provenance, story as lines, text, training as trained, waterfall};
 use crate::report::{waterfall::Style, waterfall_figure};
 
@@ -17,7 +19,7 @@ pub const SIZE: (u32, u32) = (1600, 700);
 pub fn waterfalls(told: &Told<'_>) -> Vec<Block> {
     let run = &told.run;
     let mut blocks = Vec::new();
-    for (i, r) in longest(run) {
+    for (i, r) in closely(run) {
         let below = provenance::foot(run, &[r], told.defaults);
         let title = waterfall::title(run, r, i + 1);
         blocks.push(Block::Chart(Chart {
@@ -29,11 +31,49 @@ pub fn waterfalls(told: &Told<'_>) -> Vec<Block> {
     blocks
 }
 
+/// Lanes of pods and queues, and the chart of the pods for where nobody zooms.
+pub fn over_time(told: &Told<'_>) -> Vec<Block> {
+    let run = &told.run;
+    let lanes = timeline::timeline(run, told.pods, told.queued);
+    let alt = timeline::alt(&lanes);
+    let below = [provenance::of_run(run)];
+    let charts = timeline_figure::charts(run, &lanes, &below, SIZE);
+    let Some((name, scene)) = charts.into_iter().next() else {
+        return Vec::new();
+    };
+    let chart = Chart {
+        name: name.to_owned(),
+        alt,
+        scene,
+    };
+    vec![Block::Timeline(Box::new(lanes), chart)]
+}
+
+pub fn maps(told: &Told<'_>) -> Vec<Block> {
+    let run = &told.run;
+    let mut blocks = Vec::new();
+    for (i, r) in closely(run) {
+        let below = [provenance::of_run(run)];
+        let Some(scene) = map_figure::of_restart(run, told.pods, (i, r), &below, SIZE) else {
+            continue;
+        };
+        blocks.push(Block::Chart(Chart {
+            name: format!("map-{}", i + 1),
+            alt: format!(
+                "The nodes of the cluster, before and after restart {}",
+                i + 1
+            ),
+            scene,
+        }));
+    }
+    blocks
+}
+
 /// The same walk as that of `why`, in the same words.
 pub fn paths(told: &Told<'_>) -> Vec<Block> {
     let run = &told.run;
     let mut blocks = Vec::new();
-    for (i, r) in longest(run) {
+    for (i, r) in closely(run) {
         let spans = critical::spans(run, told.witness, &r.path, Some(r));
         if spans.is_empty() {
             continue;
