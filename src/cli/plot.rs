@@ -48,6 +48,8 @@ pub enum Kind {
     Gantt,
     /// How many wait for each shared resource of the control plane over time
     Queues,
+    /// The share of the time in which somebody waits for each shared resource
+    Utilization,
     /// The nodes of the cluster by Job, before and after a restart
     Map,
 }
@@ -81,6 +83,7 @@ pub fn cli(args: &PlotArgs) -> Result<(), Failure> {
         Kind::Restarts => restarts(args, &runs)?,
         Kind::Gantt => over_time(args, &runs, "gantt")?,
         Kind::Queues => over_time(args, &runs, "queues")?,
+        Kind::Utilization => over_time(args, &runs, "utilization")?,
         Kind::Map => map(args, &runs)?,
     };
     export::save(Subject::Chart(&scene), &args.out)?;

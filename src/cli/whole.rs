@@ -11,7 +11,6 @@ use crate::manifest::{self, LoadedScenario};
 use crate::metrics::occupancy::Occupancy;
 use crate::metrics::queued::Queued;
 use crate::metrics::{Folds, RunView, Witness};
-use crate::record::Sink;
 use crate::report::deciding::{Defaults, Known};
 use crate::report::timeline;
 
@@ -22,7 +21,6 @@ pub struct Whole {
     pub witness: Witness,
     pub pods: Occupancy,
     pub queued: Queued,
-    simulation: Simulation,
     seed: u64,
 }
 
@@ -54,14 +52,8 @@ impl Whole {
             witness,
             pods: both.0,
             queued: both.1,
-            simulation,
             seed,
         })
-    }
-
-    /// Plays it once more, for a sink that keeps everything.
-    pub fn again(&mut self, sink: &mut impl Sink) {
-        self.simulation.run(self.seed, 0, sink);
     }
 
     pub fn view(&self) -> RunView<'_> {

@@ -90,9 +90,6 @@ mod bitmap {
                     let style = rgb(*color).mix(AREA_OPACITY).filled();
                     root.draw(&Polygon::new(points.clone(), style))?;
                 }
-                Shape::Filled { points, color } => {
-                    root.draw(&Polygon::new(points.clone(), rgb(*color).filled()))?;
-                }
                 Shape::Text {
                     x,
                     y,

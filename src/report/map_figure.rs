@@ -42,14 +42,14 @@ fn map(
 ) -> Scene {
     let mut scene = Scene::new(size);
     let top = heading(&mut scene, title, subtitle) + 74;
-    let top = legend(&mut scene, run, sides, top) + 40;
+    let top = legend(&mut scene, run, sides, top) + 56;
     let bottom = size.1 as i32 - foot_height(below, size.0 as i32) - 16;
     let n = sides.len().max(1) as i32;
     let width = (size.0 as i32 - 2 * MARGIN - (n - 1) * GAP) / n;
     let blocks = blocks(run, sides.first().map_or(0, |s| s.nodes.len()));
     for (i, side) in sides.iter().enumerate() {
         let left = MARGIN + i as i32 * (width + GAP);
-        scene.text((left, top - 10), 22, Anchor::Left, INK, &side.title);
+        scene.text((left, top - 12), 22, Anchor::Left, INK, &side.title);
         draw(
             &mut scene,
             side,

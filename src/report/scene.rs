@@ -50,11 +50,6 @@ pub enum Shape {
         points: Vec<(i32, i32)>,
         color: Color,
     },
-    /// The same, opaque.
-    Filled {
-        points: Vec<(i32, i32)>,
-        color: Color,
-    },
     /// Centered on `y`.
     Text {
         x: i32,
@@ -96,10 +91,6 @@ impl Scene {
 
     pub fn area(&mut self, points: Vec<(i32, i32)>, color: Color) {
         self.shapes.push(Shape::Area { points, color });
-    }
-
-    pub fn filled(&mut self, points: Vec<(i32, i32)>, color: Color) {
-        self.shapes.push(Shape::Filled { points, color });
     }
 
     pub fn text(&mut self, at: (i32, i32), size: i32, anchor: Anchor, color: Color, text: &str) {

@@ -83,10 +83,6 @@ fn shapes(out: &mut String, scene: &Scene, on: On) {
                 );
                 element(out, &head, "fill", *color, on);
             }
-            Shape::Filled { points, color } => {
-                let head = format!("<path d=\"{}z\"", way(points));
-                element(out, &head, "fill", *color, on);
-            }
             Shape::Text {
                 x,
                 y,

@@ -9,7 +9,7 @@ use crate::base::*;
 use crate::metrics::occupancy::{Counts, Occupancy, PodState};
 use crate::metrics::queued::Queued;
 use crate::metrics::{Restart, RunView, gate, restart};
-use crate::record::ResourceUsage;
+use crate::record::{Resource, ResourceUsage};
 
 /// Instants of the whole run, and of each restart that is looked at.
 const WHOLE: u64 = 500;
@@ -135,9 +135,14 @@ pub fn timeline(run: &RunView<'_>, pods: &Occupancy, queued: &Queued) -> Timelin
         windows.insert(0, first);
     }
     windows.push(whole);
-    let groups = [of_pods(run, pods), of_queues(run, queued)];
+    let moments = moments(run);
+    let groups = [
+        of_pods(run, pods),
+        of_queues(run, queued),
+        of_busy(run, &moments),
+    ];
     Timeline {
-        moments: moments(run),
+        moments,
         windows,
         marks: marks(run),
         groups: groups.into_iter().filter(|g| !g.lanes.is_empty()).collect(),
@@ -229,15 +234,11 @@ fn of_queues(run: &RunView<'_>, queued: &Queued) -> Group {
     let lane = |u: &ResourceUsage| {
         let waiting = queued.of(u.resource);
         let full = waiting.iter().map(|(_, n)| *n).max().unwrap_or(0);
-        let color = match gating.contains(&u.resource) {
-            true => PALETTE[1],
-            false => PALETTE[2],
-        };
         (full > 0).then(|| Lane {
             label: u.resource.as_str().to_owned(),
             note: format!("{} waiting at most", thousands(u64::from(full))),
             full,
-            layers: vec![(color, waiting)],
+            layers: vec![(color_of_resource(&gating, u.resource), waiting)],
         })
     };
     let all = run.outcome.resources.iter();
@@ -246,6 +247,44 @@ fn of_queues(run: &RunView<'_>, queued: &Queued) -> Group {
         title: "Control plane: how many wait",
         legend: vec![(PALETTE[1], "gates a restart"), (PALETTE[2], "gates none")],
         lanes: all.filter_map(lane).collect(),
+    }
+}
+
+/// The share of the time between two instants in which somebody waited, in percent.
+fn of_busy(run: &RunView<'_>, moments: &[Time]) -> Group {
+    let gating = gate::bottlenecks(run.restarts());
+    let lane = |u: &ResourceUsage| {
+        let mut shares: Vec<(u32, u32)> = Vec::new();
+        for (at, part) in moments.windows(2).enumerate() {
+            let whole = part[1].since(part[0]).0.max(1);
+            let busy = u.busy_within(part[0], part[1]).0;
+            let share = (busy * 100).div_ceil(whole) as u32;
+            if shares.last().map_or(0, |(_, last)| *last) != share {
+                shares.push((at as u32, share));
+            }
+        }
+        (!shares.is_empty()).then(|| Lane {
+            label: u.resource.as_str().to_owned(),
+            note: u.capacity.clone(),
+            full: 100,
+            layers: vec![(color_of_resource(&gating, u.resource), shares)],
+        })
+    };
+    let all = run.outcome.resources.iter().filter(|u| u.requests > 0);
+    Group {
+        name: "utilization",
+        title: "Control plane: share of the time in which somebody waits",
+        legend: LEGEND.to_vec(),
+        lanes: all.filter_map(lane).collect(),
+    }
+}
+
+const LEGEND: [(Color, &str); 2] = [(PALETTE[1], "gates a restart"), (PALETTE[2], "gates none")];
+
+fn color_of_resource(gating: &[Resource], resource: Resource) -> Color {
+    match gating.contains(&resource) {
+        true => LEGEND[0].0,
+        false => LEGEND[1].0,
     }
 }
 

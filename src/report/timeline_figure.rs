@@ -151,24 +151,23 @@ fn draw(
         if lane.layers[layer].1.iter().all(|(_, n)| *n == 0) {
             continue;
         }
-        let points = outline(timeline, lane, layer, axis, (base, high));
-        if points.len() > 2 {
-            scene.filled(points, lane.layers[layer].0);
+        for (x, to, y) in steps(timeline, lane, layer, axis, (base, high)) {
+            scene.rect(x, y, to - x, base - y, lane.layers[layer].0);
         }
     }
 }
 
-/// The stack up to a layer as steps, cut at the window.
-fn outline(
+/// The stack up to a layer, piece by piece: from, to, and how high; cut at the window.
+fn steps(
     timeline: &Timeline,
     lane: &Lane,
     top: usize,
     axis: &Axis<'_>,
     (base, high): (i32, i32),
-) -> Vec<(i32, i32)> {
+) -> Vec<(i32, i32, i32)> {
     let y = |n: u32| base - (u64::from(n) * high as u64 / u64::from(lane.full)) as i32;
-    let mut points = vec![(axis.left, base)];
-    let mut last = base;
+    let mut pieces: Vec<(i32, i32, i32)> = Vec::new();
+    let (mut from, mut last) = (axis.left, base);
     for (at, n) in sums(lane, top) {
         let at = timeline.moments[at as usize];
         if at > axis.window.to {
@@ -176,10 +175,11 @@ fn outline(
         }
         let (x, now) = (axis.x(at.seconds()), y(n));
         if now != last {
-            points.extend([(x, last), (x, now)]);
-            last = now;
+            pieces.push((from, x, last));
+            (from, last) = (x, now);
         }
     }
-    points.extend([(axis.right, last), (axis.right, base)]);
-    points
+    pieces.push((from, axis.right, last));
+    pieces.retain(|(from, to, y)| to > from && *y < base);
+    pieces
 }

@@ -253,3 +253,30 @@ fn what_cannot_be_written_is_refused_by_name() {
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "nothing is left");
     fs::remove_dir_all(dir).unwrap();
 }
+
+#[test]
+fn a_restart_of_5000_pods_is_a_small_page_with_every_pod_in_its_lanes_and_every_node_on_its_map() {
+    let dir = scratch("report-5000");
+    let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let scenario = "scenarios/restart-5000-recreate.yaml";
+    done(&["report", scenario, "--html", &at("r.html")]);
+    let page = text(&dir.join("r.html"));
+    is_whole(&page);
+    assert!(page.len() < 3_000_000, "{}", page.len());
+    assert!(page.matches("<small>1,000 pods</small>").count() == 5);
+    assert!(page.contains("5,000 of 5,000 nodes changed hands"));
+    for kind in ["gantt", "queues", "utilization", "map", "waterfall"] {
+        let file = at(&format!("{kind}.svg"));
+        done(&["plot", kind, scenario, "--out", &file]);
+        let drawn = fs::read_to_string(file).unwrap();
+        for told in [
+            "digest 61472ba916bd3fc1",
+            "node requests 4,000/s (unverified)",
+            "grace period 0 s",
+            "(assumed)",
+        ] {
+            assert!(drawn.contains(told), "{kind}: {told}");
+        }
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
