@@ -118,15 +118,18 @@ impl Found {
         self.lose(struck, (How::Drained, drained, struck.end), (false, None));
     }
 
-    /// The provider takes the machine back: drained at the notice, gone when it is over.
+    /// The provider takes the machine back: nothing new is put there from the notice on, drained after the grace, gone
+    /// when the notice is over.
     fn reclaim(&mut self, struck: &Struck) {
-        let gone = struck.start + struck.process.spec.notice;
-        if gone > struck.start {
-            self.lose(
-                struck,
-                (How::Drained, struck.start, Some(gone)),
-                (false, None),
-            );
+        let spec = &struck.process.spec;
+        let (gone, drained) = (struck.start + spec.notice, struck.start + spec.grace);
+        for (how, from, until) in [
+            (How::Announced, struck.start, drained),
+            (How::Drained, drained, gone),
+        ] {
+            if from < until {
+                self.lose(struck, (how, from, Some(gone)), (false, None));
+            }
         }
         self.lose(struck, (How::Crashed, gone, struck.end), (true, Some(gone)));
     }

@@ -28,6 +28,8 @@ pub struct RandomFaults {
     pub until: Option<Duration>,
     /// Of `Drain` and `Reclaim`: so long before.
     pub notice: Duration,
+    /// Of `Reclaim`: so long after the notice processes go on.
+    pub grace: Duration,
     /// The chance that what is gone comes back at all.
     pub comes_back: f64,
     /// Entities that fail more often.

@@ -214,3 +214,26 @@ fn maintenance_that_is_announced_costs_a_step_where_the_job_saves_at_the_notice(
     // The notice is too short: the checkpoint is not complete.
     near(lost(", atNotice: true", 60).0, 6641.0 - 3600.0);
 }
+
+#[test]
+fn a_spot_machine_leaves_its_job_as_long_to_save_as_its_processes_go_on() {
+    let saved = |more: &str, grace: u64| {
+        let text = format!(
+            "training: {{work: 6h, step: 10s, checkpoint: {{every: 1h, blocking: 3s, commitDelay: 4s{more}}}}}\n\
+             faultProcesses: [{{cause: spot, mtbf: 100m, distribution: {{empirical: [1]}}, does: Reclaim, notice: 30s, \
+             grace: {grace}s, backAfter: 10m}}]\nstop: {{at: 150m, when: Time}}\n"
+        );
+        let (_, log) = play(&scenario(&text), 1);
+        let first = log.0.iter().find_map(|r| match r.body {
+            Body::TrainingInterrupted { kept, .. } => Some(kept.seconds()),
+            _ => None,
+        });
+        first.expect("it is interrupted")
+    };
+    // Without a word of it, or with no time for it, the checkpoint of the first hour is the last.
+    assert_eq!(saved("", 20), 3600.0);
+    assert_eq!(saved(", atNotice: true", 0), 3600.0);
+    // At most a step, 3 s and 4 s.
+    let time_enough = saved(", atNotice: true", 20);
+    assert!(time_enough > 5980.0, "{time_enough}");
+}

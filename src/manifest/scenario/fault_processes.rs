@@ -141,6 +141,9 @@ impl Around<'_> {
                 }
                 _ => process.notice = Duration::ZERO,
             }
+            if process.does != RandomAction::Reclaim {
+                process.grace = Duration::ZERO;
+            }
             process.arrivals = Arrivals::Trace(faults.into());
             process
         };
@@ -248,16 +251,8 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
     let back = time(node, "backAfter", report);
     let noticed = matches!(does, RandomAction::Drain | RandomAction::Reclaim);
     let of_trace = node.get("trace").is_some();
-    match node.get("notice") {
-        Some(notice) if !noticed && !of_trace => {
-            report.error(notice.at, "notice is of does: Drain or Reclaim");
-        }
-        None if reclaims => {
-            let error = report.error(place("does"), "does: Reclaim needs notice");
-            error.legal("30s as on GKE (NODE-01), 2m as on EC2 (NODE-03), 0s");
-        }
-        _ => {}
-    }
+    let may_reclaim = reclaims || (of_trace && written.is_none());
+    let (notice, grace) = notice_and_grace(node, (may_reclaim, noticed), report);
     let healed = node.at_path(&["lemons", "healed"]);
     if let (Some(healed), true, None) = (healed, around.repairs, &back) {
         let message = "healed: a repair of nodeRepair heals unless it fails, as its stages say";
@@ -279,10 +274,44 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
         deleted_after,
         from,
         until,
-        notice: read::duration(node, "notice").unwrap_or_default(),
+        notice,
+        grace,
         comes_back: read::number(node, "comesBack").unwrap_or(1.0),
         lemons: node.get("lemons").map(lemons),
     }
+}
+
+/// How long before a machine goes that is announced, and how long its processes go on after that.
+fn notice_and_grace(
+    node: &Node,
+    (reclaims, drains): (bool, bool),
+    report: &mut Report,
+) -> (Duration, Duration) {
+    let time = |key| read::duration(node, key).unwrap_or_default();
+    let (notice, grace) = (time("notice"), time("grace"));
+    let of_trace = node.get("trace").is_some();
+    match node.get("notice") {
+        Some(notice) if !drains && !of_trace => {
+            report.error(notice.at, "notice is of does: Drain or Reclaim");
+        }
+        None if reclaims && !of_trace => {
+            let place = node.get("does").map_or(node.at, |n| n.at);
+            let error = report.error(place, "does: Reclaim needs notice");
+            error.legal("30s as on GKE (NODE-01), 2m as on EC2 (NODE-03), 0s");
+        }
+        _ => {}
+    }
+    match node.get("grace") {
+        Some(place) if !reclaims => {
+            report.error(place.at, "grace is of does: Reclaim");
+        }
+        Some(place) if grace > notice => {
+            let message = format!("grace is {grace}, and the machine is gone after {notice}");
+            report.error(place.at, message);
+        }
+        _ => {}
+    }
+    (notice, grace)
 }
 
 fn lemons(node: &Node) -> FaultLemons {

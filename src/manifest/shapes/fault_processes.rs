@@ -109,6 +109,14 @@ pub static RANDOM_FAULTS: Object = Object {
         .otherwise("none")
         .example("30s"),
         field(
+            "grace",
+            Shape::Duration,
+            "of Reclaim: processes that are told to end go on so long after the notice, so that a job may save (15s on GKE; on \
+             EC2 what the pods' grace period is); their pods are evicted then",
+        )
+        .default("0s")
+        .example("15s"),
+        field(
             "from",
             Shape::Duration,
             "it begins then: a bad version of some software, for instance",

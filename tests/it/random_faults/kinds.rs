@@ -65,6 +65,18 @@ fn maintenance_is_announced_and_a_machine_that_is_taken_back_is_drained_first() 
         "new 3630",
     ];
     assert_eq!(spot[..5], one);
+    let saves = told(&format!(
+        "{{cause: s, {every}, does: Reclaim, notice: 30s, grace: 15s, backAfter: 1h}}"
+    ));
+    let one = [
+        "cordon 0",
+        "drain 15",
+        "crash 30",
+        "delete 30",
+        "uncordon 30",
+        "new 3630",
+    ];
+    assert_eq!(saves[..6], one);
     let never = told(&format!("{{cause: s, {every}, does: Reclaim, notice: 0s}}"));
     assert_eq!(never, ["crash 0", "delete 0"]);
 }
@@ -189,6 +201,11 @@ fn what_a_kind_of_fault_does_not_have_is_refused() {
         (
             "does: Reclaim, notice: 30s, asNew: true",
             "deleted after its notice",
+        ),
+        ("does: Reclaim, notice: 10s, grace: 15s", "gone after 10s"),
+        (
+            "does: Drain, notice: 10s, grace: 5s",
+            "grace is of does: Reclaim",
         ),
         ("notice: 30s", "notice is of does: Drain or Reclaim"),
         ("comesBack: 0.5", "without backAfter"),

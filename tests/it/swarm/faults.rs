@@ -58,7 +58,9 @@ fn enrich_process(d: &mut Draw, process: &mut Value, scripted: bool) {
         (2, Some("Drain")) => process["notice"] = json!(d.pick(&["0s", "3m"])),
         (2, Some("Crash")) if !scripted => {
             process["does"] = json!("Reclaim");
-            process["notice"] = json!(d.pick(&["0s", "30s"]));
+            let (notice, grace) = d.pick(&[("0s", "0s"), ("30s", "0s"), ("30s", "15s")]);
+            process["notice"] = json!(notice);
+            process["grace"] = json!(grace);
             process["asNew"] = json!(null);
             process["deletedAfter"] = json!(null);
         }

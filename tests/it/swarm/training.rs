@@ -112,6 +112,7 @@ pub fn silent(seed: u64, scenario: &mut Value) {
             "exitCode",
             "comesBack",
             "notice",
+            "grace",
             "lemons",
         ] {
             fields.remove(field);
