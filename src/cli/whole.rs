@@ -4,15 +4,21 @@ use super::args::PlayArgs;
 use super::inputs::{self, quoted};
 use super::subject::Given;
 use super::{Failure, replay};
+use crate::base::*;
 use crate::engine::Simulation;
 use crate::experiment::{Played, play};
 use crate::faults;
 use crate::manifest::{self, LoadedScenario};
+use crate::metrics::kept::{self, Kept};
 use crate::metrics::occupancy::Occupancy;
 use crate::metrics::queued::Queued;
+use crate::metrics::scraped::Scraped;
 use crate::metrics::{Folds, RunView, Witness};
 use crate::report::deciding::{Defaults, Known};
 use crate::report::timeline;
+
+/// Of an OpenMetrics text: more are over a gigabyte.
+const SAMPLES: u64 = 10_000_000;
 
 pub struct Whole {
     loaded: LoadedScenario,
@@ -21,6 +27,7 @@ pub struct Whole {
     pub witness: Witness,
     pub pods: Occupancy,
     pub queued: Queued,
+    simulation: Simulation,
     seed: u64,
 }
 
@@ -52,8 +59,50 @@ impl Whole {
             witness,
             pods: both.0,
             queued: both.1,
+            simulation,
             seed,
         })
+    }
+
+    /// Every record and ticket, from playing it once more.
+    pub fn kept(&mut self) -> Result<Kept, Failure> {
+        if self.played.outcome.records > kept::MOST {
+            let (n, most) = (self.played.outcome.records, kept::MOST);
+            let text = format!(
+                "the run has {n} records, and a trace holds {most}; make it shorter (stop.at)"
+            );
+            return Err(Failure::Invalid(text));
+        }
+        let mut kept = Kept::default();
+        self.simulation.run(self.seed, 0, &mut kept);
+        Ok(kept)
+    }
+
+    /// What would have been scraped so often, from playing it once more.
+    pub fn scraped(&mut self, every: Duration) -> Result<Scraped, Failure> {
+        let end = self.played.outcome.end;
+        let (nodes, n) = (
+            self.played.names.nodes.len() as u64,
+            end.0 / every.0.max(1) + 2,
+        );
+        let jobsets = self.played.scenario.jobsets.iter();
+        let pods: u64 = jobsets.map(|j| j.jobset.spec.pods()).sum();
+        let samples = n.saturating_mul(5 * pods + 3 * nodes + 100);
+        if samples > SAMPLES {
+            let text = format!(
+                "--scrape {every}: some {} million samples are too many; scrape less often, e.g. --scrape {}",
+                samples / 1_000_000,
+                Duration(every.0.saturating_mul(samples / SAMPLES + 1))
+            );
+            return Err(Failure::Invalid(text));
+        }
+        let mut at: Vec<Time> = (0..n - 1).map(|i| Time(i * every.0)).collect();
+        at.retain(|at| *at < end);
+        at.push(end);
+        let mut scraped = Scraped::new(at, self.played.names.jobsets.len(), nodes as usize);
+        self.simulation.run(self.seed, 0, &mut scraped);
+        scraped.finish();
+        Ok(scraped)
     }
 
     pub fn view(&self) -> RunView<'_> {

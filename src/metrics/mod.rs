@@ -7,6 +7,7 @@ pub mod critical;
 pub mod events;
 pub mod fold;
 pub mod gate;
+pub mod kept;
 pub mod nodes;
 pub mod occupancy;
 pub mod path;
@@ -18,6 +19,7 @@ mod restart_milestones;
 mod restart_path;
 #[cfg(test)]
 mod restart_tests;
+pub mod scraped;
 pub mod spans;
 pub mod steps;
 pub mod story;

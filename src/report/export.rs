@@ -1,7 +1,9 @@
 //! Everything that can be written of a chart, a page or a run, behind one interface: the name of the file says the
 //! format.
 
+use super::openmetrics::{self, Metrics};
 use super::page::{Page, html, markdown};
+use super::perfetto::{self, Trace};
 use super::scene::Scene;
 use super::{chart, svg};
 use std::path::Path;
@@ -11,6 +13,8 @@ use std::path::Path;
 pub enum Subject<'a> {
     Chart(&'a Scene),
     Page(&'a Page),
+    Trace(&'a Trace<'a>),
+    Metrics(&'a Metrics<'a>),
 }
 
 impl Subject<'_> {
@@ -18,6 +22,8 @@ impl Subject<'_> {
         match self {
             Subject::Chart(_) => "a chart",
             Subject::Page(_) => "a report",
+            Subject::Trace(_) => "a trace",
+            Subject::Metrics(_) => "a run's metrics",
         }
     }
 }
@@ -38,7 +44,7 @@ pub trait Exporter: Sync {
 }
 
 /// All formats.
-pub const EXPORTERS: &[&dyn Exporter] = &[&Svg, &Png, &Html, &Markdown];
+pub const EXPORTERS: &[&dyn Exporter] = &[&Svg, &Png, &Html, &Markdown, &Perfetto, &OpenMetrics];
 
 pub fn save(subject: Subject<'_>, path: &Path) -> Result<(), String> {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
@@ -162,5 +168,51 @@ impl Exporter for Markdown {
             bytes(&file, svg::file(&chart.scene).as_bytes())?;
         }
         bytes(path, markdown::markdown(page, name.as_deref()).as_bytes())
+    }
+}
+
+struct Perfetto;
+
+impl Exporter for Perfetto {
+    fn name(&self) -> &'static str {
+        "Perfetto"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["perfetto-trace", "pftrace"]
+    }
+
+    fn takes(&self, subject: Subject<'_>) -> bool {
+        matches!(subject, Subject::Trace(_))
+    }
+
+    fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
+        match subject {
+            Subject::Trace(of) => bytes(path, &perfetto::trace(of)),
+            _ => Err(unknown(subject)),
+        }
+    }
+}
+
+struct OpenMetrics;
+
+impl Exporter for OpenMetrics {
+    fn name(&self) -> &'static str {
+        "OpenMetrics"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["om", "prom", "txt"]
+    }
+
+    fn takes(&self, subject: Subject<'_>) -> bool {
+        matches!(subject, Subject::Metrics(_))
+    }
+
+    fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
+        match subject {
+            Subject::Metrics(of) => bytes(path, openmetrics::text(of).as_bytes()),
+            _ => Err(unknown(subject)),
+        }
     }
 }

@@ -141,6 +141,12 @@ fn legend(scene: &mut Scene, run: &RunView<'_>, sides: &[Side<'_>], y: i32) -> i
     y
 }
 
+/// The islands of the cluster, or its pools where they have none: from which node to before which.
+pub(super) fn islands(run: &RunView<'_>, nodes: usize) -> Vec<(usize, usize)> {
+    let all = blocks(run, nodes);
+    all.into_iter().map(|b| (b.from, b.to)).collect()
+}
+
 /// More blocks than these are not drawn apart.
 const BLOCKS: usize = 400;
 

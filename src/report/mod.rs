@@ -27,8 +27,12 @@ pub mod fleets;
 pub mod golden;
 pub mod json;
 pub mod map_figure;
+pub mod openmetrics;
 pub mod page;
+pub mod perfetto;
+mod perfetto_tracks;
 pub mod planning;
+mod proto;
 pub mod provenance;
 pub mod replications;
 #[cfg(test)]

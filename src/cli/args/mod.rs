@@ -73,10 +73,10 @@ pub enum Command {
         after_help = "Example: jobset-sim bench ttr --against reports/ttr-baseline.json --fail-if 'ttr > +2%' --junit ttr.xml"
     )]
     Bench(super::bench::BenchArgs),
-    /// Write a report of a run: one HTML page that needs no network, or Markdown
+    /// Write a report of a run: one HTML page that needs no network, Markdown, a Perfetto trace, OpenMetrics
     #[command(
         mut_arg("scenario", |a| a.value_name("RUN|SCENARIO").help("A run directory that `run --out` wrote, or a scenario file")),
-        after_help = "Examples:\n  jobset-sim report run-1 --html report.html\n  jobset-sim report scenarios/restart-5000-recreate.yaml --html report.html --md report.md\n\nA run directory is played again from its inputs. The page opens from disk, is light or dark, and prints; the charts of\nthe Markdown go into a directory beside it, named like it with .charts at the end."
+        after_help = "Examples:\n  jobset-sim report run-1 --html report.html\n  jobset-sim report scenarios/restart-5000-recreate.yaml --html report.html --md report.md\n  jobset-sim report run-1 --perfetto run.pftrace --openmetrics run.om --scrape 5s\n\nA run directory is played again from its inputs. The page opens from disk, is light or dark, and prints; the charts of\nthe Markdown go into a directory beside it, named like it with .charts at the end."
     )]
     Report(super::report::ReportArgs),
     /// Draw one chart of runs, as SVG or PNG
