@@ -2,8 +2,8 @@
 //! each sample.
 //!
 //! Sources of the names: JobSet `site/content/en/docs/reference/metrics.md`; GKE's JobSet metrics package of
-//! kube-state-metrics; kube-state-metrics `docs/metrics/workload`; component-base `metrics/prometheus`. Must never emit a
-//! family that the simulation cannot say.
+//! kube-state-metrics; kube-state-metrics `docs/metrics/workload`; component-base `metrics/prometheus`. Must never emit
+//! a family that the simulation cannot say.
 
 use crate::base::*;
 use crate::metrics::RunView;
