@@ -148,7 +148,11 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Compare(args) => compare::cli(args).map(|()| 0),
         Command::Search(args) => match &args.command {
             args::SearchCommand::Spares(args) => planning::spares::cli(args).map(|()| 0),
+            args::SearchCommand::Interval(args) => planning::interval::cli(args).map(|()| 0),
         },
+        Command::Breakeven(args) => planning::breakeven::cli(args).map(|()| 0),
+        Command::Rare(args) => planning::rare::cli(args).map(|()| 0),
+        Command::Tornado(args) => planning::tornado::cli(args).map(|()| 0),
         Command::Budget(args) => planning::budget::cli(args).map(|()| 0),
         Command::Sweep(args) => sweep::cli(args).map(|()| 0),
         Command::Why(args) => why::cli(args),

@@ -45,6 +45,14 @@ impl Origin {
         })
     }
 
+    /// The scenario's text, if it is one.
+    pub fn text(&self) -> Option<&Source> {
+        match self {
+            Origin::Scenario { source, .. } => Some(source),
+            Origin::Manifests { .. } => None,
+        }
+    }
+
     /// What they come to with these overrides.
     pub fn load(&self, sets: &[(String, String)]) -> Result<LoadedScenario, Diagnostics> {
         match self {

@@ -84,6 +84,14 @@ impl Given {
         }
     }
 
+    /// The text that was given first: the scenario, or the first manifest.
+    pub fn text(&self) -> Option<&Source> {
+        match &self.from {
+            From::Fleet(source) => Some(source),
+            From::Pods(origin) => origin.text(),
+        }
+    }
+
     /// What a directory keeps of it, and the command that repeats it from there, as `run` with these options more.
     pub fn inputs(&self, loaded: &Loaded, (seed, seeds): (u64, u64), more: &str) -> Inputs {
         let mut tail = inputs::tail(&self.sets, &self.fails, seed, Some(seeds));

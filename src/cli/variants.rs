@@ -23,7 +23,7 @@ impl Variant {
     }
 }
 
-fn named(variant: &str, why: Failure) -> Failure {
+pub fn named(variant: &str, why: Failure) -> Failure {
     let text = |m: String| format!("error: in variant {variant:?}:\n{m}");
     match why {
         Failure::Invalid(m) => Failure::Invalid(text(m)),

@@ -38,6 +38,7 @@ impl Phase {
     }
 }
 
+#[derive(Clone)]
 pub struct Job {
     pub phase: Phase,
     /// Which end of a phase is the valid one.

@@ -1,7 +1,7 @@
 //! When each node will fail: ages that advance on the calendar, or on the job's own clock of running.
 
-use crate::base::random::{Draw, Draws, Key, Purpose};
-use crate::spec::{Exposure, FaultProcess};
+use crate::base::random::{Dist, Draw, Draws, Key, Purpose};
+use crate::spec::{Exposure, FaultProcess, Fleet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -35,11 +35,14 @@ struct Life {
 type Entry = Reverse<(u64, u32, u32)>;
 
 /// All lives, by node and process.
+#[derive(Clone)]
 pub struct Lives {
     processes: usize,
     rows: Vec<Life>,
     /// By the clock of running, and by the calendar.
     queues: [BinaryHeap<Entry>; 2],
+    /// How long the lives were when they were drawn; only where runs branch.
+    drawn_as: Vec<u64>,
 }
 
 /// A failure that is due: when by the calendar, which node, which process.
@@ -68,6 +71,7 @@ impl Lives {
             processes,
             rows: vec![life; nodes as usize * processes],
             queues: Default::default(),
+            drawn_as: Vec::new(),
         }
     }
 
@@ -97,6 +101,9 @@ impl Lives {
         };
         life.drawn += 1;
         life.left = draws.sample(draw, &spec.life).0;
+        if let Some(drawn_as) = self.drawn_as.get_mut(slot) {
+            *drawn_as = life.left;
+        }
     }
 
     /// From now on the node ages in that process, on the clock of `exposure`.
@@ -121,6 +128,45 @@ impl Lives {
         if std::mem::take(&mut life.ages) {
             let clock = [clocks.ran, clocks.now][queue_of(exposure)];
             life.left = life.due.saturating_sub(clock);
+        }
+    }
+
+    /// From now on it is known how long each life was when it was drawn.
+    pub fn remember(&mut self) {
+        self.drawn_as = vec![NEVER; self.rows.len()];
+    }
+
+    /// Draws what is left of every life anew, given what was lived of it.
+    pub fn renew_rest(&mut self, draws: &mut Draws, fleet: &Fleet, clocks: Clocks) {
+        self.queues.iter_mut().for_each(BinaryHeap::clear);
+        for slot in 0..self.rows.len() {
+            let (node, process) = (slot / self.processes, slot % self.processes);
+            let spec = &fleet.faults[process];
+            let queue = queue_of(spec.exposure);
+            let clock = [clocks.ran, clocks.now][queue];
+            let life = &mut self.rows[slot];
+            let left = match life.ages {
+                true => life.due.saturating_sub(clock),
+                false => life.left,
+            };
+            if left == NEVER {
+                continue;
+            }
+            let lived = self.drawn_as[slot].saturating_sub(left);
+            let draw = Draw {
+                purpose: Purpose::FleetLife,
+                entity: Key(node as u64).and(process as u64),
+                occurrence: life.drawn,
+                lane: 1,
+            };
+            let left = rest(&spec.life, (lived, left), draws.uniform(draw));
+            self.drawn_as[slot] = lived.saturating_add(left);
+            life.left = left;
+            if life.ages {
+                life.due = clock.saturating_add(left);
+                life.generation += 1;
+                self.queues[queue].push(Reverse((life.due, slot as u32, life.generation)));
+            }
         }
     }
 
@@ -150,5 +196,57 @@ impl Lives {
             }
             self.queues[queue].pop();
         }
+    }
+}
+
+/// What is left of a life of which so much was lived, at the uniform number `u`; `left` is what was to be left.
+fn rest(life: &Dist, (lived, left): (u64, u64), u: f64) -> u64 {
+    match life {
+        Dist::Fixed(_) => left,
+        // It has no memory.
+        Dist::Exponential { .. } => life.quantile(u).0,
+        _ if lived == 0 => life.quantile(u).0,
+        _ => {
+            // The chance of a life that is over by now, by halving: quantiles ascend.
+            let (mut low, mut high) = (0.0, 1.0);
+            for _ in 0..60 {
+                let middle = 0.5 * (low + high);
+                match life.quantile(middle).0 < lived {
+                    true => low = middle,
+                    false => high = middle,
+                }
+            }
+            let whole = life.quantile((high + (1.0 - high) * u).min(1.0 - 1e-16));
+            whole.0.saturating_sub(lived)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Duration;
+
+    #[test]
+    fn the_rest_of_a_life_is_drawn_given_what_was_lived_of_it() {
+        let s = |seconds: f64| Duration::from_seconds_f64(seconds).0;
+        let uniform = Dist::Uniform {
+            low_s: 10.0,
+            high_s: 30.0,
+        };
+        // Of a life that has lasted 20 s, five to ten are left in half of all cases.
+        for (u, expected) in [(0.0, 0.0), (0.5, 5.0), (0.9, 9.0)] {
+            let found = rest(&uniform, (s(20.0), s(3.0)), u) as f64 / 1e9;
+            assert!((found - expected).abs() < 1e-6, "{u}: {found}");
+        }
+        let weibull = Dist::Weibull {
+            scale_s: 100.0,
+            shape: 0.7,
+        };
+        let found = rest(&weibull, (s(50.0), 0), 0.5) as f64 / 1e9;
+        // S(50 + x) = S(50) / 2.
+        let survival = |t: f64| libm::exp(-libm::pow(t / 100.0, 0.7));
+        assert!((survival(50.0 + found) / survival(50.0) - 0.5).abs() < 1e-6);
+        assert_eq!(rest(&Dist::Fixed(Duration(7)), (3, 4), 0.1), 4);
     }
 }

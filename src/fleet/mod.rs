@@ -15,7 +15,9 @@ mod pool;
 mod repair;
 mod run;
 mod select;
+mod splitting;
 
 pub use books::{Books, Category};
 pub use outcome::{FleetEnd, FleetOutcome};
 pub use run::FleetSimulation;
+pub use splitting::{Branches, Excess, State};

@@ -59,6 +59,7 @@ pub struct NodeRow {
     at: usize,
 }
 
+#[derive(Clone)]
 pub struct Pool {
     pub rows: Vec<NodeRow>,
     /// The job's nodes, in no order that means anything.

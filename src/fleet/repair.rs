@@ -5,7 +5,7 @@ use crate::base::random::{Draw, Key, Purpose};
 use std::collections::VecDeque;
 
 /// Who is repaired and who waits.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Shop {
     /// Nodes that wait for a crew, who came first first.
     waiting: VecDeque<u32>,

@@ -84,6 +84,9 @@ impl<'f> FleetSimulation<'f> {
     }
 }
 
+/// When, which came first, what.
+pub type Queue = BinaryHeap<Reverse<(u64, u64, Event)>>;
+
 /// Everything that changes during a run.
 pub struct World<'f> {
     pub(super) fleet: &'f Fleet,
@@ -100,12 +103,12 @@ pub struct World<'f> {
     pub(super) noted: Option<Vec<(u64, u32)>>,
     /// Why and when the job ended.
     pub(super) over: Option<(FleetEnd, u64)>,
-    queue: BinaryHeap<Reverse<(u64, u64, Event)>>,
-    sent: u64,
+    pub(super) queue: Queue,
+    pub(super) sent: u64,
 }
 
 impl<'f> World<'f> {
-    fn new(fleet: &'f Fleet, mut draws: Draws) -> World<'f> {
+    pub(super) fn new(fleet: &'f Fleet, mut draws: Draws) -> World<'f> {
         let all = fleet.nodes + fleet.spares.nodes;
         let bad = (f64::from(all) * fleet.lemons.share) as u32;
         let lemons: Vec<bool> = (0..all).map(|node| node < bad).collect();
@@ -133,6 +136,16 @@ impl<'f> World<'f> {
     }
 
     fn play(&mut self) {
+        self.begin();
+        while self.over.is_none() {
+            self.step();
+        }
+        self.pool.check();
+        self.drain();
+    }
+
+    /// Everybody gets a life, and the job looks for nodes.
+    pub(super) fn begin(&mut self) {
         for node in 0..self.pool.rows.len() as u32 {
             self.renew_all(node);
             for (process, spec) in self.fleet.faults.iter().enumerate() {
@@ -146,15 +159,10 @@ impl<'f> World<'f> {
             self.after(every.0, Event::Regenerate);
         }
         self.select_or_wait();
-        while self.over.is_none() {
-            self.step();
-        }
-        self.pool.check();
-        self.drain();
     }
 
     /// The next thing that happens, or the end. What is in the queue comes before failures at the same instant.
-    fn step(&mut self) {
+    pub(super) fn step(&mut self) {
         let fault = self.lives.next(self.clocks, self.job.phase.runs());
         let event = self.queue.peek().map(|Reverse((at, _, _))| *at);
         let limit = self.fleet.stop_at.0;

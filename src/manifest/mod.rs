@@ -20,6 +20,7 @@ mod parameters;
 pub mod path;
 pub mod presets;
 mod print;
+pub mod ranges;
 mod rate;
 mod read;
 mod reference;
@@ -47,6 +48,7 @@ pub use kube::{
 pub use path::split_sets;
 pub use presets::{Assumption, assumptions, control_plane, preset_names, timing};
 pub use print::yaml as print_yaml;
+pub use ranges::{SourcedRange, sourced};
 pub use reference::{FieldRow, fields as field_rows, markdown as reference_page};
 pub use scenario::{
     LoadedScenario, file_text, parse_scenario, parse_scenario_of, read_scenario,

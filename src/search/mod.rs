@@ -6,14 +6,20 @@
 
 #![deny(missing_docs)]
 
+pub mod breakeven;
 pub mod budget;
 pub mod closed;
+pub mod interval;
 pub mod least;
+pub mod range;
+pub mod rare;
 pub mod sample;
 pub mod target;
+pub mod tornado;
 
 pub use budget::{Budget, Question};
 pub use closed::ClosedForm;
 pub use least::{Answer, Candidate, Least, Plan, least};
+pub use range::{Range, Unit};
 pub use sample::{Row, Sample};
 pub use target::{Judgement, Statistic, Target};

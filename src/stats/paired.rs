@@ -29,12 +29,17 @@ pub struct Paired {
 impl Paired {
     /// `None` without pairs.
     pub fn of(pairs: &[(f64, f64)]) -> Option<Paired> {
+        Paired::at(pairs, LEVEL)
+    }
+
+    /// The same with an interval at another level, as of one look of several.
+    pub fn at(pairs: &[(f64, f64)], level: f64) -> Option<Paired> {
         let column = |f: fn(&(f64, f64)) -> f64| pairs.iter().map(f).collect::<Vec<f64>>();
         let difference = Mean::of(&column(|(a, b)| b - a))?;
         let (first, second) = (Mean::of(&column(|p| p.0))?, Mean::of(&column(|p| p.1))?);
         Some(Paired {
             mean: difference.mean,
-            ci95: difference.interval(LEVEL),
+            ci95: difference.interval(level),
             n: difference.n,
             deviation: difference.deviation,
             unpaired_deviation: libm::hypot(first.deviation, second.deviation),

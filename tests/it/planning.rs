@@ -1,5 +1,6 @@
 //! What a planner asks, against closed forms and against trying everything; and as a shell sees it.
 
+mod closed;
 mod shell;
 
 use crate::fleet::{crashes, exponential, plain, s};

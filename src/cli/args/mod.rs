@@ -57,6 +57,21 @@ pub enum Command {
         after_help = "Examples:\n  jobset-sim sweep scenario.yaml --grid 'parameters.spares=0,2,4,8' --grid 'parameters.interval=5m,10m,20m' --seeds 100 --out result\n  jobset-sim sweep scenario.yaml --lhs 64 --range 'parameters.interval=5m..2h:log' --until 'goodput ±1%'\n  jobset-sim sweep scenario.yaml --shard 2/8 --out shards/2\n  jobset-sim sweep merge shards/* --out result\n\nPaths are those of `run --set`. Axes may stand in the `experiment` of the file. All points have the same random\nnumbers."
     )]
     Sweep(Box<SweepArgs>),
+    /// Say at which value of an unknown one choice overtakes another
+    #[command(
+        after_help = "Examples:\n  jobset-sim breakeven scenario.yaml --b 'in place: strategy=InPlaceRestart' --over 'training.checkpoint.every=2m..2h'\n  jobset-sim breakeven fleet.yaml --a 'none: spares.nodes=0' --b 'eight: spares.nodes=8' --over 'parameters.repair=1h..48h'\n\nThat one of them is better in the whole range is an answer, too."
+    )]
+    Breakeven(BreakEvenArgs),
+    /// Say how often a Fleet's run loses too much, or uses up its restarts, down to one in a million and less
+    #[command(
+        after_help = "Examples:\n  jobset-sim rare scenarios/published/bloom-176b.yaml --until-day 30 --restarts 20\n  jobset-sim rare fleet.yaml --lost 10d --seeds 60 --out rare\n\nRuns that have come part of the way are played on several times (splitting), so nothing has to happen by itself."
+    )]
+    Rare(RareArgs),
+    /// Say which input moves an answer most, each over its published range
+    #[command(
+        after_help = "Examples:\n  jobset-sim tornado scenarios/published/llama3-405b.yaml --out tornado\n  jobset-sim tornado scenario.yaml --metric goodput --input 'training.checkpoint.every=5m..1h' --input 'faultProcesses[0].mtbf=5d..60d'\n\nWithout --input: the fields of the file that have a range with a source in the program."
+    )]
+    Tornado(TornadoArgs),
     /// Say why a restart took as long as it did, or why something never comes; and what would have helped
     #[command(
         mut_arg("scenario", |a| a.value_name("RUN|SCENARIO").help("A run directory that `run --out` wrote, or a scenario file")),

@@ -1,7 +1,9 @@
-//! The command lines of a planner's questions: `search`, `budget`.
+//! The command lines of a planner's questions: `search`, `budget`, `breakeven`, `tornado`.
 
 use super::{Look, PlayArgs, TableFormat};
-use crate::search::Target;
+use crate::base::Duration;
+use crate::cli::variants;
+use crate::search::{Range, Target};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -57,6 +59,11 @@ pub enum SearchCommand {
         after_help = "Examples:\n  jobset-sim search spares fleet.yaml --target 'effective_training_ratio.p10 >= 0.9' --path spares.nodes\n  jobset-sim search spares scenario.yaml --target 'goodput.p10 >= 0.9' --path 'topology.pools[0].count' --min 16 --max 20\n\nA target is METRIC.QUANTILE, >= or <=, and a limit: goodput.p10 >= 0.9 means that at most one run in ten is below 0.9.\nMetrics are those of `compare`. Exit code 3: nothing meets the target."
     )]
     Spares(SparesArgs),
+    /// The best checkpoint interval, beside what formulas say
+    #[command(
+        after_help = "Example: jobset-sim search interval scenarios/published/llama3-405b.yaml --seeds 400 --out interval\n\nBeside it: Young, Daly, and the exact interval of greatest availability for exponential failures, with what they do not\nknow of the inputs."
+    )]
+    Interval(IntervalArgs),
 }
 
 #[derive(Debug, Args)]
@@ -82,6 +89,86 @@ pub struct SparesArgs {
     /// Price of a node-hour, for a Fleet, which knows none: then costs are money instead of node-hours
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub price_per_node_hour: Option<f64>,
+    #[command(flatten)]
+    pub tell: TellArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct IntervalArgs {
+    #[command(flatten)]
+    pub play: PlayArgs,
+    /// The interval, as --set names it
+    #[arg(long, value_name = "PATH", default_value = "training.checkpoint.every")]
+    pub path: String,
+    /// What is to be best [default: goodput, or effective_training_ratio of a Fleet]
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
+    /// The most replications of each interval [default: 160 with pods, 1,600 of a Fleet]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    pub seeds: Option<u64>,
+    #[command(flatten)]
+    pub tell: TellArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct BreakEvenArgs {
+    #[command(flatten)]
+    pub play: PlayArgs,
+    /// The first choice [default: the inputs as they are]
+    #[arg(long, value_name = "NAME: PATH=VALUE, ...", value_parser = variants::parse_variant)]
+    pub a: Option<variants::VariantArg>,
+    /// The second choice
+    #[arg(long, value_name = "NAME: PATH=VALUE, ...", value_parser = variants::parse_variant)]
+    pub b: variants::VariantArg,
+    /// The unknown and its range, with numbers or durations
+    #[arg(long, value_name = "PATH=LOW..HIGH")]
+    pub over: Range,
+    /// What decides [default: goodput, or effective_training_ratio of a Fleet]
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
+    /// The most replications of each value and choice [default: 160 with pods, 1,280 of a Fleet]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    pub seeds: Option<u64>,
+    #[command(flatten)]
+    pub tell: TellArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct TornadoArgs {
+    #[command(flatten)]
+    pub play: PlayArgs,
+    /// The answer [default: goodput, or effective_training_ratio of a Fleet]
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
+    /// An input and its range; repeatable [default: inputs of the file with a published range]
+    #[arg(long = "input", value_name = "PATH=LOW..HIGH")]
+    pub inputs: Vec<Range>,
+    /// Replications of each end [default: 40 with pods, 400 of a Fleet]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    pub seeds: Option<u64>,
+    #[command(flatten)]
+    pub tell: TellArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct RareArgs {
+    #[command(flatten)]
+    pub play: PlayArgs,
+    /// A limit of restarts runs out [default: the file's maxRestarts]
+    #[arg(long, value_name = "N", conflicts_with = "lost")]
+    pub restarts: Option<u32>,
+    /// A run loses so much time or more: all that is not work that counts
+    #[arg(long, value_name = "DURATION")]
+    pub lost: Option<Duration>,
+    /// Until which day [default: the end of the file's time]
+    #[arg(long, value_name = "N", value_parser = days)]
+    pub until_day: Option<f64>,
+    /// Runs from each level
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(4..=100_000))]
+    pub runs: u32,
+    /// Batches, over which the interval is
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(2..=100_000))]
+    pub seeds: u64,
     #[command(flatten)]
     pub tell: TellArgs,
 }

@@ -1,16 +1,22 @@
 //! What a planner's questions share: who plays candidates, and how an answer is told.
 
+pub mod breakeven;
 pub mod budget;
+mod formula;
+pub mod interval;
+pub mod rare;
 pub mod spares;
+pub mod tornado;
 
 use super::args::{PlayArgs, TableFormat, TellArgs};
 use super::subject::{Given, Loaded, Sets};
 use super::{Failure, interrupt, output};
 use crate::experiment::{Limits, NoRuns, Replication, Subject, digest_of};
-use crate::manifest;
+use crate::manifest::{self, strategy};
 use crate::report::planning::{Provenance, Told};
 use crate::report::rundir::RunDir;
 use crate::report::{chart, csv};
+use crate::search::{Row, Sample};
 use std::ops::Range;
 
 /// Plays the inputs with other overrides, and counts what it plays.
@@ -62,6 +68,36 @@ impl<'a> Lab<'a> {
         let played = played.map_err(no_runs)?;
         self.note(played.iter().map(|r| r.digest));
         Ok((played, subject.jobsets()))
+    }
+
+    /// With all that belongs to a restart strategy, if one is set.
+    pub fn with_companions(&self, sets: &Sets) -> Result<Sets, Failure> {
+        let Loaded::Pods(loaded) = &self.loaded else {
+            return Ok(sets.clone());
+        };
+        let changes = strategy::with_companions(sets, &loaded.scenario.jobsets);
+        let changes = changes.map_err(Failure::Invalid)?;
+        Ok(changes.into_iter().map(|c| (c.path, c.value)).collect())
+    }
+
+    /// One metric of such replications.
+    pub fn sample(
+        &mut self,
+        sets: &Sets,
+        which: Range<u64>,
+        (metric, what): (&str, &str),
+    ) -> Result<Sample, Failure> {
+        let (played, jobsets) = self.replicate(sets, which, what)?;
+        rows(&played, &jobsets, (metric, "--metric"), None)
+    }
+
+    /// What is asked for, or what training jobs are usually judged by.
+    pub fn metric(&self, asked: Option<&str>) -> String {
+        let usual = match self.subject {
+            Subject::Pods { .. } => "goodput",
+            Subject::Fleet(_) => "effective_training_ratio",
+        };
+        asked.unwrap_or(usual).to_owned()
     }
 
     pub fn progress(&self, text: &str) {
@@ -141,6 +177,18 @@ impl<'a> Lab<'a> {
             false => Ok(()),
         }
     }
+}
+
+/// One metric of replications; `option` has asked for it.
+pub fn rows(
+    played: &[Replication],
+    jobsets: &[String],
+    (metric, option): (&str, &str),
+    price: Option<f64>,
+) -> Result<Sample, Failure> {
+    let row = |r| Row::of(r, jobsets, metric, price);
+    let all: Result<Sample, Vec<String>> = played.iter().map(row).collect();
+    all.map_err(|names| unknown(option, "metric", metric, &names))
 }
 
 pub fn no_runs(why: NoRuns) -> Failure {

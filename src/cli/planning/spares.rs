@@ -1,12 +1,12 @@
 //! `search spares`: the least number that meets a target, with what each candidate costs.
 
-use super::{Lab, unknown};
+use super::{Lab, rows};
 use crate::cli::Failure;
 use crate::cli::args::SparesArgs;
 use crate::cli::inputs::quoted;
 use crate::cli::subject::Loaded;
 use crate::report::planning::spares::SparesReport;
-use crate::search::{Answer, Plan, Row, Sample, least};
+use crate::search::{Answer, Plan, Sample, least};
 use std::ops::Range;
 
 /// The name of the format.
@@ -67,10 +67,8 @@ fn candidate(
         .replicate(&sets, which, &what)
         .map_err(|why| with_min(why, args, value));
     let (played, jobsets) = played?;
-    let metric = &args.target.metric;
-    let row = |r| Row::of(r, &jobsets, metric, args.price_per_node_hour);
-    let rows: Result<Sample, Vec<String>> = played.iter().map(row).collect();
-    rows.map_err(|names| unknown("--target", "metric", metric, &names))
+    let metric = (args.target.metric.as_str(), "--target");
+    rows(&played, &jobsets, metric, args.price_per_node_hour)
 }
 
 /// A number of all nodes does not begin at 0.

@@ -2,11 +2,15 @@
 //!
 //! Must never compute an estimate: `search` did that.
 
+pub mod breakeven;
 pub mod budget;
 mod columns;
+pub mod interval;
 mod number;
 mod plane;
+pub mod rare;
 pub mod spares;
+pub mod tornado;
 
 use super::scene::Scene;
 use super::waterfall::Style;

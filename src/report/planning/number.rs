@@ -1,6 +1,8 @@
 //! Numbers of planners in as many digits as can be used.
 
 use super::super::words::thousands;
+use crate::base::Duration;
+use crate::search::Unit;
 use crate::search::budget::Share;
 
 /// Three or four digits.
@@ -30,6 +32,9 @@ fn trimmed(text: String) -> String {
 
 /// A number with its interval, in the digits that the interval leaves: `+0.0042 (0.0007 to 0.0084)`.
 pub fn change(mean: f64, [low, high]: [f64; 2]) -> String {
+    if mean == 0.0 && low == high {
+        return "0".to_owned();
+    }
     let half = 0.5 * (high - low);
     let rough = match half > 0.0 && half.is_finite() {
         true => half,
@@ -39,6 +44,25 @@ pub fn change(mean: f64, [low, high]: [f64; 2]) -> String {
     let digits = (1.0 - libm::floor(libm::log10(rough))).clamp(0.0, 9.0) as usize;
     let sign = if mean > 0.0 { "+" } else { "" };
     format!("{sign}{mean:.digits$} ({low:.digits$} to {high:.digits$})")
+}
+
+/// A length of time in words that need no more than two units: `12m 37s`, `2d 3h`, `5.3s`.
+pub fn span(seconds: f64) -> String {
+    let rounded = match seconds {
+        s if s < 100.0 => (s * 10.0).round() / 10.0,
+        s if s < 3_600.0 => s.round(),
+        s if s < 86_400.0 => (s / 60.0).round() * 60.0,
+        s => (s / 3_600.0).round() * 3_600.0,
+    };
+    Duration::from_seconds_f64(rounded).to_string()
+}
+
+/// A number, or a length of time.
+pub fn of_unit(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Whole | Unit::Number => short(value),
+        Unit::Seconds => span(value),
+    }
 }
 
 /// A share in percent: as many digits behind the point as the nearer of nothing and all of it needs.

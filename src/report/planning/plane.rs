@@ -28,6 +28,61 @@ impl Scale {
         }
     }
 
+    /// From a number above 0.
+    pub fn log(from: f64, to: f64) -> Scale {
+        Scale {
+            log: true,
+            ..Scale::new(from, to)
+        }
+    }
+
+    /// Times that people count in, in seconds.
+    pub fn times(&self) -> Vec<f64> {
+        const ALL: [f64; 27] = [
+            1.0,
+            2.0,
+            5.0,
+            10.0,
+            20.0,
+            30.0,
+            60.0,
+            120.0,
+            180.0,
+            300.0,
+            480.0,
+            720.0,
+            1_200.0,
+            1_800.0,
+            2_700.0,
+            3_600.0,
+            5_400.0,
+            7_200.0,
+            10_800.0,
+            14_400.0,
+            28_800.0,
+            86_400.0,
+            172_800.0,
+            432_000.0,
+            864_000.0,
+            1_728_000.0,
+            4_320_000.0,
+        ];
+        let inside = |t: &f64| (self.from..=self.to).contains(t);
+        ALL.into_iter().filter(inside).collect()
+    }
+
+    /// The same where equal differences are equally far apart.
+    pub fn round_times(&self, count: usize) -> Vec<f64> {
+        let unit = match (self.to - self.from) / count as f64 {
+            s if s < 60.0 => 1.0,
+            s if s < 3_600.0 => 60.0,
+            s if s < 86_400.0 => 3_600.0,
+            _ => 86_400.0,
+        };
+        let scaled = Scale::new(self.from / unit, self.to / unit);
+        scaled.ticks(count).into_iter().map(|t| t * unit).collect()
+    }
+
     /// Over these numbers, with a little air.
     pub fn over(values: impl Iterator<Item = f64>) -> Scale {
         let finite = values.filter(|v| v.is_finite());

@@ -166,3 +166,187 @@ fn a_budget_names_its_causes_and_draws_its_survival() {
     assert!(dir.join("charts/budget.svg").is_file());
     fs::remove_dir_all(dir.parent().unwrap()).unwrap();
 }
+
+const TRAINING: &str = "scenarios/training.yaml";
+
+#[test]
+fn an_interval_stands_beside_the_formulas_and_says_what_they_do_not_know() {
+    let (text, _) = run(
+        &[
+            "search",
+            "interval",
+            TRAINING,
+            "--seeds",
+            "20",
+            "--set",
+            "training.work=1d",
+        ],
+        0,
+    );
+    for says in [
+        "Young",
+        "Daly",
+        "of greatest availability",
+        "restored only 1m after",
+        "whole steps of 6s",
+    ] {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+    for (set, says) in [
+        ("training.checkpoint=Continuous", "saves every instant"),
+        (
+            "training.checkpoint.blocking=0s",
+            "the more often the better",
+        ),
+        ("faultProcesses=[]", "nothing interrupted the job"),
+    ] {
+        let (_, err) = run(
+            &["search", "interval", TRAINING, "--seeds", "4", "--set", set],
+            2,
+        );
+        assert!(err.contains(says), "{set}: {err}");
+    }
+}
+
+#[test]
+fn a_break_even_is_between_the_values_that_tell() {
+    let dir = scratch("breakeven").join("out");
+    let over = "training.checkpoint.blocking=1s..2m";
+    let (json, _) = run(
+        &[
+            "breakeven",
+            TRAINING,
+            "--a",
+            "often: training.checkpoint.every=5m",
+            "--b",
+            "rarely: training.checkpoint.every=30m",
+            "--over",
+            over,
+            "--seeds",
+            "40",
+            "--set",
+            "training.work=1d",
+            "--format",
+            "json",
+            "--out",
+            dir.to_str().unwrap(),
+        ],
+        0,
+    );
+    let told: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (&told["found"], &told["below"]),
+        (&"at".into(), &"a".into())
+    );
+    let number = |key: &str| told[key].as_f64().unwrap();
+    assert!(
+        1.0 < number("low")
+            && number("low") < number("estimate")
+            && number("estimate") < number("high")
+    );
+    assert!(number("high") < 60.0, "{told}");
+    assert!(dir.join("charts/breakeven.svg").is_file());
+    fs::remove_dir_all(dir.parent().unwrap()).unwrap();
+    for (over, says) in [
+        ("training.checkpoint.blocking=2m..1s", "the range is empty"),
+        (
+            "training.checkpoint.blocking=a..b",
+            "neither a number nor a duration",
+        ),
+        ("training.chekpoint.blocking=1s..2s", "chekpoint"),
+    ] {
+        let (_, err) = run(
+            &[
+                "breakeven",
+                TRAINING,
+                "--b",
+                "training.step=7s",
+                "--over",
+                over,
+            ],
+            2,
+        );
+        assert!(err.contains(says), "{over}: {err}");
+    }
+    let (_, err) = run(
+        &[
+            "breakeven",
+            TRAINING,
+            "--b",
+            "training.step=7s",
+            "--over",
+            "stop.at=9d..10d",
+            "--metric",
+            "godput",
+        ],
+        2,
+    );
+    assert!(err.contains("did you mean goodput?"), "{err}");
+}
+
+#[test]
+fn a_tornado_has_published_ranges_or_those_that_are_given() {
+    let (text, _) = run(&["tornado", FLEET, "--seeds", "20", "--set", SHORT], 0);
+    assert!(
+        text.contains("parameters.checkpoint_interval") && text.contains("CKPT-05"),
+        "{text}"
+    );
+    let given = ["--input", "parameters.checkpoint_interval=1h..6h"];
+    let (csv, _) = run(
+        &[
+            &["tornado", FLEET, "--seeds", "20", "--format", "csv"],
+            &given[..],
+        ]
+        .concat(),
+        0,
+    );
+    assert_eq!(csv.lines().count(), 2, "{csv}");
+    assert!(
+        csv.contains("parameters.checkpoint_interval,1h,6h") && csv.contains("as given"),
+        "{csv}"
+    );
+    let (_, err) = run(
+        &["tornado", "scenarios/first-steps.yaml", "--seeds", "2"],
+        2,
+    );
+    assert!(
+        err.contains("no field of these inputs has a published range"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_rare_chance_says_how_many_runs_would_have_to_be_counted() {
+    let rare = [
+        "rare",
+        FLEET,
+        "--until-day",
+        "20",
+        "--runs",
+        "30",
+        "--seeds",
+        "10",
+    ];
+    let (text, _) = run(&[&rare[..], &["--restarts", "14"]].concat(), 0);
+    assert!(
+        text.contains("maxRestarts 14 runs out within 20 days") && text.contains("whole runs"),
+        "{text}"
+    );
+    let one = run(
+        &[&rare[..], &["--lost", "2d", "--threads", "1"]].concat(),
+        0,
+    )
+    .0;
+    assert_eq!(
+        one,
+        run(
+            &[&rare[..], &["--lost", "2d", "--threads", "2"]].concat(),
+            0
+        )
+        .0
+    );
+    let (_, err) = run(&rare, 2);
+    assert!(err.contains("--restarts N"), "{err}");
+    let (_, err) = run(&["rare", TRAINING, "--restarts", "3"], 2);
+    assert!(err.contains("rare plays Fleets"), "{err}");
+}

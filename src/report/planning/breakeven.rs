@@ -1,0 +1,262 @@
+//! Where one choice overtakes another: the sentence, what was played, the difference over the unknown.
+
+use super::columns::columns;
+use super::number::{change, of_unit, short};
+use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, left_of, provenance};
+use super::{Provenance, Told, sentences, table};
+use crate::report::compare_figure::{SIZE, legend};
+use crate::report::figure::{MARGIN, heading};
+use crate::report::scene::*;
+use crate::report::waterfall::Style;
+use crate::search::breakeven::{BreakEven, Crossing, Played, Side};
+use crate::search::{Range, Unit};
+use serde::Serialize;
+
+/// An answer with all that it needs to be told.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BreakEvenReport {
+    #[serde(flatten)]
+    pub of: Provenance,
+    /// The first choice.
+    pub a: String,
+    /// The second.
+    pub b: String,
+    /// What decides.
+    pub metric: String,
+    /// The unknown and its range.
+    pub over: Range,
+    #[serde(flatten)]
+    pub crossing: Crossing,
+    /// All that were played.
+    pub points: Vec<Played>,
+    /// What the text begins with.
+    pub conclusion: Vec<String>,
+}
+
+impl BreakEvenReport {
+    pub fn new(
+        of: Provenance,
+        (a, b): (&str, &str),
+        (over, metric): (&Range, &str),
+        found: BreakEven,
+    ) -> BreakEvenReport {
+        let mut report = BreakEvenReport {
+            of,
+            a: a.to_owned(),
+            b: b.to_owned(),
+            metric: metric.to_owned(),
+            over: over.clone(),
+            crossing: found.crossing,
+            points: found.points,
+            conclusion: Vec::new(),
+        };
+        report.conclusion = vec![conclusion(&report)];
+        report
+    }
+
+    fn name(&self, side: Side) -> &str {
+        match side {
+            Side::A => &self.a,
+            Side::B => &self.b,
+            Side::NotSeparated => "neither",
+        }
+    }
+
+    fn shown(&self, value: f64) -> String {
+        of_unit(value, self.over.unit)
+    }
+}
+
+fn other(side: Side) -> Side {
+    match side {
+        Side::A => Side::B,
+        Side::B => Side::A,
+        Side::NotSeparated => Side::NotSeparated,
+    }
+}
+
+fn conclusion(r: &BreakEvenReport) -> String {
+    let (metric, path) = (&r.metric, &r.over.path);
+    let range = format!("{} to {}", r.shown(r.over.low), r.shown(r.over.high));
+    match r.crossing {
+        Crossing::Everywhere { side } => format!(
+            "{} is better in {metric} everywhere in the range: {path} from {range}.",
+            r.name(side)
+        ),
+        Crossing::At {
+            below,
+            estimate,
+            low,
+            high,
+        } => format!(
+            "{} overtakes {} in {metric} at {path} = {}; it is surely better from {} on, and {} is up to {}.",
+            r.name(other(below)),
+            r.name(below),
+            r.shown(estimate),
+            r.shown(high),
+            r.name(below),
+            r.shown(low)
+        ),
+        Crossing::OneEnd { side, lower, until } => format!(
+            "{} is better in {metric} {} {path} = {}; beyond that the replications cannot tell.",
+            r.name(side),
+            if lower { "up to" } else { "from" },
+            r.shown(until)
+        ),
+        Crossing::NotTold => format!(
+            "Nobody is better in {metric} for {path} from {range} as far as these replications tell."
+        ),
+        Crossing::SeveralTimes => format!(
+            "{} and {} change places more than once for {path} from {range}; the table says where.",
+            r.a, r.b
+        ),
+    }
+}
+
+impl Told for BreakEvenReport {
+    fn text(&self, style: &Style) -> String {
+        let what = format!("{} against {} over {}", self.a, self.b, self.over.text);
+        let mut out = self.of.title(&what, style);
+        out.push('\n');
+        sentences(&mut out, &self.conclusion, style);
+        out.push('\n');
+        let difference = format!("{} of {} less {}", self.metric, self.b, self.a);
+        let head = [&self.over.path, difference.as_str(), "pairs", "better"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        for p in &self.points {
+            let difference = p
+                .difference
+                .map_or("-".to_owned(), |d| change(d.mean, d.ci95));
+            let better = match p.side {
+                Side::NotSeparated => "not separated",
+                side => self.name(side),
+            };
+            rows.push(vec![
+                self.shown(p.value),
+                difference,
+                p.replications.to_string(),
+                better.to_owned(),
+            ]);
+        }
+        columns(&mut out, &rows, |_| false, style);
+        out
+    }
+
+    fn csv(&self) -> Result<Vec<u8>, String> {
+        let head = ["value", "difference", "low", "high", "pairs", "better"];
+        let number = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
+        let row = |p: &Played| {
+            let d = p.difference;
+            let better = match p.side {
+                Side::A => "a",
+                Side::B => "b",
+                Side::NotSeparated => "notSeparated",
+            };
+            vec![
+                p.value.to_string(),
+                number(d.map(|d| d.mean)),
+                number(d.map(|d| d.ci95[0])),
+                number(d.map(|d| d.ci95[1])),
+                p.replications.to_string(),
+                better.to_owned(),
+            ]
+        };
+        let head = head.map(str::to_owned).to_vec();
+        table([head].into_iter().chain(self.points.iter().map(row)))
+    }
+
+    fn figures(&self) -> Vec<(&'static str, Scene)> {
+        match self.points.len() {
+            0 | 1 => Vec::new(),
+            _ => vec![("breakeven", chart(self))],
+        }
+    }
+}
+
+fn chart(r: &BreakEvenReport) -> Scene {
+    let mut scene = Scene::new((WIDTH as u32, HEIGHT as u32));
+    let title = format!("{}: {} against {}", r.of.scenario, r.b, r.a);
+    let below = heading(&mut scene, &title, &r.conclusion[0]);
+    let x = match r.over.is_log() {
+        true => Scale::log(r.over.low, r.over.high),
+        false => Scale::new(r.over.low, r.over.high),
+    };
+    let bounds = || {
+        r.points
+            .iter()
+            .filter_map(|p| p.difference)
+            .flat_map(|d| d.ci95)
+    };
+    let y = Scale::over(bounds().chain([0.0]));
+    let name = format!("{} of {} less that of {}", r.metric, r.b, r.a);
+    let y_labels = Labels {
+        name: &name,
+        ticks: y.ticks(6),
+        label: &short,
+    };
+    let x_labels = Labels {
+        name: &r.over.path,
+        ticks: match r.over.unit {
+            Unit::Seconds if x.log => x.times(),
+            Unit::Seconds => x.round_times(8),
+            _ => x.ticks(8),
+        },
+        label: &|v| of_unit(v, r.over.unit),
+    };
+    let plane = Plane {
+        x,
+        y,
+        left: left_of(&y_labels),
+        right: WIDTH - MARGIN - 30,
+        top: below + 7 * SIZE,
+        bottom: HEIGHT - MARGIN - 4 * SIZE,
+    };
+    if let Crossing::At { low, high, .. } = r.crossing {
+        let (left, right) = (plane.at(low, y.from).0, plane.at(high, y.from).0);
+        let corners = [
+            (left, plane.top),
+            (right, plane.top),
+            (right, plane.bottom),
+            (left, plane.bottom),
+        ];
+        scene.area(corners.to_vec(), PALETTE[0]);
+    }
+    plane.draw(&mut scene, &x_labels, &y_labels);
+    let zero = plane.at(x.from, 0.0).1;
+    scene.line(vec![(plane.left, zero), (plane.right, zero)], 3, INK);
+    let means: Vec<_> = r
+        .points
+        .iter()
+        .filter_map(|p| Some((p.value, p.difference?.mean)))
+        .collect();
+    plane.curve(&mut scene, &means, 3, PALETTE[3]);
+    let color = |side: Side| match side {
+        Side::A => PALETTE[1],
+        Side::B => PALETTE[4],
+        Side::NotSeparated => PALETTE[0],
+    };
+    for p in &r.points {
+        if let Some(d) = p.difference {
+            plane.mark(
+                &mut scene,
+                p.value,
+                (d.ci95[0], d.mean, d.ci95[1]),
+                color(p.side),
+            );
+        }
+    }
+    let mut entries = vec![
+        (color(Side::A), format!("{} is better", r.a)),
+        (color(Side::B), format!("{} is better", r.b)),
+        (color(Side::NotSeparated), "not separated".to_owned()),
+    ];
+    if let Crossing::At { estimate, .. } = r.crossing {
+        let px = plane.at(estimate, y.from).0;
+        scene.line(vec![(px, plane.top), (px, plane.bottom)], 4, PALETTE[2]);
+        entries.push((PALETTE[2], format!("break-even {}", r.shown(estimate))));
+    }
+    legend(&mut scene, below + 3 * SIZE, entries.into_iter());
+    provenance(&mut scene, &r.of);
+    scene
+}

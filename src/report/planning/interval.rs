@@ -1,0 +1,314 @@
+//! The best checkpoint interval beside the closed forms: sentences, what was played, the curve.
+
+use super::columns::columns;
+use super::number::{change, short, span};
+use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, left_of, provenance};
+use super::{Provenance, Told, sentences, table};
+use crate::report::compare_figure::{SIZE, legend};
+use crate::report::figure::{MARGIN, heading};
+use crate::report::scene::*;
+use crate::report::waterfall::Style;
+use crate::search::ClosedForm;
+use crate::search::interval::{Best, Played};
+use serde::Serialize;
+
+/// An answer with all that it needs to be told.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IntervalReport {
+    #[serde(flatten)]
+    pub of: Provenance,
+    /// The field that was varied.
+    pub path: String,
+    /// What was to be best.
+    pub metric: String,
+    /// The best interval; null where no top was found.
+    #[serde(rename = "every_s")]
+    pub every_s: Option<f64>,
+    /// Its 95 % interval.
+    #[serde(rename = "every_ci95_s")]
+    pub ci95_s: Option<[f64; 2]>,
+    /// That of the inputs.
+    #[serde(rename = "now_s")]
+    pub now_s: f64,
+    /// What formulas say.
+    pub closed_form: ClosedForm,
+    /// All that were played.
+    pub points: Vec<Played>,
+    /// What of these inputs the formulas do not know.
+    pub not_in_formula: Vec<String>,
+    /// What the text begins with.
+    pub conclusion: Vec<String>,
+}
+
+impl IntervalReport {
+    pub fn new(
+        of: Provenance,
+        (path, metric, now_s): (&str, &str, f64),
+        found: Best,
+        closed_form: ClosedForm,
+        not_in_formula: Vec<String>,
+    ) -> IntervalReport {
+        let mut report = IntervalReport {
+            of,
+            path: path.to_owned(),
+            metric: metric.to_owned(),
+            every_s: found.every_s,
+            ci95_s: found.ci95_s,
+            now_s,
+            closed_form,
+            points: found.points,
+            not_in_formula,
+            conclusion: Vec::new(),
+        };
+        report.conclusion = conclusion(&report, found.at_edge);
+        report
+    }
+
+    fn now(&self) -> Option<&Played> {
+        self.points
+            .iter()
+            .find(|p| (p.every_s - self.now_s).abs() < 1e-3)
+    }
+
+    /// Where the loss against the best that was played is below this.
+    fn flat(&self, loss: f64) -> Option<(f64, f64)> {
+        let near = |p: &&Played| p.change.is_none_or(|c| c.mean.abs() < loss);
+        let all = || self.points.iter().filter(near).map(|p| p.every_s);
+        Some((all().reduce(f64::min)?, all().reduce(f64::max)?))
+    }
+}
+
+fn conclusion(r: &IntervalReport, at_edge: bool) -> Vec<String> {
+    let c = &r.closed_form;
+    let mut all = Vec::new();
+    match (r.every_s, r.ci95_s) {
+        (Some(best), Some([low, high])) => all.push(format!(
+            "The best interval is {} (95 % interval {} to {}).",
+            span(best),
+            span(low),
+            span(high)
+        )),
+        (Some(best), None) => all.push(format!(
+            "The best interval is about {}; so few replications give it no bounds.",
+            span(best)
+        )),
+        (None, _) if at_edge => all.push(format!(
+            "No best interval: {} still changes at the end of what was played.",
+            r.metric
+        )),
+        (None, _) => all.push(format!(
+            "No best interval can be told: {} differs too little between intervals for so few replications.",
+            r.metric
+        )),
+    }
+    all.push(format!(
+        "Formulas for a checkpoint that stands still for {} and an interruption every {} at work: Young {}, Daly {}, of greatest availability {}.",
+        span(c.blocking_s),
+        span(c.between_s),
+        span(c.young_s),
+        span(c.daly_s),
+        span(c.exact_s)
+    ));
+    all.extend(difference(r));
+    if let Some((low, high)) = r.flat(0.002).filter(|(low, high)| low < high) {
+        all.push(format!(
+            "It is flat there: of what was played, {} to {} are within 0.002 of the best.",
+            span(low),
+            span(high)
+        ));
+    }
+    if let Some(change) = r.now().and_then(|p| p.change).filter(|c| c.mean != 0.0) {
+        all.push(format!(
+            "The {} of the inputs against the best that was played: {} of {}.",
+            span(r.now_s),
+            self::change(change.mean, change.ci95),
+            r.metric
+        ));
+    }
+    all
+}
+
+/// Why the formula and the simulation differ, or that they do not.
+fn difference(r: &IntervalReport) -> Option<String> {
+    let (best, [low, high]) = (r.every_s?, r.ci95_s?);
+    let exact = r.closed_form.exact_s;
+    let knows =
+        "It assumes exponential failures of one rate, and is the same whatever a restart takes.";
+    let reasons = match r.not_in_formula.is_empty() {
+        true => String::new(),
+        false => format!(
+            " What it does not know of these inputs: {}.",
+            r.not_in_formula.join("; ")
+        ),
+    };
+    Some(match (low..=high).contains(&exact) {
+        true => format!(
+            "The last one is within the interval: the formula is good enough here. {knows}{reasons}"
+        ),
+        false => {
+            let percent = 100.0 * (best / exact - 1.0);
+            let word = if percent > 0.0 { "longer" } else { "shorter" };
+            format!(
+                "The simulated one is {:.0} % {word} than the last one, which is outside of the interval. {knows}{reasons}",
+                percent.abs()
+            )
+        }
+    })
+}
+
+impl Told for IntervalReport {
+    fn text(&self, style: &Style) -> String {
+        let what = format!("the best {} for {}", self.path, self.metric);
+        let mut out = self.of.title(&what, style);
+        out.push('\n');
+        sentences(&mut out, &self.conclusion, style);
+        out.push('\n');
+        let head = [
+            "every",
+            &self.metric,
+            "95 % interval of the mean",
+            "change against the best",
+            "runs",
+        ];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        for p in &self.points {
+            let m = p.metric;
+            let interval = m.map_or("-".to_owned(), |m| {
+                format!("{} to {}", short(m.ci95[0]), short(m.ci95[1]))
+            });
+            rows.push(vec![
+                span(p.every_s),
+                m.map_or("-".to_owned(), |m| short(m.mean)),
+                interval,
+                p.change
+                    .filter(|c| c.mean != 0.0)
+                    .map_or("-".to_owned(), |c| change(c.mean, c.ci95)),
+                p.replications.to_string(),
+            ]);
+        }
+        let best = |i: usize| self.points[i].change.is_some_and(|c| c.mean == 0.0);
+        columns(&mut out, &rows, best, style);
+        out
+    }
+
+    fn csv(&self) -> Result<Vec<u8>, String> {
+        let head = [
+            "every_s",
+            "mean",
+            "low",
+            "high",
+            "change",
+            "change_low",
+            "change_high",
+            "replications",
+        ];
+        let number = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
+        let row = |p: &Played| {
+            let (m, c) = (p.metric, p.change);
+            vec![
+                p.every_s.to_string(),
+                number(m.map(|m| m.mean)),
+                number(m.map(|m| m.ci95[0])),
+                number(m.map(|m| m.ci95[1])),
+                number(c.map(|c| c.mean)),
+                number(c.map(|c| c.ci95[0])),
+                number(c.map(|c| c.ci95[1])),
+                p.replications.to_string(),
+            ]
+        };
+        let head = head.map(str::to_owned).to_vec();
+        table([head].into_iter().chain(self.points.iter().map(row)))
+    }
+
+    fn figures(&self) -> Vec<(&'static str, Scene)> {
+        match self.points.len() {
+            0 | 1 => Vec::new(),
+            _ => vec![("interval", curve(self))],
+        }
+    }
+}
+
+fn curve(r: &IntervalReport) -> Scene {
+    let mut scene = Scene::new((WIDTH as u32, HEIGHT as u32));
+    let title = format!("{}: {} by checkpoint interval", r.of.scenario, r.metric);
+    let below = heading(&mut scene, &title, &r.conclusion[0]);
+    let c = &r.closed_form;
+    let marks = [c.young_s, c.exact_s, r.every_s.unwrap_or(c.exact_s)];
+    let xs = || {
+        r.points
+            .iter()
+            .map(|p| p.every_s)
+            .chain(marks)
+            .filter(|v| *v > 0.0)
+    };
+    let x = Scale::log(
+        xs().fold(f64::MAX, f64::min) * 0.9,
+        xs().fold(0.0, f64::max) * 1.1,
+    );
+    // What all replications have in common would hide what the intervals differ in.
+    let ys = r.points.iter().filter_map(|p| p.change);
+    let y = Scale::over(ys.flat_map(|c| c.ci95).chain([0.0]));
+    let name = format!("{} less that of the best that was played", r.metric);
+    let y_labels = Labels {
+        name: &name,
+        ticks: y.ticks(6),
+        label: &short,
+    };
+    let x_labels = Labels {
+        name: "work between two checkpoints",
+        ticks: x.times(),
+        label: &span,
+    };
+    let plane = Plane {
+        x,
+        y,
+        left: left_of(&y_labels),
+        right: WIDTH - MARGIN - 20,
+        top: below + 7 * SIZE,
+        bottom: HEIGHT - MARGIN - 4 * SIZE,
+    };
+    if let Some([low, high]) = r.ci95_s {
+        let (left, right) = (plane.at(low, y.from).0, plane.at(high, y.from).0);
+        let corners = [
+            (left, plane.top),
+            (right, plane.top),
+            (right, plane.bottom),
+            (left, plane.bottom),
+        ];
+        scene.area(corners.to_vec(), PALETTE[4]);
+    }
+    plane.draw(&mut scene, &x_labels, &y_labels);
+    let means: Vec<_> = r
+        .points
+        .iter()
+        .filter_map(|p| Some((p.every_s, p.change?.mean)))
+        .collect();
+    plane.curve(&mut scene, &means, 3, PALETTE[3]);
+    for p in &r.points {
+        if let Some(m) = p.change {
+            plane.mark(
+                &mut scene,
+                p.every_s,
+                (m.ci95[0], m.mean, m.ci95[1]),
+                PALETTE[2],
+            );
+        }
+    }
+    let mut upright = |at: f64, width: u32, color: Color| {
+        let px = plane.at(at, y.from).0;
+        scene.line(vec![(px, plane.top), (px, plane.bottom)], width, color);
+    };
+    upright(c.young_s, 5, PALETTE[7]);
+    upright(c.exact_s, 11, PALETTE[6]);
+    let mut entries = vec![(PALETTE[2], "played".to_owned())];
+    if let Some(best) = r.every_s {
+        upright(best, 4, PALETTE[4]);
+        entries.push((PALETTE[4], format!("best {}", span(best))));
+    }
+    entries.push((PALETTE[7], format!("Young {}", span(c.young_s))));
+    entries.push((PALETTE[6], format!("exact formula {}", span(c.exact_s))));
+    legend(&mut scene, below + 3 * SIZE, entries.into_iter());
+    provenance(&mut scene, &r.of);
+    scene
+}

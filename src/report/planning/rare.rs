@@ -1,0 +1,222 @@
+//! A chance that is too small to be counted: the sentence, the levels, and the chance of each.
+
+use super::columns::columns;
+use super::number::{percent, short, span};
+use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, left_of, provenance};
+use super::{Provenance, Told, length, sentences, table};
+use crate::report::compare_figure::SIZE;
+use crate::report::figure::{MARGIN, heading};
+use crate::report::scene::*;
+use crate::report::waterfall::Style;
+use crate::report::words::{count, thousands};
+use crate::search::rare::{Level, Rare};
+use serde::Serialize;
+
+/// An answer with all that it needs to be told.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RareReport {
+    #[serde(flatten)]
+    pub of: Provenance,
+    /// `restarts` or `lost_s`.
+    pub excess: &'static str,
+    /// Too much from so much on.
+    pub limit: f64,
+    /// Until when, in seconds.
+    #[serde(rename = "horizon_s")]
+    pub horizon_s: f64,
+    #[serde(flatten)]
+    pub rare: Rare,
+    /// What the text begins with.
+    pub conclusion: Vec<String>,
+}
+
+impl RareReport {
+    pub fn new(
+        of: Provenance,
+        (excess, limit, horizon_s): (&'static str, f64, f64),
+        rare: Rare,
+    ) -> RareReport {
+        let mut report = RareReport {
+            of,
+            excess,
+            limit,
+            horizon_s,
+            rare,
+            conclusion: Vec::new(),
+        };
+        report.conclusion = conclusion(&report);
+        report
+    }
+
+    fn is_time(&self) -> bool {
+        self.excess == "lost_s"
+    }
+
+    fn shown(&self, at: f64) -> String {
+        match self.is_time() {
+            true => span(at),
+            false => short(at),
+        }
+    }
+
+    fn event(&self) -> String {
+        let until = length(self.horizon_s);
+        match self.is_time() {
+            true => format!(
+                "a run of at most {until} loses {} or more",
+                span(self.limit)
+            ),
+            false => format!(
+                "maxRestarts {} runs out within {until}",
+                thousands((self.limit as u64).saturating_sub(1))
+            ),
+        }
+    }
+}
+
+/// `1.36e-6 (1.1e-6 to 1.6e-6)`.
+fn chance(p: f64, [low, high]: [f64; 2]) -> String {
+    format!(
+        "{} (95 % interval {} to {})",
+        percent(p),
+        percent(low),
+        percent(high)
+    )
+}
+
+fn conclusion(r: &RareReport) -> Vec<String> {
+    let x = &r.rare;
+    let mut all = vec![format!(
+        "The chance that {} is {}.",
+        r.event(),
+        chance(x.chance, x.ci95)
+    )];
+    if x.chance > 0.0 {
+        all.push(format!(
+            "That is one run in {}. To count it as precisely would take about {} whole runs; {} parts of runs were played.",
+            short(1.0 / x.chance),
+            short(x.by_counting),
+            thousands(x.played)
+        ));
+    } else {
+        all.push("No branch came that far: more --runs, or a lower limit, would tell.".to_owned());
+    }
+    all
+}
+
+impl Told for RareReport {
+    fn text(&self, style: &Style) -> String {
+        let what = format!("how often {}", self.event());
+        let mut out = self.of.title(&what, style);
+        out.push('\n');
+        sentences(&mut out, &self.conclusion, style);
+        out.push('\n');
+        let unit = if self.is_time() { "lost" } else { "restarts" };
+        let head = [
+            unit,
+            "of the runs from the level before",
+            "chance to come there",
+        ];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        for l in &self.rare.levels {
+            rows.push(vec![self.shown(l.at), percent(l.share), percent(l.chance)]);
+        }
+        columns(&mut out, &rows, |_| false, style);
+        out.push('\n');
+        let note = format!(
+            "Splitting with {} from each level in {} that know nothing of each other; the interval is over the batches.",
+            count(u64::from(self.rare.runs), "run"),
+            format_args!("{} batches", self.rare.batches)
+        );
+        sentences(&mut out, &[note], style);
+        out
+    }
+
+    fn csv(&self) -> Result<Vec<u8>, String> {
+        let head = ["what", "at", "share", "chance", "low", "high"];
+        let row = |l: &Level| {
+            let (at, share, chance) = (l.at.to_string(), l.share.to_string(), l.chance.to_string());
+            vec![
+                "level".to_owned(),
+                at,
+                share,
+                chance,
+                String::new(),
+                String::new(),
+            ]
+        };
+        let x = &self.rare;
+        let mut last = vec!["limit".to_owned(), self.limit.to_string(), String::new()];
+        last.extend([x.chance, x.ci95[0], x.ci95[1]].map(|v| v.to_string()));
+        let head = head.map(str::to_owned).to_vec();
+        table(
+            [head]
+                .into_iter()
+                .chain(x.levels.iter().map(row))
+                .chain([last]),
+        )
+    }
+
+    fn figures(&self) -> Vec<(&'static str, Scene)> {
+        match self.rare.chance > 0.0 {
+            true => vec![("rare", chart(self))],
+            false => Vec::new(),
+        }
+    }
+}
+
+/// The chance to come to each level, on a logarithmic axis.
+fn chart(r: &RareReport) -> Scene {
+    let mut scene = Scene::new((WIDTH as u32, HEIGHT as u32));
+    let title = format!("{}: how often {}", r.of.scenario, r.event());
+    let below = heading(&mut scene, &title, &r.conclusion[0]);
+    let x = &r.rare;
+    let lowest = x.ci95[0].max(x.chance / 10.0);
+    let y = Scale::log(lowest * 0.7, 1.0);
+    let powers = |v: f64| match v {
+        v if v >= 0.001 => percent(v),
+        v => format!("{v:.0e}"),
+    };
+    let y_labels = Labels {
+        name: "chance to come to a level",
+        ticks: y.ticks(8),
+        label: &powers,
+    };
+    let to = r.limit;
+    let scale = Scale::new(0.0, to * 1.02);
+    let label = |v: f64| r.shown(v);
+    let x_labels = Labels {
+        name: if r.is_time() {
+            "time that was lost"
+        } else {
+            "restarts"
+        },
+        ticks: match r.is_time() {
+            true => scale.round_times(8),
+            false => scale.ticks(8),
+        },
+        label: &label,
+    };
+    let plane = Plane {
+        x: scale,
+        y,
+        left: left_of(&y_labels),
+        right: WIDTH - MARGIN - 30,
+        top: below + 5 * SIZE,
+        bottom: HEIGHT - MARGIN - 4 * SIZE,
+    };
+    plane.draw(&mut scene, &x_labels, &y_labels);
+    let points: Vec<(f64, f64)> = [(0.0, 1.0)]
+        .into_iter()
+        .chain(x.levels.iter().map(|l| (l.at, l.chance)))
+        .collect();
+    plane.curve(&mut scene, &points, 4, PALETTE[3]);
+    for (at, chance) in &points {
+        let (px, py) = plane.at(*at, *chance);
+        scene.rect(px - 6, py - 6, 12, 12, PALETTE[2]);
+    }
+    plane.mark(&mut scene, to, (lowest, x.chance, x.ci95[1]), PALETTE[1]);
+    provenance(&mut scene, &r.of);
+    scene
+}
