@@ -1,7 +1,9 @@
-//! Runs that branch: a state from which several runs go on, each with numbers of its own, for what hardly ever happens.
+//! Runs that branch: a state from which several runs go on, each with numbers of its own, for what hardly ever
+//! happens.
 //!
-//! A branch has its own number in the key of every draw, and the rest of each life is drawn anew, given what the node has
-//! lived through already: that is all that is known of it. Repairs and phases under way end when they would have ended.
+//! A branch has its own number in the key of every draw, and the rest of each life is drawn anew, given what the node
+//! has lived through already: that is all that is known of it. Repairs and phases under way end when they would have
+//! ended.
 
 use super::books::Books;
 use super::job::{Job, Phase};
@@ -66,8 +68,8 @@ impl<'f> Branches<'f> {
         self.keep(world)
     }
 
-    /// Goes on from a state with the numbers of this branch, until the run has so much, or ends; the state then, if it has
-    /// so much, and how much it has.
+    /// Goes on from a state with the numbers of this branch, until the run has so much, or ends; the state then, if
+    /// it has so much, and how much it has.
     pub fn go_on(&mut self, from: &State, branch: u64, level: u64) -> (Option<State>, u64) {
         let draws = self.draws(branch);
         let mut world = World::of_state(self.fleet, draws, from.clone());

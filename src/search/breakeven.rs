@@ -200,7 +200,8 @@ impl<E> Search<'_, '_, E> {
         }
     }
 
-    /// Moves one end of the interval of the crossing towards the other as far as it can be told: `known` keeps its side.
+    /// Moves one end of the interval of the crossing towards the other as far as it can be told: `known` keeps its
+    /// side.
     fn narrow(&mut self, range: &Range, (low, high): (f64, f64), known: f64) -> Result<(), E> {
         let side = self.look(known)?;
         let (mut near, mut far) = match known == low {

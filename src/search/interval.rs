@@ -1,9 +1,9 @@
-//! The best checkpoint interval: the top of a parabola through five intervals around it, each replication with a parabola
-//! of its own, so that the top has an interval.
+//! The best checkpoint interval: the top of a parabola through five intervals around it, each replication with a
+//! parabola of its own, so that the top has an interval.
 //!
-//! What a checkpoint costs and what a failure takes back are as the intervals' inverse and the intervals themselves: over
-//! their logarithm that is alike on both sides of the best one, where it is flat. So its place is found from values further
-//! off, and not by looking for the greatest of many that hardly differ.
+//! What a checkpoint costs and what a failure takes back are as the intervals' inverse and the intervals themselves:
+//! over their logarithm that is alike on both sides of the best one, where it is flat. So its place is found from
+//! values further off, and not by looking for the greatest of many that hardly differ.
 
 use super::sample::{Play, Sample, pairs, values};
 use crate::experiment::{Better, better};
@@ -186,8 +186,8 @@ impl Top {
     }
 }
 
-/// Parabolas `a + b u + c u²` over the logarithm `u` of the factor to the middle, least squares, by replication: means of
-/// `b` and `c` and how they vary together.
+/// Parabolas `a + b u + c u²` over the logarithm `u` of the factor to the middle, least squares, by replication:
+/// means of `b` and `c` and how they vary together.
 struct Fit {
     n: f64,
     b: f64,
@@ -256,8 +256,8 @@ impl Fit {
         self.c < 0.0 && self.c * self.c > self.share() * self.cc
     }
 
-    /// All tops that the replications do not rule out: of those that have the mean slope `b + 2 c u` of 0 within Student's
-    /// interval. Source: E. Fieller, "Some problems in interval estimation", 1954.
+    /// All tops that the replications do not rule out: of those that have the mean slope `b + 2 c u` of 0 within
+    /// Student's interval. Source: E. Fieller, "Some problems in interval estimation", 1954.
     fn interval(&self) -> Option<[f64; 2]> {
         let s = self.share();
         let (a, half, c) = (

@@ -1,11 +1,11 @@
 //! Chances that are too small to be counted, by splitting: runs that have come part of the way are played on several
 //! times, so that some of them come all the way.
 //!
-//! Fixed effort: at each of some levels the same number of runs begins, from states drawn among those in which runs before
-//! came that far. The product of the shares that go on is an estimate without bias, and so is the mean over batches that
-//! know nothing of each other, which gives its interval. Source: P. Glasserman, P. Heidelberger, P. Shahabuddin, T. Zajic,
-//! "Multilevel splitting for estimating rare event probabilities", 1999; fixed effort: M. Garvels, "The splitting method in
-//! rare event simulation", 2000.
+//! Fixed effort: at each of some levels the same number of runs begins, from states drawn among those in which runs
+//! before came that far. The product of the shares that go on is an estimate without bias, and so is the mean over
+//! batches that know nothing of each other, which gives its interval. Source: P. Glasserman, P. Heidelberger, P.
+//! Shahabuddin, T. Zajic, "Multilevel splitting for estimating rare event probabilities", 1999; fixed effort: M.
+//! Garvels, "The splitting method in rare event simulation", 2000.
 
 use crate::experiment::NoRuns;
 use crate::experiment::parallel::each;
@@ -135,8 +135,13 @@ pub fn pilot<B: Branching>(branches: &mut B, question: &Question, stop: &StopFla
             .map(|i| branches.go_on(&from[own(i)], number(i), question.limit).1)
             .collect();
         has.sort_unstable();
-        let onward = has[((1.0 - ONWARD) * runs as f64) as usize];
-        if onward >= question.limit || onward <= reached {
+        // The next one that any of them has come to, if a quarter has not come further.
+        let quarter = has[((1.0 - ONWARD) * runs as f64) as usize];
+        let further = has[has.partition_point(|h| *h <= reached)..].first();
+        let Some(onward) = further.map(|next| quarter.max(*next)) else {
+            break;
+        };
+        if onward >= question.limit {
             break;
         }
         // The same branches, up to there.

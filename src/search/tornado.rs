@@ -1,4 +1,5 @@
-//! Which input moves an answer most: each at both ends of its range, all others as they are, on the same random numbers.
+//! Which input moves an answer most: each at both ends of its range, all others as they are, on the same random
+//! numbers.
 
 use super::sample::{Sample, pairs, values};
 use crate::stats::{Estimate, Paired};

@@ -164,10 +164,10 @@ pub struct RareArgs {
     #[arg(long, value_name = "N", value_parser = days)]
     pub until_day: Option<f64>,
     /// Runs from each level
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(4..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(4..=100_000))]
     pub runs: u32,
     /// Batches, over which the interval is
-    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(2..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(2..=100_000))]
     pub seeds: u64,
     #[command(flatten)]
     pub tell: TellArgs,

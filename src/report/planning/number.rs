@@ -79,6 +79,14 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A chance that may be very small: `12.1 %`, `3.82e-6`.
+pub fn rarely(p: f64) -> String {
+    match p {
+        p if p >= 0.0095 || p == 0.0 => percent(p),
+        p => format!("{p:.2e}"),
+    }
+}
+
 /// `43.0 % (36.1 % to 50.2 %)`.
 pub fn share(s: Share) -> String {
     let [low, high] = s.ci95;

@@ -1,7 +1,7 @@
 //! A chance that is too small to be counted: the sentence, the levels, and the chance of each.
 
 use super::columns::columns;
-use super::number::{percent, short, span};
+use super::number::{rarely, short, span};
 use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, left_of, provenance};
 use super::{Provenance, Told, length, sentences, table};
 use crate::report::compare_figure::SIZE;
@@ -79,9 +79,9 @@ impl RareReport {
 fn chance(p: f64, [low, high]: [f64; 2]) -> String {
     format!(
         "{} (95 % interval {} to {})",
-        percent(p),
-        percent(low),
-        percent(high)
+        rarely(p),
+        rarely(low),
+        rarely(high)
     )
 }
 
@@ -120,7 +120,7 @@ impl Told for RareReport {
         ];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for l in &self.rare.levels {
-            rows.push(vec![self.shown(l.at), percent(l.share), percent(l.chance)]);
+            rows.push(vec![self.shown(l.at), rarely(l.share), rarely(l.chance)]);
         }
         columns(&mut out, &rows, |_| false, style);
         out.push('\n');
@@ -175,7 +175,7 @@ fn chart(r: &RareReport) -> Scene {
     let lowest = x.ci95[0].max(x.chance / 10.0);
     let y = Scale::log(lowest * 0.7, 1.0);
     let powers = |v: f64| match v {
-        v if v >= 0.001 => percent(v),
+        v if v >= 0.01 => rarely(v),
         v => format!("{v:.0e}"),
     };
     let y_labels = Labels {
