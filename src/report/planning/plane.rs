@@ -38,7 +38,7 @@ impl Scale {
 
     /// Times that people count in, in seconds.
     pub fn times(&self) -> Vec<f64> {
-        const ALL: [f64; 27] = [
+        const ALL: [f64; 28] = [
             1.0,
             2.0,
             5.0,
@@ -49,8 +49,9 @@ impl Scale {
             120.0,
             180.0,
             300.0,
-            480.0,
-            720.0,
+            420.0,
+            600.0,
+            900.0,
             1_200.0,
             1_800.0,
             2_700.0,

@@ -89,7 +89,7 @@ fn splitting_finds_chances_of_one_in_a_million_that_poisson_says() {
     // lambda W = 1: the chance of nine or more is 1.1e-6, of seven or more 8.3e-5.
     let fleet = interrupted(exponential(4000.0), 1000.0);
     for limit in [7, 9] {
-        let found = rare(&fleet, Excess::Restarts, limit, (300, 20));
+        let found = rare(&fleet, Excess::Restarts, limit, (500, 24));
         contains("restarts", &found, poisson_sf(limit - 1, 1.0));
         assert_eq!(found.levels.last().unwrap().at, limit as f64);
         assert!(found.by_counting > 1e4, "{found:?}");
