@@ -23,7 +23,7 @@ pub fn cli(args: &TornadoArgs) -> Result<(), Failure> {
     // Wrong paths are refused before anything is played.
     for input in &inputs {
         for value in [&input.low, &input.high] {
-            lab.given.load(&vec![(input.path.clone(), value.clone())])?;
+            lab.given.load(&[(input.path.clone(), value.clone())])?;
         }
     }
     let as_is = lab.sample(&Vec::new(), 0..n, (&metric, "as they are"))?;
