@@ -1,6 +1,6 @@
 //! `lint`: what the API server would refuse in manifests, and what it accepts and hurts later.
 
-use super::args::LintArgs;
+use super::args::{LintArgs, LintFormat};
 use super::lint_output::{self, Shape};
 use super::{Failure, gates, load, output};
 use crate::base::condition::{Condition, Limit};
@@ -26,7 +26,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
     if let Some(name) = &args.explain {
         let trap = lint::table::named(name).ok_or_else(|| unknown(name))?;
         output::result(&match args.format {
-            super::args::TableFormat::Json => lint_output::trap_json(trap.name)?,
+            LintFormat::Json => lint_output::trap_json(trap.name)?,
             _ => lint::docs::explain(trap),
         })?;
         return Ok(0);
@@ -89,10 +89,11 @@ fn code(report: &Report, gates: &[Gate]) -> u8 {
 
 fn table(args: &LintArgs) -> Result<u8, Failure> {
     let text = match args.format {
-        super::args::TableFormat::Md => lint::docs::markdown(),
-        super::args::TableFormat::Json => lint_output::table_json()?,
-        super::args::TableFormat::Csv => lint_output::table_csv()?,
-        super::args::TableFormat::Text => lint::docs::list(),
+        LintFormat::Md => lint::docs::markdown(),
+        LintFormat::Json => lint_output::table_json()?,
+        LintFormat::Csv => lint_output::table_csv()?,
+        LintFormat::Sarif => lint_output::table_sarif()?,
+        LintFormat::Text => lint::docs::list(),
     };
     output::result(&text)?;
     Ok(0)

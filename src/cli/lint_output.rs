@@ -1,7 +1,7 @@
 //! Findings as text, JSON, CSV and Markdown.
 
 use super::Failure;
-use super::args::TableFormat;
+use super::args::LintFormat;
 use crate::base::plain::{for_cell, for_markdown};
 use crate::lint::{Finding, Kind, Report, Severity, table};
 use crate::report::words::wrap;
@@ -17,12 +17,13 @@ pub struct Shape {
     pub verbose: bool,
 }
 
-pub fn render(format: TableFormat, report: &Report, shape: &Shape) -> Result<String, Failure> {
+pub fn render(format: LintFormat, report: &Report, shape: &Shape) -> Result<String, Failure> {
     match format {
-        TableFormat::Text => Ok(text(report, shape)),
-        TableFormat::Json => pretty(&as_json(report)),
-        TableFormat::Csv => csv(report),
-        TableFormat::Md => Ok(markdown(report)),
+        LintFormat::Text => Ok(text(report, shape)),
+        LintFormat::Json => pretty(&as_json(report)),
+        LintFormat::Csv => csv(report),
+        LintFormat::Md => Ok(markdown(report)),
+        LintFormat::Sarif => pretty(&super::sarif::sarif(Some(report))),
     }
 }
 
@@ -215,6 +216,10 @@ fn markdown(report: &Report) -> String {
     out.push('\n');
     out.push_str(&last_line(report));
     out
+}
+
+pub fn table_sarif() -> Result<String, Failure> {
+    pretty(&super::sarif::sarif(None))
 }
 
 pub fn table_json() -> Result<String, Failure> {

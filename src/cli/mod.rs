@@ -24,6 +24,7 @@ mod lint;
 mod lint_output;
 mod load;
 mod manual;
+mod new;
 mod origin;
 mod output;
 mod planning;
@@ -32,6 +33,7 @@ mod record;
 mod replay;
 mod report;
 mod run;
+mod sarif;
 mod schema;
 mod seeds;
 mod subject;
@@ -167,6 +169,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Lint(args) => lint::cli(args),
         Command::Schema(args) => schema::cli(args).map(|()| 0),
         Command::Topology(args) => topology::cli(args).map(|()| 0),
+        Command::New(args) => new::cli(args).map(|()| 0),
         Command::Assumptions(args) => assumptions::cli(args).map(|()| 0),
         Command::Explain(args) => explain_words::cli(args).map(|()| 0),
         Command::Completions { shell } => manual::completions(*shell).map(|()| 0),

@@ -24,6 +24,7 @@ pub mod ranges;
 mod rate;
 mod read;
 mod reference;
+pub mod scaffold;
 pub mod scenario;
 pub mod schema;
 pub mod server;

@@ -40,6 +40,7 @@ mod repair;
 mod reports;
 mod rooms;
 mod rules;
+mod scaffold;
 mod scale;
 mod stats;
 mod stored;

@@ -1,8 +1,32 @@
 //! The command lines of what looks at inputs and plays nothing: `lint`, `schema`, `topology`, `explain`.
 
-use super::{Format, Look, TableFormat};
+use super::{Format, Look};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct NewArgs {
+    /// Manifests: a file, a directory, or - for standard input; repeatable
+    #[arg(short = 'f', value_name = "FILE|DIR|-")]
+    pub manifests: Vec<String>,
+    /// Cluster: a file, or a name that `topology list` has [default: the smallest shipped one that fits, or one made for it]
+    #[arg(short = 't', value_name = "TOPOLOGY")]
+    pub topology: Option<PathBuf>,
+    /// Write the scenario and copies of what it names into this directory; it must not exist yet
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// The formats of findings.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LintFormat {
+    Text,
+    Json,
+    Csv,
+    Md,
+    /// SARIF 2.1.0, for code hosts and editors
+    Sarif,
+}
 
 #[derive(Debug, Args)]
 pub struct LintArgs {
@@ -19,8 +43,8 @@ pub struct LintArgs {
     /// How the update is sent [default: apply]
     #[arg(long, value_enum, requires = "update")]
     pub method: Option<LintMethod>,
-    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
-    pub format: TableFormat,
+    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
+    pub format: LintFormat,
     /// Kubernetes version of the cluster [default: 1.36]
     #[arg(long, value_name = "VERSION")]
     pub kubernetes: Option<String>,

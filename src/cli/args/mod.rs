@@ -143,6 +143,11 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
+    /// Write a commented scenario for a manifest, with a cluster that fits and a first fault; nothing is asked
+    #[command(
+        after_help = "Examples:\n  jobset-sim new -f jobset.yaml > scenario.yaml && jobset-sim run scenario.yaml\n  jobset-sim new -f jobset.yaml -t nodes.yaml > scenario.yaml\n  kubectl get jobset train -o yaml | jobset-sim new -f - --out train\n  jobset-sim new --out first-steps\n\nWithout -t it takes the smallest shipped topology that has the nodes that the pods name, or makes a cluster that is\njust large enough. Paths in the scenario are as they are given: keep it where it was made, or use --out."
+    )]
+    New(NewArgs),
     /// List every default that a run uses, with its source, and which of them the result hangs on
     #[command(
         mut_arg("scenario", |_| run_or_scenario()),
