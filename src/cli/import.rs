@@ -68,7 +68,7 @@ pub fn cli(args: &ImportArgs) -> Result<(), Failure> {
             output::notice(told.trim_end());
             Ok(())
         }
-        false => output::result(&told),
+        false => output::text(&told),
     }
 }
 

@@ -25,10 +25,10 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
     }
     if let Some(name) = &args.explain {
         let trap = lint::table::named(name).ok_or_else(|| unknown(name))?;
-        output::result(&match args.format {
-            LintFormat::Json => lint_output::trap_json(trap.name)?,
-            _ => lint::docs::explain(trap),
-        })?;
+        match args.format {
+            LintFormat::Json => output::result(&lint_output::trap_json(trap.name)?)?,
+            _ => output::text(&lint::docs::explain(trap))?,
+        }
         return Ok(0);
     }
     let fail_if: Vec<Gate> = fail_if(args)?;
@@ -60,7 +60,10 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
         verbose: !args.quiet,
     };
     let text = lint_output::render(args.format, &report, &shape)?;
-    output::styled(&text, &style)?;
+    match args.format {
+        LintFormat::Text => output::styled(&text, &style)?,
+        _ => output::result(&text)?,
+    }
     Ok(code(&report, &fail_if))
 }
 
@@ -93,7 +96,10 @@ fn table(args: &LintArgs) -> Result<u8, Failure> {
         LintFormat::Json => lint_output::table_json()?,
         LintFormat::Csv => lint_output::table_csv()?,
         LintFormat::Sarif => lint_output::table_sarif()?,
-        LintFormat::Text => lint::docs::list(),
+        LintFormat::Text => {
+            output::text(&lint::docs::list())?;
+            return Ok(0);
+        }
     };
     output::result(&text)?;
     Ok(0)

@@ -4,6 +4,7 @@ use super::args::NewArgs;
 use super::{Failure, load, output};
 use crate::engine::Simulation;
 use crate::manifest::{self, Diagnostics, LoadedScenario, Source, scaffold};
+use crate::metrics::RestartFold;
 use crate::report::rundir::RunDir;
 use crate::spec::{Scenario, Topology};
 use std::path::Path;
@@ -145,9 +146,17 @@ fn smallest(
     known.sort_by_key(|(name, topology)| (topology.nodes(), *name));
     Ok(known.into_iter().find_map(|(name, topology)| {
         let loaded = on(Some(topology)).ok()?;
-        let fits = Simulation::new(&loaded.scenario).is_ok();
-        fits.then_some((name, loaded))
+        all_at_once(&loaded.scenario).then_some((name, loaded))
     }))
+}
+
+/// Whether every pod has a node, with containers that run for ever.
+fn all_at_once(scenario: &Scenario) -> bool {
+    let Ok(mut simulation) = Simulation::new(scenario) else {
+        return false;
+    };
+    let mut sink = RestartFold::new(scenario).without_paths();
+    simulation.run(scenario.seed, 0, &mut sink).stuck.is_empty()
 }
 
 /// Whether some pods can run on nodes of a kind only.

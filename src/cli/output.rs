@@ -4,7 +4,7 @@ use super::Failure;
 use super::args::{Color, Look};
 use crate::base::plain::for_terminal;
 use crate::report::waterfall::Style;
-use crate::report::words::wrap;
+use crate::report::words::{fitted, wrap};
 use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::sync::{Mutex, PoisonError};
 
@@ -13,9 +13,19 @@ pub fn result(text: &str) -> Result<(), Failure> {
     bytes(for_terminal(text, false).as_bytes())
 }
 
-/// Writes a result in which our own colors may be.
+/// Writes text for people, in which our own colors may be; no line is longer than the terminal is wide.
 pub fn styled(text: &str, style: &Style) -> Result<(), Failure> {
-    bytes(for_terminal(text, style.color).as_bytes())
+    let text = fitted(text, style.width);
+    bytes(for_terminal(&text, style.color).as_bytes())
+}
+
+/// The same without colors.
+pub fn text(text: &str) -> Result<(), Failure> {
+    let style = Style {
+        width: width(),
+        ..Style::default()
+    };
+    styled(text, &style)
 }
 
 /// A reader that has seen enough, such as `head`, is no error.

@@ -33,7 +33,7 @@ pub fn cli(args: &RecordArgs) -> Result<(), Failure> {
     let subject = subject(args)?;
     let (watches, once) = (commands::watches(&subject), commands::once(&subject));
     match args.format {
-        RecordFormat::Text => output::result(&text(&subject, &watches, &once)),
+        RecordFormat::Text => output::text(&text(&subject, &watches, &once)),
         RecordFormat::Script => output::result(&commands::shell(&subject)),
         RecordFormat::Json => output::json(&json!({
             "schema": "jobset-sim/record/v1", "jobset": subject.jobset, "namespace": subject.namespace,

@@ -30,8 +30,8 @@ pub fn cli(args: &TopologyArgs) -> Result<(), Failure> {
     match (format, one) {
         (Format::Json, true) => output::json(&as_json(&topologies[0])),
         (Format::Json, false) => output::json(&topologies.iter().map(as_json).collect::<Vec<_>>()),
-        (Format::Text, true) => output::result(&show(&topologies[0])),
-        (Format::Text, false) => output::result(&list(&topologies)),
+        (Format::Text, true) => output::text(&show(&topologies[0])),
+        (Format::Text, false) => output::text(&list(&topologies)),
     }
 }
 

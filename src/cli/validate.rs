@@ -59,7 +59,11 @@ pub fn cli(args: &ValidateArgs) -> u8 {
         return INVALID_INPUT;
     }
     let rendered = render(args.format, &files, &totals);
-    let printed = rendered.and_then(|text| out::result(&text).map_err(|e| e.message().to_owned()));
+    let print = match args.format {
+        ValidateFormat::Text => out::text,
+        _ => out::result,
+    };
+    let printed = rendered.and_then(|text| print(&text).map_err(|e| e.message().to_owned()));
     if let Err(error) = printed {
         tell(&error);
         return INVALID_INPUT;

@@ -6,7 +6,7 @@ use super::words;
 use std::fmt::Write;
 
 /// Columns of a line; what is on the right ends here.
-const WIDTH: usize = 108;
+const WIDTH: usize = 100;
 
 /// `at  #seq  text ... right`.
 pub fn push(out: &mut String, at: &str, seq: &str, text: &str, right: &str) {

@@ -101,6 +101,71 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines.iter().map(|l| l.replace('\u{a0}', " ")).collect()
 }
 
+/// A text whose lines are broken at spaces where they are longer than `width`; what goes on is indented. What is to be
+/// typed stays whole, and so does a word that is longer. Colors take no room.
+pub fn fitted(text: &str, width: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_end_matches('\n');
+        let typed = TYPED.iter().any(|lead| bare.trim_start().starts_with(lead));
+        if bare.len() <= width || typed || columns(bare) <= width {
+            out.push_str(line);
+            continue;
+        }
+        let indent = bare.chars().take_while(|c| *c == ' ').count();
+        let next = " ".repeat((indent + HANGING).min(width / 2));
+        let mut rest = bare.to_owned();
+        while let Some(at) = break_at(&rest, width) {
+            let tail = rest.split_off(at);
+            out.push_str(rest.trim_end());
+            out.push('\n');
+            rest = format!("{next}{}", tail.trim_start());
+        }
+        out.push_str(&rest);
+        if line.ends_with('\n') {
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// What begins so is to be typed or copied.
+const TYPED: [&str; 4] = ["--set", "$ ", "jobset-sim ", "kubectl "];
+const HANGING: usize = 4;
+
+/// Characters that are seen, each with its place in bytes.
+fn seen(line: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut escape = false;
+    line.char_indices().filter(move |(_, c)| {
+        let hidden = escape || *c == '\u{1b}';
+        escape = hidden && *c != 'm';
+        !hidden
+    })
+}
+
+fn columns(line: &str) -> usize {
+    seen(line).count()
+}
+
+/// Where a line that is too long is broken: at its last space that is early enough, else at the first.
+fn break_at(line: &str, width: usize) -> Option<usize> {
+    if columns(line) <= width {
+        return None;
+    }
+    let text = line.len() - line.trim_start().len();
+    let spaces = seen(line)
+        .enumerate()
+        .filter(|(_, (at, c))| *c == ' ' && *at > text);
+    let mut found = None;
+    for (column, (at, _)) in spaces {
+        if column > width && found.is_some() {
+            break;
+        }
+        found = Some(at);
+    }
+    found.filter(|at| !line[*at..].trim().is_empty())
+}
+
 fn node_ref(node: &NodeRef) -> String {
     match (&node.name, &node.of_pod, &node.alias) {
         (Some(name), _, _) => format!("node {name}"),
@@ -251,6 +316,18 @@ mod tests {
             assert_eq!(exact_seconds(nanos), text);
         }
         assert_eq!(exact_time(Time::NEVER), "");
+    }
+
+    #[test]
+    fn long_lines_are_broken_and_what_is_typed_stays_whole() {
+        assert_eq!(fitted("a\n", 4), "a\n");
+        assert_eq!(fitted("  one two three\nx", 10), "  one two\n     three\nx");
+        assert_eq!(fitted("averylongword b c", 6), "averylongword\n   b c");
+        assert_eq!(fitted("averylongword", 6), "averylongword");
+        assert_eq!(fitted("--set a=b --set c=d", 6), "--set a=b --set c=d");
+        let red = "\u{1b}[31mone\u{1b}[0m two";
+        assert_eq!(fitted(red, 7), red, "colors take no room");
+        assert_eq!(fitted(red, 6), "\u{1b}[31mone\u{1b}[0m\n   two");
     }
 
     #[test]

@@ -59,4 +59,5 @@ mod upstream;
 mod validate;
 mod why;
 mod why_recorded;
+mod width;
 mod words;

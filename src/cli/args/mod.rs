@@ -194,4 +194,28 @@ mod tests {
             assert_eq!(Cli::try_parse_from(words).is_ok(), ok, "{line}");
         }
     }
+
+    /// The pages that list commands, and nothing that was cut out of one.
+    const PAGES: [&str; 2] = [
+        include_str!("../../../README.md"),
+        include_str!("../../../docs/stories-design-review.md"),
+    ];
+
+    #[test]
+    fn commands_that_pages_list_can_be_typed() {
+        let mut read = 0;
+        for span in PAGES.iter().flat_map(|page| page.split('`')) {
+            let command = span.rsplit("| ").next().unwrap_or(span);
+            let command = command.split(" >").next().unwrap_or(command);
+            if !command.starts_with("jobset-sim ") || command.contains(['\n', '…']) {
+                continue;
+            }
+            let words = crate::cli::replay::words(command);
+            if let Err(refused) = Cli::try_parse_from(&words) {
+                panic!("{command}: {refused}");
+            }
+            read += 1;
+        }
+        assert!(read > 20, "{read}");
+    }
 }

@@ -1,0 +1,101 @@
+//! Text fits: a hundred columns in a pipe, no colors where they are not wanted, hours as hours.
+
+use crate::support::{root, scenario_names};
+use std::process::Command;
+
+fn printed(line: &str, no_color: bool) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
+    command.args(line.split(' ')).current_dir(root());
+    command.env_remove("NO_COLOR");
+    if no_color {
+        command.env("NO_COLOR", "1");
+    }
+    let output = command.output().expect("the program starts");
+    assert_ne!(output.status.code(), Some(1), "{line}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Whether a line may be longer: it is to be typed, or it is one word.
+fn may_be_long(line: &str) -> bool {
+    let line = line.trim_start();
+    let typed = ["--set", "$ ", "jobset-sim ", "kubectl "];
+    typed.iter().any(|lead| line.starts_with(lead)) || !line.contains(' ')
+}
+
+/// All commands that print text, on what plays in a moment.
+const LINES: [&str; 22] = [
+    "compare scenarios/compare-one-failure.yaml --seeds 3 --quiet",
+    "run scenarios/first-steps.yaml --seeds 3 --quiet",
+    "run scenarios/published/bloom-176b.yaml --seeds 3 --quiet",
+    "bench ttr --case kill-process --nodes 100 --preset stock",
+    "why scenarios/first-steps.yaml",
+    "why scenarios/regime-dead-node-bound.yaml --path-only",
+    "topology list",
+    "topology show gpu-nvl72-5000",
+    "lint --list",
+    "lint --explain pattern-invalid",
+    "lint -f scenarios/manifests/traps.yaml",
+    "validate tests/recordings/corner/c-02-two-fail-together-restart-jobset.json",
+    "run -f scenarios/manifests/failure-policy.yaml --fail workers-0-1:exit=42 --trace decisions",
+    "run scenarios/user-actions.yaml --trace decisions",
+    "explain",
+    "explain failurePolicy",
+    "explain --list",
+    "assumptions",
+    "assumptions scenarios/first-steps.yaml --seeds 2",
+    "sweep scenarios/first-steps.yaml --grid faults.0.afterReady=1m,2m --seeds 2 --quiet",
+    "budget scenarios/training.yaml --seeds 3 --quiet",
+    "record --jobset train",
+];
+
+#[test]
+fn no_line_of_text_is_longer_than_a_hundred_columns() {
+    let small = |name: &String| !name.contains("5000") && !name.contains("strategies");
+    let runs = scenario_names().into_iter().filter(small);
+    let runs = runs.map(|name| format!("run scenarios/{name}.yaml --quiet"));
+    let lines = LINES.iter().map(|line| (*line).to_owned());
+    let mut long = Vec::new();
+    for command in lines.chain(runs) {
+        let text = printed(&command, false);
+        let lines = text
+            .lines()
+            .filter(|l| l.chars().count() > 100 && !may_be_long(l));
+        long.extend(lines.map(|line| format!("{command}: {line}")));
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+#[test]
+fn colors_are_where_they_are_wanted_and_nowhere_else() {
+    for command in [
+        "run scenarios/first-steps.yaml",
+        "why scenarios/first-steps.yaml --path-only",
+        "lint -f scenarios/manifests/traps.yaml",
+        "explain FP-7",
+    ] {
+        let escape = '\u{1b}';
+        assert!(
+            !printed(command, false).contains(escape),
+            "{command}: a pipe"
+        );
+        let always = format!("{command} --color always");
+        let colored = printed(&always, false);
+        assert!(colored.contains(escape), "{command}");
+        let auto = format!("{command} --color auto");
+        assert!(
+            !printed(&auto, true).contains(escape),
+            "{command}: NO_COLOR"
+        );
+    }
+}
+
+#[test]
+fn hours_are_written_as_hours() {
+    let text = printed(
+        "run scenarios/first-steps.yaml --set timing.cleanup=2h --quiet",
+        false,
+    );
+    let line = text.lines().find(|l| l.starts_with("Restart 1"));
+    let line = line.unwrap_or_else(|| panic!("no restart: {text}"));
+    assert!(line.contains(" h ") && line.contains(" min "), "{line}");
+}
