@@ -9,8 +9,8 @@ pub struct NewArgs {
     /// Manifests: a file, a directory, or - for standard input; repeatable
     #[arg(short = 'f', value_name = "FILE|DIR|-")]
     pub manifests: Vec<String>,
-    /// Cluster: a file, or a name that `topology list` has [default: the smallest shipped one that fits, or one made for
-    /// it]
+    /// Cluster: a file, or a name that `topology list` has [default: the smallest shipped one that fits,
+    /// or one made for it]
     #[arg(short = 't', value_name = "TOPOLOGY")]
     pub topology: Option<PathBuf>,
     /// Write the scenario and copies of what it names into this directory; it must not exist yet
