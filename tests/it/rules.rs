@@ -148,5 +148,6 @@ fn is_elsewhere(page: &str) -> bool {
     if WRITTEN.contains(&page) {
         return true;
     }
-    page.contains("sig-scalability/") || page == "shared/reference/jobset.md"
+    let others = ["sig-scalability/", "site/content/"];
+    others.iter().any(|site| page.contains(site)) || page == "shared/reference/jobset.md"
 }
