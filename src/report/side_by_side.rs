@@ -7,7 +7,7 @@ use crate::metrics::gate;
 use crate::metrics::{Phase, Restart, RunView};
 use std::fmt::Write;
 
-const BAR: usize = 33;
+const BAR: usize = 32;
 
 /// One side: its name, its run and the restart to show.
 pub struct Side<'a> {
