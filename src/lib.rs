@@ -50,6 +50,7 @@
 pub mod admission;
 pub mod base;
 pub mod bench;
+pub mod calibrate;
 pub mod cli;
 pub mod engine;
 pub mod experiment;

@@ -76,7 +76,7 @@ fn read(file: &str, reader: &mut Reader) -> Result<(), Failure> {
     let source = source(file)?;
     if text::is_json(&source.text) {
         let read = reader.json(&source.file, &source.text);
-        return read.map_err(|problem| told_at(&source, &problem));
+        return read.map_err(|problem| placed(&source, &problem));
     }
     let documents = manifest::documents(&source).map_err(load::invalid)?;
     let of_file = |e: String| Failure::Invalid(Diagnostic::of_file(&source.file, e).to_string());
@@ -87,7 +87,7 @@ fn read(file: &str, reader: &mut Reader) -> Result<(), Failure> {
 }
 
 /// Larger than any manifest: a watch of thousands of pods.
-fn source(file: &str) -> Result<Source, Failure> {
+pub fn source(file: &str) -> Result<Source, Failure> {
     let whole = |message: String| Failure::Invalid(Diagnostic::of_file(file, message).to_string());
     let mut bytes = Vec::new();
     let most = text::TEXT_MAX + 1;
@@ -121,7 +121,18 @@ fn source(file: &str) -> Result<Source, Failure> {
     })
 }
 
-fn told_at(source: &Source, problem: &Problem) -> Failure {
+/// An error at a line and byte of a text that was read.
+pub fn told_at(source: &Source, line: usize, column: usize, message: String) -> Failure {
+    let problem = Problem {
+        file: source.file.clone(),
+        line,
+        column,
+        message,
+    };
+    placed(source, &problem)
+}
+
+fn placed(source: &Source, problem: &Problem) -> Failure {
     let line = source.text.lines().nth(problem.line.saturating_sub(1));
     // serde_json counts bytes, people count characters.
     let bytes = problem.column.saturating_sub(1);

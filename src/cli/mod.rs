@@ -5,6 +5,7 @@
 pub mod args;
 mod assumptions;
 mod bench;
+mod calibrate;
 mod compare;
 mod demo;
 mod diff;
@@ -165,6 +166,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Demo(args) => demo::cli(args).map(|()| 0),
         Command::Record(args) => record::cli(args).map(|()| 0),
         Command::Import(args) => import::cli(args).map(|()| 0),
+        Command::Calibrate(args) => calibrate::cli(args).map(|()| 0),
         Command::Validate(args) => Ok(validate::cli(args)),
         Command::Lint(args) => lint::cli(args),
         Command::Schema(args) => schema::cli(args).map(|()| 0),

@@ -1,6 +1,8 @@
 //! `validate`: recordings against runs, as text, JSON or CSV, and gates on the totals.
 
 use super::output as out;
+use crate::manifest;
+use crate::spec::{ControlPlane, Timing};
 use crate::validate::gate::Gate;
 use crate::validate::result::{FileResult, Totals};
 use crate::validate::scenario::Overrides;
@@ -24,6 +26,9 @@ pub struct ValidateArgs {
     /// Median and 95th percentile of one API request in ms, e.g. 8,40 [default: the recording's, else the program's]
     #[arg(long, value_name = "P50,P95")]
     pub api_latency: Option<String>,
+    /// Preset file whose rates and latencies replace the recordings', as `calibrate` writes it
+    #[arg(long, value_name = "FILE")]
+    pub preset: Option<std::path::PathBuf>,
     /// Requests per second that all kubelets and agents together get answered [default: 240, as when recorded]
     #[arg(long, value_name = "N")]
     pub node_requests_per_s: Option<f64>,
@@ -38,14 +43,14 @@ pub enum ValidateFormat {
 
 /// Runs the command; the result is the exit code.
 pub fn cli(args: &ValidateArgs) -> u8 {
-    let (overrides, gates, recordings) = match prepare(args) {
+    let (overrides, gates, recordings, preset) = match prepare(args) {
         Ok(prepared) => prepared,
         Err(errors) => {
             errors.iter().for_each(|error| tell(error));
             return INVALID_INPUT;
         }
     };
-    let files = match validate::compare_all(&recordings, &overrides) {
+    let files = match validate::compare_all(&recordings, &overrides, preset) {
         Ok(files) => files,
         Err(error) => {
             tell(&error);
@@ -78,7 +83,12 @@ fn tell(error: &str) {
     out::notice(&format!("error: {error}"));
 }
 
-type Prepared = (Overrides, Vec<Gate>, Vec<(String, Input)>);
+type Prepared = (
+    Overrides,
+    Vec<Gate>,
+    Vec<(String, Input)>,
+    Option<(ControlPlane, Timing)>,
+);
 
 /// Everything that can be wrong before the first run, all of it at once.
 fn prepare(args: &ValidateArgs) -> Result<Prepared, Vec<String>> {
@@ -92,8 +102,16 @@ fn prepare(args: &ValidateArgs) -> Result<Prepared, Vec<String>> {
     let gates: Vec<Gate> = gates.collect();
     let (recordings, unreadable) = validate::read_all(&args.recordings);
     errors.extend(unreadable);
+    let preset = args.preset.as_deref().map(|path| {
+        let source = manifest::read_source(path)?;
+        manifest::read_preset(&source)
+    });
+    let preset = preset.transpose().unwrap_or_else(|e| {
+        errors.push(e.to_string());
+        None
+    });
     if errors.is_empty() {
-        Ok((overrides, gates, recordings))
+        Ok((overrides, gates, recordings, preset))
     } else {
         Err(errors)
     }

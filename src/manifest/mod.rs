@@ -18,6 +18,7 @@ pub mod locate;
 pub mod node;
 mod parameters;
 pub mod path;
+mod preset_file;
 pub mod presets;
 mod print;
 pub mod ranges;
@@ -47,6 +48,7 @@ pub use kube::{
     read_sources, stored_job, stored_jobset, stored_node, stored_pod,
 };
 pub use path::split_sets;
+pub use preset_file::read as read_preset;
 pub use presets::{Assumption, assumptions, control_plane, preset_names, timing};
 pub use print::yaml as print_yaml;
 pub use ranges::{SourcedRange, sourced};

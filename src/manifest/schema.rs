@@ -101,7 +101,9 @@ fn shape_schema(shape: &Shape, defs: &mut Map<String, Value>) -> Value {
         Shape::Bool => json!({"type": "boolean"}),
         Shape::Str => json!({"type": "string"}),
         Shape::Version(of) => version(of),
-        Shape::Preset => json!({"enum": preset_names()}),
+        Shape::Preset => {
+            json!({"anyOf": [{"enum": preset_names()}, {"type": "string", "pattern": "\\.ya?ml$"}]})
+        }
         Shape::Int(low, high) => json!({"type": "integer", "minimum": low, "maximum": high}),
         Shape::Number(low, high) => json!({"type": "number", "minimum": low, "maximum": high}),
         Shape::OneOf(legal) => json!({"enum": legal}),

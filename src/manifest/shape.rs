@@ -209,7 +209,10 @@ impl Shape {
             Shape::Bool => "true or false".to_owned(),
             Shape::Str => "a string".to_owned(),
             Shape::Version(of) => format!("a version such as \"{}.{}\"", of.major, of.newest),
-            Shape::Preset => format!("one of {}", presets::preset_names().join(", ")),
+            Shape::Preset => format!(
+                "one of {}, or a preset file",
+                presets::preset_names().join(", ")
+            ),
             Shape::Assignment => "path=value".to_owned(),
             Shape::Int(low, high) => format!("an integer from {low} to {high}"),
             Shape::Number(low, high) => format!("a number from {low} to {high}"),

@@ -426,6 +426,7 @@ fn log(row: &Value, (jobset, names): (&str, &mut Names)) -> Value {
     let (kind, what) = (row[1].as_str().unwrap_or(""), row[3].as_str().unwrap_or(""));
     let name = match kind {
         "JobSet" => JOBSET.to_owned(),
+        "Event" => String::new(),
         _ => child(row[2].as_str().unwrap_or(""), jobset, names),
     };
     let detail = match (kind, what) {

@@ -48,6 +48,8 @@ pub enum Facts {
         message: String,
         /// When its first occurrence was told.
         first: Option<At>,
+        /// The component that told it.
+        by: String,
         /// Told more than once, or by another name later: its write is not the first.
         merged: bool,
     },
@@ -263,6 +265,10 @@ fn event(object: &Value) -> Facts {
             None => text(&object["note"]),
         },
         first: exact.or_else(|| At::of(told?)),
+        by: match text(&object["source"]["component"]) {
+            by if by.is_empty() => text(&object["reportingComponent"]),
+            by => by,
+        },
         merged: count > 1 || object["series"].is_object(),
     }
 }

@@ -57,6 +57,7 @@ pub struct PodLife {
 
 #[derive(Clone, Debug)]
 pub struct Told {
+    pub by: String,
     pub object: String,
     pub kind: String,
     pub reason: String,
@@ -345,6 +346,7 @@ impl<'s> Maker<'s> {
             reason,
             message,
             first,
+            by,
             ..
         } = &s.facts
         else {
@@ -354,6 +356,7 @@ impl<'s> Maker<'s> {
             return;
         }
         self.life.events.push(Told {
+            by: by.clone(),
             object: object.clone(),
             kind: kind.clone(),
             reason: reason.clone(),

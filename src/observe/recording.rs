@@ -21,6 +21,8 @@ pub struct Imported {
 
 pub const SCHEMA: &str = "jobset-sim/recording/v1";
 
+const JOB_CONTROLLER: &str = "job-controller";
+
 const COLUMNS: [&str; 16] = [
     "replicatedJob",
     "jobIndex",
@@ -331,6 +333,12 @@ fn log(life: &Life, zero: At) -> Vec<Value> {
         }
         if let Some(at) = job.gone {
             row(at, "Job", &job.name, "gone", Value::Null);
+        }
+    }
+    // The Job controller's Events take its own tokens; whoever looks for its rate wants to know when.
+    for event in life.events.iter().filter(|e| e.by == JOB_CONTROLLER) {
+        if let Some(at) = event.at {
+            row(at, "Event", &event.object, JOB_CONTROLLER, Value::Null);
         }
     }
     rows.sort_by_key(|(at, _)| at.ns);

@@ -24,7 +24,7 @@ pub mod read;
 pub mod recording;
 pub mod requests;
 pub mod result;
-mod rows;
+pub mod rows;
 mod run_steps;
 pub mod scenario;
 mod script;
@@ -35,10 +35,11 @@ mod surroundings;
 pub mod text;
 mod topology;
 
+use crate::spec::{ControlPlane, Timing};
 use rayon::prelude::*;
 use recording::Recording;
 use result::FileResult;
-use scenario::Overrides;
+use scenario::{Defaults, Overrides};
 use std::io::Read;
 use std::path::Path;
 
@@ -107,8 +108,16 @@ fn text_of(file: &str) -> Result<String, String> {
 pub fn compare_all(
     inputs: &[(String, Input)],
     overrides: &Overrides,
+    preset: Option<(ControlPlane, Timing)>,
 ) -> Result<Vec<FileResult>, String> {
-    let defaults = simulate::defaults()?;
+    let mut defaults = simulate::defaults()?;
+    if let Some((control_plane, timing)) = preset {
+        defaults = Defaults {
+            control_plane,
+            timing,
+            win: true,
+        };
+    }
     let one = |(file, input): &(String, Input)| match input {
         Input::Recording(recording) => simulate::validate(file, recording, &defaults, overrides),
         Input::Admission(cases) => admission::validate(file, cases),

@@ -55,6 +55,10 @@ pub struct PodRow {
     pub restart_attempt: u32,
     pub node: String,
     pub created_ms: Option<u64>,
+    pub bound_ms: Option<u64>,
+    pub ready_ms: Option<u64>,
+    /// When its finalizer was taken; only in what was imported.
+    pub counted_ms: Option<u64>,
     pub finished_ms: Option<u64>,
     pub deleting_ms: Option<u64>,
     pub gone_ms: Option<u64>,
@@ -98,6 +102,7 @@ impl TryFrom<RawPods> for Pods {
             column("deletingMs")?,
             column("goneMs")?,
         ];
+        let more = ["boundMs", "readyMs", "countedMs"].map(|name| column(name).ok());
         let row = |(i, cells): (usize, &Vec<Value>)| {
             let bad = |c: usize| format!("pods[{i}]: column {} has another type", raw.columns[c]);
             let text = |c: usize| cells.get(c)?.as_str().map(str::to_owned);
@@ -110,7 +115,11 @@ impl TryFrom<RawPods> for Pods {
                 let n = number(c).ok_or_else(|| bad(c))?;
                 Ok::<_, String>(u64::try_from(n).ok())
             };
+            let maybe = |c: Option<usize>| c.map_or(Ok(None), &time);
             Ok(PodRow {
+                bound_ms: maybe(more[0])?,
+                ready_ms: maybe(more[1])?,
+                counted_ms: maybe(more[2])?,
                 replicated_job: text(texts[0]).ok_or_else(|| bad(texts[0]))?,
                 node: text(texts[1]).ok_or_else(|| bad(texts[1]))?,
                 job_index: index(numbers[0])?,

@@ -43,6 +43,8 @@ pub struct Overrides {
 pub struct Defaults {
     pub control_plane: ControlPlane,
     pub timing: Timing,
+    /// Rates and latencies of a preset file: they replace the recording's.
+    pub win: bool,
 }
 
 /// The scenario that plays `recording` again; the JobSet itself is still to be submitted.
@@ -69,7 +71,7 @@ pub fn scenario(
     let mut control_plane = control_plane(
         &recording.control_plane,
         gates,
-        &defaults.control_plane,
+        (&defaults.control_plane, defaults.win),
         overrides,
     );
     control_plane.kubernetes = kubernetes.unwrap_or(control_plane.kubernetes);
@@ -78,7 +80,7 @@ pub fn scenario(
         description: recording.about.clone(),
         topology: topology(recording),
         control_plane,
-        timing: timing(recording, &defaults.timing, overrides),
+        timing: timing(recording, defaults, overrides),
         jobsets: Vec::new(),
         objects,
         containers: rules.into_iter().filter_map(Result::ok).collect(),
@@ -137,19 +139,24 @@ fn stop(recording: &Recording) -> Stop {
 fn control_plane(
     recorded: &RecordedControlPlane,
     gates: FeatureGates,
-    defaults: &ControlPlane,
+    defaults: (&ControlPlane, bool),
     overrides: &Overrides,
 ) -> ControlPlane {
     let rate = |r: super::recording::Rate| ClientRate::new(r.qps, r.burst);
     let kcm = recorded.kube_controller_manager;
+    let own = |recorded: super::recording::Rate, preset: ClientRate| match defaults.1 {
+        true => preset,
+        false => rate(recorded),
+    };
+    let defaults = defaults.0;
     ControlPlane {
         preset: "recording".to_owned(),
-        kube_controller_manager: rate(kcm),
+        kube_controller_manager: own(kcm, defaults.kube_controller_manager),
         concurrent_job_syncs: kcm
             .concurrent_job_syncs
             .unwrap_or(defaults.concurrent_job_syncs),
-        kube_scheduler: rate(recorded.kube_scheduler),
-        jobset_manager: rate(recorded.jobset_manager),
+        kube_scheduler: own(recorded.kube_scheduler, defaults.kube_scheduler),
+        jobset_manager: own(recorded.jobset_manager, defaults.jobset_manager),
         node_requests_per_s: overrides.node_requests_per_s.unwrap_or(NODE_REQUESTS_PER_S),
         feature_gates: gates,
         placement_repair: match recorded.manager_may_write_pod_status {
@@ -173,16 +180,17 @@ fn version(text: &str) -> Result<Version, String> {
     }
 }
 
-fn timing(recording: &Recording, defaults: &Timing, overrides: &Overrides) -> Timing {
+fn timing(recording: &Recording, defaults: &Defaults, overrides: &Overrides) -> Timing {
     let script = &recording.script;
-    let mut timing = defaults.clone();
+    let mut timing = defaults.timing.clone();
     timing.kubelet = Kubelet::Scripted {
         start: Duration::from_millis(script.start_ms),
         stop: Duration::from_millis(script.term_ms),
         stop_exit_code: script.term_exit,
         restart: Duration::from_millis(script.restart_ms),
     };
-    timing.api_measured = recording.requests.as_ref().map_or(Vec::new(), measured);
+    let requests = recording.requests.as_ref().filter(|_| !defaults.win);
+    timing.api_measured = requests.map_or(Vec::new(), measured);
     let recorded = recording.control_plane.api_latency_ms.map(|l| l.p50_p95());
     if let Some((p50, p95)) = overrides.api_latency_ms.or(recorded) {
         let latency = Dist::from_p50_p95(p50 / 1e3, p95 / 1e3);
@@ -261,6 +269,7 @@ pub mod tests {
                     affinity_per_node: Duration::ZERO,
                 },
             },
+            win: false,
         }
     }
 

@@ -29,6 +29,7 @@ pub fn defaults() -> Result<Defaults, String> {
         control_plane: manifest::control_plane(PRESET)
             .ok_or_else(|| format!("no control-plane preset {PRESET:?}"))?,
         timing: manifest::timing(),
+        win: false,
     })
 }
 

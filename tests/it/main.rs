@@ -4,6 +4,7 @@ mod admission;
 mod allocation;
 mod assumed;
 mod bench_ttr;
+mod calibrate;
 mod checker;
 mod compare;
 mod compare_kinds;

@@ -60,6 +60,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("stats", &["base"]),
     ("metrics", &["base", "spec", "record", "stats"]),
     ("observe", &["base", "spec", "metrics"]),
+    ("calibrate", &["base", "stats", "validate"]),
     (
         "experiment",
         &[

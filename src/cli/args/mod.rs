@@ -117,6 +117,11 @@ pub enum Command {
         after_help = "Examples:\n  jobset-sim import watch-*.json nodes.json --out incident.json\n  jobset-sim import after.yaml --anonymize --out incident.json\n\n`record` says what to save. Milestones that the files do not hold are named as unknown."
     )]
     Import(super::import::ImportArgs),
+    /// Find client rates, latencies and start-up times in recordings and metrics, as a preset file
+    #[command(
+        after_help = "Examples:\n  jobset-sim calibrate incident.json --metrics apiserver-metrics.txt --out my-cluster.yaml\n  jobset-sim calibrate incident-*.json --format json\n\nEvery value has an interval. What the data cannot tell apart, and what they do not show, is said and not guessed."
+    )]
+    Calibrate(super::calibrate::CalibrateArgs),
     /// Say what the API server would refuse in manifests, and what it accepts and hurts later
     #[command(
         after_help = "Examples:\n  jobset-sim lint -f jobset.yaml -t topologies/small-16.yaml\n  jobset-sim lint -f manifests/ --fail-if 'lint.errors > 0' --format json\n  jobset-sim lint --update applied.yaml -f jobset.yaml\n\nExit codes: 0 accepted, with warnings or without; 2 rejected, or a trap that is an error; 4 the cluster of -t\ncannot take it; 5 --strict or --fail-if."

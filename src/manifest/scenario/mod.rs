@@ -30,9 +30,11 @@ use super::path::{self, Path};
 use super::shape::Shape;
 use super::shapes::scenario::{SCENARIO, SETTINGS};
 use super::used::Settings;
-use super::{files, parameters, read, shipped, topology, yaml};
+use super::{files, parameters, preset_file, read, shipped, topology, yaml};
 use crate::base::Duration;
-use crate::spec::{Experiment, Scenario, Stop, StopWhen, SubmittedJobSet, Topology};
+use crate::spec::{
+    ControlPlane, Experiment, Scenario, Stop, StopWhen, SubmittedJobSet, Timing, Topology,
+};
 use cross::Inputs;
 pub use generate::{node_names, topology as generated};
 use objects::Others;
@@ -68,6 +70,15 @@ impl LoadedScenario {
         };
         self.unmodelled.iter().map(field).collect()
     }
+}
+
+/// The control plane of a preset file, without JobSets that would want gates.
+pub(super) fn control_plane_of(preset: &Node, report: &mut Report) -> ControlPlane {
+    control_plane::read(preset, &[], report)
+}
+
+pub(super) fn timing_of(preset: &Node, report: &mut Report) -> Timing {
+    timing::read(preset, report)
 }
 
 /// `path=value` overrides.
@@ -125,6 +136,12 @@ pub fn parse_scenario(
         return Err(Diagnostics(report.found));
     }
     parameters::substitute(&mut node, &own, &mut report);
+    let mut inputs = vec![(source.file.clone(), source.text.clone())];
+    if !sets.is_empty() {
+        let all = path::overrides_source(SETS, sets);
+        inputs.push((SETS.to_owned(), all.text));
+    }
+    preset_file::merge(&mut node, loader, &mut inputs, &mut report);
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
@@ -137,11 +154,6 @@ pub fn parse_scenario(
     );
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
-    }
-    let mut inputs = vec![(source.file.clone(), source.text.clone())];
-    if !sets.is_empty() {
-        let all = path::overrides_source(SETS, sets);
-        inputs.push((SETS.to_owned(), all.text));
     }
     let (topology, left_out) = load_topology(&node, loader, &mut inputs, &mut report);
     let loaded = jobsets::load((&node, &of_jobsets), loader, &mut inputs, &mut report);

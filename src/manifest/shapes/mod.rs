@@ -8,6 +8,7 @@ mod job;
 pub mod jobset;
 pub mod objects;
 mod pod;
+pub mod preset;
 pub mod rate;
 pub mod scenario;
 mod timing;
@@ -29,6 +30,7 @@ pub fn root(kind: &str) -> Option<&'static Object> {
         "Fleet" => Some(&fleet::FLEET),
         "Topology" => Some(&topology::TOPOLOGY),
         "Timing" => Some(&timing::TIMING),
+        "Preset" => Some(&preset::PRESET),
         "JobSet" => Some(&jobset::JOBSET),
         _ => None,
     }

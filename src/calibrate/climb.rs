@@ -1,0 +1,126 @@
+//! The highest point of a function of two numbers, and how far one of them may move from it.
+//!
+//! The simplex method of Nelder and Mead (The Computer Journal 7, 1965), from one start, for a fixed number of steps:
+//! the same numbers on every machine.
+
+const STEPS: usize = 300;
+
+/// Where `f` is highest, from a start and a first step in each direction.
+pub fn highest(f: &dyn Fn([f64; 2]) -> f64, start: [f64; 2], step: [f64; 2]) -> [f64; 2] {
+    let value = |at: [f64; 2]| {
+        let v = f(at);
+        if v.is_finite() { v } else { f64::MIN }
+    };
+    let point = |at: [f64; 2]| (value(at), at);
+    let mut simplex = [
+        point(start),
+        point([start[0] + step[0], start[1]]),
+        point([start[0], start[1] + step[1]]),
+    ];
+    for _ in 0..STEPS {
+        simplex.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let [best, good, worst] = simplex;
+        let middle = mix(best.1, good.1, 0.5);
+        let reflected = point(mix(worst.1, middle, 2.0));
+        simplex[2] = if reflected.0 > best.0 {
+            let farther = point(mix(worst.1, middle, 3.0));
+            if farther.0 > reflected.0 {
+                farther
+            } else {
+                reflected
+            }
+        } else if reflected.0 > good.0 {
+            reflected
+        } else {
+            let nearer = point(mix(worst.1, middle, 0.5));
+            if nearer.0 > worst.0 {
+                nearer
+            } else {
+                simplex[1] = point(mix(best.1, good.1, 0.5));
+                point(mix(best.1, worst.1, 0.5))
+            }
+        };
+    }
+    simplex.sort_by(|a, b| b.0.total_cmp(&a.0));
+    simplex[0].1
+}
+
+/// From one point through another, and as far beyond as `by` says.
+fn mix(from: [f64; 2], to: [f64; 2], by: f64) -> [f64; 2] {
+    [
+        from[0] + by * (to[0] - from[0]),
+        from[1] + by * (to[1] - from[1]),
+    ]
+}
+
+/// Half the 95 % quantile of chi-square with one degree of freedom: so much may a profile fall within the interval.
+const FALL: f64 = 1.920_729_410_347_062;
+
+/// The interval of the number `which`: where the function, highest in the other, has not fallen by more.
+pub fn profile(f: &dyn Fn([f64; 2]) -> f64, top: [f64; 2], which: usize, scale: f64) -> [f64; 2] {
+    let at_top = f(top);
+    let other = 1 - which;
+    let height = |x: f64| {
+        let along = |y: f64| {
+            let mut at = top;
+            (at[which], at[other]) = (x, y);
+            let v = f(at);
+            if v.is_finite() { v } else { f64::MIN }
+        };
+        golden(&along, top[other])
+    };
+    let side = |sign: f64| {
+        let (mut inside, mut outside) = (0.0, scale);
+        for _ in 0..40 {
+            if at_top - height(top[which] + sign * outside) > FALL {
+                break;
+            }
+            inside = outside;
+            outside *= 2.0;
+        }
+        for _ in 0..40 {
+            let middle = 0.5 * (inside + outside);
+            match at_top - height(top[which] + sign * middle) > FALL {
+                true => outside = middle,
+                false => inside = middle,
+            }
+        }
+        top[which] + sign * inside
+    };
+    [side(-1.0), side(1.0)]
+}
+
+/// The highest value near a point, by golden sections of an interval that grows until it holds it.
+fn golden(f: &dyn Fn(f64) -> f64, near: f64) -> f64 {
+    const RATIO: f64 = 0.618_033_988_749_894_8;
+    let reach = near.abs().max(0.05);
+    let (mut low, mut high) = (near - reach, near + reach);
+    for _ in 0..40 {
+        let (a, b) = (high - RATIO * (high - low), low + RATIO * (high - low));
+        match f(a) > f(b) {
+            true => high = b,
+            false => low = a,
+        }
+    }
+    f(0.5 * (low + high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_top_of_a_hill_and_its_width_are_found() {
+        // Two normal log-likelihoods with deviations 0.5 and 2, correlated.
+        let hill =
+            |[x, y]: [f64; 2]| -0.5 * ((x - 3.0) / 0.5).powi(2) - 0.5 * ((y - x) / 2.0).powi(2);
+        let top = highest(&hill, [0.0, 0.0], [1.0, 1.0]);
+        assert!(
+            (top[0] - 3.0).abs() < 1e-4 && (top[1] - 3.0).abs() < 1e-3,
+            "{top:?}"
+        );
+        let [low, high] = profile(&hill, top, 0, 0.1);
+        assert!((low - (3.0 - 1.96 * 0.5)).abs() < 0.01, "{low}");
+        assert!((high - (3.0 + 1.96 * 0.5)).abs() < 0.01, "{high}");
+    }
+}

@@ -1,0 +1,75 @@
+//! What was found as a preset file: the fields of a scenario's `controlPlane` and `timing`, and where each is from.
+
+use super::fit::{ENOUGH, Found, Parameter, Value};
+use serde_json::{Map, Value as Json, json};
+
+pub const KIND: &str = "Preset";
+
+/// Three digits say more than any of them is known.
+fn rounded(x: f64) -> f64 {
+    if x == 0.0 || !x.is_finite() {
+        return 0.0;
+    }
+    let digits = 4 - libm::floor(libm::log10(x.abs())) as i32 - 1;
+    let scale = libm::pow(10.0, f64::from(digits));
+    (x * scale).round() / scale
+}
+
+fn value(p: &Parameter) -> Json {
+    match &p.value {
+        Value::Number(n) if p.id.ends_with(".burst") => json!(n.round().max(1.0) as u64),
+        Value::Number(n) => json!(rounded(*n)),
+        Value::LogNormal(median, sigma) => {
+            json!({"logNormal": {"median": rounded(*median), "sigma": rounded(*sigma)}})
+        }
+        Value::Empirical(values) => {
+            json!({"empirical": values.iter().map(|v| rounded(*v)).collect::<Vec<_>>()})
+        }
+    }
+}
+
+/// A document; `base` is the preset whose values it has where nothing was found.
+pub fn document(found: &Found, api_version: &str, name: &str, base: &str) -> Json {
+    let mut plane = Map::new();
+    plane.insert("preset".to_owned(), json!(base));
+    let mut timing = Map::new();
+    let mut sources = Vec::new();
+    for p in &found.parameters {
+        match p.id.split('.').collect::<Vec<_>>().as_slice() {
+            ["controlPlane", client, field] => {
+                let of = plane.entry((*client).to_owned()).or_insert(json!({}));
+                of[*field] = value(p);
+            }
+            ["timing", field] => {
+                timing.insert((*field).to_owned(), value(p));
+            }
+            _ => continue,
+        }
+        let mut source = json!({"id": p.id, "source": p.from, "confidence": confidence(p),
+            "interval": p.interval.map(rounded)});
+        if let Some(interval) = p.sigma_interval {
+            source["sigmaInterval"] = json!(interval.map(rounded));
+        }
+        sources.push(source);
+    }
+    if timing.contains_key("containerStart") {
+        for part in ["volumes", "sandbox", "imageCheck"] {
+            timing.insert(part.to_owned(), json!("0s"));
+        }
+    }
+    let mut out = json!({"apiVersion": api_version, "kind": KIND, "metadata": {"name": name}, "controlPlane": plane});
+    if !timing.is_empty() {
+        out["timing"] = timing.into();
+    }
+    out["sources"] = json!(sources);
+    out["undecided"] = json!(found.undecided);
+    out["unseen"] = json!(found.unseen);
+    out
+}
+
+pub fn confidence(p: &Parameter) -> &'static str {
+    match p.n >= ENOUGH {
+        true => "measured",
+        false => "unverified",
+    }
+}
