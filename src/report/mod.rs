@@ -43,6 +43,7 @@ pub mod scene;
 pub mod side_by_side;
 pub mod story;
 mod svg;
+pub mod sweep_figure;
 mod sweep_pick;
 pub mod sweep_tables;
 pub mod sweep_text;

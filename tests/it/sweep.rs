@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 mod input;
+mod plan;
 
 const FLEET: &str = "tests/it/sweep/fleet.yaml";
 
@@ -131,7 +132,7 @@ fn shards_and_threads_change_no_byte() {
     let two = dir.join("two");
     done(&sweep(&[FLEET, "--threads", "2"], &two));
     same(&two, &whole, "two threads");
-    for of in [3, 7] {
+    for of in [1, 3, 7] {
         let shards = dir.join(format!("shards-{of}"));
         for i in 1..=of {
             let out = shards.join("{shard}");

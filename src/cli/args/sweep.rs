@@ -3,7 +3,7 @@
 use super::{Look, PlayArgs, TableFormat};
 use crate::cli::sweep::{AxisArg, ShardArg, parse_grid, parse_range, parse_shard};
 use crate::cli::variants;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -68,6 +68,81 @@ pub enum SweepCommand {
     /// Put the shards of a sweep together: the same files as one machine's
     #[command(after_help = "Example: jobset-sim sweep merge shards/* --out result")]
     Merge(MergeArgs),
+    /// Say how large a sweep is, and print what starts its shards: manifests of an Indexed Job, or scripts
+    #[command(
+        after_help = "Examples:\n  jobset-sim sweep plan scenario.yaml --grid 'parameters.spares=0,2,4,8' --seeds 1000\n  jobset-sim sweep plan scenario.yaml --engine indexed-job --cpus 4 --claim results > plan.yaml\n  jobset-sim sweep plan scenario.yaml --engine slurm --shards 50 > sweep.sbatch\n\nNothing is submitted. Without --shards some replications are played and timed."
+    )]
+    Plan(Box<PlanArgs>),
+}
+
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    pub play: PlayArgs,
+    #[command(flatten)]
+    pub over: OverArgs,
+    /// What starts the shards [default: only the size is told]
+    #[arg(long, value_enum)]
+    pub engine: Option<Engine>,
+    /// How many [default: so many that each takes about four minutes, by a timed pilot]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub shards: Option<u64>,
+    /// Cores of each shard
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub cpus: u16,
+    /// Where the result goes; shards are beside it, in DIR-shards
+    #[arg(long, value_name = "DIR", default_value = "sweep-result", value_parser = one_line)]
+    pub out: String,
+    /// Of the Job, and of the array [default: the scenario's name]
+    #[arg(long, value_name = "NAME", value_parser = object_name)]
+    pub name: Option<String>,
+    /// Image of the Indexed Job [default: jobset-sim: and this version]
+    #[arg(long, value_name = "IMAGE", value_parser = image)]
+    pub image: Option<String>,
+    /// PersistentVolumeClaim on which the shards of an Indexed Job are kept
+    #[arg(long, value_name = "NAME", default_value = "jobset-sim", value_parser = object_name)]
+    pub claim: String,
+    /// Print results only
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// A Job of Kubernetes with one index for each shard
+    IndexedJob,
+    /// A job array
+    Slurm,
+    /// A driver in Python
+    Ray,
+    /// GNU parallel, on one machine or over ssh
+    Parallel,
+}
+
+fn object_name(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let ends = |c: Option<char>| c.is_some_and(|c| c != '-');
+    let fits = text.len() <= 63 && text.chars().all(plain);
+    match fits && ends(text.chars().next()) && ends(text.chars().last()) {
+        true => Ok(text.to_owned()),
+        false => Err("write lower case letters, digits and -, 63 at most".to_owned()),
+    }
+}
+
+/// It stands in comments of scripts.
+fn one_line(text: &str) -> Result<String, String> {
+    match !text.is_empty() && !text.chars().any(char::is_control) {
+        true => Ok(text.to_owned()),
+        false => Err("write the name of a directory, on one line".to_owned()),
+    }
+}
+
+fn image(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "./:@_-".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => Ok(text.to_owned()),
+        false => Err("write the name of an image".to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]

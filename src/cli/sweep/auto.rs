@@ -23,11 +23,10 @@ const ENGINES: [[&str; 5]; 3] = [
     ["an Indexed Job", "JOB_COMPLETION_INDEX", "", "", ""],
 ];
 
-pub fn shard(arg: Option<ShardArg>) -> Result<Shard, Failure> {
+pub fn shard(arg: ShardArg) -> Result<Shard, Failure> {
     match arg {
-        None => Ok(Shard::WHOLE),
-        Some(ShardArg::This(shard)) => Ok(shard),
-        Some(ShardArg::Auto(of)) => from(of, &environment).map_err(Failure::Invalid),
+        ShardArg::This(shard) => Ok(shard),
+        ShardArg::Auto(of) => from(of, &environment).map_err(Failure::Invalid),
     }
 }
 

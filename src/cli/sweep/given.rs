@@ -159,6 +159,12 @@ fn axes(of_file: &SweepSpec, over: &OverArgs) -> SweepSpec {
 }
 
 fn command(given: &Given, baseline: &Loaded, over: &OverArgs, asked: (u64, u64)) -> Inputs {
+    let inputs = given.inputs(baseline, asked, &options(over));
+    inputs.of_command("sweep")
+}
+
+/// What is varied, as it would be typed.
+pub fn options(over: &OverArgs) -> String {
     let mut more = String::new();
     let mut option = |name: &str, value: &str| {
         more.push_str(&format!(" --{name} {}", inputs::quoted(value)));
@@ -173,7 +179,7 @@ fn command(given: &Given, baseline: &Loaded, over: &OverArgs, asked: (u64, u64))
     if let Some(until) = &over.until {
         option("until", &until.text);
     }
-    given.inputs(baseline, asked, &more).of_command("sweep")
+    more
 }
 
 /// A failure of reading that is not of the sweep's own words.

@@ -5,6 +5,7 @@ mod axes;
 mod given;
 mod merge;
 mod place;
+mod plan;
 mod progress;
 mod tell;
 
@@ -23,19 +24,22 @@ use std::sync::{Mutex, PoisonError};
 pub fn cli(args: &SweepArgs) -> Result<(), Failure> {
     match &args.command {
         Some(SweepCommand::Merge(args)) => merge::cli(args),
+        Some(SweepCommand::Plan(args)) => plan::cli(args),
         None => sweep(args),
     }
 }
 
 fn sweep(args: &SweepArgs) -> Result<(), Failure> {
-    let shard = auto::shard(args.shard)?;
+    // One of one is a part, too: it waits for `merge`.
+    let part = args.shard.map(auto::shard).transpose()?;
+    let shard = part.unwrap_or(Shard::WHOLE);
     let sweep = Sweep::read(&args.play, &args.over, args.tell.quiet)?;
     let limits = interrupt::limits();
     let mut finished = Finished::default();
     let mut place = None;
     if let Some(out) = &args.out {
         let out = named(out, shard);
-        match Place::open(&out, (&sweep.identity, shard), &sweep.inputs)? {
+        match Place::open(&out, (&sweep.identity, part), &sweep.inputs)? {
             Found::Open(open, rows) => {
                 rows.into_iter().for_each(|row| {
                     finished.add(row);
@@ -119,7 +123,7 @@ fn end(
         let results = Results::of(sweep.points.clone(), state.finished.into_rows());
         return tell::results(&args.tell, &sweep.identity, &results);
     };
-    if !shard.is_whole() {
+    if args.shard.is_some() {
         place.finish(|_| Ok(()))?;
         if !args.tell.quiet {
             output::notice(&format!(

@@ -25,7 +25,7 @@ const UNFINISHED: &str = ".unfinished";
 pub struct Place {
     target: PathBuf,
     work: PathBuf,
-    shard: Shard,
+    part: Option<Shard>,
     pub journal: Journal,
 }
 
@@ -38,15 +38,16 @@ pub enum Found {
 }
 
 impl Place {
-    /// Opens what an earlier process left of the same sweep, or begins.
+    /// Opens what an earlier process left of the same sweep, or of the same part of it, or begins.
     pub fn open(
         target: &Path,
-        (identity, shard): (&Identity, Shard),
+        (identity, part): (&Identity, Option<Shard>),
         inputs: &Inputs,
     ) -> Result<Found, Failure> {
+        let shard = part.unwrap_or(Shard::WHOLE);
         let work = unfinished(target)?;
         if fs::symlink_metadata(target).is_ok() {
-            if !is_done(target, identity, shard) {
+            if !is_done(target, identity, part) {
                 return Err(Failure::Invalid(format!(
                     "{} exists already, and is not this sweep; choose another name for --out or remove it",
                     target.display()
@@ -56,17 +57,17 @@ impl Place {
             let _ = fs::remove_dir_all(&work);
             return Ok(Found::Done);
         }
-        let part = PartOf {
+        let of = PartOf {
             shard: shard.into(),
             experiment: identity.clone(),
         };
         if fs::symlink_metadata(&work).is_err() {
             let dir = RunDir::create(&work)?;
-            dir.write_json(PART, &part)?;
+            dir.write_json(PART, &of)?;
             dir.write_inputs(&inputs.files, &inputs.command)?;
             dir.commit()?;
         }
-        same(&work, &part)?;
+        same(&work, &of)?;
         let head = Head {
             experiment: identity.digest(),
             shard,
@@ -79,7 +80,7 @@ impl Place {
         let place = Place {
             target: target.to_owned(),
             work,
-            shard,
+            part,
             journal,
         };
         Ok(Found::Open(Box::new(place), rows))
@@ -97,8 +98,8 @@ impl Place {
     ) -> Result<(), Failure> {
         self.journal.sync()?;
         let failed = |e: std::io::Error| format!("cannot create {}: {e}", self.target.display());
-        let from = match self.shard.is_whole() {
-            true => {
+        let from = match self.part {
+            None => {
                 let complete = self.work.join(FINISHED);
                 // An earlier process may have ended while it wrote.
                 let _ = fs::remove_dir_all(&complete);
@@ -106,7 +107,7 @@ impl Place {
                 write(&dir)?;
                 dir.commit()?
             }
-            false => self.work.clone(),
+            Some(_) => self.work.clone(),
         };
         if fs::symlink_metadata(&self.target).is_ok() {
             let text = format!("{} appeared during the sweep", self.target.display());
@@ -114,7 +115,7 @@ impl Place {
         }
         fs::rename(from, &self.target).map_err(failed)?;
         sync(&self.target);
-        if self.shard.is_whole() {
+        if self.part.is_none() {
             // What is left is of no use to anybody.
             let _ = fs::remove_dir_all(&self.work);
         }
@@ -179,10 +180,10 @@ fn same(work: &Path, part: &PartOf) -> Result<(), Failure> {
 }
 
 /// Whether the directory has this sweep, complete.
-fn is_done(target: &Path, identity: &Identity, shard: Shard) -> bool {
-    if !shard.is_whole() {
-        let part = part_of(target).ok().flatten();
-        return part.is_some_and(|p| p.shard == shard.into() && p.experiment == *identity);
+fn is_done(target: &Path, identity: &Identity, part: Option<Shard>) -> bool {
+    if let Some(shard) = part {
+        let found = part_of(target).ok().flatten();
+        return found.is_some_and(|p| p.shard == shard.into() && p.experiment == *identity);
     }
     let text = fs::read_to_string(target.join("summary.json")).unwrap_or_default();
     let summary: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();

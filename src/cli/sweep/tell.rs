@@ -4,7 +4,7 @@ use super::given::known;
 use crate::cli::args::{SweepTellArgs, TableFormat};
 use crate::cli::{Failure, output};
 use crate::report::rundir::RunDir;
-use crate::report::{sweep_tables, sweep_text};
+use crate::report::{chart, sweep_figure, sweep_tables, sweep_text};
 use crate::sweep::{Finished, Identity, Points, Results, Shard, SweepSummary, Target};
 use serde::Serialize;
 
@@ -61,6 +61,18 @@ pub fn keep(
     let rows = sweep_tables::replications_csv(identity.seed, results)?;
     dir.write("replications.csv", &rows)?;
     dir.write_inputs(files, command)?;
+    let figures = sweep_figure::figures(identity, results, &args.metrics);
+    if figures.is_empty() {
+        return Ok(());
+    }
+    let dir = dir.inner("charts")?;
+    for (name, scene) in figures {
+        chart::save(&scene, &dir.path(&format!("{name}.svg")))?;
+        if cfg!(feature = "png") {
+            chart::save(&scene, &dir.path(&format!("{name}.png")))?;
+        }
+    }
+    dir.commit()?;
     Ok(())
 }
 

@@ -7,7 +7,7 @@ pub mod budget;
 mod columns;
 pub mod interval;
 mod number;
-mod plane;
+pub(super) mod plane;
 pub mod rare;
 pub mod spares;
 pub mod tornado;

@@ -164,7 +164,7 @@ impl Plane {
             let at = self.at(self.x.from, tick).1;
             scene.line(vec![(self.left, at), (self.right, at)], 2, GRID);
             let label = (y.label)(tick);
-            scene.text((self.left - 14, at), SIZE, Anchor::Right, FAINT, &label);
+            said(scene, (self.left - 14, at), Anchor::Right, FAINT, &label);
         }
         let mut free = i32::MIN;
         for &tick in &x.ticks {
@@ -190,14 +190,9 @@ impl Plane {
         );
         let middle = (self.left + self.right) / 2;
         let below = self.bottom + 5 * SIZE / 2;
-        scene.text((middle, below), SIZE, Anchor::Middle, INK, x.name);
-        scene.text(
-            (MARGIN, self.top - SIZE - 6),
-            SIZE,
-            Anchor::Left,
-            INK,
-            y.name,
-        );
+        said(scene, (middle, below), Anchor::Middle, INK, x.name);
+        let above = (MARGIN, self.top - SIZE - 6);
+        said(scene, above, Anchor::Left, INK, y.name);
     }
 
     /// The room between two curves over the same points.
@@ -225,6 +220,13 @@ impl Plane {
         scene.line(vec![self.at(x, low), self.at(x, high)], 4, color);
         let (px, py) = self.at(x, value);
         scene.rect(px - 7, py - 7, 14, 14, color);
+    }
+}
+
+/// A panel beside another one has neither names nor numbers of its own.
+fn said(scene: &mut Scene, at: (i32, i32), anchor: Anchor, color: Color, text: &str) {
+    if !text.is_empty() {
+        scene.text(at, SIZE, anchor, color, text);
     }
 }
 

@@ -1,0 +1,105 @@
+//! Layouts of sweeps of any shape, held against texts that overlap or leave the picture.
+
+use super::super::figure::tests::check;
+use super::*;
+use crate::experiment::Measured;
+use crate::spec::{Axis, Over, SweepSpec};
+use crate::sweep::{Points, Row};
+use std::sync::Arc;
+
+fn values(path: &str, values: &[&str]) -> Axis {
+    let over = Over::Values(values.iter().map(|v| (*v).to_owned()).collect());
+    let path = path.to_owned();
+    Axis { path, over }
+}
+
+fn range(path: &str, low: &str, high: &str, log: bool) -> Axis {
+    let (low, high) = (low.to_owned(), high.to_owned());
+    let path = path.to_owned();
+    Axis {
+        path,
+        over: Over::Range { low, high, log },
+    }
+}
+
+fn swept(axes: Vec<Axis>, hypercube: Option<u64>, names: &[&str]) -> (Identity, Results) {
+    let spec = SweepSpec { axes, hypercube };
+    let identity = Identity::of("a-scenario", (1, 8, None), &spec, (&[], "sweep"));
+    let points = Points::of(&spec, 1).unwrap();
+    let row = |point: usize, i: u64| Row {
+        point,
+        replication: i,
+        digest: i,
+        end_reason: "Completed".to_owned(),
+        names: Arc::new(names.iter().map(|n| (*n).to_owned()).collect()),
+        values: (0..names.len())
+            .map(|k| {
+                Measured::Value(0.9 + (point * (k + 1)) as f64 * 0.7 + ((i * 5) % 7) as f64 * 0.3)
+            })
+            .collect(),
+        warnings: Vec::new(),
+        never_placed: None,
+    };
+    let rows = (0..points.count()).flat_map(|p| (0..8).map(move |i| (p, i)));
+    let rows = rows.map(|(p, i)| row(p, i)).collect();
+    (identity, Results::of(points, rows))
+}
+
+#[test]
+fn no_text_overlaps_another_or_leaves_the_picture() {
+    let spares = values("parameters.spares", &["0", "1", "2", "4", "8", "16"]);
+    let many: Vec<String> = (1..=14).map(|i| format!("{}m", i * 10)).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let long = values(
+        "spec.x",
+        &["a value that somebody wrote who likes long values", "b"],
+    );
+    for (axes, hypercube, expected) in [
+        (
+            vec![
+                spares.clone(),
+                values("parameters.every", &["5m", "20m", "1h"]),
+            ],
+            None,
+            &["heat", "bands", "knee"][..],
+        ),
+        (
+            vec![values("parameters.every", &many), spares.clone()],
+            None,
+            &["heat", "bands", "knee"],
+        ),
+        (vec![spares.clone()], None, &["bands", "knee"]),
+        (
+            vec![long.clone(), spares.clone()],
+            None,
+            &["heat", "bands", "knee"],
+        ),
+        (
+            vec![long.clone(), values("b", &["x", "y"])],
+            None,
+            &["heat"],
+        ),
+        (
+            vec![range("a", "0", "16", false), range("b", "5m", "20h", true)],
+            Some(20),
+            &["scatter"],
+        ),
+        (
+            vec![range("a.interval", "5m", "2h", false), spares],
+            Some(5),
+            &["scatter"],
+        ),
+    ] {
+        let (identity, all) = swept(axes, hypercube, &["goodput", "cost.total"]);
+        let figures = figures(&identity, &all, &[]);
+        let names: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, expected);
+        figures.iter().for_each(|(_, scene)| check(scene));
+    }
+}
+
+#[test]
+fn a_sweep_in_which_nothing_differs_has_no_chart() {
+    let (identity, all) = swept(vec![values("a", &["1", "2"])], None, &[]);
+    assert!(figures(&identity, &all, &[]).is_empty());
+}
