@@ -141,7 +141,17 @@ pub fn folded(word: &str) -> String {
             c => out.extend(c.to_lowercase()),
         }
     }
-    out
+    without_indexes(&out)
+}
+
+/// `faults.0.at` as `faults.at`: places in a list.
+fn without_indexes(path: &str) -> String {
+    let parts: Vec<&str> = path.split('.').collect();
+    let last = parts.len() - 1;
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let kept = parts.iter().enumerate();
+    let kept = kept.filter(|(i, part)| *i == 0 || *i == last || !digits(part));
+    kept.map(|(_, part)| *part).collect::<Vec<_>>().join(".")
 }
 
 fn paths(entry: &Entry) -> impl Iterator<Item = &String> {

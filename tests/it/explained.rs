@@ -130,7 +130,7 @@ impl Words {
 }
 
 /// Commands that print JSON.
-const JSON: [&str; 14] = [
+const JSON: &[&str] = &[
     "run scenarios/first-steps.yaml --format json",
     "run scenarios/first-steps.yaml --seeds 3 --quiet --format json",
     "compare scenarios/compare-one-failure.yaml --seeds 3 --quiet --format json",
@@ -143,21 +143,28 @@ const JSON: [&str; 14] = [
     "validate tests/recordings/corner/c-02-two-fail-together-restart-jobset.json --format json",
     "run scenarios/published/bloom-176b.yaml --seeds 3 --quiet --format json",
     "explain FP-7 --format json",
+    "assumptions scenarios/first-steps.yaml --seeds 2 --format json",
+    "sweep scenarios/first-steps.yaml --grid faults.0.afterReady=1m,2m --seeds 2 --quiet --format json",
+    "budget scenarios/training.yaml --seeds 3 --quiet --format json",
+    "record --jobset train --format json",
     "sweep tests/it/sweep/fleet.yaml --seeds 2 --quiet --format json",
     "explain children -f scenarios/manifests/workers.yaml --format json",
 ];
 /// Those that print CSV.
-const CSV: [&str; 7] = [
+const CSV: &[&str] = &[
     "run scenarios/first-steps.yaml --format csv",
     "run scenarios/first-steps.yaml --seeds 3 --quiet --format csv",
     "compare scenarios/compare-one-failure.yaml --seeds 3 --quiet --format csv",
     "bench ttr --case kill-process --nodes 100 --preset stock --format csv",
     "lint -f scenarios/manifests/traps.yaml --format csv",
     "run scenarios/published/bloom-176b.yaml --seeds 3 --quiet --format csv",
+    "assumptions --format csv",
+    "sweep scenarios/first-steps.yaml --grid faults.0.afterReady=1m,2m --seeds 2 --quiet --format csv",
+    "budget scenarios/training.yaml --seeds 3 --quiet --format csv",
     "sweep tests/it/sweep/fleet.yaml --seeds 2 --quiet --format csv",
 ];
 /// Runs whose directories are read.
-const RUNS: [&str; 15] = [
+const RUNS: &[&str] = &[
     "run scenarios/first-steps.yaml --trace decisions",
     "run scenarios/in-place-main-container.yaml --trace decisions",
     "run scenarios/user-actions.yaml --trace decisions",
