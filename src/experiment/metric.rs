@@ -106,6 +106,11 @@ pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Meas
         all.push(("goodput.fleet".to_owned(), in_the_end(fleet)));
     }
     all.push(("cost.total".to_owned(), in_the_end(replication.cost)));
+    if replication.cost > 0.0 {
+        for (category, cost) in &replication.cost_by_category {
+            all.push((format!("cost.{category}"), in_the_end(*cost)));
+        }
+    }
     all
 }
 

@@ -93,6 +93,7 @@ mod tests {
             rendezvous: Duration::from_secs(before),
             restore: Duration::ZERO,
             redo: Duration::ZERO,
+            suspended: Duration::ZERO,
         }
     }
 

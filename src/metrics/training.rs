@@ -126,13 +126,18 @@ pub fn by_cause(run: &RunView<'_>, training: &TrainingOutcome) -> BTreeMap<Strin
         if next.is_none() && (training.done || stretch.until >= training.end) {
             break;
         }
+        // An elastic job that takes slices in goes on.
+        if next == Some(stretch.until) && stretch.lost == Duration::ZERO {
+            continue;
+        }
         let began = |r: &&&super::Restart| r.start <= stretch.until && stretch.until <= r.end;
         let follows = |r: &&&super::Restart| r.start >= stretch.until && next > Some(r.start);
         let mut newest = restarts.iter().rev();
         let restart = newest.find(began).or_else(|| restarts.iter().find(follows));
         let cause = restart.map_or("other".to_owned(), |r| cause_name(run.scenario, &r.cause));
         let taken = all.entry(cause).or_default();
-        let recovery = next.unwrap_or(training.end).since(stretch.until);
+        let away = next.unwrap_or(training.end).since(stretch.until);
+        let recovery = away - stretch.suspended;
         taken.lost_s += stretch.lost.seconds();
         taken.recovery_s += recovery.seconds();
     }

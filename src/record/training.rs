@@ -137,6 +137,8 @@ pub struct TrainingStretch {
     pub restore: Duration,
     /// Making steps that were made before.
     pub redo: Duration,
+    /// After it, until the next one began: how long the JobSet was suspended.
+    pub suspended: Duration,
 }
 
 impl TrainingOutcome {

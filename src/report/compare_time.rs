@@ -284,6 +284,7 @@ mod tests {
                 rendezvous: Duration::ZERO,
                 restore: Duration::ZERO,
                 redo: Duration::ZERO,
+                suspended: Duration::ZERO,
             };
             let back = 40_000 + away * i;
             let mut restart = Restart::new(JobSetId(0), at(40_000), Cause::UNKNOWN);

@@ -4,7 +4,7 @@ use super::waterfall::Style;
 use super::words::{count, seconds, seconds_width, wrap};
 use crate::base::plain::for_cell;
 use crate::base::*;
-use crate::experiment::{JobSetEstimates, Replication, Replications};
+use crate::experiment::{Cost, JobSetEstimates, Replication, Replications};
 use crate::metrics::Phase;
 use crate::stats::Estimate;
 use std::collections::BTreeMap;
@@ -23,6 +23,7 @@ pub fn text(all: &Replications, style: &Style) -> String {
     for jobset in &all.job_sets {
         one_jobset(&mut out, jobset, style);
     }
+    costs(&mut out, &all.cost, style);
     let mut told = |text: &str| {
         for (i, line) in wrap(text, style.width - 2).iter().enumerate() {
             let _ = writeln!(out, "{}{line}", if i == 0 { "" } else { "  " });
@@ -110,33 +111,65 @@ fn shares(out: &mut String, jobset: &JobSetEstimates, column: usize) {
     let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
     let told = [("goodput", jobset.goodput), ("ETTR", ettr)];
     for (name, e) in told.iter().filter_map(|(name, e)| Some((name, (*e)?))) {
-        let share = |v: f64| format!("{:.2} %", v * 100.0);
-        let _ = writeln!(
-            out,
-            "  {name:<22} {:>5} {:>column$} {:>column$} {:>column$} {:>column$}   {} to {}",
-            e.n,
-            share(e.p10),
-            share(e.p50),
-            share(e.p90),
-            share(e.mean),
-            share(e.ci95[0]),
-            share(e.ci95[1])
-        );
+        line(out, name, (&e, column), |v| format!("{:.2} %", v * 100.0));
     }
 }
 
+/// What the accelerators cost, by what they did, the most first.
+fn costs(out: &mut String, cost: &Cost, style: &Style) {
+    let Some(total) = cost.total.filter(|total| total.mean > 0.0) else {
+        return;
+    };
+    let of = |(name, e): (&&'static str, &Option<Estimate>)| e.map(|e| (*name, e));
+    let mut all: Vec<(&str, Estimate)> = cost.by_category.iter().filter_map(of).collect();
+    all.retain(|(_, e)| e.mean > 0.0);
+    all.sort_by(|a, b| b.1.mean.total_cmp(&a.1.mean));
+    all.push(("total", total));
+    let money = |v: f64| format!("{v:.2}");
+    let widest = all
+        .iter()
+        .map(|(_, e)| money(e.p90.max(e.mean)).len())
+        .max();
+    let column = widest.unwrap_or(0).max(8);
+    let title = format!(
+        "Cost in {}, by what accelerators did",
+        for_cell(&cost.currency)
+    );
+    let _ = writeln!(out, "{}", style.bold(&title));
+    let _ = writeln!(
+        out,
+        "  {:<22} {:>5} {:>column$} {:>column$} {:>column$} {:>column$}   95 % interval of the mean",
+        "", "n", "p10", "p50", "p90", "mean"
+    );
+    for (name, e) in all {
+        line(out, name, (&e, column), money);
+    }
+    out.push('\n');
+}
+
 fn row(out: &mut String, name: &str, e: &Estimate, column: usize) {
-    let s = |v: f64| seconds(Duration::from_seconds_f64(v));
+    line(out, name, (e, column), |v| {
+        seconds(Duration::from_seconds_f64(v))
+    });
+}
+
+/// An estimate, each of its numbers as `show` has it.
+fn line(
+    out: &mut String,
+    name: &str,
+    (e, column): (&Estimate, usize),
+    show: impl Fn(f64) -> String,
+) {
     let _ = writeln!(
         out,
         "  {name:<22} {:>5} {:>column$} {:>column$} {:>column$} {:>column$}   {} to {}",
         e.n,
-        s(e.p10),
-        s(e.p50),
-        s(e.p90),
-        s(e.mean),
-        s(e.ci95[0]),
-        s(e.ci95[1])
+        show(e.p10),
+        show(e.p50),
+        show(e.p90),
+        show(e.mean),
+        show(e.ci95[0]),
+        show(e.ci95[1])
     );
 }
 

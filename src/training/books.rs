@@ -64,6 +64,15 @@ impl Books {
         self.spent[phase as usize] += ns;
     }
 
+    /// No steps until now.
+    fn idles(&mut self, now: Time) {
+        let (phase, ns) = (self.idle(), now.since(self.until).0);
+        self.add(phase, ns);
+        if let (TrainingPhase::Suspended, Some(last)) = (phase, self.stretches.last_mut()) {
+            last.suspended = last.suspended + Duration(ns);
+        }
+    }
+
     /// What time without steps is for.
     fn idle(&self) -> TrainingPhase {
         match (self.done, self.starts) {
@@ -89,7 +98,7 @@ impl Books {
     /// Whether the JobSet is suspended now.
     pub fn suspended(&mut self, now: Time, suspended: bool) {
         if suspended != self.suspended && !self.steps && self.submitted.is_some() {
-            self.add(self.idle(), now.since(self.until).0);
+            self.idles(now);
             self.until = now;
         }
         self.suspended = suspended;
@@ -97,7 +106,7 @@ impl Books {
 
     /// Every pod is there.
     pub fn begins(&mut self, now: Time) {
-        self.add(self.idle(), now.since(self.until).0);
+        self.idles(now);
         self.until = now;
         self.starts += 1;
         self.steps = true;
@@ -147,6 +156,7 @@ impl Books {
             rendezvous: Duration(initialization + again + compile),
             restore: Duration(restore),
             redo: Duration(end.again),
+            suspended: Duration::ZERO,
         });
         self.until = now;
         self.commits += spent.commits;
@@ -197,7 +207,12 @@ impl Books {
         let end = self.ended.map_or(now, |ended| ended.max(self.until));
         let mut spent = self.spent;
         let submitted = self.submitted.unwrap_or(end);
-        spent[self.idle() as usize] += end.since(self.until.max(submitted)).0;
+        let idle = end.since(self.until.max(submitted));
+        spent[self.idle() as usize] += idle.0;
+        let mut stretches = self.stretches.clone();
+        if let (TrainingPhase::Suspended, Some(last)) = (self.idle(), stretches.last_mut()) {
+            last.suspended = last.suspended + idle;
+        }
         let all: u64 = spent.iter().sum();
         assert_eq!(
             all,
@@ -220,7 +235,7 @@ impl Books {
             starts: self.starts,
             interruptions: self.interruptions,
             commits: self.commits,
-            stretches: self.stretches.clone(),
+            stretches,
         }
     }
 }

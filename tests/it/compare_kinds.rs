@@ -112,6 +112,8 @@ fn what_each_cause_took_adds_up_to_what_was_lost_and_to_the_recovery() {
         faster,
         "--seeds",
         "12",
+        "--set",
+        "prices.perAcceleratorHour=2",
     ]);
     for variant in all["variants"].as_array().unwrap() {
         for metric in ["lost_s", "recovery_s"] {
@@ -136,6 +138,15 @@ fn what_each_cause_took_adds_up_to_what_was_lost_and_to_the_recovery() {
             );
         }
     }
+    // What each category of the ledger cost adds up to the whole.
+    let costs = all["variants"][0]["metrics"].as_object().unwrap().iter();
+    let costs = costs.filter(|(name, _)| name.starts_with("cost.") && *name != "cost.total");
+    let sum: f64 = costs.filter_map(|(_, e)| e["mean"].as_f64()).sum();
+    let total = mean(&all["variants"][0], "cost.total");
+    assert!(
+        total > 0.0 && (sum / total - 1.0).abs() < 1e-9,
+        "{sum}, {total}"
+    );
     let pairs = all["paired"].as_array().unwrap();
     let by_cause = |cause: &str| {
         let mut own = pairs
@@ -144,14 +155,14 @@ fn what_each_cause_took_adds_up_to_what_was_lost_and_to_the_recovery() {
         own.find(|p| p["metric"] == cause).unwrap()["verdict"].clone()
     };
     assert_eq!(by_cause("lost_s.software"), "b");
-    let one = json_of_one();
+    let one: Value = serde_json::from_slice(&four_runs("json")).unwrap();
     assert!(
         one["cost"]["byCategory"]["lost"]["p90"].is_number(),
         "{one}"
     );
 }
 
-fn json_of_one() -> Value {
+fn four_runs(format: &str) -> Vec<u8> {
     let mut command = crate::program::program(&[
         "run",
         "scenarios/training.yaml",
@@ -160,8 +171,23 @@ fn json_of_one() -> Value {
         "--set",
         "prices.perAcceleratorHour=2",
         "--format",
-        "json",
+        format,
     ]);
-    let output = command.output().unwrap();
-    serde_json::from_slice(&output.stdout).unwrap()
+    command.output().unwrap().stdout
+}
+
+#[test]
+fn what_replications_cost_is_told_by_category() {
+    let text = String::from_utf8(four_runs("text")).unwrap();
+    let at = text.find("Cost in").unwrap_or_else(|| panic!("{text}"));
+    let rows: Vec<&str> = text[at..]
+        .lines()
+        .skip(2)
+        .map_while(|l| l.split_whitespace().next())
+        .collect();
+    assert_eq!(rows[0], "productive", "the most first");
+    assert!(
+        rows.contains(&"lost") && rows.last() == Some(&"total"),
+        "{rows:?}"
+    );
 }

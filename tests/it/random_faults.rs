@@ -277,6 +277,11 @@ fn what_makes_no_sense_is_refused() {
         ("{cause: a, mtbf: 1h, perMinute: 1}", "perMinute"),
         ("{cause: a, mtbf: 0s}", "nothing would ever run"),
         ("{cause: a, mtbf: 1ms}", "at most 1,000,000"),
+        // 691,200 faults in a day; each takes the other node along.
+        (
+            "{cause: a, mtbf: 250ms, takesAlong: {label: example.com/rack}}",
+            "about 1382400 faults",
+        ),
         (
             "{cause: a, mtbf: 1h, on: Pod, backAfter: 1h}",
             "a Job makes its pods anew",

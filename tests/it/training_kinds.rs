@@ -3,6 +3,7 @@
 use crate::support;
 use crate::training::{close, play, scenario, scenario_with, seconds};
 use jobset_sim::base::Time;
+use jobset_sim::experiment::{Limits, Subject};
 use jobset_sim::metrics::{Ending, Folds, Phase, Restart};
 use jobset_sim::record::*;
 use jobset_sim::spec::Scenario;
@@ -236,4 +237,26 @@ fn a_spot_machine_leaves_its_job_as_long_to_save_as_its_processes_go_on() {
     // At most a step, 3 s and 4 s.
     let time_enough = saved(", atNotice: true", 20);
     assert!(time_enough > 5980.0, "{time_enough}");
+}
+
+#[test]
+fn what_a_cause_took_of_a_job_is_without_the_time_in_which_it_was_suspended() {
+    let text = "training: {work: 2h, step: 10s, checkpoint: {every: 10m}}\n\
+        faults:\n- {at: 1000s, containerExit: {pod: train-w-0-2, exitCode: 1}}\n\
+        - {at: 2000s, suspendJobSet: {name: train}}\n- {at: 3000s, resumeJobSet: {name: train}}\n\
+        stop: {at: 1d, when: AllJobSetsFinished}\n";
+    let limits = Limits::none();
+    let rows = Subject::from(scenario(text)).replicate((1, 0..1), (1, &limits), &|_| {});
+    let rows = rows.unwrap_or_else(|e| panic!("{e}"));
+    let training = rows[0].jobsets[0].training.as_ref().expect("it trains");
+    let taken: f64 = rows[0].jobsets[0]
+        .taken
+        .values()
+        .map(|t| t.recovery_s)
+        .sum();
+    close("recovery", taken, training.time_s["recovery"]);
+    assert!(
+        training.time_s["suspended"] > 990.0 && taken > 1.0,
+        "{taken}"
+    );
 }

@@ -39,7 +39,8 @@ pub fn read(
     let mut expected = 0.0;
     for node in fault_presets::expand(written, For::Scenario, report) {
         for process in around.processes(&node, report) {
-            expected += process.expected(around.entities(&process), stop);
+            let entities = around.entities(&process);
+            expected += process.expected(entities, stop) * around.reach(&process);
             all.push(process);
         }
         if expected > FAULTS_MAX {
@@ -86,6 +87,14 @@ impl Around<'_> {
                     .sum()
             }
         }
+    }
+
+    /// So many nodes are lost with one that fails, on average over the nodes.
+    fn reach(&self, process: &RandomFaults) -> f64 {
+        let along = process.takes_along.as_ref();
+        along.map_or(1.0, |key| {
+            generate::neighbours(&self.inputs.topology.pools, key)
+        })
     }
 
     /// One process; of a trace with several kinds of faults one for each.

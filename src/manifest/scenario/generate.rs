@@ -92,6 +92,21 @@ pub fn nodes_labelled(pools: &[NodePool], key: &str, value: &str) -> Vec<String>
     nodes(pools).filter_map(is).collect()
 }
 
+/// How many nodes have the same value of a label as a node, itself included, on average; one without it is alone.
+pub fn neighbours(pools: &[NodePool], key: &str) -> f64 {
+    let mut with: BTreeMap<String, f64> = BTreeMap::new();
+    let (mut all, mut sum) = (0.0, 0.0);
+    for (pool, numbers, _) in nodes(pools) {
+        all += 1.0;
+        match pool.labels.get(key) {
+            Some(value) => *with.entry(fill(value, numbers)).or_default() += 1.0,
+            None => sum += 1.0,
+        }
+    }
+    sum += with.values().map(|n| n * n).sum::<f64>();
+    sum / f64::max(all, 1.0)
+}
+
 /// The running numbers of a node.
 type Numbers = [(&'static str, u64); 3];
 
