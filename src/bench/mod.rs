@@ -5,6 +5,7 @@
 pub mod against;
 pub mod conditions;
 pub mod junit;
+pub mod page;
 pub mod play;
 pub mod print;
 pub mod row;

@@ -47,7 +47,7 @@ pub fn text(
 }
 
 /// Rows by control plane, in their order.
-fn planes(report: &Report) -> Vec<(String, Vec<&Row>)> {
+pub(super) fn planes(report: &Report) -> Vec<(String, Vec<&Row>)> {
     let mut all: Vec<(String, Vec<&Row>)> = Vec::new();
     for row in &report.rows {
         let plane = format!(
@@ -63,7 +63,7 @@ fn planes(report: &Report) -> Vec<(String, Vec<&Row>)> {
 }
 
 /// Sizes of clusters, in the order in which they come.
-fn sizes(rows: &[&Row]) -> Vec<u64> {
+pub(super) fn sizes(rows: &[&Row]) -> Vec<u64> {
     let mut sizes: Vec<u64> = rows.iter().map(|r| r.key.nodes).collect();
     sizes.sort_unstable();
     sizes.dedup();
@@ -71,7 +71,7 @@ fn sizes(rows: &[&Row]) -> Vec<u64> {
 }
 
 /// Rows of one case and strategy.
-fn lines<'r>(rows: &[&'r Row]) -> Vec<(&'r str, &'r str)> {
+pub(super) fn lines<'r>(rows: &[&'r Row]) -> Vec<(&'r str, &'r str)> {
     let mut all: Vec<(&str, &str)> = Vec::new();
     for row in rows {
         let line = (row.key.case.as_str(), row.key.strategy.as_str());
@@ -82,7 +82,7 @@ fn lines<'r>(rows: &[&'r Row]) -> Vec<(&'r str, &'r str)> {
     all
 }
 
-fn cell(rows: &[&Row], (case, strategy): (&str, &str), nodes: u64) -> String {
+pub(super) fn cell(rows: &[&Row], (case, strategy): (&str, &str), nodes: u64) -> String {
     let mut rows = rows.iter();
     let found =
         rows.find(|r| r.key.case == case && r.key.strategy == strategy && r.key.nodes == nodes);

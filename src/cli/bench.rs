@@ -150,9 +150,15 @@ fn read_conditions(texts: &[String], has_baseline: bool) -> Result<Vec<Condition
     texts.iter().map(read).collect()
 }
 
-fn baseline(path: &Path) -> Result<Report, Failure> {
+/// Rate and burst of kube-controller-manager in a preset.
+pub fn rates(preset: &str) -> Option<(f64, f64)> {
+    let rate = manifest::control_plane(preset)?.kube_controller_manager;
+    Some((rate.qps, f64::from(rate.burst)))
+}
+
+pub fn baseline(path: &Path) -> Result<Report, Failure> {
     let shown = path.display();
-    let failed = |why: String| Failure::Invalid(format!("--against {shown}: {why}"));
+    let failed = |why: String| Failure::Invalid(format!("{shown}: {why}"));
     let length = std::fs::metadata(path)
         .map_err(|e| failed(e.to_string()))?
         .len();

@@ -17,6 +17,24 @@ const FIRST_LOOK: usize = 32;
 const UNTIL_MAX: u64 = 100_000;
 
 pub fn cli(args: &CompareArgs) -> Result<(), Failure> {
+    with(args, |job, unplayed| job.run(unplayed))
+}
+
+/// The comparison alone, for whoever tells it otherwise.
+pub fn again(args: &CompareArgs) -> Result<(Comparison, Vec<PlayedVariant>), Failure> {
+    with(args, |job, unplayed| {
+        let (all, played, _) = job.play(unplayed)?;
+        match job.limits.flag.is_raised() {
+            true => Err(interrupt::failure("nothing is kept")),
+            false => Ok((all, played)),
+        }
+    })
+}
+
+fn with<T>(
+    args: &CompareArgs,
+    act: impl FnOnce(&Job<'_>, Vec<PlayedVariant>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let base = Base::read(args)?;
     let variants = base.variants(args)?;
     let skipped = base.baseline.skipped();
@@ -31,7 +49,7 @@ pub fn cli(args: &CompareArgs) -> Result<(), Failure> {
         limits: &interrupt::limits(),
     };
     let unplayed = variants.iter().map(unplayed);
-    job.run(unplayed.collect::<Result<_, _>>()?)
+    act(&job, unplayed.collect::<Result<_, _>>()?)
 }
 
 /// What is compared.
@@ -44,13 +62,13 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// `played`: the variants before their first replication.
-    fn run(&self, mut played: Vec<PlayedVariant>) -> Result<(), Failure> {
+    /// `played`: the variants before their first replication; and how many replications were wanted.
+    fn play(
+        &self,
+        mut played: Vec<PlayedVariant>,
+    ) -> Result<(Comparison, Vec<PlayedVariant>, u64), Failure> {
         let args = self.args;
-        let conditions = fail_if::read(&args.fail_if)?;
-        let dir = args.out.as_deref().map(RunDir::create).transpose()?;
         let asked = args.seeds.or(self.base.baseline.experiment().replications);
-        let variants = played.len() as u64;
         let wanted = match &args.until {
             Some(until) => {
                 let most = asked.unwrap_or(UNTIL_MAX);
@@ -68,6 +86,15 @@ impl Job<'_> {
         }
         let name = self.variants[0].subject.name();
         let all = Comparison::of((name, self.seed), &played);
+        Ok((all, played, wanted))
+    }
+
+    fn run(&self, played: Vec<PlayedVariant>) -> Result<(), Failure> {
+        let args = self.args;
+        let conditions = fail_if::read(&args.fail_if)?;
+        let dir = args.out.as_deref().map(RunDir::create).transpose()?;
+        let variants = played.len() as u64;
+        let (all, played, wanted) = self.play(played)?;
         if let Some(dir) = dir {
             dir.write_json("summary.json", &Summary::of(&all))?;
             let rows = compare_tables::replications_csv(self.seed, &played)?;

@@ -1,15 +1,21 @@
 //! `plot`: one chart of runs, as SVG or PNG.
 
 use super::args::PlayArgs;
+use super::replay::{self, Stored};
+use super::subject::Given;
 use super::whole::{Whole, defaults};
-use super::{Failure, output};
+use super::{Failure, bench, compare, interrupt, output};
+use crate::experiment::{Comparison, PlayedVariant};
 use crate::metrics::{Restart, RunView};
 use crate::report::export::{self, Subject};
+use crate::report::scaling_figure::{self, Line, token_bucket};
 use crate::report::scene::Scene;
-use crate::report::{chart, figure, map_figure, provenance, timeline, timeline_figure};
+use crate::report::{
+    chart, compare_figure, figure, map_figure, provenance, timeline, timeline_figure,
+};
 use crate::report::{waterfall_figure, words};
 use clap::ValueEnum;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct PlotArgs {
@@ -21,6 +27,15 @@ pub struct PlotArgs {
     /// Which restart, as `run` numbers them [default: the one that never ended, or the longest]
     #[arg(long, value_name = "N")]
     pub restart: Option<usize>,
+    /// Replications of each run, for cdf [default: 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
+    pub seeds: Option<u64>,
+    /// Of a benchmark: which case [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub case: Option<String>,
+    /// Of a benchmark: which control plane [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
     /// Override any field in all runs, as `run --set` does; repeatable
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = super::args::path_value)]
     pub sets: Vec<(String, String)>,
@@ -52,6 +67,20 @@ pub enum Kind {
     Utilization,
     /// The nodes of the cluster by Job, before and after a restart
     Map,
+    /// Seconds against nodes with the closed form beside them: of BENCH.json, or of several runs
+    Scaling,
+    /// The share of restarts that took at most so long, over --seeds replications of each run, or of a comparison
+    Cdf,
+    /// Of a directory of `compare`: paired differences
+    Differences,
+    /// Of a directory of `compare`: where the accelerators' time went
+    Ledger,
+    /// Of a directory of `compare`: how the replications differ
+    Distributions,
+    /// Of a directory of `compare`: goodput so far
+    Goodput,
+    /// Of a directory of `compare`: time with all pods at work
+    Availability,
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {
@@ -73,6 +102,9 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 pub fn cli(args: &PlotArgs) -> Result<(), Failure> {
+    if let Some(scene) = many(args)? {
+        return save(args, &scene);
+    }
     let runs: Vec<Whole> = args
         .runs
         .iter()
@@ -85,16 +117,25 @@ pub fn cli(args: &PlotArgs) -> Result<(), Failure> {
         Kind::Queues => over_time(args, &runs, "queues")?,
         Kind::Utilization => over_time(args, &runs, "utilization")?,
         Kind::Map => map(args, &runs)?,
+        _ => scaling(args, &runs)?,
     };
-    export::save(Subject::Chart(&scene), &args.out)?;
+    save(args, &scene)
+}
+
+fn save(args: &PlotArgs, scene: &Scene) -> Result<(), Failure> {
+    export::save(Subject::Chart(scene), &args.out)?;
     if !args.quiet {
         output::notice(&format!("written: {}", args.out.display()));
     }
     Ok(())
 }
 
-fn whole(args: &PlotArgs, path: &std::path::Path) -> Result<Whole, Failure> {
-    let play = PlayArgs {
+fn whole(args: &PlotArgs, path: &Path) -> Result<Whole, Failure> {
+    Whole::of(&of_path(args, path), "plot")
+}
+
+fn of_path(args: &PlotArgs, path: &Path) -> PlayArgs {
+    PlayArgs {
         scenario: Some(path.to_owned()),
         manifests: Vec::new(),
         topology: None,
@@ -102,8 +143,7 @@ fn whole(args: &PlotArgs, path: &std::path::Path) -> Result<Whole, Failure> {
         fails: Vec::new(),
         seed: args.seed,
         threads: None,
-    };
-    Whole::of(&play, "plot")
+    }
 }
 
 /// The restart that is asked for, and its number from 0.
@@ -183,6 +223,148 @@ fn map(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
         i + 1
     );
     drawn.ok_or(Failure::Invalid(text))
+}
+
+/// The charts of many runs; `None`: it is of single ones.
+fn many(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
+    let name = match args.kind {
+        Kind::Cdf => "restarts",
+        Kind::Differences => "differences",
+        Kind::Ledger => "ledger",
+        Kind::Distributions => "distributions",
+        Kind::Goodput => "goodput",
+        Kind::Availability => "availability",
+        Kind::Scaling => return benchmark(args),
+        _ => return Ok(None),
+    };
+    let (all, played) = match args.runs.as_slice() {
+        [dir] if replay::is_run(dir) => match replay::stored(dir)? {
+            Stored::Compare(mut stored) => {
+                stored.quiet |= args.quiet;
+                stored.play.seed = args.seed.or(stored.play.seed);
+                compare::again(&stored)?
+            }
+            Stored::Run(_) => replicated(args)?,
+        },
+        _ => replicated(args)?,
+    };
+    let drawn = compare_figure::figures(&all, &played);
+    let has: Vec<&str> = drawn.iter().map(|(own, _)| *own).collect();
+    let text = format!(
+        "there is nothing for that chart here; there is for: {}",
+        has.join(", ")
+    );
+    let found = drawn.into_iter().find(|(own, _)| *own == name);
+    found
+        .map(|(_, scene)| Some(scene))
+        .ok_or(Failure::Invalid(text))
+}
+
+/// Each of the runs as a variant, under one seed.
+fn replicated(args: &PlotArgs) -> Result<(Comparison, Vec<PlayedVariant>), Failure> {
+    let (n, limits) = (args.seeds.unwrap_or(20), interrupt::limits());
+    let mut played: Vec<PlayedVariant> = Vec::new();
+    let mut seed = args.seed;
+    for path in &args.runs {
+        let play = replay::resolved(&of_path(args, path))?;
+        let subject = Given::read(&play)?.load(&[])?.subject();
+        let seed = *seed.get_or_insert(play.seed.unwrap_or(subject.seed()));
+        let more = subject.replicate((seed, 0..n), (0, &limits), &|_| {});
+        let replications = more.map_err(|why| Failure::CannotBePlaced(why.to_string()))?;
+        if limits.flag.is_raised() {
+            return Err(interrupt::failure("nothing is kept"));
+        }
+        let name = match played.iter().any(|p| p.name == subject.name()) {
+            true => path.display().to_string(),
+            false => subject.name().to_owned(),
+        };
+        played.push(PlayedVariant {
+            name,
+            changes: Vec::new(),
+            jobsets: subject.jobsets(),
+            replications,
+        });
+    }
+    let name = played.first().map_or("", |p| p.name.as_str()).to_owned();
+    let all = Comparison::of((&name, seed.unwrap_or(0)), &played);
+    Ok((all, played))
+}
+
+fn benchmark(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
+    let [path] = args.runs.as_slice() else {
+        return Ok(None);
+    };
+    if path.extension().is_none_or(|e| e != "json") {
+        return Ok(None);
+    }
+    let report = bench::baseline(path)?;
+    let cases = crate::bench::page::cases(&report.rows);
+    let case = args
+        .case
+        .clone()
+        .or(cases.first().cloned())
+        .unwrap_or_default();
+    let own = report.rows.iter().find(|r| r.key.case == case);
+    let preset = own.map_or(String::new(), |r| r.key.preset.clone());
+    let preset = args.preset.clone().unwrap_or(preset);
+    let drawn = crate::bench::page::chart(&report, (&case, &preset), &bench::rates, args.size);
+    let text = format!(
+        "{}: no two sizes of case {case:?} under preset {preset:?}; its cases are {}",
+        path.display(),
+        cases.join(", ")
+    );
+    drawn.map(Some).ok_or(Failure::Invalid(text))
+}
+
+/// The longest restart of each run against its nodes, a line for each strategy.
+fn scaling(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
+    let mut lines: Vec<Line> = Vec::new();
+    let (mut named, mut rates) = (Vec::new(), Vec::new());
+    for one in runs {
+        let run = one.view();
+        let (_, r) = chosen(args, &run)?;
+        let (name, nodes) = (run.strategy(r), run.scenario.topology.nodes() as f64);
+        let at = lines
+            .iter()
+            .position(|l| l.name == name)
+            .unwrap_or_else(|| {
+                lines.push(Line {
+                    name: name.to_owned(),
+                    points: Vec::new(),
+                    closed: false,
+                });
+                lines.len() - 1
+            });
+        lines[at].points.push((nodes, r.total().seconds()));
+        let rate = run.scenario.control_plane.kube_controller_manager;
+        rates.push((nodes, rate.qps, f64::from(rate.burst)));
+        named.push((format!("{nodes} nodes"), run));
+    }
+    lines
+        .iter_mut()
+        .for_each(|l| l.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    let mut foot = provenance::of_runs(&named);
+    let (_, rate, burst) = rates[0];
+    if rates.iter().all(|r| (r.1, r.2) == (rate, burst)) {
+        rates.sort_by(|a, b| a.0.total_cmp(&b.0));
+        lines.push(Line {
+            name: "one token a node".to_owned(),
+            points: rates
+                .iter()
+                .map(|r| (r.0, token_bucket(r.0, rate, burst)))
+                .collect(),
+            closed: true,
+        });
+        foot.push(format!(
+            "closed form: (nodes - {burst}) / {rate} s, one request of the Job controller for each node (calibration.md 6.6)"
+        ));
+    }
+    let names = (
+        "Time to recover",
+        "the longest restart of each run",
+        "nodes",
+    );
+    Ok(scaling_figure::scaling(names, &lines, &foot, args.size))
 }
 
 fn restarts(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {

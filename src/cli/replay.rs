@@ -1,7 +1,7 @@
 //! A run directory as what it was made from: the command line that repeats it, its paths inside `inputs/`.
 
 use super::Failure;
-use super::args::{Cli, Command, PlayArgs, RunArgs};
+use super::args::{Cli, Command, CompareArgs, PlayArgs, RunArgs};
 use clap::Parser;
 use std::path::Path;
 
@@ -10,8 +10,13 @@ pub fn is_run(path: &Path) -> bool {
     path.join("inputs/command.txt").is_file()
 }
 
-/// What `run` was called with; paths lead into the directory.
-pub fn arguments(dir: &Path) -> Result<RunArgs, Failure> {
+/// What a directory was made with; paths lead into it.
+pub enum Stored {
+    Run(Box<RunArgs>),
+    Compare(Box<CompareArgs>),
+}
+
+pub fn stored(dir: &Path) -> Result<Stored, Failure> {
     let base = dir.join("inputs");
     let file = base.join("command.txt");
     let shown = file.display();
@@ -23,21 +28,49 @@ pub fn arguments(dir: &Path) -> Result<RunArgs, Failure> {
         let reason = reason.lines().next().unwrap_or_default();
         Failure::Invalid(format!("{shown} is no command of this version: {reason}"))
     })?;
-    let Command::Run(mut args) = cli.command else {
-        let other = words.get(1).map_or("", String::as_str);
-        let text = format!(
-            "{} is of `{other}`; only what `run` wrote can be played again",
-            dir.display()
-        );
-        return Err(Failure::Invalid(text));
-    };
-    let inside = |path: &Path| base.join(path);
-    args.play.scenario = args.play.scenario.as_deref().map(inside);
-    args.play.topology = args.play.topology.as_deref().map(inside);
-    for path in &mut args.play.manifests {
+    match cli.command {
+        Command::Run(mut args) => {
+            lead(&mut args.play, &base);
+            Ok(Stored::Run(Box::new(args)))
+        }
+        Command::Compare(mut args) => {
+            lead(&mut args.play, &base);
+            Ok(Stored::Compare(Box::new(args)))
+        }
+        _ => {
+            let other = words.get(1).map_or("", String::as_str);
+            let dir = dir.display();
+            let text = format!(
+                "{dir} is of `{other}`; only what `run` or `compare` wrote can be played again"
+            );
+            Err(Failure::Invalid(text))
+        }
+    }
+}
+
+/// Paths of the command line, seen from outside.
+fn lead(play: &mut PlayArgs, base: &Path) {
+    play.scenario = play.scenario.as_deref().map(|path| base.join(path));
+    // A name may be that of a topology of the program.
+    let topology = play.topology.as_deref().map(|path| base.join(path));
+    play.topology = topology
+        .filter(|path| path.exists())
+        .or(play.topology.take());
+    for path in &mut play.manifests {
         *path = base.join(&*path).to_string_lossy().into_owned();
     }
-    Ok(args)
+}
+
+/// What `run` was called with; paths lead into the directory.
+pub fn arguments(dir: &Path) -> Result<RunArgs, Failure> {
+    match stored(dir)? {
+        Stored::Run(args) => Ok(*args),
+        Stored::Compare(_) => {
+            let dir = dir.display();
+            let text = format!("{dir} is of `compare`; only what `run` wrote can be played again");
+            Err(Failure::Invalid(text))
+        }
+    }
 }
 
 /// Where a run directory stands for a scenario: its inputs instead, with what is added to them.

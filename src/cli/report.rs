@@ -1,12 +1,15 @@
 //! `report`: one page of a run, as HTML or Markdown.
 
 use super::args::PlayArgs;
+use super::inputs::quoted;
+use super::replay::{self, Stored};
 use super::whole::{Whole, defaults};
-use super::{Failure, output};
+use super::{Failure, bench, compare, output};
 use crate::base::*;
 use crate::report::export::{self, Subject};
 use crate::report::openmetrics::Metrics;
 use crate::report::page::run::{Told, page};
+use crate::report::page::{Page, comparison};
 use crate::report::perfetto::Trace;
 use std::path::{Path, PathBuf};
 
@@ -60,6 +63,13 @@ pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
             )));
         }
     }
+    if let Some(page) = other(args)? {
+        if args.perfetto.is_some() || args.openmetrics.is_some() {
+            let text = "a trace and metrics are of one run; this is a comparison or a benchmark";
+            return Err(Failure::Invalid(text.to_owned()));
+        }
+        return pages(args, &page);
+    }
     let mut whole = Whole::of(&args.play, "report")?;
     if let Some(path) = &args.perfetto {
         let kept = whole.kept()?;
@@ -92,10 +102,51 @@ pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
         skipped: whole.skipped(),
     };
     let page = page(&told);
+    pages(args, &page)
+}
+
+fn pages(args: &ReportArgs, page: &Page) -> Result<(), Failure> {
     for path in [&args.html, &args.md].into_iter().flatten() {
-        written(args, path, Subject::Page(&page))?;
+        written(args, path, Subject::Page(page))?;
     }
     Ok(())
+}
+
+/// The page of what is no run: a directory of `compare`, or a result of `bench ttr`.
+fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
+    let Some(path) = args.play.scenario.as_deref() else {
+        return Ok(None);
+    };
+    let page = format!(
+        "jobset-sim report {} --html report.html",
+        quoted(&path.to_string_lossy())
+    );
+    if path.is_dir() && replay::is_run(path) {
+        let Stored::Compare(mut stored) = replay::stored(path)? else {
+            return Ok(None);
+        };
+        if !args.play.sets.is_empty() || !args.play.fails.is_empty() {
+            let text = "--set and --fail change a run; compare anew to change a comparison";
+            return Err(Failure::Invalid(text.to_owned()));
+        }
+        stored.play.seed = args.play.seed.or(stored.play.seed);
+        stored.play.threads = args.play.threads;
+        stored.quiet |= args.quiet;
+        let (all, played) = compare::again(&stored)?;
+        let command = std::fs::read_to_string(path.join("inputs/command.txt")).unwrap_or_default();
+        let commands = [format!("cd inputs && {}", command.trim_end()), page];
+        return Ok(Some(comparison::page(&all, &played, &commands)));
+    }
+    if path.extension().is_some_and(|e| e == "json") {
+        let report = bench::baseline(path)?;
+        let commands = ["jobset-sim bench ttr --out bench.json".to_owned(), page];
+        return Ok(Some(crate::bench::page::page(
+            &report,
+            &bench::rates,
+            &commands,
+        )));
+    }
+    Ok(None)
 }
 
 fn written(args: &ReportArgs, path: &Path, subject: Subject<'_>) -> Result<(), Failure> {

@@ -63,7 +63,7 @@ pub(super) fn end(scene: &mut Scene, top: i32, all: &Comparison) {
     foot(scene, &lines);
 }
 
-fn provenance(all: &Comparison) -> Vec<String> {
+pub(super) fn provenance(all: &Comparison) -> Vec<String> {
     let of = |v: &crate::experiment::VariantEstimates| format!("{} {:016x}", v.name, v.digest);
     let digests: Vec<String> = all.variants.iter().map(of).collect();
     let n = all.variants.iter().map(|v| v.replications).max();

@@ -194,6 +194,8 @@ fn restarts(all: &Comparison, times: &[(Vec<f64>, usize)]) -> Scene {
         6.0 * 3600.0,
         86_400.0,
     ];
+    /// With fewer of these on the axis there are round numbers on it instead.
+    const FEW: usize = 2;
     let mut scene = Scene::new((WIDTH as u32, 900));
     let title = format!("{}: how long single restarts take", all.scenario);
     let subtitle = "share of the restarts of all replications that took so long or less, from the fault until every pod is ready";
@@ -227,10 +229,13 @@ fn restarts(all: &Comparison, times: &[(Vec<f64>, usize)]) -> Scene {
     };
     y.draw(&mut scene, &axis);
     let mut free = i32::MIN;
-    for mark in MARKS
-        .into_iter()
-        .filter(|m| (axis.from..=axis.to).contains(&log(*m)))
-    {
+    let seen = |m: &f64| (axis.from..=axis.to).contains(&log(*m));
+    let mut marks: Vec<f64> = MARKS.into_iter().filter(seen).collect();
+    if marks.len() < FEW {
+        let all = ticks(libm::pow(10.0, axis.to), 30);
+        marks = all.into_iter().filter(seen).collect();
+    }
+    for mark in marks {
         let x = axis.x(log(mark));
         let text = super::words::seconds(Duration::from_seconds_f64(mark));
         let half = text_width(&text, SIZE - 4) / 2;

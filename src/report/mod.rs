@@ -39,6 +39,7 @@ pub mod replications;
 mod report_tests;
 pub mod rundiff;
 pub mod rundir;
+pub mod scaling_figure;
 pub mod scene;
 pub mod side_by_side;
 pub mod story;

@@ -90,13 +90,13 @@ pub enum Command {
     Bench(super::bench::BenchArgs),
     /// Write a report of a run: one HTML page that needs no network, Markdown, a Perfetto trace, OpenMetrics
     #[command(
-        mut_arg("scenario", |a| a.value_name("RUN|SCENARIO").help("A run directory that `run --out` wrote, or a scenario file")),
+        mut_arg("scenario", |a| a.value_name("RUN|COMPARE|SCENARIO|BENCH.json").help("A directory that `run --out` or `compare --out` wrote, a scenario file, or a result of `bench ttr`")),
         after_help = "Examples:\n  jobset-sim report run-1 --html report.html\n  jobset-sim report scenarios/restart-5000-recreate.yaml --html report.html --md report.md\n  jobset-sim report run-1 --perfetto run.pftrace --openmetrics run.om --scrape 5s\n\nA run directory is played again from its inputs. The page opens from disk, is light or dark, and prints; the charts of\nthe Markdown go into a directory beside it, named like it with .charts at the end."
     )]
     Report(super::report::ReportArgs),
-    /// Draw one chart of runs, as SVG or PNG
+    /// Draw one chart of runs, comparisons or benchmarks, as SVG or PNG
     #[command(
-        after_help = "Examples:\n  jobset-sim plot waterfall run-1 --out waterfall.svg\n  jobset-sim plot waterfall scenario.yaml --restart 2 --size 1280x720 --out restart-2.png\n  jobset-sim plot restarts recreate.yaml in-place.yaml --out both.svg"
+        after_help = "Examples:\n  jobset-sim plot waterfall run-1 --out waterfall.svg\n  jobset-sim plot waterfall scenario.yaml --restart 2 --size 1280x720 --out restart-2.png\n  jobset-sim plot restarts recreate.yaml in-place.yaml --out both.svg\n  jobset-sim plot scaling reports/ttr-baseline.json --case drain --out drain.svg"
     )]
     Plot(super::plot::PlotArgs),
     /// Compare Recreate with InPlaceRestart on 5,000 pods: two runs, one picture

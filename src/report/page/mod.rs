@@ -3,6 +3,7 @@
 //!
 //! Must never hold markup: every text is plain, and whoever writes it escapes it.
 
+pub mod comparison;
 pub mod html;
 pub mod markdown;
 pub mod run;
@@ -66,12 +67,17 @@ pub struct Chart {
 
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    pub head: Vec<&'static str>,
+    pub head: Vec<String>,
     /// Columns of numbers stand at the right.
     pub numbers: &'static [usize],
     pub rows: Vec<Vec<String>>,
     /// Rows that are shown at once; the others on request. 0: all.
     pub open: usize,
+}
+
+/// Heads of the columns of a table.
+fn heads(all: &[&str]) -> Vec<String> {
+    all.iter().map(|h| (*h).to_owned()).collect()
 }
 
 impl Section {

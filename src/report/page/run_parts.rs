@@ -1,7 +1,7 @@
 //! The sections of the page of a run, each as blocks.
 
 use super::run::Told;
-use super::{Block, Chart, Table};
+use super::{Block, Chart, Table, heads};
 use crate::base::*;
 use crate::metrics::critical::{self, Group};
 use crate::metrics::{Phase, Restart, RunView, gate};
@@ -89,14 +89,14 @@ pub fn paths(told: &Told<'_>) -> Vec<Block> {
             seconds(sum)
         )));
         blocks.push(Block::Table(Table {
-            head: vec![
+            head: heads(&[
                 "from",
                 "took",
                 "phase",
                 "what went on",
                 "what it waited for",
                 "rule",
-            ],
+            ]),
             numbers: &[0, 1],
             rows,
             open: 0,
@@ -164,7 +164,7 @@ pub fn restarts(run: &RunView<'_>) -> Vec<Block> {
         row
     };
     vec![Block::Table(Table {
-        head,
+        head: heads(&head),
         numbers: &[0, 4, 5, 6, 7, 8, 9, 10, 11],
         rows: all.iter().enumerate().map(row).collect(),
         open: 20,
@@ -228,7 +228,7 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<Block> {
     vec![
         Block::Text("Busy: the share of the time in which somebody waited for it.".to_owned()),
         Block::Table(Table {
-            head: vec![
+            head: heads(&[
                 "shared resource",
                 "capacity",
                 "requests",
@@ -236,14 +236,14 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<Block> {
                 "busy in restarts",
                 "longest queue",
                 "",
-            ],
+            ]),
             numbers: &[2, 3, 4, 5],
             rows,
             open: 0,
         }),
         Block::Heading("Requests per client".to_owned()),
         Block::Table(Table {
-            head: vec![
+            head: heads(&[
                 "client",
                 "request",
                 "answer",
@@ -251,7 +251,7 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<Block> {
                 "since the first restart",
                 "first",
                 "last",
-            ],
+            ]),
             numbers: &[3, 4, 5, 6],
             rows: requests.iter().map(request).collect(),
             open: 12,
@@ -296,7 +296,7 @@ pub fn ledger(run: &RunView<'_>) -> Vec<Block> {
              length of the run.{cost}"
         )),
         Block::Table(Table {
-            head,
+            head: heads(&head),
             numbers: &[1, 2, 3],
             rows: ledger.categories().iter().filter(own).map(row).collect(),
             open: 0,
@@ -318,7 +318,7 @@ pub fn story(run: &RunView<'_>) -> Vec<Block> {
         lines::ending(run).to_owned(),
     ]);
     vec![Block::Table(Table {
-        head: vec!["at", "what"],
+        head: heads(&["at", "what"]),
         numbers: &[0],
         rows,
         open: 40,
@@ -346,7 +346,7 @@ pub fn events(run: &RunView<'_>) -> Vec<Block> {
         return Vec::new();
     }
     vec![Block::Table(Table {
-        head: vec!["JobSet", "type", "reason", "count"],
+        head: heads(&["JobSet", "type", "reason", "count"]),
         numbers: &[3],
         rows,
         open: 30,
@@ -387,7 +387,7 @@ pub fn assumptions(told: &Told<'_>) -> Vec<Block> {
                 .to_owned(),
         ),
         Block::Table(Table {
-            head: vec!["assumption", "value", "share of the path", "confidence", "source", "field"],
+            head: heads(&["assumption", "value", "share of the path", "confidence", "source", "field"]),
             numbers: &[2],
             rows,
             open: 0,
@@ -396,7 +396,7 @@ pub fn assumptions(told: &Told<'_>) -> Vec<Block> {
 }
 
 /// What no run has: said in every report.
-const NOT_MODELLED: [&str; 6] = [
+pub const NOT_MODELLED: [&str; 6] = [
     "Networks: links have no speed, and nothing is congested.",
     "Storage: checkpoints take the time that the scenario says, however many write at once.",
     "Images: they are on the nodes, nobody pulls.",
@@ -441,7 +441,7 @@ pub fn again(told: &Told<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = told.commands.iter().cloned().map(Block::Code).collect();
     let facts = text::facts(run).into_iter();
     blocks.push(Block::Table(Table {
-        head: vec!["", "what was played"],
+        head: heads(&["", "what was played"]),
         numbers: &[],
         rows: facts
             .map(|(label, text)| vec![label.to_owned(), text])

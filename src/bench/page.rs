@@ -1,0 +1,145 @@
+//! The page of `bench ttr`: times to recover against the size of the cluster, with the closed form of a token bucket.
+
+use super::print::{cell, lines, planes, sizes};
+use super::{Report, Row};
+use crate::report::page::{Block, Chart, Page, Section, Table};
+use crate::report::scaling_figure::{Line, scaling, token_bucket};
+use crate::report::scene::Scene;
+use crate::report::words::{count, thousands};
+
+/// Rate and burst of kube-controller-manager in a preset.
+pub type Rates<'a> = &'a dyn Fn(&str) -> Option<(f64, f64)>;
+
+const SIZE: (u32, u32) = (1600, 800);
+
+pub fn page(report: &Report, rates: Rates<'_>, commands: &[String]) -> Page {
+    let rows = &report.rows;
+    let never = rows.iter().filter(|r| r.ttr_ns.is_none()).count();
+    let mut page = Page {
+        kicker: "jobset-sim report: bench ttr".to_owned(),
+        title: format!(
+            "Time to recover: {}, {} never",
+            count(rows.len() as u64, "row"),
+            thousands(never as u64)
+        ),
+        lead: "Seconds of virtual time from the first fault until all pods are ready for good, exact for the seed: \
+               repeated, they are the same to the nanosecond."
+            .to_owned(),
+        figures: Vec::new(),
+        sections: Vec::new(),
+        foot: vec![foot(report)],
+    };
+    let charts = cases(rows).into_iter().filter_map(|case| {
+        let preset = &rows.iter().find(|r| r.key.case == case)?.key.preset;
+        let scene = chart(report, (&case, preset), rates, SIZE)?;
+        Some(Block::Chart(Chart {
+            name: format!("scaling-{case}"),
+            alt: format!("{case}: time to recover against the number of nodes, preset {preset}"),
+            scene,
+        }))
+    });
+    page.push(Section::new(
+        "scaling",
+        "Against the size of the cluster",
+        charts.collect(),
+    ));
+    let tables = planes(report).into_iter().flat_map(|(plane, rows)| {
+        let sizes = sizes(&rows);
+        let mut head = vec!["case".to_owned(), "strategy".to_owned()];
+        head.extend(sizes.iter().map(|n| count(*n, "node")));
+        let line = |line: (&str, &str)| {
+            let mut row = vec![line.0.to_owned(), line.1.to_owned()];
+            row.extend(sizes.iter().map(|n| cell(&rows, line, *n)));
+            row
+        };
+        let all = lines(&rows).into_iter().map(line).collect();
+        let table = Table {
+            head,
+            numbers: &[2, 3, 4, 5, 6, 7],
+            rows: all,
+            open: 0,
+        };
+        [Block::Heading(plane), Block::Table(table)]
+    });
+    page.push(Section::new("rows", "Each row", tables.collect()));
+    let not_run = vec![Block::List(report.not_run.clone())];
+    if !report.not_run.is_empty() {
+        page.push(Section::new("not-run", "Not run", not_run));
+    }
+    let again = commands.iter().cloned().map(Block::Code).collect();
+    page.push(Section::new("again", "Do it again", again));
+    page
+}
+
+fn foot(report: &Report) -> String {
+    let digests = report.rows.iter().map(|r| r.digest.as_str());
+    let first = digests.clone().next().unwrap_or("none");
+    let last = digests.last().unwrap_or("none");
+    format!(
+        "jobset-sim {}  ·  bench ttr  ·  {}  ·  digests {first} to {last}",
+        report.version,
+        count(report.rows.len() as u64, "row")
+    )
+}
+
+/// Cases in their order.
+pub fn cases(rows: &[Row]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for row in rows {
+        if !all.contains(&row.key.case) {
+            all.push(row.key.case.clone());
+        }
+    }
+    all
+}
+
+/// One case under one preset: a line for each strategy of the newest Kubernetes version, and the token bucket.
+pub fn chart(
+    report: &Report,
+    (case, preset): (&str, &str),
+    rates: Rates<'_>,
+    size: (u32, u32),
+) -> Option<Scene> {
+    let own = report.rows.iter();
+    let own: Vec<&Row> = own
+        .filter(|r| r.key.case == case && r.key.preset == preset)
+        .collect();
+    let version = own.first()?.key.kubernetes.clone();
+    let mut all: Vec<Line> = Vec::new();
+    for row in own.iter().filter(|r| r.key.kubernetes == version) {
+        let Some(ttr) = row.ttr() else { continue };
+        let name = &row.key.strategy;
+        let at = all.iter().position(|l| l.name == *name).unwrap_or_else(|| {
+            all.push(Line {
+                name: name.clone(),
+                points: Vec::new(),
+                closed: false,
+            });
+            all.len() - 1
+        });
+        all[at].points.push((row.key.nodes as f64, ttr.seconds()));
+    }
+    all.iter_mut()
+        .for_each(|l| l.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    if all.iter().all(|l| l.points.len() < 2) {
+        return None;
+    }
+    let mut below = vec![foot(report)];
+    if let Some((rate, burst)) = rates(preset) {
+        let sizes: Vec<u64> = sizes(&own);
+        all.push(Line {
+            name: "one token a node".to_owned(),
+            points: sizes
+                .iter()
+                .map(|n| (*n as f64, token_bucket(*n as f64, rate, burst)))
+                .collect(),
+            closed: true,
+        });
+        below.push(format!(
+            "closed form: (nodes - {burst}) / {rate} s, one request of the Job controller for each node (calibration.md 6.6)"
+        ));
+    }
+    let title = format!("{case}: time to recover");
+    let subtitle = format!("preset {preset}, Kubernetes {version}");
+    Some(scaling((&title, &subtitle, "nodes"), &all, &below, size))
+}

@@ -1,0 +1,151 @@
+//! Traces and metrics, read back by readers that know nothing of their writers.
+
+use super::{SMALL, done, run, text};
+use crate::program::scratch;
+use std::collections::BTreeMap;
+use std::fs;
+
+/// The fields of a message: number, and its value or its bytes.
+fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
+    fn varint(bytes: &mut &[u8]) -> u64 {
+        let mut n = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = bytes[0];
+            *bytes = &bytes[1..];
+            n |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        n
+    }
+    let mut all = Vec::new();
+    while !bytes.is_empty() {
+        let key = varint(&mut bytes);
+        let (number, wire) = (key >> 3, key & 7);
+        let length = match wire {
+            0 => {
+                all.push((number, varint(&mut bytes), &bytes[..0]));
+                continue;
+            }
+            1 => 8,
+            2 => varint(&mut bytes) as usize,
+            _ => panic!("wire type {wire}"),
+        };
+        let (inner, rest) = bytes.split_at(length);
+        let value = match wire {
+            1 => u64::from_le_bytes(inner.try_into().unwrap()),
+            _ => 0,
+        };
+        all.push((number, value, inner));
+        bytes = rest;
+    }
+    all
+}
+
+#[test]
+fn a_trace_has_every_record_on_a_track_slices_that_end_and_arrows_from_each_cause() {
+    let dir = scratch("report-trace");
+    let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    done(&["run", SMALL, "--out", &at("run")]);
+    done(&["report", SMALL, "--perfetto", &at("t.pftrace")]);
+    let events = text(&dir.join("run/events.ndjson"));
+    let caused = events
+        .lines()
+        .filter(|l| !l.contains("\"cause\":null"))
+        .count();
+    let trace = fs::read(dir.join("t.pftrace")).unwrap();
+    let (mut tracks, mut depth, mut instants) = (Vec::new(), BTreeMap::new(), 0);
+    let (mut from, mut to) = (Vec::new(), Vec::new());
+    for (number, _, packet) in fields(&trace) {
+        assert_eq!(number, 1, "a trace is packets");
+        for (number, _, inner) in fields(packet) {
+            let all = fields(inner);
+            let of = |n: u64| all.iter().find(|f| f.0 == n).map(|f| f.1);
+            match number {
+                60 => {
+                    let parent = of(5).unwrap_or(0);
+                    assert!(
+                        parent == 0 || tracks.contains(&parent),
+                        "parents come first"
+                    );
+                    tracks.push(of(1).unwrap());
+                }
+                11 => {
+                    let track = of(11).unwrap();
+                    assert!(tracks.contains(&track));
+                    let open = depth.entry(track).or_insert(0i64);
+                    match of(9).unwrap() {
+                        1 => *open += 1,
+                        2 => *open -= 1,
+                        3 => instants += 1,
+                        4 => {}
+                        other => panic!("type {other}"),
+                    }
+                    from.extend(all.iter().filter(|f| f.0 == 47).map(|f| f.1));
+                    to.extend(all.iter().filter(|f| f.0 == 48).map(|f| f.1));
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(depth.values().all(|open| *open == 0), "every slice ends");
+    // The last line of the events is their digest, which the trace tells at its end.
+    assert_eq!(instants, events.lines().count());
+    from.sort_unstable();
+    to.sort_unstable();
+    assert_eq!(from, to, "an arrow that begins ends");
+    assert_eq!(from.len(), caused);
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
+    let dir = scratch("report-metrics");
+    let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    done(&[
+        "report",
+        SMALL,
+        "--openmetrics",
+        &at("r.om"),
+        "--scrape",
+        "10s",
+    ]);
+    let metrics = text(&dir.join("r.om"));
+    assert!(metrics.ends_with("\n# EOF\n"));
+    let last = |name: &str| {
+        let own = metrics.lines().filter(|l| l.starts_with(name));
+        own.last()
+            .unwrap_or_else(|| panic!("{name}"))
+            .rsplit(' ')
+            .nth(1)
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(last("kube_jobset_restarts{"), "1");
+    assert_eq!(
+        last("jobset_completed_total{jobset_name=\"default/train\"}"),
+        "1"
+    );
+    assert_eq!(last("kube_jobset_succeeded_replicas{"), "3");
+    assert_eq!(last("jobset_failed_total{"), "0");
+    for name in [
+        "kube_pod_status_phase",
+        "kube_job_status_active",
+        "workqueue_depth",
+        "kube_node_status_condition",
+    ] {
+        assert!(metrics.contains(&format!("# TYPE {name} gauge")), "{name}");
+    }
+    let wide = [
+        "report",
+        SMALL,
+        "--openmetrics",
+        &at("x.om"),
+        "--scrape",
+        "0s",
+    ];
+    let (code, told) = run(&wide);
+    assert!(code == Some(2) && told.contains("at least 100ms"), "{told}");
+    fs::remove_dir_all(dir).unwrap();
+}
