@@ -72,9 +72,8 @@ pub fn page(report: &Report, rates: Rates<'_>, commands: &[String]) -> Page {
 }
 
 fn foot(report: &Report) -> String {
-    let digests = report.rows.iter().map(|r| r.digest.as_str());
-    let first = digests.clone().next().unwrap_or("none");
-    let last = digests.last().unwrap_or("none");
+    let digest = |row: Option<&Row>| row.map_or("none".to_owned(), |r| r.digest.clone());
+    let (first, last) = (digest(report.rows.first()), digest(report.rows.last()));
     format!(
         "jobset-sim {}  ·  bench ttr  ·  {}  ·  digests {first} to {last}",
         report.version,
