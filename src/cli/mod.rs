@@ -7,6 +7,7 @@ mod assumptions;
 mod bench;
 mod calibrate;
 mod compare;
+mod counterfactual;
 mod demo;
 mod diff;
 mod diff_recording;
@@ -166,6 +167,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Demo(args) => demo::cli(args).map(|()| 0),
         Command::Record(args) => record::cli(args).map(|()| 0),
         Command::Import(args) => import::cli(args).map(|()| 0),
+        Command::Replay(args) => counterfactual::cli(args).map(|()| 0),
         Command::Calibrate(args) => calibrate::cli(args).map(|()| 0),
         Command::Validate(args) => Ok(validate::cli(args)),
         Command::Lint(args) => lint::cli(args),

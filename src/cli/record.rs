@@ -105,6 +105,7 @@ fn lines<'l>(out: &mut String, lines: impl IntoIterator<Item = &'l Line>) {
         for part in wrap(line.what, 96) {
             let _ = writeln!(out, "  # {part}");
         }
-        let _ = writeln!(out, "  {}", line.command);
+        // Lines of a shell go on after a backslash.
+        let _ = writeln!(out, "  {}", wrap(&line.command, 92).join(" \\\n    "));
     }
 }

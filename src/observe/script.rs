@@ -204,6 +204,7 @@ fn troubles(
             let mut rule = selector(pod);
             rule["runMs"] = json!((finished.ms_after(zero) - begin).max(0));
             rule["exit"] = json!(pod.last.exit_code.unwrap_or(1));
+            rule["containerRun"] = json!(pod.last.restarts);
             rule["startMs"] = json!((begin - bound.ms_after(zero)).max(0));
             rules.push(rule);
             continue;

@@ -22,6 +22,7 @@ pub const PAGES: &[(&str, &str)] = &[
     page!("limits"),
     page!("planning-output"),
     page!("random-faults"),
+    page!("recordings"),
     page!("reports"),
     page!("run-directory"),
     page!("seconds"),

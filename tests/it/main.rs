@@ -38,6 +38,7 @@ mod reference;
 mod refused;
 mod regressions;
 mod repair;
+mod replay;
 mod reports;
 mod rooms;
 mod rules;

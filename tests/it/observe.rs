@@ -375,6 +375,7 @@ fn control_characters_in_names_reach_no_terminal() {
 fn record_prints_lines_for_every_kind_that_import_reads() {
     let done = run(&["record", "--jobset", "train", "-n", "research"]);
     let told = String::from_utf8_lossy(&done.stdout).into_owned();
+    let told = told.replace(" \\\n    ", " ");
     for part in [
         "kubectl get jobsets.jobset.x-k8s.io train -n research -w -o json --output-watch-events",
         "jobs -l jobset.sigs.k8s.io/jobset-name=train",

@@ -117,6 +117,11 @@ pub enum Command {
         after_help = "Examples:\n  jobset-sim import watch-*.json nodes.json --out incident.json\n  jobset-sim import after.yaml --anonymize --out incident.json\n\n`record` says what to save. Milestones that the files do not hold are named as unknown."
     )]
     Import(super::import::ImportArgs),
+    /// Play an incident as it was and with a change: what if it had met another strategy
+    #[command(
+        after_help = "Examples:\n  jobset-sim replay incident.json --counterfactual strategy=BlockingRecreate\n  jobset-sim replay run-1 --counterfactual spec.failurePolicy.maxRestarts=9\n  jobset-sim replay incident.json --counterfactual controlPlane.kubeControllerManager.qps=200\n\nBoth meet the same faults and the same random numbers, so the difference is that of the change alone."
+    )]
+    Replay(super::counterfactual::ReplayArgs),
     /// Find client rates, latencies and start-up times in recordings and metrics, as a preset file
     #[command(
         after_help = "Examples:\n  jobset-sim calibrate incident.json --metrics apiserver-metrics.txt --out my-cluster.yaml\n  jobset-sim calibrate incident-*.json --format json\n\nEvery value has an interval. What the data cannot tell apart, and what they do not show, is said and not guessed."

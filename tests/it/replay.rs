@@ -1,0 +1,145 @@
+//! `replay`: an incident meets another strategy, everything else as it was.
+
+use crate::program::{program, scratch};
+use serde_json::Value;
+use std::path::Path;
+
+fn run(words: &[&str]) -> (Option<i32>, String, String) {
+    let done = program(words).output().expect("the program runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (done.status.code(), text(&done.stdout), text(&done.stderr))
+}
+
+fn replayed(incident: &str, change: &str) -> Value {
+    let (code, told, errors) = run(&[
+        "replay",
+        incident,
+        "--counterfactual",
+        change,
+        "--format",
+        "json",
+    ]);
+    assert_eq!(code, Some(0), "{errors}");
+    serde_json::from_str(&told).expect("JSON")
+}
+
+fn milestone<'j>(json: &'j Value, name: &str) -> &'j Value {
+    let all = json["milestones"].as_array().expect("milestones");
+    all.iter()
+        .find(|m| m["name"] == name)
+        .expect("the milestone")
+}
+
+fn imported(dir: &Path) -> String {
+    let out = dir.join("incident.json").display().to_string();
+    let kubectl = |file: &str| format!("tests/recordings/kubectl/{file}");
+    let [jobsets, jobs, pods, events] =
+        ["jobsets", "jobs", "pods", "events"].map(|kind| kubectl(&format!("watch-{kind}.json")));
+    let (code, _, errors) = run(&["import", &jobsets, &jobs, &pods, &events, "--out", &out]);
+    assert_eq!(code, Some(0), "{errors}");
+    out
+}
+
+#[test]
+fn an_imported_incident_meets_another_strategy_and_only_what_hangs_on_it_differs() {
+    let dir = scratch("replay");
+    let incident = imported(&dir);
+    let blocking = replayed(&incident, "strategy=BlockingRecreate");
+    // Until the Jobs are to come again all is the same, then the first waits for the last to be gone.
+    for same in [
+        "failureTarget",
+        "jobFailed",
+        "restartCounted",
+        "lastJobGone",
+    ] {
+        assert_eq!(milestone(&blocking, same)["difference_s"], 0.0, "{same}");
+    }
+    let first = milestone(&blocking, "firstJobCreated");
+    assert!(
+        first["difference_s"].as_f64().expect("both") > 1.0,
+        "{first}"
+    );
+    assert!(first["recorded_s"].is_number() && first["asItWas_s"].is_number());
+    let in_place = replayed(&incident, "strategy=InPlaceRestart");
+    assert!(milestone(&in_place, "jobFailed")["counterfactual_s"].is_null());
+    let (was, with) = (
+        &in_place["total"]["asItWas_s"],
+        &in_place["total"]["counterfactual_s"],
+    );
+    assert!(with.as_f64() < was.as_f64(), "{with} {was}");
+    // A fault of the recording happens once, in whatever it meets.
+    let restarts = in_place["metrics"].as_array().expect("metrics");
+    let counted = restarts.iter().find(|m| m["name"] == "restarts");
+    assert!(
+        counted.is_none_or(|m| m["counterfactual"].as_f64() <= Some(1.0)),
+        "{counted:?}"
+    );
+    std::fs::remove_dir_all(&dir).expect("gone");
+}
+
+#[test]
+fn a_run_is_replayed_with_its_own_faults() {
+    let dir = scratch("replay-run");
+    let out = dir.join("run").display().to_string();
+    let (code, _, errors) = run(&["run", "scenarios/first-steps.yaml", "--out", &out]);
+    assert_eq!(code, Some(0), "{errors}");
+    let json = replayed(&out, "strategy=BlockingRecreate");
+    assert_eq!(milestone(&json, "podFailed")["difference_s"], 0.0);
+    assert_ne!(json["digests"][0], json["digests"][1]);
+    let summary = std::fs::read_to_string(dir.join("run/summary.json")).expect("a summary");
+    let summary: Value = serde_json::from_str(&summary).expect("JSON");
+    assert_eq!(
+        json["digests"][0], summary["digest"],
+        "as it was is as it was"
+    );
+    std::fs::remove_dir_all(&dir).expect("gone");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let dir = scratch("replay-refused");
+    let incident = imported(&dir);
+    let out = dir.join("run").display().to_string();
+    assert_eq!(
+        run(&["run", "scenarios/first-steps.yaml", "--out", &out]).0,
+        Some(0)
+    );
+    for (what, change, expected) in [
+        (&incident, "script.startMs=5", "is the incident itself"),
+        (
+            &incident,
+            "spec.failurePolicy.restartStrategy=Recreate",
+            "nothing differs",
+        ),
+        (
+            &incident,
+            "spec.failurePolicy.restartStrategie=Recreate",
+            "unknown field",
+        ),
+        (&incident, "strategy=Hope", "is no restart strategy"),
+        (
+            &incident,
+            "controlPlane.kubeScheduler.qps=-1",
+            "a number above 0",
+        ),
+        (
+            &incident,
+            "controlPlane.preset=stock",
+            "a client's qps or burst",
+        ),
+        (&out, "seed=3", "is the incident itself"),
+        (&out, "faults.0.at=3s", "is the incident itself"),
+    ] {
+        let (code, told, errors) = run(&["replay", what, "--counterfactual", change]);
+        assert_eq!(code, Some(2), "{change}: {told}");
+        assert!(errors.contains(expected), "{change}: {errors}");
+    }
+    let (code, _, errors) = run(&[
+        "replay",
+        "scenarios",
+        "--counterfactual",
+        "strategy=Recreate",
+    ]);
+    assert!(code == Some(2) && errors.contains("no run"), "{errors}");
+    std::fs::remove_dir_all(&dir).expect("gone");
+}
