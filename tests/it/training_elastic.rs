@@ -153,13 +153,13 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
     let told = self::told(&log);
     assert_eq!(words(&told)[7..9], ["from 10m", "3 of 4"]);
     // 600 s were saved, then came a last call and some steps with three slices, and until 200 s later those with four.
-    let interrupted = log.0.iter().filter_map(|r| match r.body {
+    let mut interrupted = log.0.iter().filter_map(|r| match r.body {
         Body::TrainingInterrupted { reached, kept, .. } => {
             Some((reached.seconds(), kept.seconds()))
         }
         _ => None,
     });
-    let second = interrupted.last().expect("it is interrupted twice");
+    let second = interrupted.next_back().expect("it is interrupted twice");
     close("reached", second.0, 600.0 + steps + 198.0 - degraded);
     close("kept", second.1, 600.0);
     let lost = seconds(&outcome, TrainingPhase::Lost) + seconds(&outcome, TrainingPhase::Degraded);
