@@ -92,9 +92,14 @@ impl Given {
         }
     }
 
+    /// The options that change results, as they would be typed.
+    pub fn tail(&self, (seed, seeds): (u64, u64)) -> String {
+        inputs::tail(&self.sets, &self.fails, seed, Some(seeds))
+    }
+
     /// What a directory keeps of it, and the command that repeats it from there, as `run` with these options more.
-    pub fn inputs(&self, loaded: &Loaded, (seed, seeds): (u64, u64), more: &str) -> Inputs {
-        let mut tail = inputs::tail(&self.sets, &self.fails, seed, Some(seeds));
+    pub fn inputs(&self, loaded: &Loaded, asked: (u64, u64), more: &str) -> Inputs {
+        let mut tail = self.tail(asked);
         tail.push_str(more);
         match (&self.from, loaded) {
             (From::Pods(origin), Loaded::Pods(loaded)) => origin.inputs(loaded, &tail),

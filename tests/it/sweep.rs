@@ -79,7 +79,11 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
     let dir = scratch("sweep-kill");
     let arguments = [FLEET, "--seeds", "60"];
     let whole = dir.join("whole");
+    let begin = std::fs::metadata(&dir).unwrap().modified().unwrap();
     done(&sweep(&arguments, &whole));
+    // As long as all of it takes on this machine, so that no step of it is out of reach.
+    let end = std::fs::metadata(&dir).unwrap().modified().unwrap();
+    let longest = end.duration_since(begin).unwrap().as_micros() as u64;
     let (mut killed, mut finished, mut state) = (0, 0, 0x9e37_79b9_7f4a_7c15_u64);
     let out = dir.join("out");
     while killed < kills {
@@ -87,7 +91,7 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
-        let after = Duration::from_micros((state >> 33) % 60_000);
+        let after = Duration::from_micros((state >> 33) % (longest + 20_000));
         let before = journal(&unfinished(&out));
         let all = [
             &["sweep"],

@@ -82,6 +82,11 @@ impl Sweep {
         Ok(found.map_err(|why| self.named(point, why))?.subject())
     }
 
+    /// The options that change results, but for axes.
+    pub fn tail(&self) -> String {
+        self.given.tail((self.seed, self.target.replications))
+    }
+
     /// The failure with the point's name.
     pub fn named(&self, point: usize, why: Failure) -> Failure {
         why.within(&format!("at the point {}", self.points.name(point)))

@@ -8,7 +8,7 @@ mod scripts;
 
 use super::given::{Sweep, options};
 use crate::cli::args::{Engine, PlanArgs, PlayArgs};
-use crate::cli::inputs::{quoted, tail};
+use crate::cli::inputs::quoted;
 use crate::cli::{Failure, output};
 use crate::report::words::count;
 use crate::sweep::shard::SHARDS_MAX;
@@ -99,12 +99,7 @@ fn words_of(play: &PlayArgs, sweep: &Sweep, args: &PlanArgs) -> Result<Vec<Strin
     if let Some(path) = &play.topology {
         line.push_str(&format!(" -t {}", quoted(&path.to_string_lossy())));
     }
-    line.push_str(&tail(
-        &play.sets,
-        &play.fails,
-        sweep.seed,
-        Some(sweep.target.replications),
-    ));
+    line.push_str(&sweep.tail());
     line.push_str(&options(&args.over));
     Ok(words(&line))
 }
