@@ -114,8 +114,8 @@ fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
     let metrics = text(&dir.join("r.om"));
     assert!(metrics.ends_with("\n# EOF\n"));
     let last = |name: &str| {
-        let own = metrics.lines().filter(|l| l.starts_with(name));
-        own.last()
+        let mut own = metrics.lines().filter(|l| l.starts_with(name));
+        own.next_back()
             .unwrap_or_else(|| panic!("{name}"))
             .rsplit(' ')
             .nth(1)
