@@ -16,6 +16,9 @@ const LEVEL: f64 = 0.95;
 /// Powers of this factor around the middle.
 const FACTOR: f64 = std::f64::consts::SQRT_2;
 const STEPS: [i32; 5] = [-2, -1, 0, 1, 2];
+/// Twelfths of the values that add up to the slope in the middle, exact for cubics: the curve is a little steeper on
+/// one side, and a parabola alone would take that for a slope.
+const SLOPE: [f64; 5] = [1.0, -8.0, 0.0, 8.0, -1.0];
 /// So often the five are moved.
 const ROUNDS: usize = 8;
 /// How far from the middle, as a logarithm, the top may be found: a tenth of the factor between neighbors would do.
@@ -186,8 +189,8 @@ impl Top {
     }
 }
 
-/// Parabolas `a + b u + c u²` over the logarithm `u` of the factor to the middle, least squares, by replication:
-/// means of `b` and `c` and how they vary together.
+/// Slope `b` and half of the bend `c` in the middle, over the logarithm of the factor to it, by replication: their
+/// means, and how they vary together.
 struct Fit {
     n: f64,
     b: f64,
@@ -208,9 +211,9 @@ impl Fit {
             let y: Option<Vec<f64>> = five.iter().map(value).collect();
             let Some(y) = y else { continue };
             let (mut b, mut c) = (0.0, 0.0);
-            for (k, y) in STEPS.iter().zip(&y) {
+            for (i, (k, y)) in STEPS.iter().zip(&y).enumerate() {
                 let k = f64::from(*k);
-                b += k * y / 10.0;
+                b += SLOPE[i] * y / 12.0;
                 c += (k * k - 2.0) * y / 14.0;
             }
             all.push((sign * b / step, sign * c / (step * step)));

@@ -20,6 +20,7 @@ pub const PAGES: &[(&str, &str)] = &[
     page!("fleet"),
     ("lint", include_str!("../lint/docs-head.md")),
     page!("limits"),
+    page!("planning"),
     page!("planning-output"),
     page!("random-faults"),
     page!("recordings"),

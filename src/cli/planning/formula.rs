@@ -4,7 +4,7 @@ use crate::base::Duration;
 use crate::base::random::Dist;
 use crate::experiment::{Replication, Subject};
 use crate::record::TrainingPhase;
-use crate::spec::{Arrivals, Progress, Saves, TrainingJob};
+use crate::spec::{Arrivals, Exposure, FaultProcess, Fleet, Progress, Saves, TrainingJob};
 
 /// Checkpoints of the inputs.
 pub struct Checkpoints {
@@ -41,8 +41,12 @@ pub fn checkpoints(subject: &Subject) -> Result<Checkpoints, String> {
     }
 }
 
-/// Seconds at work, and interruptions, of replications.
-pub fn at_work(played: &[Replication]) -> (f64, f64) {
+/// Seconds at work, and interruptions of work, of replications.
+pub fn at_work(subject: &Subject, played: &[Replication]) -> (f64, f64) {
+    let beside = match subject {
+        Subject::Fleet(fleet) => beside_work(fleet),
+        _ => 0.0,
+    };
     let mut sums = (0.0, 0.0);
     for replication in played {
         let output = |name: &str| {
@@ -51,7 +55,9 @@ pub fn at_work(played: &[Replication]) -> (f64, f64) {
         };
         let hours = output("compute_h") + output("lost_work_h") + output("checkpoint_h");
         sums.0 += hours * 3600.0;
-        sums.1 += output("restarts");
+        // Restarts of a Fleet are also those of a recovery: as many as its part of the time.
+        let part = hours / (hours + beside * output("recovery_h")).max(1e-9);
+        sums.1 += output("restarts") * part;
         let training = replication.jobsets.iter().find_map(|j| j.training.as_ref());
         if let Some(training) = training {
             let at = [
@@ -66,6 +72,17 @@ pub fn at_work(played: &[Replication]) -> (f64, f64) {
         }
     }
     sums
+}
+
+/// The part of all failures that comes also while the job does not run.
+fn beside_work(fleet: &Fleet) -> f64 {
+    let rate = |f: &FaultProcess| 1.0 / f.life.mean_s().max(1e-9);
+    let all: f64 = fleet.faults.iter().map(rate).sum();
+    let running = fleet
+        .faults
+        .iter()
+        .filter(|f| f.exposure == Exposure::Running);
+    1.0 - running.map(rate).sum::<f64>() / all.max(1e-300)
 }
 
 /// What the formulas do not know of the inputs, one thing each.

@@ -33,7 +33,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
         vec![(args.path.clone(), every)]
     };
     let base = lab.replicate(&set(now.every.seconds()), 0..first, "as it is")?;
-    let mut work = formula::at_work(&base.0);
+    let mut work = formula::at_work(&lab.subject, &base.0);
     if base.0.is_empty() {
         return lab.interrupted("no replication is finished");
     }
@@ -54,7 +54,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
             let seconds = *every as f64 / 1e3;
             let what = format!("every {every} ms");
             let (played, jobsets) = lab.replicate(&set(seconds), which, &what)?;
-            let (seconds, times) = formula::at_work(&played);
+            let (seconds, times) = formula::at_work(&lab.subject, &played);
             work = (work.0 + seconds, work.1 + times);
             rows(&played, &jobsets, (&metric, "--metric"), None)
         };

@@ -368,6 +368,8 @@ fn knee(r: &SparesReport) -> Scene {
         .filter_map(|c| Some((c.value as f64, c.metric?.p50)))
         .collect();
     upper.curve(&mut scene, &medians, 3, PALETTE[3]);
+    let unit = lower.at(low + 1.0, 0.0).0 - lower.at(low, 0.0).0;
+    let bar = (unit * 4 / 5).clamp(4, 28);
     for c in &r.candidates {
         let color = color(c.judgement);
         if let Some(value) = c.statistic {
@@ -375,7 +377,7 @@ fn knee(r: &SparesReport) -> Scene {
             upper.mark(&mut scene, c.value as f64, (low, value, high), color);
         }
         let (px, py) = lower.at(c.value as f64, c.cost);
-        scene.rect(px - 14, py, 28, lower.bottom - py, color);
+        scene.rect(px - bar / 2, py, bar, lower.bottom - py, color);
     }
     let met = format!("{} meets the target", r.statistic);
     let words = [

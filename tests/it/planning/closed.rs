@@ -32,7 +32,7 @@ fn a_search_finds_the_interval_that_lambert_says_within_its_own() {
             start_s: start,
             bounds_s: [1.0, 1e6],
             first: 40,
-            most: 160,
+            most: 1280,
         };
         let mut play = |every: &u64, which: Range<u64>| -> Result<Sample, ()> {
             let fleet = saving(*every as f64 / 1e3, blocking, between);
