@@ -52,6 +52,7 @@ pub mod base;
 pub mod bench;
 pub mod calibrate;
 pub mod cli;
+pub mod collapsed;
 pub mod engine;
 pub mod experiment;
 pub mod facade;

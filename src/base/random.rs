@@ -75,6 +75,8 @@ pub enum Purpose {
     /// Whom a diagnosis sends to repair.
     FaultDiagnosis = 63,
     FaultStage = 64,
+    /// Which of the measured restarts the collapsed level takes.
+    CollapsedRecovery = 80,
     /// Which values a resample takes: of statistics, not of the model.
     Bootstrap = 200,
     /// Which values the points of a sweep have.

@@ -4,6 +4,8 @@
 
 #![deny(missing_docs)]
 
+pub mod collapsed;
+pub mod collapsed_check;
 pub mod compare;
 pub mod counted;
 pub mod derivative;
@@ -19,6 +21,8 @@ pub mod stop;
 pub mod subject;
 pub mod verify;
 
+pub use collapsed::{Collapsed, NotCollapsed};
+pub use collapsed_check::{Checked, Counted, check_collapsed};
 pub use compare::{
     Change, Comparison, MetricEstimate, PairedEstimate, PlayedVariant, VariantEstimates, Verdict,
 };

@@ -1,10 +1,12 @@
-//! What replications are played of, whatever its level of detail: a scenario with pods, or a Fleet.
+//! What replications are played of, whatever its level of detail: a scenario with pods, the same collapsed, or a Fleet.
 
+use super::collapsed::Collapsed;
 use super::fleets::compared;
 use super::parallel::{NoRuns, each};
 use super::player::Player;
 use super::replications::{Replication, replication};
 use super::stop::Limits;
+use crate::collapsed::CollapsedPlayer;
 use crate::engine::CannotRun;
 use crate::fleet::FleetSimulation;
 use crate::spec::{Fleet, Scenario};
@@ -21,8 +23,15 @@ pub enum Subject {
         /// Fields of the inputs that the API knows and the model ignores.
         not_modelled: Vec<String>,
     },
+    /// The gang of its one JobSet, by what the engine was measured to do.
+    Collapsed(Collapsed),
     /// One job on a fleet of alike nodes.
     Fleet(Box<Fleet>),
+}
+
+fn names(scenario: &Scenario) -> Vec<String> {
+    let all = scenario.jobsets.iter();
+    all.map(|j| j.jobset.name.clone()).collect()
 }
 
 impl From<Scenario> for Subject {
@@ -39,6 +48,7 @@ impl Subject {
     pub fn name(&self) -> &str {
         match self {
             Subject::Pods { scenario, .. } => &scenario.name,
+            Subject::Collapsed(collapsed) => &collapsed.scenario().name,
             Subject::Fleet(fleet) => &fleet.name,
         }
     }
@@ -47,6 +57,7 @@ impl Subject {
     pub fn seed(&self) -> u64 {
         match self {
             Subject::Pods { scenario, .. } => scenario.seed,
+            Subject::Collapsed(collapsed) => collapsed.scenario().seed,
             Subject::Fleet(fleet) => fleet.seed,
         }
     }
@@ -54,10 +65,8 @@ impl Subject {
     /// Names of its JobSets; a Fleet has none.
     pub fn jobsets(&self) -> Vec<String> {
         match self {
-            Subject::Pods { scenario, .. } => {
-                let all = scenario.jobsets.iter();
-                all.map(|j| j.jobset.name.clone()).collect()
-            }
+            Subject::Pods { scenario, .. } => names(scenario),
+            Subject::Collapsed(collapsed) => names(collapsed.scenario()),
             Subject::Fleet(_) => Vec::new(),
         }
     }
@@ -69,6 +78,9 @@ impl Subject {
                 scenario,
                 not_modelled,
             } => SubjectPlayer::Pods(Box::new(Player::new(scenario)?), not_modelled),
+            Subject::Collapsed(collapsed) => {
+                SubjectPlayer::Collapsed(collapsed, Box::new(collapsed.player()))
+            }
             Subject::Fleet(fleet) => SubjectPlayer::Fleet(FleetSimulation::new(fleet)),
         })
     }
@@ -100,6 +112,8 @@ impl Subject {
 pub enum SubjectPlayer<'s> {
     /// Of a scenario with pods; and its fields that are not modelled.
     Pods(Box<Player>, &'s [String]),
+    /// Of a scenario at the collapsed level.
+    Collapsed(&'s Collapsed, Box<CollapsedPlayer<'s>>),
     /// Of a Fleet.
     Fleet(FleetSimulation<'s>),
 }
@@ -110,6 +124,9 @@ impl SubjectPlayer<'_> {
         match self {
             SubjectPlayer::Pods(player, not_modelled) => {
                 replication(player, (seed, i), not_modelled, limits)
+            }
+            SubjectPlayer::Collapsed(collapsed, player) => {
+                Some(collapsed.replication(&player.run(seed, i), i))
             }
             SubjectPlayer::Fleet(fleet) => Some(compared(&fleet.run(seed, i), i)),
         }

@@ -13,9 +13,11 @@ mod outages;
 mod shop;
 mod slow;
 mod spares;
+mod strikes;
 mod times;
 
 pub use fault::{Does, Fault, On, SPARE};
+pub use strikes::Strike;
 
 use crate::base::Duration;
 use crate::base::random::Draws;

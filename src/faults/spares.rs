@@ -37,6 +37,12 @@ impl Units {
         }
         all
     }
+
+    /// Nodes that are spares at the start.
+    pub fn spare(&self) -> Vec<NodeId> {
+        let units = self.units.iter().filter(|unit| unit.spare);
+        units.flat_map(|unit| &unit.nodes).copied().collect()
+    }
 }
 
 /// The actions of spares that go with these faults, and whether some spare comes after the end of the run.

@@ -56,6 +56,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("training", &["base", "spec", "record"]),
     ("fleet", &["base", "spec"]),
+    (
+        "collapsed",
+        &[
+            "base", "spec", "record", "topology", "training", "faults", "engine",
+        ],
+    ),
     ("faults", &["base", "spec", "topology"]),
     ("stats", &["base"]),
     ("metrics", &["base", "spec", "record", "stats"]),
@@ -64,7 +70,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "experiment",
         &[
-            "base", "spec", "record", "faults", "engine", "fleet", "metrics", "stats",
+            "base",
+            "spec",
+            "record",
+            "faults",
+            "engine",
+            "collapsed",
+            "fleet",
+            "metrics",
+            "stats",
         ],
     ),
     ("sweep", &["base", "spec", "experiment", "stats"]),

@@ -1,0 +1,212 @@
+//! What one fault did, by how long its node was away: samples of the engine, and what lies between them.
+
+/// The node never came back.
+pub const NEVER: u64 = u64::MAX;
+
+/// Which pods had to find nodes anew.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Moves {
+    Nobody,
+    /// Those of the nodes that were lost.
+    Lost,
+    All,
+}
+
+/// What one fault did; times are nanoseconds since the fault.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// When the job stopped; `NEVER`: it did not.
+    pub interrupt: u64,
+    /// When every pod was there again.
+    pub ready: u64,
+    /// When the last pod was bound anew.
+    pub bind: u64,
+    /// When the restart was counted.
+    pub counted: u64,
+    pub restarts: u32,
+    pub counts: u32,
+    pub moves: Moves,
+    /// When the JobSet failed, if it did although restarts were left.
+    pub failed: u64,
+}
+
+impl Sample {
+    /// What does not depend on chance.
+    pub fn kind(&self) -> (bool, bool, u32, u32, Moves, bool) {
+        let (stops, back) = (self.interrupt != NEVER, self.ready != NEVER);
+        let fails = self.failed != NEVER;
+        (stops, back, self.restarts, self.counts, self.moves, fails)
+    }
+}
+
+/// Samples of one time away, the quickest first.
+#[derive(Clone, Debug)]
+pub struct Point {
+    pub away: u64,
+    pub samples: Vec<Sample>,
+}
+
+/// By time away, the shortest first.
+#[derive(Clone, Debug, Default)]
+pub struct Curve {
+    points: Vec<Point>,
+}
+
+impl Curve {
+    pub fn new(mut points: Vec<Point>) -> Curve {
+        points.retain(|point| !point.samples.is_empty());
+        points.sort_by_key(|point| point.away);
+        for point in &mut points {
+            point.samples.sort_by_key(|s| (s.ready, s.interrupt));
+        }
+        Curve { points }
+    }
+
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// What a fault does whose node is away so long, at the quantile `u`; and whether other such faults do something
+    /// else, so that it might.
+    pub fn at(&self, away: u64, u: f64) -> (Sample, bool) {
+        let next = self.points.partition_point(|point| point.away < away);
+        let after = &self.points[next.min(self.points.len() - 1)];
+        let before = &self.points[next.saturating_sub(1).min(self.points.len() - 1)];
+        let (a, b) = (before.pick(u), after.pick(u));
+        let open = !before.agrees(&a) || !after.agrees(&b) || a.kind() != b.kind();
+        if after.away == before.away || away >= after.away {
+            return (b, !after.agrees(&b));
+        }
+        if after.away == NEVER || a.kind() != b.kind() || away <= before.away {
+            // Nothing lies between: what is nearer in time.
+            let nearer_after =
+                after.away != NEVER && after.away - away < away.abs_diff(before.away);
+            return (
+                if nearer_after {
+                    b
+                } else {
+                    a.shifted(before.away, away)
+                },
+                open,
+            );
+        }
+        let share = away.saturating_sub(before.away) as f64 / (after.away - before.away) as f64;
+        (a.between(&b, share), open)
+    }
+
+    /// The longest and the shortest ready time differ by no more than this at any point: what chance makes of it.
+    pub fn spread(&self) -> u64 {
+        let of = |point: &Point| {
+            let ready = point
+                .samples
+                .iter()
+                .map(|s| s.ready)
+                .filter(|r| *r != NEVER);
+            ready.clone().max().unwrap_or(0) - ready.min().unwrap_or(0)
+        };
+        self.points.iter().map(of).max().unwrap_or(0)
+    }
+}
+
+impl Point {
+    fn pick(&self, u: f64) -> Sample {
+        let n = self.samples.len();
+        self.samples[((u * n as f64) as usize).min(n - 1)]
+    }
+
+    fn agrees(&self, with: &Sample) -> bool {
+        self.samples.iter().all(|s| s.kind() == with.kind())
+    }
+}
+
+impl Sample {
+    fn between(&self, other: &Sample, share: f64) -> Sample {
+        let mix = |a: u64, b: u64| match (a, b) {
+            (NEVER, _) | (_, NEVER) => a.max(b),
+            _ => (a as f64 + (b as f64 - a as f64) * share) as u64,
+        };
+        Sample {
+            interrupt: mix(self.interrupt, other.interrupt),
+            ready: mix(self.ready, other.ready),
+            bind: mix(self.bind, other.bind),
+            counted: mix(self.counted, other.counted),
+            failed: mix(self.failed, other.failed),
+            ..*self
+        }
+    }
+
+    /// Where the restart waits for the node, a longer time away makes it longer.
+    fn shifted(self, measured: u64, away: u64) -> Sample {
+        if measured == NEVER || self.ready == NEVER || self.ready < measured || away <= measured {
+            return self;
+        }
+        let more = away - measured;
+        Sample {
+            ready: self.ready + more,
+            bind: if self.bind >= measured {
+                self.bind + more
+            } else {
+                self.bind
+            },
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(ready: u64, counts: u32) -> Sample {
+        Sample {
+            interrupt: 0,
+            ready,
+            bind: ready / 2,
+            counted: 1,
+            restarts: 1,
+            counts,
+            moves: Moves::All,
+            failed: NEVER,
+        }
+    }
+
+    fn point(away: u64, ready: &[u64], counts: u32) -> Point {
+        let samples = ready.iter().map(|r| sample(*r, counts)).collect();
+        Point { away, samples }
+    }
+
+    #[test]
+    fn between_two_points_is_a_straight_line_and_beyond_the_last_what_was_there() {
+        let curve = Curve::new(vec![
+            point(100, &[50, 60], 1),
+            point(200, &[150, 170], 1),
+            point(NEVER, &[180, 190], 1),
+        ]);
+        for (away, u, ready) in [
+            (100, 0.1, 50),
+            (150, 0.1, 100),
+            (150, 0.9, 115),
+            (200, 0.9, 170),
+            (50, 0.1, 50),
+        ] {
+            assert_eq!(curve.at(away, u).0.ready, ready, "{away} {u}");
+            assert!(!curve.at(away, u).1);
+        }
+        assert_eq!(curve.at(NEVER, 0.9).0.ready, 190);
+        assert_eq!(curve.spread(), 20);
+    }
+
+    #[test]
+    fn between_points_of_another_kind_it_is_told_that_nobody_knows() {
+        let curve = Curve::new(vec![point(100, &[50], 0), point(200, &[150], 1)]);
+        assert_eq!(
+            (curve.at(110, 0.5).0.counts, curve.at(110, 0.5).1),
+            (0, true)
+        );
+        assert_eq!(
+            (curve.at(190, 0.5).0.counts, curve.at(190, 0.5).1),
+            (1, true)
+        );
+        assert!(!curve.at(200, 0.5).1 && !curve.at(300, 0.5).1);
+    }
+}

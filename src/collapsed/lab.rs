@@ -1,0 +1,145 @@
+//! Where faults are tried out: the engine plays the scenario with these faults and no others.
+
+use crate::base::*;
+use crate::engine::{CannotRun, Simulation};
+use crate::faults::{Does, Fault, Faults, On, SPARE, Strike};
+use crate::record::{Body, JobSetConditionType, Names, Record, RunOutcome, Sink};
+use crate::spec::{Scenario, Stop, StopWhen};
+
+/// Numbers of trial plays are counted down from here: no replication has them.
+const TRIALS: u64 = u64::MAX;
+
+/// What is tried.
+#[derive(Clone, Debug, Default)]
+pub struct Trial {
+    /// The faults.
+    pub strikes: Vec<Strike>,
+    /// Spares take over as the scenario says; else they stay where they are.
+    pub spares: bool,
+    /// Nodes to which nothing may be bound any more, from just before the first fault on.
+    pub closed: Vec<NodeId>,
+    /// No restart counts that many: the next one that counts fails the JobSet.
+    pub last: bool,
+    /// Which numbers it has.
+    pub nth: u64,
+    /// When it ends.
+    pub until: Duration,
+    /// Work of the training job, if it is to end.
+    pub work: Option<Duration>,
+}
+
+/// What was seen of the JobSet.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    pub started: Vec<Time>,
+    pub interrupted: Vec<Time>,
+    pub done: Option<Time>,
+    /// When a restart was counted, with both counters.
+    pub counted: Vec<(Time, u32, u32)>,
+    pub bound: Vec<(Time, NodeId)>,
+    pub failed: Option<Time>,
+    pub completed: Option<Time>,
+    pub restarts: u32,
+    pub counts: u32,
+    /// Accelerator-nanoseconds of its pods by category.
+    pub held: Vec<u128>,
+    pub submitted: Time,
+}
+
+impl Sink for Seen {
+    fn record(&mut self, record: &Record, _: &Names) {
+        let now = record.at;
+        match record.body {
+            Body::TrainingStarted { .. } => self.started.push(now),
+            Body::TrainingInterrupted { .. } => self.interrupted.push(now),
+            Body::TrainingDone { .. } => self.done = Some(now),
+            Body::RestartCounted {
+                restarts, counted, ..
+            } => self.counted.push((now, restarts, counted)),
+            Body::PodBound { node, .. } => self.bound.push((now, node)),
+            Body::JobSetCondition {
+                kind, status: true, ..
+            } => match kind {
+                JobSetConditionType::Failed => self.failed = Some(now),
+                JobSetConditionType::Completed => self.completed = Some(now),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+}
+
+/// Plays trials of one scenario.
+pub struct Lab<'a> {
+    pub scenario: &'a Scenario,
+    pub faults: &'a Faults,
+}
+
+impl Lab<'_> {
+    /// Plays it.
+    pub fn play(&self, trial: &Trial) -> Result<Seen, CannotRun> {
+        let mut scenario = self.scenario.clone();
+        scenario.fault_processes.clear();
+        scenario.node_spares = None;
+        scenario.node_repair = None;
+        scenario.stop = Stop {
+            at: trial.until,
+            when: StopWhen::Time,
+        };
+        scenario.training[0].work = trial.work;
+        if let (true, Some(policy)) = (
+            trial.last,
+            &mut scenario.jobsets[0].jobset.spec.failure_policy,
+        ) {
+            policy.max_restarts = 0;
+        }
+        let faults = self.faults_of(trial);
+        scenario.faults = faults.iter().map(|f| self.faults.scripted(f)).collect();
+        let mut seen = Seen::default();
+        let mut simulation = Simulation::new(&scenario)?;
+        let outcome = simulation.run(scenario.seed, TRIALS - trial.nth, &mut seen);
+        seen.tell(&outcome);
+        Ok(seen)
+    }
+
+    fn faults_of(&self, trial: &Trial) -> Vec<Fault> {
+        let mut faults = self
+            .faults
+            .struck(&trial.strikes, trial.spares, trial.until);
+        let cordon = |at: Duration| {
+            move |node: &NodeId| Fault {
+                at,
+                on: On::Node(*node),
+                does: Does::Cordon,
+                cause: SPARE,
+            }
+        };
+        if !trial.spares {
+            let spare = self.faults.spare_nodes();
+            faults.extend(spare.iter().map(cordon(Duration::ZERO)));
+        }
+        if let Some(first) = trial.strikes.iter().map(|s| s.at).min() {
+            let before = Duration(first.0.saturating_sub(1_000_000_000));
+            faults.extend(trial.closed.iter().map(cordon(before)));
+        }
+        faults.sort_by_key(|fault| fault.at);
+        faults
+    }
+}
+
+impl Seen {
+    fn tell(&mut self, outcome: &RunOutcome) {
+        let jobset = &outcome.jobsets[0];
+        self.restarts = jobset.restarts;
+        self.counts = jobset.restarts_count_towards_max;
+        self.submitted = outcome.training.first().map_or(Time::ZERO, |t| t.submitted);
+        if let Some(own) = outcome.ledger.of_jobsets.first() {
+            self.held = own.accelerator_ns.to_vec();
+        }
+    }
+
+    /// The first start after `at`.
+    pub fn resumed(&self, at: Time) -> Option<Time> {
+        self.started.iter().copied().find(|t| *t > at)
+    }
+}

@@ -1,0 +1,50 @@
+//! What one replication of the collapsed level leaves.
+
+use crate::base::*;
+use crate::record::{EndReason, Ledger, TrainingOutcome};
+
+/// One restart.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Recovery {
+    /// The process whose fault began it.
+    pub process: u32,
+    /// Its node, if it was one.
+    pub node: NodeId,
+    /// When the fault came.
+    pub start: Time,
+    /// When the job stopped.
+    pub stopped: Time,
+    /// When every pod was there again; else the end of the JobSet or the run.
+    pub end: Time,
+    /// Every pod was there again.
+    pub is_over: bool,
+    /// Not every pod was bound anew.
+    pub in_place: bool,
+    /// `status.restarts` behind it.
+    pub attempt: u32,
+}
+
+/// What one replication leaves.
+#[derive(Clone, Debug)]
+pub struct CollapsedOutcome {
+    /// When it ended.
+    pub end: Time,
+    /// Why.
+    pub end_reason: EndReason,
+    /// `Completed`, `Failed` or empty.
+    pub terminal_state: &'static str,
+    /// `status.restarts`.
+    pub restarts: u32,
+    /// `status.restartsCountTowardsMax`.
+    pub restarts_count_towards_max: u32,
+    /// Of its training job.
+    pub training: TrainingOutcome,
+    /// In the order of their start.
+    pub recoveries: Vec<Recovery>,
+    /// Where the accelerators' time went.
+    pub ledger: Ledger,
+    /// Faults that came so near to the edge between two outcomes that the engine may have taken the other one.
+    pub close_calls: u32,
+    /// By how much goodput may differ from the engine's.
+    pub bound: f64,
+}

@@ -1,0 +1,175 @@
+//! Replications of the collapsed level, in the form of every other level; and how near both levels are to each other.
+
+use super::replications::{ReplicatedJobSet, Replication};
+use crate::base::*;
+use crate::collapsed::{CollapsedOutcome, CollapsedPlayer, Measured, why_not};
+use crate::engine::CannotRun;
+use crate::metrics::restart::{Cause, CauseKind};
+use crate::metrics::summary::{Latency, Shares, cost, ledger, total_cost};
+use crate::metrics::timeline::Timeline;
+use crate::metrics::training::{Taken, TrainingSummary};
+use crate::metrics::{Ending, Restart, Shape};
+use crate::spec::Scenario;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// Why a scenario is not played collapsed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotCollapsed {
+    /// What it has that is not modelled.
+    Refused(Vec<String>),
+    /// What cannot exist or be placed.
+    CannotRun(CannotRun),
+}
+
+impl fmt::Display for NotCollapsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotCollapsed::Refused(why) => {
+                write!(f, "the collapsed level does not model this scenario")?;
+                why.iter().try_for_each(|why| write!(f, "\n  - {why}"))
+            }
+            NotCollapsed::CannotRun(why) => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NotCollapsed {}
+
+/// A scenario at the collapsed level, measured.
+#[derive(Clone)]
+pub struct Collapsed {
+    measured: Arc<Measured>,
+    scenario: Arc<Scenario>,
+}
+
+impl fmt::Debug for Collapsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Collapsed({})", self.scenario.name)
+    }
+}
+
+impl Collapsed {
+    /// Measures what faults do to the scenario, unless it has something that is not modelled.
+    pub fn of(scenario: &Scenario) -> Result<Collapsed, NotCollapsed> {
+        let why = why_not(scenario);
+        if !why.is_empty() {
+            return Err(NotCollapsed::Refused(why));
+        }
+        let measured = Measured::of(scenario).map_err(NotCollapsed::CannotRun)?;
+        let measured = measured.map_err(|why| NotCollapsed::Refused(vec![why]))?;
+        Ok(Collapsed {
+            measured: Arc::new(measured),
+            scenario: Arc::new(scenario.clone()),
+        })
+    }
+
+    /// What is played.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// What was measured.
+    pub fn measured(&self) -> &Measured {
+        &self.measured
+    }
+
+    /// Ready to play replications one after another.
+    pub fn player(&self) -> CollapsedPlayer<'_> {
+        CollapsedPlayer::new(&self.measured)
+    }
+
+    /// What is kept of a replication.
+    pub fn replication(&self, outcome: &CollapsedOutcome, replication: u64) -> Replication {
+        let each: Vec<Restart> = outcome.recoveries.iter().map(restart).collect();
+        let latency = Latency::of(each.iter());
+        let training = &outcome.training;
+        let jobset = ReplicatedJobSet {
+            terminal_state: outcome.terminal_state,
+            restarts: outcome.restarts,
+            restarts_count_towards_max: outcome.restarts_count_towards_max,
+            latency_p50_s: latency.p50,
+            latency_p95_s: latency.p95,
+            latency_max_s: latency.max,
+            training: Some(TrainingSummary::of(training)),
+            taken: self.taken(outcome),
+            timeline: Timeline::of(training),
+            each,
+        };
+        Replication {
+            replication,
+            digest: digest(outcome),
+            end_s: outcome.end.seconds(),
+            end_reason: outcome.end_reason.as_str(),
+            jobsets: vec![jobset],
+            ledger_s: ledger(&outcome.ledger),
+            fleet_goodput: Shares::of(&outcome.ledger).and_then(|s| s.fleet),
+            cost: total_cost(&outcome.ledger),
+            cost_by_category: cost(&outcome.ledger),
+            outputs: Vec::new(),
+            warnings: warnings(outcome),
+            never_placed: None,
+        }
+    }
+
+    /// What each cause took: steps, and time until they were made again.
+    fn taken(&self, outcome: &CollapsedOutcome) -> BTreeMap<String, Taken> {
+        let mut all: BTreeMap<String, Taken> = BTreeMap::new();
+        let mut stretches = outcome.training.stretches.iter();
+        for recovery in &outcome.recoveries {
+            let process = self.scenario.fault_processes.get(recovery.process as usize);
+            let name = process.map_or("other", |process| process.cause.as_str());
+            let taken = all.entry(name.to_owned()).or_default();
+            let stretch = stretches.find(|s| s.until == recovery.stopped);
+            taken.lost_s += stretch.map_or(0.0, |s| s.lost.seconds());
+            taken.recovery_s += recovery
+                .end
+                .since(recovery.stopped.min(recovery.end))
+                .seconds();
+        }
+        all
+    }
+}
+
+fn warnings(outcome: &CollapsedOutcome) -> Vec<String> {
+    let n = outcome.close_calls;
+    let text = format!(
+        "{n} faults came so near to the edge between two outcomes that what they did with every pod may differ"
+    );
+    if n > 0 { vec![text] } else { Vec::new() }
+}
+
+fn restart(recovery: &crate::collapsed::Recovery) -> Restart {
+    let cause = Cause {
+        kind: CauseKind::Unknown,
+        node: recovery.node,
+        ..Cause::UNKNOWN
+    };
+    let mut restart = Restart::new(JobSetId(0), recovery.start, cause);
+    restart.shape = match recovery.in_place {
+        true => Shape::InPlaceRestart,
+        false => Shape::Recreate,
+    };
+    restart.attempt = recovery.attempt;
+    restart.end = recovery.end;
+    restart.ending = match recovery.is_over {
+        true => Ending::Ready,
+        false => Ending::Unfinished,
+    };
+    restart
+}
+
+/// FNV-1a over what a replication left.
+fn digest(outcome: &CollapsedOutcome) -> u64 {
+    let t = &outcome.training;
+    let counters = [
+        outcome.end.0,
+        u64::from(outcome.restarts),
+        u64::from(outcome.restarts_count_towards_max),
+        t.reached.0,
+        t.commits,
+    ];
+    let words = counters.iter().chain(&t.spent_ns).copied();
+    super::replications::digest_of(words)
+}

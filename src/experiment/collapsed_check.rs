@@ -1,0 +1,99 @@
+//! Both levels on the same faults: what must be equal, and how near the rest is.
+
+use super::collapsed::Collapsed;
+use super::parallel::{NoRuns, each};
+use super::player::Player;
+use super::replications::{Replication, replication};
+use super::stop::Limits;
+
+/// One replication at both levels.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// With every pod.
+    pub pods: Replication,
+    /// Collapsed.
+    pub collapsed: Replication,
+    /// Faults near the edge between two outcomes.
+    pub close_calls: u32,
+    /// By how much goodput may differ.
+    pub bound: f64,
+}
+
+/// What one level tells of the one JobSet.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// `status.restarts`.
+    pub restarts: u32,
+    /// `status.restartsCountTowardsMax`.
+    pub counts: u32,
+    /// `Completed`, `Failed` or empty.
+    pub terminal_state: &'static str,
+}
+
+impl Counted {
+    /// Of a replication.
+    pub fn of(replication: &Replication) -> Counted {
+        let jobset = &replication.jobsets[0];
+        Counted {
+            restarts: jobset.restarts,
+            counts: jobset.restarts_count_towards_max,
+            terminal_state: jobset.terminal_state,
+        }
+    }
+}
+
+fn goodput(replication: &Replication) -> Option<f64> {
+    replication.jobsets[0].training.as_ref()?.goodput
+}
+
+impl Checked {
+    /// Both levels counted the same.
+    pub fn is_equal(&self) -> bool {
+        Counted::of(&self.pods) == Counted::of(&self.collapsed)
+    }
+
+    /// Goodput with every pod, and collapsed.
+    pub fn goodput(&self) -> (f64, f64) {
+        (
+            goodput(&self.pods).unwrap_or(0.0),
+            goodput(&self.collapsed).unwrap_or(0.0),
+        )
+    }
+
+    /// Goodput differs by no more than the bound.
+    pub fn is_within_bound(&self) -> bool {
+        let (pods, collapsed) = self.goodput();
+        (pods - collapsed).abs() <= self.bound
+    }
+
+    /// Nothing speaks against the collapsed level.
+    pub fn is_good(&self) -> bool {
+        self.close_calls > 0 || self.is_equal() && self.is_within_bound()
+    }
+}
+
+/// Plays so many replications at both levels; `done` is told how many are.
+pub fn check_collapsed(
+    collapsed: &Collapsed,
+    (seed, n): (u64, u64),
+    (threads, limits): (usize, &Limits),
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Vec<Checked>, NoRuns> {
+    let finished = std::sync::atomic::AtomicU64::new(0);
+    each(
+        || Ok((Player::new(collapsed.scenario())?, collapsed.player())),
+        (n, threads),
+        &limits.flag,
+        |(pods, gang), i| {
+            let pods = replication(pods, (seed, i), &[], limits)?;
+            let outcome = gang.run(seed, i);
+            done(finished.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1);
+            Some(Checked {
+                pods,
+                close_calls: outcome.close_calls,
+                bound: outcome.bound,
+                collapsed: collapsed.replication(&outcome, i),
+            })
+        },
+    )
+}

@@ -1,0 +1,69 @@
+//! Chosen faults instead of drawn ones: what they would do, to see what comes of them.
+
+use super::entities::Process;
+use super::found::{Found, Struck};
+use super::{Fault, Faults, spares};
+use crate::base::random::Draws;
+use crate::base::{Duration, NodeId};
+use crate::spec::RandomFaults;
+
+/// One fault of an entity of a process.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Strike {
+    /// Which process.
+    pub process: usize,
+    /// Which of its entities.
+    pub entity: usize,
+    /// Since the run began.
+    pub at: Duration,
+    /// When its repair is over, since the run began.
+    pub end: Option<Duration>,
+}
+
+impl Faults {
+    /// The processes, in the order of the scenario.
+    pub fn processes(&self) -> impl Iterator<Item = &RandomFaults> {
+        self.processes.iter().map(|process| &process.spec)
+    }
+
+    /// How many entities a process has.
+    pub fn entities(&self, process: usize) -> usize {
+        self.processes[process].entities.len()
+    }
+
+    /// The nodes of an entity; none of a pod.
+    pub fn nodes_of(&self, process: usize, entity: usize) -> &[NodeId] {
+        &self.processes[process].entities[entity].nodes
+    }
+
+    /// Nodes that are spares at the start.
+    pub fn spare_nodes(&self) -> Vec<NodeId> {
+        self.spares
+            .as_ref()
+            .map_or(Vec::new(), spares::Units::spare)
+    }
+
+    /// What these faults do until `stop`, and with `spares` what the spares do then.
+    pub fn struck(&self, strikes: &[Strike], spares: bool, stop: Duration) -> Vec<Fault> {
+        let mut found = Found::default();
+        let mut draws = Draws::new(0, 0);
+        for strike in strikes {
+            let process: &Process = &self.processes[strike.process];
+            let struck = Struck {
+                cause: strike.process as u32,
+                process,
+                entity: &process.entities[strike.entity],
+                occurrence: 0,
+                start: strike.at,
+                end: strike.end,
+            };
+            found.add(&struck, &mut draws);
+        }
+        let (mut faults, _) = found.script(&self.processes, stop);
+        if let Some(units) = self.spares.as_ref().filter(|_| spares) {
+            faults.extend(spares::script(units, &faults, stop).0);
+            faults.sort_by_key(|fault| fault.at);
+        }
+        faults
+    }
+}
