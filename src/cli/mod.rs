@@ -6,6 +6,7 @@ pub mod args;
 mod assumptions;
 mod bench;
 mod calibrate;
+mod check_collapsed;
 mod compare;
 mod counterfactual;
 mod demo;

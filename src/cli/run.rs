@@ -1,9 +1,9 @@
 //! `run`: one run of a scenario, told as text or JSON, and its run directory.
 
-use super::args::{RunArgs, TableFormat, Trace};
+use super::args::{Level, RunArgs, TableFormat, Trace};
 use super::load::{self, Loaded};
 use super::whole::defaults;
-use super::{Failure, effective, fail_if, fleet, interrupt, output, seeds};
+use super::{Failure, check_collapsed, effective, fail_if, fleet, interrupt, output, seeds};
 use crate::base::condition::Condition;
 use crate::base::plain::for_markdown;
 use crate::engine::Simulation;
@@ -40,6 +40,13 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     let loaded = load::run(args, source.as_ref())?;
     if !args.quiet {
         notices(&loaded, args);
+    }
+    if args.check_collapsed {
+        return check_collapsed::cli(args, &loaded);
+    }
+    if args.seeds.is_none() && args.play.level == Level::Collapsed {
+        let text = "--level collapsed tells replications, not one run: add --seeds N";
+        return Err(Failure::Invalid(text.to_owned()));
     }
     if args.seeds.is_some() {
         if args.trace == Trace::Decisions {

@@ -1,10 +1,10 @@
 //! The inputs of an experiment, read once, to be played with any overrides: a scenario, manifests or a Fleet.
 
-use super::args::PlayArgs;
+use super::args::{Level, PlayArgs};
 use super::fail::{self, Fail};
 use super::inputs::{self, Inputs};
 use super::origin::Origin;
-use super::{Failure, load};
+use super::{Failure, check_collapsed, load};
 use crate::experiment::Subject;
 use crate::manifest::{self, LoadedFleet, LoadedScenario, Source};
 use crate::spec::Experiment;
@@ -16,6 +16,7 @@ pub struct Given {
     from: From,
     sets: Sets,
     fails: Vec<Fail>,
+    level: Level,
 }
 
 enum From {
@@ -25,7 +26,8 @@ enum From {
 
 /// What is given, with some overrides.
 pub enum Loaded {
-    Pods(Box<LoadedScenario>),
+    /// And in how much detail it is played.
+    Pods(Box<LoadedScenario>, Level),
     Fleet(Box<LoadedFleet>),
 }
 
@@ -49,6 +51,7 @@ impl Given {
             from,
             sets: play.sets.clone(),
             fails: play.fails.clone(),
+            level: play.level,
         })
     }
 
@@ -63,7 +66,7 @@ impl Given {
             From::Pods(origin) => {
                 let mut loaded = origin.load(&sets).map_err(load::invalid)?;
                 fail::add(&self.fails, &mut loaded.scenario)?;
-                Ok(Loaded::Pods(Box::new(loaded)))
+                Ok(Loaded::Pods(Box::new(loaded), self.level))
             }
         }
     }
@@ -75,7 +78,11 @@ impl Given {
         command: &str,
     ) -> Result<LoadedScenario, Failure> {
         match (self.load(more)?, &self.from) {
-            (Loaded::Pods(loaded), _) => Ok(*loaded),
+            (Loaded::Pods(_, Level::Collapsed), _) => {
+                let text = format!("{command} needs every pod: --level collapsed has none");
+                Err(Failure::Invalid(text))
+            }
+            (Loaded::Pods(loaded, _), _) => Ok(*loaded),
             (Loaded::Fleet(_), From::Fleet(source)) => {
                 let text = format!("{} is a Fleet; {command} plays Scenarios", source.file);
                 Err(Failure::Invalid(text))
@@ -102,9 +109,9 @@ impl Given {
         let mut tail = self.tail(asked);
         tail.push_str(more);
         match (&self.from, loaded) {
-            (From::Pods(origin), Loaded::Pods(loaded)) => origin.inputs(loaded, &tail),
+            (From::Pods(origin), Loaded::Pods(loaded, _)) => origin.inputs(loaded, &tail),
             (_, Loaded::Fleet(loaded)) => inputs::of_scenario(&loaded.inputs, &tail),
-            (From::Fleet(_), Loaded::Pods(_)) => unreachable!("a Fleet is loaded as one"),
+            (From::Fleet(_), Loaded::Pods(..)) => unreachable!("a Fleet is loaded as one"),
         }
     }
 }
@@ -116,21 +123,24 @@ pub fn no_pods(option: &str) -> Failure {
 }
 
 impl Loaded {
-    /// What replications are played of.
-    pub fn subject(&self) -> Subject {
-        match self {
-            Loaded::Pods(loaded) => Subject::Pods {
+    /// What replications are played of. At the collapsed level it is measured here, or refused.
+    pub fn subject(&self) -> Result<Subject, Failure> {
+        Ok(match self {
+            Loaded::Pods(loaded, Level::Pods) => Subject::Pods {
                 scenario: Box::new(loaded.scenario.clone()),
                 not_modelled: loaded.not_modelled(),
             },
+            Loaded::Pods(loaded, Level::Collapsed) => {
+                Subject::Collapsed(check_collapsed::measured(&loaded.scenario, true)?)
+            }
             Loaded::Fleet(loaded) => Subject::Fleet(Box::new(loaded.fleet.clone())),
-        }
+        })
     }
 
     /// What the file says of experiments with it.
     pub fn experiment(&self) -> Experiment {
         match self {
-            Loaded::Pods(loaded) => loaded.experiment.clone(),
+            Loaded::Pods(loaded, _) => loaded.experiment.clone(),
             Loaded::Fleet(loaded) => loaded.experiment.clone(),
         }
     }
@@ -138,7 +148,7 @@ impl Loaded {
     /// Objects of the manifests that are not simulated.
     pub fn skipped(&self) -> &[String] {
         match self {
-            Loaded::Pods(loaded) => &loaded.skipped,
+            Loaded::Pods(loaded, _) => &loaded.skipped,
             Loaded::Fleet(_) => &[],
         }
     }

@@ -82,7 +82,7 @@ impl Base {
             Loaded::Fleet(_) => {
                 "there is nothing to compare: give --variant 'NAME: PATH=VALUE', e.g. --variant 'more: parameters.spares=80'"
             }
-            Loaded::Pods(_) => {
+            Loaded::Pods(..) => {
                 "there is nothing to compare: give --variant 'NAME: PATH=VALUE', --strategies all, or an `experiment` in the scenario"
             }
         }
@@ -90,7 +90,7 @@ impl Base {
 
     fn jobsets(&self) -> &[SubmittedJobSet] {
         match &self.baseline {
-            Loaded::Pods(loaded) => &loaded.scenario.jobsets,
+            Loaded::Pods(loaded, _) => &loaded.scenario.jobsets,
             Loaded::Fleet(_) => &[],
         }
     }
@@ -107,7 +107,7 @@ impl Base {
         let loaded = self.given.load(&more.collect::<Sets>());
         let loaded = loaded.map_err(|why| named(&name, why))?;
         Ok(Variant {
-            subject: loaded.subject(),
+            subject: loaded.subject().map_err(|why| named(&name, why))?,
             name,
             changes,
         })

@@ -36,10 +36,6 @@ impl Bits {
         self.words.iter().map(|w| w.count_ones() as usize).sum()
     }
 
-    pub fn copy_from(&mut self, other: &Bits) {
-        self.words.copy_from_slice(&other.words);
-    }
-
     /// How many of them are not in `other`.
     pub fn outside(&self, other: &Bits) -> usize {
         let words = self.words.iter().zip(&other.words);

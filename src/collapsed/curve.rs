@@ -3,6 +3,9 @@
 /// The node never came back.
 pub const NEVER: u64 = u64::MAX;
 
+/// So far from a straight line is still on it: a tenth of a second.
+const NEARLY: u64 = 100_000_000;
+
 /// Which pods had to find nodes anew.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Moves {
@@ -50,20 +53,42 @@ pub struct Point {
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
     points: Vec<Point>,
+    typical: u64,
 }
 
 impl Curve {
-    pub fn new(mut points: Vec<Point>) -> Curve {
+    /// `typical`: how long nodes are away, half of the times.
+    pub fn new(mut points: Vec<Point>, typical: u64) -> Curve {
         points.retain(|point| !point.samples.is_empty());
         points.sort_by_key(|point| point.away);
         for point in &mut points {
             point.samples.sort_by_key(|s| (s.ready, s.interrupt));
         }
-        Curve { points }
+        Curve { points, typical }
     }
 
     pub fn points(&self) -> &[Point] {
         &self.points
+    }
+
+    /// The point of a typical time away, or the nearest to it that ends.
+    pub fn typical(&self) -> &Point {
+        let ends = |p: &&Point| p.samples.iter().all(|s| s.ready != NEVER);
+        let off = |p: &&Point| p.away.abs_diff(self.typical);
+        let nearest = self.points.iter().filter(ends).min_by_key(off);
+        nearest.unwrap_or(&self.points[0])
+    }
+
+    /// One that binds its pods much sooner than that, in the same way; if there is one.
+    pub fn shorter(&self) -> Option<&Point> {
+        let typical = self.typical();
+        let (bind, kind) = (typical.samples[0].bind, typical.samples[0].kind());
+        let alike = |p: &&Point| {
+            p.samples
+                .iter()
+                .all(|s| s.kind() == kind && s.bind < bind / 4 * 3)
+        };
+        self.points.iter().rev().find(alike)
     }
 
     /// What a fault does whose node is away so long, at the quantile `u`; and whether other such faults do something
@@ -109,6 +134,35 @@ impl Curve {
 }
 
 impl Point {
+    /// Whether it is where a straight line between two others has it, as far as chance lets anybody see.
+    pub fn is_between(&self, low: &Point, high: &Point) -> bool {
+        let share = (self.away - low.away) as f64 / (high.away - low.away) as f64;
+        let n = self
+            .samples
+            .len()
+            .min(low.samples.len())
+            .min(high.samples.len());
+        let spread = [self, low, high]
+            .map(Point::spread)
+            .into_iter()
+            .max()
+            .unwrap_or(0);
+        let near = |a: u64, b: u64| a == b || a.abs_diff(b) <= spread.max(NEARLY);
+        (0..n).all(|i| {
+            let (own, a, b) = (&self.samples[i], &low.samples[i], &high.samples[i]);
+            let line = a.between(b, share);
+            let same = own.kind() == a.kind() && own.kind() == b.kind();
+            same && near(own.ready, line.ready)
+                && near(own.bind, line.bind)
+                && near(own.interrupt, line.interrupt)
+        })
+    }
+
+    fn spread(&self) -> u64 {
+        let ready = self.samples.iter().map(|s| s.ready).filter(|r| *r != NEVER);
+        ready.clone().max().unwrap_or(0) - ready.min().unwrap_or(0)
+    }
+
     fn pick(&self, u: f64) -> Sample {
         let n = self.samples.len();
         self.samples[((u * n as f64) as usize).min(n - 1)]
@@ -177,11 +231,14 @@ mod tests {
 
     #[test]
     fn between_two_points_is_a_straight_line_and_beyond_the_last_what_was_there() {
-        let curve = Curve::new(vec![
-            point(100, &[50, 60], 1),
-            point(200, &[150, 170], 1),
-            point(NEVER, &[180, 190], 1),
-        ]);
+        let curve = Curve::new(
+            vec![
+                point(100, &[50, 60], 1),
+                point(200, &[150, 170], 1),
+                point(NEVER, &[180, 190], 1),
+            ],
+            100,
+        );
         for (away, u, ready) in [
             (100, 0.1, 50),
             (150, 0.1, 100),
@@ -198,7 +255,7 @@ mod tests {
 
     #[test]
     fn between_points_of_another_kind_it_is_told_that_nobody_knows() {
-        let curve = Curve::new(vec![point(100, &[50], 0), point(200, &[150], 1)]);
+        let curve = Curve::new(vec![point(100, &[50], 0), point(200, &[150], 1)], 100);
         assert_eq!(
             (curve.at(110, 0.5).0.counts, curve.at(110, 0.5).1),
             (0, true)

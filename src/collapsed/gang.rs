@@ -4,7 +4,6 @@ use super::bits::Bits;
 use super::curve::Moves;
 use super::seats::Seats;
 use crate::base::NodeId;
-use crate::spec::Scenario;
 use std::sync::Arc;
 
 /// What can be wrong with a node.
@@ -134,16 +133,8 @@ impl Gang {
         self.used.count() == self.seats.needed && self.used.outside(&self.whole) == 0
     }
 
-    /// Whether pods that are bound now would all find a place.
-    pub fn fits(&self) -> bool {
-        let mut copy = self.clone();
-        copy.place(Moves::All);
-        copy.complete()
+    /// Whether there are more places than are needed.
+    pub fn has_choice(&self) -> bool {
+        self.open.count() >= self.seats.needed
     }
-}
-
-/// Whether the scheduler ever has a choice between seats.
-pub fn has_choice(scenario: &Scenario, seats: &Seats, spares: usize, partial: bool) -> bool {
-    let usable = seats.nodes.len() - spares;
-    usable > seats.needed || partial && scenario.node_spares.is_some()
 }

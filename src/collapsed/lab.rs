@@ -137,9 +137,4 @@ impl Seen {
             self.held = own.accelerator_ns.to_vec();
         }
     }
-
-    /// The first start after `at`.
-    pub fn resumed(&self, at: Time) -> Option<Time> {
-        self.started.iter().copied().find(|t| *t > at)
-    }
 }

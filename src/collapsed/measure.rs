@@ -2,16 +2,16 @@
 
 use super::curve::{Curve, Moves, NEVER, Point, Sample};
 use super::effect::{Effect, effects};
-use super::gang::{Gang, has_choice};
+use super::gang::Gang;
 use super::lab::{Lab, Seen, Trial};
-use super::pairs::{Pair, Search};
+use super::pairs::{Pair, Search, Zone};
 use super::seats::Seats;
 use crate::base::random::Key;
 use crate::base::*;
 use crate::engine::CannotRun;
 use crate::faults::{Faults, Strike};
 use crate::record::LedgerCategory;
-use crate::spec::{RandomAction, RestartStrategy, Scenario};
+use crate::spec::{RandomAction, Scenario};
 use std::sync::Arc;
 
 /// Plays of each point of a curve.
@@ -52,6 +52,19 @@ pub struct Measured {
     pub(super) gang_accelerators: u64,
     plays: u64,
 }
+
+/// Times away are told apart as finely as this: half a second.
+const FINEST: u64 = 500_000_000;
+
+/// Where chance decides for more than this share of a restart, the pair is not modelled.
+const OPEN: f64 = 0.2;
+/// And for longer than this, in seconds.
+const OPEN_S: f64 = 120.0;
+/// A restart that is later than this because of a second fault waits for it: ten seconds.
+const WAITS: u64 = 10_000_000_000;
+
+/// Plays, and when the fault came.
+type Tried = Vec<(Seen, Time)>;
 
 /// While measuring.
 struct Bench<'a> {
@@ -154,9 +167,9 @@ impl Measured {
         let name = |effect: usize| names[self.effects[effect].processes[0]];
         for (a, row) in self.pairs.iter().enumerate() {
             for (b, pair) in row.iter().enumerate() {
-                if pair.irregular {
+                if pair.open > OPEN && pair.open_s > OPEN_S {
                     return Some(format!(
-                        "faults {:?} during a restart after {:?}: what they add to the counters changes more than once",
+                        "faults {:?} during a restart after {:?}: chance decides what they add to the counters",
                         name(b),
                         name(a)
                     ));
@@ -164,14 +177,17 @@ impl Measured {
             }
         }
         for (effect, curve) in self.curves.iter().enumerate() {
-            let differs = |p: &Point| p.samples.iter().any(|s| s.kind() != p.samples[0].kind());
-            if let Some(point) = curve.points().iter().find(|p| differs(p)) {
-                let kinds: Vec<_> = point.samples.iter().map(Sample::kind).collect();
-                return Some(format!(
-                    "faults {:?} do not always do the same: chance decides what is counted ({kinds:?}, away {})",
-                    name(effect),
-                    point.away
-                ));
+            let point = curve.typical();
+            if point
+                .samples
+                .iter()
+                .any(|s| s.kind() != point.samples[0].kind())
+            {
+                let why = format!(
+                    "faults {:?} do not always do the same: chance decides what is counted",
+                    name(effect)
+                );
+                return Some(why);
             }
         }
         None
@@ -180,12 +196,8 @@ impl Measured {
 
 impl<'a> Bench<'a> {
     fn play(&self, trial: &Trial) -> Result<Seen, CannotRun> {
-        let nth = self.plays.get();
-        self.plays.set(nth + 1);
-        self.lab.play(&Trial {
-            nth,
-            ..trial.clone()
-        })
+        self.plays.set(self.plays.get() + 1);
+        self.lab.play(trial)
     }
 
     /// Plays without a fault: how long a start takes, and where the pods are then.
@@ -195,7 +207,14 @@ impl<'a> Bench<'a> {
             until: STARTUP,
             ..Trial::default()
         };
-        let plays: Result<Vec<Seen>, CannotRun> = (0..PLAYS).map(|_| self.play(&trial)).collect();
+        let plays: Result<Vec<Seen>, CannotRun> = (0..PLAYS)
+            .map(|nth| {
+                self.play(&Trial {
+                    nth,
+                    ..trial.clone()
+                })
+            })
+            .collect();
         let plays = plays?;
         if plays.iter().any(|seen| seen.started.len() != 1) {
             let why = format!("the JobSet was not ready and left alone within {STARTUP}");
@@ -293,26 +312,59 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn curves(&self) -> Result<(Vec<Curve>, Vec<Vec<(Seen, Time)>>), CannotRun> {
+    /// What each effect does by the time that its nodes are away: points until straight lines between them are right.
+    fn curves(&self) -> Result<(Vec<Curve>, Vec<Tried>), CannotRun> {
         let mut curves = Vec::new();
-        let mut plays = Vec::new();
+        let mut tried = Vec::new();
         for effect in 0..self.effects.len() {
-            let (mut points, mut seen_all) = (Vec::new(), Vec::new());
-            for away in times_away(&self.effects[effect], self.lab.faults) {
-                let mut samples = Vec::new();
-                for nth in 0..PLAYS {
-                    let trial = self.trial(effect, (nth, away), self.has_room);
-                    let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
-                    let seen = self.play(&trial)?;
-                    samples.push(self.sample(&seen, at));
-                    seen_all.push((seen, at));
-                }
-                points.push(Point { away, samples });
+            let mut all = Tried::default();
+            let times = times_away(&self.effects[effect], self.lab.faults);
+            let mut points = Vec::new();
+            for away in times {
+                points.push(self.point(effect, away, &mut all)?);
             }
-            curves.push(Curve::new(points));
-            plays.push(seen_all);
+            let finite: Vec<Point> = points.iter().filter(|p| p.away != NEVER).cloned().collect();
+            for pair in finite.windows(2) {
+                self.refine(effect, [&pair[0], &pair[1]], (&mut points, &mut all))?;
+            }
+            let middle = self.effects[effect].back.first();
+            let typical = middle.map_or(NEVER, |back| back.quantile(0.5).0);
+            curves.push(Curve::new(points, typical));
+            tried.push(all);
         }
-        Ok((curves, plays))
+        Ok((curves, tried))
+    }
+
+    fn point(&self, effect: usize, away: u64, all: &mut Tried) -> Result<Point, CannotRun> {
+        let mut samples = Vec::new();
+        for nth in 0..PLAYS {
+            let trial = self.trial(effect, (nth, away), self.has_room);
+            let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
+            let seen = self.play(&trial)?;
+            samples.push(self.sample(&seen, at));
+            all.push((seen, at));
+        }
+        samples.sort_by_key(|s| (s.ready, s.interrupt));
+        Ok(Point { away, samples })
+    }
+
+    /// A point between two others, and more of them as long as it is not where a straight line would have it.
+    fn refine(
+        &self,
+        effect: usize,
+        [low, high]: [&Point; 2],
+        (points, all): (&mut Vec<Point>, &mut Tried),
+    ) -> Result<(), CannotRun> {
+        if high.away - low.away < FINEST {
+            return Ok(());
+        }
+        let middle = self.point(effect, low.away + (high.away - low.away) / 2, all)?;
+        points.push(middle.clone());
+        if middle.is_between(low, high) {
+            return Ok(());
+        }
+        self.refine(effect, [low, &middle], (points, all))?;
+        self.refine(effect, [&middle, high], (points, all))
     }
 
     fn sample(&self, seen: &Seen, at: Time) -> Sample {
@@ -346,13 +398,9 @@ impl<'a> Bench<'a> {
     }
 
     /// What the accelerators of the gang did while it was being restarted, as shares of that time.
-    fn shares(
-        &self,
-        calm: &[Seen],
-        plays: &[Vec<(Seen, Time)>],
-    ) -> Vec<[f64; LedgerCategory::COUNT]> {
+    fn shares(&self, calm: &[Seen], plays: &[Tried]) -> Vec<[f64; LedgerCategory::COUNT]> {
         let before = &calm[0].held;
-        let of = |plays: &Vec<(Seen, Time)>| {
+        let of = |plays: &Tried| {
             let mut shares = [0.0; LedgerCategory::COUNT];
             let mut whole = 0.0;
             for (seen, at) in plays {
@@ -393,19 +441,12 @@ impl<'a> Bench<'a> {
     /// How long after a node has come back the pods that waited for it are there.
     fn late(&self, curves: &[Curve]) -> Result<Vec<u64>, CannotRun> {
         let takes_nodes = |e: &usize| self.effects[*e].takes_nodes(self.lab.faults);
-        let Some(effect) = (0..self.effects.len())
-            .find(takes_nodes)
-            .filter(|_| self.has_room)
-        else {
+        let Some(effect) = (0..self.effects.len()).find(takes_nodes) else {
             return Ok(vec![0]);
         };
         let ready = curves[effect].points().iter().flat_map(|p| &p.samples);
-        let longest = ready
-            .map(|s| s.ready)
-            .filter(|r| *r != NEVER)
-            .max()
-            .unwrap_or(0);
-        let away = longest.max(AFTERWARDS.0) * 2;
+        let ready = ready.map(|s| s.ready).filter(|r| *r != NEVER);
+        let away = ready.max().unwrap_or(0).max(AFTERWARDS.0) * 2;
         let mut late = Vec::new();
         for nth in 0..PLAYS {
             let trial = self.trial(effect, (nth, away), false);
@@ -439,8 +480,9 @@ impl<'a> Bench<'a> {
         if self.lab.scenario.training[0].work.is_none() {
             return Ok(all);
         }
-        for _ in 0..PLAYS {
+        for nth in 0..PLAYS {
             let seen = self.play(&Trial {
+                nth,
                 spares: true,
                 until: self.at + AFTERWARDS,
                 work: Some(Duration::from_secs(60)),
@@ -457,80 +499,87 @@ impl<'a> Bench<'a> {
     }
 
     fn pairs(&self, curves: &[Curve]) -> Result<Vec<Vec<Pair>>, CannotRun> {
-        let jobset = &self.lab.scenario.jobsets[0].jobset;
-        let jobs: u32 = jobset
-            .spec
-            .replicated_jobs
-            .iter()
-            .map(|rj| rj.replicas)
-            .sum();
-        let in_turn = match jobset.spec.strategy() {
-            RestartStrategy::Recreate => jobs > 1,
-            RestartStrategy::BlockingRecreate => false,
-            RestartStrategy::InPlaceRestart => true,
-        };
-        let mut all = Vec::new();
-        for (a, curve) in curves.iter().enumerate() {
-            let mut row = Vec::new();
-            for b in 0..self.effects.len() {
-                row.push(self.pair((a, b), curves, (curve, !in_turn))?);
-            }
-            all.push(row);
-        }
-        Ok(all)
+        let n = curves.len();
+        let row = |a: usize| (0..n).map(|b| self.pair((a, b), curves)).collect();
+        (0..n).map(row).collect()
     }
 
-    fn pair(
-        &self,
-        (a, b): (usize, usize),
-        curves: &[Curve],
-        (curve, before_bind): (&Curve, bool),
-    ) -> Result<Pair, CannotRun> {
-        // Away for long, but not for ever if that never ends.
-        let over = |p: &&Point| p.samples.iter().all(|s| s.ready != NEVER);
-        let points = curve.points();
-        let point = points.iter().rev().find(over).unwrap_or(&points[0]);
-        let sample = point.samples[point.samples.len() / 2];
-        let other = curves[b]
-            .points()
-            .iter()
-            .rev()
-            .find(over)
-            .unwrap_or(&curves[b].points()[0]);
-        let trial = |look: u64, offset: u64| {
-            let mut trial = self.trial(a, (look, point.away), self.has_room);
-            let at = trial.strikes[0].at + Duration(self.lead(a) + offset);
-            let first = self
-                .lab
-                .faults
-                .nodes_of(trial.strikes[0].process, trial.strikes[0].entity);
-            let at = Duration(at.0.saturating_sub(self.lead(b)));
-            let elsewhere = |s: &Strike| {
-                let second = self.lab.faults.nodes_of(s.process, s.entity);
-                (s.process, s.entity) != (trial.strikes[0].process, trial.strikes[0].entity)
-                    && !second.iter().any(|node| first.contains(node))
-            };
-            let tries = (1..64).map(|n| self.strike(b, look * 64 + n, at, other.away));
-            let second = tries.into_iter().find(elsewhere);
-            trial.strikes.extend(second);
-            let end = at + self.horizon(b, other.away);
-            trial.until = trial.until.max(end);
-            trial
+    /// A fault of effect `a`, and while its restart is under way one of effect `b`.
+    fn pair(&self, (a, b): (usize, usize), curves: &[Curve]) -> Result<Pair, CannotRun> {
+        let (first, other) = (curves[a].typical(), curves[a].shorter());
+        let second = curves[b].typical();
+        let sample = first.samples[first.samples.len() / 2];
+        let alone = second.samples[second.samples.len() / 2];
+        let play = |look: u64, offset: u64, is_other: bool| {
+            let away = other.filter(|_| is_other).unwrap_or(first).away;
+            let trial = self.both((a, away), (b, second.away), (look, offset));
+            let mut only = trial.clone();
+            only.strikes.truncate(1);
+            let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(a));
+            // Equal numbers: what the second fault did not touch takes the same time in both.
+            let (both, only) = (self.play(&trial)?, self.play(&only)?);
+            let waits = self.mostly_bound(&both, at)
+                > self.mostly_bound(&only, at) + WAITS.max(curves[a].spread() * 2);
+            let more = |x: u32, y: u32| x as i32 - y as i32;
+            let adds = (
+                more(both.restarts, only.restarts),
+                more(both.counts, only.counts),
+            );
+            Ok(Zone {
+                adds,
+                waits: waits && adds != (alone.restarts as i32, alone.counts as i32),
+            })
         };
-        let alone = |sample: &Sample| (sample.restarts as i32, sample.counts as i32);
+        let middle = |point: &Point| point.samples[point.samples.len() / 2].bind;
         let search = Search {
-            lab: &self.lab,
-            trial: &trial,
-            alone: [alone(&sample), alone(&other.samples[0])],
+            play: &play,
+            alone: (alone.restarts as i32, alone.counts as i32),
             ready: if sample.ready == NEVER {
-                sample.counted.min(AFTERWARDS.0)
+                AFTERWARDS.0
             } else {
                 sample.ready
             },
             bind: sample.bind,
-            before_bind,
+            other_bind: other.map(middle),
         };
         search.find()
+    }
+
+    /// When all pods but those for which there may be no place were bound anew, since the fault.
+    fn mostly_bound(&self, seen: &Seen, at: Time) -> u64 {
+        let entity = |e: &Effect| self.lab.faults.nodes_of(e.processes[0], 0).len();
+        let lost = 2 * self.effects.iter().map(entity).max().unwrap_or(0);
+        let bound: Vec<Time> = seen
+            .bound
+            .iter()
+            .map(|(t, _)| *t)
+            .filter(|t| *t > at)
+            .collect();
+        let most = self.seats.pods.saturating_sub(lost).max(1);
+        bound
+            .get(most.min(bound.len()).saturating_sub(1))
+            .map_or(0, |t| t.since(at).0)
+    }
+
+    fn both(
+        &self,
+        (a, away): (usize, u64),
+        (b, again): (usize, u64),
+        (look, offset): (u64, u64),
+    ) -> Trial {
+        let mut trial = self.trial(a, (look, away), self.has_room);
+        let first = trial.strikes[0];
+        let at = (first.at.0 + self.lead(a) + offset).saturating_sub(self.lead(b));
+        let own = self.lab.faults.nodes_of(first.process, first.entity);
+        let elsewhere = |s: &Strike| {
+            let nodes = self.lab.faults.nodes_of(s.process, s.entity);
+            (s.process, s.entity) != (first.process, first.entity)
+                && !nodes.iter().any(|node| own.contains(node))
+        };
+        let mut tries = (1..64).map(|n| self.strike(b, look * 64 + n, Duration(at), again));
+        trial.strikes.extend(tries.find(elsewhere));
+        trial.until = trial.until.max(Duration(at) + self.horizon(b, again));
+        trial
     }
 }
 
@@ -539,15 +588,25 @@ fn times_away(effect: &Effect, faults: &Faults) -> Vec<u64> {
     if !effect.takes_nodes(faults) {
         return vec![NEVER];
     }
-    const AT: [f64; 15] = [
-        0.0005, 0.005, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.98, 0.9995,
-    ];
+    const AT: [f64; 7] = [0.0005, 0.02, 0.1, 0.5, 0.9, 0.98, 0.9995];
     let mut all: Vec<u64> = Vec::new();
     for back in &effect.back {
         all.extend(AT.iter().map(|u| back.quantile(*u).0));
     }
+    for process in effect
+        .processes
+        .iter()
+        .filter_map(|p| faults.processes().nth(*p))
+    {
+        // Just before its Node is deleted, and behind it.
+        let deleted = process.deleted_after.map_or(0, |after| after.0);
+        let range = all.first().copied().unwrap_or(0)..all.last().copied().unwrap_or(0);
+        let around = [deleted.saturating_sub(FINEST / 2), deleted + FINEST / 2];
+        let within: Vec<u64> = around.into_iter().filter(|at| range.contains(at)).collect();
+        all.extend(within);
+    }
     if effect.any_time {
-        all.extend((0..12).map(|n| 20_000_000_000u64 << n));
+        all.extend((0..6).map(|n| 20_000_000_000u64 << (n * 3)));
     }
     let processes = effect
         .processes
@@ -562,26 +621,4 @@ fn times_away(effect: &Effect, faults: &Faults) -> Vec<u64> {
     all.sort_unstable();
     all.dedup();
     all
-}
-
-/// Whether the scheduler ever chooses between seats.
-pub fn chooses(scenario: &Scenario) -> bool {
-    let (faults, seats) = (Faults::of(scenario), Seats::of(scenario));
-    let narrow = |process: usize| {
-        let first = (faults.entities(process) > 0).then(|| faults.nodes_of(process, 0).len());
-        first.is_some_and(|n| n > 0 && n < seats.width())
-    };
-    let partial = (0..scenario.fault_processes.len()).any(narrow);
-    has_choice(scenario, &seats, spare_seats(&faults, &seats), partial)
-}
-
-fn spare_seats(faults: &Faults, seats: &Seats) -> usize {
-    let mut spare: Vec<usize> = faults
-        .spare_nodes()
-        .iter()
-        .map(|n| seats.of[n.ix()])
-        .collect();
-    spare.sort_unstable();
-    spare.dedup();
-    spare.len()
 }

@@ -1,9 +1,8 @@
 //! What the collapsed level does not model, by name: where it cannot be equal to the pods, it is not played.
 
-use super::measure::chooses;
 use crate::spec::{
-    FailurePolicyAction, Loss, RandomAction, RestartStrategy, Scenario, StartupPolicyOrder,
-    StopWhen,
+    FailurePolicyAction, Loss, NodePool, RandomAction, RestartStrategy, Scenario,
+    StartupPolicyOrder, StopWhen,
 };
 
 /// Everything that speaks against playing a scenario collapsed; nothing: it may be measured.
@@ -103,6 +102,12 @@ fn refuse_faults(scenario: &Scenario, refuse: &mut dyn FnMut(bool, &str)) {
         let cause = &process.cause;
         refuse(true, &format!("faults of {cause:?}: does {what}"));
     }
+    let in_place = (scenario.jobsets.iter()).any(|js| js.jobset.restarts_in_place());
+    let takes_nodes = |p: &RandomFaults| !matches!(p.does, RandomAction::Exit(_));
+    refuse(
+        in_place && scenario.fault_processes.iter().any(takes_nodes),
+        "InPlaceRestart where nodes are lost: the pods that wait for a lost one may be lost, too",
+    );
     let spares = scenario.node_spares.as_ref();
     refuse(spares.is_some_and(|s| s.hand_back), "nodeSpares.handBack");
 }
@@ -132,7 +137,7 @@ fn refuse_places(scenario: &Scenario, all: &mut Vec<String>) {
         "pods with claims",
     );
     let requests = pod.requests();
-    let one = |pool: &crate::spec::NodePool| {
+    let one = |pool: &NodePool| {
         let holds = |(name, milli): (&String, &i64)| {
             *milli > 0
                 && pool
@@ -146,16 +151,20 @@ fn refuse_places(scenario: &Scenario, all: &mut Vec<String>) {
         !scenario.topology.pools.iter().all(one),
         "nodes that hold another number of pods than one",
     );
+    let pools = &scenario.topology.pools;
+    let alike = |a: &NodePool, b: &NodePool| {
+        let same = a.allocatable == b.allocatable && a.taints == b.taints && a.price == b.price;
+        same && a.accelerator == b.accelerator && a.features == b.features
+    };
     refuse(
-        scenario.topology.pools.len() > 1,
+        pools.iter().any(|pool| !alike(pool, &pools[0])),
         "pools of nodes that are not alike",
     );
     let jobs = rj.replicas;
     let in_turn = jobset.spec.strategy() == RestartStrategy::Recreate && jobs > 1;
     refuse(
-        in_turn && chooses(scenario),
-        "several Jobs under Recreate with more nodes than they need: each is created as soon as the one before it is \
-         gone, so chance decides which nodes stay free, and who is hit next; BlockingRecreate, nodeSpares or no free \
-         nodes leave no choice",
+        in_turn,
+        "several Jobs under Recreate: each is created as soon as the one before it is gone, so chance decides which \
+         nodes stay free and which attempt a second fault hits; BlockingRecreate does it at once",
     );
 }

@@ -5,7 +5,7 @@ use super::gang::{CLOSED, DOWN, Gang};
 use super::ledger::Accounts;
 use super::measure::Measured;
 use super::outcome::{CollapsedOutcome, Recovery};
-use super::pairs::Belongs;
+use super::pairs::{Belongs, Zone};
 use super::trainer::Trainer;
 use crate::base::random::{Draw, Draws, Purpose};
 use crate::base::*;
@@ -36,6 +36,8 @@ struct Episode {
     stopped: Time,
     /// Pods are bound anew then, and were.
     bind: Time,
+    /// When the restart is counted.
+    counted: Time,
     placed: bool,
     moves: Moves,
     /// Every pod is there then, if there are places; and a place that comes later than this makes it later.
@@ -57,6 +59,8 @@ struct Game<'g, 'm> {
     restarts: u32,
     counts: u32,
     close_calls: u32,
+    /// The last fault of nodes that nobody used.
+    last_idle: Option<(Time, usize)>,
     terminal: &'static str,
     over: Option<Time>,
     doubt: u64,
@@ -93,6 +97,7 @@ impl<'m> CollapsedPlayer<'m> {
             restarts: 0,
             counts: 0,
             close_calls: 0,
+            last_idle: None,
             terminal: "",
             over: None,
             doubt: 0,
@@ -173,6 +178,7 @@ impl<'m> Game<'_, 'm> {
             since: submitted,
             stopped: submitted,
             bind: submitted + Duration(model.first_bind),
+            counted: Time::NEVER,
             placed: false,
             moves: Moves::All,
             floor: ready,
@@ -214,6 +220,12 @@ impl<'m> Game<'_, 'm> {
             return;
         };
         episode.placed = true;
+        if let Some((at, effect)) = self.last_idle {
+            // Nobody may know yet that it is lost.
+            let unseen = self.model.pairs[effect][effect].unseen();
+            let is_near = episode.bind.since(at.min(episode.bind)).0 < unseen;
+            self.close_calls += u32::from(is_near && self.gang.has_choice());
+        }
         self.gang.place(episode.moves);
         if self.gang.complete() {
             episode.complete_at = Some(episode.bind.min(episode.in_time));
@@ -248,7 +260,7 @@ impl<'m> Game<'_, 'm> {
             let model = self.model;
             let gang = self.gang_accelerators();
             self.accounts.restart(took, gang, &model.shares[effect]);
-            self.doubt += model.curves[effect].spread();
+            self.doubt += model.curves[effect].spread() * 2;
         }
     }
 
@@ -315,6 +327,13 @@ impl<'m> Game<'_, 'm> {
                 self.gang.mark(node, CLOSED, false);
             }
         }
+        let others = |e: &&Episode| (e.process, e.node) != (faults[0].cause, first_node(faults));
+        let restart = self.episode.as_ref().filter(others);
+        if let Some((effect, bind)) = restart.and_then(|e| Some((e.effect?, e.bind))) {
+            // Just before the pods are bound, or just behind it.
+            let near = bind.max(now).since(bind.min(now)).0 <= self.model.curves[effect].spread();
+            self.close_calls += u32::from(near && self.gang.has_choice());
+        }
         if let Some(episode) = self.episode.as_mut().filter(|e| e.placed) {
             self.gang.fill();
             if episode.complete_at.is_none() && self.gang.complete() {
@@ -331,11 +350,14 @@ impl<'m> Game<'_, 'm> {
             self.place();
         }
         let hit = self.mark(faults);
+        if !hit {
+            self.last_idle = Some((now, effect));
+        }
         if self.over.is_some() || !hit {
             return;
         }
         match (belongs, self.episode.is_some()) {
-            (Belongs::Along, true) => self.goes_along(now, effect, away),
+            (Belongs::Along(zone), true) => self.goes_along(now, (effect, away), zone),
             _ => self.begins(now, effect, away, faults),
         }
     }
@@ -372,41 +394,35 @@ impl<'m> Game<'_, 'm> {
         };
         let offset = now.since(episode.since).0;
         let bind = episode.bind.since(episode.since).0;
-        let pair = &self.model.pairs[first][effect];
-        match pair.of(offset, bind) {
-            Belongs::Close(along) => {
-                self.close_calls += 1;
-                if along { Belongs::Along } else { Belongs::Next }
-            }
-            known => known,
+        let (belongs, close, open) = self.model.pairs[first][effect].of(offset, bind);
+        self.close_calls += u32::from(close);
+        if open {
+            let ready = self.model.curves[effect].typical().samples[0].ready;
+            self.doubt += if ready == NEVER { 0 } else { ready };
         }
+        belongs
     }
 
     /// It belongs to an attempt that ends anyway.
-    fn goes_along(&mut self, now: Time, effect: usize, away: u64) {
+    fn goes_along(&mut self, now: Time, (effect, away): (usize, u64), zone: Zone) {
         let (sample, open) = self.sample(effect, away);
         self.close_calls += u32::from(open);
-        let model = self.model;
         let Some(episode) = &mut self.episode else {
             return;
         };
-        let first = episode.effect.unwrap_or(effect);
-        let pair = &model.pairs[first][effect];
-        let counted = |s: u64| now.0.saturating_add(s);
         let add = |n: u32, by: i32| (i64::from(n) + i64::from(by)).max(0) as u32;
-        (self.restarts, self.counts) = (
-            add(self.restarts, pair.adds.0),
-            add(self.counts, pair.adds.1),
-        );
-        if model.effects[effect].takes_nodes(&model.faults) && sample.ready != NEVER {
+        self.restarts = add(self.restarts, zone.adds.0);
+        self.counts = add(self.counts, zone.adds.1);
+        if zone.waits && sample.ready != NEVER {
             episode.floor = episode.floor.max(now + Duration(sample.ready));
             episode.bind = episode.bind.max(now + Duration(sample.bind));
-            episode.in_time = episode.in_time.max(now + Duration(model.take_over));
         }
+        let in_time = now + Duration(self.model.take_over);
+        episode.in_time = episode.in_time.max(in_time);
         // Whichever fails the Job first is what the restart counts from.
-        let first_counted = model.curves[first].points()[0].samples[0].counted;
-        if counted(sample.counted) < episode.since.0.saturating_add(first_counted) {
-            (episode.since, episode.effect) = (now, Some(effect));
+        let counted = now.0.saturating_add(sample.counted);
+        if counted < episode.counted.0 {
+            (episode.since, episode.effect, episode.counted) = (now, Some(effect), Time(counted));
         }
     }
 
@@ -431,21 +447,21 @@ impl<'m> Game<'_, 'm> {
             return;
         }
         if ran {
-            let either_way = model.curves.iter().map(|c| c.spread()).max().unwrap_or(0);
+            let widest = model.curves.iter().map(|c| c.spread()).max();
+            let either_way = widest.unwrap_or(0) * 2;
             self.trainer.interrupt(stopped, either_way);
             self.trainer.books.holds(stopped, false);
         }
-        let node = match faults[0].on {
-            On::Node(node) => node,
-            On::Pod(_) => NodeId::NONE,
-        };
+        let node = first_node(faults);
         let before = self.episode.take();
         let is_last = sample.counts > 0 && i64::from(self.counts) >= model.max_restarts;
         let failed = match is_last {
             true => self.pick(3, |m| &m.last[effect]),
             false => (sample.failed != NEVER).then_some(sample.failed),
         };
-        if !is_last {
+        // What would be counted after the end of the run is not.
+        let in_time = now.0.saturating_add(sample.counted) <= model.scenario.stop.at.0;
+        if !is_last && in_time {
             self.restarts += sample.restarts;
             self.counts += sample.counts;
         }
@@ -462,6 +478,7 @@ impl<'m> Game<'_, 'm> {
             since: now,
             stopped: before.as_ref().map_or(stopped, |b| b.stopped),
             bind: now + Duration(sample.bind),
+            counted: Time(now.0.saturating_add(sample.counted)),
             placed: sample.moves == Moves::Nobody,
             moves: sample.moves,
             floor: floor.max(if keep == Time::NEVER {
@@ -499,7 +516,7 @@ impl<'m> Game<'_, 'm> {
         if let Some(episode) = self.episode.take().filter(|e| e.effect.is_some()) {
             self.recovered(&episode, end, false);
         }
-        let wall = end.since(model.submitted.min(end)).0.max(1);
+        let wall = training.end.since(training.submitted).0.max(1);
         CollapsedOutcome {
             end,
             end_reason: reason,
@@ -516,5 +533,12 @@ impl<'m> Game<'_, 'm> {
             close_calls: self.close_calls,
             bound: (self.doubt + self.trainer.doubt) as f64 / wall as f64,
         }
+    }
+}
+
+fn first_node(faults: &[Fault]) -> NodeId {
+    match faults[0].on {
+        On::Node(node) => node,
+        On::Pod(_) => NodeId::NONE,
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod assumed;
 pub mod chart;
+pub mod check_collapsed;
 pub mod compare;
 pub mod compare_figure;
 mod compare_ledger;

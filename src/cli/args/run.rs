@@ -31,6 +31,20 @@ pub struct PlayArgs {
     /// Threads; they change no result [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+    /// How much detail replications have: every pod, or the gang of one JobSet by restart times that are measured first
+    /// (docs/collapsed.md)
+    #[arg(long, value_enum, default_value_t = Level::Pods)]
+    pub level: Level,
+}
+
+/// How much detail replications have.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Level {
+    /// Every pod, by the engine
+    #[default]
+    Pods,
+    /// One gang
+    Collapsed,
 }
 
 impl PlayArgs {
@@ -47,6 +61,10 @@ pub struct RunArgs {
     /// Run N replications and report quantiles and intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub seeds: Option<u64>,
+    /// Play N replications (20 without --seeds) at both levels with the same faults and compare them: restarts must be
+    /// equal, goodput near; exit code 5 if not
+    #[arg(long, conflicts_with_all = ["show_effective", "out", "fail_if", "paranoid"])]
+    pub check_collapsed: bool,
     /// Print the JobSets as the API server would store them, all defaults filled in, and do not run
     #[arg(long)]
     pub show_effective: bool,

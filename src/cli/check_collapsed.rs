@@ -1,0 +1,70 @@
+//! `run --check-collapsed`: replications at both levels with the same faults, side by side.
+
+use super::args::{RunArgs, TableFormat};
+use super::load::Loaded;
+use super::output::{self, Progress};
+use super::{Failure, interrupt};
+use crate::experiment::{Collapsed, NoRuns, NotCollapsed, check_collapsed};
+use crate::report::check_collapsed as report;
+use crate::spec::Scenario;
+
+/// Replications, unless it is said.
+const REPLICATIONS: u64 = 20;
+
+pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
+    let n = args.seeds.unwrap_or(REPLICATIONS);
+    let collapsed = measured(&loaded.scenario, args.quiet)?;
+    let limits = interrupt::limits();
+    let highest = Progress::default();
+    let progress = |done: u64| {
+        if !args.quiet {
+            highest.reach(done, |done| {
+                output::progress(&format!("{done}/{n} replications at both levels"));
+            });
+        }
+    };
+    let threads = args.play.threads();
+    let all = check_collapsed(&collapsed, (loaded.seed, n), (threads, &limits), &progress);
+    if !args.quiet {
+        output::progress("");
+    }
+    let all = all.map_err(|why| match why {
+        NoRuns::Threads(_) => Failure::Invalid(why.to_string()),
+        NoRuns::Scenario(_) => Failure::CannotBePlaced(why.to_string()),
+    })?;
+    let checked = report::Check::of(&collapsed, loaded.seed, &all);
+    match args.format {
+        TableFormat::Json => output::json(&checked)?,
+        TableFormat::Csv => output::bytes(&checked.csv()?)?,
+        TableFormat::Md => output::result(&crate::report::csv::markdown(&checked.csv()?)?)?,
+        TableFormat::Text => {
+            let style = output::style(&args.look);
+            output::styled(&checked.text(&style), &style)?;
+        }
+    }
+    if (all.len() as u64) < n {
+        let kept = format!("{} of {n} replications are checked", all.len());
+        return Err(interrupt::failure(&kept));
+    }
+    match checked.failed() {
+        0 => Ok(()),
+        failed => Err(Failure::Gate(format!(
+            "the levels differ in {failed} of {n} replications"
+        ))),
+    }
+}
+
+/// The scenario at the collapsed level; what it does not model is wrong input.
+pub fn measured(scenario: &Scenario, quiet: bool) -> Result<Collapsed, Failure> {
+    if !quiet {
+        output::progress("measuring restarts with every pod");
+    }
+    let collapsed = Collapsed::of(scenario);
+    if !quiet {
+        output::progress("");
+    }
+    collapsed.map_err(|why| match why {
+        NotCollapsed::Refused(_) => Failure::Invalid(why.to_string()),
+        NotCollapsed::CannotRun(_) => Failure::CannotBePlaced(why.to_string()),
+    })
+}

@@ -1,0 +1,264 @@
+//! What `run --check-collapsed` prints: both levels of detail side by side, replication by replication.
+
+use super::waterfall::Style;
+use super::words::{count, wrap};
+use crate::experiment::{Checked, Collapsed, Counted};
+use crate::metrics::Restart;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Both levels over the replications.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Check {
+    /// The scenario's name.
+    pub scenario: String,
+    /// Of all random numbers.
+    pub seed: u64,
+    /// Plays of the engine that were measured first.
+    pub measured_plays: u64,
+    /// The widest spread of restart times that are drawn from each other.
+    #[serde(rename = "spread_s")]
+    pub spread_s: f64,
+    /// Replications in which both levels count the same restarts, and end alike.
+    pub equal: usize,
+    /// Replications in which goodput differs by no more than the bound.
+    pub within_bound: usize,
+    /// Replications with a fault so near an edge that they need not be equal.
+    pub close: usize,
+    /// In order.
+    pub replications: Vec<Row>,
+}
+
+/// One replication.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Row {
+    /// Its number.
+    pub replication: u64,
+    /// With every pod.
+    pub pods: Side,
+    /// Collapsed.
+    pub collapsed: Side,
+    /// By how much goodput may differ.
+    pub bound: f64,
+    /// Faults near an edge.
+    pub close_calls: u32,
+    /// `equal`, `close` or `DIFFERENT`.
+    pub verdict: &'static str,
+    /// Where the levels part: the first restart that begins or ends elsewhere, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parts: Option<String>,
+}
+
+/// The first restart that one level has and the other has not, or that ends far from that of the other.
+fn parts(checked: &Checked) -> Option<String> {
+    let [pods, collapsed] = [&checked.pods, &checked.collapsed].map(|r| &r.jobsets[0].each);
+    let told = |r: Option<&Restart>| match r {
+        Some(r) => format!("{:.1} to {:.1} s", r.start.seconds(), r.end.seconds()),
+        None => "none".to_owned(),
+    };
+    let near = |a: &Restart, b: &Restart| {
+        let off = |x: f64, y: f64| (x - y).abs();
+        off(a.start.seconds(), b.start.seconds()) < 1.0
+            && off(a.end.seconds(), b.end.seconds()) < 60.0
+    };
+    let n = pods.len().max(collapsed.len());
+    let first = (0..n).find(|i| {
+        let both = pods.get(*i).zip(collapsed.get(*i));
+        both.is_none_or(|(a, b)| !near(a, b))
+    })?;
+    Some(format!(
+        "restart {}: {} with every pod, {} collapsed",
+        first + 1,
+        told(pods.get(first)),
+        told(collapsed.get(first))
+    ))
+}
+
+/// One level of one replication.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Side {
+    /// `status.restarts`.
+    pub restarts: u32,
+    /// `status.restartsCountTowardsMax`.
+    pub restarts_count_towards_max: u32,
+    /// `Completed`, `Failed` or empty.
+    pub terminal_state: &'static str,
+    /// Of its training job.
+    pub goodput: f64,
+}
+
+fn side(counted: Counted, goodput: f64) -> Side {
+    Side {
+        restarts: counted.restarts,
+        restarts_count_towards_max: counted.counts,
+        terminal_state: counted.terminal_state,
+        goodput,
+    }
+}
+
+fn row(checked: &Checked) -> Row {
+    let (pods, collapsed) = checked.goodput();
+    let equal = checked.is_equal() && checked.is_within_bound();
+    Row {
+        parts: parts(checked).filter(|_| !equal),
+        replication: checked.pods.replication,
+        pods: side(Counted::of(&checked.pods), pods),
+        collapsed: side(Counted::of(&checked.collapsed), collapsed),
+        bound: checked.bound,
+        close_calls: checked.close_calls,
+        verdict: match (
+            checked.is_equal() && checked.is_within_bound(),
+            checked.close_calls,
+        ) {
+            (true, _) => "equal",
+            (false, 0) => "DIFFERENT",
+            (false, _) => "close",
+        },
+    }
+}
+
+impl Check {
+    /// Of what was played.
+    pub fn of(collapsed: &Collapsed, seed: u64, all: &[Checked]) -> Check {
+        let count = |is: &dyn Fn(&Checked) -> bool| all.iter().filter(|c| is(c)).count();
+        Check {
+            scenario: collapsed.scenario().name.clone(),
+            seed,
+            measured_plays: collapsed.measured().plays(),
+            spread_s: collapsed.measured().spread_s(),
+            equal: count(&Checked::is_equal),
+            within_bound: count(&Checked::is_within_bound),
+            close: count(&|c| c.close_calls > 0),
+            replications: all.iter().map(row).collect(),
+        }
+    }
+
+    /// Replications that must be equal and are not.
+    pub fn failed(&self) -> usize {
+        let all = self.replications.iter();
+        all.filter(|row| row.verdict == "DIFFERENT").count()
+    }
+
+    /// As a table.
+    pub fn text(&self, style: &Style) -> String {
+        let mut out = String::new();
+        let n = self.replications.len();
+        let title = format!(
+            "{}: {} of seed {} with every pod, and collapsed",
+            self.scenario,
+            count(n as u64, "replication"),
+            self.seed
+        );
+        let _ = writeln!(out, "{}\n", style.bold(&title));
+        let head = format!(
+            "  {:>4}  {:>13}  {:>13}  {:<11}  {:>9}  {:>9}  {:>10}  {:>8}  {:>5}",
+            "",
+            "restarts",
+            "that count",
+            "end",
+            "goodput",
+            "collapsed",
+            "difference",
+            "bound",
+            "close"
+        );
+        let _ = writeln!(out, "{}", style.dim(&head));
+        for row in &self.replications {
+            let (a, b) = (&row.pods, &row.collapsed);
+            let both = |a: u32, b: u32| match a == b {
+                true => a.to_string(),
+                false => format!("{a} | {b}"),
+            };
+            let end = |s: &'static str| if s.is_empty() { "runs" } else { s };
+            let ends = match a.terminal_state == b.terminal_state {
+                true => end(a.terminal_state).to_owned(),
+                false => format!("{} | {}", end(a.terminal_state), end(b.terminal_state)),
+            };
+            let line = format!(
+                "  {:>4}  {:>13}  {:>13}  {:<11}  {:>9}  {:>9}  {:>10}  {:>8}  {:>5}",
+                row.replication,
+                both(a.restarts, b.restarts),
+                both(a.restarts_count_towards_max, b.restarts_count_towards_max),
+                ends,
+                percent(a.goodput),
+                percent(b.goodput),
+                format!("{:+.4} %", (b.goodput - a.goodput) * 100.0),
+                format!("{:.4} %", row.bound * 100.0),
+                row.close_calls
+            );
+            let mark = if row.verdict == "DIFFERENT" {
+                "  DIFFERENT"
+            } else {
+                ""
+            };
+            let _ = writeln!(out, "{line}{mark}");
+            if let Some(parts) = &row.parts {
+                let _ = writeln!(out, "        {parts}");
+            }
+        }
+        let told = format!(
+            "Restarts and ends are equal in {} of {n} replications, goodput is within its bound in {}; {} had a fault so \
+             near an edge that they need not be. The bound of a replication: for each restart twice the widest spread \
+             of the times that were measured for its kind ({:.3} s at most), and what that moves over the edge of a \
+             checkpoint. \
+             Measured in {}.",
+            self.equal,
+            self.within_bound,
+            self.close,
+            self.spread_s,
+            count(self.measured_plays, "play")
+        );
+        out.push('\n');
+        for line in wrap(&told, style.width) {
+            let _ = writeln!(out, "{line}");
+        }
+        out
+    }
+
+    /// One row for each replication.
+    pub fn csv(&self) -> Result<Vec<u8>, String> {
+        let mut csv = csv::Writer::from_writer(Vec::new());
+        let wrong = |e: csv::Error| e.to_string();
+        csv.write_record([
+            "replication",
+            "restarts_pods",
+            "restarts_collapsed",
+            "counted_pods",
+            "counted_collapsed",
+            "end_pods",
+            "end_collapsed",
+            "goodput_pods",
+            "goodput_collapsed",
+            "bound",
+            "close_calls",
+            "verdict",
+        ])
+        .map_err(wrong)?;
+        for row in &self.replications {
+            let (a, b) = (&row.pods, &row.collapsed);
+            csv.write_record([
+                row.replication.to_string(),
+                a.restarts.to_string(),
+                b.restarts.to_string(),
+                a.restarts_count_towards_max.to_string(),
+                b.restarts_count_towards_max.to_string(),
+                a.terminal_state.to_owned(),
+                b.terminal_state.to_owned(),
+                a.goodput.to_string(),
+                b.goodput.to_string(),
+                row.bound.to_string(),
+                row.close_calls.to_string(),
+                row.verdict.to_owned(),
+            ])
+            .map_err(wrong)?;
+        }
+        csv.into_inner().map_err(|e| e.to_string())
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.4} %", share * 100.0)
+}
