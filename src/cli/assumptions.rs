@@ -155,7 +155,7 @@ impl Job<'_> {
     ) -> Result<Vec<Replication>, Failure> {
         let sets: Sets = sets.to_vec();
         let loaded = Loaded::Pods(Box::new(self.given.pods(&sets, "assumptions")?));
-        let subject = loaded.subject();
+        let subject = loaded.subject()?;
         let played = subject.replicate((self.seed, which), (self.threads, self.limits), &|_| {});
         played.map_err(|why| match why {
             NoRuns::Threads(_) => Failure::Invalid(why.to_string()),

@@ -8,7 +8,7 @@ use super::fail;
 use super::inputs::{self, Inputs};
 use super::output;
 use crate::manifest::{self, Diagnostics, LoadedScenario, Source};
-use crate::spec::{Scenario, Topology};
+use crate::spec::{Level, Scenario, Topology};
 use std::path::Path;
 
 /// What of a JobSet `--set` reaches with `-f`; all else is for the run.
@@ -21,6 +21,8 @@ pub struct Loaded {
     /// Objects of the manifests that are not simulated.
     pub skipped: Vec<String>,
     pub not_modelled: Vec<String>,
+    /// What the file says of it.
+    pub level: Level,
     pub seed: u64,
 }
 
@@ -81,6 +83,7 @@ fn from_manifests(args: &RunArgs) -> Result<Loaded, Failure> {
 pub fn finish(loaded: LoadedScenario, inputs: Inputs, seed: u64) -> Loaded {
     Loaded {
         not_modelled: loaded.not_modelled(),
+        level: loaded.experiment.level,
         skipped: loaded.skipped,
         scenario: loaded.scenario,
         inputs,

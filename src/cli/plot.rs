@@ -136,6 +136,7 @@ fn whole(args: &PlotArgs, path: &Path) -> Result<Whole, Failure> {
 
 fn of_path(args: &PlotArgs, path: &Path) -> PlayArgs {
     PlayArgs {
+        level: None,
         scenario: Some(path.to_owned()),
         manifests: Vec::new(),
         topology: None,

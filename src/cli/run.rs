@@ -1,6 +1,6 @@
 //! `run`: one run of a scenario, told as text or JSON, and its run directory.
 
-use super::args::{Level, RunArgs, TableFormat, Trace};
+use super::args::{RunArgs, TableFormat, Trace};
 use super::load::{self, Loaded};
 use super::whole::defaults;
 use super::{Failure, check_collapsed, effective, fail_if, fleet, interrupt, output, seeds};
@@ -17,6 +17,7 @@ use crate::record::EndReason;
 use crate::report::decisions::DecisionLog;
 use crate::report::rundir::RunDir;
 use crate::report::{assumed, chart, csv, provenance, text, waterfall_figure};
+use crate::spec::Level;
 
 pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     let source = args
@@ -44,7 +45,7 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     if args.check_collapsed {
         return check_collapsed::cli(args, &loaded);
     }
-    if args.seeds.is_none() && args.play.level == Level::Collapsed {
+    if args.seeds.is_none() && args.play.level() == Some(Level::Collapsed) {
         let text = "--level collapsed tells replications, not one run: add --seeds N";
         return Err(Failure::Invalid(text.to_owned()));
     }

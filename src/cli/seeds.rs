@@ -4,9 +4,11 @@ use super::args::{RunArgs, TableFormat};
 use super::load::Loaded;
 use super::output::{self, Progress};
 use super::run::simulation;
-use super::{Failure, fail_if, interrupt};
+use super::{Failure, check_collapsed, fail_if, interrupt};
+use crate::base::Duration;
 use crate::base::condition::Condition;
 use crate::base::plain::for_markdown;
+use crate::engine::Simulation;
 use crate::experiment::fail_if::Group;
 use crate::experiment::{
     Limited, Limits, NoRuns, Played, Replication, Replications, Subject, play,
@@ -15,13 +17,16 @@ use crate::metrics::Folds;
 use crate::record::EndReason;
 use crate::report::rundir::RunDir;
 use crate::report::{csv, replications};
+use crate::spec::Level;
 
 pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<(), Failure> {
     let n = args.seeds.unwrap_or(1);
     let limits = interrupt::limits();
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
+    let level = args.play.level().unwrap_or(loaded.level);
+    let subject = subject(args, loaded, level)?;
     // The report takes the names from it; it also refuses before the threads start.
-    let first = first(loaded, &limits)?;
+    let first = first(loaded, level, &limits)?;
     let highest = Progress::default();
     let progress = |done: u64| {
         if !args.quiet {
@@ -30,12 +35,10 @@ pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<
             });
         }
     };
-    let subject = Subject::Pods {
-        scenario: Box::new(loaded.scenario.clone()),
-        not_modelled: loaded.not_modelled.clone(),
-    };
     let threads = args.play.threads();
-    let rest = subject.replicate((loaded.seed, 1..n), (threads, &limits), &progress);
+    // With every pod the first one is played already.
+    let from = u64::from(level == Level::Pods);
+    let rest = subject.replicate((loaded.seed, from..n), (threads, &limits), &progress);
     if !args.quiet {
         output::progress("");
     }
@@ -44,7 +47,8 @@ pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<
         NoRuns::Scenario(_) => Failure::CannotBePlaced(why.to_string()),
     })?;
     let view = first.view(loaded.seed, &loaded.not_modelled);
-    let mut rows = vec![Replication::of(&view, 0)];
+    let mut rows = Vec::new();
+    rows.extend((from > 0).then(|| Replication::of(&view, 0)));
     rows.extend(rest);
     let all = Replications::of(&view, &rows);
     if let Some(dir) = dir {
@@ -74,9 +78,31 @@ pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<
     }
 }
 
-/// The first replication, folded as the others are.
-fn first(loaded: &Loaded, limits: &Limits) -> Result<Played, Failure> {
-    let mut sim = simulation(loaded)?;
+fn subject(args: &RunArgs, loaded: &Loaded, level: Level) -> Result<Subject, Failure> {
+    Ok(match level {
+        Level::Collapsed => {
+            Subject::Collapsed(check_collapsed::measured(&loaded.scenario, args.quiet)?)
+        }
+        Level::Pods => Subject::Pods {
+            scenario: Box::new(loaded.scenario.clone()),
+            not_modelled: loaded.not_modelled.clone(),
+        },
+    })
+}
+
+/// The first replication, folded as the others are; collapsed, as much of it as has the names.
+fn first(loaded: &Loaded, level: Level, limits: &Limits) -> Result<Played, Failure> {
+    let mut sim = match level {
+        Level::Pods => simulation(loaded)?,
+        Level::Collapsed => {
+            let mut scenario = loaded.scenario.clone();
+            scenario.fault_processes.clear();
+            scenario.node_spares = None;
+            scenario.stop.at = Duration::from_secs(1);
+            let built = Simulation::new(&scenario);
+            built.map_err(|errors| Failure::CannotBePlaced(errors.to_string()))?
+        }
+    };
     let folds = Folds::new(sim.scenario(), false).without_paths();
     let (played, _) = play(&mut sim, (loaded.seed, 0), folds, Limited::by(limits));
     match played.outcome.end_reason {

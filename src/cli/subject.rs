@@ -1,13 +1,13 @@
 //! The inputs of an experiment, read once, to be played with any overrides: a scenario, manifests or a Fleet.
 
-use super::args::{Level, PlayArgs};
+use super::args::PlayArgs;
 use super::fail::{self, Fail};
 use super::inputs::{self, Inputs};
 use super::origin::Origin;
 use super::{Failure, check_collapsed, load};
 use crate::experiment::Subject;
 use crate::manifest::{self, LoadedFleet, LoadedScenario, Source};
-use crate::spec::Experiment;
+use crate::spec::{Experiment, Level};
 
 pub type Sets = Vec<(String, String)>;
 
@@ -16,7 +16,7 @@ pub struct Given {
     from: From,
     sets: Sets,
     fails: Vec<Fail>,
-    level: Level,
+    level: Option<Level>,
 }
 
 enum From {
@@ -26,8 +26,7 @@ enum From {
 
 /// What is given, with some overrides.
 pub enum Loaded {
-    /// And in how much detail it is played.
-    Pods(Box<LoadedScenario>, Level),
+    Pods(Box<LoadedScenario>),
     Fleet(Box<LoadedFleet>),
 }
 
@@ -51,7 +50,7 @@ impl Given {
             from,
             sets: play.sets.clone(),
             fails: play.fails.clone(),
-            level: play.level,
+            level: play.level(),
         })
     }
 
@@ -66,7 +65,10 @@ impl Given {
             From::Pods(origin) => {
                 let mut loaded = origin.load(&sets).map_err(load::invalid)?;
                 fail::add(&self.fails, &mut loaded.scenario)?;
-                Ok(Loaded::Pods(Box::new(loaded), self.level))
+                if let Some(level) = self.level {
+                    loaded.experiment.level = level;
+                }
+                Ok(Loaded::Pods(Box::new(loaded)))
             }
         }
     }
@@ -78,11 +80,11 @@ impl Given {
         command: &str,
     ) -> Result<LoadedScenario, Failure> {
         match (self.load(more)?, &self.from) {
-            (Loaded::Pods(_, Level::Collapsed), _) => {
+            (Loaded::Pods(_), _) if self.level == Some(Level::Collapsed) => {
                 let text = format!("{command} needs every pod: --level collapsed has none");
                 Err(Failure::Invalid(text))
             }
-            (Loaded::Pods(loaded, _), _) => Ok(*loaded),
+            (Loaded::Pods(loaded), _) => Ok(*loaded),
             (Loaded::Fleet(_), From::Fleet(source)) => {
                 let text = format!("{} is a Fleet; {command} plays Scenarios", source.file);
                 Err(Failure::Invalid(text))
@@ -109,9 +111,9 @@ impl Given {
         let mut tail = self.tail(asked);
         tail.push_str(more);
         match (&self.from, loaded) {
-            (From::Pods(origin), Loaded::Pods(loaded, _)) => origin.inputs(loaded, &tail),
+            (From::Pods(origin), Loaded::Pods(loaded)) => origin.inputs(loaded, &tail),
             (_, Loaded::Fleet(loaded)) => inputs::of_scenario(&loaded.inputs, &tail),
-            (From::Fleet(_), Loaded::Pods(..)) => unreachable!("a Fleet is loaded as one"),
+            (From::Fleet(_), Loaded::Pods(_)) => unreachable!("a Fleet is loaded as one"),
         }
     }
 }
@@ -123,16 +125,32 @@ pub fn no_pods(option: &str) -> Failure {
 }
 
 impl Loaded {
+    /// Of all random numbers, unless somebody asks for another.
+    pub fn seed(&self) -> u64 {
+        match self {
+            Loaded::Pods(loaded) => loaded.scenario.seed,
+            Loaded::Fleet(loaded) => loaded.fleet.seed,
+        }
+    }
+
+    /// As reports name it.
+    pub fn name(&self) -> &str {
+        match self {
+            Loaded::Pods(loaded) => &loaded.scenario.name,
+            Loaded::Fleet(loaded) => &loaded.fleet.name,
+        }
+    }
+
     /// What replications are played of. At the collapsed level it is measured here, or refused.
     pub fn subject(&self) -> Result<Subject, Failure> {
         Ok(match self {
-            Loaded::Pods(loaded, Level::Pods) => Subject::Pods {
+            Loaded::Pods(loaded) if loaded.experiment.level == Level::Collapsed => {
+                Subject::Collapsed(check_collapsed::measured(&loaded.scenario, true)?)
+            }
+            Loaded::Pods(loaded) => Subject::Pods {
                 scenario: Box::new(loaded.scenario.clone()),
                 not_modelled: loaded.not_modelled(),
             },
-            Loaded::Pods(loaded, Level::Collapsed) => {
-                Subject::Collapsed(check_collapsed::measured(&loaded.scenario, true)?)
-            }
             Loaded::Fleet(loaded) => Subject::Fleet(Box::new(loaded.fleet.clone())),
         })
     }
@@ -140,7 +158,7 @@ impl Loaded {
     /// What the file says of experiments with it.
     pub fn experiment(&self) -> Experiment {
         match self {
-            Loaded::Pods(loaded, _) => loaded.experiment.clone(),
+            Loaded::Pods(loaded) => loaded.experiment.clone(),
             Loaded::Fleet(loaded) => loaded.experiment.clone(),
         }
     }
@@ -148,7 +166,7 @@ impl Loaded {
     /// Objects of the manifests that are not simulated.
     pub fn skipped(&self) -> &[String] {
         match self {
-            Loaded::Pods(loaded, _) => &loaded.skipped,
+            Loaded::Pods(loaded) => &loaded.skipped,
             Loaded::Fleet(_) => &[],
         }
     }

@@ -82,7 +82,7 @@ impl Base {
             Loaded::Fleet(_) => {
                 "there is nothing to compare: give --variant 'NAME: PATH=VALUE', e.g. --variant 'more: parameters.spares=80'"
             }
-            Loaded::Pods(..) => {
+            Loaded::Pods(_) => {
                 "there is nothing to compare: give --variant 'NAME: PATH=VALUE', --strategies all, or an `experiment` in the scenario"
             }
         }
@@ -90,7 +90,7 @@ impl Base {
 
     fn jobsets(&self) -> &[SubmittedJobSet] {
         match &self.baseline {
-            Loaded::Pods(loaded, _) => &loaded.scenario.jobsets,
+            Loaded::Pods(loaded) => &loaded.scenario.jobsets,
             Loaded::Fleet(_) => &[],
         }
     }

@@ -1,8 +1,9 @@
 //! What faults do, whatever they are called: processes with equal effects are measured once.
 
+use crate::base::Duration;
 use crate::base::random::Dist;
 use crate::faults::Faults;
-use crate::spec::{Arrivals, RandomAction, RandomFaults};
+use crate::spec::{Arrivals, FaultsOn, RandomAction, RandomFaults};
 
 /// Faults of one effect.
 #[derive(Clone, Debug)]
@@ -51,11 +52,20 @@ fn is_same(
         0 => 0,
         _ => faults.nodes_of(process, 0).len(),
     };
-    a.does == b.does
-        && a.as_new == b.as_new
-        && a.notice == b.notice
-        && a.deleted_after == b.deleted_after
-        && a.takes_along == b.takes_along
+    // How it is called, when it comes and how long it lasts changes nothing of what it does.
+    let bare = |process: &RandomFaults| RandomFaults {
+        cause: String::new(),
+        arrivals: Arrivals::Trace(Vec::new().into()),
+        back: None,
+        from: Duration::ZERO,
+        until: None,
+        comes_back: 1.0,
+        lemons: None,
+        on: FaultsOn::Node,
+        ..process.clone()
+    };
+    bare(a) == bare(b)
+        && (a.on == FaultsOn::Pod) == (b.on == FaultsOn::Pod)
         && nodes(of_a) == nodes(of_b)
 }
 

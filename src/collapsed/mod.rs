@@ -7,6 +7,7 @@
 
 #![deny(missing_docs)]
 
+mod bench;
 mod bits;
 mod curve;
 mod effect;
@@ -19,9 +20,11 @@ mod pairs;
 mod refuse;
 mod run;
 mod seats;
+mod strike;
 mod trainer;
+mod trials;
 
 pub use measure::Measured;
-pub use outcome::{CollapsedOutcome, Recovery};
+pub use outcome::{CollapsedOutcome, Counting, Recovery};
 pub use refuse::why_not;
 pub use run::CollapsedPlayer;

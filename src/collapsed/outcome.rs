@@ -24,6 +24,17 @@ pub struct Recovery {
     pub attempt: u32,
 }
 
+/// Restarts that count towards the limit.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Counting {
+    /// When they were counted.
+    pub at: Time,
+    /// How many.
+    pub times: u32,
+    /// The process whose fault it was.
+    pub process: u32,
+}
+
 /// What one replication leaves.
 #[derive(Clone, Debug)]
 pub struct CollapsedOutcome {
@@ -41,6 +52,8 @@ pub struct CollapsedOutcome {
     pub training: TrainingOutcome,
     /// In the order of their start.
     pub recoveries: Vec<Recovery>,
+    /// In the order in which their faults came.
+    pub counted: Vec<Counting>,
     /// Where the accelerators' time went.
     pub ledger: Ledger,
     /// Faults that came so near to the edge between two outcomes that the engine may have taken the other one.

@@ -126,6 +126,8 @@ pub struct Search<'a> {
     /// Ready and bound after the first one alone.
     pub ready: u64,
     pub bind: u64,
+    /// A second fault that comes later than this shows whether it is waited for.
+    pub seen_after: u64,
     /// Bound after another first one, whose node is away for another time.
     pub other_bind: Option<u64>,
 }
@@ -167,7 +169,12 @@ impl Search<'_> {
 
     /// Zones in order, and the times between them.
     fn look(&self, look: u64) -> Result<(Vec<Zone>, Vec<u64>), CannotRun> {
-        let at = |thousandths: u64| (self.ready / 1000 * thousandths).max(1_000_000);
+        // Sooner nobody could see who waits for whom.
+        let least = match self.ready > self.seen_after * 5 {
+            true => self.seen_after,
+            false => 1_000_000,
+        };
+        let at = |thousandths: u64| (self.ready / 1000 * thousandths).max(least);
         let mut low = (at(0), (self.play)(look, at(0), false)?);
         let (mut zones, mut edges) = (vec![low.1], Vec::new());
         for part in &LOOKED_AT[1..] {
@@ -233,6 +240,7 @@ mod tests {
             alone: (1, 1),
             ready: 650 * SECOND,
             bind: 645 * SECOND,
+            seen_after: 20 * SECOND,
             other_bind: Some(400 * SECOND),
         };
         search.find().expect("it runs")

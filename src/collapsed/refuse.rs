@@ -1,7 +1,7 @@
 //! What the collapsed level does not model, by name: where it cannot be equal to the pods, it is not played.
 
 use crate::spec::{
-    FailurePolicyAction, Loss, NodePool, RandomAction, RestartStrategy, Scenario,
+    FailurePolicyAction, Loss, NodePool, RandomAction, RandomFaults, RestartStrategy, Scenario,
     StartupPolicyOrder, StopWhen,
 };
 
@@ -87,6 +87,10 @@ fn refuse_training(scenario: &Scenario, refuse: &mut dyn FnMut(bool, &str)) {
     refuse(
         training.rendezvous_timeout.is_some(),
         "training.rendezvousTimeout",
+    );
+    refuse(
+        training.elastic.is_some(),
+        "elastic jobs (training.elastic)",
     );
 }
 

@@ -1,11 +1,10 @@
 //! One replication: its faults one after another, and what each of them was measured to do.
 
-use super::curve::{Moves, NEVER, Sample};
-use super::gang::{CLOSED, DOWN, Gang};
+use super::curve::{Moves, NEVER};
+use super::gang::{CLOSED, Gang};
 use super::ledger::Accounts;
 use super::measure::Measured;
-use super::outcome::{CollapsedOutcome, Recovery};
-use super::pairs::{Belongs, Zone};
+use super::outcome::{CollapsedOutcome, Counting, Recovery};
 use super::trainer::Trainer;
 use crate::base::random::{Draw, Draws, Purpose};
 use crate::base::*;
@@ -16,54 +15,55 @@ use crate::spec::{Loss, StopWhen};
 /// Plays replications, in the memory of the one before.
 pub struct CollapsedPlayer<'m> {
     model: &'m Measured,
-    draws: Draws,
-    gang: Gang,
+    pub(super) draws: Draws,
+    pub(super) gang: Gang,
     /// When each node is back, while the faults are read backwards.
     back: Vec<u64>,
     away: Vec<u64>,
 }
 
 /// A restart that is under way.
-struct Episode {
+pub(super) struct Episode {
     /// What it is called after: a process, or none for the start.
-    process: u32,
-    node: NodeId,
+    pub(super) process: u32,
+    pub(super) node: NodeId,
     /// Its effect; none: the start of the JobSet.
-    effect: Option<usize>,
+    pub(super) effect: Option<usize>,
     /// When what began it came, what is last known to have begun it anew, and when the job stopped.
-    start: Time,
-    since: Time,
-    stopped: Time,
+    pub(super) start: Time,
+    pub(super) since: Time,
+    pub(super) stopped: Time,
     /// Pods are bound anew then, and were.
-    bind: Time,
+    pub(super) bind: Time,
     /// When the restart is counted.
-    counted: Time,
-    placed: bool,
-    moves: Moves,
+    pub(super) counted: Time,
+    pub(super) placed: bool,
+    pub(super) moves: Moves,
     /// Every pod is there then, if there are places; and a place that comes later than this makes it later.
-    floor: Time,
-    in_time: Time,
-    complete_at: Option<Time>,
+    pub(super) floor: Time,
+    pub(super) in_time: Time,
+    pub(super) complete_at: Option<Time>,
 }
 
 /// One replication that is under way.
-struct Game<'g, 'm> {
-    model: &'m Measured,
-    draws: &'g mut Draws,
-    gang: &'g mut Gang,
-    trainer: Trainer<'m>,
-    accounts: Accounts,
-    episode: Option<Episode>,
-    recoveries: Vec<Recovery>,
-    episodes: u32,
-    restarts: u32,
-    counts: u32,
-    close_calls: u32,
+pub(super) struct Game<'g, 'm> {
+    pub(super) model: &'m Measured,
+    pub(super) draws: &'g mut Draws,
+    pub(super) gang: &'g mut Gang,
+    pub(super) trainer: Trainer<'m>,
+    pub(super) accounts: Accounts,
+    pub(super) episode: Option<Episode>,
+    pub(super) recoveries: Vec<Recovery>,
+    pub(super) counted: Vec<Counting>,
+    pub(super) episodes: u32,
+    pub(super) restarts: u32,
+    pub(super) counts: u32,
+    pub(super) close_calls: u32,
     /// The last fault of nodes that nobody used.
-    last_idle: Option<(Time, usize)>,
-    terminal: &'static str,
-    over: Option<Time>,
-    doubt: u64,
+    pub(super) last_idle: Option<(Time, usize)>,
+    pub(super) terminal: &'static str,
+    pub(super) over: Option<Time>,
+    pub(super) doubt: u64,
 }
 
 impl<'m> CollapsedPlayer<'m> {
@@ -93,6 +93,7 @@ impl<'m> CollapsedPlayer<'m> {
             accounts: Accounts::default(),
             episode: None,
             recoveries: Vec::new(),
+            counted: Vec::new(),
             episodes: 0,
             restarts: 0,
             counts: 0,
@@ -146,7 +147,7 @@ impl<'m> CollapsedPlayer<'m> {
 }
 
 impl<'m> Game<'_, 'm> {
-    fn unit(&mut self, what: u32) -> f64 {
+    pub(super) fn unit(&mut self, what: u32) -> f64 {
         self.draws.uniform(Draw {
             purpose: Purpose::CollapsedRecovery,
             entity: self.model.key,
@@ -155,7 +156,7 @@ impl<'m> Game<'_, 'm> {
         })
     }
 
-    fn pick(&mut self, what: u32, of: impl Fn(&Measured) -> &Vec<u64>) -> Option<u64> {
+    pub(super) fn pick(&mut self, what: u32, of: impl Fn(&Measured) -> &Vec<u64>) -> Option<u64> {
         let u = self.unit(what);
         let all = of(self.model);
         let at = ((u * all.len() as f64) as usize).min(all.len().saturating_sub(1));
@@ -188,7 +189,7 @@ impl<'m> Game<'_, 'm> {
     }
 
     /// Everything that comes by itself until then.
-    fn until(&mut self, now: Time) {
+    pub(super) fn until(&mut self, now: Time) {
         loop {
             if let Some(over) = self.over.filter(|over| *over <= now) {
                 // Nothing of the JobSet happens behind its end.
@@ -215,7 +216,7 @@ impl<'m> Game<'_, 'm> {
     }
 
     /// The pods of the restart at hand find nodes.
-    fn place(&mut self) {
+    pub(super) fn place(&mut self) {
         let Some(episode) = &mut self.episode else {
             return;
         };
@@ -282,7 +283,7 @@ impl<'m> Game<'_, 'm> {
     }
 
     /// The JobSet comes to its end.
-    fn end(&mut self, at: Time, state: &'static str) {
+    pub(super) fn end(&mut self, at: Time, state: &'static str) {
         self.over = Some(at);
         self.terminal = state;
         self.trainer.books.ended(at);
@@ -293,205 +294,6 @@ impl<'m> Game<'_, 'm> {
 
     fn ends_run(&self) -> bool {
         self.over.is_some() && self.model.scenario.stop.when != StopWhen::Time
-    }
-
-    /// Faults of one entity at one instant.
-    fn happens(&mut self, faults: &[Fault], away: u64) {
-        let now = Time::ZERO + faults[0].at;
-        self.accounts.sick_until(now, self.gang.sick);
-        match faults[0].does {
-            Does::Return | Does::New | Does::Uncordon => self.comes_back(now, faults),
-            Does::Cordon => {
-                for fault in faults {
-                    let On::Node(node) = fault.on else { continue };
-                    self.gang.mark(node, CLOSED, true);
-                    if self.gang.uses(node) && fault.cause != crate::faults::SPARE {
-                        self.trainer.notice(now);
-                    }
-                }
-            }
-            Does::Delete | Does::Silent(_) => {}
-            Does::Crash | Does::Partition | Does::Drain | Does::Exit(_) => {
-                self.strikes(now, faults, away)
-            }
-        }
-    }
-
-    fn comes_back(&mut self, now: Time, faults: &[Fault]) {
-        for fault in faults {
-            let On::Node(node) = fault.on else { continue };
-            if fault.does != Does::Uncordon {
-                self.gang.mark(node, DOWN, false);
-            }
-            if fault.does != Does::Return {
-                self.gang.mark(node, CLOSED, false);
-            }
-        }
-        let others = |e: &&Episode| (e.process, e.node) != (faults[0].cause, first_node(faults));
-        let restart = self.episode.as_ref().filter(others);
-        if let Some((effect, bind)) = restart.and_then(|e| Some((e.effect?, e.bind))) {
-            // Just before the pods are bound, or just behind it.
-            let near = bind.max(now).since(bind.min(now)).0 <= self.model.curves[effect].spread();
-            self.close_calls += u32::from(near && self.gang.has_choice());
-        }
-        if let Some(episode) = self.episode.as_mut().filter(|e| e.placed) {
-            self.gang.fill();
-            if episode.complete_at.is_none() && self.gang.complete() {
-                episode.complete_at = Some(now);
-            }
-        }
-    }
-
-    fn strikes(&mut self, now: Time, faults: &[Fault], away: u64) {
-        let effect = self.model.effect_of[faults[0].cause as usize];
-        let belongs = self.belongs(now, effect);
-        if belongs == Belongs::Next && self.episode.as_ref().is_some_and(|e| !e.placed) {
-            // They are bound before anybody knows.
-            self.place();
-        }
-        let hit = self.mark(faults);
-        if !hit {
-            self.last_idle = Some((now, effect));
-        }
-        if self.over.is_some() || !hit {
-            return;
-        }
-        match (belongs, self.episode.is_some()) {
-            (Belongs::Along(zone), true) => self.goes_along(now, (effect, away), zone),
-            _ => self.begins(now, effect, away, faults),
-        }
-    }
-
-    /// What is taken away; whether the gang feels it.
-    fn mark(&mut self, faults: &[Fault]) -> bool {
-        let mut hit = false;
-        for fault in faults {
-            let On::Node(node) = fault.on else {
-                hit = true;
-                continue;
-            };
-            let what = if fault.does == Does::Drain {
-                CLOSED
-            } else {
-                DOWN
-            };
-            let dead = self.gang.is(node, DOWN);
-            hit |= self.gang.uses(node) && !dead;
-            self.gang.mark(node, what, true);
-        }
-        hit
-    }
-
-    /// Which attempt a fault that comes now belongs to.
-    fn belongs(&mut self, now: Time, effect: usize) -> Belongs {
-        let Some(episode) = &self.episode else {
-            return Belongs::Next;
-        };
-        let Some(first) = episode.effect else {
-            // While it starts for the first time nobody has measured it.
-            self.close_calls += 1;
-            return Belongs::Next;
-        };
-        let offset = now.since(episode.since).0;
-        let bind = episode.bind.since(episode.since).0;
-        let (belongs, close, open) = self.model.pairs[first][effect].of(offset, bind);
-        self.close_calls += u32::from(close);
-        if open {
-            let ready = self.model.curves[effect].typical().samples[0].ready;
-            self.doubt += if ready == NEVER { 0 } else { ready };
-        }
-        belongs
-    }
-
-    /// It belongs to an attempt that ends anyway.
-    fn goes_along(&mut self, now: Time, (effect, away): (usize, u64), zone: Zone) {
-        let (sample, open) = self.sample(effect, away);
-        self.close_calls += u32::from(open);
-        let Some(episode) = &mut self.episode else {
-            return;
-        };
-        let add = |n: u32, by: i32| (i64::from(n) + i64::from(by)).max(0) as u32;
-        self.restarts = add(self.restarts, zone.adds.0);
-        self.counts = add(self.counts, zone.adds.1);
-        if zone.waits && sample.ready != NEVER {
-            episode.floor = episode.floor.max(now + Duration(sample.ready));
-            episode.bind = episode.bind.max(now + Duration(sample.bind));
-        }
-        let in_time = now + Duration(self.model.take_over);
-        episode.in_time = episode.in_time.max(in_time);
-        // Whichever fails the Job first is what the restart counts from.
-        let counted = now.0.saturating_add(sample.counted);
-        if counted < episode.counted.0 {
-            (episode.since, episode.effect, episode.counted) = (now, Some(effect), Time(counted));
-        }
-    }
-
-    fn sample(&mut self, effect: usize, away: u64) -> (Sample, bool) {
-        self.episodes += 1;
-        let u = self.unit(2);
-        self.model.curves[effect].at(away, u)
-    }
-
-    /// A fault of the attempt that runs, or is to run next.
-    fn begins(&mut self, now: Time, effect: usize, away: u64, faults: &[Fault]) {
-        let (sample, open) = self.sample(effect, away);
-        self.close_calls += u32::from(open);
-        if sample.interrupt == NEVER {
-            return;
-        }
-        let model = self.model;
-        let stopped = now + Duration(sample.interrupt);
-        let ran = self.trainer.runs();
-        if let Some(ends) = self.trainer.ends().filter(|ends| *ends <= stopped) {
-            self.until(ends);
-            return;
-        }
-        if ran {
-            let widest = model.curves.iter().map(|c| c.spread()).max();
-            let either_way = widest.unwrap_or(0) * 2;
-            self.trainer.interrupt(stopped, either_way);
-            self.trainer.books.holds(stopped, false);
-        }
-        let node = first_node(faults);
-        let before = self.episode.take();
-        let is_last = sample.counts > 0 && i64::from(self.counts) >= model.max_restarts;
-        let failed = match is_last {
-            true => self.pick(3, |m| &m.last[effect]),
-            false => (sample.failed != NEVER).then_some(sample.failed),
-        };
-        // What would be counted after the end of the run is not.
-        let in_time = now.0.saturating_add(sample.counted) <= model.scenario.stop.at.0;
-        if !is_last && in_time {
-            self.restarts += sample.restarts;
-            self.counts += sample.counts;
-        }
-        let floor = match sample.ready {
-            NEVER => Time::NEVER,
-            ready => now + Duration(ready),
-        };
-        let keep = before.as_ref().map_or(Time::ZERO, |b| b.floor);
-        self.episode = Some(Episode {
-            process: faults[0].cause,
-            node,
-            effect: Some(effect),
-            start: before.as_ref().map_or(now, |b| b.start),
-            since: now,
-            stopped: before.as_ref().map_or(stopped, |b| b.stopped),
-            bind: now + Duration(sample.bind),
-            counted: Time(now.0.saturating_add(sample.counted)),
-            placed: sample.moves == Moves::Nobody,
-            moves: sample.moves,
-            floor: floor.max(if keep == Time::NEVER {
-                Time::ZERO
-            } else {
-                keep
-            }),
-            in_time: now + Duration(model.take_over),
-            complete_at: (sample.moves == Moves::Nobody && self.gang.complete()).then_some(now),
-        });
-        if let Some(failed) = failed {
-            self.end(now + Duration(failed), "Failed");
-        }
     }
 
     fn close(mut self, repairs_later: bool) -> CollapsedOutcome {
@@ -530,15 +332,9 @@ impl<'m> Game<'_, 'm> {
             ),
             training,
             recoveries: self.recoveries,
+            counted: self.counted,
             close_calls: self.close_calls,
             bound: (self.doubt + self.trainer.doubt) as f64 / wall as f64,
         }
-    }
-}
-
-fn first_node(faults: &[Fault]) -> NodeId {
-    match faults[0].on {
-        On::Node(node) => node,
-        On::Pod(_) => NodeId::NONE,
     }
 }

@@ -4,7 +4,7 @@ use crate::base::random::{Draws, Key};
 use crate::base::*;
 use crate::record::{LedgerCategory, TrainingOutcome};
 use crate::spec::{Loss, TrainingJob};
-use crate::training::{Books, Kept, Plan, Spent, plan};
+use crate::training::{Books, End, Kept, Plan, Spent, plan};
 
 /// Time by category of the ledger.
 pub type Times = [u64; LedgerCategory::COUNT];
@@ -103,7 +103,14 @@ impl<'a> Trainer<'a> {
         let again = stretch.plan.stepped(again).min(spent.stepping);
         let reached = stretch.from + spent.done;
         self.reached = self.reached.max(reached);
-        let booked = self.books.ends(now, &spent, (loses, again, 0));
+        let end = End {
+            loses,
+            again,
+            hang: 0,
+            reinitialized: false,
+            unused: (0, 1),
+        };
+        let booked = self.books.ends(now, &spent, &end);
         for (category, ns) in booked.elsewhere {
             self.times[category as usize] += ns;
         }

@@ -9,7 +9,7 @@ use crate::metrics::summary::{Latency, Shares, cost, ledger, total_cost};
 use crate::metrics::timeline::Timeline;
 use crate::metrics::training::{Taken, TrainingSummary};
 use crate::metrics::{Ending, Restart, Shape};
-use crate::spec::Scenario;
+use crate::spec::{Level, Scenario};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -99,7 +99,8 @@ impl Collapsed {
         };
         Replication {
             replication,
-            digest: digest(outcome),
+            level: Level::Collapsed,
+            digest: self.digest(outcome),
             end_s: outcome.end.seconds(),
             end_reason: outcome.end_reason.as_str(),
             jobsets: vec![jobset],
@@ -110,6 +111,22 @@ impl Collapsed {
             outputs: Vec::new(),
             warnings: warnings(outcome),
             never_placed: None,
+        }
+    }
+
+    /// FNV-1a over what a replication left.
+    pub fn digest(&self, outcome: &CollapsedOutcome) -> u64 {
+        digest(outcome)
+    }
+
+    /// The same measurements for the scenario with another limit of restarts, another end, other rates of faults or
+    /// other training: nothing that is measured hangs on them.
+    pub fn with(&self, change: impl FnOnce(&mut Scenario)) -> Collapsed {
+        let mut scenario = (*self.scenario).clone();
+        change(&mut scenario);
+        Collapsed {
+            measured: Arc::new(self.measured.again(&scenario)),
+            scenario: Arc::new(scenario),
         }
     }
 
@@ -160,7 +177,6 @@ fn restart(recovery: &crate::collapsed::Recovery) -> Restart {
     restart
 }
 
-/// FNV-1a over what a replication left.
 fn digest(outcome: &CollapsedOutcome) -> u64 {
     let t = &outcome.training;
     let counters = [

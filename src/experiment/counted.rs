@@ -1,18 +1,20 @@
 //! Replications of which only the restarts that use up a limit are kept, with their causes.
 
+use super::collapsed::Collapsed;
 use super::parallel::{NoRuns, each};
 use super::player::Player;
 use super::stop::{Limited, Limits};
 use super::subject::Subject;
 use crate::base::time::LONGEST;
 use crate::base::{Duration, JobSetId, Time};
+use crate::collapsed::{CollapsedOutcome, Counting};
 use crate::fleet::{FleetEnd, FleetSimulation};
 use crate::metrics::training::cause_name;
 use crate::metrics::{CountedFold, Restart, RestartFold};
 use crate::record::EndReason;
 use crate::spec::{
     DISRUPTION_TARGET, FailurePolicyAction, FailurePolicyRule, Fleet, POD_FAILURE_POLICY,
-    PodFailurePolicyAction, PodFailurePolicyRule, ReplicatedJob,
+    PodFailurePolicyAction, PodFailurePolicyRule, ReplicatedJob, Scenario,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -66,6 +68,14 @@ pub fn count_restarts(
                 Some(run)
             })
         }
+        Subject::Collapsed(collapsed) => {
+            let make = || Ok(collapsed.player());
+            each(make, (n, threads), &limits.flag, |player, i| {
+                let run = of_collapsed(collapsed, &player.run(seed, from + i), from + i);
+                tell();
+                Some(run)
+            })
+        }
         Subject::Pods { scenario, .. } => {
             let make = || Player::new(scenario);
             each(make, (n, threads), &limits.flag, |player, i| {
@@ -104,6 +114,38 @@ fn of_fleet(
         },
         used: outcome.interruptions.iter().map(used).collect(),
         digest: outcome.digest,
+    }
+}
+
+fn of_collapsed(collapsed: &Collapsed, outcome: &CollapsedOutcome, i: u64) -> CountedRun {
+    let used = |counted: &Counting| {
+        let process = collapsed
+            .scenario()
+            .fault_processes
+            .get(counted.process as usize);
+        UsedAt {
+            at_s: counted.at.seconds(),
+            times: counted.times,
+            cause: Arc::from(process.map_or("other", |p| p.cause.as_str())),
+        }
+    };
+    CountedRun {
+        replication: i,
+        end_s: outcome.end.seconds(),
+        completed: outcome.terminal_state == "Completed",
+        ended_otherwise: match (outcome.terminal_state, outcome.end_reason) {
+            ("Completed", _) => None,
+            ("", EndReason::Stuck) => Some("Stuck"),
+            ("", _) => None,
+            (other, _) => Some(other),
+        },
+        used: outcome
+            .counted
+            .iter()
+            .filter(|c| c.times > 0)
+            .map(used)
+            .collect(),
+        digest: collapsed.digest(outcome),
     }
 }
 
@@ -169,37 +211,59 @@ pub fn without_limit(
             }
             Ok((fleet.job.max_restarts.take(), fleet.stop_at))
         }
-        Subject::Pods { scenario, .. } => {
-            scenario.stop.at = until.unwrap_or(scenario.stop.at);
-            let submitted = &mut scenario.jobsets[jobset].jobset;
-            let name = &submitted.name;
-            let Some(policy) = submitted.spec.failure_policy.as_mut() else {
-                return Err(format!(
-                    "JobSet {name} has no failurePolicy: its first failure fails it, whatever maxRestarts would be"
-                ));
-            };
-            let ignores = |r: &FailurePolicyRule| {
-                r.action == FailurePolicyAction::RestartJobAndIgnoreMaxRestarts
-            };
-            if let Some(rule) = policy.rules.iter().find(|r| ignores(r)) {
-                return Err(format!(
-                    "rule {:?} of JobSet {name} restarts single Jobs without counting them; budget cannot tell those from counted ones",
-                    rule.name
-                ));
-            }
-            let limit = u32::try_from(policy.max_restarts).unwrap_or(0);
-            policy.max_restarts = i32::MAX;
-            Ok((Some(limit), scenario.stop.at))
+        Subject::Pods { scenario, .. } => lift(scenario, jobset, until),
+        Subject::Collapsed(collapsed) => {
+            let mut scenario = collapsed.scenario().clone();
+            let lifted = lift(&mut scenario, jobset, until)?;
+            *collapsed = collapsed.with(|own| *own = scenario);
+            Ok(lifted)
         }
     }
+}
+
+fn lift(
+    scenario: &mut Scenario,
+    jobset: usize,
+    until: Option<Duration>,
+) -> Result<(Option<u32>, Duration), String> {
+    scenario.stop.at = until.unwrap_or(scenario.stop.at);
+    let submitted = &mut scenario.jobsets[jobset].jobset;
+    let name = &submitted.name;
+    let Some(policy) = submitted.spec.failure_policy.as_mut() else {
+        return Err(format!(
+            "JobSet {name} has no failurePolicy: its first failure fails it, whatever maxRestarts would be"
+        ));
+    };
+    let ignores =
+        |r: &FailurePolicyRule| r.action == FailurePolicyAction::RestartJobAndIgnoreMaxRestarts;
+    if let Some(rule) = policy.rules.iter().find(|r| ignores(r)) {
+        return Err(format!(
+            "rule {:?} of JobSet {name} restarts single Jobs without counting them; budget cannot tell those from counted ones",
+            rule.name
+        ));
+    }
+    let limit = u32::try_from(policy.max_restarts).unwrap_or(0);
+    policy.max_restarts = i32::MAX;
+    Ok((Some(limit), scenario.stop.at))
 }
 
 /// Puts a rule before the others that leaves uncounted what Jobs blame on disruptions; in words, what that is. `None`:
 /// no Job of the JobSet tells disruptions from failures, so no rule can.
 pub fn with_maintenance_rule(subject: &mut Subject, jobset: usize) -> Option<&'static str> {
-    let Subject::Pods { scenario, .. } = subject else {
-        return None;
-    };
+    match subject {
+        Subject::Fleet(_) => None,
+        Subject::Pods { scenario, .. } => maintenance_rule(scenario, jobset),
+        Subject::Collapsed(collapsed) => {
+            let mut scenario = collapsed.scenario().clone();
+            let told = maintenance_rule(&mut scenario, jobset)?;
+            // A rule changes what is counted: that is measured anew.
+            *collapsed = Collapsed::of(&scenario).ok()?;
+            Some(told)
+        }
+    }
+}
+
+fn maintenance_rule(scenario: &mut Scenario, jobset: usize) -> Option<&'static str> {
     let spec = &mut scenario.jobsets[jobset].jobset.spec;
     let of_disruption = |r: &PodFailurePolicyRule| {
         let mut conditions = r.on_pod_conditions.iter();

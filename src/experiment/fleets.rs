@@ -36,6 +36,7 @@ pub fn compared(outcome: &FleetOutcome, replication: u64) -> Replication {
     let hours = |c: Category| outcome.books.node_ns(c) as f64 / 3.6e12;
     let nodes = Category::ALL.map(|c| (format!("nodeHours.{}_h", c.as_str()), hours(c)));
     Replication {
+        level: crate::spec::Level::Collapsed,
         replication,
         digest: outcome.digest,
         end_s: outcome.end.seconds(),

@@ -8,6 +8,7 @@ use crate::metrics::timeline::Timeline;
 use crate::metrics::training::{Taken, TrainingSummary, by_cause};
 use crate::metrics::{Folds, Phase, Restart, RunView};
 use crate::record::{EndReason, TrainingPhase};
+use crate::spec::Level;
 use crate::stats::Estimate;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -44,6 +45,8 @@ pub(super) fn replication(
 pub struct Replication {
     /// Its number.
     pub replication: u64,
+    /// How much detail it has.
+    pub level: Level,
     /// The hash over its records.
     pub digest: u64,
     /// When it ended, in seconds of virtual time.
@@ -116,6 +119,7 @@ impl Replication {
         };
         Replication {
             replication,
+            level: Level::Pods,
             digest: outcome.digest,
             end_s: outcome.end.seconds(),
             end_reason: outcome.end_reason.as_str(),
@@ -147,6 +151,8 @@ pub struct Replications {
     pub seed: u64,
     /// How many were played.
     pub replications: usize,
+    /// How much detail they have.
+    pub level: Level,
     /// When and why they ended.
     pub end: End,
     /// In the order of the scenario.
@@ -273,6 +279,7 @@ impl Replications {
             digest: format!("{:016x}", digest(all)),
             seed: run.seed,
             replications: all.len(),
+            level: all.first().map_or(Level::Pods, |r| r.level),
             end: End {
                 t_s: estimate(&|r| r.end_s),
                 reasons: counted(all.iter().map(|r| r.end_reason)),
@@ -419,7 +426,9 @@ fn nth_restart(jobsets: &[&ReplicatedJobSet], n: usize) -> RestartEstimates {
     let all = nth().count();
     let nth = nth();
     let done: Vec<&Restart> = nth.filter(|r| r.latency().is_some()).collect();
-    let phases: Vec<_> = done.iter().map(|r| r.phases()).collect();
+    // Who has no pods knows of no phases.
+    let has_phases = |r: &&&Restart| r.reached().len() > 1;
+    let phases: Vec<_> = done.iter().filter(has_phases).map(|r| r.phases()).collect();
     let of_phase = |p: &Phase| {
         let seconds: Vec<f64> = phases.iter().map(|d| d[*p as usize].seconds()).collect();
         let happened = seconds.iter().any(|&s| s > 0.0);

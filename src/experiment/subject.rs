@@ -53,6 +53,15 @@ impl Subject {
         }
     }
 
+    /// What is played, unless it is a Fleet.
+    pub fn scenario(&self) -> Option<&Scenario> {
+        match self {
+            Subject::Pods { scenario, .. } => Some(scenario),
+            Subject::Collapsed(collapsed) => Some(collapsed.scenario()),
+            Subject::Fleet(_) => None,
+        }
+    }
+
     /// Of all random numbers, unless somebody asks for another.
     pub fn seed(&self) -> u64 {
         match self {

@@ -316,6 +316,7 @@ pub mod tests {
 
     pub fn variant(name: &str, scale: f64, categories: &[&'static str]) -> PlayedVariant {
         let replication = |i: u32| Replication {
+            level: crate::spec::Level::Pods,
             replication: u64::from(i),
             digest: u64::from(i),
             end_s: 100_000.0 * scale + f64::from(i * i) * 900.0,

@@ -9,6 +9,30 @@ pub struct Experiment {
     pub variants: Vec<VariantSpec>,
     pub replications: Option<u64>,
     pub sweep: SweepSpec,
+    pub level: Level,
+}
+
+/// How much detail replications have.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub enum Level {
+    /// Every pod.
+    #[default]
+    Pods,
+    /// The gang of one JobSet.
+    Collapsed,
+}
+
+impl Level {
+    /// All of them, the default first.
+    pub const ALL: [Level; 2] = [Level::Pods, Level::Collapsed];
+
+    /// The word in a scenario file.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Level::Pods => "Pods",
+            Level::Collapsed => "Collapsed",
+        }
+    }
 }
 
 /// A variant: the scenario with other values.

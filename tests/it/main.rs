@@ -6,6 +6,7 @@ mod assumed;
 mod bench_ttr;
 mod calibrate;
 mod checker;
+mod collapsed;
 mod compare;
 mod compare_kinds;
 mod corpus;

@@ -2,6 +2,7 @@
 
 use super::{Format, Look, TableFormat};
 use crate::cli::{fail, variants};
+use crate::spec::Level;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -32,22 +33,29 @@ pub struct PlayArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// How much detail replications have: every pod, or the gang of one JobSet by restart times that are measured first
-    /// (docs/collapsed.md)
-    #[arg(long, value_enum, default_value_t = Level::Pods)]
-    pub level: Level,
+    /// (docs/collapsed.md) [default: the experiment's, or every pod]
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub level: Option<LevelArg>,
 }
 
 /// How much detail replications have.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Level {
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LevelArg {
     /// Every pod, by the engine
-    #[default]
     Pods,
     /// One gang
     Collapsed,
 }
 
 impl PlayArgs {
+    /// How much detail is asked for, if it is said.
+    pub fn level(&self) -> Option<Level> {
+        self.level.map(|level| match level {
+            LevelArg::Pods => Level::Pods,
+            LevelArg::Collapsed => Level::Collapsed,
+        })
+    }
+
     /// As many threads, or 0 for one per core.
     pub fn threads(&self) -> usize {
         self.threads.map_or(0, usize::from)

@@ -124,6 +124,10 @@ fn known(subject: &Subject, asked: &[String], runs: &[CountedRun]) -> Result<(),
         Subject::Pods { scenario, .. } => {
             all.extend(scenario.fault_processes.iter().map(|p| p.cause.clone()));
         }
+        Subject::Collapsed(collapsed) => {
+            let processes = collapsed.scenario().fault_processes.iter();
+            all.extend(processes.map(|p| p.cause.clone()));
+        }
     }
     all.sort();
     all.dedup();

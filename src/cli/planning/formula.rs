@@ -21,8 +21,8 @@ pub fn checkpoints(subject: &Subject) -> Result<Checkpoints, String> {
             Progress::Kept => Err(none("the job saves every instant")),
             Progress::FromScratch => Err(none("the job saves nothing")),
         },
-        Subject::Pods { scenario, .. } => {
-            let job = scenario.training.first();
+        Subject::Pods { .. } | Subject::Collapsed(_) => {
+            let job = subject.scenario().and_then(|s| s.training.first());
             let job = job.ok_or_else(|| none("the scenario says nothing of `training`"))?;
             let durable = job.checkpoints().last();
             durable.map_or_else(
@@ -98,7 +98,10 @@ pub fn unknown_to_them(subject: &Subject) -> Vec<String> {
                 );
             }
         }
-        Subject::Pods { scenario, .. } => {
+        Subject::Pods { .. } | Subject::Collapsed(_) => {
+            let Some(scenario) = subject.scenario() else {
+                return all;
+            };
             let lives = scenario
                 .fault_processes
                 .iter()

@@ -36,7 +36,7 @@ impl<'a> Lab<'a> {
     pub fn new(play: &'a PlayArgs, tell: &TellArgs) -> Result<Lab<'a>, Failure> {
         let given = Given::read(play)?;
         let loaded = given.load(&[])?;
-        let subject = loaded.subject();
+        let subject = loaded.subject()?;
         if !tell.quiet && !loaded.skipped().is_empty() {
             output::notice(&format!("not simulated: {}", loaded.skipped().join(", ")));
         }
@@ -59,7 +59,7 @@ impl<'a> Lab<'a> {
         which: Range<u64>,
         what: &str,
     ) -> Result<(Vec<Replication>, Vec<String>), Failure> {
-        let subject = self.given.load(sets)?.subject();
+        let subject = self.given.load(sets)?.subject()?;
         let (from, to) = (which.start, which.end);
         let told = |done: u64| self.progress(&format!("{what}: {}/{to} replications", from + done));
         let on = (self.play.threads(), &self.limits);
@@ -94,7 +94,7 @@ impl<'a> Lab<'a> {
     /// What is asked for, or what training jobs are usually judged by.
     pub fn metric(&self, asked: Option<&str>) -> String {
         let usual = match self.subject {
-            Subject::Pods { .. } => "goodput",
+            Subject::Pods { .. } | Subject::Collapsed(_) => "goodput",
             Subject::Fleet(_) => "effective_training_ratio",
         };
         asked.unwrap_or(usual).to_owned()
@@ -115,7 +115,7 @@ impl<'a> Lab<'a> {
     pub fn by_level(&self, pods: u64, fleet: u64) -> u64 {
         match self.subject {
             Subject::Pods { .. } => pods,
-            Subject::Fleet(_) => fleet,
+            Subject::Collapsed(_) | Subject::Fleet(_) => fleet,
         }
     }
 
@@ -126,6 +126,7 @@ impl<'a> Lab<'a> {
             scenario: self.subject.name().to_owned(),
             level: match self.subject {
                 Subject::Pods { .. } => "pods",
+                Subject::Collapsed(_) => "collapsed",
                 Subject::Fleet(_) => "fleet",
             },
             seed: self.seed,

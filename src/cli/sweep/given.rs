@@ -36,7 +36,7 @@ impl Sweep {
         if !quiet && !skipped.is_empty() {
             output::notice(&format!("not simulated: {}", skipped.join(", ")));
         }
-        let seed = play.seed.unwrap_or(baseline.subject().seed());
+        let seed = play.seed.unwrap_or(baseline.seed());
         let of_file = baseline.experiment();
         let spec = axes(&of_file.sweep, over);
         let points = Points::of(&spec, seed)?;
@@ -57,7 +57,7 @@ impl Sweep {
         let inputs = command(&given, &baseline, over, (seed, replications));
         let until = over.until.as_ref();
         let identity = Identity::of(
-            baseline.subject().name(),
+            baseline.name(),
             (seed, replications, until.map(|u| u.text.as_str())),
             &spec,
             (&inputs.files, &inputs.command),
@@ -79,7 +79,8 @@ impl Sweep {
     /// What is played at a point.
     pub fn load(&self, point: usize) -> Result<Subject, Failure> {
         let found = self.with(&self.points.sets(point));
-        Ok(found.map_err(|why| self.named(point, why))?.subject())
+        let subject = found.and_then(|loaded| loaded.subject());
+        subject.map_err(|why| self.named(point, why))
     }
 
     /// The options that change results, but for axes.

@@ -4,7 +4,7 @@ use crate::manifest::diagnostic::Report;
 use crate::manifest::node::{Key, Node};
 use crate::manifest::read;
 use crate::manifest::shapes::scenario::SCALES;
-use crate::spec::{Axis, BASELINE, Experiment, Over, SweepSpec, VariantSpec};
+use crate::spec::{Axis, BASELINE, Experiment, Level, Over, SweepSpec, VariantSpec};
 
 pub fn read(node: &Node, report: &mut Report) -> Experiment {
     let Some(node) = node.get("experiment") else {
@@ -31,7 +31,11 @@ pub fn read(node: &Node, report: &mut Report) -> Experiment {
         let sets = fields.iter().map(written).collect();
         variants.push(VariantSpec { name, sets });
     }
-    if variants.is_empty() && node.get("sweep").is_none() {
+    let level = read::string(node, "level");
+    let level = Level::ALL
+        .into_iter()
+        .find(|l| Some(l.as_str()) == level.as_deref());
+    if variants.is_empty() && node.get("sweep").is_none() && level.is_none() {
         let error = report.error(node.at, "an experiment has variants, or a sweep");
         error.suggest("sweep: {axes: [{path: parameters.spares, values: [0, 2, 4]}]}");
     }
@@ -42,6 +46,7 @@ pub fn read(node: &Node, report: &mut Report) -> Experiment {
         sweep: node
             .get("sweep")
             .map_or_else(SweepSpec::default, |s| sweep(s, report)),
+        level: level.unwrap_or_default(),
     }
 }
 

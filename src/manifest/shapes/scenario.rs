@@ -9,7 +9,7 @@ use super::timing::TIMING;
 use super::topology::{PRICE, TOPOLOGY};
 use super::training::TRAINING;
 use crate::manifest::shape::{Field, Object, Shape, field};
-use crate::spec::StopWhen;
+use crate::spec::{Level, StopWhen};
 
 pub const API_VERSION: &str = "jobset-sim/v1alpha1";
 pub const INDEX: Shape = Shape::Int(0, u32::MAX as i64 - 1);
@@ -92,8 +92,19 @@ static EXPERIMENT: Object = Object {
         )
         .otherwise("what its command line says")
         .example("{axes: [{path: parameters.spares, values: [0, 2, 4]}]}"),
+        field(
+            "level",
+            Shape::OneOf(&LEVELS),
+            "how much detail replications have: every pod, or the gang of one JobSet by restart times that are measured \
+             first (docs/collapsed.md); a Fleet has no pods anyway",
+        )
+        .default("Pods")
+        .example("Collapsed"),
     ],
 };
+
+/// Words of `level`.
+static LEVELS: [&str; 2] = [Level::Pods.as_str(), Level::Collapsed.as_str()];
 
 static SWEEP: Object = Object {
     kind: "Sweep",

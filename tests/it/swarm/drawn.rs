@@ -11,11 +11,17 @@ const SEEDS: u64 = 3_000;
 const AT_LEAST: u32 = 3;
 
 /// Fields and words that are not drawn, each with its reason.
-const LEFT_OUT: [(&str, &str); 5] = [
+const LEFT_OUT: [(&str, &str); 8] = [
     (
         "RandomFaults.trace",
         "its faults are those of a process; `random_faults` plays them",
     ),
+    (
+        "Experiment.level",
+        "it is about replications, of which the swarm plays none",
+    ),
+    ("Experiment.level: Pods", "of Experiment.level"),
+    ("Experiment.level: Collapsed", "of Experiment.level"),
     ("FaultTrace.file", "of RandomFaults.trace"),
     ("FaultTrace.kinds", "of RandomFaults.trace"),
     (

@@ -1,0 +1,258 @@
+//! The collapsed level against every pod: the same faults, the same restarts, goodput within the bound that is told.
+
+use crate::support;
+use jobset_sim::experiment::{Collapsed, Limits, NotCollapsed, Subject, check_collapsed};
+use jobset_sim::spec::Scenario;
+
+const NEVER: &str = "backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: w, image: x, \
+    resources: {limits: {a.com/chip: 1}}}]}}";
+/// An eviction is told as such.
+const TELLS: &str = "podFailurePolicy: {rules: [{action: FailJob, onPodConditions: [{type: DisruptionTarget, status: \
+    \"True\"}]}]}, ";
+const IGNORES: &str = ", rules: [{name: maintenance, action: RestartJobSetAndIgnoreMaxRestarts, onJobFailureReasons: \
+    [PodFailurePolicy]}]";
+const IN_PLACE: &str = "backoffLimit: 2147483647, podReplacementPolicy: Failed, template: {spec: \
+    {terminationGracePeriodSeconds: 0, containers: [{name: agent, image: \
+    registry.example.com/jobset-in-place-restart-agent:v0.13.0, restartPolicy: Never, restartPolicyRules: [{action: \
+    Restart, exitCodes: {operator: NotIn, values: [0]}}], env: [{name: JOBSET_NAME, valueFrom: {fieldRef: {fieldPath: \
+    \"metadata.annotations['jobset.sigs.k8s.io/jobset-name']\"}}}, {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: \
+    metadata.name}}}, {name: WORKER_COMMAND, value: python3 train.py}], resources: {limits: {a.com/chip: 1}}}]}}";
+
+const HOST: &str = "- {cause: host, mtbf: 10d, backAfter: {logNormal: {median: 1h, sigma: 1}}, asNew: true, deletedAfter: 10m}\n";
+const REPAIR: &str = "- {cause: host, mtbf: 10d, backAfter: {logNormal: {median: 1h, sigma: 1}}}\n";
+const EXIT: &str = "- {cause: software, on: Pod, mtbf: 20d, exitCode: 1}\n";
+const DRAIN: &str = "- {cause: maintenance, mtbf: 20d, does: Drain, backAfter: 2h}\n";
+const SLICE: &str = "- {cause: slice, on: {label: example.com/slice}, mtbf: 10d, backAfter: {logNormal: {median: 8h, \
+    sigma: 1}}, asNew: true, deletedAfter: 10m}\n";
+
+struct Case {
+    strategy: &'static str,
+    jobs: (u32, u32),
+    pools: String,
+    faults: String,
+    job: String,
+    /// Of the failure policy.
+    limit: String,
+    annotations: &'static str,
+    rest: &'static str,
+}
+
+fn pool(nodes: &str, labels: &str) -> String {
+    format!(
+        "  - {{name: \"n{}-{{pool:02}}-{{node:03}}\", {nodes}, accelerator: a.com/chip, pricePerNodeHour: 3.6, allocatable: \
+         {{cpu: 8, a.com/chip: 1}}, features: [RestartAllContainersOnContainerExits], labels: {{{labels}}}}}\n",
+        labels.len()
+    )
+}
+
+impl Case {
+    fn of(strategy: &'static str, jobs: (u32, u32), nodes: u32, faults: &[&str]) -> Case {
+        Case {
+            strategy,
+            jobs,
+            pools: pool(&format!("nodesPerIsland: {nodes}"), ""),
+            faults: faults.concat(),
+            job: NEVER.to_owned(),
+            limit: "maxRestarts: 100000".to_owned(),
+            annotations: "",
+            rest: "",
+        }
+    }
+
+    fn scenario(&self) -> Scenario {
+        let scenario = format!(
+            "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: collapsed}}\ntopology:\n  apiVersion: \
+             jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  currency: USD\n  pools:\n{}jobSets: \
+             [{{manifest: jobset.yaml}}]\ntraining: {{step: 6s, checkpoint: {{every: 15m, blocking: 600ms, commitDelay: 1m, \
+             restore: 3m}}, initialization: 2m}}\nfaultProcesses:\n{}stop: {{at: 20d, when: Time}}\n{}\n",
+            self.pools, self.faults, self.rest
+        );
+        let (jobs, pods) = self.jobs;
+        let jobset = format!(
+            "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: train{}}}\nspec:\n  failurePolicy: {{{}, \
+             restartStrategy: {}}}\n  replicatedJobs:\n  - name: w\n    replicas: {jobs}\n    template: {{spec: \
+             {{parallelism: {pods}, completions: {pods}, {}}}}}\n",
+            self.annotations, self.limit, self.strategy, self.job
+        );
+        support::parse(&scenario, &jobset).unwrap_or_else(|e| panic!("{e}"))
+    }
+}
+
+fn collapsed(scenario: &Scenario) -> Collapsed {
+    Collapsed::of(scenario).unwrap_or_else(|why| panic!("{why}"))
+}
+
+/// Equal in each replication; at most so many have a fault so near an edge that they need not be.
+fn assert_equal(name: &str, scenario: &Scenario, replications: u64) {
+    let collapsed = collapsed(scenario);
+    let limits = Limits::none();
+    let all =
+        check_collapsed(&collapsed, (7, replications), (2, &limits), &|_| {}).expect("it runs");
+    assert_eq!(all.len() as u64, replications);
+    let mut restarts = 0;
+    for checked in &all {
+        let (pods, gang) = (&checked.pods.jobsets[0], &checked.collapsed.jobsets[0]);
+        restarts += pods.restarts + pods.each.len() as u32;
+        let told = format!(
+            "{name}, replication {}: restarts {} and {}, that count {} and {}, {:?} and {:?}, goodput {:?}, bound {}",
+            checked.pods.replication,
+            pods.restarts,
+            gang.restarts,
+            pods.restarts_count_towards_max,
+            gang.restarts_count_towards_max,
+            pods.terminal_state,
+            gang.terminal_state,
+            checked.goodput(),
+            checked.bound
+        );
+        assert!(checked.is_good(), "{told}");
+        assert!(checked.bound < 0.02, "a bound that says something: {told}");
+    }
+    assert!(
+        restarts > 5 * replications as u32,
+        "{name}: something happens"
+    );
+    let close = all.iter().filter(|c| c.close_calls > 0).count();
+    assert!(
+        close * 4 <= all.len(),
+        "{name}: {close} of {} are open",
+        all.len()
+    );
+}
+
+#[test]
+fn hosts_that_fail_with_others_free_restart_the_same_gang_at_both_levels() {
+    assert_equal(
+        "Recreate",
+        &Case::of("Recreate", (1, 8), 12, &[HOST]).scenario(),
+        12,
+    );
+    let case = Case::of("BlockingRecreate", (4, 2), 12, &[HOST]);
+    assert_equal("BlockingRecreate", &case.scenario(), 12);
+}
+
+#[test]
+fn what_waits_for_a_repair_waits_as_long_at_both_levels() {
+    assert_equal(
+        "repair",
+        &Case::of("Recreate", (1, 8), 8, &[REPAIR, EXIT]).scenario(),
+        12,
+    );
+}
+
+#[test]
+fn spare_nodes_take_over_at_both_levels() {
+    let case = Case {
+        pools: pool("nodesPerIsland: 2", "example.com/role: spare")
+            + &pool("nodesPerIsland: 8", ""),
+        rest: "nodeSpares: {label: example.com/role=spare, takeOver: 5m}",
+        ..Case::of("Recreate", (1, 8), 0, &[HOST, EXIT])
+    };
+    assert_equal("spares", &case.scenario(), 12);
+}
+
+#[test]
+fn slices_with_exclusive_placement_are_lost_as_one_at_both_levels() {
+    let case = Case {
+        pools: pool(
+            "count: 6, nodesPerIsland: 4",
+            "example.com/slice: \"s-{pool}\"",
+        ),
+        annotations: ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/slice}",
+        ..Case::of("BlockingRecreate", (4, 4), 0, &[SLICE, EXIT])
+    };
+    assert_equal("slices", &case.scenario(), 8);
+}
+
+#[test]
+fn containers_that_exit_restart_in_place_at_both_levels() {
+    let case = Case {
+        job: IN_PLACE.to_owned(),
+        ..Case::of("InPlaceRestart", (2, 4), 8, &[EXIT])
+    };
+    assert_equal("in place", &case.scenario(), 12);
+}
+
+#[test]
+fn maintenance_that_a_rule_ignores_is_not_counted_at_either_level() {
+    let case = |limit: String| Case {
+        job: format!("{TELLS}{NEVER}"),
+        limit,
+        ..Case::of("Recreate", (1, 8), 10, &[EXIT, DRAIN])
+    };
+    let limit = "maxRestarts: 100000".to_owned();
+    assert_equal("ignored", &case(limit.clone() + IGNORES).scenario(), 8);
+    assert_equal("counted", &case(limit).scenario(), 8);
+}
+
+#[test]
+fn a_limit_of_restarts_that_runs_out_ends_the_jobset_at_both_levels() {
+    let case = Case {
+        limit: "maxRestarts: 8".to_owned(),
+        ..Case::of("Recreate", (1, 8), 10, &[HOST, EXIT])
+    };
+    assert_equal("limit", &case.scenario(), 12);
+    let collapsed = collapsed(&case.scenario());
+    let limits = Limits::none();
+    let all = check_collapsed(&collapsed, (7, 6), (2, &limits), &|_| {}).expect("it runs");
+    let failed = all
+        .iter()
+        .filter(|c| c.collapsed.jobsets[0].terminal_state == "Failed");
+    assert!(failed.count() >= 4, "it runs out in most");
+}
+
+#[test]
+fn what_is_not_modelled_is_refused_by_name() {
+    let refused = |scenario: &Scenario| match Collapsed::of(scenario) {
+        Err(NotCollapsed::Refused(why)) => why.join("\n"),
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("it is not refused"),
+    };
+    let recreate = Case::of("Recreate", (4, 2), 12, &[HOST]).scenario();
+    assert!(refused(&recreate).contains("several Jobs under Recreate"));
+    let hang = "- {cause: hang, does: Hang, mtbf: 20d, detectedAfter: 5m, exitCode: 1}\n";
+    let hang = Case::of("Recreate", (1, 8), 8, &[hang]).scenario();
+    assert!(refused(&hang).contains("does Hang"));
+    let mut two = Case::of("Recreate", (1, 8), 8, &[HOST]).scenario();
+    two.jobsets.push(two.jobsets[0].clone());
+    assert!(refused(&two).contains("several JobSets"));
+    let mut idle = Case::of("Recreate", (1, 8), 8, &[HOST]).scenario();
+    idle.training.clear();
+    assert!(refused(&idle).contains("does not train"));
+    let lost = Case {
+        job: IN_PLACE.to_owned(),
+        ..Case::of("InPlaceRestart", (2, 4), 8, &[HOST])
+    };
+    assert!(refused(&lost.scenario()).contains("InPlaceRestart where nodes are lost"));
+}
+
+#[test]
+fn collapsed_replications_are_the_same_whatever_else_is_played() {
+    let subject = Subject::Collapsed(collapsed(
+        &Case::of("Recreate", (1, 8), 12, &[HOST]).scenario(),
+    ));
+    let limits = Limits::none();
+    let all = subject
+        .replicate((7, 0..20), (2, &limits), &|_| {})
+        .expect("it runs");
+    let some = subject
+        .replicate((7, 12..20), (1, &limits), &|_| {})
+        .expect("it runs");
+    assert_eq!(all[12..], some);
+    assert_ne!(all[0].digest, all[1].digest);
+    for replication in &all {
+        let sum: f64 = replication.ledger_s.values().sum();
+        let installed = 12.0 * replication.end_s;
+        assert!(
+            (sum - installed).abs() < 1e-3 * installed,
+            "the ledger closes: {sum} of {installed}"
+        );
+        let training = replication.jobsets[0].training.as_ref().expect("it trains");
+        let time: f64 = training.time_s.values().sum();
+        assert!(
+            (time - replication.end_s).abs() < 1.0,
+            "{time} of {}",
+            replication.end_s
+        );
+    }
+}
