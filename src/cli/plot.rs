@@ -268,7 +268,7 @@ fn replicated(args: &PlotArgs) -> Result<(Comparison, Vec<PlayedVariant>), Failu
     let mut seed = args.seed;
     for path in &args.runs {
         let play = replay::resolved(&of_path(args, path))?;
-        let subject = Given::read(&play)?.load(&[])?.subject();
+        let subject = Given::read(&play)?.load(&[])?.subject()?;
         let seed = *seed.get_or_insert(play.seed.unwrap_or(subject.seed()));
         let more = subject.replicate((seed, 0..n), (0, &limits), &|_| {});
         let replications = more.map_err(|why| Failure::CannotBePlaced(why.to_string()))?;
