@@ -72,6 +72,8 @@ pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
 fn refuse(args: &RunArgs) -> Result<(), Failure> {
     let option = match args {
         a if !a.play.fails.is_empty() => "--fail",
+        a if a.play.level().is_some() => "--level",
+        a if a.check_collapsed => "--check-collapsed",
         a if a.show_effective => "--show-effective",
         a if !a.fail_if.is_empty() => "--fail-if",
         a if a.trace == Trace::Decisions => "--trace decisions",

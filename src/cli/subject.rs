@@ -38,6 +38,9 @@ impl Given {
                 if !play.fails.is_empty() {
                     return Err(no_pods("--fail"));
                 }
+                if play.level().is_some() {
+                    return Err(no_pods("--level"));
+                }
                 From::Fleet(source)
             }
             Some(source) => From::Pods(Origin::scenario(source)),

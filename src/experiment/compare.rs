@@ -5,6 +5,7 @@
 
 use super::metric::{Better, Measured, better, metrics, unnamed};
 use super::replications::{Replication, digest, warnings};
+use crate::spec::Level;
 use crate::stats::{
     Estimate, Paired, Weakness, quantile_interval, sign_test, sorted, weaknesses, wilcoxon,
 };
@@ -52,6 +53,9 @@ pub struct Comparison {
     pub scenario: String,
     /// Of all random numbers.
     pub seed: u64,
+    /// How much detail the replications have, if one is collapsed; a Fleet has no other.
+    #[serde(skip_serializing_if = "is_pods")]
+    pub level: Level,
     /// The scenario itself first.
     pub variants: Vec<VariantEstimates>,
     /// Every two variants, metric by metric: "b less a".
@@ -154,6 +158,19 @@ pub enum Verdict {
     NotSeparated,
 }
 
+fn is_pods(level: &Level) -> bool {
+    *level == Level::Pods
+}
+
+/// That of all, or else the lower one.
+fn level(played: &[PlayedVariant]) -> Level {
+    let mut all = played.iter().flat_map(|v| &v.replications);
+    match all.any(|r| r.level == Level::Collapsed && r.outputs.is_empty()) {
+        true => Level::Collapsed,
+        false => Level::Pods,
+    }
+}
+
 impl Comparison {
     /// Of variants played under one seed, the scenario itself first.
     pub fn of((scenario, seed): (&str, u64), played: &[PlayedVariant]) -> Comparison {
@@ -182,6 +199,7 @@ impl Comparison {
             version: env!("CARGO_PKG_VERSION"),
             scenario: scenario.to_owned(),
             seed,
+            level: level(played),
             variants: tables.iter().map(Table::estimates).collect(),
             paired,
             warnings: played.iter().flat_map(warned).collect(),

@@ -86,15 +86,20 @@ fn fields_carry_their_ranges_words_defaults_and_examples() {
 
 #[test]
 fn everything_that_is_shipped_satisfies_its_schema() {
-    for (kind, folder) in [
-        ("Scenario", "scenarios"),
-        ("Scenario", "scenarios/upstream"),
-        ("Topology", "topologies"),
+    for folder in [
+        "scenarios",
+        "scenarios/stories",
+        "scenarios/upstream",
+        "topologies",
     ] {
-        let validator = validator(kind);
         for (name, text) in texts(folder, |_| true) {
             let json = document(&text).unwrap().to_json();
-            let refused = validator.validate(&json).err();
+            let kind = json["kind"].as_str().unwrap_or("none");
+            if kind == "Fleet" {
+                // Its numbers may be `${name}`, which the schema does not know.
+                continue;
+            }
+            let refused = validator(kind).validate(&json).err();
             assert!(refused.is_none(), "{name}: {}", refused.unwrap());
         }
     }

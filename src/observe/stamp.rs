@@ -93,7 +93,7 @@ mod tests {
     fn the_name_of_an_event_tells_its_nanosecond() {
         let near = nanos("2026-11-21T22:12:51Z");
         let ns = in_name("js-w-0.18ea2f15c3c48967", near).unwrap();
-        assert_eq!(ns - near.unwrap(), 985_706_855);
+        assert_eq!(ns - near.unwrap(), 985_820_007);
         assert_eq!(
             in_name("js-w-0.18ea2f15c3c48967", nanos("2026-11-21T22:13:51Z")),
             None

@@ -19,7 +19,7 @@ pub fn text(all: &Comparison, style: &Style) -> String {
         all.version,
         all.scenario,
         count(all.variants.len() as u64, "variant"),
-        count(most.unwrap_or(0) as u64, "replication"),
+        count(most.unwrap_or(0) as u64, all.level.replication()),
         all.seed
     );
     let _ = writeln!(out, "{}\n", style.bold(&title));

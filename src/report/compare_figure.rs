@@ -7,6 +7,7 @@ use super::compare_ledger::{ledger, shares};
 use super::compare_time::{self, beneath, color_of};
 use super::figure::{MARGIN, foot, foot_height, heading};
 use super::scene::*;
+use super::words::count;
 use crate::experiment::{Comparison, PlayedVariant, Verdict, metrics};
 
 pub(super) const WIDTH: i32 = 1600;
@@ -69,11 +70,11 @@ pub(super) fn provenance(all: &Comparison) -> Vec<String> {
     let n = all.variants.iter().map(|v| v.replications).max();
     vec![
         format!(
-            "jobset-sim {}  ·  scenario {}  ·  seed {}  ·  {} replications of each variant",
+            "jobset-sim {}  ·  scenario {}  ·  seed {}  ·  {} of each variant",
             all.version,
             all.scenario,
             all.seed,
-            n.unwrap_or(0)
+            count(n.unwrap_or(0) as u64, all.level.replication())
         ),
         format!("digests: {}", digests.join("  ·  ")),
     ]

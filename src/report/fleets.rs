@@ -2,6 +2,7 @@
 
 use super::replications;
 use super::waterfall::Style;
+use super::words::count;
 use crate::experiment::FleetReplications;
 use crate::fleet::FleetOutcome;
 use crate::stats::Estimate;
@@ -11,7 +12,8 @@ use std::fmt::Write;
 pub fn text(all: &FleetReplications, style: &Style) -> String {
     let mut out = String::new();
     let of = (all.version, all.scenario.as_str(), all.digest.as_str());
-    replications::head(&mut out, of, (all.replications, all.seed), &all.ends, style);
+    let played = count(all.replications as u64, "replication");
+    replications::head(&mut out, of, (&played, all.seed), &all.ends, style);
     columns(&mut out, "output", style);
     for (name, e) in &all.rows {
         row(&mut out, name, e);

@@ -13,13 +13,8 @@ use std::fmt::Write;
 pub fn text(all: &Replications, style: &Style) -> String {
     let mut out = String::new();
     let of = (all.version, all.scenario.as_str(), all.digest.as_str());
-    head(
-        &mut out,
-        of,
-        (all.replications, all.seed),
-        &all.end.reasons,
-        style,
-    );
+    let played = count(all.replications as u64, all.level.replication());
+    head(&mut out, of, (&played, all.seed), &all.end.reasons, style);
     for jobset in &all.job_sets {
         one_jobset(&mut out, jobset, style);
     }
@@ -42,11 +37,10 @@ pub fn text(all: &Replications, style: &Style) -> String {
 pub(super) fn head(
     out: &mut String,
     (version, scenario, digest): (&str, &str, &str),
-    (n, seed): (usize, u64),
+    (played, seed): (&str, u64),
     ends: &BTreeMap<&'static str, usize>,
     style: &Style,
 ) {
-    let played = count(n as u64, "replication");
     let title = format!("jobset-sim {version}: {scenario}, {played} of seed {seed}");
     let _ = writeln!(out, "{}", style.bold(&title));
     let _ = writeln!(out, "  digest {digest}");

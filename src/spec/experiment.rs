@@ -33,6 +33,14 @@ impl Level {
             Level::Collapsed => "Collapsed",
         }
     }
+
+    /// What a replication at this level is called where people read.
+    pub const fn replication(self) -> &'static str {
+        match self {
+            Level::Pods => "replication",
+            Level::Collapsed => "collapsed replication",
+        }
+    }
 }
 
 /// A variant: the scenario with other values.

@@ -13,6 +13,7 @@ pub const PAGES: &[(&str, &str)] = &[
     page!("bench"),
     page!("chart"),
     page!("clusters"),
+    page!("collapsed"),
     page!("compare"),
     page!("decision-log"),
     page!("diff"),
