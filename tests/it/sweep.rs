@@ -83,7 +83,7 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
     done(&sweep(&arguments, &whole));
     // As long as all of it takes on this machine, so that no step of it is out of reach.
     let end = std::fs::metadata(&dir).unwrap().modified().unwrap();
-    let longest = end.duration_since(begin).unwrap().as_micros() as u64;
+    let mut longest = end.duration_since(begin).unwrap().as_micros() as u64;
     let (mut killed, mut finished, mut state) = (0, 0, 0x9e37_79b9_7f4a_7c15_u64);
     let out = dir.join("out");
     while killed < kills {
@@ -111,7 +111,11 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
             let now = journal(&unfinished(&out));
             assert!(now.is_superset(&before), "nothing is lost");
         }
-        killed += u32::from(ended.code().is_none());
+        match ended.code() {
+            None => killed += 1,
+            // It was done before: the machine has less to do now than when it was measured.
+            Some(_) => longest -= longest / 4,
+        }
         if out.exists() {
             done(&sweep(&arguments, &out));
             assert!(!unfinished(&out).exists());
