@@ -2,6 +2,7 @@
 
 use super::fail::Fail;
 use crate::manifest;
+use crate::spec::Level;
 use std::path::{Component, Path, PathBuf};
 
 /// The name under which the reader lists `--set` overrides; they are part of the command, no file.
@@ -121,6 +122,12 @@ pub fn tail(sets: &[(String, String)], fails: &[Fail], seed: u64, seeds: Option<
         tail.push_str(&format!(" --seeds {n}"));
     }
     tail
+}
+
+/// The same of the level of detail.
+pub fn level(level: Option<Level>) -> String {
+    let word = level.map(|level| level.as_str().to_ascii_lowercase());
+    word.map_or(String::new(), |word| format!(" --level {word}"))
 }
 
 pub fn quoted(word: &str) -> String {

@@ -40,6 +40,7 @@ pub fn run(args: &RunArgs, source: Option<&Source>) -> Result<Loaded, Failure> {
             fail::add(&args.play.fails, &mut loaded.scenario)?;
             let seed = args.play.seed.unwrap_or(loaded.scenario.seed);
             let tail = inputs::tail(&args.play.sets, &args.play.fails, seed, args.seeds);
+            let tail = tail + &inputs::level(args.play.level());
             let inputs = inputs::of_scenario(&loaded.inputs, &tail);
             Ok(finish(loaded, inputs, seed))
         }
@@ -76,6 +77,7 @@ fn from_manifests(args: &RunArgs) -> Result<Loaded, Failure> {
     fail::add(&args.play.fails, &mut loaded.scenario)?;
     let seed = args.play.seed.unwrap_or(loaded.scenario.seed);
     let tail = inputs::tail(&args.play.sets, &args.play.fails, seed, args.seeds);
+    let tail = tail + &inputs::level(args.play.level());
     let inputs = inputs::of_manifests(files, copy, &tail);
     Ok(finish(loaded, inputs, seed))
 }

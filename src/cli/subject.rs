@@ -106,7 +106,8 @@ impl Given {
 
     /// The options that change results, as they would be typed.
     pub fn tail(&self, (seed, seeds): (u64, u64)) -> String {
-        inputs::tail(&self.sets, &self.fails, seed, Some(seeds))
+        let tail = inputs::tail(&self.sets, &self.fails, seed, Some(seeds));
+        tail + &inputs::level(self.level)
     }
 
     /// What a directory keeps of it, and the command that repeats it from there, as `run` with these options more.

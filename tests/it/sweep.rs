@@ -77,7 +77,7 @@ fn a_sweep_killed_at_any_instant_goes_on_to_the_same_bytes() {
         None => 20,
     };
     let dir = scratch("sweep-kill");
-    let arguments = [FLEET, "--seeds", "20"];
+    let arguments = [FLEET, "--seeds", "8"];
     let whole = dir.join("whole");
     let begin = std::fs::metadata(&dir).unwrap().modified().unwrap();
     done(&sweep(&arguments, &whole));

@@ -156,6 +156,28 @@ fn the_other_scripts_are_read_by_their_languages() {
 }
 
 #[test]
+fn shards_play_at_the_level_that_was_asked_for() {
+    let grid = "controlPlane.preset=stock,scale-test";
+    let all = [
+        "sweep",
+        "plan",
+        "scenarios/first-steps.yaml",
+        "--grid",
+        grid,
+        "--shards",
+        "2",
+    ];
+    for (level, said) in [(&[][..], ""), (&["--level", "pods"], " --level pods")] {
+        let more = [level, &["--engine", "slurm"]].concat();
+        let output = program(&[&all[..], &more].concat()).output().unwrap();
+        done(&output);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(text.contains("--level"), !said.is_empty(), "{text}");
+        assert!(text.contains(&format!("--seeds 20{said} --grid")), "{text}");
+    }
+}
+
+#[test]
 fn a_plan_tells_the_size_by_a_pilot_and_refuses_what_cannot_be_started() {
     let told = program(&["sweep", "plan", FLEET]).output().unwrap();
     done(&told);
