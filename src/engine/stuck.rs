@@ -214,10 +214,20 @@ impl Why<'_, '_> {
         if let Some(why) = self.why_parked(job, pod) {
             return Some(why);
         }
-        let silent = silent && !store.pods.is_terminal(pod);
-        silent.then(|| {
+        let open = bound && !store.pods.is_terminal(pod);
+        if open && silent {
             let node = names.node(node);
-            format!("pod {name} is on node {node}, which does not answer")
+            return Some(format!(
+                "pod {name} is on node {node}, which does not answer"
+            ));
+        }
+        // The recordings' player says nothing of what a new machine does not find.
+        (open && self.parts.kubelet.has_ended(pod)).then(|| {
+            let node = names.node(node);
+            format!(
+                "pod {name} ended with an earlier machine of node {node}, and a kubelet that is scripted as in the \
+                 recordings (timing.kubelet.scripted) does not say so"
+            )
         })
     }
 

@@ -214,6 +214,11 @@ impl Kubelets {
         self.pods.get(pod.ix()).is_some_and(|row| row.has(UP))
     }
 
+    /// Its containers have ended, whether or not anybody says so.
+    pub fn has_ended(&self, pod: PodId) -> bool {
+        self.pods.get(pod.ix()).is_some_and(|row| row.has(EXITED))
+    }
+
     /// Since when the pod waits for a node that does not answer.
     pub fn waits_since(&self, pod: PodId) -> Option<Mark> {
         self.pods.get(pod.ix()).and_then(|row| row.waits)
