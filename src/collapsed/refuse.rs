@@ -96,6 +96,8 @@ fn refuse_training(scenario: &Scenario, refuse: &mut dyn FnMut(bool, &str)) {
 
 fn refuse_faults(scenario: &Scenario, refuse: &mut dyn FnMut(bool, &str)) {
     for process in &scenario.fault_processes {
+        let ages = format!("faults of {:?}: ages with use (ages)", process.cause);
+        refuse(!process.is_of_calendar(), &ages);
         let what = match process.does {
             RandomAction::Hang { .. } => "Hang",
             RandomAction::Slow(_) => "Slow",

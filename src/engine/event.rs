@@ -13,6 +13,11 @@ pub enum Event {
     Fault(u32),
     ManagerStops(u32),
     ManagerBack,
+    /// A clock of use shows the age of its next fault, or goes on after one, unless it has stood since.
+    Worn {
+        clock: u32,
+        nth: u32,
+    },
     // class 1: nodes
     /// Containers of a newly bound pod run.
     ContainersUp {
@@ -208,6 +213,7 @@ pub enum Owner {
     NodeLifecycle,
     PodGc,
     Training,
+    Ageing,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -249,6 +255,7 @@ impl Event {
         use Event::*;
         match self {
             Submit(_) | Fault(_) => Owner::User,
+            Worn { .. } => Owner::Ageing,
             ContainersUp { .. } | ContainerExit { .. } | ExitNoticed { .. } => Owner::Kubelet,
             ContainersBack { .. } | Stopped { .. } | AgentSees { .. } => Owner::Kubelet,
             WorkerUp { .. } | StatusWritten { .. } | KubeletDeleted { .. } => Owner::Kubelet,
@@ -296,7 +303,7 @@ impl Event {
     pub fn class(&self) -> u8 {
         use Event::*;
         match self {
-            Submit(_) | Fault(_) | ManagerStops(_) | ManagerBack => 0,
+            Submit(_) | Fault(_) | ManagerStops(_) | ManagerBack | Worn { .. } => 0,
             ContainersUp { .. }
             | ContainerExit { .. }
             | ExitNoticed { .. }

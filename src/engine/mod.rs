@@ -5,6 +5,7 @@
 //! through objects, watches and requests (`ctx`, `apiserver`).
 
 mod accounting;
+mod ageing;
 mod apiserver;
 pub mod check;
 mod circle;
@@ -68,6 +69,7 @@ pub struct Components {
     pub pod_gc: pod_gc::PodGc,
     pub accounting: accounting::Accounting,
     pub training: training::Training,
+    pub ageing: ageing::Ageing,
 }
 
 impl Components {
@@ -86,6 +88,7 @@ impl Components {
             pod_gc: pod_gc::PodGc::default(),
             accounting: accounting::Accounting::default(),
             training: training::Training::default(),
+            ageing: ageing::Ageing::default(),
         }
     }
 
@@ -103,6 +106,7 @@ impl Components {
         self.pod_gc.reset(ctx);
         self.accounting.reset(ctx);
         self.training.reset(ctx);
+        self.ageing.reset(ctx);
     }
 }
 

@@ -49,7 +49,7 @@ impl Run<'_> {
             let Some((at, event, cause, ticket)) = next else {
                 break stuck::rest_reason(&self.ctx, self.parts);
             };
-            if self.parts.training.is_void(event) {
+            if self.parts.training.is_void(event) || self.parts.ageing.is_void(event) {
                 continue;
             }
             if at > limit {
@@ -126,7 +126,7 @@ impl Run<'_> {
     /// Whether repairs are all that could still come, and come too late.
     fn waits_for_repair(&self) -> bool {
         let circle = self.ctx.progress.stands_still || self.ctx.progress.goes_round.is_some();
-        self.ctx.scenario.repairs_later && !circle
+        (self.ctx.scenario.repairs_later || self.parts.ageing.repairs_later) && !circle
     }
 
     /// What is known from the start: objects that exist, submissions and the script.
@@ -163,6 +163,7 @@ impl Run<'_> {
             Owner::NodeLifecycle => parts.node_lifecycle.handle(ctx, event),
             Owner::PodGc => parts.pod_gc.handle(ctx, event),
             Owner::Training => parts.training.handle(ctx, event, &mut parts.accounting),
+            Owner::Ageing => parts.ageing.handle(ctx, event),
         }
     }
 
@@ -210,11 +211,14 @@ impl Run<'_> {
             What::Service(_) => tell!(jobset_manager),
             What::Claim => tell!(scheduler),
             What::WorkDone(_) | What::GivesUp(..) => tell!(kubelet),
-            What::Process { .. } | What::Silent { .. } => {}
+            What::Process { .. } | What::Stopped(_) | What::Silent { .. } => {}
         }
         if parts.training.any() {
             (ctx.cause, ctx.ticket) = (change.cause, change.ticket);
             parts.training.watch(ctx, what, &mut parts.accounting);
+        }
+        if parts.ageing.any() {
+            parts.ageing.watch(ctx, what);
         }
         if parts.accounting.take_first_ready() {
             parts.user.arm_ready_faults(ctx);
@@ -230,7 +234,8 @@ impl Run<'_> {
             }
             _ => {
                 let quiet = ctx.now.since(ctx.progress.last) > QUIET;
-                let drawn = || parts.user.drawn_left == 0 || stuck::all_finished(ctx);
+                let none_comes = || parts.user.drawn_left == 0 && !parts.ageing.awaits(ctx.now);
+                let drawn = || none_comes() || stuck::all_finished(ctx);
                 let over = ctx.progress.awaited == 0 && parts.user.script_is_over();
                 if !(quiet && over && drawn()) {
                     return None;

@@ -18,6 +18,8 @@ pub struct Entity {
     pub name: String,
     /// Without pods.
     pub nodes: Vec<NodeId>,
+    /// Those of them whose use makes it older, where that counts.
+    pub worn: Vec<NodeId>,
     /// Which of all pods it is.
     pub pod: Option<u32>,
     /// Whose random numbers they are, whatever the cause is.
@@ -33,6 +35,10 @@ impl Process {
             let own = Key::of(&name);
             Entity {
                 pod: (spec.on == FaultsOn::Pod).then_some(pod),
+                worn: match spec.is_of_calendar() {
+                    true => Vec::new(),
+                    false => nodes.clone(),
+                },
                 own,
                 key: cause.and(own.0),
                 name,

@@ -50,8 +50,13 @@ pub enum Does {
 impl Faults {
     /// The fault as a line of a script.
     pub fn scripted(&self, fault: &Fault) -> ScriptedFault {
+        self.scripted_at(FaultTime::At(fault.at), fault)
+    }
+
+    /// The same at another time than its own.
+    pub(super) fn scripted_at(&self, at: FaultTime, fault: &Fault) -> ScriptedFault {
         ScriptedFault {
-            at: FaultTime::At(fault.at),
+            at,
             action: self.action(fault),
             drawn_as: Some(Arc::clone(self.cause(fault.cause))),
         }

@@ -1,7 +1,7 @@
 //! Random faults, drawn before a run: instants and repairs of every entity, whatever the run will do.
 //!
 //! Pure: scenario, seed and replication in, faults out, bare or as a script. Two policies under one seed meet the same
-//! faults at the same instants, since a number is named by cause, entity and occurrence alone.
+//! faults at the same instants, or at the same ages, since a number is named by cause, entity and occurrence alone.
 
 #![deny(missing_docs)]
 
@@ -15,6 +15,7 @@ mod slow;
 mod spares;
 mod strikes;
 mod times;
+mod worn;
 
 pub use fault::{Does, Fault, On, SPARE};
 pub use strikes::Strike;
@@ -36,11 +37,12 @@ pub fn drawn(scenario: &Scenario, seed: u64, replication: u64) -> Scenario {
     if scenario.fault_processes.is_empty() {
         return drawn;
     }
-    let faults = Faults::of(scenario);
-    let (all, repairs_later) = faults.draw(&mut Draws::new(seed, replication));
+    let (faults, draws) = (Faults::of(scenario), &mut Draws::new(seed, replication));
+    let (all, repairs_later) = faults.draw(draws);
     drawn
         .faults
         .extend(all.iter().map(|fault| faults.scripted(fault)));
+    faults.wear(draws, &mut drawn);
     drawn.repairs_later = repairs_later;
     drawn.fault_processes.clear();
     drawn
@@ -84,11 +86,12 @@ impl Faults {
         self.causes.get(cause as usize).unwrap_or(&self.spare)
     }
 
-    /// All faults of one replication in the order of time, and whether some repair ends after the run.
+    /// All faults of one replication by the calendar in the order of time, and whether some repair ends after the run.
     pub fn draw(&self, draws: &mut Draws) -> (Vec<Fault>, bool) {
         let mut found = Found::default();
         let mut shop = (self.repair.as_ref()).map(|repair| Shop::new(repair, self.stop));
-        for (cause, process) in (0..).zip(&self.processes) {
+        let by_calendar = |(_, process): &(u32, &Process)| process.spec.is_of_calendar();
+        for (cause, process) in (0..).zip(&self.processes).filter(by_calendar) {
             for entity in &process.entities {
                 if let Some(shop) = shop.as_mut().filter(|_| process.spec.is_repaired()) {
                     shop.add((cause, process, entity), draws);

@@ -1,4 +1,4 @@
-//! When an entity fails, and when its repair is over.
+//! When an entity fails, and when its repair is over: by the calendar, or by its age.
 
 use super::entities::Entity;
 use super::lives::Lives;
@@ -6,7 +6,8 @@ use crate::base::Duration;
 use crate::base::random::{Draw, Draws, Purpose};
 use crate::spec::{Arrivals, RandomAction, RandomFaults, TracedFault};
 
-/// Fault and end of the repair, one after another until `stop`; no end: it never comes back.
+/// Fault and end of the repair, one after another until `stop`; no end: it never comes back. Where use makes it older,
+/// faults come at ages, which repairs do not advance.
 pub fn times(
     (process, entity): (&RandomFaults, &Entity),
     stop: Duration,
@@ -49,7 +50,9 @@ pub fn times(
                 .saturating_add(repair),
         );
         all.push((now, Some(end)));
-        now = end;
+        if process.is_of_calendar() {
+            now = end;
+        }
     }
     all
 }

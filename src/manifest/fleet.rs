@@ -158,18 +158,22 @@ fn processes(node: &Node, report: &mut Report) -> Vec<Node> {
 }
 
 fn process(node: &Node, report: &mut Report) -> FaultProcess {
-    let ages = read::string(node, "ages");
     FaultProcess {
         cause: read::string(node, "cause").unwrap_or_default(),
         needs_repair: read::boolean(node, "needsRepair").unwrap_or(true),
         only_lemons: read::boolean(node, "onlyLemons").unwrap_or(false),
         life: rate::life(node, report),
-        exposure: match ages.as_deref() {
-            Some("Always") => Exposure::Always,
-            Some("Assigned") => Exposure::Assigned,
-            _ => Exposure::Running,
-        },
+        exposure: exposure(node).unwrap_or(Exposure::Running),
     }
+}
+
+/// When what has the faults ages; in scenarios, too.
+pub fn exposure(node: &Node) -> Option<Exposure> {
+    Some(match read::string(node, "ages")?.as_str() {
+        "Always" => Exposure::Always,
+        "Assigned" => Exposure::Assigned,
+        _ => Exposure::Running,
+    })
 }
 
 /// Whom a failure sends to repair; in scenarios, too.

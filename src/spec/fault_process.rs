@@ -1,6 +1,6 @@
 //! Random faults of a cluster, as they are asked for: renewal processes, one per node, domain or pod.
 
-use super::fleet::{Diagnosis, Repair, Retirement};
+use super::fleet::{Diagnosis, Exposure, Repair, Retirement};
 use super::scenario::NodeRef;
 use crate::base::Duration;
 use crate::base::random::Dist;
@@ -17,6 +17,8 @@ pub struct RandomFaults {
     pub takes_along: Option<String>,
     /// When they come.
     pub arrivals: Arrivals,
+    /// When what has them ages: always but in repair, by the calendar, or while pods use it.
+    pub ages: Exposure,
     /// From a fault to the end of its repair; without it what fails never comes back.
     pub back: Option<Dist>,
     /// What a fault does.
@@ -79,7 +81,7 @@ pub struct FaultLemons {
 /// When faults come.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrivals {
-    /// From the start, or from the end of the repair, to the next fault; of the calendar.
+    /// From the start, or from the end of the repair, to the next fault, in time in which it ages.
     Renewal(Dist),
     /// As they are listed.
     Trace(Arc<[TracedFault]>),
@@ -175,6 +177,11 @@ impl RandomFaults {
     pub fn is_repaired(&self) -> bool {
         let lost = matches!(self.does, RandomAction::Crash | RandomAction::Partition);
         lost && self.back.is_none() && matches!(self.arrivals, Arrivals::Renewal(_))
+    }
+
+    /// Whether it knows the calendar alone.
+    pub fn is_of_calendar(&self) -> bool {
+        self.ages == Exposure::Always
     }
 
     /// How many faults are expected until then, of so many entities.

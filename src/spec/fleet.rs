@@ -95,7 +95,7 @@ pub struct FaultProcess {
     pub needs_repair: bool,
 }
 
-/// When a node ages.
+/// When a node ages. In a Fleet that is a matter of its one job; with pods, of what runs on it or is bound to it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Exposure {
     /// While it is one of the job's nodes and the job runs.

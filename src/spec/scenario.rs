@@ -4,6 +4,7 @@ use super::cluster::Topology;
 use super::control_plane::ControlPlane;
 use super::control_plane::GateChanges;
 use super::fault_process::{NodeRepair, NodeSpares, RandomFaults, Silent, SilentOn};
+use super::fleet::Exposure;
 use super::jobset::{JobSet, ReplicatedJob};
 use super::objects::Decoders;
 use super::pod::Taint;
@@ -29,6 +30,8 @@ pub struct Scenario {
     /// What JobSets train, one entry for each that does.
     pub training: Vec<TrainingJob>,
     pub faults: Vec<ScriptedFault>,
+    /// Clocks that advance with use, for those of the faults that come by them.
+    pub clocks: Vec<UseClock>,
     /// Drawn before a run (`faults::drawn`): the engine plays scripts.
     pub fault_processes: Vec<RandomFaults>,
     /// For those of them that do not say when what failed is back.
@@ -146,6 +149,33 @@ pub enum FaultTime {
     At(Duration),
     /// This long after every Job of every JobSet was ready for the first time.
     AfterReady(Duration),
+    /// When this clock of use (`Scenario::clocks`) shows so much. The clock stands until what follows is over.
+    Worn {
+        clock: u32,
+        age: Duration,
+    },
+    /// This long after that one, which stands before it in the script.
+    Follows {
+        fault: u32,
+        after: Duration,
+    },
+}
+
+/// A clock that advances while something is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UseClock {
+    pub of: Used,
+    /// While processes run, or already while pods are bound.
+    pub exposure: Exposure,
+}
+
+/// What is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Used {
+    /// Any of these nodes, by any pod.
+    Nodes(Vec<String>),
+    /// A pod, by its name without suffix.
+    Pod(String),
 }
 
 #[derive(Clone, Debug)]

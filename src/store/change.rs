@@ -22,12 +22,14 @@ pub enum What {
     Service(JobSetId),
     /// A PersistentVolumeClaim or volume: pods that wait for claims may go on.
     Claim,
-    /// Not an API change: the containers of a pod run on its machine, or no longer do. Told of JobSets that train, and
-    /// only to what they train.
+    /// Not an API change: the containers of a pod run on its machine, or no longer do. Told to what JobSets train, and
+    /// to what ages.
     Process {
         pod: PodId,
         up: bool,
     },
+    /// Not an API change: the containers of a deleted pod have stopped. Told to what ages.
+    Stopped(PodId),
     /// Not an API change: what the containers of the JobSet train is done.
     WorkDone(JobSetId),
     /// Not an API change: what the pod trains ends its process with this code.

@@ -105,6 +105,8 @@ fn facts(scenario: &Scenario, words: Words<'_>) -> Vec<Fact> {
         let at = match action.at {
             FaultTime::At(at) => format!("{} after the creation", at - start),
             FaultTime::AfterReady(after) => format!("{after} after all were ready"),
+            FaultTime::Worn { age, .. } => format!("at the age of {age}"),
+            FaultTime::Follows { after, .. } => format!("{after} after what it follows"),
         };
         let what = words(&action.action);
         (format!("action {i}"), format!("{at}: {what}"))

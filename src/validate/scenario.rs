@@ -90,6 +90,7 @@ pub fn scenario(
         fault_processes: Vec::new(),
         node_repair: None,
         node_spares: None,
+        clocks: Vec::new(),
         repairs_later: false,
         claims_bind: false,
         only_described_classes: true,

@@ -364,6 +364,7 @@ pub fn children(case: &super::children::Case) -> Result<Vec<Value>, String> {
         fault_processes: Vec::new(),
         node_repair: None,
         node_spares: None,
+        clocks: Vec::new(),
         repairs_later: false,
         claims_bind: false,
         only_described_classes: true,

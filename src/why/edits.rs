@@ -56,6 +56,9 @@ impl Fault {
         let (name, was) = match self.at {
             FaultTime::At(at) => ("at", at),
             FaultTime::AfterReady(after) => ("afterReady", after),
+            FaultTime::Worn { .. } | FaultTime::Follows { .. } => {
+                unreachable!("of drawn faults alone")
+            }
         };
         let value = Duration(was.0.saturating_sub(by)).to_string();
         set(format!("faults.{}.{name}", self.index), value)

@@ -172,6 +172,7 @@ fn relieve(scenario: &mut Scenario, what: What) -> Option<()> {
 fn sooner(scenario: &mut Scenario) {
     let at = |f: &ScriptedFault| match f.at {
         FaultTime::At(d) | FaultTime::AfterReady(d) => d,
+        FaultTime::Worn { .. } | FaultTime::Follows { .. } => panic!("drawn"),
     };
     let first = scenario.faults.iter().map(at).min().unwrap_or_default();
     let halved = |d: Duration| first + Duration((d - first).0 / 2);
@@ -179,6 +180,7 @@ fn sooner(scenario: &mut Scenario) {
         fault.at = match fault.at {
             FaultTime::At(d) => FaultTime::At(halved(d)),
             FaultTime::AfterReady(d) => FaultTime::AfterReady(halved(d)),
+            other => other,
         };
     }
     for rule in &mut scenario.containers {

@@ -151,6 +151,7 @@ fn place(scenario: &mut Scenario, ms: u64, repair_ms: u64, repaired: bool) {
         fault.at = match fault.at {
             FaultTime::At(_) => FaultTime::At(at),
             FaultTime::AfterReady(_) => FaultTime::AfterReady(at),
+            other => other,
         };
     }
 }

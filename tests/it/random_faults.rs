@@ -1,5 +1,6 @@
 //! Random faults of a scenario: the same for every policy, at the rate that was asked for, and told by their cause.
 
+mod ages;
 mod kinds;
 mod repair;
 mod sources;
@@ -37,7 +38,7 @@ fn text(nodes: u32, stop: &str, rest: &str) -> String {
 fn at(fault: &ScriptedFault) -> Duration {
     match fault.at {
         FaultTime::At(at) => at,
-        FaultTime::AfterReady(_) => panic!("drawn for an instant"),
+        other => panic!("drawn for an instant: {other:?}"),
     }
 }
 

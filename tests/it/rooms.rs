@@ -4,9 +4,10 @@ use crate::support::{files, root};
 use std::path::{Path, PathBuf};
 
 /// Folders of `src/engine` that are components, and the other components they may name.
-const COMPONENTS: [(&str, &[&str]); 12] = [
+const COMPONENTS: [(&str, &[&str]); 13] = [
     // Nobody in the cluster reads the books.
     ("accounting", &[]),
+    ("ageing", &[]),
     ("collector", &[]),
     // The API server asks the pod webhook when a pod is posted.
     ("job_controller", &["webhook"]),

@@ -140,10 +140,18 @@ pub fn remove_taint(ctx: &mut Ctx<'_>, node: NodeId, key: &str, effect: Option<T
     }
 }
 
-/// Not a request: the containers of a pod run, or no longer do, which only a training job sees at once.
+/// Not a request: the containers of a pod run, or no longer do, which only a training job sees at once, and what ages
+/// with use.
 pub fn note_process(ctx: &mut Ctx<'_>, pod: PodId, up: bool) {
-    if !ctx.scenario.training.is_empty() {
+    if !ctx.scenario.training.is_empty() || !ctx.scenario.clocks.is_empty() {
         note(ctx, What::Process { pod, up });
+    }
+}
+
+/// Not a request: the containers of a deleted pod have stopped, which only what ages with use sees at once.
+pub fn note_stopped(ctx: &mut Ctx<'_>, pod: PodId) {
+    if !ctx.scenario.clocks.is_empty() {
+        note(ctx, What::Stopped(pod));
     }
 }
 

@@ -19,7 +19,8 @@ impl JobSetManager {
     pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
         match what {
             What::Pod(_, PodChange::Created) | What::Node(..) | What::Claim => {}
-            What::Process { .. } | What::WorkDone(_) | What::GivesUp(..) | What::Silent { .. } => {}
+            What::Process { .. } | What::Stopped(_) | What::WorkDone(_) => {}
+            What::GivesUp(..) | What::Silent { .. } => {}
             What::Pod(pod, _) => {
                 self.pod_news(ctx, pod);
                 self.leader_news(ctx, pod);
@@ -62,9 +63,8 @@ impl JobSetManager {
                 owned.then_some((About::Job(job), j.version, Event::JobSeen(job)))
             }
             What::Pod(..) | What::Node(..) | What::Claim => None,
-            What::Process { .. } | What::WorkDone(_) | What::GivesUp(..) | What::Silent { .. } => {
-                None
-            }
+            What::Process { .. } | What::Stopped(_) | What::WorkDone(_) => None,
+            What::GivesUp(..) | What::Silent { .. } => None,
         }
     }
 

@@ -147,6 +147,7 @@ fn scenario(actions: &[(u64, FaultAction)]) -> Scenario {
         fault_processes: Vec::new(),
         node_repair: None,
         node_spares: None,
+        clocks: Vec::new(),
         repairs_later: false,
         claims_bind: true,
         only_described_classes: false,

@@ -108,6 +108,7 @@ impl Kubelets {
             row.ended_at = ctx.now;
         }
         row.flags = row.flags & !(UP | SIDECARS) | EXITED | ALL_ENDED;
+        apiserver::note_stopped(ctx, pod);
         if !self.pod_answers(ctx, pod) {
             return;
         }

@@ -187,6 +187,7 @@ impl Training {
                 return;
             }
             What::Service(_) | What::Claim | What::WorkDone(_) | What::GivesUp(..) => return,
+            What::Stopped(_) => return,
             What::Silent { fault, node, pod } => return self.silent(ctx, (fault, node, pod)),
         };
         if let Some(at) = self.of(jobset) {

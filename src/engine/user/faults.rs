@@ -8,7 +8,7 @@ use crate::engine::ctx::Ctx;
 use crate::engine::event::Event;
 use crate::engine::kubelet::Kubelets;
 use crate::record::{About, Body, Deleter, Waited};
-use crate::spec::{FaultAction, NodeRef, Propagation, SilentOn};
+use crate::spec::{FaultAction, FaultTime, NodeRef, Propagation, SilentOn};
 use crate::store::flag;
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ impl User {
         use FaultAction::*;
         let fault = &ctx.scenario.faults[index as usize];
         match &fault.drawn_as {
-            Some(_) => self.drawn_left -= 1,
+            Some(_) if matches!(fault.at, FaultTime::At(_)) => self.drawn_left -= 1,
+            Some(_) => {}
             None => self.actions_left -= 1,
         }
         let action = &fault.action;
@@ -41,9 +42,12 @@ impl User {
                     let text = format!("fault {index}: no such node at {}", ctx.now);
                     return ctx.progress.warnings.push(text);
                 };
+                let Some(action) = self.holds.act(ctx, index, node) else {
+                    return;
+                };
                 let pod = PodId::NONE;
                 ctx.emit(Body::Fault { index, node, pod });
-                self.on_node(ctx, action, node, kubelets);
+                self.on_node(ctx, &action, node, kubelets);
             }
             Silent { on, .. } => self.silent(ctx, index, on, kubelets),
             Request(request) => self.request(ctx, index, request, kubelets),

@@ -4,6 +4,7 @@
 
 mod create;
 mod faults;
+mod holds;
 mod patch;
 mod patch_job;
 mod patch_node;
@@ -18,6 +19,7 @@ use super::kubelet::Kubelets;
 use crate::base::*;
 use crate::record::{About, Body, Waited};
 use crate::spec::{FaultTime, JobSet, ScriptedFault};
+use holds::Holds;
 use requests::{CREATES, webhook_answers};
 use std::sync::Arc;
 
@@ -29,11 +31,12 @@ pub struct User {
     aliases: Vec<(String, NodeId)>,
     /// Actions of the script that have not fired.
     pub actions_left: u32,
-    /// The same of random faults.
+    /// The same of random faults by the calendar.
     pub drawn_left: u32,
     /// Actions that wait for readiness.
     waiting: u32,
     armed: bool,
+    holds: Holds,
 }
 
 impl User {
@@ -44,13 +47,12 @@ impl User {
             self.manifests = own.collect();
         }
         self.aliases.clear();
-        let drawn = scenario
-            .faults
-            .iter()
-            .filter(|f| f.drawn_as.is_some())
-            .count();
-        self.drawn_left = drawn as u32;
-        self.actions_left = (scenario.faults.len() - drawn) as u32;
+        let (drawn, written): (Vec<_>, Vec<_>) =
+            scenario.faults.iter().partition(|f| f.drawn_as.is_some());
+        let by_calendar = |f: &&&ScriptedFault| matches!(f.at, FaultTime::At(_));
+        self.drawn_left = drawn.iter().filter(by_calendar).count() as u32;
+        self.actions_left = written.len() as u32;
+        self.holds = Holds::default();
         let waiting = |f: &&ScriptedFault| matches!(f.at, FaultTime::AfterReady(_));
         self.waiting = scenario.faults.iter().filter(waiting).count() as u32;
         self.armed = false;

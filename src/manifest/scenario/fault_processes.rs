@@ -9,9 +9,9 @@ use crate::manifest::diagnostic::Report;
 use crate::manifest::fault_presets::{self, For};
 use crate::manifest::node::Node;
 use crate::manifest::shapes::DOES;
-use crate::manifest::{dist, rate, read};
+use crate::manifest::{dist, fleet, rate, read};
 use crate::spec::{
-    Arrivals, FaultLemons, FaultsOn, NodePool, RandomAction, RandomFaults, TracedFault,
+    Arrivals, Exposure, FaultLemons, FaultsOn, NodePool, RandomAction, RandomFaults, TracedFault,
 };
 use std::collections::BTreeSet;
 
@@ -34,6 +34,7 @@ pub fn read(
             .is_some(),
         trains: scenario.get("training").is_some(),
         repairs: scenario.get("nodeRepair").is_some(),
+        spares: scenario.get("nodeSpares").is_some(),
     };
     let mut all = Vec::new();
     let mut expected = 0.0;
@@ -66,6 +67,8 @@ struct Around<'a> {
     trains: bool,
     /// There is a nodeRepair.
     repairs: bool,
+    /// There are nodeSpares.
+    spares: bool,
 }
 
 impl Around<'_> {
@@ -272,11 +275,13 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
     if until.is_some_and(|until| until <= from) {
         report.error(place("until"), "it ends before it begins");
     }
+    let ages = ages(node, (around, &does, back.is_some()), report);
     RandomFaults {
         cause: read::string(node, "cause").unwrap_or_default(),
         takes_along: takes_along(node, &on, around.inputs, report),
         on,
         arrivals: Arrivals::Renewal(rate::life(node, report)),
+        ages,
         back,
         does,
         as_new,
@@ -321,6 +326,44 @@ fn notice_and_grace(
         _ => {}
     }
     (notice, grace)
+}
+
+/// When what has the faults ages; with use only where nothing has to know beforehand when faults come.
+fn ages(
+    node: &Node,
+    (around, does, repaired): (&Around, &RandomAction, bool),
+    report: &mut Report,
+) -> Exposure {
+    let exposure = fleet::exposure(node).unwrap_or(Exposure::Always);
+    let Some(place) = node.get("ages").filter(|_| exposure != Exposure::Always) else {
+        return Exposure::Always;
+    };
+    let word = place.as_str().unwrap_or_default();
+    let lost = matches!(does, RandomAction::Crash | RandomAction::Partition);
+    let gone = lost || matches!(does, RandomAction::Drain | RandomAction::Reclaim);
+    let slow = matches!(does, RandomAction::Slow(_));
+    for (is, why) in [
+        (node.get("from").is_some(), "from is a time of the calendar"),
+        (
+            node.get("until").is_some(),
+            "until is a time of the calendar",
+        ),
+        (slow, "does: Slow is played by the calendar alone"),
+        (
+            lost && !repaired && around.repairs,
+            "nodeRepair is played by the calendar alone; backAfter says when it is back",
+        ),
+        (
+            gone && around.spares,
+            "nodeSpares are played by the calendar alone",
+        ),
+    ] {
+        if is {
+            let error = report.error(place.at, format!("ages: {word}: {why}"));
+            error.suggest("ages: Always");
+        }
+    }
+    exposure
 }
 
 fn lemons(node: &Node) -> FaultLemons {

@@ -376,6 +376,7 @@ fn assemble(
         fault_processes,
         node_repair,
         node_spares,
+        clocks: Vec::new(),
         repairs_later: false,
         admit_unplaceable: false,
         claims_bind: true,

@@ -4,6 +4,7 @@ use super::fleet::{DIAGNOSIS, REPAIR_FIELDS};
 use super::rate::{PRESET, RATE};
 use super::timing::DELAY;
 use crate::manifest::shape::{Object, STR_LIST, Shape, field};
+use crate::spec::Exposure;
 
 /// What a fault does, as it is written.
 pub const DOES: [&str; 8] = [
@@ -54,6 +55,14 @@ pub static RANDOM_FAULTS: Object = Object {
         RATE[2],
         RATE[3],
         RATE[4],
+        field(
+            "ages",
+            Shape::OneOf(&Exposure::NAMES),
+            "what makes a node or a pod older: processes that run on it, a pod that is bound to it, or the calendar; it does not \
+             age in its repair",
+        )
+        .default("Always")
+        .example("Running"),
         field(
             "does",
             Shape::OneOf(&DOES),

@@ -98,7 +98,7 @@ pub fn together(kind: &str) -> &'static [Together] {
             Replaces("trace", &["preset", "times", "distribution"], "a trace"),
             Replaces(
                 "trace",
-                &["from", "until", "lemons", "comesBack"],
+                &["from", "until", "lemons", "comesBack", "ages"],
                 "a trace",
             ),
             Needs("comesBack", "backAfter", "nothing comes back"),

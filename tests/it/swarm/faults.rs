@@ -15,6 +15,7 @@ pub fn enrich(seed: u64, scenario: &mut Value) {
     }
     repaired(d, scenario);
     spares(d, scenario);
+    ages(&mut Draw::new(seed ^ 0x6167_6573), scenario);
     if let Some(faults) = scenario["faults"].as_array_mut() {
         for fault in faults {
             whole_rack(d, fault);
@@ -118,6 +119,28 @@ fn repaired(d: &mut Draw, scenario: &mut Value) {
         "retire": d.pick(&["never", "window:3:5h", "life:4"]),
         "stages": [{"name": "automatic", "takes": "5m", "escalates": 0.5, "fails": 0.3},
             {"name": "manual", "takes": {"exponential": {"mean": "30m"}}}]});
+}
+
+/// Some grow older with use, where nothing has to know beforehand when faults come.
+fn ages(d: &mut Draw, scenario: &mut Value) {
+    let (repairs, spares) = (
+        scenario.get("nodeRepair").is_some(),
+        scenario.get("nodeSpares").is_some(),
+    );
+    let Some(processes) = scenario["faultProcesses"].as_array_mut() else {
+        return;
+    };
+    for process in processes {
+        if d.one_in(2) {
+            continue;
+        }
+        let on_calendar = process.get("from").is_some() || process["does"] == "Slow";
+        let in_shop = repairs && process["backAfter"].is_null();
+        let spared = spares && process["on"] != "Pod";
+        if !(on_calendar || in_shop || spared) {
+            process["ages"] = json!(d.pick(&["Running", "Assigned", "Always"]));
+        }
+    }
 }
 
 /// A rack of spares, if there is another.
