@@ -308,11 +308,4 @@ fn what_needs_to_know_beforehand_when_faults_come_is_refused_beside_use() {
         let message = refused(process, rest);
         assert!(message.contains(part), "{process}: {message}");
     }
-    let rest =
-        format!("faultProcesses: [{{cause: a, mtbf: 1h, backAfter: 1h, ages: Assigned}}]\n{shop}");
-    let others = support::parse(&text(4, "10h", &rest), JOBSET);
-    assert!(
-        others.is_err_and(|e| !e.to_string().contains("ages")),
-        "only the shop has nothing to do"
-    );
 }
