@@ -19,11 +19,7 @@ pub struct Entry {
 }
 
 pub fn cli(args: &ExplainChildrenArgs) -> Result<(), Failure> {
-    let (mut documents, mut all) = (Vec::new(), Vec::new());
-    for path in &args.manifests {
-        all.push(read(path, &mut documents)?);
-    }
-    let manifests = Manifests::merge(all);
+    let (documents, manifests) = read(&args.manifests)?;
     if manifests.jobsets.is_empty() {
         let error = kube::no_jobset("explain", manifests.other, &manifests.skipped);
         return Err(load::invalid(error.into()));
@@ -39,15 +35,21 @@ pub fn cli(args: &ExplainChildrenArgs) -> Result<(), Failure> {
 }
 
 /// Checked by the reader of manifests first, so that an error has its line.
-fn read(path: &str, all: &mut Vec<Value>) -> Result<Manifests, Failure> {
-    let (manifests, sources) = manifest::read_manifest_path(path).map_err(load::invalid)?;
-    if !manifests.not_tried.is_empty() {
-        output::note(&format!("not read: {}", manifests.not_tried.join(", ")));
+fn read(paths: &[String]) -> Result<(Vec<Value>, Manifests), Failure> {
+    let mut sources = Vec::new();
+    for path in paths {
+        let (read, not_tried) = manifest::manifest_sources(path).map_err(load::invalid)?;
+        if !not_tried.is_empty() {
+            output::note(&format!("not read: {}", not_tried.join(", ")));
+        }
+        sources.extend(read);
     }
+    let manifests = manifest::read_sources(&sources, &[]).map_err(load::invalid)?;
+    let mut all = manifest::wrapped_documents(&sources);
     for source in &sources {
         all.extend(manifest::documents(source).map_err(load::invalid)?);
     }
-    Ok(manifests)
+    Ok((all, manifests))
 }
 
 /// More than anybody reads, and in memory ten times of it.

@@ -5,11 +5,11 @@ use super::lint_output::{self, Shape};
 use super::{Failure, gates, load, output};
 use crate::base::condition::{Condition, Limit};
 use crate::lint::{self, Inputs, Method, Report, Severity, Target};
-use crate::manifest::Diagnostics;
 use crate::manifest::kube::{
     self,
     inspect::{self, Inspected},
 };
+use crate::manifest::{self, Diagnostics};
 use crate::spec::{FeatureGates, JobSet, Version};
 
 const REJECTED: u8 = 2;
@@ -116,19 +116,23 @@ fn unknown(name: &str) -> Failure {
 }
 
 fn files(paths: &[String], quiet: bool) -> Result<Vec<Inspected>, Failure> {
-    let (mut files, mut left_out, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut sources, mut left_out, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for path in paths {
-        match inspect::inspect_path(path) {
+        match manifest::manifest_sources(path) {
             Ok((found, not_tried)) => {
-                files.extend(found);
+                sources.extend(found);
                 left_out.extend(not_tried);
             }
             Err(Diagnostics(found)) => errors.extend(found),
         }
     }
-    if !errors.is_empty() {
-        return Err(load::invalid(Diagnostics(errors)));
-    }
+    let files = match inspect::inspect_all(&sources) {
+        Ok(files) if errors.is_empty() => files,
+        read => {
+            errors.extend(read.err().map_or(Vec::new(), |Diagnostics(found)| found));
+            return Err(load::invalid(Diagnostics(errors)));
+        }
+    };
     if !left_out.is_empty() && !quiet {
         output::note(&format!("not read: {}", left_out.join(", ")));
     }

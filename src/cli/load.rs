@@ -49,22 +49,25 @@ pub fn run(args: &RunArgs, source: Option<&Source>) -> Result<Loaded, Failure> {
 }
 
 fn from_manifests(args: &RunArgs) -> Result<Loaded, Failure> {
-    let mut files = Vec::new();
-    let mut manifests = Vec::new();
-    let mut errors = Vec::new();
     let (sets, of_jobsets) = manifest::split_sets(&args.play.sets, &OF_JOBSETS);
+    let (mut sources, mut not_tried, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for path in &args.play.manifests {
-        match manifest::read_path_with_sets(path, &of_jobsets) {
-            Ok((read, sources)) => {
-                manifests.push(read);
-                files.extend(sources.into_iter().map(|source| (source.file, source.text)));
+        match manifest::manifest_sources(path) {
+            Ok((read, left_out)) => {
+                sources.extend(read);
+                not_tried.extend(left_out);
             }
             Err(Diagnostics(e)) => errors.extend(e),
         }
     }
-    if !errors.is_empty() {
-        return Err(invalid(Diagnostics(errors)));
-    }
+    let mut manifests = match manifest::read_sources(&sources, &of_jobsets) {
+        Ok(manifests) if errors.is_empty() => manifests,
+        read => {
+            errors.extend(read.err().map_or(Vec::new(), |Diagnostics(e)| e));
+            return Err(invalid(Diagnostics(errors)));
+        }
+    };
+    manifests.not_tried = not_tried;
     let (copy, topology) = match &args.play.topology {
         Some(path) => {
             let (source, topology) = topology(path)?;
@@ -73,12 +76,13 @@ fn from_manifests(args: &RunArgs) -> Result<Loaded, Failure> {
         None => (None, None),
     };
     let mut loaded =
-        manifest::scenario_from_manifests(manifests, topology, &sets).map_err(invalid)?;
+        manifest::scenario_from_manifests(vec![manifests], topology, &sets).map_err(invalid)?;
     fail::add(&args.play.fails, &mut loaded.scenario)?;
     let seed = args.play.seed.unwrap_or(loaded.scenario.seed);
     let tail = inputs::tail(&args.play.sets, &args.play.fails, seed, args.seeds);
     let tail = tail + &inputs::level(args.play.level());
-    let inputs = inputs::of_manifests(files, copy, &tail);
+    let files = sources.into_iter().map(|source| (source.file, source.text));
+    let inputs = inputs::of_manifests(files.collect(), copy, &tail);
     Ok(finish(loaded, inputs, seed))
 }
 

@@ -70,19 +70,21 @@ fn copied((i, source): (usize, &Source)) -> String {
     }
 }
 
-/// The files that have a JobSet.
+/// The files that have a JobSet, or a part of one.
 fn read(paths: &[String]) -> Result<Vec<Source>, Failure> {
-    let mut all = Vec::new();
+    let mut sources = Vec::new();
     for path in paths {
-        let (sources, _) = manifest::manifest_sources(path).map_err(load::invalid)?;
-        for source in sources {
-            let read = manifest::read_manifests(&source).map_err(load::invalid)?;
-            if !read.jobsets.is_empty() || paths.len() == 1 {
-                all.push(source);
-            }
-        }
+        sources.extend(manifest::manifest_sources(path).map_err(load::invalid)?.0);
     }
-    Ok(all)
+    if paths.len() == 1 && sources.len() == 1 {
+        return Ok(sources);
+    }
+    manifest::read_sources(&sources, &[]).map_err(load::invalid)?;
+    let matters = manifest::of_jobsets(&sources);
+    let with = sources.into_iter().zip(matters);
+    Ok(with
+        .filter_map(|(source, of)| of.then_some(source))
+        .collect())
 }
 
 /// The JobSets on a cluster, and why it is that one.

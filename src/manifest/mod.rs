@@ -37,6 +37,7 @@ mod suggest;
 pub mod topology;
 mod training;
 pub mod used;
+mod wrapped;
 pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Source};
@@ -44,8 +45,8 @@ pub use files::{STDIN, read_source};
 pub use fleet::{LoadedFleet, is_fleet, parse_fleet};
 pub use import::import_nodes;
 pub use kube::{
-    Manifests, manifest_sources, read_manifest_path, read_manifests, read_path_with_sets,
-    read_sources, stored_job, stored_jobset, stored_node, stored_pod,
+    Manifests, manifest_sources, of_jobsets, read_manifest_path, read_manifests, read_sources,
+    stored_job, stored_jobset, stored_node, stored_pod, wrapped_documents,
 };
 pub use path::split_sets;
 pub use preset_file::read as read_preset;

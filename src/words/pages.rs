@@ -37,6 +37,7 @@ pub const PAGES: &[(&str, &str)] = &[
     page!("validate"),
     page!("why"),
     page!("words"),
+    page!("wrapped"),
     page!("reference/recording"),
     page!("rules/api"),
     page!("rules/calibration"),

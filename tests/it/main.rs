@@ -64,3 +64,4 @@ mod why;
 mod why_recorded;
 mod width;
 mod words;
+mod wrapped;

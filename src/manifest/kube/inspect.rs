@@ -3,14 +3,14 @@
 //! Must never refuse what is only wrong in one object: whoever inspects wants to see the rest of it, too.
 
 use super::written::{JOBSETS_MAX, is_typo, no_kind_of_ours, too_large, too_many_jobsets};
-use super::{API_VERSION, GROUP, jobset, not_tried, unlisted};
+use super::{API_VERSION, GROUP, jobset, unlisted};
 use crate::manifest::check::{Unmodelled, check};
 use crate::manifest::diagnostic::{Diagnostic, Diagnostics, Report, Source};
 use crate::manifest::node::Node;
 use crate::manifest::path::Path;
 use crate::manifest::shape::Shape;
 use crate::manifest::shapes::jobset::JOBSET;
-use crate::manifest::{files, yaml};
+use crate::manifest::{wrapped, yaml};
 use crate::spec::JobSet;
 
 /// One text and the objects in it.
@@ -42,7 +42,9 @@ pub fn inspect(source: Source) -> Result<Inspected, Diagnostics> {
     let none = Source::default();
     let mut report = Report::new(&source, &none);
     let mut jobsets = 0;
-    for node in unlisted(documents) {
+    let documents = unlisted(documents);
+    let nested: Vec<Node> = documents.iter().flat_map(wrapped::nested).collect();
+    for node in documents.into_iter().chain(nested) {
         if jobsets == JOBSETS_MAX {
             too_many_jobsets(&node, &mut report);
             return Err(Diagnostics(report.found));
@@ -54,18 +56,32 @@ pub fn inspect(source: Source) -> Result<Inspected, Diagnostics> {
     Ok(Inspected { source, objects })
 }
 
-/// A file, all manifests below a directory, or `-` for standard input; and what of the directory was not tried.
-pub fn inspect_path(path: &str) -> Result<(Vec<Inspected>, Vec<String>), Diagnostics> {
+/// All of these texts, and the JobSets inside of what others write.
+pub fn inspect_all(sources: &[Source]) -> Result<Vec<Inspected>, Diagnostics> {
+    let found = wrapped::find(sources, &[]);
     let (mut all, mut errors) = (Vec::new(), Vec::new());
-    let found = files::read_path(path)?;
-    for source in found.texts {
-        match source.and_then(inspect) {
-            Ok(inspected) => all.push(inspected),
+    for (i, source) in sources.iter().enumerate() {
+        let inside = found.texts.iter().filter(|(text, _)| *text == i);
+        let wrong = || found.errors.iter().filter(|(text, ..)| *text == i);
+        match inspect(source.clone()) {
+            Ok(mut inspected) => {
+                for object in &mut inspected.objects {
+                    let own = wrong().filter(|(_, line, _)| *line == object.node.at.line);
+                    object.errors.extend(own.map(|(.., error)| error.clone()));
+                }
+                all.push(inspected);
+            }
             Err(Diagnostics(found)) => errors.extend(found),
+        }
+        for (_, source) in inside {
+            match inspect(source.clone()) {
+                Ok(inspected) => all.push(inspected),
+                Err(Diagnostics(found)) => errors.extend(found),
+            }
         }
     }
     match errors.is_empty() {
-        true => Ok((all, not_tried(&found.left_out).collect())),
+        true => Ok(all),
         false => Err(Diagnostics(errors)),
     }
 }

@@ -7,10 +7,15 @@ pub mod inspect;
 mod job;
 mod jobset;
 mod pod;
+mod sources;
 mod stored;
 mod written;
 
 pub use pod::taint_effect;
+pub use sources::{
+    has_runtime, manifest_sources, of_jobsets, read_among, read_manifest_path, read_manifests,
+    read_sources, read_with_sets, wrapped_documents,
+};
 pub use stored::{stored_job, stored_node, stored_pod};
 
 use super::check::{Unmodelled, check};
@@ -21,7 +26,7 @@ use super::scenario::objects;
 use super::shape::Shape;
 use super::shapes::jobset::JOBSET;
 use super::shapes::objects::CREATED;
-use super::{files, server, yaml};
+use super::{server, wrapped, yaml};
 use crate::spec::{self, ObjectKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -30,7 +35,7 @@ pub use written::{Written, error, no_jobset, place_of_kind, too_large};
 
 /// How overrides are called in messages.
 pub const SETS: &str = "--set";
-const GROUP: &str = "jobset.x-k8s.io/";
+pub(super) const GROUP: &str = "jobset.x-k8s.io/";
 const API_VERSION: &str = "jobset.x-k8s.io/v1alpha2";
 /// A pod on a node of its own takes 720 bytes (measured with a million): beyond this a run may not fit into memory.
 const PODS_MAX: u64 = 1_000_000;
@@ -65,14 +70,11 @@ pub fn stored_jobset(object: &serde_json::Value) -> Result<spec::JobSet, String>
     Ok(jobset)
 }
 
-/// Reads every document of one text.
-pub fn read_manifests(source: &Source) -> Result<Manifests, Diagnostics> {
-    read_with_sets(source, "", &[])
-}
-
-/// Reads one text after `path=value` overrides of each of its JobSets; `sets_name` names them in messages.
-pub fn read_with_sets(
+/// Reads one text after `path=value` overrides of each of its JobSets; `sets_name` names them in messages. Objects in
+/// `used` are part of JobSets that stand in other texts.
+fn read_text(
     source: &Source,
+    used: &BTreeSet<String>,
     sets_name: &str,
     sets: &[(String, String)],
 ) -> Result<Manifests, Diagnostics> {
@@ -86,6 +88,7 @@ pub fn read_with_sets(
         report: Report::new(source, &overrides),
         texts: (Arc::new(source.clone()), Arc::clone(&overrides)),
         sets,
+        used,
         jobsets: 0,
         found: Manifests::default(),
         skipped: BTreeSet::new(),
@@ -104,78 +107,6 @@ pub fn read_with_sets(
     report.finish()?;
     found.unmodelled = unmodelled.into_iter().collect();
     Ok(found)
-}
-
-/// The texts of a file, a directory or standard input, unread, and the files that were not tried.
-pub fn manifest_sources(path: &str) -> Result<(Vec<Source>, Vec<String>), Diagnostics> {
-    let found = files::read_path(path)?;
-    let (mut sources, mut errors) = (Vec::new(), Vec::new());
-    for source in found.texts {
-        match source {
-            Ok(source) => sources.push(source),
-            Err(Diagnostics(found)) => errors.extend(found),
-        }
-    }
-    match errors.is_empty() {
-        true => Ok((sources, not_tried(&found.left_out).collect())),
-        false => Err(Diagnostics(errors)),
-    }
-}
-
-/// All of these texts after `path=value` overrides of each JobSet.
-pub fn read_sources(
-    sources: &[Source],
-    sets: &[(String, String)],
-) -> Result<Manifests, Diagnostics> {
-    let (mut all, mut errors) = (Vec::new(), Vec::new());
-    for source in sources {
-        match read_with_sets(source, SETS, sets) {
-            Ok(manifests) => all.push(manifests),
-            Err(Diagnostics(found)) => errors.extend(found),
-        }
-    }
-    match errors.is_empty() {
-        true => Ok(Manifests::merge(all)),
-        false => Err(Diagnostics(errors)),
-    }
-}
-
-/// A file, a directory (`*.yaml`, `*.yml`, `*.json` at any depth, sorted) or `-` for standard input.
-/// Each file is read once: what was read comes with it, in the reader's order.
-pub fn read_manifest_path(path: &str) -> Result<(Manifests, Vec<Source>), Diagnostics> {
-    read_path_with_sets(path, &[])
-}
-
-/// The same after `path=value` overrides of each JobSet.
-pub fn read_path_with_sets(
-    path: &str,
-    sets: &[(String, String)],
-) -> Result<(Manifests, Vec<Source>), Diagnostics> {
-    let (mut all, mut sources, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    let found = files::read_path(path)?;
-    for source in found.texts {
-        let read = source.and_then(|source| Ok((read_with_sets(&source, SETS, sets)?, source)));
-        match read {
-            Ok((manifests, source)) => {
-                all.push(manifests);
-                sources.push(source);
-            }
-            Err(Diagnostics(found)) => errors.extend(found),
-        }
-    }
-    if errors.is_empty() {
-        let mut manifests = Manifests::merge(all);
-        manifests.not_tried = not_tried(&found.left_out).collect();
-        Ok((manifests, sources))
-    } else {
-        Err(Diagnostics(errors))
-    }
-}
-
-/// Files of a directory that are no manifests by their names.
-pub fn not_tried(files: &[String]) -> impl Iterator<Item = String> {
-    let told = |file: &String| format!("{file} (neither *.yaml, *.yml nor *.json)");
-    files.iter().map(told)
 }
 
 impl Manifests {
@@ -209,6 +140,7 @@ struct Reader<'a> {
     /// What is read, and the overrides.
     texts: (Arc<Source>, Arc<Source>),
     sets: &'a [(String, String)],
+    used: &'a BTreeSet<String>,
     /// How many JobSets there were so far.
     jobsets: usize,
     found: Manifests,
@@ -254,7 +186,12 @@ impl Reader<'_> {
             }
             "PriorityClass" if version == "scheduling.k8s.io/v1" => self.class(&node),
             _ if is_typo(&kind, &version) => no_kind_of_ours(&node, &mut self.report),
-            _ => self.skip(&kind, &node),
+            _ => {
+                self.skip(&kind, &node);
+                for jobset in wrapped::nested(&node) {
+                    self.object(jobset);
+                }
+            }
         }
     }
 
@@ -286,7 +223,7 @@ impl Reader<'_> {
             return;
         }
         let name = format!("{kind}/{}", name.unwrap_or(""));
-        if self.skipped.insert(name.clone()) {
+        if !self.used.contains(&name) && self.skipped.insert(name.clone()) {
             self.found.skipped.push(name);
         }
     }

@@ -33,8 +33,11 @@ pub fn load(
     let entries = read::list(node, "jobSets");
     let mut loaded = Loaded::default();
     let mut rest = Vec::new();
-    for (i, entry) in entries.iter().enumerate() {
-        let Some(manifests) = manifests((i, entry, of_all), loader, inputs, report) else {
+    let texts = texts(entries, loader, inputs, report);
+    let all: Vec<Source> = texts.iter().flatten().cloned().collect();
+    for (i, (entry, text)) in entries.iter().zip(&texts).enumerate() {
+        let Some(text) = text else { continue };
+        let Some(manifests) = manifests((i, entry, of_all), (text, &all), report) else {
             continue;
         };
         let submit_at = read::duration(entry, "submitAt").unwrap_or(Duration::ZERO);
@@ -56,34 +59,46 @@ pub fn load(
     loaded
 }
 
-fn manifests(
-    (index, entry, of_all): (usize, &Node, &[Set]),
+/// The text of each entry; one may refer to what another has.
+fn texts(
+    entries: &[Node],
     loader: &Loader,
     inputs: &mut Vec<(String, String)>,
     report: &mut Report,
+) -> Vec<Option<Source>> {
+    let mut text = |entry: &Node| {
+        let manifest = entry.get("manifest")?;
+        let file = manifest.as_str()?.to_owned();
+        let text = match loader(&file) {
+            Ok(text) => text,
+            Err(problem) => {
+                report.error(manifest.at, format!("manifest {file:?} {problem}"));
+                return None;
+            }
+        };
+        if !inputs.iter().any(|(name, _)| *name == file) {
+            inputs.push((file.clone(), text.clone()));
+        }
+        Some(Source { file, text })
+    };
+    entries.iter().map(|entry| text(entry)).collect()
+}
+
+fn manifests(
+    (index, entry, of_all): (usize, &Node, &[Set]),
+    (source, all): (&Source, &[Source]),
+    report: &mut Report,
 ) -> Option<Manifests> {
     let manifest = entry.get("manifest")?;
-    let file = manifest.as_str()?.to_owned();
     let mut sets = sets(entry)?;
     let own = sets.len();
     sets.extend_from_slice(of_all);
-    let text = match loader(&file) {
-        Ok(text) => text,
-        Err(problem) => {
-            report.error(manifest.at, format!("manifest {file:?} {problem}"));
-            return None;
-        }
-    };
-    if !inputs.iter().any(|(name, _)| *name == file) {
-        inputs.push((file.clone(), text.clone()));
-    }
-    let source = Source { file, text };
     let name = match own {
         0 => kube::SETS.to_owned(),
         _ => format!("{} jobSets[{index}].set", report.source.file),
     };
-    match kube::read_with_sets(&source, &name, &sets) {
-        Ok(manifests) if manifests.jobsets.is_empty() => {
+    match kube::read_among((source, all), &name, &sets) {
+        Ok(manifests) if manifests.jobsets.is_empty() && !kube::has_runtime(source) => {
             let message = format!("there is no JobSet in {:?}", source.file);
             report.error(manifest.at, message);
             None

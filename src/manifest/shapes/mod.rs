@@ -14,6 +14,7 @@ pub mod scenario;
 mod timing;
 pub mod together;
 pub mod topology;
+pub mod trainer;
 pub mod training;
 
 pub use control_plane::{JOBSET, KUBERNETES};

@@ -9,7 +9,7 @@ use crate::support::{files, root};
 use jobset_sim::admission::merge_patch;
 use jobset_sim::lint::{self, Inputs, Method, Report, Target};
 use jobset_sim::manifest::kube::inspect::{self, Inspected};
-use jobset_sim::manifest::{Source, read_topology, yaml};
+use jobset_sim::manifest::{self, Source, read_topology, yaml};
 use jobset_sim::spec::{FeatureGates, Topology, Version};
 use serde_json::{Value, json as value};
 
@@ -126,9 +126,8 @@ pub fn updated(old: &str, new: &str, how: Method) -> Report {
 }
 
 pub fn inspect_path(path: &str) -> Vec<Inspected> {
-    inspect::inspect_path(path)
-        .unwrap_or_else(|e| panic!("{e}"))
-        .0
+    let (sources, _) = manifest::manifest_sources(path).unwrap_or_else(|e| panic!("{e}"));
+    inspect::inspect_all(&sources).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// One object a document, one key a line, so that places tell something.

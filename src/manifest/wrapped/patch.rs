@@ -1,0 +1,107 @@
+//! Strategic merge patches of JobSet templates, as the API machinery applies them, on JSON trees.
+//!
+//! Lists whose elements have a key are merged element by element, all others are replaced: k8s.io/api core/v1/types.go,
+//! the patchMergeKey tags. Must never know whose patch it is.
+
+use serde_json::Value;
+
+/// Lists that are merged, and what their elements are told apart by.
+const KEYS: [(&str, &str); 9] = [
+    ("replicatedJobs", "name"),
+    ("containers", "name"),
+    ("initContainers", "name"),
+    ("env", "name"),
+    ("volumes", "name"),
+    ("volumeMounts", "mountPath"),
+    ("imagePullSecrets", "name"),
+    ("schedulingGates", "name"),
+    ("claims", "name"),
+];
+
+/// Lays a patch over a tree.
+pub fn merge(base: &mut Value, patch: &Value) {
+    let (Some(base), Some(patch)) = (base.as_object_mut(), patch.as_object()) else {
+        *base = patch.clone();
+        return;
+    };
+    for (field, value) in patch {
+        if value.is_null() {
+            base.remove(field);
+            continue;
+        }
+        let Some(old) = base.get_mut(field) else {
+            base.insert(field.clone(), value.clone());
+            continue;
+        };
+        let key = KEYS.iter().find(|(list, _)| list == field);
+        match (old, value, key) {
+            (Value::Array(old), Value::Array(items), Some((_, key))) => {
+                for item in items {
+                    upsert(old, item, key, merge);
+                }
+            }
+            (old, value, _) if old.is_object() && value.is_object() => merge(old, value),
+            (old, value, _) => *old = value.clone(),
+        }
+    }
+}
+
+/// Puts an element into a list: in the place of the one with its key, or at the end.
+fn upsert(list: &mut Vec<Value>, item: &Value, key: &str, over: fn(&mut Value, &Value)) {
+    let same = |old: &&mut Value| old.get(key).is_some() && old.get(key) == item.get(key);
+    match list.iter_mut().find(same) {
+        Some(old) => over(old, item),
+        None => list.push(item.clone()),
+    }
+}
+
+/// The elements of a list of an object, each in the place of the one with its key: not merged with it.
+pub fn put(object: &mut Value, list: &str, key: &str, items: &[Value]) {
+    if items.is_empty() {
+        return;
+    }
+    let Some(fields) = object.as_object_mut() else {
+        return;
+    };
+    let entry = fields
+        .entry(list)
+        .or_insert_with(|| Value::Array(Vec::new()));
+    if let Value::Array(old) = entry {
+        for item in items {
+            upsert(old, item, key, |old, item| *old = item.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn lists_with_a_key_are_merged_and_others_are_replaced() {
+        let mut base = json!({
+            "containers": [{"name": "a", "image": "x", "env": [{"name": "E", "value": "1"}]}, {"name": "b"}],
+            "tolerations": [{"key": "old"}],
+            "nodeSelector": {"a": "1"},
+            "gone": 1,
+        });
+        merge(
+            &mut base,
+            &json!({
+                "containers": [{"name": "a", "env": [{"name": "F", "value": "2"}]}, {"name": "c"}],
+                "tolerations": [{"key": "new"}],
+                "nodeSelector": {"b": "2"},
+                "gone": null,
+            }),
+        );
+        let expected = json!({
+            "containers": [
+                {"name": "a", "image": "x", "env": [{"name": "E", "value": "1"}, {"name": "F", "value": "2"}]},
+                {"name": "b"}, {"name": "c"}],
+            "tolerations": [{"key": "new"}],
+            "nodeSelector": {"a": "1", "b": "2"},
+        });
+        assert_eq!(base, expected);
+    }
+}
