@@ -331,7 +331,8 @@ impl RestartFold {
     }
 }
 
-/// After a restart the job goes on: the first stretch that begins before the next restart does.
+/// After a restart the job goes on: the first stretch that begins before the next restart does. A job that went on
+/// meanwhile, without some of its slices, did then what is told of it, too.
 fn note_next(mut restarts: Vec<&mut Restart>, stretches: &[TrainingStretch]) {
     let mut before = Time::NEVER;
     for restart in restarts
@@ -341,7 +342,14 @@ fn note_next(mut restarts: Vec<&mut Restart>, stretches: &[TrainingStretch]) {
     {
         let at = stretches.partition_point(|stretch| stretch.since < restart.end);
         let next = stretches.get(at).filter(|stretch| stretch.since < before);
+        let meanwhile = stretches.partition_point(|stretch| stretch.since < restart.start);
         restart.next = next.copied();
+        for stretch in &stretches[meanwhile.min(at)..at] {
+            let next = restart.next.get_or_insert(TrainingStretch::default());
+            next.rendezvous = next.rendezvous + stretch.rendezvous;
+            next.restore = next.restore + stretch.restore;
+            next.redo = next.redo + stretch.redo;
+        }
         before = restart.end;
     }
 }

@@ -121,7 +121,7 @@ pub struct TrainingOutcome {
 }
 
 /// What a training job did from one start, with every pod there, until it was interrupted or done.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrainingStretch {
     /// When it began.
     pub since: Time,

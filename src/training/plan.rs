@@ -106,6 +106,7 @@ pub fn plan_of(spec: &TrainingJob, start: &Start, (jobset, draws): (Key, &mut Dr
         work: spec.work.map(|work| spec.in_steps(work).0 - start.from),
         pace,
         saving,
+        since: start.from - start.newest.0,
         ..Plan::default()
     }
 }

@@ -18,6 +18,9 @@ pub struct Plan {
     pub saving: Saving,
     /// Work after which there is a durable checkpoint although none is due.
     pub also: Vec<u64>,
+    /// Work that its processes have in memory from before, since the checkpoint that is saved: the interval of checkpoints
+    /// goes on.
+    pub since: u64,
 }
 
 /// What is saved of the work.
@@ -107,10 +110,9 @@ impl Plan {
         let elapsed = u128::from(elapsed.saturating_sub(before));
         let next = match self.kinds().last() {
             Some(kind) => {
-                let every = self.every(kind);
-                let n = self.done(elapsed) / every;
-                let begins = |n: &u128| *n > 0 && self.reaches(n * every) >= elapsed;
-                (n..).find(begins).map(|n| n * every)
+                let n = self.due_by(kind, self.done(elapsed));
+                let begins = |n: &u128| *n > 0 && self.reaches(self.due(kind, *n)) >= elapsed;
+                (n..).find(begins).map(|n| self.due(kind, n))
             }
             None => Some(u128::from(in_steps(self.done(elapsed) as u64))),
         };
@@ -128,7 +130,7 @@ impl Plan {
 
     /// There is a durable checkpoint after so much work, too, if it is still to be done.
     pub fn saves_after(&mut self, work: u64) {
-        let due = |kind: &Kind| u128::from(work).is_multiple_of(self.every(kind));
+        let due = |kind: &Kind| self.is_due(kind, u128::from(work));
         let durable = self.kinds().last().is_some_and(|kind| !due(kind));
         let before_end = self.work.is_none_or(|all| work < all);
         if durable && before_end && work > 0 && !self.also.contains(&work) {
@@ -138,7 +140,7 @@ impl Plan {
 
     /// What each kind of checkpoint has begun to save when so much work is done.
     pub fn begun(&self, done: u64) -> Vec<u64> {
-        let of = |kind: &Kind| (u128::from(done) / self.every(kind) * self.every(kind)) as u64;
+        let of = |kind: &Kind| self.due(kind, self.due_by(kind, u128::from(done))) as u64;
         match &self.saving {
             Saving::Always => vec![done],
             Saving::Never => vec![0],
@@ -160,15 +162,14 @@ impl Plan {
             .work
             .map_or(done, |work| done.min(u128::from(work.saturating_sub(1))));
         for kind in kinds {
-            let every = self.every(kind);
             let complete = |n: u128| {
-                let at = n * every;
+                let at = self.due(kind, n);
                 let stands = self.reaches(at).saturating_add(self.stands(at));
                 stands.saturating_add(u128::from(kind.commit)) <= elapsed
             };
-            let n = last_that(before_end / every, complete);
+            let n = last_that(self.due_by(kind, before_end), complete);
             spent.commits += n as u64;
-            spent.saved.push((n * every) as u64);
+            spent.saved.push(self.due(kind, n) as u64);
         }
         for (at, kind) in self.also.iter().zip(std::iter::repeat(kinds.last())) {
             let (work, commit) = (u128::from(*at), kind.map_or(0, |kind| kind.commit));
@@ -199,6 +200,23 @@ impl Plan {
             1 => every,
             _ => every * u128::from(kind.commit).div_ceil(every).max(1),
         }
+    }
+
+    /// The work after which the nth checkpoint of a kind is due, from 1; the 0th is what it began with.
+    fn due(&self, kind: &Kind, nth: u128) -> u128 {
+        let every = self.every(kind);
+        (nth * every).saturating_sub(u128::from(self.since) % every)
+    }
+
+    /// How many of a kind are due by then.
+    fn due_by(&self, kind: &Kind, work: u128) -> u128 {
+        let every = self.every(kind);
+        (work + u128::from(self.since) % every) / every
+    }
+
+    fn is_due(&self, kind: &Kind, work: u128) -> bool {
+        let every = self.every(kind);
+        (work + u128::from(self.since) % every).is_multiple_of(every)
     }
 
     /// How long the checkpoint after the nth piece of its kind, of so much work, waits for the one before.
@@ -234,7 +252,7 @@ impl Plan {
     fn stood(&self, work: u128) -> u128 {
         let of = |kind: &Kind| {
             let every = self.every(kind);
-            let n = work.saturating_sub(1) / every;
+            let n = self.due_by(kind, work.saturating_sub(1));
             let blocking = n.saturating_mul(u128::from(kind.blocking));
             let waits = n
                 .saturating_sub(1)
@@ -263,9 +281,9 @@ impl Plan {
             return durable.map_or(0, |kind| self.ends(kind, work));
         }
         let of = |kind: &Kind| {
-            let every = self.every(kind);
-            match work > 0 && work.is_multiple_of(every) {
-                true => self.wait(kind, work / every - 1, every) + u128::from(kind.blocking),
+            let (nth, every) = (self.due_by(kind, work), self.every(kind));
+            match work > 0 && self.is_due(kind, work) {
+                true => self.wait(kind, nth - 1, every) + u128::from(kind.blocking),
                 false => 0,
             }
         };
@@ -279,9 +297,8 @@ impl Plan {
         if work == 0 {
             return 0;
         }
-        let every = self.every(kind);
-        let before = (work - 1) / every;
-        let wait = self.wait(kind, before, work - before * every);
+        let before = self.due_by(kind, work - 1);
+        let wait = self.wait(kind, before, work - self.due(kind, before));
         wait + u128::from(kind.blocking) + u128::from(kind.commit)
     }
 }

@@ -1,8 +1,9 @@
 //! The collapsed level against every pod: the same faults, the same restarts, goodput within the bound that is told.
 
 use crate::support;
+use jobset_sim::base::Duration;
 use jobset_sim::experiment::{Collapsed, Limits, NotCollapsed, Subject, check_collapsed};
-use jobset_sim::spec::Scenario;
+use jobset_sim::spec::{Elastic, Regrow, Scenario};
 
 const NEVER: &str = "backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: w, image: x, \
     resources: {limits: {a.com/chip: 1}}}]}}";
@@ -224,6 +225,19 @@ fn what_is_not_modelled_is_refused_by_name() {
         ..Case::of("InPlaceRestart", (2, 4), 8, &[HOST])
     };
     assert!(refused(&lost.scenario()).contains("InPlaceRestart where nodes are lost"));
+    let worn = "- {cause: gpu, mtbf: 20d, backAfter: 1h, ages: Running}\n";
+    let worn = Case::of("Recreate", (1, 8), 8, &[worn]).scenario();
+    assert!(refused(&worn).contains("faults of \"gpu\": ages with use"));
+    let mut elastic = Case::of("Recreate", (1, 8), 8, &[HOST]).scenario();
+    elastic.training[0].elastic = Some(Elastic {
+        min_slices: 1,
+        slices_of: None,
+        factor: None,
+        last_call: Duration::ZERO,
+        regrow: Regrow::Never,
+        reinitialization: None,
+    });
+    assert!(refused(&elastic).contains("elastic jobs"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::support;
 use crate::training::{Log, close, play, seconds};
 use jobset_sim::base::Time;
+use jobset_sim::metrics::Phase;
 use jobset_sim::record::*;
 use jobset_sim::spec::Scenario;
 
@@ -171,6 +172,61 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
         seconds(&outcome, TrainingPhase::Productive),
         7200.0,
     );
+}
+
+/// As steps of MaxText do (`step % checkpoint_period`): the slices that come do not put the next checkpoint off.
+#[test]
+fn the_interval_of_checkpoints_goes_on_when_a_slice_is_taken_in_from_memory() {
+    let elastic = "elastic: {minSlices: 3, lastCall: 2s, regrow: AtOnce, reinitialization: 0s}";
+    let training = format!("work: 2h, checkpoint: {{every: 10m}}, {elastic}");
+    // Interrupted at 1,000 s, it goes on from 600 s, for 200 s with three slices, which do 150 s of work in that time. The
+    // checkpoint of 1,200 s is due 450 s after the fourth is back, not 600 s.
+    let saved_by = |seconds: u64| {
+        let exits = |after: u64, pod: &str| {
+            format!(
+                "- {{afterReady: {after}s, containerExit: {{pod: train-w-{pod}, exitCode: 1}}}}\n"
+            )
+        };
+        let (first, second) = (exits(1000, "2-1"), exits(seconds, "0-0"));
+        let slow = "containers: [{jobIndex: 2, podIndex: 1, jobTry: 1, startAfter: 200s}]\n";
+        let faults = format!("faults:\n{first}{second}{slow}");
+        let (_, log) = play(&scenario(&training, &faults), 1);
+        let kept = |r: &Record| match r.body {
+            Body::TrainingInterrupted { kept, .. } => Some(kept.seconds()),
+            _ => None,
+        };
+        log.0.iter().filter_map(kept).nth(1)
+    };
+    assert_eq!(saved_by(1600), Some(600.0));
+    assert_eq!(saved_by(1720), Some(1200.0));
+}
+
+/// As of a job that waits for all: what was read and made again is told of some restart.
+#[test]
+fn a_restart_is_told_with_what_the_job_did_without_the_slice() {
+    for regrow in ["NextCheckpoint", "AtOnce", "Never"] {
+        let training =
+            format!("{BASIS}, elastic: {{minSlices: 3, lastCall: 2s, regrow: {regrow}}}");
+        let (outcome, restarts) = crate::training_kinds::restarts(&scenario(&training, CRASH), 1);
+        let told = |phase: Phase| {
+            restarts
+                .iter()
+                .map(|r| r.phases()[phase as usize].seconds())
+                .sum::<f64>()
+        };
+        assert_eq!(restarts.len(), 1);
+        close(
+            "restore",
+            told(Phase::Restore),
+            seconds(&outcome, TrainingPhase::Restore),
+        );
+        // Three slices make the lost steps at three quarters of the pace.
+        let lost = seconds(&outcome, TrainingPhase::Lost);
+        match regrow {
+            "AtOnce" => assert!((lost..=lost * 4.0 / 3.0).contains(&told(Phase::Redo))),
+            _ => close("redo", told(Phase::Redo), lost * 4.0 / 3.0),
+        }
+    }
 }
 
 #[test]

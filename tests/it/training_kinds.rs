@@ -8,7 +8,7 @@ use jobset_sim::metrics::{Ending, Folds, Phase, Restart};
 use jobset_sim::record::*;
 use jobset_sim::spec::Scenario;
 
-fn restarts(scenario: &Scenario, seed: u64) -> (RunOutcome, Vec<Restart>) {
+pub fn restarts(scenario: &Scenario, seed: u64) -> (RunOutcome, Vec<Restart>) {
     let drawn = jobset_sim::faults::drawn(scenario, seed, 0);
     let mut folds = Folds::new(&drawn, false);
     let simulation = &mut support::simulation(&drawn);
