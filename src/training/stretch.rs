@@ -18,8 +18,8 @@ pub struct Plan {
     pub saving: Saving,
     /// Work after which there is a durable checkpoint although none is due.
     pub also: Vec<u64>,
-    /// Work that its processes have in memory from before, since the checkpoint that is saved: the interval of checkpoints
-    /// goes on.
+    /// Work that its processes have in memory from before, since the checkpoint that is saved: the interval of
+    /// checkpoints goes on.
     pub since: u64,
 }
 

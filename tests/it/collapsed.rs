@@ -231,7 +231,7 @@ fn what_is_not_modelled_is_refused_by_name() {
     let mut elastic = Case::of("Recreate", (1, 8), 8, &[HOST]).scenario();
     elastic.training[0].elastic = Some(Elastic {
         min_slices: 1,
-        slices_of: None,
+        slices_of: 0,
         factor: None,
         last_call: Duration::ZERO,
         regrow: Regrow::Never,

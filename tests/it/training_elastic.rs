@@ -179,8 +179,8 @@ fn from_memory_nothing_is_lost_until_the_next_interruption() {
 fn the_interval_of_checkpoints_goes_on_when_a_slice_is_taken_in_from_memory() {
     let elastic = "elastic: {minSlices: 3, lastCall: 2s, regrow: AtOnce, reinitialization: 0s}";
     let training = format!("work: 2h, checkpoint: {{every: 10m}}, {elastic}");
-    // Interrupted at 1,000 s, it goes on from 600 s, for 200 s with three slices, which do 150 s of work in that time. The
-    // checkpoint of 1,200 s is due 450 s after the fourth is back, not 600 s.
+    // Interrupted at 1,000 s, it goes on from 600 s, for 200 s with three slices, which do 150 s of work in that time.
+    // The checkpoint of 1,200 s is due 450 s after the fourth is back, not 600 s.
     let saved_by = |seconds: u64| {
         let exits = |after: u64, pod: &str| {
             format!(
