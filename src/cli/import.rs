@@ -80,10 +80,13 @@ fn read(file: &str, reader: &mut Reader) -> Result<(), Failure> {
     }
     let documents = manifest::documents(&source).map_err(load::invalid)?;
     let of_file = |e: String| Failure::Invalid(Diagnostic::of_file(&source.file, e).to_string());
+    let from = reader.seen.len();
     let read = documents
         .into_iter()
         .try_for_each(|document| reader.value(document));
-    read.map_err(of_file)
+    read.map_err(of_file)?;
+    reader.end_of_text(from);
+    Ok(())
 }
 
 /// Larger than any manifest: a watch of thousands of pods.

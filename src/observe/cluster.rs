@@ -20,8 +20,8 @@ pub fn cluster(life: &Life) -> Cluster {
     let mut assumed = Vec::new();
     let mut nodes: BTreeMap<String, Value> = BTreeMap::new();
     let mut version = None;
-    for node in &life.nodes {
-        let name = node["metadata"]["name"].as_str().unwrap_or("").to_owned();
+    for node in life.nodes.iter().filter(|n| n.object.is_object()) {
+        let (name, node) = (node.name.clone(), &node.object);
         let seen = node["status"]["nodeInfo"]["kubeletVersion"].as_str();
         version = version.or_else(|| seen.map(|v| v.trim_start_matches('v').to_owned()));
         version = version.filter(|v| v.starts_with("1."));

@@ -58,6 +58,13 @@ pub fn watches(subject: &Subject) -> Vec<Line> {
             "events".to_owned(),
             "watch-events.json",
         ),
+        Line {
+            what: "nodes that fall silent, are drained, tainted, deleted: such faults are played again; also labels and sizes",
+            command: "kubectl get nodes -w -o json --output-watch-events > watch-nodes.json"
+                .to_owned(),
+            file: "watch-nodes.json",
+            watches: true,
+        },
     ]
 }
 
@@ -72,7 +79,7 @@ pub fn once(subject: &Subject) -> Vec<Line> {
     };
     vec![
         one(
-            "labels, taints and sizes of nodes: where pods may go",
+            "labels, taints and sizes of nodes, if they are not watched: where pods may go",
             "kubectl get nodes -o json > nodes.json".to_owned(),
             "nodes.json",
         ),
@@ -143,6 +150,6 @@ mod tests {
         };
         let all = shell(&subject);
         assert!(all.contains(r"'a'\''; rm -rf / #'"), "{all}");
-        assert_eq!(watches(&subject).len(), 4);
+        assert_eq!(watches(&subject).len(), 5);
     }
 }

@@ -39,7 +39,7 @@ pub enum Facts {
         conditions: Vec<Condition>,
     },
     Pod(Box<Pod>),
-    Node(Value),
+    Node(Box<Node>),
     Event {
         /// `Kind/name`.
         object: String,
@@ -53,6 +53,24 @@ pub enum Facts {
         /// Told more than once, or by another name later: its write is not the first.
         merged: bool,
     },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taint {
+    pub key: String,
+    pub value: String,
+    pub effect: String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Node {
+    /// As it could be created again: what places pods.
+    pub object: Value,
+    /// Status of its condition Ready, and since when.
+    pub ready: String,
+    pub since: Option<String>,
+    pub taints: Vec<Taint>,
+    pub cordoned: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -80,6 +98,22 @@ pub struct Pod {
     pub selector: Map<String, Value>,
 }
 
+impl Facts {
+    /// The newest second that the object's writers put into its status, ns.
+    pub fn since(&self) -> Option<u64> {
+        let newest = |conditions: &[Condition]| {
+            let all = conditions.iter().filter_map(|c| nanos(c.since.as_deref()?));
+            all.max()
+        };
+        match self {
+            Facts::JobSet { conditions, .. } | Facts::Job { conditions, .. } => newest(conditions),
+            Facts::Pod(pod) => newest(&pod.conditions).max(pod.started).max(pod.finished),
+            Facts::Node(node) => node.since.as_deref().and_then(nanos),
+            Facts::Event { .. } => None,
+        }
+    }
+}
+
 pub fn of(kind: Kind, object: &Value) -> Result<Facts, String> {
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let labels = &object["metadata"]["labels"];
@@ -100,7 +134,7 @@ pub fn of(kind: Kind, object: &Value) -> Result<Facts, String> {
             conditions: conditions(status),
         },
         Kind::Pod => Facts::Pod(Box::new(pod(object))),
-        Kind::Node => Facts::Node(node(object)),
+        Kind::Node => Facts::Node(Box::new(node(object))),
         Kind::Event => event(object),
     })
 }
@@ -142,8 +176,26 @@ fn manifest(object: &Value) -> Value {
     json!({"apiVersion": object["apiVersion"], "kind": "JobSet", "metadata": own, "spec": object["spec"]})
 }
 
-/// A Node as it could be created again: what places pods.
-fn node(object: &Value) -> Value {
+fn node(object: &Value) -> Node {
+    let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+    let conditions = conditions(&object["status"]);
+    let ready = conditions.into_iter().find(|c| c.kind == "Ready");
+    let taints = object["spec"]["taints"].as_array().into_iter().flatten();
+    let taint = |t: &Value| Taint {
+        key: text(&t["key"]),
+        value: text(&t["value"]),
+        effect: text(&t["effect"]),
+    };
+    Node {
+        object: created_again(object),
+        since: ready.as_ref().and_then(|c| c.since.clone()),
+        ready: ready.map_or(String::new(), |c| c.status),
+        taints: taints.map(taint).collect(),
+        cordoned: object["spec"]["unschedulable"] == true,
+    }
+}
+
+fn created_again(object: &Value) -> Value {
     let (meta, status) = (&object["metadata"], &object["status"]);
     let mut out = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": meta["name"]}, "status": {}});
     if meta["labels"].is_object() {

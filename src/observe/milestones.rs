@@ -244,10 +244,11 @@ impl Finder<'_> {
             if let Some((at, pod)) = first {
                 let told = self.life.pods.iter().any(|p| p.name == *pod && p.only_told);
                 if milestone == Milestone::PodDeleting && told {
-                    // The Job controller deleted it, a batch period after it had seen another one fail.
+                    // The Job controller deleted it, a batch period after it had seen another one fail. It may have
+                    // had a reason to look earlier, or its request may have waited for a token: so much is open.
                     let batch = At {
                         ns: at.ns.saturating_sub(JOB_SYNC_BATCH),
-                        ..at
+                        off: at.off + JOB_SYNC_BATCH,
                     };
                     restart.origin = Some((Milestone::PodFailed, batch));
                     restart.derived = true;

@@ -7,6 +7,7 @@ pub mod anonymous;
 mod cluster;
 pub mod commands;
 mod facts;
+mod faults;
 pub mod life;
 pub mod milestones;
 pub mod recording;

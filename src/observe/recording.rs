@@ -49,7 +49,7 @@ pub fn import(life: &Life, nth: u32, defaults: &ControlPlane) -> Result<Imported
         .jobset
         .created
         .ok_or("the JobSet has no creationTimestamp")?;
-    let script = script::script(life, &restart, zero);
+    let script = script::script(life, &restart, (zero, defaults));
     let cluster = cluster::cluster(life);
     let mut assumed = script.assumed;
     assumed.extend(cluster.assumed);

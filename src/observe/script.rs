@@ -2,10 +2,12 @@
 //!
 //! Must never use what the control plane decided: only when containers began and ended, and who deleted a pod.
 
-use super::life::{Life, PodLife};
+use super::faults::{self, Faults};
+use super::life::{JobLife, Life, PodLife};
 use super::milestones::Restart;
-use super::stamp::At;
+use super::stamp::{At, SECOND};
 use super::when::JOB_FAILED;
+use crate::spec::ControlPlane;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -17,15 +19,16 @@ pub struct Script {
     pub not_played: Vec<String>,
 }
 
-/// Pods whose start is so much off the median get a rule of their own: less is inside the whole seconds of the API.
-const STRAGGLER_MS: i64 = 1000;
+/// Pods whose start is farther off the median than its times are known get a rule of their own; less than this is nothing.
+const NOISE_MS: i64 = 100;
 /// As many rules at most, those farthest off.
 const RULES_MAX: usize = 2000;
 
-pub fn script(life: &Life, restart: &Restart, zero: At) -> Script {
-    let mut assumed = Vec::new();
-    let starts: BTreeMap<usize, i64> = life.pods.iter().enumerate().filter_map(start).collect();
-    let start_ms = median(starts.values().copied().collect()).unwrap_or_else(|| {
+pub fn script(life: &Life, restart: &Restart, (zero, plane): (At, &ControlPlane)) -> Script {
+    let mut faults = faults::faults(life, zero, plane);
+    let mut assumed = std::mem::take(&mut faults.assumed);
+    let starts: BTreeMap<usize, Start> = life.pods.iter().enumerate().filter_map(start).collect();
+    let start_ms = median(starts.values().map(|s| s.ms).collect()).unwrap_or_else(|| {
         assumed.push(
             "script.startMs: no pod was seen bound and then ready; 1000 stands in".to_owned(),
         );
@@ -62,9 +65,10 @@ pub fn script(life: &Life, restart: &Restart, zero: At) -> Script {
         }
         start_ms
     });
-    let mut not_played = Vec::new();
+    let mut not_played = std::mem::take(&mut faults.not_played);
     let lost = lost(life, restart, (zero, start_ms), &mut assumed);
-    let (mut rules, actions) = troubles(life, restart, zero, (start_ms, &mut not_played));
+    let (mut rules, actions) =
+        troubles(life, restart, (zero, &faults), (start_ms, &mut not_played));
     rules.extend(lost);
     let failing = rules.len();
     rules.extend(stragglers(life, &starts, start_ms));
@@ -133,10 +137,20 @@ fn replicated_job<'l>(life: &'l Life, job: &str) -> Option<&'l str> {
     names.find(|own| *own == name)
 }
 
-/// From bound to ready, ms.
-fn start((i, pod): (usize, &PodLife)) -> Option<(usize, i64)> {
+/// From bound to ready, and how far that may be off.
+struct Start {
+    ms: i64,
+    off_ms: i64,
+}
+
+fn start((i, pod): (usize, &PodLife)) -> Option<(usize, Start)> {
     let (ready, _) = pod.ready.first().filter(|(_, ready)| *ready)?;
-    Some((i, ready.ms_after(pod.bound?).max(0)))
+    let bound = pod.bound?;
+    let start = Start {
+        ms: ready.ms_after(bound).max(0),
+        off_ms: (ready.off_with(bound) * 1e3) as i64,
+    };
+    Some((i, start))
 }
 
 /// From its mark for deletion to the end of its containers, of a pod that ran, ms.
@@ -174,25 +188,25 @@ fn selector(pod: &PodLife) -> Value {
 fn troubles(
     life: &Life,
     restart: &Restart,
-    zero: At,
+    (zero, faults): (At, &Faults),
     (start_ms, not_played): (i64, &mut Vec<String>),
 ) -> (Vec<Value>, Vec<Value>) {
-    let (mut rules, mut actions) = (Vec::new(), Vec::new());
-    let job_is_failing = |pod: &PodLife| {
-        let job = life.jobs.iter().find(|j| {
-            j.name == pod.last.job
-                && j.created.map(|at| at.ns) <= pod.created.map(|at| at.ns + at.off)
-        });
-        let told = job.into_iter().flat_map(|j| &j.conditions);
-        let mut told =
-            told.filter(|(_, c)| c.is("FailureTarget", "True") || c.is("Failed", "True"));
-        let target = told.next().map(|(at, _)| at.ns + at.off);
-        let marked = job
-            .and_then(|j| j.deleting)
-            .map(|at| at.ns.saturating_sub(at.off));
-        (target, marked)
-    };
+    let (mut rules, mut actions) = (Vec::new(), faults.actions.clone());
     for pod in life.pods.iter().filter(|p| !p.only_told) {
+        // What a fault of its node brought about follows from it again.
+        let node = |at: Option<At>| at.is_some_and(|at| faults.explain(pod, at));
+        let disrupted = |reason: &str| {
+            let mut all = pod.last.conditions.iter();
+            all.any(|c| c.is("DisruptionTarget", "True") && c.reason == reason)
+        };
+        let by_node = disrupted("DeletionByTaintManager") || disrupted("DeletionByPodGC");
+        let dead = pod
+            .last
+            .exit_code
+            .is_none_or(|code| code == faults::FOUND_DEAD);
+        if node(pod.deleting) && by_node || node(pod.finished) && dead {
+            continue;
+        }
         let alone = match (pod.deleting, pod.finished) {
             (Some(deleting), Some(finished)) => finished.ns + finished.off < deleting.ns,
             (None, Some(_)) => true,
@@ -219,17 +233,11 @@ fn troubles(
         let Some(deleting) = pod.deleting else {
             continue;
         };
-        // What the control plane deletes for the restart, it deletes again.
-        let (target, marked) = job_is_failing(pod);
-        let second = super::stamp::SECOND;
-        let its_own = target.is_some_and(|t| deleting.ns + 2 * second > t)
-            || marked.is_some_and(|m| deleting.ns + second > m)
-            || life
-                .jobset
-                .deleted
-                .is_some_and(|d| deleting.ns + second > d.ns)
-            || target_follows(life, pod, deleting);
-        if its_own {
+        if disrupted("EvictionByEvictionAPI") {
+            actions.push(action("evictPod", pod, deleting, zero));
+            continue;
+        }
+        if its_own(life, pod, deleting) {
             continue;
         }
         let reason = pod
@@ -238,7 +246,6 @@ fn troubles(
             .iter()
             .find(|c| c.is("DisruptionTarget", "True"));
         match reason.map(|c| c.reason.as_str()) {
-            Some("EvictionByEvictionAPI") => actions.push(action("evictPod", pod, deleting, zero)),
             Some(other) => not_played.push(format!("a pod was disrupted: {other}")),
             None => actions.push(action("deletePod", pod, deleting, zero)),
         }
@@ -247,6 +254,40 @@ fn troubles(
     not_played.sort();
     not_played.dedup();
     (rules, actions)
+}
+
+/// Whether the control plane deleted a pod for a restart, and will again: its Job was failing or being deleted, or it all
+/// was.
+fn its_own(life: &Life, pod: &PodLife, deleting: At) -> bool {
+    let told = life.events.iter().any(|e| {
+        e.reason == "SuccessfulDelete" && e.message.strip_prefix("Deleted pod: ") == Some(&pod.name)
+    });
+    let of = |j: &&JobLife| {
+        j.name == pod.last.job
+            && j.created.map(|at| at.ns) <= pod.created.map(|at| at.ns + at.off)
+            && j.gone.is_none_or(|gone| gone.ns + gone.off >= deleting.ns)
+    };
+    let job = life.jobs.iter().rev().find(of);
+    let conditions = job.into_iter().flat_map(|j| &j.conditions);
+    let mut failing =
+        conditions.filter(|(_, c)| c.is("FailureTarget", "True") || c.is("Failed", "True"));
+    let target = failing.next().map(|(at, _)| at);
+    let marked = job.and_then(|j| j.deleting);
+    let by_user = life.jobset.deleted;
+    let after = |end: At| deleting.ns + SECOND > end.ns.saturating_sub(end.off);
+    // It deletes the others of its pods before it says that it fails; the first is what made it fail.
+    let others = || {
+        life.pods.iter().any(|other| {
+            other.last.job == pod.last.job
+                && other.last.attempt == pod.last.attempt
+                && other.deleting.is_some_and(|d| d.ns < deleting.ns)
+        })
+    };
+    told || marked.is_some_and(after)
+        || by_user.is_some_and(after)
+        || target
+            .is_some_and(|t| deleting.ns > t.ns || (deleting.ns + 2 * SECOND > t.ns && others()))
+        || target_follows(life, pod, deleting)
 }
 
 /// A Job deletes its other pods once one has failed, before it says so.
@@ -265,11 +306,7 @@ fn target_follows(life: &Life, pod: &PodLife, deleting: At) -> bool {
 }
 
 fn action(what: &str, pod: &PodLife, at: At, zero: At) -> Value {
-    let short = pod
-        .name
-        .rsplit_once('-')
-        .map_or(pod.name.as_str(), |(short, _)| short);
-    json!({"atMs": at.ms_after(zero).max(0), "do": what, "pod": short})
+    json!({"atMs": at.ms_after(zero).max(0), "do": what, "pod": pod.short()})
 }
 
 /// The container that ended first and made all others start again.
@@ -285,14 +322,14 @@ fn in_place(pod: &PodLife, restart: &Restart, zero: At) -> Option<Value> {
 }
 
 /// Pods that started much earlier or later than most.
-fn stragglers(life: &Life, starts: &BTreeMap<usize, i64>, start_ms: i64) -> Vec<Value> {
-    let far = |(_, ms): &(&usize, &i64)| (**ms - start_ms).abs() > STRAGGLER_MS;
-    let mut all: Vec<(&usize, &i64)> = starts.iter().filter(far).collect();
-    all.sort_by_key(|(i, ms)| (-(**ms - start_ms).abs(), **i));
+fn stragglers(life: &Life, starts: &BTreeMap<usize, Start>, start_ms: i64) -> Vec<Value> {
+    let far = |(_, s): &(&usize, &Start)| (s.ms - start_ms).abs() > s.off_ms.max(NOISE_MS);
+    let mut all: Vec<(&usize, &Start)> = starts.iter().filter(far).collect();
+    all.sort_by_key(|(i, s)| (-(s.ms - start_ms).abs(), **i));
     all.truncate(RULES_MAX);
-    let rule = |(i, ms): (&usize, &i64)| {
+    let rule = |(i, s): (&usize, &Start)| {
         let mut rule = selector(&life.pods[*i]);
-        rule["startMs"] = json!(ms);
+        rule["startMs"] = json!(s.ms);
         rule["runMs"] = json!(-1);
         rule
     };

@@ -43,6 +43,8 @@ pub struct Sighting {
     pub deleting: Option<u64>,
     /// The newest time that the server wrote beside a field.
     pub written: Option<u64>,
+    /// Marked, and nothing keeps it any longer: what is seen is its last version.
+    ending: bool,
     pub facts: Facts,
 }
 
@@ -62,7 +64,34 @@ const NAME_MAX: usize = 1024;
 impl Reader {
     /// A text of JSON values; YAML is read elsewhere and comes as a value.
     pub fn json(&mut self, file: &str, text: &str) -> Result<(), Problem> {
-        text::values(file, text, &mut |value| self.value(value))
+        let from = self.seen.len();
+        text::values(file, text, &mut |value| self.value(value))?;
+        self.end_of_text(from);
+        Ok(())
+    }
+
+    /// A watch without `--output-watch-events` prints bare objects: a text that shows several versions of one is such a
+    /// watch, and their order tells what the type of each would have been.
+    pub fn end_of_text(&mut self, from: usize) {
+        let mut versions: BTreeMap<&str, std::collections::BTreeSet<u64>> = BTreeMap::new();
+        let bare = |s: &&Sighting| s.how == How::Listed && s.kind != Kind::Event;
+        for s in self.seen[from..].iter().filter(bare) {
+            versions.entry(&s.uid).or_default().extend(s.rv);
+        }
+        if versions.values().all(|all| all.len() < 2) {
+            return;
+        }
+        let mut met = std::collections::BTreeSet::new();
+        for s in self.seen[from..]
+            .iter_mut()
+            .filter(|s| s.how == How::Listed)
+        {
+            s.how = match (met.insert(s.uid.clone()), s.ending) {
+                (true, _) => How::Added,
+                (false, true) => How::Deleted,
+                (false, false) => How::Modified,
+            };
+        }
     }
 
     /// A watch event, a list, or an object.
@@ -116,6 +145,7 @@ impl Reader {
         let time = |key: &str| meta[key].as_str().and_then(nanos);
         let grace = meta["deletionGracePeriodSeconds"].as_u64().unwrap_or(0);
         let deadline = time("deletionTimestamp");
+        let kept = meta["finalizers"].as_array().is_some_and(|f| !f.is_empty());
         let fields = meta["managedFields"].as_array().into_iter().flatten();
         let sighting = Sighting {
             kind,
@@ -133,6 +163,7 @@ impl Reader {
             deleting: deadline
                 .map(|d| d.saturating_sub(grace.saturating_mul(super::stamp::SECOND))),
             written: fields.filter_map(|f| nanos(f["time"].as_str()?)).max(),
+            ending: deadline.is_some() && grace == 0 && !kept,
             facts: facts::of(kind, &object)?,
         };
         self.seen.push(sighting);

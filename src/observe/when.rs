@@ -22,7 +22,12 @@ struct Window {
     sighting: usize,
     low: u64,
     high: u64,
+    /// The newest second in it that its writer put there, if it is new: it was written no earlier.
+    turned: Option<u64>,
 }
+
+/// A kubelet's status manager writes at once: within that second, or right after it, where nothing else is known.
+const AT_ONCE: u64 = SECOND + SECOND / 10;
 
 pub fn solve(seen: &[Sighting]) -> When {
     let all = server_windows(seen);
@@ -84,10 +89,13 @@ fn server_windows(seen: &[Sighting]) -> Vec<Window> {
         second(now.deleting, marked && now.how == How::Modified);
         let wrote = earlier.is_some_and(|e| e.written < now.written);
         second(now.written, wrote && now.how != How::Deleted);
+        let since = now.facts.since();
+        let turned = since.filter(|_| earlier.is_none_or(|e| e.facts.since() < since));
         Window {
             sighting: i,
             low,
             high,
+            turned: turned.filter(|_| now.how != How::Deleted),
         }
     };
     by_rv.into_iter().map(window).collect()
@@ -182,6 +190,12 @@ fn clients(windows: &mut [Window], seen: &[Sighting], told: &Told) {
     let mut over: BTreeSet<(&'static str, &str, u64)> = BTreeSet::new();
     for window in windows.iter_mut() {
         let sighting = &seen[window.sighting];
+        if let Some(turned) = window.turned {
+            window.low = turned.clamp(window.low, window.high);
+            if matches!(sighting.kind, Kind::Pod | Kind::Node) {
+                window.high = window.high.min(window.low.max(turned) + AT_ONCE);
+            }
+        }
         let happened: [(bool, &'static str, u64); 3] = match &sighting.facts {
             Facts::Event {
                 first: Some(At { ns, off: 0 }),
@@ -236,7 +250,9 @@ fn spread(windows: &[Window], at: &mut [Option<At>]) {
                     off: SECOND,
                 }),
                 (low, high) => {
-                    let part = (high - low) as u128 * (2 * i as u128 + 1) / (2 * n as u128);
+                    // What has no time of its own, the end of an object, follows what released it.
+                    let wide = (high - low).min(SECOND);
+                    let part = wide as u128 * (2 * i as u128 + 1) / (2 * n as u128);
                     // What is written later is not told earlier.
                     let ns = (low + part as u64).max(latest).min(high);
                     latest = ns;

@@ -1,5 +1,8 @@
 //! `record` and `import`: what kubectl printed of a real restart is read again, and nothing stays where it must not.
 
+mod printer;
+mod variants;
+
 use crate::program::{program, scratch};
 use crate::support::root;
 use jobset_sim::manifest;
@@ -391,5 +394,5 @@ fn record_prints_lines_for_every_kind_that_import_reads() {
     assert_eq!(done.status.code(), Some(2));
     let done = run(&["record", "--jobset", "train", "--format", "json"]);
     let json: Value = serde_json::from_slice(&done.stdout).expect("JSON");
-    assert_eq!(json["watches"].as_array().map(Vec::len), Some(4));
+    assert_eq!(json["watches"].as_array().map(Vec::len), Some(5));
 }

@@ -1,0 +1,161 @@
+//! The life of one JobSet, its Jobs and its pods, put together from sightings.
+//!
+//! Must never decide what a restart is: `milestones` does.
+
+mod maker;
+mod nodes;
+mod told;
+
+use super::facts::{Condition, Pod};
+use super::sighting::{How, Kind, Sighting};
+use super::stamp::At;
+use super::when;
+use maker::Maker;
+pub use nodes::{Change, NodeLife};
+use serde_json::Value;
+
+#[derive(Clone, Debug, Default)]
+pub struct JobSetLife {
+    pub namespace: String,
+    pub name: String,
+    /// As last seen.
+    pub manifest: Value,
+    pub created: Option<At>,
+    /// Whenever it changed.
+    pub statuses: Vec<(At, Value)>,
+    pub conditions: Vec<(At, Condition)>,
+    pub deleted: Option<At>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct JobLife {
+    pub name: String,
+    pub attempt: String,
+    pub created: Option<At>,
+    pub deleting: Option<At>,
+    pub gone: Option<At>,
+    pub suspended: bool,
+    pub conditions: Vec<(At, Condition)>,
+    pub counts: [Option<u32>; 5],
+    /// Instants at which the Job controller wrote its status.
+    pub statuses: Vec<At>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct PodLife {
+    pub name: String,
+    /// Its fields as last seen; of a pod that only Events speak of, what its name says.
+    pub last: Pod,
+    pub created: Option<At>,
+    pub bound: Option<At>,
+    /// Ready and not ready in turn.
+    pub ready: Vec<(At, bool)>,
+    pub finished: Option<At>,
+    pub deleting: Option<At>,
+    pub gone: Option<At>,
+    /// When the Job controller took its finalizer.
+    pub counted: Option<At>,
+    pub in_place: Vec<(At, u32)>,
+    /// Not seen itself.
+    pub only_told: bool,
+}
+
+impl PodLife {
+    /// Its name without what the server drew, as scripts call it.
+    pub fn short(&self) -> &str {
+        let name = self.name.as_str();
+        name.rsplit_once('-').map_or(name, |(short, _)| short)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Told {
+    pub by: String,
+    pub object: String,
+    pub kind: String,
+    pub reason: String,
+    pub message: String,
+    pub at: Option<At>,
+}
+
+/// Everything that is known of one JobSet.
+#[derive(Clone, Debug, Default)]
+pub struct Life {
+    pub jobset: JobSetLife,
+    pub jobs: Vec<JobLife>,
+    pub pods: Vec<PodLife>,
+    pub events: Vec<Told>,
+    pub nodes: Vec<NodeLife>,
+    /// Whether its beginning was watched, and not only listed after the fact.
+    pub watched: bool,
+    pub notes: Vec<String>,
+}
+
+/// Which JobSet is meant; it must be one.
+pub fn choose(
+    seen: &[Sighting],
+    name: Option<&str>,
+    namespace: Option<&str>,
+) -> Result<(String, String), String> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for s in seen.iter().filter(|s| s.kind == Kind::JobSet) {
+        let key = (s.namespace.clone(), s.name.clone());
+        if !found.contains(&key) {
+            found.push(key);
+        }
+    }
+    let list = |found: &[(String, String)]| {
+        let shown = found
+            .iter()
+            .take(10)
+            .map(|(ns, name)| format!("{ns}/{name}"));
+        shown.collect::<Vec<_>>().join(", ")
+    };
+    let meant = |(ns, n): &(String, String)| {
+        name.is_none_or(|name| name == n) && namespace.is_none_or(|own| own == ns)
+    };
+    let of: Vec<(String, String)> = found.iter().filter(|key| meant(key)).cloned().collect();
+    match of.as_slice() {
+        [one] => Ok(one.clone()),
+        [] if found.is_empty() => {
+            Err("no JobSet in these files; `record` says what to save".to_owned())
+        }
+        [] => Err(format!(
+            "no such JobSet in these files; there are: {}",
+            list(&found)
+        )),
+        many => Err(format!(
+            "{} JobSets in these files: {}; choose with --jobset and -n",
+            many.len(),
+            list(many)
+        )),
+    }
+}
+
+/// The life of the JobSet of this namespace and name.
+pub fn read(seen: &[Sighting], (namespace, name): &(String, String)) -> Life {
+    let when = when::solve(seen);
+    let mut life = Life::default();
+    life.jobset.namespace = namespace.clone();
+    life.jobset.name = name.clone();
+    for kind in &when.apart {
+        life.notes.push(format!(
+            "the numbers of {kind:?} writes do not fit the others': they are in a store of their own, and their times are \
+             known to the second only"
+        ));
+    }
+    let mine = |s: &Sighting| s.namespace == *namespace || s.kind == Kind::Node;
+    let mut order: Vec<usize> = (0..seen.len()).filter(|i| mine(&seen[*i])).collect();
+    // Lists come before watches of the same object: they know less.
+    order.sort_by_key(|i| (seen[*i].how != How::Listed, seen[*i].rv, *i));
+    let watched = order
+        .iter()
+        .filter(|i| seen[**i].how != How::Listed)
+        .map(|i| seen[*i].uid.as_str())
+        .collect();
+    let mut maker = Maker::new(life, watched);
+    for i in order {
+        maker.sighting(&seen[i], when.at[i]);
+    }
+    maker.finish()
+}

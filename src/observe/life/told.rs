@@ -1,0 +1,68 @@
+//! What Events tell of pods that nobody saw, and of when a JobSet came.
+
+use super::{Life, PodLife};
+use crate::observe::facts::Pod;
+use crate::observe::stamp::At;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Pods that are gone and were never seen are told of by Events.
+pub(super) fn told_pods(life: &mut Life) {
+    let mut told: BTreeMap<String, PodLife> = BTreeMap::new();
+    let known: BTreeSet<String> = life.pods.iter().map(|p| p.name.clone()).collect();
+    for event in &life.events {
+        let (pod, what) = match event.reason.as_str() {
+            "Scheduled" => (event.object.strip_prefix("Pod/"), 0),
+            "SuccessfulCreate" => (event.message.strip_prefix("Created pod: "), 1),
+            "SuccessfulDelete" => (event.message.strip_prefix("Deleted pod: "), 2),
+            _ => continue,
+        };
+        let Some(pod) = pod.filter(|pod| !known.contains(*pod)) else {
+            continue;
+        };
+        let entry = told.entry(pod.to_owned()).or_insert_with(|| named(pod));
+        match what {
+            0 => {
+                entry.bound = event.at;
+                let node = event
+                    .message
+                    .rsplit_once(" to ")
+                    .map_or("", |(_, node)| node);
+                entry.last.node = node.to_owned();
+            }
+            1 => entry.created = event.at,
+            _ => entry.deleting = event.at,
+        }
+    }
+    life.pods.extend(told.into_values());
+}
+
+/// `js-w-0-3-abcde`: pod 3 of the Job `js-w-0`.
+fn named(pod: &str) -> PodLife {
+    let mut parts = pod.rsplitn(3, '-');
+    let (_, index, job) = (parts.next(), parts.next(), parts.next().unwrap_or(""));
+    PodLife {
+        name: pod.to_owned(),
+        last: Pod {
+            job: job.to_owned(),
+            job_index: job.rsplit_once('-').and_then(|(_, i)| i.parse().ok()),
+            index: index.and_then(|i| i.parse().ok()),
+            ..Pod::default()
+        },
+        only_told: true,
+        ..PodLife::default()
+    }
+}
+
+/// A JobSet was there before its first pod.
+pub(super) fn sooner(life: &mut Life) {
+    let Some(created) = life.jobset.created else {
+        return;
+    };
+    let low = created.ns - created.off;
+    let firsts = life.jobs.iter().filter_map(|j| j.created);
+    let firsts = firsts.chain(life.pods.iter().filter_map(|p| p.created));
+    let first = firsts.map(|at| at.ns + at.off).min();
+    if let Some(first) = first.filter(|first| *first > low) {
+        life.jobset.created = Some(At::between(low, first.min(created.ns + created.off)));
+    }
+}

@@ -1,0 +1,364 @@
+//! What `kubectl` prints of other restarts than the recorded one, in every way in which it can be printed: simulated runs
+//! whose milestones are known, written as watches and lists, and read again.
+
+use super::printer::{Printer, Version};
+use crate::support;
+use jobset_sim::manifest;
+use jobset_sim::metrics::{Folds, Milestone, Restart};
+use jobset_sim::observe::{self, Imported, Reader, life};
+use jobset_sim::spec::Scenario;
+use jobset_sim::validate::read;
+use jobset_sim::validate::scenario::Overrides;
+use jobset_sim::validate::simulate;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// A run and what it printed.
+struct Printed {
+    restarts: Vec<Restart>,
+    printer: Printer,
+}
+
+fn played(scenario: &Scenario, managed: bool) -> Printed {
+    let mut sinks = (Folds::new(scenario, false), Printer::new(scenario, managed));
+    let mut simulation = support::simulation(scenario);
+    let outcome = simulation.run(scenario.seed, 0, &mut sinks);
+    let (folds, printer) = sinks;
+    let folded = folds.finish(&outcome, simulation.names());
+    Printed {
+        restarts: folded.restarts,
+        printer,
+    }
+}
+
+/// How it was printed.
+#[derive(Copy, Clone, Debug)]
+enum Style {
+    /// One file for each kind, nothing between the objects, as `kubectl` does it.
+    Files,
+    /// All in one file, one object a line.
+    Lines,
+    /// One file each, indented.
+    Pretty,
+    /// Events of the group events.k8s.io.
+    Modern,
+    /// Without `--output-watch-events`: the objects alone.
+    Bare,
+    /// Without Events and Nodes.
+    Few,
+}
+
+const STYLES: [Style; 6] = [
+    Style::Bare,
+    Style::Files,
+    Style::Lines,
+    Style::Pretty,
+    Style::Modern,
+    Style::Few,
+];
+
+/// `regarding`, `note`, `reportingController`: the same Event in the words of its newer API.
+fn modern(event: &Value) -> Value {
+    let mut new = event.clone();
+    let map = new.as_object_mut().expect("an object");
+    map.insert("apiVersion".to_owned(), json!("events.k8s.io/v1"));
+    for (old, name) in [
+        ("involvedObject", "regarding"),
+        ("message", "note"),
+        ("reportingComponent", "reportingController"),
+        ("firstTimestamp", "deprecatedFirstTimestamp"),
+        ("lastTimestamp", "deprecatedLastTimestamp"),
+        ("count", "deprecatedCount"),
+        ("source", "deprecatedSource"),
+    ] {
+        if let Some(value) = map.remove(old) {
+            map.insert(name.to_owned(), value);
+        }
+    }
+    map.entry("eventTime").or_insert(Value::Null);
+    new
+}
+
+fn texts(printed: &[Version], style: Style) -> BTreeMap<&'static str, String> {
+    let mut files: BTreeMap<&str, String> = BTreeMap::new();
+    for version in printed {
+        if matches!(style, Style::Few) && ["Event", "Node"].contains(&version.kind) {
+            continue;
+        }
+        let object = match (style, version.kind) {
+            (Style::Modern, "Event") => modern(&version.object),
+            _ => version.object.clone(),
+        };
+        let event = json!({"type": version.how, "object": object});
+        let (file, text) = match style {
+            Style::Bare => (version.kind, event["object"].to_string()),
+            Style::Lines => ("all", format!("{event}\n")),
+            Style::Pretty => (
+                version.kind,
+                serde_json::to_string_pretty(&event).expect("JSON") + "\n",
+            ),
+            _ => (version.kind, event.to_string()),
+        };
+        files.entry(file).or_default().push_str(&text);
+    }
+    files
+}
+
+fn imported(texts: &BTreeMap<&str, String>, nth: u32) -> Result<Imported, String> {
+    let mut reader = Reader::default();
+    for (file, text) in texts {
+        reader.json(file, text).map_err(|e| format!("{e:?}"))?;
+    }
+    let chosen = life::choose(&reader.seen, None, None)?;
+    let life = life::read(&reader.seen, &chosen);
+    let defaults = manifest::control_plane("scale-test").expect("a preset");
+    observe::import(&life, nth, &defaults)
+}
+
+/// Timestamps are whole seconds.
+const OFF: f64 = 1.1;
+
+fn origin(restart: &Restart, imported: &Imported) -> f64 {
+    let (milestone, _) = imported.restart.origin.expect("an origin");
+    let at = restart.milestone(milestone);
+    at.unwrap_or_else(|| panic!("the run has no {}", milestone.as_str()))
+        .seconds()
+}
+
+/// Every milestone that was found, against the run's own; gives back the names of those that the run has too.
+fn check(what: &str, restart: &Restart, imported: &Imported) -> Vec<&'static str> {
+    let zero = origin(restart, imported);
+    eprintln!("{what}: {:?} {} zero {zero}", imported.restart.origin, imported.restart.derived);
+    let (_, from) = imported.restart.origin.expect("an origin");
+    let mut found = Vec::new();
+    for (milestone, at) in &imported.restart.at {
+        let name = milestone.as_str();
+        let is = at.ms_after(from) as f64 / 1e3;
+        let truth = restart.milestone(*milestone);
+        let truth = truth.unwrap_or_else(|| panic!("{what}: {name} at {is} is not in the run"));
+        let truth = truth.seconds() - zero;
+        let allowed = at.off_with(from) + 0.002;
+        assert!(
+            (is - truth).abs() <= OFF || imported.restart.derived,
+            "{what}: {name} {is}, in truth {truth}"
+        );
+        assert!(
+            (is - truth).abs() <= allowed,
+            "{what}: {name} {is} ± {allowed}, in truth {truth}"
+        );
+        found.push(name);
+    }
+    for (milestone, why) in &imported.restart.unknown {
+        assert!(
+            restart.milestone(*milestone).is_none(),
+            "{what}: {} is unknown: {why}",
+            milestone.as_str()
+        );
+    }
+    found
+}
+
+/// Played again, it takes as long.
+fn again(what: &str, imported: &Imported, more: f64) {
+    let scored = imported.json["scoredUpTo"].as_str().unwrap_or("");
+    let end = imported
+        .restart
+        .at
+        .iter()
+        .filter(|(m, _)| m.as_str() == scored || *m == Milestone::LastReady);
+    let (_, from) = imported.restart.origin.expect("an origin");
+    // As far off as its end is known, and what containers' own times add.
+    let off = more + end.map(|(_, at)| at.off_with(from)).fold(0.0, f64::max);
+    std::fs::write("/tmp/users-again.json", imported.json.to_string()).unwrap();
+    let recording = read::read("f", &imported.json.to_string()).expect("a recording");
+    let defaults = simulate::defaults().expect("presets");
+    let result = simulate::validate("f", &recording, &defaults, &Overrides::default());
+    assert_eq!(result.not_simulated, Vec::<String>::new(), "{what}");
+    let restart = result
+        .restart
+        .unwrap_or_else(|| panic!("{what}: no restart"));
+    let simulated = restart.simulated_s.unwrap_or_else(|| {
+        panic!(
+            "{what}: it is not played to its end: {} {:?}",
+            imported.json["script"], result.milestones
+        )
+    });
+    assert!(
+        (simulated - restart.recorded_s).abs() < off,
+        "{what}: {} {simulated}, recorded {}: {} {:?}",
+        restart.milestone,
+        restart.recorded_s,
+        imported.json["script"],
+        result.milestones
+    );
+}
+
+const TWO_KINDS: &str = "
+apiVersion: jobset-sim/v1alpha1
+kind: Scenario
+metadata: {name: two-kinds}
+topology:
+  apiVersion: jobset-sim/v1alpha1
+  kind: Topology
+  metadata: {name: t}
+  pools: [{name: 'n-{node}', count: 1, nodesPerIsland: 12, allocatable: {cpu: 8, memory: 64Gi}}]
+controlPlane: {preset: scale-test, kubernetes: '1.36'}
+timing: {containerStart: 3s, containerStop: 2s}
+jobSets: [{manifest: jobset.yaml}]
+containers: [{replicatedJob: worker, jobIndex: 1, podIndex: 2, restartAttempt: ATTEMPT, runFor: 40s, exitCode: 3}]
+stop: {at: 5m, when: Settled}
+";
+const LEADER_AND_WORKERS: &str = "
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: train-big, namespace: research}
+spec:
+  failurePolicy: {maxRestarts: 3, restartStrategy: STRATEGY}
+  replicatedJobs:
+    - name: leader
+      template:
+        spec:
+          backoffLimit: 0
+          template: {spec: {restartPolicy: Never, terminationGracePeriodSeconds: 10, containers: [{name: c, image: 'i:1'}]}}
+    - name: worker
+      replicas: 2
+      template:
+        spec:
+          parallelism: 4
+          completions: 4
+          completionMode: Indexed
+          backoffLimit: 0
+          template:
+            spec:
+              restartPolicy: Never
+              terminationGracePeriodSeconds: 10
+              containers: [{name: c, image: 'i:1', resources: {requests: {cpu: '2'}}}]
+";
+
+fn two_kinds(strategy: &str, attempt: &str) -> Scenario {
+    let text = TWO_KINDS.replace("ATTEMPT", attempt);
+    let jobset = LEADER_AND_WORKERS.replace("STRATEGY", strategy);
+    support::parse(&text, &jobset).expect("the scenario is valid")
+}
+
+#[test]
+fn restarts_of_several_replicated_jobs_are_read_however_they_were_printed() {
+    for strategy in ["Recreate", "BlockingRecreate"] {
+        let scenario = two_kinds(strategy, "0");
+        for managed in [true, false] {
+            let run = played(&scenario, managed);
+            assert_eq!(run.restarts.len(), 1);
+            for style in STYLES {
+                let what = format!("{strategy} {style:?} managed={managed}");
+                let imported = imported(&texts(&run.printer.printed, style), 1).expect(&what);
+                let found = check(&what, &run.restarts[0], &imported);
+                assert_eq!(found.len(), 14, "{what}: {found:?}");
+                again(&what, &imported, 1.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_second_restart_is_told_from_the_first() {
+    let scenario = two_kinds("Recreate", "null");
+    let run = played(&scenario, true);
+    assert!(run.restarts.len() >= 3);
+    for nth in [1, 2, 3] {
+        let what = format!("restart {nth}");
+        let imported = imported(&texts(&run.printer.printed, Style::Files), nth).expect(&what);
+        let found = check(&what, &run.restarts[nth as usize - 1], &imported);
+        assert_eq!(found.len(), 14, "{what}: {found:?}");
+    }
+}
+
+#[test]
+fn exclusive_placement_and_restarts_in_place_are_read_and_played_again() {
+    let exclusive = support::scenario("first-steps", &[]);
+    let run = played(&exclusive, true);
+    let one = imported(&texts(&run.printer.printed, Style::Files), 1).expect("first-steps");
+    check("first-steps", &run.restarts[0], &one);
+    again("first-steps", &one, 1.0);
+    let in_place = support::scenario("in-place-main-container", &[]);
+    let run = played(&in_place, true);
+    for nth in [1, 2] {
+        for style in STYLES {
+            let what = format!("in place {nth} {style:?}");
+            let one = imported(&texts(&run.printer.printed, style), nth).expect(&what);
+            let found = check(&what, &run.restarts[nth as usize - 1], &one);
+            assert_eq!(found.len(), 6, "{what}: {found:?}");
+            again(&what, &one, 1.0);
+        }
+    }
+}
+
+#[test]
+fn a_list_after_the_fact_tells_what_it_holds_and_how_well() {
+    for strategy in ["Recreate", "BlockingRecreate"] {
+        let run = played(&two_kinds(strategy, "0"), true);
+        let text = serde_json::to_string_pretty(&run.printer.after()).expect("JSON");
+        let one = imported(&BTreeMap::from([("after.json", text)]), 1).expect(strategy);
+        let found = check_held(strategy, &run.restarts[0], &one);
+        for name in [
+            "jobFailed",
+            "restartCounted",
+            "firstJobCreated",
+            "lastPodCreated",
+            "lastPodBound",
+            "lastReady",
+            "jobsReady",
+        ] {
+            assert!(
+                found.contains(&name),
+                "{strategy}: {name} is not in {found:?}: {:?}",
+                one.restart.unknown
+            );
+        }
+        again(strategy, &one, 2.0);
+    }
+}
+
+/// Only what is found is compared: a list holds less than the run.
+fn check_held(what: &str, restart: &Restart, imported: &Imported) -> Vec<&'static str> {
+    let mut held = Imported {
+        json: imported.json.clone(),
+        restart: imported.restart.clone(),
+        zero: imported.zero,
+        assumed: Vec::new(),
+        notes: Vec::new(),
+    };
+    held.restart.unknown.clear();
+    check(what, restart, &held)
+}
+
+#[test]
+fn nodes_that_were_drained_tainted_or_lost_are_lost_again() {
+    for (name, action, more) in [
+        ("node-drain", "cordonNode", 1.0),
+        ("taint-noexecute", "taintNode", 1.0),
+        ("node-partition-return", "partitionNode", 7.5),
+    ] {
+        let run = played(&support::scenario(name, &[]), true);
+        let one = imported(&texts(&run.printer.printed, Style::Files), 1).expect(name);
+        let found = check(name, &run.restarts[0], &one);
+        assert!(found.len() >= 13, "{name}: {found:?}");
+        let actions = one.json["script"]["actions"].to_string();
+        assert!(actions.contains(action), "{name}: {actions}");
+        again(name, &one, more);
+    }
+    let _ = Milestone::ALL;
+}
+
+#[test]
+fn zzz_debug() {
+    let text = std::fs::read_to_string("/tmp/users-again.json").unwrap();
+    let recording = read::read("f", &text).unwrap();
+    let scenario = simulate::played("f", &recording).unwrap();
+    eprintln!("{:?} {:?}", scenario.containers, scenario.stop);
+    let mut keep = jobset_sim::record::Keep::default();
+    let mut simulation = jobset_sim::engine::Simulation::new(&scenario).unwrap();
+    simulation.run(1, 0, &mut keep);
+    for r in keep.0.iter().rev().take(60).collect::<Vec<_>>().into_iter().rev() {
+        eprintln!("{:?} {:?}", r.at, r.body);
+    }
+}
