@@ -31,9 +31,9 @@ pub struct ReplayArgs {
     /// (controlPlane...); of a run any field but those that are the incident itself; repeatable
     #[arg(long, required = true, value_name = "PATH=VALUE", value_parser = path_value)]
     pub counterfactual: Vec<(String, String)>,
-    /// Which restart is shown, from 1
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    pub restart: u32,
+    /// Which restart is shown, from 1 [default: the one that was imported, else 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub restart: Option<u32>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     #[command(flatten)]
@@ -47,15 +47,23 @@ struct Incident {
     seed: u64,
     /// Milestones as they were recorded, by name, s.
     recorded: BTreeMap<String, f64>,
+    /// Which restart is shown, from 1.
+    restart: u32,
 }
 
 type Sets = [(String, String)];
 
 pub fn cli(args: &ReplayArgs) -> Result<(), Failure> {
-    let incident = match args.incident.is_dir() {
+    let mut incident = match args.incident.is_dir() {
         true => of_run(&args.incident, &args.counterfactual)?,
         false => of_recording(&args.incident, &args.counterfactual)?,
     };
+    let asked = args.restart.unwrap_or(incident.restart);
+    if asked != incident.restart {
+        // Recorded milestones are of another one.
+        incident.recorded.clear();
+        incident.restart = asked;
+    }
     let [was, with] = [&incident.as_it_was, &incident.changed].map(|s| play(s, incident.seed));
     let (was, with) = (was?, with?);
     match args.format {
@@ -106,6 +114,7 @@ fn of_run(dir: &Path, changes: &Sets) -> Result<Incident, Failure> {
         changed,
         seed,
         recorded: BTreeMap::new(),
+        restart: 1,
     })
 }
 
@@ -142,12 +151,14 @@ fn of_recording(file: &Path, changes: &Sets) -> Result<Incident, Failure> {
     let mut changed = simulate::played(&name, &other).map_err(refused)?;
     // Rates and the like, in the words of a scenario.
     changed.control_plane = with_plane(&changed, &plane)?;
+    let restart = recording.nth_restart() as u32 + 1;
     let recorded = recording.milestones.map(|m| m.milestones_s);
     checked(Incident {
         as_it_was,
         changed,
         seed: SEED,
         recorded: recorded.unwrap_or_default(),
+        restart,
     })
 }
 
@@ -349,7 +360,7 @@ fn differing(played: (&Played, &Played), seed: u64) -> Vec<(String, f64, f64)> {
 }
 
 fn as_json(args: &ReplayArgs, incident: &Incident, (was, with): (&Played, &Played)) -> Value {
-    let restarts = [was, with].map(|p| nth(p, args.restart));
+    let restarts = [was, with].map(|p| nth(p, incident.restart));
     let rows = rows(incident, [restarts[0].as_ref(), restarts[1].as_ref()]);
     let row = |(name, [recorded, was, with]): &(String, [Option<f64>; 3])| {
         json!({"name": name, "recorded_s": recorded, "asItWas_s": was, "counterfactual_s": with,
@@ -358,7 +369,7 @@ fn as_json(args: &ReplayArgs, incident: &Incident, (was, with): (&Played, &Playe
     let total = |r: &Option<Restart>| r.as_ref().map(|r| r.total().seconds());
     let metric = |(name, was, with): &(String, f64, f64)| json!({"name": name, "asItWas": was, "counterfactual": with, "difference": with - was});
     json!({
-        "schema": "jobset-sim/replay/v1", "restart": args.restart,
+        "schema": "jobset-sim/replay/v1", "restart": incident.restart,
         "counterfactual": args.counterfactual.iter().map(|(p, v)| format!("{p}={v}")).collect::<Vec<_>>(),
         "milestones": rows.iter().map(row).collect::<Vec<_>>(),
         "total": {"asItWas_s": total(&restarts[0]), "counterfactual_s": total(&restarts[1])},
@@ -385,7 +396,7 @@ fn text(
         "{}\n",
         style.bold(&format!("The same incident, as it was and with {changes}"))
     );
-    let restarts = [was, with].map(|p| nth(p, args.restart));
+    let restarts = [was, with].map(|p| nth(p, incident.restart));
     table(
         &mut out,
         &rows(incident, [restarts[0].as_ref(), restarts[1].as_ref()]),
@@ -409,14 +420,14 @@ fn text(
             let _ = writeln!(
                 out,
                 "\nWith the change there is no restart {}.",
-                args.restart
+                incident.restart
             );
         }
         _ => {
             let _ = writeln!(
                 out,
                 "\nAs it was played there is no restart {}.",
-                args.restart
+                incident.restart
             );
         }
     }

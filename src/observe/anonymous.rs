@@ -372,6 +372,15 @@ fn script(script: &Value, (jobset, names): (&str, &mut Names)) -> Value {
         if let Some(pod) = action["pod"].as_str() {
             action["pod"] = json!(child(pod, jobset, names));
         }
+        let body = action["body"].as_str();
+        if let Some(taint) = body.and_then(|b| serde_json::from_str::<Value>(b).ok()) {
+            let key = match taint["key"].as_str() {
+                Some(key) if key.starts_with("node.kubernetes.io/") => json!(key),
+                _ => names.value("taint", &taint["key"]),
+            };
+            let new = json!({"key": key, "value": names.value("value", &taint["value"]), "effect": taint["effect"]});
+            action["body"] = json!(new.to_string());
+        }
     }
     script
 }

@@ -94,8 +94,8 @@ fn is_silence(action: &Value) -> bool {
     action["do"] == "crashNode" || action["do"] == "partitionNode"
 }
 
-/// How long before its condition becomes Unknown a node falls silent, in the middle, and how far off that may be, s: its
-/// last heartbeat is up to one period older than the fault, and the monitor looks once a period.
+/// How long before its condition becomes Unknown a node falls silent, in the middle, and how far off that may be, s:
+/// its last heartbeat is up to one period older than the fault, and the monitor looks once a period.
 fn detection(plane: &ControlPlane) -> (f64, f64) {
     let (grace, beat) = (
         plane.node_monitor_grace_period_s as f64,

@@ -209,11 +209,24 @@ impl Finder<'_> {
         self.ordered.is_none_or(|ordered| at.ns <= ordered.ns)
     }
 
-    /// After the restart before this one was over.
+    /// When the barrier opened for the nth attempt.
+    fn barrier(&self, nth: u32) -> Option<At> {
+        let opened = |status: &Value| {
+            number(status, "currentInPlaceRestartAttempt").is_some_and(|n| n >= u64::from(nth))
+        };
+        let mut statuses = self.life.jobset.statuses.iter();
+        statuses.find(|(_, s)| opened(s)).map(|(at, _)| *at)
+    }
+
+    /// After the restart before this one was over: in place, all pods lose their readiness after it was ordered.
     fn of_this(&self, at: &At) -> bool {
+        let in_place = in_place(self.life);
         let before = match self.nth {
             1 => None,
-            n => ordered(self.life, n - 1, in_place(self.life)),
+            n => self
+                .barrier(n - 1)
+                .filter(|_| in_place)
+                .or_else(|| ordered(self.life, n - 1, in_place)),
         };
         before.is_none_or(|before| at.ns > before.ns)
     }
@@ -307,15 +320,7 @@ impl Finder<'_> {
             }
             AttemptsFirst => first(&mut self.attempts()),
             AttemptsLast => return self.every(|p| self.attempt_of(p), "at the new attempt", true),
-            CurrentWritten => {
-                let tells = |status: &Value| {
-                    number(status, "currentInPlaceRestartAttempt")
-                        .is_some_and(|n| n >= u64::from(self.nth))
-                };
-                let statuses = &self.life.jobset.statuses;
-                let at = statuses.iter().find(|(_, status)| tells(status));
-                at.map(|(at, _)| *at)
-            }
+            CurrentWritten => self.barrier(self.nth),
             _ => None,
         };
         found.ok_or_else(|| match milestone {

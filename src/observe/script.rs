@@ -4,9 +4,10 @@
 
 use super::faults::{self, Faults};
 use super::life::{JobLife, Life, PodLife};
-use super::milestones::Restart;
+use super::milestones::{self, Restart};
 use super::stamp::{At, SECOND};
 use super::when::JOB_FAILED;
+use crate::metrics::restart::Milestone;
 use crate::spec::ControlPlane;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ pub struct Script {
     pub not_played: Vec<String>,
 }
 
-/// Pods whose start is farther off the median than its times are known get a rule of their own; less than this is nothing.
+/// Pods whose start is farther off the median than its times are known get a rule of their own; less is nothing.
 const NOISE_MS: i64 = 100;
 /// As many rules at most, those farthest off.
 const RULES_MAX: usize = 2000;
@@ -54,9 +55,7 @@ pub fn script(life: &Life, restart: &Restart, (zero, plane): (At, &ControlPlane)
         );
         143
     });
-    let again = life.pods.iter().filter_map(|p| p.last.restarted);
-    let again = again.map(|(end, begin)| begin.saturating_sub(end) as i64 / 1_000_000);
-    let restart_ms = median(again.collect()).unwrap_or_else(|| {
+    let restart_ms = restart_ms(life, restart).unwrap_or_else(|| {
         if restart.in_place {
             assumed.push(
                 "script.restartMs: no container was seen to start again; startMs stands in"
@@ -153,6 +152,21 @@ fn start((i, pod): (usize, &PodLife)) -> Option<(usize, Start)> {
     Some((i, start))
 }
 
+/// How long containers take to run again, ms. In place a restart waits for it twice, for the pod that began it, and for
+/// the slowest of the others after the order, and the script has one time: the mean of the two. Else from a container's
+/// end to its next run, in the whole seconds of kubelets.
+fn restart_ms(life: &Life, restart: &Restart) -> Option<i64> {
+    let of = |m: Milestone| restart.get(m);
+    let own = of(Milestone::AttemptsFirst).zip(restart.origin);
+    let slowest = of(Milestone::AttemptsLast).zip(of(Milestone::PreviousWritten));
+    if let (Some((own, (_, origin))), Some((slowest, order))) = (own, slowest) {
+        return Some(((own.ms_after(origin) + slowest.ms_after(order)) / 2).max(0));
+    }
+    let again = life.pods.iter().filter_map(|p| p.last.restarted);
+    let again = again.map(|(end, begin)| begin.saturating_sub(end) as i64 / 1_000_000);
+    median(again.collect())
+}
+
 /// From its mark for deletion to the end of its containers, of a pod that ran, ms.
 fn stop(pod: &PodLife) -> Option<i64> {
     let (deleting, end) = (pod.deleting?, pod.finished.or(pod.gone)?);
@@ -223,13 +237,6 @@ fn troubles(
             rules.push(rule);
             continue;
         }
-        if restart.in_place
-            && pod.last.restarts > 0
-            && restart.first_pod.as_deref() == Some(&pod.name)
-        {
-            rules.extend(in_place(pod, restart, zero));
-            continue;
-        }
         let Some(deleting) = pod.deleting else {
             continue;
         };
@@ -250,14 +257,22 @@ fn troubles(
             None => actions.push(action("deletePod", pod, deleting, zero)),
         }
     }
+    if restart.in_place {
+        for nth in 1..=restart.number {
+            match in_place(life, nth, zero) {
+                Some(rule) => rules.push(rule),
+                None => not_played.push(format!("what began restart {nth} in place")),
+            }
+        }
+    }
     actions.sort_by_key(|a| a["atMs"].as_i64());
     not_played.sort();
     not_played.dedup();
     (rules, actions)
 }
 
-/// Whether the control plane deleted a pod for a restart, and will again: its Job was failing or being deleted, or it all
-/// was.
+/// Whether the control plane deleted a pod for a restart, and will again: its Job was failing or being deleted, or all
+/// of it was.
 fn its_own(life: &Life, pod: &PodLife, deleting: At) -> bool {
     let told = life.events.iter().any(|e| {
         e.reason == "SuccessfulDelete" && e.message.strip_prefix("Deleted pod: ") == Some(&pod.name)
@@ -310,9 +325,18 @@ fn action(what: &str, pod: &PodLife, at: At, zero: At) -> Value {
 }
 
 /// The container that ended first and made all others start again.
-fn in_place(pod: &PodLife, restart: &Restart, zero: At) -> Option<Value> {
+fn in_place(life: &Life, nth: u32, zero: At) -> Option<Value> {
+    let restart = milestones::restart(life, nth).ok()?;
     let (_, at) = restart.origin?;
-    let (ready, _) = pod.ready.first()?;
+    let first = restart.first_pod.as_ref()?;
+    let pod = life
+        .pods
+        .iter()
+        .find(|p| p.name == *first && p.last.restarts > 0)?;
+    let before = pod.ready.iter().rev();
+    let (ready, _) = before
+        .into_iter()
+        .find(|(since, ready)| *ready && since.ns < at.ns)?;
     let mut rule = selector(pod);
     rule["inPlaceAttempt"] = json!(restart.number - 1);
     rule["containerRun"] = json!(restart.number - 1);

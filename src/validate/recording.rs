@@ -317,6 +317,12 @@ impl Recording {
             .unwrap_or("js")
     }
 
+    /// Which of its restarts `milestones` are of, from 0: the first, unless `import` was asked for a later one.
+    pub fn nth_restart(&self) -> usize {
+        let imported = self.imported.as_ref().and_then(|i| i["restart"].as_u64());
+        imported.map_or(0, |n| n.saturating_sub(1) as usize)
+    }
+
     /// What the API server answered instead of creating the JobSet, if it did.
     pub fn rejected(&self) -> Option<&str> {
         let entry = self.log.iter().find(|e| e.what == "rejected")?;

@@ -155,7 +155,7 @@ pub fn watched<S: Sink>(
         outcome,
         names,
         sink,
-        restart: restarts.into_iter().next(),
+        restart: restarts.into_iter().nth(recording.nth_restart()),
     };
     (observed, more)
 }

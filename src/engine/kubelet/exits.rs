@@ -119,11 +119,15 @@ impl Kubelets {
             AfterExit::PodEnds => self.end_pod(ctx, pod),
             AfterExit::Restart(containers) => match ctx.scenario.timing.kubelet {
                 // The recordings' player reports a container only once it runs again: the pod stays ready meanwhile.
-                Kubelet::Scripted { restart, .. } => {
+                // An agent that is the container itself begins at its barrier (AG-2), whoever plays the kubelet.
+                Kubelet::Scripted { restart, .. }
+                    if ctx.store.template(pod).agent == AgentMode::Absent
+                        || ctx.store.pod_spec(pod).agent_mode() != AgentMode::MainContainer =>
+                {
                     let back = Event::ContainersBack { pod, epoch };
                     ctx.after(restart, Waited::ContainerRestart, About::Pod(pod), back);
                 }
-                Kubelet::Real(_) => self.restart_containers(ctx, pod, Some(containers)),
+                _ => self.restart_containers(ctx, pod, Some(containers)),
             },
             AfterExit::RestartAll => self.restart_containers(ctx, pod, None),
         }

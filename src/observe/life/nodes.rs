@@ -80,7 +80,7 @@ impl Nodes {
         }
     }
 
-    /// The Nodes in the order of their names. Of those that nobody saw, Events on their pods tell that they fell silent.
+    /// Nodes by name. Of those that nobody saw, Events on their pods tell when they fell silent.
     pub fn finish(self, life: &Life) -> Vec<NodeLife> {
         let mut all = self.0;
         let of: BTreeMap<&str, &PodLife> = life.pods.iter().map(|p| (p.name.as_str(), p)).collect();

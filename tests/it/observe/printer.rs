@@ -1,5 +1,5 @@
-//! A run as `kubectl` would have printed it: each version of each object with whole seconds and the number of its write,
-//! and Events with the nanosecond in their names.
+//! A run as `kubectl` would have printed it: each version of each object with whole seconds and the number of its
+//! write, and Events with the nanosecond in their names.
 
 use jobset_sim::base::calendar;
 use jobset_sim::base::{JobId, JobSetId, NodeId, PodId, Time};
