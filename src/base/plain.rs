@@ -29,13 +29,14 @@ pub fn for_terminal(text: &str, colors: bool) -> Cow<'_, str> {
     out.into()
 }
 
-/// A cell that no spreadsheet takes for a formula: what begins like one, and is no number, gets an apostrophe.
+/// A cell that no spreadsheet takes for a formula and no terminal for a command: what begins like a formula, and is no
+/// number, gets an apostrophe.
 pub fn for_cell(text: &str) -> Cow<'_, str> {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if formula && text.parse::<f64>().is_err() {
-        format!("'{text}").into()
+        format!("'{}", for_terminal(text, false)).into()
     } else {
-        text.into()
+        for_terminal(text, false)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::base::plain::{for_cell, for_markdown};
 use crate::base::*;
 use crate::metrics::Phase;
 use crate::report::waterfall::Style;
-use crate::report::words::{count, exact_seconds, seconds, thousands};
+use crate::report::words::{column, count, exact_seconds, seconds, thousands};
 use csv::Writer;
 use std::fmt::Write;
 
@@ -96,12 +96,7 @@ pub(super) fn cell(rows: &[&Row], (case, strategy): (&str, &str), nodes: u64) ->
 fn table(out: &mut String, rows: &[&Row], style: &Style) {
     let sizes = sizes(rows);
     let lines = lines(rows);
-    let widest = lines
-        .iter()
-        .map(|(case, _)| case.chars().count())
-        .max()
-        .unwrap_or(4)
-        .max(4);
+    let widest = column(lines.iter().map(|(case, _)| *case), 4);
     let mut head = format!("  {:<widest$} {:<16}", "case", "strategy");
     for size in &sizes {
         let _ = write!(head, " {:>13}", count(*size, "node"));

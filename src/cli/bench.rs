@@ -8,6 +8,8 @@ use crate::bench::play::{self, Entry};
 use crate::bench::suite::{Only, Suite};
 use crate::bench::{Report, conditions, junit, print, scene};
 use crate::manifest;
+use crate::report::whole;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
@@ -159,13 +161,13 @@ pub fn rates(preset: &str) -> Option<(f64, f64)> {
 pub fn baseline(path: &Path) -> Result<Report, Failure> {
     let shown = path.display();
     let failed = |why: String| Failure::Invalid(format!("{shown}: {why}"));
-    let length = std::fs::metadata(path)
-        .map_err(|e| failed(e.to_string()))?
-        .len();
-    if length > BASELINE_MAX {
+    let mut text = String::new();
+    let read = std::fs::File::open(path)
+        .and_then(|file| file.take(BASELINE_MAX + 1).read_to_string(&mut text));
+    read.map_err(|e| failed(e.to_string()))?;
+    if text.len() as u64 > BASELINE_MAX {
         return Err(failed("too large for a baseline".to_owned()));
     }
-    let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
     Report::read(&text)
         .map_err(|why| failed(format!("no result of `bench ttr --format json`: {why}")))
 }
@@ -194,9 +196,8 @@ fn entries(args: &TtrArgs, suite: &Suite) -> Result<Vec<Entry>, Failure> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed =
-        |e: std::io::Error| Failure::Invalid(format!("cannot write {}: {e}", path.display()));
-    std::fs::write(path, text).map_err(failed)
+    whole::write(path, text.as_bytes())
+        .map_err(|e| Failure::Invalid(format!("cannot write {}: {e}", path.display())))
 }
 
 fn tell(

@@ -34,15 +34,18 @@ const NAMES: [&str; 3] = ["diff.inputs", "diff.records", "diff.metrics"];
 
 pub fn cli(args: &DiffArgs) -> Result<u8, Failure> {
     let conditions = conditions(&args.fail_if)?;
+    if args.a.is_file() {
+        let a = args.a.display();
+        let text = match args.b.is_file() {
+            true => format!(
+                "{a} is a file; what differs are run directories: run {a} --out DIR writes one"
+            ),
+            false => format!("{a} is a file; the run comes first, the recording second"),
+        };
+        return Err(Failure::Invalid(text));
+    }
     if args.b.is_file() {
         return diff_recording::cli(args, &conditions);
-    }
-    if args.a.is_file() {
-        let text = format!(
-            "{} is a file; the run comes first, the recording second",
-            args.a.display()
-        );
-        return Err(Failure::Invalid(text));
     }
     let diff = rundiff::diff(&args.a, &args.b)?;
     match args.format {

@@ -159,7 +159,7 @@ fn write(path: &Path, json: &Value) -> Result<(), Failure> {
     let mut text = serde_json::to_string(json).map_err(|e| Failure::Internal(e.to_string()))?;
     text.push('\n');
     if path.as_os_str() == "-" {
-        return output::bytes(text.as_bytes());
+        return output::result(&text);
     }
     new_file(path, text.as_bytes())
 }

@@ -48,6 +48,7 @@ mod whole;
 mod why;
 
 use crate::base::plain::for_terminal;
+use crate::manifest::diagnostic::shortened;
 use args::{Cli, Command};
 use clap::Parser;
 use std::io::ErrorKind;
@@ -98,6 +99,16 @@ impl From<String> for Failure {
 
 const REPORT: &str = "This is a bug in jobset-sim. Please report it with the command line, the inputs and the lines above.";
 
+/// What a message quotes of a file may be of any length.
+fn shortened_lines(message: &str) -> String {
+    const LONGEST: usize = 2000;
+    let line = |line: &str| match line.len() > LONGEST {
+        true => shortened(line.to_owned()),
+        false => line.to_owned(),
+    };
+    message.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
 pub fn main() -> ExitCode {
     // Wrong usage ends here with exit code 2, --help and --version with 0.
     let cli = Cli::try_parse().unwrap_or_else(|refused| wrong_usage(&refused));
@@ -118,7 +129,7 @@ pub fn main() -> ExitCode {
             } else {
                 "error: "
             };
-            output::notice(&format!("{lead}{message}"));
+            output::notice(&shortened_lines(&format!("{lead}{message}")));
             if bug {
                 output::notice(REPORT);
             }

@@ -8,7 +8,7 @@ use crate::base::condition::Condition;
 use crate::base::plain::for_markdown;
 use crate::engine::Simulation;
 use crate::experiment::fail_if::Group;
-use crate::experiment::{self, Limited, Limits, Played, Replication};
+use crate::experiment::{self, Limited, Limits, NotVerified, Played, Replication};
 use crate::faults;
 use crate::manifest;
 use crate::metrics::summary::Summary;
@@ -65,7 +65,10 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     let view = done.view(&loaded);
     if args.paranoid {
         let mut again = simulation(&loaded)?;
-        experiment::verify(&mut again, &view).map_err(Failure::Internal)?;
+        experiment::verify(&mut again, &view, &limits).map_err(|why| match why {
+            NotVerified::Stopped => interrupt::failure("nothing is kept"),
+            NotVerified::Differs(text) => Failure::Internal(text),
+        })?;
     }
     if let (Some(dir), Some((log, ndjson))) = (&dir, &done.decisions) {
         dir.write("decisions.log", log.as_bytes())?;

@@ -1,13 +1,13 @@
 //! `topology show`, `list`, `check` and `import`: cluster descriptions as tables and JSON, and made of Nodes.
 
 use super::args::{Format, TopologyArgs, TopologyCommand};
+use super::import::new_file;
 use super::{Failure, load, output};
 use crate::manifest;
 use crate::report::words::{count, thousands};
 use crate::spec::{IslandKind, NodePool, Price, Topology};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::io::Write as _;
 use std::path::Path;
 
 pub fn cli(args: &TopologyArgs) -> Result<(), Failure> {
@@ -51,9 +51,7 @@ fn import(file: &str, name: &str, out: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = out else {
         return output::result(&text);
     };
-    let refuse = |e: std::io::Error| Failure::Invalid(format!("{}: {e}", path.display()));
-    let mut new = std::fs::File::create_new(path).map_err(refuse)?;
-    new.write_all(text.as_bytes()).map_err(refuse)?;
+    new_file(path, text.as_bytes())?;
     let nodes = count(topology.nodes(), "node");
     output::notice(&format!("{}: {nodes}", path.display()));
     Ok(())

@@ -12,6 +12,8 @@ const NO_PLACE: u8 = 4;
 
 pub fn cli(args: &WhyArgs) -> Result<u8, Failure> {
     let asked = Question::of(args)?;
+    // What the inputs themselves are refused for decides the exit code.
+    asked.load(&[])?;
     let load = |more: &[Set]| asked.load(more).map_err(|why| why.message().to_owned());
     let answer = why::explain(&load, &asked.asked);
     let answer = answer.map_err(|NoAnswer::Invalid(text)| Failure::Invalid(text))?;

@@ -38,4 +38,4 @@ pub use replications::{
 };
 pub use stop::{Limited, Limits, StopFlag};
 pub use subject::{Subject, SubjectPlayer};
-pub use verify::verify;
+pub use verify::{NotVerified, verify};

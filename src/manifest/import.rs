@@ -281,9 +281,15 @@ fn labels(family: &[Cell]) -> Option<BTreeMap<String, String>> {
     keys.map(|key| Some((key.clone(), one(key)?))).collect()
 }
 
+/// Digits of `{node:09}`; more are not read.
+const WIDEST: usize = 9;
+
 /// `a-0`, `a-1`, ... as `a-{word}`.
 fn counted(texts: &[&String], word: &str) -> Option<String> {
     let (before, _, width) = split(texts.first()?)?;
+    if width > WIDEST {
+        return None;
+    }
     let counts = |(at, text): (u64, &&String)| {
         let padded = format!("{before}{at:0width$}");
         **text == padded

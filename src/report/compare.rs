@@ -1,7 +1,7 @@
 //! What `compare` prints: each metric of each variant, their differences, and the sentence a reviewer would write.
 
 use super::waterfall::Style;
-use super::words::{count, seconds, wrap};
+use super::words::{column, count, seconds, wrap};
 use crate::base::*;
 use crate::experiment::{Comparison, MetricEstimate, PairedEstimate, Verdict, is_by_cause};
 use crate::metrics::waits::thousands;
@@ -52,8 +52,7 @@ fn rows<'a>(all: &'a Comparison, metric: &'a str) -> impl Iterator<Item = &'a Me
 }
 
 fn name_width(all: &Comparison) -> usize {
-    let names = all.variants.iter().map(|v| v.name.chars().count());
-    names.max().unwrap_or(0).max(8)
+    column(all.variants.iter().map(|v| v.name.as_str()), 8)
 }
 
 fn variants(out: &mut String, all: &Comparison) {

@@ -5,7 +5,7 @@ use super::openmetrics::{self, Metrics};
 use super::page::{Page, html, markdown};
 use super::perfetto::{self, Trace};
 use super::scene::Scene;
-use super::{chart, svg};
+use super::{chart, svg, whole};
 use std::path::Path;
 
 /// What is written.
@@ -65,7 +65,7 @@ fn unknown(subject: Subject<'_>) -> String {
 }
 
 fn bytes(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    std::fs::write(path, bytes).map_err(|e| e.to_string())
+    whole::write(path, bytes)
 }
 
 struct Svg;
@@ -108,7 +108,7 @@ impl Exporter for Png {
 
     fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
         match subject {
-            Subject::Chart(scene) => chart::png(scene, path),
+            Subject::Chart(scene) => whole::through(path, |path| chart::png(scene, path)),
             _ => Err(unknown(subject)),
         }
     }
@@ -160,14 +160,21 @@ impl Exporter for Markdown {
         let assets = path.with_extension("charts");
         let name = assets.file_name().map(|n| n.to_string_lossy().into_owned());
         let charts: Vec<_> = page.charts().collect();
+        let new = !charts.is_empty() && !assets.exists();
         if !charts.is_empty() {
             std::fs::create_dir_all(&assets).map_err(|e| e.to_string())?;
         }
-        for chart in charts {
+        let drawn = charts.into_iter().try_for_each(|chart| {
             let file = assets.join(format!("{}.svg", chart.name));
-            bytes(&file, svg::file(&chart.scene).as_bytes())?;
+            bytes(&file, svg::file(&chart.scene).as_bytes())
+        });
+        let text = markdown::markdown(page, name.as_deref());
+        let written = drawn.and_then(|()| bytes(path, text.as_bytes()));
+        if written.is_err() && new {
+            // Charts without their text are half a report.
+            let _ = std::fs::remove_dir_all(&assets);
         }
-        bytes(path, markdown::markdown(page, name.as_deref()).as_bytes())
+        written
     }
 }
 

@@ -55,4 +55,5 @@ pub mod timeline_figure;
 pub mod training;
 pub mod waterfall;
 pub mod waterfall_figure;
+pub mod whole;
 pub mod words;

@@ -3,7 +3,7 @@
 use super::compare::{left_out, shown, unit};
 use super::sweep_pick::{axis_names, point_name, told};
 use super::waterfall::Style;
-use super::words::{count, wrap};
+use super::words::{column, count, wrap};
 use crate::experiment::{Better, MetricEstimate, better, warnings_of};
 use crate::stats::Weakness;
 use crate::sweep::points::short;
@@ -143,9 +143,8 @@ fn matrix(
     let _ = writeln!(out, "{}{}: mean", style.bold(metric), head(metric));
     let cell = |point: usize| means[point].map_or("-".to_owned(), |m| shown(metric, m));
     let cells: Vec<String> = (0..means.len()).map(cell).collect();
-    let widest = |texts: &[String]| texts.iter().map(|t| t.chars().count()).max().unwrap_or(0);
-    let width = widest(&cells).max(widest(columns)).max(6) + 2;
-    let left = widest(rows).max(names[down].chars().count()) + 2;
+    let width = column(cells.iter().chain(columns).map(String::as_str), 6) + 2;
+    let left = column(rows.iter().chain([&names[down]]).map(|t| t.as_ref()), 0) + 2;
     let _ = writeln!(
         out,
         "{}",
@@ -192,7 +191,7 @@ fn list(out: &mut String, all: &Results, metric: &str, style: &Style) {
     }
     let _ = writeln!(out, "{}{}{which}", style.bold(metric), head(metric));
     let names: Vec<String> = order.iter().map(|p| point_name(all, *p)).collect();
-    let width = names.iter().map(|n| n.chars().count()).max().unwrap_or(0);
+    let width = column(names.iter().map(String::as_str), 0);
     let header = format!(
         "    {:<width$} {:>6} {:>10} {:>10} {:>10} {:>10}   95 % interval of the mean",
         "", "n", "p10", "p50", "p90", "mean"

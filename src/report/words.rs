@@ -101,6 +101,13 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines.iter().map(|l| l.replace('\u{a0}', " ")).collect()
 }
 
+/// As wide as the longest of these, but for names that are longer than any table: they push their own row aside alone.
+pub fn column<'a>(texts: impl Iterator<Item = &'a str>, least: usize) -> usize {
+    const WIDEST: usize = 100;
+    let longest = texts.map(|text| text.chars().count()).max().unwrap_or(0);
+    longest.clamp(least, WIDEST)
+}
+
 /// A text whose lines are broken at spaces where they are longer than `width`; what goes on is indented. What is to be
 /// typed stays whole, and so does a word that is longer. Colors take no room.
 pub fn fitted(text: &str, width: usize) -> String {

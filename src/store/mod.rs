@@ -264,7 +264,11 @@ impl Store {
     pub fn pod_of(&self, job: JobId, index: u32) -> Option<PodId> {
         let (pods, index_of) = (self.jobs[job.ix()].pods.iter(), &self.pods.index);
         if index == 0 {
-            // The leader, whom many ask for.
+            // The leader, whom many ask for; alone, it may have had many before it.
+            let newest = self.jobs[job.ix()].pods.iter().next_back();
+            if newest.is_some_and(|p| index_of[p.ix()] == 0) {
+                return newest;
+            }
             return pods.take_while(|p| index_of[p.ix()] == 0).last();
         }
         let mut newest_first = pods.rev().skip_while(|p| index_of[p.ix()] > index);

@@ -45,6 +45,7 @@ mod rooms;
 mod rules;
 mod scaffold;
 mod scale;
+mod second_trial;
 mod stats;
 mod stored;
 mod strictness;

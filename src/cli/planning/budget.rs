@@ -75,7 +75,7 @@ fn play(
     n: u64,
     what: &str,
 ) -> Result<Vec<CountedRun>, Failure> {
-    let told = |done: u64| lab.progress(&format!("{what}{done}/{n} replications"));
+    let told = lab.upwards(|done| format!("{what}{done}/{n} replications"));
     let on = (lab.play.threads(), &lab.limits);
     let runs = count_restarts(of, (lab.seed, 0..n), on, &told);
     lab.progress("");

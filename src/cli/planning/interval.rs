@@ -1,6 +1,7 @@
 //! `search interval`: the best checkpoint interval, beside what formulas say.
 
 use super::{Lab, formula, rows};
+use crate::base::Duration;
 use crate::cli::Failure;
 use crate::cli::args::IntervalArgs;
 use crate::cli::inputs::quoted;
@@ -52,7 +53,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
     let found = {
         let mut play = |every: &u64, which: Range<u64>| -> Result<Sample, Failure> {
             let seconds = *every as f64 / 1e3;
-            let what = format!("every {every} ms");
+            let what = format!("every {}", Duration::from_millis(*every));
             let (played, jobsets) = lab.replicate(&set(seconds), which, &what)?;
             let (seconds, times) = formula::at_work(&lab.subject, &played);
             work = (work.0 + seconds, work.1 + times);

@@ -9,6 +9,7 @@ pub mod spares;
 pub mod tornado;
 
 use super::args::{PlayArgs, TableFormat, TellArgs};
+use super::output::Progress;
 use super::subject::{Given, Loaded, Sets};
 use super::{Failure, interrupt, output};
 use crate::experiment::{Limits, NoRuns, Replication, Subject, digest_of};
@@ -61,7 +62,10 @@ impl<'a> Lab<'a> {
     ) -> Result<(Vec<Replication>, Vec<String>), Failure> {
         let subject = self.given.load(sets)?.subject()?;
         let (from, to) = (which.start, which.end);
-        let told = |done: u64| self.progress(&format!("{what}: {}/{to} replications", from + done));
+        let told = {
+            let what = what.to_owned();
+            self.upwards(move |done| format!("{what}: {}/{to} replications", from + done))
+        };
         let on = (self.play.threads(), &self.limits);
         let played = subject.replicate((self.seed, which), on, &told);
         self.progress("");
@@ -98,6 +102,16 @@ impl<'a> Lab<'a> {
             Subject::Fleet(_) => "effective_training_ratio",
         };
         asked.unwrap_or(usual).to_owned()
+    }
+
+    /// Progress told by several threads in any order: it never counts down.
+    pub fn upwards<L: Fn(u64) -> String + Sync>(&self, line: L) -> impl Fn(u64) + Sync + use<L> {
+        let (highest, quiet) = (Progress::default(), self.quiet);
+        move |done| {
+            if !quiet {
+                highest.reach(done, |done| output::progress(&line(done)));
+            }
+        }
     }
 
     pub fn progress(&self, text: &str) {

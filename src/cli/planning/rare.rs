@@ -44,7 +44,8 @@ pub fn cli(args: &RareArgs) -> Result<(), Failure> {
         runs: args.runs,
         batches: args.seeds,
     };
-    let told = |done: u64| lab.progress(&format!("{done}/{} batches", args.seeds));
+    let batches = args.seeds;
+    let told = lab.upwards(move |done| format!("{done}/{batches} batches"));
     let on = (lab.play.threads(), &lab.limits);
     let found = of_fleet((&fleet, lab.seed), &question, on, &told);
     lab.progress("");

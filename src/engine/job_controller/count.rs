@@ -111,7 +111,15 @@ impl<'a> Sight<'a> {
 
     fn count_ended(&self, limit: u32, c: &mut Computed) {
         let mut failed_now = Vec::new();
-        for pod in self.all_pods().filter(|p| self.newly_ended(*p)) {
+        // From the newest, as far as there are any: pods that were counted long ago may be many.
+        let any = self.store.jobs[self.job.ix()].live.ended_with_finalizer as usize;
+        let all = self.all_pods().rev();
+        let mut ended: Vec<PodId> = all
+            .filter(|p| self.ended_with_finalizer(*p))
+            .take(any)
+            .collect();
+        ended.reverse();
+        for pod in ended.into_iter().filter(|p| self.newly_ended(*p)) {
             let i = pod.ix();
             let index = self.index(pod);
             let mut ended = EndedPod {

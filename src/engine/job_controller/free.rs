@@ -19,7 +19,11 @@ impl Sight<'_> {
             Phase::Succeeded => p.has(*pod, flag::FINALIZER),
             _ => only_failed || !p.has(*pod, flag::DELETING),
         };
-        let taken = self.all_pods().filter(taken).map(|p| self.index(p));
+        let live = &self.store.jobs[self.job.ix()].live;
+        // Where only failed pods are left, of which there may be many, nobody has an index.
+        let somebody = live.active + live.terminating + live.ended_with_finalizer > 0;
+        let all = somebody.then(|| self.all_pods()).into_iter().flatten();
+        let taken = all.filter(taken).map(|p| self.index(p));
         let decided = [self.row.succeeded.as_slice(), failed];
         lowest_free(taken, decided, self.index_limit(), count, into);
     }

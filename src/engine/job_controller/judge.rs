@@ -55,10 +55,13 @@ impl<'a> Sight<'a> {
 
     /// Ended, with the tracking finalizer, and not in the uncounted list yet.
     pub fn newly_ended(&self, pod: PodId) -> bool {
+        self.ended_with_finalizer(pod) && !self.pods.counted(self.store, pod)
+    }
+
+    /// As `live.ended_with_finalizer` counts them.
+    pub fn ended_with_finalizer(&self, pod: PodId) -> bool {
         let p = &self.store.pods;
-        p.has(pod, flag::FINALIZER)
-            && (p.is_terminal(pod) || p.has(pod, flag::DELETING))
-            && !self.pods.counted(self.store, pod)
+        p.has(pod, flag::FINALIZER) && (p.is_terminal(pod) || p.has(pod, flag::DELETING))
     }
 
     /// isPodFailed: phase Failed, or deleted before it could fail, unless only failed pods are replaced.

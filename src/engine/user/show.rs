@@ -175,6 +175,12 @@ fn pod_json(ctx: &Ctx<'_>, pod: PodId) -> Value {
     let name = store.names.pod(job, store.pods.index[i], pod, incarnation);
     let suffix = name.rsplit('-').next().unwrap_or("").to_owned();
     let mut object = objects::admit_pod(&posted, &suffix, &around).unwrap_or(posted);
+    if !store.pods.has(pod, flag::GATED) {
+        // Taken off, if there were any.
+        if let Some(spec) = object["spec"].as_object_mut() {
+            spec.remove("schedulingGates");
+        }
+    }
     if node.is_some() {
         object["spec"]["nodeName"] = json!(store.names.node(node));
     }

@@ -87,12 +87,13 @@ fn chance(p: f64, [low, high]: [f64; 2]) -> String {
 
 fn conclusion(r: &RareReport) -> Vec<String> {
     let x = &r.rare;
-    let mut all = vec![format!(
-        "The chance that {} is {}.",
-        r.event(),
-        chance(x.chance, x.ci95)
-    )];
+    let mut all = Vec::new();
     if x.chance > 0.0 {
+        all.push(format!(
+            "The chance that {} is {}.",
+            r.event(),
+            chance(x.chance, x.ci95)
+        ));
         all.push(format!(
             "That is one run in {}. To count it as precisely would take about {} whole runs; {} parts of runs were played.",
             short(1.0 / x.chance),
@@ -100,7 +101,11 @@ fn conclusion(r: &RareReport) -> Vec<String> {
             thousands(x.played)
         ));
     } else {
-        all.push("No branch came that far: more --runs, or a lower limit, would tell.".to_owned());
+        // An interval from 0 to 0 would say that it cannot happen.
+        all.push(format!(
+            "How often {} cannot be told: no branch came that far. More --runs, or a lower limit, would tell.",
+            r.event()
+        ));
     }
     all
 }

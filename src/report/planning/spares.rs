@@ -147,7 +147,11 @@ fn conclusion(r: &SparesReport) -> Vec<String> {
             r.of(greatest).map_or(String::new(), stat)
         ),
         Answer::Open { low } => format!(
-            "Whether {path} = {greatest} meets {target} cannot be told; those below {low} miss it. More --seeds, or a greater --max, would tell."
+            "Whether {path} = {greatest} meets {target} cannot be told{}. More --seeds, or a greater --max, would tell.",
+            match r.candidates.iter().any(|c| c.value < low) {
+                true => format!("; those below {low} miss it"),
+                false => String::new(),
+            }
         ),
     }];
     if let Some(c) = r.chosen().and_then(|v| r.of(v)) {

@@ -1,0 +1,235 @@
+//! What a second trial found, by strangers and by chance: names longer than any table, words, exit codes, files on a
+//! full disk.
+
+use crate::program::{fed, program, scratch};
+use std::fs;
+use std::process::Output;
+
+const SCENARIO: &str = "scenarios/first-steps.yaml";
+
+fn ran(arguments: &[&str], code: i32) -> Output {
+    let output = program(arguments).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    let told: String = told.chars().take(2000).collect();
+    assert_eq!(output.status.code(), Some(code), "{told}");
+    output
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Rust's formatter takes no width beyond 65,535.
+fn long() -> String {
+    "A".repeat(70_000)
+}
+
+#[test]
+fn a_name_longer_than_any_table_pushes_its_own_row_aside() {
+    let variant = format!("{}: timing.plegPeriod=2s", long());
+    ran(
+        &[
+            "compare",
+            SCENARIO,
+            "--variant",
+            &variant,
+            "--seeds",
+            "2",
+            "--quiet",
+        ],
+        0,
+    );
+    let axis = format!("metadata.description=a,{}", long());
+    for second in [&[][..], &["--grid", "timing.plegPeriod=1s,2s"]] {
+        let mut words = vec![
+            "sweep", SCENARIO, "--seeds", "2", "--quiet", "--grid", &axis,
+        ];
+        words.extend(second);
+        ran(&words, 0);
+    }
+    let dir = scratch("long-names");
+    let text = fs::read_to_string(SCENARIO).unwrap();
+    let named = text.replacen("name: first-steps", &format!("name: {}", long()), 1);
+    assert_ne!(named, text);
+    let place = fs::canonicalize("scenarios").unwrap();
+    let named = named
+        .replace(
+            "../topologies",
+            &format!("{}/../topologies", place.display()),
+        )
+        .replace("manifests/", &format!("{}/manifests/", place.display()));
+    let file = dir.join("named.yaml");
+    fs::write(&file, named).unwrap();
+    ran(&["bench", "ttr", file.to_str().unwrap(), "--quiet"], 0);
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn nodes_with_more_digits_than_a_pool_can_count_are_imported_by_name() {
+    let node = |i: u32| {
+        let zeros = "0".repeat(70_000);
+        format!(
+            "{{\"kind\":\"Node\",\"metadata\":{{\"name\":\"n-{zeros}{i}\"}},\"status\":{{\"allocatable\":{{\"cpu\":\"4\",\
+             \"pods\":\"110\"}},\"conditions\":[{{\"type\":\"Ready\",\"status\":\"True\"}}]}}}}"
+        )
+    };
+    let list = format!(
+        "{{\"kind\":\"NodeList\",\"items\":[{},{}]}}",
+        node(0),
+        node(1)
+    );
+    let output = fed(&["topology", "import", "-"], &list);
+    assert_ne!(output.status.code(), Some(1), "{:.500}", said(&output));
+}
+
+#[test]
+fn what_cannot_be_placed_has_its_exit_code_in_why_too() {
+    let manifest = "scenarios/manifests/exclusive-workers.yaml";
+    let selector =
+        "spec.replicatedJobs[0].template.spec.template.spec.nodeSelector={example.com/none: x}";
+    for command in ["why", "run"] {
+        let arguments = [command, "-f", manifest, "-t", "small-16", "--set", selector];
+        let output = ran(&arguments, 4);
+        assert!(
+            said(&output).contains("no node has the label"),
+            "{}",
+            said(&output)
+        );
+    }
+}
+
+#[test]
+fn a_scenario_is_told_how_it_can_be_compared_with_a_run() {
+    let output = ran(&["diff", SCENARIO, SCENARIO], 2);
+    assert!(said(&output).contains("--out DIR"), "{}", said(&output));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_baseline_without_end_is_refused() {
+    let arguments = [
+        "bench",
+        "ttr",
+        "--case",
+        "drain",
+        "--nodes",
+        "100",
+        "--against",
+        "/dev/zero",
+    ];
+    let output = ran(&arguments, 2);
+    assert!(said(&output).contains("too large"), "{}", said(&output));
+}
+
+#[test]
+fn what_a_message_quotes_of_a_file_has_a_limit() {
+    let dir = scratch("long-message");
+    let file = dir.join("bench.json");
+    let text = format!(
+        "{{\"schema\": \"jobset-sim/bench-ttr/v1\", \"rows\": \"{}\"}}",
+        long()
+    );
+    fs::write(&file, text).unwrap();
+    let page = dir.join("page.html");
+    let output = ran(
+        &[
+            "report",
+            file.to_str().unwrap(),
+            "--html",
+            page.to_str().unwrap(),
+        ],
+        2,
+    );
+    assert!(output.stderr.len() < 2000, "{} bytes", output.stderr.len());
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_chance_that_nothing_was_seen_of_is_not_said_to_be_nothing() {
+    let fleet = "scenarios/published/bloom-176b.yaml";
+    let arguments = [
+        "rare",
+        fleet,
+        "--until-day",
+        "2",
+        "--restarts",
+        "1000",
+        "--runs",
+        "4",
+        "--seeds",
+        "2",
+        "--quiet",
+    ];
+    let output = ran(&arguments, 0);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        told.contains("cannot be told: no branch came that far"),
+        "{told}"
+    );
+    assert!(!told.contains("0 % to 0 %"), "{told}");
+}
+
+#[test]
+fn a_scheduling_gate_that_was_taken_off_is_not_shown() {
+    let dir = scratch("gates");
+    let jobset = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec:\n  replicatedJobs:\n  \
+                  - name: w\n    template: {spec: {template: {spec: {schedulingGates: [{name: example.com/g}], \
+                  containers: [{name: c, image: x}]}}}}\n";
+    fs::write(dir.join("a.yaml"), jobset).unwrap();
+    let topologies = fs::canonicalize("topologies").unwrap();
+    let show = "show: {kind: Pod, name: a-w-0-0, fields: [spec.schedulingGates]}";
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: gates}}\ntopology: {}/small-16.yaml\n\
+         jobSets: [{{manifest: a.yaml}}]\nfaults:\n- {{at: 5s, {show}}}\n\
+         - {{at: 6s, patch: {{kind: Pod, name: a-w-0-0, merge: {{spec: {{schedulingGates: null}}}}}}}}\n\
+         - {{at: 9s, {show}}}\nstop: {{at: 1m}}\n",
+        topologies.display()
+    );
+    let file = dir.join("gates.yaml");
+    fs::write(&file, scenario).unwrap();
+    let output = ran(&["run", file.to_str().unwrap(), "--quiet"], 0);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        told.contains("{\"spec.schedulingGates\":[{\"name\":\"example.com/g\"}]}"),
+        "{told}"
+    );
+    assert!(told.contains("{\"spec.schedulingGates\":null}"), "{told}");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_cannot_be_written_leaves_nothing_beside_it() {
+    let dir = scratch("no-room");
+    let parent = dir.join("gone");
+    let out = parent.join("o.svg");
+    let output = ran(
+        &[
+            "plot",
+            "gantt",
+            SCENARIO,
+            "--out",
+            out.to_str().unwrap(),
+            "--quiet",
+        ],
+        2,
+    );
+    assert!(said(&output).contains("cannot write"), "{}", said(&output));
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
+    let device = ran(
+        &[
+            "bench",
+            "ttr",
+            "--case",
+            "drain",
+            "--nodes",
+            "100",
+            "--out",
+            "/dev/full",
+            "--quiet",
+        ],
+        2,
+    );
+    assert!(said(&device).contains("cannot write"), "{}", said(&device));
+    fs::remove_dir_all(dir).unwrap();
+}
