@@ -1,7 +1,7 @@
 //! What a failure does: who is blamed, who goes to repair, and how a repaired node comes back.
 
 use super::pool::Place;
-use super::run::{Code, World};
+use super::run::{Code, Event, World};
 use crate::base::random::{Draw, Key, Purpose};
 use crate::spec::{Exposure, HostSelection, Retirement};
 
@@ -68,18 +68,45 @@ impl World<'_> {
         }
     }
 
-    /// A node fails: the diagnosis says who goes to repair, and the job, if it was one of its nodes, is interrupted.
-    pub(super) fn fail(&mut self, node: u32, process: usize) {
+    /// A fault of a trace; of a node that is not there it is none.
+    pub(super) fn traced(&mut self, process: u32, nth: u32) {
+        let spec = &self.fleet.faults[process as usize];
+        let Some(fault) = spec.trace.as_ref().map(|trace| trace[nth as usize]) else {
+            return;
+        };
+        let place = self.pool.rows[fault.node as usize].place;
+        if matches!(place, Place::Repair | Place::Retired) {
+            return;
+        }
+        let Some(lasts) = fault.lasts else {
+            return self.fail(fault.node, process as usize);
+        };
+        // How it was diagnosed and repaired is in how long that took.
+        self.failed(fault.node, process as usize);
+        self.put(fault.node, Place::Repair);
+        self.after(lasts.0, Event::Back { node: fault.node });
+        if place == Place::Active {
+            self.interrupt(process as usize);
+        }
+    }
+
+    /// For the books.
+    fn failed(&mut self, node: u32, process: usize) {
         self.note(Code::Failed, node);
         self.counts.failures[process] += 1;
-        let fleet = self.fleet;
         let now = self.clocks.now;
         let row = &mut self.pool.rows[node as usize];
         row.failures += 1;
-        if matches!(fleet.retirement, Retirement::Window(..)) {
+        if matches!(self.fleet.retirement, Retirement::Window(..)) {
             row.failed_at.push_back(now);
         }
-        let was_active = row.place == Place::Active;
+    }
+
+    /// A node fails: the diagnosis says who goes to repair, and the job, if it was one of its nodes, is interrupted.
+    pub(super) fn fail(&mut self, node: u32, process: usize) {
+        self.failed(node, process);
+        let fleet = self.fleet;
+        let was_active = self.pool.rows[node as usize].place == Place::Active;
         if !fleet.faults[process].needs_repair {
             self.renew_rung(node, process);
             if was_active {
@@ -200,7 +227,7 @@ impl World<'_> {
                 }
             }
         }
-        self.after(every.0, super::run::Event::Regenerate);
+        self.after(every.0, Event::Regenerate);
     }
 
     /// Whether nodes are chosen by their failures.

@@ -14,9 +14,23 @@ use std::collections::BinaryHeap;
 /// What can be due, beside failures.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
-    StageOver { node: u32, stage: u32 },
+    StageOver {
+        node: u32,
+        stage: u32,
+    },
+    /// A node is back from an outage of a trace.
+    Back {
+        node: u32,
+    },
+    /// The nth fault of the trace of a process.
+    Traced {
+        process: u32,
+        nth: u32,
+    },
     Regenerate,
-    PhaseOver { generation: u32 },
+    PhaseOver {
+        generation: u32,
+    },
 }
 
 /// What the digest knows of what happened.
@@ -155,6 +169,12 @@ impl<'f> World<'f> {
                 }
             }
         }
+        let fleet = self.fleet;
+        for (process, spec) in (0..).zip(&fleet.faults) {
+            for (nth, fault) in (0..).zip(spec.trace.iter().flat_map(|trace| trace.iter())) {
+                self.after(fault.at.0, Event::Traced { process, nth });
+            }
+        }
         if let Some((every, _)) = self.fleet.lemons.regeneration {
             self.after(every.0, Event::Regenerate);
         }
@@ -191,6 +211,8 @@ impl<'f> World<'f> {
     fn happen(&mut self, event: Event) {
         match event {
             Event::StageOver { node, stage } => self.stage_over(node, stage),
+            Event::Back { node } => self.repaired(node, true),
+            Event::Traced { process, nth } => self.traced(process, nth),
             Event::Regenerate => self.regenerate(),
             Event::PhaseOver { generation } => self.phase_over(generation),
         }
@@ -239,7 +261,7 @@ impl<'f> World<'f> {
     /// Repairs that are under way come to their ends, without books; nothing fails any more.
     fn drain(&mut self) {
         while let Some(Reverse((at, _, event))) = self.queue.pop() {
-            if let Event::StageOver { .. } = event {
+            if let Event::StageOver { .. } | Event::Back { .. } = event {
                 self.clocks.now = self.clocks.now.max(at);
                 self.happen(event);
             }

@@ -3,8 +3,10 @@
 use super::check::{Unmodelled, check};
 use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
 use super::fault_presets::{self, For};
+use super::fleet_traces::Named;
 use super::node::Node;
 use super::path::{self, Path};
+use super::scenario::traces::{self, Traces};
 use super::shape::Shape;
 use super::shapes::fleet::{FLEET, ORDERS};
 use super::{dist, parameters, rate, read, scenario, training, yaml};
@@ -34,8 +36,20 @@ pub fn is_fleet(source: &Source) -> bool {
     source.text.contains("Fleet") && yaml::parse(source).is_ok_and(kind)
 }
 
-/// Reads a fleet from its text.
+/// Reads a fleet from its text, and the files it names, relative to its own.
 pub fn parse_fleet(source: &Source, sets: &[(String, String)]) -> Result<LoadedFleet, Diagnostics> {
+    let base = std::path::Path::new(&source.file).parent();
+    let base = base.unwrap_or(std::path::Path::new(""));
+    let loader = |name: &str| scenario::file_text(&base.join(name));
+    parse_fleet_with(source, sets, &loader)
+}
+
+/// The same; `loader` gives the text of a file that it names.
+pub fn parse_fleet_with(
+    source: &Source,
+    sets: &[(String, String)],
+    loader: &scenario::Loader,
+) -> Result<LoadedFleet, Diagnostics> {
     let mut documents = yaml::parse(source)?;
     if documents.len() != 1 {
         let message = format!("{} documents; a fleet file holds one", documents.len());
@@ -65,11 +79,12 @@ pub fn parse_fleet(source: &Source, sets: &[(String, String)]) -> Result<LoadedF
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
-    let fleet = convert(&node, &mut report);
+    let mut inputs = vec![(source.file.clone(), source.text.clone())];
+    let traces = traces::load((&node, "faults"), loader, &mut inputs, &mut report);
+    let fleet = convert((&node, &traces), &mut report);
     cross(&fleet, &node, &mut report);
     let experiment = scenario::experiment::read(&node, &mut report);
     report.finish()?;
-    let mut inputs = vec![(source.file.clone(), source.text.clone())];
     if !sets.is_empty() {
         inputs.push((SETS.to_owned(), overrides.text.clone()));
     }
@@ -81,7 +96,7 @@ pub fn parse_fleet(source: &Source, sets: &[(String, String)]) -> Result<LoadedF
     })
 }
 
-fn convert(node: &Node, report: &mut Report) -> Fleet {
+fn convert((node, traces): (&Node, &Traces), report: &mut Report) -> Fleet {
     let text = |key: &str| {
         let found = node.at_path(&["metadata", key]).and_then(Node::as_str);
         found.unwrap_or("").to_owned()
@@ -91,14 +106,17 @@ fn convert(node: &Node, report: &mut Report) -> Fleet {
     let chance = |of: Option<&Node>, key: &str, otherwise: f64| {
         of.and_then(|n| read::number(n, key)).unwrap_or(otherwise)
     };
+    let nodes = read::u32_of(node, "nodes").unwrap_or(0);
+    let spare = spares.and_then(|s| read::u32_of(s, "nodes")).unwrap_or(0);
+    let mut named = Named::new(traces, nodes.saturating_add(spare));
     let every = lemons.and_then(|l| read::duration(l, "regenerateEvery"));
     let every = every.filter(|every| *every > Duration::ZERO);
     Fleet {
         name: text("name"),
         description: text("description"),
-        nodes: read::u32_of(node, "nodes").unwrap_or(0),
+        nodes,
         spares: SparePool {
-            nodes: spares.and_then(|s| read::u32_of(s, "nodes")).unwrap_or(0),
+            nodes: spare,
             take_over: spares
                 .and_then(|s| read::duration(s, "takeOver"))
                 .unwrap_or_default(),
@@ -107,7 +125,7 @@ fn convert(node: &Node, report: &mut Report) -> Fleet {
         training: training(node, report),
         faults: processes(node, report)
             .iter()
-            .map(|f| process(f, report))
+            .map(|f| process(f, &mut named, report))
             .collect(),
         lemons: Lemons {
             share: chance(lemons, "share", 0.0),
@@ -157,13 +175,19 @@ fn processes(node: &Node, report: &mut Report) -> Vec<Node> {
     fault_presets::expand(read::list(node, "faults"), For::Fleet, report)
 }
 
-fn process(node: &Node, report: &mut Report) -> FaultProcess {
+fn process(node: &Node, named: &mut Named, report: &mut Report) -> FaultProcess {
+    let trace = named.of(node, report);
+    let of_calendar = trace.is_some();
     FaultProcess {
         cause: read::string(node, "cause").unwrap_or_default(),
         needs_repair: read::boolean(node, "needsRepair").unwrap_or(true),
         only_lemons: read::boolean(node, "onlyLemons").unwrap_or(false),
         life: rate::life(node, report),
-        exposure: exposure(node).unwrap_or(Exposure::Running),
+        exposure: match of_calendar {
+            true => Exposure::Always,
+            false => exposure(node).unwrap_or(Exposure::Running),
+        },
+        trace,
     }
 }
 

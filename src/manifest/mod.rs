@@ -12,6 +12,7 @@ mod dist;
 pub mod fault_presets;
 mod files;
 pub mod fleet;
+mod fleet_traces;
 pub mod import;
 pub mod kube;
 pub mod locate;
@@ -42,7 +43,7 @@ pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Source};
 pub use files::{STDIN, read_source};
-pub use fleet::{LoadedFleet, is_fleet, parse_fleet};
+pub use fleet::{LoadedFleet, is_fleet, parse_fleet, parse_fleet_with};
 pub use import::import_nodes;
 pub use kube::{
     Manifests, manifest_sources, of_jobsets, read_manifest_path, read_manifests, read_sources,

@@ -4,6 +4,7 @@ use super::training::Progress;
 use crate::base::Duration;
 use crate::base::random::Dist;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Everything that a run of the collapsed model needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,8 +92,21 @@ pub struct FaultProcess {
     pub life: Dist,
     /// When the node ages.
     pub exposure: Exposure,
+    /// Instead of lives: faults that happened, in the order of time.
+    pub trace: Option<Arc<[FleetFault]>>,
     /// Whether the node leaves the job for a repair; else only the job is interrupted, as by a crash of its program.
     pub needs_repair: bool,
+}
+
+/// A fault of a trace.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct FleetFault {
+    /// Since the start.
+    pub at: Duration,
+    /// Which of all nodes.
+    pub node: u32,
+    /// How long it is away; else a repair says.
+    pub lasts: Option<Duration>,
 }
 
 /// When a node ages. In a Fleet that is a matter of its one job; with pods, of what runs on it or is bound to it.

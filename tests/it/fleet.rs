@@ -18,6 +18,7 @@ pub fn crashes(life: Dist, exposure: Exposure) -> FaultProcess {
         only_lemons: false,
         life,
         exposure,
+        trace: None,
         needs_repair: false,
     }
 }

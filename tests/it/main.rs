@@ -18,6 +18,7 @@ mod embed;
 mod enumerate;
 mod explained;
 mod fleet;
+mod fleet_traces;
 mod golden;
 mod growth;
 mod headline;

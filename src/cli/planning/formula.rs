@@ -90,8 +90,11 @@ pub fn unknown_to_them(subject: &Subject) -> Vec<String> {
     let mut all = Vec::new();
     match subject {
         Subject::Fleet(fleet) => {
-            let lives = fleet.faults.iter().map(|f| (f.cause.as_str(), &f.life));
+            let (traced, drawn): (Vec<_>, Vec<_>) =
+                fleet.faults.iter().partition(|f| f.trace.is_some());
+            let lives = drawn.iter().map(|f| (f.cause.as_str(), &f.life));
             all.extend(not_exponential(lives));
+            all.extend(traced.first().map(|f| as_listed(&f.cause)));
             if fleet.lemons.share > 0.0 || fleet.lemons.regeneration.is_some() {
                 all.push(
                     "some nodes fail more often than others, until they are repaired".to_owned(),
@@ -116,7 +119,7 @@ pub fn unknown_to_them(subject: &Subject) -> Vec<String> {
                     .fault_processes
                     .iter()
                     .find(traced)
-                    .map(|p| format!("faults of cause {} come as a trace lists them", p.cause)),
+                    .map(|p| as_listed(&p.cause)),
             );
             if !scenario.faults.is_empty() {
                 all.push("faults of the script come at their own times".to_owned());
@@ -125,6 +128,10 @@ pub fn unknown_to_them(subject: &Subject) -> Vec<String> {
         }
     }
     all
+}
+
+fn as_listed(cause: &str) -> String {
+    format!("faults of cause {cause} come as a trace lists them")
 }
 
 fn not_exponential<'a>(lives: impl Iterator<Item = (&'a str, &'a Dist)>) -> Option<String> {

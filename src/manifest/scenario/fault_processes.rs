@@ -110,11 +110,7 @@ impl Around<'_> {
             return Vec::new();
         };
         let kinds = node.at_path(&["trace", "kinds"]).map(Node::items);
-        let wanted = |row: &&Row| {
-            let is = |kind: &Node| kind.as_str() == row.kind.as_deref();
-            kinds.is_none_or(|kinds| kinds.iter().any(is))
-        };
-        let rows: Vec<&Row> = trace.rows.iter().filter(wanted).collect();
+        let rows = trace.of_kinds(kinds);
         if rows.is_empty() {
             report.error(place.at, format!("the trace {file:?} has no such fault"));
         }

@@ -19,7 +19,7 @@ pub(super) mod pod_names;
 mod prices;
 pub mod requests;
 mod timing;
-mod traces;
+pub mod traces;
 mod training;
 
 use super::check::{Unmodelled, check};
@@ -158,7 +158,7 @@ pub fn parse_scenario(
     let (topology, left_out) = load_topology(&node, loader, &mut inputs, &mut report);
     let loaded = jobsets::load((&node, &of_jobsets), loader, &mut inputs, &mut report);
     let others = objects::load(&node, loader, &mut inputs, &mut report);
-    let traces = traces::load(&node, loader, &mut inputs, &mut report);
+    let traces = traces::load((&node, "faultProcesses"), loader, &mut inputs, &mut report);
     check_names(&loaded, &others, &mut report);
     check_nodes(&node, &topology, &others, &mut report);
     if !report.is_readable() {
@@ -232,7 +232,12 @@ pub fn scenario_from_manifests(
     let names = (submitted[0].jobset.name.clone(), String::new());
     let none = |_: &str| Err("cannot be read".to_owned());
     let others = objects::load(&node, &none, &mut Vec::new(), &mut report);
-    let traces = traces::load(&node, &none, &mut Vec::new(), &mut report);
+    let traces = traces::load(
+        (&node, "faultProcesses"),
+        &none,
+        &mut Vec::new(),
+        &mut report,
+    );
     let all = (&others, &traces);
     let mut scenario = assemble(&node, names, topology, submitted, all, &mut report);
     cross::check(&scenario, &others, &manifests.written, &mut report.found);

@@ -46,15 +46,15 @@ pub fn file_of(process: &Node) -> Option<&Node> {
         .filter(|file| file.as_str().is_some())
 }
 
-/// Reads every trace that `faultProcesses` names.
+/// Reads every trace that is named in this list.
 pub fn load(
-    scenario: &Node,
+    (root, list): (&Node, &str),
     loader: &Loader,
     inputs: &mut Vec<(String, String)>,
     report: &mut Report,
 ) -> Traces {
     let mut traces = Traces::new();
-    for process in read::list(scenario, "faultProcesses") {
+    for process in read::list(root, list) {
         let Some((place, file)) = file_of(process).and_then(|f| Some((f, f.as_str()?))) else {
             continue;
         };
@@ -81,6 +81,17 @@ pub fn load(
         traces.insert(file, Trace { rows, source });
     }
     traces
+}
+
+impl Trace {
+    /// Its faults; with `kinds` those of these kinds.
+    pub fn of_kinds(&self, kinds: Option<&[Node]>) -> Vec<&Row> {
+        let wanted = |row: &&Row| {
+            let is = |kind: &Node| kind.as_str() == row.kind.as_deref();
+            kinds.is_none_or(|kinds| kinds.iter().any(is))
+        };
+        self.rows.iter().filter(wanted).collect()
+    }
 }
 
 /// An error of a line.

@@ -4,7 +4,7 @@ use super::rate::{PRESET, RATE};
 use super::scenario::{API_VERSION, EXPERIMENTS, METADATA};
 use super::timing::DELAY;
 use super::training::{self, WITHOUT};
-use crate::manifest::shape::{Field, Object, Shape, field};
+use crate::manifest::shape::{Field, Object, STR_LIST, Shape, field};
 use crate::spec::Exposure;
 
 /// Nodes of a fleet.
@@ -191,6 +191,12 @@ static PROCESS: Object = Object {
         RATE[3],
         RATE[4],
         field(
+            "trace",
+            Shape::Either(&Shape::Str, &Shape::Object(&TRACE)),
+            "instead of a rate: a file of faults that happened, CSV with a head line or JSON lines",
+        )
+        .example("faults.csv"),
+        field(
             "needsRepair",
             Shape::Bool,
             "the node leaves for a repair; false: only the job is interrupted, as by a crash of its program",
@@ -203,6 +209,23 @@ static PROCESS: Object = Object {
             "while the job runs on the node, while the job owns it, or always but in repair",
         )
         .default("Running"),
+    ],
+};
+
+static TRACE: Object = Object {
+    kind: "FleetTrace",
+    fields: &[
+        field(
+            "file",
+            Shape::Str,
+            "columns `node` and `time` since the start, and, if there are, `kind` and `duration` until it is back; each name is one \
+             of the nodes, which one is chance",
+        )
+        .required()
+        .example("faults.csv"),
+        field("kinds", STR_LIST, "faults of these kinds alone")
+            .otherwise("all of them")
+            .example("[xid79, reboot]"),
     ],
 };
 

@@ -1,6 +1,7 @@
 //! Which fields of an object may, or must, stand beside each other.
 
 use super::faults::ACTIONS;
+use super::rate::RATES;
 
 /// What holds between fields of one object. `what` is what they give, for messages.
 #[derive(Copy, Clone)]
@@ -76,8 +77,11 @@ pub fn together(kind: &str) -> &'static [Together] {
             ONE_RATE[2],
             Some {
                 what: "a rate",
-                of: &["mtbf", "perMinute", "per1000NodeDays", "preset"],
+                of: &["mtbf", "perMinute", "per1000NodeDays", "trace", "preset"],
             },
+            Replaces("trace", &RATES, "a trace"),
+            Replaces("trace", &["preset", "times", "distribution"], "a trace"),
+            Replaces("trace", &["onlyLemons", "ages"], "a trace"),
         ],
         "RandomFaults" => &[
             ONE_CAUSE[0],
@@ -90,11 +94,7 @@ pub fn together(kind: &str) -> &'static [Together] {
                 what: "a rate",
                 of: &["mtbf", "perMinute", "per1000NodeDays", "trace", "preset"],
             },
-            Replaces(
-                "trace",
-                &["mtbf", "perMinute", "per1000NodeDays"],
-                "a trace",
-            ),
+            Replaces("trace", &RATES, "a trace"),
             Replaces("trace", &["preset", "times", "distribution"], "a trace"),
             Replaces(
                 "trace",

@@ -1,0 +1,114 @@
+//! Faults of a Fleet as a trace lists them.
+
+use jobset_sim::fleet::{FleetOutcome, FleetSimulation};
+use jobset_sim::manifest::{LoadedFleet, Source, parse_fleet_with};
+
+fn load(nodes: u32, fault: &str, trace: &str) -> Result<LoadedFleet, String> {
+    let text = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Fleet\nmetadata: {{name: traced}}\nnodes: {nodes}\njob: {{nodes: {nodes}, \
+         recovery: 10m}}\ntraining: {{work: 20h, checkpoint: Continuous}}\nfaults: [{{{fault}}}]\nrepair: {{stages: [{{name: \
+         manual, takes: 3h}}]}}\n"
+    );
+    let source = Source {
+        file: "fleet.yaml".to_owned(),
+        text,
+    };
+    let loader = |name: &str| match name {
+        "faults.csv" => Ok(trace.to_owned()),
+        other => Err(format!("{other} does not exist")),
+    };
+    parse_fleet_with(&source, &[], &loader).map_err(|e| e.to_string())
+}
+
+fn play(loaded: &LoadedFleet, replication: u64) -> FleetOutcome {
+    FleetSimulation::new(&loaded.fleet).run(1, replication)
+}
+
+fn hours(loaded: &LoadedFleet) -> f64 {
+    play(loaded, 0).end.seconds() / 3600.0
+}
+
+const TRACED: &str = "cause: seen, trace: faults.csv";
+
+#[test]
+fn a_fault_comes_when_it_is_listed_and_the_node_is_back_when_it_was() {
+    // 20 h of work; the outage, or the repair, and the recovery beside it.
+    for (trace, expected) in [
+        ("node,time,duration\nhost-7,10h,2h\n", 22.0),
+        ("node,time\nhost-7,10h\n", 23.0),
+        (
+            "{\"node\": \"host-7\", \"time\": 36000, \"duration\": \"2h\"}\n",
+            22.0,
+        ),
+        // Who is away does not fail, and who is back does.
+        ("node,time,duration\na,10h,2h\na,11h,9h\na,15h,1h\n", 23.0),
+        ("node,time,duration\na,21h,2h\n", 20.0),
+    ] {
+        let loaded = load(1, TRACED, trace).unwrap_or_else(|e| panic!("{e}"));
+        let found = hours(&loaded);
+        assert!(
+            (found - expected).abs() < 1e-9,
+            "{trace}: {found}, not {expected}"
+        );
+        assert_eq!(loaded.inputs.len(), 2, "the trace is an input, too");
+    }
+}
+
+#[test]
+fn each_name_is_a_node_and_every_replication_meets_the_same_faults() {
+    let trace = "node,time,kind,duration\nb,4h,xid,1h\na,2h,xid,1h\nc,6h,maintenance,5h\n";
+    let loaded = load(3, TRACED, trace).unwrap_or_else(|e| panic!("{e}"));
+    assert!((hours(&loaded) - 27.0).abs() < 1e-9);
+    for replication in 1..5 {
+        assert_eq!(play(&loaded, replication).end, play(&loaded, 0).end);
+    }
+    let xid = load(
+        3,
+        "cause: xid, trace: {file: faults.csv, kinds: [xid]}",
+        trace,
+    );
+    assert!((hours(&xid.unwrap_or_else(|e| panic!("{e}"))) - 22.0).abs() < 1e-9);
+    // Only the job is interrupted, for its recovery.
+    let crashes = "node,time\na,2h\na,4h\nb,5h\n";
+    let soft = load(
+        3,
+        "cause: soft, needsRepair: false, trace: faults.csv",
+        crashes,
+    );
+    assert!((hours(&soft.unwrap_or_else(|e| panic!("{e}"))) - 20.5).abs() < 1e-9);
+}
+
+#[test]
+fn what_a_fleet_cannot_make_of_a_trace_is_refused_with_its_line() {
+    let fine = "node,time\na,2h\n";
+    for (fault, trace, part) in [
+        (
+            TRACED,
+            "node,time\na,2h\nb,3h\n",
+            "2 nodes have names by here; the Fleet has 1",
+        ),
+        (TRACED, "pod,time\na,2h\n", "a Fleet has nodes alone"),
+        (TRACED, "node,time\na,soon\n", "no time"),
+        ("cause: a, trace: nothing.csv", fine, "does not exist"),
+        (
+            "cause: a, trace: {file: faults.csv, kinds: [xid]}",
+            fine,
+            "no such fault",
+        ),
+        ("cause: a, mtbf: 1d, trace: faults.csv", fine, "mtbf"),
+        ("cause: a, ages: Always, trace: faults.csv", fine, "ages"),
+        (
+            "cause: a, onlyLemons: true, trace: faults.csv",
+            fine,
+            "onlyLemons",
+        ),
+        (
+            "cause: a, needsRepair: false, trace: faults.csv",
+            "node,time,duration\na,2h,1h\n",
+            "nothing is away",
+        ),
+    ] {
+        let refused = load(1, fault, trace).map(|_| ()).expect_err(fault);
+        assert!(refused.contains(part), "{fault}: {refused}");
+    }
+}
