@@ -98,6 +98,20 @@ mod tests {
         assert_eq!(lane.longest_queue, 100);
     }
 
+    /// calibration.md 6.6: the last of n requests passes at (n - b) / q.
+    #[test]
+    fn the_last_of_five_thousand_passes_when_the_token_bucket_says() {
+        for (rate, burst, expected) in [(50.0, 100, 98.0), (20.0, 30, 248.5), (500.0, 500, 9.0)] {
+            let mut lane = Lane::new(ClientRate::new(rate, burst));
+            let last = (0..5_000).map(|_| lane.reserve(Time(0))).last();
+            let found = last.map_or(0.0, Time::seconds);
+            assert!(
+                (found - expected).abs() <= 1e-6 * expected,
+                "{rate}/{burst}: {found}, not {expected}"
+            );
+        }
+    }
+
     #[test]
     fn tokens_come_back_up_to_the_burst() {
         let mut lane = Lane::new(ClientRate::new(10.0, 2));

@@ -6,6 +6,7 @@ mod assumed;
 mod bench_ttr;
 mod calibrate;
 mod checker;
+mod closed_forms;
 mod collapsed;
 mod compare;
 mod compare_kinds;

@@ -65,6 +65,78 @@ fn aire_sim_comes_out_as_its_authors_report() {
     }
 }
 
+/// Its identity holds wherever its parameters are: in each replication all time is in one phase.
+#[test]
+fn the_extremes_of_aire_sims_parameters_close_too() {
+    let few = [
+        ("job_size", "64"),
+        ("working_pool_size", "72"),
+        ("spare_pool_size", "6"),
+        ("warm_standbys", "2"),
+        ("job_length", "30d"),
+        ("random_failure_rate", "1e-4"),
+    ];
+    for extreme in [
+        "spare_pool_size=0",
+        "warm_standbys=0",
+        "warm_standbys=14",
+        "working_pool_size=64",
+        "spare_pool_size=0 warm_standbys=0 working_pool_size=64",
+        "spare_pool_size=70 working_pool_size=0",
+        "job_size=1 working_pool_size=1 warm_standbys=0 spare_pool_size=0",
+        "diagnosis_probability=0",
+        "diagnosis_uncertainty=1",
+        "diagnosis_probability=0 diagnosis_uncertainty=1",
+        "removal=life:1",
+        "removal=window:1:7d",
+        "removal=window:2:7d host_selection=fewest-failures",
+        "removal=life:1 spare_pool_size=0 warm_standbys=0 working_pool_size=64",
+        "recovery_time=0m host_selection_time=0m preemption_wait_time=0m",
+        "auto_repair_time=0m manual_repair_time=0m",
+        "prob_auto_to_manual=0 auto_repair_fail_prob=1",
+        "prob_auto_to_manual=1 manual_repair_fail_prob=1",
+        "systematic_failure_fraction=0",
+        "systematic_failure_fraction=1 systematic_failure_rate_multiplier=20",
+        "systematic_failure_rate_multiplier=0",
+        "random_failure_rate=0",
+        "job_length=0d",
+        "job_length=1m",
+    ] {
+        let own = extreme.split(' ').filter_map(|set| set.split_once('='));
+        let sets: Vec<(String, &str)> = (few.iter().copied().chain(own))
+            .map(|(name, value)| (format!("parameters.{name}"), value))
+            .collect();
+        let sets: Vec<(&str, &str)> = sets
+            .iter()
+            .map(|(name, value)| (name.as_str(), *value))
+            .collect();
+        let (rows, told) = play(&load("airesim.yaml", &sets), 6, 0);
+        for row in &rows {
+            let phases: u64 = row.phases_ns.iter().map(|(_, ns)| ns).sum();
+            assert_eq!(phases, row.end.0, "{extreme}");
+        }
+        let found = |name: &str| mean(&told, name).0;
+        match extreme {
+            // Nobody leaves, and a job of 30 days needs one host selection.
+            "random_failure_rate=0" => {
+                assert_eq!((found("failures"), found("host_selections")), (0.0, 1.0));
+                assert!((found("training_time_h") - 720.05).abs() < 1e-9);
+            }
+            "diagnosis_probability=0" => assert_eq!(found("manual_repairs"), 0.0),
+            "removal=life:1" => assert_eq!(found("depleted"), 1.0),
+            "prob_auto_to_manual=0 auto_repair_fail_prob=1" => {
+                assert_eq!(
+                    (found("manual_repairs"), found("successful_repairs")),
+                    (0.0, 0.0)
+                );
+            }
+            "systematic_failure_fraction=0" => assert_eq!(found("failures_systematic"), 0.0),
+            "warm_standbys=14" => assert!(found("spares_pulled") <= 6.0),
+            _ => {}
+        }
+    }
+}
+
 #[test]
 fn every_parameter_of_aire_sim_changes_something() {
     let few = [
