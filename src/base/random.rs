@@ -16,10 +16,12 @@ mod draws;
 mod draws_tests;
 mod gamma;
 mod key;
+mod mixture;
 
 pub use dist::{Dist, Empirical, normal_quantile};
 pub use draws::{Draw, Draws};
 pub use key::Key;
+pub use mixture::Mixture;
 
 /// What a number is for. Append only, never renumber: the number is part of the key.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

@@ -112,7 +112,7 @@ impl Job<'_> {
                 format!("{finished} of {asked} replications are finished, and these are reported");
             return Err(interrupt::failure(&kept));
         }
-        let groups: Vec<Group<'_>> = played.iter().map(group).collect();
+        let groups: Vec<Group> = played.iter().map(group).collect();
         fail_if::check(&conditions, &groups)
     }
 
@@ -175,12 +175,8 @@ impl Job<'_> {
     }
 }
 
-fn group(variant: &PlayedVariant) -> Group<'_> {
-    Group {
-        name: &variant.name,
-        jobsets: &variant.jobsets,
-        replications: &variant.replications,
-    }
+fn group(variant: &PlayedVariant) -> Group {
+    Group::of(&variant.name, &variant.jobsets, &variant.replications)
 }
 
 /// `charts/`: SVG, and PNG where it is built in.

@@ -1,4 +1,4 @@
-//! `--fail-if` of `run` and `compare`: conditions read before anything is played, and held against what came of it.
+//! `--fail-if` of `run`, `compare` and `sweep`: conditions read before anything is played, and held against what came of it.
 
 use super::Failure;
 use crate::base::condition::Condition;
@@ -24,7 +24,7 @@ pub fn absolute(conditions: &[Condition]) -> Result<(), Failure> {
 }
 
 /// The failure that says which of them hold.
-pub fn check(conditions: &[Condition], groups: &[Group<'_>]) -> Result<(), Failure> {
+pub fn check(conditions: &[Condition], groups: &[Group]) -> Result<(), Failure> {
     let mut failed = Vec::new();
     for condition in conditions {
         for held in held(condition, groups)? {

@@ -2,14 +2,17 @@
 
 use super::args::{RunArgs, TableFormat, Trace};
 use super::load::invalid;
-use super::{Failure, inputs, interrupt, output};
-use crate::experiment::{self, FleetReplications};
+use super::{Failure, fail_if, inputs, interrupt, output};
+use crate::experiment::fail_if::Group;
+use crate::experiment::{self, FleetReplications, Replication, compared};
 use crate::manifest::{self, Source};
 use crate::report::rundir::RunDir;
 use crate::report::{csv, fleets};
 
 pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
     refuse(args)?;
+    let conditions = fail_if::read(&args.fail_if)?;
+    fail_if::absolute(&conditions)?;
     let loaded = manifest::parse_fleet(source, &args.play.sets).map_err(invalid)?;
     let fleet = &loaded.fleet;
     let limits = interrupt::limits();
@@ -65,7 +68,8 @@ pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
         );
         return Err(interrupt::failure(&kept));
     }
-    Ok(())
+    let rows: Vec<Replication> = (0..).zip(&rows).map(|(i, row)| compared(row, i)).collect();
+    fail_if::check(&conditions, &[Group::of("", &[], &rows)])
 }
 
 /// What only makes sense with pods.
@@ -75,7 +79,6 @@ fn refuse(args: &RunArgs) -> Result<(), Failure> {
         a if a.play.level().is_some() => "--level",
         a if a.check_collapsed => "--check-collapsed",
         a if a.show_effective => "--show-effective",
-        a if !a.fail_if.is_empty() => "--fail-if",
         a if a.trace == Trace::Decisions => "--trace decisions",
         _ => return Ok(()),
     };

@@ -86,11 +86,7 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
 
 fn gates(conditions: &[Condition], view: &RunView<'_>) -> Result<(), Failure> {
     let jobsets: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
-    let group = Group {
-        name: "",
-        jobsets: &jobsets,
-        replications: &[Replication::of(view, 0)],
-    };
+    let group = Group::of("", &jobsets, &[Replication::of(view, 0)]);
     fail_if::check(conditions, &[group])
 }
 

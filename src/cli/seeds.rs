@@ -68,12 +68,7 @@ pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<
         _ if conditions.is_empty() => Ok(()),
         _ => {
             let jobsets: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
-            let group = Group {
-                name: "",
-                jobsets: &jobsets,
-                replications: &rows,
-            };
-            fail_if::check(conditions, &[group])
+            fail_if::check(conditions, &[Group::of("", &jobsets, &rows)])
         }
     }
 }

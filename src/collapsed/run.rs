@@ -6,7 +6,7 @@ use super::ledger::Accounts;
 use super::measure::Measured;
 use super::outcome::{CollapsedOutcome, Counting, Recovery};
 use super::trainer::Trainer;
-use crate::base::random::{Draw, Draws, Purpose};
+use crate::base::random::{Draw, Draws, Mixture, Purpose};
 use crate::base::*;
 use crate::faults::{Does, Fault, On};
 use crate::record::EndReason;
@@ -80,8 +80,13 @@ impl<'m> CollapsedPlayer<'m> {
 
     /// The replication of this seed and number.
     pub fn run(&mut self, seed: u64, replication: u64) -> CollapsedOutcome {
+        self.run_mixed(seed, Mixture::of(replication))
+    }
+
+    /// A run of this seed with the numbers of several replications.
+    pub fn run_mixed(&mut self, seed: u64, numbers: Mixture) -> CollapsedOutcome {
         let model = self.model;
-        self.draws.reset(seed, replication);
+        self.draws.reset_to(seed, numbers);
         let (faults, repairs_later) = model.faults.draw(&mut self.draws);
         self.times_away(&faults);
         self.gang.reset();

@@ -1,21 +1,46 @@
 //! The numbers of replications that `--fail-if` may name, and whether a condition holds of them.
 //!
-//! `METRIC` is the mean over the replications, `METRIC@p90` a quantile; `VARIANT:METRIC` is of one variant, a metric
-//! alone of any; a change is one against the first variant. Must never pass because there was nothing to measure.
+//! `METRIC` is the mean over the replications, `METRIC@p90` a quantile; `VARIANT:METRIC` is of one variant or point of
+//! a sweep, a metric alone of any; a change is one against the first. Must never pass because there was nothing to
+//! measure.
 
 use super::metric::{Better, Measured, better, metrics};
 use super::replications::Replication;
 use crate::base::condition::Condition;
 use crate::stats::{quantile, sorted};
+use std::collections::BTreeMap;
 
-/// The replications of one variant; a run has one, without a name.
-pub struct Group<'g> {
-    /// Of the variant.
-    pub name: &'g str,
-    /// Names of its JobSets.
-    pub jobsets: &'g [String],
-    /// In their order.
-    pub replications: &'g [Replication],
+/// What was measured of one variant; a run has one, without a name.
+pub struct Group {
+    /// What a condition calls it: the variant, or the number of the point.
+    pub name: String,
+    /// What it is called where a condition holds.
+    pub title: String,
+    /// By metric: a value of each replication that names it.
+    values: BTreeMap<String, Vec<Measured>>,
+}
+
+impl Group {
+    /// Of replications, with the names of their JobSets.
+    pub fn of(name: &str, jobsets: &[String], replications: &[Replication]) -> Group {
+        let rows = replications.iter().map(|r| metrics(r, jobsets));
+        Group::from_values(name, name, rows.flatten())
+    }
+
+    /// Of values by the name of their metric.
+    pub fn from_values(
+        name: &str,
+        title: &str,
+        all: impl Iterator<Item = (String, Measured)>,
+    ) -> Group {
+        let mut values: BTreeMap<String, Vec<Measured>> = BTreeMap::new();
+        all.for_each(|(name, value)| values.entry(name).or_default().push(value));
+        Group {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            values,
+        }
+    }
 }
 
 /// A condition that holds, and of what.
@@ -28,7 +53,7 @@ pub struct Held {
 }
 
 /// Where the condition holds; empty: nowhere.
-pub fn held(condition: &Condition, groups: &[Group<'_>]) -> Result<Vec<Held>, String> {
+pub fn held(condition: &Condition, groups: &[Group]) -> Result<Vec<Held>, String> {
     let (variant, metric) = condition
         .name
         .rsplit_once(':')
@@ -41,7 +66,7 @@ pub fn held(condition: &Condition, groups: &[Group<'_>]) -> Result<Vec<Held>, St
         )
     })?;
     if !variant.is_empty() && !groups.iter().any(|g| g.name == variant) {
-        let names: Vec<&str> = groups.iter().map(|g| g.name).collect();
+        let names: Vec<&str> = groups.iter().map(|g| g.name.as_str()).collect();
         let names = names.join(", ");
         return Err(format!(
             "--fail-if {:?}: there is no variant {variant:?}; there are {names}",
@@ -65,7 +90,7 @@ pub fn held(condition: &Condition, groups: &[Group<'_>]) -> Result<Vec<Held>, St
         let verdict = condition.holds(now, reference)?;
         if verdict.failed {
             held.push(Held {
-                variant: group.name.to_owned(),
+                variant: group.title.clone(),
                 value: verdict.value,
             });
         }
@@ -88,24 +113,12 @@ fn share(over: &str) -> Option<Share> {
 
 fn value(
     condition: &Condition,
-    group: &Group<'_>,
+    group: &Group,
     (metric, share): (&str, Share),
 ) -> Result<f64, String> {
-    let rows: Vec<_> = group
-        .replications
-        .iter()
-        .map(|r| metrics(r, group.jobsets))
-        .collect();
-    let mut names: Vec<&str> = rows
-        .iter()
-        .flatten()
-        .map(|(name, _)| name.as_str())
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    if !names.contains(&metric) {
-        return Err(condition.unknown(names.into_iter()));
-    }
+    let Some(own) = group.values.get(metric) else {
+        return Err(condition.unknown(group.values.keys().map(String::as_str)));
+    };
     // What got stuck, or was cut, has no number: it is as bad as can be.
     let worst = match better(metric) {
         Better::Lower => f64::INFINITY,
@@ -116,8 +129,7 @@ fn value(
         Measured::Stuck | Measured::Cut => Some(worst),
         Measured::Absent => None,
     };
-    let own = rows.iter().flatten().filter(|(name, _)| name == metric);
-    let values: Vec<f64> = own.filter_map(|(_, m)| number(m)).collect();
+    let values: Vec<f64> = own.iter().filter_map(number).collect();
     if values.is_empty() {
         return Err(format!(
             "--fail-if {:?}: there is nothing to measure, such as no restart",

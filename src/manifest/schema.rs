@@ -4,6 +4,7 @@
 
 use super::presets::preset_names;
 use super::shape::{Field, Object, Shape, Versions};
+use super::shapes::fleet::PARAMETERS;
 use super::shapes::together::{Together, together};
 use super::{Source, yaml};
 use serde_json::{Map, Value, json};
@@ -11,7 +12,14 @@ use serde_json::{Map, Value, json};
 /// The schema of `Scenario`, `Topology`, `Timing` or `JobSet`.
 pub fn json_schema(kind: &str) -> Option<Value> {
     let root = super::shapes::root(kind)?;
-    let mut defs = Map::new();
+    let has_parameters = root.fields.iter().any(|f| f.name == PARAMETERS.name);
+    let mut defs = Defs {
+        of: Map::new(),
+        has_parameters,
+    };
+    if has_parameters {
+        defs.of.insert(PARAMETER.to_owned(), parameter());
+    }
     let mut schema = object_schema(root, &mut defs);
     let Value::Object(fields) = &mut schema else {
         return None;
@@ -21,11 +29,28 @@ pub fn json_schema(kind: &str) -> Option<Value> {
         json!("https://json-schema.org/draft/2020-12/schema"),
     );
     fields.insert("title".to_owned(), json!(kind));
-    fields.insert("$defs".to_owned(), Value::Object(defs));
+    fields.insert("$defs".to_owned(), Value::Object(defs.of));
     Some(schema)
 }
 
-fn object_schema(object: &Object, defs: &mut Map<String, Value>) -> Value {
+/// What `$defs` has, and whether `${name}` may stand for a value.
+struct Defs {
+    of: Map<String, Value>,
+    has_parameters: bool,
+}
+
+/// The name of what `${name}` looks like.
+const PARAMETER: &str = "Parameter";
+
+fn parameter() -> Value {
+    json!({
+        "type": "string",
+        "pattern": r"\$\{[^{}]+\}",
+        "description": "`${name}` stands for a value of `parameters`",
+    })
+}
+
+fn object_schema(object: &Object, defs: &mut Defs) -> Value {
     let mut properties = Map::new();
     for field in object.fields {
         properties.insert(field.name.to_owned(), field_schema(field, defs));
@@ -70,7 +95,7 @@ fn rule(rule: &Together) -> Value {
     }
 }
 
-fn field_schema(field: &Field, defs: &mut Map<String, Value>) -> Value {
+fn field_schema(field: &Field, defs: &mut Defs) -> Value {
     let mut schema = shape_schema(&field.shape, defs);
     for (key, text) in [("default", field.default), ("examples", field.example)] {
         let Some(value) = written(text) else { continue };
@@ -95,7 +120,23 @@ pub(super) fn written(text: &str) -> Option<Value> {
     Some(yaml::parse(&source).ok()?.first()?.to_json())
 }
 
-fn shape_schema(shape: &Shape, defs: &mut Map<String, Value>) -> Value {
+/// In a file with `parameters` a name may stand for any value that is one word or number.
+fn shape_schema(shape: &Shape, defs: &mut Defs) -> Value {
+    let schema = own_schema(shape, defs);
+    let is_value = match shape {
+        Shape::Bool | Shape::Int(..) | Shape::Number(..) | Shape::OneOf(_) => true,
+        Shape::Quantity | Shape::Amount | Shape::Duration | Shape::Seconds => true,
+        Shape::Version(_) | Shape::Preset | Shape::Assignment => true,
+        // Anything, any text, and what is made of values.
+        _ => false,
+    };
+    match is_value && defs.has_parameters {
+        true => json!({"anyOf": [schema, {"$ref": format!("#/$defs/{PARAMETER}")}]}),
+        false => schema,
+    }
+}
+
+fn own_schema(shape: &Shape, defs: &mut Defs) -> Value {
     match shape {
         Shape::Any => json!({}),
         Shape::Bool => json!({"type": "boolean"}),
@@ -142,11 +183,11 @@ fn shape_schema(shape: &Shape, defs: &mut Map<String, Value>) -> Value {
     }
 }
 
-fn reference(object: &Object, defs: &mut Map<String, Value>) -> Value {
-    if !defs.contains_key(object.kind) {
-        defs.insert(object.kind.to_owned(), Value::Null);
+fn reference(object: &Object, defs: &mut Defs) -> Value {
+    if !defs.of.contains_key(object.kind) {
+        defs.of.insert(object.kind.to_owned(), Value::Null);
         let schema = object_schema(object, defs);
-        defs.insert(object.kind.to_owned(), schema);
+        defs.of.insert(object.kind.to_owned(), schema);
     }
     json!({"$ref": format!("#/$defs/{}", object.kind)})
 }

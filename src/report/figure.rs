@@ -78,7 +78,7 @@ pub fn restarts(
     scene
 }
 
-/// Title and subtitle; where the first of them ends.
+/// Title and subtitle; where the first of them ends, and further down if the other one takes two lines.
 pub(super) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> i32 {
     let (w, h) = (scene.width as i32, scene.height as i32);
     let (big, normal) = ((h / 20).clamp(28, 45), (h / 36).clamp(22, 25));
@@ -86,12 +86,26 @@ pub(super) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> i32 {
     let size = fitting(title, big, width);
     scene.text((MARGIN, MARGIN), size, Anchor::Left, INK, title);
     let below = MARGIN + big;
-    let (at, size) = (
-        (MARGIN, below + normal / 2),
-        fitting(subtitle, normal, width),
-    );
-    scene.text(at, size, Anchor::Left, FAINT, subtitle);
-    below
+    let size = fitting(subtitle, normal, width);
+    let lines = two_lines(subtitle, size, width);
+    for (i, line) in (0..).zip(&lines) {
+        let at = (MARGIN, below + normal / 2 + i * 3 * size / 2);
+        scene.text(at, size, Anchor::Left, FAINT, line);
+    }
+    below + (lines.len() as i32 - 1) * 3 * size / 2
+}
+
+/// A text on one line, or on two where it has no room on one; cut if it has none on two.
+fn two_lines(text: &str, size: i32, width: i32) -> Vec<String> {
+    if text_width(text, size) <= width {
+        return vec![text.to_owned()];
+    }
+    let ends = text.match_indices(' ').map(|(at, _)| at);
+    let fits = |at: &usize| text_width(&text[..*at], size) <= width;
+    match ends.take_while(fits).last() {
+        Some(at) => vec![text[..at].to_owned(), shorten(&text[at + 1..], size, width)],
+        None => vec![shorten(text, size, width)],
+    }
 }
 
 /// The largest font not above `size` with which a text fits; never below 22 pixels.

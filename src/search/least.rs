@@ -9,6 +9,7 @@ use crate::stats::{Looks, Paired};
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Between which numbers, and how often each may be played.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -149,22 +150,8 @@ impl<E> Search<'_, '_, E> {
         if let Some((_, judgement)) = self.known.get(&value) {
             return Ok(*judgement);
         }
-        let mut sample = Sample::new();
-        let mut judgement = Judgement::Open;
-        for look in Looks::new(self.plan.first_look as usize, LEVEL).all() {
-            let n = (look.n as u64).min(self.plan.most);
-            let from = sample.len() as u64;
-            if self.interrupted || n <= from {
-                break;
-            }
-            let more = (self.play)(&value, from..n)?;
-            self.interrupted = (more.len() as u64) < n - from;
-            sample.extend(more);
-            judgement = self.target.judge(&sample, look.level);
-            if judgement != Judgement::Open {
-                break;
-            }
-        }
+        let play = &mut |which| (self.play)(&value, which);
+        let (sample, judgement) = look(self.plan, self.target, play, &mut self.interrupted)?;
         self.known.insert(value, (sample, judgement));
         Ok(judgement)
     }
@@ -218,6 +205,32 @@ impl<E> Search<'_, '_, E> {
             interrupted: self.interrupted,
         }
     }
+}
+
+/// Replications of one candidate, so many that they can be told, or as many as it may have.
+pub(super) fn look<E>(
+    plan: &Plan,
+    target: &Target,
+    play: &mut dyn FnMut(Range<u64>) -> Result<Sample, E>,
+    interrupted: &mut bool,
+) -> Result<(Sample, Judgement), E> {
+    let mut sample = Sample::new();
+    let mut judgement = Judgement::Open;
+    for look in Looks::new(plan.first_look as usize, LEVEL).all() {
+        let n = (look.n as u64).min(plan.most);
+        let from = sample.len() as u64;
+        if *interrupted || n <= from {
+            break;
+        }
+        let more = play(from..n)?;
+        *interrupted = (more.len() as u64) < n - from;
+        sample.extend(more);
+        judgement = target.judge(&sample, look.level);
+        if judgement != Judgement::Open {
+            break;
+        }
+    }
+    Ok((sample, judgement))
 }
 
 impl Candidate {

@@ -13,7 +13,10 @@ pub mod interval;
 pub mod least;
 pub mod range;
 pub mod rare;
+mod redrawn;
 pub mod sample;
+pub mod several;
+mod splitting;
 pub mod target;
 pub mod tornado;
 

@@ -32,7 +32,8 @@ impl Shard {
         }
         if index > of {
             return Err(format!(
-                "there is no shard {index} of {of}; they are 0 to {of}, and {of}/{of} is 0/{of}"
+                "there is no shard {index} of {of}; they are 0/{of} to {}/{of}, or 1/{of} to {of}/{of}",
+                of - 1
             ));
         }
         Ok(Shard {

@@ -1,7 +1,9 @@
 //! What a planner asks, against closed forms and against trying everything; and as a shell sees it.
 
 mod closed;
+mod rare;
 mod shell;
+mod signals;
 
 use crate::fleet::{crashes, exponential, plain, s};
 use crate::support;
@@ -11,9 +13,11 @@ use jobset_sim::experiment::{
     CountedRun, Limits, Subject, count_restarts, with_maintenance_rule, without_limit,
 };
 use jobset_sim::search::budget::{Budget, Question, Ruled};
+use jobset_sim::search::several::{Combination, several};
 use jobset_sim::search::{Answer, Judgement, Plan, Row, Sample, Target, least};
 use jobset_sim::spec::*;
-use jobset_sim::stats::{negative_binomial_cdf, poisson_cdf, share_interval};
+use jobset_sim::stats::{Looks, negative_binomial_cdf, poisson_cdf, share_interval};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 fn runs(mut subject: Subject, n: u64) -> (Vec<CountedRun>, Option<u32>, Duration) {
@@ -207,5 +211,62 @@ fn a_search_finds_the_spares_that_trying_all_of_them_finds() {
         }
         assert!(found.candidates.len() <= 10, "{}", found.candidates.len());
         assert!(found.not_monotone.is_empty());
+    }
+}
+
+#[test]
+fn a_search_over_two_levels_finds_the_combinations_that_trying_all_of_them_finds() {
+    let plan = Plan {
+        min: 0,
+        max: 8,
+        first_look: 40,
+        most: 80,
+    };
+    let plans = [Plan { max: 4, ..plan }, plan];
+    let of = |values: &[u64]| {
+        let mut fleet = spared(values[1]);
+        fleet.job.standbys = values[0] as u32;
+        let subject = Subject::Fleet(Box::new(fleet));
+        let all = subject.replicate((3, 0..plan.most), (0, &Limits::none()), &|_| ());
+        let row = |r: &_| Row::of(r, &[], "effective_training_ratio", None).unwrap();
+        let all: Sample = all.unwrap().iter().map(row).collect();
+        all
+    };
+    let grid = (0..=4u64).flat_map(|a| (0..=8u64).map(move |b| vec![a, b]));
+    let all: BTreeMap<Vec<u64>, Sample> =
+        grid.map(|values| (values.clone(), of(&values))).collect();
+    for limit in ["0.6", "0.8"] {
+        let text = format!("effective_training_ratio.mean >= {limit}");
+        let target: Target = text.parse().unwrap();
+        let mut play = |values: &[u64], which: Range<u64>| {
+            let rows = &all[values];
+            Ok::<_, ()>(rows[which.start as usize..which.end as usize].to_vec())
+        };
+        let found = several(&plans, &target, &mut play).unwrap();
+        // Judged as the search does: what the first look tells is told.
+        let judged = |values: &Vec<u64>| {
+            let looks = Looks::new(40, 0.95).all().take_while(|look| look.n <= 80);
+            let each = looks.map(|look| target.judge(&all[values][..look.n], look.level));
+            each.into_iter().find(|judged| *judged != Judgement::Open)
+        };
+        let meets = |values: &Vec<u64>| judged(values) == Some(Judgement::Meets);
+        let good: Vec<&Vec<u64>> = all.keys().filter(|values| meets(values)).collect();
+        let below = |a: &Vec<u64>, b: &Vec<u64>| a != b && a.iter().zip(b).all(|(a, b)| a <= b);
+        let least = good
+            .iter()
+            .filter(|one| !good.iter().any(|other| below(other, one)));
+        let mut least: Vec<Vec<u64>> = least.map(|values| values.to_vec()).collect();
+        let mut told: Vec<Vec<u64>> = found.least.iter().map(|c| c.values.clone()).collect();
+        (least.sort(), told.sort());
+        assert_eq!(told, least, "{limit}");
+        assert!(told.len() > 1 && found.played < all.len(), "{told:?}");
+        let cost = |c: &Combination| {
+            c.candidate.sample[..40]
+                .iter()
+                .map(|row| row.cost)
+                .sum::<f64>()
+        };
+        let cheapest = found.least.iter().map(cost).fold(f64::MAX, f64::min);
+        assert_eq!(cost(&found.least[0]), cheapest);
     }
 }

@@ -4,7 +4,7 @@
 //! lane is the position. The cache decides what a number costs, never what it is.
 
 use super::block::{self, block};
-use super::{BATCH, Batch, Dist, Key, Purpose, fill, open_unit, scaled};
+use super::{BATCH, Batch, Dist, Key, Mixture, Purpose, fill, open_unit, scaled};
 use crate::base::time::Duration;
 
 /// The name of one number: what it is for, whose, the nth time, and which of many alike.
@@ -27,7 +27,7 @@ const WAYS: usize = 2;
 #[derive(Clone)]
 pub struct Draws {
     seed: u64,
-    replication: u64,
+    of: Mixture,
     /// By line: the name of the first word of the batch that is kept there.
     firsts: Vec<Option<Draw>>,
     batches: Vec<Batch>,
@@ -41,7 +41,7 @@ impl Draws {
     pub fn new(seed: u64, replication: u64) -> Draws {
         Draws {
             seed,
-            replication,
+            of: Mixture::of(replication),
             firsts: vec![None; LINES],
             batches: vec![[0; BATCH * 8]; LINES],
             partial: vec![false; LINES],
@@ -51,7 +51,12 @@ impl Draws {
 
     /// As `new`, in the memory that is there.
     pub fn reset(&mut self, seed: u64, replication: u64) {
-        (self.seed, self.replication) = (seed, replication);
+        self.reset_to(seed, Mixture::of(replication));
+    }
+
+    /// The same with the numbers of several replications.
+    pub fn reset_to(&mut self, seed: u64, of: Mixture) {
+        (self.seed, self.of) = (seed, of);
         self.firsts.fill(None);
     }
 
@@ -109,7 +114,7 @@ impl Draws {
 
     fn key(&self, first: Draw) -> [u64; 4] {
         let purpose = first.purpose as u64;
-        [self.seed, self.replication, purpose, first.entity.0]
+        [self.seed, self.of.has(first), purpose, first.entity.0]
     }
 
     /// Uniform in the open interval (0, 1), 53 bits.

@@ -288,3 +288,26 @@ fn the_mean_of_many_samples_is_the_mean_of_the_distribution() {
     let mean = sum / 100_000.0;
     assert!((mean - 3.0).abs() < 0.05, "{mean}");
 }
+
+#[test]
+fn a_mixture_has_each_number_of_one_of_its_replications_the_last_one_that_takes_it() {
+    let name = |i: u32| named(u64::from(i), i % 3, 0);
+    let mut of = [4, 5, 6].map(|replication| Draws::new(1, replication));
+    let mut mixed = Draws::new(1, 0);
+    let once = Mixture::of(4).with(5, 0.25);
+    let mut counts = [0; 3];
+    for i in 0..4_000 {
+        mixed.reset_to(1, once.clone());
+        let before = mixed.word(name(i));
+        mixed.reset_to(1, once.with(6, 0.5));
+        let word = mixed.word(name(i));
+        let from = of.iter_mut().position(|d| d.word(name(i)) == word);
+        counts[from.expect("it is of one of them")] += 1;
+        // What the new one does not take is as it was.
+        assert!(from == Some(2) || word == before);
+    }
+    for (count, share) in counts.into_iter().zip([0.375, 0.125, 0.5]) {
+        let off = f64::from(count) / 4_000.0 - share;
+        assert!(off.abs() < 0.03, "{counts:?}");
+    }
+}

@@ -62,9 +62,9 @@ pub enum Command {
         after_help = "Examples:\n  jobset-sim breakeven scenario.yaml --b 'in place: strategy=InPlaceRestart' --over 'training.checkpoint.every=2m..2h'\n  jobset-sim breakeven fleet.yaml --a 'none: spares.nodes=0' --b 'eight: spares.nodes=8' --over 'parameters.repair=1h..48h'\n\nThat one of them is better in the whole range is an answer, too."
     )]
     Breakeven(BreakEvenArgs),
-    /// Say how often a Fleet's run loses too much, or uses up its restarts, down to one in a million and less
+    /// Say how often a run loses too much, or uses up its restarts, down to one in a million and less
     #[command(
-        after_help = "Examples:\n  jobset-sim rare scenarios/published/bloom-176b.yaml --until-day 30 --restarts 20\n  jobset-sim rare fleet.yaml --lost 10d --seeds 60 --out rare\n\nRuns that have come part of the way are played on several times (splitting), so nothing has to happen by itself."
+        after_help = "Examples:\n  jobset-sim rare scenarios/published/bloom-176b.yaml --until-day 30 --restarts 20\n  jobset-sim rare fleet.yaml --lost 10d --seeds 60 --out rare\n  jobset-sim rare scenario.yaml --level collapsed --lost 5d\n\nRuns that have come part of the way are played on several times (splitting), so nothing has to happen by itself."
     )]
     Rare(RareArgs),
     /// Say which input moves an answer most, each over its published range

@@ -3,7 +3,7 @@
 use super::{Look, PlayArgs, TableFormat};
 use crate::base::Duration;
 use crate::cli::variants;
-use crate::search::{Range, Target};
+use crate::search::{Range, Target, Unit};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -56,7 +56,7 @@ pub struct SearchArgs {
 pub enum SearchCommand {
     /// The least number of spares, or of anything else, that meets a target
     #[command(
-        after_help = "Examples:\n  jobset-sim search spares fleet.yaml --target 'effective_training_ratio.p10 >= 0.9' --path spares.nodes\n  jobset-sim search spares scenario.yaml --target 'goodput.p10 >= 0.9' --path 'topology.pools[0].count' --min 16 --max 20\n\nA target is METRIC.QUANTILE, >= or <=, and a limit: goodput.p10 >= 0.9 means that at most one run in ten is below 0.9.\nMetrics are those of `compare`. Exit code 3: nothing meets the target."
+        after_help = "Examples:\n  jobset-sim search spares fleet.yaml --target 'effective_training_ratio.p10 >= 0.9' --path spares.nodes\n  jobset-sim search spares scenario.yaml --target 'goodput.p10 >= 0.9' --path 'topology.pools[0].count' --min 16 --max 20\n  jobset-sim search spares scenario.yaml --target 'goodput.p10 >= 0.9' --path 'topology.pools[0].count=16..20' --path 'topology.pools[0].nodesPerIsland=16..18'\n\nA target is METRIC.QUANTILE, >= or <=, and a limit: goodput.p10 >= 0.9 means that at most one run in ten is below 0.9.\nMetrics are those of `compare`. Exit code 3: nothing meets the target."
     )]
     Spares(SparesArgs),
     /// The best checkpoint interval, beside what formulas say
@@ -66,6 +66,15 @@ pub enum SearchCommand {
     Interval(IntervalArgs),
 }
 
+/// A number that is searched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Searched {
+    /// As it was typed.
+    pub text: String,
+    pub path: String,
+    pub bounds: Option<(u64, u64)>,
+}
+
 #[derive(Debug, Args)]
 pub struct SparesArgs {
     #[command(flatten)]
@@ -73,9 +82,10 @@ pub struct SparesArgs {
     /// What is to be reached, e.g. 'goodput.p10 >= 0.9'
     #[arg(long, value_name = "METRIC.QUANTILE >= LIMIT")]
     pub target: Target,
-    /// The number that is searched, as --set names it [default: parameters.spares]
-    #[arg(long, value_name = "PATH", default_value = "parameters.spares")]
-    pub path: String,
+    /// The number that is searched, as --set names it, and from where to where; repeatable: the least of several levels
+    /// at once, such as hosts, slices and racks, and the cheapest combination
+    #[arg(long = "path", value_name = "PATH[=MIN..MAX]", default_value = "parameters.spares", value_parser = searched)]
+    pub paths: Vec<Searched>,
     /// The least value that is tried
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub min: u64,
@@ -171,6 +181,26 @@ pub struct RareArgs {
     pub seeds: u64,
     #[command(flatten)]
     pub tell: TellArgs,
+}
+
+fn searched(text: &str) -> Result<Searched, String> {
+    let bare = Searched {
+        text: text.to_owned(),
+        path: text.to_owned(),
+        bounds: None,
+    };
+    if !text.contains('=') {
+        return Ok(bare);
+    }
+    let range: Range = text.parse()?;
+    if range.unit != Unit::Whole || range.low < 0.0 {
+        return Err("write PATH, or PATH=MIN..MAX with whole numbers from 0 on".to_owned());
+    }
+    Ok(Searched {
+        path: range.path,
+        bounds: Some((range.low as u64, range.high as u64)),
+        ..bare
+    })
 }
 
 fn days(text: &str) -> Result<f64, String> {

@@ -17,7 +17,7 @@ pub struct SweepArgs {
     pub over: OverArgs,
     /// Play one part of the sweep: I/N, or auto, where I and N come from a Slurm array or from Open MPI; auto/N in an
     /// Indexed Job
-    #[arg(long, value_name = "I/N|auto|auto/N", value_parser = parse_shard, requires = "out")]
+    #[arg(long, value_name = "I/N|auto|auto/N", value_parser = parse_shard, requires = "out", conflicts_with = "fail_if")]
     pub shard: Option<ShardArg>,
     /// Write summary.json, replications.csv, charts and the inputs here. An unfinished sweep is in DIR.unfinished, and
     /// the same command goes on with it. {shard} in it stands for the number of the shard
@@ -36,6 +36,10 @@ pub struct SweepTellArgs {
     /// Metrics that are told and drawn, e.g. goodput,cost.total [default: what a reviewer asks for first]
     #[arg(long = "metric", value_name = "NAMES", value_delimiter = ',')]
     pub metrics: Vec<String>,
+    /// Exit with code 5 if this is true of any point, e.g. 'goodput@p10 < 0.8', or of one, '3:goodput < 0.9'; repeatable
+    /// (docs/fail-if.md)
+    #[arg(long, value_name = "EXPR")]
+    pub fail_if: Vec<String>,
     /// Print results only: no progress
     #[arg(long)]
     pub quiet: bool,

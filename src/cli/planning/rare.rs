@@ -1,30 +1,18 @@
-//! `rare`: chances that are too small to be counted, of a Fleet.
+//! `rare`: chances that are too small to be counted, of a Fleet or a scenario at the collapsed level.
 
 use super::{Lab, no_runs};
 use crate::base::{Duration, time};
 use crate::cli::Failure;
 use crate::cli::args::RareArgs;
-use crate::experiment::Subject;
+use crate::experiment::{Subject, without_limit};
 use crate::fleet::Excess;
 use crate::report::planning::rare::RareReport;
-use crate::search::rare::{Question, SCHEMA, of_fleet};
+use crate::search::rare::{Question, SCHEMA, of_collapsed, of_fleet};
 
 pub fn cli(args: &RareArgs) -> Result<(), Failure> {
     let mut lab = Lab::new(&args.play, &args.tell)?;
-    let Subject::Fleet(fleet) = &lab.subject else {
-        let text = "rare plays Fleets, whose runs can branch; for a scenario with pods, put what its restarts take into a Fleet (docs/fleet.md)";
-        return Err(Failure::Invalid(text.to_owned()));
-    };
-    let mut fleet = fleet.clone();
-    let limit = fleet.job.max_restarts.take();
-    if let Some(days) = args.until_day {
-        fleet.stop_at = Duration::from_seconds_f64(days * 86_400.0);
-    }
-    if fleet.stop_at == time::LONGEST && !has_end(&fleet) {
-        return Err(Failure::Invalid(
-            "the file does not say when it stops: --until-day does".to_owned(),
-        ));
-    }
+    let mut subject = lab.subject.clone();
+    let (limit, horizon) = boundless(&mut subject, args.until_day)?;
     let (excess, at) = match (args.lost, args.restarts.or(limit)) {
         (Some(lost), _) => (Excess::LostTime, lost.0),
         (None, Some(restarts)) => (Excess::Restarts, u64::from(restarts) + 1),
@@ -47,7 +35,11 @@ pub fn cli(args: &RareArgs) -> Result<(), Failure> {
     let batches = args.seeds;
     let told = lab.upwards(move |done| format!("{done}/{batches} batches"));
     let on = (lab.play.threads(), &lab.limits);
-    let found = of_fleet((&fleet, lab.seed), &question, on, &told);
+    let found = match &subject {
+        Subject::Fleet(fleet) => of_fleet((fleet, lab.seed), &question, on, &told),
+        Subject::Collapsed(collapsed) => of_collapsed((collapsed, lab.seed), &question, on, &told),
+        Subject::Pods { .. } => return Err(refused()),
+    };
     lab.progress("");
     let Some(rare) = found.map_err(no_runs)? else {
         return lab.interrupted("fewer than two batches are finished");
@@ -60,7 +52,7 @@ pub fn cli(args: &RareArgs) -> Result<(), Failure> {
     lab.note(rare.estimates.iter().map(|p| p.to_bits()));
     let mut of = lab.provenance(SCHEMA);
     of.replications_played = rare.played;
-    let report = RareReport::new(of, (word, limit, fleet.stop_at.seconds()), rare);
+    let report = RareReport::new(of, (word, limit, horizon.seconds()), rare);
     lab.tell(&report, &args.tell, ("rare", args.seeds, &options(args)))?;
     match batches < args.seeds {
         true => lab.interrupted(&format!("{batches} of {} batches are reported", args.seeds)),
@@ -68,9 +60,25 @@ pub fn cli(args: &RareArgs) -> Result<(), Failure> {
     }
 }
 
-/// Its work may end it.
-fn has_end(fleet: &crate::spec::Fleet) -> bool {
-    fleet.training.work < time::LONGEST
+/// Lifts the limit of restarts; what it was, and until when a run lasts at most.
+fn boundless(
+    subject: &mut Subject,
+    until_day: Option<f64>,
+) -> Result<(Option<u32>, Duration), Failure> {
+    let until = until_day.map(|days| Duration::from_seconds_f64(days * 86_400.0));
+    match subject {
+        // Its work may end it.
+        Subject::Fleet(fleet) if until.is_none() && fleet.training.work < time::LONGEST => {
+            Ok((fleet.job.max_restarts.take(), fleet.stop_at))
+        }
+        Subject::Pods { .. } => Err(refused()),
+        _ => without_limit(subject, 0, until).map_err(Failure::Invalid),
+    }
+}
+
+fn refused() -> Failure {
+    let text = "rare plays runs by the hundred thousand: of a Fleet, or of a scenario with --level collapsed (docs/collapsed.md)";
+    Failure::Invalid(text.to_owned())
 }
 
 fn options(args: &RareArgs) -> String {

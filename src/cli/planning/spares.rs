@@ -4,13 +4,17 @@ use super::{Lab, rows};
 use crate::cli::Failure;
 use crate::cli::args::SparesArgs;
 use crate::cli::inputs::quoted;
-use crate::cli::subject::Loaded;
+use crate::cli::subject::{Loaded, Sets};
+use crate::report::planning::several::SeveralReport;
 use crate::report::planning::spares::SparesReport;
+use crate::search::several::several;
 use crate::search::{Answer, Plan, Sample, least};
 use std::ops::Range;
 
 /// The name of the format.
 const SCHEMA: &str = "jobset-sim/search-spares/v1";
+/// The same of several numbers at once.
+const SCHEMA_SEVERAL: &str = "jobset-sim/search-spares-levels/v1";
 /// The first look at a candidate: p10 and p90 have an interval from 36 values on.
 const FIRST_LOOK: u64 = 40;
 /// The most replications of a candidate with pods, and of a Fleet, unless it is said.
@@ -18,32 +22,54 @@ const PODS: u64 = 320;
 const FLEET: u64 = 2_560;
 
 pub fn cli(args: &SparesArgs) -> Result<(), Failure> {
-    if args.min > args.max {
-        let text = format!(
-            "--min {} is above --max {}: there is nothing to try",
-            args.min, args.max
-        );
-        return Err(Failure::Invalid(text));
-    }
     let mut lab = Lab::new(&args.play, &args.tell)?;
+    let plans = plans(&lab, args)?;
+    match plans.as_slice() {
+        [plan] => one(&mut lab, args, plan),
+        plans => several_levels(&mut lab, args, plans),
+    }
+}
+
+fn plans(lab: &Lab<'_>, args: &SparesArgs) -> Result<Vec<Plan>, Failure> {
     let most = args.seeds.unwrap_or(lab.by_level(PODS, FLEET));
-    let plan = Plan {
-        min: args.min,
-        max: args.max,
-        first_look: FIRST_LOOK.min(most),
-        most,
-    };
+    let mut plans = Vec::new();
+    for (i, searched) in args.paths.iter().enumerate() {
+        let (min, max) = searched.bounds.unwrap_or((args.min, args.max));
+        if min > max {
+            let text = format!("--min {min} is above --max {max}: there is nothing to try");
+            return Err(Failure::Invalid(text));
+        }
+        if args.paths[..i]
+            .iter()
+            .any(|other| other.path == searched.path)
+        {
+            let text = format!("--path {} is there twice", searched.path);
+            return Err(Failure::Invalid(text));
+        }
+        plans.push(Plan {
+            min,
+            max,
+            first_look: FIRST_LOOK.min(most),
+            most,
+        });
+    }
+    Ok(plans)
+}
+
+fn one(lab: &mut Lab<'_>, args: &SparesArgs, plan: &Plan) -> Result<(), Failure> {
     let found = {
-        let mut play = |value: &u64, which: Range<u64>| candidate(&mut lab, args, *value, which);
-        least(&plan, &args.target, &mut play)?
+        let mut play = |value: &u64, which: Range<u64>| candidate(lab, args, &[*value], which);
+        least(plan, &args.target, &mut play)?
     };
     if found.candidates.is_empty() {
         return lab.interrupted("no replication is finished");
     }
     let currency = currency(&lab.loaded, args.price_per_node_hour);
     let of = lab.provenance(SCHEMA);
-    let report = SparesReport::new(of, &args.path, &args.target, &found, &currency);
-    lab.tell(&report, &args.tell, ("search spares", most, &options(args)))?;
+    let path = &args.paths[0].path;
+    let report = SparesReport::new(of, path, &args.target, &found, &currency);
+    let command = ("search spares", plan.most, &*options(args));
+    lab.tell(&report, &args.tell, command)?;
     if found.interrupted {
         return lab.interrupted("what is known so far is reported");
     }
@@ -55,30 +81,48 @@ pub fn cli(args: &SparesArgs) -> Result<(), Failure> {
     }
 }
 
+fn several_levels(lab: &mut Lab<'_>, args: &SparesArgs, plans: &[Plan]) -> Result<(), Failure> {
+    let found = {
+        let mut play = |values: &[u64], which: Range<u64>| candidate(lab, args, values, which);
+        several(plans, &args.target, &mut play)?
+    };
+    if found.played == 0 {
+        return lab.interrupted("no replication is finished");
+    }
+    let currency = currency(&lab.loaded, args.price_per_node_hour);
+    let of = lab.provenance(SCHEMA_SEVERAL);
+    let paths: Vec<String> = args.paths.iter().map(|p| p.path.clone()).collect();
+    let report = SeveralReport::new(of, paths, &args.target, &found, &currency);
+    let command = ("search spares", plans[0].most, &*options(args));
+    lab.tell(&report, &args.tell, command)?;
+    if found.interrupted {
+        return lab.interrupted("what is known so far is reported");
+    }
+    match found.least.is_empty() {
+        true => Err(Failure::NotFound(report.conclusion[0].clone())),
+        false => Ok(()),
+    }
+}
+
 fn candidate(
     lab: &mut Lab<'_>,
     args: &SparesArgs,
-    value: u64,
+    values: &[u64],
     which: Range<u64>,
 ) -> Result<Sample, Failure> {
-    let sets = vec![(args.path.clone(), value.to_string())];
-    let what = format!("{}={value}", args.path);
-    let played = lab
-        .replicate(&sets, which, &what)
-        .map_err(|why| with_min(why, args, value));
-    let (played, jobsets) = played?;
+    let paths = args.paths.iter().map(|p| p.path.clone());
+    let sets: Sets = paths.zip(values.iter().map(u64::to_string)).collect();
+    let what: Vec<String> = sets.iter().map(|(p, v)| format!("{p}={v}")).collect();
+    let what = what.join(", ");
+    let played = lab.replicate(&sets, which, &what);
+    let (played, jobsets) = played.map_err(|why| with_min(why, &what))?;
     let metric = (args.target.metric.as_str(), "--target");
     rows(&played, &jobsets, metric, args.price_per_node_hour)
 }
 
 /// A number of all nodes does not begin at 0.
-fn with_min(why: Failure, args: &SparesArgs, value: u64) -> Failure {
-    let text = |m: &str| {
-        format!(
-            "{m}\nwith {}={value}; --min and --max say what is tried",
-            args.path
-        )
-    };
+fn with_min(why: Failure, what: &str) -> Failure {
+    let text = |m: &str| format!("{m}\nwith {what}; --min and --max say what is tried");
     match why {
         Failure::CannotBePlaced(m) => Failure::CannotBePlaced(text(&m)),
         Failure::Invalid(m) => Failure::Invalid(text(&m)),
@@ -95,13 +139,11 @@ fn currency(loaded: &Loaded, price: Option<f64>) -> String {
 }
 
 fn options(args: &SparesArgs) -> String {
-    let mut text = format!(
-        " --target {} --path {} --min {} --max {}",
-        quoted(&args.target.text),
-        quoted(&args.path),
-        args.min,
-        args.max
-    );
+    let mut text = format!(" --target {}", quoted(&args.target.text));
+    for searched in &args.paths {
+        text.push_str(&format!(" --path {}", quoted(&searched.text)));
+    }
+    text.push_str(&format!(" --min {} --max {}", args.min, args.max));
     if let Some(price) = args.price_per_node_hour {
         text.push_str(&format!(" --price-per-node-hour {price}"));
     }

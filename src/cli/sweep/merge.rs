@@ -14,6 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub fn cli(args: &MergeArgs) -> Result<(), Failure> {
+    let conditions = tell::conditions(&args.tell)?;
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     let parts = parts(&args.dirs)?;
     let (first, one) = parts
@@ -43,7 +44,8 @@ pub fn cli(args: &MergeArgs) -> Result<(), Failure> {
         tell::keep(&dir, &args.tell, identity, &results, (&files, &command))?;
         dir.commit()?;
     }
-    tell::results(&args.tell, identity, &results)
+    tell::results(&args.tell, identity, &results)?;
+    tell::gates(&conditions, &results)
 }
 
 /// The shards, in the order of their numbers: each once, none missing, all of one experiment.

@@ -13,6 +13,7 @@ pub use axes::{AxisArg, ShardArg, parse_grid, parse_range, parse_shard};
 
 use super::args::{SweepArgs, SweepCommand};
 use super::{Failure, interrupt, output};
+use crate::base::condition::Condition;
 use crate::experiment::{Limits, NoRuns, Subject};
 use crate::sweep::{Finished, Host, Results, Row, Shard, play};
 use given::Sweep;
@@ -32,6 +33,7 @@ pub fn cli(args: &SweepArgs) -> Result<(), Failure> {
 fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     // One of one is a part, too: it waits for `merge`.
     let part = args.shard.map(auto::shard).transpose()?;
+    let conditions = tell::conditions(&args.tell)?;
     let shard = part.unwrap_or(Shard::WHOLE);
     let sweep = Sweep::read(&args.play, &args.over, args.tell.quiet)?;
     let limits = interrupt::limits();
@@ -45,6 +47,12 @@ fn sweep(args: &SweepArgs) -> Result<(), Failure> {
                     finished.add(row);
                 });
                 place = Some(open);
+            }
+            Found::Done if !conditions.is_empty() => {
+                return Err(Failure::Invalid(format!(
+                    "{} is complete already: --fail-if is held against what is played; remove the directory, or name another one",
+                    out.display()
+                )));
             }
             Found::Done => {
                 output::notice(&format!("{} is complete already", out.display()));
@@ -68,7 +76,13 @@ fn sweep(args: &SweepArgs) -> Result<(), Failure> {
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
     played.map_err(|why| kept(why, &state))?;
-    end(args, &sweep, (shard, job.total), state, &limits)
+    end(
+        args,
+        (&sweep, &conditions),
+        (shard, job.total),
+        state,
+        &limits,
+    )
 }
 
 /// `{shard}` in the name of a directory.
@@ -83,7 +97,7 @@ fn named(out: &std::path::Path, shard: Shard) -> PathBuf {
 /// Tells what there is, and gives it its name if that is all of it.
 fn end(
     args: &SweepArgs,
-    sweep: &Sweep,
+    (sweep, conditions): (&Sweep, &[Condition]),
     (shard, total): (Shard, u64),
     state: State,
     limits: &Limits,
@@ -121,7 +135,8 @@ fn end(
     );
     let Some(place) = state.place else {
         let results = Results::of(sweep.points.clone(), state.finished.into_rows());
-        return tell::results(&args.tell, &sweep.identity, &results);
+        tell::results(&args.tell, &sweep.identity, &results)?;
+        return tell::gates(conditions, &results);
     };
     if args.shard.is_some() {
         place.finish(|_| Ok(()))?;
@@ -136,7 +151,8 @@ fn end(
     let results = Results::of(sweep.points.clone(), state.finished.into_rows());
     let inputs = (sweep.inputs.files.as_slice(), sweep.inputs.command.as_str());
     place.finish(|dir| tell::keep(dir, &args.tell, &sweep.identity, &results, inputs))?;
-    tell::results(&args.tell, &sweep.identity, &results)
+    tell::results(&args.tell, &sweep.identity, &results)?;
+    tell::gates(conditions, &results)
 }
 
 /// A sweep that is played.

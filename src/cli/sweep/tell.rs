@@ -1,8 +1,10 @@
 //! What a sweep tells: on standard output, and in its directory.
 
 use super::given::known;
+use crate::base::condition::Condition;
 use crate::cli::args::{SweepTellArgs, TableFormat};
-use crate::cli::{Failure, output};
+use crate::cli::{Failure, fail_if, output};
+use crate::experiment::fail_if::Group;
 use crate::report::rundir::RunDir;
 use crate::report::{chart, sweep_figure, sweep_tables, sweep_text};
 use crate::sweep::{Finished, Identity, Points, Results, Shard, SweepSummary, Target};
@@ -24,6 +26,30 @@ impl Summary {
             conclusion: sweep_text::conclusion(results),
         }
     }
+}
+
+/// Refuses conditions that cannot be read, before anything is played.
+pub fn conditions(args: &SweepTellArgs) -> Result<Vec<Condition>, Failure> {
+    fail_if::read(&args.fail_if)
+}
+
+/// Holds conditions against all points.
+pub fn gates(conditions: &[Condition], results: &Results) -> Result<(), Failure> {
+    let group = |point: usize| {
+        let of = |name: &String| {
+            let column = results.column(point, name);
+            let values: Vec<_> = column.iter().map(|m| (name.clone(), *m)).collect();
+            values
+        };
+        let title = format!("point {point} ({})", results.points().name(point));
+        let all = results.names().iter().flat_map(of);
+        Group::from_values(&point.to_string(), &title, all)
+    };
+    if conditions.is_empty() {
+        return Ok(());
+    }
+    let groups: Vec<Group> = (0..results.points().count()).map(group).collect();
+    fail_if::check(conditions, &groups)
 }
 
 pub fn results(

@@ -8,7 +8,7 @@ use crate::report::compare_figure::{SIZE, legend};
 use crate::report::figure::{MARGIN, heading};
 use crate::report::scene::*;
 use crate::report::waterfall::Style;
-use crate::report::words::thousands;
+use crate::report::words::{count, thousands};
 use crate::search::budget::{AtDay, Budget, LeastLimit, Share};
 use serde::Serialize;
 
@@ -97,7 +97,13 @@ impl Told for BudgetReport {
             name => format!("JobSet {name}, "),
         };
         let what = format!("{whose}{} without a limit of restarts", length(b.horizon_s));
-        let mut out = self.of.title(&what, style);
+        let n = b.replications as u64;
+        let again = match self.of.replications_played > n {
+            true => ", all of them again with a rule",
+            false => "",
+        };
+        let played = format!("{}{again}", count(n, "replication"));
+        let mut out = self.of.title_of(&what, &played, style);
         out.push('\n');
         sentences(&mut out, &self.conclusion, style);
         if !b.causes.is_empty() {
@@ -295,11 +301,16 @@ fn survival(report: &BudgetReport) -> Scene {
     };
     plane.draw(&mut scene, &x_labels, &y_labels);
     let mut curves = vec![(PALETTE[1], "every restart counts".to_owned())];
-    draw(&plane, &mut scene, &b.curve, PALETTE[1], |i| Some(i.lasts));
     if let Some(rule) = &b.rule {
-        draw(&plane, &mut scene, &b.curve, PALETTE[2], |i| i.with_rule);
+        // Broad: where both are equal one would hide the other.
+        draw(&plane, &mut scene, &b.curve, (10, PALETTE[2]), |i| {
+            i.with_rule
+        });
         curves.push((PALETTE[2], format!("{} do not count", rule.what)));
     }
+    draw(&plane, &mut scene, &b.curve, (4, PALETTE[1]), |i| {
+        Some(i.lasts)
+    });
     let target = plane.at(plane.x.from, b.survive).1;
     scene.line(vec![(plane.left, target), (plane.right, target)], 2, INK);
     curves.push((INK, format!("asked for: {}", percent(b.survive))));
@@ -325,12 +336,12 @@ fn draw(
     plane: &Plane,
     scene: &mut Scene,
     curve: &[AtDay],
-    color: Color,
+    (width, color): (u32, Color),
     of: impl Fn(&AtDay) -> Option<Share>,
 ) {
     let all = || curve.iter().filter_map(|i| Some((i.day, of(i)?)));
     let band: Vec<_> = all().map(|(x, s)| (x, s.ci95[0], s.ci95[1])).collect();
     plane.band(scene, &band, color);
     let line: Vec<_> = all().map(|(x, s)| (x, s.share)).collect();
-    plane.curve(scene, &line, 5, color);
+    plane.curve(scene, &line, width, color);
 }

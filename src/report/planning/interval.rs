@@ -234,7 +234,12 @@ fn curve(r: &IntervalReport) -> Scene {
     let title = format!("{}: {} by checkpoint interval", r.of.scenario, r.metric);
     let below = heading(&mut scene, &title, &r.conclusion[0]);
     let c = &r.closed_form;
-    let marks = [c.young_s, c.exact_s, r.every_s.unwrap_or(c.exact_s)];
+    let marks = [
+        c.young_s,
+        c.daly_s,
+        c.exact_s,
+        r.every_s.unwrap_or(c.exact_s),
+    ];
     let xs = || {
         r.points
             .iter()
@@ -279,6 +284,21 @@ fn curve(r: &IntervalReport) -> Scene {
         scene.area(corners.to_vec(), PALETTE[4]);
     }
     plane.draw(&mut scene, &x_labels, &y_labels);
+    let mut upright = |at: f64, width: u32, color: Color| {
+        let px = plane.at(at, y.from).0;
+        scene.line(vec![(px, plane.top), (px, plane.bottom)], width, color);
+    };
+    upright(c.young_s, 5, PALETTE[7]);
+    upright(c.exact_s, 11, PALETTE[6]);
+    upright(c.daly_s, 3, PALETTE[1]);
+    let mut entries = vec![(PALETTE[2], "played".to_owned())];
+    if let Some(best) = r.every_s {
+        upright(best, 4, PALETTE[4]);
+        entries.push((PALETTE[4], format!("best {}", span(best))));
+    }
+    entries.push((PALETTE[7], format!("Young {}", span(c.young_s))));
+    entries.push((PALETTE[1], format!("Daly {}", span(c.daly_s))));
+    entries.push((PALETTE[6], format!("exact formula {}", span(c.exact_s))));
     let means: Vec<_> = r
         .points
         .iter()
@@ -295,19 +315,6 @@ fn curve(r: &IntervalReport) -> Scene {
             );
         }
     }
-    let mut upright = |at: f64, width: u32, color: Color| {
-        let px = plane.at(at, y.from).0;
-        scene.line(vec![(px, plane.top), (px, plane.bottom)], width, color);
-    };
-    upright(c.young_s, 5, PALETTE[7]);
-    upright(c.exact_s, 11, PALETTE[6]);
-    let mut entries = vec![(PALETTE[2], "played".to_owned())];
-    if let Some(best) = r.every_s {
-        upright(best, 4, PALETTE[4]);
-        entries.push((PALETTE[4], format!("best {}", span(best))));
-    }
-    entries.push((PALETTE[7], format!("Young {}", span(c.young_s))));
-    entries.push((PALETTE[6], format!("exact formula {}", span(c.exact_s))));
     legend(&mut scene, below + 3 * SIZE, entries.into_iter());
     provenance(&mut scene, &r.of);
     scene

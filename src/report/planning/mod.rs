@@ -9,6 +9,7 @@ pub mod interval;
 mod number;
 pub(super) mod plane;
 pub mod rare;
+pub mod several;
 pub mod spares;
 pub mod tornado;
 
@@ -65,13 +66,15 @@ impl Provenance {
     }
 
     fn title(&self, what: &str, style: &Style) -> String {
+        let played = count(self.replications_played, "replication");
+        self.title_of(what, &played, style)
+    }
+
+    /// `played`: how many of what.
+    fn title_of(&self, what: &str, played: &str, style: &Style) -> String {
         let text = format!(
-            "jobset-sim {}: {}, {what}; {} ({}) of seed {}",
-            self.version,
-            self.scenario,
-            count(self.replications_played, "replication"),
-            self.level,
-            self.seed
+            "jobset-sim {}: {}, {what}; {played} ({}) of seed {}",
+            self.version, self.scenario, self.level, self.seed
         );
         let lines = wrap(&text, style.width);
         let bold: Vec<String> = lines.iter().map(|line| style.bold(line)).collect();

@@ -95,10 +95,11 @@ fn conclusion(r: &RareReport) -> Vec<String> {
             chance(x.chance, x.ci95)
         ));
         all.push(format!(
-            "That is one run in {}. To count it as precisely would take about {} whole runs; {} parts of runs were played.",
+            "That is one run in {}. To count it as precisely would take about {} whole runs; {} {} were played.",
             short(1.0 / x.chance),
             short(x.by_counting),
-            thousands(x.played)
+            thousands(x.played),
+            if x.whole_runs { "runs" } else { "parts of runs" }
         ));
     } else {
         // An interval from 0 to 0 would say that it cannot happen.
@@ -129,12 +130,17 @@ impl Told for RareReport {
         }
         columns(&mut out, &rows, |_| false, style);
         out.push('\n');
-        let note = format!(
+        let mut notes = vec![format!(
             "Splitting with {} from each level in {} that know nothing of each other; the interval is over the batches.",
             count(u64::from(self.rare.runs), "run"),
             format_args!("{} batches", self.rare.batches)
-        );
-        sentences(&mut out, &[note], style);
+        )];
+        if self.rare.whole_runs {
+            notes.push(
+                "From a level, runs that came there are played again with a share of their random numbers drawn anew; what comes as far is taken.".to_owned(),
+            );
+        }
+        sentences(&mut out, &notes, style);
         out
     }
 

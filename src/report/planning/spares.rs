@@ -109,7 +109,7 @@ impl SparesReport {
     }
 }
 
-fn row(c: &Candidate) -> CandidateRow {
+pub(super) fn row(c: &Candidate) -> CandidateRow {
     CandidateRow {
         value: c.value,
         judgement: c.judgement,
@@ -173,7 +173,7 @@ fn interval(c: &CandidateRow) -> String {
     format!("95 % interval {} to {}", bound(c.ci95[0]), bound(c.ci95[1]))
 }
 
-fn word(judgement: Judgement) -> &'static str {
+pub(super) fn word(judgement: Judgement) -> &'static str {
     match judgement {
         Judgement::Meets => "meets it",
         Judgement::Misses => "misses it",
@@ -400,7 +400,7 @@ fn knee(r: &SparesReport) -> Scene {
     scene
 }
 
-fn color(judgement: Judgement) -> Color {
+pub(super) fn color(judgement: Judgement) -> Color {
     match judgement {
         Judgement::Meets => PALETTE[4],
         Judgement::Misses => PALETTE[1],

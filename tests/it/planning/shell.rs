@@ -348,5 +348,78 @@ fn a_rare_chance_says_how_many_runs_would_have_to_be_counted() {
     let (_, err) = run(&rare, 2);
     assert!(err.contains("--restarts N"), "{err}");
     let (_, err) = run(&["rare", TRAINING, "--restarts", "3"], 2);
-    assert!(err.contains("rare plays Fleets"), "{err}");
+    assert!(err.contains("--level collapsed"), "{err}");
+}
+
+#[test]
+fn several_levels_are_searched_in_one_call_and_the_cheapest_combination_is_proposed() {
+    let dir = scratch("several").join("out");
+    let levels = |target: &str, more: &[&str], code: i32| {
+        let all = [
+            "search",
+            "spares",
+            "tests/it/sweep/fleet.yaml",
+            "--path",
+            "parameters.spares=0..4",
+            "--path",
+            "job.standbys=0..3",
+            "--seeds",
+            "80",
+            "--target",
+            target,
+        ];
+        run(&[&all[..], more].concat(), code)
+    };
+    let out = ["--format", "json", "--out", dir.to_str().unwrap()];
+    let target = "effective_training_ratio.mean >= 0.75";
+    let told: Value = serde_json::from_str(&levels(target, &out, 0).0).unwrap();
+    assert_eq!(told["schema"], "jobset-sim/search-spares-levels/v1");
+    let all = told["combinations"].as_array().unwrap();
+    assert!(!all.is_empty() && all[0]["judgement"] == "meets", "{told}");
+    let costs: Vec<f64> = all
+        .iter()
+        .filter(|c| c["judgement"] == "meets")
+        .map(|c| c["cost"].as_f64().unwrap())
+        .collect();
+    assert!(
+        costs.iter().all(|cost| *cost >= costs[0] * 0.999),
+        "{costs:?}"
+    );
+    assert!(dir.join("charts/combinations.svg").is_file());
+    let command = fs::read_to_string(dir.join("inputs/command.txt")).unwrap();
+    assert!(command.contains("--path job.standbys=0..3"), "{command}");
+    let (text, _) = levels(target, &[], 0);
+    assert!(text.contains("and costs least:"), "{text}");
+    let (_, err) = levels("effective_training_ratio.mean >= 0.9999", &[], 3);
+    let most = "Nothing up to parameters.spares=4, job.standbys=3 meets";
+    assert!(err.contains(most), "{err}");
+    for (path, says) in [
+        ("job.standbys=0..2", "is there twice"),
+        ("job.recovery=1m..2m", "whole numbers"),
+        ("job.recovery=", "no range"),
+    ] {
+        let (_, err) = levels(target, &["--path", path], 2);
+        assert!(err.contains(says), "{path}: {err}");
+    }
+    fs::remove_dir_all(dir.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn the_heading_of_a_budget_counts_replications_and_not_what_is_played_again() {
+    let (text, _) = run(
+        &[
+            "budget",
+            "scenarios/stories/restart-budget.yaml",
+            "--seeds",
+            "2",
+            "--until-day",
+            "1",
+        ],
+        0,
+    );
+    let head = text.split("\n\n").next().unwrap().replace('\n', " ");
+    assert!(
+        head.contains("2 replications, all of them again with a rule"),
+        "{head}"
+    );
 }

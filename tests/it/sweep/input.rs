@@ -1,7 +1,7 @@
 //! What cannot be swept is refused before anything is played, and named.
 
-use super::FLEET;
-use crate::program::program;
+use super::{FLEET, done};
+use crate::program::{program, scratch};
 
 #[test]
 fn what_cannot_be_swept_is_refused_by_name() {
@@ -53,7 +53,10 @@ fn what_cannot_be_swept_is_refused_by_name() {
             &["--metric", "goodputt", "--seeds", "2"],
             "there is no metric \"goodputt\"",
         ),
-        (&["--shard", "3/2", "--out", "x"], "no shard 3 of 2"),
+        (
+            &["--shard", "3/2", "--out", "x"],
+            "no shard 3 of 2; they are 0/2 to 1/2, or 1/2 to 2/2",
+        ),
         (&["--shard", "0/0", "--out", "x"], "0 shards"),
         (&["--shard", "1/2"], "--out"),
         (
@@ -61,6 +64,11 @@ fn what_cannot_be_swept_is_refused_by_name() {
             "none of SLURM_ARRAY_TASK_ID",
         ),
         (&["--fail", "a-0-0:exit=1"], "Fleet"),
+        (&["--fail-if", "goodput"], "no operator"),
+        (
+            &["--shard", "1/2", "--out", "x", "--fail-if", "failures > 1"],
+            "cannot be used with",
+        ),
         (&["--out", "src"], "exists already"),
     ] {
         let all = [&["sweep", FLEET], arguments].concat();
@@ -83,4 +91,66 @@ fn what_cannot_be_swept_is_refused_by_name() {
         .unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains("there is nothing to vary"), "{told}");
+}
+
+#[test]
+fn conditions_are_held_against_every_point_or_one_of_them() {
+    let dir = scratch("sweep-fail-if");
+    let out = dir.join("out");
+    let sweep = |more: &[&str], code: i32| {
+        let grid = [
+            "sweep",
+            FLEET,
+            "--grid",
+            "parameters.spares=0,2",
+            "--seeds",
+            "4",
+            "--quiet",
+        ];
+        let output = program(&[&grid[..], more].concat()).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{more:?}: {told}");
+        told
+    };
+    let told = sweep(&["--fail-if", "failures >= 0"], 5);
+    assert_eq!(told.matches("holds in point").count(), 6, "{told}");
+    assert!(told.contains("holds in point 0 (spares=0, "), "{told}");
+    let told = sweep(&["--fail-if", "3:failures@p90 >= 0"], 5);
+    assert_eq!(told.matches("holds in point 3 (").count(), 1, "{told}");
+    sweep(
+        &[
+            "--fail-if",
+            "failures < 0",
+            "--fail-if",
+            "failures > +1000%",
+        ],
+        0,
+    );
+    assert!(sweep(&["--fail-if", "17:failures < 0"], 2).contains("there is no variant \"17\""));
+    assert!(sweep(&["--fail-if", "failure < 0"], 2).contains("is not a name"));
+    // What is told is kept all the same, and a gate does not pass because it is there already.
+    let kept = ["--out", out.to_str().unwrap()];
+    sweep(&[&["--fail-if", "failures >= 0"], &kept[..]].concat(), 5);
+    assert!(out.join("summary.json").is_file());
+    sweep(&kept, 0);
+    let told = sweep(&[&["--fail-if", "failures < 0"], &kept[..]].concat(), 2);
+    assert!(told.contains("is complete already"), "{told}");
+    let shard = |i: &str| {
+        let of = format!("{i}/2");
+        let out = dir.join("shards").join(i);
+        sweep(&["--shard", &of, "--out", out.to_str().unwrap()], 0);
+    };
+    ["1", "2"].into_iter().for_each(shard);
+    let shards = dir.join("shards");
+    let merge = ["sweep", "merge", shards.to_str().unwrap(), "--fail-if"];
+    done(
+        &program(&[&merge[..], &["failures < 0"]].concat())
+            .output()
+            .unwrap(),
+    );
+    let failed = program(&[&merge[..], &["1:failures >= 0"]].concat())
+        .output()
+        .unwrap();
+    assert_eq!(failed.status.code(), Some(5), "{failed:?}");
+    std::fs::remove_dir_all(dir).unwrap();
 }

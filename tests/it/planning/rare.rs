@@ -1,0 +1,91 @@
+//! Rare chances of scenarios with pods, at the collapsed level, against a closed form and against counting.
+
+use crate::support;
+use jobset_sim::experiment::{Collapsed, Limits};
+use jobset_sim::fleet::Excess;
+use jobset_sim::search::rare::{Question, Rare, of_collapsed};
+use jobset_sim::stats::{poisson_sf, share_interval};
+
+/// Four nodes and a gang of four pods for twenty days, without a limit of restarts.
+fn scenario(faults: &str) -> Collapsed {
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: rare}}\ntopology:\n  apiVersion: \
+         jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: t}}\n  currency: USD\n  pools:\n  - {{name: \
+         \"n-{{node}}\", nodesPerIsland: 4, accelerator: a.com/chip, pricePerNodeHour: 1, allocatable: {{cpu: 8, \
+         a.com/chip: 1}}}}\njobSets: [{{manifest: jobset.yaml}}]\ntraining: {{step: 6s, checkpoint: {{every: 2h, blocking: \
+         600ms, restore: 3m}}, initialization: 2m}}\nfaultProcesses:\n{faults}\nstop: {{at: 20d, when: Time}}\n"
+    );
+    let jobset = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: train}\nspec:\n  failurePolicy: \
+         {maxRestarts: 100000}\n  replicatedJobs:\n  - name: w\n    template: {spec: {parallelism: 4, completions: 4, \
+         backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: w, image: x, resources: {limits: \
+         {a.com/chip: 1}}}]}}}}\n";
+    let scenario = support::parse(&scenario, jobset).unwrap_or_else(|e| panic!("{e}"));
+    Collapsed::of(&scenario).unwrap_or_else(|why| panic!("{why}"))
+}
+
+fn rare(of: &Collapsed, excess: Excess, limit: u64, (runs, batches): (u32, u64)) -> Rare {
+    let question = Question {
+        excess,
+        limit,
+        runs,
+        batches,
+    };
+    let found = of_collapsed((of, 11), &question, (0, &Limits::none()), &|_| ());
+    found.unwrap().expect("it was not stopped")
+}
+
+/// Within three standard errors; the interval has about two.
+#[track_caller]
+fn near(what: &str, found: &Rare, [low, high]: [f64; 2]) {
+    let half = 1.5 * 0.5 * (found.ci95[1] - found.ci95[0]);
+    assert!(
+        found.chance - half < high && low < found.chance + half,
+        "{what}: {found:?}, not {low} to {high}"
+    );
+    assert!(half < found.chance, "{what}: {found:?} says little");
+}
+
+#[test]
+fn a_gang_uses_up_a_budget_with_the_chance_of_one_in_a_million_that_poisson_says() {
+    // Processes end by themselves, once in twenty days for all four, and are back within a minute.
+    let of = scenario("- {cause: software, on: Pod, mtbf: 80d, exitCode: 1}");
+    let found = rare(&of, Excess::Restarts, 9, (60, 12));
+    let exact = poisson_sf(8, 1.0);
+    near("restarts", &found, [exact, exact]);
+    assert!(found.whole_runs && found.by_counting > 1e5, "{found:?}");
+}
+
+#[test]
+fn redrawn_runs_find_what_counting_finds_where_lives_remember_their_age() {
+    // Weibull lives of a shape of 2 begin slowly; a node that is away keeps the gang waiting, sometimes for long.
+    let of = scenario(
+        "- {cause: host, mtbf: 35d, distribution: {weibull: {shape: 2}}, asNew: true, deletedAfter: 10m, backAfter: \
+         {logNormal: {median: 6h, sigma: 1}}}",
+    );
+    for (excess, limit, runs) in [
+        (Excess::Restarts, 4, 60),
+        (Excess::LostTime, 3 * 86_400_000_000_000, 160),
+    ] {
+        let found = rare(&of, excess, limit, (runs, 12));
+        let n = 4_000;
+        let mut player = of.player();
+        let over = |i: &u64| {
+            let outcome = player.run(2, *i);
+            let training = of.replication(&outcome, *i).jobsets[0].training.clone();
+            match excess {
+                Excess::Restarts => u64::from(outcome.restarts_count_towards_max) >= limit,
+                // Steps that count, of the time from the submission to the end.
+                Excess::LostTime => {
+                    let training = training.expect("it trains");
+                    let wall = outcome.training.end.since(outcome.training.submitted);
+                    let lost = wall.seconds() * (1.0 - training.ettr.unwrap_or(0.0));
+                    lost * 1e9 >= limit as f64
+                }
+            }
+        };
+        let k = (0..n).filter(over).count();
+        let share = k as f64 / n as f64;
+        assert!((5e-4..2e-2).contains(&share), "{excess:?}: {k} of {n}");
+        near("counted", &found, share_interval(k, n as usize, 0.999));
+    }
+}

@@ -1,0 +1,122 @@
+//! Signals, to every command that plays replications: what is finished is told or kept, the exit code is 130.
+
+use crate::program::{program, scratch};
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+const FLEET: &str = "scenarios/planning/multislice-64x64.yaml";
+/// Runs that take long enough for none of the commands to end by itself.
+const LONG: [&str; 4] = ["--set", "training.work=900d", "--set", "stop.at=1800d"];
+
+/// Each with options that ask for more than a minute's work.
+const COMMANDS: [&[&str]; 9] = [
+    &["run", FLEET, "--seeds", "100000"],
+    &[
+        "compare",
+        FLEET,
+        "--variant",
+        "few: parameters.spares=8",
+        "--seeds",
+        "100000",
+    ],
+    &[
+        "sweep",
+        FLEET,
+        "--grid",
+        "parameters.spares=8,16",
+        "--seeds",
+        "100000",
+    ],
+    &[
+        "search",
+        "spares",
+        FLEET,
+        "--target",
+        "effective_training_ratio.p10 >= 0.8",
+    ],
+    &["search", "interval", FLEET, "--seeds", "100000"],
+    &["budget", FLEET, "--until-day", "1800", "--seeds", "100000"],
+    &["tornado", FLEET, "--seeds", "100000"],
+    &[
+        "breakeven",
+        FLEET,
+        "--b",
+        "few: parameters.spares=8",
+        "--over",
+        "parameters.recovery=1m..1h",
+        "--seeds",
+        "100000",
+    ],
+    &[
+        "rare",
+        FLEET,
+        "--restarts",
+        "90000",
+        "--until-day",
+        "1800",
+        "--seeds",
+        "1000",
+    ],
+];
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_every_command_with_130_and_leaves_nothing_partial() {
+    for signal in ["INT", "TERM"] {
+        let dir = scratch(&format!("signals-{signal}"));
+        let start = |(i, arguments): (usize, &&[&str])| -> Child {
+            let out = dir.join(i.to_string());
+            let more = ["--threads", "1", "--out", out.to_str().unwrap()];
+            let mut command = program(&[*arguments, &LONG[..], &more[..]].concat());
+            let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            child.spawn().unwrap()
+        };
+        let children: Vec<Child> = COMMANDS.iter().enumerate().map(start).collect();
+        std::thread::sleep(Duration::from_millis(1500));
+        for child in &children {
+            let kill = ["-s", signal, &child.id().to_string()];
+            assert!(Command::new("kill").args(kill).status().unwrap().success());
+        }
+        for (i, (child, arguments)) in children.into_iter().zip(COMMANDS).enumerate() {
+            let ended = child.wait_with_output().unwrap();
+            let told = String::from_utf8_lossy(&ended.stderr);
+            assert_eq!(ended.status.code(), Some(130), "{arguments:?}: {told}");
+            assert!(told.contains("interrupted; "), "{arguments:?}: {told}");
+            // What is told of a part says that it is one, and so does the directory; else there is none.
+            let kept = fs::read_to_string(dir.join(format!("{i}/summary.json")));
+            assert_eq!(
+                kept.is_ok(),
+                !ended.stdout.is_empty(),
+                "{arguments:?}: {told}"
+            );
+            let planned = !["run", "compare", "sweep"].contains(&arguments[0]);
+            if let Ok(kept) = kept.as_ref().map(|text| text.as_str())
+                && planned
+            {
+                assert!(
+                    kept.contains("\"interrupted\": true"),
+                    "{arguments:?}: {kept}"
+                );
+            }
+            let nothing = [
+                "no replication",
+                "fewer than",
+                "no input",
+                "no interval",
+                "no value",
+                "kept in",
+            ];
+            assert!(
+                kept.is_ok() || nothing.iter().any(|words| told.contains(words)),
+                "{arguments:?}: {told}"
+            );
+        }
+        let left = fs::read_dir(&dir)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap());
+        let partial: Vec<String> = left.filter(|name| name.parse::<usize>().is_err()).collect();
+        assert_eq!(partial, ["2.unfinished"], "only a sweep goes on");
+        fs::remove_dir_all(dir).unwrap();
+    }
+}
