@@ -1,4 +1,5 @@
-//! `--fail-if` of `run`, `compare` and `sweep`: conditions read before anything is played, and held against what came of it.
+//! `--fail-if` of `run`, `compare` and `sweep`: conditions read before anything is played, and held against what came
+//! of it.
 
 use super::Failure;
 use crate::base::condition::Condition;

@@ -12,6 +12,7 @@ pub mod derivative;
 pub mod fail_if;
 pub mod fleets;
 pub mod metric;
+pub mod mixed;
 pub mod over_time;
 pub mod parallel;
 pub mod play;
@@ -30,6 +31,7 @@ pub use counted::{CountedRun, UsedAt, count_restarts, with_maintenance_rule, wit
 pub use derivative::{Derivative, Side, derivative, headline};
 pub use fleets::{FleetReplications, compared, replicate_fleet};
 pub use metric::{Better, Measured, better, is_by_cause, metrics, unnamed};
+pub use mixed::{Had, MixedRuns};
 pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
 pub use player::Player;

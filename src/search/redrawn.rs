@@ -6,12 +6,9 @@
 //! Carlo simulation via the generalized splitting method", 2012.
 
 use super::splitting::Branching;
-use crate::base::Duration;
 use crate::base::random::{Key, Mixture};
-use crate::collapsed::{CollapsedOutcome, CollapsedPlayer};
-use crate::experiment::Collapsed;
+use crate::experiment::{Collapsed, MixedRuns};
 use crate::fleet::Excess;
-use crate::record::TrainingPhase;
 
 /// The shares of the numbers that are drawn anew, one step after another. Large ones forget the run that it was, small
 /// ones are taken more often the further it came.
@@ -19,9 +16,8 @@ const SHARES: [f64; 8] = [0.5, 0.2, 0.08, 0.03, 0.5, 0.2, 0.08, 0.03];
 
 /// Plays replications of a scenario again with some of their numbers drawn anew.
 pub struct Redrawn<'c> {
-    player: CollapsedPlayer<'c>,
+    runs: MixedRuns<'c>,
     excess: Excess,
-    seed: u64,
 }
 
 /// A whole run.
@@ -37,26 +33,18 @@ impl<'c> Redrawn<'c> {
     /// Of a scenario without a limit of restarts.
     pub fn new(collapsed: &'c Collapsed, excess: Excess, seed: u64) -> Redrawn<'c> {
         Redrawn {
-            player: collapsed.player(),
+            runs: MixedRuns::new(collapsed, seed),
             excess,
-            seed,
         }
     }
 
     fn has(&mut self, numbers: &Mixture) -> u64 {
-        let outcome = self.player.run_mixed(self.seed, numbers.clone());
+        let had = self.runs.run(numbers.clone());
         match self.excess {
-            Excess::Restarts => u64::from(outcome.restarts_count_towards_max),
-            Excess::LostTime => lost(&outcome).0,
+            Excess::Restarts => u64::from(had.counted),
+            Excess::LostTime => had.lost.0,
         }
     }
-}
-
-/// The time of its job that was no work that counts.
-fn lost(outcome: &CollapsedOutcome) -> Duration {
-    let training = &outcome.training;
-    let counts = training.spent_ns[TrainingPhase::Productive as usize];
-    Duration(training.spent_ns.iter().sum::<u64>() - counts)
 }
 
 impl Branching for Redrawn<'_> {

@@ -219,8 +219,8 @@ mod tests {
         let plan = |(min, max): &(u64, u64)| Plan {
             min: *min,
             max: *max,
-            first_look: 40,
-            most: 40,
+            first_look: 64,
+            most: 64,
         };
         let plans: Vec<Plan> = bounds.iter().map(plan).collect();
         let mut play = |values: &[u64], which: Range<u64>| -> Result<Sample, ()> {

@@ -225,7 +225,7 @@ fn a_search_over_two_levels_finds_the_combinations_that_trying_all_of_them_finds
     let plans = [Plan { max: 4, ..plan }, plan];
     let of = |values: &[u64]| {
         let mut fleet = spared(values[1]);
-        fleet.job.standbys = values[0] as u32;
+        fleet.nodes += values[0] as u32;
         let subject = Subject::Fleet(Box::new(fleet));
         let all = subject.replicate((3, 0..plan.most), (0, &Limits::none()), &|_| ());
         let row = |r: &_| Row::of(r, &[], "effective_training_ratio", None).unwrap();

@@ -36,8 +36,8 @@ pub struct SweepTellArgs {
     /// Metrics that are told and drawn, e.g. goodput,cost.total [default: what a reviewer asks for first]
     #[arg(long = "metric", value_name = "NAMES", value_delimiter = ',')]
     pub metrics: Vec<String>,
-    /// Exit with code 5 if this is true of any point, e.g. 'goodput@p10 < 0.8', or of one, '3:goodput < 0.9'; repeatable
-    /// (docs/fail-if.md)
+    /// Exit with code 5 if this is true of any point, e.g. 'goodput@p10 < 0.8', or of one, '3:goodput < 0.9';
+    /// repeatable (docs/fail-if.md)
     #[arg(long, value_name = "EXPR")]
     pub fail_if: Vec<String>,
     /// Print results only: no progress

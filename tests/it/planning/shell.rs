@@ -362,7 +362,7 @@ fn several_levels_are_searched_in_one_call_and_the_cheapest_combination_is_propo
             "--path",
             "parameters.spares=0..4",
             "--path",
-            "job.standbys=0..3",
+            "nodes=16..18",
             "--seeds",
             "80",
             "--target",
@@ -387,14 +387,14 @@ fn several_levels_are_searched_in_one_call_and_the_cheapest_combination_is_propo
     );
     assert!(dir.join("charts/combinations.svg").is_file());
     let command = fs::read_to_string(dir.join("inputs/command.txt")).unwrap();
-    assert!(command.contains("--path job.standbys=0..3"), "{command}");
+    assert!(command.contains("--path nodes=16..18"), "{command}");
     let (text, _) = levels(target, &[], 0);
     assert!(text.contains("and costs least:"), "{text}");
     let (_, err) = levels("effective_training_ratio.mean >= 0.9999", &[], 3);
-    let most = "Nothing up to parameters.spares=4, job.standbys=3 meets";
+    let most = "Nothing up to parameters.spares=4, nodes=18 meets";
     assert!(err.contains(most), "{err}");
     for (path, says) in [
-        ("job.standbys=0..2", "is there twice"),
+        ("nodes=0..2", "is there twice"),
         ("job.recovery=1m..2m", "whole numbers"),
         ("job.recovery=", "no range"),
     ] {
