@@ -217,3 +217,44 @@ fn a_trace_is_played_as_it_was_written() {
         assert!(refused.contains(part), "{more}: {refused}");
     }
 }
+
+/// Rows FAIL-01 to FAIL-04, FAIL-10 and FAIL-18 to FAIL-25 of the calibration reference, per 1,000 node-days.
+#[test]
+fn presets_have_the_rates_of_the_rows_that_they_cite() {
+    for (preset, expected) in [
+        ("rsc-1", 6.50),
+        ("rsc-2", 2.34),
+        ("rsc", 5.0),
+        ("tpu-v4", 0.8),
+        ("llama3-405b", 3.79),
+    ] {
+        let scenario = racks(&format!("faultProcesses: [{{preset: {preset}}}]")).unwrap();
+        let all = scenario.fault_processes.iter();
+        let each = |p: &jobset_sim::spec::RandomFaults| match &p.arrivals {
+            jobset_sim::spec::Arrivals::Renewal(life) => 86_400_000.0 / life.mean_s(),
+            jobset_sim::spec::Arrivals::Trace(_) => panic!("no rate"),
+        };
+        let found: f64 = all.map(each).sum();
+        assert!(
+            (found - expected).abs() < 0.005 * expected,
+            "{preset}: {found}, not {expected}"
+        );
+    }
+    let llama = racks("faultProcesses: [{preset: llama3-405b}]").unwrap();
+    for (cause, percent) in [
+        ("gpu", 35.3),
+        ("hbm3", 17.2),
+        ("software", 12.9),
+        ("network", 8.4),
+        ("host_maintenance", 7.6),
+    ] {
+        let process = llama
+            .fault_processes
+            .iter()
+            .find(|p| p.cause == cause)
+            .unwrap();
+        let expected = process.expected(1, Duration::from_secs(86_400)) * 100.0 / 0.00379;
+        // Until a failure and its repair.
+        assert!((expected - percent).abs() < 0.2, "{cause}: {expected} %");
+    }
+}
