@@ -1,7 +1,7 @@
 //! Ctrl-C (INT) and TERM: runs end soon, what is finished is kept, nothing partial stays behind. Commands that keep
 //! nothing end at once, also as the first process of a container, where signals without a handler are ignored.
 
-use super::{Failure, output};
+use super::Failure;
 use crate::experiment::{Limits, StopFlag};
 use std::sync::OnceLock;
 
@@ -12,11 +12,16 @@ pub const EXIT_CODE: u8 = 130;
 static RUNS: OnceLock<StopFlag> = OnceLock::new();
 
 /// Once, when the program begins.
+#[cfg(any(unix, windows))]
 pub fn install() {
     if let Err(why) = ctrlc::set_handler(on_signal) {
-        output::notice(&format!("signals are not handled: {why}"));
+        super::output::notice(&format!("signals are not handled: {why}"));
     }
 }
+
+/// In a browser there are no signals: the page ends the program.
+#[cfg(not(any(unix, windows)))]
+pub fn install() {}
 
 /// Limits of runs that end when the user wants them to. A second signal ends the program at once.
 pub fn limits() -> Limits {
@@ -25,6 +30,7 @@ pub fn limits() -> Limits {
     limits
 }
 
+#[cfg(any(unix, windows))]
 fn on_signal() {
     match RUNS.get() {
         Some(flag) if !flag.is_raised() => flag.raise(),

@@ -7,6 +7,7 @@ mod assumptions;
 mod bench;
 mod calibrate;
 mod check_collapsed;
+mod cite;
 mod compare;
 mod counterfactual;
 mod demo;
@@ -175,6 +176,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Bench(args) => bench::cli(args),
         Command::Diff(args) => diff::cli(args),
         Command::Report(args) => report::cli(args).map(|()| 0),
+        Command::Cite(args) => cite::cli(args).map(|()| 0),
         Command::Plot(args) => plot::cli(args).map(|()| 0),
         Command::Demo(args) => demo::cli(args).map(|()| 0),
         Command::Record(args) => record::cli(args).map(|()| 0),

@@ -106,8 +106,18 @@ fn no_color() -> bool {
 /// Columns of the terminal; of anything else as many as documents have.
 fn width() -> usize {
     let narrow_to_wide = |columns: u16| usize::from(columns).clamp(NARROWEST, WIDEST);
-    let of_terminal = terminal_size::terminal_size_of(stdout());
-    of_terminal.map_or(Style::default().width, |(w, _)| narrow_to_wide(w.0))
+    columns().map_or(Style::default().width, narrow_to_wide)
+}
+
+#[cfg(any(unix, windows))]
+fn columns() -> Option<u16> {
+    terminal_size::terminal_size_of(stdout()).map(|(width, _)| width.0)
+}
+
+/// In a browser there is no terminal.
+#[cfg(not(any(unix, windows)))]
+fn columns() -> Option<u16> {
+    None
 }
 
 /// Tables need so much, and longer lines are hard to read.

@@ -5,13 +5,16 @@ use super::replay::{self, Stored};
 use super::subject::Given;
 use super::whole::{Whole, defaults};
 use super::{Failure, bench, compare, interrupt, output};
+use crate::base::{Duration, Time};
 use crate::experiment::{Comparison, PlayedVariant};
 use crate::metrics::{Restart, RunView};
 use crate::report::export::{self, Subject};
+use crate::report::nodes_figure::Take;
 use crate::report::scaling_figure::{self, Line, token_bucket};
 use crate::report::scene::Scene;
+use crate::report::svg::Film;
 use crate::report::{
-    chart, compare_figure, figure, map_figure, provenance, timeline, timeline_figure,
+    chart, compare_figure, figure, map_figure, nodes_figure, provenance, timeline, timeline_figure,
 };
 use crate::report::{waterfall_figure, words};
 use clap::ValueEnum;
@@ -36,6 +39,12 @@ pub struct PlotArgs {
     /// Of a benchmark: which control plane [default: the first]
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
+    /// Of a map: the instant, e.g. 1h32m after the start
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<Duration>,
+    /// Of a film: how many times as fast as it was [default: ten seconds long]
+    #[arg(long, value_name = "N", value_parser = speed)]
+    pub speed: Option<f64>,
     /// Override any field in all runs, as `run --set` does; repeatable
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = super::args::path_value)]
     pub sets: Vec<(String, String)>,
@@ -65,8 +74,10 @@ pub enum Kind {
     Queues,
     /// The share of the time in which somebody waits for each shared resource
     Utilization,
-    /// The nodes of the cluster by Job, before and after a restart
+    /// The nodes of the cluster by Job, before and after a restart; with --at what each does then
     Map,
+    /// What each node does from the fault until all are ready, of several runs side by side: an SVG that moves
+    Film,
     /// Seconds against nodes with the closed form beside them: of BENCH.json, or of several runs
     Scaling,
     /// The share of restarts that took at most so long, over --seeds replications of each run, or of a comparison
@@ -81,6 +92,13 @@ pub enum Kind {
     Goodput,
     /// Of a directory of `compare`: time with all pods at work
     Availability,
+}
+
+/// `30` or `30x`.
+fn speed(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('x').unwrap_or(text).parse::<f64>();
+    let legal = number.ok().filter(|n| (0.01..=1e6).contains(n));
+    legal.ok_or_else(|| "write a number between 0.01 and 1000000, e.g. 30x".to_owned())
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {
@@ -102,28 +120,54 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 pub fn cli(args: &PlotArgs) -> Result<(), Failure> {
+    for (given, option, kind) in [
+        (args.at.is_some(), "--at", Kind::Map),
+        (args.speed.is_some(), "--speed", Kind::Film),
+    ] {
+        if given && args.kind != kind {
+            let kind = kind.to_possible_value();
+            let kind = kind.as_ref().map_or("", |k| k.get_name());
+            let text = format!("{option} is of `plot {kind}`");
+            return Err(Failure::Invalid(text));
+        }
+    }
     if let Some(scene) = many(args)? {
         return save(args, &scene);
     }
-    let runs: Vec<Whole> = args
+    let mut runs: Vec<Whole> = args
         .runs
         .iter()
         .map(|p| whole(args, p))
         .collect::<Result<_, _>>()?;
-    let scene = match args.kind {
-        Kind::Waterfall => waterfall(args, &runs)?,
-        Kind::Restarts => restarts(args, &runs)?,
-        Kind::Gantt => over_time(args, &runs, "gantt")?,
-        Kind::Queues => over_time(args, &runs, "queues")?,
-        Kind::Utilization => over_time(args, &runs, "utilization")?,
-        Kind::Map => map(args, &runs)?,
-        _ => scaling(args, &runs)?,
+    if args.kind == Kind::Film {
+        let film = film(args, &mut runs)?;
+        return write(args, Subject::Film(&film));
+    }
+    let scene = match (args.kind, args.at) {
+        (Kind::Map, Some(at)) => at_once(args, &mut runs, Time::ZERO + at)?,
+        _ => of_runs(args, &runs)?,
     };
     save(args, &scene)
 }
 
+fn of_runs(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
+    Ok(match args.kind {
+        Kind::Waterfall => waterfall(args, runs)?,
+        Kind::Restarts => restarts(args, runs)?,
+        Kind::Gantt => over_time(args, runs, "gantt")?,
+        Kind::Queues => over_time(args, runs, "queues")?,
+        Kind::Utilization => over_time(args, runs, "utilization")?,
+        Kind::Map => map(args, runs)?,
+        _ => scaling(args, runs)?,
+    })
+}
+
 fn save(args: &PlotArgs, scene: &Scene) -> Result<(), Failure> {
-    export::save(Subject::Chart(scene), &args.out)?;
+    write(args, Subject::Chart(scene))
+}
+
+fn write(args: &PlotArgs, subject: Subject<'_>) -> Result<(), Failure> {
+    export::save(subject, &args.out)?;
     if !args.quiet {
         output::notice(&format!("written: {}", args.out.display()));
     }
@@ -224,6 +268,52 @@ fn map(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
         i + 1
     );
     drawn.ok_or(Failure::Invalid(text))
+}
+
+/// What every node does at one instant.
+fn at_once(args: &PlotArgs, runs: &mut [Whole], at: Time) -> Result<Scene, Failure> {
+    only(args, runs)?;
+    let [one] = runs else {
+        unreachable!("there is only one")
+    };
+    let end = one.view().outcome.end;
+    if at > end {
+        let text = format!("--at {}: the run ends at {end}", at.since(Time::ZERO));
+        return Err(Failure::Invalid(text));
+    }
+    let states = one.states((at, at));
+    let run = one.view();
+    let foot = [provenance::of_run(&run)];
+    Ok(nodes_figure::map(&run, (&states, at), &foot, args.size))
+}
+
+/// How long a film lasts where nobody says how fast it is.
+const FILM_S: f64 = 10.0;
+
+fn film(args: &PlotArgs, runs: &mut [Whole]) -> Result<Film, Failure> {
+    let mut states = Vec::new();
+    for one in runs.iter_mut() {
+        let (_, r) = chosen(args, &one.view())?;
+        let stretch = (r.start, r.end);
+        states.push(one.states(stretch));
+    }
+    let (mut takes, mut named, mut longest) = (Vec::new(), Vec::new(), 0f64);
+    for (one, states) in runs.iter().zip(states) {
+        let run = one.view();
+        let (_, restart) = chosen(args, &run)?;
+        longest = longest.max(restart.total().seconds());
+        let label = run.strategy(restart).to_owned();
+        named.push((label.clone(), run));
+        takes.push(Take {
+            label,
+            run,
+            restart,
+            states,
+        });
+    }
+    let speed = args.speed.unwrap_or((longest / FILM_S).max(0.01));
+    let foot = provenance::of_runs(&named);
+    Ok(nodes_figure::film(&takes, speed, &foot, args.size))
 }
 
 /// The charts of many runs; `None`: it is of single ones.

@@ -96,6 +96,14 @@ impl Given {
         }
     }
 
+    /// Names and texts of everything that was read of a scenario with pods.
+    pub fn files(&self, loaded: &LoadedScenario) -> Vec<(String, String)> {
+        match &self.from {
+            From::Fleet(_) => Vec::new(),
+            From::Pods(origin) => origin.inputs(loaded, "").files,
+        }
+    }
+
     /// The text that was given first: the scenario, or the first manifest.
     pub fn text(&self) -> Option<&Source> {
         match &self.from {

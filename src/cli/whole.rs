@@ -10,6 +10,7 @@ use crate::experiment::{Played, play};
 use crate::faults;
 use crate::manifest::{self, LoadedScenario};
 use crate::metrics::kept::{self, Kept};
+use crate::metrics::node_states::NodeStates;
 use crate::metrics::occupancy::Occupancy;
 use crate::metrics::queued::Queued;
 use crate::metrics::scraped::Scraped;
@@ -22,6 +23,8 @@ const SAMPLES: u64 = 10_000_000;
 
 pub struct Whole {
     loaded: LoadedScenario,
+    /// Names and texts of everything that was read.
+    pub files: Vec<(String, String)>,
     not_modelled: Vec<String>,
     played: Played,
     pub witness: Witness,
@@ -35,7 +38,8 @@ impl Whole {
     /// `command`: whose inputs they are.
     pub fn of(given: &PlayArgs, command: &str) -> Result<Whole, Failure> {
         let play_args = replay::resolved(given)?;
-        let loaded = Given::read(&play_args)?.pods(&[], command)?;
+        let given = Given::read(&play_args)?;
+        let loaded = given.pods(&[], command)?;
         let seed = play_args.seed.unwrap_or(loaded.scenario.seed);
         let scenario = faults::drawn(&loaded.scenario, seed, 0);
         let placed = Simulation::new(&scenario);
@@ -54,6 +58,7 @@ impl Whole {
         both.0.finish();
         Ok(Whole {
             not_modelled: loaded.not_modelled(),
+            files: given.files(&loaded),
             loaded,
             played,
             witness,
@@ -76,6 +81,13 @@ impl Whole {
         let mut kept = Kept::default();
         self.simulation.run(self.seed, 0, &mut kept);
         Ok(kept)
+    }
+
+    /// What each node did from one instant to another, from playing it once more.
+    pub fn states(&mut self, stretch: (Time, Time)) -> NodeStates {
+        let mut states = NodeStates::new(stretch, self.played.names.nodes.len());
+        self.simulation.run(self.seed, 0, &mut states);
+        states
     }
 
     /// What would have been scraped so often, from playing it once more.

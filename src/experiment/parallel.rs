@@ -48,10 +48,6 @@ pub fn each<S: Send, T: Send>(
     stop: &StopFlag,
     play: impl Fn(&mut S, u64) -> Option<T> + Sync,
 ) -> Result<Vec<T>, NoRuns> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|e| NoRuns::Threads(e.to_string()))?;
     // A player for each thread: rayon's own `map_init` makes one for each piece into which it splits the work.
     let idle = Mutex::new(Vec::new());
     let with_player = |i| {
@@ -67,8 +63,15 @@ pub fn each<S: Send, T: Send>(
         idle.lock().expect("no thread panics with it").push(player);
         Ok(played)
     };
-    pool.install(|| {
+    let all = || {
         let all = (0..n).into_par_iter().map(with_player);
         all.filter_map(Result::transpose).collect()
-    })
+    };
+    // A browser gives one thread, with which rayon's pool of everybody makes do.
+    if cfg!(target_os = "wasi") {
+        return all();
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|e| NoRuns::Threads(e.to_string()))?;
+    pool.install(all)
 }

@@ -10,6 +10,9 @@ use std::fmt;
 /// Longer override paths are refused; no format is nested so deeply.
 const DEPTH_MAX: usize = 64;
 
+/// In an override: every element of a list.
+const EACH: &str = "*";
+
 /// A place in a tree, as a chain from the leaf to the root.
 #[derive(Copy, Clone)]
 pub struct Path<'p> {
@@ -184,15 +187,28 @@ fn move_pos(at: &mut Pos, start: Pos) {
 }
 
 /// Puts `value` at `path`: `controlPlane.preset`, `jobSets[0].submitAt`, `jobSets.0.submitAt`,
-/// `metadata.annotations["a.b/c"]`. Missing keys are created; a list may grow by one element at its end.
+/// `metadata.annotations["a.b/c"]`, and with `*` in every element of a list: `spec.replicatedJobs.*.replicas`.
+/// Missing keys are created; a list may grow by one element at its end.
 pub fn set_path(node: &mut Node, path: &str, value: Node, at: Pos) -> Result<(), String> {
     let segments = split(path)?;
-    let mut here = node;
-    for segment in &segments {
-        here = descend(here, segment, at).map_err(|m| format!("cannot set {path:?}: {m}"))?;
+    set_below(node, &segments, &value, at).map_err(|m| format!("cannot set {path:?}: {m}"))
+}
+
+fn set_below(node: &mut Node, path: &[String], value: &Node, at: Pos) -> Result<(), String> {
+    let Some((segment, rest)) = path.split_first() else {
+        *node = value.clone();
+        return Ok(());
+    };
+    match &mut node.value {
+        Value::Seq(items) if segment == EACH && items.is_empty() => {
+            Err("the list has no element".to_owned())
+        }
+        Value::Seq(items) if segment == EACH => {
+            let mut all = items.iter_mut();
+            all.try_for_each(|item| set_below(item, rest, value, at))
+        }
+        _ => set_below(descend(node, segment, at)?, rest, value, at),
     }
-    *here = value;
-    Ok(())
 }
 
 fn descend<'n>(node: &'n mut Node, segment: &str, at: Pos) -> Result<&'n mut Node, String> {
@@ -231,7 +247,7 @@ fn descend<'n>(node: &'n mut Node, segment: &str, at: Pos) -> Result<&'n mut Nod
 }
 
 fn split(path: &str) -> Result<Vec<String>, String> {
-    let bad = || format!("{path:?} is not a path; write a.b, a[0].b or a[\"x.y/z\"]");
+    let bad = || format!("{path:?} is not a path; write a.b, a[0].b, a.*.b or a[\"x.y/z\"]");
     let mut segments = Vec::new();
     let mut rest = path;
     while !rest.is_empty() {
@@ -320,6 +336,12 @@ mod tests {
             assert_eq!(item.get("x").unwrap().as_int(), Some(7));
             assert_eq!(item.get("x").unwrap().at.column, path.len() as u32 + 2);
         }
+        let two = "l: [{x: 1}, {x: 2, y: 3}]\n";
+        let each = set(two, "l.*.x", "7").unwrap();
+        let items = each.get("l").unwrap().items();
+        let xs = items.iter().map(|item| item.get("x").unwrap().as_int());
+        assert!(xs.eq([Some(7), Some(7)]));
+        assert!(items[1].get("y").is_some(), "the rest stays");
         let grown = set(yaml, "l.1", "{x: 2}").unwrap();
         assert_eq!(grown.get("l").unwrap().items().len(), 2);
     }
@@ -334,8 +356,9 @@ mod tests {
             ("l[x]", "not a path"),
             ("l.5.x", "not an index of a list of 1 elements"),
             ("a.b.c", "inside the integer 1"),
+            ("none.*.x", "the list has no element"),
         ] {
-            let message = set("a: {b: 1}\nl: [1]\n", path, "2").unwrap_err();
+            let message = set("a: {b: 1}\nl: [1]\nnone: []\n", path, "2").unwrap_err();
             assert!(message.contains(part), "{path}: {message}");
         }
         assert!(

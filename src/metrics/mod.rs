@@ -8,6 +8,7 @@ pub mod events;
 pub mod fold;
 pub mod gate;
 pub mod kept;
+pub mod node_states;
 pub mod nodes;
 pub mod occupancy;
 pub mod path;

@@ -223,42 +223,65 @@ impl Occupancy {
     }
 }
 
+/// What a record says of one pod.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum PodChange {
+    Created(JobId),
+    Bound(NodeId),
+    To(PodState),
+    Gone,
+}
+
+/// `state`: in which state a pod is so far.
+pub(super) fn of_pod(
+    body: &Body,
+    state: impl Fn(PodId) -> Option<PodState>,
+) -> Option<(PodId, PodChange)> {
+    match *body {
+        Body::PodCreated { pod, job, .. } => Some((pod, PodChange::Created(job))),
+        Body::PodBound { pod, node, .. } => Some((pod, PodChange::Bound(node))),
+        Body::PodReady { pod, .. } if state(pod) != Some(PodState::Ending) => {
+            Some((pod, PodChange::To(PodState::Ready)))
+        }
+        Body::PodNotReady { pod, .. }
+        | Body::ContainerExited { pod, .. }
+        | Body::ContainersRestarting { pod, .. }
+            if state(pod) == Some(PodState::Ready) =>
+        {
+            Some((pod, PodChange::To(PodState::Down)))
+        }
+        Body::PodFinished { pod, .. } | Body::PodDeleting { pod, .. } => {
+            Some((pod, PodChange::To(PodState::Ending)))
+        }
+        Body::PodGone { pod, .. } => Some((pod, PodChange::Gone)),
+        _ => None,
+    }
+}
+
+/// Whether a record makes a node ready, or takes that from it.
+pub(super) fn of_node(body: &Body) -> Option<(NodeId, bool)> {
+    match *body {
+        Body::NodeState { node, ready } => Some((node, ready == NodeReady::True)),
+        Body::NodeGone { node } => Some((node, false)),
+        Body::NodeCreated { node } => Some((node, true)),
+        _ => None,
+    }
+}
+
 impl Sink for Occupancy {
     fn record(&mut self, record: &Record, _: &Names) {
         self.pass(record.at);
-        match record.body {
-            Body::PodCreated { pod, job, .. } => self.created(pod, job),
-            Body::PodBound { pod, node, .. } => self.bound(pod, node),
-            Body::PodReady { pod, .. } if self.state(pod) != Some(PodState::Ending) => {
-                self.set(pod, Some(PodState::Ready));
-            }
-            Body::PodNotReady { pod, .. }
-            | Body::ContainerExited { pod, .. }
-            | Body::ContainersRestarting { pod, .. }
-                if self.state(pod) == Some(PodState::Ready) =>
-            {
-                self.set(pod, Some(PodState::Down));
-            }
-            Body::PodFinished { pod, .. } | Body::PodDeleting { pod, .. } => {
-                self.set(pod, Some(PodState::Ending));
-            }
-            Body::PodGone { pod, .. } => self.gone(pod),
-            Body::NodeState { node, ready } => {
-                if let Some(tenant) = self.tenant(node) {
-                    tenant.ready = ready == NodeReady::True;
-                }
-            }
-            Body::NodeGone { node } => {
-                if let Some(tenant) = self.tenant(node) {
-                    tenant.ready = false;
-                }
-            }
-            Body::NodeCreated { node } => {
-                if let Some(tenant) = self.tenant(node) {
-                    tenant.ready = true;
-                }
-            }
-            _ => {}
+        match of_pod(&record.body, |pod| self.state(pod)) {
+            Some((pod, PodChange::Created(job))) => self.created(pod, job),
+            Some((pod, PodChange::Bound(node))) => self.bound(pod, node),
+            Some((pod, PodChange::To(state))) => self.set(pod, Some(state)),
+            Some((pod, PodChange::Gone)) => self.gone(pod),
+            None => {}
+        }
+        if let Some((node, ready)) = of_node(&record.body)
+            && let Some(tenant) = self.tenant(node)
+        {
+            tenant.ready = ready;
         }
     }
 }

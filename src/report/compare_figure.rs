@@ -64,7 +64,8 @@ pub(super) fn end(scene: &mut Scene, top: i32, all: &Comparison) {
     foot(scene, &lines);
 }
 
-pub(super) fn provenance(all: &Comparison) -> Vec<String> {
+/// What it takes to make its charts again.
+pub fn provenance(all: &Comparison) -> Vec<String> {
     let of = |v: &crate::experiment::VariantEstimates| format!("{} {:016x}", v.name, v.digest);
     let digests: Vec<String> = all.variants.iter().map(of).collect();
     let n = all.variants.iter().map(|v| v.replications).max();

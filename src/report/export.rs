@@ -5,6 +5,7 @@ use super::openmetrics::{self, Metrics};
 use super::page::{Page, html, markdown};
 use super::perfetto::{self, Trace};
 use super::scene::Scene;
+use super::svg::Film;
 use super::{chart, svg, whole};
 use std::path::Path;
 
@@ -12,6 +13,7 @@ use std::path::Path;
 #[derive(Copy, Clone)]
 pub enum Subject<'a> {
     Chart(&'a Scene),
+    Film(&'a Film),
     Page(&'a Page),
     Trace(&'a Trace<'a>),
     Metrics(&'a Metrics<'a>),
@@ -21,6 +23,7 @@ impl Subject<'_> {
     fn name(&self) -> &'static str {
         match self {
             Subject::Chart(_) => "a chart",
+            Subject::Film(_) => "a film",
             Subject::Page(_) => "a report",
             Subject::Trace(_) => "a trace",
             Subject::Metrics(_) => "a run's metrics",
@@ -80,12 +83,13 @@ impl Exporter for Svg {
     }
 
     fn takes(&self, subject: Subject<'_>) -> bool {
-        matches!(subject, Subject::Chart(_))
+        matches!(subject, Subject::Chart(_) | Subject::Film(_))
     }
 
     fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
         match subject {
             Subject::Chart(scene) => bytes(path, svg::file(scene).as_bytes()),
+            Subject::Film(film) => bytes(path, svg::film(film).as_bytes()),
             _ => Err(unknown(subject)),
         }
     }

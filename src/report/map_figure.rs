@@ -189,6 +189,59 @@ fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<Block> {
     all
 }
 
+/// Where blocks of nodes stand, as many of them side by side as give the largest cells.
+pub(super) struct Grid {
+    corner: (i32, i32),
+    /// Width and height of the room of one block.
+    room: (i32, i32),
+    across: i32,
+    /// Pixels of a node.
+    pub(super) cell: i32,
+    /// Nodes in a row of a block.
+    pub(super) columns: i32,
+    /// Where the last row of blocks ends.
+    pub(super) bottom: i32,
+}
+
+impl Grid {
+    /// `blocks`: from which node to before which.
+    pub(super) fn new(
+        blocks: &[(usize, usize)],
+        corner: (i32, i32),
+        (width, height): (i32, i32),
+    ) -> Grid {
+        let n = blocks.len().max(1) as i32;
+        let largest = blocks.iter().map(|b| b.1 - b.0).max().unwrap_or(1) as i32;
+        let fit = |across: i32| {
+            let down = (n + across - 1) / across;
+            let (w, h) = (width / across - 12, height / down - 12);
+            let cell = (1..=40).rev().find(|c| (w / c) * (h / c) >= largest);
+            cell.unwrap_or(0)
+        };
+        let across = (1..=n).max_by_key(|a| (fit(*a), -a)).unwrap_or(1);
+        let cell = fit(across).max(1);
+        let (w, down) = (width / across, (n + across - 1) / across);
+        let columns = ((w - 12) / cell).max(1);
+        let rows = (largest + columns - 1) / columns;
+        let h = (height / down).min(rows * cell + 16);
+        Grid {
+            corner,
+            room: (w, h),
+            across,
+            cell,
+            columns,
+            bottom: corner.1 + down * h,
+        }
+    }
+
+    /// The upper left corner of a block.
+    pub(super) fn block(&self, i: usize) -> (i32, i32) {
+        let (i, (w, h)) = (i as i32, self.room);
+        let (left, top) = self.corner;
+        (left + i % self.across * w, top + i / self.across * h)
+    }
+}
+
 fn draw(
     scene: &mut Scene,
     side: &Side<'_>,
@@ -196,31 +249,14 @@ fn draw(
     (left, top): (i32, i32),
     (width, height): (i32, i32),
 ) {
-    let n = blocks.len().max(1) as i32;
-    let largest = blocks.iter().map(|b| b.to - b.from).max().unwrap_or(1) as i32;
-    // As many blocks side by side as give the largest cells.
-    let fit = |across: i32| {
-        let down = (n + across - 1) / across;
-        let (w, h) = (width / across - 12, height / down - 12);
-        let cell = (1..=40).rev().find(|c| (w / c) * (h / c) >= largest);
-        cell.unwrap_or(0)
-    };
-    let across = (1..=n).max_by_key(|a| (fit(*a), -a)).unwrap_or(1);
-    let cell = fit(across).max(1);
-    let (w, down) = (width / across, (n + across - 1) / across);
-    let columns = ((w - 12) / cell).max(1);
-    let rows = (largest + columns - 1) / columns;
-    let h = (height / down).min(rows * cell + 16);
+    let ranges: Vec<(usize, usize)> = blocks.iter().map(|b| (b.from, b.to)).collect();
+    let grid = Grid::new(&ranges, (left, top), (width, height));
     for (i, block) in blocks.iter().enumerate() {
-        let (x, y) = (left + i as i32 % across * w, top + i as i32 / across * h);
-        draw_block(
-            scene,
-            &side.nodes[block.from..block.to],
-            (x, y),
-            (cell, columns),
-        );
+        let nodes = &side.nodes[block.from..block.to];
+        draw_block(scene, nodes, grid.block(i), (grid.cell, grid.columns));
     }
     if let [first, ..] = blocks {
+        let largest = ranges.iter().map(|b| b.1 - b.0).max().unwrap_or(0);
         let text = match blocks.len() {
             1 => first.name.clone(),
             many => format!(
@@ -229,7 +265,7 @@ fn draw(
                 thousands(largest as u64)
             ),
         };
-        let y = (top + down * h + 6).min(top + height - 2);
+        let y = (grid.bottom + 6).min(top + height - 2);
         scene.text((left, y), 18, Anchor::Left, FAINT, &text);
     }
 }

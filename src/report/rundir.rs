@@ -38,7 +38,7 @@ impl RunDir {
         let new_parents = parent.ancestors().take_while(missing);
         let new_parents = new_parents.map(Path::to_owned).collect();
         fs::create_dir_all(parent).map_err(failed)?;
-        let partial = format!(".{}.partial-{}", name.to_string_lossy(), std::process::id());
+        let partial = format!(".{}.partial-{}", name.to_string_lossy(), process_id());
         let temporary = create_free(&parent.join(partial)).map_err(failed)?;
         Ok(RunDir {
             target: target.to_owned(),
@@ -125,6 +125,18 @@ impl RunDir {
             self.target.display()
         )
     }
+}
+
+/// Tells directories of programs that run at the same time apart.
+#[cfg(not(target_os = "wasi"))]
+fn process_id() -> u32 {
+    std::process::id()
+}
+
+/// In a browser each run is alone.
+#[cfg(target_os = "wasi")]
+fn process_id() -> u32 {
+    0
 }
 
 /// A directory of this name, or of the name with a number: one that was killed may have left its own, and in a

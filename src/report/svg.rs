@@ -13,6 +13,31 @@ pub const FONT_NAME: &str = "jobset-sim";
 /// Two areas on each other are still light enough for a line of their color.
 pub const AREA_OPACITY: f64 = 0.25;
 
+/// A scene in which things change over time, again and again.
+#[derive(Clone, Debug)]
+pub struct Film {
+    pub scene: Scene,
+    pub moving: Vec<Moving>,
+    /// From its beginning until it begins again.
+    pub seconds: f64,
+}
+
+/// Instants are shares of the film.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Moving {
+    /// Left, top and side of each; from which instant on they have which color, the first from 0.
+    Squares {
+        squares: Vec<(i32, i32, i32)>,
+        colors: Vec<(f64, Color)>,
+    },
+    /// An upright line that goes from the first to the second `x` and stays there.
+    Line {
+        y: (i32, i32),
+        x: (i32, i32),
+        until: f64,
+    },
+}
+
 /// Where the picture is shown.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum On {
@@ -30,6 +55,55 @@ pub fn file(scene: &Scene) -> String {
         font_face()
     );
     shapes(&mut out, scene, On::Paper);
+    out.push_str("</svg>\n");
+    out
+}
+
+/// An animated file of its own (SMIL, which browsers play without a script). Where nothing moves, as on paper, it shows
+/// how the film begins.
+pub fn film(film: &Film) -> String {
+    let still = file(&film.scene);
+    let mut out = still.trim_end().trim_end_matches("</svg>").to_owned();
+    let lasts = format!("dur=\"{:.3}s\" repeatCount=\"indefinite\"", film.seconds);
+    for moving in &film.moving {
+        match moving {
+            Moving::Squares { squares, colors } => {
+                let corner =
+                    |(x, y, side): &(i32, i32, i32)| format!("M{x} {y}h{side}v{side}h-{side}z");
+                let d: String = squares.iter().map(corner).collect();
+                let first = colors.first().map_or(PAPER, |(_, color)| *color);
+                let _ = write!(out, "<path d=\"{d}\" fill=\"{}\"", hex(first));
+                let _ = match colors.as_slice() {
+                    [] | [_] => writeln!(out, "/>"),
+                    many => {
+                        let times: Vec<String> =
+                            many.iter().map(|(at, _)| format!("{at:.4}")).collect();
+                        let values: Vec<String> =
+                            many.iter().map(|(_, color)| hex(*color)).collect();
+                        writeln!(
+                            out,
+                            "><animate attributeName=\"fill\" calcMode=\"discrete\" keyTimes=\"{}\" values=\"{}\" {lasts}/></path>",
+                            times.join(";"),
+                            values.join(";")
+                        )
+                    }
+                };
+            }
+            Moving::Line { y, x, until } => {
+                let _ = writeln!(
+                    out,
+                    "<path d=\"M{} {}v{}\" stroke=\"{}\" stroke-width=\"3\"><animateTransform \
+                     attributeName=\"transform\" type=\"translate\" keyTimes=\"0;{until:.4};1\" values=\"0;{};{}\" {lasts}/></path>",
+                    x.0,
+                    y.0,
+                    y.1 - y.0,
+                    hex(INK),
+                    x.1 - x.0,
+                    x.1 - x.0,
+                );
+            }
+        }
+    }
     out.push_str("</svg>\n");
     out
 }

@@ -11,6 +11,7 @@ macro_rules! page {
 pub const PAGES: &[(&str, &str)] = &[
     page!("assumptions"),
     page!("bench"),
+    page!("browser"),
     page!("chart"),
     page!("clusters"),
     page!("collapsed"),

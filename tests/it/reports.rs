@@ -2,6 +2,7 @@
 //! that the other commands print.
 
 mod formats;
+mod states;
 
 use crate::program::{program, scratch};
 use crate::support::updating;
@@ -388,7 +389,7 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
 }
 
 /// What `reports/` keeps, and the command that makes it.
-const KEPT: [(&str, &str); 6] = [
+const KEPT: [(&str, &str); 8] = [
     (
         "restart-5000.html",
         "report scenarios/restart-5000-recreate.yaml --html",
@@ -408,6 +409,14 @@ const KEPT: [(&str, &str); 6] = [
     (
         "restart-5000-map.svg",
         "plot map scenarios/restart-5000-recreate.yaml --out",
+    ),
+    (
+        "restart-5000-film.svg",
+        "plot film scenarios/restart-5000-recreate.yaml scenarios/restart-5000-in-place.yaml --out",
+    ),
+    (
+        "spare-slices-map.svg",
+        "plot map scenarios/stories/spare-slices.yaml --at 2h --out",
     ),
     (
         "recreate-and-in-place.svg",

@@ -54,7 +54,8 @@ fn texts() -> Vec<(String, String)> {
             let written = ["rs", "md", "yaml", "txt", "toml"];
             let extension = path.extension().and_then(|e| e.to_str());
             if path.is_dir() {
-                let generated = path.ends_with("tests/recordings") || name == "target";
+                let generated = path.ends_with("tests/recordings")
+                    || ["target", "node_modules", "dist"].contains(&&*name);
                 if !generated && (!name.starts_with('.') || name == ".ci") {
                     folders.push(path);
                 }

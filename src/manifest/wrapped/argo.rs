@@ -1,6 +1,6 @@
 //! JobSets that Argo Workflows create: `resource.manifest` of a template, with the parameters that have a value.
 //!
-//! argoproj/argo-workflows, docs/fields.md (ResourceTemplate) and docs/variables.md. A workflow's steps are not played:
+//! argoproj/argo-workflows, its pages fields (ResourceTemplate) and variables. A workflow's steps are not played:
 //! every JobSet of it is submitted. Must never guess a parameter.
 
 use super::{Found, Object};

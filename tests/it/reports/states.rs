@@ -1,0 +1,171 @@
+//! What nodes do: at one instant, as a film; and what belongs below a figure.
+
+use super::{done, run, text};
+use crate::program::scratch;
+use std::fs;
+
+/// Three Jobs of four pods, each alone in a pool, and a pool to spare; one pod fails two minutes in.
+const SCENARIO: &str = "scenarios/first-steps.yaml";
+
+#[test]
+fn a_map_of_an_instant_counts_nodes_by_what_they_do_and_spare_ones_apart() {
+    let dir = scratch("map-at");
+    let at = |at: &str| {
+        let file = dir.join(format!("{at}.svg"));
+        let file = file.to_str().unwrap();
+        done(&["plot", "map", SCENARIO, "--at", at, "--out", file]);
+        let drawn = fs::read_to_string(file).unwrap();
+        let words = ["ready", "ending", "free with its whole island"];
+        words.map(|word| {
+            let found = drawn.split(&format!(">{word}: ")).nth(1);
+            let number = found.and_then(|rest| rest.split('<').next());
+            number.map_or(0, |n| n.parse::<u32>().unwrap())
+        })
+    };
+    assert_eq!(at("1m"), [12, 0, 4]);
+    assert_eq!(
+        at("2m5s"),
+        [11, 1, 4],
+        "the failed pod has not been replaced yet"
+    );
+    fs::remove_dir_all(dir).unwrap();
+}
+
+/// Every node but that of the failed pod has a pod that is ready or none at first, and all have in the end.
+#[test]
+fn a_film_moves_two_restarts_along_one_axis() {
+    let dir = scratch("film");
+    let file = dir.join("film.svg");
+    let file = file.to_str().unwrap();
+    let (recreate, in_place) = (
+        "scenarios/first-steps.yaml",
+        "scenarios/in-place-main-container.yaml",
+    );
+    done(&[
+        "plot", "film", recreate, in_place, "--speed", "2x", "--out", file,
+    ]);
+    let film = fs::read_to_string(file).unwrap();
+    assert!(film.contains(">Recreate: ") && film.contains(">InPlaceRestart: "));
+    // A Job may come back in the pool that was spare.
+    let (ready, free) = ("#009e73", "#dedede");
+    let (mut moving, mut failed) = (0, 0);
+    for piece in film.split("values=\"#").skip(1) {
+        let values = piece.split('"').next().unwrap();
+        let first = format!("#{}", values.split(';').next().unwrap());
+        let last = &values[values.len() - (ready.len() - 1)..];
+        let rests = |color: &str| [ready, free].contains(&color);
+        assert!(rests(&format!("#{last}")), "{values}");
+        moving += 1;
+        failed += u32::from(!rests(&first));
+    }
+    assert!(moving > 3, "{moving}");
+    assert_eq!(failed, 2, "one pod of each has just failed");
+    let times = film.split("keyTimes=\"").skip(1);
+    for times in times {
+        let times: Vec<f64> = times
+            .split('"')
+            .next()
+            .unwrap()
+            .split(';')
+            .map(|t| t.parse().unwrap())
+            .collect();
+        assert!(times[0] == 0.0 && times.is_sorted() && *times.last().unwrap() <= 1.0);
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn options_of_another_chart_are_refused() {
+    for (arguments, says) in [
+        (
+            vec!["plot", "gantt", SCENARIO, "--at", "1m", "--out", "x.svg"],
+            "--at is of `plot map`",
+        ),
+        (
+            vec!["plot", "map", SCENARIO, "--speed", "2", "--out", "x.svg"],
+            "--speed is of `plot film`",
+        ),
+        (
+            vec!["plot", "map", SCENARIO, "--at", "30h", "--out", "x.svg"],
+            "the run ends at",
+        ),
+        (
+            vec!["plot", "film", SCENARIO, "--out", "x.png"],
+            "a film is written as SVG",
+        ),
+        (
+            vec!["plot", "film", SCENARIO, "--speed", "0", "--out", "x.svg"],
+            "write a number between",
+        ),
+    ] {
+        let (code, told) = run(&arguments);
+        assert!(code == Some(2) && told.contains(says), "{says}: {told}");
+    }
+}
+
+/// The same wherever the inputs lie.
+#[test]
+fn a_citation_names_inputs_seed_digest_and_sources() {
+    let dir = scratch("cite");
+    let own = dir.join("run");
+    done(&[
+        "run",
+        SCENARIO,
+        "--seed",
+        "7",
+        "--out",
+        own.to_str().unwrap(),
+    ]);
+    let of_file = done(&["cite", SCENARIO, "--seed", "7"]);
+    let of_run = done(&["cite", own.to_str().unwrap()]);
+    let inputs = |told: &str| {
+        told.lines()
+            .find(|l| l.starts_with("Inputs "))
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(inputs(&of_file), inputs(&of_run));
+    let summary: serde_json::Value =
+        serde_json::from_str(&text(&own.join("summary.json"))).unwrap();
+    for told in [&of_file, &of_run] {
+        assert!(told.contains(summary["digest"].as_str().unwrap()), "{told}");
+        assert!(
+            told.contains("seed 7") && told.contains("(documented; SyncJobBatchPeriod"),
+            "{told}"
+        );
+    }
+    assert!(
+        of_file.ends_with("Again: jobset-sim run scenarios/first-steps.yaml --seed 7\n"),
+        "{of_file}"
+    );
+    let other = done(&[
+        "cite",
+        SCENARIO,
+        "--seed",
+        "7",
+        "--set",
+        "timing.containerStop=9s",
+    ]);
+    assert_ne!(of_file, other);
+    let compared = dir.join("compared");
+    let kept = compared.to_str().unwrap();
+    done(&[
+        "compare",
+        "scenarios/compare-one-failure.yaml",
+        "--seeds",
+        "2",
+        "--out",
+        kept,
+    ]);
+    let told = done(&["cite", kept, "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["schema"], "jobset-sim/cite/v1");
+    assert!(
+        told["madeBy"][1]
+            .as_str()
+            .unwrap()
+            .starts_with("digests: baseline "),
+        "{told}"
+    );
+    fs::remove_dir_all(dir).unwrap();
+}
