@@ -24,9 +24,16 @@ pub fn cli(args: &AssumptionsArgs) -> Result<(), Failure> {
         play.seed = args.play.seed.or(play.seed);
     }
     let given = Given::read(&play)?;
-    let loaded = given.pods(&[], "assumptions")?;
-    let used = manifest::used(&loaded);
-    let name = loaded.scenario.name.clone();
+    let loaded = given.load(&[])?;
+    let (used, names) = match &loaded {
+        Loaded::Pods(pods) => {
+            let jobsets = pods.scenario.jobsets.iter();
+            let names = jobsets.map(|j| j.jobset.name.clone());
+            (manifest::used(pods), names.collect())
+        }
+        Loaded::Fleet(fleet) => (manifest::used_fleet(fleet), Vec::new()),
+    };
+    let name = loaded.name().to_owned();
     if args.values {
         let rows = used.into_iter().map(|used| Row {
             used,
@@ -37,13 +44,8 @@ pub fn cli(args: &AssumptionsArgs) -> Result<(), Failure> {
     let job = Job {
         args,
         given: &given,
-        names: loaded
-            .scenario
-            .jobsets
-            .iter()
-            .map(|j| j.jobset.name.clone())
-            .collect(),
-        seed: play.seed.unwrap_or(loaded.scenario.seed),
+        names,
+        seed: play.seed.unwrap_or(loaded.seed()),
         threads: play.threads(),
         limits: &interrupt::limits(),
     };
@@ -154,8 +156,7 @@ impl Job<'_> {
         which: std::ops::Range<u64>,
     ) -> Result<Vec<Replication>, Failure> {
         let sets: Sets = sets.to_vec();
-        let loaded = Loaded::Pods(Box::new(self.given.pods(&sets, "assumptions")?));
-        let subject = loaded.subject()?;
+        let subject = self.given.load(&sets)?.subject()?;
         let played = subject.replicate((self.seed, which), (self.threads, self.limits), &|_| {});
         played.map_err(|why| match why {
             NoRuns::Threads(_) => Failure::Invalid(why.to_string()),

@@ -17,6 +17,7 @@ mod effective;
 mod explain;
 mod explain_words;
 mod explain_yaml;
+mod export;
 mod fail;
 mod fail_if;
 mod fleet;
@@ -40,6 +41,7 @@ mod run;
 mod sarif;
 mod schema;
 mod seeds;
+mod step;
 mod subject;
 mod sweep;
 mod topology;
@@ -174,6 +176,8 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Sweep(args) => sweep::cli(args).map(|()| 0),
         Command::Why(args) => why::cli(args),
         Command::Bench(args) => bench::cli(args),
+        Command::Step(args) => step::cli(args),
+        Command::Export(args) => export::cli(&args.command).map(|()| 0),
         Command::Diff(args) => diff::cli(args),
         Command::Report(args) => report::cli(args).map(|()| 0),
         Command::Cite(args) => cite::cli(args).map(|()| 0),

@@ -92,8 +92,13 @@ fn result(f: &Finding, rules: &[Value]) -> Value {
 /// The place; a finding about the whole file has no region.
 fn location(f: &Finding) -> Value {
     let d = &f.diagnostic;
-    let mut place = json!({"artifactLocation": {"uri": uri(&d.file)}});
-    if d.line > 0 {
+    // A JobSet that was found inside of another object is a text of its own, which nobody has as a file.
+    let (file, inside) = match d.file.split_once('#') {
+        Some((file, part)) if part.contains('/') => (file, true),
+        _ => (d.file.as_str(), false),
+    };
+    let mut place = json!({"artifactLocation": {"uri": uri(file)}});
+    if d.line > 0 && !inside {
         place["region"] = json!({
             "startLine": d.line,
             "startColumn": d.column.max(1),

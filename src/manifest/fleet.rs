@@ -9,6 +9,7 @@ use super::path::{self, Path};
 use super::scenario::traces::{self, Traces};
 use super::shape::Shape;
 use super::shapes::fleet::{FLEET, ORDERS};
+use super::used::presets_in;
 use super::{dist, parameters, rate, read, scenario, training, yaml};
 use crate::base::random::Dist;
 use crate::base::{Duration, time};
@@ -23,6 +24,15 @@ pub struct LoadedFleet {
     /// The parameters by name, as they were written or set.
     pub parameters: Vec<(String, serde_json::Value)>,
     pub experiment: Experiment,
+    /// The file as it was written, with overrides and parameters put in.
+    pub(super) written: Node,
+}
+
+impl LoadedFleet {
+    /// Presets of its faults: the place, the name, and how many times its rate.
+    pub(super) fn presets(&self) -> Vec<(usize, String, f64)> {
+        presets_in(&self.written, "faults")
+    }
 }
 
 /// How overrides are called in messages.
@@ -93,6 +103,7 @@ pub fn parse_fleet_with(
         inputs,
         parameters,
         experiment,
+        written: node,
     })
 }
 

@@ -38,6 +38,7 @@ mod suggest;
 pub mod topology;
 mod training;
 pub mod used;
+mod used_fleet;
 mod wrapped;
 pub mod yaml;
 
@@ -65,6 +66,7 @@ pub use shipped::{topology_names, topology_source};
 pub use suggest::nearest;
 pub use topology::{imported, read_noting, read_topology, written as written_topology};
 pub use used::{Tried, Used, used};
+pub use used_fleet::used_fleet;
 
 /// The readers of stored objects, for `Scenario::decode`.
 pub const DECODERS: crate::spec::Decoders = crate::spec::Decoders {

@@ -25,15 +25,9 @@ impl Settings {
     /// Of a document with its overrides.
     pub(super) fn of(document: &Node) -> Settings {
         let own = |key: &str| document.get(key).is_some();
-        let listed = document.get("faultProcesses").map_or(&[][..], Node::items);
-        let of_preset = |(i, entry): (usize, &Node)| {
-            let name = entry.get("preset").and_then(Node::as_str)?;
-            let times = entry.get("times").and_then(Node::as_f64).unwrap_or(1.0);
-            Some((i, name.to_owned(), times))
-        };
         Settings {
             written: (own("controlPlane") || own("timing")).then(|| document.clone()),
-            faults: listed.iter().enumerate().filter_map(of_preset).collect(),
+            faults: presets_in(document, "faultProcesses"),
         }
     }
 
@@ -41,6 +35,17 @@ impl Settings {
         let keys: Vec<&str> = path.split('.').collect();
         self.written.as_ref()?.at_path(&keys)
     }
+}
+
+/// Presets of faults in a list of a document: the place, the name, and how many times its rate.
+pub(super) fn presets_in(document: &Node, list: &str) -> Vec<(usize, String, f64)> {
+    let listed = document.get(list).map_or(&[][..], Node::items);
+    let of_preset = |(i, entry): (usize, &Node)| {
+        let name = entry.get("preset").and_then(Node::as_str)?;
+        let times = entry.get("times").and_then(Node::as_f64).unwrap_or(1.0);
+        Some((i, name.to_owned(), times))
+    };
+    listed.iter().enumerate().filter_map(of_preset).collect()
 }
 
 /// A default of the model, or what the inputs say instead.
@@ -83,7 +88,13 @@ pub fn used(loaded: &LoadedScenario) -> Vec<Used> {
         }
         all.push(one(a, id, &loaded.settings));
     }
-    for (at, name, times) in &loaded.settings.faults {
+    of_fault_presets(&loaded.settings.faults, "faultProcesses", &mut all);
+    all
+}
+
+/// Adds the numbers of presets of faults: the place in `list`, the name, and how many times its rate.
+pub(super) fn of_fault_presets(presets: &[(usize, String, f64)], list: &str, all: &mut Vec<Used>) {
+    for (at, name, times) in presets {
         let prefix = format!("faults.{name}.");
         let common = |a: &Assumption| a.id.matches('.').count() == 1;
         let own = fault_presets::assumptions().into_iter();
@@ -93,7 +104,7 @@ pub fn used(loaded: &LoadedScenario) -> Vec<Used> {
             .collect::<Vec<_>>()
         {
             let rate = a.id.ends_with(".per1000NodeDays");
-            let knob = (format!("faultProcesses[{at}].times"), times.to_string());
+            let knob = (format!("{list}[{at}].times"), times.to_string());
             all.push(Used {
                 knob: rate.then_some(knob),
                 id: a.id,
@@ -104,7 +115,6 @@ pub fn used(loaded: &LoadedScenario) -> Vec<Used> {
             });
         }
     }
-    all
 }
 
 /// The field of a scenario that an assumption is the default of, if it is one here.
@@ -149,6 +159,27 @@ fn one(a: Assumption, id: String, settings: &Settings) -> Used {
 }
 
 impl Used {
+    /// A value that stands in the inputs.
+    pub(super) fn given(path: &str, value: String) -> Used {
+        Used {
+            knob: Some((path.to_owned(), value.clone())),
+            id: path.to_owned(),
+            value,
+            instead_of: None,
+            source: "the inputs".to_owned(),
+            confidence: "given".to_owned(),
+        }
+    }
+
+    /// A value that the format has where the inputs have none.
+    pub(super) fn by_default(path: &str, value: &str) -> Used {
+        Used {
+            source: "docs/reference/fleet.md".to_owned(),
+            confidence: "assumed".to_owned(),
+            ..Used::given(path, value.to_owned())
+        }
+    }
+
     /// A default as the presets list it, of no run.
     pub fn listed(a: Assumption) -> Used {
         Used {
@@ -170,7 +201,9 @@ impl Used {
             "concurrentJobSyncs" | "concurrentGcSyncs" => "workers",
             "per1000NodeDays" => "faults per 1,000 node-days",
             _ if self.id.starts_with("faults.") => "share of the faults",
-            _ => "s",
+            _ if self.id.starts_with("controlPlane.") || self.id.starts_with("timing.") => "s",
+            // Of a Fleet: times say it themselves.
+            _ => "",
         }
     }
 

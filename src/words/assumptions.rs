@@ -165,7 +165,7 @@ fn default(out: &mut String, used: &Used, style: &Style) {
 /// With its unit, where it does not say it itself.
 fn value(used: &Used) -> String {
     let said = used.unit() == "s" && used.value.ends_with(['s', 'm', 'h', 'd']);
-    match said {
+    match said || used.unit().is_empty() {
         true => used.value.clone(),
         false => format!("{} {}", used.value, used.unit()),
     }

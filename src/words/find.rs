@@ -13,6 +13,8 @@ pub struct Found<'b> {
     pub also: Vec<&'b str>,
     /// Rules that the entries cite, or that speak of it.
     pub rules: Vec<&'b Entry>,
+    /// What was asked for.
+    pub asked: String,
     /// Nothing is known of it; this one is.
     pub near: Option<&'b str>,
 }
@@ -39,7 +41,10 @@ impl Book {
             &|e| e.mentions.iter().any(|m| ends_in(&folded(m), &word)),
             &|e| e.mentions.iter().any(|m| fits(m, asked)),
         ];
-        let mut found = Found::default();
+        let mut found = Found {
+            asked: asked.to_owned(),
+            ..Found::default()
+        };
         for look in looks {
             found.entries = self.words().filter(|e| look(e)).collect();
             if !found.entries.is_empty() {

@@ -5,6 +5,7 @@
 
 pub mod assumptions;
 mod book;
+pub mod effects;
 mod fields;
 mod find;
 mod page;

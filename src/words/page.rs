@@ -88,7 +88,7 @@ impl Reader {
         let (Some(first), Some(meaning)) = (cells.first(), cells.last()) else {
             return;
         };
-        let kind = plain(head.first().map_or("", String::as_str));
+        let kind = kind_below(&plain(head.first().map_or("", String::as_str)));
         let last = plain(head.last().map_or("", String::as_str));
         let meaning = match GENERIC.contains(&last.as_str()) || last.is_empty() {
             true => meaning.clone(),
@@ -183,9 +183,10 @@ impl Reader {
         let stem = self.source.rsplit('/').next().unwrap_or("").to_owned();
         let head = section.title.split(": ").next().unwrap_or("");
         let families: Vec<&str> = head.split(", ").collect();
+        let of_rules = self.source.starts_with("docs/rules/");
         let (words, kind) = match number(&section.title) {
             Some(number) => (vec![format!("{stem} {number}")], "section"),
-            None if families.iter().all(|f| is_family(f)) => {
+            None if of_rules && families.iter().all(|f| is_family(f)) => {
                 (families.iter().map(|f| (*f).to_owned()).collect(), "rules")
             }
             None if section.level == 1 => (vec![stem.trim_end_matches(".md").to_owned()], "topic"),
@@ -220,6 +221,20 @@ pub const PASSAGE: &str = "passage";
 const GENERIC: [&str; 9] = [
     "meaning", "is", "content", "what", "does", "says", "when", "means", "here",
 ];
+
+/// What words are that stand below a head: some heads are parts of a sentence.
+fn kind_below(head: &str) -> String {
+    let kind = match head {
+        "you see" => "line of a log",
+        "written" => "way to write a value",
+        "what has to be done" => "request",
+        "what" | "name" => "part",
+        "has" => "part",
+        other if other.starts_with('-') => "case of an option",
+        other => other,
+    };
+    kind.to_owned()
+}
 
 /// The cells of a row; `\|` is no border.
 fn cells(line: &str) -> Vec<String> {

@@ -21,6 +21,7 @@ pub fn found(found: &Found<'_>, style: &Style) -> String {
     for entry in &found.entries[..shown] {
         one(&mut out, entry, style);
     }
+    effects(&mut out, found, style);
     let rest = found.entries[shown..].iter().map(|e| title(e));
     listed(&mut out, "The same word elsewhere", rest.collect(), style);
     if !found.rules.is_empty() {
@@ -35,6 +36,25 @@ pub fn found(found: &Found<'_>, style: &Style) -> String {
     out.truncate(out.trim_end().len());
     out.push('\n');
     out
+}
+
+/// What it comes to, as the engine has told it.
+fn effects(out: &mut String, found: &Found, style: &Style) {
+    let mut shown: Vec<&str> = Vec::new();
+    let words = found.entries.iter().map(|e| e.word.as_str());
+    let words = std::iter::once(found.asked.as_str()).chain(words);
+    for effect in words.flat_map(super::effects::of) {
+        if shown.contains(&effect.word) {
+            continue;
+        }
+        shown.push(effect.word);
+        let _ = writeln!(out, "{}", style.bold(&format!("{} comes to", effect.word)));
+        for line in &effect.lines {
+            let _ = writeln!(out, "  {line}");
+        }
+        told(out, "  from ", effect.command, style);
+        out.push('\n');
+    }
 }
 
 fn title(entry: &Entry) -> String {

@@ -16,7 +16,7 @@ fn printed(line: &str) -> String {
     let code = output.status.code();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(
-        matches!(code, Some(0 | 2 | 5)),
+        matches!(code, Some(0 | 2 | 3 | 5)),
         "{line}: {code:?}\n{}",
         text(&output.stderr)
     );
@@ -149,6 +149,13 @@ const JSON: &[&str] = &[
     "record --jobset train --format json",
     "sweep tests/it/sweep/fleet.yaml --seeds 2 --quiet --format json",
     "explain children -f scenarios/manifests/workers.yaml --format json",
+    "search spares tests/it/sweep/fleet.yaml --target effective_training_ratio.p10\u{a0}>=\u{a0}0.1 --path parameters.spares --max 1 --seeds 3 --quiet --format json",
+    "search interval tests/it/sweep/fleet.yaml --seeds 3 --quiet --format json",
+    "breakeven tests/it/sweep/fleet.yaml --b b:\u{a0}parameters.spares=2 --over parameters.interval=300..1200 --seeds 3 --quiet --format json",
+    "tornado tests/it/sweep/fleet.yaml --input parameters.interval=300..1200 --seeds 3 --quiet --format json",
+    "rare tests/it/sweep/fleet.yaml --until-day 5 --restarts 5 --runs 20 --seeds 3 --quiet --format json",
+    "calibrate tests/recordings/corner/c-02-two-fail-together-restart-jobset.json --format json",
+    "import tests/recordings/kubectl/watch-events.json tests/recordings/kubectl/watch-jobs.json tests/recordings/kubectl/watch-jobsets.json tests/recordings/kubectl/watch-pods.json --out -",
 ];
 /// Those that print CSV.
 const CSV: &[&str] = &[
@@ -233,6 +240,28 @@ fn tempfile_dir() -> PathBuf {
 }
 
 #[test]
+fn kinds_and_families_of_rules_have_names_of_their_own() {
+    let book = book();
+    for entry in book.words() {
+        let kind = entry.kind.as_str();
+        let words = kind.split(' ').count();
+        let plain = !kind.starts_with(['-', '`'])
+            && words <= 5
+            && !["you see", "what", "written"].contains(&kind);
+        assert!(plain, "{kind:?} of {:?} in {}", entry.word, entry.source);
+    }
+    let families: Vec<&str> = book
+        .words()
+        .filter(|e| e.kind == "rules")
+        .map(|e| e.word.as_str())
+        .collect();
+    assert!(
+        families.contains(&"FP") && !families.contains(&"JSON"),
+        "{families:?}"
+    );
+}
+
+#[test]
 fn every_page_of_docs_is_in_the_program() {
     let known: BTreeSet<&str> = PAGES.iter().map(|(name, _)| *name).collect();
     // The page that lists the others.
@@ -295,5 +324,102 @@ fn a_word_is_found_as_it_is_typed_and_told_within_a_hundred_columns() {
     assert!(
         err.contains("did you mean \"BackoffLimitExceeded\""),
         "{err}"
+    );
+}
+
+/// What happened, as `run` tells it, without the end of the run.
+fn happened(command: &str) -> Vec<String> {
+    let words = shell_words(command);
+    let mut program = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
+    program.args(&words[1..]).current_dir(root());
+    let output = program.output().expect("the program starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let told = text.split("What happened\n").nth(1).unwrap_or_default();
+    let lines = told
+        .lines()
+        .take_while(|line| !line.is_empty() && !line.contains("the run ends: "));
+    lines.map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// Words of a line in which only single quotes are used.
+fn shell_words(line: &str) -> Vec<String> {
+    let parts = line.split('\'').enumerate();
+    let words = parts.flat_map(|(i, part)| match i % 2 {
+        0 => part
+            .split(' ')
+            .filter(|w| !w.is_empty())
+            .map(str::to_owned)
+            .collect(),
+        _ => vec![part.to_owned()],
+    });
+    words.collect()
+}
+
+#[test]
+fn effects() {
+    let mut now = String::new();
+    for effect in jobset_sim::words::effects::all() {
+        let lines = happened(effect.command);
+        assert!((3..=8).contains(&lines.len()), "{}: {lines:?}", effect.word);
+        now.push_str(&format!(
+            "== {}\n$ {}\n{}\n",
+            effect.word,
+            effect.command,
+            lines.join("\n")
+        ));
+    }
+    let path = root().join("src/words/effects.txt");
+    if crate::support::updating() {
+        std::fs::write(&path, &now).expect("it can be written");
+    }
+    let known = std::fs::read_to_string(&path).expect("it is there");
+    assert!(
+        known == now,
+        "src/words/effects.txt is not what the engine tells: UPDATE_GOLDEN=1\n{now}"
+    );
+}
+
+#[test]
+fn the_effect_of_an_action_and_of_a_strategy_is_shown() {
+    let (_, out, _) = explained("failurePolicy.rules.action");
+    for word in [
+        "FailJobSet comes to",
+        "RestartJob comes to",
+        "condition Failed is True",
+    ] {
+        assert!(out.contains(word), "{word}: {out}");
+    }
+    let (_, out, _) = explained("BlockingRecreate");
+    assert!(
+        out.contains("BlockingRecreate comes to") && !out.contains("RestartJob comes to"),
+        "{out}"
+    );
+}
+
+#[test]
+fn assumptions_of_a_fleet_are_its_own_numbers_and_the_presets_of_its_faults() {
+    let told = printed("assumptions tests/it/sweep/fleet.yaml --seeds 3 --quiet --format json");
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    let rows = told["assumptions"].as_array().expect("rows");
+    let row = |id: &str| {
+        rows.iter()
+            .find(|row| row["id"] == id)
+            .unwrap_or_else(|| panic!("{id}: {told}"))
+    };
+    assert_eq!(row("training.checkpoint.every")["value"], "600s");
+    assert_eq!(row("spares.takeOver")["confidence"], "given");
+    assert_eq!(row("job.standbys")["confidence"], "assumed");
+    assert!(
+        rows.iter().all(|row| !row["id"]
+            .as_str()
+            .is_some_and(|id| id.starts_with("timing."))),
+        "{told}"
+    );
+    let preset = printed("assumptions scenarios/published/opt-175b.yaml --values --format csv");
+    assert!(
+        preset.contains("faults.opt-175b.per1000NodeDays"),
+        "{preset}"
     );
 }

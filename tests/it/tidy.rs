@@ -152,6 +152,18 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "step",
+        &[
+            "base", "spec", "record", "engine", "topology", "manifest", "report",
+        ],
+    ),
+    (
+        "kwok",
+        &[
+            "base", "spec", "record", "engine", "topology", "manifest", "observe",
+        ],
+    ),
+    (
         "words",
         &["base", "lint", "manifest", "experiment", "report"],
     ),

@@ -221,6 +221,27 @@ fn each_reader_of_manifests_finds_it() {
 }
 
 #[test]
+fn code_hosts_are_told_the_file_that_is_there() {
+    let (code, out, err) = said(&["lint", "-f", TRAINJOB, "-f", RUNTIME, "--format", "sarif"]);
+    assert_eq!(code, Some(0), "{err}");
+    let told: Value = serde_json::from_str(&out).expect("JSON");
+    let results = told["runs"][0]["results"].as_array().expect("results");
+    assert!(!results.is_empty());
+    for result in results {
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(
+            place["artifactLocation"]["uri"],
+            json!(TRAINJOB),
+            "{result}"
+        );
+        assert!(
+            place["region"].is_null(),
+            "its lines are those of another text: {result}"
+        );
+    }
+}
+
+#[test]
 fn a_run_directory_keeps_both_files_and_repeats_the_run() {
     let dir = scratch("wrapped-run");
     let out = dir.join("run");
@@ -434,4 +455,9 @@ fn a_jobset_inside_of_another_object_is_found_at_its_place() {
     assert!(said.contains("<stdin>:1"), "{said}");
     let list = format!("apiVersion: v1\nkind: List\nitems:\n    - {inner}");
     assert_eq!(effective(&list).len(), 1);
+    // What only refers to one is none: owners, objects of Events.
+    let owned = "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\n  ownerReferences:\n    - {apiVersion: \
+                 jobset.x-k8s.io/v1alpha2, kind: JobSet, name: a}\n";
+    let text = format!("{owned}---\n{}", crate::program::JOBSET);
+    assert_eq!(effective(&text).len(), 1);
 }

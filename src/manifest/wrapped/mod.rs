@@ -105,7 +105,9 @@ pub fn nested(node: &Node) -> Vec<Node> {
 
 fn within(node: &Node, found: &mut Vec<Node>) {
     let word = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or("");
-    if word("kind") == "JobSet" && word("apiVersion").starts_with(kube::GROUP) {
+    // References to one have kind and apiVersion, too.
+    let whole = node.get("spec").is_some() && node.get("metadata").is_some();
+    if whole && word("kind") == "JobSet" && word("apiVersion").starts_with(kube::GROUP) {
         found.push(node.clone());
         return;
     }

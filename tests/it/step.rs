@@ -1,0 +1,180 @@
+//! `step`: commands from a pipe, breakpoints, and objects as kubectl describe shows them.
+
+use crate::program::{fed, program};
+use std::process::Output;
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn stepped(more: &[&str], commands: &str) -> Output {
+    let words = [&["step", "scenarios/first-steps.yaml"], more].concat();
+    fed(&words, commands)
+}
+
+/// Lines as they were before they were made to fit.
+fn whole(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let goes_on = line.starts_with("        ") && !line.contains('#');
+        match lines.last_mut().filter(|_| goes_on) {
+            Some(last) => {
+                last.push(' ');
+                last.push_str(line.trim());
+            }
+            None => lines.push(line.to_owned()),
+        }
+    }
+    lines
+}
+
+/// What commands that are right print.
+fn answers(more: &[&str], commands: &str) -> String {
+    let done = stepped(more, commands);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    text(&done.stdout)
+}
+
+#[test]
+fn records_come_one_by_one_and_as_in_events_ndjson() {
+    let told = answers(&[], "next 3\n\nwhere\n");
+    let lines = whole(&told);
+    assert_eq!(lines.len(), 7, "{told}");
+    assert!(
+        lines[0].starts_with("      0.000s     #0  JobSetCreated jobset/default/"),
+        "{told}"
+    );
+    // An empty line repeats the last command.
+    assert!(lines[5].contains(" #5  "), "{told}");
+    assert_eq!(lines[5], lines[6]);
+}
+
+#[test]
+fn it_stops_at_breakpoints_and_says_what_brought_a_record_about() {
+    let more = ["--break", "jobset.condition=RestartingJobSet"];
+    let told = answers(
+        &more,
+        "continue\nwhy\nbreak RestartCounted.restarts=2\nbreaks\ndelete 1\nbreaks\n",
+    );
+    let lines = whole(&told);
+    assert_eq!(lines[0], "breakpoint 1: jobset.condition=RestartingJobSet");
+    assert!(
+        lines[1].contains("JobSetCondition") && lines[1].contains("type=RestartingJobSet"),
+        "{told}"
+    );
+    assert_eq!(
+        lines[1], lines[2],
+        "why begins where the run stands: {told}"
+    );
+    assert!(
+        lines.iter().any(|l| l.contains("  Fault ")),
+        "the origin is the fault: {told}"
+    );
+    assert!(
+        told.contains("breakpoint 2: RestartCounted.restarts=2"),
+        "{told}"
+    );
+    assert!(
+        told.trim_end()
+            .ends_with("breakpoint 1: RestartCounted.restarts=2"),
+        "{told}"
+    );
+}
+
+#[test]
+fn objects_are_described_as_they_are_at_that_record() {
+    let commands =
+        "break PodFinished\ncontinue\nget pods\nget jobs\nget nodes\ndescribe jobset train\n";
+    let told = answers(&[], commands);
+    assert!(
+        told.contains("Failed") && told.contains("Running"),
+        "{told}"
+    );
+    for words in [
+        "Replicated Jobs:",
+        "Failure Policy:",
+        "Max Restarts:",
+        "Status:",
+        "Events:",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    // The pod that has just failed, by its name without the random suffix.
+    let line = told
+        .lines()
+        .find(|l| l.contains("PodFinished pod/"))
+        .expect("it is told");
+    let name = line
+        .split("pod/default/")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next())
+        .expect("a name");
+    let short = name.rsplit_once('-').expect("a suffix").0;
+    let told = answers(
+        &[],
+        &format!("break PodFinished\ncontinue\ndescribe pod {short}\n"),
+    );
+    assert!(
+        told.contains(&format!("Name:             {name}")),
+        "{told}"
+    );
+    assert!(told.contains("Terminated (Error, exit code"), "{told}");
+    assert!(told.contains("Controlled By:    Job/"), "{told}");
+}
+
+#[test]
+fn at_the_end_everything_can_still_be_looked_at() {
+    let told = answers(&[], "continue\ndescribe jobset train\nget events\nwhere\n");
+    assert!(told.starts_with("the run is over at "), "{told}");
+    assert!(told.contains("Restarts: 1"), "{told}");
+    assert!(
+        told.contains("FailedJobs") || told.contains("Warning"),
+        "{told}"
+    );
+    let done = stepped(&[], "continue\nnext\n");
+    assert_eq!(done.status.code(), Some(2), "there is no next record");
+}
+
+#[test]
+fn a_wrong_command_in_a_pipe_is_named_and_ends_in_exit_code_2() {
+    for (commands, words) in [
+        ("nxt\n", "did you mean \"next\"?"),
+        ("next 0\n", "a number of records"),
+        ("break PodRedy\n", "did you mean \"PodReady\"?"),
+        ("describe pot x\n", "no kind of object"),
+        ("next\ndescribe jobset trein\n", "did you mean \"train\"?"),
+        ("until never\n", "until never"),
+        ("delete 3\n", "there is no breakpoint 3"),
+        ("quit now\n", "takes nothing after it"),
+    ] {
+        let done = stepped(&[], commands);
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{commands}: {said}");
+        assert!(said.contains(words), "{commands}: {said}");
+    }
+    let refused = program(&["step", "scenarios/first-steps.yaml", "--break", "Nothing"])
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    let refused = fed(&["step", "-f", "-"], crate::program::JOBSET);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("commands come from standard input"));
+}
+
+#[test]
+fn what_is_stepped_through_is_the_run_that_run_plays() {
+    let ran = program(&["run", "scenarios/first-steps.yaml", "--format", "json"])
+        .output()
+        .unwrap();
+    let summary: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+    let end = &summary["end"]["t_s"];
+    let told = answers(&[], "until 5m\ndescribe jobset train\ncontinue\n");
+    let over = told.lines().last().expect("a line");
+    let seconds = over
+        .split("at ")
+        .nth(1)
+        .and_then(|rest| rest.split('s').next());
+    let seconds: f64 = seconds.and_then(|s| s.parse().ok()).expect("a time");
+    let end = end.as_f64().expect("a number");
+    assert!((seconds - end).abs() <= 0.001, "{over} {end}");
+}
