@@ -1,15 +1,13 @@
 //! Wall time of the event queue and of whole restarts. Simulated seconds are not measured here.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use jobset_sim::base::{JobId, Time};
+use jobset_sim::bench::own::{hold, pending as pending_events, restart_time};
 use jobset_sim::engine::Simulation;
-use jobset_sim::engine::event::Event;
-use jobset_sim::engine::queue::EventQueue;
-use jobset_sim::experiment::Player;
+use jobset_sim::experiment::{Collapsed, Limits, Player, Subject};
 use jobset_sim::manifest::{LoadedScenario, Source, read_scenario, read_topology};
-use jobset_sim::record::{Body, Discard, Names, Record, Sink};
+use jobset_sim::record::Discard;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A scenario of `scenarios/`, or one that is for a bench alone.
 fn load(name: &str, sets: &[(&str, &str)]) -> LoadedScenario {
@@ -25,72 +23,15 @@ fn load(name: &str, sets: &[(&str, &str)]) -> LoadedScenario {
     read_scenario(&path, &sets).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Notes when the restart's fault fires and when all pods are ready again.
-#[derive(Default)]
-struct Stopwatch {
-    fault: Option<Instant>,
-    ready_again: Option<Instant>,
-}
-
-#[expect(clippy::disallowed_methods, reason = "a benchmark measures wall time")]
-impl Sink for Stopwatch {
-    fn record(&mut self, record: &Record, _: &Names) {
-        match record.body {
-            Body::Fault { .. } => self.fault = Some(Instant::now()),
-            Body::AllReady { ready: true, .. } if self.fault.is_some() => {
-                self.ready_again = Some(Instant::now())
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Time of the restart alone, without the first creation.
-fn restart_time(sim: &mut Simulation, runs: u64) -> Duration {
-    let mut total = Duration::ZERO;
-    for _ in 0..runs {
-        let mut watch = Stopwatch::default();
-        sim.run(42, 0, &mut watch);
-        let (Some(from), Some(to)) = (watch.fault, watch.ready_again) else {
-            panic!("no restart seen")
-        };
-        total += to - from;
-    }
-    total
-}
-
-/// Hold model: pop one, push one later: a quarter at once, a quarter within 1,000 ns, the rest within 2^28 ns.
-fn hold(queue: &mut EventQueue, operations: u32) -> u64 {
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let mut sum = 0;
-    for i in 0..operations {
-        let Some((at, _, _, _)) = queue.pop() else {
-            return sum;
-        };
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        let later = match state & 3 {
-            0 => 0,
-            1 => state >> 32 & 1023,
-            _ => state >> 32 & ((1 << 28) - 1),
-        };
-        queue.push(Time(at.0 + later), Event::JobDue(JobId(i)), i);
-        sum ^= at.0;
-    }
-    sum
+/// Time of so many restarts alone, without the first creation.
+fn restart_times(sim: &mut Simulation, runs: u64) -> Duration {
+    let one = |_| restart_time(sim).expect("a restart");
+    (0..runs).map(one).sum()
 }
 
 fn event_queue(c: &mut Criterion) {
     for pending in [5_000u32, 100_000] {
-        let mut queue = EventQueue::default();
-        for i in 0..pending {
-            queue.push(
-                Time(u64::from(i).wrapping_mul(2_654_435_761) & ((1 << 28) - 1)),
-                Event::JobDue(JobId(i)),
-                i,
-            );
-        }
+        let mut queue = pending_events(pending);
         c.bench_function(
             &format!("event queue, hold, {pending} pending, 100,000 operations"),
             |b| {
@@ -114,7 +55,7 @@ fn restarts(c: &mut Criterion) {
         let mut sim =
             Simulation::new(&load(file, &[]).scenario).unwrap_or_else(|e| panic!("{e:?}"));
         group.bench_function(label, |b| {
-            b.iter_custom(|runs| restart_time(&mut sim, runs))
+            b.iter_custom(|runs| restart_times(&mut sim, runs))
         });
     }
     let big = load(
@@ -126,7 +67,7 @@ fn restarts(c: &mut Criterion) {
     );
     let mut sim = Simulation::new(&big.scenario).unwrap_or_else(|e| panic!("{e:?}"));
     group.bench_function("65,000 nodes, Recreate", |b| {
-        b.iter_custom(|runs| restart_time(&mut sim, runs))
+        b.iter_custom(|runs| restart_times(&mut sim, runs))
     });
     group.finish();
 }
@@ -157,6 +98,28 @@ fn months(c: &mut Criterion) {
     group.finish();
 }
 
+/// The same from what the engine was measured to do, with what is kept of a replication.
+fn collapsed(c: &mut Criterion) {
+    let one = [
+        ("jobSets.0.restartStrategy", "BlockingRecreate"),
+        ("spec.replicatedJobs[0].replicas", "1"),
+        ("spec.replicatedJobs[0].template.spec.parallelism", "2048"),
+        ("spec.replicatedJobs[0].template.spec.completions", "2048"),
+    ];
+    let scenario = load("benches/llama3-54-days.yaml", &one).scenario;
+    let collapsed = Collapsed::of(&scenario).unwrap_or_else(|e| panic!("{e}"));
+    let subject = Subject::Collapsed(collapsed);
+    let mut player = subject.player().unwrap_or_else(|e| panic!("{e:?}"));
+    let limits = Limits::none();
+    let mut i = 0;
+    c.bench_function("54 days of 2,048 nodes, collapsed", |b| {
+        b.iter(|| {
+            i += 1;
+            player.play((42, i), &limits)
+        });
+    });
+}
+
 fn reading(c: &mut Criterion) {
     c.bench_function(
         "reading scenario, manifest and 5,000-node topology, to first event",
@@ -179,5 +142,13 @@ fn reading(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, event_queue, restarts, whole_run, months, reading);
+criterion_group!(
+    benches,
+    event_queue,
+    restarts,
+    whole_run,
+    months,
+    collapsed,
+    reading
+);
 criterion_main!(benches);

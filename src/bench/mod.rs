@@ -1,10 +1,12 @@
-//! `bench ttr`: the standard restart-latency suite in virtual seconds, exact, and held against a baseline.
+//! `bench ttr`: the standard restart-latency suite in virtual seconds, exact, and held against a baseline. `bench self`:
+//! the speed of the program itself (`own`).
 //!
-//! What is played is a table, `suite.yaml`. Must never measure wall time, and never know a command line.
+//! What is played is a table, `suite.yaml`. Must never measure wall time but in `own`, and never know a command line.
 
 pub mod against;
 pub mod conditions;
 pub mod junit;
+pub mod own;
 pub mod page;
 pub mod play;
 pub mod print;

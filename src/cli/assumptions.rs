@@ -3,8 +3,9 @@
 use super::args::{AssumptionsArgs, TableFormat};
 use super::subject::{Given, Loaded, Sets};
 use super::{Failure, interrupt, output, replay};
+use crate::collapsed::{Choice, choices};
 use crate::experiment::{Limits, NoRuns, Replication, Side, derivative, headline};
-use crate::manifest::{self, Used};
+use crate::manifest::{self, Assumption, Used};
 use crate::words::assumptions::{self, Effect, Played, Row};
 
 /// Replications of each value, unless it is said.
@@ -57,6 +58,13 @@ pub fn cli(args: &AssumptionsArgs) -> Result<(), Failure> {
 fn all() -> Vec<Row> {
     let rows = manifest::assumptions().into_iter();
     let rows = rows.chain(manifest::fault_presets::assumptions());
+    let chosen = |choice: Choice| Assumption {
+        id: choice.id.to_owned(),
+        value: choice.value,
+        source: format!("how the collapsed level measures: {}", choice.why),
+        confidence: "derived".to_owned(),
+    };
+    let rows = rows.chain(choices().into_iter().map(chosen));
     let row = |a| Row {
         used: Used::listed(a),
         effect: Effect::NotPlayed,

@@ -45,11 +45,13 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     if args.check_collapsed {
         return check_collapsed::cli(args, &loaded);
     }
-    if args.seeds.is_none() && args.play.level() == Some(Level::Collapsed) {
-        let text = "--level collapsed tells replications, not one run: add --seeds N";
-        return Err(Failure::Invalid(text.to_owned()));
-    }
-    if args.seeds.is_some() {
+    let level = args.play.level().unwrap_or(loaded.level);
+    // Collapsed there is no run whose pods could be told: the first replication is.
+    if args.seeds.is_some() || level == Level::Collapsed {
+        if args.paranoid && args.seeds.is_none() {
+            let text = "--paranoid plays every pod twice; add --level pods";
+            return Err(Failure::Invalid(text.to_owned()));
+        }
         if args.trace == Trace::Decisions {
             let text =
                 "--trace decisions tells one run; leave --seeds away, or choose one with --seed";

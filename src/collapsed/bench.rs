@@ -1,5 +1,6 @@
 //! Trials of single faults: how long what they begin takes, by the time that their nodes are away.
 
+use super::choices::{AFTERWARDS, CALM, FINEST, PLAYS, STARTUP};
 use super::curve::{Curve, Moves, NEVER, Point, Sample};
 use super::effect::Effect;
 use super::gang::{CLOSED, Gang};
@@ -10,19 +11,9 @@ use crate::engine::CannotRun;
 use crate::faults::{Faults, Strike};
 use crate::record::LedgerCategory;
 use crate::spec::RandomAction;
+use rayon::prelude::*;
 use std::sync::Arc;
-
-/// Plays of each point of a curve.
-pub const PLAYS: u64 = 5;
-/// How long a play goes on after everything that was scripted: longer than any timer of the modelled controllers.
-pub const AFTERWARDS: Duration = Duration::from_secs(3600);
-/// A whole JobSet has started by then, or it is refused.
-const STARTUP: Duration = Duration::from_secs(7200);
-/// Between the first start and the fault that is tried.
-const CALM: Duration = Duration::from_secs(300);
-
-/// Times away are told apart as finely as this: half a second.
-const FINEST: u64 = 500_000_000;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Plays, and when the fault came.
 pub type Tried = Vec<(Seen, Time)>;
@@ -38,13 +29,22 @@ pub struct Bench<'a> {
     pub busy: Vec<NodeId>,
     pub idle: Vec<NodeId>,
     pub has_room: bool,
-    pub plays: std::cell::Cell<u64>,
+    pub plays: AtomicU64,
 }
 
 impl Bench<'_> {
     pub fn play(&self, trial: &Trial) -> Result<Seen, CannotRun> {
-        self.plays.set(self.plays.get() + 1);
+        self.plays.fetch_add(1, Ordering::Relaxed);
         self.lab.play(trial)
+    }
+
+    /// So many plays of one kind, on all cores, in their order.
+    pub fn plays_of<T: Send>(
+        &self,
+        n: u64,
+        play: impl Fn(u64) -> Result<T, CannotRun> + Sync,
+    ) -> Result<Vec<T>, CannotRun> {
+        (0..n).into_par_iter().map(&play).collect()
     }
 
     /// Plays without a fault: how long a start takes, and where the pods are then.
@@ -54,15 +54,12 @@ impl Bench<'_> {
             until: STARTUP,
             ..Trial::default()
         };
-        let plays: Result<Vec<Seen>, CannotRun> = (0..PLAYS)
-            .map(|nth| {
-                self.play(&Trial {
-                    nth,
-                    ..trial.clone()
-                })
+        let plays = self.plays_of(PLAYS, |nth| {
+            self.play(&Trial {
+                nth,
+                ..trial.clone()
             })
-            .collect();
-        let plays = plays?;
+        })?;
         if plays.iter().any(|seen| seen.started.len() != 1) {
             let why = format!("the JobSet was not ready and left alone within {STARTUP}");
             return Ok(Err(why));
@@ -181,14 +178,14 @@ impl Bench<'_> {
     }
 
     fn point(&self, effect: usize, away: u64, all: &mut Tried) -> Result<Point, CannotRun> {
-        let mut samples = Vec::new();
-        for nth in 0..PLAYS {
+        let plays = self.plays_of(PLAYS, |nth| {
             let trial = self.trial(effect, (nth, away), self.has_room);
             let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
-            let seen = self.play(&trial)?;
-            samples.push(self.sample(&seen, at));
-            all.push((seen, at));
-        }
+            Ok((self.play(&trial)?, at))
+        })?;
+        let sample = |(seen, at): &(Seen, Time)| self.sample(seen, *at);
+        let mut samples: Vec<Sample> = plays.iter().map(sample).collect();
+        all.extend(plays);
         samples.sort_by_key(|s| (s.ready, s.interrupt));
         Ok(Point { away, samples })
     }

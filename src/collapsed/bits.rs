@@ -42,6 +42,13 @@ impl Bits {
         words.map(|(a, b)| (a & !b).count_ones() as usize).sum()
     }
 
+    /// Of its numbers those that are in `other`, too.
+    pub fn keep(&mut self, other: &Bits) {
+        for (word, other) in self.words.iter_mut().zip(&other.words) {
+            *word &= other;
+        }
+    }
+
     /// The first number from `from` on that is in it and not in `without`, around the end.
     pub fn next(&self, from: usize, without: &Bits) -> Option<usize> {
         let free = |w: usize| self.words[w] & !without.words[w];
@@ -88,11 +95,6 @@ impl Bits {
         }
         last
     }
-
-    /// Its numbers, in order.
-    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len).filter(|i| self.has(*i))
-    }
 }
 
 #[cfg(test)]
@@ -105,21 +107,27 @@ mod tests {
         bits
     }
 
+    fn members(bits: &Bits) -> Vec<usize> {
+        (0..bits.len).filter(|i| bits.has(*i)).collect()
+    }
+
     #[test]
     fn the_first_ones_go_around_the_end() {
         let all = Bits::new(130, true);
         assert_eq!(all.count(), 130);
         let mut into = Bits::new(130, false);
         assert_eq!(all.first(4, 128, &mut into), Some(1));
-        assert_eq!(into.iter().collect::<Vec<_>>(), [0, 1, 128, 129]);
+        assert_eq!(members(&into), [0, 1, 128, 129]);
         let some = of(130, &[3, 60, 70, 129]);
         assert_eq!(some.first(3, 61, &mut into), Some(3));
-        assert_eq!(into.iter().collect::<Vec<_>>(), [3, 70, 129]);
+        assert_eq!(members(&into), [3, 70, 129]);
         assert_eq!(some.first(9, 61, &mut into), Some(60));
         assert_eq!(into.count(), 4);
         assert_eq!(some.next(71, &of(130, &[129])), Some(3));
         assert_eq!(some.next(4, &of(130, &[60])), Some(70));
         assert_eq!(some.next(4, &some), None);
         assert_eq!(some.outside(&of(130, &[60])), 3);
+        into.keep(&of(130, &[60, 70, 128]));
+        assert_eq!(members(&into), [60, 70]);
     }
 }

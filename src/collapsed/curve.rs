@@ -1,10 +1,9 @@
 //! What one fault did, by how long its node was away: samples of the engine, and what lies between them.
 
+use super::choices::NEARLY;
+
 /// The node never came back.
 pub const NEVER: u64 = u64::MAX;
-
-/// So far from a straight line is still on it: a tenth of a second.
-const NEARLY: u64 = 100_000_000;
 
 /// Which pods had to find nodes anew.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -54,6 +53,7 @@ pub struct Point {
 pub struct Curve {
     points: Vec<Point>,
     typical: u64,
+    spread: u64,
 }
 
 impl Curve {
@@ -64,7 +64,12 @@ impl Curve {
         for point in &mut points {
             point.samples.sort_by_key(|s| (s.ready, s.interrupt));
         }
-        Curve { points, typical }
+        let spread = points.iter().map(Point::spread).max().unwrap_or(0);
+        Curve {
+            points,
+            typical,
+            spread,
+        }
     }
 
     pub fn points(&self) -> &[Point] {
@@ -121,15 +126,7 @@ impl Curve {
 
     /// The longest and the shortest ready time differ by no more than this at any point: what chance makes of it.
     pub fn spread(&self) -> u64 {
-        let of = |point: &Point| {
-            let ready = point
-                .samples
-                .iter()
-                .map(|s| s.ready)
-                .filter(|r| *r != NEVER);
-            ready.clone().max().unwrap_or(0) - ready.min().unwrap_or(0)
-        };
-        self.points.iter().map(of).max().unwrap_or(0)
+        self.spread
     }
 }
 

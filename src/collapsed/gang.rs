@@ -96,11 +96,7 @@ impl Gang {
                 self.looked(last);
             }
             Moves::Lost => {
-                let mut kept = self.used.clone();
-                for seat in self.used.iter() {
-                    kept.set(seat, self.open.has(seat));
-                }
-                self.used = kept;
+                self.used.keep(&self.open);
                 self.fill();
             }
         }

@@ -1,10 +1,11 @@
 //! Where faults are tried out: the engine plays the scenario with these faults and no others.
 
+use crate::base::random::Dist;
 use crate::base::*;
 use crate::engine::{CannotRun, Simulation};
 use crate::faults::{Does, Fault, Faults, On, SPARE, Strike};
 use crate::record::{Body, JobSetConditionType, Names, Record, RunOutcome, Sink};
-use crate::spec::{Scenario, Stop, StopWhen};
+use crate::spec::{Saves, Scenario, Stop, StopWhen, TrainingJob};
 
 /// Numbers of trial plays are counted down from here: no replication has them.
 const TRIALS: u64 = u64::MAX;
@@ -71,21 +72,53 @@ impl Sink for Seen {
 
 /// Plays trials of one scenario.
 pub struct Lab<'a> {
-    pub scenario: &'a Scenario,
+    scenario: Scenario,
     pub faults: &'a Faults,
 }
 
-impl Lab<'_> {
+/// What trials are played of: without what no trial depends on, so that equal ones are measured once.
+pub fn bare(scenario: &Scenario) -> Scenario {
+    let mut bare = scenario.clone();
+    (bare.name, bare.description) = (String::new(), String::new());
+    bare.fault_processes.clear();
+    bare.node_spares = None;
+    bare.node_repair = None;
+    bare.stop = Stop {
+        at: Duration::ZERO,
+        when: StopWhen::Time,
+    };
+    // How long it steps, and what it saves, changes nothing of when its pods are there.
+    bare.training = vec![TrainingJob {
+        jobset: 0,
+        work: None,
+        step: None,
+        step_sd_s: 0.0,
+        warm_up: None,
+        saves: Saves::Always,
+        save_at_notice: false,
+        initialization: Dist::ZERO,
+        compile: Dist::ZERO,
+        rendezvous_timeout: None,
+        elastic: None,
+    }];
+    if let Some(policy) = &mut bare.jobsets[0].jobset.spec.failure_policy {
+        policy.max_restarts = i32::MAX;
+    }
+    bare
+}
+
+impl<'a> Lab<'a> {
+    pub fn new(bare: Scenario, faults: &'a Faults) -> Lab<'a> {
+        Lab {
+            scenario: bare,
+            faults,
+        }
+    }
+
     /// Plays it.
     pub fn play(&self, trial: &Trial) -> Result<Seen, CannotRun> {
         let mut scenario = self.scenario.clone();
-        scenario.fault_processes.clear();
-        scenario.node_spares = None;
-        scenario.node_repair = None;
-        scenario.stop = Stop {
-            at: trial.until,
-            when: StopWhen::Time,
-        };
+        scenario.stop.at = trial.until;
         scenario.training[0].work = trial.work;
         if let (true, Some(policy)) = (
             trial.last,

@@ -1,9 +1,10 @@
 //! What faults do to this scenario, as the engine plays them: measured once, before any replication.
 
 use super::bench::Bench;
+use super::choices::{OPEN, OPEN_S};
 use super::curve::Curve;
 use super::effect::{Effect, effects};
-use super::lab::Lab;
+use super::lab::{Lab, bare};
 use super::pairs::Pair;
 use super::seats::Seats;
 use crate::base::random::Key;
@@ -11,8 +12,9 @@ use crate::base::*;
 use crate::engine::CannotRun;
 use crate::faults::Faults;
 use crate::record::LedgerCategory;
-use crate::spec::Scenario;
+use crate::spec::{Arrivals, RandomFaults, Scenario};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// Everything that replications of a scenario are made from.
 #[derive(Clone)]
@@ -43,27 +45,34 @@ pub struct Measured {
     pub(super) max_restarts: i64,
     pub(super) gang_accelerators: u64,
     plays: u64,
+    /// Whatever was measured hangs on this, and on nothing else.
+    basis: String,
 }
 
-/// Where chance decides for more than this share of a restart, the pair is not modelled.
-const OPEN: f64 = 0.2;
-/// And for longer than this, in seconds.
-const OPEN_S: f64 = 120.0;
 impl Measured {
     /// How many plays of the engine it took.
     pub fn plays(&self) -> u64 {
         self.plays
     }
 
-    /// The same plays for the scenario with another limit of restarts, another end or other rates of faults.
-    pub fn again(&self, scenario: &Scenario) -> Measured {
+    /// The same measurements for another scenario, if nothing that they hang on differs: another limit of restarts,
+    /// another end, other rates of faults, other training.
+    pub fn again(&self, scenario: &Scenario) -> Option<Measured> {
+        let faults = Faults::of(scenario);
+        let (effects, effect_of) = effects(&faults);
+        if self.basis != basis(&bare(scenario), (&faults, &effects)) {
+            return None;
+        }
         let policy = scenario.jobsets[0].jobset.spec.failure_policy.as_ref();
-        Measured {
+        Some(Measured {
             scenario: scenario.clone(),
-            faults: Arc::new(Faults::of(scenario)),
+            faults: Arc::new(faults),
+            effects,
+            effect_of,
+            take_over: take_over(scenario),
             max_restarts: policy.map_or(0, |policy| i64::from(policy.max_restarts)),
             ..self.clone()
-        }
+        })
     }
 
     /// The widest spread of restart times of one kind, in seconds.
@@ -77,24 +86,22 @@ impl Measured {
         let faults = Faults::of(scenario);
         let seats = Arc::new(Seats::of(scenario));
         let (effects, effect_of) = effects(&faults);
+        let bare = bare(scenario);
+        let basis = basis(&bare, (&faults, &effects));
         let mut bench = Bench {
-            lab: Lab {
-                scenario,
-                faults: &faults,
-            },
+            lab: Lab::new(bare, &faults),
             effects: &effects,
             seats: &seats,
             at: Duration::ZERO,
             busy: Vec::new(),
             idle: Vec::new(),
             has_room: false,
-            plays: std::cell::Cell::new(0),
+            plays: AtomicU64::new(0),
         };
         let calm = match bench.calm()? {
             Ok(calm) => calm,
             Err(why) => return Ok(Err(why)),
         };
-        let spares = scenario.node_spares.as_ref();
         let submitted = calm[0].submitted;
         let startup = calm
             .iter()
@@ -117,13 +124,14 @@ impl Measured {
             ending,
             curves,
             late,
-            take_over: spares.map_or(0, |spares| spares.take_over.0),
+            take_over: take_over(scenario),
             last,
             pairs,
             shares,
             max_restarts: policy.map_or(0, |policy| i64::from(policy.max_restarts)),
             gang_accelerators: bench.busy.iter().map(|n| seats.accelerators[n.ix()]).sum(),
-            plays: bench.plays.get(),
+            plays: bench.plays.into_inner(),
+            basis,
             seats: Arc::clone(&seats),
             effect_of,
             scenario: scenario.clone(),
@@ -172,4 +180,34 @@ impl Measured {
         }
         None
     }
+}
+
+fn take_over(scenario: &Scenario) -> u64 {
+    let spares = scenario.node_spares.as_ref();
+    spares.map_or(0, |spares| spares.take_over.0)
+}
+
+/// What trials are played of, and what is tried.
+fn basis(bare: &Scenario, (faults, effects): (&Faults, &[Effect])) -> String {
+    let tried = |effect: &Effect| {
+        let processes = effect.processes.iter();
+        let entities = processes.map(|p| (faults.entities(*p), faults.processes().nth(*p)));
+        let only = |(entities, process): (usize, Option<&RandomFaults>)| {
+            let process = process.map(|process| RandomFaults {
+                arrivals: match &process.arrivals {
+                    Arrivals::Renewal(_) => Arrivals::Trace(Vec::new().into()),
+                    traced => traced.clone(),
+                },
+                from: Duration::ZERO,
+                until: None,
+                lemons: None,
+                ..process.clone()
+            });
+            format!("{entities} {process:?}")
+        };
+        let all: Vec<String> = entities.map(only).collect();
+        format!("{} {:?}", effect.any_time, all)
+    };
+    let tried: Vec<String> = effects.iter().map(tried).collect();
+    format!("{bare:?} {tried:?} {:?}", faults.spare_nodes())
 }

@@ -9,6 +9,7 @@
 
 mod bench;
 mod bits;
+mod choices;
 mod curve;
 mod effect;
 mod gang;
@@ -24,6 +25,7 @@ mod strike;
 mod trainer;
 mod trials;
 
+pub use choices::{Choice, choices};
 pub use measure::Measured;
 pub use outcome::{CollapsedOutcome, Counting, Recovery};
 pub use refuse::why_not;

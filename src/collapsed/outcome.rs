@@ -8,8 +8,6 @@ use crate::record::{EndReason, Ledger, TrainingOutcome};
 pub struct Recovery {
     /// The process whose fault began it.
     pub process: u32,
-    /// Its node, if it was one.
-    pub node: NodeId,
     /// When the fault came.
     pub start: Time,
     /// When the job stopped.
@@ -18,10 +16,6 @@ pub struct Recovery {
     pub end: Time,
     /// Every pod was there again.
     pub is_over: bool,
-    /// Not every pod was bound anew.
-    pub in_place: bool,
-    /// `status.restarts` behind it.
-    pub attempt: u32,
 }
 
 /// Restarts that count towards the limit.
@@ -58,6 +52,6 @@ pub struct CollapsedOutcome {
     pub ledger: Ledger,
     /// Faults that came so near to the edge between two outcomes that the engine may have taken the other one.
     pub close_calls: u32,
-    /// By how much goodput may differ from the engine's.
-    pub bound: f64,
+    /// By how much goodput may differ from the engine's, if that was asked for.
+    pub bound: Option<f64>,
 }

@@ -1,6 +1,8 @@
 //! A second fault while a restart is under way: what it adds, by its time since the first one, from plays of pairs.
 
+use super::choices::{AROUND, LOOKS, NEAR};
 use crate::engine::CannotRun;
+use rayon::prelude::*;
 
 /// What a second fault does at some time of a restart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -109,19 +111,13 @@ impl Pair {
     }
 }
 
-/// How many times edges are looked for, each with other numbers and other nodes.
-const LOOKS: u64 = 3;
-/// How near an edge is found: 50 ms.
-const NEAR: u64 = 50_000_000;
-/// After another first fault an edge is looked for within three seconds of where it should be.
-const AROUND: u64 = 3_000_000_000;
 /// Where zones are looked for, in thousandths of the restart.
 const LOOKED_AT: [u64; 11] = [0, 20, 100, 250, 400, 550, 700, 850, 930, 980, 1000];
 
 /// How pairs are played.
 pub struct Search<'a> {
     /// In which zone the second fault is, by the look, and its time; and whether the first restart is the other one.
-    pub play: &'a dyn Fn(u64, u64, bool) -> Result<Zone, CannotRun>,
+    pub play: &'a (dyn Fn(u64, u64, bool) -> Result<Zone, CannotRun> + Sync),
     pub alone: (i32, i32),
     /// Ready and bound after the first one alone.
     pub ready: u64,
@@ -135,8 +131,7 @@ pub struct Search<'a> {
 impl Search<'_> {
     /// Plays pairs until all edges are known.
     pub fn find(&self) -> Result<Pair, CannotRun> {
-        let mut looks = Vec::new();
-        for look in 0..LOOKS {
+        let looks = (0..LOOKS).into_par_iter().map(|look| {
             let (zones, found) = self.look(look)?;
             let mut edges = Vec::new();
             for (i, at) in found.into_iter().enumerate() {
@@ -150,10 +145,10 @@ impl Search<'_> {
                     before_bind,
                 });
             }
-            looks.push(Look { zones, edges });
-        }
+            Ok(Look { zones, edges })
+        });
         let mut pair = Pair {
-            looks,
+            looks: looks.collect::<Result<_, CannotRun>>()?,
             alone: self.alone,
             margin: 0,
             open: 0.0,
@@ -234,7 +229,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     /// Along until 45 s before the binding, whichever first fault it is.
-    fn search(play: &dyn Fn(u64, u64, bool) -> Result<Zone, CannotRun>) -> Pair {
+    fn search(play: &(dyn Fn(u64, u64, bool) -> Result<Zone, CannotRun> + Sync)) -> Pair {
         let search = Search {
             play,
             alone: (1, 1),

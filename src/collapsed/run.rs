@@ -20,6 +20,7 @@ pub struct CollapsedPlayer<'m> {
     /// When each node is back, while the faults are read backwards.
     back: Vec<u64>,
     away: Vec<u64>,
+    bounds: bool,
 }
 
 /// A restart that is under way.
@@ -64,6 +65,8 @@ pub(super) struct Game<'g, 'm> {
     pub(super) terminal: &'static str,
     pub(super) over: Option<Time>,
     pub(super) doubt: u64,
+    /// Whether the bound is asked for: it costs as much again.
+    pub(super) bounds: bool,
 }
 
 impl<'m> CollapsedPlayer<'m> {
@@ -75,6 +78,15 @@ impl<'m> CollapsedPlayer<'m> {
             gang: Gang::new(&model.seats),
             back: Vec::new(),
             away: Vec::new(),
+            bounds: false,
+        }
+    }
+
+    /// It says by how much goodput may differ, too.
+    pub fn with_bound(self) -> CollapsedPlayer<'m> {
+        CollapsedPlayer {
+            bounds: true,
+            ..self
         }
     }
 
@@ -107,6 +119,7 @@ impl<'m> CollapsedPlayer<'m> {
             terminal: "",
             over: None,
             doubt: 0,
+            bounds: self.bounds,
         };
         game.submit();
         let mut next = 0;
@@ -277,13 +290,10 @@ impl<'m> Game<'_, 'm> {
     fn recovered(&mut self, episode: &Episode, end: Time, is_over: bool) {
         self.recoveries.push(Recovery {
             process: episode.process,
-            node: episode.node,
             start: episode.start,
             stopped: episode.stopped,
             end,
             is_over,
-            in_place: episode.moves != Moves::All,
-            attempt: self.restarts,
         });
     }
 
@@ -339,7 +349,7 @@ impl<'m> Game<'_, 'm> {
             recoveries: self.recoveries,
             counted: self.counted,
             close_calls: self.close_calls,
-            bound: (self.doubt + self.trainer.doubt) as f64 / wall as f64,
+            bound: (self.bounds).then(|| (self.doubt + self.trainer.doubt) as f64 / wall as f64),
         }
     }
 }

@@ -120,10 +120,10 @@ impl<'a> Trainer<'a> {
         Some(reached)
     }
 
-    /// An interruption, and by how much less or more would have counted if the stretch had been so much longer or
-    /// shorter.
-    pub fn interrupt(&mut self, now: Time, either_way: u64) {
-        if let Some(stretch) = &self.now {
+    /// An interruption; if it is asked, by how much less or more would have counted if the stretch had been so much
+    /// longer or shorter.
+    pub fn interrupt(&mut self, now: Time, either_way: Option<u64>) {
+        if let Some((stretch, either_way)) = self.now.as_ref().zip(either_way) {
             let ran = now.since(stretch.since).0;
             let counts = |spent: Spent| spent.kept - spent.excess_kept.iter().sum::<u64>();
             let here = counts(stretch.plan.at(ran));

@@ -1,6 +1,7 @@
 //! Trials of what follows: late nodes, the last restart, the end of the work, and second faults.
 
-use super::bench::{AFTERWARDS, Bench, PLAYS};
+use super::bench::Bench;
+use super::choices::{AFTERWARDS, LOOKS, PLAYS, WAITS};
 use super::curve::{Curve, NEVER, Point};
 use super::effect::Effect;
 use super::lab::{Seen, Trial};
@@ -8,9 +9,6 @@ use super::pairs::{Pair, Search, Zone};
 use crate::base::*;
 use crate::engine::CannotRun;
 use crate::faults::Strike;
-
-/// A restart that is later than this because of a second fault waits for it: ten seconds.
-const WAITS: u64 = 10_000_000_000;
 
 impl Bench<'_> {
     /// How long after a node has come back the pods that waited for it are there.
@@ -22,13 +20,13 @@ impl Bench<'_> {
         let ready = curves[effect].points().iter().flat_map(|p| &p.samples);
         let ready = ready.map(|s| s.ready).filter(|r| *r != NEVER);
         let away = ready.max().unwrap_or(0).max(AFTERWARDS.0) * 2;
-        let mut late = Vec::new();
-        for nth in 0..PLAYS {
+        let late = self.plays_of(PLAYS, |nth| {
             let trial = self.trial(effect, (nth, away), false);
             let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
             let sample = self.sample(&self.play(&trial)?, at);
-            late.extend((sample.ready != NEVER).then(|| sample.ready.saturating_sub(away)));
-        }
+            Ok((sample.ready != NEVER).then(|| sample.ready.saturating_sub(away)))
+        })?;
+        let mut late: Vec<u64> = late.into_iter().flatten().collect();
         late.sort_unstable();
         Ok(if late.is_empty() { vec![0] } else { late })
     }
@@ -36,14 +34,13 @@ impl Bench<'_> {
     pub fn last(&self) -> Result<Vec<Vec<u64>>, CannotRun> {
         let mut all = Vec::new();
         for effect in 0..self.effects.len() {
-            let mut failed = Vec::new();
-            for nth in 0..PLAYS {
+            let failed = self.plays_of(PLAYS, |nth| {
                 let mut trial = self.trial(effect, (nth, NEVER), self.has_room);
                 trial.last = true;
                 let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
-                let seen = self.play(&trial)?;
-                failed.extend(seen.failed.map(|t| t.since(at).0));
-            }
+                Ok(self.play(&trial)?.failed.map(|t| t.since(at).0))
+            })?;
+            let mut failed: Vec<u64> = failed.into_iter().flatten().collect();
             failed.sort_unstable();
             all.push(failed);
         }
@@ -51,11 +48,7 @@ impl Bench<'_> {
     }
 
     pub fn ending(&self) -> Result<Vec<u64>, CannotRun> {
-        let mut all = Vec::new();
-        if self.lab.scenario.training[0].work.is_none() {
-            return Ok(all);
-        }
-        for nth in 0..PLAYS {
+        let all = self.plays_of(PLAYS, |nth| {
             let seen = self.play(&Trial {
                 nth,
                 spares: true,
@@ -63,20 +56,21 @@ impl Bench<'_> {
                 work: Some(Duration::from_secs(60)),
                 ..Trial::default()
             })?;
-            all.extend(
-                seen.done
-                    .zip(seen.completed)
-                    .map(|(done, end)| end.since(done).0),
-            );
-        }
+            let both = seen.done.zip(seen.completed);
+            Ok(both.map(|(done, end)| end.since(done).0))
+        })?;
+        let mut all: Vec<u64> = all.into_iter().flatten().collect();
         all.sort_unstable();
         Ok(all)
     }
 
     pub fn pairs(&self, curves: &[Curve]) -> Result<Vec<Vec<Pair>>, CannotRun> {
         let n = curves.len();
-        let row = |a: usize| (0..n).map(|b| self.pair((a, b), curves)).collect();
-        (0..n).map(row).collect()
+        let all = self.plays_of((n * n) as u64, |at| {
+            let at = at as usize;
+            self.pair((at / n, at % n), curves)
+        })?;
+        Ok(all.chunks(n).map(<[Pair]>::to_vec).collect())
     }
 
     /// A fault of effect `a`, and while its restart is under way one of effect `b`.
@@ -86,20 +80,24 @@ impl Bench<'_> {
         let sample = first.samples[first.samples.len() / 2];
         let alone = second.samples[second.samples.len() / 2];
         let least = WAITS.max(curves[a].spread() * 2);
-        let play = |look: u64, offset: u64, is_other: bool| {
-            let away = other.filter(|_| is_other).unwrap_or(first).away;
-            let trial = self.both((a, away), (b, second.away), (look, offset));
-            let mut only = trial.clone();
-            only.strikes.truncate(1);
+        // The first one alone with the same numbers: what the second fault does not touch takes the same time in both.
+        let away = |is_other: bool| other.filter(|_| is_other).unwrap_or(first).away;
+        let only = self.plays_of(LOOKS * 2, |n| {
+            let (look, away) = (n / 2, away(n % 2 == 1));
+            let mut trial = self.trial(a, (look, away), self.has_room);
+            trial.until = trial.until + self.horizon(b, second.away);
             let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(a));
-            // Equal numbers: what the second fault did not touch takes the same time in both.
-            let (both, only) = (self.play(&trial)?, self.play(&only)?);
-            let waits = self.mostly_bound(&both, at) > self.mostly_bound(&only, at) + least;
+            let seen = self.play(&trial)?;
+            Ok((self.mostly_bound(&seen, at), seen.restarts, seen.counts))
+        })?;
+        let play = |look: u64, offset: u64, is_other: bool| {
+            let trial = self.both((a, away(is_other)), (b, second.away), (look, offset));
+            let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(a));
+            let both = self.play(&trial)?;
+            let (bound, restarts, counts) = only[(look * 2) as usize + usize::from(is_other)];
+            let waits = self.mostly_bound(&both, at) > bound + least;
             let more = |x: u32, y: u32| x as i32 - y as i32;
-            let adds = (
-                more(both.restarts, only.restarts),
-                more(both.counts, only.counts),
-            );
+            let adds = (more(both.restarts, restarts), more(both.counts, counts));
             Ok(Zone {
                 adds,
                 waits: waits && adds != (alone.restarts as i32, alone.counts as i32),

@@ -1,14 +1,12 @@
 //! Replications of the collapsed level, in the form of every other level; and how near both levels are to each other.
 
-use super::replications::{ReplicatedJobSet, Replication};
-use crate::base::*;
-use crate::collapsed::{CollapsedOutcome, CollapsedPlayer, Measured, why_not};
+use super::replications::{BriefRestart, ReplicatedJobSet, Replication};
+use crate::collapsed::{CollapsedOutcome, CollapsedPlayer, Measured, Recovery, why_not};
 use crate::engine::CannotRun;
-use crate::metrics::restart::{Cause, CauseKind};
+use crate::metrics::Ending;
 use crate::metrics::summary::{Latency, Shares, cost, ledger, total_cost};
 use crate::metrics::timeline::Timeline;
 use crate::metrics::training::{Taken, TrainingSummary};
-use crate::metrics::{Ending, Restart, Shape};
 use crate::spec::{Level, Scenario};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -82,8 +80,8 @@ impl Collapsed {
 
     /// What is kept of a replication.
     pub fn replication(&self, outcome: &CollapsedOutcome, replication: u64) -> Replication {
-        let each: Vec<Restart> = outcome.recoveries.iter().map(restart).collect();
-        let latency = Latency::of(each.iter());
+        let each: Vec<BriefRestart> = outcome.recoveries.iter().map(restart).collect();
+        let latency = Latency::of(each.iter().filter_map(BriefRestart::latency));
         let training = &outcome.training;
         let jobset = ReplicatedJobSet {
             terminal_state: outcome.terminal_state,
@@ -119,33 +117,40 @@ impl Collapsed {
         digest(outcome)
     }
 
-    /// The same measurements for the scenario with another limit of restarts, another end, other rates of faults or
-    /// other training: nothing that is measured hangs on them.
-    pub fn with(&self, change: impl FnOnce(&mut Scenario)) -> Collapsed {
-        let mut scenario = (*self.scenario).clone();
-        change(&mut scenario);
-        Collapsed {
-            measured: Arc::new(self.measured.again(&scenario)),
-            scenario: Arc::new(scenario),
+    /// With the same measurements, if all that they hang on is the same.
+    pub fn with(&self, scenario: &Scenario) -> Option<Collapsed> {
+        if !why_not(scenario).is_empty() {
+            return None;
         }
+        Some(Collapsed {
+            measured: Arc::new(self.measured.again(scenario)?),
+            scenario: Arc::new(scenario.clone()),
+        })
     }
 
     /// What each cause took: steps, and time until they were made again.
     fn taken(&self, outcome: &CollapsedOutcome) -> BTreeMap<String, Taken> {
-        let mut all: BTreeMap<String, Taken> = BTreeMap::new();
+        let processes = &self.scenario.fault_processes;
+        let mut all: Vec<Option<Taken>> = vec![None; processes.len()];
         let mut stretches = outcome.training.stretches.iter();
         for recovery in &outcome.recoveries {
-            let process = self.scenario.fault_processes.get(recovery.process as usize);
-            let name = process.map_or("other", |process| process.cause.as_str());
-            let taken = all.entry(name.to_owned()).or_default();
+            let Some(taken) = all.get_mut(recovery.process as usize) else {
+                continue;
+            };
+            let taken = taken.get_or_insert_default();
             let stretch = stretches.find(|s| s.until == recovery.stopped);
             taken.lost_s += stretch.map_or(0.0, |s| s.lost.seconds());
-            taken.recovery_s += recovery
-                .end
-                .since(recovery.stopped.min(recovery.end))
-                .seconds();
+            let end = recovery.end;
+            taken.recovery_s += end.since(recovery.stopped.min(end)).seconds();
         }
-        all
+        let mut named: BTreeMap<String, Taken> = BTreeMap::new();
+        for (process, taken) in processes.iter().zip(all) {
+            let Some(taken) = taken else { continue };
+            let sum = named.entry(process.cause.clone()).or_default();
+            sum.lost_s += taken.lost_s;
+            sum.recovery_s += taken.recovery_s;
+        }
+        named
     }
 }
 
@@ -157,24 +162,12 @@ fn warnings(outcome: &CollapsedOutcome) -> Vec<String> {
     if n > 0 { vec![text] } else { Vec::new() }
 }
 
-fn restart(recovery: &crate::collapsed::Recovery) -> Restart {
-    let cause = Cause {
-        kind: CauseKind::Unknown,
-        node: recovery.node,
-        ..Cause::UNKNOWN
-    };
-    let mut restart = Restart::new(JobSetId(0), recovery.start, cause);
-    restart.shape = match recovery.in_place {
-        true => Shape::InPlaceRestart,
-        false => Shape::Recreate,
-    };
-    restart.attempt = recovery.attempt;
-    restart.end = recovery.end;
-    restart.ending = match recovery.is_over {
+fn restart(recovery: &Recovery) -> BriefRestart {
+    let ending = match recovery.is_over {
         true => Ending::Ready,
         false => Ending::Unfinished,
     };
-    restart
+    BriefRestart::new((recovery.start, recovery.end), ending)
 }
 
 fn digest(outcome: &CollapsedOutcome) -> u64 {

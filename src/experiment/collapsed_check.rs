@@ -81,7 +81,12 @@ pub fn check_collapsed(
 ) -> Result<Vec<Checked>, NoRuns> {
     let finished = std::sync::atomic::AtomicU64::new(0);
     each(
-        || Ok((Player::new(collapsed.scenario())?, collapsed.player())),
+        || {
+            Ok((
+                Player::new(collapsed.scenario())?,
+                collapsed.player().with_bound(),
+            ))
+        },
         (n, threads),
         &limits.flag,
         |(pods, gang), i| {
@@ -91,7 +96,7 @@ pub fn check_collapsed(
             Some(Checked {
                 pods,
                 close_calls: outcome.close_calls,
-                bound: outcome.bound,
+                bound: outcome.bound.unwrap_or(0.0),
                 collapsed: collapsed.replication(&outcome, i),
             })
         },

@@ -215,7 +215,8 @@ pub fn without_limit(
         Subject::Collapsed(collapsed) => {
             let mut scenario = collapsed.scenario().clone();
             let lifted = lift(&mut scenario, jobset, until)?;
-            *collapsed = collapsed.with(|own| *own = scenario);
+            let again = collapsed.with(&scenario);
+            *collapsed = again.ok_or("without a limit it cannot be played collapsed")?;
             Ok(lifted)
         }
     }

@@ -36,7 +36,8 @@ pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
 pub use player::Player;
 pub use replications::{
-    Cost, JobSetEstimates, ReplicatedJobSet, Replication, Replications, digest_of, warnings_of,
+    BriefRestart, Cost, JobSetEstimates, ReplicatedJobSet, Replication, Replications, digest_of,
+    warnings_of,
 };
 pub use stop::{Limited, Limits, StopFlag};
 pub use subject::{Subject, SubjectPlayer};

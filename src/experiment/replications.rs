@@ -6,7 +6,7 @@ use crate::base::*;
 use crate::metrics::summary::{Latency, SCHEMA, Shares, cost, ledger, total_cost};
 use crate::metrics::timeline::Timeline;
 use crate::metrics::training::{Taken, TrainingSummary, by_cause};
-use crate::metrics::{Folds, Phase, Restart, RunView};
+use crate::metrics::{Ending, Folds, Phase, Restart, RunView};
 use crate::record::{EndReason, TrainingPhase};
 use crate::spec::Level;
 use crate::stats::Estimate;
@@ -93,7 +93,47 @@ pub struct ReplicatedJobSet {
     /// What interruptions took of that, by their cause.
     pub taken: BTreeMap<String, Taken>,
     /// In the order of their start.
-    pub each: Vec<Restart>,
+    pub each: Vec<BriefRestart>,
+}
+
+/// As much of a restart as thousands of replications keep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BriefRestart {
+    /// When it began.
+    pub start: Time,
+    /// All ready again; else when the JobSet or the run ended.
+    pub end: Time,
+    /// How it ended.
+    pub ending: Ending,
+    /// What each phase took, of the first ones that have any.
+    phases: Option<Box<[Duration; Phase::COUNT]>>,
+}
+
+impl BriefRestart {
+    /// Of one without pods.
+    pub fn new((start, end): (Time, Time), ending: Ending) -> BriefRestart {
+        BriefRestart {
+            start,
+            end,
+            ending,
+            phases: None,
+        }
+    }
+
+    /// The nth of a run.
+    fn of((nth, restart): (usize, &Restart)) -> BriefRestart {
+        let has_phases = nth < EACH && restart.latency().is_some() && restart.reached().len() > 1;
+        let whole = BriefRestart::new((restart.start, restart.end), restart.ending);
+        BriefRestart {
+            phases: has_phases.then(|| Box::new(restart.phases())),
+            ..whole
+        }
+    }
+
+    /// From the fault to all ready; none if that was never reached.
+    pub fn latency(&self) -> Option<Duration> {
+        (self.ending == Ending::Ready).then(|| self.end.since(self.start))
+    }
 }
 
 impl Replication {
@@ -101,8 +141,8 @@ impl Replication {
     pub fn of(run: &RunView<'_>, replication: u64) -> Replication {
         let outcome = run.outcome;
         let jobset = |(i, o): (usize, &crate::record::JobSetOutcome)| {
-            let each: Vec<Restart> = run.restarts_of(JobSetId(i as u32)).cloned().collect();
-            let latency = Latency::of(each.iter());
+            let restarts = || run.restarts_of(JobSetId(i as u32));
+            let latency = Latency::of(restarts().filter_map(Restart::latency));
             let training = outcome.training_of(JobSetId(i as u32));
             ReplicatedJobSet {
                 terminal_state: o.terminal_state,
@@ -114,7 +154,7 @@ impl Replication {
                 training: training.map(TrainingSummary::of),
                 taken: training.map_or_else(BTreeMap::new, |t| by_cause(run, t)),
                 timeline: training.and_then(Timeline::of),
-                each,
+                each: restarts().enumerate().map(BriefRestart::of).collect(),
             }
         };
         Replication {
@@ -425,10 +465,10 @@ fn nth_restart(jobsets: &[&ReplicatedJobSet], n: usize) -> RestartEstimates {
     let nth = || jobsets.iter().filter_map(|j| j.each.get(n));
     let all = nth().count();
     let nth = nth();
-    let done: Vec<&Restart> = nth.filter(|r| r.latency().is_some()).collect();
+    let total_s: Vec<f64> = nth.filter_map(|r| Some(r.latency()?.seconds())).collect();
     // Who has no pods knows of no phases.
-    let has_phases = |r: &&&Restart| r.reached().len() > 1;
-    let phases: Vec<_> = done.iter().filter(has_phases).map(|r| r.phases()).collect();
+    let nth = jobsets.iter().filter_map(|j| j.each.get(n));
+    let phases: Vec<_> = nth.filter_map(|r| r.phases.as_ref()).collect();
     let of_phase = |p: &Phase| {
         let seconds: Vec<f64> = phases.iter().map(|d| d[*p as usize].seconds()).collect();
         let happened = seconds.iter().any(|&s| s > 0.0);
@@ -436,9 +476,9 @@ fn nth_restart(jobsets: &[&ReplicatedJobSet], n: usize) -> RestartEstimates {
     };
     RestartEstimates {
         restart: n + 1,
-        ended: done.len(),
-        not_ended: all - done.len(),
-        total_s: Estimate::of(done.iter().map(|r| r.total().seconds()).collect()),
+        ended: total_s.len(),
+        not_ended: all - total_s.len(),
+        total_s: Estimate::of(total_s),
         phases_s: Phase::ALL.iter().filter_map(of_phase).collect(),
     }
 }

@@ -1,7 +1,8 @@
 //! What has random faults: nodes, accelerators, domains and pods, each with the key of its random numbers.
 
+use super::lives::first_life;
 use crate::base::NodeId;
-use crate::base::random::Key;
+use crate::base::random::{Draws, Key};
 use crate::spec::{Arrivals, FaultsOn, RandomFaults, Scenario};
 use crate::topology::Cluster;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Process {
     pub spec: RandomFaults,
     pub entities: Vec<Entity>,
+    /// Their keys.
+    keys: Vec<Key>,
+    /// From this word on a first life is longer than any run.
+    outlives: Option<u64>,
 }
 
 /// What fails at once.
@@ -54,10 +59,35 @@ impl Process {
         if let Some(key) = &spec.takes_along {
             take_along(&mut all, cluster, key);
         }
+        let ends = spec
+            .until
+            .map_or(scenario.stop.at, |until| until.min(scenario.stop.at));
+        let first_life = match &spec.arrivals {
+            Arrivals::Renewal(life) if spec.lemons.is_none() => Some(life),
+            _ => None,
+        };
         Process {
+            outlives: first_life.and_then(|life| life.later_from(ends - spec.from)),
+            keys: all.iter().map(|entity| entity.key).collect(),
             spec: spec.clone(),
             entities: all,
         }
+    }
+
+    /// Entities that may fail before the run ends: of most nobody needs to know when they would.
+    pub fn mortal<'a, 'd>(
+        &'a self,
+        draws: &'d Draws,
+    ) -> impl Iterator<Item = &'a Entity> + use<'a, 'd> {
+        let all = self.entities.iter().zip(&self.keys);
+        all.filter(move |(_, key)| self.may_fail(**key, draws))
+            .map(|(entity, _)| entity)
+    }
+
+    /// Whether the entity of that key may fail before the run ends.
+    pub fn may_fail(&self, key: Key, draws: &Draws) -> bool {
+        let is_short = |word| draws.word_once(first_life(key)) < word;
+        self.outlives.is_none_or(is_short)
     }
 }
 

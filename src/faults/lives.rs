@@ -12,8 +12,18 @@ pub struct Lives {
     drawn: u32,
 }
 
+/// What the first life of an entity is called.
+pub fn first_life(entity: Key) -> Draw {
+    Draw {
+        purpose: Purpose::FaultLife,
+        entity,
+        occurrence: 0,
+        lane: 0,
+    }
+}
+
 impl Lives {
-    pub fn new(process: &RandomFaults, entity: &Entity, draws: &mut Draws) -> Lives {
+    pub fn new(process: &RandomFaults, entity: &Entity, draws: &Draws) -> Lives {
         let lemon = process.lemons.filter(|lemons| {
             let draw = Draw {
                 purpose: Purpose::FaultLemon,
@@ -22,7 +32,7 @@ impl Lives {
                 occurrence: 0,
                 lane: 0,
             };
-            draws.uniform(draw) < lemons.share
+            draws.uniform_once(draw) < lemons.share
         });
         Lives {
             key: entity.key,
@@ -41,17 +51,22 @@ impl Lives {
         }
     }
 
-    /// The next life, in nanoseconds; one at least: the next fault is a later one.
-    pub fn next(&mut self, life: &Dist, draws: &mut Draws) -> u64 {
+    /// The next life is longer than anybody asks.
+    pub fn skip(&mut self) {
         self.drawn += 1;
-        let drawn = draws.sample(self.named(Purpose::FaultLife), life).0;
+    }
+
+    /// The next life, in nanoseconds; one at least: the next fault is a later one.
+    pub fn next(&mut self, life: &Dist, draws: &Draws) -> u64 {
+        self.drawn += 1;
+        let drawn = draws.sample_once(self.named(Purpose::FaultLife), life).0;
         let shorter = |factor: f64| (drawn as f64 / factor) as u64;
         self.factor.map_or(drawn, shorter).max(1)
     }
 
     /// Whether what has this chance comes about.
-    pub fn chance(&self, purpose: Purpose, of: f64, draws: &mut Draws) -> bool {
-        of >= 1.0 || of > 0.0 && draws.uniform(self.named(purpose)) < of
+    pub fn chance(&self, purpose: Purpose, of: f64, draws: &Draws) -> bool {
+        of >= 1.0 || of > 0.0 && draws.uniform_once(self.named(purpose)) < of
     }
 
     /// From now on it is as good as the others.

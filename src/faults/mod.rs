@@ -90,13 +90,18 @@ impl Faults {
     pub fn draw(&self, draws: &mut Draws) -> (Vec<Fault>, bool) {
         let mut found = Found::default();
         let mut shop = (self.repair.as_ref()).map(|repair| Shop::new(repair, self.stop));
+        let mut mortal = Vec::new();
         let by_calendar = |(_, process): &(u32, &Process)| process.spec.is_of_calendar();
         for (cause, process) in (0..).zip(&self.processes).filter(by_calendar) {
-            for entity in &process.entities {
-                if let Some(shop) = shop.as_mut().filter(|_| process.spec.is_repaired()) {
+            if let Some(shop) = shop.as_mut().filter(|_| process.spec.is_repaired()) {
+                for entity in &process.entities {
                     shop.add((cause, process, entity), draws);
-                    continue;
                 }
+                continue;
+            }
+            mortal.clear();
+            mortal.extend(process.mortal(draws));
+            for entity in mortal.drain(..) {
                 let times = times::times((&process.spec, entity), self.stop, draws);
                 for (occurrence, (start, end)) in (0..).zip(times) {
                     let struck = Struck {

@@ -67,12 +67,12 @@ impl<'a> Shop<'a> {
         }
     }
 
-    pub fn add(
-        &mut self,
-        (cause, process, entity): (u32, &'a Process, &'a Entity),
-        draws: &mut Draws,
-    ) {
-        let lives = Lives::new(&process.spec, entity, draws);
+    pub fn add(&mut self, (cause, process, entity): (u32, &'a Process, &'a Entity), draws: &Draws) {
+        let mut lives = Lives::new(&process.spec, entity, draws);
+        let fails = process.may_fail(entity.key, draws);
+        if !fails {
+            lives.skip();
+        }
         self.lines.push(Line {
             cause,
             process,
@@ -81,10 +81,12 @@ impl<'a> Shop<'a> {
             failures: 0,
             failed_at: VecDeque::new(),
             repairs: 0,
-            generation: 0,
+            generation: u32::from(!fails),
             away: None,
         });
-        self.renew(process.spec.from.0, self.lines.len() - 1, draws);
+        if fails {
+            self.renew(process.spec.from.0, self.lines.len() - 1, draws);
+        }
     }
 
     /// All times in which something was away.
@@ -109,7 +111,7 @@ impl<'a> Shop<'a> {
     }
 
     /// The next failure of what is there, if it comes in time.
-    fn renew(&mut self, now: u64, line: usize, draws: &mut Draws) {
+    fn renew(&mut self, now: u64, line: usize, draws: &Draws) {
         let row = &mut self.lines[line];
         let Arrivals::Renewal(life) = &row.process.spec.arrivals else {
             return;

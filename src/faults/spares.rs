@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// The units of a cluster, before anything is lost.
 pub struct Units {
     spec: NodeSpares,
+    /// Nodes that take over together.
+    nodes: Vec<Vec<NodeId>>,
     units: Vec<Unit>,
     of_node: Vec<usize>,
 }
@@ -17,6 +19,7 @@ impl Units {
     pub fn of(spec: &NodeSpares, cluster: &Cluster) -> Units {
         let mut all = Units {
             spec: spec.clone(),
+            nodes: Vec::new(),
             units: Vec::new(),
             of_node: Vec::new(),
         };
@@ -29,10 +32,10 @@ impl Units {
                 .or_insert(all.units.len());
             if at == all.units.len() {
                 all.units.push(Unit::default());
+                all.nodes.push(Vec::new());
             }
-            let unit = &mut all.units[at];
-            unit.nodes.push(node);
-            unit.spare |= cluster.label(node, &spec.key).as_ref() == Some(&spec.value);
+            all.nodes[at].push(node);
+            all.units[at].spare |= cluster.label(node, &spec.key).as_ref() == Some(&spec.value);
             all.of_node.push(at);
         }
         all
@@ -40,8 +43,9 @@ impl Units {
 
     /// Nodes that are spares at the start.
     pub fn spare(&self) -> Vec<NodeId> {
-        let units = self.units.iter().filter(|unit| unit.spare);
-        units.flat_map(|unit| &unit.nodes).copied().collect()
+        let units = self.units.iter().zip(&self.nodes);
+        let spare = units.filter(|(unit, _)| unit.spare);
+        spare.flat_map(|(_, nodes)| nodes).copied().collect()
     }
 }
 
@@ -49,8 +53,12 @@ impl Units {
 pub fn script(units: &Units, faults: &[Fault], stop: Duration) -> (Vec<Fault>, bool) {
     let mut pool = Pool {
         spec: &units.spec,
+        nodes: &units.nodes,
         of_node: &units.of_node,
         units: units.units.clone(),
+        free: (0..units.units.len())
+            .filter(|at| units.units[*at].spare)
+            .collect(),
         stop,
         waiting: VecDeque::new(),
         coming: BTreeSet::new(),
@@ -71,10 +79,9 @@ pub fn script(units: &Units, faults: &[Fault], stop: Duration) -> (Vec<Fault>, b
     (pool.script, !pool.coming.is_empty())
 }
 
-/// Nodes that take over together.
+/// What is with nodes that take over together.
 #[derive(Clone, Default)]
 struct Unit {
-    nodes: Vec<NodeId>,
     /// Cordoned, and nobody's.
     spare: bool,
     /// Nodes that are lost, each with how: as a machine, or drained.
@@ -85,8 +92,11 @@ struct Unit {
 
 struct Pool<'a> {
     spec: &'a NodeSpares,
+    nodes: &'a [Vec<NodeId>],
     stop: Duration,
     units: Vec<Unit>,
+    /// Spares of which nothing is lost.
+    free: BTreeSet<usize>,
     of_node: &'a [usize],
     /// Units that were lost when no spare was there.
     waiting: VecDeque<usize>,
@@ -98,7 +108,7 @@ struct Pool<'a> {
 impl Pool<'_> {
     /// The same to every node of a unit.
     fn act(&mut self, at: Duration, unit: usize, does: Does) {
-        for node in &self.units[unit].nodes {
+        for node in &self.nodes[unit] {
             self.script.push(Fault {
                 at,
                 on: On::Node(*node),
@@ -138,6 +148,8 @@ impl Pool<'_> {
         let row = &mut self.units[unit];
         let first = row.lost.is_empty();
         row.lost.insert(what);
+        self.free.remove(&unit);
+        let row = &self.units[unit];
         if first && !row.spare {
             self.waiting.push_back(unit);
             self.serve(now);
@@ -163,6 +175,9 @@ impl Pool<'_> {
             }
         }
         if whole {
+            if self.units[unit].spare {
+                self.free.insert(unit);
+            }
             self.serve(now);
         }
     }
@@ -174,6 +189,9 @@ impl Pool<'_> {
         let was_there = self.coming.len() == before;
         self.waiting.retain(|waits| *waits != unit);
         self.units[unit].spare = true;
+        if self.units[unit].lost.is_empty() {
+            self.free.insert(unit);
+        }
         if was_there {
             self.act(now, unit, Does::Drain);
         }
@@ -185,8 +203,7 @@ impl Pool<'_> {
     /// Who waits longest gets the first spare.
     fn serve(&mut self, now: Duration) {
         while let Some(&waits) = self.waiting.front() {
-            let free = |unit: &Unit| unit.spare && unit.lost.is_empty();
-            let Some(spare) = self.units.iter().position(free) else {
+            let Some(spare) = self.free.pop_first() else {
                 return;
             };
             self.waiting.pop_front();

@@ -11,7 +11,7 @@ use crate::spec::{Arrivals, RandomAction, RandomFaults, TracedFault};
 pub fn times(
     (process, entity): (&RandomFaults, &Entity),
     stop: Duration,
-    draws: &mut Draws,
+    draws: &Draws,
 ) -> Vec<(Duration, Option<Duration>)> {
     let life = match &process.arrivals {
         Arrivals::Renewal(life) => life,
@@ -43,7 +43,7 @@ pub fn times(
         if lives.chance(Purpose::FaultLemon, healed, draws) {
             lives.heal();
         }
-        let repair = draws.sample(lives.named(Purpose::FaultRepair), back).0;
+        let repair = draws.sample_once(lives.named(Purpose::FaultRepair), back).0;
         let end = Duration(
             now.0
                 .saturating_add(process.notice.0)
@@ -62,7 +62,7 @@ fn traced(
     (process, entity): (&RandomFaults, &Entity),
     rows: &[TracedFault],
     stop: Duration,
-    draws: &mut Draws,
+    draws: &Draws,
 ) -> Vec<(Duration, Option<Duration>)> {
     let mine = rows
         .iter()
@@ -74,7 +74,10 @@ fn traced(
             occurrence,
             lane: 0,
         };
-        let back = process.back.as_ref().map(|back| draws.sample(draw, back));
+        let back = process
+            .back
+            .as_ref()
+            .map(|back| draws.sample_once(draw, back));
         let lasts = row.lasts.or(back);
         (
             row.at,

@@ -190,12 +190,9 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// Of restarts, those that ended otherwise left out.
-    pub fn of<'a>(restarts: impl Iterator<Item = &'a Restart>) -> Latency {
-        let seconds = restarts
-            .filter_map(|r| Some(r.latency()?.seconds()))
-            .collect();
-        let sorted = stats::sorted(seconds);
+    /// Of restarts that ended so.
+    pub fn of(restarts: impl Iterator<Item = Duration>) -> Latency {
+        let sorted = stats::sorted(restarts.map(Duration::seconds).collect());
         Latency {
             count: sorted.len(),
             p50: stats::quantile(&sorted, 0.50),
@@ -310,7 +307,7 @@ fn jobset(run: &RunView<'_>, id: JobSetId, outcome: &JobSetOutcome) -> JobSetSum
         events: run.folded.events.of(id).map(event).collect(),
         goodput: training.as_ref().and_then(|t| t.goodput),
         training,
-        restart_latency: Latency::of(run.restarts_of(id)),
+        restart_latency: Latency::of(run.restarts_of(id).filter_map(Restart::latency)),
     }
 }
 

@@ -12,7 +12,28 @@ use crate::record::{TrainingOutcome, TrainingStretch};
 pub struct Timeline {
     /// When its work was done; else the end of the run.
     end: Time,
-    stretches: Vec<TrainingStretch>,
+    stretches: Vec<Stretch>,
+}
+
+/// As much of a stretch as is asked for: thousands of replications keep theirs.
+#[derive(Copy, Clone, Debug, PartialEq)]
+struct Stretch {
+    since: Time,
+    /// Of its first step.
+    steps: Time,
+    until: Time,
+    productive: Duration,
+}
+
+impl Stretch {
+    fn of(of: &TrainingStretch) -> Stretch {
+        Stretch {
+            since: of.since,
+            steps: of.since + of.rendezvous + of.restore,
+            until: of.until,
+            productive: of.productive,
+        }
+    }
 }
 
 impl Timeline {
@@ -24,12 +45,13 @@ impl Timeline {
         } else {
             training.end
         };
-        Some(Timeline::new(end, training.stretches.clone()))
+        Some(Timeline::new(end, &training.stretches))
     }
 
     /// `end`: of the last thing that is told; at least one stretch.
-    pub fn new(end: Time, stretches: Vec<TrainingStretch>) -> Timeline {
+    pub fn new(end: Time, stretches: &[TrainingStretch]) -> Timeline {
         assert!(!stretches.is_empty(), "a timeline begins with a start");
+        let stretches = stretches.iter().map(Stretch::of).collect();
         Timeline { end, stretches }
     }
 
@@ -46,10 +68,9 @@ impl Timeline {
     /// [`TrainingSummary`](super::training::TrainingSummary), were that the end. Later than the end it stays.
     pub fn goodput(&self, after: Duration) -> f64 {
         let at = (self.start() + after).min(self.end);
-        let of = |s: &TrainingStretch| {
-            let steps = s.since + s.rendezvous + s.restore;
-            let whole = s.until.since(steps).seconds();
-            let part = at.min(s.until).since(steps).seconds();
+        let of = |s: &Stretch| {
+            let whole = s.until.since(s.steps).seconds();
+            let part = at.min(s.until).since(s.steps).seconds();
             match whole > 0.0 {
                 true => s.productive.seconds() * part / whole,
                 false => 0.0,
@@ -67,7 +88,7 @@ impl Timeline {
         if to <= from {
             return None;
         }
-        let of = |s: &TrainingStretch| {
+        let of = |s: &Stretch| {
             let (since, until) = (s.since.max(from), s.until.min(to));
             until.since(since).seconds()
         };
@@ -99,11 +120,9 @@ mod tests {
 
     #[test]
     fn goodput_and_time_at_work_are_those_of_the_stretches_until_then() {
-        let job = Timeline {
-            end: at(400),
-            // Away from 110 to 210; 10 s before the steps, of which 60 of 90 s and 190 of 190 s count.
-            stretches: vec![stretch(10, 110, 10, 60), stretch(210, 400, 0, 190)],
-        };
+        // Away from 110 to 210; 10 s before the steps, of which 60 of 90 s and 190 of 190 s count.
+        let stretches = [stretch(10, 110, 10, 60), stretch(210, 400, 0, 190)];
+        let job = Timeline::new(at(400), &stretches);
         let secs = Duration::from_secs;
         assert_eq!(job.length(), secs(390));
         for (after, goodput) in [

@@ -2,8 +2,7 @@
 
 use super::waterfall::Style;
 use super::words::{count, wrap};
-use crate::experiment::{Checked, Collapsed, Counted};
-use crate::metrics::Restart;
+use crate::experiment::{BriefRestart, Checked, Collapsed, Counted};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -54,11 +53,11 @@ pub struct Row {
 /// The first restart that one level has and the other has not, or that ends far from that of the other.
 fn parts(checked: &Checked) -> Option<String> {
     let [pods, collapsed] = [&checked.pods, &checked.collapsed].map(|r| &r.jobsets[0].each);
-    let told = |r: Option<&Restart>| match r {
+    let told = |r: Option<&BriefRestart>| match r {
         Some(r) => format!("{:.1} to {:.1} s", r.start.seconds(), r.end.seconds()),
         None => "none".to_owned(),
     };
-    let near = |a: &Restart, b: &Restart| {
+    let near = |a: &BriefRestart, b: &BriefRestart| {
         let off = |x: f64, y: f64| (x - y).abs();
         off(a.start.seconds(), b.start.seconds()) < 1.0
             && off(a.end.seconds(), b.end.seconds()) < 60.0

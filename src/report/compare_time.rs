@@ -264,11 +264,10 @@ mod tests {
     use super::super::compare_figure::tests::variant;
     use super::super::figure::tests::check;
     use super::*;
-    use crate::base::{JobSetId, Time};
-    use crate::experiment::ReplicatedJobSet;
-    use crate::metrics::restart::Cause;
+    use crate::base::Time;
+    use crate::experiment::{BriefRestart, ReplicatedJobSet};
+    use crate::metrics::Ending;
     use crate::metrics::timeline::Timeline;
-    use crate::metrics::{Ending, Restart};
     use crate::record::TrainingStretch;
     use std::collections::BTreeMap;
 
@@ -292,8 +291,7 @@ mod tests {
                 suspended: Duration::ZERO,
             };
             let back = 40_000 + away * i;
-            let mut restart = Restart::new(JobSetId(0), at(40_000), Cause::UNKNOWN);
-            (restart.end, restart.ending) = (at(back), Ending::Ready);
+            let restart = BriefRestart::new((at(40_000), at(back)), Ending::Ready);
             let stretches = vec![stretch(10, 40_000), stretch(back, 300_000)];
             replication.jobsets = vec![ReplicatedJobSet {
                 terminal_state: "",
@@ -304,7 +302,7 @@ mod tests {
                 latency_max_s: None,
                 training: None,
                 taken: BTreeMap::new(),
-                timeline: Some(Timeline::new(at(300_000), stretches)),
+                timeline: Some(Timeline::new(at(300_000), &stretches)),
                 each: vec![restart],
             }];
         }

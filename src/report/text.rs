@@ -152,7 +152,7 @@ fn restarts(out: &mut String, run: &RunView<'_>, style: &Style) {
 }
 
 fn quantiles(out: &mut String, all: &[Restart]) {
-    let latency = Latency::of(all.iter());
+    let latency = Latency::of(all.iter().filter_map(|r| r.latency()));
     if let (Some(p50), Some(p95), Some(max)) = (latency.p50, latency.p95, latency.max) {
         let s = |v| seconds(Duration::from_seconds_f64(v));
         let _ = writeln!(

@@ -63,6 +63,9 @@ impl Pace {
     /// What so much work should have taken, with what chance made of it, and what it took beyond that.
     pub fn parts(&self, work: u128) -> (u128, [u128; Reason::COUNT]) {
         let mut excess = [0; Reason::COUNT];
+        if self.is_plain() {
+            return (work, excess);
+        }
         for (at, leg) in self.legs.iter().enumerate() {
             let next = self
                 .legs
@@ -81,6 +84,11 @@ impl Pace {
             false => work.saturating_add(off as u128),
         };
         (plain, excess)
+    }
+
+    /// Work takes what it should.
+    fn is_plain(&self) -> bool {
+        self.by_chance == 0.0 && self.legs.is_empty()
     }
 
     /// How long so much work takes.

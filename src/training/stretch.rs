@@ -205,18 +205,27 @@ impl Plan {
     /// The work after which the nth checkpoint of a kind is due, from 1; the 0th is what it began with.
     fn due(&self, kind: &Kind, nth: u128) -> u128 {
         let every = self.every(kind);
-        (nth * every).saturating_sub(u128::from(self.since) % every)
+        (nth * every).saturating_sub(self.before_this(every))
     }
 
     /// How many of a kind are due by then.
     fn due_by(&self, kind: &Kind, work: u128) -> u128 {
         let every = self.every(kind);
-        (work + u128::from(self.since) % every) / every
+        parts(work + self.before_this(every), every)
     }
 
     fn is_due(&self, kind: &Kind, work: u128) -> bool {
         let every = self.every(kind);
-        (work + u128::from(self.since) % every).is_multiple_of(every)
+        let all = work + self.before_this(every);
+        parts(all, every) * every == all
+    }
+
+    /// Of an interval between two checkpoints, how much was done before this stretch.
+    fn before_this(&self, every: u128) -> u128 {
+        match self.since {
+            0 => 0,
+            since => u128::from(since) % every,
+        }
     }
 
     /// How long the checkpoint after the nth piece of its kind, of so much work, waits for the one before.
@@ -235,12 +244,54 @@ impl Plan {
 
     /// The most work that can be done by then.
     fn done(&self, elapsed: u128) -> u128 {
-        let mut most = elapsed.max(1);
-        while self.reaches(most) <= elapsed && self.work.is_none_or(|w| most < u128::from(w)) {
-            most *= 2;
+        let most = self.work.map_or(u128::MAX, u128::from);
+        let mut high = elapsed.max(1).min(most);
+        while self.reaches(high) <= elapsed {
+            if high >= most {
+                return most;
+            }
+            high = (high * 2).min(most);
         }
-        let work = self.work.map_or(u128::MAX, u128::from);
-        last_that(most.min(work), |work| self.reaches(work) <= elapsed)
+        // `low` can be done and `high` cannot. Between two checkpoints a nanosecond of work takes as long, so one or two
+        // good guesses find it; halves are for whatever else the pace may be.
+        let mut low = 0;
+        let mut round = 0;
+        while high - low > 1 {
+            let narrow = |guess: u128, (low, high): (u128, u128)| match guess > low && guess < high
+            {
+                true if self.reaches(guess) <= elapsed => (guess, high),
+                true => (low, guess),
+                false => (low, high),
+            };
+            if round > 0 {
+                let next = self.reaches(low + 1);
+                if next > elapsed {
+                    return low;
+                }
+                low += 1;
+                (low, high) = narrow(low + (elapsed - next), (low, high));
+            }
+            (low, high) = narrow(self.in_proportion((low, high), elapsed), (low, high));
+            (low, high) = narrow(self.checkpoint_before(high), (low, high));
+            if round > 1 {
+                (low, high) = narrow(low + (high - low) / 2, (low, high));
+            }
+            round += 1;
+        }
+        low
+    }
+
+    /// What would be done between two times, were the pace even.
+    fn in_proportion(&self, (low, high): (u128, u128), elapsed: u128) -> u128 {
+        let (from, to) = (self.reaches(low), self.reaches(high));
+        let part = elapsed.saturating_sub(from) as f64 / (to - from).max(1) as f64;
+        low + ((high - low) as f64 * part) as u128
+    }
+
+    /// The last checkpoint of any kind before so much work.
+    fn checkpoint_before(&self, work: u128) -> u128 {
+        let of = |kind: &Kind| self.due(kind, self.due_by(kind, work - 1));
+        self.kinds().iter().map(of).max().unwrap_or(0)
     }
 
     /// When so much work is done.
@@ -303,11 +354,21 @@ impl Plan {
     }
 }
 
-/// The last of `0..=most` that holds, where all before it do; 0 always does.
+/// How many whole parts there are: seldom more than 64 bits.
+fn parts(of: u128, part: u128) -> u128 {
+    match (u64::try_from(of), u64::try_from(part)) {
+        (Ok(of), Ok(part)) => u128::from(of / part),
+        _ => of / part,
+    }
+}
+
+/// The last of `0..=most` that holds, where all before it do; 0 always does. Most likely one of the last.
 fn last_that(most: u128, holds: impl Fn(u128) -> bool) -> u128 {
-    let (mut low, mut high) = (0, most);
-    if holds(most) {
-        return most;
+    let (mut low, mut high) = (most, most + 1);
+    let mut step = 1;
+    while low > 0 && !holds(low) {
+        (low, high) = (low.saturating_sub(step), low);
+        step *= 2;
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
@@ -317,4 +378,78 @@ fn last_that(most: u128, holds: impl Fn(u128) -> bool) -> u128 {
         }
     }
     low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::training::pace::{ONE, Reason};
+    use proptest::prelude::*;
+
+    /// Halves, and nothing else.
+    fn by_halves(plan: &Plan, elapsed: u128) -> u128 {
+        let mut most = elapsed.max(1);
+        while plan.reaches(most) <= elapsed && plan.work.is_none_or(|w| most < u128::from(w)) {
+            most *= 2;
+        }
+        let (mut low, mut high) = (0, most.min(plan.work.map_or(u128::MAX, u128::from)));
+        if plan.reaches(high) <= elapsed {
+            return high;
+        }
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match plan.reaches(middle) <= elapsed {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        low
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_done_is_found_however_the_pace_is(
+            kinds in proptest::collection::vec((1u64..2_000, 0u64..500, 0u64..3_000), 0..3),
+            work in proptest::option::of(0u64..100_000),
+            legs in proptest::collection::vec((0u64..50_000, 1_000_000_000u64..3_000_000_000), 0..3),
+            (z, elapsed) in (-3.0f64..3.0, 0u64..200_000),
+            (also, since) in (proptest::collection::vec(1u64..50_000, 0..2), 0u64..5_000),
+            by_chance in any::<bool>(),
+        ) {
+            let kind = |(every, blocking, commit)| Kind { every, blocking, commit };
+            let mut pace = Pace::default();
+            if by_chance {
+                pace.by_chance(z, 0.000_001, 0.000_000_5);
+            }
+            for (from, factor) in legs {
+                pace.changes(from, Reason::Slow, factor.max(ONE));
+            }
+            let plan = Plan {
+                work,
+                pace,
+                saving: Saving::Checkpoints(kinds.into_iter().map(kind).collect()),
+                also,
+                since,
+                ..Plan::default()
+            };
+            let elapsed = u128::from(elapsed);
+            prop_assert_eq!(plan.done(elapsed), by_halves(&plan, elapsed));
+        }
+    }
+
+    #[test]
+    fn the_last_that_holds_is_found_from_either_end() {
+        for (most, limit) in [
+            (0, 0),
+            (1, 0),
+            (1, 1),
+            (9, 9),
+            (9, 8),
+            (9, 3),
+            (1000, 1),
+            (1000, 0),
+        ] {
+            assert_eq!(last_that(most, |n| n <= limit), limit, "{limit} of {most}");
+        }
+    }
 }

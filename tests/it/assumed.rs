@@ -76,7 +76,9 @@ fn only_defaults_that_are_in_force_are_listed() {
         "nothing is played"
     );
     let every = json(&[]);
-    let known = manifest::assumptions().len() + manifest::fault_presets::assumptions().len();
+    let known = manifest::assumptions().len()
+        + manifest::fault_presets::assumptions().len()
+        + jobset_sim::collapsed::choices().len();
     assert_eq!(every["assumptions"].as_array().map(Vec::len), Some(known));
 }
 

@@ -1,5 +1,7 @@
 //! The collapsed level against every pod: the same faults, the same restarts, goodput within the bound that is told.
 
+mod commands;
+
 use crate::support;
 use jobset_sim::base::Duration;
 use jobset_sim::experiment::{Collapsed, Limits, NotCollapsed, Subject, check_collapsed};

@@ -13,16 +13,43 @@ const CONSTANTS: Row = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
 
 /// The block of that number in the stream `stream` under `key`.
 pub(super) fn block(out: &mut [u8; WORDS * 8], key: [u64; 4], stream: u64, number: u64) {
-    let row =
-        |low: u64, high: u64| -> Row { [low, low >> 32, high, high >> 32].map(|word| word as u32) };
-    let start = [
+    let start = start(key, stream, number);
+    let rows = mixed(start);
+    let words = rows.as_flattened().iter().zip(start.as_flattened());
+    let (bytes, _) = out.as_chunks_mut();
+    for (bytes, (word, start)) in bytes.iter_mut().zip(words) {
+        *bytes = word.wrapping_add(*start).to_le_bytes();
+    }
+}
+
+/// The first word of block 0 alone: nothing is written, and the compiler leaves out what only other words need.
+#[inline]
+pub(super) fn first_word(key: [u64; 4], stream: u64) -> u64 {
+    let [[low, high, ..], ..] = mixed(start(key, stream, 0));
+    let low = low.wrapping_add(CONSTANTS[0]);
+    let high = high.wrapping_add(CONSTANTS[1]);
+    u64::from(low) | u64::from(high) << 32
+}
+
+#[inline(always)]
+fn start(key: [u64; 4], stream: u64, number: u64) -> [Row; 4] {
+    [
         CONSTANTS,
         row(key[0], key[1]),
         row(key[2], key[3]),
         row(number, stream),
-    ];
-    let mut rows = start;
-    // Two rounds at a time: on columns, and on diagonals.
+    ]
+}
+
+#[inline(always)]
+fn row(low: u64, high: u64) -> Row {
+    let (low_too, high_too) = (low >> 32, high >> 32);
+    [low as u32, low_too as u32, high as u32, high_too as u32]
+}
+
+/// Two rounds at a time: on columns, and on diagonals.
+#[inline(always)]
+fn mixed(mut rows: [Row; 4]) -> [Row; 4] {
     for _ in 0..4 {
         quarter_rounds(&mut rows);
         let [_, b, c, d] = &mut rows;
@@ -31,11 +58,7 @@ pub(super) fn block(out: &mut [u8; WORDS * 8], key: [u64; 4], stream: u64, numbe
         let [_, b, c, d] = &mut rows;
         turn(d, c, b);
     }
-    let words = rows.as_flattened().iter().zip(start.as_flattened());
-    let (bytes, _) = out.as_chunks_mut();
-    for (bytes, (word, start)) in bytes.iter_mut().zip(words) {
-        *bytes = word.wrapping_add(*start).to_le_bytes();
-    }
+    rows
 }
 
 #[inline(always)]

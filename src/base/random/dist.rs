@@ -3,7 +3,7 @@
 //! One number in (0, 1) gives one duration, by `libm` alone, so a sample has the same last bit on every machine.
 //! Nothing here draws a number.
 
-use super::gamma;
+use super::{gamma, open_unit};
 use crate::base::time::Duration;
 use std::sync::Arc;
 
@@ -135,6 +135,28 @@ impl Dist {
             Dist::Measured { p50_s, p95_s } => p50_s + (p95_s - p50_s) * (u - 0.5) / 0.45,
         };
         Duration::from_seconds_f64(seconds)
+    }
+
+    /// From this word on its value is later than `limit`, for sure; none of a distribution without chance.
+    pub fn later_from(&self, limit: Duration) -> Option<u64> {
+        if matches!(self, Dist::Fixed(_)) {
+            return None;
+        }
+        // Quantile functions are monotone but for their last digits, and none of them is wrong by a thousandth.
+        let sure = limit.0.saturating_add(limit.0 / 1000).saturating_add(1);
+        let is_later = |word: u64| self.quantile(open_unit(word)).0 > sure;
+        if !is_later(u64::MAX) {
+            return None;
+        }
+        let (mut low, mut high) = (0, u64::MAX);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match is_later(middle) {
+                true => high = middle,
+                false => low = middle,
+            }
+        }
+        Some(high)
     }
 
     /// The mean of all draws, in seconds.

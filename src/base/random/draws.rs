@@ -3,7 +3,7 @@
 //! A number is a word of ChaCha8: seed, replication, purpose and entity are the key, the occurrence is the stream, the
 //! lane is the position. The cache decides what a number costs, never what it is.
 
-use super::block::{self, block};
+use super::block::{self, block, first_word};
 use super::{BATCH, Batch, Dist, Key, Mixture, Purpose, fill, open_unit, scaled};
 use crate::base::time::Duration;
 
@@ -115,6 +115,26 @@ impl Draws {
     fn key(&self, first: Draw) -> [u64; 4] {
         let purpose = first.purpose as u64;
         [self.seed, self.of.has(first), purpose, first.entity.0]
+    }
+
+    /// The same of a name that nobody asks for twice, and without a lane: it costs a quarter where nothing is kept.
+    #[inline]
+    pub fn word_once(&self, draw: Draw) -> u64 {
+        debug_assert_eq!(draw.lane, 0, "the first word of a stream");
+        first_word(self.key(draw), u64::from(draw.occurrence))
+    }
+
+    /// As `uniform`, of a name that nobody asks for twice.
+    pub fn uniform_once(&self, draw: Draw) -> f64 {
+        open_unit(self.word_once(draw))
+    }
+
+    /// As `sample`, of a name that nobody asks for twice.
+    pub fn sample_once(&self, draw: Draw, dist: &Dist) -> Duration {
+        match dist {
+            Dist::Fixed(d) => *d,
+            _ => dist.quantile(self.uniform_once(draw)),
+        }
     }
 
     /// Uniform in the open interval (0, 1), 53 bits.

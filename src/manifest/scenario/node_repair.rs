@@ -6,7 +6,7 @@ use super::generate;
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::Node;
 use crate::manifest::{dist, fleet, read};
-use crate::spec::{FaultsOn, NodeRepair, NodeSpares, RandomFaults};
+use crate::spec::{FaultsOn, NodePool, NodeRepair, NodeSpares, RandomFaults};
 
 /// `nodeRepair`, which some process must need.
 pub fn repair(
@@ -51,7 +51,9 @@ pub fn spares(
     };
     let pools = &inputs.topology.pools;
     let spares = generate::nodes_labelled(pools, key, value).len();
-    if spares == 0 {
+    // A pool without nodes has none to spare, and says so.
+    let named = |pool: &NodePool| pool.labels.iter().any(|(k, v)| k == key && v == value);
+    if spares == 0 && !pools.iter().any(named) {
         report.error(place.at, format!("no node has the label {text}"));
     } else if spares as u64 == inputs.topology.nodes() {
         report.error(

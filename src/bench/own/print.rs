@@ -1,0 +1,91 @@
+//! Rows of the budget as text, CSV and Markdown.
+
+use super::{SelfReport, SelfRow, Unit};
+use crate::report::csv::markdown;
+use crate::report::waterfall::Style;
+use crate::report::words::wrap;
+use csv::Writer;
+use std::fmt::Write;
+
+fn shown(row: &SelfRow, value: f64) -> String {
+    match Unit::of(&row.unit) {
+        Some(unit) => unit.shown(value),
+        None => value.to_string(),
+    }
+}
+
+/// A table, and what is not in it.
+pub fn text(report: &SelfReport, before: Option<&SelfReport>, style: &Style) -> String {
+    let cores = report.cores;
+    let mut out = format!(
+        "jobset-sim {}: its own speed, {cores} cores\n\n",
+        report.version
+    );
+    let width = report.rows.iter().map(|row| row.what.len()).max();
+    let width = width.unwrap_or(0).min(style.width.saturating_sub(56));
+    for row in &report.rows {
+        let measured = row.value.map_or("-".to_owned(), |value| shown(row, value));
+        let (must, aim) = (shown(row, row.must), shown(row, row.aim));
+        let was = before.and_then(|before| before.value(&row.name));
+        let change = row.value.zip(was).map_or(String::new(), |(now, was)| {
+            format!("  {:+.1} %", (now / was - 1.0) * 100.0)
+        });
+        let lines = wrap(&row.what, width.max(20));
+        let (first, rest) = lines
+            .split_first()
+            .map_or(("", &[][..]), |(f, r)| (f.as_str(), r));
+        let name = &row.name;
+        let width = width.max(20);
+        let standing = if row.standing == "missed" {
+            "MISSED"
+        } else {
+            &row.standing
+        };
+        let _ = writeln!(
+            out,
+            "{name:<15} {first:<width$} {measured:>11} {must:>10} {aim:>10}  {standing}{change}"
+        );
+        rest.iter().for_each(|line| {
+            let _ = writeln!(out, "{:<15} {line}", "");
+        });
+        if !row.why.is_empty() {
+            let _ = writeln!(out, "{:<15} not measured: {}", "", row.why);
+        }
+    }
+    let _ = writeln!(
+        out,
+        "\nColumns: measured, must, aim. Wall time, of several tries the best one."
+    );
+    for line in &report.not_measured {
+        let _ = writeln!(out, "Not here: {line}.");
+    }
+    out
+}
+
+/// A row each.
+pub fn csv(report: &SelfReport) -> Result<Vec<u8>, String> {
+    let mut writer = Writer::from_writer(Vec::new());
+    let told = |e: csv::Error| e.to_string();
+    let header = ["name", "what", "unit", "value", "must", "aim", "standing"];
+    writer.write_record(header).map_err(told)?;
+    for row in &report.rows {
+        let value = row.value.map_or(String::new(), |value| value.to_string());
+        let (must, aim) = (row.must.to_string(), row.aim.to_string());
+        let cells = [
+            &row.name,
+            &row.what,
+            &row.unit,
+            &value,
+            &must,
+            &aim,
+            &row.standing,
+        ];
+        writer.write_record(cells).map_err(told)?;
+    }
+    writer.into_inner().map_err(|e| e.to_string())
+}
+
+/// For a comment on a pull request.
+pub fn md(report: &SelfReport) -> Result<String, String> {
+    markdown(&csv(report)?)
+}
