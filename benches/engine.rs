@@ -1,7 +1,7 @@
 //! Wall time of the event queue and of whole restarts. Simulated seconds are not measured here.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use jobset_sim::bench::own::{hold, pending as pending_events, restart_time};
+use jobset_sim::cli::bench_self::measure::{hold, pending as pending_events, restart_time};
 use jobset_sim::engine::Simulation;
 use jobset_sim::experiment::{Collapsed, Limits, Player, Subject};
 use jobset_sim::manifest::{LoadedScenario, Source, read_scenario, read_topology};

@@ -1,7 +1,7 @@
-//! `bench ttr`: the standard restart-latency suite in virtual seconds, exact, and held against a baseline. `bench self`:
-//! the speed of the program itself (`own`).
+//! `bench ttr`: the standard restart-latency suite in virtual seconds, exact, and held against a baseline; `bench self`
+//! (`own`): the speed of the program itself.
 //!
-//! What is played is a table, `suite.yaml`. Must never measure wall time but in `own`, and never know a command line.
+//! What is played is a table, `suite.yaml`. Must never measure wall time, and never know a command line.
 
 pub mod against;
 pub mod conditions;

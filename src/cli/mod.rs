@@ -5,7 +5,7 @@
 pub mod args;
 mod assumptions;
 mod bench;
-mod bench_self;
+pub mod bench_self;
 mod calibrate;
 mod check_collapsed;
 mod cite;

@@ -70,7 +70,7 @@ pub fn choices() -> Vec<Choice> {
         of(
             "collapsed.finest",
             ns(FINEST),
-            "times away nearer to each other than this are not told apart: half a period of the slowest poll (PLEG, 1 s)",
+            "times away nearer to each other are not told apart: half a period of the slowest poll (PLEG, 1 s)",
         ),
         of(
             "collapsed.nearly",

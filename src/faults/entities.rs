@@ -6,6 +6,7 @@ use crate::base::random::{Draws, Key};
 use crate::spec::{Arrivals, FaultsOn, RandomFaults, Scenario};
 use crate::topology::Cluster;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 /// One process, and what has its faults.
 pub struct Process {
@@ -13,8 +14,8 @@ pub struct Process {
     pub entities: Vec<Entity>,
     /// Their keys.
     keys: Vec<Key>,
-    /// From this word on a first life is longer than any run.
-    outlives: Option<u64>,
+    /// Words whose first life is longer than the run.
+    outlives: Option<RangeInclusive<u64>>,
 }
 
 /// What fails at once.
@@ -67,7 +68,7 @@ impl Process {
             _ => None,
         };
         Process {
-            outlives: first_life.and_then(|life| life.later_from(ends - spec.from)),
+            outlives: first_life.and_then(|life| life.later_than(ends - spec.from)),
             keys: all.iter().map(|entity| entity.key).collect(),
             spec: spec.clone(),
             entities: all,
@@ -86,8 +87,9 @@ impl Process {
 
     /// Whether the entity of that key may fail before the run ends.
     pub fn may_fail(&self, key: Key, draws: &Draws) -> bool {
-        let is_short = |word| draws.word_once(first_life(key)) < word;
-        self.outlives.is_none_or(is_short)
+        let outlives =
+            |words: &RangeInclusive<u64>| words.contains(&draws.word_once(first_life(key)));
+        !self.outlives.as_ref().is_some_and(outlives)
     }
 }
 

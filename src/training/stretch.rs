@@ -252,8 +252,8 @@ impl Plan {
             }
             high = (high * 2).min(most);
         }
-        // `low` can be done and `high` cannot. Between two checkpoints a nanosecond of work takes as long, so one or two
-        // good guesses find it; halves are for whatever else the pace may be.
+        // `low` can be done and `high` cannot. Between two checkpoints a nanosecond of work takes as long, so one or
+        // two good guesses find it; halves are for whatever else the pace may be.
         let mut low = 0;
         let mut round = 0;
         while high - low > 1 {

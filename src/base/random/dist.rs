@@ -5,6 +5,7 @@
 
 use super::{gamma, open_unit};
 use crate::base::time::Duration;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// A distribution of durations; parameters in seconds.
@@ -137,18 +138,20 @@ impl Dist {
         Duration::from_seconds_f64(seconds)
     }
 
-    /// From this word on its value is later than `limit`, for sure; none of a distribution without chance.
-    pub fn later_from(&self, limit: Duration) -> Option<u64> {
+    /// Words whose values are later than `limit`, for sure; none of a distribution without chance.
+    pub fn later_than(&self, limit: Duration) -> Option<RangeInclusive<u64>> {
         if matches!(self, Dist::Fixed(_)) {
             return None;
         }
         // Quantile functions are monotone but for their last digits, and none of them is wrong by a thousandth.
         let sure = limit.0.saturating_add(limit.0 / 1000).saturating_add(1);
         let is_later = |word: u64| self.quantile(open_unit(word)).0 > sure;
-        if !is_later(u64::MAX) {
+        // The very last words are 1 in floating point, where some quantiles have no end.
+        let last = u64::MAX - (1 << 20);
+        if !is_later(last) {
             return None;
         }
-        let (mut low, mut high) = (0, u64::MAX);
+        let (mut low, mut high) = (0, last);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             match is_later(middle) {
@@ -156,7 +159,7 @@ impl Dist {
                 false => low = middle,
             }
         }
-        Some(high)
+        Some(high..=last)
     }
 
     /// The mean of all draws, in seconds.

@@ -51,6 +51,52 @@ fn the_words_are_the_words_of_chacha8() {
     assert_eq!(draws.word(far), 3445198722869065120);
 }
 
+#[test]
+fn a_word_that_nobody_asks_for_twice_is_the_same_word() {
+    let mut draws = Draws::new(5, u64::MAX - 3);
+    for (entity, occurrence) in [(0, 0), (1, 7), (u64::MAX, u32::MAX), (1 << 40, 1 << 20)] {
+        let draw = named(entity, occurrence, 0);
+        assert_eq!(draws.word_once(draw), draws.word(draw));
+        assert_eq!(draws.word_once(draw), defined(5, u64::MAX - 3, draw));
+        assert_eq!(draws.uniform_once(draw), draws.uniform(draw));
+    }
+}
+
+#[test]
+fn whoever_outlives_a_limit_has_a_word_from_which_on_all_do() {
+    let limit = Duration::from_secs(86_400);
+    let (scale_s, shape) = (1e6, 0.7);
+    for dist in [
+        Dist::Exponential { mean_s: 1e6 },
+        Dist::Weibull { scale_s, shape },
+        Dist::Gamma {
+            mean_s: 1e6,
+            shape: 2.0,
+        },
+        Dist::LogNormal {
+            median_s: 1e5,
+            sigma: 1.0,
+        },
+    ] {
+        let words = dist.later_than(limit).expect("most live longer");
+        let at = |word| dist.quantile(open_unit(word));
+        let from = *words.start();
+        assert!(at(from) > limit && at(*words.end()) > limit, "{dist:?}");
+        // And it is not said of many who do not.
+        assert!(
+            at(from - (1 << 12)) < limit + Duration(limit.0 / 500),
+            "{dist:?}"
+        );
+    }
+    assert_eq!(Dist::Fixed(limit).later_than(Duration::ZERO), None);
+    let (low_s, high_s) = (1.0, 2.0);
+    assert_eq!(
+        Dist::Uniform { low_s, high_s }.later_than(limit),
+        None,
+        "nobody"
+    );
+}
+
 /// Names that meet in the cache often, and a few from everywhere.
 fn any_draw() -> impl Strategy<Value = Draw> {
     let entity = prop_oneof![9 => 0..200u64, 1 => any::<u64>()];

@@ -1,15 +1,12 @@
-//! `bench self`: how fast the program is on this machine, row by row of its own budget.
-//!
-//! The one place of the library where wall time is measured: it tells how long somebody waits, and decides nothing.
+//! `bench self`: how fast the program is on this machine, row by row of its own budget. Wall time is measured by
+//! `cli/bench_self`.
 
 mod budget;
 mod files;
-mod measure;
 pub mod print;
 
 pub use budget::{BUDGET, Budget, Standing, Unit};
 pub use files::{Files, load};
-pub use measure::{Stopwatch, hold, pending, restart_time, row};
 
 use crate::base::condition::Condition;
 use serde::{Deserialize, Serialize};

@@ -72,7 +72,10 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
         ),
         // Without --seeds the level of the file is that of the first replication.
         (&["run", GANG], &["collapsed replication"]),
-        (&["run", GANG, "--level", "pods"], &["Restarts of train"]),
+        (
+            &["run", GANG, "--level", "pods"],
+            &["Restart 1 of JobSet train"],
+        ),
     ] {
         let told = run(arguments, 0);
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");

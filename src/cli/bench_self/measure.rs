@@ -1,9 +1,7 @@
 //! Wall time of each row. Of several tries the best one counts: what else the machine does is not the program's.
 
-use super::SelfRow;
-use super::budget::Budget;
-use super::files::{Files, load};
 use crate::base::{JobId, Time};
+use crate::bench::own::{Budget, Files, SelfRow, load};
 use crate::engine::Simulation;
 use crate::engine::event::Event;
 use crate::engine::queue::EventQueue;

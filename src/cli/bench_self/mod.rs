@@ -1,5 +1,7 @@
 //! `bench self`: how fast the program is on this machine, against its budget.
 
+pub mod measure;
+
 use super::args::{Look, TableFormat};
 use super::bench::{GATE_FAILED, write};
 use super::{Failure, interrupt, output};
@@ -44,7 +46,7 @@ pub fn cli(args: &SelfArgs) -> Result<u8, Failure> {
         if !args.quiet {
             output::progress(&format!("{}: {}", budget.name, budget.what));
         }
-        rows.push(own::row(budget, cores));
+        rows.push(measure::row(budget, cores));
     }
     if !args.quiet {
         output::progress("");
