@@ -4,7 +4,7 @@
 
 mod columns;
 
-use columns::columns;
+use columns::{columns, phases};
 use jobset_sim::{Error, Scenario, Simulation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,7 +12,9 @@ use pyo3::types::{PyDict, PyList};
 
 /// Overrides: path to value; a value that is no text is written as JSON, which the reader takes.
 fn sets(set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
-    let Some(set) = set else { return Ok(Vec::new()) };
+    let Some(set) = set else {
+        return Ok(Vec::new());
+    };
     let one = |(path, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let text = match value.extract::<String>() {
             Ok(text) => text,
@@ -46,6 +48,12 @@ struct Run {
     warnings: Vec<String>,
     summary: String,
     tables: Vec<(&'static str, String)>,
+    replication: u64,
+}
+
+fn restarts(tables: &[(&'static str, String)]) -> String {
+    let found = tables.iter().find(|(name, _)| *name == "restarts");
+    found.map_or(String::new(), |(_, rows)| rows.clone())
 }
 
 #[pymethods]
@@ -70,6 +78,11 @@ impl Run {
             PyValueError::new_err(format!("there is no table {name:?}; there are {names}"))
         })?;
         columns(py, rows)
+    }
+
+    /// How long each phase of each restart took, a row for each.
+    fn phases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        phases(py, &[(self.replication, restarts(&self.tables))])
     }
 
     fn __repr__(&self) -> String {
@@ -99,8 +112,34 @@ fn run(
             warnings: outcome.warnings(),
             summary: summary.map_err(|e| PyValueError::new_err(e.to_string()))?,
             tables: outcome.tables(),
+            replication,
         })
     })
+}
+
+/// How long each phase of each restart took in `n` replications, a row for each: what a chart of phases is drawn from.
+#[pyfunction]
+#[pyo3(name = "phases", signature = (path, *, n=1, set=None, seed=None))]
+fn phases_of<'py>(
+    py: Python<'py>,
+    path: &str,
+    n: u64,
+    set: Option<&Bound<'py, PyDict>>,
+    seed: Option<u64>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let scenario = scenario(path, &sets(set)?)?;
+    let seed = seed.unwrap_or(scenario.seed());
+    let all = py.detach(|| {
+        let mut simulation = Simulation::new(&scenario).map_err(wrong)?;
+        let one = |replication| {
+            (
+                replication,
+                restarts(&simulation.run(seed, replication).tables()),
+            )
+        };
+        Ok::<_, PyErr>((0..n).map(one).collect::<Vec<_>>())
+    })?;
+    phases(py, &all)
 }
 
 /// Plays `n` replications of each variant under the same random numbers: one row for each, with every metric, as
@@ -146,6 +185,10 @@ fn exported(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Run>()?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(replicate, m)?)?;
+    m.add_function(wrap_pyfunction!(phases_of, m)?)?;
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    m.add("__all__", PyList::new(m.py(), ["Run", "run", "replicate"])?)
+    m.add(
+        "__all__",
+        PyList::new(m.py(), ["Run", "run", "replicate", "phases"])?,
+    )
 }

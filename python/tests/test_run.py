@@ -60,3 +60,28 @@ def test_values_may_be_python_values():
     run = jobset_sim.run(FIRST, set={"seed": 9, "faults": []})
     assert run.summary["seed"] == 9
     assert run.table("restarts")["total"] == []
+
+
+def test_phases_are_rows_and_add_up_to_the_restart():
+    run = jobset_sim.run(FIRST)
+    phases = run.phases()
+    assert {"detect", "terminate", "recreate", "schedule", "start"} <= set(phases["phase"])
+    total = run.table("restarts")["total"][0]
+    of_first = [s for s, n in zip(phases["takes_s"], phases["attempt"]) if n == phases["attempt"][0]]
+    assert abs(sum(of_first) - total) < 1e-6
+    many = jobset_sim.phases(FIRST, n=3)
+    assert set(many["replication"]) == {0, 1, 2}
+    first = [s for s, r in zip(many["takes_s"], many["replication"]) if r == 0]
+    assert first == phases["takes_s"]
+
+
+def test_columns_become_frames_and_parquet(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    phases = jobset_sim.phases(FIRST, n=2)
+    frame = pandas.DataFrame(phases)
+    frame.to_parquet(tmp_path / "phases.parquet")
+    again = pandas.read_parquet(tmp_path / "phases.parquet")
+    assert again["takes_s"].sum() == pytest.approx(frame["takes_s"].sum())
+    polars.DataFrame(phases).write_parquet(tmp_path / "polars.parquet")
+    assert polars.read_parquet(tmp_path / "polars.parquet").shape == frame.shape

@@ -19,19 +19,42 @@ pub struct Line {
     pub burst_seen: bool,
 }
 
-/// Lengths of spans that are looked at.
+impl Line {
+    /// With so large a part of its requests missing, or too many: the slope turns about the line's end.
+    pub fn widened(mut self, part: f64) -> Line {
+        let (q, b) = (self.qps * part, (self.n as f64 - self.burst) * part);
+        self.qps_interval = [
+            (self.qps_interval[0] - q).max(0.0),
+            self.qps_interval[1] + q,
+        ];
+        self.burst_interval = [
+            (self.burst_interval[0] - b).max(1.0),
+            self.burst_interval[1] + b,
+        ];
+        self
+    }
+}
+
+/// Lengths of spans that are looked at: where a line begins and ends is found to a sixtieth.
 const POINTS: usize = 60;
-/// A line has so many requests, and lasts so long, s.
-const LEAST: f64 = 50.0;
-const SHORTEST_S: f64 = 1.0;
-/// How far from the line its points may lie, in requests: jitter of single ones, and a part of all.
-const JITTER: f64 = 0.7;
-const BENT: f64 = 0.004;
-/// Longer than so many requests take, and what a slow answer holds up, s: nobody waited for a token.
-const PAUSE_REQUESTS: f64 = 5.0;
-const PAUSE_S: f64 = 0.25;
-/// Less is no burst: requests that were under way.
-const BURST_LEAST: f64 = 5.0;
+/// A rate that is not known to a twentieth is none. What follows is the arithmetic of that.
+const PRECISION: f64 = 0.05;
+/// At each end of a span there may be one request more or less, evenly likely: the root of 2/3.
+const JITTER: f64 = 0.816_496_580_927_726;
+/// So many requests are on a line that is known so well: at both ends it may be off by its jitter, and one is counted.
+const LEAST: f64 = (2.0 * JITTER + 1.0) / PRECISION;
+/// The 95th percentile of a write (timing.apiWrite): as far apart in time are requests that leave together.
+const LATENCY_S: f64 = 0.025;
+/// A line lasts so long: its ends are not known better than that, each.
+const SHORTEST_S: f64 = 2.0 * LATENCY_S / PRECISION;
+/// As a part of all requests, how far from a line points lie whose rate is a twentieth more at one end and less at the
+/// other: x² less its best line, from -1 to 1, deviates by the root of 4/45, and its height is a quarter of the
+/// twentieth.
+const BENT: f64 = PRECISION * 0.298_142_396_999_972 / 4.0;
+/// The Job controller has so many workers (--concurrent-job-syncs): so many requests may be under way without a burst,
+/// and as many may be missing while each waits for an answer that takes ten times as long as nineteen in twenty do.
+const WORKERS: f64 = 5.0;
+const PAUSE_S: f64 = 10.0 * LATENCY_S;
 
 /// The longest line; `None`: the client was never held for long. `resolution_s` is that of the times.
 pub fn line(times: &[f64], resolution_s: f64) -> Option<Line> {
@@ -86,7 +109,7 @@ fn pauses(times: &[f64], k: usize, slope: f64, resolution_s: f64) -> bool {
     sorted.sort_by(f64::total_cmp);
     let spans = sorted.windows(k.max(2));
     let busiest = spans.min_by(|a, b| (a[a.len() - 1] - a[0]).total_cmp(&(b[b.len() - 1] - b[0])));
-    let longest = PAUSE_REQUESTS / slope.max(1e-9) + PAUSE_S + resolution_s;
+    let longest = WORKERS / slope.max(1e-9) + PAUSE_S + resolution_s;
     busiest.is_some_and(|span| span.windows(2).any(|pair| pair[1] - pair[0] > longest))
 }
 
@@ -128,8 +151,8 @@ fn straight(points: &[(f64, f64)]) -> Straight {
 
 fn of(fitted: &Straight, points: usize, last: f64, resolution_s: f64) -> Line {
     let t = t_quantile((points as f64 - 2.0).max(1.0), 0.5 + 0.5 * super::LEVEL);
-    // One request more or less at either end, and the times' own resolution, are always possible.
-    let end = 1.0 + fitted.slope * resolution_s;
+    // The jitter of either end, what leaves within a latency, and the times' own resolution are always possible.
+    let end = 2.0 * JITTER + fitted.slope * (LATENCY_S + resolution_s);
     let span = (last - fitted.at_zero) / fitted.slope.max(1e-9);
     let q = t * fitted.slope_error + end / span.max(1e-9);
     let b = t * fitted.zero_error + end;
@@ -139,7 +162,7 @@ fn of(fitted: &Straight, points: usize, last: f64, resolution_s: f64) -> Line {
         burst: fitted.at_zero,
         burst_interval: [(fitted.at_zero - b).max(1.0), fitted.at_zero + b],
         n: last as usize,
-        burst_seen: fitted.at_zero >= BURST_LEAST,
+        burst_seen: fitted.at_zero >= WORKERS,
     }
 }
 

@@ -46,6 +46,9 @@ pub struct Found {
 
 /// Fewer observations do not make a value: the preset says that it is unverified.
 pub const ENOUGH: u64 = 20;
+/// Of requests that nobody saw by themselves, that were only counted or stand behind a count, one in ten may be missing
+/// or too many: nothing in a recording says better.
+const MISCOUNTED: f64 = 0.1;
 /// Fewer are none.
 const LEAST: usize = 5;
 /// Pods that wait longer to be bound wait for the scheduler, and not for each other.
@@ -55,7 +58,7 @@ const SOON_S: f64 = 0.005;
 /// Shorter stops are a grace period of 0, and the time that two writes take.
 const STOP_LEAST_S: f64 = 0.2;
 /// A deviation of this chance or less speaks against the form of a distribution.
-const UNLIKELY: f64 = 0.01;
+pub const UNLIKELY: f64 = 0.01;
 
 /// Fits all that is there. Recordings have a name each; `rest_s` is what a start has beside the container's by default.
 pub fn calibrate(recordings: &[(String, Recording)], metrics: &Metrics, rest_s: f64) -> Found {
@@ -147,9 +150,10 @@ fn line_of(
     let burst = alone.map_or(bucket::at_once(&timed.times), |line| line.burst);
     let tokens = of(recording, Some(burst.round() as u64));
     if tokens.spread == 0 {
-        return Some((alone?, timed));
+        let line = alone?;
+        return Some((line.widened(MISCOUNTED * timed.unseen()), timed));
     }
-    let mut line = bucket::line(&tokens.times, resolution)?;
+    let mut line = bucket::line(&tokens.times, resolution)?.widened(MISCOUNTED * tokens.unseen());
     if let Some(even) = bucket::line(&of(recording, Some(0)).times, resolution) {
         let hull = |a: [f64; 2], b: [f64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
         line.qps_interval = hull(line.qps_interval, even.qps_interval);
@@ -161,9 +165,9 @@ fn line_of(
 fn put_rate(client: &str, name: &str, line: &Line, tokens: &Tokens, found: &mut Found) {
     let mut from = format!("{name}: {} requests at the limit", line.n);
     let interval = line.qps_interval;
-    if tokens.spread > 0 {
-        let part = tokens.spread as f64 / tokens.times.len() as f64;
-        from.push_str(&format!(", {:.0} % of them only counted", part * 100.0));
+    if tokens.unseen() > 0.0 {
+        let part = tokens.unseen() * 100.0;
+        from.push_str(&format!(", {part:.0} % of them not seen but counted"));
     }
     let n = line.n as u64;
     let number = |id: &str, value: f64, interval: [f64; 2]| Parameter {
@@ -390,24 +394,10 @@ fn stops(recordings: &[(String, Recording)], found: &mut Found) {
     }
 }
 
-/// Neighbors of very many together: nothing of the form is lost, and the likelihood has fewer terms.
-fn gathered(cells: &[Cell]) -> Vec<Cell> {
-    const AT_MOST: usize = 200;
-    let mut sorted = cells.to_vec();
-    sorted.sort_by(|a, b| a.low.total_cmp(&b.low));
-    let together = |part: &[Cell]| Cell {
-        low: part[0].low,
-        high: part.iter().map(|c| c.high).fold(0.0, f64::max),
-        n: part.iter().map(|c| c.n).sum(),
-    };
-    let parts = sorted.chunks(sorted.len().div_ceil(AT_MOST).max(1));
-    parts.map(together).collect()
-}
-
 /// Log-normal, if the likelihood of the observations does not speak against it; else the observations themselves.
 fn distribution(id: &str, cells: &[Cell], of: &str, found: &mut Found) {
     let n = cells.len() as u64;
-    let fit = lognormal::fit(&gathered(cells));
+    let fit = lognormal::fit(&lognormal::gathered(cells));
     let middles = sorted(cells.iter().map(|c| 0.5 * (c.low + c.high)).collect());
     if let Some(fit) = fit.filter(|fit| fit.p > UNLIKELY) {
         put_fit(

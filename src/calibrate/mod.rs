@@ -6,6 +6,7 @@
 pub mod bucket;
 mod climb;
 pub mod fit;
+pub mod groups;
 pub mod histogram;
 pub mod lognormal;
 pub mod preset;

@@ -6,6 +6,8 @@
 use crate::validate::recording::{Recording, RequestRow};
 use crate::validate::rows::PodRow;
 
+/// A status of a Job that was seen to be written.
+const COUNTED: &str = "counted";
 /// More would only exhaust memory.
 const REQUESTS_MAX: u64 = 1_000_000;
 
@@ -14,9 +16,17 @@ const REQUESTS_MAX: u64 = 1_000_000;
 pub struct Tokens {
     pub times: Vec<f64>,
     pub spread: usize,
+    /// Of those with a time, requests that nobody saw: a count that had grown stands for them.
+    pub inferred: usize,
 }
 
 impl Tokens {
+    /// The part of them that nobody saw by itself.
+    pub fn unseen(&self) -> f64 {
+        let n = (self.spread + self.inferred) as f64;
+        n / (self.times.len() as f64).max(1.0)
+    }
+
     fn put(&mut self, ms: Option<u64>) {
         self.times.extend(ms.map(|ms| ms as f64 / 1e3));
     }
@@ -56,6 +66,9 @@ pub fn job_controller(recording: &Recording, burst: Option<u64>) -> Tokens {
     let statuses = statuses(recording);
     for at in &statuses {
         tokens.put(Some(*at));
+    }
+    if !recording.log.iter().any(|e| e.what == COUNTED) {
+        tokens.inferred = statuses.len();
     }
     let (Some(requests), Some(burst)) = (&recording.requests, burst) else {
         return tokens;
@@ -108,7 +121,7 @@ fn deleted_by_its_job(recording: &Recording, pod: &PodRow) -> bool {
 
 /// Status writes of Jobs: where each is told, or as the JobSet's status counts Jobs that became active and ready.
 fn statuses(recording: &Recording) -> Vec<u64> {
-    let told = recording.log.iter().filter(|e| e.what == "counted");
+    let told = recording.log.iter().filter(|e| e.what == COUNTED);
     let told: Vec<u64> = told.map(|e| e.at_ms).collect();
     if !told.is_empty() {
         return told;

@@ -3,6 +3,7 @@
 use super::args::Format;
 use super::{Failure, import, load, output};
 use crate::base::plain::for_terminal;
+use crate::calibrate::groups::{self, By, Group};
 use crate::calibrate::{self, Found, Metrics, Parameter, Value, preset};
 use crate::manifest::{self, Diagnostic};
 use crate::report::words::wrap;
@@ -22,11 +23,34 @@ pub struct CalibrateArgs {
     /// The preset whose values hold where nothing is found
     #[arg(long, value_name = "NAME", default_value = manifest::presets::DEFAULT_PRESET)]
     pub base: String,
+    /// Also each phase of pods by itself, told apart by these: phase, image, pool
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
+    pub by: Vec<ByWhat>,
+    /// Label of Nodes that names their pool [default: that of the cloud, else pool]
+    #[arg(long, value_name = "KEY", requires = "by")]
+    pub pool_label: Option<String>,
     /// Write the preset file here; it must not exist yet
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ByWhat {
+    Phase,
+    Image,
+    Pool,
+}
+
+impl From<ByWhat> for By {
+    fn from(by: ByWhat) -> By {
+        match by {
+            ByWhat::Phase => By::Phase,
+            ByWhat::Image => By::Image,
+            ByWhat::Pool => By::Pool,
+        }
+    }
 }
 
 pub fn cli(args: &CalibrateArgs) -> Result<(), Failure> {
@@ -51,18 +75,26 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), Failure> {
         })?;
     }
     let found = calibrate::calibrate(&recordings, &metrics, rest_s());
+    let by: Vec<By> = args.by.iter().map(|by| By::from(*by)).collect();
+    let groups = match by.is_empty() {
+        true => Vec::new(),
+        false => groups::groups(&recordings, &by, args.pool_label.as_deref()),
+    };
     let name = args.out.as_deref().and_then(Path::file_stem);
     let name = name.map_or("calibrated".into(), |n| n.to_string_lossy());
     let name: String = name
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || "-.".contains(*c))
         .collect();
-    let document = preset::document(
+    let mut document = preset::document(
         &found,
         manifest::API_VERSION,
         &name.to_lowercase(),
         &args.base,
     );
+    if !groups.is_empty() {
+        document["groups"] = serde_json::json!(groups);
+    }
     if let Some(path) = &args.out {
         let text = manifest::print_yaml(&document);
         // What is written can be named.
@@ -79,9 +111,9 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), Failure> {
     match args.format {
         Format::Json => output::json(&serde_json::json!({
             "schema": "jobset-sim/calibration/v1", "parameters": found.parameters, "undecided": found.undecided,
-            "unseen": found.unseen, "preset": document,
+            "unseen": found.unseen, "groups": groups, "preset": document,
         })),
-        Format::Text => output::result(&text(&found, args)),
+        Format::Text => output::result(&text(&found, &groups, args)),
     }
 }
 
@@ -116,7 +148,54 @@ fn shown(p: &Parameter) -> (String, &'static str) {
     }
 }
 
-fn text(found: &Found, args: &CalibrateArgs) -> String {
+/// A line for each group, and its quantiles.
+fn table(out: &mut String, groups: &[Group]) {
+    if groups.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        out,
+        "\n{:<10}{:>6}{:>10}{:>8}{:>8}{:>10}{:>9}{:>9}{:>9}  confidence",
+        "phase", "n", "median_s", "sigma", "fit p", "p5_s", "p50_s", "p95_s", "p99_s"
+    );
+    for g in groups {
+        let at = |name: &str| {
+            g.quantiles_s
+                .get(name)
+                .map_or("-".to_owned(), |s| format!("{s:.3}"))
+        };
+        let fit = g.log_normal.as_ref();
+        let cell = |value: Option<f64>, digits: usize| {
+            value.map_or("-".to_owned(), |v| format!("{v:.digits$}"))
+        };
+        let _ = writeln!(
+            out,
+            "{:<10}{:>6}{:>10}{:>8}{:>8}{:>10}{:>9}{:>9}{:>9}  {}",
+            g.phase,
+            g.n,
+            cell(fit.map(|f| f.median_s), 3),
+            cell(fit.map(|f| f.sigma), 3),
+            cell(fit.map(|f| f.p), 3),
+            at("p5"),
+            at("p50"),
+            at("p95"),
+            at("p99"),
+            g.confidence
+        );
+        let own = [("image", &g.image), ("pool", &g.pool)];
+        let own = own
+            .into_iter()
+            .filter_map(|(what, value)| Some(format!("{what} {}", value.as_ref()?)));
+        let own = own.collect::<Vec<_>>().join(", ");
+        if !own.is_empty() {
+            for line in wrap(&for_terminal(&own, false), 94) {
+                let _ = writeln!(out, "      {line}");
+            }
+        }
+    }
+}
+
+fn text(found: &Found, groups: &[Group], args: &CalibrateArgs) -> String {
     let mut out = String::new();
     if !found.parameters.is_empty() {
         let _ = writeln!(out, "{:<42}{:>10}  95 % interval", "found", "value");
@@ -140,6 +219,7 @@ fn text(found: &Found, args: &CalibrateArgs) -> String {
             let _ = writeln!(out, "      {line}");
         }
     }
+    table(&mut out, groups);
     for (title, all) in [
         ("The data cannot tell apart", &found.undecided),
         ("Not seen", &found.unseen),

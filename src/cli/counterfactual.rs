@@ -2,7 +2,7 @@
 
 use super::args::{Format, Look, PlayArgs, path_value};
 use super::subject::Given;
-use super::{Failure, interrupt, load, output, replay};
+use super::{Failure, counterfactual_plane, interrupt, load, output, replay};
 use crate::base::plain::for_terminal;
 use crate::engine::Simulation;
 use crate::experiment::metric::metrics;
@@ -28,7 +28,7 @@ pub struct ReplayArgs {
     #[arg(value_name = "RUN|RECORDING")]
     pub incident: PathBuf,
     /// What would have been different: a field of the JobSet (spec..., strategy) or of the control plane
-    /// (controlPlane...); of a run any field but those that are the incident itself; repeatable
+    /// (controlPlane..., timing...); of a run any field but those that are the incident itself; repeatable
     #[arg(long, required = true, value_name = "PATH=VALUE", value_parser = path_value)]
     pub counterfactual: Vec<(String, String)>,
     /// Which restart is shown, from 1 [default: the one that was imported, else 1]
@@ -132,25 +132,24 @@ fn of_recording(file: &Path, changes: &Sets) -> Result<Incident, Failure> {
     let mut other = recording.clone();
     let sets = companions(changes, &as_it_was)?;
     for (path, _) in &sets {
-        let first = path.split(['.', '[']).next().unwrap_or("");
-        if !["spec", "controlPlane"].contains(&first) {
+        let spec = path.split(['.', '[']).next() == Some("spec");
+        if !spec && !counterfactual_plane::is_of(path) {
             let text = format!(
-                "--counterfactual {path}: of a recording a field of the JobSet (spec..., strategy) or of controlPlane; \
-                 what containers and users did is the incident itself"
+                "--counterfactual {path}: of a recording a field of the JobSet (spec..., strategy), of controlPlane or of \
+                 timing; what containers and users did is the incident itself"
             );
             return Err(Failure::Invalid(text));
         }
     }
     let (plane, spec): (Vec<_>, Vec<_>) = sets
         .into_iter()
-        .partition(|(path, _)| path.starts_with("controlPlane"));
+        .partition(|(path, _)| counterfactual_plane::is_of(path));
     other.job_set = set(&recording.job_set, &spec)?;
     needs_gates(&mut other);
     once(&mut other);
     let refused = |why: String| Failure::Invalid(format!("the counterfactual is refused: {why}"));
     let mut changed = simulate::played(&name, &other).map_err(refused)?;
-    // Rates and the like, in the words of a scenario.
-    changed.control_plane = with_plane(&changed, &plane)?;
+    counterfactual_plane::change(&mut changed, &plane)?;
     let restart = recording.nth_restart() as u32 + 1;
     let recorded = recording.milestones.map(|m| m.milestones_s);
     checked(Incident {
@@ -212,39 +211,6 @@ fn set(object: &Value, sets: &Sets) -> Result<Value, Failure> {
         (Ok(_), Err(errors)) => Err(load::invalid(errors)),
         _ => Ok(changed),
     }
-}
-
-/// The control plane with rates and periods of its own.
-fn with_plane(scenario: &Scenario, sets: &Sets) -> Result<crate::spec::ControlPlane, Failure> {
-    let mut plane = scenario.control_plane.clone();
-    for (path, value) in sets {
-        let bad = || {
-            Failure::Invalid(format!(
-                "--counterfactual {path}={value}: of a recording's control plane a client's qps or burst, a number above 0"
-            ))
-        };
-        let number: f64 = value
-            .parse()
-            .ok()
-            .filter(|n: &f64| n.is_finite() && *n > 0.0)
-            .ok_or_else(bad)?;
-        let parts: Vec<&str> = path.split('.').collect();
-        let ["controlPlane", client, field] = parts[..] else {
-            return Err(bad());
-        };
-        let rate = match client {
-            "kubeControllerManager" => &mut plane.kube_controller_manager,
-            "kubeScheduler" => &mut plane.kube_scheduler,
-            "jobsetManager" => &mut plane.jobset_manager,
-            _ => return Err(bad()),
-        };
-        match field {
-            "qps" if (0.01..=1e9).contains(&number) => rate.qps = number,
-            "burst" if number.fract() == 0.0 && number <= 1e9 => rate.burst = number as u32,
-            _ => return Err(bad()),
-        }
-    }
-    Ok(plane)
 }
 
 fn checked(incident: Incident) -> Result<Incident, Failure> {

@@ -82,10 +82,14 @@ pub fn of_scenario(inputs: &[(String, String)], tail: &str) -> Inputs {
     }
 }
 
-/// Inputs of manifests and, perhaps, a topology.
+/// The override that names a preset file.
+pub const PRESET: &str = "controlPlane.preset";
+
+/// Inputs of manifests and, perhaps, a topology and a preset file.
 pub fn of_manifests(
     manifests: Vec<(String, String)>,
     topology: Option<(String, String)>,
+    presets: Vec<(String, String)>,
     tail: &str,
 ) -> Inputs {
     let mut files = Vec::new();
@@ -104,7 +108,13 @@ pub fn of_manifests(
         files.push(("topology.yaml".to_owned(), text));
         command.push_str(" -t topology.yaml");
     }
-    command.push_str(tail);
+    let mut tail = tail.to_owned();
+    for (name, text) in presets {
+        let named = |file: &str| quoted(&format!("{PRESET}={file}"));
+        tail = tail.replace(&named(&name), &named("preset.yaml"));
+        files.push(("preset.yaml".to_owned(), text));
+    }
+    command.push_str(&tail);
     Inputs { files, command }
 }
 
@@ -281,11 +291,12 @@ mod tests {
         let kept = of_manifests(
             vec![file("b/x.yaml"), file("a/x.yaml")],
             Some(file("t.yaml")),
-            " --seed 1",
+            vec![file("mine.yaml")],
+            " --set controlPlane.preset=mine.yaml --seed 1",
         );
         assert_eq!(
             kept.command,
-            "jobset-sim run -f manifests/00-x.yaml -f manifests/01-x.yaml -t topology.yaml --seed 1"
+            "jobset-sim run -f manifests/00-x.yaml -f manifests/01-x.yaml -t topology.yaml --set controlPlane.preset=preset.yaml --seed 1"
         );
     }
 }

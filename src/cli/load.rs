@@ -82,8 +82,17 @@ fn from_manifests(args: &RunArgs) -> Result<Loaded, Failure> {
     let tail = inputs::tail(&args.play.sets, &args.play.fails, seed, args.seeds);
     let tail = tail + &inputs::level(args.play.level());
     let files = sources.into_iter().map(|source| (source.file, source.text));
-    let inputs = inputs::of_manifests(files.collect(), copy, &tail);
+    let inputs = inputs::of_manifests(files.collect(), copy, presets(&loaded), &tail);
     Ok(finish(loaded, inputs, seed))
+}
+
+/// Preset files that were named.
+pub fn presets(loaded: &LoadedScenario) -> Vec<(String, String)> {
+    let presets = loaded
+        .inputs
+        .iter()
+        .filter(|(name, _)| manifest::is_preset_file(name));
+    presets.cloned().collect()
 }
 
 pub fn finish(loaded: LoadedScenario, inputs: Inputs, seed: u64) -> Loaded {

@@ -11,6 +11,7 @@ mod check_collapsed;
 mod cite;
 mod compare;
 mod counterfactual;
+mod counterfactual_plane;
 mod demo;
 mod diff;
 mod diff_recording;

@@ -89,7 +89,7 @@ impl Origin {
                 let files = sources.iter().map(|s| (s.file.clone(), s.text.clone()));
                 let topology = topology.as_ref();
                 let topology = topology.map(|(s, _)| (s.file.clone(), s.text.clone()));
-                inputs::of_manifests(files.collect(), topology, tail)
+                inputs::of_manifests(files.collect(), topology, load::presets(loaded), tail)
             }
         }
     }

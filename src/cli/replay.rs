@@ -1,7 +1,8 @@
 //! A run directory as what it was made from: the command line that repeats it, its paths inside `inputs/`.
 
-use super::Failure;
 use super::args::{Cli, Command, CompareArgs, PlayArgs, RunArgs};
+use super::{Failure, inputs};
+use crate::manifest;
 use clap::Parser;
 use std::path::Path;
 
@@ -56,6 +57,12 @@ fn lead(play: &mut PlayArgs, base: &Path) {
     play.topology = topology
         .filter(|path| path.exists())
         .or(play.topology.take());
+    for (path, value) in &mut play.sets {
+        // Beside a scenario it is found from there.
+        if !play.manifests.is_empty() && path == inputs::PRESET && manifest::is_preset_file(value) {
+            *value = base.join(&*value).to_string_lossy().into_owned();
+        }
+    }
     for path in &mut play.manifests {
         *path = base.join(&*path).to_string_lossy().into_owned();
     }

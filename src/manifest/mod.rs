@@ -51,7 +51,7 @@ pub use kube::{
     stored_job, stored_jobset, stored_node, stored_pod, wrapped_documents,
 };
 pub use path::split_sets;
-pub use preset_file::read as read_preset;
+pub use preset_file::{is_file as is_preset_file, read as read_preset};
 pub use presets::{Assumption, assumptions, control_plane, preset_names, timing};
 pub use print::yaml as print_yaml;
 pub use ranges::{SourcedRange, sourced};

@@ -140,6 +140,7 @@ const JSON: &[&str] = &[
     "lint --list --format json",
     "topology show small-16 --format json",
     "topology list --format json",
+    "calibrate tests/recordings/times/t20-r-4x50.json --by phase,image,pool --format json",
     "validate tests/recordings/corner/c-02-two-fail-together-restart-jobset.json --format json",
     "run scenarios/published/bloom-176b.yaml --seeds 3 --quiet --format json",
     "explain FP-7 --format json",

@@ -120,12 +120,12 @@ fn what_makes_no_sense_is_refused() {
         (
             &incident,
             "controlPlane.kubeScheduler.qps=-1",
-            "a number above 0",
+            "legal: a number from 0.01",
         ),
         (
             &incident,
-            "controlPlane.preset=stock",
-            "a client's qps or burst",
+            "controlPlane.preset=stok",
+            "there is no control plane preset",
         ),
         (&out, "seed=3", "is the incident itself"),
         (&out, "faults.0.at=3s", "is the incident itself"),

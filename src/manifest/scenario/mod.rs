@@ -218,6 +218,10 @@ pub fn scenario_from_manifests(
     if let Err(errors) = path::apply_sets(&mut node, &overrides, sets) {
         report.found.extend(errors.0);
     }
+    // A preset file is named from where the program runs: there is no scenario beside it.
+    let mut presets = Vec::new();
+    let beside = |name: &str| file_text(std::path::Path::new(name));
+    preset_file::merge(&mut node, &beside, &mut presets, &mut report);
     check(
         &node,
         &Shape::Object(&SETTINGS),
@@ -245,10 +249,11 @@ pub fn scenario_from_manifests(
     let mut unmodelled = manifests.unmodelled;
     unmodelled.extend(queues(&scenario));
     add_classes(&mut scenario, manifests.classes);
-    let inputs = match sets.is_empty() {
+    let mut inputs = match sets.is_empty() {
         true => Vec::new(),
         false => vec![(SETS.to_owned(), overrides.text.clone())],
     };
+    inputs.extend(presets);
     Ok(LoadedScenario {
         scenario,
         inputs,

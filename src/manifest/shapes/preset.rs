@@ -25,6 +25,11 @@ pub static PRESET: Object = Object {
             "where each value is from, with its interval; for people",
         ),
         field(
+            "groups",
+            Shape::List(&Shape::Any),
+            "each phase of pods by image and pool, with its quantiles; for people",
+        ),
+        field(
             "undecided",
             Shape::List(&Shape::Str),
             "what could not be told apart; for people",
