@@ -60,6 +60,23 @@ const COMMANDS: [&[&str]; 9] = [
     ],
 ];
 
+/// Waits until the program has its handler, where the system tells: a busy machine takes its time.
+fn catches(child: &Child) {
+    const INT: u64 = 1 << 1;
+    let status = format!("/proc/{}/status", child.id());
+    for _ in 0..1_200 {
+        let Ok(text) = fs::read_to_string(&status) else {
+            return;
+        };
+        let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        if caught.is_none_or(|mask| mask & INT != 0) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_every_command_with_130_and_leaves_nothing_partial() {
@@ -73,6 +90,7 @@ fn a_signal_ends_every_command_with_130_and_leaves_nothing_partial() {
             child.spawn().unwrap()
         };
         let children: Vec<Child> = COMMANDS.iter().enumerate().map(start).collect();
+        children.iter().for_each(catches);
         std::thread::sleep(Duration::from_millis(1500));
         for child in &children {
             let kill = ["-s", signal, &child.id().to_string()];
