@@ -154,10 +154,6 @@ fn configuration(scenario: &Scenario, times: &measured::Times) -> String {
             plane.concurrent_job_syncs.to_string(),
         ),
         arg("concurrent-gc-syncs", plane.concurrent_gc_syncs.to_string()),
-        arg(
-            "node-monitor-grace-period",
-            format!("{}s", plane.node_monitor_grace_period_s),
-        ),
     ];
     let scheduler = [
         arg("kube-api-qps", plane.kube_scheduler.qps.to_string()),
@@ -165,14 +161,12 @@ fn configuration(scenario: &Scenario, times: &measured::Times) -> String {
     ];
     let kubernetes = format!("v{}.{}.0", plane.kubernetes.major, plane.kubernetes.minor);
     let head = json!({"apiVersion": "config.kwok.x-k8s.io/v1alpha1", "kind": "KwokctlConfiguration",
-        "options": {"kubeVersion": kubernetes},
+        "options": {"kubeVersion": kubernetes,
+            "kubeControllerManagerNodeMonitorGracePeriodMilliseconds": plane.node_monitor_grace_period_s * 1000},
         "componentsPatches": [
             {"name": "kube-controller-manager", "extraArgs": manager},
             {"name": "kube-scheduler", "extraArgs": scheduler}]});
-    // Without leases a node is alive as long as its stage writes heartbeats.
-    let kwok = json!({"apiVersion": "config.kwok.x-k8s.io/v1alpha1", "kind": "KwokConfiguration",
-        "options": {"nodeLeaseDurationSeconds": 0, "manageNodesWithAnnotationSelector": "kwok.x-k8s.io/node=fake"}});
-    let all = [head, kwok].into_iter().chain(stages::all(scenario, times));
+    let all = std::iter::once(head).chain(stages::all(scenario, times));
     documents(all)
 }
 
@@ -183,8 +177,9 @@ fn run(scenario: &Scenario) -> String {
 set -eu
 cd \"$(dirname \"$0\")\"
 name=${{1:-jobset-sim}}
-# With kind the control plane is a node of its own, on which JobSet's manager can run.
-kwokctl create cluster --name \"$name\" --runtime kind --config kwok.yaml
+# With kind the control plane is a node of its own, on which JobSet's manager can run. Without leases a node is alive as
+# long as its stage writes heartbeats.
+kwokctl create cluster --name \"$name\" --runtime kind --config kwok.yaml --node-lease-duration-seconds 0
 export KUBECONFIG=\"$PWD/kubeconfig\"
 kwokctl get kubeconfig --name \"$name\" > kubeconfig
 kubectl apply --server-side -f https://github.com/kubernetes-sigs/jobset/releases/download/{JOBSET}/manifests.yaml

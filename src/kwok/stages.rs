@@ -114,9 +114,9 @@ fn stage(name: &str, kind: &str, mut selects: Vec<Value>, delay: Duration, next:
     if delay > Duration::ZERO {
         spec["delay"] = json!({"durationMilliseconds": delay.0 / 1_000_000});
     }
-    if kind == "Node" {
-        // The stage of a node that is alive fires again and again.
-        spec["immediateNextStage"] = json!(false);
+    if name == "node-heartbeat" {
+        // It fires again and again.
+        spec["immediateNextStage"] = json!(true);
     }
     json!({"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": name}, "spec": spec})
 }
@@ -147,8 +147,9 @@ fn alive(phase: &str) -> Vec<Value> {
 }
 
 const NODE: &str = "{{ $now := Now }}
+{{ $since := or .metadata.creationTimestamp $now }}
 conditions:
-- {type: Ready, status: \"True\", reason: KubeletReady, message: a stage, lastHeartbeatTime: {{ $now | Quote }}, lastTransitionTime: {{ $now | Quote }}}
+- {type: Ready, status: \"True\", reason: KubeletReady, message: a stage, lastHeartbeatTime: {{ $now | Quote }}, lastTransitionTime: {{ $since | Quote }}}
 phase: Running
 ";
 

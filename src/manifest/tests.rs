@@ -28,7 +28,7 @@ fn all_shipped_scenarios_and_topologies_are_read() {
     let mut scenarios = 0;
     for path in files(&root().join("scenarios")) {
         let of = |folder: &str| path.parent().is_some_and(|p| p.ends_with(folder));
-        if of("manifests") {
+        if of("manifests") || of("wrapped") {
             continue;
         }
         let source = files::read_source(&path).unwrap();
@@ -118,7 +118,8 @@ fn upstream_examples_are_read_unmodified() {
         let loaded = loaded.unwrap_or_else(|e| panic!("{text}\n{e}"));
         assert!(loaded.scenario.topology.nodes() > 0, "{text}");
     }
-    assert_eq!((count, jobsets), (47, 31));
+    // One of them stands in an Argo Workflow.
+    assert_eq!((count, jobsets), (47, 32));
 }
 
 #[test]

@@ -60,8 +60,8 @@ fn nodes_stages_and_jobsets_are_those_of_the_scenario() {
     );
     let all = documents(&dir.join("kwok.yaml"));
     let kinds: Vec<&str> = all.iter().filter_map(|o| o["kind"].as_str()).collect();
-    assert_eq!(kinds[..2], ["KwokctlConfiguration", "KwokConfiguration"]);
-    let stages: Vec<&str> = all[2..]
+    assert_eq!(kinds[..2], ["KwokctlConfiguration", "Stage"]);
+    let stages: Vec<&str> = all[1..]
         .iter()
         .filter_map(|o| o["metadata"]["name"].as_str())
         .collect();
@@ -75,7 +75,7 @@ fn nodes_stages_and_jobsets_are_those_of_the_scenario() {
             "pod-delete"
         ]
     );
-    let start = &all[4]["spec"]["delay"]["durationMilliseconds"];
+    let start = &all[3]["spec"]["delay"]["durationMilliseconds"];
     assert!(start.as_u64().is_some_and(|ms| ms > 100), "{start}");
     // The topology that `topology import` makes of the nodes takes the JobSet again.
     let jobsets = files(&dir.join("jobsets"), "yaml");
