@@ -238,9 +238,25 @@ pub(super) fn tells(metric: &str, headline: &str) -> bool {
     metric.ends_with(headline) && !is_by_cause(metric)
 }
 
+/// What grows until the run ends: of runs that end because nothing goes on, it says nothing of anybody's worth.
+fn until_the_end(metric: &str) -> bool {
+    tells(metric, "end.t_s") || metric.starts_with("cost.") || metric.starts_with("ledger.")
+}
+
+const UNTRIED: &str = "The variants differ only in when nothing more went on, which ranks nobody: no JobSet finished, and none \
+     had to restart. --fail POD:exit=1, or faults in a scenario, would try them.";
+
 /// The one sentence: which variant is best by how much, or that none is.
 pub fn conclusion(all: &Comparison) -> String {
-    let (told, _) = parted(all);
+    let (mut told, _) = parted(all);
+    let differ = !told.is_empty();
+    if all
+        .variants
+        .iter()
+        .any(|v| v.end_reasons.contains_key("Settled"))
+    {
+        told.retain(|metric| !until_the_end(metric));
+    }
     let has_pairs = |metric: &&&str| all.paired.iter().any(|p| p.metric == **metric);
     let asked = HEADLINES.iter().find_map(|headline| {
         let mut fit = told.iter().filter(has_pairs);
@@ -248,6 +264,7 @@ pub fn conclusion(all: &Comparison) -> String {
     });
     let Some(metric) = asked.or_else(|| told.iter().find(has_pairs)) else {
         return match told.is_empty() {
+            true if differ => UNTRIED.to_owned(),
             true => "The variants do not differ in anything that was measured.".to_owned(),
             false => "There is no number that two variants have in the same run.".to_owned(),
         };

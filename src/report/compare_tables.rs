@@ -1,6 +1,7 @@
 //! A comparison as tables: CSV and Markdown, and one row for each replication.
 
 use super::compare::conclusion;
+use super::csv::record;
 use crate::experiment::{Comparison, PlayedVariant, Verdict, metrics, unnamed};
 use std::fmt::Write;
 
@@ -25,7 +26,7 @@ pub fn csv(all: &Comparison) -> Result<Vec<u8>, String> {
         "verdict",
         "needed",
     ];
-    out.write_record(header).map_err(|e| e.to_string())?;
+    record(&mut out, header)?;
     let number = |v: Option<f64>| {
         v.filter(|v| v.is_finite())
             .map_or(String::new(), |v| v.to_string())
@@ -53,7 +54,7 @@ pub fn csv(all: &Comparison) -> Result<Vec<u8>, String> {
                 String::new(),
                 String::new(),
             ];
-            out.write_record(row).map_err(|e| e.to_string())?;
+            record(&mut out, row)?;
         }
     }
     for p in &all.paired {
@@ -70,7 +71,7 @@ pub fn csv(all: &Comparison) -> Result<Vec<u8>, String> {
         row.resize(14, String::new());
         row.push(verdict_word(p.verdict).to_owned());
         row.push(p.needed.map_or(String::new(), |n| n.to_string()));
-        out.write_record(row).map_err(|e| e.to_string())?;
+        record(&mut out, row)?;
     }
     out.into_inner().map_err(|e| e.to_string())
 }
@@ -98,7 +99,7 @@ pub fn replications_csv(seed: u64, played: &[PlayedVariant]) -> Result<Vec<u8>, 
     }
     let head = ["variant", "replication", "seed", "end_reason", "digest"].map(str::to_owned);
     let header: Vec<String> = head.into_iter().chain(names.iter().cloned()).collect();
-    out.write_record(header).map_err(|e| e.to_string())?;
+    record(&mut out, header)?;
     for variant in played {
         for r in &variant.replications {
             let measured = metrics(r, &variant.jobsets);
@@ -115,7 +116,7 @@ pub fn replications_csv(seed: u64, played: &[PlayedVariant]) -> Result<Vec<u8>, 
                 format!("{:016x}", r.digest),
             ];
             let row = head.into_iter().chain(names.iter().map(value));
-            out.write_record(row).map_err(|e| e.to_string())?;
+            record(&mut out, row)?;
         }
     }
     out.into_inner().map_err(|e| e.to_string())

@@ -27,6 +27,16 @@ fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>, digest: &str)
     out.into_inner().map_err(|e| e.to_string())
 }
 
+/// A row whose cells mean themselves, whoever has chosen their text.
+pub(super) fn record<S: AsRef<str>>(
+    out: &mut Writer<Vec<u8>>,
+    row: impl IntoIterator<Item = S>,
+) -> Result<(), String> {
+    let cells = row.into_iter();
+    let cells = cells.map(|cell| for_cell(cell.as_ref()).into_owned());
+    out.write_record(cells).map_err(|e| e.to_string())
+}
+
 /// A table as Markdown, without the columns in which nothing but 0 stands.
 pub fn markdown(table: &[u8]) -> Result<String, String> {
     let mut reader = csv::ReaderBuilder::new()

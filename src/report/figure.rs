@@ -123,9 +123,12 @@ pub(super) fn shorten(text: &str, size: i32, width: i32) -> String {
     if text_width(text, size) <= width {
         return text.to_owned();
     }
-    let mut cut = text.to_owned();
-    while cut.pop().is_some() && text_width(&cut, size) > width - text_width("...", size) {}
-    format!("{}...", cut.trim_end())
+    // By bisection: a name may be of any length.
+    let room = width - text_width("...", size);
+    let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+    let fits = ends.partition_point(|end| text_width(&text[..*end], size) <= room);
+    let end = ends[..fits].last().copied().unwrap_or(0);
+    format!("{}...", text[..end].trim_end())
 }
 
 /// Size of the lines at the foot of a chart, and what stands between their parts.

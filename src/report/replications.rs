@@ -1,5 +1,6 @@
 //! What `run --seeds N` prints: each restart's latency and phases over the replications.
 
+use super::csv::record;
 use super::waterfall::Style;
 use super::words::{count, seconds, seconds_width, wrap};
 use crate::base::plain::for_cell;
@@ -181,7 +182,7 @@ pub fn estimates_csv(all: &Replications) -> Result<Vec<u8>, String> {
         "p50",
         "p90",
     ];
-    out.write_record(header).map_err(|e| e.to_string())?;
+    record(&mut out, header)?;
     for jobset in &all.job_sets {
         let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
         let mut told = vec![
@@ -198,9 +199,9 @@ pub fn estimates_csv(all: &Replications) -> Result<Vec<u8>, String> {
         for (what, e) in told.into_iter().filter_map(|(what, e)| Some((what, e?))) {
             let numbers = [e.mean, e.ci95[0], e.ci95[1], e.p10, e.p50, e.p90];
             let numbers = numbers.map(|n| n.to_string());
-            let mut row = vec![for_cell(&jobset.name).into_owned(), what, e.n.to_string()];
+            let mut row = vec![jobset.name.clone(), what, e.n.to_string()];
             row.extend(numbers);
-            out.write_record(row).map_err(|e| e.to_string())?;
+            record(&mut out, row)?;
         }
     }
     out.into_inner().map_err(|e| e.to_string())
@@ -224,7 +225,7 @@ pub fn csv(all: &Replications, rows: &[Replication]) -> Result<Vec<u8>, String> 
         "cost",
         "digest",
     ];
-    out.write_record(header).map_err(|e| e.to_string())?;
+    record(&mut out, header)?;
     for r in rows {
         for (j, name) in r.jobsets.iter().zip(&all.job_sets) {
             let optional = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
@@ -243,7 +244,7 @@ pub fn csv(all: &Replications, rows: &[Replication]) -> Result<Vec<u8>, String> 
                 r.cost.to_string(),
                 format!("{:016x}", r.digest),
             ];
-            out.write_record(row).map_err(|e| e.to_string())?;
+            record(&mut out, row)?;
         }
     }
     out.into_inner().map_err(|e| e.to_string())

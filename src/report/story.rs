@@ -107,6 +107,15 @@ fn line(run: &RunView<'_>, record: &Record) -> Option<String> {
             restarts,
             counted,
             failed_job,
+        } if !failed_job.is_some() => format!(
+            "JobSet {}: status.restarts is {restarts}, written by another hand ({counted} counted towards maxRestarts)",
+            name(jobset)
+        ),
+        Body::RestartCounted {
+            jobset,
+            restarts,
+            counted,
+            failed_job,
         } => format!(
             "JobSet {}: restart {restarts} is ordered after Job {} failed ({counted} counted towards maxRestarts)",
             name(jobset),

@@ -2,6 +2,7 @@
 
 use super::compare::shown;
 use super::compare_tables::cell;
+use super::csv::record;
 use super::sweep_pick::{axis_names, told};
 use crate::sweep::Results;
 use crate::sweep::results::Best;
@@ -26,7 +27,7 @@ pub fn csv(all: &Results) -> Result<Vec<u8>, String> {
         "rank",
     ];
     let header: Vec<&str> = ["point"].into_iter().chain(paths).chain(numbers).collect();
-    out.write_record(header).map_err(|e| e.to_string())?;
+    record(&mut out, header)?;
     let number = |v: Option<f64>| {
         v.filter(|v| v.is_finite())
             .map_or(String::new(), |v| v.to_string())
@@ -50,7 +51,7 @@ pub fn csv(all: &Results) -> Result<Vec<u8>, String> {
                 e.absent.to_string(),
                 rank(best.as_ref(), point).to_owned(),
             ]);
-            out.write_record(row).map_err(|e| e.to_string())?;
+            record(&mut out, row)?;
         }
     }
     out.into_inner().map_err(|e| e.to_string())
@@ -73,7 +74,7 @@ pub fn replications_csv(seed: u64, all: &Results) -> Result<Vec<u8>, String> {
     let header: Vec<&str> = header
         .chain(all.names().iter().map(String::as_str))
         .collect();
-    out.write_record(header).map_err(|e| e.to_string())?;
+    record(&mut out, header)?;
     for point in 0..all.points().count() {
         let values: Vec<String> = all
             .points()
@@ -98,8 +99,7 @@ pub fn replications_csv(seed: u64, all: &Results) -> Result<Vec<u8>, String> {
             ]);
             let measured = columns.iter().map(|column| column[i].value());
             let measured = measured.map(|v| v.map_or(String::new(), |v| v.to_string()));
-            out.write_record(head.chain(measured))
-                .map_err(|e| e.to_string())?;
+            record(&mut out, head.chain(measured))?;
         }
     }
     out.into_inner().map_err(|e| e.to_string())

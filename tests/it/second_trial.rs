@@ -233,3 +233,96 @@ fn a_file_that_cannot_be_written_leaves_nothing_beside_it() {
     assert!(said(&device).contains("cannot write"), "{}", said(&device));
     fs::remove_dir_all(dir).unwrap();
 }
+
+#[test]
+fn variants_that_nothing_tried_are_not_ranked_by_when_nothing_more_went_on() {
+    let arguments = [
+        "compare",
+        "-f",
+        "scenarios/manifests/workers.yaml",
+        "--strategies",
+        "all",
+        "--seeds",
+        "2",
+        "--quiet",
+    ];
+    let output = ran(&arguments, 0);
+    let told = String::from_utf8_lossy(&output.stdout).replace('\n', " ");
+    assert!(told.contains("which ranks nobody"), "{told}");
+    assert!(!told.contains("is best in"), "{told}");
+}
+
+#[test]
+fn a_budget_that_nothing_uses_says_that_nothing_failed() {
+    let output = ran(
+        &[
+            "budget",
+            "-f",
+            "scenarios/manifests/workers.yaml",
+            "--seeds",
+            "2",
+            "--quiet",
+        ],
+        0,
+    );
+    let told = String::from_utf8_lossy(&output.stdout).replace('\n', " ");
+    assert!(told.contains("No run restarted at all"), "{told}");
+}
+
+#[test]
+fn restarts_that_another_hand_writes_follow_no_job() {
+    let dir = scratch("restarts-written");
+    let jobset = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec:\n  managedBy: \
+                  example.com/x\n  replicatedJobs:\n  - name: w\n    template: {spec: {template: {spec: {containers: \
+                  [{name: c, image: x}]}}}}\n";
+    fs::write(dir.join("a.yaml"), jobset).unwrap();
+    let topologies = fs::canonicalize("topologies").unwrap();
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: written}}\ntopology: {}/small-16.yaml\n\
+         jobSets: [{{manifest: a.yaml}}]\nfaults:\n- {{at: 5s, patch: {{kind: JobSet, name: a, status: true, merge: \
+         {{status: {{restarts: 3}}}}}}}}\nstop: {{at: 1m}}\n",
+        topologies.display()
+    );
+    let file = dir.join("written.yaml");
+    fs::write(&file, scenario).unwrap();
+    let output = ran(&["run", file.to_str().unwrap(), "--quiet"], 0);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("written by another hand"), "{told}");
+    assert!(!told.contains("after Job ?"), "{told}");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_variant_or_a_value_that_begins_like_a_formula_is_none_in_any_table() {
+    let variant = "@x\u{202e}: timing.plegPeriod=2s";
+    let compared = [
+        "compare",
+        SCENARIO,
+        "--variant",
+        variant,
+        "--seeds",
+        "2",
+        "--quiet",
+        "--format",
+        "csv",
+    ];
+    let swept = [
+        "sweep",
+        SCENARIO,
+        "--grid",
+        "metadata.description==1+1,-x",
+        "--seeds",
+        "2",
+        "--quiet",
+        "--format",
+        "csv",
+    ];
+    for (arguments, shown) in [(&compared[..], "'@x\\u202e"), (&swept, "'=1+1")] {
+        let output = ran(arguments, 0);
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(told.contains(shown), "{told}");
+        for cell in told.split([',', '\n']) {
+            assert!(!cell.starts_with(['=', '@']), "{cell}: {told}");
+        }
+    }
+}

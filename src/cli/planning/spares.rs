@@ -122,7 +122,12 @@ fn candidate(
 
 /// A number of all nodes does not begin at 0.
 fn with_min(why: Failure, what: &str) -> Failure {
-    let text = |m: &str| format!("{m}\nwith {what}; --min and --max say what is tried");
+    let text = |m: &str| {
+        format!(
+            "{m}\nwith {what}; --path says what is searched, e.g. 'topology.pools[0].count', --min and --max what is \
+             tried"
+        )
+    };
     match why {
         Failure::CannotBePlaced(m) => Failure::CannotBePlaced(text(&m)),
         Failure::Invalid(m) => Failure::Invalid(text(&m)),

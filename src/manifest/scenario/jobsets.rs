@@ -66,7 +66,7 @@ fn texts(
     inputs: &mut Vec<(String, String)>,
     report: &mut Report,
 ) -> Vec<Option<Source>> {
-    let mut text = |entry: &Node| {
+    let text = |entry: &Node| {
         let manifest = entry.get("manifest")?;
         let file = manifest.as_str()?.to_owned();
         let text = match loader(&file) {
@@ -81,7 +81,7 @@ fn texts(
         }
         Some(Source { file, text })
     };
-    entries.iter().map(|entry| text(entry)).collect()
+    entries.iter().map(text).collect()
 }
 
 fn manifests(

@@ -288,10 +288,7 @@ fn injections(policy: &Value, template: &Value, tell: &mut Tell<'_>) {
         let names = target["containerNames"].as_array();
         for name in names.into_iter().flatten().filter_map(Value::as_str) {
             let has = |list: &&str| pod.is_some_and(|pod| has_container(pod, list, name));
-            if !["containers", "initContainers"]
-                .iter()
-                .any(|list| has(list))
-            {
+            if !["containers", "initContainers"].iter().any(has) {
                 let message = format!(
                     "envInjection target podSet {job:?} container {name:?} not found in runtime template"
                 );

@@ -56,6 +56,12 @@ fn conclusion(b: &Budget) -> Vec<String> {
             "There is no limit of restarts; until {horizon} {used}."
         )),
     }
+    if b.used.mean == 0.0 {
+        all.push(
+            "No run restarted at all: without failures any limit lasts. faultProcesses of a scenario, or --fail, bring some."
+                .to_owned(),
+        );
+    }
     all.push(format!(
         "The least maxRestarts that lasts with a chance of {} is {}.",
         percent(b.survive),

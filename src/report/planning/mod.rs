@@ -13,6 +13,7 @@ pub mod several;
 pub mod spares;
 pub mod tornado;
 
+use super::csv::record;
 use super::scene::Scene;
 use super::waterfall::Style;
 use super::words::{count, wrap};
@@ -103,7 +104,7 @@ pub(super) fn length(seconds: f64) -> String {
 fn table(rows: impl IntoIterator<Item = Vec<String>>) -> Result<Vec<u8>, String> {
     let mut out = csv::Writer::from_writer(Vec::new());
     for row in rows {
-        out.write_record(&row).map_err(|e| e.to_string())?;
+        record(&mut out, &row)?;
     }
     out.into_inner().map_err(|e| e.to_string())
 }
