@@ -2,8 +2,9 @@
 
 use super::print::{cell, lines, planes, sizes};
 use super::{Report, Row};
-use crate::report::page::{Block, Chart, Page, Section, Table};
-use crate::report::scaling_figure::{Line, scaling, token_bucket};
+use crate::report::hanging::{self, Hung};
+use crate::report::page::{Block, Chart, KeyFigure, NOT_MODELLED, Page, Section, Table};
+use crate::report::scaling_figure::{Axes, Line, scaling, token_bucket};
 use crate::report::scene::Scene;
 use crate::report::words::{count, thousands};
 
@@ -12,7 +13,14 @@ pub type Rates<'a> = &'a dyn Fn(&str) -> Option<(f64, f64)>;
 
 const SIZE: (u32, u32) = (1600, 800);
 
-pub fn page(report: &Report, rates: Rates<'_>, commands: &[String]) -> Page {
+/// What decided rows of that case under that preset.
+pub type Decided<'a> = &'a dyn Fn(&str, &str) -> Vec<Hung>;
+
+pub fn page(
+    report: &Report,
+    (rates, decided): (Rates<'_>, Decided<'_>),
+    commands: &[String],
+) -> Page {
     let rows = &report.rows;
     let never = rows.iter().filter(|r| r.ttr_ns.is_none()).count();
     let mut page = Page {
@@ -25,23 +33,37 @@ pub fn page(report: &Report, rates: Rates<'_>, commands: &[String]) -> Page {
         lead: "Seconds of virtual time from the first fault until all pods are ready for good, exact for the seed: \
                repeated, they are the same to the nanosecond."
             .to_owned(),
-        figures: Vec::new(),
+        figures: vec![
+            figure("rows", rows.len() as u64),
+            figure("never ready again", never as u64),
+            figure(
+                "nodes of the largest cluster",
+                rows.iter().map(|r| r.key.nodes).max().unwrap_or(0),
+            ),
+        ],
         sections: Vec::new(),
         foot: vec![foot(report)],
     };
-    let charts = cases(rows).into_iter().filter_map(|case| {
-        let preset = &rows.iter().find(|r| r.key.case == case)?.key.preset;
-        let scene = chart(report, (&case, preset), rates, SIZE)?;
-        Some(Block::Chart(Chart {
+    let (mut charts, mut hung) = (Vec::new(), Vec::new());
+    for case in cases(rows) {
+        let preset = rows.iter().find(|r| r.key.case == case);
+        let preset = preset.map_or("", |r| r.key.preset.as_str());
+        let own = decided(&case, preset);
+        let beside = (rates, hanging::foot(&own));
+        let Some(scene) = chart(report, (&case, preset), &beside, SIZE) else {
+            continue;
+        };
+        hung.extend(own);
+        charts.push(Block::Chart(Chart {
             name: format!("scaling-{case}"),
             alt: format!("{case}: time to recover against the number of nodes, preset {preset}"),
             scene,
-        }))
-    });
+        }));
+    }
     page.push(Section::new(
         "scaling",
         "Against the size of the cluster",
-        charts.collect(),
+        charts,
     ));
     let tables = planes(report).into_iter().flat_map(|(plane, rows)| {
         let sizes = sizes(&rows);
@@ -66,9 +88,24 @@ pub fn page(report: &Report, rates: Rates<'_>, commands: &[String]) -> Page {
     if !report.not_run.is_empty() {
         page.push(Section::new("not-run", "Not run", not_run));
     }
+    page.push(Section::new(
+        "assumptions",
+        "Assumptions that mattered",
+        hanging::blocks(&hung),
+    ));
+    let never = Block::List(NOT_MODELLED.map(str::to_owned).to_vec());
+    let limits = vec![Block::Heading("Never modelled".to_owned()), never];
+    page.push(Section::new("limits", "What to distrust", limits));
     let again = commands.iter().cloned().map(Block::Code).collect();
     page.push(Section::new("again", "Do it again", again));
     page
+}
+
+fn figure(what: &str, n: u64) -> KeyFigure {
+    KeyFigure {
+        what: what.to_owned(),
+        value: thousands(n),
+    }
 }
 
 fn foot(report: &Report) -> String {
@@ -96,7 +133,7 @@ pub fn cases(rows: &[Row]) -> Vec<String> {
 pub fn chart(
     report: &Report,
     (case, preset): (&str, &str),
-    rates: Rates<'_>,
+    (rates, hangs): &(Rates<'_>, Vec<String>),
     size: (u32, u32),
 ) -> Option<Scene> {
     let own = report.rows.iter();
@@ -109,11 +146,7 @@ pub fn chart(
         let Some(ttr) = row.ttr() else { continue };
         let name = &row.key.strategy;
         let at = all.iter().position(|l| l.name == *name).unwrap_or_else(|| {
-            all.push(Line {
-                name: name.clone(),
-                points: Vec::new(),
-                closed: false,
-            });
+            all.push(Line::new(name.clone()));
             all.len() - 1
         });
         all[at].points.push((row.key.nodes as f64, ttr.seconds()));
@@ -124,15 +157,16 @@ pub fn chart(
         return None;
     }
     let mut below = vec![foot(report)];
+    below.extend_from_slice(hangs);
     if let Some((rate, burst)) = rates(preset) {
         let sizes: Vec<u64> = sizes(&own);
         all.push(Line {
-            name: "one token a node".to_owned(),
             points: sizes
                 .iter()
                 .map(|n| (*n as f64, token_bucket(*n as f64, rate, burst)))
                 .collect(),
             closed: true,
+            ..Line::new("one token a node".to_owned())
         });
         below.push(format!(
             "closed form: (nodes - {burst}) / {rate} s, one request of the Job controller for each node (calibration.md 6.6)"
@@ -140,5 +174,11 @@ pub fn chart(
     }
     let title = format!("{case}: time to recover");
     let subtitle = format!("preset {preset}, Kubernetes {version}");
-    Some(scaling((&title, &subtitle, "nodes"), &all, &below, size))
+    Some(scaling(
+        (&title, &subtitle),
+        &Axes::NODES,
+        &all,
+        &below,
+        size,
+    ))
 }

@@ -2,12 +2,13 @@
 
 use super::args::{Look, TableFormat};
 use super::output::{self, Progress};
-use super::{Failure, bench_self, interrupt, load};
+use super::{Failure, bench_self, hangs, interrupt, load};
 use crate::base::condition::Condition;
 use crate::bench::play::{self, Entry};
 use crate::bench::suite::{Only, Suite};
-use crate::bench::{Report, conditions, junit, print, scene};
+use crate::bench::{Report, Row, conditions, junit, print, scene};
 use crate::manifest;
+use crate::report::hanging::Hung;
 use crate::report::whole;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -163,6 +164,39 @@ fn read_conditions(texts: &[String], has_baseline: bool) -> Result<Vec<Condition
 pub fn rates(preset: &str) -> Option<(f64, f64)> {
     let rate = manifest::control_plane(preset)?.kube_controller_manager;
     Some((rate.qps, f64::from(rate.burst)))
+}
+
+/// What decided rows of the report: one for each strategy, the largest of that case under that preset on up to a
+/// thousand nodes, played once more. Without those of which this program gives another digest, or that are none of the
+/// suite.
+pub fn decided(report: &Report, case: &str, preset: &str) -> Vec<Hung> {
+    const NODES: u64 = 1000;
+    let own = report.rows.iter().filter(|r| {
+        r.key.case == case && r.key.preset == preset && r.ttr_ns.is_some() && r.key.nodes <= NODES
+    });
+    let own: Vec<&Row> = own.collect();
+    let Some(most) = own.iter().map(|r| r.key.nodes).max() else {
+        return Vec::new();
+    };
+    let version = own.first().map(|r| &r.key.kubernetes);
+    let same = |r: &&&Row| r.key.nodes == most && Some(&r.key.kubernetes) == version;
+    let all = own.iter().filter(same);
+    all.filter_map(|row| decided_row(row)).collect()
+}
+
+fn decided_row(row: &Row) -> Option<Hung> {
+    let all = Suite::shipped().combinations(&Only {
+        cases: vec![row.key.case.clone()],
+        nodes: vec![u32::try_from(row.key.nodes).ok()?],
+        strategies: vec![row.key.strategy.clone()],
+        presets: vec![row.key.preset.clone()],
+    });
+    let mut all = all.ok()?.into_iter();
+    let one = all.find(|c| c.plane.kubernetes == row.key.kubernetes)?;
+    let loaded = scene::load(&one, &[]).ok()?;
+    let seed = loaded.scenario.seed;
+    let (hung, digest) = hangs::of_scenario(&row.key.text(), &loaded, seed)?;
+    (format!("{digest:016x}") == row.digest).then_some(hung)
 }
 
 pub fn baseline(path: &Path) -> Result<Report, Failure> {

@@ -4,10 +4,10 @@ use super::args::{Format, PlayArgs};
 use super::replay::{self, Stored};
 use super::whole::{Whole, defaults};
 use super::{Failure, compare, output};
-use crate::experiment::Comparison;
 use crate::metrics::Restart;
 use crate::report::compare_figure;
 use crate::report::deciding::{self, Decider};
+use crate::report::hanging;
 use crate::report::provenance;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -65,12 +65,12 @@ fn stored_comparison(play: &PlayArgs) -> Result<Option<Citation>, Failure> {
     }
     stored.play.threads = play.threads;
     stored.quiet = true;
-    let (all, _): (Comparison, _) = compare::again(&stored)?;
+    let (all, _, hung) = compare::again(&stored)?;
     let command = std::fs::read_to_string(dir.join("inputs/command.txt")).unwrap_or_default();
     Ok(Some(Citation {
         made_by: compare_figure::provenance(&all),
         inputs: hash(&files(&dir.join("inputs"))?),
-        hangs_on: Vec::new(),
+        hangs_on: hanging::together(&hung),
         command: format!("cd inputs && {}", command.trim_end()),
     }))
 }

@@ -2,9 +2,10 @@
 
 use super::args::{CompareArgs, TableFormat};
 use super::variants::{Base, Until, Variant};
-use super::{Failure, fail_if, interrupt, output};
+use super::{Failure, fail_if, hangs, interrupt, output};
 use crate::experiment::fail_if::Group;
 use crate::experiment::{Change, Comparison, Limits, NoRuns, PlayedVariant, metrics};
+use crate::report::hanging::{self, Hung};
 use crate::report::rundir::RunDir;
 use crate::report::{chart, compare, compare_figure, compare_tables};
 use crate::stats::{Look, Looks};
@@ -20,13 +21,13 @@ pub fn cli(args: &CompareArgs) -> Result<(), Failure> {
     with(args, |job, unplayed| job.run(unplayed))
 }
 
-/// The comparison alone, for whoever tells it otherwise.
-pub fn again(args: &CompareArgs) -> Result<(Comparison, Vec<PlayedVariant>), Failure> {
+/// The comparison alone and what it hangs on, for whoever tells it otherwise.
+pub fn again(args: &CompareArgs) -> Result<(Comparison, Vec<PlayedVariant>, Vec<Hung>), Failure> {
     with(args, |job, unplayed| {
         let (all, played, _) = job.play(unplayed)?;
         match job.limits.flag.is_raised() {
             true => Err(interrupt::failure("nothing is kept")),
-            false => Ok((all, played)),
+            false => Ok((all, played, job.hung())),
         }
     })
 }
@@ -99,7 +100,8 @@ impl Job<'_> {
             dir.write_json("summary.json", &Summary::of(&all))?;
             let rows = compare_tables::replications_csv(self.seed, &played)?;
             dir.write("replications.csv", &rows)?;
-            charts(&dir, &all, &played)?;
+            let hangs = hanging::foot(&self.hung());
+            charts(&dir, &all, &played, &hangs)?;
             let inputs = self.base.inputs(args, self.seed, wanted);
             dir.write_inputs(&inputs.files, &inputs.command)?;
             dir.commit()?;
@@ -114,6 +116,12 @@ impl Job<'_> {
         }
         let groups: Vec<Group> = played.iter().map(group).collect();
         fail_if::check(&conditions, &groups)
+    }
+
+    /// What the first replication of each variant hangs on.
+    fn hung(&self) -> Vec<Hung> {
+        let of = |v: &Variant| hangs::of(&v.name, &v.loaded, self.seed);
+        self.variants.iter().map(of).collect()
     }
 
     /// Plays each variant up to `n` replications, from where it is.
@@ -180,9 +188,14 @@ fn group(variant: &PlayedVariant) -> Group {
 }
 
 /// `charts/`: SVG, and PNG where it is built in.
-fn charts(dir: &RunDir, all: &Comparison, played: &[PlayedVariant]) -> Result<(), Failure> {
+fn charts(
+    dir: &RunDir,
+    all: &Comparison,
+    played: &[PlayedVariant],
+    hangs: &[String],
+) -> Result<(), Failure> {
     let dir = dir.inner("charts")?;
-    for (name, scene) in compare_figure::figures(all, played) {
+    for (name, scene) in compare_figure::figures(all, played, hangs) {
         chart::save(&scene, &dir.path(&format!("{name}.svg")))?;
         if cfg!(feature = "png") {
             chart::save(&scene, &dir.path(&format!("{name}.png")))?;

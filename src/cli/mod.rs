@@ -24,6 +24,7 @@ mod fail;
 mod fail_if;
 mod fleet;
 mod gates;
+mod hangs;
 mod import;
 mod inputs;
 mod interrupt;

@@ -1,6 +1,6 @@
 //! A run directory as what it was made from: the command line that repeats it, its paths inside `inputs/`.
 
-use super::args::{Cli, Command, CompareArgs, PlayArgs, RunArgs};
+use super::args::{Cli, Command, CompareArgs, PlayArgs, RunArgs, SweepArgs};
 use super::{Failure, inputs};
 use crate::manifest;
 use clap::Parser;
@@ -15,6 +15,17 @@ pub fn is_run(path: &Path) -> bool {
 pub enum Stored {
     Run(Box<RunArgs>),
     Compare(Box<CompareArgs>),
+    Sweep(Box<SweepArgs>),
+}
+
+impl Stored {
+    pub fn command(&self) -> &'static str {
+        match self {
+            Stored::Run(_) => "run",
+            Stored::Compare(_) => "compare",
+            Stored::Sweep(_) => "sweep",
+        }
+    }
 }
 
 pub fn stored(dir: &Path) -> Result<Stored, Failure> {
@@ -38,11 +49,15 @@ pub fn stored(dir: &Path) -> Result<Stored, Failure> {
             lead(&mut args.play, &base);
             Ok(Stored::Compare(Box::new(args)))
         }
+        Command::Sweep(mut args) if args.command.is_none() => {
+            lead(&mut args.play, &base);
+            Ok(Stored::Sweep(args))
+        }
         _ => {
             let other = words.get(1).map_or("", String::as_str);
             let dir = dir.display();
             let text = format!(
-                "{dir} is of `{other}`; only what `run` or `compare` wrote can be played again"
+                "{dir} is of `{other}`; only what `run`, `compare` or `sweep` wrote can be played again"
             );
             Err(Failure::Invalid(text))
         }
@@ -72,9 +87,9 @@ fn lead(play: &mut PlayArgs, base: &Path) {
 pub fn arguments(dir: &Path) -> Result<RunArgs, Failure> {
     match stored(dir)? {
         Stored::Run(args) => Ok(*args),
-        Stored::Compare(_) => {
-            let dir = dir.display();
-            let text = format!("{dir} is of `compare`; only what `run` wrote can be played again");
+        other => {
+            let (dir, of) = (dir.display(), other.command());
+            let text = format!("{dir} is of `{of}`; only what `run` wrote can be played again");
             Err(Failure::Invalid(text))
         }
     }

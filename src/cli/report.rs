@@ -1,15 +1,16 @@
 //! `report`: one page of a run, as HTML or Markdown.
 
-use super::args::PlayArgs;
+use super::args::{PlayArgs, SweepArgs};
 use super::inputs::quoted;
 use super::replay::{self, Stored};
+use super::sweep::StoredSweep;
 use super::whole::{Whole, defaults};
 use super::{Failure, bench, compare, output};
 use crate::base::*;
 use crate::report::export::{self, Subject};
 use crate::report::openmetrics::Metrics;
-use crate::report::page::run::{Told, page};
-use crate::report::page::{Page, comparison};
+use crate::report::page::run::Told;
+use crate::report::page::{self, Page, comparison};
 use crate::report::perfetto::Trace;
 use std::path::{Path, PathBuf};
 
@@ -65,7 +66,8 @@ pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
     }
     if let Some(page) = other(args)? {
         if args.perfetto.is_some() || args.openmetrics.is_some() {
-            let text = "a trace and metrics are of one run; this is a comparison or a benchmark";
+            let text =
+                "a trace and metrics are of one run; this is a comparison, a sweep or a benchmark";
             return Err(Failure::Invalid(text.to_owned()));
         }
         return pages(args, &page);
@@ -101,7 +103,7 @@ pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
         ],
         skipped: whole.skipped(),
     };
-    let page = page(&told);
+    let page = page::run::page(&told);
     pages(args, &page)
 }
 
@@ -112,7 +114,7 @@ fn pages(args: &ReportArgs, page: &Page) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The page of what is no run: a directory of `compare`, or a result of `bench ttr`.
+/// The page of what is no run: a directory of `compare` or `sweep`, or a result of `bench ttr`.
 fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
     let Some(path) = args.play.scenario.as_deref() else {
         return Ok(None);
@@ -122,31 +124,53 @@ fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
         quoted(&path.to_string_lossy())
     );
     if path.is_dir() && replay::is_run(path) {
-        let Stored::Compare(mut stored) = replay::stored(path)? else {
-            return Ok(None);
-        };
-        if !args.play.sets.is_empty() || !args.play.fails.is_empty() {
-            let text = "--set and --fail change a run; compare anew to change a comparison";
-            return Err(Failure::Invalid(text.to_owned()));
+        let stored = replay::stored(path)?;
+        let of = stored.command();
+        if of != "run" && !(args.play.sets.is_empty() && args.play.fails.is_empty()) {
+            let text = format!("--set and --fail change a run; {of} anew to change its results");
+            return Err(Failure::Invalid(text));
         }
+        let inputs = quoted(&path.join("inputs").to_string_lossy());
+        let command = std::fs::read_to_string(path.join("inputs/command.txt")).unwrap_or_default();
+        let commands = [format!("cd {inputs} && {}", command.trim_end()), page];
+        let mut stored = match stored {
+            Stored::Run(_) => return Ok(None),
+            Stored::Sweep(_) if args.play.seed.is_some() => {
+                let text = "--seed changes a run; sweep anew to change its results";
+                return Err(Failure::Invalid(text.to_owned()));
+            }
+            Stored::Sweep(stored) => return swept(path, &stored, &commands).map(Some),
+            Stored::Compare(stored) => stored,
+        };
         stored.play.seed = args.play.seed.or(stored.play.seed);
         stored.play.threads = args.play.threads;
         stored.quiet |= args.quiet;
-        let (all, played) = compare::again(&stored)?;
-        let command = std::fs::read_to_string(path.join("inputs/command.txt")).unwrap_or_default();
-        let commands = [format!("cd inputs && {}", command.trim_end()), page];
-        return Ok(Some(comparison::page(&all, &played, &commands)));
+        let (all, played, hung) = compare::again(&stored)?;
+        return Ok(Some(comparison::page(&all, &played, &hung, &commands)));
     }
     if path.extension().is_some_and(|e| e == "json") {
         let report = bench::baseline(path)?;
         let commands = ["jobset-sim bench ttr --out bench.json".to_owned(), page];
         return Ok(Some(crate::bench::page::page(
             &report,
-            &bench::rates,
+            (&bench::rates, &|case, preset| {
+                bench::decided(&report, case, preset)
+            }),
             &commands,
         )));
     }
     Ok(None)
+}
+
+fn swept(dir: &Path, stored: &SweepArgs, commands: &[String]) -> Result<Page, Failure> {
+    let sweep = StoredSweep::read(dir, stored)?;
+    Ok(page::sweep::page(&page::sweep::Told {
+        of: sweep.swept(),
+        hung: &sweep.hung,
+        closed: sweep.closed.as_ref(),
+        warnings: &sweep.warnings,
+        commands,
+    }))
 }
 
 fn written(args: &ReportArgs, path: &Path, subject: Subject<'_>) -> Result<(), Failure> {

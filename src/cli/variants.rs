@@ -14,6 +14,8 @@ pub struct Variant {
     pub name: String,
     pub changes: Vec<FieldChange>,
     pub subject: Subject,
+    /// What it is of.
+    pub loaded: Loaded,
 }
 
 impl Variant {
@@ -110,6 +112,7 @@ impl Base {
             subject: loaded.subject().map_err(|why| named(&name, why))?,
             name,
             changes,
+            loaded,
         })
     }
 

@@ -203,11 +203,20 @@ impl Ctx<'_> {
 
     /// Writes an answered request into the audit log.
     pub fn answered(&mut self, call: Call, answer: Answer) {
-        self.requests.answered(call, answer, self.now);
+        self.answered_at(call, answer, self.now);
     }
 
     pub fn answered_at(&mut self, call: Call, answer: Answer, at: Time) {
         self.requests.answered(call, answer, at);
+        if self.tickets.wanted {
+            let code = answer.code();
+            self.sink.answered(&Answered { call, code, at });
+        }
+    }
+
+    /// After the record that has the sums.
+    pub fn tell_replicated_job(&mut self, now: &ReplicatedJobNow) {
+        self.sink.replicated_job(now);
     }
 
     /// The first restart begins: requests from now on are counted apart, too.

@@ -63,6 +63,11 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// Empty for success.
+    pub fn code(self) -> &'static str {
+        CODES[self as usize]
+    }
+
     /// Success if the object is still there, else 404.
     pub fn found(there: bool) -> Answer {
         if there {

@@ -5,8 +5,8 @@
 use super::queued::Queued;
 use crate::base::*;
 use crate::record::{
-    Body, JobConditionType, JobSetConditionType, Names, NodeReady, Record, Resource, Sink, Ticket,
-    Waited,
+    Answered, Body, Call, JobConditionType, JobSetConditionType, Names, NodeReady, Record,
+    ReplicatedJobNow, Resource, Sink, Ticket, Waited,
 };
 use std::collections::BTreeMap;
 
@@ -36,8 +36,8 @@ pub struct Pod {
 pub struct JobSetNow {
     pub exists: bool,
     pub restarts: u32,
-    /// Ready, succeeded, failed, active, suspended.
-    pub replicas: [u32; 5],
+    /// Of each replicatedJob in its spec's order: ready, succeeded, failed, active, suspended.
+    pub replicas: Vec<[u32; 5]>,
     pub conditions: BTreeMap<JobSetConditionType, bool>,
 }
 
@@ -60,6 +60,15 @@ pub struct Limiter {
     pub since: Vec<([u64; LIMITER_BOUNDS.len() + 1], Duration)>,
 }
 
+/// Requests of one client for the same that had the same answer.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    pub call: Call,
+    pub code: &'static str,
+    /// Of each scrape: how many since the one before.
+    pub since: Vec<u64>,
+}
+
 pub struct Scraped {
     pub at: Vec<Time>,
     next: usize,
@@ -73,6 +82,7 @@ pub struct Scraped {
     pub nodes: Vec<Vec<NodeReady>>,
     nodes_now: Vec<NodeReady>,
     pub limiters: Vec<Limiter>,
+    pub answers: Vec<Answers>,
     pub queued: Queued,
 }
 
@@ -89,6 +99,7 @@ impl Scraped {
             nodes: Vec::new(),
             nodes_now: vec![NodeReady::True; nodes],
             limiters: Vec::new(),
+            answers: Vec::new(),
             queued: Queued::new(at.clone()),
             at,
         }
@@ -174,17 +185,6 @@ impl Scraped {
                 let now = row(&mut self.jobsets_now, jobset.ix());
                 now.conditions.insert(kind, status);
             }
-            Body::ReplicatedJobsStatus {
-                jobset,
-                ready,
-                succeeded,
-                failed,
-                active,
-                suspended,
-            } => {
-                let now = row(&mut self.jobsets_now, jobset.ix());
-                now.replicas = [ready, succeeded, failed, active, suspended];
-            }
             _ => {}
         }
     }
@@ -247,6 +247,29 @@ impl Sink for Scraped {
 
     fn wants_tickets(&self) -> bool {
         true
+    }
+
+    fn replicated_job(&mut self, now: &ReplicatedJobNow) {
+        let replicas = &mut row(&mut self.jobsets_now, now.jobset.ix()).replicas;
+        *row(replicas, now.replicated_job as usize) = now.replicas;
+    }
+
+    fn answered(&mut self, answered: &Answered) {
+        let Answered { call, code, at } = *answered;
+        let scrape = self.at.partition_point(|scraped| *scraped < at);
+        if scrape == self.at.len() {
+            return;
+        }
+        let same = |a: &Answers| a.call == call && a.code == code;
+        let known = self.answers.iter().position(same).unwrap_or_else(|| {
+            self.answers.push(Answers {
+                call,
+                code,
+                since: vec![0; self.at.len()],
+            });
+            self.answers.len() - 1
+        });
+        self.answers[known].since[scrape] += 1;
     }
 
     fn ticket(&mut self, ticket: &Ticket) {

@@ -1,10 +1,11 @@
 //! Whoever wants to know what happens in a run: the sinks that take records.
 
+use super::call::Call;
 use super::decision::Decision;
 use super::names::Names;
 use super::records::Record;
 use super::ticket::Ticket;
-use crate::base::JobId;
+use crate::base::{JobId, JobSetId, Time};
 use serde_json::Value;
 
 /// An Event on a Job as its controller sends it, behind the correlator that drops and combines some.
@@ -14,6 +15,28 @@ pub struct StoredEvent {
     pub warning: bool,
     pub reason: String,
     pub message: String,
+}
+
+/// `status.replicatedJobsStatus` of one replicatedJob, as it is stored now.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ReplicatedJobNow {
+    /// Whose.
+    pub jobset: JobSetId,
+    /// Its place in the spec.
+    pub replicated_job: u32,
+    /// Ready, succeeded, failed, active, suspended.
+    pub replicas: [u32; 5],
+}
+
+/// An answered request, as the audit log has it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// Who asked for what.
+    pub call: Call,
+    /// Empty for success, else the HTTP code.
+    pub code: &'static str,
+    /// When.
+    pub at: Time,
 }
 
 /// Takes records as they are made.
@@ -53,6 +76,12 @@ pub trait Sink {
 
     /// Takes a ticket when it is made, before the first record that carries it: it may end in the future. Ids ascend.
     fn ticket(&mut self, _: &Ticket) {}
+
+    /// Takes each replicatedJob's own numbers after `Body::ReplicatedJobsStatus`, which has their sums.
+    fn replicated_job(&mut self, _: &ReplicatedJobNow) {}
+
+    /// Takes each answered request, if the sink wants tickets.
+    fn answered(&mut self, _: &Answered) {}
 
     /// Events until `stops` is to be asked again, at least one; asked first before the run. `NO_LOOK` by default: most
     /// sinks never stop a run, and a call for each event is two percent of it.
@@ -135,6 +164,16 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.1.ticket(ticket);
     }
 
+    fn replicated_job(&mut self, now: &ReplicatedJobNow) {
+        self.0.replicated_job(now);
+        self.1.replicated_job(now);
+    }
+
+    fn answered(&mut self, answered: &Answered) {
+        self.0.answered(answered);
+        self.1.answered(answered);
+    }
+
     fn looks_after(&self, events: u64) -> u64 {
         self.0.looks_after(events).min(self.1.looks_after(events))
     }
@@ -174,6 +213,18 @@ impl<S: Sink> Sink for Option<S> {
 
     fn wants_tickets(&self) -> bool {
         self.as_ref().is_some_and(S::wants_tickets)
+    }
+
+    fn replicated_job(&mut self, now: &ReplicatedJobNow) {
+        if let Some(sink) = self {
+            sink.replicated_job(now);
+        }
+    }
+
+    fn answered(&mut self, answered: &Answered) {
+        if let Some(sink) = self {
+            sink.answered(answered);
+        }
     }
 
     fn ticket(&mut self, ticket: &Ticket) {

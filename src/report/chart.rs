@@ -64,6 +64,10 @@ mod bitmap {
         draw(scene, &root).map_err(|e| e.to_string())
     }
 
+    /// The library's size of a font is from its highest to its lowest letter, everybody else's its em: of the bundled
+    /// font (ascent 1901 and descent 483 of 2048) so many ems.
+    const LINE: f64 = 2384.0 / 2048.0;
+
     fn rgb((r, g, b): scene::Color) -> RGBColor {
         RGBColor(r, g, b)
     }
@@ -104,7 +108,7 @@ mod bitmap {
                         Anchor::Right => HPos::Right,
                     };
                     let color = rgb(*color);
-                    let style = TextStyle::from((FONT_NAME, *size).into_font())
+                    let style = TextStyle::from((FONT_NAME, f64::from(*size) * LINE).into_font())
                         .color(&color)
                         .pos(Pos::new(h, VPos::Center));
                     // The library centers the box of the font, which sits higher than its letters.

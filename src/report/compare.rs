@@ -1,5 +1,7 @@
 //! What `compare` prints: each metric of each variant, their differences, and the sentence a reviewer would write.
 
+use super::estimates::Estimates;
+use super::replications::HEAD;
 use super::waterfall::Style;
 use super::words::{column, count, seconds, wrap};
 use crate::base::*;
@@ -130,11 +132,7 @@ fn one_metric(out: &mut String, all: &Comparison, metric: &str, style: &Style) {
         crate::experiment::Better::Higher => "higher is better",
     };
     let _ = writeln!(out, "{} ({}{better})", style.bold(metric), unit(metric));
-    let head = format!(
-        "  {:<width$} {:>6} {:>10} {:>10} {:>10} {:>10}   95 % interval of the mean",
-        "", "n", "p10", "p50", "p90", "mean"
-    );
-    let _ = writeln!(out, "{}", style.dim(&head));
+    let mut table = Estimates::new(&HEAD, [width, 6, 10]);
     for (name, e) in estimates(all, metric) {
         let cell = |v: Option<f64>| v.map_or("-".to_owned(), |v| shown(metric, v));
         let interval = match e.ci95 {
@@ -143,19 +141,20 @@ fn one_metric(out: &mut String, all: &Comparison, metric: &str, style: &Style) {
             }
             _ => "-".to_owned(),
         };
-        let _ = writeln!(
-            out,
-            "  {name:<width$} {:>6} {:>10} {:>10} {:>10} {:>10}   {interval}",
-            e.n,
+        table.row(vec![
+            name.to_owned(),
+            e.n.to_string(),
             cell(e.p10),
             cell(e.p50),
             cell(e.p90),
-            cell(e.mean)
-        );
+            cell(e.mean),
+            interval,
+        ]);
         if let Some(text) = left_out(e) {
-            let _ = writeln!(out, "  {:<width$} ATTENTION: {text}", "");
+            table.text(format!("{:<width$} ATTENTION: {text}", ""));
         }
     }
+    table.write(out, style);
     for p in pairs.iter().filter(|p| is_printed(all, p)) {
         let _ = writeln!(out, "  {}", difference(p));
     }

@@ -22,19 +22,25 @@ const WORSE: Color = PALETTE[1];
 const OPEN: Color = PALETTE[0];
 
 /// Every chart that this comparison has something for, by the name of its file.
-pub fn figures(all: &Comparison, played: &[PlayedVariant]) -> Vec<(&'static str, Scene)> {
+///
+/// `hangs`: the lines that say what they hang on.
+pub fn figures(
+    all: &Comparison,
+    played: &[PlayedVariant],
+    hangs: &[String],
+) -> Vec<(&'static str, Scene)> {
     let told = headlines(all);
     let mut figures = Vec::new();
     if all.variants.len() > 1 && !told.is_empty() {
-        figures.push(("differences", differences(all, &told)));
+        figures.push(("differences", differences((all, hangs), &told)));
     }
     if shares(all).iter().any(|(_, s)| !s.is_empty()) {
-        figures.push(("ledger", ledger(all)));
+        figures.push(("ledger", ledger((all, hangs))));
     }
     if !told.is_empty() {
-        figures.push(("distributions", distributions(all, played, &told)));
+        figures.push(("distributions", distributions((all, hangs), played, &told)));
     }
-    figures.extend(compare_time::figures(all, played));
+    figures.extend(compare_time::figures((all, hangs), played));
     figures
 }
 
@@ -57,9 +63,13 @@ fn headlines(all: &Comparison) -> Vec<&str> {
     asked.copied().take(PANELS).collect()
 }
 
+/// A comparison, and the lines that say what it hangs on.
+pub(super) type Compared<'a> = (&'a Comparison, &'a [String]);
+
 /// Below the last panel: what a reader must know to make the chart again.
-pub(super) fn end(scene: &mut Scene, top: i32, all: &Comparison) {
-    let lines = provenance(all);
+pub(super) fn end(scene: &mut Scene, top: i32, (all, hangs): Compared<'_>) {
+    let mut lines = provenance(all);
+    lines.extend_from_slice(hangs);
     scene.height = (top + SIZE + foot_height(&lines, WIDTH)) as u32;
     foot(scene, &lines);
 }
@@ -170,7 +180,7 @@ fn labelled(metric: &str) -> String {
 }
 
 /// One panel for each metric, one interval for each variant against the first.
-fn differences(all: &Comparison, told: &[&str]) -> Scene {
+fn differences((all, hangs): Compared<'_>, told: &[&str]) -> Scene {
     let others = all.variants.len() as i32 - 1;
     let panel = others * ROW + 4 * SIZE + 10;
     let mut scene = Scene::new((WIDTH as u32, 900));
@@ -226,7 +236,7 @@ fn differences(all: &Comparison, told: &[&str]) -> Scene {
         }
         top += panel;
     }
-    end(&mut scene, top, all);
+    end(&mut scene, top, (all, hangs));
     scene
 }
 
@@ -249,9 +259,9 @@ pub(super) fn legend(
 }
 
 /// For each metric, the share of replications at or below each value, one line for each variant.
-fn distributions(all: &Comparison, played: &[PlayedVariant], told: &[&str]) -> Scene {
+fn distributions((all, hangs): Compared<'_>, played: &[PlayedVariant], told: &[&str]) -> Scene {
     const PLOT: i32 = 220;
-    let panel = PLOT + 5 * SIZE;
+    let panel = PLOT + 11 * SIZE / 2;
     let mut scene = Scene::new((WIDTH as u32, 900));
     let title = format!("{}: how the replications differ", all.scenario);
     let subtitle = "share of the replications at or below a value; those that got stuck or were cut have no value";
@@ -264,7 +274,9 @@ fn distributions(all: &Comparison, played: &[PlayedVariant], told: &[&str]) -> S
     for metric in told {
         let label = labelled(metric);
         scene.text((MARGIN, top + SIZE), SIZE, Anchor::Left, INK, &label);
-        let (from, to) = (top + 2 * SIZE, top + 2 * SIZE + PLOT);
+        // Room for the number of the upper line below the name.
+        let from = top + 5 * SIZE / 2;
+        let to = from + PLOT;
         let values: Vec<Vec<f64>> = played.iter().map(|v| sorted_values(v, metric)).collect();
         let left = MARGIN + text_width("100 %", SIZE) + 14;
         let axis = Axis::over(values.iter().flatten().copied(), (left, WIDTH - MARGIN));
@@ -294,7 +306,7 @@ fn distributions(all: &Comparison, played: &[PlayedVariant], told: &[&str]) -> S
         }
         top += panel;
     }
-    end(&mut scene, top, all);
+    end(&mut scene, top, (all, hangs));
     scene
 }
 
@@ -315,6 +327,9 @@ pub mod tests {
     use super::*;
     use crate::experiment::Replication;
     use std::collections::BTreeMap;
+
+    /// So long that it needs two lines.
+    pub const HANGS: &str = "hangs on: each controller of kube-controller-manager 100 requests/s  ·  termination grace period 0 s  ·  node requests 4,000/s (unverified)  ·  images present on every node (assumed)";
 
     pub fn variant(name: &str, scale: f64, categories: &[&'static str]) -> PlayedVariant {
         let replication = |i: u32| Replication {
@@ -362,7 +377,7 @@ pub mod tests {
                     .map(|(i, n)| variant(n, scale(i), categories));
                 let played: Vec<PlayedVariant> = variants.collect();
                 let compared = Comparison::of(("a-scenario", 1), &played);
-                let figures = figures(&compared, &played);
+                let figures = figures(&compared, &played, &[HANGS.to_owned()]);
                 let drawn: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
                 let expected = match names.len() {
                     1 => vec!["ledger"],

@@ -1,6 +1,6 @@
 //! The chart of where the accelerators' time went: one stacked bar for each variant of a comparison.
 
-use super::compare_figure::{Axis, ROW, SIZE, WIDTH, end, legend, name, names_end};
+use super::compare_figure::{Axis, Compared, ROW, SIZE, WIDTH, end, legend, name, names_end};
 use super::figure::{MARGIN, heading};
 use super::scene::*;
 use crate::experiment::Comparison;
@@ -52,14 +52,8 @@ fn colors<'a>(shares: &[(&str, Vec<(&'a str, f64)>)]) -> Vec<(&'a str, Color)> {
     own.into_iter().map(color).collect()
 }
 
-/// Readable on that color.
-fn ink_on((r, g, b): Color) -> Color {
-    let light = 299 * u32::from(r) + 587 * u32::from(g) + 114 * u32::from(b);
-    if light > 110_000 { INK } else { PAPER }
-}
-
 /// Stacked bars of all accelerator-seconds, and below of what was not productive.
-pub(super) fn ledger(all: &Comparison) -> Scene {
+pub(super) fn ledger((all, hangs): Compared<'_>) -> Scene {
     let shares = shares(all);
     let colors = colors(&shares);
     let useful = crate::record::LedgerCategory::Productive.as_str();
@@ -120,7 +114,7 @@ pub(super) fn ledger(all: &Comparison) -> Scene {
         }
         top += panel;
     }
-    end(&mut scene, top, all);
+    end(&mut scene, top, (all, hangs));
     scene
 }
 

@@ -2,12 +2,12 @@
 //!
 //! Must never compute a statistic: that is `experiment::over_time`.
 
-use super::compare_figure::{Axis, SIZE, WIDTH, end, legend, name, names_end};
+use super::compare_figure::{Axis, Compared, SIZE, WIDTH, end, legend, name, names_end};
 use super::figure::{MARGIN, heading};
 use super::scene::*;
 use crate::base::Duration;
+use crate::experiment::PlayedVariant;
 use crate::experiment::over_time::{OverTime, over_time, restart_times};
-use crate::experiment::{Comparison, PlayedVariant};
 
 /// Of the plots of one variant, and of all variants.
 const FAN: i32 = 170;
@@ -27,7 +27,7 @@ pub(super) fn beneath(i: usize, of: usize) -> u32 {
 }
 
 /// Every chart over time that this comparison has something for, by the name of its file.
-pub(super) fn figures(all: &Comparison, played: &[PlayedVariant]) -> Vec<(&'static str, Scene)> {
+pub(super) fn figures(all: Compared<'_>, played: &[PlayedVariant]) -> Vec<(&'static str, Scene)> {
     let mut figures = Vec::new();
     if let Some((jobset, variants)) = over_time(played) {
         figures.push(("goodput", goodput(all, jobset, &variants)));
@@ -97,7 +97,7 @@ fn times(scene: &mut Scene, axis: &Axis, (top, bottom): (i32, i32)) {
 }
 
 /// One panel for each variant: the median, half and four fifths of the replications around it, and the first's median.
-fn goodput(all: &Comparison, jobset: &str, variants: &[OverTime]) -> Scene {
+fn goodput((all, hangs): Compared<'_>, jobset: &str, variants: &[OverTime]) -> Scene {
     let mut scene = Scene::new((WIDTH as u32, 900));
     let title = format!("{}: goodput of {jobset} so far", all.scenario);
     let subtitle = "steps that count / time since all pods were there first, until then; median, p25 to p75 and p10 to p90 of the replications";
@@ -144,12 +144,12 @@ fn goodput(all: &Comparison, jobset: &str, variants: &[OverTime]) -> Scene {
         }
         top += FAN + 3 * SIZE;
     }
-    end(&mut scene, top, all);
+    end(&mut scene, top, (all, hangs));
     scene
 }
 
 /// One line for each variant: in each sixtieth of the time, the mean share of it in which every pod was at work.
-fn availability(all: &Comparison, jobset: &str, variants: &[OverTime]) -> Scene {
+fn availability((all, hangs): Compared<'_>, jobset: &str, variants: &[OverTime]) -> Scene {
     let mut scene = Scene::new((WIDTH as u32, 900));
     let title = format!("{}: time with all pods of {jobset} at work", all.scenario);
     let subtitle = "share of each sixtieth of the time since all pods were there first, mean over the replications";
@@ -175,12 +175,12 @@ fn availability(all: &Comparison, jobset: &str, variants: &[OverTime]) -> Scene 
             scene.line(points, beneath(i, variants.len()), color_of(i));
         }
     }
-    end(&mut scene, top + PLOT + 3 * SIZE, all);
+    end(&mut scene, top + PLOT + 3 * SIZE, (all, hangs));
     scene
 }
 
 /// The share of all restarts that took so long or less, on a logarithmic axis.
-fn restarts(all: &Comparison, times: &[(Vec<f64>, usize)]) -> Scene {
+fn restarts((all, hangs): Compared<'_>, times: &[(Vec<f64>, usize)]) -> Scene {
     const MARKS: [f64; 11] = [
         0.1,
         1.0,
@@ -255,17 +255,17 @@ fn restarts(all: &Comparison, times: &[(Vec<f64>, usize)]) -> Scene {
             scene.line(points, beneath(i, times.len()), color_of(i));
         }
     }
-    end(&mut scene, bottom + 3 * SIZE, all);
+    end(&mut scene, bottom + 3 * SIZE, (all, hangs));
     scene
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::compare_figure::tests::variant;
+    use super::super::compare_figure::tests::{HANGS, variant};
     use super::super::figure::tests::check;
     use super::*;
     use crate::base::Time;
-    use crate::experiment::{BriefRestart, ReplicatedJobSet};
+    use crate::experiment::{BriefRestart, Comparison, ReplicatedJobSet};
     use crate::metrics::Ending;
     use crate::metrics::timeline::Timeline;
     use crate::record::TrainingStretch;
@@ -312,18 +312,19 @@ mod tests {
     #[test]
     fn charts_over_time_are_drawn_of_what_trains_and_their_texts_have_room() {
         let names = ["baseline", "a variant of a long name", "c", "d", "e"];
+        let hangs = [HANGS.to_owned()];
         for n in [1, 2, 5] {
             let played: Vec<PlayedVariant> = (0..n)
                 .map(|i| trained(names[i], 20 + 3000 * i as u64))
                 .collect();
             let compared = Comparison::of(("a-scenario", 1), &played);
-            let figures = figures(&compared, &played);
+            let figures = figures((&compared, &hangs), &played);
             let drawn: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
             assert_eq!(drawn, ["goodput", "availability", "restarts"]);
             figures.iter().for_each(|(_, scene)| check(scene));
         }
         let idle = [variant("one", 1.0, &["productive"])];
         let compared = Comparison::of(("a-scenario", 1), &idle);
-        assert!(figures(&compared, &idle).is_empty());
+        assert!(figures((&compared, &[]), &idle).is_empty());
     }
 }

@@ -40,12 +40,17 @@ pub struct Decider {
     pub confidence: String,
     /// Time on the path that waited for it; of one that is only assumed away, none.
     pub time: Duration,
+    /// What is said where it has no share of the path.
+    pub without: &'static str,
     /// Of the timing profile.
     pub is_delay: bool,
 }
 
+/// Of what takes no part of the path.
+const NO_TIME: &str = "takes no time here";
+
 /// What is said where the scenario differs from the defaults.
-const GIVEN: (&str, &str) = ("set by the scenario", "given");
+pub const GIVEN: (&str, &str) = ("set by the scenario", "given");
 /// What takes a smaller part of the path, one in so many, decides nothing.
 const SMALL: u64 = 100;
 
@@ -106,6 +111,7 @@ fn of_rate(run: &RunView<'_>, rate: &Rate, time: Duration, defaults: &Defaults) 
         source,
         confidence,
         time,
+        without: NO_TIME,
         is_delay: false,
     }
 }
@@ -132,6 +138,7 @@ fn of_delay(run: &RunView<'_>, delay: &Delay, time: Duration, defaults: &Default
         source,
         confidence,
         time,
+        without: NO_TIME,
         is_delay: true,
     }
 }
@@ -158,6 +165,7 @@ fn assumed_away(run: &RunView<'_>) -> Vec<Decider> {
             source: "the manifests; 30 s unless they say it".to_owned(),
             confidence: "given".to_owned(),
             time: Duration::ZERO,
+            without: NO_TIME,
             is_delay: false,
         },
         Decider {
@@ -169,6 +177,7 @@ fn assumed_away(run: &RunView<'_>) -> Vec<Decider> {
                     .to_owned(),
             confidence: "assumed".to_owned(),
             time: Duration::ZERO,
+            without: NO_TIME,
             is_delay: false,
         },
     ]

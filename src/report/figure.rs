@@ -84,7 +84,8 @@ pub(super) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> i32 {
     let (big, normal) = ((h / 20).clamp(28, 45), (h / 36).clamp(22, 25));
     let width = w - 2 * MARGIN;
     let size = fitting(title, big, width);
-    scene.text((MARGIN, MARGIN), size, Anchor::Left, INK, title);
+    let title = shorten(title, size, width);
+    scene.text((MARGIN, MARGIN), size, Anchor::Left, INK, &title);
     let below = MARGIN + big;
     let size = fitting(subtitle, normal, width);
     let lines = two_lines(subtitle, size, width);
@@ -258,10 +259,7 @@ fn inside(scene: &mut Scene, r: &Restart, y: i32, size: i32, x: &dyn Fn(f64) -> 
             x(to.since(r.start).seconds()),
         );
         if text_width(&text, size) + 16 <= right - left {
-            let ink = match phase {
-                Phase::Terminate | Phase::Recreate | Phase::Start | Phase::Detect => ON_DARK,
-                _ => ON_LIGHT,
-            };
+            let ink = ink_on(color_of(phase));
             scene.text(((left + right) / 2, y), size, Anchor::Middle, ink, &text);
         }
     }

@@ -1,5 +1,6 @@
 //! What `run` prints of a fleet: every output over the replications, and where the nodes' time went.
 
+use super::estimates::Estimates;
 use super::replications;
 use super::waterfall::Style;
 use super::words::count;
@@ -14,10 +15,11 @@ pub fn text(all: &FleetReplications, style: &Style) -> String {
     let of = (all.version, all.scenario.as_str(), all.digest.as_str());
     let played = count(all.replications as u64, "replication");
     replications::head(&mut out, of, (&played, all.seed), &all.ends, style);
-    columns(&mut out, "output", style);
+    let mut table = Estimates::new(&["output", "mean", "p10", "p50", "p90"], [26, 5, 12]);
     for (name, e) in &all.rows {
-        row(&mut out, name, e);
+        row(&mut table, name, e);
     }
+    table.write(&mut out, style);
     let total: f64 = all.node_hours.values().flatten().map(|e| e.mean).sum();
     out.push('\n');
     let _ = writeln!(
@@ -40,14 +42,6 @@ pub fn text(all: &FleetReplications, style: &Style) -> String {
     out
 }
 
-fn columns(out: &mut String, what: &str, style: &Style) {
-    let line = format!(
-        "  {what:<26} {:>12} {:>12} {:>12} {:>12}   95 % interval of the mean",
-        "mean", "p10", "p50", "p90"
-    );
-    let _ = writeln!(out, "{}", style.dim(&line));
-}
-
 /// Six digits, as much of them behind the point as there is room.
 fn number(v: f64) -> String {
     match v.abs() {
@@ -59,17 +53,14 @@ fn number(v: f64) -> String {
     }
 }
 
-fn row(out: &mut String, name: &str, e: &Estimate) {
-    let _ = writeln!(
-        out,
-        "  {name:<26} {:>12} {:>12} {:>12} {:>12}   {} to {}",
-        number(e.mean),
-        number(e.p10),
-        number(e.p50),
-        number(e.p90),
-        number(e.ci95[0]),
-        number(e.ci95[1])
-    );
+fn row(table: &mut Estimates, name: &str, e: &Estimate) {
+    let interval = format!("{} to {}", number(e.ci95[0]), number(e.ci95[1]));
+    let numbers = [e.mean, e.p10, e.p50, e.p90].map(number);
+    let cells = [name.to_owned()]
+        .into_iter()
+        .chain(numbers)
+        .chain([interval]);
+    table.row(cells.collect());
 }
 
 /// `replications.csv`: a row per replication.

@@ -5,6 +5,7 @@
 //! kube-state-metrics; kube-state-metrics `docs/metrics/workload`; component-base `metrics/prometheus`. Must never emit
 //! a family that the simulation cannot say.
 
+use super::openmetrics_requests as requests;
 use crate::base::*;
 use crate::metrics::RunView;
 use crate::metrics::scraped::{JobNow, JobSetNow, LIMITER_BOUNDS, PHASES, Scraped};
@@ -24,18 +25,25 @@ pub fn text(of: &Metrics<'_>) -> String {
     pods(&mut out, of);
     nodes(&mut out, of);
     control_plane(&mut out, of);
+    requests::write(&mut out, of.scraped);
     out.0.push_str("# EOF\n");
     out.0
 }
 
-struct Text(String);
+pub(super) struct Text(String);
 
 impl Text {
-    fn family(&mut self, name: &str, kind: &str, help: &str) {
+    pub(super) fn family(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# TYPE {name} {kind}\n# HELP {name} {help}");
     }
 
-    fn sample(&mut self, name: &str, labels: &str, value: impl std::fmt::Display, at: Time) {
+    pub(super) fn sample(
+        &mut self,
+        name: &str,
+        labels: &str,
+        value: impl std::fmt::Display,
+        at: Time,
+    ) {
         let ms = at.0 / 1_000_000;
         let (s, ms) = (ms / 1000, ms % 1000);
         let _ = writeln!(self.0, "{name}{{{labels}}} {value} {s}.{ms:03}");
@@ -43,13 +51,17 @@ impl Text {
 }
 
 /// `name="value"` with what would end a value escaped.
-fn label(name: &str, value: &str) -> String {
+pub(super) fn label(name: &str, value: &str) -> String {
     let value = value
         .replace('\\', "\\\\")
         .replace('"', "\\\"")
         .replace('\n', "\\n");
     format!("{name}=\"{value}\"")
 }
+
+/// What kube-state-metrics adds to metrics of custom resources.
+const CUSTOM_RESOURCE: &str = ",customresource_group=\"jobset.x-k8s.io\",customresource_kind=\"JobSet\",\
+                               customresource_version=\"v1alpha2\"";
 
 const REPLICAS: [&str; 5] = ["ready", "succeeded", "failed", "active", "suspended"];
 
@@ -62,14 +74,17 @@ fn jobsets(out: &mut Text, of: &Metrics<'_>) {
             "{},{}",
             label("namespace", &j.namespace),
             label("jobset_name", &j.name)
-        )
+        ) + CUSTOM_RESOURCE
     };
-    // The records have sums over the replicatedJobs, so only a single one is known.
-    let single = |i: usize| {
-        let spec = &run.scenario.jobsets.get(i)?.jobset.spec.replicated_jobs;
-        let [one] = spec.as_slice() else { return None };
-        let own = label("replicated_job_name", &one.name);
-        Some((format!("{},{own}", labels(i)), one.replicas))
+    // One series for each replicatedJob of the spec: its labels, replicas, and its place.
+    let jobs = |i: usize| {
+        let spec = run.scenario.jobsets.get(i);
+        let spec = spec.map_or(&[][..], |j| &j.jobset.spec.replicated_jobs);
+        let one = |(at, rj): (usize, &crate::spec::ReplicatedJob)| {
+            let own = label("replicated_job_name", &rj.name);
+            (at, format!("{},{own}", labels(i)), rj.replicas)
+        };
+        spec.iter().enumerate().map(one).collect::<Vec<_>>()
     };
     let each = |out: &mut Text, i: usize, write: &dyn Fn(&mut Text, &JobSetNow, Time)| {
         for (all, at) in scraped.jobsets.iter().zip(&scraped.at) {
@@ -85,7 +100,7 @@ fn jobsets(out: &mut Text, of: &Metrics<'_>) {
         "The number of specified replicas per replicated job in a JobSet.",
     );
     for i in 0..n {
-        if let Some((labels, replicas)) = single(i) {
+        for (_, labels, replicas) in jobs(i) {
             each(out, i, &|out, _, at| {
                 out.sample(name, &labels, replicas, at)
             });
@@ -97,9 +112,12 @@ fn jobsets(out: &mut Text, of: &Metrics<'_>) {
             format!("The number of replicas in {status} status per replicated job in a JobSet.");
         out.family(&name, "gauge", &help);
         for i in 0..n {
-            if let Some((labels, _)) = single(i) {
+            for (rj, labels, _) in jobs(i) {
                 each(out, i, &|out, now, at| {
-                    out.sample(&name, &labels, now.replicas[k], at)
+                    // Without a status there is no sample, as with kube-state-metrics.
+                    if let Some(replicas) = now.replicas.get(rj) {
+                        out.sample(&name, &labels, replicas[k], at);
+                    }
                 });
             }
         }
@@ -321,7 +339,7 @@ fn control_plane(out: &mut Text, of: &Metrics<'_>) {
         let own = format!(
             "{},{}",
             label("job", limiter.client),
-            label("verb", &http(limiter.verb))
+            label("verb", &requests::http(limiter.verb))
         );
         let mut sums = [0u64; LIMITER_BOUNDS.len() + 1];
         let mut total = Duration::ZERO;
@@ -342,15 +360,5 @@ fn control_plane(out: &mut Text, of: &Metrics<'_>) {
             out.sample(&format!("{name}_count"), &own, below, *at);
             out.sample(&format!("{name}_sum"), &own, total.seconds(), *at);
         }
-    }
-}
-
-/// As client-go counts it: by HTTP verb.
-fn http(verb: &str) -> String {
-    match verb {
-        "get" | "list" | "watch" => "GET".to_owned(),
-        "create" => "POST".to_owned(),
-        "update" => "PUT".to_owned(),
-        other => other.to_uppercase(),
     }
 }

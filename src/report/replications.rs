@@ -1,8 +1,9 @@
 //! What `run --seeds N` prints: each restart's latency and phases over the replications.
 
 use super::csv::record;
+use super::estimates::Estimates;
 use super::waterfall::Style;
-use super::words::{count, seconds, seconds_width, wrap};
+use super::words::{count, seconds, wrap};
 use crate::base::plain::for_cell;
 use crate::base::*;
 use crate::experiment::{Cost, JobSetEstimates, Replication, Replications};
@@ -10,6 +11,10 @@ use crate::metrics::Phase;
 use crate::stats::Estimate;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+
+/// Columns of an estimate, and how wide they like to be.
+const ROOMY: [usize; 3] = [22, 5, 9];
+pub(super) const HEAD: [&str; 6] = ["", "n", "p10", "p50", "p90", "mean"];
 
 pub fn text(all: &Replications, style: &Style) -> String {
     let mut out = String::new();
@@ -60,53 +65,45 @@ fn one_jobset(out: &mut String, jobset: &JobSetEstimates, style: &Style) {
         "{}",
         style.bold(&format!("JobSet {}: {}", jobset.name, states.join(", ")))
     );
-    let totals = jobset.each_restart.iter().filter_map(|r| r.total_s);
-    let longest = totals.map(|e| e.p90.max(e.mean)).fold(0.0, f64::max);
-    let column = seconds_width(Duration::from_seconds_f64(longest), 9);
-    let head = format!(
-        "  {:<22} {:>5} {:>column$} {:>column$} {:>column$} {:>column$}   {}",
-        "", "n", "p10", "p50", "p90", "mean", "95 % interval of the mean"
-    );
-    let _ = writeln!(out, "{}", style.dim(&head));
-    shares(out, jobset, column);
+    let mut table = Estimates::new(&HEAD, ROOMY);
+    shares(&mut table, jobset);
     for r in &jobset.each_restart {
         if r.not_ended > 0 && r.ended > 0 {
-            let _ = writeln!(
-                out,
-                "  ATTENTION: restart {} ended in {} of {}; the numbers leave out the other {}",
+            table.text(format!(
+                "ATTENTION: restart {} ended in {} of {}; the numbers leave out the other {}",
                 r.restart,
                 r.ended,
                 count((r.ended + r.not_ended) as u64, "replication"),
                 r.not_ended
-            );
+            ));
         }
         if let Some(total) = &r.total_s {
-            row(out, &format!("restart {}", r.restart), total, column);
+            row(&mut table, &format!("restart {}", r.restart), total);
             for phase in Phase::ALL.map(Phase::as_str) {
                 if let Some(e) = r.phases_s.get(phase) {
-                    row(out, &format!("  {phase}"), e, column);
+                    row(&mut table, &format!("  {phase}"), e);
                 }
             }
         } else {
-            let _ = writeln!(
-                out,
-                "  restart {}: never ready again in any replication",
+            table.text(format!(
+                "restart {}: never ready again in any replication",
                 r.restart
-            );
+            ));
         }
     }
     if jobset.each_restart.is_empty() {
-        let _ = writeln!(out, "  no restart in any replication");
+        table.text("no restart in any replication".to_owned());
     }
+    table.write(out, style);
     out.push('\n');
 }
 
 /// Goodput of its training job, if it has one.
-fn shares(out: &mut String, jobset: &JobSetEstimates, column: usize) {
+fn shares(table: &mut Estimates, jobset: &JobSetEstimates) {
     let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
     let told = [("goodput", jobset.goodput), ("ETTR", ettr)];
     for (name, e) in told.iter().filter_map(|(name, e)| Some((name, (*e)?))) {
-        line(out, name, (&e, column), |v| format!("{:.2} %", v * 100.0));
+        line(table, name, &e, |v| format!("{:.2} %", v * 100.0));
     }
 }
 
@@ -121,51 +118,35 @@ fn costs(out: &mut String, cost: &Cost, style: &Style) {
     all.sort_by(|a, b| b.1.mean.total_cmp(&a.1.mean));
     all.push(("total", total));
     let money = |v: f64| format!("{v:.2}");
-    let widest = all
-        .iter()
-        .map(|(_, e)| money(e.p90.max(e.mean)).len())
-        .max();
-    let column = widest.unwrap_or(0).max(8);
     let title = format!(
         "Cost in {}, by what accelerators did",
         for_cell(&cost.currency)
     );
     let _ = writeln!(out, "{}", style.bold(&title));
-    let _ = writeln!(
-        out,
-        "  {:<22} {:>5} {:>column$} {:>column$} {:>column$} {:>column$}   95 % interval of the mean",
-        "", "n", "p10", "p50", "p90", "mean"
-    );
+    let mut table = Estimates::new(&HEAD, ROOMY);
     for (name, e) in all {
-        line(out, name, (&e, column), money);
+        line(&mut table, name, &e, money);
     }
+    table.write(out, style);
     out.push('\n');
 }
 
-fn row(out: &mut String, name: &str, e: &Estimate, column: usize) {
-    line(out, name, (e, column), |v| {
-        seconds(Duration::from_seconds_f64(v))
-    });
+fn row(table: &mut Estimates, name: &str, e: &Estimate) {
+    line(table, name, e, |v| seconds(Duration::from_seconds_f64(v)));
 }
 
 /// An estimate, each of its numbers as `show` has it.
-fn line(
-    out: &mut String,
-    name: &str,
-    (e, column): (&Estimate, usize),
-    show: impl Fn(f64) -> String,
-) {
-    let _ = writeln!(
-        out,
-        "  {name:<22} {:>5} {:>column$} {:>column$} {:>column$} {:>column$}   {} to {}",
-        e.n,
+fn line(table: &mut Estimates, name: &str, e: &Estimate, show: impl Fn(f64) -> String) {
+    let interval = format!("{} to {}", show(e.ci95[0]), show(e.ci95[1]));
+    table.row(vec![
+        name.to_owned(),
+        e.n.to_string(),
         show(e.p10),
         show(e.p50),
         show(e.p90),
         show(e.mean),
-        show(e.ci95[0]),
-        show(e.ci95[1])
-    );
+        interval,
+    ]);
 }
 
 /// What is estimated of each JobSet, a row for each number. Seconds, or shares.

@@ -24,6 +24,26 @@ pub const PALETTE: [Color; 8] = [
     (230, 159, 0),
 ];
 
+/// Whichever of the two is better to read on that color, by WCAG's contrast ratio.
+pub fn ink_on(color: Color) -> Color {
+    let ratio = |ink: Color| {
+        let (a, b) = (luminance(ink), luminance(color));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    };
+    match ratio(ON_DARK) > ratio(ON_LIGHT) {
+        true => ON_DARK,
+        false => ON_LIGHT,
+    }
+}
+
+fn luminance((r, g, b): Color) -> f64 {
+    let linear = |v: u8| match f64::from(v) / 255.0 {
+        v if v <= 0.04045 => v / 12.92,
+        v => libm::pow((v + 0.055) / 1.055, 2.4),
+    };
+    0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+}
+
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Anchor {
     Left,
@@ -103,6 +123,63 @@ impl Scene {
             color,
             text,
         });
+    }
+
+    /// As large as it can be in a picture of that size, in its middle.
+    pub fn within(&self, (width, height): (u32, u32)) -> Scene {
+        let part = |of: u32, own: u32| f64::from(of) / f64::from(own.max(1));
+        let factor = part(width, self.width).min(part(height, self.height));
+        let long = |v: i32| (f64::from(v) * factor).round() as i32;
+        let middle = |of: u32, own: u32| (of as i32 - long(own as i32)) / 2;
+        let (left, top) = (middle(width, self.width), middle(height, self.height));
+        let at = |x: i32, y: i32| (left + long(x), top + long(y));
+        let all = |points: &[(i32, i32)]| points.iter().map(|(x, y)| at(*x, *y)).collect();
+        let one = |shape: &Shape| match shape.clone() {
+            Shape::Rect { x, y, w, h, color } => {
+                // Ends are placed as beginnings are: pieces that touch do so at any size.
+                let ((from, up), (to, down)) = (at(x, y), at(x + w, y + h));
+                let (w, h) = (to - from, down - up);
+                let (x, y) = (from, up);
+                Shape::Rect { x, y, w, h, color }
+            }
+            Shape::Line {
+                points,
+                width,
+                color,
+            } => Shape::Line {
+                points: all(&points),
+                width: (f64::from(width) * factor).round().max(1.0) as u32,
+                color,
+            },
+            Shape::Area { points, color } => Shape::Area {
+                points: all(&points),
+                color,
+            },
+            Shape::Text {
+                x,
+                y,
+                size,
+                anchor,
+                color,
+                text,
+            } => {
+                let (x, y) = at(x, y);
+                let size = (f64::from(size) * factor) as i32;
+                Shape::Text {
+                    x,
+                    y,
+                    size,
+                    anchor,
+                    color,
+                    text,
+                }
+            }
+        };
+        Scene {
+            width,
+            height,
+            shapes: self.shapes.iter().map(one).collect(),
+        }
     }
 
     /// A text on a piece of paper of its own, which hides lines behind it.

@@ -51,7 +51,7 @@ pub fn file(scene: &Scene) -> String {
     let (w, h) = (scene.width, scene.height);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
-         font-family=\"{FONT_NAME}, sans-serif\">\n<style>{}</style>\n<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n",
+         font-family=\"{FONT_NAME}, sans-serif\" xml:space=\"preserve\">\n<style>{}</style>\n<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n",
         font_face()
     );
     shapes(&mut out, scene, On::Paper);
@@ -112,7 +112,7 @@ pub fn film(film: &Film) -> String {
 pub fn inline(scene: &Scene, alt: &str) -> String {
     let (w, h) = (scene.width, scene.height);
     let mut out = format!(
-        "<svg class=\"chart\" viewBox=\"0 0 {w} {h}\" role=\"img\" aria-label=\"{}\">\n",
+        "<svg class=\"chart\" viewBox=\"0 0 {w} {h}\" role=\"img\" xml:space=\"preserve\" aria-label=\"{}\">\n",
         for_html(alt)
     );
     shapes(&mut out, scene, On::Page);

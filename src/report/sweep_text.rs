@@ -1,6 +1,8 @@
 //! What `sweep` prints: the best point in a sentence, and a table for each metric that tells points apart.
 
 use super::compare::{left_out, shown, unit};
+use super::estimates::Estimates;
+use super::replications::HEAD;
 use super::sweep_pick::{axis_names, point_name, told};
 use super::waterfall::Style;
 use super::words::{column, count, wrap};
@@ -191,12 +193,7 @@ fn list(out: &mut String, all: &Results, metric: &str, style: &Style) {
     }
     let _ = writeln!(out, "{}{}{which}", style.bold(metric), head(metric));
     let names: Vec<String> = order.iter().map(|p| point_name(all, *p)).collect();
-    let width = column(names.iter().map(String::as_str), 0);
-    let header = format!(
-        "    {:<width$} {:>6} {:>10} {:>10} {:>10} {:>10}   95 % interval of the mean",
-        "", "n", "p10", "p50", "p90", "mean"
-    );
-    let _ = writeln!(out, "{}", style.dim(&header));
+    let mut table = Estimates::new(&HEAD, [0, 6, 10]);
     for (point, name) in order.iter().zip(&names) {
         let e = all.estimate(*point, metric);
         let cell = |v: Option<f64>| v.map_or("-".to_owned(), |v| shown(metric, v));
@@ -206,17 +203,17 @@ fn list(out: &mut String, all: &Results, metric: &str, style: &Style) {
             }
             _ => "-".to_owned(),
         };
-        let _ = writeln!(
-            out,
-            "  {} {name:<width$} {:>6} {:>10} {:>10} {:>10} {:>10}   {interval}",
-            sign(best.as_ref(), *point),
-            e.n,
+        table.row(vec![
+            format!("{} {name}", sign(best.as_ref(), *point)),
+            e.n.to_string(),
             cell(e.p10),
             cell(e.p50),
             cell(e.p90),
-            cell(e.mean)
-        );
+            cell(e.mean),
+            interval,
+        ]);
     }
+    table.write(out, style);
     legend(out, best.as_ref(), style);
 }
 

@@ -273,7 +273,7 @@ fn of_busy(run: &RunView<'_>, moments: &[Time]) -> Group {
     let all = run.outcome.resources.iter().filter(|u| u.requests > 0);
     Group {
         name: "utilization",
-        title: "Control plane: share of the time in which somebody waits",
+        title: "Control plane: share of the time in which somebody waits (full height: 100 %)",
         legend: LEGEND.to_vec(),
         lanes: all.filter_map(lane).collect(),
     }

@@ -11,6 +11,8 @@ use crate::metrics::{Restart, RunView, waits};
 
 /// Of the first column: what happens, and what it waited for.
 const WORDS: i32 = 620;
+/// Of a wide chart the words have such a part, as the notes below the steps are long.
+const PART: (i32, i32) = (9, 20);
 const ROW: (i32, i32) = (50, 92);
 
 /// `foot`: what it takes to make the chart again, and what decides it.
@@ -34,8 +36,9 @@ pub fn waterfall(
     scene.height = scene.height.max((top + rows * row + under) as u32);
     let bottom = top + rows * row;
     let right = size.0 as i32 - MARGIN - text_width("000.0 s", 22) - 10;
+    let words = WORDS.max(size.0 as i32 * PART.0 / PART.1);
     let axis = Axis {
-        left: MARGIN + WORDS + 20,
+        left: MARGIN + words + 20,
         right,
         longest: r.total().seconds().max(1e-9),
     };
@@ -89,7 +92,7 @@ fn step(scene: &mut Scene, r: &Restart, g: &Gated, axis: &Axis, (top, row): (i32
     scene.rect(MARGIN, top + row / 2 - 18, 8, 36, color);
     let left = MARGIN + 20;
     let line = |text: &str, size: i32| {
-        let width = WORDS - 20;
+        let width = axis.left - MARGIN - 40;
         let at = size.min(size * width / text_width(text, size)).max(16);
         (at, shorten(text, at, width))
     };

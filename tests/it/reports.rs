@@ -2,10 +2,12 @@
 //! that the other commands print.
 
 mod formats;
+mod kept;
+mod open_metrics;
 mod states;
+mod swept;
 
 use crate::program::{program, scratch};
-use crate::support::updating;
 use std::fs;
 use std::path::Path;
 
@@ -323,6 +325,13 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
         "{digest:016x}"
     );
     assert!(text(&dir.join("c.md")).contains("](c.charts/differences.svg)"));
+    for told in [
+        "Assumptions that mattered</h2>",
+        "hangs on: ",
+        ">in-place</td>",
+    ] {
+        assert!(page.contains(told), "{told}");
+    }
     let (drawn, again) = (at("d.svg"), dir.join("cmp/charts/differences.svg"));
     done(&["plot", "differences", &at("cmp"), "--out", &drawn]);
     assert!(
@@ -345,7 +354,15 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
         "--html",
         &at("b.html"),
     ]);
-    is_whole(&text(&dir.join("b.html")));
+    let page = text(&dir.join("b.html"));
+    is_whole(&page);
+    for told in [
+        "Assumptions that mattered</h2>",
+        "hangs on: ",
+        "drain/1000/Recreate/",
+    ] {
+        assert!(page.replace("<wbr>", "").contains(told), "{told}");
+    }
     done(&[
         "plot",
         "scaling",
@@ -385,70 +402,5 @@ fn comparisons_and_benchmarks_have_pages_and_charts_of_their_own() {
         let (code, told) = run(&arguments);
         assert!(code == Some(2) && told.contains(says), "{says}: {told}");
     }
-    fs::remove_dir_all(dir).unwrap();
-}
-
-/// What `reports/` keeps, and the command that makes it.
-const KEPT: [(&str, &str); 8] = [
-    (
-        "restart-5000.html",
-        "report scenarios/restart-5000-recreate.yaml --html",
-    ),
-    (
-        "restart-5000-waterfall.svg",
-        "plot waterfall scenarios/restart-5000-recreate.yaml --out",
-    ),
-    (
-        "restart-5000-gantt.svg",
-        "plot gantt scenarios/restart-5000-recreate.yaml --out",
-    ),
-    (
-        "restart-5000-utilization.svg",
-        "plot utilization scenarios/restart-5000-recreate.yaml --out",
-    ),
-    (
-        "restart-5000-map.svg",
-        "plot map scenarios/restart-5000-recreate.yaml --out",
-    ),
-    (
-        "restart-5000-film.svg",
-        "plot film scenarios/restart-5000-recreate.yaml scenarios/restart-5000-in-place.yaml --out",
-    ),
-    (
-        "spare-slices-map.svg",
-        "plot map scenarios/stories/spare-slices.yaml --at 2h --out",
-    ),
-    (
-        "recreate-and-in-place.svg",
-        "plot restarts scenarios/restart-5000-recreate.yaml scenarios/restart-5000-in-place.yaml --out",
-    ),
-];
-
-#[test]
-fn the_pages_and_charts_of_reports_are_those_that_their_commands_make() {
-    let dir = scratch("report-kept");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports");
-    let manual = text(&root.join("README.md"));
-    let mut stale = Vec::new();
-    for (name, command) in KEPT {
-        let made = dir.join(name);
-        let words = command
-            .split(' ')
-            .chain([made.to_str().unwrap(), "--quiet"]);
-        done(&words.collect::<Vec<_>>());
-        let line = format!("jobset-sim {command} reports/{name}");
-        assert!(manual.contains(&line), "reports/README.md has not: {line}");
-        let made = fs::read(made).unwrap();
-        if updating() {
-            fs::write(root.join(name), &made).unwrap();
-        }
-        if fs::read(root.join(name)).ok() != Some(made) {
-            stale.push(name);
-        }
-    }
-    assert!(
-        stale.is_empty(),
-        "stale, UPDATE_GOLDEN=1 writes them anew: {stale:?}"
-    );
     fs::remove_dir_all(dir).unwrap();
 }

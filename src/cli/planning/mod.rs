@@ -11,9 +11,10 @@ pub mod tornado;
 use super::args::{PlayArgs, TableFormat, TellArgs};
 use super::output::Progress;
 use super::subject::{Given, Loaded, Sets};
-use super::{Failure, interrupt, output};
+use super::{Failure, hangs, interrupt, output};
 use crate::experiment::{Limits, NoRuns, Replication, Subject, digest_of};
 use crate::manifest::{self, strategy};
+use crate::report::hanging;
 use crate::report::planning::{Provenance, Told};
 use crate::report::rundir::RunDir;
 use crate::report::{chart, csv};
@@ -147,6 +148,7 @@ impl<'a> Lab<'a> {
             replications_played: self.digests.len() as u64,
             digest: format!("{:016x}", digest_of(self.digests.iter().copied())),
             interrupted: self.limits.flag.is_raised(),
+            hangs: hanging::foot(&[hangs::of("", &self.loaded, self.seed)]),
         }
     }
 

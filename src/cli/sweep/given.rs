@@ -30,6 +30,13 @@ pub struct Sweep {
 impl Sweep {
     /// Refuses what cannot be swept before anything is played.
     pub fn read(play: &PlayArgs, over: &OverArgs, quiet: bool) -> Result<Sweep, Failure> {
+        let sweep = Sweep::open(play, over, quiet)?;
+        sweep.check(play)?;
+        Ok(sweep)
+    }
+
+    /// Without a look at its points.
+    pub fn open(play: &PlayArgs, over: &OverArgs, quiet: bool) -> Result<Sweep, Failure> {
         let given = Given::read(play)?;
         let baseline = given.load(&[])?;
         let skipped = baseline.skipped();
@@ -63,7 +70,7 @@ impl Sweep {
             (&inputs.files, &inputs.command),
         );
         let target = target(points.count(), replications, until);
-        let sweep = Sweep {
+        Ok(Sweep {
             given,
             baseline,
             points,
@@ -71,16 +78,18 @@ impl Sweep {
             identity,
             inputs,
             seed,
-        };
-        sweep.check(play)?;
-        Ok(sweep)
+        })
     }
 
     /// What is played at a point.
     pub fn load(&self, point: usize) -> Result<Subject, Failure> {
-        let found = self.with(&self.points.sets(point));
-        let subject = found.and_then(|loaded| loaded.subject());
+        let subject = self.loaded(point).and_then(|loaded| loaded.subject());
         subject.map_err(|why| self.named(point, why))
+    }
+
+    /// The same, read.
+    pub fn loaded(&self, point: usize) -> Result<Loaded, Failure> {
+        self.with(&self.points.sets(point))
     }
 
     /// The options that change results, but for axes.

@@ -1,10 +1,13 @@
 //! `sweep merge`: shards of one sweep, put together to what one machine would have written.
 
+use super::given::Sweep;
 use super::place::{self, JOURNAL, PART};
-use super::tell;
+use super::{stored, tell};
 use crate::cli::Failure;
 use crate::cli::args::MergeArgs;
+use crate::cli::replay::{self, Stored};
 use crate::cli::variants::parse_until;
+use crate::report::hanging;
 use crate::report::rundir::RunDir;
 use crate::sweep::identity::PartOf;
 use crate::sweep::journal;
@@ -41,11 +44,27 @@ pub fn cli(args: &MergeArgs) -> Result<(), Failure> {
     let results = Results::of(points, finished.into_rows());
     if let Some(dir) = dir {
         let (files, command) = inputs(first)?;
-        tell::keep(&dir, &args.tell, identity, &results, (&files, &command))?;
+        let hangs = hangs(first, &results)?;
+        tell::keep(
+            &dir,
+            &args.tell,
+            (identity, &hangs),
+            &results,
+            (&files, &command),
+        )?;
         dir.commit()?;
     }
     tell::results(&args.tell, identity, &results)?;
     tell::gates(&conditions, &results)
+}
+
+/// As one machine would have said it, from what the shard keeps of its inputs.
+fn hangs(shard: &Path, results: &Results) -> Result<Vec<String>, Failure> {
+    let Stored::Sweep(args) = replay::stored(shard)? else {
+        return Ok(Vec::new());
+    };
+    let sweep = Sweep::open(&args.play, &args.over, true)?;
+    Ok(hanging::foot(&stored::hung(&sweep, results)))
 }
 
 /// The shards, in the order of their numbers: each once, none missing, all of one experiment.

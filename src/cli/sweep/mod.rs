@@ -7,14 +7,18 @@ mod merge;
 mod place;
 mod plan;
 mod progress;
+mod stored;
 mod tell;
 
 pub use axes::{AxisArg, ShardArg, parse_grid, parse_range, parse_shard};
+pub use given::known;
+pub use stored::StoredSweep;
 
 use super::args::{SweepArgs, SweepCommand};
 use super::{Failure, interrupt, output};
 use crate::base::condition::Condition;
 use crate::experiment::{Limits, NoRuns, Subject};
+use crate::report::hanging;
 use crate::sweep::{Finished, Host, Results, Row, Shard, play};
 use given::Sweep;
 use place::{Found, Place};
@@ -150,7 +154,8 @@ fn end(
     }
     let results = Results::of(sweep.points.clone(), state.finished.into_rows());
     let inputs = (sweep.inputs.files.as_slice(), sweep.inputs.command.as_str());
-    place.finish(|dir| tell::keep(dir, &args.tell, &sweep.identity, &results, inputs))?;
+    let hangs = hanging::foot(&stored::hung(sweep, &results));
+    place.finish(|dir| tell::keep(dir, &args.tell, (&sweep.identity, &hangs), &results, inputs))?;
     tell::results(&args.tell, &sweep.identity, &results)?;
     tell::gates(conditions, &results)
 }

@@ -6,6 +6,7 @@ use crate::cli::args::{SweepTellArgs, TableFormat};
 use crate::cli::{Failure, fail_if, output};
 use crate::experiment::fail_if::Group;
 use crate::report::rundir::RunDir;
+use crate::report::sweep_figure::Swept;
 use crate::report::{chart, sweep_figure, sweep_tables, sweep_text};
 use crate::sweep::{Finished, Identity, Points, Results, Shard, SweepSummary, Target};
 use serde::Serialize;
@@ -76,7 +77,7 @@ pub fn results(
 pub fn keep(
     dir: &RunDir,
     args: &SweepTellArgs,
-    identity: &Identity,
+    (identity, hangs): (&Identity, &[String]),
     results: &Results,
     (files, command): (&[(String, String)], &str),
 ) -> Result<(), Failure> {
@@ -87,7 +88,12 @@ pub fn keep(
     let rows = sweep_tables::replications_csv(identity.seed, results)?;
     dir.write("replications.csv", &rows)?;
     dir.write_inputs(files, command)?;
-    let figures = sweep_figure::figures(identity, results, &args.metrics);
+    let of = Swept {
+        identity,
+        results,
+        hangs,
+    };
+    let figures = sweep_figure::figures(of, &args.metrics);
     if figures.is_empty() {
         return Ok(());
     }

@@ -94,6 +94,13 @@ fn tell_status(
             active: sum(|s| s.active),
             suspended: sum(|s| s.suspended),
         });
+        for (rj, s) in new.replicated_jobs.iter().enumerate() {
+            ctx.tell_replicated_job(&crate::record::ReplicatedJobNow {
+                jobset,
+                replicated_job: rj as u32,
+                replicas: [s.ready, s.succeeded, s.failed, s.active, s.suspended],
+            });
+        }
     }
     for condition in &new.conditions {
         if old.conditions.contains(condition) {

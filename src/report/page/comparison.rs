@@ -7,10 +7,16 @@ use super::{Block, Chart, KeyFigure, Page, Section, Table, heads};
 use crate::experiment::{Comparison, MetricEstimate, PlayedVariant, Verdict};
 use crate::report::compare::{conclusion, estimates, parted, shown};
 use crate::report::compare_figure::{figures, provenance};
+use crate::report::hanging::{self, Hung};
 use crate::report::words::{count, thousands};
 
 /// `commands`: what repeats the comparison, and the page.
-pub fn page(all: &Comparison, played: &[PlayedVariant], commands: &[String]) -> Page {
+pub fn page(
+    all: &Comparison,
+    played: &[PlayedVariant],
+    hung: &[Hung],
+    commands: &[String],
+) -> Page {
     let n = all
         .variants
         .iter()
@@ -37,13 +43,15 @@ pub fn page(all: &Comparison, played: &[PlayedVariant], commands: &[String]) -> 
         sections: Vec::new(),
         foot: provenance(all),
     };
-    let charts = figures(all, played).into_iter().map(|(name, scene)| {
-        Block::Chart(Chart {
-            name: name.to_owned(),
-            alt: format!("{}: {name} of the variants", all.scenario),
-            scene,
-        })
-    });
+    let charts = figures(all, played, &hanging::foot(hung))
+        .into_iter()
+        .map(|(name, scene)| {
+            Block::Chart(Chart {
+                name: name.to_owned(),
+                alt: format!("{}: {name} of the variants", all.scenario),
+                scene,
+            })
+        });
     let mut section = |id, title, blocks| page.push(Section::new(id, title, blocks));
     section("charts", "What tells the variants apart", charts.collect());
     section(
@@ -53,6 +61,11 @@ pub fn page(all: &Comparison, played: &[PlayedVariant], commands: &[String]) -> 
     );
     section("numbers", "Each metric", numbers(all));
     section("differences", "Paired differences", differences(all));
+    section(
+        "assumptions",
+        "Assumptions that mattered",
+        hanging::blocks(hung),
+    );
     let limits = NOT_MODELLED.map(str::to_owned).to_vec();
     let mut distrust = Vec::new();
     if !all.warnings.is_empty() {

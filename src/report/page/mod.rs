@@ -7,8 +7,11 @@ pub mod comparison;
 pub mod html;
 pub mod markdown;
 pub mod run;
+mod run_charts;
 mod run_parts;
+pub mod sweep;
 mod timeline;
+pub use run_parts::NOT_MODELLED;
 pub use timeline::sums;
 
 use super::scene::Scene;

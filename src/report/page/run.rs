@@ -2,8 +2,8 @@
 //!
 //! Must never compute a time: what it tells is in the run's folds and paths.
 
-use super::run_parts as parts;
 use super::{KeyFigure, Page, Section};
+use super::{run_charts as charts, run_parts as parts};
 use crate::metrics::occupancy::Occupancy;
 use crate::metrics::queued::Queued;
 use crate::metrics::restart;
@@ -37,10 +37,14 @@ pub fn page(told: &Told<'_>) -> Page {
         foot: vec![provenance::of_run(run)],
     };
     let mut section = |id, title, blocks| page.push(Section::new(id, title, blocks));
-    section("seconds", "Where the seconds went", parts::waterfalls(told));
-    section("timeline", "What was when", parts::over_time(told));
-    section("map", "Who has which node", parts::maps(told));
-    section("path", "Critical path", parts::paths(told));
+    section(
+        "seconds",
+        "Where the seconds went",
+        charts::waterfalls(told),
+    );
+    section("timeline", "What was when", charts::over_time(told));
+    section("map", "Who has which node", charts::maps(told));
+    section("path", "Critical path", charts::paths(told));
     section("restarts", "All restarts", parts::restarts(run));
     section("training", "Training", parts::training(run));
     section("control-plane", "Control plane", parts::control_plane(run));

@@ -51,6 +51,9 @@ pub struct Provenance {
     pub digest: String,
     /// Somebody has ended it early.
     pub interrupted: bool,
+    /// What the first replication hangs on, for the feet of charts.
+    #[serde(skip)]
+    pub hangs: Vec<String>,
 }
 
 impl Provenance {

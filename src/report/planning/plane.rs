@@ -1,7 +1,7 @@
 //! A plot with two axes: where a point lies, lines of the grid, numbers and names of the axes.
 
 use super::super::compare_figure::SIZE;
-use super::super::figure::{MARGIN, fitting};
+use super::super::figure::{MARGIN, fitting, foot, foot_height};
 use super::super::scene::*;
 use super::Provenance;
 
@@ -239,11 +239,13 @@ pub fn left_of(labels: &Labels<'_>) -> i32 {
     MARGIN + widths.max().unwrap_or(0) + 20
 }
 
-/// The last line of a chart: what a reader must know to make it again.
+/// The last lines of a chart: what a reader must know to make it again, and what it hangs on.
 pub fn provenance(scene: &mut Scene, of: &Provenance) {
     let line = of.line();
     let size = fitting(&line, 22, WIDTH - 2 * MARGIN).min(22);
     let size = size.min(22 * (WIDTH - 2 * MARGIN) / text_width(&line, 22).max(1));
     let bottom = scene.height as i32 - MARGIN / 2;
     scene.text((MARGIN, bottom), size, Anchor::Left, FAINT, &line);
+    scene.height += foot_height(&of.hangs, WIDTH) as u32;
+    foot(scene, &of.hangs);
 }

@@ -5,8 +5,10 @@ use super::super::figure::{MARGIN, heading, shorten};
 use super::super::planning::plane::{Labels, Plane, Scale, left_of};
 use super::super::scene::*;
 use super::super::sweep_pick::axis_names;
-use super::{SIZE, WIDTH, end, labelled, lines, number, numbers, ranges, scale, told_number};
-use crate::sweep::{Identity, Results};
+use super::{
+    SIZE, Swept, WIDTH, end, labelled, lines, number, numbers, ranges, scale, told_number,
+};
+use crate::sweep::Results;
 
 /// More panels than these are too narrow to read.
 const PANELS: usize = 6;
@@ -28,7 +30,8 @@ pub fn lines_along(all: &Results, axis: usize) -> Vec<Vec<usize>> {
 }
 
 /// One panel for each combination of the other axes, all on one scale.
-pub fn bands(identity: &Identity, all: &Results, metric: &str, axis: usize) -> Scene {
+pub fn bands(of: Swept<'_>, metric: &str, axis: usize) -> Scene {
+    let (identity, all) = (of.identity, of.results);
     let mut scene = Scene::new((WIDTH as u32, 900));
     let names = axis_names(all);
     let name = &names[axis];
@@ -108,12 +111,12 @@ pub fn bands(identity: &Identity, all: &Results, metric: &str, axis: usize) -> S
         scene.text(at, SIZE, Anchor::Middle, INK, &others);
         one(&mut scene, &plane, all, metric, (line, &values));
     }
-    end(&mut scene, top + PLOT + 6 * SIZE, &lines(identity, all));
+    end(&mut scene, top + PLOT + 6 * SIZE, &lines(of));
     scene
 }
 
 /// What the other axes of a line are.
-fn others(all: &Results, axis: usize, point: usize, names: &[String]) -> String {
+pub fn others(all: &Results, axis: usize, point: usize, names: &[String]) -> String {
     let values = all.points().values(point);
     let each = names.iter().zip(values).enumerate();
     let each = each.filter(|(i, _)| *i != axis);
@@ -149,7 +152,8 @@ fn one(
 }
 
 /// One panel for each range: every point of the hypercube with the interval of its mean.
-pub fn scatter(identity: &Identity, all: &Results, metric: &str) -> Scene {
+pub fn scatter(of: Swept<'_>, metric: &str) -> Scene {
+    let (identity, all) = (of.identity, of.results);
     let mut scene = Scene::new((WIDTH as u32, 900));
     let names = axis_names(all);
     let title = format!(
@@ -224,17 +228,23 @@ pub fn scatter(identity: &Identity, all: &Results, metric: &str) -> Scene {
             plane.mark(&mut scene, v, (clear(low), mean, clear(high)), color);
         }
     }
-    end(&mut scene, top + PLOT + 4 * SIZE, &lines(identity, all));
+    end(&mut scene, top + PLOT + 4 * SIZE, &lines(of));
     scene
 }
 
 /// Round times in a scale of seconds.
 fn times(scale: Scale) -> Vec<f64> {
-    const ROUND: [f64; 16] = [
+    const ROUND: [f64; 22] = [
         0.1,
+        0.2,
+        0.5,
         1.0,
+        2.0,
+        5.0,
         10.0,
+        30.0,
         60.0,
+        120.0,
         300.0,
         600.0,
         1800.0,

@@ -3,9 +3,8 @@
 use super::super::figure::{MARGIN, fitting, heading, shorten};
 use super::super::scene::*;
 use super::super::sweep_pick::{axis_names, point_name};
-use super::{SIZE, WIDTH, end, labelled, lines, told_number};
+use super::{SIZE, Swept, WIDTH, end, labelled, lines, told_number};
 use crate::experiment::{Better, better};
-use crate::sweep::{Identity, Results};
 
 /// From the worst to the best: one hue, each step darker, so that a copy in black and white reads the same.
 const RAMP: [Color; 5] = [
@@ -18,12 +17,8 @@ const RAMP: [Color; 5] = [
 const BEST: Color = PALETTE[1];
 const EMPTY: Color = (236, 236, 236);
 
-pub fn map(
-    identity: &Identity,
-    all: &Results,
-    metric: &str,
-    (down, across): (usize, usize),
-) -> Scene {
+pub fn map(of: Swept<'_>, metric: &str, (down, across): (usize, usize)) -> Scene {
+    let (identity, all) = (of.identity, of.results);
     let names = axis_names(all);
     let empty: &[String] = &[];
     let rows = all.points().grid(down).unwrap_or(empty);
@@ -97,7 +92,7 @@ pub fn map(
         }
     }
     let bottom = top + SIZE / 2 + rows.len() as i32 * cell.1;
-    end(&mut scene, bottom + SIZE, &lines(identity, all));
+    end(&mut scene, bottom + SIZE, &lines(of));
     scene
 }
 
@@ -120,11 +115,7 @@ fn one(
     let share = mean.zip(ends).map(|(m, ends)| goodness(m, ends));
     let color = share.map_or(EMPTY, ramp);
     scene.rect(x + inner, y + inner, w - 2 * inner, h - 2 * inner, color);
-    let ink = if share.unwrap_or(0.0) > 0.55 {
-        ON_DARK
-    } else {
-        ON_LIGHT
-    };
+    let ink = ink_on(color);
     let text = told_number(metric, mean);
     let size = fitting(&text, SIZE + 2, w - 30);
     let text = shorten(&text, size, w - 10);

@@ -6,9 +6,9 @@ use super::super::planning::plane::{Labels, Plane, Scale, left_of};
 use super::super::scene::*;
 use super::super::sweep_pick::{axis_names, point_name};
 use super::band::lines_along;
-use super::{SIZE, WIDTH, end, labelled, lines, numbers, scale, told_number};
+use super::{SIZE, Swept, WIDTH, end, labelled, lines, numbers, scale, told_number};
 use crate::experiment::Measured;
-use crate::sweep::{Identity, Results};
+use crate::sweep::Results;
 
 const COST: &str = "cost.total";
 const NODE_HOURS: &str = "nodeHours.";
@@ -16,7 +16,8 @@ const ALIKE: Color = PALETTE[4];
 const WORSE: Color = PALETTE[0];
 
 /// Along the axis through the best point; nothing if that costs nothing.
-pub fn knee(identity: &Identity, all: &Results, metric: &str, axis: usize) -> Option<Scene> {
+pub fn knee(of: Swept<'_>, metric: &str, axis: usize) -> Option<Scene> {
+    let (identity, all) = (of.identity, of.results);
     if metric == COST {
         return None;
     }
@@ -126,7 +127,7 @@ pub fn knee(identity: &Identity, all: &Results, metric: &str, axis: usize) -> Op
     ];
     let entries = words.map(|(color, word)| (color, word.to_owned()));
     legend(&mut scene, below + 3 * SIZE, entries.into_iter());
-    end(&mut scene, lower.bottom + 4 * SIZE, &lines(identity, all));
+    end(&mut scene, lower.bottom + 4 * SIZE, &lines(of));
     Some(scene)
 }
 

@@ -5,6 +5,7 @@
 mod band;
 mod heat;
 mod knee;
+mod scaling;
 #[cfg(test)]
 mod tests;
 
@@ -16,12 +17,23 @@ use super::sweep_pick::told;
 use crate::base::Duration;
 use crate::sweep::{Identity, Results};
 
+pub use scaling::{Closed, along, axis_of, over};
+
 const WIDTH: i32 = 1600;
 /// Of texts.
 const SIZE: i32 = 22;
 
+/// A sweep, its results, and the lines that say what they hang on.
+#[derive(Copy, Clone)]
+pub struct Swept<'a> {
+    pub identity: &'a Identity,
+    pub results: &'a Results,
+    pub hangs: &'a [String],
+}
+
 /// Every chart that this sweep has something for, by the name of its file. `asked`: the metrics to be drawn.
-pub fn figures(identity: &Identity, all: &Results, asked: &[String]) -> Vec<(&'static str, Scene)> {
+pub fn figures(of: Swept<'_>, asked: &[String]) -> Vec<(&'static str, Scene)> {
+    let all = of.results;
     let metrics = told(all, asked);
     let Some(first) = metrics.first() else {
         return Vec::new();
@@ -32,16 +44,16 @@ pub fn figures(identity: &Identity, all: &Results, asked: &[String]) -> Vec<(&'s
         .collect();
     if grids.len() == 2 && all.points().axes().len() == 2 {
         let (down, across) = (grids[0], grids[1]);
-        figures.push(("heat", heat::map(identity, all, first, (down, across))));
+        figures.push(("heat", heat::map(of, first, (down, across))));
     }
     if let Some(axis) = swept(all) {
-        figures.push(("bands", band::bands(identity, all, first, axis)));
-        if let Some(scene) = knee::knee(identity, all, first, axis) {
+        figures.push(("bands", band::bands(of, first, axis)));
+        if let Some(scene) = knee::knee(of, first, axis) {
             figures.push(("knee", scene));
         }
     }
     if !ranges(all).is_empty() {
-        figures.push(("scatter", band::scatter(identity, all, first)));
+        figures.push(("scatter", band::scatter(of, first)));
     }
     figures
 }
@@ -105,7 +117,8 @@ fn labelled(metric: &str) -> String {
 }
 
 /// What a reader must know to make the chart again.
-fn lines(identity: &Identity, all: &Results) -> Vec<String> {
+pub fn provenance(of: Swept<'_>) -> Vec<String> {
+    let (identity, all) = (of.identity, of.results);
     let points = all.points().count();
     let most = (0..points).map(|p| all.rows(p).len()).max().unwrap_or(0);
     let n = match &identity.until {
@@ -123,6 +136,17 @@ fn lines(identity: &Identity, all: &Results) -> Vec<String> {
         format!("digest {digest:016x}"),
     ];
     vec![parts.join("  ·  ")]
+}
+
+/// The foot of a chart.
+fn lines(of: Swept<'_>) -> Vec<String> {
+    let own = provenance(of).into_iter();
+    own.chain(of.hangs.iter().cloned()).collect()
+}
+
+/// Whether the formula of a token bucket is beside that metric.
+pub fn has_closed_form(metric: &str) -> bool {
+    super::compare::tells(metric, "restartLatency_s.p50") || metric.contains("restartLatency_s.")
 }
 
 /// Ends the scene below `bottom`.

@@ -1,5 +1,6 @@
 //! Layouts of sweeps of any shape, held against texts that overlap or leave the picture.
 
+use super::super::compare_figure::tests::HANGS;
 use super::super::figure::tests::check;
 use super::*;
 use crate::experiment::Measured;
@@ -19,6 +20,14 @@ fn range(path: &str, low: &str, high: &str, log: bool) -> Axis {
     Axis {
         path,
         over: Over::Range { low, high, log },
+    }
+}
+
+fn of<'a>(identity: &'a Identity, results: &'a Results, hangs: &'a [String]) -> Swept<'a> {
+    Swept {
+        identity,
+        results,
+        hangs,
     }
 }
 
@@ -91,7 +100,8 @@ fn no_text_overlaps_another_or_leaves_the_picture() {
         ),
     ] {
         let (identity, all) = swept(axes, hypercube, &["goodput", "cost.total"]);
-        let figures = figures(&identity, &all, &[]);
+        let hangs = [HANGS.to_owned()];
+        let figures = figures(of(&identity, &all, &hangs), &[]);
         let names: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, expected);
         figures.iter().for_each(|(_, scene)| check(scene));
@@ -101,5 +111,67 @@ fn no_text_overlaps_another_or_leaves_the_picture() {
 #[test]
 fn a_sweep_in_which_nothing_differs_has_no_chart() {
     let (identity, all) = swept(vec![values("a", &["1", "2"])], None, &[]);
-    assert!(figures(&identity, &all, &[]).is_empty());
+    assert!(figures(of(&identity, &all, &[]), &[]).is_empty());
+}
+
+#[test]
+fn lines_over_a_swept_field_have_room_whatever_they_go_over_and_however_many_there_are() {
+    let nodes = values("parameters.nodes", &["100", "1000", "5000"]);
+    let from_zero = values("parameters.spares", &["0", "1", "2", "4", "8", "16"]);
+    let times = values("parameters.every", &["5m", "20m", "1h"]);
+    let many: Vec<String> = (1..=14)
+        .map(|i| format!("a long name of a value {i}"))
+        .collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    for axes in [
+        vec![nodes.clone()],
+        vec![nodes, values("strategy", &many)],
+        vec![from_zero, values("b", &["x", "y"])],
+        vec![times],
+    ] {
+        for metric in ["restartLatency_s.p50", "goodput"] {
+            let (identity, all) = swept(axes.clone(), None, &["restartLatency_s.p50", "goodput"]);
+            let hangs = [HANGS.to_owned()];
+            let closed = Closed {
+                name: "one token a pod".to_owned(),
+                formula: "closed form: (pods - burst) / rate s".to_owned(),
+                values: (0..all.points().count())
+                    .map(|p| Some(p as f64 + 0.5))
+                    .collect(),
+            };
+            let axis = axis_of(&all, None).unwrap();
+            for closed in [None, Some(&closed)] {
+                for size in [(1600, 900), (1280, 720)] {
+                    check(&over(
+                        of(&identity, &all, &hangs),
+                        (metric, axis),
+                        closed,
+                        size,
+                    ));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_axis_is_named_as_it_was_swept_or_by_its_last_part_and_has_numbers() {
+    let axes = vec![
+        values("strategy", &["a", "b"]),
+        values("parameters.nodes", &["1", "2"]),
+    ];
+    let (_, all) = swept(axes, None, &["goodput"]);
+    assert_eq!(axis_of(&all, None), Ok(1));
+    assert_eq!(axis_of(&all, Some("parameters.nodes")), Ok(1));
+    assert_eq!(axis_of(&all, Some("nodes")), Ok(1));
+    assert!(
+        axis_of(&all, Some("strategy"))
+            .unwrap_err()
+            .contains("no numbers")
+    );
+    assert!(
+        axis_of(&all, Some("x"))
+            .unwrap_err()
+            .contains("there are strategy, nodes")
+    );
 }

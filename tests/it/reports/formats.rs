@@ -128,6 +128,33 @@ fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
         "1"
     );
     assert_eq!(last("kube_jobset_succeeded_replicas{"), "3");
+    let answered = |name: &str, label: &str| -> u64 {
+        let own = metrics
+            .lines()
+            .filter(|l| l.starts_with(name) && l.contains(label));
+        let own = own.map(|l| (l.split(' ').next().unwrap(), l.split(' ').nth(1).unwrap()));
+        let last: BTreeMap<&str, u64> = own.map(|(k, v)| (k, v.parse().unwrap())).collect();
+        last.values().sum()
+    };
+    // As many as the page has, which has the audit log.
+    done(&["report", SMALL, "--md", &at("r.md")]);
+    let page = text(&dir.join("r.md"));
+    let table = page.split("Requests per client").nth(1).unwrap();
+    let rows = table.lines().filter(|l| l.starts_with("| ")).skip(1);
+    let rows: Vec<&str> = rows.take_while(|l| !l.starts_with("## ")).collect();
+    let count = |row: &&str| -> Option<u64> {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        (cells.len() == 7).then(|| cells[3].replace(',', "").parse().unwrap())
+    };
+    let all: u64 = rows.iter().filter_map(count).sum();
+    assert!(all > 0);
+    assert_eq!(answered("apiserver_request_total{", ""), all);
+    assert_eq!(answered("rest_client_requests_total{", ""), all);
+    let binds = answered(
+        "apiserver_request_total{",
+        "subresource=\"binding\",verb=\"POST\"",
+    );
+    assert!(binds > 0 && answered("rest_client_requests_total{", "kube-scheduler") >= binds);
     assert_eq!(last("jobset_failed_total{"), "0");
     for name in [
         "kube_pod_status_phase",
@@ -147,5 +174,79 @@ fn metrics_have_the_names_of_dashboards_and_the_values_of_the_run() {
     ];
     let (code, told) = run(&wide);
     assert!(code == Some(2) && told.contains("at least 100ms"), "{told}");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+/// Two replicatedJobs.
+const TWO: &str = r#"
+apiVersion: jobset-sim/v1alpha1
+kind: Scenario
+metadata: {name: two}
+topology:
+  apiVersion: jobset-sim/v1alpha1
+  kind: Topology
+  metadata: {name: four}
+  pools: [{name: "n-{node}", count: 1, nodesPerIsland: 4, allocatable: {cpu: 8}}]
+jobSets: [{manifest: jobset.yaml}]
+containers: [{replicatedJob: driver, runFor: 1m}]
+stop: {at: 10m, when: Settled}
+"#;
+const TWO_JOBS: &str = r#"
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: two}
+spec:
+  replicatedJobs:
+    - name: driver
+      replicas: 1
+      template:
+        spec:
+          parallelism: 1
+          completions: 1
+          template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}
+    - name: workers
+      replicas: 2
+      template:
+        spec:
+          parallelism: 1
+          completions: 1
+          template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}
+"#;
+
+#[test]
+fn each_replicated_job_has_series_of_its_own() {
+    let dir = scratch("report-metrics-two");
+    let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    fs::write(dir.join("two.yaml"), TWO).unwrap();
+    fs::write(dir.join("jobset.yaml"), TWO_JOBS).unwrap();
+    done(&[
+        "report",
+        &at("two.yaml"),
+        "--openmetrics",
+        &at("r.om"),
+        "--scrape",
+        "10s",
+    ]);
+    let metrics = text(&dir.join("r.om"));
+    let last = |name: &str, of: &str| {
+        let of = format!("replicated_job_name=\"{of}\"");
+        let own = metrics
+            .lines()
+            .filter(|l| l.starts_with(name) && l.contains(&of));
+        own.map(|l| l.split(' ').nth(1).unwrap().to_owned())
+            .next_back()
+    };
+    let specified = "kube_jobset_specified_replicas{";
+    assert_eq!(last(specified, "driver").as_deref(), Some("1"));
+    assert_eq!(last(specified, "workers").as_deref(), Some("2"));
+    assert_eq!(
+        last("kube_jobset_succeeded_replicas{", "driver").as_deref(),
+        Some("1")
+    );
+    assert_eq!(
+        last("kube_jobset_ready_replicas{", "workers").as_deref(),
+        Some("2")
+    );
+    assert!(metrics.contains("customresource_kind=\"JobSet\""));
     fs::remove_dir_all(dir).unwrap();
 }

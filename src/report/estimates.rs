@@ -1,0 +1,130 @@
+//! Tables of estimates as text: columns as wide as what is in them where the line would be too long otherwise.
+
+use super::waterfall::Style;
+use super::words::column;
+use std::fmt::Write;
+
+/// What the last column is called, and where that is too long.
+pub const INTERVAL: [&str; 2] = ["95 % interval of the mean", "95 % interval"];
+/// Its first column stands at the left, the last one is an interval, all others are numbers.
+pub struct Estimates {
+    head: Vec<String>,
+    /// No narrower than this where there is room: the first column, that of `n`, the others.
+    roomy: [usize; 3],
+    lines: Vec<Line>,
+}
+
+enum Line {
+    Row(Vec<String>),
+    Text(String),
+}
+
+impl Estimates {
+    /// `head` without that of the interval.
+    pub fn new(head: &[&str], roomy: [usize; 3]) -> Estimates {
+        Estimates {
+            head: head.iter().map(|h| (*h).to_owned()).collect(),
+            roomy,
+            lines: Vec::new(),
+        }
+    }
+
+    pub fn row(&mut self, cells: Vec<String>) {
+        debug_assert_eq!(cells.len(), self.head.len() + 1);
+        self.lines.push(Line::Row(cells));
+    }
+
+    /// A line between the rows.
+    pub fn text(&mut self, line: String) {
+        self.lines.push(Line::Text(line));
+    }
+
+    pub fn write(&self, out: &mut String, style: &Style) {
+        let (widths, interval) = self.fit(style.width);
+        let head: Vec<String> = self.head.iter().cloned().chain([interval]).collect();
+        let _ = writeln!(out, "{}", style.dim(&line(&head, &widths)));
+        for own in &self.lines {
+            let _ = match own {
+                Line::Row(cells) => writeln!(out, "{}", line(cells, &widths)),
+                Line::Text(text) => writeln!(out, "  {text}"),
+            };
+        }
+    }
+
+    /// Widths of all columns but the last, and the head of the last.
+    fn fit(&self, room: usize) -> (Vec<usize>, String) {
+        let rows = self.lines.iter().filter_map(|l| match l {
+            Line::Row(cells) => Some(cells),
+            Line::Text(_) => None,
+        });
+        let rows: Vec<&Vec<String>> = rows.collect();
+        let n = self.head.len();
+        let width = |text: &str| text.chars().count();
+        let widest = |at: usize| column(rows.iter().map(|r| r[at].as_str()), 0);
+        let tight: Vec<usize> = (0..n)
+            .map(|at| widest(at).max(width(&self.head[at])))
+            .collect();
+        let least = |at: usize| match self.head[at].as_str() {
+            _ if at == 0 => self.roomy[0],
+            "n" => self.roomy[1],
+            _ => self.roomy[2],
+        };
+        let roomy: Vec<usize> = (0..n).map(|at| tight[at].max(least(at))).collect();
+        let sum = |widths: &[usize], interval: &str| {
+            widths.iter().sum::<usize>() + n + 4 + widest(n).max(width(interval))
+        };
+        let tries = [
+            (&roomy, INTERVAL[0]),
+            (&roomy, INTERVAL[1]),
+            (&tight, INTERVAL[0]),
+        ];
+        let fits = tries
+            .into_iter()
+            .find(|(widths, interval)| sum(widths, interval) <= room);
+        let (widths, interval) = fits.unwrap_or((&tight, INTERVAL[1]));
+        (widths.clone(), interval.to_owned())
+    }
+}
+
+fn line(cells: &[String], widths: &[usize]) -> String {
+    let mut out = format!("  {:<width$}", cells[0], width = widths[0]);
+    for (cell, width) in cells[1..].iter().zip(&widths[1..]) {
+        let _ = write!(out, " {cell:>width$}");
+    }
+    let _ = write!(out, "   {}", cells[cells.len() - 1]);
+    out.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(name: &str, number: &str) -> Vec<String> {
+        let mut table = Estimates::new(&["", "n", "p10", "mean"], [22, 5, 9]);
+        let cells = [name, "100", number, number, "1 to 2"];
+        table.row(cells.map(str::to_owned).to_vec());
+        table.text("no number".to_owned());
+        let mut out = String::new();
+        table.write(
+            &mut out,
+            &Style {
+                width: 80,
+                ..Style::default()
+            },
+        );
+        out.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn columns_are_roomy_where_there_is_room_and_tight_where_there_is_none() {
+        let roomy = drawn("restart 1", "1.00 s");
+        assert_eq!(
+            roomy[1],
+            "  restart 1                100    1.00 s    1.00 s   1 to 2"
+        );
+        assert!(roomy[0].ends_with("   95 % interval of the mean"));
+        let long = drawn("a name that somebody likes for being long", "1.00 s");
+        assert!(long.iter().all(|l| l.chars().count() <= 80), "{long:?}");
+        assert!(long[0].ends_with("   95 % interval"));
+    }
+}

@@ -1,0 +1,132 @@
+//! The charts and critical paths of the page of a run, each as blocks.
+
+use super::run::Told;
+use super::{Block, Chart, Table, heads};
+use crate::base::*;
+use crate::metrics::Restart;
+use crate::metrics::critical::{self, Group};
+use crate::report::timeline::closely;
+use crate::report::words::{self, count, seconds};
+use crate::report::{
+    map_figure, provenance, timeline, timeline_figure, waterfall, waterfall_figure,
+};
+
+/// Of a chart in a page.
+pub const SIZE: (u32, u32) = (1600, 700);
+
+pub fn waterfalls(told: &Told<'_>) -> Vec<Block> {
+    let run = &told.run;
+    let mut blocks = Vec::new();
+    for (i, r) in closely(run) {
+        let below = provenance::foot(run, &[r], told.defaults);
+        let title = waterfall::title(run, r, i + 1);
+        blocks.push(Block::Chart(Chart {
+            name: format!("waterfall-{}", i + 1),
+            alt: format!("{title}. {}", waterfall::longest(run, r)),
+            scene: waterfall_figure::waterfall(run, r, i + 1, &below, SIZE),
+        }));
+    }
+    blocks
+}
+
+/// Lanes of pods and queues, and the chart of the pods for where nobody zooms.
+pub fn over_time(told: &Told<'_>) -> Vec<Block> {
+    let run = &told.run;
+    let lanes = timeline::timeline(run, told.pods, told.queued);
+    let alt = timeline::alt(&lanes);
+    let below = [provenance::of_run(run)];
+    let charts = timeline_figure::charts(run, &lanes, &below, SIZE);
+    let Some((name, scene)) = charts.into_iter().next() else {
+        return Vec::new();
+    };
+    let chart = Chart {
+        name: name.to_owned(),
+        alt,
+        scene,
+    };
+    vec![Block::Timeline(Box::new(lanes), chart)]
+}
+
+pub fn maps(told: &Told<'_>) -> Vec<Block> {
+    let run = &told.run;
+    let mut blocks = Vec::new();
+    for (i, r) in closely(run) {
+        let below = [provenance::of_run(run)];
+        let Some(scene) = map_figure::of_restart(run, told.pods, (i, r), &below, SIZE) else {
+            continue;
+        };
+        blocks.push(Block::Chart(Chart {
+            name: format!("map-{}", i + 1),
+            alt: format!(
+                "The nodes of the cluster, before and after restart {}",
+                i + 1
+            ),
+            scene,
+        }));
+    }
+    blocks
+}
+
+/// The same walk as that of `why`, in the same words.
+pub fn paths(told: &Told<'_>) -> Vec<Block> {
+    let run = &told.run;
+    let mut blocks = Vec::new();
+    for (i, r) in closely(run) {
+        let spans = critical::spans(run, told.witness, &r.path, Some(r));
+        if spans.is_empty() {
+            continue;
+        }
+        let groups = critical::groups(&spans, r.total());
+        let rows = groups.iter().map(|group| row(group, r)).collect();
+        blocks.push(Block::Heading(waterfall::title(run, r, i + 1)));
+        let sum = Duration(spans.iter().map(|s| s.step.duration().0).sum());
+        blocks.push(Block::Text(format!(
+            "The waits that followed each other from the fault to the end, without a gap: {}, together {}. Whatever is \
+             not here did not make it longer.",
+            count(spans.len() as u64, "span"),
+            seconds(sum)
+        )));
+        blocks.push(Block::Table(Table {
+            head: heads(&[
+                "from",
+                "took",
+                "phase",
+                "what went on",
+                "what it waited for",
+                "rule",
+            ]),
+            numbers: &[0, 1],
+            rows,
+            open: 0,
+        }));
+    }
+    if !blocks.is_empty() {
+        blocks.push(Block::Text(
+            "jobset-sim why tries what would have been different.".to_owned(),
+        ));
+    }
+    blocks
+}
+
+fn row(group: &Group<'_>, r: &Restart) -> Vec<String> {
+    let first = group.spans[0];
+    let from = seconds(first.step.from.since(r.start));
+    let took = seconds(group.time());
+    match group.long {
+        Some(span) => {
+            let n = group.spans.len();
+            let mut waited = span.waited_for.clone();
+            if n > 1 {
+                let longest = seconds(span.step.duration());
+                waited.push_str(&format!("; the longest of {n} spans, {longest}"));
+            }
+            let cells = [&from, &took, span.phase, &span.what, &waited, span.rule];
+            cells.map(str::to_owned).to_vec()
+        }
+        None => {
+            let n = words::short_spans(&group.spans, r.total());
+            let cells = [&from, &took, first.phase, &n, "", ""];
+            cells.map(str::to_owned).to_vec()
+        }
+    }
+}
