@@ -153,7 +153,8 @@ fn cells(
 ) -> Vec<Moving> {
     let blocks = islands(&take.run, take.states.nodes());
     let grid = Grid::new(&blocks, (left, top), (width, height));
-    let mut alike: BTreeMap<Vec<(usize, Color)>, Vec<(i32, i32, i32)>> = BTreeMap::new();
+    type Places = Vec<(i32, i32, i32)>;
+    let mut alike: BTreeMap<Vec<(usize, Color)>, Places> = BTreeMap::new();
     for (block, &(from, to)) in blocks.iter().enumerate() {
         for node in from..to {
             let mut shown: Vec<(usize, Color)> = Vec::new();
