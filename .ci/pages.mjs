@@ -176,7 +176,8 @@ const CONTRAST = `(() => {
   for (const e of document.querySelectorAll("h1, h2, h3, p, li, td, th, a, button, summary, small, dt, dd, span, code, svg.chart text")) {
     if (!e.textContent.trim() || !e.getClientRects().length) continue;
     const style = getComputedStyle(e), own = e instanceof SVGElement ? style.fill : style.color;
-    if (e instanceof SVGElement && e.dataset.on) continue;
+    // On a colored piece of a chart, not on the paper: its color does not follow the theme.
+    if (e instanceof SVGElement && !e.style.fill) continue;
     const [a, b] = [lum(rgb(own)), lum(paper(e))], ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     const large = e instanceof SVGElement ? +e.getAttribute("font-size") >= 24 : parseFloat(style.fontSize) >= 24;
     if (ratio < (large ? 3 : 4.5)) found.set(own + paper(e), \`contrast \${ratio.toFixed(1)} of \${e.tagName} "\${e.textContent.trim().slice(0, 40)}" (\${own})\`);

@@ -257,7 +257,8 @@ fn a_search_over_two_levels_finds_the_combinations_that_trying_all_of_them_finds
             .filter(|one| !good.iter().any(|other| below(other, one)));
         let mut least: Vec<Vec<u64>> = least.map(|values| values.to_vec()).collect();
         let mut told: Vec<Vec<u64>> = found.least.iter().map(|c| c.values.clone()).collect();
-        (least.sort(), told.sort());
+        least.sort();
+        told.sort();
         assert_eq!(told, least, "{limit}");
         assert!(told.len() > 1 && found.played < all.len(), "{told:?}");
         let cost = |c: &Combination| {
