@@ -117,9 +117,8 @@ pub fn silent(seed: u64, scenario: &mut Value) {
         ] {
             fields.remove(field);
         }
-        if does != "Slow" {
-            fields.remove("backAfter");
-        }
+        // Slow nodes are played by the calendar alone, and the others stay as they are.
+        fields.remove(if does == "Slow" { "ages" } else { "backAfter" });
         match does {
             "Hang" if d.one_in(4) => {}
             "Hang" => process["detectedAfter"] = delay(d),
