@@ -33,7 +33,11 @@ impl Kubelets {
         };
         self.set(pod, ENDING | stopping);
         self.pods[pod.ix()].stops_at = ctx.now + sidecars;
-        self.write_status(ctx, pod, StatusWrite::NotReady);
+        let so_far = match self.pods[pod.ix()].exit_code {
+            0 => StatusWrite::Succeeding,
+            _ => StatusWrite::NotReady,
+        };
+        self.write_status(ctx, pod, so_far);
         let (about, epoch) = (About::Pod(pod), self.pods[pod.ix()].epoch);
         let mut mark = ctx.mark();
         if sidecars > Duration::ZERO {

@@ -1,6 +1,6 @@
 //! What a kubelet writes into the status of its pods, and when.
 
-use super::{ENDING, Kubelets, UP, real};
+use super::{Kubelets, UP, real};
 use crate::base::random::Purpose;
 use crate::base::*;
 use crate::engine::apiserver::{self, Ended};
@@ -45,13 +45,13 @@ impl Kubelets {
         }
         match what {
             StatusWrite::Finished => self.report_end(ctx, pod),
-            StatusWrite::NotReady => {
+            StatusWrite::NotReady | StatusWrite::Succeeding => {
                 self.report_restarts(ctx, pod);
                 // All containers have been started once: what waits to run again is no longer Pending.
                 apiserver::set_running(ctx, pod);
-                match self.has(pod, ENDING) && self.pods[pod.ix()].exit_code == 0 {
-                    true => apiserver::set_succeeding(ctx, pod),
-                    false => apiserver::set_ready(ctx, pod, false),
+                match what {
+                    StatusWrite::Succeeding => apiserver::set_succeeding(ctx, pod),
+                    _ => apiserver::set_ready(ctx, pod, false),
                 }
             }
             StatusWrite::Running | StatusWrite::Ready => {

@@ -391,3 +391,22 @@ fn a_pod_that_a_scripted_kubelet_forgot_with_its_machine_is_named() {
         ]
     );
 }
+
+/// The kubelet's last word may be under way before the one before it is answered.
+#[test]
+fn pods_that_succeed_take_no_readiness_away_however_fast_their_kubelets_are() {
+    for period in ["100ms", "1s"] {
+        let jobs = workers(1, 3, "", &format!("containers: [{POD}]"));
+        let (outcome, records) = play(
+            3,
+            &format!(
+                "containers: [{{podIndex: 0, runFor: 60s}}, {{podIndex: 1, runFor: 70s}}, {{runFor: 80s}}]\n\
+                 timing: {{plegPeriod: {period}}}"
+            ),
+            &format!("spec:\n  replicatedJobs:\n{jobs}"),
+        );
+        assert_eq!(outcome.jobsets[0].terminal_state, "Completed");
+        let flips = count(&records, |b| matches!(b, Body::AllReady { .. }));
+        assert_eq!(flips, 1, "{period}: ready once, until the end");
+    }
+}
