@@ -69,7 +69,11 @@ pub fn map(
             *n += 1;
         }
     }
-    let title = format!("{}: what the nodes do at {at}", run.scenario.name);
+    let title = format!(
+        "{}: what the nodes do after {}",
+        run.scenario.name,
+        seconds(at.since(Time::ZERO))
+    );
     let (nodes, n) = (thousands(states.nodes() as u64), blocks.len());
     let subtitle = match n {
         1 => format!("{nodes} nodes"),

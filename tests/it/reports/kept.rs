@@ -60,8 +60,8 @@ const KEPT: [(&str, &str); 24] = [
         "plot film scenarios/restart-5000-recreate.yaml scenarios/restart-5000-in-place.yaml --out",
     ),
     (
-        "spare-slices-map.svg",
-        "plot map scenarios/stories/spare-slices.yaml --at 2h --out",
+        "restart-5000-at-2m.svg",
+        "plot map scenarios/restart-5000-recreate.yaml --at 2m --out",
     ),
     (
         "recreate-and-in-place.svg",
