@@ -13,6 +13,7 @@ use crate::metrics::Folds;
 use crate::record::EndReason;
 use crate::report::deciding::{Decider, GIVEN};
 use crate::report::hanging::Hung;
+use crate::report::provenance;
 use crate::spec::Level;
 
 /// Nothing where it cannot be played, or was stopped.
@@ -37,6 +38,7 @@ pub fn of(name: &str, loaded: &Loaded, seed: u64) -> Hung {
     if let Loaded::Pods(loaded) = loaded {
         // How often something fails comes first of what has no share of a path.
         hung.deciders.splice(0..0, random_faults(loaded));
+        hung.preset = provenance::preset(&loaded.scenario.control_plane);
     }
     hung
 }
@@ -44,6 +46,7 @@ pub fn of(name: &str, loaded: &Loaded, seed: u64) -> Hung {
 fn said(name: &str, deciders: Vec<Decider>) -> Hung {
     Hung {
         name: name.to_owned(),
+        preset: String::new(),
         deciders,
         total: Duration::ZERO,
     }

@@ -5,6 +5,7 @@
 
 use super::deciding::{self, Decider, Defaults};
 use super::page::{Block, Table};
+use super::provenance;
 use crate::base::*;
 use crate::metrics::{Restart, RunView};
 
@@ -13,6 +14,8 @@ use crate::metrics::{Restart, RunView};
 pub struct Hung {
     /// Empty: there is nothing beside it.
     pub name: String,
+    /// Of its control plane; empty: it has none.
+    pub preset: String,
     pub deciders: Vec<Decider>,
     /// Of all critical paths.
     pub total: Duration,
@@ -27,20 +30,25 @@ impl Hung {
     ) -> Hung {
         Hung {
             name: name.to_owned(),
+            preset: provenance::preset(&run.scenario.control_plane),
             deciders: deciding::deciders(run, restarts, defaults),
             total: Duration(restarts.iter().map(|r| r.path.total().0).sum()),
         }
     }
 }
 
-/// One line for the foot of a chart of all of them; none where nothing is known.
+/// The lines for the foot of a chart of all of them: presets, and what they hang on; none where nothing is known.
 pub fn foot(all: &[Hung]) -> Vec<String> {
+    let mut presets: Vec<&str> = Vec::new();
+    for own in all.iter().map(|h| h.preset.as_str()) {
+        if !own.is_empty() && !presets.contains(&own) {
+            presets.push(own);
+        }
+    }
     let total = all.iter().map(|h| h.total.0).sum();
     let line = deciding::line(&together(all), Duration(total));
-    Some(line)
-        .filter(|line| !line.is_empty())
-        .into_iter()
-        .collect()
+    let lines = [presets.join(" or "), line];
+    lines.into_iter().filter(|line| !line.is_empty()).collect()
 }
 
 /// By name, with every value that one of them has.
@@ -133,6 +141,7 @@ mod tests {
         };
         Hung {
             name: name.to_owned(),
+            preset: String::new(),
             deciders: vec![decider],
             total: Duration::from_secs(2 * seconds),
         }

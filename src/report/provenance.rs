@@ -3,21 +3,27 @@
 use super::deciding::{self, Defaults};
 use crate::base::*;
 use crate::metrics::{Restart, RunView};
+use crate::spec::ControlPlane;
 
 /// `jobset-sim 0.1.0 · scenario … · preset scale-test, Kubernetes 1.36 · seed 42 · digest …`.
 pub fn of_run(run: &RunView<'_>) -> String {
-    let cp = &run.scenario.control_plane;
     [
         format!("jobset-sim {}", env!("CARGO_PKG_VERSION")),
         format!("scenario {}", run.scenario.name),
-        format!(
-            "preset {}, Kubernetes {}.{}",
-            cp.preset, cp.kubernetes.major, cp.kubernetes.minor
-        ),
+        preset(&run.scenario.control_plane),
         format!("seed {}", run.seed),
         format!("digest {}", run.digest()),
     ]
     .join("  ·  ")
+}
+
+/// `preset scale-test, Kubernetes 1.36`.
+pub fn preset(cp: &ControlPlane) -> String {
+    let version = cp.kubernetes;
+    format!(
+        "preset {}, Kubernetes {}.{}",
+        cp.preset, version.major, version.minor
+    )
 }
 
 /// The lines at the foot of a chart of these restarts.

@@ -114,7 +114,7 @@ fn closed(sweep: &Sweep) -> Option<Closed> {
     };
     let values: Vec<Option<f64>> = (0..sweep.points.count()).map(one).collect();
     values.iter().any(Option::is_some).then(|| Closed {
-        name: "one token a pod".to_owned(),
+        name: "tokens".to_owned(),
         formula: "closed form: (pods - burst) / rate s, one request of the Job controller for each pod (calibration.md 6.6)".to_owned(),
         values,
     })

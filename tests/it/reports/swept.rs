@@ -34,7 +34,7 @@ fn a_directory_of_a_sweep_has_a_page_and_the_charts_that_the_sweep_has_drawn() {
     for part in [
         "Each point</h2>",
         "Assumptions that mattered</h2>",
-        "one token a pod",
+        "tokens",
         "--grid",
     ] {
         assert!(page.contains(part), "{part}");
@@ -70,9 +70,7 @@ fn a_sweep_is_drawn_along_any_of_its_fields_with_the_closed_form_beside_latencie
     let latency = "restartLatency_s.p50";
     assert_eq!(plot(&["--over", "qps", "--metric", latency]).0, Some(0));
     let drawn = text(&dir.join("p.svg"));
-    assert!(
-        drawn.contains("one token a pod") && drawn.contains("closed form: (pods - burst) / rate s")
-    );
+    assert!(drawn.contains("tokens") && drawn.contains("closed form: (pods - burst) / rate s"));
     assert!(
         drawn.contains("restartLatency_s.p50 over qps"),
         "what is drawn over what"
