@@ -145,6 +145,7 @@ fn mpi_nodes(plan: &mut Plan<'_>, nodes: i64) {
 /// Keys and the list of hosts, which the plug-in writes into a Secret and a ConfigMap.
 fn mpi_files(plan: &mut Plan<'_>) {
     const LAUNCHER: &str = "launcher";
+    // `/root/.ssh` is the default of Trainer's API (MPIMLPolicySource.sshAuthMountPath).
     let path = plan.policy.pointer("/mpi/sshAuthMountPath");
     let path = path
         .and_then(Value::as_str)
