@@ -4,6 +4,7 @@
 
 pub mod calendar;
 pub mod condition;
+pub mod fnv;
 pub mod id;
 pub mod plain;
 pub mod quantity;

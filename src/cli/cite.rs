@@ -104,7 +104,7 @@ fn hash(inputs: &[(String, String)]) -> String {
         bytes.extend_from_slice(text.as_bytes());
         bytes.push(0xff);
     }
-    let (n, hash) = (inputs.len(), crate::sweep::fnv(&bytes));
+    let (n, hash) = (inputs.len(), crate::base::fnv::fnv1a(bytes));
     format!(
         "{hash:016x} ({})",
         crate::report::words::count(n as u64, "file")

@@ -27,8 +27,7 @@ pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
         }
     };
     let threads = args.play.threads();
-    let play =
-        || experiment::replicate_fleet(fleet, (seed, 0..n), (threads, &limits.flag), &progress);
+    let play = || experiment::replicate_fleet(fleet, (seed, 0..n), (threads, &limits), &progress);
     let rows = play().map_err(|why| Failure::Invalid(why.to_string()))?;
     if !args.quiet {
         output::progress("");

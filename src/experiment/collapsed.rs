@@ -1,6 +1,7 @@
 //! Replications of the collapsed level, in the form of every other level; and how near both levels are to each other.
 
 use super::replications::{BriefRestart, ReplicatedJobSet, Replication};
+use crate::base::fnv;
 use crate::collapsed::{CollapsedOutcome, CollapsedPlayer, Measured, Recovery, why_not};
 use crate::engine::CannotRun;
 use crate::metrics::Ending;
@@ -112,7 +113,7 @@ impl Collapsed {
         }
     }
 
-    /// FNV-1a over what a replication left.
+    /// The hash over what a replication left.
     pub fn digest(&self, outcome: &CollapsedOutcome) -> u64 {
         digest(outcome)
     }
@@ -180,5 +181,5 @@ fn digest(outcome: &CollapsedOutcome) -> u64 {
         t.commits,
     ];
     let words = counters.iter().chain(&t.spent_ns).copied();
-    super::replications::digest_of(words)
+    fnv::of_words(words)
 }

@@ -63,7 +63,7 @@ pub fn count_restarts(
             let make = || Ok(FleetSimulation::new(fleet).noting_restarts());
             let causes = causes(fleet);
             each(make, (n, threads), &limits.flag, |simulation, i| {
-                let run = of_fleet(simulation, &causes, (seed, from + i));
+                let run = of_fleet(simulation, &causes, (seed, from + i), limits)?;
                 tell();
                 Some(run)
             })
@@ -97,14 +97,15 @@ fn of_fleet(
     simulation: &mut FleetSimulation<'_>,
     causes: &[Arc<str>],
     (seed, i): (u64, u64),
-) -> CountedRun {
-    let outcome = simulation.run(seed, i);
+    limits: &Limits,
+) -> Option<CountedRun> {
+    let outcome = simulation.run_until((seed, i), &|events| limits.reached(events))?;
     let used = |(at, process): &(u64, u32)| UsedAt {
         at_s: Time(*at).seconds(),
         times: 1,
         cause: causes[*process as usize].clone(),
     };
-    CountedRun {
+    Some(CountedRun {
         replication: i,
         end_s: outcome.end.seconds(),
         completed: outcome.why == FleetEnd::Completed,
@@ -114,7 +115,7 @@ fn of_fleet(
         },
         used: outcome.interruptions.iter().map(used).collect(),
         digest: outcome.digest,
-    }
+    })
 }
 
 fn of_collapsed(collapsed: &Collapsed, outcome: &CollapsedOutcome, i: u64) -> CountedRun {

@@ -2,7 +2,8 @@
 
 use super::parallel::{NoRuns, each};
 use super::replications::Replication;
-use super::stop::StopFlag;
+use super::stop::Limits;
+use crate::base::fnv;
 use crate::fleet::{Category, FleetOutcome, FleetSimulation};
 use crate::spec::Fleet;
 use crate::stats::Estimate;
@@ -14,18 +15,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The name of the format of [`FleetReplications`].
 pub const SCHEMA: &str = "jobset-sim/fleet/v1";
 
-/// Plays these replications, and tells `done` how many are; none begins after `stop` was raised.
+/// Plays these replications, and tells `done` how many are; those that `limits` stop are left out.
 pub fn replicate_fleet(
     fleet: &Fleet,
     (seed, which): (u64, Range<u64>),
-    (threads, stop): (usize, &StopFlag),
+    (threads, limits): (usize, &Limits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<FleetOutcome>, NoRuns> {
     let (from, n) = (which.start, which.end.saturating_sub(which.start));
     let finished = AtomicU64::new(0);
     let make = || Ok(FleetSimulation::new(fleet));
-    each(make, (n, threads), stop, |simulation, i| {
-        let outcome = simulation.run(seed, from + i);
+    let stops = |events| limits.reached(events);
+    each(make, (n, threads), &limits.flag, |simulation, i| {
+        let outcome = simulation.run_until((seed, from + i), &stops)?;
         done(finished.fetch_add(1, Ordering::Relaxed) + 1);
         Some(outcome)
     })
@@ -148,5 +150,5 @@ fn warnings(ends: &BTreeMap<&'static str, usize>, n: usize) -> Vec<String> {
 }
 
 fn digest(all: &[FleetOutcome]) -> u64 {
-    super::replications::digest_of(all.iter().map(|o| o.digest))
+    fnv::of_words(all.iter().map(|o| o.digest))
 }

@@ -36,8 +36,7 @@ pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
 pub use player::Player;
 pub use replications::{
-    BriefRestart, Cost, JobSetEstimates, ReplicatedJobSet, Replication, Replications, digest_of,
-    warnings_of,
+    BriefRestart, Cost, JobSetEstimates, ReplicatedJobSet, Replication, Replications, warnings_of,
 };
 pub use stop::{Limited, Limits, StopFlag};
 pub use subject::{Subject, SubjectPlayer};

@@ -397,17 +397,9 @@ fn without_numbers(text: &str) -> String {
     bare
 }
 
-/// FNV-1a over the digests in order.
+/// Over the digests in order.
 pub(super) fn digest(all: &[Replication]) -> u64 {
-    digest_of(all.iter().map(|r| r.digest))
-}
-
-/// One digest over many.
-pub fn digest_of(all: impl Iterator<Item = u64>) -> u64 {
-    let bytes = all.flat_map(u64::to_le_bytes);
-    bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| {
-        (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
-    })
+    fnv::of_words(all.iter().map(|r| r.digest))
 }
 
 fn counted(values: impl Iterator<Item = &'static str>) -> BTreeMap<&'static str, usize> {

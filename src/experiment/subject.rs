@@ -137,7 +137,10 @@ impl SubjectPlayer<'_> {
             SubjectPlayer::Collapsed(collapsed, player) => {
                 Some(collapsed.replication(&player.run(seed, i), i))
             }
-            SubjectPlayer::Fleet(fleet) => Some(compared(&fleet.run(seed, i), i)),
+            SubjectPlayer::Fleet(fleet) => {
+                let played = fleet.run_until((seed, i), &|events| limits.reached(events))?;
+                Some(compared(&played, i))
+            }
         }
     }
 }

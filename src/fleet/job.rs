@@ -46,7 +46,7 @@ pub struct Job {
     /// When the phase began.
     since: u64,
     /// Work that no failure takes back.
-    kept: u64,
+    pub(super) kept: u64,
     /// The piece of work that is done and being saved.
     piece: u64,
     /// Interruptions by a failure of one of its nodes.
@@ -86,12 +86,13 @@ impl World<'_> {
 
     /// All nodes are there: the job runs, until its next checkpoint or its end.
     fn work(&mut self) {
+        self.note(Code::Works, self.pool.count(Place::Active));
+        self.pass_checkpoints();
         let left = self.fleet.training.work.0 - self.job.kept;
         let piece = match self.fleet.training.progress {
             Progress::Kept | Progress::FromScratch => left,
             Progress::Checkpoints { every, .. } => left.min(every.0),
         };
-        self.note(Code::Works, self.pool.count(Place::Active));
         self.enter(Phase::Working, Some(piece));
     }
 
@@ -171,6 +172,12 @@ impl World<'_> {
     fn lose(&mut self, ns: u64) {
         self.job.lost += ns;
         self.books.lose(self.fleet.job.nodes, ns);
+    }
+
+    /// Time of the job that was no work that counts.
+    pub(super) fn lost_time(&self) -> u64 {
+        let spent: u64 = self.job.spent.iter().sum();
+        spent - self.job.spent[Phase::Working as usize] + self.job.lost
     }
 
     /// Whether the job waits for nodes.

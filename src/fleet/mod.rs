@@ -7,6 +7,7 @@
 #![deny(missing_docs)]
 
 mod books;
+mod calm;
 mod faults;
 mod job;
 mod lives;
@@ -16,6 +17,8 @@ mod repair;
 mod run;
 mod select;
 mod splitting;
+#[cfg(test)]
+mod tests;
 
 pub use books::{Books, Category};
 pub use outcome::{FleetEnd, FleetOutcome};

@@ -1,11 +1,12 @@
 //! The loop of the collapsed model: the next failure, end of a repair or end of a phase, in their total order.
 
 use super::books::Books;
-use super::job::Job;
+use super::job::{Job, Phase};
 use super::lives::{Clocks, Lives};
 use super::outcome::{FleetEnd, FleetOutcome};
 use super::pool::{Place, Pool};
 use super::repair::Shop;
+use crate::base::fnv::OFFSET_BASIS;
 use crate::base::random::{Draws, Key, Purpose};
 use crate::spec::Fleet;
 use std::cmp::Reverse;
@@ -42,6 +43,7 @@ pub enum Code {
     SparePulled,
     Works,
     End,
+    Checkpoints,
 }
 
 /// Counts that are reported.
@@ -82,6 +84,16 @@ impl<'f> FleetSimulation<'f> {
 
     /// Plays one replication from the start to the end of the job, and the repairs that are under way then.
     pub fn run(&mut self, seed: u64, replication: u64) -> FleetOutcome {
+        self.run_until((seed, replication), &|_| false)
+            .expect("nobody stops it")
+    }
+
+    /// The same; nothing if `stops` says so, which is asked with the number of events before each of them.
+    pub fn run_until(
+        &mut self,
+        (seed, replication): (u64, u64),
+        stops: &dyn Fn(u64) -> bool,
+    ) -> Option<FleetOutcome> {
         let draws = match self.draws.take() {
             Some(mut draws) => {
                 draws.reset(seed, replication);
@@ -91,8 +103,7 @@ impl<'f> FleetSimulation<'f> {
         };
         let mut world = World::new(self.fleet, draws);
         world.noted = self.notes_restarts.then(Vec::new);
-        world.play();
-        let outcome = FleetOutcome::of(&world);
+        let outcome = world.play(stops).then(|| FleetOutcome::of(&world));
         self.draws = Some(world.draws);
         outcome
     }
@@ -115,6 +126,8 @@ pub struct World<'f> {
     pub(super) digest: u64,
     /// When the job was interrupted, and by which process; where somebody wants to know.
     pub(super) noted: Option<Vec<(u64, u32)>>,
+    /// Somebody halts the run as soon as so much time is lost.
+    pub(super) halts_at: Option<u64>,
     /// Why and when the job ended.
     pub(super) over: Option<(FleetEnd, u64)>,
     pub(super) queue: Queue,
@@ -141,21 +154,30 @@ impl<'f> World<'f> {
                 failures: vec![0; fleet.faults.len()],
                 ..Counts::default()
             },
-            digest: 0xcbf2_9ce4_8422_2325,
+            digest: OFFSET_BASIS,
             noted: None,
+            halts_at: None,
             over: None,
             queue: BinaryHeap::new(),
             sent: 0,
         }
     }
 
-    fn play(&mut self) {
+    /// Whether it came to its end.
+    pub(super) fn play(&mut self, stops: &dyn Fn(u64) -> bool) -> bool {
         self.begin();
-        while self.over.is_none() {
+        for events in 0.. {
+            if self.over.is_some() {
+                break;
+            }
+            if stops(events) {
+                return false;
+            }
             self.step();
         }
         self.pool.check();
         self.drain();
+        true
     }
 
     /// Everybody gets a life, and the job looks for nodes.
@@ -221,16 +243,19 @@ impl<'f> World<'f> {
     /// Time goes on to `at`, and is booked.
     fn pass(&mut self, at: u64) {
         let ns = at - self.clocks.now;
-        if ns == 0 {
-            return;
+        if ns > 0 {
+            self.book(self.job.phase, ns);
         }
-        let phase = self.job.phase;
+    }
+
+    /// So much time goes by in a phase of the job.
+    pub(super) fn book(&mut self, phase: Phase, ns: u64) {
         for place in Place::ALL {
             let category = place.category().unwrap_or(phase.category());
             self.books.add(category, self.pool.count(place), ns);
         }
         self.job.spent[phase as usize] += ns;
-        self.clocks.now = at;
+        self.clocks.now += ns;
         if phase.runs() {
             self.clocks.ran += ns;
         }

@@ -6,7 +6,7 @@
 //! ended.
 
 use super::books::Books;
-use super::job::{Job, Phase};
+use super::job::Job;
 use super::lives::{Clocks, Lives};
 use super::outcome::FleetEnd;
 use super::pool::Pool;
@@ -46,16 +46,23 @@ pub struct Branches<'f> {
     excess: Excess,
     draws: Option<Draws>,
     seed: u64,
+    stops: &'f (dyn Fn(u64) -> bool + Sync),
 }
 
 impl<'f> Branches<'f> {
-    /// Of a fleet without a limit of restarts.
-    pub fn new(fleet: &'f Fleet, excess: Excess, seed: u64) -> Branches<'f> {
+    /// Of a fleet without a limit of restarts. A branch comes nowhere if `stops` says so, which is asked with the
+    /// number of events before each of them.
+    pub fn new(
+        (fleet, seed): (&'f Fleet, u64),
+        excess: Excess,
+        stops: &'f (dyn Fn(u64) -> bool + Sync),
+    ) -> Branches<'f> {
         Branches {
             fleet,
             excess,
             draws: None,
             seed,
+            stops,
         }
     }
 
@@ -76,8 +83,11 @@ impl<'f> Branches<'f> {
         world
             .lives
             .renew_rest(&mut world.draws, self.fleet, world.clocks);
-        while world.over.is_none() && self.has(&world) < level {
+        world.halts_at = (self.excess == Excess::LostTime).then_some(level);
+        let mut events = 0;
+        while world.over.is_none() && self.has(&world) < level && !(self.stops)(events) {
             world.step();
+            events += 1;
         }
         let has = self.has(&world);
         let state = self.keep(world);
@@ -103,10 +113,7 @@ impl<'f> Branches<'f> {
     fn has(&self, world: &World<'_>) -> u64 {
         match self.excess {
             Excess::Restarts => world.job.restarts,
-            Excess::LostTime => {
-                let spent: u64 = world.job.spent.iter().sum();
-                spent - world.job.spent[Phase::Working as usize] + world.job.lost
-            }
+            Excess::LostTime => world.lost_time(),
         }
     }
 }
@@ -125,6 +132,7 @@ impl<'f> World<'f> {
             counts: state.counts,
             digest: state.digest,
             noted: None,
+            halts_at: None,
             over: state.over,
             queue: state.queue,
             sent: state.sent,

@@ -7,8 +7,9 @@ use super::fields::Value;
 use super::names::Names;
 use super::records::Record;
 use crate::base::TextId;
+use crate::base::fnv::OFFSET_BASIS;
 
-pub const START: u64 = 0xcbf2_9ce4_8422_2325;
+pub const START: u64 = OFFSET_BASIS;
 
 const fn mix(digest: u64, word: u64) -> u64 {
     let x = (digest ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);

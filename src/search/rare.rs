@@ -69,7 +69,8 @@ pub fn of_fleet(
     on: (usize, &Limits),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Option<Rare>, NoRuns> {
-    let make = || Branches::new(fleet, question.excess, seed);
+    let stops = |events| on.1.reached(events);
+    let make = || Branches::new((fleet, seed), question.excess, &stops);
     split(&make, question, on, done)
 }
 

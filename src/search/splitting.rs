@@ -52,14 +52,14 @@ pub fn pilot<B: Branching>(branches: &mut B, question: &Question, stop: &StopFla
     let mut levels = Vec::new();
     let mut reached = 0;
     for stage in 1..=LEVELS_MAX as u64 {
-        if stop.is_raised() {
-            break;
-        }
         let number = |i: u64| first + (stage << 32) + i;
         let own = |i: u64| (i as usize) % from.len();
         let mut has: Vec<u64> = (0..runs)
             .map(|i| branches.go_on(&from[own(i)], number(i), question.limit).1)
             .collect();
+        if stop.is_raised() {
+            break;
+        }
         has.sort_unstable();
         // The next one that any of them has come to, if a quarter has not come further.
         let quarter = has[((1.0 - ONWARD) * runs as f64) as usize];
@@ -93,14 +93,18 @@ pub fn batch<B: Branching>(
     let mut from: Vec<B::State> = (0..runs).map(|i| branches.start(first + i)).collect();
     let mut shares = Vec::with_capacity(levels.len());
     for (stage, level) in (1u64..).zip(levels) {
-        if stop.is_raised() {
-            return None;
-        }
         let mut next = Vec::new();
         for i in 0..runs {
+            if stop.is_raised() {
+                return None;
+            }
             // Every state is used as often as the others, or once more.
             let state = &from[i as usize % from.len()];
             next.extend(branches.go_on(state, first + (stage << 32) + i, *level).0);
+        }
+        // The last of them may not have come where it would have.
+        if stop.is_raised() {
+            return None;
         }
         shares.push(next.len() as f64 / runs as f64);
         if next.is_empty() {

@@ -2,6 +2,7 @@
 
 use super::points::Points;
 use super::shard::Shard;
+use crate::base::fnv::fnv1a;
 use crate::spec::{Axis, Over, SweepSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -190,7 +191,7 @@ impl AxisText {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    format!("{:016x}", super::fnv(bytes))
+    format!("{:016x}", fnv1a(bytes.iter().copied()))
 }
 
 #[cfg(test)]

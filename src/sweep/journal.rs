@@ -14,6 +14,7 @@
 
 use super::row::Row;
 use super::shard::Shard;
+use crate::base::fnv::fnv1a;
 use crate::experiment::Measured;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -300,7 +301,7 @@ fn payload(line: &[u8]) -> Option<&str> {
 
 /// FNV-1a, folded to 32 bits.
 fn checksum(bytes: &[u8]) -> u32 {
-    let hash = super::fnv(bytes);
+    let hash = fnv1a(bytes.iter().copied());
     (hash ^ (hash >> 32)) as u32
 }
 

@@ -24,10 +24,3 @@ pub use row::Row;
 pub use shard::Shard;
 pub use summary::SweepSummary;
 pub use todo::{Target, Until};
-
-/// FNV-1a.
-pub fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| {
-        (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3)
-    })
-}

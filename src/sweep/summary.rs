@@ -2,7 +2,8 @@
 
 use super::identity::{AxisText, Identity};
 use super::results::{Best, Results};
-use crate::experiment::{Better, MetricEstimate, digest_of, warnings_of};
+use crate::base::fnv;
+use crate::experiment::{Better, MetricEstimate, warnings_of};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -114,7 +115,7 @@ impl SweepSummary {
             version: identity.version.clone(),
             scenario: identity.scenario.clone(),
             experiment: identity.digest(),
-            digest: format!("{:016x}", digest_of(all().map(|r| r.digest))),
+            digest: format!("{:016x}", fnv::of_words(all().map(|r| r.digest))),
             seed: identity.seed,
             replications: identity.replications,
             until: identity.until.clone(),
@@ -151,7 +152,7 @@ fn estimates(results: &Results, point: usize) -> PointEstimates {
         point,
         values: results.points().sets(point).into_iter().map(text).collect(),
         replications: rows.len(),
-        digest: format!("{:016x}", digest_of(rows.iter().map(|r| r.digest))),
+        digest: format!("{:016x}", fnv::of_words(rows.iter().map(|r| r.digest))),
         end_reasons,
         metrics: results.names().iter().map(metric).collect(),
     }

@@ -1,7 +1,7 @@
 //! Published runs in `scenarios/published/`: what they reported is in the interval of what the model says.
 
 use crate::support::root;
-use jobset_sim::experiment::{FleetReplications, StopFlag, replicate_fleet};
+use jobset_sim::experiment::{FleetReplications, Limits, replicate_fleet};
 use jobset_sim::fleet::FleetOutcome;
 use jobset_sim::manifest::{LoadedFleet, parse_fleet, read_source};
 
@@ -17,8 +17,8 @@ fn load(name: &str, sets: &[(&str, &str)]) -> LoadedFleet {
 
 fn play(loaded: &LoadedFleet, n: u64, threads: usize) -> (Vec<FleetOutcome>, FleetReplications) {
     let seed = loaded.fleet.seed;
-    let stop = StopFlag::default();
-    let rows = replicate_fleet(&loaded.fleet, (seed, 0..n), (threads, &stop), &|_| {});
+    let limits = Limits::none();
+    let rows = replicate_fleet(&loaded.fleet, (seed, 0..n), (threads, &limits), &|_| {});
     let rows = rows.unwrap_or_else(|e| panic!("{e}"));
     let told = FleetReplications::of((&loaded.fleet, &loaded.parameters), seed, &rows);
     (rows, told)

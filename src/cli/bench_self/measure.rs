@@ -203,7 +203,7 @@ fn fleet(threads: usize, cores: usize) -> Result<f64, String> {
     let limits = Limits::none();
     best(|| {
         timed(|| {
-            let on = (threads, &limits.flag);
+            let on = (threads, &limits);
             let played = experiment::replicate_fleet(&fleet, (1, 0..200), on, &|_| {});
             played.map_err(|why| why.to_string())
         })

@@ -12,7 +12,8 @@ use super::args::{PlayArgs, TableFormat, TellArgs};
 use super::output::Progress;
 use super::subject::{Given, Loaded, Sets};
 use super::{Failure, hangs, interrupt, output};
-use crate::experiment::{Limits, NoRuns, Replication, Subject, digest_of};
+use crate::base::fnv;
+use crate::experiment::{Limits, NoRuns, Replication, Subject};
 use crate::manifest::{self, strategy};
 use crate::report::hanging;
 use crate::report::planning::{Provenance, Told};
@@ -146,7 +147,7 @@ impl<'a> Lab<'a> {
             },
             seed: self.seed,
             replications_played: self.digests.len() as u64,
-            digest: format!("{:016x}", digest_of(self.digests.iter().copied())),
+            digest: format!("{:016x}", fnv::of_words(self.digests.iter().copied())),
             interrupted: self.limits.flag.is_raised(),
             hangs: hanging::foot(&[hangs::of("", &self.loaded, self.seed)]),
         }

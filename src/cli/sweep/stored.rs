@@ -3,10 +3,11 @@
 //! Must never play the sweep again: its replications are in the directory.
 
 use super::given::Sweep;
+use crate::base::fnv;
 use crate::cli::args::SweepArgs;
 use crate::cli::subject::Loaded;
 use crate::cli::{Failure, hangs};
-use crate::experiment::{Measured, digest_of};
+use crate::experiment::Measured;
 use crate::report::hanging::{self, Hung};
 use crate::report::scaling_figure::token_bucket;
 use crate::report::sweep_figure::{Closed, Swept};
@@ -47,7 +48,7 @@ impl StoredSweep {
             return Err(Failure::Invalid(text));
         }
         let rows = rows(dir, &summary)?;
-        let digest = digest_of(rows.iter().map(|r| r.digest));
+        let digest = fnv::of_words(rows.iter().map(|r| r.digest));
         if of("digest") != format!("{digest:016x}") {
             let text =
                 format!("{shown}: replications.csv and summary.json are of different sweeps");

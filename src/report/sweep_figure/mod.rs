@@ -14,7 +14,7 @@ use super::figure;
 use super::planning::plane::Scale;
 use super::scene::Scene;
 use super::sweep_pick::told;
-use crate::base::Duration;
+use crate::base::{Duration, fnv};
 use crate::sweep::{Identity, Results};
 
 pub use scaling::{Closed, along, axis_of, over};
@@ -125,8 +125,7 @@ pub fn provenance(of: Swept<'_>) -> Vec<String> {
         Some(until) => format!("until {until}, at most {most} replications of each point"),
         None => format!("{most} replications of each of {points} points"),
     };
-    let digest =
-        crate::experiment::digest_of((0..points).flat_map(|p| all.rows(p)).map(|r| r.digest));
+    let digest = fnv::of_words((0..points).flat_map(|p| all.rows(p)).map(|r| r.digest));
     let parts = [
         format!("jobset-sim {}", identity.version),
         format!("scenario {}", identity.scenario),

@@ -141,3 +141,58 @@ fn a_signal_ends_every_command_with_130_and_leaves_nothing_partial() {
         fs::remove_dir_all(dir).unwrap();
     }
 }
+
+/// So many failures that no replication of it ends within an hour.
+const ENDLESS: &str = "apiVersion: jobset-sim/v1alpha1
+kind: Fleet
+metadata: {name: endless}
+nodes: 4
+job: {nodes: 4, recovery: 1us}
+training:
+  work: 20d
+  checkpoint: {every: 1us, blocking: 1us}
+faults: [{cause: gpu, needsRepair: false, mtbf: 1ms}]
+stop: {at: 60d}
+";
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_replication_that_has_begun() {
+    let dir = scratch("signals-within");
+    let file = dir.join("endless.yaml");
+    fs::write(&file, ENDLESS).unwrap();
+    let file = file.to_str().unwrap();
+    let variant = ["--variant", "short: training.work=19d"];
+    let commands = [
+        vec!["run", file],
+        [&["compare", file][..], &variant].concat(),
+        vec!["sweep", file, "--grid", "training.work=19d,20d"],
+        vec!["budget", file],
+        vec!["rare", file, "--restarts", "9000000", "--until-day", "60"],
+    ];
+    let start = |(i, arguments): (usize, &Vec<&str>)| -> Child {
+        let out = dir.join(i.to_string());
+        let more = ["--threads", "1", "--out", out.to_str().unwrap()];
+        let mut command = program(&[arguments, &more[..]].concat());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        child.spawn().unwrap()
+    };
+    let children: Vec<Child> = commands.iter().enumerate().map(start).collect();
+    children.iter().for_each(catches);
+    std::thread::sleep(Duration::from_millis(500));
+    for (child, arguments) in children.into_iter().zip(&commands) {
+        let kill = ["-s", "TERM", &child.id().to_string()];
+        assert!(Command::new("kill").args(kill).status().unwrap().success());
+        let ended = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(130), "{arguments:?}: {told}");
+        assert!(ended.stdout.is_empty(), "{arguments:?}: {ended:?}");
+    }
+    for entry in fs::read_dir(&dir).unwrap() {
+        let name = entry.unwrap().file_name();
+        // Only a sweep goes on.
+        let expected = ["endless.yaml", "2.unfinished"];
+        assert!(expected.iter().any(|e| name == *e), "{name:?}");
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
