@@ -72,7 +72,9 @@ fn the_three_strategies_run_over_one_manifest() {
         (
             "in-place",
             RestartStrategy::InPlaceRestart,
-            AgentMode::Sidecar { probe_period_s: 1 },
+            AgentMode::Sidecar {
+                probe_period_s: Some(1),
+            },
         ),
     ] {
         let path = root().join(format!("scenarios/restart-5000-{name}.yaml"));

@@ -2,12 +2,13 @@
 //!
 //! Must never look whether one of that name exists, nor make up a uid: whoever stores the object knows.
 
-use super::pod::{Surroundings, admit_pod};
+use super::pod::{SYSTEM_CLASSES, Surroundings, admit_pod};
 use super::sha1::sha1_hex;
 use super::tree::{as_object, default, default_text, has, items, object, text};
 use super::{admit_claim, admit_job, admit_service};
 use crate::admission::Rejection;
 use crate::admission::collector::Errors;
+use crate::admission::field::Path;
 use crate::admission::meta_check::object_meta;
 use crate::admission::names::dns1123_subdomain;
 use serde_json::{Value, json};
@@ -46,6 +47,23 @@ fn with_address(service: &Value) -> Value {
     service
 }
 
+/// `ValidatePriorityClass` (`pkg/apis/scheduling/validation/validation.go`).
+fn priority_class(posted: &Value, name: &str, errors: &mut Errors) {
+    const HIGHEST: i64 = 1_000_000_000;
+    let path = Path::new("metadata.name");
+    if name.starts_with("system-") {
+        let reserved =
+            "priority class names with 'system-' prefix are reserved for system use only. error: ";
+        if !SYSTEM_CLASSES.iter().any(|(known, _)| *known == name) {
+            let why = format!("{reserved}{name} is not a known system priority class");
+            errors.forbidden(&path, &why);
+        }
+    } else if posted["value"].as_i64().is_some_and(|v| v > HIGHEST) {
+        let why = format!("maximum allowed value of a user defined priority is {HIGHEST}");
+        errors.forbidden(&Path::new("value"), &why);
+    }
+}
+
 /// Kinds whose stored form is the posted one and a few defaults.
 fn plain(kind: &str, posted: &Value) -> Result<Value, Rejection> {
     let mut stored = posted.clone();
@@ -74,6 +92,9 @@ fn plain(kind: &str, posted: &Value) -> Result<Value, Rejection> {
         _ => {}
     }
     let mut errors = Errors::default();
+    if kind == "PriorityClass" {
+        priority_class(posted, &name, &mut errors);
+    }
     object_meta(&stored["metadata"], dns1123_subdomain, &mut errors);
     errors.into_rejection(kind, &name)?;
     Ok(stored)
@@ -100,6 +121,24 @@ mod tests {
         assert_eq!(given["spec"]["ports"][0]["targetPort"], 80);
         let none = stored(service(json!("None"))).unwrap();
         assert_eq!(none["spec"]["clusterIPs"], json!(["None"]));
+    }
+
+    #[test]
+    fn a_priority_class_of_a_user_has_a_highest_value_and_no_name_of_the_system() {
+        let class = |name: &str, value: i64| {
+            stored(json!({"kind": "PriorityClass", "metadata": {"name": name}, "value": value}))
+        };
+        assert!(class("high", 1_000_000_000).is_ok());
+        assert!(class("low", -1_000_000_000).is_ok());
+        let refused = class("huge", 1_000_000_001).unwrap_err();
+        let why =
+            "value: Forbidden: maximum allowed value of a user defined priority is 1000000000";
+        assert!(refused.ends_with(why), "{refused}");
+        let refused = class("system-mine", 1).unwrap_err();
+        assert!(
+            refused.ends_with("system-mine is not a known system priority class"),
+            "{refused}"
+        );
     }
 
     #[test]

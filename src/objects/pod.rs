@@ -153,6 +153,12 @@ fn forbidden(name: &str, why: &str) -> Rejection {
     )
 }
 
+/// PriorityClasses that every cluster has.
+pub const SYSTEM_CLASSES: [(&str, i64); 2] = [
+    ("system-cluster-critical", 2_000_000_000),
+    ("system-node-critical", 2_000_001_000),
+];
+
 /// The admission plugin Priority.
 fn priority(pod: &mut Value, name: &str, around: &Surroundings) -> Result<(), Rejection> {
     let class = text(pod, "priorityClassName").to_owned();
@@ -168,12 +174,13 @@ fn priority(pod: &mut Value, name: &str, around: &Surroundings) -> Result<(), Re
     let value = match (found, class.as_str()) {
         (Some(found), _) => int(found, "value").unwrap_or(0),
         (None, "") => 0,
-        (None, "system-cluster-critical") => 2_000_000_000,
-        (None, "system-node-critical") => 2_000_001_000,
-        (None, other) => {
-            let why = format!("no PriorityClass with name {other} was found");
-            return Err(forbidden(name, &why));
-        }
+        (None, other) => match SYSTEM_CLASSES.iter().find(|(known, _)| *known == other) {
+            Some((_, value)) => *value,
+            None => {
+                let why = format!("no PriorityClass with name {other} was found");
+                return Err(forbidden(name, &why));
+            }
+        },
     };
     if let Some(asked) = int(pod, "priority")
         && asked != value

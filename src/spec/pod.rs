@@ -181,7 +181,7 @@ impl PodSpec {
             .find(|c| c.is_sidecar() && (agent(c) || restarts_all(c)))
         {
             return AgentMode::Sidecar {
-                probe_period_s: sidecar.startup_probe_period_s.unwrap_or(10),
+                probe_period_s: sidecar.startup_probe_period_s,
             };
         }
         if self
@@ -195,12 +195,26 @@ impl PodSpec {
     }
 }
 
+impl AgentMode {
+    /// Workers wait until the agent opens its barrier (AG-5).
+    pub fn has_barrier(self) -> bool {
+        !matches!(
+            self,
+            AgentMode::Absent
+                | AgentMode::Sidecar {
+                    probe_period_s: None
+                }
+        )
+    }
+}
+
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum AgentMode {
     Absent,
-    /// A restartable init container; its barrier is its startup probe.
+    /// A restartable init container; its barrier is its startup probe. Without one it is no barrier: the workers start
+    /// as soon as the agent runs.
     Sidecar {
-        probe_period_s: u32,
+        probe_period_s: Option<u32>,
     },
     /// The agent starts the worker as its child.
     MainContainer,

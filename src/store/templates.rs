@@ -76,7 +76,7 @@ struct Kept {
 
 fn starts(spec: &PodSpec, agent: &AgentMode) -> Box<[bool]> {
     let mains: &[Container] = match agent {
-        AgentMode::Sidecar { .. } => &[],
+        AgentMode::Sidecar { .. } if agent.has_barrier() => &[],
         _ => &spec.containers,
     };
     let in_turn = spec.init_containers.iter().chain(mains);
@@ -305,7 +305,9 @@ pub fn agent_mode(jobset: &JobSet, pod: &PodSpec, gate: bool, kubelet: &Kubelet)
         return AgentMode::Absent;
     }
     match kubelet {
-        Kubelet::Scripted { .. } => AgentMode::Sidecar { probe_period_s: 0 },
+        Kubelet::Scripted { .. } => AgentMode::Sidecar {
+            probe_period_s: Some(0),
+        },
         Kubelet::Real(_) => pod.agent_mode(),
     }
 }

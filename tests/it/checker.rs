@@ -6,7 +6,7 @@ mod training;
 
 use jobset_sim::base::*;
 use jobset_sim::record::*;
-use jobset_sim::spec::{AgentMode, Kubelet, RestartStrategy, Scenario};
+use jobset_sim::spec::{Kubelet, RestartStrategy, Scenario};
 use script::{ByHand, Labels};
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ struct Job {
     parallelism: Option<u32>,
     /// A pod that no Job has made: it has no Job to look at.
     bare: bool,
-    has_agent: bool,
+    has_barrier: bool,
     /// The key of exclusive placement, and the priority: pods of one priority repel each other (EXC-17).
     exclusive: Option<(String, i32)>,
     exists: bool,
@@ -129,13 +129,13 @@ impl Checker {
         let rj = rjs.find(|r| r.name == names.jobs[job.ix()].replicated_job);
         let rj = rj.expect("a Job of a JobSet belongs to a replicatedJob");
         let in_place = jobset.spec.strategy() == RestartStrategy::InPlaceRestart;
-        let agent = rj.template.template.spec.agent_mode() != AgentMode::Absent;
+        let barrier = rj.template.template.spec.agent_mode().has_barrier();
         let real = matches!(self.scenario.timing.kubelet, Kubelet::Real(_));
         let key = jobset.exclusive_key(rj);
         let by_webhook = !jobset.uses_node_selector_strategy(rj);
         let size = rj.template.parallelism().max(self.scaled_to);
         j.parallelism = (!self.by_hand.job_specs).then_some(size);
-        j.has_agent = in_place && real && agent;
+        j.has_barrier = in_place && real && barrier;
         let priority = rj.template.template.spec.priority;
         let key =
             key.filter(|_| by_webhook && !self.by_hand.jobset_specs && !self.by_hand.priorities);
@@ -438,10 +438,10 @@ impl Checker {
                 p.running = true;
             }
             PodReady { pod, incarnation } => {
-                let agent = self.jobs[self.pods[pod.ix()].job].has_agent;
+                let barrier = self.jobs[self.pods[pod.ix()].job].has_barrier;
                 let p = self.pod(pod, incarnation);
                 assert!(p.running && !p.ready && !p.deleting, "ready too early");
-                assert!(p.lifted || !agent, "ready behind the barrier");
+                assert!(p.lifted || !barrier, "ready behind the barrier");
                 p.ready = true;
             }
             PodNotReady { pod, incarnation } => {

@@ -17,6 +17,7 @@ use crate::record::LedgerCategory;
 use crate::store::{JobChange, JobSetChange, NodeChange, PodChange, What, flag};
 use history::History;
 use ledger::LedgerBooks;
+use readiness::is_orphan;
 pub use slices::AtHand;
 
 #[derive(Default)]
@@ -171,6 +172,7 @@ impl Accounting {
             }
             JobChange::Gone => {
                 self.write_history(ctx, job, false);
+                self.let_orphans_go(ctx, job);
                 self.forget_job(ctx, job);
             }
             JobChange::Status | JobChange::Spec => self.recount(ctx, job),
@@ -282,6 +284,7 @@ impl Accounting {
             let own = |p: &PodId| {
                 ctx.store.pods.exists(*p)
                     && ctx.store.jobset_of(*p) == JobSetId(i as u32)
+                    && !is_orphan(ctx, *p)
                     && (ctx.store.pods.has(*p, flag::READY) || ctx.store.pods.is_succeeding(*p))
                     && ctx.store.pods.is_active(*p)
             };

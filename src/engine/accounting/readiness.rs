@@ -49,6 +49,20 @@ impl Accounting {
         self.want(ctx, job, wanted);
     }
 
+    /// Pods that have lost their owner are nobody's: the JobSet waits for those of the next Job of that name.
+    pub(super) fn let_orphans_go(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
+        if !ctx.store.jobs[job.ix()].pods_orphaned {
+            return;
+        }
+        let orphans: Vec<PodId> = ctx.store.jobs[job.ix()].pods.iter().collect();
+        for pod in orphans {
+            self.stops_counting(ctx, pod);
+            if self.category(pod).is_some() {
+                self.set_category(ctx, pod, Some(LedgerCategory::Terminating));
+            }
+        }
+    }
+
     /// What a Job wants may be another number now.
     pub(super) fn recount(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
         if let Some(wanted) = self.wanted_of(ctx, job) {
@@ -87,6 +101,9 @@ impl Accounting {
     pub(super) fn ready_changed(&mut self, ctx: &mut Ctx<'_>, pod: PodId, ready: bool) {
         let pods = &ctx.store.pods;
         if !pods.is_active(pod) || pods.is_succeeding(pod) || self.pod(pod).ready == ready {
+            return;
+        }
+        if ready && is_orphan(ctx, pod) {
             return;
         }
         self.pod(pod).ready = ready;
@@ -197,6 +214,12 @@ impl Accounting {
         };
         self.ledger.transfer(ctx.now, jobset, held, from, to);
     }
+}
+
+/// Whether the Job that owned the pod went without it.
+pub(super) fn is_orphan(ctx: &Ctx<'_>, pod: PodId) -> bool {
+    let job = &ctx.store.jobs[ctx.store.pods.job[pod.ix()].ix()];
+    job.pods_orphaned && !job.exists
 }
 
 /// Pods that a Job wants ready after so many successes.

@@ -1,6 +1,6 @@
 //! From a binding to running containers (kubernetes.md 3.2), and the exits that the scenario has in store for them.
 
-use super::{Kubelets, UP, real};
+use super::{Kubelets, LIFTED, UP, real};
 use crate::base::random::Purpose;
 use crate::base::*;
 use crate::engine::apiserver;
@@ -73,14 +73,20 @@ impl Kubelets {
         }
         self.count_restart(pod);
         self.set(pod, UP);
-        if ctx.store.template(pod).agent == AgentMode::Absent {
-            apiserver::note_process(ctx, pod, true);
-            self.write_status(ctx, pod, StatusWrite::Ready);
-            self.arm_exit(ctx, pod);
-        } else {
+        let agent = ctx.store.template(pod).agent;
+        if agent.has_barrier() {
             self.write_status(ctx, pod, StatusWrite::Running);
             self.agent_starts(ctx, pod);
             self.arm_barrier_crash(ctx, pod);
+            return;
+        }
+        apiserver::note_process(ctx, pod, true);
+        self.write_status(ctx, pod, StatusWrite::Ready);
+        self.arm_exit(ctx, pod);
+        if agent != AgentMode::Absent {
+            // Nobody waits for what it opens.
+            self.set(pod, LIFTED);
+            self.agent_starts(ctx, pod);
         }
     }
 
@@ -107,7 +113,13 @@ impl Kubelets {
     pub(super) fn worker_delay(&self, ctx: &mut Ctx<'_>, pod: PodId) -> Duration {
         let template = ctx.store.template(pod);
         let (agent, spec) = (template.agent, template.pod.clone());
-        let (Some(k), AgentMode::Sidecar { probe_period_s }) = (real(ctx), agent) else {
+        let AgentMode::Sidecar {
+            probe_period_s: Some(probe_period_s),
+        } = agent
+        else {
+            return Duration::ZERO;
+        };
+        let Some(k) = real(ctx) else {
             return Duration::ZERO;
         };
         let (about, spec) = (About::Pod(pod), &spec.spec);

@@ -128,7 +128,9 @@ fn agent(policy: Option<RestartPolicy>, rule: Option<ContainerRestartAction>) ->
 fn what_an_agents_own_exit_brings_about() {
     use ContainerRestartAction::*;
     use RestartPolicy::*;
-    let sidecar = AgentMode::Sidecar { probe_period_s: 1 };
+    let sidecar = AgentMode::Sidecar {
+        probe_period_s: Some(1),
+    };
     let main = AgentMode::MainContainer;
     let once = AfterExit::Restart(1);
     for (what, mode, pod, policy, rule, expected) in [

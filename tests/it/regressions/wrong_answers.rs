@@ -435,3 +435,55 @@ fn record_and_condition_name_the_same_failed_job() {
         assert!(said.ends_with(&named), "seed {seed}: {said}, but {counted}");
     }
 }
+
+/// AG-5: the startup probe is the barrier. Without one a sidecar counts as started when it runs, and the workers begin.
+#[test]
+fn workers_behind_an_agent_without_startup_probe_do_not_wait_for_it() {
+    let restarts = "restartPolicyRules: [{action: RestartAllContainers, exitCodes: {operator: In, values: [42]}}]";
+    let play = |probe: &str| {
+        let agent = format!(
+            "initContainers: [{{name: agent, image: \"a:1\", restartPolicy: Always, {restarts}, {probe} \
+             env: [{{name: IN_PLACE_RESTART_EXIT_CODE, value: \"42\"}}]}}]\n              containers: [{POD}]"
+        );
+        let job = "backoffLimit: 2147483647\n          podReplacementPolicy: Failed";
+        let jobset = format!(
+            "spec:\n  failurePolicy: {{maxRestarts: 3, restartStrategy: InPlaceRestart}}\n  replicatedJobs:\n{}",
+            workers(1, 2, job, &agent)
+        );
+        let (_, records) = play(2, "stop: {at: 2m, when: Time}", &jobset);
+        let lifted = count(&records, |b| matches!(b, Body::BarrierLifted { .. }));
+        let written = count(&records, |b| matches!(b, Body::AttemptWritten { .. }));
+        let ready = at(&records, |b| {
+            matches!(b, Body::AllReady { ready: true, .. })
+        });
+        (lifted, written, seconds(Time::ZERO, ready))
+    };
+    let probe = "startupProbe: {httpGet: {path: /barrier-is-down, port: 8081}, periodSeconds: 10, failureThreshold: 60},";
+    let (lifted, written, ready) = play(probe);
+    assert_eq!((lifted, written), (2, 2));
+    assert!(ready > 3.0, "the probe looks every ten seconds: {ready} s");
+    let (lifted, written, ready) = play("");
+    assert_eq!((lifted, written), (0, 2));
+    assert!(ready < 3.0, "nobody waits: {ready} s");
+}
+
+/// C-58: pods that lost their owner run on, but they are no pods of the Job that the JobSet makes in its place.
+#[test]
+fn a_jobset_whose_pods_were_orphaned_is_not_ready() {
+    let jobs = workers(2, 1, "", &format!("containers: [{POD}]"));
+    let (_, records) = play(
+        3,
+        "faults: [{at: 60s, delete: {kind: Job, name: a-w-0, propagation: Orphan}}]\nstop: {at: 3m, when: Time}",
+        &format!("spec:\n  replicatedJobs:\n{jobs}"),
+    );
+    let changes: Vec<(u64, bool)> = records
+        .iter()
+        .filter_map(|r| match r.body {
+            Body::AllReady { ready, .. } => Some((r.at.seconds() as u64, ready)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(changes.len(), 3, "{changes:?}");
+    assert_eq!(changes[1], (60, false));
+    assert!(changes[2].1, "the new Job's pod is ready: {changes:?}");
+}
