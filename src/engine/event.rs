@@ -301,6 +301,48 @@ impl Event {
         }
     }
 
+    /// The object it is about, as the kind of its id and the id: what goes round in circles is about the same ones
+    /// again and again. Answers to workers are about what they change.
+    pub fn subject(&self) -> Option<(u8, u32)> {
+        use Event::*;
+        Some(match *self {
+            ContainersUp { pod, .. } | ContainerExit { pod, .. } | ExitNoticed { pod, .. } => {
+                (b'P', pod.0)
+            }
+            ContainersBack { pod, .. } | Stopped { pod, .. } | AgentSees { pod, .. } => {
+                (b'P', pod.0)
+            }
+            HangFound { pod, .. } | RendezvousOver { pod, .. } | WorkerUp { pod, .. } => {
+                (b'P', pod.0)
+            }
+            StatusWritten { pod, .. } | KubeletDeleted { pod, .. } => (b'P', pod.0),
+            AttemptWritten { pod, .. } | PodDeleteAnswered { pod, .. } => (b'P', pod.0),
+            FinalizerAnswered { pod, .. } | OrphanReleased { pod, .. } => (b'P', pod.0),
+            BindAnswered { pod, .. } | EvictionAnswered { pod, .. } => (b'P', pod.0),
+            LeaderSeen { pod, .. } | LeaderDue { pod, .. } => (b'P', pod.0),
+            TolerationOver { pod, .. } | CycleDone { pod, .. } => (b'P', pod.0),
+            BackoffOver { pod, .. } => (b'P', pod.0),
+            JobDue(job) | JobSeen(job) | CollectorDeletesJob(job) => (b'J', job.0),
+            JobTtlOver { job, .. } | JobTtlDeletes { job, .. } => (b'J', job.0),
+            CollectorSees { job, .. } => (b'J', job.0),
+            JobSetAnswered { job, .. } if job.is_some() => (b'J', job.0),
+            JobSetAnswered { jobset, .. } | CollectorDeletesOwned { jobset, .. } => {
+                (b'S', jobset.0)
+            }
+            WorkDone { jobset, .. } | WrongFound { jobset, .. } => (b'S', jobset.0),
+            LastCallOver { jobset, .. } => (b'S', jobset.0),
+            Submit(jobset) | JobSetSeen(jobset) | JobSetDue(jobset) => (b'S', jobset.0),
+            JobSetPodNews(jobset) | JobSetComputed(jobset) => (b'S', jobset.0),
+            TaintDue(node) => (b'N', node.0),
+            Fault(n) | ManagerStops(n) => (b'F', n),
+            Worn { clock, .. } => (b'W', clock),
+            FollowerAnswered { at, .. } => (b'A', at),
+            PodCreateAnswered { nth, .. } => (b'C', nth),
+            ManagerBack | JobStatusAnswered { .. } | JobEventSent => return None,
+            CollectorAnswered { .. } | MonitorTick | PodGcTick => return None,
+        })
+    }
+
     /// What "at the same instant" means: faults, nodes, API server, controllers, scheduler.
     pub fn class(&self) -> u8 {
         use Event::*;

@@ -3,6 +3,7 @@
 //! Must never look at a spec: what is counted here is told by those who do it.
 
 use crate::base::*;
+use std::collections::BTreeSet;
 
 #[derive(Default)]
 pub struct Progress {
@@ -13,9 +14,11 @@ pub struct Progress {
     /// Events under way that repeat for ever what is refused each time: nothing comes of them.
     pub idle: usize,
     /// When the present moment began, the events in it, and whether it will not end.
-    pub moment: Time,
-    pub in_moment: u64,
+    moment: Time,
+    in_moment: u64,
     pub stands_still: bool,
+    /// What the later ones of these events are about.
+    touched: BTreeSet<(u8, u32)>,
     again: Vec<Again>,
     /// The first Job that was made again too often.
     pub goes_round: Option<Circle>,
@@ -62,7 +65,34 @@ pub struct Circle {
 const AGAIN_MAX: u32 = 1_000;
 const AGAIN_WITHIN: Duration = Duration::from_secs(1_000);
 
+/// More events of each object within a moment than a chain that ends can have.
+const IN_MOMENT_EACH: u64 = 200;
+/// A moment with fewer events is not looked into, and so many are not counted: those of a hundred objects.
+const IN_MOMENT_FREE: u64 = 100 * IN_MOMENT_EACH;
+const MOMENT: Duration = Duration::from_millis(1);
+
 impl Progress {
+    /// Whether so much has happened within a moment that it goes round in circles: what takes no time, or hardly any,
+    /// can do so for longer than anybody waits. `subject`: what the event at this time is about.
+    pub fn stands_still_at(&mut self, at: Time, subject: Option<(u8, u32)>) -> bool {
+        if at.since(self.moment) >= MOMENT {
+            (self.moment, self.in_moment) = (at, 0);
+            self.touched.clear();
+        }
+        self.in_moment += 1;
+        self.touches(subject);
+        let chains = self.touched.len() as u64 + 1;
+        self.stands_still = self.in_moment > IN_MOMENT_FREE + chains * IN_MOMENT_EACH;
+        self.stands_still
+    }
+
+    /// An object is changed, or an event is about it.
+    pub fn touches(&mut self, subject: Option<(u8, u32)>) {
+        if self.in_moment > IN_MOMENT_FREE {
+            self.touched.extend(subject);
+        }
+    }
+
     /// A Job of a JobSet is made.
     pub fn made(&mut self, job: JobId, made: Made, now: Time) {
         if self.again.len() <= job.ix() {
@@ -126,6 +156,20 @@ mod tests {
         assert_eq!(found, Some((1_001, 1_000, 1_000)));
         assert!(circle((0..600).chain(0..600)).is_none());
         assert!(circle((0..600).chain(0..1_001)).is_some());
+    }
+
+    /// After how many of these events, all at once, time stands still.
+    fn named_after(subjects: impl Iterator<Item = u32>) -> Option<usize> {
+        let mut progress = Progress::default();
+        let mut still = subjects.map(|s| progress.stands_still_at(Time::ZERO, Some((b'P', s))));
+        still.position(|still| still)
+    }
+
+    #[test]
+    fn a_moment_of_many_objects_passes_and_one_of_a_single_object_soon_does_not() {
+        let chains = (0..50).flat_map(|_| 0..65_535);
+        assert_eq!(named_after(chains), None, "50 events of each pod");
+        assert_eq!(named_after((0..1_000_000).map(|_| 7)), Some(20_400));
     }
 
     #[test]

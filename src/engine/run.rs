@@ -26,12 +26,6 @@ pub struct Run<'a> {
 /// retries have happened for so long, nothing else will.
 const QUIET: Duration = Duration::from_secs(900);
 
-/// More events of each pod, node and Job within a moment than a chain that ends can have.
-const IN_MOMENT_EACH: u64 = 200;
-/// What else there is besides them: JobSets, Services, claims, the script.
-const IN_MOMENT_THINGS: u64 = 100;
-const MOMENT: Duration = Duration::from_millis(1);
-
 impl Run<'_> {
     pub fn execute(&mut self) -> EndReason {
         self.begin();
@@ -57,7 +51,7 @@ impl Run<'_> {
                 break EndReason::TimeLimit;
             }
             assert!(at >= self.ctx.now, "time runs backwards");
-            if self.stands_still(at) {
+            if self.ctx.progress.stands_still_at(at, event.subject()) {
                 break EndReason::Stuck;
             }
             self.ctx.now = at;
@@ -91,24 +85,6 @@ impl Run<'_> {
         }
         self.ctx.emit(Body::End { reason });
         reason
-    }
-
-    /// Whether so much has happened within a moment that it goes round in circles: what takes no time, or hardly any,
-    /// can do so for longer than anybody waits.
-    fn stands_still(&mut self, at: Time) -> bool {
-        let progress = &mut self.ctx.progress;
-        if at.since(progress.moment) >= MOMENT {
-            (progress.moment, progress.in_moment) = (at, 0);
-        }
-        progress.in_moment += 1;
-        if progress.in_moment <= IN_MOMENT_EACH * IN_MOMENT_THINGS {
-            return false;
-        }
-        let store = &self.ctx.store;
-        let things = store.pods.len() + store.nodes.rows.len() + store.jobs.len();
-        progress.stands_still =
-            progress.in_moment > IN_MOMENT_EACH * (things as u64 + IN_MOMENT_THINGS);
-        progress.stands_still
     }
 
     /// Whether a Job was made so often that only the end of the run's time would end that.
@@ -183,6 +159,7 @@ impl Run<'_> {
     /// Accounting first: a record about readiness goes with the change that made it.
     fn tell(&mut self, change: &Change) {
         let (parts, ctx, what) = (&mut *self.parts, &mut self.ctx, change.what);
+        ctx.progress.touches(what.subject());
         macro_rules! tell {
             ($($part:ident),*) => {{$(
                 (ctx.cause, ctx.ticket) = (change.cause, change.ticket);

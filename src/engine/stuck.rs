@@ -32,7 +32,7 @@ fn rests(ctx: &Ctx<'_>, parts: &Components, jobset: JobSetId) -> bool {
     is_done(js)
         || !js.created
         || parts.accounting.is_ready(jobset).0
-        || (js.suspended() && !js.deleting && errors == 0)
+        || (js.suspended() && !js.is_deleting() && errors == 0)
 }
 
 /// Why nothing happens any more.
@@ -135,12 +135,12 @@ impl Why<'_, '_> {
 
     fn why_stuck(&self, jobset: JobSetId) -> String {
         let js = &self.ctx.store.jobsets[jobset.ix()];
-        if js.deleting && !js.spec.finalizers.is_empty() {
+        if js.is_deleting() && !js.spec.finalizers.is_empty() {
             let held = js.spec.finalizers.join(", ");
             return format!("it is being deleted, and nobody takes its finalizers off: {held}");
         }
         let others = &self.ctx.store.others;
-        if js.deleting
+        if js.is_deleting()
             && js.foreground
             && let Some((kind, name)) = others.owned(jobset).next()
             && !self
@@ -163,7 +163,7 @@ impl Why<'_, '_> {
                 waiting_at_barrier += u32::from(up && !ready);
             }
             let j = &self.ctx.store.jobs[job.ix()];
-            if j.exists && j.deleting && j.held {
+            if j.exists && j.is_deleting() && j.is_held() {
                 let name = self.ctx.store.names.job(job);
                 return format!("Job {name} is being deleted, and nobody takes its finalizers off");
             }

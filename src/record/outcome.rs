@@ -169,7 +169,7 @@ pub enum LedgerCategory {
     Waiting,
     /// Every pod of the JobSet is ready; of a training job: it steps, and nothing took that back.
     Productive,
-    /// Held by a pod that ends or has ended, or whose Job went without it.
+    /// Held by a pod that ends, has ended, or has lost its Job.
     Terminating,
     /// The node is not ready, or gone.
     Unhealthy,

@@ -40,6 +40,7 @@ pub const NO_SCHEDULE: &str = "alpha.jobset.sigs.k8s.io/no-schedule";
 pub const JOB_COMPLETION_INDEX: &str = "batch.kubernetes.io/job-completion-index";
 pub const JOB_INDEX_FAILURE_COUNT: &str = "batch.kubernetes.io/job-index-failure-count";
 /// The finalizer of the Job controller on pods.
+pub const FOREGROUND_DELETION: &str = "foregroundDeletion";
 pub const JOB_TRACKING: &str = "batch.kubernetes.io/job-tracking";
 pub const BATCH_JOB_NAME: &str = "batch.kubernetes.io/job-name";
 pub const BATCH_CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";

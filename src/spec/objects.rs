@@ -38,8 +38,7 @@ pub struct JobObject {
 pub struct PodObject {
     pub namespace: String,
     pub name: String,
-    pub finalizers: Vec<String>,
-    /// Labels and annotations are the pod's own.
+    /// Labels, annotations and finalizers are the pod's own.
     pub template: PodTemplate,
 }
 

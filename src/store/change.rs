@@ -43,6 +43,23 @@ pub enum What {
     },
 }
 
+impl What {
+    /// The object it is about, as `Event::subject` has it.
+    pub fn subject(&self) -> Option<(u8, u32)> {
+        Some(match *self {
+            What::Pod(pod, _) | What::Process { pod, .. } => (b'P', pod.0),
+            What::Stopped(pod) | What::GivesUp(pod, _) => (b'P', pod.0),
+            What::Job(job, _) => (b'J', job.0),
+            What::JobSet(jobset, _) | What::Service(jobset) | What::WorkDone(jobset) => {
+                (b'S', jobset.0)
+            }
+            What::Node(node, _) => (b'N', node.0),
+            What::Silent { fault, .. } => (b'F', fault),
+            What::Claim => return None,
+        })
+    }
+}
+
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum JobSetChange {
     Created,

@@ -26,7 +26,8 @@ pub struct Job {
     pub rj: u32,
     pub index: u32,
     pub exists: bool,
-    pub deleting: bool,
+    /// deletionTimestamp.
+    pub deletion: Option<Time>,
     /// spec.suspend.
     pub suspended: bool,
     /// nth object of this name, from 1.
@@ -37,9 +38,9 @@ pub struct Job {
     pub job_restart_attempt: u32,
     /// Labels that a user has set (or taken away) since.
     pub relabelled: Vec<(String, Option<String>)>,
-    /// A finalizer of somebody else keeps the object.
-    pub held: bool,
-    /// Only that finalizer keeps the object.
+    /// Finalizers of somebody else.
+    pub finalizers: Vec<String>,
+    /// Only those finalizers keep the object.
     pub collected: bool,
     /// Its JobSet went without it: nobody owns it.
     pub orphaned: bool,
@@ -132,6 +133,15 @@ pub struct Counters {
 }
 
 impl Job {
+    pub fn is_deleting(&self) -> bool {
+        self.deletion.is_some()
+    }
+
+    /// A finalizer of somebody else keeps the object.
+    pub fn is_held(&self) -> bool {
+        !self.finalizers.is_empty()
+    }
+
     /// Back to a row without an object; what the row is stays.
     pub fn clear(&mut self) {
         // Field by field, so that a new one is not forgotten; spec and template go with the next object.
@@ -147,12 +157,12 @@ impl Job {
             spec: _,
             template: _,
             exists,
-            deleting,
+            deletion,
             suspended,
             restart_attempt,
             job_restart_attempt,
             relabelled,
-            held,
+            finalizers,
             collected,
             orphaned,
             pods_orphaned,
@@ -163,20 +173,14 @@ impl Job {
             refusals,
             tries,
         } = self;
-        let flags = [
-            exists,
-            deleting,
-            suspended,
-            held,
-            collected,
-            orphaned,
-            pods_orphaned,
-        ];
+        let flags = [exists, suspended, collected, orphaned, pods_orphaned];
         for flag in flags {
             *flag = false;
         }
         (*restart_attempt, *job_restart_attempt) = (0, 0);
+        *deletion = None;
         relabelled.clear();
+        finalizers.clear();
         *object = None;
         *status = JobStatus::default();
         pods.clear();

@@ -13,7 +13,8 @@ pub struct JobSetRow {
     pub key: Key,
     /// It has been created, and may be gone again.
     pub created: bool,
-    pub deleting: bool,
+    /// deletionTimestamp.
+    pub deletion: Option<Time>,
     /// Deleted with foreground propagation: its Jobs go first.
     pub foreground: bool,
     pub deleted: bool,
@@ -59,6 +60,10 @@ impl Tallies {
 impl JobSetRow {
     pub fn exists(&self) -> bool {
         self.created && !self.deleted
+    }
+
+    pub fn is_deleting(&self) -> bool {
+        self.deletion.is_some()
     }
 
     pub fn suspended(&self) -> bool {

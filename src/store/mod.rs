@@ -210,6 +210,12 @@ impl Store {
         self.jobs[self.pods.job[pod.ix()].ix()].jobset
     }
 
+    /// Whether the Job that made the pod is there; nobody made one that is in a row of its own.
+    pub fn is_owned(&self, pod: PodId) -> bool {
+        let job = &self.jobs[self.pods.job[pod.ix()].ix()];
+        job.exists || !job.jobset.is_some()
+    }
+
     pub fn namespace_of(&self, job: JobId) -> &str {
         self.names.namespace_of(job)
     }
@@ -293,6 +299,7 @@ impl Store {
 
     pub fn retire(&mut self, pod: PodId) {
         self.pods.phase[pod.ix()] = Phase::Absent;
+        self.pods.finalizers.remove(&pod);
         self.retired.push(pod);
     }
 }

@@ -4,6 +4,7 @@
 //! What a kubelet, the scheduler or a controller knows of a pod beyond this is in columns of its own.
 
 use crate::base::*;
+use std::collections::BTreeMap;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 #[repr(u8)]
@@ -51,6 +52,8 @@ macro_rules! columns {
         #[derive(Default)]
         pub struct Pods {
             $($(#[$doc])* pub $name: Vec<$type>,)*
+            /// Finalizers of somebody else that are not those of the template.
+            pub finalizers: BTreeMap<PodId, Vec<String>>,
             free: Vec<PodId>,
         }
 
@@ -67,6 +70,7 @@ macro_rules! columns {
 
             pub fn reset(&mut self) {
                 $(self.$name.clear();)*
+                self.finalizers.clear();
                 self.free.clear();
             }
         }
@@ -106,6 +110,8 @@ columns! {
     ignored_failures: u16 = 0;
     /// When the containers ended or readiness was lost: the finish time of pod-failure back-off.
     ended_at: Time = Time::NEVER;
+    /// When deletionTimestamp was set; it says when the grace period ends.
+    deletion: Time = Time::NEVER;
 }
 
 /// No kubelet has written how the containers ended (a pod that pod garbage collection failed).

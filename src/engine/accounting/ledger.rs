@@ -144,6 +144,7 @@ impl Accounting {
         }
         let jobset = ctx.store.jobset_of(pod);
         if from.is_none() != to.is_none()
+            && ctx.store.is_owned(pod)
             && let Some(js) = self.jobset(jobset)
         {
             js.bound = if to.is_some() {

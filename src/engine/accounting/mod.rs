@@ -17,7 +17,6 @@ use crate::record::LedgerCategory;
 use crate::store::{JobChange, JobSetChange, NodeChange, PodChange, What, flag};
 use history::History;
 use ledger::LedgerBooks;
-use readiness::is_orphan;
 pub use slices::AtHand;
 
 #[derive(Default)]
@@ -77,7 +76,7 @@ struct JobSet {
     ready_rate: u64,
     /// Ready pods on nodes that nobody can use.
     sick: u32,
-    /// Pods that have a node and have not ended.
+    /// Pods of its Jobs that have a node and have not ended.
     bound: u64,
     history: History,
 }
@@ -172,7 +171,6 @@ impl Accounting {
             }
             JobChange::Gone => {
                 self.write_history(ctx, job, false);
-                self.let_orphans_go(ctx, job);
                 self.forget_job(ctx, job);
             }
             JobChange::Status | JobChange::Spec => self.recount(ctx, job),
@@ -284,7 +282,7 @@ impl Accounting {
             let own = |p: &PodId| {
                 ctx.store.pods.exists(*p)
                     && ctx.store.jobset_of(*p) == JobSetId(i as u32)
-                    && !is_orphan(ctx, *p)
+                    && ctx.store.is_owned(*p)
                     && (ctx.store.pods.has(*p, flag::READY) || ctx.store.pods.is_succeeding(*p))
                     && ctx.store.pods.is_active(*p)
             };

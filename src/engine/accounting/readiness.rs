@@ -42,25 +42,24 @@ impl Accounting {
         self.recount(ctx, job);
     }
 
-    /// The Job object is gone: all of its pods are wanted again.
+    /// The Job object is gone: all of its pods are wanted again, and those that are left are nobody's, as in the status
+    /// of the JobSet (REC-6): no later Job can adopt them, because its selector has its own uid.
     pub(super) fn forget_job(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
         self.job(job).successes = 0;
-        let wanted = Self::of_spec(ctx, job);
-        self.want(ctx, job, wanted);
-    }
-
-    /// Pods that have lost their owner are nobody's: the JobSet waits for those of the next Job of that name.
-    pub(super) fn let_orphans_go(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
-        if !ctx.store.jobs[job.ix()].pods_orphaned {
-            return;
-        }
-        let orphans: Vec<PodId> = ctx.store.jobs[job.ix()].pods.iter().collect();
-        for pod in orphans {
-            self.stops_counting(ctx, pod);
-            if self.category(pod).is_some() {
+        let left: Vec<PodId> = ctx.store.jobs[job.ix()].pods.iter().collect();
+        for pod in left {
+            if self.category(pod).is_some()
+                && let Some(js) = self.jobset(ctx.store.jobset_of(pod))
+            {
+                js.bound -= 1;
+            }
+            if self.pod(pod).ready {
+                self.stops_counting(ctx, pod);
                 self.set_category(ctx, pod, Some(LedgerCategory::Terminating));
             }
         }
+        let wanted = Self::of_spec(ctx, job);
+        self.want(ctx, job, wanted);
     }
 
     /// What a Job wants may be another number now.
@@ -103,7 +102,8 @@ impl Accounting {
         if !pods.is_active(pod) || pods.is_succeeding(pod) || self.pod(pod).ready == ready {
             return;
         }
-        if ready && is_orphan(ctx, pod) {
+        if !ctx.store.is_owned(pod) {
+            self.set_category(ctx, pod, Some(LedgerCategory::Terminating));
             return;
         }
         self.pod(pod).ready = ready;
@@ -140,7 +140,8 @@ impl Accounting {
         let job = ctx.store.pods.job[pod.ix()];
         let succeeded = ctx.store.pods.phase[pod.ix()] == Phase::Succeeded;
         // One whose finalizer is off was deleted by a suspension, and its end is nobody's success (D-13).
-        let counts = succeeded && ctx.store.pods.has(pod, flag::FINALIZER);
+        let counted = succeeded && ctx.store.pods.has(pod, flag::FINALIZER);
+        let counts = counted && ctx.store.is_owned(pod);
         if counts && !std::mem::replace(&mut self.pod(pod).success, true) {
             // In one step with its readiness: the JobSet is as ready as before.
             self.job(job).successes += 1;
@@ -214,12 +215,6 @@ impl Accounting {
         };
         self.ledger.transfer(ctx.now, jobset, held, from, to);
     }
-}
-
-/// Whether the Job that owned the pod went without it.
-pub(super) fn is_orphan(ctx: &Ctx<'_>, pod: PodId) -> bool {
-    let job = &ctx.store.jobs[ctx.store.pods.job[pod.ix()].ix()];
-    job.pods_orphaned && !job.exists
 }
 
 /// Pods that a Job wants ready after so many successes.

@@ -7,6 +7,7 @@ use crate::engine::progress::Made;
 use crate::engine::requests::Answer;
 use crate::objects::{self, JobSlot, Places};
 use crate::record::{Body, Call, JobConditionType};
+use crate::spec::keys::FOREGROUND_DELETION;
 use crate::spec::*;
 use crate::store::{JobChange, JobCondition, JobStatus, Slot, What, agent_mode, on_labelled_nodes};
 use serde_json::Value;
@@ -241,7 +242,7 @@ pub fn create_foreign_job(
     j.clear();
     (j.spec, j.template) = (Arc::new(object.spec), template);
     j.suspended = object.suspend;
-    j.held = !object.finalizers.is_empty();
+    j.finalizers = object.finalizers;
     j.object = Some(Arc::new(stored.clone()));
     appear(ctx, job);
     Some(job)
@@ -319,11 +320,15 @@ pub fn set_job_labels(ctx: &mut Ctx<'_>, job: JobId, labels: Vec<(String, Option
     job_changed(ctx, job, JobChange::Metadata);
 }
 
-/// Whether a finalizer of somebody else keeps the Job.
-pub fn set_job_held(ctx: &mut Ctx<'_>, job: JobId, held: bool) {
-    ctx.store.write().jobs[job.ix()].held = held;
+/// The finalizers that a PATCH leaves. Without that of the garbage collector nothing waits for the pods.
+pub fn set_job_finalizers(ctx: &mut Ctx<'_>, job: JobId, mut left: Vec<String>) {
+    let waits = left.iter().any(|name| name == FOREGROUND_DELETION);
+    left.retain(|name| name != FOREGROUND_DELETION);
+    let j = &mut ctx.store.write().jobs[job.ix()];
+    j.finalizers = left;
+    let ends = j.is_deleting() && !waits;
     job_changed(ctx, job, JobChange::Metadata);
-    if !held && ctx.store.jobs[job.ix()].collected {
+    if ends {
         end_job(ctx, job);
     }
 }
@@ -356,10 +361,11 @@ pub fn set_job_condition(ctx: &mut Ctx<'_>, job: JobId, condition: JobCondition)
 /// DELETE with foreground propagation: deletionTimestamp and the foregroundDeletion finalizer are stored; the object
 /// stays until its pods are gone (DEL-2).
 pub fn delete_job(ctx: &mut Ctx<'_>, job: JobId) {
-    if !ctx.store.jobs[job.ix()].exists || ctx.store.jobs[job.ix()].deleting {
+    if !ctx.store.jobs[job.ix()].exists || ctx.store.jobs[job.ix()].is_deleting() {
         return;
     }
-    ctx.store.write().jobs[job.ix()].deleting = true;
+    let now = ctx.now;
+    ctx.store.write().jobs[job.ix()].deletion = Some(now);
     ctx.emit(Body::JobDeleting { job });
     job_changed(ctx, job, JobChange::Deleting);
 }
@@ -370,10 +376,12 @@ pub fn end_job(ctx: &mut Ctx<'_>, job: JobId) {
     if !ctx.store.jobs[job.ix()].exists {
         return;
     }
-    if ctx.store.jobs[job.ix()].held {
+    if ctx.store.jobs[job.ix()].is_held() {
+        let now = ctx.now;
         let j = &mut ctx.store.write().jobs[job.ix()];
         j.collected = true;
-        if !std::mem::replace(&mut j.deleting, true) {
+        if !j.is_deleting() {
+            j.deletion = Some(now);
             ctx.emit(Body::JobDeleting { job });
             job_changed(ctx, job, JobChange::Deleting);
         }
@@ -382,7 +390,7 @@ pub fn end_job(ctx: &mut Ctx<'_>, job: JobId) {
     ctx.emit(Body::JobGone { job });
     let j = &mut ctx.store.write().jobs[job.ix()];
     j.exists = false;
-    j.deleting = false;
+    j.deletion = None;
     job_changed(ctx, job, JobChange::Gone);
 }
 
@@ -398,7 +406,7 @@ pub fn is_complete(ctx: &Ctx<'_>, job: JobId) -> bool {
 pub fn orphan_pods(ctx: &mut Ctx<'_>, job: JobId) {
     let j = &ctx.store.jobs[job.ix()];
     // What is held stays, and `end_job` says so.
-    if !j.deleting && !j.held {
+    if !j.is_deleting() && !j.is_held() {
         ctx.emit(Body::JobDeleting { job });
     }
     ctx.store.write().jobs[job.ix()].pods_orphaned = true;

@@ -40,6 +40,11 @@ pub fn set_jobset_spec(ctx: &mut Ctx<'_>, jobset: JobSetId, spec: JobSet) {
     free_jobset(ctx, jobset);
 }
 
+/// A PATCH takes the garbage collector's finalizer off: the object no longer waits for what it owns.
+pub fn stop_waiting(ctx: &mut Ctx<'_>, jobset: JobSetId) {
+    ctx.store.write().jobsets[jobset.ix()].foreground = false;
+}
+
 /// The status as the manager (or somebody else) writes it, and the records of what is new in it. `status` gets the old
 /// one, with its buffers. `failed_job`: what made `restarts` grow.
 pub fn set_jobset_status(
@@ -164,14 +169,15 @@ fn tell_attempts(
 /// go in the background (C-17) or stay.
 pub fn delete_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId, propagation: Propagation) {
     let row = &ctx.store.jobsets[jobset.ix()];
-    if row.deleted || (row.deleting && propagation == Propagation::Foreground) {
+    if row.deleted || (row.is_deleting() && propagation == Propagation::Foreground) {
         return;
     }
     let held = !row.spec.finalizers.is_empty();
     if propagation == Propagation::Foreground || held {
-        if !row.deleting {
+        if !row.is_deleting() {
+            let now = ctx.now;
             let row = &mut ctx.store.write().jobsets[jobset.ix()];
-            row.deleting = true;
+            row.deletion = Some(now);
             row.foreground = propagation == Propagation::Foreground;
             jobset_changed(ctx, jobset, JobSetChange::Deleting);
         }
@@ -204,7 +210,7 @@ pub fn free_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId) {
         let job = &ctx.store.jobs[j.ix()];
         foreground && job.exists && !job.orphaned
     };
-    if !row.deleting || row.deleted || held || ctx.store.jobs_of(jobset).any(waits) {
+    if !row.is_deleting() || row.deleted || held || ctx.store.jobs_of(jobset).any(waits) {
         return;
     }
     if foreground && ctx.store.others.owned(jobset).next().is_some() {

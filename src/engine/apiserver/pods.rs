@@ -5,6 +5,7 @@ use crate::base::*;
 use crate::engine::ctx::Ctx;
 use crate::engine::requests::Answer;
 use crate::record::{Body, Call, Deleter};
+use crate::spec::keys::JOB_TRACKING;
 use crate::store::{NO_STATUS, Phase, PodChange, SUCCEEDING, Store, What, flag};
 
 /// A pod as posted.
@@ -204,6 +205,20 @@ pub fn set_pod_flag(ctx: &mut Ctx<'_>, pod: PodId, flags: u8, on: bool) {
     remove_if_free(ctx, pod);
 }
 
+/// The finalizers that a PATCH leaves.
+pub fn set_pod_finalizers(ctx: &mut Ctx<'_>, pod: PodId, mut left: Vec<String>) {
+    let tracked = left.iter().any(|name| name == JOB_TRACKING);
+    left.retain(|name| name != JOB_TRACKING);
+    let held = !left.is_empty();
+    ctx.store.write().pods.finalizers.insert(pod, left);
+    if !tracked {
+        drop_finalizer(ctx, pod);
+    }
+    if ctx.store.pods.exists(pod) {
+        set_pod_flag(ctx, pod, flag::HELD, held);
+    }
+}
+
 /// Some change of the metadata that the model has no column for.
 pub fn touch_pod(ctx: &mut Ctx<'_>, pod: PodId) {
     pod_changed(ctx, pod, PodChange::Metadata);
@@ -291,6 +306,7 @@ pub fn mark_deleting(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter, grace_zero: boo
         let s = ctx.store.write();
         let with_finalizer = s.pods.has(pod, flag::FINALIZER);
         s.pods.set(pod, flag::DELETING);
+        s.pods.deletion[i] = now;
         s.pods.ended_at[i] = s.pods.ended_at[i].min(now);
         if !s.pods.is_terminal(pod) {
             let live = &mut s.jobs[s.pods.job[i].ix()].live;
@@ -381,7 +397,7 @@ fn remember_try(s: &mut Store, pod: PodId) {
         0
     };
     let j = &mut s.jobs[job.ix()];
-    if j.exists && !j.deleting {
+    if j.exists && !j.is_deleting() {
         let next = s.pods.job_try[pod.ix()].saturating_add(1);
         let tries = j.tries.entry(index).or_default();
         *tries = (*tries).max(next);

@@ -60,7 +60,7 @@ impl Collector {
             PodChange::Created => *self.pod_marks(pod) = Marks::default(),
             PodChange::Gone => {
                 let job = ctx.store.pods.job[pod.ix()];
-                if ctx.store.jobs[job.ix()].deleting {
+                if ctx.store.jobs[job.ix()].is_deleting() {
                     self.tell(ctx, job, false);
                 }
             }
@@ -124,7 +124,7 @@ impl Collector {
     /// The collector deletes a Job whose JobSet is being deleted or gone.
     fn collect_owned_job(&mut self, ctx: &mut Ctx<'_>, job: JobId) {
         let j = &ctx.store.jobs[job.ix()];
-        if !j.exists || j.deleting || j.orphaned {
+        if !j.exists || j.is_deleting() || j.orphaned {
             return;
         }
         let about = About::Job(job);

@@ -215,7 +215,7 @@ impl<'a> Sight<'a> {
             spec: self.spec(),
             version,
             now,
-            deleting: j.deleting,
+            deleting: j.is_deleting(),
             suspended: j.suspended,
             start_time: j.status.start_time,
             failure_target: stored(JobConditionType::FailureTarget),

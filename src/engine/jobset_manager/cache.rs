@@ -38,7 +38,7 @@ impl CachedJobSet {
             || !rjs.into_iter().all(|(a, b)| a.counts_like(b))
             || !Arc::ptr_eq(&self.spec, &stored.spec);
         self.exists = stored.exists();
-        self.deleting = stored.deleting;
+        self.deleting = stored.is_deleting();
         self.resource_version = stored.resource_version;
         self.spec_version = stored.spec_version;
         self.has_service = has_service;

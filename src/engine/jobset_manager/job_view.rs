@@ -17,7 +17,7 @@ pub fn view_of(j: &Job) -> JobView {
         unusable_label: unusable_label(j),
         parallelism: Some(j.spec.parallelism()),
         completions: j.spec.completions(),
-        deleting: j.deleting,
+        deleting: j.is_deleting(),
         suspended: j.suspended,
         active: j.status.active,
         ready: j.status.ready,

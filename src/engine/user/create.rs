@@ -132,7 +132,7 @@ pub(super) fn no_such_jobset(ctx: &Ctx<'_>, name: &str) -> Result<(), String> {
         return Ok(());
     };
     let exists = format!("jobsets.jobset.x-k8s.io {name:?} already exists");
-    Err(match ctx.store.jobsets[old.ix()].deleting {
+    Err(match ctx.store.jobsets[old.ix()].is_deleting() {
         true => format!("object is being deleted: {exists}"),
         false => exists,
     })
@@ -150,7 +150,7 @@ fn create_pod(ctx: &mut Ctx<'_>, pod: PodObject) -> Result<(), String> {
     if let Some(name) = node.filter(|name| ctx.store.nodes.named(name).is_none()) {
         return Err(format!("pod {:?} is bound to no Node: {name:?}", pod.name));
     }
-    let held = !pod.finalizers.is_empty();
+    let held = !pod.template.finalizers.is_empty();
     let name = JobName {
         jobset: JobSetId::NONE,
         namespace: pod.namespace.clone(),

@@ -8,7 +8,7 @@ use crate::admission;
 use crate::base::*;
 use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
-use crate::spec::keys::IN_PLACE_RESTART_ATTEMPT;
+use crate::spec::keys::{FOREGROUND_DELETION, IN_PLACE_RESTART_ATTEMPT};
 use crate::spec::*;
 use crate::store::{BAD_ATTEMPT, NO_ATTEMPT, flag};
 use serde_json::Value;
@@ -31,6 +31,8 @@ impl User {
                 let at = (namespace.as_str(), name.as_str());
                 let stored = ctx.store.others.get(kind, at.0, at.1);
                 let mut object = stored.map_or(Value::Null, |o| o.object.clone());
+                let deleting = !object["metadata"]["deletionTimestamp"].is_null();
+                finalizers(body, deleting, &names(&object["metadata"]["finalizers"]))?;
                 admission::merge_patch(&mut object, body);
                 apiserver::change_other(ctx, kind, at, object);
                 Ok(())
@@ -46,6 +48,8 @@ fn patch_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId, body: &Value) -> Result<(),
     let Some(stored) = row.spec.object.clone() else {
         return Err("the JobSet was given without its object".to_owned());
     };
+    let (deleting, has) = (row.is_deleting(), show::finalizers_of_jobset(row));
+    let left = finalizers(body, deleting, &has)?;
     let mut old = (*stored).clone();
     old["status"] = show::jobset_status_json(ctx, jobset);
     let mut new = old.clone();
@@ -55,7 +59,8 @@ fn patch_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId, body: &Value) -> Result<(),
     if let Some(fields) = accepted.as_object_mut() {
         fields.remove("status");
     }
-    let spec = (ctx.scenario.decode.jobset)(&accepted)?;
+    let mut spec = (ctx.scenario.decode.jobset)(&accepted)?;
+    spec.finalizers.retain(|name| name != FOREGROUND_DELETION);
     let slots = |s: &JobSet| -> Vec<(String, u32)> {
         let rjs = s.spec.replicated_jobs.iter();
         rjs.map(|r| (r.name.clone(), r.replicas)).collect()
@@ -64,32 +69,51 @@ fn patch_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId, body: &Value) -> Result<(),
     if slots(&spec) != slots(&ctx.store.jobsets[jobset.ix()].spec) {
         return Err("spec.replicatedJobs: field is immutable".to_owned());
     }
+    if left.is_some_and(|left| left.iter().all(|name| name != FOREGROUND_DELETION)) {
+        apiserver::stop_waiting(ctx, jobset);
+    }
     apiserver::set_jobset_spec(ctx, jobset, spec);
     Ok(())
 }
 
-/// Whether somebody's finalizers are to keep the object; `None` if the patch does not say.
+/// The finalizers that a patch leaves; `None` if it does not say.
 ///
 /// `k8s.io/apimachinery`, ValidateNoNewFinalizers: an object that is being deleted gets none.
-pub(super) fn finalizers(body: &Value, deleting: bool, held: bool) -> Result<Option<bool>, String> {
-    let Some(finalizers) = body["metadata"].get("finalizers") else {
+pub(super) fn finalizers(
+    body: &Value,
+    deleting: bool,
+    has: &[String],
+) -> Result<Option<Vec<String>>, String> {
+    let Some(listed) = body["metadata"].get("finalizers") else {
         return Ok(None);
     };
-    let wanted = finalizers.as_array().map_or(&[][..], Vec::as_slice);
-    if deleting && !held && !wanted.is_empty() {
-        let names: Vec<String> = wanted.iter().map(Value::to_string).collect();
-        return Err(format!(
+    let wanted = names(listed);
+    let is_new = |name: &&String| deleting && !has.contains(name);
+    let new: Vec<String> = wanted
+        .iter()
+        .filter(is_new)
+        .map(|n| format!("{n:?}"))
+        .collect();
+    match new.is_empty() {
+        true => Ok(Some(wanted)),
+        false => Err(format!(
             "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found \
              new finalizers []string{{{}}}",
-            names.join(", ")
-        ));
+            new.join(", ")
+        )),
     }
-    Ok(Some(!wanted.is_empty()))
+}
+
+fn names(listed: &Value) -> Vec<String> {
+    let names = listed.as_array().into_iter().flatten();
+    names
+        .filter_map(|n| n.as_str().map(str::to_owned))
+        .collect()
 }
 
 fn patch_pod(ctx: &mut Ctx<'_>, pod: PodId, body: &Value) -> Result<(), String> {
-    let p = &ctx.store.pods;
-    let held = finalizers(body, p.has(pod, flag::DELETING), p.has(pod, flag::HELD))?;
+    let deleting = ctx.store.pods.has(pod, flag::DELETING);
+    let left = finalizers(body, deleting, &show::finalizers_of_pod(ctx, pod))?;
     if let Some(value) = body["metadata"]["annotations"].get(IN_PLACE_RESTART_ATTEMPT) {
         let text = value.as_str().unwrap_or("");
         let attempt = match text.parse::<u32>() {
@@ -105,8 +129,8 @@ fn patch_pod(ctx: &mut Ctx<'_>, pod: PodId, body: &Value) -> Result<(), String> 
             apiserver::set_pod_flag(ctx, pod, flag::GATED, false);
         }
     }
-    match held {
-        Some(held) => apiserver::set_pod_flag(ctx, pod, flag::HELD, held),
+    match left {
+        Some(left) => apiserver::set_pod_finalizers(ctx, pod, left),
         None => apiserver::touch_pod(ctx, pod),
     }
     Ok(())

@@ -4,6 +4,7 @@
 //! Must never change anything of a patch that is refused; what the model has no place for is refused by name.
 
 use super::patch::finalizers;
+use super::show::finalizers_of_job;
 use crate::base::*;
 use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
@@ -34,7 +35,7 @@ pub(super) fn patch_job(
         return patch_job_status(ctx, job, &body["status"]);
     }
     let j = &ctx.store.jobs[job.ix()];
-    let held = finalizers(body, j.deleting, j.held)?;
+    let left = finalizers(body, j.is_deleting(), &finalizers_of_job(j))?;
     let spec = &body["spec"];
     let suspend = match &spec["suspend"] {
         Value::Null => None,
@@ -57,8 +58,8 @@ pub(super) fn patch_job(
     if let Some(new) = new {
         apiserver::set_job_spec(ctx, job, Arc::new(new));
     }
-    if let Some(held) = held {
-        apiserver::set_job_held(ctx, job, held);
+    if let Some(left) = left {
+        apiserver::set_job_finalizers(ctx, job, left);
     }
     Ok(())
 }

@@ -10,7 +10,8 @@ use crate::engine::ctx::Ctx;
 use crate::objects::{self, Surroundings};
 use crate::record::JobConditionType;
 use crate::spec::ObjectKind;
-use crate::store::{Job, JobCondition, flag};
+use crate::spec::keys::{FOREGROUND_DELETION, JOB_TRACKING};
+use crate::store::{Job, JobCondition, JobSetRow, flag};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -125,7 +126,51 @@ fn jobset_json(ctx: &Ctx<'_>, jobset: JobSetId) -> Value {
     let js = &ctx.store.jobsets[jobset.ix()];
     let mut object = js.spec.object.as_deref().cloned().unwrap_or(json!({}));
     object["status"] = jobset_status_json(ctx, jobset);
+    show_metadata(&mut object, finalizers_of_jobset(js), js.deletion, 0);
     object
+}
+
+/// Finalizers and, of what is being deleted, when its grace period ends (`k8s.io/apiserver`, rest.BeforeDelete).
+fn show_metadata(
+    object: &mut Value,
+    finalizers: Vec<String>,
+    deletion: Option<Time>,
+    grace_s: u64,
+) {
+    let Some(metadata) = object["metadata"].as_object_mut() else {
+        return;
+    };
+    metadata.remove("finalizers");
+    if !finalizers.is_empty() {
+        metadata.insert("finalizers".into(), json!(finalizers));
+    }
+    if let Some(at) = deletion {
+        let ends = time(at + Duration::from_secs(grace_s));
+        metadata.insert("deletionTimestamp".into(), ends);
+        metadata.insert("deletionGracePeriodSeconds".into(), json!(grace_s));
+    }
+}
+
+pub(super) fn finalizers_of_jobset(js: &JobSetRow) -> Vec<String> {
+    let waits = js.is_deleting() && js.foreground;
+    with(&js.spec.finalizers, waits, FOREGROUND_DELETION)
+}
+
+pub(super) fn finalizers_of_job(job: &Job) -> Vec<String> {
+    let waits = job.is_deleting() && !job.collected;
+    with(&job.finalizers, waits, FOREGROUND_DELETION)
+}
+
+pub(super) fn finalizers_of_pod(ctx: &Ctx<'_>, pod: PodId) -> Vec<String> {
+    let pods = &ctx.store.pods;
+    let of_template = &ctx.store.template(pod).pod.finalizers;
+    let own = pods.finalizers.get(&pod).unwrap_or(of_template);
+    with(own, pods.has(pod, flag::FINALIZER), JOB_TRACKING)
+}
+
+fn with(own: &[String], one_more: bool, name: &str) -> Vec<String> {
+    let more = one_more.then(|| name.to_owned());
+    own.iter().cloned().chain(more).collect()
 }
 
 /// The stored Job: what was posted, with what has changed since.
@@ -151,6 +196,7 @@ fn job_json(ctx: &Ctx<'_>, job: JobId) -> Value {
         object["spec"]["completions"] = json!(completions);
     }
     object["status"] = job_status(j);
+    show_metadata(&mut object, finalizers_of_job(j), j.deletion, 0);
     object
 }
 
@@ -186,6 +232,18 @@ fn pod_json(ctx: &Ctx<'_>, pod: PodId) -> Value {
     }
     object["status"] = json!({"phase": format!("{:?}", store.pods.phase[i])});
     object["status"]["conditions"] = scheduled(ctx, pod);
+    let deleting = store.pods.has(pod, flag::DELETING);
+    let grace_s = match store.pods.has(pod, flag::CONFIRMED) {
+        true => 0,
+        false => ctx.store.pod_spec(pod).termination_grace_period_s,
+    };
+    let deletion = deleting.then_some(store.pods.deletion[i]);
+    show_metadata(
+        &mut object,
+        finalizers_of_pod(ctx, pod),
+        deletion,
+        grace_s.into(),
+    );
     object
 }
 

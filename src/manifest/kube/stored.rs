@@ -55,7 +55,6 @@ pub fn stored_pod(object: &Value) -> Result<PodObject, String> {
     Ok(PodObject {
         namespace: metadata.namespace,
         name: metadata.name,
-        finalizers: metadata.finalizers,
         template,
     })
 }

@@ -410,3 +410,84 @@ fn pods_that_succeed_take_no_readiness_away_however_fast_their_kubelets_are() {
         assert_eq!(flips, 1, "{period}: ready once, until the end");
     }
 }
+
+/// C-58: pods without their Job are nobody's: the status of the JobSet does not count them (REC-6), nor do the books.
+#[test]
+fn orphaned_pods_do_not_make_a_jobset_ready() {
+    let jobs = workers(3, 1, "", &format!("containers: [{POD}]"));
+    let jobset = format!("spec:\n  replicatedJobs:\n{jobs}");
+    let delete = "  - {at: 60s, delete: {kind: Job, name: a-w-0, propagation: Orphan}}\n";
+    let look =
+        "  - {at: 90s, show: {kind: JobSet, name: a, fields: [status.replicatedJobsStatus]}}\n";
+    for (nodes, ready, stuck) in [(3, 2, 1), (4, 3, 0)] {
+        let rest = format!("faults:\n{delete}stop: {{at: 10m}}");
+        let (outcome, records) = play(nodes, &rest, &jobset);
+        assert_eq!(outcome.stuck.len(), stuck, "{:?}", outcome.stuck);
+        let lost = at_seconds(&records, |b| {
+            matches!(b, Body::AllReady { ready: false, .. })
+        });
+        assert_eq!(lost, [60], "{nodes} nodes");
+        let held = |c: LedgerCategory| outcome.ledger.accelerator_ns[c as usize] > 0;
+        assert!(
+            held(LedgerCategory::Terminating),
+            "the orphan's accelerators"
+        );
+        let rest = format!("faults:\n{delete}{look}stop: {{at: 2m, when: Time}}");
+        let told = answers(nodes, &rest, &jobset);
+        let said = &told.last().unwrap().1;
+        assert!(said.contains(&format!("\"ready\":{ready}")), "{said}");
+    }
+}
+
+/// `k8s.io/apiserver`, rest.BeforeDelete; the collector's finalizer holds a Job that is deleted in the foreground.
+#[test]
+fn what_is_being_deleted_shows_since_when_and_what_keeps_it() {
+    let jobs = workers(1, 1, "", &format!("containers: [{POD}]")).replace(
+        "template:\n            spec:\n              restart",
+        "template:\n            metadata: {finalizers: [example.com/hold]}\n            spec:\n              restart",
+    );
+    let fields =
+        "metadata.finalizers, metadata.deletionTimestamp, metadata.deletionGracePeriodSeconds";
+    let show = |at: &str, kind: &str, name: &str| {
+        format!("  - {{at: {at}, show: {{kind: {kind}, name: {name}, fields: [{fields}]}}}}\n")
+    };
+    let patch = |at: &str, finalizers: &str| {
+        format!(
+            "  - {{at: {at}, patch: {{kind: Job, name: a-w-0, merge: {{metadata: {{finalizers: {finalizers}}}}}}}}}\n"
+        )
+    };
+    let script = [
+        show("50s", "Pod", "a-w-0-0"),
+        "  - {at: 60s, delete: {kind: Job, name: a-w-0, propagation: Foreground}}\n".to_owned(),
+        show("70s", "Pod", "a-w-0-0"),
+        show("70s", "Job", "a-w-0"),
+        patch("71s", "[foregroundDeletion, new.example.com/x]"),
+        // Nothing waits for the pod then: the next Job comes.
+        patch("72s", "null"),
+        show("200s", "Pod", "a-w-0-0"),
+    ];
+    let rest = format!("faults:\n{}stop: {{at: 5m, when: Time}}", script.concat());
+    let told = answers(2, &rest, &format!("spec:\n  replicatedJobs:\n{jobs}"));
+    let said: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
+    let shown = |at: &str, grace: &str, finalizers: &str| {
+        format!(
+            "{{\"metadata.deletionGracePeriodSeconds\":{grace},\"metadata.deletionTimestamp\":{at},\
+             \"metadata.finalizers\":{finalizers}}}"
+        )
+    };
+    let both = "[\"example.com/hold\",\"batch.kubernetes.io/job-tracking\"]";
+    let minute = "\"1970-01-01T00:01:00Z\"";
+    let refusal = "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found \
+                   new finalizers []string{\"new.example.com/x\"}";
+    let expected = [
+        shown("null", "null", both),
+        String::new(),
+        shown(minute, "0", "[\"example.com/hold\"]"),
+        shown(minute, "0", "[\"foregroundDeletion\"]"),
+        refusal.to_owned(),
+        String::new(),
+        // The pod of the next Job.
+        shown("null", "null", both),
+    ];
+    assert_eq!(said, expected);
+}

@@ -466,24 +466,3 @@ fn workers_behind_an_agent_without_startup_probe_do_not_wait_for_it() {
     assert_eq!((lifted, written), (0, 2));
     assert!(ready < 3.0, "nobody waits: {ready} s");
 }
-
-/// C-58: pods that lost their owner run on, but they are no pods of the Job that the JobSet makes in its place.
-#[test]
-fn a_jobset_whose_pods_were_orphaned_is_not_ready() {
-    let jobs = workers(2, 1, "", &format!("containers: [{POD}]"));
-    let (_, records) = play(
-        3,
-        "faults: [{at: 60s, delete: {kind: Job, name: a-w-0, propagation: Orphan}}]\nstop: {at: 3m, when: Time}",
-        &format!("spec:\n  replicatedJobs:\n{jobs}"),
-    );
-    let changes: Vec<(u64, bool)> = records
-        .iter()
-        .filter_map(|r| match r.body {
-            Body::AllReady { ready, .. } => Some((r.at.seconds() as u64, ready)),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(changes.len(), 3, "{changes:?}");
-    assert_eq!(changes[1], (60, false));
-    assert!(changes[2].1, "the new Job's pod is ready: {changes:?}");
-}
