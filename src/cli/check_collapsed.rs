@@ -79,12 +79,13 @@ fn measure(scenario: &Scenario, quiet: bool) -> Result<Collapsed, Failure> {
     if !quiet {
         output::progress("measuring restarts with every pod");
     }
-    let collapsed = Collapsed::of(scenario);
+    let collapsed = Collapsed::of_until(scenario, &interrupt::limits().flag);
     if !quiet {
         output::progress("");
     }
     collapsed.map_err(|why| match why {
         NotCollapsed::Refused(_) => Failure::Invalid(why.to_string()),
         NotCollapsed::CannotRun(_) => Failure::CannotBePlaced(why.to_string()),
+        NotCollapsed::Stopped => interrupt::failure("no replication is finished"),
     })
 }

@@ -4,10 +4,9 @@ use super::choices::{AFTERWARDS, CALM, FINEST, PLAYS, STARTUP};
 use super::curve::{Curve, Moves, NEVER, Point, Sample};
 use super::effect::Effect;
 use super::gang::{CLOSED, Gang};
-use super::lab::{Lab, Seen, Trial};
+use super::lab::{Lab, NotMeasured, Seen, Trial};
 use super::seats::Seats;
 use crate::base::*;
-use crate::engine::CannotRun;
 use crate::faults::{Faults, Strike};
 use crate::record::LedgerCategory;
 use crate::spec::RandomAction;
@@ -33,7 +32,7 @@ pub struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    pub fn play(&self, trial: &Trial) -> Result<Seen, CannotRun> {
+    pub fn play(&self, trial: &Trial) -> Result<Seen, NotMeasured> {
         self.plays.fetch_add(1, Ordering::Relaxed);
         self.lab.play(trial)
     }
@@ -42,13 +41,13 @@ impl Bench<'_> {
     pub fn plays_of<T: Send>(
         &self,
         n: u64,
-        play: impl Fn(u64) -> Result<T, CannotRun> + Sync,
-    ) -> Result<Vec<T>, CannotRun> {
+        play: impl Fn(u64) -> Result<T, NotMeasured> + Sync,
+    ) -> Result<Vec<T>, NotMeasured> {
         (0..n).into_par_iter().map(&play).collect()
     }
 
     /// Plays without a fault: how long a start takes, and where the pods are then.
-    pub fn calm(&mut self) -> Result<Result<Vec<Seen>, String>, CannotRun> {
+    pub fn calm(&mut self) -> Result<Vec<Seen>, NotMeasured> {
         let trial = Trial {
             spares: true,
             until: STARTUP,
@@ -62,7 +61,7 @@ impl Bench<'_> {
         })?;
         if plays.iter().any(|seen| seen.started.len() != 1) {
             let why = format!("the JobSet was not ready and left alone within {STARTUP}");
-            return Ok(Err(why));
+            return Err(NotMeasured::Refused(why));
         }
         let latest = plays.iter().map(|seen| seen.started[0]).max();
         self.at = latest.unwrap_or(Time::ZERO).since(Time::ZERO) + CALM;
@@ -77,7 +76,7 @@ impl Bench<'_> {
         let (own, others): (Vec<NodeId>, Vec<NodeId>) = all.partition(|node| gang.uses(*node));
         if own != busy {
             let why = "pods are not where one pod a node, and round robin, would put them";
-            return Ok(Err(why.to_owned()));
+            return Err(NotMeasured::Refused(why.to_owned()));
         }
         self.busy = busy;
         self.idle = others
@@ -85,7 +84,7 @@ impl Bench<'_> {
             .filter(|node| !spare.contains(node))
             .collect();
         self.has_room = !self.idle.is_empty() || !spare.is_empty();
-        Ok(Ok(plays))
+        Ok(plays)
     }
 
     /// A fault of that effect on some node in use; `nth` chooses it.
@@ -155,7 +154,7 @@ impl Bench<'_> {
     }
 
     /// What each effect does by the time that its nodes are away: points until straight lines between them are right.
-    pub fn curves(&self) -> Result<(Vec<Curve>, Vec<Tried>), CannotRun> {
+    pub fn curves(&self) -> Result<(Vec<Curve>, Vec<Tried>), NotMeasured> {
         let mut curves = Vec::new();
         let mut tried = Vec::new();
         for effect in 0..self.effects.len() {
@@ -177,7 +176,7 @@ impl Bench<'_> {
         Ok((curves, tried))
     }
 
-    fn point(&self, effect: usize, away: u64, all: &mut Tried) -> Result<Point, CannotRun> {
+    fn point(&self, effect: usize, away: u64, all: &mut Tried) -> Result<Point, NotMeasured> {
         let plays = self.plays_of(PLAYS, |nth| {
             let trial = self.trial(effect, (nth, away), self.has_room);
             let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
@@ -196,7 +195,7 @@ impl Bench<'_> {
         effect: usize,
         [low, high]: [&Point; 2],
         (points, all): (&mut Vec<Point>, &mut Tried),
-    ) -> Result<(), CannotRun> {
+    ) -> Result<(), NotMeasured> {
         if high.away - low.away < FINEST {
             return Ok(());
         }

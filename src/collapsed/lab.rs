@@ -4,7 +4,7 @@ use crate::base::random::Dist;
 use crate::base::*;
 use crate::engine::{CannotRun, Simulation};
 use crate::faults::{Does, Fault, Faults, On, SPARE, Strike};
-use crate::record::{Body, JobSetConditionType, Names, Record, RunOutcome, Sink};
+use crate::record::{Body, EndReason, JobSetConditionType, Names, Record, RunOutcome, Sink};
 use crate::spec::{Saves, Scenario, Stop, StopWhen, TrainingJob};
 
 /// Numbers of trial plays are counted down from here: no replication has them.
@@ -70,10 +70,49 @@ impl Sink for Seen {
     }
 }
 
+/// Why nothing was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotMeasured {
+    /// What cannot exist or be placed.
+    CannotRun(CannotRun),
+    /// What measuring has found that is not modelled.
+    Refused(String),
+    /// Somebody did not want to wait for it.
+    Stopped,
+}
+
+impl From<CannotRun> for NotMeasured {
+    fn from(why: CannotRun) -> NotMeasured {
+        NotMeasured::CannotRun(why)
+    }
+}
+
+/// Whether measuring is to end.
+pub type Stops<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// Sees what is seen, and is asked whether the play is to end.
+struct Until<'a>(Stops<'a>);
+
+/// Events between two looks, as between those of runs: less than a millisecond.
+const EVENTS_BETWEEN_LOOKS: u64 = 256;
+
+impl Sink for Until<'_> {
+    fn record(&mut self, _: &Record, _: &Names) {}
+
+    fn looks_after(&self, _: u64) -> u64 {
+        EVENTS_BETWEEN_LOOKS
+    }
+
+    fn stops(&mut self, _: u64) -> bool {
+        (self.0)()
+    }
+}
+
 /// Plays trials of one scenario.
 pub struct Lab<'a> {
     scenario: Scenario,
     pub faults: &'a Faults,
+    stops: Stops<'a>,
 }
 
 /// What trials are played of: without what no trial depends on, so that equal ones are measured once.
@@ -108,15 +147,16 @@ pub fn bare(scenario: &Scenario) -> Scenario {
 }
 
 impl<'a> Lab<'a> {
-    pub fn new(bare: Scenario, faults: &'a Faults) -> Lab<'a> {
+    pub fn new(bare: Scenario, faults: &'a Faults, stops: Stops<'a>) -> Lab<'a> {
         Lab {
             scenario: bare,
             faults,
+            stops,
         }
     }
 
     /// Plays it.
-    pub fn play(&self, trial: &Trial) -> Result<Seen, CannotRun> {
+    pub fn play(&self, trial: &Trial) -> Result<Seen, NotMeasured> {
         let mut scenario = self.scenario.clone();
         scenario.stop.at = trial.until;
         scenario.training[0].work = trial.work;
@@ -128,9 +168,13 @@ impl<'a> Lab<'a> {
         }
         let faults = self.faults_of(trial);
         scenario.faults = faults.iter().map(|f| self.faults.scripted(f)).collect();
-        let mut seen = Seen::default();
+        let mut sink = (Seen::default(), Until(self.stops));
         let mut simulation = Simulation::new(&scenario)?;
-        let outcome = simulation.run(scenario.seed, TRIALS - trial.nth, &mut seen);
+        let outcome = simulation.run(scenario.seed, TRIALS - trial.nth, &mut sink);
+        if outcome.end_reason == EndReason::Stopped {
+            return Err(NotMeasured::Stopped);
+        }
+        let mut seen = sink.0;
         seen.tell(&outcome);
         Ok(seen)
     }

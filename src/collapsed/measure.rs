@@ -4,12 +4,11 @@ use super::bench::Bench;
 use super::choices::{OPEN, OPEN_S};
 use super::curve::Curve;
 use super::effect::{Effect, effects};
-use super::lab::{Lab, bare};
+use super::lab::{Lab, NotMeasured, Stops, bare};
 use super::pairs::Pair;
 use super::seats::Seats;
 use crate::base::random::Key;
 use crate::base::*;
-use crate::engine::CannotRun;
 use crate::faults::Faults;
 use crate::record::LedgerCategory;
 use crate::spec::{Arrivals, RandomFaults, Scenario};
@@ -80,16 +79,15 @@ impl Measured {
         self.curves.iter().map(Curve::spread).max().unwrap_or(0) as f64 / 1e9
     }
 
-    /// Measures a scenario that nothing speaks against (`why_not`). What measuring finds that is not modelled is the
-    /// inner error.
-    pub fn of(scenario: &Scenario) -> Result<Result<Measured, String>, CannotRun> {
+    /// Measures a scenario that nothing speaks against (`why_not`), unless `stops` says so before it is done.
+    pub fn of(scenario: &Scenario, stops: Stops<'_>) -> Result<Measured, NotMeasured> {
         let faults = Faults::of(scenario);
         let seats = Arc::new(Seats::of(scenario));
         let (effects, effect_of) = effects(&faults);
         let bare = bare(scenario);
         let basis = basis(&bare, (&faults, &effects));
         let mut bench = Bench {
-            lab: Lab::new(bare, &faults),
+            lab: Lab::new(bare, &faults, stops),
             effects: &effects,
             seats: &seats,
             at: Duration::ZERO,
@@ -98,10 +96,7 @@ impl Measured {
             has_room: false,
             plays: AtomicU64::new(0),
         };
-        let calm = match bench.calm()? {
-            Ok(calm) => calm,
-            Err(why) => return Ok(Err(why)),
-        };
+        let calm = bench.calm()?;
         let submitted = calm[0].submitted;
         let startup = calm
             .iter()
@@ -138,10 +133,10 @@ impl Measured {
             effects: effects.clone(),
             faults: Arc::new(Faults::of(scenario)),
         };
-        Ok(match measured.doubts() {
-            Some(why) => Err(why),
+        match measured.doubts() {
+            Some(why) => Err(NotMeasured::Refused(why)),
             None => Ok(measured),
-        })
+        }
     }
 
     /// What was measured and does not fit the form of the model.

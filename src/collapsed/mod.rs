@@ -26,6 +26,7 @@ mod trainer;
 mod trials;
 
 pub use choices::{Choice, choices};
+pub use lab::NotMeasured;
 pub use measure::Measured;
 pub use outcome::{CollapsedOutcome, Counting, Recovery};
 pub use refuse::why_not;

@@ -1,7 +1,7 @@
 //! A second fault while a restart is under way: what it adds, by its time since the first one, from plays of pairs.
 
 use super::choices::{AROUND, LOOKS, NEAR};
-use crate::engine::CannotRun;
+use super::lab::NotMeasured;
 use rayon::prelude::*;
 
 /// What a second fault does at some time of a restart.
@@ -117,7 +117,7 @@ const LOOKED_AT: [u64; 11] = [0, 20, 100, 250, 400, 550, 700, 850, 930, 980, 100
 /// How pairs are played.
 pub struct Search<'a> {
     /// In which zone the second fault is, by the look, and its time; and whether the first restart is the other one.
-    pub play: &'a (dyn Fn(u64, u64, bool) -> Result<Zone, CannotRun> + Sync),
+    pub play: &'a (dyn Fn(u64, u64, bool) -> Result<Zone, NotMeasured> + Sync),
     pub alone: (i32, i32),
     /// Ready and bound after the first one alone.
     pub ready: u64,
@@ -130,7 +130,7 @@ pub struct Search<'a> {
 
 impl Search<'_> {
     /// Plays pairs until all edges are known.
-    pub fn find(&self) -> Result<Pair, CannotRun> {
+    pub fn find(&self) -> Result<Pair, NotMeasured> {
         let looks = (0..LOOKS).into_par_iter().map(|look| {
             let (zones, found) = self.look(look)?;
             let mut edges = Vec::new();
@@ -148,7 +148,7 @@ impl Search<'_> {
             Ok(Look { zones, edges })
         });
         let mut pair = Pair {
-            looks: looks.collect::<Result<_, CannotRun>>()?,
+            looks: looks.collect::<Result<_, NotMeasured>>()?,
             alone: self.alone,
             margin: 0,
             open: 0.0,
@@ -163,7 +163,7 @@ impl Search<'_> {
     }
 
     /// Zones in order, and the times between them.
-    fn look(&self, look: u64) -> Result<(Vec<Zone>, Vec<u64>), CannotRun> {
+    fn look(&self, look: u64) -> Result<(Vec<Zone>, Vec<u64>), NotMeasured> {
         // Sooner nobody could see who waits for whom.
         let least = match self.ready > self.seen_after * 5 {
             true => self.seen_after,
@@ -187,7 +187,7 @@ impl Search<'_> {
         low: (u64, Zone),
         high: (u64, Zone),
         (zones, edges): (&mut Vec<Zone>, &mut Vec<u64>),
-    ) -> Result<(), CannotRun> {
+    ) -> Result<(), NotMeasured> {
         if low.1 == high.1 {
             return Ok(());
         }
@@ -203,12 +203,14 @@ impl Search<'_> {
     }
 
     /// Whether an edge moves with the binding: after another first fault it is as long before that.
-    fn is_before_bind(&self, look: u64, at: u64, around: [Zone; 2]) -> Result<bool, CannotRun> {
+    fn is_before_bind(&self, look: u64, at: u64, around: [Zone; 2]) -> Result<bool, NotMeasured> {
         let Some(other) = self.other_bind else {
             return Ok(true);
         };
         let play = |at: u64| (self.play)(look, at.max(1_000_000), true);
-        let here = |at: u64| Ok([play(at.saturating_sub(AROUND))?, play(at + AROUND)?] == around);
+        let here = |at: u64| {
+            Ok::<_, NotMeasured>([play(at.saturating_sub(AROUND))?, play(at + AROUND)?] == around)
+        };
         let moved = (at + other).saturating_sub(self.bind);
         Ok(here(moved)? || !here(at)?)
     }
@@ -229,7 +231,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     /// Along until 45 s before the binding, whichever first fault it is.
-    fn search(play: &(dyn Fn(u64, u64, bool) -> Result<Zone, CannotRun> + Sync)) -> Pair {
+    fn search(play: &(dyn Fn(u64, u64, bool) -> Result<Zone, NotMeasured> + Sync)) -> Pair {
         let search = Search {
             play,
             alone: (1, 1),

@@ -95,8 +95,26 @@ impl<'m> CollapsedPlayer<'m> {
         self.run_mixed(seed, Mixture::of(replication))
     }
 
+    /// The same; nothing if `stops` says so, which is asked with the number of faults before each of them.
+    pub fn run_until(
+        &mut self,
+        (seed, replication): (u64, u64),
+        stops: &dyn Fn(u64) -> bool,
+    ) -> Option<CollapsedOutcome> {
+        self.play((seed, Mixture::of(replication)), stops)
+    }
+
     /// A run of this seed with the numbers of several replications.
     pub fn run_mixed(&mut self, seed: u64, numbers: Mixture) -> CollapsedOutcome {
+        self.play((seed, numbers), &|_| false)
+            .expect("nobody stops it")
+    }
+
+    fn play(
+        &mut self,
+        (seed, numbers): (u64, Mixture),
+        stops: &dyn Fn(u64) -> bool,
+    ) -> Option<CollapsedOutcome> {
         let model = self.model;
         self.draws.reset_to(seed, numbers);
         let (faults, repairs_later) = model.faults.draw(&mut self.draws);
@@ -123,7 +141,13 @@ impl<'m> CollapsedPlayer<'m> {
         };
         game.submit();
         let mut next = 0;
-        while next < faults.len() {
+        for nth in 0.. {
+            if next == faults.len() {
+                break;
+            }
+            if stops(nth) {
+                return None;
+            }
             let first = &faults[next];
             let together =
                 |f: &&Fault| f.at == first.at && f.cause == first.cause && f.does == first.does;
@@ -138,7 +162,7 @@ impl<'m> CollapsedPlayer<'m> {
             game.happens(&faults[next..next + n], self.away[next]);
             next += n;
         }
-        game.close(repairs_later)
+        Some(game.close(repairs_later))
     }
 
     /// How long what each fault takes away is away.

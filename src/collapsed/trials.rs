@@ -4,15 +4,14 @@ use super::bench::Bench;
 use super::choices::{AFTERWARDS, LOOKS, PLAYS, WAITS};
 use super::curve::{Curve, NEVER, Point};
 use super::effect::Effect;
-use super::lab::{Seen, Trial};
+use super::lab::{NotMeasured, Seen, Trial};
 use super::pairs::{Pair, Search, Zone};
 use crate::base::*;
-use crate::engine::CannotRun;
 use crate::faults::Strike;
 
 impl Bench<'_> {
     /// How long after a node has come back the pods that waited for it are there.
-    pub fn late(&self, curves: &[Curve]) -> Result<Vec<u64>, CannotRun> {
+    pub fn late(&self, curves: &[Curve]) -> Result<Vec<u64>, NotMeasured> {
         let takes_nodes = |e: &usize| self.effects[*e].takes_nodes(self.lab.faults);
         let Some(effect) = (0..self.effects.len()).find(takes_nodes) else {
             return Ok(vec![0]);
@@ -31,7 +30,7 @@ impl Bench<'_> {
         Ok(if late.is_empty() { vec![0] } else { late })
     }
 
-    pub fn last(&self) -> Result<Vec<Vec<u64>>, CannotRun> {
+    pub fn last(&self) -> Result<Vec<Vec<u64>>, NotMeasured> {
         let mut all = Vec::new();
         for effect in 0..self.effects.len() {
             let failed = self.plays_of(PLAYS, |nth| {
@@ -47,7 +46,7 @@ impl Bench<'_> {
         Ok(all)
     }
 
-    pub fn ending(&self) -> Result<Vec<u64>, CannotRun> {
+    pub fn ending(&self) -> Result<Vec<u64>, NotMeasured> {
         let all = self.plays_of(PLAYS, |nth| {
             let seen = self.play(&Trial {
                 nth,
@@ -64,7 +63,7 @@ impl Bench<'_> {
         Ok(all)
     }
 
-    pub fn pairs(&self, curves: &[Curve]) -> Result<Vec<Vec<Pair>>, CannotRun> {
+    pub fn pairs(&self, curves: &[Curve]) -> Result<Vec<Vec<Pair>>, NotMeasured> {
         let n = curves.len();
         let all = self.plays_of((n * n) as u64, |at| {
             let at = at as usize;
@@ -74,7 +73,7 @@ impl Bench<'_> {
     }
 
     /// A fault of effect `a`, and while its restart is under way one of effect `b`.
-    fn pair(&self, (a, b): (usize, usize), curves: &[Curve]) -> Result<Pair, CannotRun> {
+    fn pair(&self, (a, b): (usize, usize), curves: &[Curve]) -> Result<Pair, NotMeasured> {
         let (first, other) = (curves[a].typical(), curves[a].shorter());
         let second = curves[b].typical();
         let sample = first.samples[first.samples.len() / 2];

@@ -1,8 +1,11 @@
 //! Replications of the collapsed level, in the form of every other level; and how near both levels are to each other.
 
 use super::replications::{BriefRestart, ReplicatedJobSet, Replication};
+use super::stop::StopFlag;
 use crate::base::fnv;
-use crate::collapsed::{CollapsedOutcome, CollapsedPlayer, Measured, Recovery, why_not};
+use crate::collapsed::{
+    CollapsedOutcome, CollapsedPlayer, Measured, NotMeasured, Recovery, why_not,
+};
 use crate::engine::CannotRun;
 use crate::metrics::Ending;
 use crate::metrics::summary::{Latency, Shares, cost, ledger, total_cost};
@@ -20,6 +23,8 @@ pub enum NotCollapsed {
     Refused(Vec<String>),
     /// What cannot exist or be placed.
     CannotRun(CannotRun),
+    /// It was stopped while it was measured.
+    Stopped,
 }
 
 impl fmt::Display for NotCollapsed {
@@ -30,6 +35,7 @@ impl fmt::Display for NotCollapsed {
                 why.iter().try_for_each(|why| write!(f, "\n  - {why}"))
             }
             NotCollapsed::CannotRun(why) => why.fmt(f),
+            NotCollapsed::Stopped => f.write_str("stopped before restarts were measured"),
         }
     }
 }
@@ -52,12 +58,20 @@ impl fmt::Debug for Collapsed {
 impl Collapsed {
     /// Measures what faults do to the scenario, unless it has something that is not modelled.
     pub fn of(scenario: &Scenario) -> Result<Collapsed, NotCollapsed> {
+        Collapsed::of_until(scenario, &StopFlag::new())
+    }
+
+    /// The same, unless `stop` is raised before it is done.
+    pub fn of_until(scenario: &Scenario, stop: &StopFlag) -> Result<Collapsed, NotCollapsed> {
         let why = why_not(scenario);
         if !why.is_empty() {
             return Err(NotCollapsed::Refused(why));
         }
-        let measured = Measured::of(scenario).map_err(NotCollapsed::CannotRun)?;
-        let measured = measured.map_err(|why| NotCollapsed::Refused(vec![why]))?;
+        let measured = Measured::of(scenario, &|| stop.is_raised()).map_err(|why| match why {
+            NotMeasured::CannotRun(why) => NotCollapsed::CannotRun(why),
+            NotMeasured::Refused(why) => NotCollapsed::Refused(vec![why]),
+            NotMeasured::Stopped => NotCollapsed::Stopped,
+        })?;
         Ok(Collapsed {
             measured: Arc::new(measured),
             scenario: Arc::new(scenario.clone()),

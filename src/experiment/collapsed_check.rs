@@ -91,7 +91,7 @@ pub fn check_collapsed(
         &limits.flag,
         |(pods, gang), i| {
             let pods = replication(pods, (seed, i), &[], limits)?;
-            let outcome = gang.run(seed, i);
+            let outcome = gang.run_until((seed, i), &|faults| limits.reached(faults))?;
             done(finished.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1);
             Some(Checked {
                 pods,

@@ -71,9 +71,9 @@ pub fn count_restarts(
         Subject::Collapsed(collapsed) => {
             let make = || Ok(collapsed.player());
             each(make, (n, threads), &limits.flag, |player, i| {
-                let run = of_collapsed(collapsed, &player.run(seed, from + i), from + i);
+                let played = player.run_until((seed, from + i), &|n| limits.reached(n))?;
                 tell();
-                Some(run)
+                Some(of_collapsed(collapsed, &played, from + i))
             })
         }
         Subject::Pods { scenario, .. } => {
@@ -253,15 +253,9 @@ fn lift(
 /// no Job of the JobSet tells disruptions from failures, so no rule can.
 pub fn with_maintenance_rule(subject: &mut Subject, jobset: usize) -> Option<&'static str> {
     match subject {
-        Subject::Fleet(_) => None,
+        // A rule changes what is counted: the collapsed level would have to be measured anew.
+        Subject::Fleet(_) | Subject::Collapsed(_) => None,
         Subject::Pods { scenario, .. } => maintenance_rule(scenario, jobset),
-        Subject::Collapsed(collapsed) => {
-            let mut scenario = collapsed.scenario().clone();
-            let told = maintenance_rule(&mut scenario, jobset)?;
-            // A rule changes what is counted: that is measured anew.
-            *collapsed = Collapsed::of(&scenario).ok()?;
-            Some(told)
-        }
     }
 }
 

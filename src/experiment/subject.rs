@@ -135,7 +135,8 @@ impl SubjectPlayer<'_> {
                 replication(player, (seed, i), not_modelled, limits)
             }
             SubjectPlayer::Collapsed(collapsed, player) => {
-                Some(collapsed.replication(&player.run(seed, i), i))
+                let played = player.run_until((seed, i), &|faults| limits.reached(faults))?;
+                Some(collapsed.replication(&played, i))
             }
             SubjectPlayer::Fleet(fleet) => {
                 let played = fleet.run_until((seed, i), &|events| limits.reached(events))?;

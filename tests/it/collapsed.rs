@@ -4,7 +4,7 @@ mod commands;
 
 use crate::support;
 use jobset_sim::base::Duration;
-use jobset_sim::experiment::{Collapsed, Limits, NotCollapsed, Subject, check_collapsed};
+use jobset_sim::experiment::{Collapsed, Limits, NotCollapsed, StopFlag, Subject, check_collapsed};
 use jobset_sim::spec::{Elastic, Regrow, Scenario};
 
 const NEVER: &str = "backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: w, image: x, \
@@ -271,4 +271,20 @@ fn collapsed_replications_are_the_same_whatever_else_is_played() {
             replication.end_s
         );
     }
+}
+
+#[test]
+fn measuring_and_replications_that_have_begun_end_when_they_are_stopped() {
+    let scenario = Case::of("BlockingRecreate", (2, 2), 5, &[HOST]).scenario();
+    let stop = StopFlag::new();
+    stop.raise();
+    let stopped = Collapsed::of_until(&scenario, &stop);
+    assert_eq!(stopped.err(), Some(NotCollapsed::Stopped));
+    let collapsed = collapsed(&scenario);
+    let mut player = collapsed.player();
+    let whole = player.run(1, 0);
+    assert!(player.run_until((1, 0), &|faults| faults == 2).is_none());
+    let again = player.run_until((1, 0), &|_| false);
+    let digests = [&whole, &again.expect("nobody stops it")].map(|o| collapsed.digest(o));
+    assert_eq!(digests[0], digests[1]);
 }
