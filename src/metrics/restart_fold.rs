@@ -265,6 +265,33 @@ impl RestartFold {
         }
     }
 
+    /// A pod ended well: a restart that seemed to begin with it is none, unless something else went wrong meanwhile. The
+    /// next pod of a Job with more completions than parallelism takes its place.
+    fn success(&mut self, pod: PodId) {
+        let Some(r) = self.pod_restart(pod) else {
+            return;
+        };
+        let well = matches!(r.cause.kind, CauseKind::ContainerExited { exit_code: 0 });
+        use Milestone::{FailureTarget, FirstContainersRestarting, PodDeleting, PodFailed};
+        let bad = [
+            FirstContainersRestarting,
+            PodFailed,
+            PodDeleting,
+            FailureTarget,
+        ];
+        let more = bad.iter().any(|m| r.milestone(*m).is_some());
+        if !well || r.cause.pod != pod || more || r.shape > Shape::PodReplacement {
+            return;
+        }
+        let jobset = r.jobset;
+        if let Some(state) = self.jobsets.get_mut(jobset.ix()) {
+            (state.open, state.confirmed) = (None, false);
+        }
+        if let Some(other) = self.troubles.first_of(jobset) {
+            self.trouble(other);
+        }
+    }
+
     fn pod_trouble(&mut self, body: &Body) {
         let now = self.now;
         match *body {
@@ -305,14 +332,15 @@ impl RestartFold {
                 if let Some(p) = self.troubles.pod_mut(pod) {
                     p.trouble = None;
                 }
+                self.success(pod);
             }
             Body::PodDeleting { pod, by, .. } => {
-                // Controllers that delete pods carry out a decision; everybody else makes trouble.
+                if self.troubles.root(pod).is_none() && self.pod_restart(pod).is_none() {
+                    self.troubles.note(now, pod, CauseKind::PodDeleted { by });
+                }
+                // Controllers that delete pods carry out a decision, which is trouble only if the JobSet misses them.
                 if matches!(by, Deleter::JobController | Deleter::GarbageCollector) {
                     return;
-                }
-                if self.troubles.root(pod).is_none() {
-                    self.troubles.note(now, pod, CauseKind::PodDeleted { by });
                 }
                 self.trouble(pod);
                 if let Some(r) = self.pod_restart(pod) {

@@ -144,6 +144,18 @@ impl Troubles {
         });
     }
 
+    /// The pod of a JobSet whose trouble began first, of those whose containers did not just end well.
+    pub fn first_of(&self, jobset: JobSetId) -> Option<PodId> {
+        let of_pod = |pod: &PodId| {
+            let p = self.pods.get(pod.ix()).filter(|p| p.jobset == jobset)?;
+            let (at, kind) = p.trouble?;
+            let well = matches!(kind, CauseKind::ContainerExited { exit_code: 0 });
+            (!well).then_some((at, *pod))
+        };
+        let first = self.noted.iter().filter_map(of_pod).min();
+        first.map(|(_, pod)| pod)
+    }
+
     /// The first trouble known of a pod or its node.
     pub fn root(&self, pod: PodId) -> Option<(Time, CauseKind)> {
         self.root_of(self.pods.get(pod.ix())?)

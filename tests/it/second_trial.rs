@@ -326,3 +326,71 @@ fn a_variant_or_a_value_that_begins_like_a_formula_is_none_in_any_table() {
         }
     }
 }
+
+/// A JobSet of one replicatedJob, what its Job says, and a script; on 16 nodes.
+fn restarts_of(name: &str, job: &str, script: &str) -> serde_json::Value {
+    let dir = scratch(name);
+    let jobset = format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\nspec:\n  failurePolicy: \
+         {{maxRestarts: 3}}\n  replicatedJobs:\n  - name: w\n    template: {{spec: {{{job}, template: {{spec: \
+         {{restartPolicy: Never, containers: [{{name: c, image: x}}]}}}}}}}}\n"
+    );
+    fs::write(dir.join("a.yaml"), jobset).unwrap();
+    let topologies = fs::canonicalize("topologies").unwrap();
+    let scenario = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: s}}\ntopology: {}/small-16.yaml\n\
+         jobSets: [{{manifest: a.yaml}}]\n{script}\nstop: {{at: 5m}}\n",
+        topologies.display()
+    );
+    let file = dir.join("s.yaml");
+    fs::write(&file, scenario).unwrap();
+    let out = dir.join("out");
+    let words = ["run", file.to_str().unwrap(), "--quiet", "--out"];
+    let words = words.into_iter().chain(out.to_str());
+    ran(&words.collect::<Vec<_>>(), 0);
+    let text = fs::read_to_string(out.join("restarts.csv")).unwrap();
+    let mut rows = text.lines().filter(|l| !l.starts_with('#'));
+    let head: Vec<&str> = rows.next().unwrap().split(',').collect();
+    let row = |line: &str| -> serde_json::Value {
+        let cells = line.split(',').map(Into::into);
+        head.iter()
+            .map(|k| (*k).to_owned())
+            .zip(cells)
+            .collect::<serde_json::Map<_, _>>()
+            .into()
+    };
+    let restarts = rows.map(row).collect();
+    fs::remove_dir_all(dir).unwrap();
+    restarts
+}
+
+#[test]
+fn the_next_pod_of_a_job_with_more_completions_than_parallelism_is_no_restart() {
+    for mode in ["Indexed", "NonIndexed"] {
+        let job = format!("parallelism: 2, completions: 6, completionMode: {mode}");
+        let restarts = restarts_of("waves", &job, "containers: [{runFor: 10s}]");
+        assert_eq!(restarts, serde_json::json!([]), "{mode}");
+        let script =
+            "containers: [{runFor: 10s, exitCode: 1, podIndex: 3, jobTry: 0}, {runFor: 10s}]";
+        let restarts = restarts_of("waves", &job, script);
+        assert_eq!(
+            restarts.as_array().unwrap().len(),
+            usize::from(mode == "Indexed"),
+            "{mode}: {restarts}"
+        );
+    }
+}
+
+#[test]
+fn a_restart_that_a_deleted_job_brings_begins_with_the_deletion() {
+    let job = "parallelism: 2, completions: 2";
+    let script = "faults: [{at: 1m, delete: {kind: Job, name: a-w-0, propagation: Background}}]";
+    let restarts = restarts_of("job-gone", job, script);
+    let start = restarts[0]["start_time"].as_str().unwrap();
+    assert!(start.starts_with("60.0") || start == "60", "{restarts}");
+    let script =
+        "faults: [{at: 1m, jobCondition: {job: a-w-0, type: FailureTarget, reason: Lost}}]";
+    let restarts = restarts_of("job-gone", job, script);
+    let start = restarts[0]["start_time"].as_str().unwrap();
+    assert!(start.starts_with("60.0") || start == "60", "{restarts}");
+}
