@@ -265,8 +265,8 @@ impl RestartFold {
         }
     }
 
-    /// A pod ended well: a restart that seemed to begin with it is none, unless something else went wrong meanwhile. The
-    /// next pod of a Job with more completions than parallelism takes its place.
+    /// A pod ended well: a restart that seemed to begin with it is none, unless something else went wrong meanwhile.
+    /// The next pod of a Job with more completions than parallelism takes its place.
     fn success(&mut self, pod: PodId) {
         let Some(r) = self.pod_restart(pod) else {
             return;
