@@ -25,7 +25,6 @@ const SLICE_BITS: u32 = 19;
 const LEVEL_BITS: u32 = Level::BITS;
 const LEVELS: usize = (u64::BITS - SLICE_BITS).div_ceil(LEVEL_BITS) as usize;
 
-/// 32 bytes.
 #[derive(Copy, Clone)]
 struct Pending {
     at: Time,
@@ -69,6 +68,9 @@ impl Default for EventQueue {
 }
 
 impl EventQueue {
+    /// What each pending event takes.
+    pub const BYTES_EACH: usize = size_of::<Pending>();
+
     pub fn clear(&mut self) {
         self.slab.clear();
         self.free = NONE;

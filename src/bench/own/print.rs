@@ -17,12 +17,22 @@ fn shown(row: &SelfRow, value: f64) -> String {
 /// A table, and what is not in it.
 pub fn text(report: &SelfReport, before: Option<&SelfReport>, style: &Style) -> String {
     let cores = report.cores;
-    let mut out = format!(
-        "jobset-sim {}: its own speed, {cores} cores\n\n",
-        report.version
-    );
     let width = report.rows.iter().map(|row| row.what.len()).max();
     let width = width.unwrap_or(0).min(style.width.saturating_sub(56));
+    let width = width.max(20);
+    let mut out = format!(
+        "jobset-sim {}: its own speed, {cores} cores{}\n\n",
+        report.version,
+        match report.trial {
+            true => "; rows of a trial are small, and stand to nothing",
+            false => "",
+        }
+    );
+    let _ = writeln!(
+        out,
+        "{:<15} {:<width$} {:>11} {:>10} {:>10}",
+        "row", "what", "measured", "must", "aim"
+    );
     for row in &report.rows {
         let measured = row.value.map_or("-".to_owned(), |value| shown(row, value));
         let (must, aim) = (shown(row, row.must), shown(row, row.aim));
@@ -30,21 +40,20 @@ pub fn text(report: &SelfReport, before: Option<&SelfReport>, style: &Style) -> 
         let change = row.value.zip(was).map_or(String::new(), |(now, was)| {
             format!("  {:+.1} %", (now / was - 1.0) * 100.0)
         });
-        let lines = wrap(&row.what, width.max(20));
+        let lines = wrap(&row.what, width);
         let (first, rest) = lines
             .split_first()
             .map_or(("", &[][..]), |(f, r)| (f.as_str(), r));
         let name = &row.name;
-        let width = width.max(20);
         let standing = if row.standing == "missed" {
             "MISSED"
         } else {
             &row.standing
         };
-        let _ = writeln!(
-            out,
+        let line = format!(
             "{name:<15} {first:<width$} {measured:>11} {must:>10} {aim:>10}  {standing}{change}"
         );
+        let _ = writeln!(out, "{}", line.trim_end());
         rest.iter().for_each(|line| {
             let _ = writeln!(out, "{:<15} {line}", "");
         });
@@ -52,13 +61,7 @@ pub fn text(report: &SelfReport, before: Option<&SelfReport>, style: &Style) -> 
             let _ = writeln!(out, "{:<15} not measured: {}", "", row.why);
         }
     }
-    let _ = writeln!(
-        out,
-        "\nColumns: measured, must, aim. Wall time, of several tries the best one."
-    );
-    for line in &report.not_measured {
-        let _ = writeln!(out, "Not here: {line}.");
-    }
+    let _ = writeln!(out, "\nWall time, of several tries the best one.");
     out
 }
 
@@ -85,7 +88,21 @@ pub fn csv(report: &SelfReport) -> Result<Vec<u8>, String> {
     writer.into_inner().map_err(|e| e.to_string())
 }
 
-/// For a comment on a pull request.
+/// For a comment on a pull request, and `benches/README.md`: numbers as text has them.
 pub fn md(report: &SelfReport) -> Result<String, String> {
-    markdown(&csv(report)?)
+    let mut writer = Writer::from_writer(Vec::new());
+    let told = |e: csv::Error| e.to_string();
+    let header = ["row", "what", "measured", "must", "aim", "standing"];
+    writer.write_record(header).map_err(told)?;
+    for row in &report.rows {
+        let measured = row.value.map_or("-".to_owned(), |value| shown(row, value));
+        let (must, aim) = (shown(row, row.must), shown(row, row.aim));
+        let standing = match row.why.is_empty() {
+            true => &row.standing,
+            false => &row.why,
+        };
+        let cells = [&row.name, &row.what, &measured, &must, &aim, standing];
+        writer.write_record(cells).map_err(told)?;
+    }
+    markdown(&writer.into_inner().map_err(|e| e.to_string())?)
 }

@@ -6,14 +6,22 @@ use super::args::{Look, TableFormat};
 use super::bench::{GATE_FAILED, write};
 use super::{Failure, interrupt, output};
 use crate::base::condition::Condition;
-use crate::bench::own::{self, BUDGET, Budget, SelfReport, print};
+use crate::bench::own::{self, BUDGET, Budget, SelfReport, SelfRow, print};
+use measure::Bench;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// No row begins later than that: the longest takes half a minute.
+const LONGEST: Duration = Duration::from_secs(540);
 
 #[derive(Debug, clap::Args)]
 pub struct SelfArgs {
     /// Only these rows, e.g. queue.5000,collapsed.54d
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub only: Vec<String>,
+    /// Each row small, without a standing, to see that it can be measured here
+    #[arg(long)]
+    pub trial: bool,
     /// A result of --format json, to compare with
     #[arg(long, value_name = "BASELINE.json")]
     pub against: Option<PathBuf>,
@@ -37,22 +45,20 @@ pub fn cli(args: &SelfArgs) -> Result<u8, Failure> {
     let before = args.against.as_deref().map(baseline).transpose()?;
     let wanted = wanted(&args.only)?;
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let limits = interrupt::limits();
-    let mut rows = Vec::new();
-    for budget in &wanted {
-        if limits.flag.is_raised() {
-            break;
-        }
-        if !args.quiet {
-            output::progress(&format!("{}: {}", budget.name, budget.what));
-        }
-        rows.push(measure::row(budget, cores));
+    let bench = Bench {
+        cores,
+        trial: args.trial,
+        limits: interrupt::limits(),
+    };
+    if cfg!(debug_assertions) && !args.trial {
+        output::notice("this is no release build: its speed says nothing");
     }
-    if !args.quiet {
-        output::progress("");
-    }
+    let rows = rows(&wanted, &bench, args.quiet);
     let finished = rows.len();
-    let report = SelfReport::of(rows, cores);
+    if finished == 0 {
+        return Err(interrupt::failure("no row is measured"));
+    }
+    let report = SelfReport::of(rows, (cores, args.trial));
     let json =
         serde_json::to_string_pretty(&report).map_err(|e| Failure::Internal(e.to_string()))?;
     if let Some(path) = &args.out {
@@ -79,6 +85,26 @@ pub fn cli(args: &SelfArgs) -> Result<u8, Failure> {
         }
     }
     Ok(if failed { GATE_FAILED } else { 0 })
+}
+
+/// As many as are measured before it is stopped.
+fn rows(wanted: &[&Budget], bench: &Bench, quiet: bool) -> Vec<SelfRow> {
+    let began = measure::now();
+    let row = |budget: &&Budget| {
+        if !quiet {
+            output::progress(&format!("{}: {}", budget.name, budget.what));
+        }
+        if measure::now() - began > LONGEST {
+            let why = "the rows before it took ten minutes; --only measures it alone";
+            return Some(budget.row(Err(why.to_owned())));
+        }
+        measure::row(budget, bench)
+    };
+    let rows = wanted.iter().map_while(row).collect();
+    if !quiet {
+        output::progress("");
+    }
+    rows
 }
 
 fn conditions(args: &SelfArgs) -> Result<Vec<Condition>, Failure> {
