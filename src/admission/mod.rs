@@ -104,6 +104,44 @@ pub struct Create<'a> {
     pub existing_claims: &'a [Value],
 }
 
+/// JobSet's webhooks one by one, as its own tests ask them: without the API server around them.
+pub mod webhooks {
+    use super::{Gates, Rejection, defaulting, errors, webhook_create, webhook_update};
+    use serde_json::Value;
+
+    /// The mutating webhook.
+    pub fn default(object: &Value) -> Result<Value, Rejection> {
+        let mutated = defaulting::mutate(object);
+        mutated.map_err(|e| errors::unreadable("mjobset.kb.io", &e))
+    }
+
+    /// The validating webhook on create.
+    pub fn validate_create(
+        object: &Value,
+        gates: Gates,
+        claims: &[Value],
+    ) -> Result<(), Rejection> {
+        verdict(object, webhook_create::errors(object, gates, claims))
+    }
+
+    /// The validating webhook on update.
+    pub fn validate_update(old: &Value, new: &Value, gates: Gates) -> Result<(), Rejection> {
+        verdict(new, webhook_update::errors(old, new, gates))
+    }
+
+    fn verdict(
+        object: &Value,
+        found: Result<Vec<super::FieldError>, String>,
+    ) -> Result<(), Rejection> {
+        let found = found.map_err(|e| errors::unreadable("vjobset.kb.io", &e))?;
+        let name = object["metadata"]["name"].as_str().unwrap_or("");
+        match found.is_empty() {
+            true => Ok(()),
+            false => Err(errors::denied(name, found)),
+        }
+    }
+}
+
 /// The stored object, or the refusal.
 pub fn create(request: &Create) -> Result<Value, Rejection> {
     post(request, FieldValidation::Warn, &[]).result

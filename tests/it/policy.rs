@@ -6,7 +6,7 @@ mod job_cases;
 mod job_notation;
 pub mod notation;
 mod properties;
-mod render;
+pub mod render;
 
 use jobset_sim::policy::{Plan, reconcile};
 use notation::Case;

@@ -8,12 +8,16 @@ const STRATEGY_A: &str =
 
 /// The leader's rack is renamed at 20 s; the leader changes at 30 s.
 fn relabelled(plane: &str) -> (RunOutcome, Vec<Record>) {
+    relabelled_to("other", plane)
+}
+
+fn relabelled_to(rack: &str, plane: &str) -> (RunOutcome, Vec<Record>) {
     let pod = format!("containers: [{POD}]");
     let jobs = workers(1, 3, "backoffLimit: 6", &pod);
     let renamed = |node: u32| {
         format!(
             "  - {{at: 20s, patch: {{kind: Node, name: node-00{node}, merge: {{metadata: {{labels: \
-             {{example.com/rack: other}}}}}}}}}}\n"
+             {{example.com/rack: {rack}}}}}}}}}}}\n"
         )
     };
     let nodes: String = (0..3).map(renamed).collect();
@@ -54,6 +58,13 @@ fn with_the_role_every_follower_of_a_leader_elsewhere_is_deleted_once_and_replac
     let created = count(&records, |b| matches!(b, Body::PodCreated { .. }));
     assert_eq!(created, 5, "{:?}", outcome.stuck);
     assert_eq!(outcome.end_reason, EndReason::Settled);
+}
+
+/// EXC-13: the pass ends with an error, and nobody is deleted.
+#[test]
+fn a_leaders_node_without_the_label_has_no_follower_deleted() {
+    let (_, records) = relabelled_to("null", "{jobsetManager: {mayWritePodStatus: true}}");
+    assert_eq!(deleted(&records), 0);
 }
 
 /// EXC-16b: `config/components/rbac/role.yaml` names no `pods/status`; the reconciler tries again and again.

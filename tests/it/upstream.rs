@@ -2,6 +2,9 @@
 //!
 //! `scenarios/upstream/*.yaml`; the line `# rules:` says what each shows. Must never grow: a situation is a few pods.
 
+mod situations;
+mod unit;
+
 use crate::support;
 use jobset_sim::report::golden::Golden;
 use std::path::Path;

@@ -1,0 +1,110 @@
+//! Upstream's situations counted: each is played here, or says why it cannot be.
+//!
+//! `situations.txt` has every one of JobSet's test suites by upstream's name. Must never take a name for a proof: what
+//! it names must exist, and is a test of its own.
+
+use super::unit;
+use crate::support::{self, root};
+use std::collections::BTreeSet;
+
+const SITUATIONS: &str = include_str!("situations.txt");
+
+/// Upstream's name, and what plays it.
+fn situations() -> Vec<(&'static str, &'static str)> {
+    let lines = SITUATIONS
+        .lines()
+        .filter(|l| !l.is_empty() && !l.starts_with('#'));
+    lines
+        .map(|l| {
+            l.split_once(" => ")
+                .unwrap_or_else(|| panic!("no counterpart: {l}"))
+        })
+        .collect()
+}
+
+/// All Rust code, in which a test function is looked for.
+fn code() -> String {
+    let mut folders = vec![root().join("src"), root().join("tests/it")];
+    let mut code = String::new();
+    while let Some(folder) = folders.pop() {
+        code.extend(
+            support::files(&folder, "rs")
+                .iter()
+                .map(|p| std::fs::read_to_string(p).expect("code")),
+        );
+        let entries = std::fs::read_dir(&folder).into_iter().flatten();
+        folders.extend(
+            entries
+                .filter_map(|e| Some(e.ok()?.path()))
+                .filter(|p| p.is_dir()),
+        );
+    }
+    code
+}
+
+fn exists(what: &str, code: &str) -> Result<(), String> {
+    let (kind, name) = what.split_once(' ').unwrap_or((what, ""));
+    let found = match kind {
+        "scenario" => root()
+            .join(format!("scenarios/upstream/{name}.log"))
+            .exists(),
+        "policy" => {
+            let (file, case) = name.split_once(' ').unwrap_or((name, ""));
+            let text = std::fs::read_to_string(root().join("tests/it/policy").join(file));
+            text.is_ok_and(|text| text.lines().any(|l| l == format!("- name: {case}")))
+        }
+        "test" => code.contains(&format!("#[test]\nfn {name}() {{")),
+        "not:" => !name.is_empty(),
+        _ => false,
+    };
+    match found {
+        true => Ok(()),
+        false => Err(format!("there is no {what}")),
+    }
+}
+
+#[test]
+fn every_situation_of_upstreams_suites_is_played_or_says_why_not() {
+    let (all, code) = (situations(), code());
+    let names: BTreeSet<&str> = all.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names.len(), all.len(), "a name stands twice");
+    let data: BTreeSet<&str> = all
+        .iter()
+        .filter(|(_, what)| *what == "data")
+        .map(|(name, _)| *name)
+        .collect();
+    let played = unit::played();
+    let played: BTreeSet<&str> = played.iter().map(String::as_str).collect();
+    assert_eq!(
+        data, played,
+        "what is data is in the data files, and the other way round"
+    );
+    let others = all.iter().filter(|(_, what)| *what != "data");
+    let wrong =
+        others.filter_map(|(name, what)| Some(format!("{name}: {}", exists(what, &code).err()?)));
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_count_of_upstreams_situations_is_the_one_that_is_told() {
+    let all = situations();
+    let of = |kind: &str| {
+        all.iter()
+            .filter(|(_, what)| what.starts_with(kind))
+            .count()
+    };
+    let (cannot, data, scenarios) = (of("not:"), of("data"), of("scenario "));
+    let cases = of("policy ") + of("test ");
+    let told = format!(
+        "Of {} situations {} can be played, and all of them agree: {data} by upstream's own inputs, {scenarios} as \
+         scenarios, {cases} by cases and tests. {cannot} cannot, each for a reason that stands beside it.",
+        all.len(),
+        all.len() - cannot
+    );
+    let page = std::fs::read_to_string(root().join("docs/rules/README.md")).expect("a page");
+    assert!(
+        page.contains(&told),
+        "docs/rules/README.md does not say: {told}"
+    );
+}
