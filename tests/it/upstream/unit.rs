@@ -1,8 +1,8 @@
 //! Upstream's own inputs with what its tests expect of them: webhooks, and the Jobs that the controller builds.
 //!
-//! `webhook.ndjson` and `jobs.ndjson` are tables of JobSet 0.12.0's tests (Apache License 2.0) as those programs have them
-//! when they run: `pkg/webhooks/jobset_webhook_test.go`, `test/integration/webhook/jobset_webhook_test.go` (with what its
-//! functions make of the objects written out), and what `pkg/controllers/jobset_controller_test.go` and
+//! `webhook.ndjson` and `jobs.ndjson` are tables of JobSet 0.12.0's tests (Apache License 2.0) as those programs have
+//! them when they run: `pkg/webhooks/jobset_webhook_test.go`, `test/integration/webhook/jobset_webhook_test.go` (with
+//! what its functions make of the objects written out), and what `pkg/controllers/jobset_controller_test.go` and
 //! `volume_claim_policy_test.go` say of objects. Must never say itself what is right.
 
 use crate::policy::notation::{self, Case};
@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 const WEBHOOK: &str = include_str!("webhook.ndjson");
 const JOBS: &str = include_str!("jobs.ndjson");
 /// `of`: upstream's test and the name of its row. The rest is a policy case (`tests/it/policy/notation.rs`); `has`
-/// and `hasnt` are parts of the lines of its plan. Where upstream asks a function for a number or for yes or no, the row
-/// says what a pass decides because of it.
+/// and `hasnt` are parts of the lines of its plan. Where upstream asks a function for a number or for yes or no, the
+/// row says what a pass decides because of it.
 const DECISIONS: &str = include_str!("decisions.ndjson");
 
 fn all(text: &str) -> Vec<Value> {
-    let rows = text.lines().map(|line| serde_json::from_str(line));
+    let rows = text.lines().map(serde_json::from_str);
     rows.map(|row| row.expect("a row is JSON")).collect()
 }
 
@@ -374,7 +374,7 @@ fn claims_are_built_as_upstreams_tests_say() {
         let mut claims: Vec<Value> = objects::claims(&row["js"]);
         for claim in &mut claims {
             let fields = claim.as_object_mut().expect("a claim");
-            (fields.remove("apiVersion"), fields.remove("kind"));
+            fields.retain(|key, _| key != "apiVersion" && key != "kind");
             let text = claim.to_string().replace(objects::NO_UID, "");
             *claim = serde_json::from_str(&text).expect("still JSON");
         }
