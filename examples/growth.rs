@@ -7,7 +7,7 @@ use jobset_sim::engine::Simulation;
 use jobset_sim::manifest::read_scenario;
 use jobset_sim::record::{Body, Discard, Names, Record, Sink};
 use jobset_sim::report::chart::{SLIDE, growth_chart};
-use jobset_sim::report::figure::Panel;
+use jobset_sim::report::growth_figure::Panel;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -17,6 +17,7 @@ mod diff;
 mod diff_recording;
 mod effective;
 mod explain;
+mod explain_children;
 mod explain_words;
 mod explain_yaml;
 mod export;

@@ -1,6 +1,6 @@
 //! Replications of the collapsed level, in the form of every other level; and how near both levels are to each other.
 
-use super::replications::{BriefRestart, ReplicatedJobSet, Replication};
+use super::replication::{BriefRestart, ReplicatedJobSet, Replication};
 use super::stop::StopFlag;
 use crate::base::fnv;
 use crate::collapsed::{

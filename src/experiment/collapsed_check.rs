@@ -3,7 +3,7 @@
 use super::collapsed::Collapsed;
 use super::parallel::{NoRuns, each};
 use super::player::Player;
-use super::replications::{Replication, replication};
+use super::replication::{Replication, replication};
 use super::stop::Limits;
 
 /// One replication at both levels.

@@ -4,7 +4,9 @@
 //! counted apart: they have no number, and no quantile is of the others without saying so.
 
 use super::metric::{Better, Measured, better, metrics, unnamed};
-use super::replications::{Replication, digest, warnings};
+use super::replication::Replication;
+use super::replications::digest;
+use super::warned::warnings;
 use crate::spec::Level;
 use crate::stats::{
     Estimate, Paired, Weakness, quantile_interval, sign_test, sorted, weaknesses, wilcoxon,

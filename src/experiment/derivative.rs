@@ -1,7 +1,7 @@
 //! How much a metric hangs on one value: two variants, the value smaller and larger, against the scenario itself.
 
 use super::metric::{Measured, metrics};
-use super::replications::Replication;
+use super::replication::Replication;
 use crate::stats::{Mean, Paired};
 use serde::Serialize;
 

@@ -5,7 +5,7 @@
 //! measure.
 
 use super::metric::{Better, Measured, better, metrics};
-use super::replications::Replication;
+use super::replication::Replication;
 use crate::base::condition::Condition;
 use crate::stats::{quantile, sorted};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Several replications of a fleet: every output with its mean, interval and quantiles.
 
 use super::parallel::{NoRuns, each};
-use super::replications::Replication;
+use super::replication::Replication;
 use super::stop::Limits;
 use crate::base::fnv;
 use crate::fleet::{Category, FleetOutcome, FleetSimulation};

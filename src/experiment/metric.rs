@@ -2,7 +2,7 @@
 //!
 //! The one place that knows them. Names are paths of `summary.json`.
 
-use super::replications::{ReplicatedJobSet, Replication};
+use super::replication::{ReplicatedJobSet, Replication};
 use crate::metrics::Ending;
 use crate::record::{LedgerCategory, TrainingPhase};
 

@@ -17,10 +17,12 @@ pub mod over_time;
 pub mod parallel;
 pub mod play;
 pub mod player;
+pub mod replication;
 pub mod replications;
 pub mod stop;
 pub mod subject;
 pub mod verify;
+mod warned;
 
 pub use collapsed::{Collapsed, NotCollapsed};
 pub use collapsed_check::{Checked, Counted, check_collapsed};
@@ -35,9 +37,9 @@ pub use mixed::{Had, MixedRuns};
 pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
 pub use player::Player;
-pub use replications::{
-    BriefRestart, Cost, JobSetEstimates, ReplicatedJobSet, Replication, Replications, warnings_of,
-};
+pub use replication::{BriefRestart, ReplicatedJobSet, Replication};
+pub use replications::{Cost, JobSetEstimates, Replications};
 pub use stop::{Limited, Limits, StopFlag};
 pub use subject::{Subject, SubjectPlayer};
 pub use verify::{NotVerified, verify};
+pub use warned::warnings_of;

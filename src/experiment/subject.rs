@@ -4,7 +4,7 @@ use super::collapsed::Collapsed;
 use super::fleets::compared;
 use super::parallel::{NoRuns, each};
 use super::player::Player;
-use super::replications::{Replication, replication};
+use super::replication::{Replication, replication};
 use super::stop::Limits;
 use crate::collapsed::CollapsedPlayer;
 use crate::engine::CannotRun;

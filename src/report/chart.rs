@@ -2,11 +2,12 @@
 
 use super::export::{self, Subject};
 use super::figure;
+use super::growth_figure;
 use super::scene::Scene;
 use crate::metrics::Restart;
 use std::path::Path;
 
-pub use super::figure::Panel;
+pub use super::growth_figure::Panel;
 
 /// What a slide of 16:9 has.
 pub const SLIDE: (u32, u32) = (1600, 900);
@@ -29,7 +30,7 @@ pub fn growth_chart(
     size: (u32, u32),
     path: &Path,
 ) -> Result<(), String> {
-    save(&figure::growth(title, panels, size), path)
+    save(&growth_figure::growth(title, panels, size), path)
 }
 
 /// The name of the file says the format: `.svg`, or `.png` where it is built in.

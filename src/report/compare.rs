@@ -1,7 +1,6 @@
 //! What `compare` prints: each metric of each variant, their differences, and the sentence a reviewer would write.
 
-use super::estimates::Estimates;
-use super::replications::HEAD;
+use super::estimates::{Estimates, HEAD};
 use super::waterfall::Style;
 use super::words::{column, count, seconds, wrap};
 use crate::base::*;

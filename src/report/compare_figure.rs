@@ -5,7 +5,7 @@
 use super::compare::{HEADLINES, estimates, is_seconds, parted, shown, tells, unit};
 use super::compare_ledger::{ledger, shares};
 use super::compare_time::{self, beneath, color_of};
-use super::figure::{MARGIN, foot, foot_height, heading};
+use super::heading::{MARGIN, foot, foot_height, heading};
 use super::scene::*;
 use super::words::count;
 use crate::experiment::{Comparison, PlayedVariant, Verdict, metrics};

@@ -1,7 +1,7 @@
 //! The chart of where the accelerators' time went: one stacked bar for each variant of a comparison.
 
 use super::compare_figure::{Axis, Compared, ROW, SIZE, WIDTH, end, legend, name, names_end};
-use super::figure::{MARGIN, heading};
+use super::heading::{MARGIN, heading};
 use super::scene::*;
 use crate::experiment::Comparison;
 

@@ -2,30 +2,16 @@
 
 use super::compare::conclusion;
 use super::csv::record;
+use super::estimates::{COLUMNS, WITHOUT, metric_cells};
 use crate::experiment::{Comparison, PlayedVariant, Verdict, metrics, unnamed};
 use std::fmt::Write;
 
 /// One row for each variant and metric, then one for each pair and metric.
 pub fn csv(all: &Comparison) -> Result<Vec<u8>, String> {
     let mut out = csv::Writer::from_writer(Vec::new());
-    let header = [
-        "kind",
-        "a",
-        "b",
-        "metric",
-        "n",
-        "mean",
-        "ci95_low",
-        "ci95_high",
-        "p10",
-        "p50",
-        "p90",
-        "stuck",
-        "cut",
-        "absent",
-        "verdict",
-        "needed",
-    ];
+    let header = ["kind", "a", "b", "metric"];
+    let header: Vec<&str> = [&header[..], &COLUMNS, &WITHOUT, &["verdict", "needed"]].concat();
+    let columns = header.len();
     record(&mut out, header)?;
     let number = |v: Option<f64>| {
         v.filter(|v| v.is_finite())
@@ -36,24 +22,9 @@ pub fn csv(all: &Comparison) -> Result<Vec<u8>, String> {
             let Some(e) = v.metrics.get(metric) else {
                 continue;
             };
-            let row = [
-                "variant".to_owned(),
-                v.name.clone(),
-                String::new(),
-                metric.clone(),
-                e.n.to_string(),
-                number(e.mean),
-                number(e.ci95.map(|c| c[0])),
-                number(e.ci95.map(|c| c[1])),
-                number(e.p10),
-                number(e.p50),
-                number(e.p90),
-                e.stuck.to_string(),
-                e.cut.to_string(),
-                e.absent.to_string(),
-                String::new(),
-                String::new(),
-            ];
+            let named = ["variant", &v.name, "", metric].map(str::to_owned);
+            let mut row = [&named[..], &metric_cells(e)].concat();
+            row.resize(columns, String::new());
             record(&mut out, row)?;
         }
     }
@@ -68,7 +39,7 @@ pub fn csv(all: &Comparison) -> Result<Vec<u8>, String> {
             number(Some(p.difference.ci95[0])),
             number(Some(p.difference.ci95[1])),
         ];
-        row.resize(14, String::new());
+        row.resize(columns - 2, String::new());
         row.push(verdict_word(p.verdict).to_owned());
         row.push(p.needed.map_or(String::new(), |n| n.to_string()));
         record(&mut out, row)?;

@@ -1,11 +1,49 @@
-//! Tables of estimates as text: columns as wide as what is in them where the line would be too long otherwise.
+//! Tables of estimates as text: columns as wide as what is in them where the line would be too long otherwise. And the
+//! columns that estimates have in every CSV file.
 
 use super::waterfall::Style;
 use super::words::column;
+use crate::experiment::MetricEstimate;
+use crate::stats::Estimate;
 use std::fmt::Write;
 
 /// What the last column is called, and where that is too long.
 pub const INTERVAL: [&str; 2] = ["95 % interval of the mean", "95 % interval"];
+/// The other columns of most tables.
+pub const HEAD: [&str; 6] = ["", "n", "p10", "p50", "p90", "mean"];
+
+/// In CSV files.
+pub const COLUMNS: [&str; 7] = ["n", "mean", "ci95_low", "ci95_high", "p10", "p50", "p90"];
+/// Behind them where some runs have no number: how many, by why.
+pub const WITHOUT: [&str; 3] = ["stuck", "cut", "absent"];
+
+/// What stands below `COLUMNS`.
+pub fn cells(e: &Estimate) -> [String; 7] {
+    let numbers = [e.mean, e.ci95[0], e.ci95[1], e.p10, e.p50, e.p90];
+    let [mean, low, high, p10, p50, p90] = numbers.map(|n| n.to_string());
+    [e.n.to_string(), mean, low, high, p10, p50, p90]
+}
+
+/// What stands below `COLUMNS` and `WITHOUT`.
+pub fn metric_cells(e: &MetricEstimate) -> [String; 10] {
+    let number = |v: Option<f64>| {
+        v.filter(|v| v.is_finite())
+            .map_or(String::new(), |v| v.to_string())
+    };
+    [
+        e.n.to_string(),
+        number(e.mean),
+        number(e.ci95.map(|c| c[0])),
+        number(e.ci95.map(|c| c[1])),
+        number(e.p10),
+        number(e.p50),
+        number(e.p90),
+        e.stuck.to_string(),
+        e.cut.to_string(),
+        e.absent.to_string(),
+    ]
+}
+
 /// Its first column stands at the left, the last one is an interval, all others are numbers.
 pub struct Estimates {
     head: Vec<String>,

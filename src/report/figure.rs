@@ -1,7 +1,8 @@
-//! Layouts of the charts: restarts as stacked bars, growth as lines.
+//! Restarts as stacked bars, one below the other, and the colors of their phases.
 
+use super::heading::{MARGIN, fitting, foot, foot_height, heading};
 use super::scene::*;
-use super::words::{seconds, thousands};
+use super::words::seconds;
 use crate::base::*;
 use crate::metrics::{Phase, Restart};
 
@@ -19,8 +20,6 @@ pub(super) fn color_of(phase: Phase) -> Color {
     };
     PALETTE[i]
 }
-
-pub(super) const MARGIN: i32 = 60;
 
 /// Horizontal stacked bars, one per restart, on one axis of seconds.
 pub fn restarts(
@@ -76,103 +75,6 @@ pub fn restarts(
         );
     }
     scene
-}
-
-/// Title and subtitle; where the first of them ends, and further down if the other one takes two lines.
-pub(super) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> i32 {
-    let (w, h) = (scene.width as i32, scene.height as i32);
-    let (big, normal) = ((h / 20).clamp(28, 45), (h / 36).clamp(22, 25));
-    let width = w - 2 * MARGIN;
-    let size = fitting(title, big, width);
-    let title = shorten(title, size, width);
-    scene.text((MARGIN, MARGIN), size, Anchor::Left, INK, &title);
-    let below = MARGIN + big;
-    let size = fitting(subtitle, normal, width);
-    let lines = two_lines(subtitle, size, width);
-    for (i, line) in (0..).zip(&lines) {
-        let at = (MARGIN, below + normal / 2 + i * 3 * size / 2);
-        scene.text(at, size, Anchor::Left, FAINT, line);
-    }
-    below + (lines.len() as i32 - 1) * 3 * size / 2
-}
-
-/// A text on one line, or on two where it has no room on one; cut if it has none on two.
-fn two_lines(text: &str, size: i32, width: i32) -> Vec<String> {
-    if text_width(text, size) <= width {
-        return vec![text.to_owned()];
-    }
-    let ends = text.match_indices(' ').map(|(at, _)| at);
-    let fits = |at: &usize| text_width(&text[..*at], size) <= width;
-    match ends.take_while(fits).last() {
-        Some(at) => vec![text[..at].to_owned(), shorten(&text[at + 1..], size, width)],
-        None => vec![shorten(text, size, width)],
-    }
-}
-
-/// The largest font not above `size` with which a text fits; never below 22 pixels.
-pub(super) fn fitting(text: &str, size: i32, width: i32) -> i32 {
-    let needed = text_width(text, size);
-    if needed <= width {
-        size
-    } else {
-        (size * width / needed).max(22)
-    }
-}
-
-/// A text cut at the end, where it has no room at this size.
-pub(super) fn shorten(text: &str, size: i32, width: i32) -> String {
-    if text_width(text, size) <= width {
-        return text.to_owned();
-    }
-    // By bisection: a name may be of any length.
-    let room = width - text_width("...", size);
-    let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
-    let fits = ends.partition_point(|end| text_width(&text[..*end], size) <= room);
-    let end = ends[..fits].last().copied().unwrap_or(0);
-    format!("{}...", text[..end].trim_end())
-}
-
-/// Size of the lines at the foot of a chart, and what stands between their parts.
-const FOOT: i32 = 18;
-const PARTS: &str = "  ·  ";
-
-/// Lines that are too long for the chart, broken between their parts.
-fn foot_lines(lines: &[String], width: i32) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for line in lines {
-        let mut open = String::new();
-        for part in line.split(PARTS) {
-            let longer = match open.is_empty() {
-                true => part.to_owned(),
-                false => format!("{open}{PARTS}{part}"),
-            };
-            if !open.is_empty() && text_width(&longer, FOOT) > width {
-                all.push(std::mem::replace(&mut open, format!("     {part}")));
-            } else {
-                open = longer;
-            }
-        }
-        all.push(open);
-    }
-    all
-}
-
-pub(super) fn foot_height(lines: &[String], width: i32) -> i32 {
-    match foot_lines(lines, width - 2 * MARGIN).len() {
-        0 => 0,
-        n => n as i32 * (FOOT + 8) + MARGIN / 2,
-    }
-}
-
-/// At the lower edge: what a reader must know to make the chart again, and to believe it.
-pub(super) fn foot(scene: &mut Scene, lines: &[String]) {
-    let width = scene.width as i32 - 2 * MARGIN;
-    let top = scene.height as i32 - foot_height(lines, scene.width as i32) + FOOT / 2;
-    for (i, line) in foot_lines(lines, width).iter().enumerate() {
-        let y = top + i as i32 * (FOOT + 8);
-        let line = shorten(line, FOOT, width);
-        scene.text((MARGIN, y), FOOT, Anchor::Left, FAINT, &line);
-    }
 }
 
 fn used(bars: &[(String, Restart)]) -> Vec<Phase> {
@@ -265,119 +167,9 @@ fn inside(scene: &mut Scene, r: &Restart, y: i32, size: i32, x: &dyn Fn(f64) -> 
     }
 }
 
-/// One quantity against the number of nodes.
-pub struct Panel {
-    pub label: String,
-    pub lines: Vec<(String, Vec<(f64, f64)>)>,
-}
-
-/// Panels one above the other over a logarithmic axis of nodes.
-pub fn growth(title: &str, panels: &[Panel], size: (u32, u32)) -> Scene {
-    let mut scene = Scene::new(size);
-    let (w, h) = (size.0 as i32, size.1 as i32);
-    let (big, normal) = ((h / 22).max(28), (h / 40).max(22));
-    scene.text(
-        (MARGIN, MARGIN),
-        fitting(title, big, w - 2 * MARGIN),
-        Anchor::Left,
-        INK,
-        title,
-    );
-    let top = MARGIN + big + normal / 2;
-    let slot = (h - MARGIN - normal - top) / panels.len().max(1) as i32;
-    let mut nodes: Vec<f64> = panels
-        .iter()
-        .flat_map(|p| &p.lines)
-        .flat_map(|(_, points)| points.iter().map(|p| p.0))
-        .collect();
-    nodes.sort_by(f64::total_cmp);
-    nodes.dedup();
-    for (i, panel) in panels.iter().enumerate() {
-        let frame = Frame {
-            left: MARGIN + text_width("00,000", normal),
-            right: w - 2 * MARGIN,
-            top: top + i as i32 * slot + 2 * normal,
-            bottom: top + (i as i32 + 1) * slot - 2 * normal,
-        };
-        draw_panel(&mut scene, panel, &nodes, &frame, normal);
-    }
-    scene.text(
-        (w / 2, h - MARGIN / 2 - 4),
-        normal,
-        Anchor::Middle,
-        INK,
-        "nodes (logarithmic)",
-    );
-    scene
-}
-
-struct Frame {
-    left: i32,
-    right: i32,
-    top: i32,
-    bottom: i32,
-}
-
-fn draw_panel(scene: &mut Scene, panel: &Panel, nodes: &[f64], f: &Frame, size: i32) {
-    let (Some(&first), Some(&last)) = (nodes.first(), nodes.last()) else {
-        return;
-    };
-    let points = || panel.lines.iter().flat_map(|l| &l.1);
-    let max = points().map(|p| p.1).fold(0.0, f64::max) * 1.1;
-    let span = (libm::log(last) - libm::log(first)).max(1e-9);
-    let x = |n: f64| {
-        f.left + ((libm::log(n) - libm::log(first)) / span * f64::from(f.right - f.left)) as i32
-    };
-    let y = |v: f64| f.bottom - (v / max.max(1e-12) * f64::from(f.bottom - f.top)) as i32;
-    for t in ticks(max, 4) {
-        scene.line(vec![(f.left, y(t)), (f.right, y(t))], 2, GRID);
-        scene.text(
-            (f.left - 12, y(t)),
-            size,
-            Anchor::Right,
-            FAINT,
-            &tick_label(t),
-        );
-    }
-    let mut free = i32::MIN;
-    for &n in nodes {
-        let label = thousands(n as u64);
-        let half = text_width(&label, size) / 2;
-        scene.line(vec![(x(n), f.bottom), (x(n), f.bottom + 6)], 2, FAINT);
-        if x(n) - half > free {
-            scene.text((x(n), f.bottom + size), size, Anchor::Middle, FAINT, &label);
-            free = x(n) + half + 12;
-        }
-    }
-    scene.line(vec![(f.left, f.bottom), (f.right, f.bottom)], 2, FAINT);
-    scene.text(
-        (MARGIN, f.top - size - size / 4),
-        size,
-        Anchor::Left,
-        INK,
-        &panel.label,
-    );
-    let mut key = MARGIN + text_width(&panel.label, size) + 50;
-    for (i, (label, points)) in panel.lines.iter().enumerate() {
-        let color = PALETTE[[2, 1, 4, 6, 7, 3, 0, 5][i % 8]];
-        scene.line(points.iter().map(|p| (x(p.0), y(p.1))).collect(), 4, color);
-        for p in points {
-            scene.rect(x(p.0) - 5, y(p.1) - 5, 10, 10, color);
-        }
-        scene.rect(key, f.top - size - size / 4 - size / 2, size, size, color);
-        scene.text(
-            (key + size + 10, f.top - size - size / 4),
-            size,
-            Anchor::Left,
-            INK,
-            label,
-        );
-        key += size + 10 + text_width(label, size) + 28;
-    }
-}
-
 #[cfg(test)]
 pub mod tests {
+    use super::super::growth_figure::{Panel, growth};
     use super::*;
     use crate::metrics::restart::{Cause, Ending, Milestone, Shape};
 

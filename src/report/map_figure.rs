@@ -2,7 +2,7 @@
 //!
 //! Must never place a pod: who had which node is what `metrics::occupancy` kept.
 
-use super::figure::{MARGIN, foot, foot_height, heading, shorten};
+use super::heading::{MARGIN, foot, foot_height, heading, shorten};
 use super::scene::*;
 use super::words::thousands;
 use crate::base::JobId;

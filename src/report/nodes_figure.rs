@@ -2,7 +2,8 @@
 //!
 //! Must never fold records: that is `metrics::node_states`.
 
-use super::figure::{MARGIN, color_of as color_of_phase, foot, foot_height, heading};
+use super::figure::color_of as color_of_phase;
+use super::heading::{MARGIN, foot, foot_height, heading};
 use super::map_figure::{Grid, islands};
 use super::scene::*;
 use super::svg::{Film, Moving};
@@ -212,7 +213,7 @@ fn steps(
     let parts: Vec<String> = parts
         .map(|(p, d)| format!("{} {}", p.as_str(), seconds(d)))
         .collect();
-    let line = super::figure::shorten(&parts.join("  ·  "), 18, width);
+    let line = super::heading::shorten(&parts.join("  ·  "), 18, width);
     scene.text((left, top + 66), 18, Anchor::Left, FAINT, &line);
     Moving::Line {
         y: (top - 6, top + 30),

@@ -1,7 +1,7 @@
 //! What `run --seeds N` prints: each restart's latency and phases over the replications.
 
 use super::csv::record;
-use super::estimates::Estimates;
+use super::estimates::{COLUMNS, Estimates, HEAD, cells};
 use super::waterfall::Style;
 use super::words::{count, seconds, wrap};
 use crate::base::plain::for_cell;
@@ -14,7 +14,6 @@ use std::fmt::Write;
 
 /// Columns of an estimate, and how wide they like to be.
 const ROOMY: [usize; 3] = [22, 5, 9];
-pub(super) const HEAD: [&str; 6] = ["", "n", "p10", "p50", "p90", "mean"];
 
 pub fn text(all: &Replications, style: &Style) -> String {
     let mut out = String::new();
@@ -152,18 +151,7 @@ fn line(table: &mut Estimates, name: &str, e: &Estimate, show: impl Fn(f64) -> S
 /// What is estimated of each JobSet, a row for each number. Seconds, or shares.
 pub fn estimates_csv(all: &Replications) -> Result<Vec<u8>, String> {
     let mut out = csv::Writer::from_writer(Vec::new());
-    let header = [
-        "jobset",
-        "what",
-        "n",
-        "mean",
-        "ci95_low",
-        "ci95_high",
-        "p10",
-        "p50",
-        "p90",
-    ];
-    record(&mut out, header)?;
+    record(&mut out, ["jobset", "what"].iter().chain(&COLUMNS))?;
     for jobset in &all.job_sets {
         let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
         let mut told = vec![
@@ -178,11 +166,8 @@ pub fn estimates_csv(all: &Replications) -> Result<Vec<u8>, String> {
             }
         }
         for (what, e) in told.into_iter().filter_map(|(what, e)| Some((what, e?))) {
-            let numbers = [e.mean, e.ci95[0], e.ci95[1], e.p10, e.p50, e.p90];
-            let numbers = numbers.map(|n| n.to_string());
-            let mut row = vec![jobset.name.clone(), what, e.n.to_string()];
-            row.extend(numbers);
-            record(&mut out, row)?;
+            let named = [jobset.name.clone(), what].into_iter();
+            record(&mut out, named.chain(cells(&e)))?;
         }
     }
     out.into_inner().map_err(|e| e.to_string())

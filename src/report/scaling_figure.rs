@@ -3,7 +3,7 @@
 //!
 //! Must never fit a line: points are runs, and a closed form is a formula with given numbers.
 
-use super::figure::{MARGIN, foot, foot_height, heading, shorten};
+use super::heading::{MARGIN, foot, foot_height, heading, shorten};
 use super::planning::plane::Scale;
 use super::scene::*;
 use super::words::{seconds, thousands};

@@ -3,6 +3,7 @@
 use super::compare::shown;
 use super::compare_tables::cell;
 use super::csv::record;
+use super::estimates::{COLUMNS, WITHOUT, metric_cells};
 use super::sweep_pick::{axis_names, told};
 use crate::sweep::Results;
 use crate::sweep::results::Best;
@@ -12,46 +13,18 @@ use std::fmt::Write;
 pub fn csv(all: &Results) -> Result<Vec<u8>, String> {
     let mut out = csv::Writer::from_writer(Vec::new());
     let paths = all.points().axes().iter().map(|a| a.path.as_str());
-    let numbers = [
-        "metric",
-        "n",
-        "mean",
-        "ci95_low",
-        "ci95_high",
-        "p10",
-        "p50",
-        "p90",
-        "stuck",
-        "cut",
-        "absent",
-        "rank",
-    ];
+    let numbers = [&["metric"][..], &COLUMNS, &WITHOUT, &["rank"]].concat();
     let header: Vec<&str> = ["point"].into_iter().chain(paths).chain(numbers).collect();
     record(&mut out, header)?;
-    let number = |v: Option<f64>| {
-        v.filter(|v| v.is_finite())
-            .map_or(String::new(), |v| v.to_string())
-    };
     let best: Vec<Option<Best>> = all.names().iter().map(|name| all.best(name)).collect();
     for point in 0..all.points().count() {
         for (metric, best) in all.names().iter().zip(&best) {
             let e = all.estimate(point, metric);
             let values = all.points().values(point).into_iter().map(str::to_owned);
-            let row = [point.to_string()].into_iter().chain(values).chain([
-                metric.clone(),
-                e.n.to_string(),
-                number(e.mean),
-                number(e.ci95.map(|c| c[0])),
-                number(e.ci95.map(|c| c[1])),
-                number(e.p10),
-                number(e.p50),
-                number(e.p90),
-                e.stuck.to_string(),
-                e.cut.to_string(),
-                e.absent.to_string(),
-                rank(best.as_ref(), point).to_owned(),
-            ]);
-            record(&mut out, row)?;
+            let point_named = [point.to_string()].into_iter().chain(values);
+            let rank = rank(best.as_ref(), point).to_owned();
+            let row = point_named.chain([metric.clone()]).chain(metric_cells(&e));
+            record(&mut out, row.chain([rank]))?;
         }
     }
     out.into_inner().map_err(|e| e.to_string())

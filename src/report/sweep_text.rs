@@ -1,8 +1,7 @@
 //! What `sweep` prints: the best point in a sentence, and a table for each metric that tells points apart.
 
 use super::compare::{left_out, shown, unit};
-use super::estimates::Estimates;
-use super::replications::HEAD;
+use super::estimates::{Estimates, HEAD};
 use super::sweep_pick::{axis_names, point_name, told};
 use super::waterfall::Style;
 use super::words::{column, count, wrap};

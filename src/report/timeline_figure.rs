@@ -2,7 +2,7 @@
 //!
 //! Must never count: its lanes are those of the page.
 
-use super::figure::{MARGIN, foot, foot_height, heading, shorten};
+use super::heading::{MARGIN, foot, foot_height, heading, shorten};
 use super::page::sums;
 use super::scene::*;
 use super::timeline::{Group, Lane, Timeline, Window};

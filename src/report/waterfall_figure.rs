@@ -2,7 +2,8 @@
 //!
 //! Must never say anything that the text of `run` does not say: both read `metrics::gate`.
 
-use super::figure::{MARGIN, color_of, fitting, foot, foot_height, heading, shorten};
+use super::figure::color_of;
+use super::heading::{MARGIN, fitting, foot, foot_height, heading, shorten};
 use super::scene::*;
 use super::waterfall::{is_shown, longest, title};
 use super::words::{self, seconds};

@@ -1,15 +1,16 @@
 //! Reads `faultProcesses`: random faults of nodes, domains and pods.
 
 use super::cross::Inputs;
+use super::fault_actions::{does, fits, is_silent, notice_and_grace, time};
+use super::fault_targets::{on, takes_along};
 use super::traces::{self, Row, Trace, Traces};
 use super::{generate, pod_names};
 use crate::base::Duration;
-use crate::base::random::Dist;
 use crate::manifest::diagnostic::Report;
 use crate::manifest::fault_presets::{self, For};
 use crate::manifest::node::Node;
 use crate::manifest::shapes::DOES;
-use crate::manifest::{dist, fleet, rate, read};
+use crate::manifest::{fleet, rate, read};
 use crate::spec::{
     Arrivals, Exposure, FaultLemons, FaultsOn, NodePool, RandomAction, RandomFaults, TracedFault,
 };
@@ -291,39 +292,6 @@ fn process(node: &Node, around: &Around, report: &mut Report) -> RandomFaults {
     }
 }
 
-/// How long before a machine goes that is announced, and how long its processes go on after that.
-fn notice_and_grace(
-    node: &Node,
-    (reclaims, drains): (bool, bool),
-    report: &mut Report,
-) -> (Duration, Duration) {
-    let time = |key| read::duration(node, key).unwrap_or_default();
-    let (notice, grace) = (time("notice"), time("grace"));
-    let of_trace = node.get("trace").is_some();
-    match node.get("notice") {
-        Some(notice) if !drains && !of_trace => {
-            report.error(notice.at, "notice is of does: Drain or Reclaim");
-        }
-        None if reclaims && !of_trace => {
-            let place = node.get("does").map_or(node.at, |n| n.at);
-            let error = report.error(place, "does: Reclaim needs notice");
-            error.legal("30s as on GKE (NODE-01), 2m as on EC2 (NODE-03), 0s");
-        }
-        _ => {}
-    }
-    match node.get("grace") {
-        Some(place) if !reclaims => {
-            report.error(place.at, "grace is of does: Reclaim");
-        }
-        Some(place) if grace > notice => {
-            let message = format!("grace is {grace}, and the machine is gone after {notice}");
-            report.error(place.at, message);
-        }
-        _ => {}
-    }
-    (notice, grace)
-}
-
 /// When what has the faults ages; with use only where nothing has to know beforehand when faults come.
 fn ages(
     node: &Node,
@@ -369,123 +337,4 @@ fn lemons(node: &Node) -> FaultLemons {
         factor: number("factor", 1.0),
         healed: number("healed", 0.0),
     }
-}
-
-/// Faults of which nobody is told.
-const SILENT: [&str; 3] = ["Hang", "Slow", "Corrupt"];
-
-fn is_silent(does: Option<&str>) -> bool {
-    does.is_some_and(|word| SILENT.contains(&word))
-}
-
-fn does(node: &Node, written: Option<&str>, pods: bool, report: &mut Report) -> RandomAction {
-    let exit_code = read::i32_of(node, "exitCode").unwrap_or(1);
-    let of = [
-        ("detectedAfter", "Hang"),
-        ("factor", "Slow"),
-        ("foundAfter", "Corrupt"),
-    ];
-    for (key, word) in of {
-        match node.get(key) {
-            Some(value) if written != Some(word) => {
-                report.error(value.at, format!("{key} is of does: {word}"));
-            }
-            None if written == Some(word) && word != "Hang" => {
-                let does = node.get("does").map_or(node.at, |does| does.at);
-                report.error(does, format!("does: {word} needs {key}"));
-            }
-            _ => {}
-        }
-    }
-    match written {
-        Some("Crash") => RandomAction::Crash,
-        Some("Partition") => RandomAction::Partition,
-        Some("Drain") => RandomAction::Drain,
-        Some("Reclaim") => RandomAction::Reclaim,
-        Some("Hang") => RandomAction::Hang {
-            detected_after: time(node, "detectedAfter", report),
-            exit_code,
-        },
-        Some("Slow") => RandomAction::Slow(read::number(node, "factor").unwrap_or(1.0)),
-        Some("Corrupt") => RandomAction::Corrupt {
-            found_after: time(node, "foundAfter", report).unwrap_or(Dist::ZERO),
-        },
-        None if !pods => RandomAction::Crash,
-        _ => RandomAction::Exit(exit_code),
-    }
-}
-
-/// A time that may be drawn, if it is given.
-fn time(node: &Node, key: &str, report: &mut Report) -> Option<Dist> {
-    node.get(key).map(|_| dist::delay(Some(node), key, report))
-}
-
-/// Whether what fails can do that.
-fn fits(node: &Node, word: &str, pods: bool, report: &mut Report) {
-    let place = node.get("does").map_or(node.at, |does| does.at);
-    if pods && word == "Slow" {
-        report.error(place, "machines are slow, not pods: on a Node or a label");
-    } else if pods != (word == "Exit") && !is_silent(Some(word)) {
-        let message = match pods {
-            true => "containers of pods exit; only nodes crash, lose contact or are drained",
-            false => "containers of pods exit, nodes do not",
-        };
-        report
-            .error(place, message)
-            .suggest("on: Pod with does: Exit");
-    }
-}
-
-fn on(node: &Node, inputs: &Inputs, report: &mut Report) -> FaultsOn {
-    let Some(on) = node.get("on") else {
-        return FaultsOn::Node;
-    };
-    let found = match on.as_str() {
-        Some("Pod") => FaultsOn::Pod,
-        Some("Island") => FaultsOn::Island,
-        Some("Accelerator") => {
-            if inputs
-                .topology
-                .pools
-                .iter()
-                .all(|p| p.accelerator.is_empty())
-            {
-                report.error(
-                    on.at,
-                    "no pool of the topology says what its accelerators are",
-                );
-            }
-            FaultsOn::Accelerator
-        }
-        _ => label(on, inputs, report).map_or(FaultsOn::Node, FaultsOn::Label),
-    };
-    let by_name = matches!(found, FaultsOn::Node | FaultsOn::Pod);
-    if !by_name && node.get("trace").is_some() {
-        let message = "a trace names nodes or pods; takesAlong says how far a fault reaches";
-        report.error(on.at, message);
-    }
-    found
-}
-
-fn takes_along(node: &Node, on: &FaultsOn, inputs: &Inputs, report: &mut Report) -> Option<String> {
-    let domain = node.get("takesAlong")?;
-    if matches!(on, FaultsOn::Label(_) | FaultsOn::Island) {
-        report.error(domain.at, "takesAlong: a whole domain fails already");
-    }
-    label(domain, inputs, report)
-}
-
-/// The label of `{label: KEY}`, which some node must have.
-pub(super) fn label(domain: &Node, inputs: &Inputs, report: &mut Report) -> Option<String> {
-    let (place, key) = domain.get("label").and_then(|l| Some((l, l.as_str()?)))?;
-    let pools = inputs.topology.pools.iter();
-    let known: BTreeSet<&str> = pools
-        .flat_map(|p| p.labels.keys().map(String::as_str))
-        .collect();
-    if !known.contains(key) {
-        let error = report.error(place.at, format!("no node has the label {key:?}"));
-        error.nearest(key, known.iter().copied());
-        error.legal(known.into_iter().collect::<Vec<_>>().join(", "));
-    }
-    Some(key.to_owned())
 }

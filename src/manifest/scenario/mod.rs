@@ -3,12 +3,15 @@
 //! Every name that one part uses of another (pods, nodes, aliases, JobSets, labels, resources) is checked here,
 //! so that the engine never meets one that does not exist.
 
+mod cluster;
 mod commands;
 mod containers;
 mod control_plane;
 mod cross;
 pub mod experiment;
+mod fault_actions;
 mod fault_processes;
+mod fault_targets;
 mod faults;
 mod generate;
 mod jobsets;
@@ -18,6 +21,7 @@ pub(super) mod objects;
 pub(super) mod pod_names;
 mod prices;
 pub mod requests;
+mod stop;
 mod timing;
 pub mod traces;
 mod training;
@@ -25,22 +29,18 @@ mod training;
 use super::check::{Unmodelled, check};
 use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
 use super::kube::{self, Manifests, SETS};
-use super::node::{Node, Value};
+use super::node::Node;
 use super::path::{self, Path};
 use super::shape::Shape;
 use super::shapes::scenario::{SCENARIO, SETTINGS};
 use super::used::Settings;
-use super::{files, parameters, preset_file, read, shipped, topology, yaml};
+use super::{files, parameters, preset_file, read, yaml};
 use crate::base::Duration;
-use crate::spec::{
-    ControlPlane, Experiment, Scenario, Stop, StopWhen, SubmittedJobSet, Timing, Topology,
-};
+use crate::spec::{ControlPlane, Experiment, Scenario, SubmittedJobSet, Timing, Topology};
 use cross::Inputs;
 pub use generate::{node_names, topology as generated};
 use objects::Others;
-use std::collections::BTreeSet;
 
-const DEFAULT_STOP: Duration = Duration::from_secs(24 * 3_600);
 const DEFAULT_SEED: u64 = 1;
 /// Overrides that begin with it are for the JobSets: a scenario has no such field.
 const SPEC: &str = "spec";
@@ -155,12 +155,12 @@ pub fn parse_scenario(
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
-    let (topology, left_out) = load_topology(&node, loader, &mut inputs, &mut report);
+    let (topology, left_out) = cluster::load(&node, loader, &mut inputs, &mut report);
     let loaded = jobsets::load((&node, &of_jobsets), loader, &mut inputs, &mut report);
     let others = objects::load(&node, loader, &mut inputs, &mut report);
     let traces = traces::load((&node, "faultProcesses"), loader, &mut inputs, &mut report);
     check_names(&loaded, &others, &mut report);
-    check_nodes(&node, &topology, &others, &mut report);
+    cluster::check(&node, &topology, &others, &mut report);
     if !report.is_readable() {
         return Err(Diagnostics(report.found));
     }
@@ -273,27 +273,6 @@ fn check_names(loaded: &jobsets::Loaded, others: &Others, report: &mut Report) {
     }
 }
 
-/// Nor a Node of `objects` that of one in the topology. Its accelerators can be counted.
-fn check_nodes(node: &Node, cluster: &Topology, others: &Others, report: &mut Report) {
-    let created_in = node.get("objects").or(node.get("faults"));
-    for object in &others.nodes {
-        let at = created_in.map_or(node.at, |objects| objects.at);
-        topology::too_many_devices(cluster, &object.allocatable, |_| at, report);
-    }
-    let own: BTreeSet<&str> = others.nodes_at_start().collect();
-    if own.is_empty() {
-        return;
-    }
-    let at = node.get("objects").map_or(node.at, |objects| objects.at);
-    for name in generate::node_names(&cluster.pools) {
-        if own.contains(name.as_str()) {
-            let message = format!("Node {name:?} is in the topology already");
-            let error = report.error(at, message);
-            error.suggest("describe it in one place, or change it with a patch");
-        }
-    }
-}
-
 /// A file of another kind gets one error, not one for each of its fields.
 fn wrong_kind(node: &Node, report: &mut Report) -> bool {
     let Some(kind) = node.get("kind") else {
@@ -308,40 +287,6 @@ fn wrong_kind(node: &Node, report: &mut Report) -> bool {
         .error(kind.at, format!("this is a {found}, not a Scenario"))
         .suggest(format!("give it with {option}"));
     true
-}
-
-/// And what of a list of Nodes is not in it.
-fn load_topology(
-    node: &Node,
-    loader: &Loader,
-    inputs: &mut Vec<(String, String)>,
-    report: &mut Report,
-) -> (Topology, Vec<String>) {
-    let Some(node) = node.get("topology") else {
-        return Default::default();
-    };
-    let Value::Str(file) = &node.value else {
-        return (topology::convert(node, report), Vec::new());
-    };
-    let text = match (loader(file), shipped::shipped_topology(file)) {
-        (Ok(text), _) => text,
-        (Err(_), Some(shipped)) => shipped.text,
-        (Err(problem), None) => {
-            let error = report.error(node.at, format!("topology {file:?} {problem}"));
-            error.nearest(file, shipped::topology_names());
-            return Default::default();
-        }
-    };
-    let source = Source {
-        file: file.clone(),
-        text,
-    };
-    let read = topology::read_noting(&source);
-    inputs.push((source.file, source.text));
-    read.unwrap_or_else(|errors| {
-        report.found.extend(errors.0);
-        Default::default()
-    })
 }
 
 fn assemble(
@@ -361,7 +306,7 @@ fn assemble(
     let mut containers = containers::read(node, &inputs, report);
     containers.extend(commands::rules(&jobsets, &containers));
     let (faults, created) = faults::read(node, &inputs, report);
-    let stop = stop(node, &faults, &jobsets, report);
+    let stop = stop::read(node, &faults, &jobsets, report);
     let fault_processes = fault_processes::read(node, (&inputs, traces), stop.at, report);
     let node_repair = node_repair::repair(node, &fault_processes, report);
     let node_spares = node_repair::spares(node, &inputs, &fault_processes, report);
@@ -422,48 +367,4 @@ fn queues(scenario: &Scenario) -> impl Iterator<Item = (String, usize)> {
         Some((text, 1))
     };
     scenario.jobsets.iter().filter_map(one)
-}
-
-fn stop(
-    node: &Node,
-    faults: &[faults::Placed],
-    jobsets: &[SubmittedJobSet],
-    report: &mut Report,
-) -> Stop {
-    let stop_node = node.get("stop");
-    let place = stop_node.map_or(node.at, |s| s.get("at").map_or(s.at, |a| a.at));
-    let at = stop_node
-        .and_then(|s| read::duration(s, "at"))
-        .unwrap_or(DEFAULT_STOP);
-    let when = stop_node.and_then(|s| s.get("when")).and_then(Node::as_str);
-    if at == Duration::ZERO {
-        report.error(place, "stop.at is 0: the run would end before it begins");
-        return Stop {
-            at,
-            when: StopWhen::Time,
-        };
-    }
-    for (fault, place) in faults {
-        if let crate::spec::FaultTime::At(time) = fault.at
-            && time > at
-        {
-            let message = format!("this fault is at {time}, but the run stops at {at}");
-            report.error(*place, message);
-        }
-    }
-    for submitted in jobsets.iter().filter(|s| s.submit_at > at) {
-        let name = &submitted.jobset.name;
-        let message = format!(
-            "JobSet {name:?} is submitted at {}, but the run stops at {at}",
-            submitted.submit_at
-        );
-        report.error(place, message);
-    }
-    Stop {
-        at,
-        when: StopWhen::ALL
-            .into_iter()
-            .find(|w| when == Some(w.as_str()))
-            .unwrap_or(StopWhen::Settled),
-    }
 }

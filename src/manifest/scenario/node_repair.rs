@@ -1,7 +1,7 @@
 //! Reads `nodeRepair` and `nodeSpares`: what becomes of nodes that failed at random, and who takes their place.
 
 use super::cross::Inputs;
-use super::fault_processes::label;
+use super::fault_targets::label;
 use super::generate;
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::Node;

@@ -5,7 +5,7 @@ use super::number::{percent, share, short};
 use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, left_of, provenance};
 use super::{Provenance, Told, length, sentences, table};
 use crate::report::compare_figure::{SIZE, legend};
-use crate::report::figure::{MARGIN, heading};
+use crate::report::heading::{MARGIN, heading};
 use crate::report::scene::*;
 use crate::report::waterfall::Style;
 use crate::report::words::{count, thousands};

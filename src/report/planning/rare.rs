@@ -5,7 +5,7 @@ use super::number::{rarely, short, span};
 use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, left_of, provenance};
 use super::{Provenance, Told, length, sentences, table};
 use crate::report::compare_figure::SIZE;
-use crate::report::figure::{MARGIN, heading};
+use crate::report::heading::{MARGIN, heading};
 use crate::report::scene::*;
 use crate::report::waterfall::Style;
 use crate::report::words::{count, thousands};

@@ -6,7 +6,7 @@ use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, left_of, provenance};
 use super::spares::{CandidateRow, color, row, word};
 use super::{Provenance, Told, sentences, table};
 use crate::report::compare_figure::{SIZE, legend};
-use crate::report::figure::{MARGIN, heading};
+use crate::report::heading::{MARGIN, heading};
 use crate::report::scene::*;
 use crate::report::waterfall::Style;
 use crate::report::words::count;

@@ -1,7 +1,7 @@
 //! A metric over a swept field: median and quantile bands along an axis of values, marks with intervals along a range.
 
 use super::super::compare_figure::legend;
-use super::super::figure::{MARGIN, heading, shorten};
+use super::super::heading::{MARGIN, heading, shorten};
 use super::super::planning::plane::{Labels, Plane, Scale, left_of};
 use super::super::scene::*;
 use super::super::sweep_pick::axis_names;

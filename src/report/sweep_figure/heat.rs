@@ -1,6 +1,6 @@
 //! A heat map: the mean of a metric at each point of a grid of two axes.
 
-use super::super::figure::{MARGIN, fitting, heading, shorten};
+use super::super::heading::{MARGIN, fitting, heading, shorten};
 use super::super::scene::*;
 use super::super::sweep_pick::{axis_names, point_name};
 use super::{SIZE, Swept, WIDTH, end, labelled, lines, told_number};

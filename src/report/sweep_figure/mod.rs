@@ -10,7 +10,7 @@ mod scaling;
 mod tests;
 
 use super::compare::shown;
-use super::figure;
+use super::heading;
 use super::planning::plane::Scale;
 use super::scene::Scene;
 use super::sweep_pick::told;
@@ -150,8 +150,8 @@ pub fn has_closed_form(metric: &str) -> bool {
 
 /// Ends the scene below `bottom`.
 fn end(scene: &mut Scene, bottom: i32, lines: &[String]) {
-    scene.height = (bottom + figure::foot_height(lines, scene.width as i32)) as u32;
-    figure::foot(scene, lines);
+    scene.height = (bottom + heading::foot_height(lines, scene.width as i32)) as u32;
+    heading::foot(scene, lines);
 }
 
 /// A number of this metric, where there is one.
