@@ -23,15 +23,12 @@ fn fleets() -> impl Strategy<Value = Fleet> {
 }
 
 type Fault = (u64, usize, bool, bool);
+type Work = (u64, u64, u64, u64);
+type Others = (u64, Option<u64>, u64);
+/// Of the training, the job, its faults and everything else, in the order of `fleet`.
+type Numbers = (Work, (u32, u32, u32, u64, u64), Vec<Fault>, Others);
 
-fn fleet(
-    (training, job, faults, others): (
-        (u64, u64, u64, u64),
-        (u32, u32, u32, u64, u64),
-        Vec<Fault>,
-        (u64, Option<u64>, u64),
-    ),
-) -> Fleet {
+fn fleet((training, job, faults, others): Numbers) -> Fleet {
     let (every, blocking, work, stop_at) = training;
     let (nodes, standbys, spares, recovery, select) = job;
     let (repair, regeneration, take_over) = others;
