@@ -1,8 +1,8 @@
 //! Where one choice overtakes another: the sentence, what was played, the difference over the unknown.
 
 use super::columns::columns;
-use super::number::{change, of_unit, short};
-use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, left_of, provenance};
+use super::number::{change, exact, of_unit, short};
+use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
 use super::{Provenance, Told, sentences, table};
 use crate::report::compare_figure::{SIZE, legend};
 use crate::report::heading::{MARGIN, heading};
@@ -145,7 +145,6 @@ impl Told for BreakEvenReport {
 
     fn csv(&self) -> Result<Vec<u8>, String> {
         let head = ["value", "difference", "low", "high", "pairs", "better"];
-        let number = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
         let row = |p: &Played| {
             let d = p.difference;
             let better = match p.side {
@@ -155,15 +154,14 @@ impl Told for BreakEvenReport {
             };
             vec![
                 p.value.to_string(),
-                number(d.map(|d| d.mean)),
-                number(d.map(|d| d.ci95[0])),
-                number(d.map(|d| d.ci95[1])),
+                exact(d.map(|d| d.mean)),
+                exact(d.map(|d| d.ci95[0])),
+                exact(d.map(|d| d.ci95[1])),
                 p.replications.to_string(),
                 better.to_owned(),
             ]
         };
-        let head = head.map(str::to_owned).to_vec();
-        table([head].into_iter().chain(self.points.iter().map(row)))
+        table(&head, self.points.iter().map(row))
     }
 
     fn figures(&self) -> Vec<(&'static str, Scene)> {
@@ -205,26 +203,14 @@ fn chart(r: &BreakEvenReport) -> Scene {
         label: &|v| of_unit(v, r.over.unit),
     };
     let plane = Plane {
-        x,
-        y,
-        left: left_of(&y_labels),
         right: WIDTH - MARGIN - 30,
-        top: below + 7 * SIZE,
-        bottom: HEIGHT - MARGIN - 4 * SIZE,
+        ..Plane::alone(below, (x, y), &y_labels)
     };
     if let Crossing::At { low, high, .. } = r.crossing {
-        let (left, right) = (plane.at(low, y.from).0, plane.at(high, y.from).0);
-        let corners = [
-            (left, plane.top),
-            (right, plane.top),
-            (right, plane.bottom),
-            (left, plane.bottom),
-        ];
-        scene.area(corners.to_vec(), PALETTE[0]);
+        plane.between(&mut scene, [low, high], PALETTE[0]);
     }
     plane.draw(&mut scene, &x_labels, &y_labels);
-    let zero = plane.at(x.from, 0.0).1;
-    scene.line(vec![(plane.left, zero), (plane.right, zero)], 3, INK);
+    plane.level(&mut scene, 0.0, 3, INK);
     let means: Vec<_> = r
         .points
         .iter()
@@ -252,8 +238,7 @@ fn chart(r: &BreakEvenReport) -> Scene {
         (color(Side::NotSeparated), "not separated".to_owned()),
     ];
     if let Crossing::At { estimate, .. } = r.crossing {
-        let px = plane.at(estimate, y.from).0;
-        scene.line(vec![(px, plane.top), (px, plane.bottom)], 4, PALETTE[2]);
+        plane.upright(&mut scene, estimate, 4, PALETTE[2]);
         entries.push((PALETTE[2], format!("break-even {}", r.shown(estimate))));
     }
     legend(&mut scene, below + 3 * SIZE, entries.into_iter());

@@ -2,10 +2,10 @@
 
 use super::columns::columns;
 use super::number::{percent, share, short};
-use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, left_of, provenance};
+use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
 use super::{Provenance, Told, length, sentences, table};
 use crate::report::compare_figure::{SIZE, legend};
-use crate::report::heading::{MARGIN, heading};
+use crate::report::heading::heading;
 use crate::report::scene::*;
 use crate::report::waterfall::Style;
 use crate::report::words::{count, thousands};
@@ -129,8 +129,7 @@ impl Told for BudgetReport {
 
     fn csv(&self) -> Result<Vec<u8>, String> {
         let b = &self.budget;
-        let words = |all: &[&str]| all.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
-        let mut rows = vec![words(&[
+        let head = [
             "what",
             "day",
             "max_restarts",
@@ -145,7 +144,8 @@ impl Told for BudgetReport {
             "cause",
             "used",
             "share",
-        ])];
+        ];
+        let mut rows = Vec::new();
         let of = |s: Share| [s.share, s.ci95[0], s.ci95[1]].map(|v| v.to_string());
         let none = || ["", "", ""].map(str::to_owned);
         for l in &b.limits {
@@ -179,7 +179,7 @@ impl Told for BudgetReport {
             ]);
             rows.push(row);
         }
-        table(rows)
+        table(&head, rows)
     }
 
     fn figures(&self) -> Vec<(&'static str, Scene)> {
@@ -297,14 +297,7 @@ fn survival(report: &BudgetReport) -> Scene {
         ticks: x.ticks(10),
         label: &tick_label,
     };
-    let plane = Plane {
-        x,
-        y,
-        left: left_of(&y_labels),
-        right: WIDTH - MARGIN - 20,
-        top: below + 7 * SIZE,
-        bottom: HEIGHT - MARGIN - 4 * SIZE,
-    };
+    let plane = Plane::alone(below, (x, y), &y_labels);
     plane.draw(&mut scene, &x_labels, &y_labels);
     let mut curves = vec![(PALETTE[1], "every restart counts".to_owned())];
     if let Some(rule) = &b.rule {
@@ -317,8 +310,7 @@ fn survival(report: &BudgetReport) -> Scene {
     draw(&plane, &mut scene, &b.curve, (4, PALETTE[1]), |i| {
         Some(i.lasts)
     });
-    let target = plane.at(plane.x.from, b.survive).1;
-    scene.line(vec![(plane.left, target), (plane.right, target)], 2, INK);
+    plane.level(&mut scene, b.survive, 2, INK);
     curves.push((INK, format!("asked for: {}", percent(b.survive))));
     legend(&mut scene, below + 3 * SIZE, curves.into_iter());
     provenance(&mut scene, &report.of);

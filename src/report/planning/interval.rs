@@ -1,11 +1,11 @@
 //! The best checkpoint interval beside the closed forms: sentences, what was played, the curve.
 
 use super::columns::columns;
-use super::number::{change, short, span};
-use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, left_of, provenance};
+use super::number::{change, exact, short, span};
+use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
 use super::{Provenance, Told, sentences, table};
 use crate::report::compare_figure::{SIZE, legend};
-use crate::report::heading::{MARGIN, heading};
+use crate::report::heading::heading;
 use crate::report::scene::*;
 use crate::report::waterfall::Style;
 use crate::search::ClosedForm;
@@ -203,22 +203,20 @@ impl Told for IntervalReport {
             "change_high",
             "replications",
         ];
-        let number = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
         let row = |p: &Played| {
             let (m, c) = (p.metric, p.change);
             vec![
                 p.every_s.to_string(),
-                number(m.map(|m| m.mean)),
-                number(m.map(|m| m.ci95[0])),
-                number(m.map(|m| m.ci95[1])),
-                number(c.map(|c| c.mean)),
-                number(c.map(|c| c.ci95[0])),
-                number(c.map(|c| c.ci95[1])),
+                exact(m.map(|m| m.mean)),
+                exact(m.map(|m| m.ci95[0])),
+                exact(m.map(|m| m.ci95[1])),
+                exact(c.map(|c| c.mean)),
+                exact(c.map(|c| c.ci95[0])),
+                exact(c.map(|c| c.ci95[1])),
                 p.replications.to_string(),
             ]
         };
-        let head = head.map(str::to_owned).to_vec();
-        table([head].into_iter().chain(self.points.iter().map(row)))
+        table(&head, self.points.iter().map(row))
     }
 
     fn figures(&self) -> Vec<(&'static str, Scene)> {
@@ -265,35 +263,17 @@ fn curve(r: &IntervalReport) -> Scene {
         ticks: x.times(),
         label: &span,
     };
-    let plane = Plane {
-        x,
-        y,
-        left: left_of(&y_labels),
-        right: WIDTH - MARGIN - 20,
-        top: below + 7 * SIZE,
-        bottom: HEIGHT - MARGIN - 4 * SIZE,
-    };
-    if let Some([low, high]) = r.ci95_s {
-        let (left, right) = (plane.at(low, y.from).0, plane.at(high, y.from).0);
-        let corners = [
-            (left, plane.top),
-            (right, plane.top),
-            (right, plane.bottom),
-            (left, plane.bottom),
-        ];
-        scene.area(corners.to_vec(), PALETTE[4]);
+    let plane = Plane::alone(below, (x, y), &y_labels);
+    if let Some(ci95_s) = r.ci95_s {
+        plane.between(&mut scene, ci95_s, PALETTE[4]);
     }
     plane.draw(&mut scene, &x_labels, &y_labels);
-    let mut upright = |at: f64, width: u32, color: Color| {
-        let px = plane.at(at, y.from).0;
-        scene.line(vec![(px, plane.top), (px, plane.bottom)], width, color);
-    };
-    upright(c.young_s, 5, PALETTE[7]);
-    upright(c.exact_s, 11, PALETTE[6]);
-    upright(c.daly_s, 3, PALETTE[1]);
+    plane.upright(&mut scene, c.young_s, 5, PALETTE[7]);
+    plane.upright(&mut scene, c.exact_s, 11, PALETTE[6]);
+    plane.upright(&mut scene, c.daly_s, 3, PALETTE[1]);
     let mut entries = vec![(PALETTE[2], "played".to_owned())];
     if let Some(best) = r.every_s {
-        upright(best, 4, PALETTE[4]);
+        plane.upright(&mut scene, best, 4, PALETTE[4]);
         entries.push((PALETTE[4], format!("best {}", span(best))));
     }
     entries.push((PALETTE[7], format!("Young {}", span(c.young_s))));

@@ -103,9 +103,13 @@ pub(super) fn length(seconds: f64) -> String {
     }
 }
 
-/// A table in memory as the bytes of a file.
-fn table(rows: impl IntoIterator<Item = Vec<String>>) -> Result<Vec<u8>, String> {
+/// A table for scripts, as the bytes of a file.
+fn table(
+    head: &[impl AsRef<str>],
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> Result<Vec<u8>, String> {
     let mut out = csv::Writer::from_writer(Vec::new());
+    record(&mut out, head.iter().map(AsRef::as_ref))?;
     for row in rows {
         record(&mut out, &row)?;
     }

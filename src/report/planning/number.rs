@@ -5,6 +5,11 @@ use crate::base::Duration;
 use crate::search::Unit;
 use crate::search::budget::Share;
 
+/// For scripts; empty where there is none.
+pub fn exact(value: Option<f64>) -> String {
+    value.map_or(String::new(), |v| v.to_string())
+}
+
 /// Three or four digits.
 pub fn short(v: f64) -> String {
     match v.abs() {

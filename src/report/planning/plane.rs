@@ -153,6 +153,18 @@ pub struct Labels<'a> {
 }
 
 impl Plane {
+    /// The only plot of a chart, below the words and the legend.
+    pub fn alone(below: i32, (x, y): (Scale, Scale), labels: &Labels<'_>) -> Plane {
+        Plane {
+            x,
+            y,
+            left: left_of(labels),
+            right: WIDTH - MARGIN - 20,
+            top: below + 7 * SIZE,
+            bottom: HEIGHT - MARGIN - 4 * SIZE,
+        }
+    }
+
     pub fn at(&self, x: f64, y: f64) -> (i32, i32) {
         let across = f64::from(self.right - self.left) * self.x.share(x);
         let up = f64::from(self.bottom - self.top) * self.y.share(y);
@@ -193,6 +205,26 @@ impl Plane {
         said(scene, (middle, below), Anchor::Middle, INK, x.name);
         let above = (MARGIN, self.top - SIZE - 6);
         said(scene, above, Anchor::Left, INK, y.name);
+    }
+
+    /// All that lies between two numbers across.
+    pub fn between(&self, scene: &mut Scene, [low, high]: [f64; 2], color: Color) {
+        let (left, right) = (self.at(low, self.y.from).0, self.at(high, self.y.from).0);
+        let (top, bottom) = (self.top, self.bottom);
+        let corners = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
+        scene.area(corners, color);
+    }
+
+    /// A line at one number across.
+    pub fn upright(&self, scene: &mut Scene, x: f64, width: u32, color: Color) {
+        let at = self.at(x, self.y.from).0;
+        scene.line(vec![(at, self.top), (at, self.bottom)], width, color);
+    }
+
+    /// A line at one number up.
+    pub fn level(&self, scene: &mut Scene, y: f64, width: u32, color: Color) {
+        let at = self.at(self.x.from, y).1;
+        scene.line(vec![(self.left, at), (self.right, at)], width, color);
     }
 
     /// The room between two curves over the same points.

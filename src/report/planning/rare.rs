@@ -2,7 +2,7 @@
 
 use super::columns::columns;
 use super::number::{rarely, short, span};
-use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, left_of, provenance};
+use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
 use super::{Provenance, Told, length, sentences, table};
 use crate::report::compare_figure::SIZE;
 use crate::report::heading::{MARGIN, heading};
@@ -160,13 +160,7 @@ impl Told for RareReport {
         let x = &self.rare;
         let mut last = vec!["limit".to_owned(), self.limit.to_string(), String::new()];
         last.extend([x.chance, x.ci95[0], x.ci95[1]].map(|v| v.to_string()));
-        let head = head.map(str::to_owned).to_vec();
-        table(
-            [head]
-                .into_iter()
-                .chain(x.levels.iter().map(row))
-                .chain([last]),
-        )
+        table(&head, x.levels.iter().map(row).chain([last]))
     }
 
     fn figures(&self) -> Vec<(&'static str, Scene)> {
@@ -210,12 +204,10 @@ fn chart(r: &RareReport) -> Scene {
         label: &label,
     };
     let plane = Plane {
-        x: scale,
-        y,
-        left: left_of(&y_labels),
         right: WIDTH - MARGIN - 30,
+        // Without a legend.
         top: below + 5 * SIZE,
-        bottom: HEIGHT - MARGIN - 4 * SIZE,
+        ..Plane::alone(below, (scale, y), &y_labels)
     };
     plane.draw(&mut scene, &x_labels, &y_labels);
     let points: Vec<(f64, f64)> = [(0.0, 1.0)]

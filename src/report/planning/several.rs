@@ -1,12 +1,12 @@
 //! The least of several numbers at once: the sentence, every combination of which none can be less, and what they cost.
 
 use super::columns::columns;
-use super::number::{change, short};
-use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, left_of, provenance};
+use super::number::{change, exact, short};
+use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
 use super::spares::{CandidateRow, color, row, word};
 use super::{Provenance, Told, sentences, table};
 use crate::report::compare_figure::{SIZE, legend};
-use crate::report::heading::{MARGIN, heading};
+use crate::report::heading::heading;
 use crate::report::scene::*;
 use crate::report::waterfall::Style;
 use crate::report::words::count;
@@ -224,7 +224,6 @@ impl Told for SeveralReport {
             "left_out",
         ];
         head.extend(rest.map(str::to_owned));
-        let number = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
         let line = |c: &CombinationRow| {
             let worth = &c.worth;
             let judgement = match worth.judgement {
@@ -235,17 +234,17 @@ impl Told for SeveralReport {
             let mut cells: Vec<String> = c.values.iter().map(u64::to_string).collect();
             cells.extend([
                 judgement.to_owned(),
-                number(worth.statistic),
-                number(worth.ci95[0]),
-                number(worth.ci95[1]),
-                number(worth.metric.map(|m| m.mean)),
+                exact(worth.statistic),
+                exact(worth.ci95[0]),
+                exact(worth.ci95[1]),
+                exact(worth.metric.map(|m| m.mean)),
                 worth.cost.to_string(),
                 worth.replications.to_string(),
                 worth.left_out.to_string(),
             ]);
             cells
         };
-        table([head].into_iter().chain(self.combinations.iter().map(line)))
+        table(&head, self.combinations.iter().map(line))
     }
 
     fn figures(&self) -> Vec<(&'static str, Scene)> {
@@ -278,14 +277,8 @@ fn chart(r: &SeveralReport) -> Scene {
         ticks: (0..all.len()).map(|i| i as f64).collect(),
         label: &label,
     };
-    let plane = Plane {
-        x: Scale::new(-0.6, all.len() as f64 - 0.4),
-        y: Scale::new(0.0, costs.to),
-        left: left_of(&y),
-        right: WIDTH - MARGIN - 20,
-        top: below + 7 * SIZE,
-        bottom: HEIGHT - MARGIN - 4 * SIZE,
-    };
+    let across = Scale::new(-0.6, all.len() as f64 - 0.4);
+    let plane = Plane::alone(below, (across, Scale::new(0.0, costs.to)), &y);
     plane.draw(&mut scene, &x, &y);
     let best = r.meeting().next().map(|c| &c.values);
     for (i, c) in all.iter().enumerate() {

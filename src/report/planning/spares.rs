@@ -1,7 +1,7 @@
 //! The least that meets a target: the sentence, what each candidate is worth and costs, and the knee.
 
 use super::columns::columns;
-use super::number::{change, short};
+use super::number::{change, exact, short};
 use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, left_of, provenance};
 use super::{Provenance, Told, sentences, table};
 use crate::report::compare_figure::{SIZE, legend};
@@ -247,7 +247,6 @@ impl Told for SparesReport {
             "replications",
             "left_out",
         ];
-        let number = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
         let row = |c: &CandidateRow| {
             let m = c.metric;
             let judgement = match c.judgement {
@@ -258,23 +257,22 @@ impl Told for SparesReport {
             vec![
                 c.value.to_string(),
                 judgement.to_owned(),
-                number(c.statistic),
-                number(c.ci95[0]),
-                number(c.ci95[1]),
-                number(m.map(|m| m.mean)),
-                number(m.map(|m| m.p10)),
-                number(m.map(|m| m.p50)),
-                number(m.map(|m| m.p90)),
-                number(c.change.map(|p| p.mean)),
-                number(c.change.map(|p| p.ci95[0])),
-                number(c.change.map(|p| p.ci95[1])),
+                exact(c.statistic),
+                exact(c.ci95[0]),
+                exact(c.ci95[1]),
+                exact(m.map(|m| m.mean)),
+                exact(m.map(|m| m.p10)),
+                exact(m.map(|m| m.p50)),
+                exact(m.map(|m| m.p90)),
+                exact(c.change.map(|p| p.mean)),
+                exact(c.change.map(|p| p.ci95[0])),
+                exact(c.change.map(|p| p.ci95[1])),
                 c.cost.to_string(),
                 c.replications.to_string(),
                 c.left_out.to_string(),
             ]
         };
-        let head = head.map(str::to_owned).to_vec();
-        table([head].into_iter().chain(self.candidates.iter().map(row)))
+        table(&head, self.candidates.iter().map(row))
     }
 
     fn figures(&self) -> Vec<(&'static str, Scene)> {
@@ -364,8 +362,7 @@ fn knee(r: &SparesReport) -> Scene {
     };
     upper.draw(&mut scene, &none, &y_labels);
     lower.draw(&mut scene, &x_labels, &cost_labels);
-    let limit = upper.at(x.from, r.limit).1;
-    scene.line(vec![(upper.left, limit), (upper.right, limit)], 3, INK);
+    upper.level(&mut scene, r.limit, 3, INK);
     let medians: Vec<_> = r
         .candidates
         .iter()

@@ -165,8 +165,7 @@ impl Told for TornadoReport {
             row.extend([b.left_out.to_string(), b.source.clone()]);
             row
         };
-        let head = head.map(str::to_owned).to_vec();
-        table([head].into_iter().chain(self.bars.iter().map(row)))
+        table(&head, self.bars.iter().map(row))
     }
 
     fn figures(&self) -> Vec<(&'static str, Scene)> {
