@@ -175,7 +175,7 @@ impl Lives {
         let running = match runs {
             true => self
                 .first(0)
-                .map(|(due, slot)| (due - clocks.ran + clocks.now, slot)),
+                .map(|(due, slot)| ((due - clocks.ran).saturating_add(clocks.now), slot)),
             false => None,
         };
         let calendar = self.first(1);

@@ -10,7 +10,7 @@ const FLEET: &str = "scenarios/planning/multislice-64x64.yaml";
 const LONG: [&str; 4] = ["--set", "training.work=900d", "--set", "stop.at=1800d"];
 
 /// Each with options that ask for more than a minute's work.
-const COMMANDS: [&[&str]; 9] = [
+const COMMANDS: [&[&str]; 10] = [
     &["run", FLEET, "--seeds", "100000"],
     &[
         "compare",
@@ -61,6 +61,7 @@ const COMMANDS: [&[&str]; 9] = [
         "--seeds",
         "1000",
     ],
+    &["run", FLEET, "--seeds", "100000", "--paranoid"],
 ];
 
 /// Waits until the program has its handler, where the system tells: a busy machine takes its time.
