@@ -7,7 +7,7 @@ use crate::experiment::fail_if::Group;
 use crate::experiment::{Change, Comparison, Limits, NoRuns, PlayedVariant, metrics};
 use crate::report::hanging::{self, Hung};
 use crate::report::rundir::RunDir;
-use crate::report::{chart, compare, compare_figure, compare_tables};
+use crate::report::{compare, compare_figure, compare_tables};
 use crate::stats::{Look, Looks};
 use serde::Serialize;
 
@@ -194,14 +194,9 @@ fn charts(
     played: &[PlayedVariant],
     hangs: &[String],
 ) -> Result<(), Failure> {
-    let dir = dir.inner("charts")?;
     for (name, scene) in compare_figure::figures(all, played, hangs) {
-        chart::save(&scene, &dir.path(&format!("{name}.svg")))?;
-        if cfg!(feature = "png") {
-            chart::save(&scene, &dir.path(&format!("{name}.png")))?;
-        }
+        dir.write_chart(&format!("charts/{name}"), &scene)?;
     }
-    dir.commit()?;
     Ok(())
 }
 

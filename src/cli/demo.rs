@@ -9,7 +9,8 @@ use crate::experiment::Limits;
 use crate::manifest::{self, Source};
 use crate::metrics::summary::Summary;
 use crate::metrics::{Restart, RunView};
-use crate::report::chart::{self, SLIDE};
+use crate::report::chart::SLIDE;
+use crate::report::figure;
 use crate::report::provenance;
 use crate::report::rundir::RunDir;
 use crate::report::side_by_side::{self, Side};
@@ -163,11 +164,11 @@ fn charts(
     subtitle: &str,
     bars: (&[(String, Restart)], &[String]),
 ) -> Result<(), Failure> {
-    let draw = |name: &str| chart::restart_chart(title, subtitle, bars, SLIDE, &dir.path(name));
-    draw("demo.svg")?;
-    if cfg!(feature = "png") {
-        draw("demo.png")?;
-    }
+    let (bars, below) = bars;
+    dir.write_chart(
+        "demo",
+        &figure::restarts(title, subtitle, bars, below, SLIDE),
+    )?;
     Ok(())
 }
 

@@ -188,7 +188,7 @@ pub fn keep(dir: RunDir, view: &RunView<'_>, loaded: &Loaded) -> Result<String, 
         let r = &view.restarts()[at];
         let foot = provenance::foot(view, &[r], &defaults());
         let scene = waterfall_figure::waterfall(view, r, at + 1, &foot, chart::SLIDE);
-        chart::save(&scene, &dir.path("waterfall.svg"))?;
+        dir.write_svg("waterfall", &scene)?;
     }
     dir.write_inputs(&loaded.inputs.files, &loaded.inputs.command)?;
     Ok(dir.commit()?.display().to_string())

@@ -9,6 +9,7 @@ mod measured;
 mod stages;
 
 use crate::base::NodeId;
+use crate::base::plain::{for_markdown, for_terminal};
 use crate::engine::Simulation;
 use crate::manifest;
 use crate::observe::commands::{self, Subject};
@@ -249,7 +250,7 @@ ones. It needs `kwokctl`, `kind`, `kubectl` and a shell.
     sh run.sh
     kwokctl delete cluster --name jobset-sim
 ",
-        scenario.name,
+        for_markdown(&scenario.name),
         scenario.topology.nodes()
     );
     for s in scenario.jobsets.iter().filter(|s| s.submit_at != BY_SCRIPT) {
@@ -263,5 +264,5 @@ ones. It needs `kwokctl`, `kind`, `kubectl` and a shell.
     for line in missing {
         let _ = writeln!(out, "- {line}");
     }
-    out
+    for_terminal(&out, false).into_owned()
 }

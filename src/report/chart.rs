@@ -62,7 +62,7 @@ mod bitmap {
         plotters::style::register_font(FONT_NAME, FontStyle::Normal, FONT)
             .map_err(|_| "the bundled font cannot be read".to_owned())?;
         let root = BitMapBackend::new(path, (scene.width, scene.height)).into_drawing_area();
-        draw(scene, &root).map_err(|e| e.to_string())
+        draw(scene, &root).map_err(why)
     }
 
     /// The library's size of a font is from its highest to its lowest letter, everybody else's its em: of the bundled
@@ -71,6 +71,15 @@ mod bitmap {
 
     fn rgb((r, g, b): scene::Color) -> RGBColor {
         RGBColor(r, g, b)
+    }
+
+    /// The library tells what is wrong with a file as it tells data: what the system said stands in it, in quotes.
+    fn why(error: impl std::fmt::Display) -> String {
+        let told = error.to_string();
+        let said = told
+            .split_once("error: \"")
+            .and_then(|(_, rest)| rest.split_once('"'));
+        said.map_or(told.clone(), |(said, _)| said.to_owned())
     }
 
     type Drawn<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
@@ -159,6 +168,8 @@ mod tests {
             assert_eq!(&std::fs::read(dir.join("a.png")).unwrap()[1..4], b"PNG");
         }
         assert!(draw("a.pdf").is_err());
+        let nowhere = draw("nowhere/a.png").unwrap_err();
+        assert!(!nowhere.contains(['{', '"']), "in plain words: {nowhere}");
         std::fs::remove_dir_all(dir).unwrap();
     }
 }

@@ -50,13 +50,17 @@ pub trait Exporter: Sync {
 pub const EXPORTERS: &[&dyn Exporter] = &[&Svg, &Png, &Html, &Markdown, &Perfetto, &OpenMetrics];
 
 pub fn save(subject: Subject<'_>, path: &Path) -> Result<(), String> {
+    write(subject, path).map_err(|e| format!("cannot write {}: {e}", path.display()))
+}
+
+/// The same for somebody who says which file it is.
+pub fn write(subject: Subject<'_>, path: &Path) -> Result<(), String> {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     let mut fit = EXPORTERS.iter().filter(|e| e.takes(subject));
-    let written = match fit.find(|e| e.endings().contains(&ending)) {
+    match fit.find(|e| e.endings().contains(&ending)) {
         Some(exporter) => exporter.write(subject, path),
         None => Err(unknown(subject)),
-    };
-    written.map_err(|e| format!("cannot write {}: {e}", path.display()))
+    }
 }
 
 fn unknown(subject: Subject<'_>) -> String {

@@ -4,6 +4,8 @@
 
 use super::csv;
 use super::events::EventWriter;
+use super::export::{self, Subject};
+use super::scene::Scene;
 use crate::metrics::RunView;
 use crate::metrics::summary::Summary;
 use std::fs::{self, File};
@@ -15,6 +17,9 @@ pub struct RunDir {
     temporary: PathBuf,
     /// Parents that were not there, the innermost first: they go again if nothing comes of the run.
     new_parents: Vec<PathBuf>,
+    /// What it is to be called, and what is left of it if it cannot be written.
+    shown: PathBuf,
+    kept: String,
 }
 
 impl RunDir {
@@ -44,6 +49,8 @@ impl RunDir {
             target: target.to_owned(),
             temporary,
             new_parents,
+            shown: target.to_owned(),
+            kept: "nothing was kept".to_owned(),
         })
     }
 
@@ -52,9 +59,38 @@ impl RunDir {
         self.temporary.join(name)
     }
 
+    /// The same at another place, until somebody gives it the name `shown`; `kept`: what is kept if that fails.
+    pub fn beside(place: &Path, shown: &Path, kept: String) -> Result<RunDir, String> {
+        let mut dir = RunDir::create(place)?;
+        (dir.shown, dir.kept) = (shown.to_owned(), kept);
+        Ok(dir)
+    }
+
     /// A directory inside, to be committed before this one.
     pub fn inner(&self, name: &str) -> Result<RunDir, String> {
-        RunDir::create(&self.path(name))
+        let shown = self.shown.join(name);
+        RunDir::beside(&self.path(name), &shown, self.kept.clone())
+    }
+
+    /// A chart as SVG, and as PNG where that is built in.
+    pub fn write_chart(&self, name: &str, scene: &Scene) -> Result<(), String> {
+        self.write_svg(name, scene)?;
+        match cfg!(feature = "png") {
+            true => self.draw(&format!("{name}.png"), scene),
+            false => Ok(()),
+        }
+    }
+
+    pub fn write_svg(&self, name: &str, scene: &Scene) -> Result<(), String> {
+        self.draw(&format!("{name}.svg"), scene)
+    }
+
+    fn draw(&self, name: &str, scene: &Scene) -> Result<(), String> {
+        let path = self.temporary.join(name);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        made.map_err(|e| e.to_string())
+            .and_then(|()| export::write(Subject::Chart(scene), &path))
+            .map_err(|e| self.failed(name, &e))
     }
 
     /// A sink for `events.ndjson`.
@@ -121,8 +157,9 @@ impl RunDir {
 
     fn failed(&self, name: &str, error: &str) -> String {
         format!(
-            "cannot write {name} of {}: {error}; nothing was kept",
-            self.target.display()
+            "cannot write {name} of {}: {error}; {}",
+            self.shown.display(),
+            self.kept
         )
     }
 }

@@ -161,3 +161,13 @@ fn a_directory_that_exists_is_not_written_over() {
     assert_eq!(done.status.code(), Some(2), "a Fleet has no objects");
     let _ = fs::remove_dir_all(dir);
 }
+
+/// Names are anybody's: what they hold reaches no terminal and no page as it is.
+#[test]
+fn a_name_of_control_characters_is_harmless_in_the_readme() {
+    let named = ["--set", "metadata.name=\u{85}\u{202e}<b>"];
+    let (_, out) = exported("scenarios/first-steps.yaml", &named, "kwok-name");
+    let text = fs::read_to_string(out.join("README.md")).expect("it is written");
+    assert!(text.starts_with("# \\\\u0085\\\\u202e&lt;b>"), "{text}");
+    assert!(!text.contains(['\u{85}', '\u{202e}']), "{text}");
+}

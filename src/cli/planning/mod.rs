@@ -15,10 +15,10 @@ use super::{Failure, hangs, interrupt, output};
 use crate::base::fnv;
 use crate::experiment::{Limits, NoRuns, Replication, Subject};
 use crate::manifest::{self, strategy};
+use crate::report::csv;
 use crate::report::hanging;
 use crate::report::planning::{Provenance, Told};
 use crate::report::rundir::RunDir;
-use crate::report::{chart, csv};
 use crate::search::{Row, Sample};
 use std::ops::Range;
 
@@ -164,14 +164,9 @@ impl<'a> Lab<'a> {
             let dir = RunDir::create(out)?;
             dir.write_json("summary.json", told)?;
             dir.write("table.csv", &told.csv()?)?;
-            let charts = dir.inner("charts")?;
             for (name, scene) in told.figures() {
-                chart::save(&scene, &charts.path(&format!("{name}.svg")))?;
-                if cfg!(feature = "png") {
-                    chart::save(&scene, &charts.path(&format!("{name}.png")))?;
-                }
+                dir.write_chart(&format!("charts/{name}"), &scene)?;
             }
-            charts.commit()?;
             let inputs = self.given.inputs(&self.loaded, (self.seed, seeds), more);
             let inputs = inputs.of_command(command);
             dir.write_inputs(&inputs.files, &inputs.command)?;

@@ -103,7 +103,11 @@ impl Place {
                 let complete = self.work.join(FINISHED);
                 // An earlier process may have ended while it wrote.
                 let _ = fs::remove_dir_all(&complete);
-                let dir = RunDir::create(&complete)?;
+                let work = self.work.display();
+                let kept = format!(
+                    "what is finished is in {work}, and the same command goes on from there"
+                );
+                let dir = RunDir::beside(&complete, &self.target, kept)?;
                 write(&dir)?;
                 dir.commit()?
             }

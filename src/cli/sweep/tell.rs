@@ -7,7 +7,7 @@ use crate::cli::{Failure, fail_if, output};
 use crate::experiment::fail_if::Group;
 use crate::report::rundir::RunDir;
 use crate::report::sweep_figure::Swept;
-use crate::report::{chart, sweep_figure, sweep_tables, sweep_text};
+use crate::report::{sweep_figure, sweep_tables, sweep_text};
 use crate::sweep::{Finished, Identity, Points, Results, Shard, SweepSummary, Target};
 use serde::Serialize;
 
@@ -97,14 +97,9 @@ pub fn keep(
     if figures.is_empty() {
         return Ok(());
     }
-    let dir = dir.inner("charts")?;
     for (name, scene) in figures {
-        chart::save(&scene, &dir.path(&format!("{name}.svg")))?;
-        if cfg!(feature = "png") {
-            chart::save(&scene, &dir.path(&format!("{name}.png")))?;
-        }
+        dir.write_chart(&format!("charts/{name}"), &scene)?;
     }
-    dir.commit()?;
     Ok(())
 }
 
