@@ -6,6 +6,7 @@ use super::{Failure, interrupt, output, replay};
 use crate::collapsed::{Choice, choices};
 use crate::experiment::{Limits, NoRuns, Replication, Side, derivative, headline};
 use crate::manifest::{self, Assumption, Used};
+use crate::spec::Level;
 use crate::words::assumptions::{self, Effect, Played, Row};
 
 /// Replications of each value, unless it is said.
@@ -30,7 +31,11 @@ pub fn cli(args: &AssumptionsArgs) -> Result<(), Failure> {
         Loaded::Pods(pods) => {
             let jobsets = pods.scenario.jobsets.iter();
             let names = jobsets.map(|j| j.jobset.name.clone());
-            (manifest::used(pods), names.collect())
+            let mut used = manifest::used(pods);
+            if pods.experiment.level == Level::Collapsed {
+                used.extend(choices().into_iter().map(chosen).map(Used::listed));
+            }
+            (used, names.collect())
         }
         Loaded::Fleet(fleet) => (manifest::used_fleet(fleet), Vec::new()),
     };
@@ -54,16 +59,20 @@ pub fn cli(args: &AssumptionsArgs) -> Result<(), Failure> {
     tell(args, &name, &assumptions::sorted(rows), Some(&played))
 }
 
-/// Without inputs: what there is.
-fn all() -> Vec<Row> {
-    let rows = manifest::assumptions().into_iter();
-    let rows = rows.chain(manifest::fault_presets::assumptions());
-    let chosen = |choice: Choice| Assumption {
+/// How the collapsed level measures.
+fn chosen(choice: Choice) -> Assumption {
+    Assumption {
         id: choice.id.to_owned(),
         value: choice.value,
         source: format!("how the collapsed level measures: {}", choice.why),
         confidence: "derived".to_owned(),
-    };
+    }
+}
+
+/// Without inputs: what there is.
+fn all() -> Vec<Row> {
+    let rows = manifest::assumptions().into_iter();
+    let rows = rows.chain(manifest::fault_presets::assumptions());
     let rows = rows.chain(choices().into_iter().map(chosen));
     let row = |a| Row {
         used: Used::listed(a),

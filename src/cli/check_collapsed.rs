@@ -64,7 +64,9 @@ const KEPT: usize = 64;
 /// input.
 pub fn measured(scenario: &Scenario, quiet: bool) -> Result<Collapsed, Failure> {
     let mut known = MEASURED.lock().expect("nobody panics with it");
-    if let Some(again) = known.iter().rev().find_map(|known| known.with(scenario)) {
+    let stop = &interrupt::limits().flag;
+    let again = |known: &Collapsed| known.with_until(scenario, stop);
+    if let Some(again) = known.iter().rev().find_map(again) {
         return Ok(again);
     }
     let collapsed = measure(scenario, quiet)?;

@@ -1,21 +1,19 @@
-//! Trials of single faults: how long what they begin takes, by the time that their nodes are away.
+//! Trials: which nodes faults hit, for how long they are watched, and what was seen of them.
 
-use super::choices::{AFTERWARDS, CALM, FINEST, PLAYS, STARTUP};
-use super::curve::{Curve, Moves, NEVER, Point, Sample};
+use super::choices::{AFTERWARDS, CALM, PLAYS, STARTUP};
+use super::curve::{Moves, NEVER, Sample};
 use super::effect::Effect;
 use super::gang::{CLOSED, Gang};
 use super::lab::{Lab, NotMeasured, Seen, Trial};
 use super::seats::Seats;
+use super::tried::{Played, Tried};
 use crate::base::*;
-use crate::faults::{Faults, Strike};
+use crate::faults::Strike;
 use crate::record::LedgerCategory;
 use crate::spec::RandomAction;
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Plays, and when the fault came.
-pub type Tried = Vec<(Seen, Time)>;
 
 /// While measuring.
 pub struct Bench<'a> {
@@ -31,7 +29,21 @@ pub struct Bench<'a> {
     pub plays: AtomicU64,
 }
 
-impl Bench<'_> {
+impl<'a> Bench<'a> {
+    /// Before anything is played.
+    pub fn new(lab: Lab<'a>, effects: &'a [Effect], seats: &'a Arc<Seats>) -> Bench<'a> {
+        Bench {
+            lab,
+            effects,
+            seats,
+            at: Duration::ZERO,
+            busy: Vec::new(),
+            idle: Vec::new(),
+            has_room: false,
+            plays: AtomicU64::new(0),
+        }
+    }
+
     pub fn play(&self, trial: &Trial) -> Result<Seen, NotMeasured> {
         self.plays.fetch_add(1, Ordering::Relaxed);
         self.lab.play(trial)
@@ -153,59 +165,33 @@ impl Bench<'_> {
         }
     }
 
-    /// What each effect does by the time that its nodes are away: points until straight lines between them are right.
-    pub fn curves(&self) -> Result<(Vec<Curve>, Vec<Tried>), NotMeasured> {
-        let mut curves = Vec::new();
-        let mut tried = Vec::new();
-        for effect in 0..self.effects.len() {
-            let mut all = Tried::default();
-            let times = times_away(&self.effects[effect], self.lab.faults);
-            let mut points = Vec::new();
-            for away in times {
-                points.push(self.point(effect, away, &mut all)?);
-            }
-            let finite: Vec<Point> = points.iter().filter(|p| p.away != NEVER).cloned().collect();
-            for pair in finite.windows(2) {
-                self.refine(effect, [&pair[0], &pair[1]], (&mut points, &mut all))?;
-            }
-            let middle = self.effects[effect].back.first();
-            let typical = middle.map_or(NEVER, |back| back.quantile(0.5).0);
-            curves.push(Curve::new(points, typical));
-            tried.push(all);
+    /// What a play of these faults told of the first of them, whose notice is over at `at`.
+    pub fn tried(&self, seen: &Seen, at: Time) -> Tried {
+        let mut held = [0; LedgerCategory::COUNT];
+        for (category, ns) in held.iter_mut().zip(&seen.held) {
+            *category = *ns;
         }
-        Ok((curves, tried))
+        Tried {
+            sample: self.sample(seen, at),
+            mostly: self.mostly_bound(seen, at),
+            held,
+        }
     }
 
-    fn point(&self, effect: usize, away: u64, all: &mut Tried) -> Result<Point, NotMeasured> {
-        let plays = self.plays_of(PLAYS, |nth| {
-            let trial = self.trial(effect, (nth, away), self.has_room);
-            let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
-            Ok((self.play(&trial)?, at))
-        })?;
-        let sample = |(seen, at): &(Seen, Time)| self.sample(seen, *at);
-        let mut samples: Vec<Sample> = plays.iter().map(sample).collect();
-        all.extend(plays);
-        samples.sort_by_key(|s| (s.ready, s.interrupt));
-        Ok(Point { away, samples })
-    }
-
-    /// A point between two others, and more of them as long as it is not where a straight line would have it.
-    fn refine(
-        &self,
-        effect: usize,
-        [low, high]: [&Point; 2],
-        (points, all): (&mut Vec<Point>, &mut Tried),
-    ) -> Result<(), NotMeasured> {
-        if high.away - low.away < FINEST {
-            return Ok(());
-        }
-        let middle = self.point(effect, low.away + (high.away - low.away) / 2, all)?;
-        points.push(middle.clone());
-        if middle.is_between(low, high) {
-            return Ok(());
-        }
-        self.refine(effect, [low, &middle], (points, all))?;
-        self.refine(effect, [&middle, high], (points, all))
+    /// When all pods but those for which there may be no place were bound anew, since the fault.
+    pub fn mostly_bound(&self, seen: &Seen, at: Time) -> u64 {
+        let entity = |e: &Effect| self.lab.faults.nodes_of(e.processes[0], 0).len();
+        let lost = 2 * self.effects.iter().map(entity).max().unwrap_or(0);
+        let bound: Vec<Time> = seen
+            .bound
+            .iter()
+            .map(|(t, _)| *t)
+            .filter(|t| *t > at)
+            .collect();
+        let most = self.seats.pods.saturating_sub(lost).max(1);
+        bound
+            .get(most.min(bound.len()).saturating_sub(1))
+            .map_or(0, |t| t.since(at).0)
     }
 
     pub fn sample(&self, seen: &Seen, at: Time) -> Sample {
@@ -239,83 +225,42 @@ impl Bench<'_> {
     }
 
     /// What the accelerators of the gang did while it was being restarted, as shares of that time.
-    pub fn shares(&self, calm: &[Seen], plays: &[Tried]) -> Vec<[f64; LedgerCategory::COUNT]> {
+    pub fn shares(
+        &self,
+        calm: &[Seen],
+        plays: &[Vec<Played>],
+    ) -> Vec<[f64; LedgerCategory::COUNT]> {
         let before = &calm[0].held;
-        let of = |plays: &Tried| {
+        let rates = &self.seats.accelerators;
+        let accelerators: u64 = self.busy.iter().map(|n| rates[n.ix()]).sum();
+        let of = |played: &Vec<Played>| {
             let mut shares = [0.0; LedgerCategory::COUNT];
             let mut whole = 0.0;
-            for (seen, at) in plays {
-                let sample = self.sample(seen, *at);
+            for tried in played.iter().flat_map(|played| &played.plays) {
+                let sample = tried.sample;
                 if sample.ready == NEVER || sample.interrupt == NEVER {
                     continue;
                 }
-                let accelerators: u64 = self
-                    .busy
-                    .iter()
-                    .map(|n| self.seats.accelerators[n.ix()])
-                    .sum();
                 whole += (sample.ready - sample.interrupt) as f64 * accelerators as f64;
                 for category in [
                     LedgerCategory::Starting,
                     LedgerCategory::Waiting,
                     LedgerCategory::Terminating,
                 ] {
-                    let (now, then) = (
-                        seen.held.get(category as usize),
-                        before.get(category as usize),
-                    );
-                    let more = now.copied().unwrap_or(0) as f64 - then.copied().unwrap_or(0) as f64;
+                    let then = before.get(category as usize).copied().unwrap_or(0);
+                    let more = tried.held[category as usize] as f64 - then as f64;
                     shares[category as usize] += more.max(0.0);
                 }
             }
-            shares.map(|ns| {
+            let of_all = |ns: f64| {
                 if whole > 0.0 {
                     (ns / whole).min(1.0)
                 } else {
                     0.0
                 }
-            })
+            };
+            shares.map(of_all)
         };
         plays.iter().map(of).collect()
     }
-}
-
-/// Which times away are tried: quantiles of what may be drawn.
-fn times_away(effect: &Effect, faults: &Faults) -> Vec<u64> {
-    if !effect.takes_nodes(faults) {
-        return vec![NEVER];
-    }
-    const AT: [f64; 7] = [0.0005, 0.02, 0.1, 0.5, 0.9, 0.98, 0.9995];
-    let mut all: Vec<u64> = Vec::new();
-    for back in &effect.back {
-        all.extend(AT.iter().map(|u| back.quantile(*u).0));
-    }
-    for process in effect
-        .processes
-        .iter()
-        .filter_map(|p| faults.processes().nth(*p))
-    {
-        // Just before its Node is deleted, and behind it.
-        let deleted = process.deleted_after.map_or(0, |after| after.0);
-        let range = all.first().copied().unwrap_or(0)..all.last().copied().unwrap_or(0);
-        let around = [deleted.saturating_sub(FINEST / 2), deleted + FINEST / 2];
-        let within: Vec<u64> = around.into_iter().filter(|at| range.contains(at)).collect();
-        all.extend(within);
-    }
-    if effect.any_time {
-        all.extend((0..6).map(|n| 20_000_000_000u64 << (n * 3)));
-    }
-    let processes = effect
-        .processes
-        .iter()
-        .filter_map(|p| faults.processes().nth(*p));
-    if processes
-        .clone()
-        .any(|p| p.back.is_none() || p.comes_back < 1.0)
-    {
-        all.push(NEVER);
-    }
-    all.sort_unstable();
-    all.dedup();
-    all
 }

@@ -14,11 +14,19 @@ pub const CALM: Duration = Duration::from_secs(300);
 pub const AFTERWARDS: Duration = Duration::from_secs(3600);
 /// Times away are told apart as finely as this, in nanoseconds.
 pub const FINEST: u64 = 500_000_000;
-/// So far from a straight line is still on it.
-pub const NEARLY: u64 = 100_000_000;
-/// How near an edge is found.
+/// So many plays say whether a point lies on a straight line.
+pub const CHECKS: u64 = 2;
+/// A restart time may be off by this share of it, or for this share of faults by more.
+pub const OFF: f64 = 0.001;
+/// For this share of faults nobody knows what they do, because nobody looked finer.
+pub const ODD: f64 = 0.0001;
+/// How near an edge is found, at best.
 pub const NEAR: u64 = 50_000_000;
-/// After another first fault an edge is looked for so far from where it should be.
+/// Edges are found as exactly as this share of what chance moves them by.
+pub const FINER: u64 = 8;
+/// At first an edge is found to this part of the restart.
+pub const COARSE: u64 = 128;
+/// After another first fault an edge is looked for so far from where it should be, at least.
 pub const AROUND: u64 = 3_000_000_000;
 /// A restart that is later than this because of a second fault waits for it.
 pub const WAITS: u64 = 10_000_000_000;
@@ -73,19 +81,42 @@ pub fn choices() -> Vec<Choice> {
             "times away nearer to each other are not told apart: half a period of the slowest poll (PLEG, 1 s)",
         ),
         of(
-            "collapsed.nearly",
-            ns(NEARLY),
-            "off a straight line by less is on it; plays of one kind differ by more",
+            "collapsed.checks",
+            CHECKS.to_string(),
+            "plays that say whether a point lies on the straight line between two others; one that does not is played \
+             in full",
+        ),
+        of(
+            "collapsed.off",
+            format!("{OFF}"),
+            "between points a restart time is off by at most this share of it, or the spread of plays if that is more; \
+             between no two points that have more than this share of all times away by more",
+        ),
+        of(
+            "collapsed.odd",
+            format!("{ODD}"),
+            "between two points that do different things are at most this share of all times away; whoever falls there \
+             is close",
         ),
         of(
             "collapsed.near",
             ns(NEAR),
-            "edges are found to this, which is the least margin of a close fault",
+            "edges are found to this at best, which is the least margin of a close fault",
+        ),
+        of(
+            "collapsed.finer",
+            FINER.to_string(),
+            "edges are found to this part of how far chance moves them: it adds no more than that to their margin",
+        ),
+        of(
+            "collapsed.coarse",
+            COARSE.to_string(),
+            "before it is known how far chance moves them, edges are found to this part of the restart",
         ),
         of(
             "collapsed.around",
             ns(AROUND),
-            "how far off an edge is looked for again after a shorter first fault",
+            "how far off an edge is looked for again after a shorter first fault; twice what it is known to if that is more",
         ),
         of(
             "collapsed.waits",

@@ -1,6 +1,6 @@
 //! What one fault did, by how long its node was away: samples of the engine, and what lies between them.
 
-use super::choices::NEARLY;
+use super::choices::OFF;
 
 /// The node never came back.
 pub const NEVER: u64 = u64::MAX;
@@ -131,31 +131,7 @@ impl Curve {
 }
 
 impl Point {
-    /// Whether it is where a straight line between two others has it, as far as chance lets anybody see.
-    pub fn is_between(&self, low: &Point, high: &Point) -> bool {
-        let share = (self.away - low.away) as f64 / (high.away - low.away) as f64;
-        let n = self
-            .samples
-            .len()
-            .min(low.samples.len())
-            .min(high.samples.len());
-        let spread = [self, low, high]
-            .map(Point::spread)
-            .into_iter()
-            .max()
-            .unwrap_or(0);
-        let near = |a: u64, b: u64| a == b || a.abs_diff(b) <= spread.max(NEARLY);
-        (0..n).all(|i| {
-            let (own, a, b) = (&self.samples[i], &low.samples[i], &high.samples[i]);
-            let line = a.between(b, share);
-            let same = own.kind() == a.kind() && own.kind() == b.kind();
-            same && near(own.ready, line.ready)
-                && near(own.bind, line.bind)
-                && near(own.interrupt, line.interrupt)
-        })
-    }
-
-    fn spread(&self) -> u64 {
+    pub fn spread(&self) -> u64 {
         let ready = self.samples.iter().map(|s| s.ready).filter(|r| *r != NEVER);
         ready.clone().max().unwrap_or(0) - ready.min().unwrap_or(0)
     }
@@ -171,6 +147,25 @@ impl Point {
 }
 
 impl Sample {
+    /// When all of it was over: whatever comes later changes nothing of it.
+    pub fn over(&self) -> Option<u64> {
+        let times = [self.interrupt, self.ready, self.bind, self.counted];
+        let failed = Some(self.failed).filter(|at| *at != NEVER);
+        let over = times.into_iter().chain(failed).max();
+        over.filter(|at| *at != NEVER)
+    }
+
+    /// Whether it is where a straight line between two others has it, as far as chance (`spread`) lets anybody see.
+    pub fn is_between(&self, [a, b]: [&Sample; 2], share: f64, spread: u64) -> bool {
+        let line = a.between(b, share);
+        let off = |at: u64| ((at as f64 * OFF) as u64).max(spread);
+        let near = |a: u64, b: u64| a == b || a != NEVER && b != NEVER && a.abs_diff(b) <= off(a);
+        let same = self.kind() == a.kind() && self.kind() == b.kind();
+        same && near(self.ready, line.ready)
+            && near(self.bind, line.bind)
+            && near(self.interrupt, line.interrupt)
+    }
+
     fn between(&self, other: &Sample, share: f64) -> Sample {
         let mix = |a: u64, b: u64| match (a, b) {
             (NEVER, _) | (_, NEVER) => a.max(b),

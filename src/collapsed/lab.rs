@@ -1,5 +1,6 @@
 //! Where faults are tried out: the engine plays the scenario with these faults and no others.
 
+use super::choices::OFF;
 use crate::base::random::Dist;
 use crate::base::*;
 use crate::engine::{CannotRun, Simulation};
@@ -30,7 +31,7 @@ pub struct Trial {
 }
 
 /// What was seen of the JobSet.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     pub started: Vec<Time>,
     pub interrupted: Vec<Time>,
@@ -179,6 +180,19 @@ impl<'a> Lab<'a> {
         Ok(seen)
     }
 
+    /// A trial of another cluster, with faults of the same nodes, if they fail together here, too.
+    pub fn of_these(&self, trial: &Trial, nodes: &[Vec<NodeId>]) -> Option<Trial> {
+        let mut trial = trial.clone();
+        for (strike, nodes) in trial.strikes.iter_mut().zip(nodes) {
+            let process = strike.process;
+            let is_it = |entity: &usize| self.faults.nodes_of(process, *entity) == *nodes;
+            if !nodes.is_empty() {
+                strike.entity = (0..self.faults.entities(process)).find(is_it)?;
+            }
+        }
+        Some(trial)
+    }
+
     fn faults_of(&self, trial: &Trial) -> Vec<Fault> {
         let mut faults = self
             .faults
@@ -205,6 +219,41 @@ impl<'a> Lab<'a> {
 }
 
 impl Seen {
+    /// How far the times of another play are off at most, if it is the same otherwise and none is off by more than is
+    /// let pass.
+    pub fn off(&self, other: &Seen) -> Option<u64> {
+        let counters = |seen: &Seen| (seen.restarts, seen.counts);
+        let events = |seen: &Seen| {
+            let counted = seen.counted.iter().map(|(at, ..)| *at);
+            let ends = [seen.done, seen.failed, seen.completed];
+            let bound = seen.bound.iter().map(|(at, _)| *at);
+            let single = seen.started.iter().chain(&seen.interrupted).copied();
+            let all: Vec<Time> = single.chain(counted).chain(bound).collect();
+            (all, ends.map(|end| end.unwrap_or(Time::ZERO)))
+        };
+        let nodes = |seen: &Seen| {
+            let mut nodes: Vec<NodeId> = seen.bound.iter().map(|(_, node)| *node).collect();
+            nodes.sort_unstable();
+            nodes
+        };
+        let numbers = |seen: &Seen| {
+            [
+                seen.started.len(),
+                seen.interrupted.len(),
+                seen.counted.len(),
+            ]
+        };
+        let same = counters(self) == counters(other)
+            && numbers(self) == numbers(other)
+            && nodes(self) == nodes(other);
+        let ((a, a_ends), (b, b_ends)) = (events(self), events(other));
+        let both = a.iter().chain(&a_ends).zip(b.iter().chain(&b_ends));
+        let off = both.map(|(a, b)| a.0.abs_diff(b.0)).max().unwrap_or(0);
+        let ends = self.started.last().zip(self.interrupted.first());
+        let took = ends.map_or(0, |(ready, stopped)| ready.since(*stopped).0);
+        (same && off as f64 <= took as f64 * OFF).then_some(off)
+    }
+
     fn tell(&mut self, outcome: &RunOutcome) {
         let jobset = &outcome.jobsets[0];
         self.restarts = jobset.restarts;

@@ -4,7 +4,8 @@ use super::bench::Bench;
 use super::choices::{OPEN, OPEN_S};
 use super::curve::Curve;
 use super::effect::{Effect, effects};
-use super::lab::{Lab, NotMeasured, Stops, bare};
+use super::fewer::fewer_spares;
+use super::lab::{Lab, NotMeasured, Seen, Stops, Trial, bare};
 use super::pairs::Pair;
 use super::seats::Seats;
 use crate::base::random::Key;
@@ -12,8 +13,7 @@ use crate::base::*;
 use crate::faults::Faults;
 use crate::record::LedgerCategory;
 use crate::spec::{Arrivals, RandomFaults, Scenario};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Everything that replications of a scenario are made from.
 #[derive(Clone)]
@@ -46,6 +46,44 @@ pub struct Measured {
     plays: u64,
     /// Whatever was measured hangs on this, and on nothing else.
     basis: String,
+    /// A trial, which nodes it takes, and what was seen of it on the cluster that was measured.
+    sample: Arc<(Trial, Vec<Vec<NodeId>>, Seen)>,
+    /// Clusters, and by how much times were off when the same trial was played there.
+    off: Arc<Mutex<Vec<(String, Off)>>>,
+    /// How much that is on the cluster of this scenario.
+    apart: u64,
+}
+
+/// How far times are off; nothing: too far, or otherwise.
+type Off = Option<u64>;
+
+/// What can be measured of a scenario, and on which cluster.
+struct Ground {
+    all: Faults,
+    /// Without spares that no trial needs.
+    fewer: Option<(Scenario, Faults)>,
+    effects: Vec<Effect>,
+    effect_of: Vec<usize>,
+    basis: String,
+}
+
+impl Ground {
+    fn of(scenario: &Scenario) -> Ground {
+        let all = Faults::of(scenario);
+        let (effects, effect_of) = effects(&all);
+        let fewer = fewer_spares(scenario, &all).map(|fewer| {
+            let faults = Faults::of(&fewer);
+            (fewer, faults)
+        });
+        let (played, faults) = fewer.as_ref().map_or((scenario, &all), |(s, f)| (s, f));
+        Ground {
+            basis: basis(&bare(played), (faults, &effects)),
+            all,
+            fewer,
+            effects,
+            effect_of,
+        }
+    }
 }
 
 impl Measured {
@@ -55,23 +93,36 @@ impl Measured {
     }
 
     /// The same measurements for another scenario, if nothing that they hang on differs: another limit of restarts,
-    /// another end, other rates of faults, other training.
-    pub fn again(&self, scenario: &Scenario) -> Option<Measured> {
-        let faults = Faults::of(scenario);
-        let (effects, effect_of) = effects(&faults);
-        if self.basis != basis(&bare(scenario), (&faults, &effects)) {
-            return None;
+    /// another end, other rates of faults, other training, and more spares than a trial could need.
+    pub fn again(
+        &self,
+        scenario: &Scenario,
+        stops: Stops<'_>,
+    ) -> Result<Option<Measured>, NotMeasured> {
+        let ground = Ground::of(scenario);
+        if self.basis != ground.basis {
+            return Ok(None);
         }
+        let Some(off) = self.off_with((scenario, stops), &ground)? else {
+            return Ok(None);
+        };
         let policy = scenario.jobsets[0].jobset.spec.failure_policy.as_ref();
-        Some(Measured {
+        Ok(Some(Measured {
             scenario: scenario.clone(),
-            faults: Arc::new(faults),
-            effects,
-            effect_of,
+            seats: Arc::new(Seats::of(scenario)),
+            faults: Arc::new(ground.all),
+            effects: ground.effects,
+            effect_of: ground.effect_of,
             take_over: take_over(scenario),
             max_restarts: policy.map_or(0, |policy| i64::from(policy.max_restarts)),
+            apart: off,
             ..self.clone()
-        })
+        }))
+    }
+
+    /// By how much a restart may take longer or shorter than another one of its kind.
+    pub(super) fn doubt(&self, curve: &Curve) -> u64 {
+        (curve.spread() + self.apart) * 2
     }
 
     /// The widest spread of restart times of one kind, in seconds.
@@ -81,21 +132,27 @@ impl Measured {
 
     /// Measures a scenario that nothing speaks against (`why_not`), unless `stops` says so before it is done.
     pub fn of(scenario: &Scenario, stops: Stops<'_>) -> Result<Measured, NotMeasured> {
-        let faults = Faults::of(scenario);
-        let seats = Arc::new(Seats::of(scenario));
-        let (effects, effect_of) = effects(&faults);
-        let bare = bare(scenario);
-        let basis = basis(&bare, (&faults, &effects));
-        let mut bench = Bench {
-            lab: Lab::new(bare, &faults, stops),
-            effects: &effects,
-            seats: &seats,
-            at: Duration::ZERO,
-            busy: Vec::new(),
-            idle: Vec::new(),
-            has_room: false,
-            plays: AtomicU64::new(0),
-        };
+        let ground = Ground::of(scenario);
+        let mut measured = Measured::on((scenario, stops), &ground, true)?;
+        match measured.off_with((scenario, stops), &ground)? {
+            Some(off) => measured.apart = off,
+            // Spares that stand by change something after all.
+            None => return Measured::on((scenario, stops), &ground, false),
+        }
+        Ok(measured)
+    }
+
+    fn on(
+        (scenario, stops): (&Scenario, Stops<'_>),
+        ground: &Ground,
+        with_fewer: bool,
+    ) -> Result<Measured, NotMeasured> {
+        let fewer = ground.fewer.as_ref().filter(|_| with_fewer);
+        let (played, faults) = fewer.map_or((scenario, &ground.all), |(s, f)| (s, f));
+        let seats = Arc::new(Seats::of(played));
+        let effects = &ground.effects;
+        let lab = Lab::new(bare(played), faults, stops);
+        let mut bench = Bench::new(lab, effects, &seats);
         let calm = bench.calm()?;
         let submitted = calm[0].submitted;
         let startup = calm
@@ -105,11 +162,14 @@ impl Measured {
         let (curves, plays_of) = bench.curves()?;
         let shares = bench.shares(&calm, &plays_of);
         let late = bench.late(&curves)?;
-        let pairs = bench.pairs(&curves)?;
-        let last = bench.last()?;
+        let pairs = bench.pairs(&curves, &plays_of)?;
+        let last = bench.last(&plays_of)?;
         let ending = bench.ending()?;
+        let (trial, nodes) = bench.sample_trial(&curves);
+        let sample = (bench.play(&trial)?, trial);
         let policy = scenario.jobsets[0].jobset.spec.failure_policy.as_ref();
         let jobset = &scenario.jobsets[0].jobset;
+        let accelerators = &seats.accelerators;
         let measured = Measured {
             // As the store names the first JobSet of a name.
             key: Key::of(&jobset.name).and(0),
@@ -124,11 +184,20 @@ impl Measured {
             pairs,
             shares,
             max_restarts: policy.map_or(0, |policy| i64::from(policy.max_restarts)),
-            gang_accelerators: bench.busy.iter().map(|n| seats.accelerators[n.ix()]).sum(),
+            gang_accelerators: bench.busy.iter().map(|n| accelerators[n.ix()]).sum(),
             plays: bench.plays.into_inner(),
-            basis,
-            seats: Arc::clone(&seats),
-            effect_of,
+            basis: match with_fewer {
+                true => ground.basis.clone(),
+                false => basis(&bare(scenario), (&ground.all, effects)),
+            },
+            sample: Arc::new((sample.1, nodes, sample.0)),
+            off: Arc::new(Mutex::new(vec![(
+                format!("{:?}", played.topology),
+                Some(0),
+            )])),
+            apart: 0,
+            seats: Arc::new(Seats::of(scenario)),
+            effect_of: ground.effect_of.clone(),
             scenario: scenario.clone(),
             effects: effects.clone(),
             faults: Arc::new(Faults::of(scenario)),
@@ -137,6 +206,28 @@ impl Measured {
             Some(why) => Err(NotMeasured::Refused(why)),
             None => Ok(measured),
         }
+    }
+
+    /// How far times are off on the cluster of another scenario, which differs by spares that stand by: the scheduler
+    /// counts them, too. Nothing if that is more than restart times may be off, or if anything else is different.
+    fn off_with(
+        &self,
+        (scenario, stops): (&Scenario, Stops<'_>),
+        ground: &Ground,
+    ) -> Result<Off, NotMeasured> {
+        let cluster = format!("{:?}", scenario.topology);
+        let mut known = self.off.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, off)) = known.iter().find(|(of, _)| *of == cluster) {
+            return Ok(*off);
+        }
+        let (trial, nodes, seen) = &*self.sample;
+        let lab = Lab::new(bare(scenario), &ground.all, stops);
+        let off = match lab.of_these(trial, nodes) {
+            Some(trial) => seen.off(&lab.play(&trial)?),
+            None => None,
+        };
+        known.push((cluster, off));
+        Ok(off)
     }
 
     /// What was measured and does not fit the form of the model.
@@ -182,7 +273,7 @@ fn take_over(scenario: &Scenario) -> u64 {
     spares.map_or(0, |spares| spares.take_over.0)
 }
 
-/// What trials are played of, and what is tried.
+/// What trials are played of, and what is ground.
 fn basis(bare: &Scenario, (faults, effects): (&Faults, &[Effect])) -> String {
     let tried = |effect: &Effect| {
         let processes = effect.processes.iter();

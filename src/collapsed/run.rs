@@ -303,7 +303,7 @@ impl<'m> Game<'_, 'm> {
             let model = self.model;
             let gang = self.gang_accelerators();
             self.accounts.restart(took, gang, &model.shares[effect]);
-            self.doubt += model.curves[effect].spread() * 2;
+            self.doubt += model.doubt(&model.curves[effect]);
         }
     }
 

@@ -161,8 +161,8 @@ impl Game<'_, '_> {
             return;
         }
         if ran {
-            let widest = || model.curves.iter().map(|c| c.spread()).max();
-            let either_way = self.bounds.then(|| widest().unwrap_or(0) * 2);
+            let widest = || model.curves.iter().map(|c| model.doubt(c)).max();
+            let either_way = self.bounds.then(|| widest().unwrap_or(0));
             self.trainer.interrupt(stopped, either_way);
             self.trainer.books.holds(stopped, false);
         }

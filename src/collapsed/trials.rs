@@ -3,9 +3,10 @@
 use super::bench::Bench;
 use super::choices::{AFTERWARDS, LOOKS, PLAYS, WAITS};
 use super::curve::{Curve, NEVER, Point};
-use super::effect::Effect;
-use super::lab::{NotMeasured, Seen, Trial};
-use super::pairs::{Pair, Search, Zone};
+use super::lab::{NotMeasured, Trial};
+use super::pairs::{Pair, Zone};
+use super::search::Search;
+use super::tried::Played;
 use crate::base::*;
 use crate::faults::Strike;
 
@@ -30,19 +31,38 @@ impl Bench<'_> {
         Ok(if late.is_empty() { vec![0] } else { late })
     }
 
-    pub fn last(&self) -> Result<Vec<Vec<u64>>, NotMeasured> {
-        let mut all = Vec::new();
-        for effect in 0..self.effects.len() {
-            let failed = self.plays_of(PLAYS, |nth| {
-                let mut trial = self.trial(effect, (nth, NEVER), self.has_room);
-                trial.last = true;
-                let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
-                Ok(self.play(&trial)?.failed.map(|t| t.since(at).0))
-            })?;
-            let mut failed: Vec<u64> = failed.into_iter().flatten().collect();
+    /// From the fault to the failure of the JobSet where no restart is left: when one would have been counted, if a
+    /// play says so.
+    pub fn last(&self, played: &[Vec<Played>]) -> Result<Vec<Vec<u64>>, NotMeasured> {
+        let play = |effect: usize, nth: u64| {
+            let mut trial = self.trial(effect, (nth, NEVER), self.has_room);
+            trial.last = true;
+            let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
+            Ok(self.play(&trial)?.failed.map(|t| t.since(at).0))
+        };
+        let all = self.plays_of(self.effects.len() as u64, |effect| {
+            let effect = effect as usize;
+            let longest = played[effect].last();
+            let counted: Vec<u64> = longest
+                .filter(|longest| longest.over().is_some())
+                .map_or(Vec::new(), |longest| longest.point().samples)
+                .iter()
+                .map(|sample| sample.counted)
+                .collect();
+            let first = play(effect, 0)?;
+            let mut failed: Vec<u64> = match first.is_some() && first == counted.first().copied() {
+                true => counted,
+                false => {
+                    let others = self.plays_of(PLAYS - 1, |nth| play(effect, nth + 1))?;
+                    first
+                        .into_iter()
+                        .chain(others.into_iter().flatten())
+                        .collect()
+                }
+            };
             failed.sort_unstable();
-            all.push(failed);
-        }
+            Ok(failed)
+        })?;
         Ok(all)
     }
 
@@ -63,46 +83,61 @@ impl Bench<'_> {
         Ok(all)
     }
 
-    pub fn pairs(&self, curves: &[Curve]) -> Result<Vec<Vec<Pair>>, NotMeasured> {
+    pub fn pairs(
+        &self,
+        curves: &[Curve],
+        played: &[Vec<Played>],
+    ) -> Result<Vec<Vec<Pair>>, NotMeasured> {
         let n = curves.len();
         let all = self.plays_of((n * n) as u64, |at| {
             let at = at as usize;
-            self.pair((at / n, at % n), curves)
+            self.pair((at / n, at % n), (curves, played))
         })?;
         Ok(all.chunks(n).map(<[Pair]>::to_vec).collect())
     }
 
     /// A fault of effect `a`, and while its restart is under way one of effect `b`.
-    fn pair(&self, (a, b): (usize, usize), curves: &[Curve]) -> Result<Pair, NotMeasured> {
+    fn pair(
+        &self,
+        (a, b): (usize, usize),
+        (curves, played): (&[Curve], &[Vec<Played>]),
+    ) -> Result<Pair, NotMeasured> {
         let (first, other) = (curves[a].typical(), curves[a].shorter());
         let second = curves[b].typical();
         let sample = first.samples[first.samples.len() / 2];
         let alone = second.samples[second.samples.len() / 2];
         let least = WAITS.max(curves[a].spread() * 2);
         // The first one alone with the same numbers: what the second fault does not touch takes the same time in both.
-        let away = |is_other: bool| other.filter(|_| is_other).unwrap_or(first).away;
-        let only = self.plays_of(LOOKS * 2, |n| {
-            let (look, away) = (n / 2, away(n % 2 == 1));
-            let mut trial = self.trial(a, (look, away), self.has_room);
-            trial.until = trial.until + self.horizon(b, second.away);
-            let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(a));
-            let seen = self.play(&trial)?;
-            Ok((self.mostly_bound(&seen, at), seen.restarts, seen.counts))
-        })?;
+        let alone_of = |point: &Point| played[a].iter().find(|played| played.away == point.away);
+        let only = [alone_of(first), other.and_then(alone_of)];
+        let of_look = |look: u64, is_other: bool| {
+            let played = only[usize::from(is_other)].or(only[0]);
+            played.map(|played| &played.plays[look as usize])
+        };
         let play = |look: u64, offset: u64, is_other: bool| {
-            let trial = self.both((a, away(is_other)), (b, second.away), (look, offset));
+            let away = other.filter(|_| is_other).unwrap_or(first).away;
+            let trial = self.both((a, away), (b, second.away), (look, offset));
             let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(a));
             let both = self.play(&trial)?;
-            let (bound, restarts, counts) = only[(look * 2) as usize + usize::from(is_other)];
-            let waits = self.mostly_bound(&both, at) > bound + least;
+            let Some(only) = of_look(look, is_other) else {
+                return Ok(Zone::NOTHING);
+            };
+            let waits = self.mostly_bound(&both, at) > only.mostly + least;
             let more = |x: u32, y: u32| x as i32 - y as i32;
-            let adds = (more(both.restarts, restarts), more(both.counts, counts));
+            let adds = (
+                more(both.restarts, only.sample.restarts),
+                more(both.counts, only.sample.counts),
+            );
             Ok(Zone {
                 adds,
                 waits: waits && adds != (alone.restarts as i32, alone.counts as i32),
             })
         };
-        let middle = |point: &Point| point.samples[point.samples.len() / 2].bind;
+        let bound = |is_other: bool| {
+            let of = |look| of_look(look, is_other).map_or(0, |tried| tried.sample.bind);
+            (0..LOOKS).map(of).collect::<Vec<u64>>()
+        };
+        let binds = first.samples.iter().map(|sample| sample.bind);
         let search = Search {
             play: &play,
             alone: (alone.restarts as i32, alone.counts as i32),
@@ -111,27 +146,25 @@ impl Bench<'_> {
             } else {
                 sample.ready
             },
-            bind: sample.bind,
+            bind: bound(false),
+            spread: binds.clone().max().unwrap_or(0) - binds.min().unwrap_or(0),
             seen_after: least * 2,
-            other_bind: other.map(middle),
+            other_bind: other.map(|_| bound(true)),
         };
         search.find()
     }
 
-    /// When all pods but those for which there may be no place were bound anew, since the fault.
-    fn mostly_bound(&self, seen: &Seen, at: Time) -> u64 {
-        let entity = |e: &Effect| self.lab.faults.nodes_of(e.processes[0], 0).len();
-        let lost = 2 * self.effects.iter().map(entity).max().unwrap_or(0);
-        let bound: Vec<Time> = seen
-            .bound
-            .iter()
-            .map(|(t, _)| *t)
-            .filter(|t| *t > at)
-            .collect();
-        let most = self.seats.pods.saturating_sub(lost).max(1);
-        bound
-            .get(most.min(bound.len()).saturating_sub(1))
-            .map_or(0, |t| t.since(at).0)
+    /// As much as a trial can be: two faults, the second one while the restart after the first one is under way; of
+    /// nodes if some fault takes nodes. And which nodes they take.
+    pub fn sample_trial(&self, curves: &[Curve]) -> (Trial, Vec<Vec<NodeId>>) {
+        let takes_nodes = |e: &usize| self.effects[*e].takes_nodes(self.lab.faults);
+        let effect = (0..self.effects.len()).find(takes_nodes).unwrap_or(0);
+        let typical = curves[effect].typical();
+        let (away, bind) = (typical.away, typical.samples[0].bind);
+        let trial = self.both((effect, away), (effect, away), (0, bind / 2));
+        let nodes = |s: &Strike| self.lab.faults.nodes_of(s.process, s.entity).to_vec();
+        let taken = trial.strikes.iter().map(nodes).collect();
+        (trial, taken)
     }
 
     fn both(

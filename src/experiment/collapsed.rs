@@ -134,11 +134,17 @@ impl Collapsed {
 
     /// With the same measurements, if all that they hang on is the same.
     pub fn with(&self, scenario: &Scenario) -> Option<Collapsed> {
+        self.with_until(scenario, &StopFlag::new())
+    }
+
+    /// The same, unless `stop` is raised before it is known.
+    pub fn with_until(&self, scenario: &Scenario, stop: &StopFlag) -> Option<Collapsed> {
         if !why_not(scenario).is_empty() {
             return None;
         }
+        let again = self.measured.again(scenario, &|| stop.is_raised());
         Some(Collapsed {
-            measured: Arc::new(self.measured.again(scenario)?),
+            measured: Arc::new(again.ok()??),
             scenario: Arc::new(scenario.clone()),
         })
     }

@@ -97,6 +97,23 @@ fn rates_of_faults_are_assumptions_of_those_who_name_their_preset() {
 }
 
 #[test]
+fn a_collapsed_scenario_assumes_how_it_is_measured_too() {
+    let gang = "tests/it/collapsed/gang.yaml";
+    let collapsed = json(&[gang, "--values"]);
+    let off = row(&collapsed, "collapsed.off");
+    assert_eq!(off["value"], "0.001");
+    let told = off["source"].as_str().unwrap_or_default();
+    assert!(
+        told.contains("a restart time is off by at most this share"),
+        "{told}"
+    );
+    let pods = json(&[gang, "--values", "--level", "pods"]);
+    let rows = pods["assumptions"].as_array().expect("rows");
+    let is = |row: &serde_json::Value| row["id"].as_str().unwrap_or("").starts_with("collapsed.");
+    assert!(!rows.iter().any(is), "every pod is played");
+}
+
+#[test]
 fn a_run_directory_tables_and_wrong_metrics_are_answered() {
     let dir = std::env::temp_dir().join(format!("assumed-{}", std::process::id()));
     let mut run = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));

@@ -154,6 +154,41 @@ fn spare_nodes_take_over_at_both_levels() {
     assert_equal("spares", &case.scenario(), 12);
 }
 
+/// More spares than a trial can need are measured with those that it can: equal, and so once.
+#[test]
+fn spares_that_no_trial_could_need_change_nothing_that_is_measured() {
+    let with = |spares: u32| {
+        let slices = |n: u32, name: &str, more: &str| {
+            let labels = format!("example.com/slice: \"{name}-{{pool}}\"{more}");
+            let pool = pool(&format!("count: {n}, nodesPerIsland: 4"), &labels);
+            pool.replace("name: \"n", &format!("name: \"{name}"))
+        };
+        let case = Case {
+            pools: slices(4, "s", "") + &slices(spares, "z", ", example.com/role: spare"),
+            annotations: ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/slice}",
+            rest: "nodeSpares: {label: example.com/role=spare, unit: {label: example.com/slice}, takeOver: 5m}",
+            ..Case::of("BlockingRecreate", (4, 4), 0, &[SLICE, EXIT])
+        };
+        case.scenario()
+    };
+    let (two, five) = (collapsed(&with(2)), collapsed(&with(5)));
+    assert_eq!(two.measured().plays(), five.measured().plays());
+    assert_eq!(two.measured().spread_s(), five.measured().spread_s());
+    let shared = two.with(&with(5)).expect("nothing speaks against it");
+    let (mut shared, mut own) = (shared.player().with_bound(), five.player().with_bound());
+    for replication in 0..20 {
+        let (shared, own) = (shared.run(7, replication), own.run(7, replication));
+        assert_eq!(shared.recoveries, own.recoveries);
+        assert_eq!(shared.bound, own.bound);
+        assert_eq!(shared.training.spent_ns, own.training.spent_ns);
+    }
+    assert!(
+        two.with(&with(1)).is_none() && collapsed(&with(1)).with(&with(2)).is_none(),
+        "with one spare the second fault of a trial finds none"
+    );
+    assert_equal("five spare slices", &with(5), 8);
+}
+
 #[test]
 fn slices_with_exclusive_placement_are_lost_as_one_at_both_levels() {
     let case = Case {
