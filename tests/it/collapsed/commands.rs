@@ -42,6 +42,26 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
             &["replications (collapsed)", "parameters.spares"],
         ),
         (
+            &[
+                "search",
+                "spares",
+                GANG,
+                "--path",
+                "parameters.spares=1..3",
+                "--path",
+                "topology.pools[1].nodesPerIsland=8..10",
+                "--target",
+                "goodput.p10 >= 0.9",
+                "--seeds",
+                "60",
+            ],
+            &[
+                "replications (collapsed)",
+                "9 combinations were played",
+                "parameters.spares=1, topology.pools[1].nodesPerIsland=9 meets",
+            ],
+        ),
+        (
             &["tornado", GANG, "--seeds", "3"],
             &["replications (collapsed)", "moves goodput most"],
         ),
