@@ -110,8 +110,8 @@ columns! {
     ignored_failures: u16 = 0;
     /// When the containers ended or readiness was lost: the finish time of pod-failure back-off.
     ended_at: Time = Time::NEVER;
-    /// When deletionTimestamp was set; it says when the grace period ends.
-    deletion: Time = Time::NEVER;
+    /// When deletionTimestamp was set, in whole seconds, as the API writes it; it says when the grace period ends.
+    deletion_s: u32 = 0;
 }
 
 /// No kubelet has written how the containers ended (a pod that pod garbage collection failed).

@@ -306,7 +306,7 @@ pub fn mark_deleting(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter, grace_zero: boo
         let s = ctx.store.write();
         let with_finalizer = s.pods.has(pod, flag::FINALIZER);
         s.pods.set(pod, flag::DELETING);
-        s.pods.deletion[i] = now;
+        s.pods.deletion_s[i] = whole_seconds(now);
         s.pods.ended_at[i] = s.pods.ended_at[i].min(now);
         if !s.pods.is_terminal(pod) {
             let live = &mut s.jobs[s.pods.job[i].ix()].live;
@@ -327,6 +327,11 @@ pub fn mark_deleting(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter, grace_zero: boo
     if at_once {
         confirm_deletion(ctx, pod);
     }
+}
+
+/// As the API writes times; 136 years are longer than any run.
+fn whole_seconds(at: Time) -> u32 {
+    u32::try_from(at.0 / Duration::from_secs(1).0).unwrap_or(u32::MAX)
 }
 
 /// Nothing but finalizers keeps the object any longer: DELETE with grace 0.

@@ -237,7 +237,8 @@ fn pod_json(ctx: &Ctx<'_>, pod: PodId) -> Value {
         true => 0,
         false => ctx.store.pod_spec(pod).termination_grace_period_s,
     };
-    let deletion = deleting.then_some(store.pods.deletion[i]);
+    let since = Duration::from_secs(store.pods.deletion_s[i].into());
+    let deletion = deleting.then_some(Time::ZERO + since);
     show_metadata(
         &mut object,
         finalizers_of_pod(ctx, pod),
