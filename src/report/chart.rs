@@ -73,13 +73,10 @@ mod bitmap {
         RGBColor(r, g, b)
     }
 
-    /// The library tells what is wrong with a file as it tells data: what the system said stands in it, in quotes.
+    /// The library tells what is wrong with a file as it tells data: what the system said is the first text in quotes.
     fn why(error: impl std::fmt::Display) -> String {
         let told = error.to_string();
-        let said = told
-            .split_once("error: \"")
-            .and_then(|(_, rest)| rest.split_once('"'));
-        said.map_or(told.clone(), |(said, _)| said.to_owned())
+        told.split('"').nth(1).unwrap_or(&told).to_owned()
     }
 
     type Drawn<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
