@@ -39,6 +39,8 @@ define_id! {
     PodId,
     /// A Node object, by its name.
     NodeId,
+    /// Nodes that every random fault hits together or not at all.
+    CellId,
     /// One value of a topology key: the set of nodes that carry it.
     DomainId,
     /// An ICI slice or NVLink domain.

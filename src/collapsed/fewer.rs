@@ -1,9 +1,9 @@
 //! The cluster that trials are played on: without the spares at its end that no trial could need. Whatever number of
 //! spares a scenario has, it is measured on the same cluster then, and so once.
 
+use crate::base::NodeId;
 use crate::faults::Faults;
 use crate::spec::{Scenario, Topology};
-use crate::topology::Cluster;
 use std::collections::BTreeSet;
 
 /// Most faults of a trial.
@@ -15,35 +15,19 @@ const STRIKES: usize = 2;
 /// one behind those is never anybody's in a trial. It still is a node that the scheduler counts: what that changes is
 /// looked at (`Measured::off_with`).
 pub fn fewer_spares(scenario: &Scenario, faults: &Faults) -> Option<Scenario> {
-    let spec = scenario.node_spares.as_ref()?;
-    let cluster = Cluster::build(&scenario.topology, &["pods".to_owned()]);
-    let unit = |node: crate::base::NodeId| {
-        let named = spec.unit.as_ref().and_then(|key| cluster.label(node, key));
-        named.unwrap_or_else(|| cluster.names[node.ix()].clone())
-    };
-    let mut lost_at_once = 0;
-    for (process, _) in faults.processes().enumerate() {
-        for entity in 0..faults.entities(process) {
-            let nodes = faults.nodes_of(process, entity).iter();
-            let units: BTreeSet<String> = nodes.map(|node| unit(*node)).collect();
-            lost_at_once = lost_at_once.max(units.len());
-        }
-    }
-    let spare = faults.spare_nodes();
-    let mut units: Vec<String> = Vec::new();
-    let mut keep = 0;
-    for (i, _) in cluster.names.iter().enumerate() {
-        let node = crate::base::NodeId(i as u32);
-        let own = unit(node);
-        if spare.binary_search(&node).is_ok() && !units.contains(&own) {
-            units.push(own.clone());
-        }
-        let at = units.iter().position(|unit| *unit == own);
-        if at.is_none_or(|at| at < STRIKES * lost_at_once) {
-            keep = i + 1;
-        }
-    }
-    let topology = first_nodes(&scenario.topology, keep as u64)?;
+    let needed = STRIKES * faults.most_units_hit();
+    let left_out: BTreeSet<NodeId> = faults
+        .spare_units()
+        .skip(needed)
+        .flatten()
+        .copied()
+        .collect();
+    let nodes = 0..scenario.topology.nodes() as u32;
+    let keep = nodes
+        .rev()
+        .find(|node| !left_out.contains(&NodeId(*node)))
+        .map_or(0, |last| last + 1);
+    let topology = first_nodes(&scenario.topology, u64::from(keep))?;
     Some(Scenario {
         topology,
         ..scenario.clone()
@@ -81,6 +65,7 @@ fn first_nodes(topology: &Topology, keep: u64) -> Option<Topology> {
 mod tests {
     use super::*;
     use crate::spec::NodePool;
+    use crate::topology::Cluster;
 
     fn topology(pools: &[(u32, u32, &str)]) -> Topology {
         let pool = |(count, nodes, name): &(u32, u32, &str)| NodePool {

@@ -167,7 +167,7 @@ impl<'a> Lab<'a> {
         ) {
             policy.max_restarts = 0;
         }
-        let faults = self.faults_of(trial);
+        let faults = self.faults.node_by_node(&self.faults_of(trial));
         scenario.faults = faults.iter().map(|f| self.faults.scripted(f)).collect();
         let mut sink = (Seen::default(), Until(self.stops));
         let mut simulation = Simulation::new(&scenario)?;

@@ -17,7 +17,7 @@ pub struct CollapsedPlayer<'m> {
     model: &'m Measured,
     pub(super) draws: Draws,
     pub(super) gang: Gang,
-    /// When each node is back, while the faults are read backwards.
+    /// When each cell is back, while the faults are read backwards.
     back: Vec<u64>,
     away: Vec<u64>,
     bounds: bool,
@@ -25,9 +25,9 @@ pub struct CollapsedPlayer<'m> {
 
 /// A restart that is under way.
 pub(super) struct Episode {
-    /// What it is called after: a process, or none for the start.
+    /// What it is called after: a process, and where; none for the start.
     pub(super) process: u32,
-    pub(super) node: NodeId,
+    pub(super) on: Option<On>,
     /// Its effect; none: the start of the JobSet.
     pub(super) effect: Option<usize>,
     /// When what began it came, what is last known to have begun it anew, and when the job stopped.
@@ -149,11 +149,10 @@ impl<'m> CollapsedPlayer<'m> {
                 return None;
             }
             let first = &faults[next];
-            let together =
-                |f: &&Fault| f.at == first.at && f.cause == first.cause && f.does == first.does;
+            let together = |f: &&Fault| f.is_with(first);
             let n = match first.on {
-                On::Node(_) => faults[next..].iter().take_while(together).count(),
-                On::Pod(_) => 1,
+                On::Cell(_) => faults[next..].iter().take_while(together).count(),
+                _ => 1,
             };
             game.until(Time::ZERO + first.at);
             if game.ends_run() {
@@ -168,15 +167,15 @@ impl<'m> CollapsedPlayer<'m> {
     /// How long what each fault takes away is away.
     fn times_away(&mut self, faults: &[Fault]) {
         self.back.clear();
-        self.back.resize(self.model.seats.of.len(), NEVER);
+        self.back.resize(self.model.faults.cells(), NEVER);
         self.away.clear();
         self.away.resize(faults.len(), NEVER);
         for (i, fault) in faults.iter().enumerate().rev() {
-            let On::Node(node) = fault.on else { continue };
+            let On::Cell(cell) = fault.on else { continue };
             match fault.does {
-                Does::Return | Does::New | Does::Uncordon => self.back[node.ix()] = fault.at.0,
+                Does::Return | Does::New | Does::Uncordon => self.back[cell.ix()] = fault.at.0,
                 _ => {
-                    let back = self.back[node.ix()];
+                    let back = self.back[cell.ix()];
                     self.away[i] = if back == NEVER {
                         NEVER
                     } else {
@@ -215,7 +214,7 @@ impl<'m> Game<'_, 'm> {
         let ready = submitted + Duration(self.pick(0, |m| &m.startup).unwrap_or(0));
         self.episode = Some(Episode {
             process: u32::MAX,
-            node: NodeId::NONE,
+            on: None,
             effect: None,
             start: submitted,
             since: submitted,

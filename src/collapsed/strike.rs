@@ -8,7 +8,7 @@ use super::run::{Episode, Game};
 use crate::base::*;
 use crate::faults::{Does, Fault, On};
 
-impl Game<'_, '_> {
+impl<'m> Game<'_, 'm> {
     /// Faults of one entity at one instant.
     pub(super) fn happens(&mut self, faults: &[Fault], away: u64) {
         let now = Time::ZERO + faults[0].at;
@@ -16,8 +16,7 @@ impl Game<'_, '_> {
         match faults[0].does {
             Does::Return | Does::New | Does::Uncordon => self.comes_back(now, faults),
             Does::Cordon => {
-                for fault in faults {
-                    let On::Node(node) = fault.on else { continue };
+                for (fault, node) in self.nodes_of(faults) {
                     self.gang.mark(node, CLOSED, true);
                     if self.gang.uses(node) && fault.cause != crate::faults::SPARE {
                         self.trainer.notice(now);
@@ -31,9 +30,23 @@ impl Game<'_, '_> {
         }
     }
 
+    /// Every node that these faults are of.
+    fn nodes_of<'f>(
+        &self,
+        faults: &'f [Fault],
+    ) -> impl Iterator<Item = (&'f Fault, NodeId)> + use<'f, 'm> {
+        let all = &self.model.faults;
+        faults.iter().flat_map(move |fault| {
+            let nodes: &[NodeId] = match fault.on {
+                On::Cell(cell) => all.nodes_in(cell),
+                _ => &[],
+            };
+            nodes.iter().map(move |node| (fault, *node))
+        })
+    }
+
     fn comes_back(&mut self, now: Time, faults: &[Fault]) {
-        for fault in faults {
-            let On::Node(node) = fault.on else { continue };
+        for (fault, node) in self.nodes_of(faults) {
             if fault.does != Does::Uncordon {
                 self.gang.mark(node, DOWN, false);
             }
@@ -41,7 +54,7 @@ impl Game<'_, '_> {
                 self.gang.mark(node, CLOSED, false);
             }
         }
-        let others = |e: &&Episode| (e.process, e.node) != (faults[0].cause, first_node(faults));
+        let others = |e: &&Episode| (e.process, e.on) != (faults[0].cause, Some(faults[0].on));
         let restart = self.episode.as_ref().filter(others);
         if let Some((effect, bind)) = restart.and_then(|e| Some((e.effect?, e.bind))) {
             // Just before the pods are bound, or just behind it.
@@ -78,12 +91,8 @@ impl Game<'_, '_> {
 
     /// What is taken away; whether the gang feels it.
     fn mark(&mut self, faults: &[Fault]) -> bool {
-        let mut hit = false;
-        for fault in faults {
-            let On::Node(node) = fault.on else {
-                hit = true;
-                continue;
-            };
+        let mut hit = faults.iter().any(|fault| matches!(fault.on, On::Pod(_)));
+        for (fault, node) in self.nodes_of(faults) {
             let what = if fault.does == Does::Drain {
                 CLOSED
             } else {
@@ -166,7 +175,6 @@ impl Game<'_, '_> {
             self.trainer.interrupt(stopped, either_way);
             self.trainer.books.holds(stopped, false);
         }
-        let node = first_node(faults);
         let before = self.episode.take();
         let is_last = sample.counts > 0 && i64::from(self.counts) >= model.max_restarts;
         let failed = match is_last {
@@ -191,7 +199,7 @@ impl Game<'_, '_> {
         let keep = before.as_ref().map_or(Time::ZERO, |b| b.floor);
         self.episode = Some(Episode {
             process: faults[0].cause,
-            node,
+            on: Some(faults[0].on),
             effect: Some(effect),
             start: before.as_ref().map_or(now, |b| b.start),
             since: now,
@@ -211,12 +219,5 @@ impl Game<'_, '_> {
         if let Some(failed) = failed {
             self.end(now + Duration(failed), "Failed");
         }
-    }
-}
-
-fn first_node(faults: &[Fault]) -> NodeId {
-    match faults[0].on {
-        On::Node(node) => node,
-        On::Pod(_) => NodeId::NONE,
     }
 }

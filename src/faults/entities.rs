@@ -1,12 +1,14 @@
 //! What has random faults: nodes, accelerators, domains and pods, each with the key of its random numbers.
 
+use super::cells::Cells;
 use super::lives::first_life;
-use crate::base::NodeId;
 use crate::base::random::{Draws, Key};
+use crate::base::{CellId, NodeId};
 use crate::spec::{Arrivals, FaultsOn, RandomFaults, Scenario};
 use crate::topology::Cluster;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// One process, and what has its faults.
 pub struct Process {
@@ -21,11 +23,13 @@ pub struct Process {
 /// What fails at once.
 #[derive(Clone)]
 pub struct Entity {
-    pub name: String,
+    pub name: Arc<str>,
     /// Without pods.
-    pub nodes: Vec<NodeId>,
-    /// Those of them whose use makes it older, where that counts.
-    pub worn: Vec<NodeId>,
+    pub nodes: Arc<[NodeId]>,
+    /// The same as cells.
+    pub cells: Arc<[CellId]>,
+    /// Those of the nodes whose use makes it older, where that counts.
+    pub worn: Arc<[NodeId]>,
     /// Which of all pods it is.
     pub pod: Option<u32>,
     /// Whose random numbers they are, whatever the cause is.
@@ -34,35 +38,77 @@ pub struct Entity {
     pub key: Key,
 }
 
-impl Process {
-    pub fn of(spec: &RandomFaults, scenario: &Scenario, cluster: &Cluster) -> Process {
-        let cause = Key::of(&spec.cause);
-        let one = |(pod, (name, nodes)): (u32, (String, Vec<NodeId>))| {
-            let own = Key::of(&name);
-            Entity {
-                pod: (spec.on == FaultsOn::Pod).then_some(pod),
-                worn: match spec.is_of_calendar() {
-                    true => Vec::new(),
-                    false => nodes.clone(),
-                },
-                own,
-                key: cause.and(own.0),
-                name,
-                nodes,
-            }
+/// What processes of one scenario have faults of, each found once.
+pub struct Levels<'a> {
+    scenario: &'a Scenario,
+    cluster: &'a Cluster,
+    /// By where faults are, and which label they take along.
+    found: Vec<((FaultsOn, Option<String>), Vec<Entity>)>,
+}
+
+impl<'a> Levels<'a> {
+    pub fn new(scenario: &'a Scenario, cluster: &'a Cluster) -> Levels<'a> {
+        Levels {
+            scenario,
+            cluster,
+            found: Vec::new(),
+        }
+    }
+
+    /// Without causes.
+    fn of(&mut self, spec: &RandomFaults) -> Vec<Entity> {
+        let wanted = (&spec.on, &spec.takes_along);
+        let is_it =
+            |((on, along), _): &&((FaultsOn, Option<String>), Vec<Entity>)| (on, along) == wanted;
+        if let Some((_, known)) = self.found.iter().find(is_it) {
+            return known.clone();
+        }
+        let one = |(pod, (name, nodes)): (u32, (String, Arc<[NodeId]>))| Entity {
+            pod: (spec.on == FaultsOn::Pod).then_some(pod),
+            own: Key::of(&name),
+            key: Key::default(),
+            name: name.into(),
+            cells: Arc::default(),
+            worn: Arc::clone(&nodes),
+            nodes,
         };
-        let all = (0..).zip(of_level(scenario, cluster, &spec.on));
+        let all = (0..).zip(of_level(self.scenario, self.cluster, &spec.on));
         let mut all: Vec<Entity> = all.map(one).collect();
+        if let Some(key) = &spec.takes_along {
+            take_along(&mut all, self.cluster, key);
+        }
+        let of = (spec.on.clone(), spec.takes_along.clone());
+        self.found.push((of, all.clone()));
+        all
+    }
+
+    /// Each set of nodes that fail at once, once.
+    pub fn sets(&self) -> impl Iterator<Item = &[NodeId]> {
+        let sets = self.found.iter().map(|(_, all)| {
+            let mut seen = BTreeSet::new();
+            let new = move |entity: &&Entity| seen.insert(entity.nodes.as_ptr());
+            all.iter().filter(new).map(|entity| &*entity.nodes)
+        });
+        sets.flatten()
+    }
+}
+
+impl Process {
+    pub fn of(spec: &RandomFaults, levels: &mut Levels<'_>) -> Process {
+        let cause = Key::of(&spec.cause);
+        let mut all = levels.of(spec);
+        for entity in &mut all {
+            entity.key = cause.and(entity.own.0);
+            if spec.is_of_calendar() {
+                entity.worn = Arc::default();
+            }
+        }
         if let Arrivals::Trace(rows) = &spec.arrivals {
             let named: BTreeSet<&str> = rows.iter().map(|row| row.entity.as_str()).collect();
-            all.retain(|entity| named.contains(entity.name.as_str()));
+            all.retain(|entity| named.contains(&*entity.name));
         }
-        if let Some(key) = &spec.takes_along {
-            take_along(&mut all, cluster, key);
-        }
-        let ends = spec
-            .until
-            .map_or(scenario.stop.at, |until| until.min(scenario.stop.at));
+        let stop = levels.scenario.stop.at;
+        let ends = spec.until.map_or(stop, |until| until.min(stop));
         let first_life = match &spec.arrivals {
             Arrivals::Renewal(life) if spec.lemons.is_none() => Some(life),
             _ => None,
@@ -72,6 +118,15 @@ impl Process {
             keys: all.iter().map(|entity| entity.key).collect(),
             spec: spec.clone(),
             entities: all,
+        }
+    }
+
+    /// Its entities are told which cells they are made of.
+    pub fn settle(&mut self, cells: &Cells, known: &mut BTreeMap<*const NodeId, Arc<[CellId]>>) {
+        for entity in &mut self.entities {
+            let within = || cells.within(&entity.nodes).into();
+            let of = known.entry(entity.nodes.as_ptr()).or_insert_with(within);
+            entity.cells = Arc::clone(of);
         }
     }
 
@@ -100,7 +155,7 @@ fn take_along(all: &mut [Entity], cluster: &Cluster, key: &str) {
         let first = entity.nodes.first();
         let value = first.and_then(|node| cluster.label(*node, key));
         if let Some(nodes) = value.and_then(|value| domains.get(&value)) {
-            entity.nodes.clone_from(nodes);
+            entity.nodes = Arc::clone(nodes);
         }
     }
 }
@@ -113,27 +168,31 @@ fn nodes(cluster: &Cluster) -> impl Iterator<Item = NodeId> + '_ {
 fn domains(
     cluster: &Cluster,
     of: impl Fn(NodeId) -> Option<String>,
-) -> BTreeMap<String, Vec<NodeId>> {
+) -> BTreeMap<String, Arc<[NodeId]>> {
     let mut domains: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
     for node in nodes(cluster) {
         if let Some(value) = of(node) {
             domains.entry(value).or_default().push(node);
         }
     }
-    domains
+    let settled = domains.into_iter();
+    settled
+        .map(|(value, nodes)| (value, nodes.into()))
+        .collect()
 }
 
-fn of_level(scenario: &Scenario, cluster: &Cluster, on: &FaultsOn) -> Vec<(String, Vec<NodeId>)> {
+fn of_level(scenario: &Scenario, cluster: &Cluster, on: &FaultsOn) -> Vec<(String, Arc<[NodeId]>)> {
     match on {
         FaultsOn::Node => {
-            let named = |node: NodeId| (cluster.names[node.ix()].clone(), vec![node]);
+            let named = |node: NodeId| (cluster.names[node.ix()].clone(), Arc::from([node]));
             nodes(cluster).map(named).collect()
         }
         FaultsOn::Accelerator => {
             let each = |node: NodeId| {
                 let name = &cluster.names[node.ix()];
                 let all = 0..cluster.accelerators[node.ix()];
-                all.map(move |n| (format!("{name}/{n}"), vec![node]))
+                let own: Arc<[NodeId]> = Arc::from([node]);
+                all.map(move |n| (format!("{name}/{n}"), Arc::clone(&own)))
             };
             nodes(cluster).flat_map(each).collect()
         }
@@ -146,7 +205,7 @@ fn of_level(scenario: &Scenario, cluster: &Cluster, on: &FaultsOn) -> Vec<(Strin
             of_key.into_iter().collect()
         }
         FaultsOn::Pod => (pods(scenario).into_iter())
-            .map(|name| (name, Vec::new()))
+            .map(|name| (name, Arc::default()))
             .collect(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Faults;
 use super::outages::reference;
-use crate::base::{Duration, NodeId};
+use crate::base::{CellId, Duration, NodeId};
 use crate::spec::{FaultAction, FaultTime, ScriptedFault, Silent, SilentOn};
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ pub struct Fault {
 pub enum On {
     /// A node.
     Node(NodeId),
+    /// All nodes of a cell.
+    Cell(CellId),
     /// A pod: which of all that the JobSets want when they are submitted.
     Pod(u32),
 }
@@ -47,7 +49,39 @@ pub enum Does {
     Silent(Silent),
 }
 
+impl Fault {
+    /// Whether both are one deed to several cells.
+    pub fn is_with(&self, other: &Fault) -> bool {
+        matches!((self.on, other.on), (On::Cell(_), On::Cell(_)))
+            && (self.at, self.cause, self.does) == (other.at, other.cause, other.does)
+    }
+}
+
 impl Faults {
+    /// The same faults with cells node by node, those of one deed in the order of nodes.
+    pub fn node_by_node(&self, faults: &[Fault]) -> Vec<Fault> {
+        let mut all = Vec::with_capacity(faults.len());
+        for deed in faults.chunk_by(|a, b| a.is_with(b) && a.cause != SPARE) {
+            let before = all.len();
+            for fault in deed {
+                let On::Cell(cell) = fault.on else {
+                    all.push(*fault);
+                    continue;
+                };
+                let on = |node: &NodeId| Fault {
+                    on: On::Node(*node),
+                    ..*fault
+                };
+                all.extend(self.cells.nodes(cell).iter().map(on));
+            }
+            all[before..].sort_by_key(|fault| match fault.on {
+                On::Node(node) => node,
+                _ => NodeId::NONE,
+            });
+        }
+        all
+    }
+
     /// The fault as a line of a script.
     pub fn scripted(&self, fault: &Fault) -> ScriptedFault {
         self.scripted_at(FaultTime::At(fault.at), fault)
@@ -75,6 +109,7 @@ impl Faults {
                     other => unreachable!("of nodes alone: {other:?}"),
                 }
             }
+            On::Cell(cell) => unreachable!("a script names nodes: {cell:?}"),
             On::Node(node) => {
                 let node = reference(&self.nodes[node.ix()]);
                 match fault.does {

@@ -5,7 +5,7 @@ use super::fault::{Does, Fault, On};
 use super::outages::{self, How, Outage};
 use super::slow::{self, Slowness};
 use crate::base::random::{Dist, Draw, Draws, Purpose};
-use crate::base::{Duration, NodeId};
+use crate::base::{CellId, Duration, NodeId};
 use crate::spec::{FaultsOn, RandomAction, Silent};
 
 /// A fault of an entity, and the end of its repair.
@@ -35,8 +35,8 @@ impl Struck<'_> {
 #[derive(Default)]
 pub struct Found {
     faults: Vec<Fault>,
-    /// With the node, and whether it is drained only.
-    outages: Vec<((NodeId, bool), Outage)>,
+    /// With the cell, and whether it is drained only.
+    outages: Vec<((CellId, bool), Outage)>,
     slow: Vec<(NodeId, Slowness)>,
 }
 
@@ -73,7 +73,7 @@ impl Found {
                     factor: *factor,
                     cause: struck.cause,
                 };
-                for node in &struck.entity.nodes {
+                for node in &*struck.entity.nodes {
                     self.slow.push((*node, slowness.clone()));
                 }
                 return;
@@ -85,14 +85,14 @@ impl Found {
         self.lose(struck, (how, struck.start, struck.end), (as_new, deleted));
     }
 
-    /// Every node of the entity is away.
+    /// All of the entity is away.
     fn lose(
         &mut self,
         struck: &Struck,
         (how, start, end): (How, Duration, Option<Duration>),
         (as_new, deleted): (bool, Option<Duration>),
     ) {
-        for node in &struck.entity.nodes {
+        for cell in &*struck.entity.cells {
             let outage = Outage {
                 start,
                 end,
@@ -101,7 +101,7 @@ impl Found {
                 as_new,
                 deleted,
             };
-            self.outages.push(((*node, how <= How::Drained), outage));
+            self.outages.push(((*cell, how <= How::Drained), outage));
         }
     }
 
@@ -149,7 +149,7 @@ impl Found {
             let pod = struck.entity.pod.unwrap_or_default();
             return self.at(struck, On::Pod(pod), Does::Silent(what));
         }
-        for node in &struck.entity.nodes {
+        for node in &*struck.entity.nodes {
             self.at(struck, On::Node(*node), Does::Silent(what));
         }
     }
@@ -159,11 +159,11 @@ impl Found {
         let mut faults = self.faults;
         let late = |(_, o): &(_, Outage)| o.end.is_some_and(|end| end > stop);
         let repairs_later = self.outages.iter().any(late);
-        // Stable: of one node at one instant, in the order of the processes.
-        self.outages.sort_by_key(|(node, o)| (*node, o.start));
-        for of_node in self.outages.chunk_by(|a, b| a.0 == b.0) {
-            let all = of_node.iter().map(|(_, outage)| outage);
-            outages::script(of_node[0].0.0, all, stop, &mut faults);
+        // Stable: of one cell at one instant, in the order of the processes.
+        self.outages.sort_by_key(|(cell, o)| (*cell, o.start));
+        for of_cell in self.outages.chunk_by(|a, b| a.0 == b.0) {
+            let all = of_cell.iter().map(|(_, outage)| outage);
+            outages::script(of_cell[0].0.0, all, stop, &mut faults);
         }
         self.slow.sort_by_key(|(node, _)| *node);
         let name = |cause: u32| processes[cause as usize].spec.cause.as_str();
@@ -171,7 +171,7 @@ impl Found {
             let all: Vec<Slowness> = of_node.iter().map(|(_, slow)| slow.clone()).collect();
             faults.extend(slow::script(of_node[0].0, &all, stop, name));
         }
-        // Stable: at one instant, in the order of processes, entities and nodes.
+        // Stable: at one instant, in the order of processes, entities and cells.
         faults.sort_by_key(|fault| fault.at);
         (faults, repairs_later)
     }

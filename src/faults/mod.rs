@@ -5,6 +5,7 @@
 
 #![deny(missing_docs)]
 
+mod cells;
 mod entities;
 mod fault;
 mod found;
@@ -24,10 +25,12 @@ use crate::base::Duration;
 use crate::base::random::Draws;
 use crate::spec::{NodeRepair, Scenario};
 use crate::topology::Cluster;
-use entities::Process;
+use cells::Cells;
+use entities::{Levels, Process};
 use found::{Found, Struck};
 use shop::Shop;
 use spares::Units;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The scenario of one replication: its processes are faults of its script, in the order of time behind the scripted
@@ -39,6 +42,7 @@ pub fn drawn(scenario: &Scenario, seed: u64, replication: u64) -> Scenario {
     }
     let (faults, draws) = (Faults::of(scenario), &mut Draws::new(seed, replication));
     let (all, repairs_later) = faults.draw(draws);
+    let all = faults.node_by_node(&all);
     drawn
         .faults
         .extend(all.iter().map(|fault| faults.scripted(fault)));
@@ -55,6 +59,7 @@ pub struct Faults {
     spare: Arc<str>,
     repair: Option<NodeRepair>,
     spares: Option<Units>,
+    cells: Cells,
     stop: Duration,
     /// Names.
     nodes: Vec<String>,
@@ -65,16 +70,27 @@ impl Faults {
     /// Those of the scenario's processes.
     pub fn of(scenario: &Scenario) -> Faults {
         let cluster = Cluster::build(&scenario.topology, &["pods".to_owned()]);
-        let processes = scenario.fault_processes.iter();
-        let causes = processes.clone().map(|p| p.cause.as_str().into());
+        let mut levels = Levels::new(scenario, &cluster);
+        let specs = scenario.fault_processes.iter();
+        let causes = specs.clone().map(|p| p.cause.as_str().into());
+        let mut processes: Vec<Process> = specs.map(|p| Process::of(p, &mut levels)).collect();
+        let spares = scenario.node_spares.as_ref();
+        let units = spares.map(|spares| (spares, Units::sets(spares, &cluster)));
+        let together = units
+            .iter()
+            .flat_map(|(_, sets)| sets.iter().map(Vec::as_slice));
+        let cells = Cells::of(cluster.len(), levels.sets().chain(together));
+        let mut known = BTreeMap::new();
+        for process in &mut processes {
+            process.settle(&cells, &mut known);
+        }
         Faults {
             causes: causes.collect(),
-            processes: processes
-                .map(|p| Process::of(p, scenario, &cluster))
-                .collect(),
+            processes,
             spare: "spare".into(),
             repair: scenario.node_repair.clone(),
-            spares: (scenario.node_spares.as_ref()).map(|spares| Units::of(spares, &cluster)),
+            spares: units.map(|(spares, sets)| Units::of((spares, sets), &cells, &cluster)),
+            cells,
             stop: scenario.stop.at,
             pods: entities::pods(scenario),
             nodes: cluster.names,

@@ -1,8 +1,8 @@
-//! Outages of one node that overlap: it is lost at the first fault, and back when the last repair is over. Maintenance
-//! has a script of its own: a drained node still runs.
+//! Outages of nodes that fail together (a cell) that overlap: they are lost at the first fault, and back when the last
+//! repair is over. Maintenance has a script of its own: a drained node still runs.
 
 use super::fault::{Does, Fault, On};
-use crate::base::{Duration, NodeId};
+use crate::base::{CellId, Duration};
 use crate::spec::NodeRef;
 
 /// One fault of a node and its repair.
@@ -38,9 +38,9 @@ struct Down {
     deleted: Option<Duration>,
 }
 
-/// What happens to the node until `stop`, of its outages in the order of their start.
+/// What happens to the nodes of a cell until `stop`, of its outages in the order of their start.
 pub fn script<'a>(
-    node: NodeId,
+    cell: CellId,
     outages: impl Iterator<Item = &'a Outage>,
     stop: Duration,
     all: &mut Vec<Fault>,
@@ -48,10 +48,10 @@ pub fn script<'a>(
     let mut down: Option<Down> = None;
     for outage in outages {
         if let Some(back) = down.take_if(|d| d.until.is_some_and(|until| until <= outage.start)) {
-            all.extend(returns(node, &back, stop));
+            all.extend(returns(cell, &back, stop));
         }
         if down.as_ref().is_none_or(|d| d.how < outage.how) {
-            all.push(lost(node, outage));
+            all.push(lost(cell, outage));
         }
         let now = down.get_or_insert(Down {
             until: outage.end,
@@ -70,7 +70,7 @@ pub fn script<'a>(
             (now.until, now.cause, now.as_new) = (outage.end, outage.cause, outage.as_new);
         }
     }
-    all.extend(down.iter().flat_map(|back| returns(node, back, stop)));
+    all.extend(down.iter().flat_map(|back| returns(cell, back, stop)));
 }
 
 /// A node by its name.
@@ -82,10 +82,10 @@ pub fn reference(name: &str) -> NodeRef {
     }
 }
 
-fn lost(node: NodeId, outage: &Outage) -> Fault {
+fn lost(cell: CellId, outage: &Outage) -> Fault {
     Fault {
         at: outage.start,
-        on: On::Node(node),
+        on: On::Cell(cell),
         does: match outage.how {
             How::Crashed => Does::Crash,
             How::OutOfReach => Does::Partition,
@@ -97,7 +97,7 @@ fn lost(node: NodeId, outage: &Outage) -> Fault {
 }
 
 /// The end of a node that is lost: its Node may be deleted, and then or else it comes back.
-fn returns(node: NodeId, down: &Down, stop: Duration) -> impl Iterator<Item = Fault> {
+fn returns(cell: CellId, down: &Down, stop: Duration) -> impl Iterator<Item = Fault> {
     let deleted = down
         .deleted
         .filter(|at| down.until.is_none_or(|until| *at < until));
@@ -111,7 +111,7 @@ fn returns(node: NodeId, down: &Down, stop: Duration) -> impl Iterator<Item = Fa
     all.into_iter().filter_map(move |(at, does)| {
         Some(Fault {
             at: at.filter(|at| *at <= stop)?,
-            on: On::Node(node),
+            on: On::Cell(cell),
             does,
             cause,
         })
@@ -165,7 +165,7 @@ mod tests {
         };
         let mut all = Vec::new();
         script(
-            NodeId(0),
+            CellId(0),
             outages.iter(),
             Duration::from_secs(100),
             &mut all,

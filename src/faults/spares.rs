@@ -1,7 +1,8 @@
 //! Spare nodes: cordoned until others are lost, in whole units; what comes back is a spare, or gets its place back.
 
+use super::cells::Cells;
 use super::fault::{Does, Fault, On, SPARE};
-use crate::base::{Duration, NodeId};
+use crate::base::{CellId, Duration, NodeId};
 use crate::spec::NodeSpares;
 use crate::topology::Cluster;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -9,43 +10,70 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// The units of a cluster, before anything is lost.
 pub struct Units {
     spec: NodeSpares,
-    /// Nodes that take over together.
+    /// Nodes that take over together, and the cells that they are.
     nodes: Vec<Vec<NodeId>>,
+    cells: Vec<Vec<CellId>>,
     units: Vec<Unit>,
-    of_node: Vec<usize>,
+    of_cell: Vec<usize>,
 }
 
 impl Units {
-    pub fn of(spec: &NodeSpares, cluster: &Cluster) -> Units {
-        let mut all = Units {
-            spec: spec.clone(),
-            nodes: Vec::new(),
-            units: Vec::new(),
-            of_node: Vec::new(),
-        };
+    /// The nodes of each unit, in the order of their first nodes.
+    pub fn sets(spec: &NodeSpares, cluster: &Cluster) -> Vec<Vec<NodeId>> {
+        let mut sets: Vec<Vec<NodeId>> = Vec::new();
         let mut named: BTreeMap<String, usize> = BTreeMap::new();
         for (i, name) in cluster.names.iter().enumerate() {
             let node = NodeId(i as u32);
             let unit = spec.unit.as_ref().and_then(|key| cluster.label(node, key));
-            let at = *named
-                .entry(unit.unwrap_or_else(|| name.clone()))
-                .or_insert(all.units.len());
-            if at == all.units.len() {
-                all.units.push(Unit::default());
-                all.nodes.push(Vec::new());
+            let unit = unit.unwrap_or_else(|| name.clone());
+            let at = *named.entry(unit).or_insert(sets.len());
+            if at == sets.len() {
+                sets.push(Vec::new());
             }
-            all.nodes[at].push(node);
-            all.units[at].spare |= cluster.label(node, &spec.key).as_ref() == Some(&spec.value);
-            all.of_node.push(at);
+            sets[at].push(node);
         }
-        all
+        sets
     }
 
-    /// Nodes that are spares at the start.
-    pub fn spare(&self) -> Vec<NodeId> {
+    /// Those that `sets` has found; a cell is in one of them.
+    pub fn of(
+        (spec, nodes): (&NodeSpares, Vec<Vec<NodeId>>),
+        cells: &Cells,
+        cluster: &Cluster,
+    ) -> Units {
+        let is_spare =
+            |node: &NodeId| cluster.label(*node, &spec.key).as_ref() == Some(&spec.value);
+        let mut of_cell = vec![0; cells.len()];
+        let mut all = Vec::new();
+        for (unit, nodes) in nodes.iter().enumerate() {
+            let within = cells.within(nodes);
+            within.iter().for_each(|cell| of_cell[cell.ix()] = unit);
+            all.push(within);
+        }
+        let unit = |nodes: &Vec<NodeId>| Unit {
+            spare: nodes.iter().any(is_spare),
+            ..Unit::default()
+        };
+        Units {
+            spec: spec.clone(),
+            units: nodes.iter().map(unit).collect(),
+            nodes,
+            cells: all,
+            of_cell,
+        }
+    }
+
+    /// The nodes of each unit that is a spare at the start: who is first takes over first.
+    pub fn spare(&self) -> impl Iterator<Item = &[NodeId]> {
         let units = self.units.iter().zip(&self.nodes);
         let spare = units.filter(|(unit, _)| unit.spare);
-        spare.flat_map(|(_, nodes)| nodes).copied().collect()
+        spare.map(|(_, nodes)| nodes.as_slice())
+    }
+
+    /// How many units have some of these cells.
+    pub fn hit(&self, cells: &[CellId]) -> usize {
+        let units: BTreeSet<usize> = cells.iter().map(|cell| self.of_cell[cell.ix()]).collect();
+        units.len()
     }
 }
 
@@ -53,8 +81,8 @@ impl Units {
 pub fn script(units: &Units, faults: &[Fault], stop: Duration) -> (Vec<Fault>, bool) {
     let mut pool = Pool {
         spec: &units.spec,
-        nodes: &units.nodes,
-        of_node: &units.of_node,
+        cells: &units.cells,
+        of_cell: &units.of_cell,
         units: units.units.clone(),
         free: (0..units.units.len())
             .filter(|at| units.units[*at].spare)
@@ -71,8 +99,8 @@ pub fn script(units: &Units, faults: &[Fault], stop: Duration) -> (Vec<Fault>, b
     }
     for fault in faults {
         pool.until(fault.at);
-        if let On::Node(node) = fault.on {
-            pool.see(fault.at, node, fault.does);
+        if let On::Cell(cell) = fault.on {
+            pool.see(fault.at, cell, fault.does);
         }
     }
     pool.until(stop);
@@ -84,20 +112,20 @@ pub fn script(units: &Units, faults: &[Fault], stop: Duration) -> (Vec<Fault>, b
 struct Unit {
     /// Cordoned, and nobody's.
     spare: bool,
-    /// Nodes that are lost, each with how: as a machine, or drained.
-    lost: BTreeSet<(NodeId, bool)>,
+    /// Cells that are lost, each with how: as machines, or drained.
+    lost: BTreeSet<(CellId, bool)>,
     /// Who stands in for it.
     stand_in: Option<usize>,
 }
 
 struct Pool<'a> {
     spec: &'a NodeSpares,
-    nodes: &'a [Vec<NodeId>],
+    cells: &'a [Vec<CellId>],
     stop: Duration,
     units: Vec<Unit>,
     /// Spares of which nothing is lost.
     free: BTreeSet<usize>,
-    of_node: &'a [usize],
+    of_cell: &'a [usize],
     /// Units that were lost when no spare was there.
     waiting: VecDeque<usize>,
     /// Spares that are on their way.
@@ -106,12 +134,12 @@ struct Pool<'a> {
 }
 
 impl Pool<'_> {
-    /// The same to every node of a unit.
+    /// The same to all of a unit.
     fn act(&mut self, at: Duration, unit: usize, does: Does) {
-        for node in &self.nodes[unit] {
+        for cell in &self.cells[unit] {
             self.script.push(Fault {
                 at,
-                on: On::Node(*node),
+                on: On::Cell(*cell),
                 does,
                 cause: SPARE,
             });
@@ -129,7 +157,7 @@ impl Pool<'_> {
         }
     }
 
-    fn see(&mut self, now: Duration, node: NodeId, does: Does) {
+    fn see(&mut self, now: Duration, cell: CellId, does: Does) {
         let (lost, drained) = match does {
             Does::Crash | Does::Partition => (true, false),
             Does::Drain => (true, true),
@@ -137,14 +165,14 @@ impl Pool<'_> {
             Does::Uncordon => (false, true),
             _ => return,
         };
-        let unit = self.of_node[node.ix()];
+        let unit = self.of_cell[cell.ix()];
         match lost {
-            true => self.lost(now, (node, drained), unit),
-            false => self.back(now, (node, drained), unit),
+            true => self.lost(now, (cell, drained), unit),
+            false => self.back(now, (cell, drained), unit),
         }
     }
 
-    fn lost(&mut self, now: Duration, what: (NodeId, bool), unit: usize) {
+    fn lost(&mut self, now: Duration, what: (CellId, bool), unit: usize) {
         let row = &mut self.units[unit];
         let first = row.lost.is_empty();
         row.lost.insert(what);
@@ -156,7 +184,7 @@ impl Pool<'_> {
         }
     }
 
-    fn back(&mut self, now: Duration, what: (NodeId, bool), unit: usize) {
+    fn back(&mut self, now: Duration, what: (CellId, bool), unit: usize) {
         let row = &mut self.units[unit];
         row.lost.remove(&what);
         let whole = row.lost.is_empty();

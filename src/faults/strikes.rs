@@ -2,9 +2,10 @@
 
 use super::entities::Process;
 use super::found::{Found, Struck};
+use super::spares::Units;
 use super::{Fault, Faults, spares};
 use crate::base::random::Draws;
-use crate::base::{Duration, NodeId};
+use crate::base::{CellId, Duration, NodeId};
 use crate::spec::RandomFaults;
 
 /// One fault of an entity of a process.
@@ -36,14 +37,36 @@ impl Faults {
         &self.processes[process].entities[entity].nodes
     }
 
-    /// Nodes that are spares at the start.
-    pub fn spare_nodes(&self) -> Vec<NodeId> {
-        self.spares
-            .as_ref()
-            .map_or(Vec::new(), spares::Units::spare)
+    /// The nodes of a cell, in their order.
+    pub fn nodes_in(&self, cell: CellId) -> &[NodeId] {
+        self.cells.nodes(cell)
     }
 
-    /// What these faults do until `stop`, and with `spares` what the spares do then.
+    /// How many cells there are.
+    pub fn cells(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Nodes that are spares at the start, by units: who is first takes over first.
+    pub fn spare_units(&self) -> impl Iterator<Item = &[NodeId]> {
+        self.spares.iter().flat_map(Units::spare)
+    }
+
+    /// All of them, in the order of nodes.
+    pub fn spare_nodes(&self) -> Vec<NodeId> {
+        let mut nodes: Vec<NodeId> = self.spare_units().flatten().copied().collect();
+        nodes.sort_unstable();
+        nodes
+    }
+
+    /// How many units of spares one fault hits at most.
+    pub fn most_units_hit(&self) -> usize {
+        let entities = self.processes.iter().flat_map(|process| &process.entities);
+        let hit = |units: &Units| entities.map(|entity| units.hit(&entity.cells)).max();
+        self.spares.as_ref().and_then(hit).unwrap_or(0)
+    }
+
+    /// What these faults do to cells until `stop`, and with `spares` what the spares do then.
     pub fn struck(&self, strikes: &[Strike], spares: bool, stop: Duration) -> Vec<Fault> {
         let mut found = Found::default();
         let mut draws = Draws::new(0, 0);

@@ -66,7 +66,7 @@ fn traced(
 ) -> Vec<(Duration, Option<Duration>)> {
     let mine = rows
         .iter()
-        .filter(|row| row.entity == entity.name && row.at <= stop);
+        .filter(|row| *row.entity == *entity.name && row.at <= stop);
     let one = |(occurrence, row): (u32, &TracedFault)| {
         let draw = Draw {
             purpose: Purpose::FaultRepair,

@@ -62,7 +62,7 @@ impl Faults {
         // Whether what follows comes within the run is seen then.
         let (faults, _) = found.script(&self.processes, Duration(u64::MAX));
         let head = drawn.faults.len() as u32;
-        for (i, fault) in faults.iter().enumerate() {
+        for (i, fault) in self.node_by_node(&faults).iter().enumerate() {
             let at = match i {
                 0 => FaultTime::Worn { clock, age },
                 _ => FaultTime::Follows {
