@@ -170,6 +170,6 @@ fn names_nodes(scenario: &Scenario) -> bool {
     });
     jobs.any(|(jobset, rj)| {
         let spec = &rj.template.template.spec;
-        !spec.node_selector.is_empty() || jobset.exclusive_key(rj).is_some()
+        spec.chooses_nodes() || jobset.exclusive_key(rj).is_some()
     })
 }

@@ -129,9 +129,7 @@ fn refuse_places(scenario: &Scenario, all: &mut Vec<String>) {
         }
     };
     refuse(
-        !pod.node_selector.is_empty()
-            || pod.node_name.is_some()
-            || !pod.required_pod_affinity.is_empty(),
+        pod.chooses_nodes() || pod.node_name.is_some() || !pod.required_pod_affinity.is_empty(),
         "pods that choose their nodes (nodeSelector, nodeName, affinity)",
     );
     refuse(

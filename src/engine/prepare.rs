@@ -2,6 +2,7 @@
 
 #![deny(missing_docs)]
 
+use crate::objects;
 use crate::placement::{TemplateFacts, capacity};
 use crate::spec::*;
 use crate::store::{Store, on_labelled_nodes};
@@ -290,7 +291,7 @@ fn no_room<'s>(
     let mut problems = Vec::new();
     for d in &demands {
         let most = d.rooms.iter().map(|r| r.pods).max().unwrap_or(0);
-        if most < d.pods() {
+        if most < d.pods() && !is_refused(jobset, d.rj) {
             problems.push(Impossible::DomainsTooSmall {
                 replicated_job: d.rj.name.clone(),
                 key: d.key.to_owned(),
@@ -300,7 +301,8 @@ fn no_room<'s>(
         }
     }
     for d in capacity::by_key(&demands) {
-        if (d.domains as u64) < d.jobs {
+        let refused = || d.of.iter().any(|d| is_refused(jobset, d.rj));
+        if (d.domains as u64) < d.jobs && !refused() {
             problems.push(Impossible::TooFewDomains {
                 jobset: jobset.name.clone(),
                 key: d.key.to_owned(),
@@ -313,7 +315,7 @@ fn no_room<'s>(
     for rj in jobset.spec.replicated_jobs.iter().filter(free) {
         let pods = u64::from(rj.replicas) * u64::from(rj.template.pods());
         let most = rooms.of(cluster, &rj.template.template);
-        if most < pods {
+        if most < pods && !is_refused(jobset, rj) {
             problems.push(Impossible::TooManyPods {
                 replicated_job: rj.name.clone(),
                 pods,
@@ -338,6 +340,9 @@ fn unplaceable_job(store: &mut Store, jobset: &JobSet, rj: &ReplicatedJob) -> Op
         .add(cluster, pod.into(), key, AgentMode::Absent);
     let template = store.templates.get(id);
     if let Some(reason) = template.facts.never_fits(cluster) {
+        if is_refused(jobset, rj) {
+            return None;
+        }
         let pod = format!("{job}-0");
         return Some(Impossible::NeverFits { pod, reason });
     }
@@ -346,6 +351,27 @@ fn unplaceable_job(store: &mut Store, jobset: &JobSet, rj: &ReplicatedJob) -> Op
         replicated_job: rj.name.clone(),
         key: domains.key.clone(),
     })
+}
+
+/// Whether the API server refuses the Job, so that its pods never are: the run says so, in the server's words.
+fn is_refused(jobset: &JobSet, rj: &ReplicatedJob) -> bool {
+    let mut rjs = jobset.spec.replicated_jobs.iter();
+    let Some((stored, replicated_job)) = jobset
+        .object
+        .as_ref()
+        .zip(rjs.position(|r| r.name == rj.name))
+    else {
+        return false;
+    };
+    let job = objects::job(&objects::JobSlot {
+        jobset: stored,
+        replicated_job,
+        index: 0,
+        restarts: 0,
+        job_restarts: None,
+        places: None,
+    });
+    objects::admit_job(&job).is_err()
 }
 
 /// Pods that the scenario's JobSets want at once.

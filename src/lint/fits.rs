@@ -83,7 +83,7 @@ pub const TRAPS: &[Trap] = &[
         rules: &["EXC-19"],
         title: "no node can take the pod",
         consequence: "Even in the empty cluster the pod stays Pending for ever.",
-        fix: "Compare nodeSelector, tolerations and requests with the nodes' labels, taints and allocatable resources.",
+        fix: "Compare nodeSelector, node affinity, tolerations and requests with the nodes' labels, taints and allocatable resources.",
         check: Check::Cluster(fits_nowhere),
     },
     Trap {
@@ -278,7 +278,10 @@ fn fits_nowhere(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
         let facts = facts(s, &rj, cluster);
         let refused = |n: &NodeId| {
             let reason = facts.reason_against(cluster, *n);
-            matches!(reason, Some(Reasons::Taint | Reasons::Selector))
+            matches!(
+                reason,
+                Some(Reasons::Taint | Reasons::Selector | Reasons::NotNamed)
+            )
         };
         let admitted: Vec<NodeId> = nodes().filter(|n| !refused(n)).collect();
         let fits = admitted.iter().any(|n| facts.room(cluster, *n) > 0);
@@ -287,7 +290,7 @@ fn fits_nowhere(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
         }
         let why = match admitted.len() {
             0 => {
-                "no node has the labels of its nodeSelector and taints that it tolerates".to_owned()
+                "no node has the labels of its nodeSelector and node affinity, and taints that it tolerates".to_owned()
             }
             n => format!("{n} nodes would be allowed, none has the resources it requests"),
         };

@@ -4,8 +4,9 @@ use super::job_template::template_annotation_at;
 use super::subject::{Rj, Subject, annotation_at, text};
 use super::trap::{Check, Hit, Severity, Trap, hit};
 use crate::manifest::node::Pos;
+use crate::placement::NodeChoice;
 use crate::spec::{CompletionMode, EXCLUSIVE_TOPOLOGY, NODE_SELECTOR_STRATEGY};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 pub const TRAPS: &[Trap] = &[
     Trap {
@@ -183,12 +184,6 @@ fn key_malformed(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-/// Whether a nodeSelector keeps the pods of the two apart.
-fn apart(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> bool {
-    a.iter()
-        .any(|(key, value)| b.get(key).is_some_and(|other| other != value))
-}
-
 /// Extended resources: what decides on which kind of node a pod runs.
 fn devices(rj: &Rj) -> BTreeSet<String> {
     let requests = rj.pod_spec().requests();
@@ -204,9 +199,8 @@ fn may_meet(a: &Rj, b: &Rj) -> bool {
             .map(|t| (t.key.clone(), t.value.clone()))
             .collect::<BTreeSet<_>>()
     };
-    !apart(&a.pod_spec().node_selector, &b.pod_spec().node_selector)
-        && devices(a) == devices(b)
-        && keys(a) == keys(b)
+    let choice = |rj: &Rj| NodeChoice::of(rj.pod_spec());
+    !choice(a).is_apart_from(&choice(b)) && devices(a) == devices(b) && keys(a) == keys(b)
 }
 
 fn mixed_keys(s: &Subject) -> Vec<Hit> {

@@ -6,6 +6,10 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reasons {
     Selector,
+    /// The pod names its nodes, and this is none of them.
+    NotNamed,
+    /// The pod names no node that all of its terms allow; found before any node is looked at.
+    AffinityConflict,
     Feature,
     Taint,
     /// spec.unschedulable.
@@ -34,6 +38,9 @@ impl Reasons {
     fn text(&self) -> String {
         let words = match self {
             Reasons::Selector => "node(s) didn't match Pod's node affinity/selector",
+            // `RunPreFilterPlugins` narrowed the nodes down (`schedule_one.go`).
+            Reasons::NotNamed => "node(s) didn't satisfy plugin(s) [NodeAffinity]",
+            Reasons::AffinityConflict => "pod affinity terms conflict",
             Reasons::Feature => "node(s) didn't match Pod's required features",
             Reasons::Taint => "node(s) had untolerated taint(s)",
             Reasons::Cordoned => "node(s) were unschedulable",
@@ -66,6 +73,7 @@ impl Reasons {
         matches!(
             self,
             Reasons::UnboundClaims
+                | Reasons::AffinityConflict
                 | Reasons::NoClaim(_)
                 | Reasons::ClaimGoes(_)
                 | Reasons::NoResourceClaim(_)
@@ -109,7 +117,10 @@ pub fn explain(reasons: &[Reasons]) -> String {
 /// is found: pods of lower priority are not modelled.
 pub fn failed_scheduling(reasons: &[Reasons]) -> String {
     let why = explain(reasons);
-    let fails = |r: &Reasons| r.is_before_nodes() && !matches!(r, Reasons::ClaimGoes(_));
+    let fails = |r: &Reasons| {
+        let refuses = matches!(r, Reasons::ClaimGoes(_) | Reasons::AffinityConflict);
+        r.is_before_nodes() && !refuses
+    };
     if reasons.iter().any(fails) {
         return format!("{why} not found");
     }

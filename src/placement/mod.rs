@@ -6,8 +6,10 @@ pub mod capacity;
 pub mod exclusive;
 pub mod explain;
 pub mod fit;
+pub mod node_choice;
 pub mod template;
 
 pub use exclusive::domain_is_free;
 pub use fit::{ClusterView, Found, find_node};
+pub use node_choice::NodeChoice;
 pub use template::{Asks, TemplateFacts};

@@ -1,6 +1,7 @@
 //! What the scheduler has to know of a pod template, worked out once.
 
 use super::explain::{Reasons, explain};
+use super::node_choice::NodeChoice;
 use crate::base::*;
 use crate::spec::keys::RESTART_ALL_CONTAINERS;
 use crate::spec::*;
@@ -9,7 +10,7 @@ use crate::topology::Cluster;
 pub struct TemplateFacts {
     /// (column of `Cluster::allocatable`, thousandths); always one pod.
     pub requests: Vec<(u32, i64)>,
-    pub node_selector: Vec<(String, String)>,
+    pub choice: NodeChoice,
     pub tolerations: Vec<Toleration>,
     pub priority: i32,
     pub priority_class: u32,
@@ -19,12 +20,14 @@ pub struct TemplateFacts {
     pub blocked: Option<Reasons>,
     /// Per node: labels, the pool's taints and features allow it. Bits of 64 nodes a word.
     pub allowed: Vec<u64>,
+    /// Those that the pod names, where it names its nodes: the scheduler looks at no other.
+    pub named: Option<Vec<NodeId>>,
 }
 
 /// What a pod asks of nodes beside room.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Asks {
-    node_selector: Vec<(String, String)>,
+    choice: NodeChoice,
     tolerations: Vec<Toleration>,
     needs_feature: bool,
     blocked: bool,
@@ -58,9 +61,11 @@ impl TemplateFacts {
         if cluster.extended_resource_toleration {
             tolerations.extend(of_devices(spec));
         }
+        let choice = NodeChoice::of(spec);
         TemplateFacts {
             requests,
-            node_selector: spec.node_selector.clone().into_iter().collect(),
+            named: choice.names().map(|_| Vec::new()),
+            choice,
             tolerations,
             priority: spec.priority,
             priority_class,
@@ -86,7 +91,7 @@ impl TemplateFacts {
     /// What decides which nodes allow the pod.
     pub fn asks(&self) -> Asks {
         Asks {
-            node_selector: self.node_selector.clone(),
+            choice: self.choice.clone(),
             tolerations: self.tolerations.clone(),
             needs_feature: self.needs_feature,
             blocked: self.blocked.is_some(),
@@ -96,6 +101,7 @@ impl TemplateFacts {
     /// Of a template that asks the same, where all nodes were looked at.
     pub fn allowed_like(mut self, other: &TemplateFacts) -> TemplateFacts {
         self.allowed.clone_from(&other.allowed);
+        self.named.clone_from(&other.named);
         self
     }
 
@@ -103,6 +109,11 @@ impl TemplateFacts {
     pub fn look_at(&mut self, cluster: &Cluster, node: NodeId) {
         if self.allowed.len() <= node.ix() / 64 {
             self.allowed.resize(node.ix() / 64 + 1, 0);
+        }
+        if self.is_named(cluster, node) {
+            let known = self.named.iter_mut();
+            let known = known.filter(|named| !named.contains(&node));
+            known.for_each(|named| named.push(node));
         }
         let bit = 1 << (node.ix() % 64);
         if self.reason_against(cluster, node).is_none() {
@@ -118,18 +129,25 @@ impl TemplateFacts {
 
     /// The static filter that refuses a node, if any.
     pub fn reason_against(&self, cluster: &Cluster, node: NodeId) -> Option<Reasons> {
+        if !self.is_named(cluster, node) {
+            return Some(Reasons::NotNamed);
+        }
         if cluster.taints(node).iter().any(|t| !self.tolerates(t)) {
             return Some(Reasons::Taint);
         }
-        let labelled =
-            |(key, value): &(String, String)| cluster.label(node, key).as_deref() == Some(value);
-        if !self.node_selector.iter().all(labelled) {
+        if !self.choice.matches(cluster, node) {
             return Some(Reasons::Selector);
         }
         if self.needs_feature && !cluster.has_feature(node, RESTART_ALL_CONTAINERS) {
             return Some(Reasons::Feature);
         }
         self.blocked.clone()
+    }
+
+    /// Whether the scheduler looks at the node at all.
+    pub fn is_named(&self, cluster: &Cluster, node: NodeId) -> bool {
+        let names = self.named.is_some().then(|| self.choice.names()).flatten();
+        names.is_none_or(|names| names.contains(cluster.names[node.ix()].as_str()))
     }
 
     /// Which resource a node has too little of, with `free` thousandths of each, and whether it had enough if it
@@ -176,6 +194,9 @@ impl TemplateFacts {
 
     /// Why no node of the empty cluster could take this pod; `None` if one could.
     pub fn never_fits(&self, cluster: &Cluster) -> Option<String> {
+        if self.choice.conflicts() {
+            return Some(explain(&vec![Reasons::AffinityConflict; cluster.len()]));
+        }
         let reasons = (0..cluster.len()).map(|n| {
             let node = NodeId(n as u32);
             let refused = self.reason_against(cluster, node);

@@ -1,5 +1,6 @@
 //! The part of a pod template that decides where and how a pod runs.
 
+use super::node_affinity::NodeTerm;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +18,8 @@ pub struct PodSpec {
     /// API default 30.
     pub termination_grace_period_s: u32,
     pub node_selector: BTreeMap<String, String>,
+    /// Terms of `requiredDuringSchedulingIgnoredDuringExecution`; one of them has to match.
+    pub node_affinity: Option<Vec<NodeTerm>>,
     pub tolerations: Vec<Toleration>,
     pub priority: i32,
     pub scheduling_gates: u32,
@@ -148,6 +151,11 @@ impl Container {
 }
 
 impl PodSpec {
+    /// Whether not every node will do.
+    pub fn chooses_nodes(&self) -> bool {
+        !self.node_selector.is_empty() || self.node_affinity.is_some()
+    }
+
     /// Requests as the scheduler sums them: main containers and sidecars together, or the largest init container.
     pub fn requests(&self) -> BTreeMap<String, i64> {
         let mut total: BTreeMap<String, i64> = BTreeMap::new();

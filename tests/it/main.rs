@@ -29,6 +29,7 @@ mod import;
 mod kwok;
 mod lint;
 mod moments;
+mod node_affinity;
 mod objects;
 mod observe;
 mod paranoid;

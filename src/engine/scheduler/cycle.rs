@@ -6,7 +6,7 @@ use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
 use crate::engine::event::Event;
 use crate::engine::requests::{Answer, Req};
-use crate::placement::{ClusterView, Found, domain_is_free, find_node};
+use crate::placement::{ClusterView, Found, TemplateFacts, domain_is_free, find_node};
 use crate::record::{About, Body, Call, Waited};
 use crate::store::flag;
 
@@ -95,8 +95,8 @@ impl Scheduler {
                     let there = self.books.pods_in(key as usize, domain, class);
                     domain_is_free(there, own, domain)
                 };
-                let found = find_node(&view, facts, all, self.start, NodeId, free);
-                self.start = found.next;
+                let (found, next) = among(&view, facts, all, self.start, free);
+                self.start = next;
                 found
             }
             None => {
@@ -104,8 +104,8 @@ impl Scheduler {
                 // is looked at. Pods of nobody's JobSet have no job-key and are not repelled.
                 let labelled = store.jobs[job.ix()].jobset.is_some();
                 let free = |node| !labelled || !self.books.is_repelled(store, job, class, node);
-                let found = find_node(&view, facts, all, self.start, NodeId, free);
-                self.start = found.next;
+                let (found, next) = among(&view, facts, all, self.start, free);
+                self.start = next;
                 found
             }
         }
@@ -173,6 +173,25 @@ impl Scheduler {
     }
 }
 
+/// The first of all nodes that fits, or of those that the pod names, and where the next search starts
+/// (`findNodesThatFitPod`: as many further on as were looked at).
+fn among(
+    view: &ClusterView<'_>,
+    facts: &TemplateFacts,
+    all: u32,
+    start: u32,
+    also: impl Fn(NodeId) -> bool,
+) -> (Found, u32) {
+    let Some(named) = &facts.named else {
+        let found = find_node(view, facts, all, start, NodeId, also);
+        return (found, found.next);
+    };
+    let count = named.len() as u32;
+    let first = start.checked_rem(count).unwrap_or(0);
+    let found = find_node(view, facts, count, first, |i| named[i as usize], also);
+    (found, (start + found.examined) % all.max(1))
+}
+
 fn nowhere(next: u32) -> Found {
     Found {
         node: None,
@@ -185,9 +204,11 @@ fn nowhere(next: u32) -> Found {
 fn cycle_cost(ctx: &Ctx<'_>, pod: PodId, examined: u32) -> Duration {
     let c = &ctx.scenario.timing.scheduler;
     let nodes = ctx.store.nodes.len() as u64;
-    let wanted = feasible_nodes_to_find(nodes);
+    let named = ctx.store.facts(pod).named.as_ref();
+    let looked_at = named.map_or(nodes, |named| named.len() as u64);
+    let wanted = feasible_nodes_to_find(looked_at);
     // `examined` nodes were passed for one fit; the real search goes on to `wanted` fits at the same density.
-    let walked = (u64::from(examined) * wanted).min(nodes);
+    let walked = (u64::from(examined) * wanted).min(looked_at);
     let leader = ctx.store.template(pod).exclusive.is_some() && ctx.store.is_leader(pod);
     let affinity = if leader {
         c.affinity_per_node.saturating_mul(nodes)

@@ -13,7 +13,10 @@ impl Scheduler {
         let mut reasons: Vec<Reasons> = existing
             .map(|node| self.reason_against(ctx, pod, node))
             .collect();
-        if !ctx.store.template(pod).facts.is_plain() {
+        let facts = &ctx.store.template(pod).facts;
+        if facts.choice.conflicts() {
+            reasons.fill(Reasons::AffinityConflict);
+        } else if !facts.is_plain() {
             reasons.fill(claim_reason(ctx, pod));
         } else if let Some(claim) = ctx.store.goes_with_claim(pod) {
             reasons.fill(Reasons::ClaimGoes(claim.to_owned()));
@@ -21,11 +24,14 @@ impl Scheduler {
         failed_scheduling(&reasons)
     }
 
-    /// The filters in their order: cordon, taints, selector, features, resources, rules between pods.
+    /// The filters in their order: named, cordon, taints, selector, features, resources, rules between pods.
     fn reason_against(&self, ctx: &Ctx<'_>, pod: PodId, node: NodeId) -> Reasons {
         let store = &**ctx.store;
         let template = store.template(pod);
         let (facts, cluster) = (&template.facts, &store.nodes.cluster);
+        if !facts.is_named(cluster, node) {
+            return Reasons::NotNamed;
+        }
         let mut taints = store.nodes.taints[node.ix()].iter();
         if let Some(taint) = taints.find(|t| !facts.tolerates(t)) {
             return match taint.key == UNSCHEDULABLE {

@@ -3,14 +3,15 @@
 use crate::manifest::node::Node;
 use crate::manifest::read;
 use crate::spec::{
-    Container, ContainerRestartAction, ContainerRestartRule, ImagePullPolicy, PodSpec, PodTemplate,
-    RestartPolicy, TaintEffect, Toleration,
+    Container, ContainerRestartAction, ContainerRestartRule, ImagePullPolicy, NodeOperator,
+    NodeRequirement, NodeTerm, PodSpec, PodTemplate, RestartPolicy, TaintEffect, Toleration,
 };
 use std::collections::BTreeMap;
 
 /// API default of `periodSeconds`.
 const PROBE_PERIOD_S: u32 = 10;
 const GRACE_S: u32 = 30;
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
 pub fn template(node: &Node) -> PodTemplate {
     let metadata = node.get("metadata");
@@ -34,6 +35,12 @@ fn pod_spec(node: &Node) -> PodSpec {
         termination_grace_period_s: read::u32_of(node, "terminationGracePeriodSeconds")
             .unwrap_or(GRACE_S),
         node_selector: read::string_map(node, "nodeSelector"),
+        node_affinity: node
+            .at_path(&["affinity", "nodeAffinity", REQUIRED])
+            .map(|required| {
+                let terms = read::list(required, "nodeSelectorTerms");
+                terms.iter().map(node_term).collect()
+            }),
         tolerations: read::list(node, "tolerations")
             .iter()
             .map(toleration)
@@ -53,11 +60,7 @@ fn pod_spec(node: &Node) -> PodSpec {
             .map(|claim| read::string(claim, "resourceClaimName"))
             .collect(),
         required_pod_affinity: node
-            .at_path(&[
-                "affinity",
-                "podAffinity",
-                "requiredDuringSchedulingIgnoredDuringExecution",
-            ])
+            .at_path(&["affinity", "podAffinity", REQUIRED])
             .map(Node::items)
             .unwrap_or_default()
             .iter()
@@ -81,6 +84,30 @@ fn restart_policy(node: &Node) -> Option<RestartPolicy> {
         "OnFailure" => Some(RestartPolicy::OnFailure),
         "Never" => Some(RestartPolicy::Never),
         _ => None,
+    }
+}
+
+fn node_term(node: &Node) -> NodeTerm {
+    let all = |key| read::list(node, key).iter().map(requirement).collect();
+    NodeTerm {
+        expressions: all("matchExpressions"),
+        fields: all("matchFields"),
+    }
+}
+
+fn requirement(node: &Node) -> NodeRequirement {
+    NodeRequirement {
+        key: read::string(node, "key").unwrap_or_default(),
+        operator: match node.get("operator").and_then(Node::as_str) {
+            Some("In") => Some(NodeOperator::In),
+            Some("NotIn") => Some(NodeOperator::NotIn),
+            Some("Exists") => Some(NodeOperator::Exists),
+            Some("DoesNotExist") => Some(NodeOperator::DoesNotExist),
+            Some("Gt") => Some(NodeOperator::Gt),
+            Some("Lt") => Some(NodeOperator::Lt),
+            _ => None,
+        },
+        values: read::strings(node, "values"),
     }
 }
 

@@ -30,7 +30,7 @@ pub static POD_SPEC: Object = Object {
         field("containers", Shape::List(&Shape::Object(&CONTAINER)), "").required(),
         not_modelled("ephemeralContainers", Shape::Any),
         not_modelled("activeDeadlineSeconds", Shape::Int(0, 1 << 40)),
-        not_modelled("affinity", Shape::Object(&AFFINITY)),
+        field("affinity", Shape::Object(&AFFINITY), ""),
         not_modelled("topologySpreadConstraints", Shape::Any),
         field(
             "nodeName",
@@ -84,9 +84,66 @@ static GATE: Object = Object {
 static AFFINITY: Object = Object {
     kind: "Affinity",
     fields: &[
-        inert("nodeAffinity", Shape::Any),
-        inert("podAffinity", Shape::Any),
-        inert("podAntiAffinity", Shape::Any),
+        field("nodeAffinity", Shape::Object(&NODE_AFFINITY), ""),
+        not_modelled("podAffinity", Shape::Any),
+        not_modelled("podAntiAffinity", Shape::Any),
+    ],
+};
+
+static NODE_AFFINITY: Object = Object {
+    kind: "NodeAffinity",
+    fields: &[
+        field(
+            "requiredDuringSchedulingIgnoredDuringExecution",
+            Shape::Object(&NODE_SELECTOR),
+            "",
+        ),
+        not_modelled(
+            "preferredDuringSchedulingIgnoredDuringExecution",
+            Shape::Any,
+        ),
+    ],
+};
+
+static NODE_SELECTOR: Object = Object {
+    kind: "NodeSelector",
+    fields: &[field(
+        "nodeSelectorTerms",
+        Shape::List(&Shape::Object(&NODE_TERM)),
+        "one of them has to match",
+    )
+    .required()],
+};
+
+static NODE_TERM: Object = Object {
+    kind: "NodeSelectorTerm",
+    fields: &[
+        field(
+            "matchExpressions",
+            REQUIREMENTS,
+            "of labels; all have to match",
+        ),
+        field(
+            "matchFields",
+            REQUIREMENTS,
+            "of metadata.name; all have to match",
+        ),
+    ],
+};
+
+const REQUIREMENTS: Shape = Shape::List(&Shape::Object(&NODE_REQUIREMENT));
+
+static NODE_REQUIREMENT: Object = Object {
+    kind: "NodeSelectorRequirement",
+    fields: &[
+        field("key", Shape::Str, "").required(),
+        field(
+            "operator",
+            Shape::Str,
+            "In, NotIn, Exists, DoesNotExist, Gt or Lt",
+        )
+        .required(),
+        field("values", STR_LIST, "one integer for Gt and Lt"),
     ],
 };
 

@@ -185,6 +185,14 @@ pub fn pod_template(d: &mut Draw, js: &JobSet, on_failure: bool) -> Value {
         };
     }
     if d.rare(16) {
+        let terms: Vec<Value> = (0..d.between(1, 2)).map(|_| node_term(d)).collect();
+        set(
+            &mut pod,
+            "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms",
+            terms,
+        );
+    }
+    if d.rare(16) {
         pod["schedulingGates"] = json!([{"name": "example.com/gate"}]);
     }
     if d.rare(20) {
@@ -221,6 +229,29 @@ pub fn pod_template(d: &mut Draw, js: &JobSet, on_failure: bool) -> Value {
         template["metadata"]["finalizers"] = json!(["example.com/hold"]);
     }
     template
+}
+
+/// Often of nodes that are there, sometimes of none, rarely one that the API server refuses.
+fn node_term(d: &mut Draw) -> Value {
+    let racks = json!(["rack-0", "rack-1"]);
+    let expression = match d.below(8) {
+        0 | 1 => json!({"key": RACK, "operator": "In", "values": racks}),
+        2 => json!({"key": RACK, "operator": "NotIn", "values": ["rack-1", "rack-new"]}),
+        3 => json!({"key": RACK, "operator": "Exists"}),
+        4 => json!({"key": "example.com/broken", "operator": "DoesNotExist"}),
+        5 => {
+            json!({"key": "example.com/level", "operator": d.pick(&["Gt", "Lt"]), "values": ["5"]})
+        }
+        6 if d.wild => json!({"key": RACK, "operator": "Like", "values": racks}),
+        _ => json!({"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["zone-a"]}),
+    };
+    let field = json!({"key": "metadata.name", "operator": d.pick(&["In", "NotIn"]),
+        "values": ["node-000"]});
+    match d.below(4) {
+        0 => json!({"matchFields": [field]}),
+        1 => json!({"matchExpressions": [expression], "matchFields": [field]}),
+        _ => json!({"matchExpressions": [expression]}),
+    }
 }
 
 pub fn toleration(d: &mut Draw) -> Value {

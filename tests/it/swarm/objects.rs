@@ -144,10 +144,18 @@ fn pod(d: &mut Draw, js: &JobSet, meta: &dyn Fn(&str) -> Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
 }
 
-/// A pod without the tolerations that the API server refuses.
+/// A pod without the tolerations and the affinity that the API server refuses.
 fn accepted(pod: &mut Value) {
     if let Some(tolerations) = pod["tolerations"].as_array_mut() {
         tolerations.retain(|t| t["key"] != "example.com/level");
+    }
+    if pod["affinity"].to_string().contains("Like") {
+        pod["affinity"] = json!({});
+    }
+    if pod["affinity"].is_null()
+        && let Some(fields) = pod.as_object_mut()
+    {
+        fields.remove("affinity");
     }
     if pod["tolerations"].is_null()
         && let Some(fields) = pod.as_object_mut()

@@ -1,0 +1,182 @@
+//! Required node affinity as a pod template writes it, and which node a term of it matches
+//! (`component-helpers/scheduling/corev1/nodeaffinity`).
+
+use std::collections::BTreeSet;
+
+/// The one field of a node that `matchFields` knows.
+pub const NODE_NAME_FIELD: &str = "metadata.name";
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeTerm {
+    pub expressions: Vec<NodeRequirement>,
+    pub fields: Vec<NodeRequirement>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeRequirement {
+    pub key: String,
+    /// `None`: the API server refuses it, and no node matches.
+    pub operator: Option<NodeOperator>,
+    pub values: Vec<String>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NodeOperator {
+    In,
+    NotIn,
+    Exists,
+    DoesNotExist,
+    Gt,
+    Lt,
+}
+
+impl NodeTerm {
+    /// All of it; an empty term matches no node, and neither does one that cannot be parsed (NodeAffinity's Filter
+    /// drops such errors).
+    pub fn matches(&self, name: &str, label: impl Fn(&str) -> Option<String>) -> bool {
+        let some = !self.expressions.is_empty() || !self.fields.is_empty();
+        some && self.expressions.iter().all(|r| r.holds(label(&r.key)))
+            && self.fields.iter().all(|r| r.holds_of_field(name))
+    }
+
+    /// PreFilter: the nodes that the term names, if it names any.
+    pub fn names(&self) -> Option<BTreeSet<&str>> {
+        values_asked(&self.fields, NODE_NAME_FIELD)
+    }
+
+    /// The values of a label that the term leaves, if it lists them.
+    pub fn values_of(&self, key: &str) -> Option<BTreeSet<&str>> {
+        values_asked(&self.expressions, key)
+    }
+}
+
+/// What every `In` on the key has.
+fn values_asked<'a>(all: &'a [NodeRequirement], key: &str) -> Option<BTreeSet<&'a str>> {
+    let lists = |r: &&NodeRequirement| r.key == key && r.operator == Some(NodeOperator::In);
+    let values = |r: &'a NodeRequirement| r.values.iter().map(String::as_str).collect();
+    let sets = all.iter().filter(lists).map(values);
+    sets.reduce(|a: BTreeSet<&str>, b| a.intersection(&b).copied().collect())
+}
+
+impl NodeRequirement {
+    /// `labels.Requirement.Matches`, and what `labels.NewRequirement` wants of the values.
+    fn holds(&self, label: Option<String>) -> bool {
+        let listed = || label.as_ref().is_some_and(|l| self.values.contains(l));
+        let some = !self.values.is_empty();
+        match self.operator {
+            Some(NodeOperator::In) => some && listed(),
+            Some(NodeOperator::NotIn) => some && !listed(),
+            Some(NodeOperator::Exists) => !some && label.is_some(),
+            Some(NodeOperator::DoesNotExist) => !some && label.is_none(),
+            Some(NodeOperator::Gt) => self.numbers(label).is_some_and(|(l, v)| l > v),
+            Some(NodeOperator::Lt) => self.numbers(label).is_some_and(|(l, v)| l < v),
+            None => false,
+        }
+    }
+
+    /// The label and the one value, if both are integers.
+    fn numbers(&self, label: Option<String>) -> Option<(i64, i64)> {
+        let [value] = &self.values[..] else {
+            return None;
+        };
+        Some((label?.parse().ok()?, value.parse().ok()?))
+    }
+
+    fn holds_of_field(&self, name: &str) -> bool {
+        let [value] = &self.values[..] else {
+            return false;
+        };
+        // A field that nodes do not have is empty.
+        let has = if self.key == NODE_NAME_FIELD {
+            name
+        } else {
+            ""
+        };
+        match self.operator {
+            Some(NodeOperator::In) => has == value,
+            Some(NodeOperator::NotIn) => has != value,
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn requirement(text: &str) -> NodeRequirement {
+        let mut words = text.split(' ').map(str::to_owned);
+        let key = words.next().unwrap_or_default();
+        let operator = match words.next().as_deref() {
+            Some("In") => Some(NodeOperator::In),
+            Some("NotIn") => Some(NodeOperator::NotIn),
+            Some("Exists") => Some(NodeOperator::Exists),
+            Some("DoesNotExist") => Some(NodeOperator::DoesNotExist),
+            Some("Gt") => Some(NodeOperator::Gt),
+            Some("Lt") => Some(NodeOperator::Lt),
+            _ => None,
+        };
+        NodeRequirement {
+            key,
+            operator,
+            values: words.collect(),
+        }
+    }
+
+    /// The node is named n and has pool=red, gen=7.
+    fn matches(expressions: &[&str], fields: &[&str]) -> bool {
+        let all = |texts: &[&str]| texts.iter().map(|t| requirement(t)).collect();
+        let term = NodeTerm {
+            expressions: all(expressions),
+            fields: all(fields),
+        };
+        term.matches("n", |key| match key {
+            "pool" => Some("red".to_owned()),
+            "gen" => Some("7".to_owned()),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn a_term_matches_a_node_as_component_helpers_say() {
+        for (expression, expected) in [
+            ("pool In red", true),
+            ("pool In blue red", true),
+            ("pool In blue", false),
+            ("none In blue", false),
+            ("pool In", false),
+            ("pool NotIn blue", true),
+            ("pool NotIn red", false),
+            ("none NotIn red", true),
+            ("pool Exists", true),
+            ("none Exists", false),
+            ("pool Exists red", false),
+            ("none DoesNotExist", true),
+            ("pool DoesNotExist", false),
+            ("gen Gt 6", true),
+            ("gen Gt 7", false),
+            ("gen Gt 6 5", false),
+            ("gen Lt 8", true),
+            ("gen Lt 7", false),
+            ("pool Gt 1", false),
+            ("gen Gt x", false),
+            ("none Lt 8", false),
+            ("pool Like red", false),
+        ] {
+            assert_eq!(matches(&[expression], &[]), expected, "{expression}");
+        }
+        for (field, expected) in [
+            ("metadata.name In n", true),
+            ("metadata.name In m", false),
+            ("metadata.name In n m", false),
+            ("metadata.name NotIn m", true),
+            ("metadata.name NotIn n", false),
+            ("metadata.name Exists", false),
+        ] {
+            assert_eq!(matches(&[], &[field]), expected, "{field}");
+        }
+        assert!(!matches(&[], &[]), "an empty term matches nothing");
+        assert!(!matches(&["pool In red", "gen Gt 7"], &[]), "all of it");
+        assert!(!matches(&["pool In red"], &["metadata.name In m"]));
+    }
+}

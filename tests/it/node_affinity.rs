@@ -1,0 +1,142 @@
+//! Required node affinity: where pods go, when nodes that are relabelled count, and what is said where none fits.
+
+use crate::support;
+use jobset_sim::engine::Simulation;
+use jobset_sim::record::*;
+use jobset_sim::spec::Scenario;
+
+const TERM: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+
+/// Two pods of one Job with these `nodeSelectorTerms`, on two blue nodes and two red ones.
+fn scenario(terms: &str, more: &str) -> Scenario {
+    let pool = |name: &str, color: &str, generation: u32| {
+        format!(
+            "  - name: {name}-{{node}}\n    nodesPerIsland: 2\n    allocatable: {{cpu: 8}}\n    \
+             labels: {{color: {color}, generation: \"{generation}\"}}\n"
+        )
+    };
+    let text = format!(
+        "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: small}}\ntopology:\n  \
+         apiVersion: jobset-sim/v1alpha1\n  kind: Topology\n  metadata: {{name: small}}\n  pools:\n{}{}\
+         jobSets: [{{manifest: jobset.yaml}}]\n{more}\nstop: {{at: 2m}}\nseed: 1\n",
+        pool("blue", "blue", 5),
+        pool("red", "red", 7)
+    );
+    let jobset = format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: js}}\nspec:\n  replicatedJobs:\n  \
+         - name: w\n    template:\n      spec:\n        parallelism: 2\n        completions: 2\n        template:\n          \
+         spec:\n            affinity: {{nodeAffinity: {{{TERM}: {{nodeSelectorTerms: {terms}}}}}}}\n            \
+         containers: [{{name: c, image: 'i:1', resources: {{requests: {{cpu: 4}}}}}}]\n"
+    );
+    support::parse(&text, &jobset).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The nodes that pods were bound to, what the scheduler and the Job controller said, and what was stuck.
+fn play(scenario: &Scenario) -> (Vec<String>, Vec<String>, Vec<String>) {
+    let mut simulation = support::simulation(scenario);
+    simulation.paranoid(true);
+    let mut keep = Keep::default();
+    let outcome = simulation.run(1, 0, &mut keep);
+    let names = simulation.names();
+    let (mut nodes, mut said) = (Vec::new(), Vec::new());
+    for record in &keep.0 {
+        match record.body {
+            Body::PodBound { node, .. } => nodes.push(names.node(node).to_owned()),
+            Body::PodUnschedulable { reason, .. } => said.push(names.text(reason).to_owned()),
+            Body::KubeEvent { message, .. } => said.push(names.text(message).to_owned()),
+            _ => {}
+        }
+    }
+    nodes.sort();
+    nodes.dedup();
+    (nodes, said, outcome.stuck)
+}
+
+#[test]
+fn pods_go_to_nodes_that_one_of_the_terms_matches_and_to_no_other() {
+    for (terms, nodes) in [
+        (
+            "[{matchExpressions: [{key: color, operator: In, values: [red]}]}]",
+            &["red-0", "red-1"][..],
+        ),
+        (
+            "[{}, {matchExpressions: [{key: generation, operator: Gt, values: ['6']}]}]",
+            &["red-0", "red-1"],
+        ),
+        (
+            "[{matchFields: [{key: metadata.name, operator: In, values: [red-1]}]}]",
+            &["red-1"],
+        ),
+        (
+            "[{matchExpressions: [{key: color, operator: Exists}, {key: color, operator: NotIn, values: [red]}], \
+             matchFields: [{key: metadata.name, operator: NotIn, values: [blue-0]}]}]",
+            &["blue-1"],
+        ),
+        (
+            "[{matchFields: [{key: metadata.name, operator: In, values: [blue-1]}]}, \
+             {matchFields: [{key: metadata.name, operator: In, values: [red-0]}], \
+             matchExpressions: [{key: generation, operator: Lt, values: ['7']}]}]",
+            &["blue-1"],
+        ),
+    ] {
+        let (bound, said, stuck) = play(&scenario(terms, ""));
+        assert_eq!(bound, nodes, "{terms}: {said:?}");
+        assert_eq!(stuck, [""; 0], "{terms}");
+    }
+}
+
+/// Words of `FitError` and of `RunPreFilterPlugins`.
+#[test]
+fn what_no_node_matches_can_never_be_placed_in_the_schedulers_words() {
+    for (terms, words) in [
+        (
+            "[{matchExpressions: [{key: color, operator: In, values: [green]}]}]",
+            "0/4 nodes are available: 4 node(s) didn't match Pod's node affinity/selector.",
+        ),
+        (
+            "[{matchFields: [{key: metadata.name, operator: In, values: [green-0]}]}]",
+            "0/4 nodes are available: 4 node(s) didn't satisfy plugin(s) [NodeAffinity].",
+        ),
+        (
+            "[{matchFields: [{key: metadata.name, operator: In, values: [red-0]}], \
+             matchExpressions: [{key: color, operator: In, values: [blue]}]}]",
+            "0/4 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 3 node(s) didn't satisfy \
+             plugin(s) [NodeAffinity].",
+        ),
+        (
+            "[{matchFields: [{key: metadata.name, operator: In, values: [red-0]}, \
+             {key: metadata.name, operator: In, values: [red-1]}]}]",
+            "0/4 nodes are available: pod affinity terms conflict.",
+        ),
+    ] {
+        let refused = Simulation::new(&scenario(terms, "")).err();
+        let told = refused.map(|e| e.to_string()).unwrap_or_default();
+        let expected = format!("pod js-w-0-0 can never be placed: {words}");
+        assert_eq!(told, expected);
+    }
+}
+
+#[test]
+fn a_node_that_is_relabelled_takes_the_pods_that_waited_for_it() {
+    let green = "[{matchExpressions: [{key: color, operator: In, values: [green]}]}]";
+    let label = "faults: [{at: 30s, patch: {kind: Node, name: blue-1, merge: {metadata: {labels: {color: green}}}}}]";
+    let mut scenario = scenario(green, label);
+    scenario.admit_unplaceable = true;
+    let (nodes, said, stuck) = play(&scenario);
+    assert_eq!(nodes, ["blue-1"]);
+    let words = "0/4 nodes are available: 4 node(s) didn't match Pod's node affinity/selector.";
+    assert!(said.iter().any(|s| s.starts_with(words)), "{said:?}");
+    assert_eq!(stuck, [""; 0]);
+}
+
+#[test]
+fn an_operator_that_the_api_server_does_not_know_is_refused_in_its_words() {
+    let like = "[{matchExpressions: [{key: color, operator: Like, values: [red]}]}]";
+    let (nodes, said, _) = play(&scenario(like, ""));
+    assert_eq!(nodes, [""; 0]);
+    let words = format!(
+        "spec.template.spec.affinity.nodeAffinity.{TERM}.nodeSelectorTerms[0].matchExpressions[0].operator: \
+         Invalid value: \"Like\": not a valid selector operator"
+    );
+    assert!(said.iter().any(|s| s.contains(&words)), "{said:?}");
+}
