@@ -7,6 +7,7 @@ use super::apiserver;
 use super::circle;
 use super::ctx::Ctx;
 use super::jobset_manager::refusal;
+use super::webhook::Hindrance;
 use crate::base::*;
 use crate::policy::{self, depends_on};
 use crate::record::{EndReason, RUN_ENDED};
@@ -336,23 +337,25 @@ impl Why<'_, '_> {
             job.exists && job.live.active < job.spec.pods()
         };
         let mut jobs = store.jobs_of(jobset).filter(short);
-        let webhook = &self.parts.webhook;
-        let now = self.ctx.now;
-        let refused = |j: JobId, index| webhook.judge(self.ctx, (j, index), now).is_err();
+        let refused = |j: JobId, index| self.parts.webhook.hindrance(self.ctx, j, index);
         let of_job = |j: JobId| {
             let name = store.names.job(j);
             if let Some((_, why)) = apiserver::pod_refusal(self.ctx, j, 0) {
                 return Some(format!("all pods of Job {name} are refused: {why}"));
             }
-            if refused(j, 0) {
-                let why = "because a NonIndexed Job has no leader pod";
-                return Some(format!("all pods of Job {name} are refused, {why}"));
+            if let Some((words, why)) = refused(j, 0) {
+                return Some(format!(
+                    "all pods of Job {name} are refused{}",
+                    because(&words, &why)
+                ));
             }
             let spec = &store.jobs[j.ix()].spec;
             let pods = spec.completions().unwrap_or_else(|| spec.pods());
-            let followers = pods > 1 && refused(j, 1);
-            let why = "because its leader pod has ended";
-            followers.then(|| format!("followers of Job {name} are refused, {why}"))
+            let (words, why) = refused(j, 1).filter(|_| pods > 1)?;
+            Some(format!(
+                "followers of Job {name} are refused{}",
+                because(&words, &why)
+            ))
         };
         jobs.find_map(of_job)
     }
@@ -450,6 +453,25 @@ impl Why<'_, '_> {
             return format!("{wait}; a pod that has succeeded keeps its old attempt for ever");
         }
         wait
+    }
+}
+
+/// Why the pod webhooks refuse, and what would help where something would.
+fn because(words: &str, why: &Hindrance) -> String {
+    match why {
+        Hindrance::NoIndexes => ", because a NonIndexed Job has no leader pod".to_owned(),
+        Hindrance::LeaderEnded => ", because its leader pod has ended".to_owned(),
+        Hindrance::Orphan(pod) => format!(
+            ", because they have two leader pods: {pod} was left behind by an earlier Job of that name, which was \
+             deleted with propagationPolicy Orphan ({words}); it helps to delete that pod"
+        ),
+        Hindrance::NodeGone(node) => format!(
+            ", because the Node {node} of their leader pod does not exist ({words}); it helps to delete the leader"
+        ),
+        Hindrance::NoLabel { node, key } => format!(
+            ", because the Node {node} of their leader pod has no label {key} ({words}); it helps to give it one"
+        ),
+        Hindrance::Other => format!(": {words}"),
     }
 }
 

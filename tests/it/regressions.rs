@@ -313,6 +313,40 @@ fn dead_ends_have_names() {
     );
 }
 
+/// Which pod is in the way, or which node, the webhook's words, and what would help.
+#[test]
+fn followers_that_are_refused_for_ever_have_the_reason_by_name() {
+    let jobs = workers(1, 2, "", &format!("containers: [{POD}]"));
+    let exclusive = format!(
+        "  annotations: {{alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}}\nspec:\n  replicatedJobs:\n{jobs}"
+    );
+    let told = |script: &str| {
+        let script = format!("faults:\n{script}\nstop: {{at: 10m}}");
+        play(8, &script, &exclusive).0.stuck.join("\n")
+    };
+    let orphan = told("- {at: 60s, delete: {kind: Job, name: a-w-0, propagation: Orphan}}");
+    let (before, pod) = orphan.split_once("leader pods: ").unwrap_or_default();
+    assert_eq!(
+        before,
+        "JobSet a is not ready: followers of Job a-w-0 are refused, because they have two "
+    );
+    let (pod, after) = pod.split_once(' ').unwrap_or_default();
+    assert!(pod.starts_with("a-w-0-0-"), "{orphan}");
+    assert_eq!(
+        after,
+        "was left behind by an earlier Job of that name, which was deleted with propagationPolicy Orphan (admission \
+         webhook \"vpod.kb.io\" denied the request: follower pod node selector not set); it helps to delete that pod"
+    );
+    let unlabeled = "- {at: 60s, patch: {kind: Node, name: node-000, merge: {metadata: {labels: {example.com/rack: null}}}}}\n\
+                     - {at: 61s, deletePod: {pod: a-w-0-1}}";
+    assert_eq!(
+        told(unlabeled),
+        "JobSet a is not ready: followers of Job a-w-0 are refused, because the Node node-000 of their leader pod has \
+         no label example.com/rack (admission webhook \"mpod.kb.io\" denied the request: node does not have topology \
+         label: example.com/rack); it helps to give it one"
+    );
+}
+
 /// Somebody binds a pod to a node that is full: the accelerators of the node are counted once.
 #[test]
 fn a_pod_that_is_bound_to_a_full_node_holds_what_is_left() {

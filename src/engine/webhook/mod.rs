@@ -45,6 +45,26 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 const NO_ANSWER: &str =
     "Error creating: Internal error occurred: failed calling webhook \"mpod.kb.io\"";
 
+/// What keeps a pod from being created for as long as nothing else changes.
+pub enum Hindrance {
+    /// EXC-27.
+    NoIndexes,
+    /// EXC-26.
+    LeaderEnded,
+    /// A live pod of the leader's name, which a Job left behind that was deleted with propagation Orphan.
+    Orphan(String),
+    /// C-59: of the leader.
+    NodeGone(String),
+    /// C-60: of the leader's node.
+    NoLabel {
+        node: String,
+        key: String,
+    },
+    Other,
+}
+
+const ERROR_CREATING: &str = "Error creating: ";
+
 impl PodWebhook {
     pub fn reset(&mut self) {
         self.leaders.clear();
@@ -184,6 +204,46 @@ impl PodWebhook {
             Some(_) => Sight::Unscheduled,
             None => Sight::Leaders(first.map_or(0, |_| 1 + others)),
         };
-        verdict(&follower, sight).map_err(|denied| format!("Error creating: {denied}"))
+        verdict(&follower, sight).map_err(|denied| format!("{ERROR_CREATING}{denied}"))
+    }
+
+    /// What the API server says of a pod that the webhooks refuse now, and why they do.
+    pub fn hindrance(&self, ctx: &Ctx<'_>, job: JobId, index: u32) -> Option<(String, Hindrance)> {
+        let told = self.judge(ctx, (job, index), ctx.now).err()?;
+        let words = told.strip_prefix(ERROR_CREATING).unwrap_or(&told);
+        Some((words.to_owned(), self.why(ctx, job)))
+    }
+
+    fn why(&self, ctx: &Ctx<'_>, job: JobId) -> Hindrance {
+        let (store, j) = (&ctx.store, &ctx.store.jobs[job.ix()]);
+        let key = store.templates.get(j.template).exclusive;
+        let Some(key) = key.filter(|_| ctx.manager_answers(ctx.now)) else {
+            return Hindrance::Other;
+        };
+        if !store.indexed(job) {
+            return Hindrance::NoIndexes;
+        }
+        let leaders = self.leaders.get(j.place as usize).into_iter().flatten();
+        let live = || leaders.clone().filter(|l| l.is_live(ctx.now));
+        let Some(own) = live().find(|l| l.job == job) else {
+            return Hindrance::LeaderEnded;
+        };
+        if let Some(l) = live().find(|l| store.jobs[l.job.ix()].pods_orphaned) {
+            let name = store.names.pod(l.job, 0, l.pod, l.incarnation);
+            return Hindrance::Orphan(name);
+        }
+        if !own.node.is_some() {
+            return Hindrance::Other;
+        }
+        let node = store.names.node(own.node).to_owned();
+        let domains = &store.templates.domains[key as usize];
+        match store.nodes.exists(own.node) {
+            false => Hindrance::NodeGone(node),
+            true if !domains.of[own.node.ix()].is_some() => Hindrance::NoLabel {
+                node,
+                key: domains.key.clone(),
+            },
+            true => Hindrance::Other,
+        }
     }
 }
