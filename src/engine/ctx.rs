@@ -336,9 +336,9 @@ impl Ctx<'_> {
     }
 
     /// The run is over: whoever asked gets what is there.
-    pub fn hand_over_objects(&mut self) {
+    pub fn hand_over_objects(&mut self, kubelets: &super::kubelet::Kubelets) {
         if self.sink.wants_objects() {
-            let all = super::user::show::all(self);
+            let all = super::user::show::all(self, kubelets);
             self.sink.objects(&all);
         }
     }

@@ -222,6 +222,8 @@ pub enum StatusWrite {
     Running,
     Ready,
     NotReady,
+    /// Not ready either: RestartAllContainers has removed all containers.
+    RestartingAll,
     /// Not ready either: all containers have ended with 0, and the phase is to come.
     Succeeding,
     Finished,

@@ -12,7 +12,7 @@ use crate::spec::ClientRate;
 pub fn outcome(run: &mut Run<'_>, end_reason: EndReason) -> RunOutcome {
     let (ctx, parts) = (&mut run.ctx, &mut *run.parts);
     parts.accounting.settle_history(ctx);
-    ctx.hand_over_objects();
+    ctx.hand_over_objects(&parts.kubelet);
     let training = parts.training.close(ctx, &mut parts.accounting);
     let currency = &ctx.store.nodes.cluster.currency;
     let ledger = parts.accounting.ledger.close(ctx.now, currency);

@@ -216,15 +216,7 @@ fn pod(out: &mut String, pod: &Value, known: Option<&OfPod>, now: Time) {
         field(out, "Controlled By", &by);
     }
     containers(out, &pod["spec"], known, "");
-    let mut all = pod["status"]["conditions"]
-        .as_array()
-        .cloned()
-        .unwrap_or_default();
-    if let Some(known) = known {
-        let status = if known.ready { "True" } else { "False" };
-        all.insert(0, serde_json::json!({"type": "Ready", "status": status}));
-    }
-    conditions(out, &Value::Array(all));
+    conditions(out, &pod["status"]["conditions"]);
     map(out, "Node-Selectors", &pod["spec"]["nodeSelector"]);
     let mut lead = "Tolerations:".to_owned();
     for t in pod["spec"]["tolerations"].as_array().into_iter().flatten() {

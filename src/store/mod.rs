@@ -20,7 +20,10 @@ pub use jobs::{Counters, Job, JobCondition, JobStatus};
 pub use jobsets::JobSetRow;
 pub use nodes::Nodes;
 pub use others::{Other, Others};
-pub use pods::{BAD_ATTEMPT, NO_ATTEMPT, NO_STATUS, Phase, Pods, SUCCEEDING, flag};
+pub use pods::{
+    BAD_ATTEMPT, LAST_CONTAINER, NO_ATTEMPT, NO_STATUS, Phase, Pods, RESTARTING_ALL, SUCCEEDING,
+    flag,
+};
 pub use templates::{Slot, Template, Templates, agent_mode, on_labelled_nodes};
 
 use crate::base::random::Key;
@@ -300,6 +303,7 @@ impl Store {
     pub fn retire(&mut self, pod: PodId) {
         self.pods.phase[pod.ix()] = Phase::Absent;
         self.pods.finalizers.remove(&pod);
+        self.pods.disrupted_by.remove(&pod);
         self.retired.push(pod);
     }
 }

@@ -4,6 +4,7 @@
 //! What a kubelet, the scheduler or a controller knows of a pod beyond this is in columns of its own.
 
 use crate::base::*;
+use crate::record::Deleter;
 use std::collections::BTreeMap;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
@@ -54,6 +55,8 @@ macro_rules! columns {
             $($(#[$doc])* pub $name: Vec<$type>,)*
             /// Finalizers of somebody else that are not those of the template.
             pub finalizers: BTreeMap<PodId, Vec<String>>,
+            /// Who wrote the condition DisruptionTarget.
+            pub disrupted_by: BTreeMap<PodId, Deleter>,
             free: Vec<PodId>,
         }
 
@@ -71,6 +74,7 @@ macro_rules! columns {
             pub fn reset(&mut self) {
                 $(self.$name.clear();)*
                 self.finalizers.clear();
+                self.disrupted_by.clear();
                 self.free.clear();
             }
         }
@@ -103,7 +107,8 @@ columns! {
     exit_code: u8 = 0;
     /// Which container `exit_code` is of, from 1; the others ended with 0. 0: all of them ended with it. `NO_STATUS`:
     /// no container has a terminated state. `SUCCEEDING`: ready until all ended with 0, and the phase is to come.
-    exit_container: u8 = 0;
+    /// `RESTARTING_ALL`: RestartAllContainers has removed them. As the last status says it that a kubelet has written.
+    exit_container: u8 = NO_STATUS;
     /// Annotation job-index-failure-count: failures of its index before this pod (backoffLimitPerIndex).
     index_failures: u16 = 0;
     /// The same of failures that the podFailurePolicy ignored.
@@ -114,10 +119,13 @@ columns! {
     deletion_s: u32 = 0;
 }
 
-/// No kubelet has written how the containers ended (a pod that pod garbage collection failed).
+/// No kubelet has written how the containers ended: they have not, or pod garbage collection failed the pod.
 pub const NO_STATUS: u8 = u8::MAX;
 /// See `exit_container`.
 pub const SUCCEEDING: u8 = u8::MAX - 1;
+pub const RESTARTING_ALL: u8 = u8::MAX - 2;
+/// The last container that `exit_container` can say, from 1.
+pub const LAST_CONTAINER: u8 = u8::MAX - 3;
 
 impl Pods {
     /// A row for a new object.

@@ -51,6 +51,7 @@ mod rules;
 mod scaffold;
 mod scale;
 mod second_trial;
+mod shown_pods;
 mod stats;
 mod step;
 mod stored;

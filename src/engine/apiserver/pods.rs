@@ -134,7 +134,13 @@ pub fn set_running(ctx: &mut Ctx<'_>, pod: PodId) {
     pod_changed(ctx, pod, PodChange::Running);
 }
 
-/// The Ready condition.
+/// What a status says of the main containers, for whoever looks at it; see `Pods::exit_container`.
+pub fn note_ended(ctx: &mut Ctx<'_>, pod: PodId, exit_code: u8, exit_container: u8) {
+    let pods = &mut ctx.store.write().pods;
+    pods.exit_code[pod.ix()] = exit_code;
+    pods.exit_container[pod.ix()] = exit_container;
+}
+
 /// A pod is not ready any more because all of its containers have ended with 0.
 pub fn set_succeeding(ctx: &mut Ctx<'_>, pod: PodId) {
     if ctx.store.pods.has(pod, flag::READY) {
@@ -143,6 +149,7 @@ pub fn set_succeeding(ctx: &mut Ctx<'_>, pod: PodId) {
     }
 }
 
+/// The Ready condition.
 pub fn set_ready(ctx: &mut Ctx<'_>, pod: PodId, ready: bool) {
     let i = pod.ix();
     if ctx.store.pods.has(pod, flag::READY) == ready {
@@ -288,9 +295,16 @@ pub fn delete_pod(
     Answer::found(there)
 }
 
+/// The condition DisruptionTarget.
+pub fn set_disrupted(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter) {
+    let pods = &mut ctx.store.write().pods;
+    pods.disrupted_by.insert(pod, by);
+    set_pod_flag(ctx, pod, flag::DISRUPTION_TARGET, true);
+}
+
 /// DisruptionTarget and a graceful DELETE: the eviction API, taint eviction, preemption.
 pub fn disrupt_pod(ctx: &mut Ctx<'_>, pod: PodId, by: Deleter) {
-    set_pod_flag(ctx, pod, flag::DISRUPTION_TARGET, true);
+    set_disrupted(ctx, pod, by);
     let grace_zero = ctx.store.pod_spec(pod).termination_grace_period_s == 0;
     mark_deleting(ctx, pod, by, grace_zero);
 }

@@ -191,6 +191,6 @@ fn write_condition(ctx: &mut Ctx<'_>, follower: &Follower) -> Answer {
     if p.resource_version[pod.ix()] != follower.version {
         return Answer::Conflict;
     }
-    apiserver::set_pod_flag(ctx, pod, flag::DISRUPTION_TARGET, true);
+    apiserver::set_disrupted(ctx, pod, Deleter::JobSetManager);
     Answer::Success
 }

@@ -146,7 +146,7 @@ fn told(ctx: &Ctx<'_>, pod: PodId) -> (Option<u32>, Option<u32>) {
 }
 
 /// The container that is the agent: as `PodSpec::agent_mode` recognises it, else the first that could be.
-pub(super) fn container(spec: &PodSpec, mode: AgentMode) -> Option<&Container> {
+pub fn container(spec: &PodSpec, mode: AgentMode) -> Option<&Container> {
     let known =
         |c: &&Container| c.env.contains_key("JOBSET_NAME") && c.env.contains_key("POD_NAME");
     let restarts_all = |c: &&Container| {

@@ -11,7 +11,7 @@ use crate::engine::ctx::Ctx;
 use crate::engine::event::Event;
 use crate::record::{About, Body, Waited};
 use crate::spec::*;
-use crate::store::{Store, flag};
+use crate::store::{LAST_CONTAINER, Store, flag};
 
 /// What a kubelet does about an exit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,8 @@ impl Kubelets {
         let named = rule.and_then(|r| r.container.as_ref());
         let only = named.and_then(|n| containers.iter().position(|c| c.name == *n));
         self.process_ends(ctx, pod, code);
-        self.pods[pod.ix()].exit_container = only.map_or(0, |at| at.min(252) as u8 + 1);
+        self.pods[pod.ix()].exit_container =
+            only.map_or(0, |at| (at + 1).min(LAST_CONTAINER.into()) as u8);
     }
 
     /// The containers' processes end with this code; `false`: none was running.

@@ -5,6 +5,7 @@
 //! whose node does not answer.
 
 mod agents;
+pub use agents::container as agent_container;
 mod end;
 mod exits;
 mod machines;

@@ -26,7 +26,11 @@ impl Kubelets {
         containers: Option<u32>,
     ) {
         self.end_life(ctx, pod, containers);
-        self.write_status(ctx, pod, StatusWrite::NotReady);
+        let so_far = match containers {
+            None => StatusWrite::RestartingAll,
+            Some(_) => StatusWrite::NotReady,
+        };
+        self.write_status(ctx, pod, so_far);
         let delay = match containers {
             None => self.restart_all_delay(ctx, pod),
             Some(_) => self.restart_delay(ctx, pod),

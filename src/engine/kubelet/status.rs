@@ -8,7 +8,7 @@ use crate::engine::ctx::Ctx;
 use crate::engine::event::{Event, StatusWrite};
 use crate::engine::requests::{Answer, Req};
 use crate::record::{About, Call, Waited};
-use crate::store::{Phase, flag};
+use crate::store::{NO_STATUS, Phase, RESTARTING_ALL, flag};
 
 impl Kubelets {
     /// Sends a status PATCH; it is stored when answered.
@@ -45,17 +45,22 @@ impl Kubelets {
         }
         match what {
             StatusWrite::Finished => self.report_end(ctx, pod),
-            StatusWrite::NotReady | StatusWrite::Succeeding => {
+            StatusWrite::NotReady | StatusWrite::RestartingAll | StatusWrite::Succeeding => {
                 self.report_restarts(ctx, pod);
                 // All containers have been started once: what waits to run again is no longer Pending.
                 apiserver::set_running(ctx, pod);
+                let row = &self.pods[pod.ix()];
+                let (code, which) = (row.exit_code, row.exit_container);
                 match what {
-                    StatusWrite::Succeeding => apiserver::set_succeeding(ctx, pod),
-                    _ => apiserver::set_ready(ctx, pod, false),
+                    StatusWrite::Succeeding => return apiserver::set_succeeding(ctx, pod),
+                    StatusWrite::NotReady => apiserver::note_ended(ctx, pod, code, which),
+                    _ => apiserver::note_ended(ctx, pod, code, RESTARTING_ALL),
                 }
+                apiserver::set_ready(ctx, pod, false);
             }
             StatusWrite::Running | StatusWrite::Ready => {
                 self.report_restarts(ctx, pod);
+                apiserver::note_ended(ctx, pod, 0, NO_STATUS);
                 self.report_running(ctx, pod, what == StatusWrite::Ready);
             }
         }

@@ -66,7 +66,7 @@ impl PodGc {
         if !ctx.store.pods.is_terminal(pod) {
             ctx.answered(Call::PodGcPatch, Answer::Success);
             if node_is_gone {
-                apiserver::set_pod_flag(ctx, pod, flag::DISRUPTION_TARGET, true);
+                apiserver::set_disrupted(ctx, pod, Deleter::PodGarbageCollector);
             }
             apiserver::finish_pod(ctx, pod, None);
         }

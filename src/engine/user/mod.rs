@@ -11,6 +11,7 @@ mod patch_node;
 mod patch_status;
 mod requests;
 pub(super) mod show;
+mod show_pod;
 
 use super::apiserver;
 use super::ctx::Ctx;

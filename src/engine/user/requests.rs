@@ -60,7 +60,7 @@ impl User {
                 propagation,
                 grace_s,
             } => delete(ctx, object, (*propagation, *grace_s), kubelets),
-            Verb::Show { fields } => return Ok(show::shown(ctx, &object, fields)),
+            Verb::Show { fields } => return Ok(show::shown(ctx, &object, fields, kubelets)),
             Verb::Create { .. } => {}
         }
         Ok(String::new())

@@ -4,9 +4,11 @@
 //! Must never be asked by the model itself.
 
 use super::requests::Found;
+use super::show_pod;
 use crate::base::{calendar, *};
 use crate::engine::apiserver::{self, job_object};
 use crate::engine::ctx::Ctx;
+use crate::engine::kubelet::Kubelets;
 use crate::objects::{self, Surroundings};
 use crate::record::JobConditionType;
 use crate::spec::ObjectKind;
@@ -20,11 +22,16 @@ fn time(at: Time) -> Value {
 }
 
 /// The values of these paths, as a JSON object from path to value.
-pub(super) fn shown(ctx: &Ctx<'_>, object: &Found, fields: &[String]) -> String {
+pub(super) fn shown(
+    ctx: &Ctx<'_>,
+    object: &Found,
+    fields: &[String],
+    kubelets: &Kubelets,
+) -> String {
     let object = match object {
         Found::JobSet(jobset) => jobset_json(ctx, *jobset),
         Found::Job(job) => job_json(ctx, *job),
-        Found::Pod(pod) => pod_json(ctx, *pod),
+        Found::Pod(pod) => pod_json(ctx, *pod, kubelets),
         Found::Node(node) => node_json(ctx, *node),
         Found::Other(kind, namespace, name) => {
             let other = ctx.store.others.get(*kind, namespace, name);
@@ -37,7 +44,7 @@ pub(super) fn shown(ctx: &Ctx<'_>, object: &Found, fields: &[String]) -> String 
 }
 
 /// Everything that exists, in the order of its rows.
-pub fn all(ctx: &Ctx<'_>) -> Vec<Value> {
+pub fn all(ctx: &Ctx<'_>, kubelets: &Kubelets) -> Vec<Value> {
     let store = &**ctx.store;
     let of_kind = |mut object: Value, kind: ObjectKind| {
         object["kind"] = json!(kind.as_str());
@@ -54,7 +61,7 @@ pub fn all(ctx: &Ctx<'_>) -> Vec<Value> {
             objects.push(of_kind(stored_job(ctx, job), ObjectKind::Job));
         }
         for pod in store.jobs[job.ix()].pods.iter() {
-            objects.push(of_kind(pod_json(ctx, pod), ObjectKind::Pod));
+            objects.push(of_kind(pod_json(ctx, pod, kubelets), ObjectKind::Pod));
         }
     }
     for kind in [ObjectKind::Service, ObjectKind::PersistentVolumeClaim] {
@@ -201,7 +208,7 @@ fn job_json(ctx: &Ctx<'_>, job: JobId) -> Value {
 }
 
 /// The stored pod: what the Job controller posted after the pod webhooks (EXC-4…EXC-8).
-fn pod_json(ctx: &Ctx<'_>, pod: PodId) -> Value {
+fn pod_json(ctx: &Ctx<'_>, pod: PodId, kubelets: &Kubelets) -> Value {
     let (store, i) = (&**ctx.store, pod.ix());
     let job = store.pods.job[i];
     let owner = stored_job(ctx, job);
@@ -230,8 +237,7 @@ fn pod_json(ctx: &Ctx<'_>, pod: PodId) -> Value {
     if node.is_some() {
         object["spec"]["nodeName"] = json!(store.names.node(node));
     }
-    object["status"] = json!({"phase": format!("{:?}", store.pods.phase[i])});
-    object["status"]["conditions"] = scheduled(ctx, pod);
+    object["status"] = show_pod::status(ctx, pod, kubelets);
     let deleting = store.pods.has(pod, flag::DELETING);
     let grace_s = match store.pods.has(pod, flag::CONFIRMED) {
         true => 0,
@@ -246,24 +252,6 @@ fn pod_json(ctx: &Ctx<'_>, pod: PodId) -> Value {
         grace_s.into(),
     );
     object
-}
-
-/// The condition PodScheduled; nobody writes one where the template names the node.
-fn scheduled(ctx: &Ctx<'_>, pod: PodId) -> Value {
-    let pods = &ctx.store.pods;
-    match () {
-        () if ctx.store.pod_spec(pod).node_name.is_some() => json!([]),
-        () if pods.node[pod.ix()].is_some() => json!([{"type": "PodScheduled", "status": "True"}]),
-        () => {
-            let gated = pods.has(pod, flag::GATED);
-            let reason = if gated {
-                "SchedulingGated"
-            } else {
-                "Unschedulable"
-            };
-            json!([{"type": "PodScheduled", "status": "False", "reason": reason}])
-        }
-    }
 }
 
 fn leader_node(ctx: &Ctx<'_>, job: JobId, pod: PodId) -> Option<NodeId> {
