@@ -212,8 +212,10 @@ fn lists_and_live_objects_are_read_and_other_kinds_are_skipped() {
 
 #[test]
 fn fields_that_are_not_modelled_are_counted_once_and_inert_ones_are_not() {
-    let pod = "{affinity: {podAffinity: {x: y}, nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{}], \
-               requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}}, schedulingGates: [{name: g}], hostNetwork: true, containers: [{name: c, command: [x], \
+    let pod = "{affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: []}, \
+               nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {}}], \
+               requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}}, \
+               schedulingGates: [{name: g}], hostNetwork: true, containers: [{name: c, command: [x], \
                livenessProbe: {exec: {}}, lifecycle: {preStop: {}}}]}";
     let job = |name: &str| {
         format!("  - {{name: {name}, template: {{spec: {{template: {{spec: {pod}}}}}}}}}\n")
