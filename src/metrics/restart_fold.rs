@@ -415,9 +415,14 @@ impl Sink for RestartFold {
             Body::JobCreated { .. }
             | Body::JobCondition { .. }
             | Body::JobDeleting { .. }
-            | Body::JobGone { .. } => self.job_record(&record.body, names),
+            | Body::JobGone { .. } => {
+                if let Body::JobDeleting { job } | Body::JobGone { job } = record.body {
+                    self.troubles.job_deleted(record, job);
+                }
+                self.job_record(&record.body, names);
+            }
             Body::NodeState { node, ready } => self.troubles.node_state(record.at, node, ready),
-            Body::Fault { index, node, pod } => self.troubles.fault(record.at, index, node, pod),
+            Body::Fault { index, node, pod } => self.troubles.fault(record, index, node, pod),
             _ => self.jobset_record(&record.body),
         }
         if self.with_paths {

@@ -4,8 +4,8 @@
 
 use super::restart::{Cause, CauseKind, Restart};
 use crate::base::*;
-use crate::record::NodeReady;
-use crate::spec::FaultAction;
+use crate::record::{NO_CAUSE, NodeReady, Record};
+use crate::spec::{FaultAction, ObjectKind, Propagation, UserRequest, Verb};
 
 #[derive(Copy, Clone)]
 pub struct PodState {
@@ -58,6 +58,9 @@ pub struct JobSetState {
 /// Whether a fault can break pods (as opposed to mending, cordoning or ordering something).
 pub fn is_harmful(action: &FaultAction) -> bool {
     use FaultAction::*;
+    if let Request(request) = action {
+        return deletes_pods(request);
+    }
     matches!(
         action,
         ContainerExit { .. }
@@ -75,8 +78,22 @@ pub fn is_harmful(action: &FaultAction) -> bool {
     )
 }
 
+/// `delete` of a pod, a Node, or a Job with its pods: the same deed as an action of its own.
+fn deletes_pods(request: &UserRequest) -> bool {
+    let Verb::Delete { propagation, .. } = &request.verb else {
+        return false;
+    };
+    match request.object.kind {
+        ObjectKind::Pod | ObjectKind::Node => true,
+        ObjectKind::Job => *propagation != Propagation::Orphan,
+        _ => false,
+    }
+}
+
 pub struct Troubles {
     harmful: Vec<bool>,
+    /// Number, time and index of the newest fault.
+    newest: (u32, Time, u32),
     pods: Vec<PodState>,
     /// Those whose trouble has been noted since their JobSet was well, some of them perhaps twice.
     noted: Vec<PodId>,
@@ -87,6 +104,7 @@ impl Troubles {
     pub fn new(harmful: Vec<bool>) -> Troubles {
         Troubles {
             harmful,
+            newest: (NO_CAUSE, Time::ZERO, 0),
             pods: Vec::new(),
             noted: Vec::new(),
             nodes: Vec::new(),
@@ -192,9 +210,30 @@ impl Troubles {
         }
     }
 
+    /// A Job is deleted: the root of what happens to its pods, if a fault is what deletes it.
+    pub fn job_deleted(&mut self, record: &Record, job: JobId) {
+        let (seq, at, index) = self.newest;
+        if record.cause != seq || record.at != at || !self.is_harmful(index) {
+            return;
+        }
+        for pod in 0..self.pods.len() {
+            let p = &self.pods[pod];
+            if p.job == job && !p.gone {
+                let kind = CauseKind::Fault { index };
+                self.note(at, PodId(pod as u32), kind);
+            }
+        }
+    }
+
+    fn is_harmful(&self, index: u32) -> bool {
+        self.harmful.get(index as usize).copied().unwrap_or(true)
+    }
+
     /// A fault that breaks is a root; one that mends takes the root away.
-    pub fn fault(&mut self, now: Time, index: u32, node: NodeId, pod: PodId) {
-        let harmful = self.harmful.get(index as usize).copied().unwrap_or(true);
+    pub fn fault(&mut self, record: &Record, index: u32, node: NodeId, pod: PodId) {
+        let now = record.at;
+        self.newest = (record.seq, now, index);
+        let harmful = self.is_harmful(index);
         let kind = CauseKind::Fault { index };
         if harmful {
             self.note(now, pod, kind);

@@ -5,6 +5,8 @@ mod wrong_answers;
 
 use crate::checker::Checker;
 use crate::support;
+use jobset_sim::metrics::RestartFold;
+use jobset_sim::metrics::restart::CauseKind;
 use jobset_sim::record::*;
 use jobset_sim::spec::Scenario;
 
@@ -310,6 +312,50 @@ fn dead_ends_have_names() {
         [
             "JobSet a is not ready: followers of Job a-w-0 are refused, because its leader pod has ended"
         ]
+    );
+}
+
+/// `delete` of a pod, a Node or a Job is the same deed as an action of its own, and the same root of a restart.
+#[test]
+fn what_a_script_deletes_is_the_root_of_the_restart_that_follows() {
+    let jobs = workers(1, 2, "", &format!("containers: [{POD}]"));
+    let root = |action: &str| {
+        let faults = format!("faults:\n- {{at: 60s, {action}}}\nstop: {{at: 10m}}");
+        let jobset = format!("spec:\n  replicatedJobs:\n{jobs}");
+        let scenario = scenario(4, "0s", &faults, &jobset);
+        let mut simulation = support::simulation(&scenario);
+        let mut fold = RestartFold::new(&scenario);
+        let outcome = simulation.run(1, 0, &mut fold);
+        let restarts = fold.finish(&outcome, simulation.names());
+        let all = restarts.iter().map(|r| (r.cause.kind, r.start, r.total()));
+        all.collect::<Vec<_>>()
+    };
+    let fault = CauseKind::Fault { index: 0 };
+    for (action, same) in [
+        (
+            "deletePod: {pod: a-w-0-1}",
+            "delete: {kind: Pod, name: a-w-0-1}",
+        ),
+        (
+            "deleteNode: {node: node-001}",
+            "delete: {kind: Node, name: node-001}",
+        ),
+    ] {
+        let (one, other) = (root(action), root(same));
+        assert_eq!(one.len(), 1, "{action}");
+        assert_eq!(one[0].0, fault, "{action}");
+        assert_eq!(one, other, "{same}");
+    }
+    for propagation in ["Background", "Foreground"] {
+        let action = format!("delete: {{kind: Job, name: a-w-0, propagation: {propagation}}}");
+        let restarts = root(&action);
+        let starts: Vec<_> = restarts.iter().map(|r| (r.0, r.1.0)).collect();
+        assert_eq!(starts, [(fault, 60_000_000_000)], "{action}");
+    }
+    // Its pods go on.
+    assert_eq!(
+        root("delete: {kind: Job, name: a-w-0, propagation: Orphan}"),
+        []
     );
 }
 

@@ -32,7 +32,7 @@ impl User {
         request: &UserRequest,
         kubelets: &Kubelets,
     ) {
-        let (node, pod) = (NodeId::NONE, PodId::NONE);
+        let (node, pod) = deleted(ctx, request);
         ctx.emit(Body::Fault { index, node, pod });
         let answer = match self.answer(ctx, request, kubelets) {
             Ok(shown) => shown,
@@ -64,6 +64,19 @@ impl User {
             Verb::Create { .. } => {}
         }
         Ok(String::new())
+    }
+}
+
+/// The Node or the pod that goes, as `deleteNode` and `deletePod` name it.
+fn deleted(ctx: &Ctx<'_>, request: &UserRequest) -> (NodeId, PodId) {
+    let nobody = (NodeId::NONE, PodId::NONE);
+    let Verb::Delete { .. } = request.verb else {
+        return nobody;
+    };
+    match find(ctx, &request.object) {
+        Some(Found::Node(node)) => (node, PodId::NONE),
+        Some(Found::Pod(pod)) => (ctx.store.pods.node[pod.ix()], pod),
+        _ => nobody,
     }
 }
 
