@@ -166,7 +166,13 @@ fn write(path: &Path, json: &Value) -> Result<(), Failure> {
 
 /// A file that was not there; complete or absent.
 pub fn new_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let refuse = |e: std::io::Error| Failure::Invalid(format!("--out {}: {e}", path.display()));
+    let shown = path.display();
+    let refuse = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::AlreadyExists => Failure::Invalid(format!(
+            "{shown} exists already; choose another name for --out or remove it"
+        )),
+        _ => Failure::Invalid(format!("cannot write {shown}: {e}")),
+    };
     let mut file = std::fs::File::create_new(path).map_err(refuse)?;
     let written = file.write_all(bytes).and_then(|()| file.flush());
     written.map_err(|e| {

@@ -234,6 +234,63 @@ fn a_file_that_cannot_be_written_leaves_nothing_beside_it() {
     fs::remove_dir_all(dir).unwrap();
 }
 
+/// A limit on the size of a file stands for a disk that is full in the middle of it.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_does_not_fit_is_told_and_nothing_of_it_is_left() {
+    let dir = scratch("too-large");
+    let nodes: Vec<String> = (0..400)
+        .map(|i| {
+            format!(
+                "{{\"kind\":\"Node\",\"metadata\":{{\"name\":\"n{}-x\",\"labels\":{{\"l\":\"{i}\"}}}},\"status\":\
+                 {{\"allocatable\":{{\"cpu\":\"{}\"}},\"conditions\":[{{\"type\":\"Ready\",\"status\":\"True\"}}]}}}}",
+                i * 7,
+                4 + i % 5
+            )
+        })
+        .collect();
+    let list = format!("{{\"kind\":\"NodeList\",\"items\":[{}]}}", nodes.join(","));
+    let (inputs, out) = (dir.join("inputs"), dir.join("out"));
+    fs::create_dir(&inputs).unwrap();
+    fs::create_dir(&out).unwrap();
+    fs::write(inputs.join("nodes.json"), list).unwrap();
+    let (list, place) = (inputs.join("nodes.json"), out.join("o"));
+    let (list, place) = (list.to_str().unwrap(), place.to_str().unwrap());
+    let trace = format!("{place}.perfetto-trace");
+    let gang = "tests/it/collapsed/gang.yaml";
+    let target = [
+        "--target",
+        "goodput.p10 >= 0.5",
+        "--path",
+        "parameters.spares=1..2",
+    ];
+    for arguments in [
+        &["report", SCENARIO, "--perfetto", &trace][..],
+        &["topology", "import", list, "--out", place],
+        &["run", gang, "--out", place],
+        &[&["search", "spares", gang, "--out", place][..], &target].concat(),
+    ] {
+        let limited = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", limited, env!("CARGO_BIN_EXE_jobset-sim")]);
+        command
+            .args(arguments)
+            .current_dir(env!("CARGO_MANIFEST_DIR"));
+        let output = command.output().unwrap();
+        let told = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(
+            told.contains("error: cannot write "),
+            "{arguments:?}: {told}"
+        );
+        assert_eq!(fs::read_dir(&out).unwrap().count(), 0, "{arguments:?}");
+    }
+    fs::write(out.join("o"), "x").unwrap();
+    let again = ran(&["topology", "import", list, "--out", place], 2);
+    assert!(said(&again).contains("exists already"), "{}", said(&again));
+    fs::remove_dir_all(dir).unwrap();
+}
+
 #[test]
 fn variants_that_nothing_tried_are_not_ranked_by_when_nothing_more_went_on() {
     let arguments = [
