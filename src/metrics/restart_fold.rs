@@ -116,6 +116,7 @@ impl RestartFold {
         let state = self.jobsets.get_mut(jobset.ix())?;
         state.confirmed = true;
         state.attempt = attempt;
+        state.awaited = (shape == Shape::InPlaceRestart).then_some(attempt);
         let restart = state.open.as_mut()?;
         restart.became(shape);
         restart.attempt = attempt;
@@ -144,13 +145,19 @@ impl RestartFold {
                 // Its Job has failed: what it waits for is the JobSet's restart.
                 restart.became(Shape::Recreate);
             }
-            restart.end = now;
-            restart.ending = ending;
+            // Nobody waited for the attempt: its pods were ready before.
+            let early = state.ready && state.awaited.is_some();
+            let early = early && state.ready_since > restart.start;
+            (restart.end, restart.ending) = match early {
+                true => (state.ready_since, Ending::Ready),
+                false => (now, ending),
+            };
             restart.path = path;
             self.finished.push(restart);
             state.last = self.finished.len();
         }
         state.confirmed = false;
+        state.awaited = None;
     }
 
     fn ready_changed(&mut self, jobset: JobSetId, ready: bool) {
@@ -158,10 +165,20 @@ impl RestartFold {
         state.ready = ready;
         state.was_ready |= ready;
         if ready {
-            self.end(jobset, Ending::Ready);
-            self.troubles.all_well(jobset);
+            state.ready_since = self.now;
+            self.all_ready(jobset);
         } else if state.open.is_some() && state.was_ready {
             state.confirmed = true;
+        }
+    }
+
+    /// Every pod is ready, and an ordered restart in place has reached all of them.
+    fn all_ready(&mut self, jobset: JobSetId) {
+        let state = row(&mut self.jobsets, jobset.ix());
+        let waits = state.open.is_some() && state.awaited.is_some();
+        if state.ready && !waits {
+            self.end(jobset, Ending::Ready);
+            self.troubles.all_well(jobset);
         }
     }
 
@@ -187,9 +204,14 @@ impl RestartFold {
                     r.first(Milestone::PreviousWritten, now);
                 }
             }
-            Body::CurrentAttempt { jobset, .. } => {
+            Body::CurrentAttempt { jobset, attempt } => {
                 if let Some(r) = self.open_of(Some(jobset)) {
                     r.last(Milestone::CurrentWritten, now);
+                }
+                let state = row(&mut self.jobsets, jobset.ix());
+                if state.awaited.is_some_and(|awaited| awaited <= attempt) {
+                    state.awaited = None;
+                    self.all_ready(jobset);
                 }
             }
             Body::AllReady { jobset, ready } => self.ready_changed(jobset, ready),

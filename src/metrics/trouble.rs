@@ -51,6 +51,11 @@ pub struct JobSetState {
     pub attempt: u32,
     /// Ticket and time of the newest record about the JobSet and what belongs to it, while a restart is open.
     pub newest: Option<(u32, Time)>,
+    /// The attempt of an ordered restart in place that is not current yet: until then some agents may still have to
+    /// exit, and pods are ready in between where no startup probe holds them back (AG-5).
+    pub awaited: Option<u32>,
+    /// Since when every pod is ready.
+    pub ready_since: Time,
     /// It has completed, failed or been deleted: it restarts no more.
     pub over: bool,
 }

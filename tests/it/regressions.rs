@@ -1,5 +1,6 @@
 //! Faults of the engine that were found once, each as the smallest scenario that shows it.
 
+mod in_place;
 mod kept;
 mod wrong_answers;
 
