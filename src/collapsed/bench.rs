@@ -26,6 +26,8 @@ pub struct Bench<'a> {
     pub busy: Vec<NodeId>,
     pub idle: Vec<NodeId>,
     pub has_room: bool,
+    /// By effect: entities of which every node has a pod.
+    in_use: Vec<Vec<usize>>,
     pub plays: AtomicU64,
 }
 
@@ -40,6 +42,7 @@ impl<'a> Bench<'a> {
             busy: Vec::new(),
             idle: Vec::new(),
             has_room: false,
+            in_use: Vec::new(),
             plays: AtomicU64::new(0),
         }
     }
@@ -96,20 +99,21 @@ impl<'a> Bench<'a> {
             .filter(|node| !spare.contains(node))
             .collect();
         self.has_room = !self.idle.is_empty() || !spare.is_empty();
+        self.in_use = self.effects.iter().map(|e| self.in_use_of(e)).collect();
         Ok(plays)
+    }
+
+    fn in_use_of(&self, effect: &Effect) -> Vec<usize> {
+        let (process, faults) = (effect.processes[0], self.lab.faults);
+        let is_busy = |node: &NodeId| self.busy.binary_search(node).is_ok();
+        let is_used = |entity: &usize| faults.nodes_of(process, *entity).iter().all(is_busy);
+        (0..faults.entities(process)).filter(is_used).collect()
     }
 
     /// A fault of that effect on some node in use; `nth` chooses it.
     pub fn strike(&self, effect: usize, nth: u64, at: Duration, away: u64) -> Strike {
         let process = self.effects[effect].processes[0];
-        let faults = self.lab.faults;
-        let in_use = |entity: &usize| {
-            let nodes = faults.nodes_of(process, *entity);
-            nodes
-                .iter()
-                .all(|node| self.busy.binary_search(node).is_ok())
-        };
-        let all: Vec<usize> = (0..faults.entities(process)).filter(in_use).collect();
+        let all = &self.in_use[effect];
         // Spread over all of them, whatever their number is.
         let chosen = (nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % all.len().max(1);
         let end = at.0.saturating_add(self.lead(effect)).checked_add(away);
@@ -182,12 +186,7 @@ impl<'a> Bench<'a> {
     pub fn mostly_bound(&self, seen: &Seen, at: Time) -> u64 {
         let entity = |e: &Effect| self.lab.faults.nodes_of(e.processes[0], 0).len();
         let lost = 2 * self.effects.iter().map(entity).max().unwrap_or(0);
-        let bound: Vec<Time> = seen
-            .bound
-            .iter()
-            .map(|(t, _)| *t)
-            .filter(|t| *t > at)
-            .collect();
+        let bound = seen.bound_after(at);
         let most = self.seats.pods.saturating_sub(lost).max(1);
         bound
             .get(most.min(bound.len()).saturating_sub(1))
@@ -202,12 +201,7 @@ impl<'a> Bench<'a> {
             .last()
             .copied()
             .filter(|t| Some(*t) > interrupt);
-        let bound: Vec<Time> = seen
-            .bound
-            .iter()
-            .map(|(t, _)| *t)
-            .filter(|t| *t > at)
-            .collect();
+        let bound = seen.bound_after(at);
         Sample {
             interrupt: since(interrupt),
             ready: since(ready.filter(|_| interrupt.is_some())),

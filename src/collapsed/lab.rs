@@ -219,6 +219,12 @@ impl<'a> Lab<'a> {
 }
 
 impl Seen {
+    /// When pods were bound later than that.
+    pub fn bound_after(&self, at: Time) -> Vec<Time> {
+        let times = self.bound.iter().map(|(t, _)| *t);
+        times.filter(|t| *t > at).collect()
+    }
+
     /// How far the times of another play are off at most, if it is the same otherwise and none is off by more than is
     /// let pass.
     pub fn off(&self, other: &Seen) -> Option<u64> {

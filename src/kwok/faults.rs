@@ -231,9 +231,9 @@ fn command(
         FaultAction::NewNode(n) => match &n.name {
             Some(name) => {
                 let cluster = super::cluster(scenario);
-                let at = cluster.names.iter().position(|known| known == name);
-                let at = at.ok_or_else(|| format!("node {name} is not one of the topology"))?;
-                let object = node_object(&cluster.object(crate::base::NodeId(at as u32)));
+                let node = cluster.named(name);
+                let node = node.ok_or_else(|| format!("node {name} is not one of the topology"))?;
+                let object = node_object(&cluster.object(node));
                 let file = format!("new-nodes/{i:02}.yaml");
                 script
                     .files

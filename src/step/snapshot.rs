@@ -1,6 +1,5 @@
 //! Objects as they are after a record: a second run of the same scenario that ends there.
 
-use crate::base::NodeId;
 use crate::engine::Simulation;
 use crate::record::{Names, Record, Sink};
 use crate::spec::NodeObject;
@@ -51,8 +50,7 @@ impl Snapshots {
     /// A Node as the topology has it.
     pub fn node(&self, name: &str) -> Option<NodeObject> {
         let cluster = self.cluster();
-        let at = cluster.names.iter().position(|known| known == name)?;
-        Some(cluster.object(NodeId(at as u32)))
+        Some(cluster.object(cluster.named(name)?))
     }
 }
 

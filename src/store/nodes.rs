@@ -75,8 +75,7 @@ impl Nodes {
 
     /// The row of a name, whether the object exists or not.
     pub fn named(&self, name: &str) -> Option<NodeId> {
-        let at = self.cluster.names.iter().position(|n| n == name)?;
-        Some(NodeId(at as u32))
+        self.cluster.named(name)
     }
 
     pub fn has_taint(&self, node: NodeId, key: &str, effect: TaintEffect) -> bool {

@@ -4,6 +4,7 @@ use super::domain::Domains;
 use crate::base::*;
 use crate::spec::{IslandKind, NodeObject, NodePool, Taint, Topology};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// The label by which the node lifecycle controller groups nodes into failure zones.
 pub const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
@@ -34,6 +35,8 @@ pub struct Cluster {
     pub extended_resource_toleration: bool,
     /// Nodes that are not as described: created or changed during a run.
     own: BTreeMap<NodeId, NodeObject>,
+    /// The nodes of the description by their names, once somebody has asked for one.
+    by_name: OnceLock<Vec<NodeId>>,
     /// What `reset` goes back to; empty while nothing differs from it.
     described: Option<Box<Described>>,
 }
@@ -115,6 +118,22 @@ impl Cluster {
         self.accelerators.push(accelerators);
         let price = pool.price.of_accelerator(accelerators);
         self.price_micros_per_hour.push(price);
+    }
+
+    /// The node of that name.
+    pub fn named(&self, name: &str) -> Option<NodeId> {
+        let described = (self.described.as_ref()).map_or(self.names.len(), |was| was.nodes);
+        let of = |node: &NodeId| self.names[node.ix()].as_str();
+        let by_name = self.by_name.get_or_init(|| {
+            let mut all: Vec<NodeId> = (0..described as u32).map(NodeId).collect();
+            all.sort_by_key(of);
+            all
+        });
+        let at = by_name.partition_point(|node| of(node) < name);
+        let known = by_name.get(at).filter(|node| of(node) == name).copied();
+        // Those that were created during the run are few.
+        let created = || (described as u32..self.names.len() as u32).map(NodeId);
+        known.or_else(|| created().find(|node| of(node) == name))
     }
 
     fn zone_named(&mut self, zone: String) -> usize {
