@@ -182,6 +182,26 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// What it told of a second fault at `at` that the restart under way waits for.
+    pub fn tried_along(&self, seen: &Seen, at: Time) -> Tried {
+        let since = |t: &Time| t.since(at).0;
+        let sample = Sample {
+            // It stands still until then: while nobody is ready again, the restart goes on.
+            ready: seen
+                .started
+                .last()
+                .filter(|t| **t > at)
+                .map_or(NEVER, since),
+            bind: seen.bound_after(at).last().map_or(0, since),
+            ..Sample::NOTHING
+        };
+        Tried {
+            sample,
+            mostly: 0,
+            held: [0; LedgerCategory::COUNT],
+        }
+    }
+
     /// When all pods but those for which there may be no place were bound anew, since the fault.
     pub fn mostly_bound(&self, seen: &Seen, at: Time) -> u64 {
         let entity = |e: &Effect| self.lab.faults.nodes_of(e.processes[0], 0).len();

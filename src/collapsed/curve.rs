@@ -33,6 +33,18 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// A fault that does nothing by itself.
+    pub const NOTHING: Sample = Sample {
+        interrupt: 0,
+        ready: 0,
+        bind: 0,
+        counted: 0,
+        restarts: 0,
+        counts: 0,
+        moves: Moves::All,
+        failed: NEVER,
+    };
+
     /// What does not depend on chance.
     pub fn kind(&self) -> (bool, bool, u32, u32, Moves, bool) {
         let (stops, back) = (self.interrupt != NEVER, self.ready != NEVER);
@@ -70,6 +82,11 @@ impl Curve {
             typical,
             spread,
         }
+    }
+
+    /// Whether it was measured.
+    pub fn is_known(&self) -> bool {
+        !self.points.is_empty()
     }
 
     pub fn points(&self) -> &[Point] {

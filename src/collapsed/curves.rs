@@ -9,34 +9,39 @@ use super::tried::{Played, Tried};
 use crate::base::*;
 use crate::faults::Faults;
 
+/// Plays the faults of an effect with these numbers, whose nodes are away for so long.
+type Attempt<'a> = &'a (dyn Fn((u64, u64)) -> Result<Tried, NotMeasured> + Sync);
+
 impl Bench<'_> {
     /// What each effect does by the time that its nodes are away: points until straight lines between them are right.
     pub fn curves(&self) -> Result<(Vec<Curve>, Vec<Vec<Played>>), NotMeasured> {
-        let effects = self.plays_of(self.effects.len() as u64, |e| self.points(e as usize))?;
-        let mut curves = Vec::new();
-        for (effect, played) in self.effects.iter().zip(&effects) {
-            let middle = effect.back.first();
-            let typical = middle.map_or(NEVER, |back| back.quantile(0.5).0);
-            curves.push(Curve::new(
-                played.iter().map(Played::point).collect(),
-                typical,
-            ));
-        }
-        Ok((curves, effects))
+        let effects = self.plays_of(self.effects.len() as u64, |e| {
+            self.points(e as usize, &|numbers| self.try_once(e as usize, numbers))
+        })?;
+        let all = effects.iter().enumerate();
+        let curves = all.map(|(effect, played)| self.curve(effect, played));
+        Ok((curves.collect(), effects))
     }
 
-    fn points(&self, effect: usize) -> Result<Vec<Played>, NotMeasured> {
+    /// Through the points of an effect.
+    pub fn curve(&self, effect: usize, played: &[Played]) -> Curve {
+        let middle = self.effects[effect].back.first();
+        let typical = middle.map_or(NEVER, |back| back.quantile(0.5).0);
+        Curve::new(played.iter().map(Played::point).collect(), typical)
+    }
+
+    pub fn points(&self, effect: usize, attempt: Attempt<'_>) -> Result<Vec<Played>, NotMeasured> {
         let times = times_away(&self.effects[effect], self.lab.faults);
         let Some((longest, shorter)) = times.split_last() else {
             return Ok(Vec::new());
         };
-        let longest = self.played(effect, *longest)?;
-        let over = self.over_before(effect, &longest, shorter)?;
+        let longest = self.played(attempt, *longest)?;
+        let over = over_before(attempt, &longest, shorter)?;
         let mut points: Vec<Played> = Vec::new();
         for away in shorter {
             points.push(match over.is_some_and(|over| *away > over) {
                 true => longest.also(*away),
-                false => self.played(effect, *away)?,
+                false => self.played(attempt, *away)?,
             });
         }
         if let Some(over) = over.filter(|over| times[0] < *over) {
@@ -47,29 +52,10 @@ impl Bench<'_> {
         let finite: Vec<Played> = points.iter().filter(|p| p.away != NEVER).cloned().collect();
         for pair in finite.windows(2) {
             if over.is_none_or(|over| pair[0].away <= over) {
-                self.refine(effect, [&pair[0], &pair[1]], &mut points)?;
+                self.refine((effect, attempt), [&pair[0], &pair[1]], &mut points)?;
             }
         }
         Ok(points)
-    }
-
-    /// If everything was over before the nodes were back, it was so for whoever is back later: until then the same
-    /// numbers give the same history. Whether their return changes anything afterwards is looked at once, where it is
-    /// soonest.
-    fn over_before(
-        &self,
-        effect: usize,
-        longest: &Played,
-        shorter: &[u64],
-    ) -> Result<Option<u64>, NotMeasured> {
-        let Some(over) = longest.over() else {
-            return Ok(None);
-        };
-        let Some(soonest) = shorter.iter().find(|away| **away > over) else {
-            return Ok(Some(over));
-        };
-        let looked = self.try_once(effect, (0, *soonest))?;
-        Ok((looked.sample == *longest.sample(0)).then_some(over))
     }
 
     fn try_once(&self, effect: usize, (nth, away): (u64, u64)) -> Result<Tried, NotMeasured> {
@@ -78,15 +64,15 @@ impl Bench<'_> {
         Ok(self.tried(&self.play(&trial)?, at))
     }
 
-    fn played(&self, effect: usize, away: u64) -> Result<Played, NotMeasured> {
-        let plays = self.plays_of(PLAYS, |nth| self.try_once(effect, (nth, away)))?;
+    fn played(&self, attempt: Attempt<'_>, away: u64) -> Result<Played, NotMeasured> {
+        let plays = self.plays_of(PLAYS, |nth| attempt((nth, away)))?;
         Ok(Played { away, plays })
     }
 
     /// A point between two others, and more of them as long as it is not where a straight line would have it.
     fn refine(
         &self,
-        effect: usize,
+        (effect, attempt): (usize, Attempt<'_>),
         [low, high]: [&Played; 2],
         points: &mut Vec<Played>,
     ) -> Result<(), NotMeasured> {
@@ -98,7 +84,7 @@ impl Bench<'_> {
         let away = low.away + (high.away - low.away) / 2;
         let part = (away - low.away) as f64 / (high.away - low.away) as f64;
         let spread = low.spread().max(high.spread());
-        let mut plays = self.plays_of(CHECKS, |nth| self.try_once(effect, (nth, away)))?;
+        let mut plays = self.plays_of(CHECKS, |nth| attempt((nth, away)))?;
         let on_line = |(nth, tried): (usize, &Tried)| {
             let ends = [low.sample(nth), high.sample(nth)];
             tried.sample.is_between(ends, part, spread)
@@ -106,14 +92,30 @@ impl Bench<'_> {
         if plays.iter().enumerate().all(on_line) {
             return Ok(());
         }
-        plays.extend(self.plays_of(PLAYS - CHECKS, |n| {
-            self.try_once(effect, (CHECKS + n, away))
-        })?);
+        plays.extend(self.plays_of(PLAYS - CHECKS, |n| attempt((CHECKS + n, away)))?);
         let middle = Played { away, plays };
         points.push(middle.clone());
-        self.refine(effect, [low, &middle], points)?;
-        self.refine(effect, [&middle, high], points)
+        self.refine((effect, attempt), [low, &middle], points)?;
+        self.refine((effect, attempt), [&middle, high], points)
     }
+}
+
+/// If everything was over before the nodes were back, it was so for whoever is back later: until then the same
+/// numbers give the same history. Whether their return changes anything afterwards is looked at once, where it is
+/// soonest.
+fn over_before(
+    attempt: Attempt<'_>,
+    longest: &Played,
+    shorter: &[u64],
+) -> Result<Option<u64>, NotMeasured> {
+    let Some(over) = longest.over() else {
+        return Ok(None);
+    };
+    let Some(soonest) = shorter.iter().find(|away| **away > over) else {
+        return Ok(Some(over));
+    };
+    let looked = attempt((0, *soonest))?;
+    Ok((looked.sample == *longest.sample(0)).then_some(over))
 }
 
 /// Which share of faults takes nodes away for longer than `low` and no longer than `high`; nothing if nobody knows.
@@ -139,7 +141,7 @@ fn times_away(effect: &Effect, faults: &Faults) -> Vec<u64> {
     if !effect.takes_nodes(faults) {
         return vec![NEVER];
     }
-    const AT: [f64; 7] = [0.0005, 0.02, 0.1, 0.5, 0.9, 0.98, 0.9995];
+    const AT: [f64; 9] = [1e-6, 0.0005, 0.02, 0.1, 0.5, 0.9, 0.98, 0.9995, 0.999_999];
     let mut all: Vec<u64> = Vec::new();
     for back in &effect.back {
         all.extend(AT.iter().map(|u| back.quantile(*u).0));

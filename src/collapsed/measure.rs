@@ -33,12 +33,12 @@ pub struct Measured {
     /// By effect, while there is another place to go; and how long after a place has come the pods are there.
     pub(super) curves: Vec<Curve>,
     pub(super) late: Vec<u64>,
-    /// A spare is there so long after a loss.
-    pub(super) take_over: u64,
     /// By effect: from the fault to the failure of the JobSet, where no restart is left.
     pub(super) last: Vec<Vec<u64>>,
     /// By effect of the first, and of the second fault.
     pub(super) pairs: Vec<Vec<Pair>>,
+    /// By effect of the second one, where a restart waits for its nodes.
+    pub(super) along: Vec<Curve>,
     /// What its pods' accelerators did during a restart, by effect: shares of the time it took.
     pub(super) shares: Vec<[f64; LedgerCategory::COUNT]>,
     pub(super) max_restarts: i64,
@@ -77,7 +77,7 @@ impl Ground {
         });
         let (played, faults) = fewer.as_ref().map_or((scenario, &all), |(s, f)| (s, f));
         Ground {
-            basis: basis(&bare(played), (faults, &effects)),
+            basis: basis(played, (faults, &effects)),
             all,
             fewer,
             effects,
@@ -113,7 +113,6 @@ impl Measured {
             faults: Arc::new(ground.all),
             effects: ground.effects,
             effect_of: ground.effect_of,
-            take_over: take_over(scenario),
             max_restarts: policy.map_or(0, |policy| i64::from(policy.max_restarts)),
             apart: off,
             ..self.clone()
@@ -163,6 +162,7 @@ impl Measured {
         let shares = bench.shares(&calm, &plays_of);
         let late = bench.late(&curves)?;
         let pairs = bench.pairs(&curves, &plays_of)?;
+        let along = bench.along(&curves, &pairs)?;
         let last = bench.last(&plays_of)?;
         let ending = bench.ending()?;
         let (trial, nodes) = bench.sample_trial(&curves);
@@ -179,16 +179,16 @@ impl Measured {
             ending,
             curves,
             late,
-            take_over: take_over(scenario),
             last,
             pairs,
+            along,
             shares,
             max_restarts: policy.map_or(0, |policy| i64::from(policy.max_restarts)),
             gang_accelerators: bench.busy.iter().map(|n| accelerators[n.ix()]).sum(),
             plays: bench.plays.into_inner(),
             basis: match with_fewer {
                 true => ground.basis.clone(),
-                false => basis(&bare(scenario), (&ground.all, effects)),
+                false => basis(scenario, (&ground.all, effects)),
             },
             sample: Arc::new((sample.1, nodes, sample.0)),
             off: Arc::new(Mutex::new(vec![(
@@ -268,13 +268,8 @@ impl Measured {
     }
 }
 
-fn take_over(scenario: &Scenario) -> u64 {
-    let spares = scenario.node_spares.as_ref();
-    spares.map_or(0, |spares| spares.take_over.0)
-}
-
 /// What trials are played of, and what is ground.
-fn basis(bare: &Scenario, (faults, effects): (&Faults, &[Effect])) -> String {
+fn basis(scenario: &Scenario, (faults, effects): (&Faults, &[Effect])) -> String {
     let tried = |effect: &Effect| {
         let processes = effect.processes.iter();
         let entities = processes.map(|p| (faults.entities(*p), faults.processes().nth(*p)));
@@ -295,5 +290,10 @@ fn basis(bare: &Scenario, (faults, effects): (&Faults, &[Effect])) -> String {
         format!("{} {:?}", effect.any_time, all)
     };
     let tried: Vec<String> = effects.iter().map(tried).collect();
-    format!("{bare:?} {tried:?} {:?}", faults.spare_nodes())
+    let hands_back = scenario
+        .node_spares
+        .as_ref()
+        .map(|s| (&s.unit, s.hand_back));
+    let spares = (hands_back, faults.spare_nodes());
+    format!("{:?} {tried:?} {spares:?}", bare(scenario))
 }

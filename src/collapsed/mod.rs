@@ -7,6 +7,7 @@
 
 #![deny(missing_docs)]
 
+mod along;
 mod bench;
 mod bits;
 mod choices;

@@ -1,5 +1,7 @@
 //! A second fault while a restart is under way: what it adds, by its time since the first one, from plays of pairs.
 
+use super::curve::Point;
+
 /// What a second fault does at some time of a restart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Zone {
@@ -94,6 +96,19 @@ impl Pair {
             true => (Belongs::Next, close, open),
             false => (Belongs::Along(zone), close, open),
         }
+    }
+
+    /// The middle of the widest zone in which the restart waits for the second fault's nodes, after such a first one.
+    pub fn waits_at(&self, first: &Point) -> Option<u64> {
+        let (look, sample) = (&self.looks[0], first.samples.first()?);
+        let edges = look.edges.iter().map(|edge| edge.at(sample.bind));
+        let mut bounds = vec![0];
+        bounds.extend(edges);
+        bounds.push(sample.ready);
+        let zones = look.zones.iter().zip(bounds.windows(2));
+        let waits = zones.filter(|(zone, _)| zone.waits && zone.adds != self.alone);
+        let middles = waits.map(|(_, of)| (of[1].saturating_sub(of[0]), of[0].midpoint(of[1])));
+        middles.max().map(|(_, middle)| middle)
     }
 
     /// How far edges between the same zones were found from each other.

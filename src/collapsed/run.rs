@@ -8,7 +8,7 @@ use super::outcome::{CollapsedOutcome, Counting, Recovery};
 use super::trainer::Trainer;
 use crate::base::random::{Draw, Draws, Mixture, Purpose};
 use crate::base::*;
-use crate::faults::{Does, Fault, On};
+use crate::faults::{Does, Fault, On, SPARE};
 use crate::record::EndReason;
 use crate::spec::{Loss, StopWhen};
 
@@ -34,15 +34,19 @@ pub(super) struct Episode {
     pub(super) start: Time,
     pub(super) since: Time,
     pub(super) stopped: Time,
-    /// Pods are bound anew then, and were.
+    /// Pods are bound anew then, and were; and when they would be if it waited for no other fault.
     pub(super) bind: Time,
+    pub(super) own_bind: Time,
     /// When the restart is counted.
     pub(super) counted: Time,
     pub(super) placed: bool,
     pub(super) moves: Moves,
-    /// Every pod is there then, if there are places; and a place that comes later than this makes it later.
+    /// Every pod is there then, if there are places by the time that pods are bound.
     pub(super) floor: Time,
-    pub(super) in_time: Time,
+    /// How much of that is for faults that the restart was not begun by.
+    pub(super) others: Time,
+    /// How long nodes of the fault that it was begun by are away.
+    pub(super) away: u64,
     pub(super) complete_at: Option<Time>,
 }
 
@@ -160,6 +164,9 @@ impl<'m> CollapsedPlayer<'m> {
             }
             game.happens(&faults[next..next + n], self.away[next]);
             next += n;
+            if faults.get(next).is_none_or(|after| after.at > first.at) {
+                game.settle(Time::ZERO + first.at);
+            }
         }
         Some(game.close(repairs_later))
     }
@@ -174,6 +181,8 @@ impl<'m> CollapsedPlayer<'m> {
             let On::Cell(cell) = fault.on else { continue };
             match fault.does {
                 Does::Return | Does::New | Does::Uncordon => self.back[cell.ix()] = fault.at.0,
+                // What was drained is back as a spare.
+                Does::Cordon if fault.cause == SPARE => self.back[cell.ix()] = fault.at.0,
                 _ => {
                     let back = self.back[cell.ix()];
                     self.away[i] = if back == NEVER {
@@ -220,11 +229,13 @@ impl<'m> Game<'_, 'm> {
             since: submitted,
             stopped: submitted,
             bind: submitted + Duration(model.first_bind),
+            own_bind: submitted + Duration(model.first_bind),
             counted: Time::NEVER,
             placed: false,
             moves: Moves::All,
             floor: ready,
-            in_time: ready,
+            others: Time::ZERO,
+            away: NEVER,
             complete_at: None,
         });
     }
@@ -270,7 +281,7 @@ impl<'m> Game<'_, 'm> {
         }
         self.gang.place(episode.moves);
         if self.gang.complete() {
-            episode.complete_at = Some(episode.bind.min(episode.in_time));
+            episode.complete_at = Some(episode.bind);
         }
     }
 
@@ -281,7 +292,7 @@ impl<'m> Game<'_, 'm> {
             return None;
         }
         let complete = episode.complete_at?;
-        Some(match complete <= episode.in_time {
+        Some(match complete <= episode.bind {
             true => episode.floor,
             false => {
                 let late = &self.model.late;

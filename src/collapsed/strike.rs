@@ -3,7 +3,7 @@
 use super::curve::{Moves, NEVER, Sample};
 use super::gang::{CLOSED, DOWN};
 use super::outcome::Counting;
-use super::pairs::{Belongs, Zone};
+use super::pairs::Belongs;
 use super::run::{Episode, Game};
 use crate::base::*;
 use crate::faults::{Does, Fault, On};
@@ -61,11 +61,17 @@ impl<'m> Game<'_, 'm> {
             let near = bind.max(now).since(bind.min(now)).0 <= self.model.curves[effect].spread();
             self.close_calls += u32::from(near && self.gang.has_choice());
         }
-        if let Some(episode) = self.episode.as_mut().filter(|e| e.placed) {
-            self.gang.fill();
-            if episode.complete_at.is_none() && self.gang.complete() {
-                episode.complete_at = Some(now);
-            }
+    }
+
+    /// Everything of this instant has happened: pods that wait take what is there now. A node that comes back as a
+    /// spare is cordoned before the scheduler sees it.
+    pub(super) fn settle(&mut self, now: Time) {
+        let Some(episode) = self.episode.as_mut().filter(|e| e.placed) else {
+            return;
+        };
+        self.gang.fill();
+        if episode.complete_at.is_none() && self.gang.complete() {
+            episode.complete_at = Some(now);
         }
     }
 
@@ -84,7 +90,9 @@ impl<'m> Game<'_, 'm> {
             return;
         }
         match (belongs, self.episode.is_some()) {
-            (Belongs::Along(zone), true) => self.goes_along(now, (effect, away), zone),
+            (Belongs::Along(zone), true) => {
+                self.goes_along(now, (effect, away), faults[0].cause, zone);
+            }
             _ => self.begins(now, effect, away, faults),
         }
     }
@@ -117,7 +125,16 @@ impl<'m> Game<'_, 'm> {
         };
         let offset = now.since(episode.since).0;
         let bind = episode.bind.since(episode.since).0;
-        let (belongs, close, open) = self.model.pairs[first][effect].of(offset, bind);
+        let pair = &self.model.pairs[first][effect];
+        let (mut belongs, close, open) = pair.of(offset, bind);
+        // Its own pods are deleted, and it waits for no more of them, whatever it waits for.
+        let own = episode
+            .own_bind
+            .since(episode.since.min(episode.own_bind))
+            .0;
+        if let Belongs::Along(zone) = &mut belongs {
+            zone.waits = matches!(pair.of(offset, own).0, Belongs::Along(own) if own.waits);
+        }
         self.close_calls += u32::from(close);
         if open {
             let ready = self.model.curves[effect].typical().samples[0].ready;
@@ -126,30 +143,7 @@ impl<'m> Game<'_, 'm> {
         belongs
     }
 
-    /// It belongs to an attempt that ends anyway.
-    fn goes_along(&mut self, now: Time, (effect, away): (usize, u64), zone: Zone) {
-        let (sample, open) = self.sample(effect, away);
-        self.close_calls += u32::from(open);
-        let Some(episode) = &mut self.episode else {
-            return;
-        };
-        let add = |n: u32, by: i32| (i64::from(n) + i64::from(by)).max(0) as u32;
-        self.restarts = add(self.restarts, zone.adds.0);
-        self.counts = add(self.counts, zone.adds.1);
-        if zone.waits && sample.ready != NEVER {
-            episode.floor = episode.floor.max(now + Duration(sample.ready));
-            episode.bind = episode.bind.max(now + Duration(sample.bind));
-        }
-        let in_time = now + Duration(self.model.take_over);
-        episode.in_time = episode.in_time.max(in_time);
-        // Whichever fails the Job first is what the restart counts from.
-        let counted = now.0.saturating_add(sample.counted);
-        if counted < episode.counted.0 {
-            (episode.since, episode.effect, episode.counted) = (now, Some(effect), Time(counted));
-        }
-    }
-
-    fn sample(&mut self, effect: usize, away: u64) -> (Sample, bool) {
+    pub(super) fn sample(&mut self, effect: usize, away: u64) -> (Sample, bool) {
         self.episodes += 1;
         let u = self.unit(2);
         self.model.curves[effect].at(away, u)
@@ -205,6 +199,7 @@ impl<'m> Game<'_, 'm> {
             since: now,
             stopped: before.as_ref().map_or(stopped, |b| b.stopped),
             bind: now + Duration(sample.bind),
+            own_bind: now + Duration(sample.bind),
             counted: Time(now.0.saturating_add(sample.counted)),
             placed: sample.moves == Moves::Nobody,
             moves: sample.moves,
@@ -213,7 +208,8 @@ impl<'m> Game<'_, 'm> {
             } else {
                 keep
             }),
-            in_time: now + Duration(model.take_over),
+            others: Time::ZERO,
+            away,
             complete_at: (sample.moves == Moves::Nobody && self.gang.complete()).then_some(now),
         });
         if let Some(failed) = failed {

@@ -154,6 +154,32 @@ impl Bench<'_> {
         search.find()
     }
 
+    /// When every pod is there after a second fault whose nodes the restart at hand waits for, by effect: its Jobs are
+    /// gone then, and their pods made anew, as soon as the nodes are back or given up. Empty where none is waited for.
+    pub fn along(&self, curves: &[Curve], pairs: &[Vec<Pair>]) -> Result<Vec<Curve>, NotMeasured> {
+        let all = self.plays_of(curves.len() as u64, |b| {
+            let b = b as usize;
+            let waits = |a: usize| Some((a, pairs[a][b].waits_at(curves[a].typical())?));
+            let soonest = |(a, _): &(usize, u64)| curves[*a].typical().samples[0].ready;
+            // The first restart that is over soonest hides least of what is waited for.
+            let Some((a, offset)) = (0..curves.len()).filter_map(waits).min_by_key(soonest) else {
+                return Ok(Curve::default());
+            };
+            let first = curves[a].typical().away;
+            let attempt = |(nth, away): (u64, u64)| {
+                let trial = self.both((a, first), (b, away), (nth, offset));
+                let second = trial
+                    .strikes
+                    .last()
+                    .map_or(Duration::ZERO, |strike| strike.at);
+                let at = Time::ZERO + second + Duration(self.lead(b));
+                Ok(self.tried_along(&self.play(&trial)?, at))
+            };
+            Ok(self.curve(b, &self.points(b, &attempt)?))
+        })?;
+        Ok(all)
+    }
+
     /// As much as a trial can be: two faults, the second one while the restart after the first one is under way; of
     /// nodes if some fault takes nodes. And which nodes they take.
     pub fn sample_trial(&self, curves: &[Curve]) -> (Trial, Vec<Vec<NodeId>>) {

@@ -135,13 +135,11 @@ impl Faults {
         for away in shop.map(|shop| shop.play(draws)).into_iter().flatten() {
             found.add(&away, draws);
         }
-        let (mut faults, mut repairs_later) = found.script(&self.processes, self.stop);
-        if let Some(units) = &self.spares {
-            let (more, later) = spares::script(units, &faults, self.stop);
-            faults.extend(more);
-            faults.sort_by_key(|fault| fault.at);
-            repairs_later |= later;
-        }
-        (faults, repairs_later)
+        let (faults, repairs_later) = found.script(&self.processes, self.stop);
+        let Some(units) = &self.spares else {
+            return (faults, repairs_later);
+        };
+        let (faults, spares_later) = spares::join(units, units.take_over(), faults, self.stop);
+        (faults, repairs_later || spares_later)
     }
 }

@@ -63,6 +63,11 @@ impl Units {
         }
     }
 
+    /// So long after a loss a spare takes over.
+    pub fn take_over(&self) -> Duration {
+        self.spec.take_over
+    }
+
     /// The nodes of each unit that is a spare at the start: who is first takes over first.
     pub fn spare(&self) -> impl Iterator<Item = &[NodeId]> {
         let units = self.units.iter().zip(&self.nodes);
@@ -77,10 +82,46 @@ impl Units {
     }
 }
 
-/// The actions of spares that go with these faults, and whether some spare comes after the end of the run.
-pub fn script(units: &Units, faults: &[Fault], stop: Duration) -> (Vec<Fault>, bool) {
+/// These faults with the actions of spares, in the order of time, and whether some spare comes after the end of the
+/// run. A spare takes over so long after a loss.
+pub fn join(
+    units: &Units,
+    take_over: Duration,
+    faults: Vec<Fault>,
+    stop: Duration,
+) -> (Vec<Fault>, bool) {
+    let (more, later) = script(units, take_over, &faults, stop);
+    let mut all = faults;
+    all.extend(more);
+    // Stable: at one instant what is back comes before who is a spare again.
+    all.sort_by_key(|fault| fault.at);
+    (still_closed(&all), later)
+}
+
+/// What is drained and comes back as a spare is not opened in between: nobody may be put there.
+fn still_closed(all: &[Fault]) -> Vec<Fault> {
+    let mut kept = Vec::with_capacity(all.len());
+    for instant in all.chunk_by(|a, b| a.at == b.at) {
+        let is_spare = |fault: &Fault| {
+            let closes = |other: &Fault| {
+                (other.on, other.does, other.cause) == (fault.on, Does::Cordon, SPARE)
+            };
+            fault.does == Does::Uncordon && fault.cause != SPARE && instant.iter().any(closes)
+        };
+        kept.extend(instant.iter().filter(|fault| !is_spare(fault)));
+    }
+    kept
+}
+
+fn script(
+    units: &Units,
+    take_over: Duration,
+    faults: &[Fault],
+    stop: Duration,
+) -> (Vec<Fault>, bool) {
     let mut pool = Pool {
         spec: &units.spec,
+        take_over,
         cells: &units.cells,
         of_cell: &units.of_cell,
         units: units.units.clone(),
@@ -120,6 +161,7 @@ struct Unit {
 
 struct Pool<'a> {
     spec: &'a NodeSpares,
+    take_over: Duration,
     cells: &'a [Vec<CellId>],
     stop: Duration,
     units: Vec<Unit>,
@@ -134,6 +176,15 @@ struct Pool<'a> {
 }
 
 impl Pool<'_> {
+    fn closes(&mut self, at: Duration, cell: CellId) {
+        self.script.push(Fault {
+            at,
+            on: On::Cell(cell),
+            does: Does::Cordon,
+            cause: SPARE,
+        });
+    }
+
     /// The same to all of a unit.
     fn act(&mut self, at: Duration, unit: usize, does: Does) {
         for cell in &self.cells[unit] {
@@ -190,7 +241,7 @@ impl Pool<'_> {
         let whole = row.lost.is_empty();
         if row.spare {
             // It was lost as a spare, and comes back as one.
-            self.act(now, unit, Does::Cordon);
+            self.closes(now, what.0);
         } else if whole {
             self.waiting.retain(|waits| *waits != unit);
             match self.units[unit].stand_in.take() {
@@ -237,8 +288,33 @@ impl Pool<'_> {
             self.waiting.pop_front();
             self.units[spare].spare = false;
             self.units[waits].stand_in = Some(spare);
-            let at = Duration(now.0.saturating_add(self.spec.take_over.0));
+            let at = Duration(now.0.saturating_add(self.take_over.0));
             self.coming.insert((at, spare));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_drained_and_comes_back_as_a_spare_is_not_opened_in_between() {
+        let fault = |at: u64, cell: u32, does: Does, cause: u32| Fault {
+            at: Duration::from_secs(at),
+            on: On::Cell(CellId(cell)),
+            does,
+            cause,
+        };
+        let all = [
+            fault(1, 0, Does::Drain, 0),
+            fault(2, 0, Does::Uncordon, 0),
+            fault(2, 1, Does::Uncordon, 0),
+            fault(2, 0, Does::Cordon, SPARE),
+            fault(3, 0, Does::Uncordon, SPARE),
+            fault(4, 1, Does::Cordon, SPARE),
+        ];
+        let kept = still_closed(&all);
+        assert_eq!(kept, [all[0], all[2], all[3], all[4], all[5]]);
     }
 }

@@ -66,7 +66,8 @@ impl Faults {
         self.spares.as_ref().and_then(hit).unwrap_or(0)
     }
 
-    /// What these faults do to cells until `stop`, and with `spares` what the spares do then.
+    /// What these faults do to cells until `stop`, and with `spares` what the spares do then. Here those take over at
+    /// once: whoever asks wants to know what is left when there is a place.
     pub fn struck(&self, strikes: &[Strike], spares: bool, stop: Duration) -> Vec<Fault> {
         let mut found = Found::default();
         let mut draws = Draws::new(0, 0);
@@ -82,11 +83,10 @@ impl Faults {
             };
             found.add(&struck, &mut draws);
         }
-        let (mut faults, _) = found.script(&self.processes, stop);
-        if let Some(units) = self.spares.as_ref().filter(|_| spares) {
-            faults.extend(spares::script(units, &faults, stop).0);
-            faults.sort_by_key(|fault| fault.at);
+        let (faults, _) = found.script(&self.processes, stop);
+        match self.spares.as_ref().filter(|_| spares) {
+            Some(units) => spares::join(units, Duration::ZERO, faults, stop).0,
+            None => faults,
         }
-        faults
     }
 }

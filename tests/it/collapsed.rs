@@ -28,7 +28,7 @@ const DRAIN: &str = "- {cause: maintenance, mtbf: 20d, does: Drain, backAfter: 2
 const SLICE: &str = "- {cause: slice, on: {label: example.com/slice}, mtbf: 10d, backAfter: {logNormal: {median: 8h, \
     sigma: 1}}, asNew: true, deletedAfter: 10m}\n";
 
-struct Case {
+struct Case<'a> {
     strategy: &'static str,
     jobs: (u32, u32),
     pools: String,
@@ -37,7 +37,7 @@ struct Case {
     /// Of the failure policy.
     limit: String,
     annotations: &'static str,
-    rest: &'static str,
+    rest: &'a str,
 }
 
 fn pool(nodes: &str, labels: &str) -> String {
@@ -48,8 +48,8 @@ fn pool(nodes: &str, labels: &str) -> String {
     )
 }
 
-impl Case {
-    fn of(strategy: &'static str, jobs: (u32, u32), nodes: u32, faults: &[&str]) -> Case {
+impl<'a> Case<'a> {
+    fn of(strategy: &'static str, jobs: (u32, u32), nodes: u32, faults: &[&str]) -> Case<'a> {
         Case {
             strategy,
             jobs,
@@ -200,6 +200,43 @@ fn slices_with_exclusive_placement_are_lost_as_one_at_both_levels() {
         ..Case::of("BlockingRecreate", (4, 4), 0, &[SLICE, EXIT])
     };
     assert_equal("slices", &case.scenario(), 8);
+}
+
+/// Losses come faster than spares: slices wait for one another's spares, and a restart for what a second fault took.
+#[test]
+fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
+    const ALONG: &str = ", takesAlong: {label: example.com/slice}}\n";
+    let along = |fault: &str| fault.replace("}\n", ALONG);
+    let host = "- {cause: host, mtbf: 8d, backAfter: {logNormal: {median: 30m, sigma: 1}}, asNew: true, deletedAfter: 10m}\n";
+    let slices = |n: u32, name: &str, more: &str| {
+        let labels = format!("example.com/slice: \"{name}-{{pool}}\"{more}");
+        let pool = pool(&format!("count: {n}, nodesPerIsland: 4"), &labels);
+        pool.replace("name: \"n", &format!("name: \"{name}"))
+    };
+    for take_over in ["5m", "20m"] {
+        let case = Case {
+            pools: slices(4, "s", "") + &slices(2, "z", ", example.com/role: spare"),
+            annotations: ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/slice}",
+            rest: &format!(
+                "nodeSpares: {{label: example.com/role=spare, unit: {{label: example.com/slice}}, takeOver: {take_over}}}"
+            ),
+            ..Case::of(
+                "BlockingRecreate",
+                (4, 4),
+                0,
+                &[&along(host), &along(DRAIN), EXIT],
+            )
+        };
+        let (collapsed, limits) = (collapsed(&case.scenario()), Limits::none());
+        let all = check_collapsed(&collapsed, (7, 20), (2, &limits), &|_| {}).expect("it runs");
+        for checked in &all {
+            let told = format!("{take_over}, replication {}", checked.pods.replication);
+            assert!(checked.is_within_bound(), "{told}: {:?}", checked.goodput());
+            assert!(checked.is_equal() || checked.close_calls > 0, "{told}");
+        }
+        let equal = all.iter().filter(|checked| checked.is_equal()).count();
+        assert!(equal >= 15, "{take_over}: {equal} of 20 are equal");
+    }
 }
 
 #[test]
