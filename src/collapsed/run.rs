@@ -273,16 +273,23 @@ impl<'m> Game<'_, 'm> {
             return;
         };
         episode.placed = true;
-        if let Some((at, effect)) = self.last_idle {
-            // Nobody may know yet that it is lost.
-            let unseen = self.model.pairs[effect][effect].unseen();
-            let is_near = episode.bind.since(at.min(episode.bind)).0 < unseen;
-            self.close_calls += u32::from(is_near && self.gang.has_choice());
-        }
+        let bind = episode.bind;
+        let unseen = self.unseen(bind) && self.gang.has_choice();
+        self.close_calls += u32::from(unseen);
+        let Some(episode) = &mut self.episode else {
+            return;
+        };
         self.gang.place(episode.moves);
         if self.gang.complete() {
             episode.complete_at = Some(episode.bind);
         }
+    }
+
+    /// Whether the last fault of nodes that nobody used is so fresh that nobody may know yet that they are lost.
+    pub(super) fn unseen(&self, now: Time) -> bool {
+        self.last_idle.is_some_and(|(at, effect)| {
+            now.since(at.min(now)).0 < self.model.pairs[effect][effect].unseen()
+        })
     }
 
     /// When every pod is there, as far as is known.

@@ -54,6 +54,11 @@ impl<'m> Game<'_, 'm> {
                 self.gang.mark(node, CLOSED, false);
             }
         }
+        let is_down = |(_, node): (&Fault, NodeId)| self.gang.is(node, DOWN);
+        if self.nodes_of(faults).any(is_down) && self.unseen(now) {
+            // A spare that was lost on its way: pods may be bound to it.
+            self.close_calls += 1;
+        }
         let others = |e: &&Episode| (e.process, e.on) != (faults[0].cause, Some(faults[0].on));
         let restart = self.episode.as_ref().filter(others);
         if let Some((effect, bind)) = restart.and_then(|e| Some((e.effect?, e.bind))) {
@@ -81,6 +86,11 @@ impl<'m> Game<'_, 'm> {
         if belongs == Belongs::Next && self.episode.as_ref().is_some_and(|e| !e.placed) {
             // They are bound before anybody knows.
             self.place();
+        }
+        let waits = |e: &Episode| e.placed && e.complete_at.is_none();
+        if matches!(faults[0].on, On::Pod(_)) && self.episode.as_ref().is_some_and(waits) {
+            // Some Job waits for a place: nobody knows whether the pod is one of its.
+            self.close_calls += 1;
         }
         let hit = self.mark(faults);
         if !hit {
