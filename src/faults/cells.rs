@@ -101,7 +101,8 @@ mod tests {
                     .copied()
                     .collect();
                 let mut set = set.clone();
-                (nodes.sort(), set.sort()).1;
+                nodes.sort();
+                set.sort();
                 assert_eq!(nodes, set);
             }
         }

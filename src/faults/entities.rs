@@ -38,12 +38,14 @@ pub struct Entity {
     pub key: Key,
 }
 
+/// Where faults are, and which label they take along.
+type Level = (FaultsOn, Option<String>);
+
 /// What processes of one scenario have faults of, each found once.
 pub struct Levels<'a> {
     scenario: &'a Scenario,
     cluster: &'a Cluster,
-    /// By where faults are, and which label they take along.
-    found: Vec<((FaultsOn, Option<String>), Vec<Entity>)>,
+    found: Vec<(Level, Vec<Entity>)>,
 }
 
 impl<'a> Levels<'a> {
@@ -58,8 +60,7 @@ impl<'a> Levels<'a> {
     /// Without causes.
     fn of(&mut self, spec: &RandomFaults) -> Vec<Entity> {
         let wanted = (&spec.on, &spec.takes_along);
-        let is_it =
-            |((on, along), _): &&((FaultsOn, Option<String>), Vec<Entity>)| (on, along) == wanted;
+        let is_it = |((on, along), _): &&(Level, Vec<Entity>)| (on, along) == wanted;
         if let Some((_, known)) = self.found.iter().find(is_it) {
             return known.clone();
         }
