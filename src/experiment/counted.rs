@@ -118,6 +118,16 @@ fn of_fleet(
     })
 }
 
+/// How a JobSet's run ended before its time, if its work was not done.
+fn ended_otherwise(state: &'static str, reason: EndReason) -> Option<&'static str> {
+    match (state, reason) {
+        ("Completed", _) => None,
+        ("", EndReason::Stuck) => Some("Stuck"),
+        ("", _) => None,
+        (other, _) => Some(other),
+    }
+}
+
 fn of_collapsed(collapsed: &Collapsed, outcome: &CollapsedOutcome, i: u64) -> CountedRun {
     let used = |counted: &Counting| {
         let process = collapsed
@@ -134,12 +144,7 @@ fn of_collapsed(collapsed: &Collapsed, outcome: &CollapsedOutcome, i: u64) -> Co
         replication: i,
         end_s: outcome.end.seconds(),
         completed: outcome.terminal_state == "Completed",
-        ended_otherwise: match (outcome.terminal_state, outcome.end_reason) {
-            ("Completed", _) => None,
-            ("", EndReason::Stuck) => Some("Stuck"),
-            ("", _) => None,
-            (other, _) => Some(other),
-        },
+        ended_otherwise: ended_otherwise(outcome.terminal_state, outcome.end_reason),
         used: outcome
             .counted
             .iter()
@@ -186,12 +191,7 @@ fn of_pods(
         replication: i,
         end_s: outcome.end.seconds(),
         completed: state == "Completed",
-        ended_otherwise: match (state, outcome.end_reason) {
-            ("Completed", _) => None,
-            ("", EndReason::Stuck) => Some("Stuck"),
-            ("", _) => None,
-            (other, _) => Some(other),
-        },
+        ended_otherwise: ended_otherwise(state, outcome.end_reason),
         used: used.collect(),
         digest: outcome.digest,
     })
@@ -236,14 +236,6 @@ fn lift(
             "JobSet {name} has no failurePolicy: its first failure fails it, whatever maxRestarts would be"
         ));
     };
-    let ignores =
-        |r: &FailurePolicyRule| r.action == FailurePolicyAction::RestartJobAndIgnoreMaxRestarts;
-    if let Some(rule) = policy.rules.iter().find(|r| ignores(r)) {
-        return Err(format!(
-            "rule {:?} of JobSet {name} restarts single Jobs without counting them; budget cannot tell those from counted ones",
-            rule.name
-        ));
-    }
     let limit = u32::try_from(policy.max_restarts).unwrap_or(0);
     policy.max_restarts = i32::MAX;
     Ok((Some(limit), scenario.stop.at))

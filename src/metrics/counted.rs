@@ -4,6 +4,7 @@
 
 use crate::base::*;
 use crate::record::{Body, Names, Record, Sink};
+use std::collections::BTreeMap;
 
 /// Something of `maxRestarts` was used up.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -17,13 +18,13 @@ pub struct Used {
 }
 
 /// What a JobSet has used.
-#[derive(Copy, Clone, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct State {
     /// Restarts of the whole JobSet: counted ones, and those that ignore the limit.
     counted: u32,
     ignored: u32,
-    /// Restarts of single Jobs.
-    of_jobs: u32,
+    /// Restarts of single Jobs that count, of each Job (FP-11, FP-12).
+    of_jobs: BTreeMap<JobId, u32>,
     /// The greatest in-place attempt.
     in_place: u32,
     told: u32,
@@ -46,7 +47,11 @@ impl CountedFold {
     fn tell(&mut self, jobset: JobSetId, at: Time) {
         let state = &mut self.states[jobset.ix()];
         let in_place = state.in_place.saturating_sub(state.ignored);
-        let used = (state.counted + state.of_jobs).max(in_place);
+        let of_jobs = state
+            .of_jobs
+            .values()
+            .fold(0, |sum: u32, n| sum.saturating_add(*n));
+        let used = state.counted.saturating_add(of_jobs).max(in_place);
         if used > state.told {
             let times = used - state.told;
             state.told = used;
@@ -69,8 +74,14 @@ impl Sink for CountedFold {
                 state.ignored = restarts.saturating_sub(counted);
                 jobset
             }
-            Body::JobRestartCounted { jobset, .. } => {
-                row(&mut self.states, jobset.ix()).of_jobs += 1;
+            Body::JobRestartCounted {
+                jobset,
+                job,
+                counted,
+                ..
+            } => {
+                let state = row(&mut self.states, jobset.ix());
+                state.of_jobs.insert(job, counted);
                 jobset
             }
             Body::PreviousAttempt { jobset, attempt } => {
@@ -80,5 +91,38 @@ impl Sink for CountedFold {
             _ => return,
         };
         self.tell(jobset, record.at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// FP-11 counts, FP-12 does not, and the limit is held against the sum over Jobs (FP-7).
+    #[test]
+    fn restarts_of_single_jobs_use_up_what_counts_of_them() {
+        let mut fold = CountedFold::default();
+        let names = Names::default();
+        let all = [(0, 1, 1), (1, 1, 0), (0, 2, 1), (1, 2, 1), (0, 3, 3)];
+        for (seq, (job, restarts, counted)) in (0..).zip(all) {
+            let body = Body::JobRestartCounted {
+                jobset: JobSetId(0),
+                job: JobId(job),
+                restarts,
+                counted,
+            };
+            let at = Time(u64::from(seq));
+            fold.record(
+                &Record {
+                    seq,
+                    at,
+                    cause: 0,
+                    body,
+                },
+                &names,
+            );
+        }
+        let told: Vec<(u64, u32)> = fold.finish().iter().map(|u| (u.at.0, u.times)).collect();
+        assert_eq!(told, [(0, 1), (3, 1), (4, 2)]);
     }
 }

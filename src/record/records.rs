@@ -52,6 +52,7 @@ records! {
         jobset: JobSetId = object,
         job: JobId = "job",
         restarts: u32 = "restarts",
+        counted: u32 = "restartsCountTowardsMax",
     }
     /// IPR-9.
     PreviousAttempt {

@@ -35,9 +35,10 @@ impl DecisionLog {
                 jobset: id,
                 job,
                 restarts,
+                counted,
             } => {
                 format!(
-                    "{}: jobRestarts of Job {} {restarts}",
+                    "{}: jobRestarts of Job {} {restarts}, {counted} of them counted",
                     jobset(id),
                     names.job(job)
                 )

@@ -125,8 +125,9 @@ fn line(run: &RunView<'_>, record: &Record) -> Option<String> {
             jobset,
             job,
             restarts,
+            counted,
         } => format!(
-            "JobSet {}: restart {restarts} of Job {} is ordered",
+            "JobSet {}: restart {restarts} of Job {} is ordered ({counted} counted towards maxRestarts)",
             name(jobset),
             run.names.job(job)
         ),

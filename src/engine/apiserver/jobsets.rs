@@ -130,6 +130,7 @@ fn tell_job_restarts(
     old: Option<&RjStatus>,
     new: &RjStatus,
 ) {
+    let counted = &new.job_restarts_count_towards_max;
     for (index, n) in new.job_restarts.iter().enumerate() {
         let before = old.and_then(|b| b.job_restarts.get(index));
         if before.copied().unwrap_or(0) < *n {
@@ -138,6 +139,7 @@ fn tell_job_restarts(
                 jobset,
                 job,
                 restarts: *n,
+                counted: counted.get(index).copied().unwrap_or(0),
             });
         }
     }
