@@ -97,6 +97,7 @@ impl Sink for CountedFold {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::{NO_CAUSE, NO_TICKET};
 
     /// FP-11 counts, FP-12 does not, and the limit is held against the sum over Jobs (FP-7).
     #[test]
@@ -116,7 +117,8 @@ mod tests {
                 &Record {
                     seq,
                     at,
-                    cause: 0,
+                    cause: NO_CAUSE,
+                    ticket: NO_TICKET,
                     body,
                 },
                 &names,
