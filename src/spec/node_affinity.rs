@@ -30,6 +30,21 @@ pub enum NodeOperator {
     Lt,
 }
 
+impl NodeOperator {
+    /// As a template writes it.
+    pub fn named(word: &str) -> Option<NodeOperator> {
+        Some(match word {
+            "In" => NodeOperator::In,
+            "NotIn" => NodeOperator::NotIn,
+            "Exists" => NodeOperator::Exists,
+            "DoesNotExist" => NodeOperator::DoesNotExist,
+            "Gt" => NodeOperator::Gt,
+            "Lt" => NodeOperator::Lt,
+            _ => return None,
+        })
+    }
+}
+
 impl NodeTerm {
     /// All of it; an empty term matches no node, and neither does one that cannot be parsed (NodeAffinity's Filter
     /// drops such errors).
@@ -107,15 +122,7 @@ mod tests {
     fn requirement(text: &str) -> NodeRequirement {
         let mut words = text.split(' ').map(str::to_owned);
         let key = words.next().unwrap_or_default();
-        let operator = match words.next().as_deref() {
-            Some("In") => Some(NodeOperator::In),
-            Some("NotIn") => Some(NodeOperator::NotIn),
-            Some("Exists") => Some(NodeOperator::Exists),
-            Some("DoesNotExist") => Some(NodeOperator::DoesNotExist),
-            Some("Gt") => Some(NodeOperator::Gt),
-            Some("Lt") => Some(NodeOperator::Lt),
-            _ => None,
-        };
+        let operator = words.next().as_deref().and_then(NodeOperator::named);
         NodeRequirement {
             key,
             operator,

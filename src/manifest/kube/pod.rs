@@ -98,15 +98,10 @@ fn node_term(node: &Node) -> NodeTerm {
 fn requirement(node: &Node) -> NodeRequirement {
     NodeRequirement {
         key: read::string(node, "key").unwrap_or_default(),
-        operator: match node.get("operator").and_then(Node::as_str) {
-            Some("In") => Some(NodeOperator::In),
-            Some("NotIn") => Some(NodeOperator::NotIn),
-            Some("Exists") => Some(NodeOperator::Exists),
-            Some("DoesNotExist") => Some(NodeOperator::DoesNotExist),
-            Some("Gt") => Some(NodeOperator::Gt),
-            Some("Lt") => Some(NodeOperator::Lt),
-            _ => None,
-        },
+        operator: node
+            .get("operator")
+            .and_then(Node::as_str)
+            .and_then(NodeOperator::named),
         values: read::strings(node, "values"),
     }
 }
