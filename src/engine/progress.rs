@@ -9,6 +9,10 @@ use std::collections::BTreeSet;
 pub struct Progress {
     /// When something last changed that was not a retry.
     pub last: Time,
+    /// When the last cache knows what no event will tell it: an admission webhook looks only when it is called.
+    pub known: Time,
+    /// When the last request was refused for what was so before that.
+    outdated: Time,
     /// Events under way that may still change something, however long they take.
     pub awaited: u32,
     /// Events under way that repeat for ever what is refused each time: nothing comes of them.
@@ -72,6 +76,18 @@ const IN_MOMENT_FREE: u64 = 100 * IN_MOMENT_EACH;
 const MOMENT: Duration = Duration::from_millis(1);
 
 impl Progress {
+    /// Since when nothing but retries has happened, each of which met all that had changed.
+    pub fn quiet_since(&self) -> Time {
+        self.last.max(self.known).max(self.outdated)
+    }
+
+    /// A request that was decided at `called` is refused now.
+    pub fn refused(&mut self, called: Time, now: Time) {
+        if called < self.last.max(self.known) {
+            self.outdated = now;
+        }
+    }
+
     /// Whether so much has happened within a moment that it goes round in circles: what takes no time, or hardly any,
     /// can do so for longer than anybody waits. `subject`: what the event at this time is about.
     pub fn stands_still_at(&mut self, at: Time, subject: Option<(u8, u32)>) -> bool {

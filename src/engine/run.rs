@@ -210,7 +210,7 @@ impl Run<'_> {
                 Some(EndReason::AllJobSetsFinished)
             }
             _ => {
-                let quiet = ctx.now.since(ctx.progress.last) > QUIET;
+                let quiet = ctx.now.since(ctx.progress.quiet_since()) > QUIET;
                 let none_comes = || parts.user.drawn_left == 0 && !parts.ageing.awaits(ctx.now);
                 let drawn = || none_comes() || stuck::all_finished(ctx);
                 let over = ctx.progress.awaited == 0 && parts.user.script_is_over();

@@ -2,6 +2,7 @@
 
 mod in_place;
 mod kept;
+mod slow;
 mod wrong_answers;
 
 use crate::checker::Checker;

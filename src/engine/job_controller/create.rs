@@ -119,11 +119,11 @@ impl JobController {
             apiserver::post_refusal(ctx, job, index).filter(|_| ctx.manager_answers(called));
         if let Some((answer, why)) = refused {
             let why = format!("Error creating: {why}");
-            self.pod_refused(ctx, worker, (job, index), (answer, &why));
+            self.pod_refused(ctx, worker, nth, (answer, &why));
         } else {
             match webhook.judge(ctx, (job, index), called) {
                 Err(why) => {
-                    self.pod_refused(ctx, worker, (job, index), (Answer::Forbidden, &why));
+                    self.pod_refused(ctx, worker, nth, (Answer::Forbidden, &why));
                 }
                 Ok(domain) if there => {
                     ctx.answered(Call::JobPodCreate, Answer::Success);
@@ -142,14 +142,17 @@ impl JobController {
         &mut self,
         ctx: &mut Ctx<'_>,
         worker: usize,
-        (job, index): (JobId, u32),
+        nth: usize,
         (answer, reason): (Answer, &str),
     ) {
+        let w = &mut self.workers[worker];
+        w.batch_failed = true;
+        let (job, index, called) = (w.job, w.create[nth], w.asked[nth]);
+        ctx.progress.refused(called, ctx.now);
         ctx.answered(Call::JobPodCreate, answer);
         let reason = ctx.text(reason);
         ctx.emit(Body::PodCreateRejected { job, index, reason });
         self.event_of_refused_pod(ctx, job, reason);
-        self.workers[worker].batch_failed = true;
     }
 
     fn create_pod(

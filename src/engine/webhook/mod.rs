@@ -142,7 +142,9 @@ impl PodWebhook {
 
     fn visible_at(&self, ctx: &mut Ctx<'_>, pod: PodId) -> Time {
         let version = ctx.store.pods.resource_version[pod.ix()];
-        ctx.now + ctx.watch_lag(Watcher::Webhook, About::Pod(pod), version)
+        let at = ctx.now + ctx.watch_lag(Watcher::Webhook, About::Pod(pod), version);
+        ctx.progress.known = ctx.progress.known.max(at);
+        at
     }
 
     /// Whether the pod webhook looks for a leader before it lets this one come (EXC-9).
