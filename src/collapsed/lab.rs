@@ -1,9 +1,10 @@
 //! Where faults are tried out: the engine plays the scenario with these faults and no others.
 
 use super::choices::OFF;
+use super::forks::{Begin, Fork, Forks};
 use crate::base::random::Dist;
 use crate::base::*;
-use crate::engine::{CannotRun, Simulation};
+use crate::engine::{CannotRun, Halted, Simulation};
 use crate::faults::{Does, Fault, Faults, On, SPARE, Strike};
 use crate::record::{Body, EndReason, JobSetConditionType, Names, Record, RunOutcome, Sink};
 use crate::spec::{Saves, Scenario, Stop, StopWhen, TrainingJob};
@@ -114,6 +115,7 @@ pub struct Lab<'a> {
     scenario: Scenario,
     pub faults: &'a Faults,
     stops: Stops<'a>,
+    forks: Forks,
 }
 
 /// What trials are played of: without what no trial depends on, so that equal ones are measured once.
@@ -153,31 +155,87 @@ impl<'a> Lab<'a> {
             scenario: bare,
             faults,
             stops,
+            forks: Forks::default(),
         }
     }
 
-    /// Plays it.
+    /// Plays it, from where it parts from those before.
     pub fn play(&self, trial: &Trial) -> Result<Seen, NotMeasured> {
-        let mut scenario = self.scenario.clone();
-        scenario.stop.at = trial.until;
-        scenario.training[0].work = trial.work;
-        if let (true, Some(policy)) = (
-            trial.last,
-            &mut scenario.jobsets[0].jobset.spec.failure_policy,
-        ) {
-            policy.max_restarts = 0;
+        let faults = self.faults_of(trial);
+        let begin = (trial.nth, trial.last, trial.work);
+        let mut fork = match self.forks.shared(begin, &faults, trial.until) {
+            Some(shared) => Fork::clone(&shared),
+            None => self.begin(begin)?,
+        };
+        for parts in self.parts(trial, &faults) {
+            if parts > fork.at {
+                self.expect(&mut fork, faults.iter().filter(|f| f.at < parts));
+                let mut sink = (std::mem::take(&mut fork.seen), Until(self.stops));
+                let goes_on = fork.halted.run_to(Time::ZERO + parts, &mut sink);
+                if !goes_on {
+                    // It is stopped, or goes round in circles: that has an end with the whole script alone.
+                    fork = self.begin(begin)?;
+                    break;
+                }
+                fork.seen = sink.0;
+                fork.at = parts;
+                self.forks.keep(fork.clone());
+            }
         }
-        let faults = self.faults.node_by_node(&self.faults_of(trial));
-        scenario.faults = faults.iter().map(|f| self.faults.scripted(f)).collect();
-        let mut sink = (Seen::default(), Until(self.stops));
-        let mut simulation = Simulation::new(&scenario)?;
-        let outcome = simulation.run(scenario.seed, TRIALS - trial.nth, &mut sink);
+        self.expect(&mut fork, &faults);
+        let mut sink = (fork.seen, Until(self.stops));
+        let outcome = fork.halted.finish(trial.until, &mut sink);
         if outcome.end_reason == EndReason::Stopped {
             return Err(NotMeasured::Stopped);
         }
         let mut seen = sink.0;
         seen.tell(&outcome);
         Ok(seen)
+    }
+
+    /// Before anything has happened.
+    fn begin(&self, begin: Begin) -> Result<Fork, NotMeasured> {
+        let mut scenario = self.scenario.clone();
+        let (nth, last, work) = begin;
+        scenario.stop.at = Duration(u64::MAX / 2);
+        scenario.training[0].work = work;
+        let policy = &mut scenario.jobsets[0].jobset.spec.failure_policy;
+        if let (true, Some(policy)) = (last, policy) {
+            policy.max_restarts = 0;
+        }
+        let numbers = (scenario.seed, TRIALS - nth);
+        let mut seen = Seen::default();
+        Ok(Fork {
+            begin,
+            faults: Vec::new(),
+            at: Duration::ZERO,
+            halted: Halted::start(Simulation::new(&scenario)?, numbers, &mut seen),
+            seen,
+        })
+    }
+
+    /// Makes these faults those of the play, if they are not yet.
+    fn expect<'f>(&self, fork: &mut Fork, faults: impl IntoIterator<Item = &'f Fault>) {
+        let faults: Vec<Fault> = faults.into_iter().copied().collect();
+        let more = self.faults.node_by_node(&faults[fork.faults.len()..]);
+        let more = more.iter().map(|fault| self.faults.scripted(fault));
+        fork.halted.expect(more, &mut fork.seen);
+        fork.faults = faults;
+    }
+
+    /// Where other plays part from it: when something fails, and when the last of that is back.
+    fn parts(&self, trial: &Trial, faults: &[Fault]) -> Vec<Duration> {
+        let fails = trial.strikes.iter().skip(1).map(|strike| strike.at);
+        let back = trial.strikes.last().and_then(|strike| strike.end);
+        let first = faults
+            .iter()
+            .map(|fault| fault.at)
+            .find(|at| *at > Duration::ZERO);
+        let mut parts: Vec<Duration> = first.into_iter().chain(fails).chain(back).collect();
+        parts.retain(|at| *at < trial.until);
+        parts.sort_unstable();
+        parts.dedup();
+        parts
     }
 
     /// A trial of another cluster, with faults of the same nodes, if they fail together here, too.

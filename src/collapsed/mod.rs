@@ -15,6 +15,7 @@ mod curve;
 mod curves;
 mod effect;
 mod fewer;
+mod forks;
 mod gang;
 mod lab;
 mod ledger;

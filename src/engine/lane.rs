@@ -7,7 +7,7 @@ use crate::base::*;
 use crate::spec::ClientRate;
 
 /// Times during which somebody waited; disjoint and ascending, neighbours merged.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct BusyTimes {
     spans: Vec<(Time, Time)>,
 }
@@ -36,6 +36,7 @@ impl BusyTimes {
     }
 }
 
+#[derive(Clone)]
 pub struct Lane {
     interval: u64,
     burst: u64,

@@ -12,6 +12,7 @@ mod circle;
 mod collector;
 mod ctx;
 pub mod event;
+mod halted;
 mod job_controller;
 mod jobset_manager;
 mod kubelet;
@@ -33,17 +34,18 @@ mod webhook;
 mod wheel_level;
 
 use crate::base::random::Draws;
-use crate::base::*;
-use crate::record::{NO_CAUSE, NO_LOOK, NO_TICKET, Names, RunOutcome, Sink, digest};
+use crate::record::{NO_LOOK, Names, RunOutcome, Sink};
 use crate::spec::Scenario;
 use apiserver::Stored;
-use ctx::{Ctx, Tickets};
+use ctx::Ctx;
+use halted::Course;
+pub use halted::Halted;
 pub use prepare::{CannotRun, Impossible};
-use progress::Progress;
 use queue::EventQueue;
 use requests::Requests;
 
 /// A scenario ready to be run, as often as wanted; the tables are kept between runs.
+#[derive(Clone)]
 pub struct Simulation {
     scenario: Scenario,
     store: Stored,
@@ -56,6 +58,7 @@ pub struct Simulation {
 }
 
 /// Every component of the cluster, and the books that nobody in it reads.
+#[derive(Clone)]
 pub struct Components {
     pub user: user::User,
     pub kubelet: kubelet::Kubelets,
@@ -151,47 +154,63 @@ impl Simulation {
 
     /// Plays the scenario once. Equal arguments give equal records.
     pub fn run(&mut self, seed: u64, replication: u64, sink: &mut dyn Sink) -> RunOutcome {
+        let mut run = self.start(seed, replication, sink);
+        let reason = run.execute();
+        let outcome = outcome::outcome(&mut run, reason);
+        let told = std::mem::take(&mut run.told);
+        self.told = told;
+        outcome
+    }
+
+    /// Everything is as before the first event.
+    fn start<'a>(
+        &'a mut self,
+        seed: u64,
+        replication: u64,
+        sink: &'a mut dyn Sink,
+    ) -> run::Run<'a> {
         self.queue.clear();
         self.requests.reset();
         self.draws.reset(seed, replication);
         let jobsets = self.scenario.jobsets.iter().map(|j| &j.jobset);
         let names = jobsets.map(|j| (j.namespace.as_str(), j.name.as_str()));
         self.store.begin(names);
-        let wanted = sink.wants_tickets();
+        let course = Course::begin(&self.scenario, sink.wants_tickets());
+        let mut run = self.resume(course, sink);
+        run.parts.reset(&mut run.ctx);
+        run
+    }
+
+    /// Where the run has come to.
+    fn resume<'a>(&'a mut self, course: Course, sink: &'a mut dyn Sink) -> run::Run<'a> {
         let next_look = match sink.looks_after(0) {
             NO_LOOK => NO_LOOK,
             _ => 0,
         };
-        let mut ctx = Ctx {
-            scenario: &self.scenario,
-            now: Time::ZERO,
-            store: &mut self.store,
-            draws: &mut self.draws,
-            gates: self.scenario.control_plane.feature_gates,
-            manager_away: Vec::new(),
-            progress: Progress::default(),
-            requests: &mut self.requests,
-            queue: &mut self.queue,
-            sink,
-            cause: NO_CAUSE,
-            ticket: NO_TICKET,
-            tickets: Tickets { wanted, next: 0 },
-            records: 0,
-            digest: digest::START,
-            keeps_objects: prepare::shows_objects(&self.scenario),
-        };
-        self.parts.reset(&mut ctx);
-        let mut run = run::Run {
-            ctx,
+        run::Run {
+            events: course.events,
+            ctx: Ctx {
+                scenario: &self.scenario,
+                now: course.now,
+                store: &mut self.store,
+                draws: &mut self.draws,
+                gates: course.gates,
+                manager_away: course.manager_away,
+                progress: course.progress,
+                requests: &mut self.requests,
+                queue: &mut self.queue,
+                sink,
+                cause: course.cause,
+                ticket: course.ticket,
+                tickets: course.tickets,
+                records: course.records,
+                digest: course.digest,
+                keeps_objects: prepare::shows_objects(&self.scenario),
+            },
             parts: &mut self.parts,
             paranoid: self.paranoid,
             next_look,
-            events: 0,
             told: std::mem::take(&mut self.told),
-        };
-        let reason = run.execute();
-        let outcome = outcome::outcome(&mut run, reason);
-        self.told = std::mem::take(&mut run.told);
-        outcome
+        }
     }
 }

@@ -5,7 +5,7 @@
 use crate::base::*;
 use std::collections::BTreeSet;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Progress {
     /// When something last changed that was not a retry.
     pub last: Time,

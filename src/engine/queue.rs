@@ -34,6 +34,7 @@ struct Pending {
     cause: u32,
 }
 
+#[derive(Clone)]
 pub struct EventQueue {
     slab: Vec<Pending>,
     /// The first slot of the list of free ones.
@@ -132,6 +133,16 @@ impl EventQueue {
         } else {
             self.added.push(Reverse(self.key(slot)));
         }
+    }
+
+    /// When the next event is.
+    pub fn next_at(&mut self) -> Option<Time> {
+        if self.due.is_empty() && self.added.is_empty() && !self.next_slice() {
+            return None;
+        }
+        let added = self.added.peek().map(|Reverse(key)| key);
+        let next = self.due.last().into_iter().chain(added).min();
+        next.map(|key| Time((key >> 64) as u64))
     }
 
     /// The next event, its cause, its ticket.
@@ -243,6 +254,7 @@ mod tests {
                     queue.push_with_ticket(Time(now + delay), event, i, i + 1);
                     waiting.insert((now + delay, event.class(), i));
                     for _ in 0..pops {
+                        prop_assert_eq!(queue.next_at(), waiting.first().map(|(at, ..)| Time(*at)));
                         let popped = queue.pop().map(|(at, event, cause, ticket)| {
                             assert_eq!(ticket, cause + 1);
                             (at.0, event.class(), cause)

@@ -123,6 +123,7 @@ fn latency(timing: &Timing, call: Call) -> Dist {
     measured(timing, call).unwrap_or(by_cost).clone()
 }
 
+#[derive(Clone)]
 pub struct Requests {
     lanes: Vec<(Resource, ClientRate, Lane)>,
     /// Per kind: its bucket among `lanes`.

@@ -27,32 +27,43 @@ pub struct Run<'a> {
 const QUIET: Duration = Duration::from_secs(900);
 
 impl Run<'_> {
+    /// From the beginning to the end.
     pub fn execute(&mut self) -> EndReason {
         self.begin();
+        let reason = self.go_on(Time::NEVER).expect("nothing halts it");
+        self.end(reason)
+    }
+
+    /// Plays everything that comes before `halt`; why it has come to its end before, if it has. Whoever halts a run
+    /// may have more of the script: that nothing else is to come does not end it.
+    pub fn go_on(&mut self, halt: Time) -> Option<EndReason> {
+        let halts = halt != Time::NEVER;
         let limit = Time::ZERO + self.ctx.scenario.stop.at;
-        let reason = loop {
+        loop {
             if self.events >= self.next_look {
                 if self.ctx.sink.stops(self.events) {
-                    // No record: what has been written is the beginning of what the whole run would write.
-                    return EndReason::Stopped;
+                    return Some(EndReason::Stopped);
                 }
                 self.next_look = self.events + self.ctx.sink.looks_after(self.events);
             }
-            let rests = self.ctx.queue.len() == self.ctx.progress.idle;
+            if halts && self.ctx.queue.next_at().is_none_or(|at| at >= halt) {
+                return None;
+            }
+            let rests = !halts && self.ctx.queue.len() == self.ctx.progress.idle;
             let next = (!rests).then(|| self.ctx.queue.pop()).flatten();
             let Some((at, event, cause, ticket)) = next else {
-                break stuck::rest_reason(&self.ctx, self.parts);
+                return Some(stuck::rest_reason(&self.ctx, self.parts));
             };
             if self.parts.training.is_void(event) || self.parts.ageing.is_void(event) {
                 continue;
             }
-            if at > limit {
+            if at > limit && !halts {
                 self.ctx.now = limit;
-                break EndReason::TimeLimit;
+                return Some(EndReason::TimeLimit);
             }
             assert!(at >= self.ctx.now, "time runs backwards");
             if self.ctx.progress.stands_still_at(at, event.subject()) {
-                break EndReason::Stuck;
+                return Some(EndReason::Stuck);
             }
             self.ctx.now = at;
             self.ctx.cause = cause;
@@ -65,12 +76,20 @@ impl Run<'_> {
                 check::whole_state(&self.ctx, self.parts);
             }
             if self.goes_round() {
-                break EndReason::Stuck;
+                return Some(EndReason::Stuck);
             }
             if let Some(reason) = self.should_stop() {
-                break reason;
+                return Some(reason);
             }
-        };
+        }
+    }
+
+    pub fn end(&mut self, reason: EndReason) -> EndReason {
+        if reason == EndReason::Stopped {
+            // No record: what has been written is the beginning of what the whole run would write.
+            return reason;
+        }
+        let limit = Time::ZERO + self.ctx.scenario.stop.at;
         let to_its_time = self.ctx.scenario.stop.when == StopWhen::Time;
         let reason = match reason {
             EndReason::Settled if to_its_time => EndReason::TimeLimit,
@@ -106,24 +125,32 @@ impl Run<'_> {
     }
 
     /// What is known from the start: objects that exist, submissions and the script.
-    fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.parts.user.begin(&mut self.ctx);
         self.tell_watchers();
-        let (scenario, ctx) = (self.ctx.scenario, &mut self.ctx);
-        let mut at = |at: Duration, event| {
-            ctx.back_to(Default::default());
-            ctx.at(Time::ZERO + at, Waited::Script, About::Nothing, event);
-        };
+        let scenario = self.ctx.scenario;
         for (i, js) in scenario.jobsets.iter().enumerate() {
             if js.submit_at != BY_SCRIPT {
-                at(js.submit_at, Event::Submit(JobSetId(i as u32)));
+                self.plan(js.submit_at, Event::Submit(JobSetId(i as u32)));
             }
         }
-        for (i, fault) in scenario.faults.iter().enumerate() {
+        self.plan_script(0);
+    }
+
+    /// The script from that fault on.
+    pub fn plan_script(&mut self, from: usize) {
+        for (i, fault) in self.ctx.scenario.faults.iter().enumerate().skip(from) {
             if let FaultTime::At(instant) = fault.at {
-                at(instant, Event::Fault(i as u32));
+                self.plan(instant, Event::Fault(i as u32));
             }
         }
+    }
+
+    /// Nobody causes it.
+    fn plan(&mut self, at: Duration, event: Event) {
+        let begun = Mark::default();
+        let mark = self.ctx.wait(begun, at, Waited::Script, About::Nothing);
+        self.ctx.push(mark, event);
     }
 
     fn handle(&mut self, event: Event) {

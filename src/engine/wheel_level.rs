@@ -4,6 +4,7 @@ const PLACES: usize = 1 << Level::BITS;
 const MASK: usize = PLACES - 1;
 const WORD: usize = u64::BITS as usize;
 
+#[derive(Clone)]
 pub struct Level {
     firsts: Box<[u32; PLACES]>,
     /// One bit per place that has a list, and one per word of these.

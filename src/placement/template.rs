@@ -7,6 +7,7 @@ use crate::spec::keys::RESTART_ALL_CONTAINERS;
 use crate::spec::*;
 use crate::topology::Cluster;
 
+#[derive(Clone)]
 pub struct TemplateFacts {
     /// (column of `Cluster::allocatable`, thousandths); always one pod.
     pub requests: Vec<(u32, i64)>,

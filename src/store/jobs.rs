@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Job {
     /// Stands for namespace and name in the names of random numbers.
     pub key: Key,
@@ -62,7 +62,7 @@ pub struct Job {
 
 /// Answers to POSTs of a Job's pods, as long as nothing has changed that they depend on: a Job controller asks again
 /// and again.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Refusals {
     /// The Job's incarnation and version, and the changes of other objects.
     pub asked: (u32, u32, u64),

@@ -8,7 +8,7 @@ use crate::record::ReplicatedJobStatus;
 use crate::spec::JobSet;
 use std::sync::Arc;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct JobSetRow {
     pub key: Key,
     /// It has been created, and may be gone again.
@@ -32,7 +32,7 @@ pub struct JobSetRow {
 }
 
 /// How many pods have which small number; few numbers are in use at a time.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Tallies(Vec<(u32, u32)>);
 
 impl Tallies {

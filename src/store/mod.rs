@@ -34,7 +34,7 @@ use crate::spec::*;
 use crate::topology::Cluster;
 use std::collections::BTreeMap;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Store {
     pub names: Names,
     pub jobsets: Vec<JobSetRow>,

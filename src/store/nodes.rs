@@ -4,7 +4,7 @@ use crate::base::*;
 use crate::spec::{NodeObject, Taint, TaintEffect};
 use crate::topology::Cluster;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Nodes {
     /// Labels, features, the description's taints and allocatable, as they are now.
     pub cluster: Cluster,

@@ -6,6 +6,7 @@ use crate::spec::ObjectKind;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+#[derive(Clone)]
 pub struct Other {
     pub object: Value,
     /// The JobSet that owns it; `NONE` for somebody else's.
@@ -15,7 +16,7 @@ pub struct Other {
 /// By name.
 type Named = BTreeMap<String, Other>;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Others {
     /// By kind and namespace.
     rows: BTreeMap<ObjectKind, BTreeMap<String, Named>>,

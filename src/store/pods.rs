@@ -50,7 +50,7 @@ pub const BAD_ATTEMPT: u32 = u32::MAX - 1;
 macro_rules! columns {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $empty:expr;)*) => {
         /// Columns, indexed by `PodId`.
-        #[derive(Default)]
+        #[derive(Clone, Default)]
         pub struct Pods {
             $($(#[$doc])* pub $name: Vec<$type>,)*
             /// Finalizers of somebody else that are not those of the template.

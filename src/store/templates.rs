@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+#[derive(Clone)]
 pub struct Template {
     pub pod: Arc<PodTemplate>,
     pub facts: TemplateFacts,
@@ -27,7 +28,7 @@ pub struct Template {
     pub refused: bool,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Templates {
     rows: Vec<Template>,
     /// What each Job of a slot has.
@@ -54,6 +55,7 @@ pub type Slot = (JobSetId, u32, u32);
 pub type Attempt = (u32, Option<u32>);
 
 /// What the API server says of the pods of a JobSet's replicatedJob: their priority, `None` if it refuses them.
+#[derive(Clone)]
 struct Word {
     /// Holds on to the object, so that its address stays its own.
     object: Arc<Value>,
@@ -65,7 +67,7 @@ fn address(object: &Arc<Value>) -> usize {
     Arc::as_ptr(object) as usize
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Kept {
     facts: Vec<(Arc<PodTemplate>, TemplateFacts)>,
     domains: Vec<Domains>,

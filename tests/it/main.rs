@@ -23,6 +23,7 @@ mod fleet;
 mod fleet_traces;
 mod golden;
 mod growth;
+mod halted;
 mod headline;
 mod hostile;
 mod import;

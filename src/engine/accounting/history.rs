@@ -10,7 +10,7 @@ use crate::store::Job;
 /// Of Jobs that are gone so many are kept; a run may make as many as it has time for.
 const GONE_KEPT: usize = 10_000;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct History {
     entries: Vec<JobOutcome>,
     /// Of `entries` those whose Job is gone.

@@ -7,7 +7,7 @@ use crate::engine::ctx::Ctx;
 use crate::record::{Ledger, LedgerCategory};
 use crate::topology::Cluster;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct LedgerBooks {
     cluster: Sums,
     /// Of each JobSet, what its pods hold; kept where one of them trains.

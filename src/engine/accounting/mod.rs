@@ -19,7 +19,7 @@ use history::History;
 use ledger::LedgerBooks;
 pub use slices::AtHand;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Accounting {
     pub ledger: LedgerBooks,
     pods: Vec<Pod>,
@@ -60,7 +60,7 @@ struct Job {
     held: slices::Held,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct JobSet {
     /// Pods that the stored spec wants; those of Jobs that do not exist count in full.
     wanted: u64,

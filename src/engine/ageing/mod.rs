@@ -11,7 +11,7 @@ use crate::spec::{Exposure, FaultAction, FaultTime, Used};
 use crate::store::{PodChange, What};
 use std::collections::BTreeMap;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Ageing {
     clocks: Vec<Clock>,
     of_node: BTreeMap<NodeId, Vec<u32>>,
@@ -26,6 +26,7 @@ pub struct Ageing {
     pub repairs_later: bool,
 }
 
+#[derive(Clone)]
 struct Clock {
     exposure: Exposure,
     /// Ages, ascending, each with its fault in the script.

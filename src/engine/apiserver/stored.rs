@@ -4,7 +4,7 @@ use crate::base::*;
 use crate::record::JobName;
 use crate::store::{Change, Store};
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Stored(Store);
 
 impl Stored {

@@ -16,7 +16,7 @@ use crate::base::*;
 use crate::store::What;
 use std::collections::VecDeque;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Collector {
     queue: VecDeque<Item>,
     workers: Vec<Worker>,

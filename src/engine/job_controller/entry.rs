@@ -10,6 +10,7 @@ use crate::record::Waited;
 /// Work queue limiter of failed syncs: 1 s · 2^k, at most 60 s.
 const ERROR_BACKOFF_CAP_S: u64 = 60;
 
+#[derive(Clone)]
 pub(super) struct Entry {
     /// When a delayed sync is due; `NEVER` if none.
     due: Time,

@@ -51,6 +51,7 @@ impl Said {
     }
 }
 
+#[derive(Clone)]
 struct Pending {
     job: JobId,
     incarnation: u32,
@@ -60,7 +61,7 @@ struct Pending {
     mark: Mark,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct EventRecorder {
     queue: VecDeque<Pending>,
     sending: Option<Call>,

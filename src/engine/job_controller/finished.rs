@@ -12,7 +12,7 @@ use crate::store::{Store, flag};
 const MAX_UNCOUNTED_PODS: usize = 500;
 
 /// What a sync has put into the uncounted list: all of it comes out again if that is not stored.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Entered {
     pods: Vec<PodId>,
     /// Ascending.

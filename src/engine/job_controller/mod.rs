@@ -35,7 +35,7 @@ use rows::{PodMarks, Row};
 use std::collections::VecDeque;
 use worker::Worker;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct JobController {
     rows: Vec<Row>,
     pods: PodMarks,

@@ -6,7 +6,7 @@ use crate::base::*;
 use crate::policy::backoff::BackoffRecord;
 use crate::store::Store;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Row {
     pub entry: Entry,
     // Requests about the name so far: parts of their names, so they count on for a later object of it.
@@ -61,7 +61,7 @@ pub(super) struct PodMark {
 }
 
 /// One mark per pod object; a row of another object counts as empty.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct PodMarks(Vec<PodMark>);
 
 impl PodMarks {

@@ -5,7 +5,7 @@ use super::finished::Entered;
 use crate::base::*;
 use crate::policy::JobPlan;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Worker {
     pub job: JobId,
     /// Of the Job when the sync began.

@@ -10,7 +10,7 @@ use crate::spec::{FeatureGates, JOBSET_CONTROLLER, JobSet, RestartStrategy};
 use crate::store::JobSetRow;
 use std::sync::Arc;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct CachedJobSet {
     pub exists: bool,
     pub deleting: bool,
@@ -71,7 +71,7 @@ impl CachedJobSet {
 }
 
 /// The Jobs of a JobSet, in slot order; kept from event to event, so that a pass copies none of them.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct CachedJobs {
     pub views: Vec<JobView>,
     pub ids: Vec<JobId>,

@@ -18,6 +18,7 @@ const SERVICE_FAILED: &str = "HeadlessServiceCreationFailed";
 const CLAIM_FAILED: &str = "PVCCreationFailed";
 
 /// A claim as posted.
+#[derive(Clone)]
 pub(super) struct NewClaim {
     /// Position of the policy that it is of.
     pub policy: usize,

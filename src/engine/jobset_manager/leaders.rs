@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub(super) type PodObject = (PodId, u32);
 
 /// One worker of its own, one key per leader.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Leaders {
     /// By row of pods; few pods are leaders.
     rows: BTreeMap<PodId, Leader>,
@@ -27,7 +27,7 @@ pub(super) struct Leaders {
     pub repair: Repair,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Leader {
     incarnation: u32,
     queued: bool,

@@ -35,7 +35,7 @@ use pass::Pass;
 use rows::Row;
 use std::collections::VecDeque;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct JobSetManager {
     /// Per JobSet.
     rows: Vec<Row>,

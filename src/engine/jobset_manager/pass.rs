@@ -13,7 +13,7 @@ use crate::record::{About, Waited};
 use crate::spec::JobSet;
 use std::sync::Arc;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Pass {
     /// Whose it is; `None`: there is none.
     pub jobset: Option<JobSetId>,

@@ -16,7 +16,7 @@ use crate::spec::PlacementRepair;
 use crate::store::{Store, flag};
 
 /// The Job at hand.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Repair {
     pub leader: Option<PodObject>,
     /// The leader has changed since.

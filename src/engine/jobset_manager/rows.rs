@@ -5,7 +5,7 @@ use crate::base::*;
 use crate::engine::ctx::Mark;
 use crate::record::Waited;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Row {
     pub cached: CachedJobSet,
     pub jobs: CachedJobs,

@@ -25,7 +25,7 @@ use crate::base::*;
 use crate::spec::{Kubelet, RealKubelet};
 use crate::store::{JobSetChange, NO_ATTEMPT, NodeChange, PodChange, What};
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Kubelets {
     pods: Vec<Life>,
     nodes: Vec<Machine>,

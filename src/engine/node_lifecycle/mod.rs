@@ -24,7 +24,7 @@ const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 /// kubernetes.md 4.1.
 const MONITOR_PERIOD: Duration = Duration::from_secs(5);
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct NodeLifecycle {
     monitor_phase: Duration,
     monitor_armed: bool,

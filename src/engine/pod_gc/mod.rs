@@ -21,7 +21,7 @@ const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 /// gcCheckPeriod (kubernetes.md 4.1).
 const PERIOD: Duration = Duration::from_secs(20);
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct PodGc {
     phase: Duration,
     armed: bool,

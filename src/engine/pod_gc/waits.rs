@@ -4,7 +4,7 @@ use crate::base::*;
 use crate::engine::ctx::{Ctx, Mark};
 use crate::record::{About, Waited};
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Waits(Vec<Wait>);
 
 #[derive(Copy, Clone, Default)]

@@ -6,7 +6,7 @@ use crate::base::*;
 use crate::store::Store;
 use crate::topology::Cluster;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Books {
     /// Thousandths still free, node-major.
     free: Vec<i64>,

@@ -18,7 +18,7 @@ use crate::store::{NodeChange, PodChange, What, flag};
 use books::Books;
 use queues::Queues;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Scheduler {
     queues: Queues,
     books: Books,

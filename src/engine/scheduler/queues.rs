@@ -7,7 +7,7 @@ use priority_queue::PriorityQueue;
 use std::cmp::Reverse;
 
 /// The hasher of the keyed queues: ids are dense and trusted, and the order never depends on it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct IdHasher(u64);
 
 impl std::hash::Hasher for IdHasher {
@@ -32,7 +32,7 @@ type FixedHasher = std::hash::BuildHasherDefault<IdHasher>;
 const BACKOFF_INITIAL_S: u64 = 1;
 const BACKOFF_MAX_S: u64 = 10;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Queues {
     /// activeQ: priority, then enqueue order (PrioritySort).
     active: PriorityQueue<PodId, (i32, Reverse<u64>), FixedHasher>,

@@ -8,7 +8,7 @@ use crate::engine::ctx::Ctx;
 use crate::spec::Loss;
 use crate::store::{NodeChange, flag};
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Hosts {
     all: Vec<Host>,
 }

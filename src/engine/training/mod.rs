@@ -25,7 +25,7 @@ use silent::Wrong;
 use slices::{Slices, Team};
 use std::collections::BTreeMap;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Training {
     jobs: Vec<Job>,
     pods: Vec<Pod>,
@@ -42,6 +42,7 @@ struct Done {
 }
 
 /// The job of one JobSet.
+#[derive(Clone)]
 struct Job {
     jobset: JobSetId,
     /// Pods whose processes have ended, of which the API server may not know yet.
@@ -70,6 +71,7 @@ struct Job {
 }
 
 /// What is under way.
+#[derive(Clone)]
 struct Stretch {
     plan: Plan,
     since: Time,

@@ -13,6 +13,7 @@ use crate::spec::{FaultAction, Silent};
 use crate::training::{ONE, Reason};
 
 /// What a job computes is wrong.
+#[derive(Clone)]
 pub struct Wrong {
     /// Which finding it waits for.
     pub nth: u32,

@@ -16,7 +16,7 @@ use crate::training::ONE;
 use std::collections::BTreeMap;
 
 /// What is known of the child Jobs of an elastic job.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Slices {
     rows: BTreeMap<JobId, Row>,
     /// The last call that is under way, and how many there were.
@@ -24,7 +24,7 @@ pub struct Slices {
     calls: u32,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Row {
     /// Pods whose processes have ended, and those whose processes make no progress.
     pub down: u32,
@@ -40,6 +40,7 @@ impl Slices {
 }
 
 /// Who takes part in a stretch of an elastic job; of any other job it says nothing.
+#[derive(Clone)]
 pub struct Team {
     /// In the order of ids, with the Jobs that are no slices.
     pub members: Vec<JobId>,

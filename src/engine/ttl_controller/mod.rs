@@ -12,7 +12,7 @@ use crate::policy::ttl::whole_seconds;
 use crate::record::{About, Call, JobConditionType, Waited};
 use crate::store::{JobChange, JobStatus, What};
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct TtlController {
     /// Per Job: incarnation of the newest object that is timed.
     armed: Vec<u32>,

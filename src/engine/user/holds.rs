@@ -7,11 +7,11 @@ use crate::spec::{FaultAction, FaultTime, Scenario};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Holds(BTreeMap<NodeId, Held>);
 
 /// Who holds it: a clock of use, or 0 for the calendar, whose faults are one already.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Held {
     lost: BTreeSet<u32>,
     crashed: bool,

@@ -24,7 +24,7 @@ use holds::Holds;
 use requests::{CREATES, webhook_answers};
 use std::sync::Arc;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct User {
     /// The JobSets of the scenario, as they are submitted.
     manifests: Vec<Arc<JobSet>>,
@@ -48,15 +48,20 @@ impl User {
             self.manifests = own.collect();
         }
         self.aliases.clear();
-        let (drawn, written): (Vec<_>, Vec<_>) =
-            scenario.faults.iter().partition(|f| f.drawn_as.is_some());
-        let by_calendar = |f: &&&ScriptedFault| matches!(f.at, FaultTime::At(_));
-        self.drawn_left = drawn.iter().filter(by_calendar).count() as u32;
-        self.actions_left = written.len() as u32;
+        (self.drawn_left, self.actions_left, self.waiting) = (0, 0, 0);
         self.holds = Holds::default();
-        let waiting = |f: &&ScriptedFault| matches!(f.at, FaultTime::AfterReady(_));
-        self.waiting = scenario.faults.iter().filter(waiting).count() as u32;
+        scenario.faults.iter().for_each(|f| self.expect(f));
         self.armed = false;
+    }
+
+    /// It is to come.
+    pub fn expect(&mut self, fault: &ScriptedFault) {
+        let by_calendar = matches!(fault.at, FaultTime::At(_));
+        match fault.drawn_as {
+            Some(_) => self.drawn_left += u32::from(by_calendar),
+            None => self.actions_left += 1,
+        }
+        self.waiting += u32::from(matches!(fault.at, FaultTime::AfterReady(_)));
     }
 
     /// Objects that exist before anything happens.

@@ -12,7 +12,7 @@ use crate::record::About;
 use crate::store::{PodChange, Store, What};
 use verdict::{Follower, Sight, verdict};
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct PodWebhook {
     /// Leaders by the name of their Job, which is all that the webhooks look for (EXC-10).
     leaders: Vec<Vec<Leader>>,
