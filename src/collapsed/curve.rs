@@ -1,6 +1,7 @@
 //! What one fault did, by how long its node was away: samples of the engine, and what lies between them.
 
 use super::choices::OFF;
+use super::search::range;
 
 /// The node never came back.
 pub const NEVER: u64 = u64::MAX;
@@ -66,6 +67,7 @@ pub struct Curve {
     points: Vec<Point>,
     typical: u64,
     spread: u64,
+    binds: u64,
 }
 
 impl Curve {
@@ -77,7 +79,10 @@ impl Curve {
             point.samples.sort_by_key(|s| (s.ready, s.interrupt));
         }
         let spread = points.iter().map(Point::spread).max().unwrap_or(0);
+        let bound =
+            |point: &Point| range(&point.samples.iter().map(|s| s.bind).collect::<Vec<u64>>());
         Curve {
+            binds: points.iter().map(bound).max().unwrap_or(0),
             points,
             typical,
             spread,
@@ -144,6 +149,11 @@ impl Curve {
     /// The longest and the shortest ready time differ by no more than this at any point: what chance makes of it.
     pub fn spread(&self) -> u64 {
         self.spread
+    }
+
+    /// By how much chance moves bindings.
+    pub fn binds(&self) -> u64 {
+        self.binds
     }
 }
 

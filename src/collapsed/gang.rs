@@ -22,6 +22,8 @@ pub struct Gang {
     open: Bits,
     whole: Bits,
     pub used: Bits,
+    /// Those that were used before the last placing.
+    before: Bits,
     /// Where the scheduler begins to look: a seat.
     cursor: usize,
     /// Nodes that are down, by accelerators.
@@ -37,6 +39,7 @@ impl Gang {
             open: Bits::new(n, true),
             whole: Bits::new(n, true),
             used: Bits::new(n, false),
+            before: Bits::new(n, false),
             cursor: 0,
             sick: 0,
             seats: Arc::clone(seats),
@@ -49,7 +52,7 @@ impl Gang {
         self.node.fill(0);
         self.bad.fill(0);
         (self.open, self.whole) = (Bits::new(n, true), Bits::new(n, true));
-        self.used = Bits::new(n, false);
+        (self.used, self.before) = (Bits::new(n, false), Bits::new(n, false));
         (self.cursor, self.sick) = (0, 0);
     }
 
@@ -86,8 +89,20 @@ impl Gang {
         self.used.has(self.seats.of[node.ix()])
     }
 
+    /// Whether the last placing has brought pods to it.
+    pub fn is_new(&self, node: NodeId) -> bool {
+        let seat = self.seats.of[node.ix()];
+        self.used.has(seat) && !self.before.has(seat)
+    }
+
+    /// Whether a pod could be bound to it.
+    pub fn is_free(&self, node: NodeId) -> bool {
+        self.node[node.ix()] == 0 && !self.uses(node)
+    }
+
     /// The pods are bound anew, as the scheduler goes round.
     pub fn place(&mut self, moves: Moves) {
+        self.before.clone_from(&self.used);
         match moves {
             Moves::Nobody => {}
             Moves::All => {

@@ -1,6 +1,7 @@
 //! A second fault while a restart is under way: what it adds, by its time since the first one, from plays of pairs.
 
 use super::curve::Point;
+use super::search::range;
 
 /// What a second fault does at some time of a restart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -98,6 +99,12 @@ impl Pair {
         }
     }
 
+    /// Whether a second fault just before the end of the restart does something else than one behind it.
+    pub fn ends_otherwise(&self) -> bool {
+        let mut last = self.looks.iter().filter_map(|look| look.zones.last());
+        last.any(|zone| zone.adds != self.alone)
+    }
+
     /// The middle of the widest zone in which the restart waits for the second fault's nodes, after such a first one.
     pub fn waits_at(&self, first: &Point) -> Option<u64> {
         let (look, sample) = (&self.looks[0], first.samples.first()?);
@@ -111,21 +118,11 @@ impl Pair {
         middles.max().map(|(_, middle)| middle)
     }
 
-    /// How far edges between the same zones were found from each other.
+    /// How far apart chance moves edges between the same zones.
     pub fn apart(&self) -> u64 {
         let first = &self.looks[0];
-        let same = self.looks.iter().filter(|look| look.zones == first.zones);
-        let off = |look: &Look| {
-            let both = look.edges.iter().zip(&first.edges);
-            both.map(|(a, b)| a.at.abs_diff(b.at)).max().unwrap_or(0)
-        };
-        same.map(off).max().unwrap_or(0)
-    }
-
-    /// So long before the pods are bound nobody knows yet that a node is lost.
-    pub fn unseen(&self) -> u64 {
-        let last = self.looks.iter().filter_map(|look| look.edges.last());
-        let before = last.filter(|edge| edge.before_bind).map(|edge| edge.at);
-        before.max().unwrap_or(0)
+        let same = || self.looks.iter().filter(|look| look.zones == first.zones);
+        let of = |edge: usize| range(&same().map(|look| look.edges[edge].at).collect::<Vec<u64>>());
+        (0..first.edges.len()).map(of).max().unwrap_or(0)
     }
 }

@@ -8,6 +8,7 @@ use super::outcome::{CollapsedOutcome, Counting, Recovery};
 use super::trainer::Trainer;
 use crate::base::random::{Draw, Draws, Mixture, Purpose};
 use crate::base::*;
+use crate::engine::longest_unnoticed;
 use crate::faults::{Does, Fault, On, SPARE};
 use crate::record::EndReason;
 use crate::spec::{Loss, StopWhen};
@@ -64,8 +65,12 @@ pub(super) struct Game<'g, 'm> {
     pub(super) restarts: u32,
     pub(super) counts: u32,
     pub(super) close_calls: u32,
-    /// The last fault of nodes that nobody used.
-    pub(super) last_idle: Option<(Time, usize)>,
+    /// When nodes that nobody used were lost last.
+    pub(super) last_idle: Option<Time>,
+    /// When pods were bound anew last, and by which effect.
+    pub(super) last_bind: Option<(Time, usize)>,
+    /// When the last restart was over, and the effect that it was begun by.
+    pub(super) last_over: Option<(Time, usize)>,
     pub(super) terminal: &'static str,
     pub(super) over: Option<Time>,
     pub(super) doubt: u64,
@@ -138,6 +143,8 @@ impl<'m> CollapsedPlayer<'m> {
             counts: 0,
             close_calls: 0,
             last_idle: None,
+            last_bind: None,
+            last_over: None,
             terminal: "",
             over: None,
             doubt: 0,
@@ -274,8 +281,9 @@ impl<'m> Game<'_, 'm> {
         };
         episode.placed = true;
         let bind = episode.bind;
-        let unseen = self.unseen(bind) && self.gang.has_choice();
-        self.close_calls += u32::from(unseen);
+        self.last_bind = episode.effect.map(|effect| (bind, effect));
+        // Pods may be bound to what is lost.
+        self.close_calls += u32::from(self.unseen(bind));
         let Some(episode) = &mut self.episode else {
             return;
         };
@@ -285,11 +293,11 @@ impl<'m> Game<'_, 'm> {
         }
     }
 
-    /// Whether the last fault of nodes that nobody used is so fresh that nobody may know yet that they are lost.
+    /// Whether nodes that nobody used were lost so lately that the control plane may not know it yet.
     pub(super) fn unseen(&self, now: Time) -> bool {
-        self.last_idle.is_some_and(|(at, effect)| {
-            now.since(at.min(now)).0 < self.model.pairs[effect][effect].unseen()
-        })
+        let unnoticed = longest_unnoticed(&self.model.scenario.control_plane);
+        self.last_idle
+            .is_some_and(|at| now.since(at.min(now)) <= unnoticed)
     }
 
     /// When every pod is there, as far as is known.
@@ -315,6 +323,7 @@ impl<'m> Game<'_, 'm> {
         self.trainer.books.holds(ready, true);
         self.trainer.begin(ready, Loss::Process, self.draws);
         if let Some(effect) = episode.effect {
+            self.last_over = Some((ready, effect));
             self.recovered(&episode, ready, true);
             let took = ready.since(episode.stopped.min(ready)).0;
             let model = self.model;

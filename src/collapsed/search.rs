@@ -135,8 +135,7 @@ impl Search<'_> {
                         middle
                     }
                 });
-                let at: Vec<u64> = at.collect();
-                at.iter().max().unwrap_or(&0) - at.iter().min().unwrap_or(&0)
+                range(&at.collect::<Vec<u64>>())
             };
             most = most.max(at(true).min(at(false)));
         }
@@ -250,6 +249,17 @@ impl Search<'_> {
             .into_par_iter()
             .map(is_before_bind)
             .collect()
+    }
+}
+
+/// How far apart chance moves times of which a few were seen: of n that are spread evenly the first and the last are
+/// (n - 1) / (n + 1) of the whole apart, on average (the mean range of uniform order statistics).
+pub fn range(seen: &[u64]) -> u64 {
+    let (first, last) = (seen.iter().min(), seen.iter().max());
+    let apart = last.unwrap_or(&0) - first.unwrap_or(&0);
+    match seen.len() as u64 {
+        0 | 1 => 0,
+        n => apart / (n - 1) * (n + 1),
     }
 }
 

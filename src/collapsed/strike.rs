@@ -61,21 +61,42 @@ impl<'m> Game<'_, 'm> {
         }
         let others = |e: &&Episode| (e.process, e.on) != (faults[0].cause, Some(faults[0].on));
         let restart = self.episode.as_ref().filter(others);
-        if let Some((effect, bind)) = restart.and_then(|e| Some((e.effect?, e.bind))) {
-            // Just before the pods are bound, or just behind it.
-            let near = bind.max(now).since(bind.min(now)).0 <= self.model.curves[effect].spread();
-            self.close_calls += u32::from(near && self.gang.has_choice());
+        let bind = restart.and_then(|e| Some((e.bind, e.effect?)));
+        self.close_calls += u32::from(self.is_near(now, bind) && self.gang.has_choice());
+    }
+
+    /// Just before the pods are bound, or just behind it.
+    fn is_near(&self, now: Time, bind: Option<(Time, usize)>) -> bool {
+        bind.is_some_and(|(bind, effect)| {
+            bind.max(now).since(bind.min(now)).0 <= self.model.curves[effect].binds()
+        })
+    }
+
+    /// Whether chance decides if pods are there yet.
+    fn is_race(&self, now: Time, faults: &[Fault]) -> bool {
+        let ahead = self.episode.as_ref().filter(|e| !e.placed);
+        let ahead = ahead.and_then(|e| Some((e.bind, e.effect?)));
+        let mut nodes = self.nodes_of(faults);
+        match self.is_near(now, ahead) {
+            true => nodes.any(|(_, node)| self.gang.is_free(node)),
+            false => {
+                self.is_near(now, self.last_bind) && nodes.any(|(_, node)| self.gang.is_new(node))
+            }
         }
     }
 
     /// Everything of this instant has happened: pods that wait take what is there now. A node that comes back as a
     /// spare is cordoned before the scheduler sees it.
     pub(super) fn settle(&mut self, now: Time) {
-        let Some(episode) = self.episode.as_mut().filter(|e| e.placed) else {
+        let Some(episode) = self.episode.as_mut() else {
             return;
         };
-        self.gang.fill();
-        if episode.complete_at.is_none() && self.gang.complete() {
+        // Pods of an attempt that ends are bound, too, until they are deleted; before the first one there are none.
+        let bind = episode.placed || episode.effect.is_some() && now < episode.counted;
+        if bind {
+            self.gang.fill();
+        }
+        if episode.placed && episode.complete_at.is_none() && self.gang.complete() {
             episode.complete_at = Some(now);
         }
     }
@@ -92,9 +113,10 @@ impl<'m> Game<'_, 'm> {
             // Some Job waits for a place: nobody knows whether the pod is one of its.
             self.close_calls += 1;
         }
+        self.close_calls += u32::from(self.is_race(now, faults));
         let hit = self.mark(faults);
-        if !hit {
-            self.last_idle = Some((now, effect));
+        if !hit && matches!(faults[0].does, Does::Crash | Does::Partition) {
+            self.last_idle = Some(now);
         }
         if self.over.is_some() || !hit {
             return;
@@ -126,6 +148,12 @@ impl<'m> Game<'_, 'm> {
     /// Which attempt a fault that comes now belongs to.
     fn belongs(&mut self, now: Time, effect: usize) -> Belongs {
         let Some(episode) = &self.episode else {
+            let just_over = self.last_over.is_some_and(|(over, first)| {
+                let pair = &self.model.pairs[first][effect];
+                pair.ends_otherwise() && now.since(over.min(now)).0 <= pair.margin
+            });
+            // With every pod the restart may not be over yet.
+            self.close_calls += u32::from(just_over);
             return Belongs::Next;
         };
         let Some(first) = episode.effect else {
@@ -136,7 +164,9 @@ impl<'m> Game<'_, 'm> {
         let offset = now.since(episode.since).0;
         let bind = episode.bind.since(episode.since).0;
         let pair = &self.model.pairs[first][effect];
-        let (mut belongs, close, open) = pair.of(offset, bind);
+        let (mut belongs, mut close, open) = pair.of(offset, bind);
+        let over = episode.floor.max(now).since(now).0;
+        close |= pair.ends_otherwise() && over <= pair.margin;
         // Its own pods are deleted, and it waits for no more of them, whatever it waits for.
         let own = episode
             .own_bind

@@ -5,7 +5,7 @@ use super::choices::{AFTERWARDS, LOOKS, PLAYS, WAITS};
 use super::curve::{Curve, NEVER, Point};
 use super::lab::{NotMeasured, Trial};
 use super::pairs::{Pair, Zone};
-use super::search::Search;
+use super::search::{Search, range};
 use super::tried::Played;
 use crate::base::*;
 use crate::faults::Strike;
@@ -147,7 +147,7 @@ impl Bench<'_> {
                 sample.ready
             },
             bind: bound(false),
-            spread: binds.clone().max().unwrap_or(0) - binds.min().unwrap_or(0),
+            spread: range(&binds.collect::<Vec<u64>>()),
             seen_after: least * 2,
             other_bind: other.map(|_| bound(true)),
         };

@@ -1,5 +1,5 @@
-//! Runs that are halted at an instant and go on from there, as often as wanted, each with what comes next in a script of
-//! its own: runs that begin alike are played once until they part.
+//! Runs that are halted at an instant and go on from there, as often as wanted, each with what comes next in a script
+//! of its own: runs that begin alike are played once until they part.
 
 use super::ctx::Tickets;
 use super::progress::Progress;

@@ -40,6 +40,7 @@ use apiserver::Stored;
 use ctx::Ctx;
 use halted::Course;
 pub use halted::Halted;
+pub use node_lifecycle::longest_unnoticed;
 pub use prepare::{CannotRun, Impossible};
 use queue::EventQueue;
 use requests::Requests;

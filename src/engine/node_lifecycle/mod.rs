@@ -18,11 +18,18 @@ use super::lane::BusyTimes;
 use crate::base::random::Purpose;
 use crate::base::*;
 use crate::record::About;
+use crate::spec::ControlPlane;
 use crate::store::{NodeChange, PodChange, What};
 
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 /// kubernetes.md 4.1.
 const MONITOR_PERIOD: Duration = Duration::from_secs(5);
+
+/// After so long at the latest the monitor knows of a node that is lost: it saw the last renewal of the Lease within
+/// one period, and looks again within another one when the grace period is over.
+pub fn longest_unnoticed(plane: &ControlPlane) -> Duration {
+    Duration::from_secs(plane.node_monitor_grace_period_s) + MONITOR_PERIOD + MONITOR_PERIOD
+}
 
 #[derive(Clone, Default)]
 pub struct NodeLifecycle {
