@@ -137,8 +137,13 @@ pub fn set_running(ctx: &mut Ctx<'_>, pod: PodId) {
 /// What a status says of the main containers, for whoever looks at it; see `Pods::exit_container`.
 pub fn note_ended(ctx: &mut Ctx<'_>, pod: PodId, exit_code: u8, exit_container: u8) {
     let pods = &mut ctx.store.write().pods;
+    let was_succeeding = pods.is_succeeding(pod);
     pods.exit_code[pod.ix()] = exit_code;
     pods.exit_container[pod.ix()] = exit_container;
+    if was_succeeding && !pods.is_succeeding(pod) {
+        // It does not succeed after all: its containers start again. It has not been ready since they ended.
+        pod_changed(ctx, pod, PodChange::NotReady);
+    }
 }
 
 /// A pod is not ready any more because all of its containers have ended with 0.

@@ -466,3 +466,23 @@ fn workers_behind_an_agent_without_startup_probe_do_not_wait_for_it() {
     assert_eq!((lifted, written), (0, 2));
     assert!(ready < 3.0, "nobody waits: {ready} s");
 }
+
+/// Its containers have ended with 0, and its status says so, when a new machine of its node does not find them: they
+/// start again (`kubelet_pods.go`, ContainerStatusUnknown). The books have it as ready no longer.
+#[test]
+fn a_pod_that_had_almost_succeeded_on_a_node_that_is_replaced_is_not_ready() {
+    let jobs = workers(2, 1, "", &format!("containers: [{POD}]"));
+    let jobs = jobs.replace("restartPolicy: Never", "restartPolicy: OnFailure");
+    let spec = format!("spec:\n  replicatedJobs:\n{jobs}");
+    let mut again = 0;
+    for delay in (100..2000).step_by(100) {
+        let rest = format!(
+            "training: {{work: 1ns, checkpoint: Continuous}}\nfaults:\n  - {{afterReady: {delay}ms, newNode: {{ofPod: \
+             a-w-0-0}}}}\nstop: {{at: 1h}}"
+        );
+        let (outcome, records) = play(3, &rest, &spec);
+        assert_eq!(outcome.stuck, Vec::<String>::new(), "{delay} ms");
+        again += count(&records, |b| matches!(b, Body::ContainersRestarting { .. }));
+    }
+    assert!(again > 3, "{again}");
+}
