@@ -241,7 +241,7 @@ fn lift(
     Ok((Some(limit), scenario.stop.at))
 }
 
-/// Puts a rule before the others that leaves uncounted what Jobs blame on disruptions; in words, what that is. `None`:
+/// Puts rules before the others that leave uncounted what Jobs blame on disruptions; in words, what that is. `None`:
 /// no Job of the JobSet tells disruptions from failures, so no rule can.
 pub fn with_maintenance_rule(subject: &mut Subject, jobset: usize) -> Option<&'static str> {
     match subject {
@@ -265,13 +265,27 @@ fn maintenance_rule(scenario: &mut Scenario, jobset: usize) -> Option<&'static s
     if !spec.replicated_jobs.iter().any(tells) {
         return None;
     }
-    let rule = FailurePolicyRule {
-        name: "disruptions".to_owned(),
-        action: FailurePolicyAction::RestartJobSetAndIgnoreMaxRestarts,
-        on_job_failure_reasons: vec![POD_FAILURE_POLICY.to_owned()],
+    let policy = spec.failure_policy.as_mut()?;
+    // Whatever a Job of that reason restarts now it restarts then; without a rule that is the JobSet (FP-5).
+    let of_reason = |rule: &&FailurePolicyRule| {
+        let reasons = &rule.on_job_failure_reasons;
+        reasons.is_empty() || reasons.iter().any(|reason| reason == POD_FAILURE_POLICY)
+    };
+    let otherwise = FailurePolicyRule {
+        name: String::new(),
+        action: FailurePolicyAction::RestartJobSet,
+        on_job_failure_reasons: Vec::new(),
         on_job_failure_message_patterns: Vec::new(),
         target_replicated_jobs: Vec::new(),
     };
-    spec.failure_policy.as_mut()?.rules.insert(0, rule);
+    let now = policy.rules.iter().filter(of_reason).chain([&otherwise]);
+    let uncounted = now.enumerate().map(|(nth, rule)| FailurePolicyRule {
+        name: format!("disruptions-{nth}"),
+        action: rule.action.uncounted(),
+        on_job_failure_reasons: vec![POD_FAILURE_POLICY.to_owned()],
+        ..rule.clone()
+    });
+    let uncounted: Vec<FailurePolicyRule> = uncounted.collect();
+    policy.rules.splice(0..0, uncounted);
     Some("restarts whose Job failed with reason PodFailurePolicy")
 }

@@ -144,6 +144,17 @@ impl FailurePolicyAction {
             FailurePolicyAction::RestartJobAndIgnoreMaxRestarts => "RestartJobAndIgnoreMaxRestarts",
         }
     }
+
+    /// What restarts as much and does not count; for an action that restarts nothing, the whole JobSet.
+    pub fn uncounted(self) -> FailurePolicyAction {
+        use FailurePolicyAction::*;
+        match self {
+            RestartJob | RestartJobAndIgnoreMaxRestarts => RestartJobAndIgnoreMaxRestarts,
+            FailJobSet | RestartJobSet | RestartJobSetAndIgnoreMaxRestarts => {
+                RestartJobSetAndIgnoreMaxRestarts
+            }
+        }
+    }
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]

@@ -50,6 +50,7 @@ struct JobSet {
     terminal: bool,
     all_ready: bool,
     flipped: Option<Time>,
+    lost_job: Option<Time>,
     restarts: u32,
     counted: u32,
     /// By the name of the Job.
@@ -358,9 +359,9 @@ impl Checker {
                 // The end of a JobSet ends its readiness without a word; a user may take the end back.
                 let new = js.all_ready != ready || self.by_hand.jobset_status;
                 assert!(new, "AllReady says nothing new");
-                // What a user changes may be changed back before any time has passed.
-                let at_once = js.flipped == Some(self.now) && !self.by_hand.anything;
-                assert!(!at_once, "AllReady and back at once");
+                // What a user changes may be changed back at once; and a Job may go as soon as it is complete.
+                let at_once = js.flipped == Some(self.now) && js.lost_job != js.flipped;
+                assert!(!at_once || self.by_hand.anything, "ready and back at once");
                 (js.all_ready, js.flipped) = (ready, Some(self.now));
             }
             JobCreated { job, .. } => {
@@ -395,6 +396,8 @@ impl Checker {
                     "a Job went before its pods"
                 );
                 j.exists = false;
+                let js = j.jobset.map(|js| &mut self.jobsets[js]);
+                js.into_iter().for_each(|js| js.lost_job = Some(self.now));
             }
             JobCondition {
                 job, kind, status, ..

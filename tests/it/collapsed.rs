@@ -1,6 +1,7 @@
 //! The collapsed level against every pod: the same faults, the same restarts, goodput within the bound that is told.
 
 mod commands;
+mod transcript;
 
 use crate::support;
 use jobset_sim::base::Duration;
@@ -203,8 +204,7 @@ fn slices_with_exclusive_placement_are_lost_as_one_at_both_levels() {
 }
 
 /// Losses come faster than spares: slices wait for one another's spares, and a restart for what a second fault took.
-#[test]
-fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
+fn slices_with_spares(take_over: &str) -> Scenario {
     const ALONG: &str = ", takesAlong: {label: example.com/slice}}\n";
     let along = |fault: &str| fault.replace("}\n", ALONG);
     let host = "- {cause: host, mtbf: 8d, backAfter: {logNormal: {median: 30m, sigma: 1}}, asNew: true, deletedAfter: 10m}\n";
@@ -213,21 +213,27 @@ fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
         let pool = pool(&format!("count: {n}, nodesPerIsland: 4"), &labels);
         pool.replace("name: \"n", &format!("name: \"{name}"))
     };
+    let case = Case {
+        pools: slices(4, "s", "") + &slices(2, "z", ", example.com/role: spare"),
+        annotations: ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/slice}",
+        rest: &format!(
+            "nodeSpares: {{label: example.com/role=spare, unit: {{label: example.com/slice}}, takeOver: {take_over}}}"
+        ),
+        ..Case::of(
+            "BlockingRecreate",
+            (4, 4),
+            0,
+            &[&along(host), &along(DRAIN), EXIT],
+        )
+    };
+    case.scenario()
+}
+
+#[test]
+fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
     for take_over in ["5m", "20m"] {
-        let case = Case {
-            pools: slices(4, "s", "") + &slices(2, "z", ", example.com/role: spare"),
-            annotations: ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/slice}",
-            rest: &format!(
-                "nodeSpares: {{label: example.com/role=spare, unit: {{label: example.com/slice}}, takeOver: {take_over}}}"
-            ),
-            ..Case::of(
-                "BlockingRecreate",
-                (4, 4),
-                0,
-                &[&along(host), &along(DRAIN), EXIT],
-            )
-        };
-        let (collapsed, limits) = (collapsed(&case.scenario()), Limits::none());
+        let scenario = slices_with_spares(take_over);
+        let (collapsed, limits) = (collapsed(&scenario), Limits::none());
         let all = check_collapsed(&collapsed, (7, 20), (2, &limits), &|_| {}).expect("it runs");
         for checked in &all {
             let told = format!("{take_over}, replication {}", checked.pods.replication);

@@ -36,7 +36,8 @@ fn whole(scenario: &Scenario, script: &[(Duration, ScriptedFault)]) -> String {
     told(&outcome, &records.0)
 }
 
-/// Halted before everything that the script brings, a while later, and now and then; from each of these it goes on by itself, too.
+/// Halted before everything that the script brings, a while later, and now and then; from each of these it goes on by
+/// itself, too.
 fn in_pieces(scenario: &Scenario, script: &[(Duration, ScriptedFault)]) -> Vec<String> {
     let begun = script.iter().map(|(at, _)| *at);
     let mut halts: Vec<Duration> = begun

@@ -137,11 +137,16 @@ pub fn set_running(ctx: &mut Ctx<'_>, pod: PodId) {
 /// What a status says of the main containers, for whoever looks at it; see `Pods::exit_container`.
 pub fn note_ended(ctx: &mut Ctx<'_>, pod: PodId, exit_code: u8, exit_container: u8) {
     let pods = &mut ctx.store.write().pods;
-    let was_succeeding = pods.is_succeeding(pod);
     pods.exit_code[pod.ix()] = exit_code;
     pods.exit_container[pod.ix()] = exit_container;
-    if was_succeeding && !pods.is_succeeding(pod) {
-        // It does not succeed after all: its containers start again. It has not been ready since they ended.
+}
+
+/// A pod that was succeeding had its status written: if its containers start again instead, and it is not ready with
+/// that, it has not been since they ended.
+pub fn was_succeeding(ctx: &mut Ctx<'_>, pod: PodId) {
+    let pods = &ctx.store.pods;
+    let stays = pods.is_succeeding(pod) || pods.has(pod, flag::READY) || pods.is_terminal(pod);
+    if !stays {
         pod_changed(ctx, pod, PodChange::NotReady);
     }
 }

@@ -43,6 +43,7 @@ impl Kubelets {
         if !self.lives(ctx, pod, epoch) || !self.pod_answers(ctx, pod) {
             return;
         }
+        let was_succeeding = ctx.store.pods.is_succeeding(pod);
         match what {
             StatusWrite::Finished => self.report_end(ctx, pod),
             StatusWrite::NotReady | StatusWrite::RestartingAll | StatusWrite::Succeeding => {
@@ -63,6 +64,9 @@ impl Kubelets {
                 apiserver::note_ended(ctx, pod, 0, NO_STATUS);
                 self.report_running(ctx, pod, what == StatusWrite::Ready);
             }
+        }
+        if was_succeeding && ctx.store.pods.exists(pod) {
+            apiserver::was_succeeding(ctx, pod);
         }
     }
 

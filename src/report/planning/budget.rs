@@ -72,7 +72,7 @@ fn conclusion(b: &Budget) -> Vec<String> {
             format!("it would last with a chance of {}, and ", share(lasts))
         });
         all.push(format!(
-            "If {} did not count (action RestartJobSetAndIgnoreMaxRestarts): {lasts}the least would be {}; a run would use {} on average.",
+            "If {} did not count (an action that ends in AndIgnoreMaxRestarts): {lasts}the least would be {}; a run would use {} on average.",
             rule.what,
             least(rule.least),
             short(rule.used.mean)

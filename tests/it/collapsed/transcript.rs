@@ -1,0 +1,45 @@
+//! Replications of the collapsed level, restart by restart, as they are and stay: `golden/collapsed.txt`, written by
+//! `UPDATE_GOLDEN=1` and equal in every profile.
+
+use super::{collapsed, slices_with_spares};
+use crate::support;
+use std::fmt::Write;
+
+#[test]
+fn collapsed_replications_have_their_golden_transcript_in_every_profile() {
+    let scenario = slices_with_spares("5m");
+    let model = collapsed(&scenario);
+    let mut player = model.player().with_bound();
+    let mut now = String::from(
+        "# Each restart: its cause, when it began, and when every pod was there again.\n",
+    );
+    for replication in 0..3 {
+        let outcome = player.run(7, replication);
+        let _ = writeln!(
+            now,
+            "\nreplication {replication}: {:?} at {}, restarts {}, that count {}, close {}, digest {:016x}",
+            outcome.end_reason,
+            outcome.end,
+            outcome.restarts,
+            outcome.restarts_count_towards_max,
+            outcome.close_calls,
+            model.digest(&outcome)
+        );
+        for recovery in &outcome.recoveries {
+            let cause = &scenario.fault_processes[recovery.process as usize].cause;
+            let _ = writeln!(
+                now,
+                "{cause:<12} {:>18} {:>18}",
+                recovery.start, recovery.end
+            );
+        }
+    }
+    let path = support::root().join("tests/it/golden/collapsed.txt");
+    if support::updating() {
+        std::fs::write(&path, &now).expect("the transcript can be written");
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_default();
+    if let Some(difference) = support::first_difference("golden/collapsed.txt", &golden, &now) {
+        panic!("{difference}");
+    }
+}
