@@ -343,8 +343,7 @@ impl Checker {
                     .job_restarts
                     .entry(names.job(job).to_owned())
                     .or_default();
-                let forgotten = self.by_hand.gates && restarts == 1;
-                let free = self.by_hand.jobset_status || forgotten;
+                let free = self.by_hand.jobset_status || self.by_hand.gates && restarts == 1;
                 assert!(restarts == *n + 1 || free, "one more of a Job");
                 *n = restarts;
             }
