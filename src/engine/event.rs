@@ -294,7 +294,8 @@ impl Event {
             | ManagerStops(_)
             | ManagerBack
             | JobTtlOver { .. }
-            | TolerationOver { .. } => true,
+            | TolerationOver { .. }
+            | CycleDone { .. } => true,
             JobSeen(_) | JobSetSeen(_) | JobSetPodNews(_) | JobSetComputed(_) => true,
             CollectorSees { .. } | LeaderSeen { .. } => true,
             // Training says itself which of them still counts.

@@ -1,28 +1,16 @@
 //! A sink that knows nothing of the engine and holds every record against what Kubernetes allows: order, causes, the
 //! life of each Pod, Job and JobSet, exclusive domains, restart counters.
 
+mod pods;
 mod script;
 mod training;
 
 use jobset_sim::base::*;
 use jobset_sim::record::*;
 use jobset_sim::spec::{Kubelet, RestartStrategy, Scenario};
+use pods::Pod;
 use script::{ByHand, Labels};
 use std::collections::BTreeMap;
-
-#[derive(Clone, Default)]
-struct Pod {
-    incarnation: u32,
-    exists: bool,
-    job: usize,
-    index: u32,
-    node: Option<u32>,
-    running: bool,
-    ready: bool,
-    lifted: bool,
-    deleting: bool,
-    finished: bool,
-}
 
 /// A row of the Jobs' names. Nothing is known of what no JobSet has made.
 #[derive(Clone, Default)]
@@ -50,7 +38,8 @@ struct JobSet {
     terminal: bool,
     all_ready: bool,
     flipped: Option<Time>,
-    lost_job: Option<Time>,
+    /// When a Job of it last ended or went, or a deletion of one of its pods began.
+    lost: Option<Time>,
     restarts: u32,
     counted: u32,
     /// By the name of the Job.
@@ -144,109 +133,6 @@ impl Checker {
         j
     }
 
-    fn active(&self, job: usize) -> impl Iterator<Item = &Pod> {
-        let pods = self.jobs[job].pods.iter().map(|p| &self.pods[*p]);
-        pods.filter(|p| !p.deleting && !p.finished)
-    }
-
-    fn pod(&mut self, pod: PodId, incarnation: u32) -> &mut Pod {
-        let p = &mut self.pods[pod.ix()];
-        assert!(
-            p.exists && p.incarnation == incarnation,
-            "no such pod object"
-        );
-        p
-    }
-
-    fn pod_created(&mut self, pod: PodId, incarnation: u32, job: JobId, index: u32) {
-        row(&mut self.pods, pod.ix());
-        let j = &self.jobs[job.ix()];
-        assert!(j.exists || j.bare, "a pod without its Job");
-        let finished = j.finished && !self.by_hand.anything;
-        assert!(!finished, "a pod of a finished Job");
-        let others = self.active(job.ix());
-        let indexes: Vec<u32> = others.map(|p| p.index).collect();
-        if let Some(parallelism) = j.parallelism {
-            let active = indexes.len() as u32;
-            assert!(!indexes.contains(&index), "two active pods of one index");
-            assert!(active < parallelism, "more active pods than parallelism");
-        }
-        let p = &mut self.pods[pod.ix()];
-        assert!(!p.exists, "the place is taken");
-        assert_eq!(incarnation, p.incarnation + 1, "incarnations count up");
-        *p = Pod {
-            incarnation,
-            exists: true,
-            job: job.ix(),
-            index,
-            ..Pod::default()
-        };
-        self.jobs[job.ix()].pods.push(pod.ix());
-    }
-
-    fn pod_bound(&mut self, pod: PodId, incarnation: u32, node: NodeId, names: &Names) {
-        names.node(node).clone_into(row(&mut self.nodes, node.ix()));
-        let p = self.pod(pod, incarnation);
-        assert!(p.node.is_none(), "bound twice");
-        assert!(!p.deleting && !p.finished, "bound too late");
-        p.node = Some(node.0);
-        let (job, leader) = (p.job, p.index == 0);
-        if leader {
-            self.exclusive(job, node, names);
-        }
-    }
-
-    /// EXC-7: a leader goes where no pod of another Job with that key is. Followers keep the selector they were
-    /// created with, wherever their leader went since (EXC-19). What an earlier Job of the name left has its key.
-    fn exclusive(&self, job: usize, node: NodeId, names: &Names) {
-        let exclusive = &self.jobs[job].exclusive;
-        let Some((key, _)) = exclusive else {
-            return;
-        };
-        // Nothing is known of nodes that are not in the topology.
-        let Some(labels) = self.labels.get(&self.nodes[node.ix()]) else {
-            return;
-        };
-        let domain = labels.get(key);
-        assert!(domain.is_some(), "an exclusive pod outside every domain");
-        let key_of = |job: usize| {
-            let job = JobId(job as u32);
-            (names.namespace_of(job), names.job(job))
-        };
-        for (other, j) in self.jobs.iter().enumerate() {
-            if key_of(other) == key_of(job) || j.exclusive != *exclusive {
-                continue;
-            }
-            for p in j.pods.iter().map(|p| &self.pods[*p]) {
-                let Some(at) = p.node.filter(|_| !p.finished) else {
-                    continue;
-                };
-                let Some(labels) = self.labels.get(&self.nodes[at as usize]) else {
-                    continue;
-                };
-                let theirs = labels.get(key);
-                assert_ne!(
-                    theirs, domain,
-                    "exclusive placement: Job {other} is in {theirs:?}, Job {job} goes to {domain:?}"
-                );
-            }
-        }
-    }
-
-    fn pod_finished(&mut self, pod: PodId, incarnation: u32) {
-        let p = self.pod(pod, incarnation);
-        assert!(!p.finished, "finished twice");
-        (p.finished, p.ready, p.running) = (true, false, false);
-    }
-
-    fn pod_gone(&mut self, pod: PodId, incarnation: u32) {
-        let p = self.pod(pod, incarnation);
-        assert!(p.deleting, "gone without having been deleted");
-        p.exists = false;
-        let job = p.job;
-        self.jobs[job].pods.retain(|p| *p != pod.ix());
-    }
-
     fn job_condition(&mut self, job: JobId, kind: JobConditionType, status: bool) {
         let end = matches!(kind, JobConditionType::Failed | JobConditionType::Complete);
         assert!(self.jobs[job.ix()].exists, "a condition without a Job");
@@ -256,12 +142,18 @@ impl Checker {
             return;
         }
         self.jobs[job.ix()].finished = true;
+        self.loses(job.ix());
         // A user may write the condition, whatever the pods do.
         if self.waits_for_terminating && !self.by_hand.anything {
             let alive = self.jobs[job.ix()].pods.iter();
             let alive = alive.filter(|p| !self.pods[**p].finished).count();
             assert_eq!(alive, 0, "a Job finished before its pods");
         }
+    }
+
+    fn loses(&mut self, job: usize) {
+        let js = self.jobs[job].jobset.map(|js| &mut self.jobsets[js]);
+        js.into_iter().for_each(|js| js.lost = Some(self.now));
     }
 
     fn restart_counted(&mut self, jobset: JobSetId, restarts: u32, counted: u32) {
@@ -358,8 +250,9 @@ impl Checker {
                 // The end of a JobSet ends its readiness without a word; a user may take the end back.
                 let new = js.all_ready != ready || self.by_hand.jobset_status;
                 assert!(new, "AllReady says nothing new");
-                // What a user changes may be changed back at once; and a Job may go as soon as it is complete.
-                let at_once = js.flipped == Some(self.now) && js.lost_job != js.flipped;
+                // What a user changes may be changed back at once; and where requests take no time, a Job may end or go as
+                // soon as its pod has succeeded, and a follower as soon as its leader is ready (EXC-15).
+                let at_once = js.flipped == Some(self.now) && js.lost != js.flipped;
                 assert!(!at_once || self.by_hand.anything, "ready and back at once");
                 (js.all_ready, js.flipped) = (ready, Some(self.now));
             }
@@ -395,8 +288,7 @@ impl Checker {
                     "a Job went before its pods"
                 );
                 j.exists = false;
-                let js = j.jobset.map(|js| &mut self.jobsets[js]);
-                js.into_iter().for_each(|js| js.lost_job = Some(self.now));
+                self.loses(job.ix());
             }
             JobCondition {
                 job, kind, status, ..
@@ -409,75 +301,6 @@ impl Checker {
             Fault { .. } => self.jobsets.iter_mut().for_each(|j| j.flipped = None),
             End { .. } => self.ended = true,
             _ => self.pod_body(body, names),
-        }
-    }
-
-    fn pod_body(&mut self, body: &Body, names: &Names) {
-        use Body::*;
-        match *body {
-            PodCreated {
-                pod,
-                incarnation,
-                job,
-                index,
-                ..
-            } => {
-                if names.is_bare(job) {
-                    *row(&mut self.jobs, job.ix()) = self.job_of(job, names);
-                }
-                self.pod_created(pod, incarnation, job, index);
-            }
-            PodBound {
-                pod,
-                incarnation,
-                node,
-            } => self.pod_bound(pod, incarnation, node, names),
-            PodRunning { pod, incarnation } => {
-                let p = self.pod(pod, incarnation);
-                assert!(p.node.is_some() && !p.running && !p.finished, "runs");
-                p.running = true;
-            }
-            PodReady { pod, incarnation } => {
-                let barrier = self.jobs[self.pods[pod.ix()].job].has_barrier;
-                let p = self.pod(pod, incarnation);
-                assert!(p.running && !p.ready && !p.deleting, "ready too early");
-                assert!(p.lifted || !barrier, "ready behind the barrier");
-                p.ready = true;
-            }
-            PodNotReady { pod, incarnation } => {
-                let p = self.pod(pod, incarnation);
-                assert!(std::mem::replace(&mut p.ready, false), "was not ready");
-            }
-            ContainersRestarting {
-                pod, incarnation, ..
-            } => {
-                let p = self.pod(pod, incarnation);
-                assert!(!p.finished, "containers of an ended pod restart");
-                p.lifted = false;
-            }
-            BarrierLifted {
-                pod, incarnation, ..
-            } => {
-                let p = self.pod(pod, incarnation);
-                assert!(!p.finished && !std::mem::replace(&mut p.lifted, true));
-            }
-            ContainerExited {
-                pod, incarnation, ..
-            }
-            | AttemptWritten {
-                pod, incarnation, ..
-            } => assert!(!self.pod(pod, incarnation).finished, "the pod has ended"),
-            PodFinished {
-                pod, incarnation, ..
-            } => self.pod_finished(pod, incarnation),
-            PodDeleting {
-                pod, incarnation, ..
-            } => {
-                let p = self.pod(pod, incarnation);
-                assert!(!std::mem::replace(&mut p.deleting, true), "deleted twice");
-            }
-            PodGone { pod, incarnation } => self.pod_gone(pod, incarnation),
-            _ => {}
         }
     }
 }

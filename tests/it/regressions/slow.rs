@@ -1,8 +1,8 @@
 //! What takes very long is not stuck.
 
-use super::{POD, scenario, workers};
+use super::{POD, count, play, scenario, workers};
 use crate::support;
-use jobset_sim::record::Discard;
+use jobset_sim::record::{Body, Discard};
 
 /// The cache of the pod webhook learns of the leader without an event, and nothing else happens until then; and a
 /// slow answer tells what the webhook knew long before.
@@ -30,4 +30,17 @@ fn a_follower_that_waits_for_a_slow_cache_or_a_slow_answer_is_not_stuck() {
             assert_eq!(outcome.jobsets[0].jobs[0].ready, 2, "seed {seed}, {timing}");
         }
     }
+}
+
+/// One pod after the other finds its node cordoned: half an hour without news, and then there may be some.
+#[test]
+fn a_pod_that_a_slow_scheduler_has_not_looked_at_is_not_stuck() {
+    let jobs = workers(1, 40, "", &format!("containers: [{POD}]"));
+    let cordoned = (2..40).map(|n| format!("  - {{at: 0s, cordonNode: {{node: node-{n:03}}}}}\n"));
+    let cordoned: String = cordoned.collect();
+    let rest = format!("timing: {{schedulerFixed: 1m}}\nstop: {{at: 30d}}\nfaults:\n{cordoned}");
+    let (outcome, records) = play(40, &rest, &format!("spec:\n  replicatedJobs:\n{jobs}"));
+    let bound = count(&records, |b| matches!(b, Body::PodBound { .. }));
+    let waits = count(&records, |b| matches!(b, Body::PodUnschedulable { .. }));
+    assert_eq!((bound, waits), (2, 38), "{:?}", outcome.stuck);
 }
