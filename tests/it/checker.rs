@@ -250,8 +250,8 @@ impl Checker {
                 // The end of a JobSet ends its readiness without a word; a user may take the end back.
                 let new = js.all_ready != ready || self.by_hand.jobset_status;
                 assert!(new, "AllReady says nothing new");
-                // What a user changes may be changed back at once; and where requests take no time, a Job may end or go as
-                // soon as its pod has succeeded, and a follower as soon as its leader is ready (EXC-15).
+                // What a user changes may be changed back at once; and where requests take no time, a Job may end or go
+                // as soon as its pod has succeeded, and a follower as soon as its leader is ready (EXC-15).
                 let at_once = js.flipped == Some(self.now) && js.lost != js.flipped;
                 assert!(!at_once || self.by_hand.anything, "ready and back at once");
                 (js.all_ready, js.flipped) = (ready, Some(self.now));
