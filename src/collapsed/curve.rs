@@ -146,6 +146,13 @@ impl Curve {
         (a.between(&b, share), open)
     }
 
+    /// Whether pods are bound later by as much as a node is away for longer.
+    pub fn binds_with(&self, away: u64) -> bool {
+        let longer = self.binds.max(1);
+        let bind = |away| self.at(away, 0.5).0.bind;
+        away != NEVER && bind(away.saturating_add(longer)).abs_diff(bind(away)) > longer / 2
+    }
+
     /// The longest and the shortest ready time differ by no more than this at any point: what chance makes of it.
     pub fn spread(&self) -> u64 {
         self.spread

@@ -51,6 +51,16 @@ pub(super) struct Episode {
     pub(super) complete_at: Option<Time>,
 }
 
+/// A restart that is over.
+#[derive(Copy, Clone)]
+pub(super) struct Over {
+    pub(super) over: Time,
+    /// The effect that it was begun by last, and when; and when pods were bound.
+    pub(super) effect: usize,
+    pub(super) since: Time,
+    pub(super) bind: Time,
+}
+
 /// One replication that is under way.
 pub(super) struct Game<'g, 'm> {
     pub(super) model: &'m Measured,
@@ -69,8 +79,7 @@ pub(super) struct Game<'g, 'm> {
     pub(super) last_idle: Option<Time>,
     /// When pods were bound anew last, and by which effect.
     pub(super) last_bind: Option<(Time, usize)>,
-    /// When the last restart was over, and the effect that it was begun by.
-    pub(super) last_over: Option<(Time, usize)>,
+    pub(super) last_over: Option<Over>,
     pub(super) terminal: &'static str,
     pub(super) over: Option<Time>,
     pub(super) doubt: u64,
@@ -323,7 +332,12 @@ impl<'m> Game<'_, 'm> {
         self.trainer.books.holds(ready, true);
         self.trainer.begin(ready, Loss::Process, self.draws);
         if let Some(effect) = episode.effect {
-            self.last_over = Some((ready, effect));
+            self.last_over = Some(Over {
+                over: ready,
+                effect,
+                since: episode.since,
+                bind: episode.bind,
+            });
             self.recovered(&episode, ready, true);
             let took = ready.since(episode.stopped.min(ready)).0;
             let model = self.model;

@@ -59,16 +59,37 @@ impl<'m> Game<'_, 'm> {
             // A spare that was lost on its way: pods may be bound to it.
             self.close_calls += 1;
         }
-        let others = |e: &&Episode| (e.process, e.on) != (faults[0].cause, Some(faults[0].on));
-        let restart = self.episode.as_ref().filter(others);
+        let restart = self
+            .episode
+            .as_ref()
+            .filter(|e| !self.waits_for(e, &faults[0]));
         let bind = restart.and_then(|e| Some((e.bind, e.effect?)));
         self.close_calls += u32::from(self.is_near(now, bind) && self.gang.has_choice());
+    }
+
+    /// Whether the restart binds its pods when that comes back, and no sooner: always near, and never by chance.
+    fn waits_for(&self, restart: &Episode, back: &Fault) -> bool {
+        let own = (restart.process, restart.on) == (back.cause, Some(back.on));
+        let curve = restart.effect.map(|effect| &self.model.curves[effect]);
+        own && curve.is_none_or(|curve| curve.binds_with(restart.away))
     }
 
     /// Just before the pods are bound, or just behind it.
     fn is_near(&self, now: Time, bind: Option<(Time, usize)>) -> bool {
         bind.is_some_and(|(bind, effect)| {
             bind.max(now).since(bind.min(now)).0 <= self.model.curves[effect].binds()
+        })
+    }
+
+    /// Whether some pods are there and others are not: they start one after another, and those of a Job that waits for
+    /// a place do not. Nobody knows which of them a fault hits.
+    fn pods_come(&self, now: Time) -> bool {
+        self.episode.as_ref().is_some_and(|e| {
+            let binds = e
+                .effect
+                .map_or(0, |effect| self.model.curves[effect].binds());
+            let starts = e.moves != Moves::Nobody && e.bind <= now + Duration(binds);
+            starts || e.placed && e.complete_at.is_none()
         })
     }
 
@@ -108,12 +129,9 @@ impl<'m> Game<'_, 'm> {
             // They are bound before anybody knows.
             self.place();
         }
-        let waits = |e: &Episode| e.placed && e.complete_at.is_none();
-        if matches!(faults[0].on, On::Pod(_)) && self.episode.as_ref().is_some_and(waits) {
-            // Some Job waits for a place: nobody knows whether the pod is one of its.
-            self.close_calls += 1;
-        }
-        self.close_calls += u32::from(self.is_race(now, faults));
+        let of_pod = matches!(faults[0].on, On::Pod(_));
+        let close = of_pod && self.pods_come(now) || self.is_race(now, faults);
+        self.close_calls += u32::from(close);
         let hit = self.mark(faults);
         if !hit && matches!(faults[0].does, Does::Crash | Does::Partition) {
             self.last_idle = Some(now);
@@ -148,9 +166,12 @@ impl<'m> Game<'_, 'm> {
     /// Which attempt a fault that comes now belongs to.
     fn belongs(&mut self, now: Time, effect: usize) -> Belongs {
         let Some(episode) = &self.episode else {
-            let just_over = self.last_over.is_some_and(|(over, first)| {
-                let pair = &self.model.pairs[first][effect];
-                pair.ends_otherwise() && now.since(over.min(now)).0 <= pair.margin
+            let just_over = self.last_over.is_some_and(|last| {
+                let pair = &self.model.pairs[last.effect][effect];
+                let bind = last.bind.since(last.since.min(last.bind)).0;
+                let otherwise =
+                    || pair.ends_otherwise() || pair.of(now.since(last.since).0, bind).1;
+                now.since(last.over.min(now)).0 <= pair.margin && otherwise()
             });
             // With every pod the restart may not be over yet.
             self.close_calls += u32::from(just_over);
@@ -216,7 +237,13 @@ impl<'m> Game<'_, 'm> {
             false => (sample.failed != NEVER).then_some(sample.failed),
         };
         // What would be counted after the end of the run is not.
-        let in_time = now.0.saturating_add(sample.counted) <= model.scenario.stop.at.0;
+        let (decided, limit) = (
+            now.0.saturating_add(sample.counted),
+            model.scenario.stop.at.0,
+        );
+        let in_time = decided <= limit;
+        let just_in_time = self.is_near(Time(limit), Some((Time(decided), effect)));
+        self.close_calls += u32::from(just_in_time);
         if !is_last && in_time {
             self.restarts += sample.restarts;
             self.counts += sample.counts;

@@ -6,6 +6,7 @@ mod transcript;
 use crate::support;
 use jobset_sim::base::Duration;
 use jobset_sim::experiment::{Collapsed, Limits, NotCollapsed, StopFlag, Subject, check_collapsed};
+use jobset_sim::record::Discard;
 use jobset_sim::spec::{Elastic, Regrow, Scenario};
 
 const NEVER: &str = "backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: w, image: x, \
@@ -204,7 +205,7 @@ fn slices_with_exclusive_placement_are_lost_as_one_at_both_levels() {
 }
 
 /// Losses come faster than spares: slices wait for one another's spares, and a restart for what a second fault took.
-fn slices_with_spares(take_over: &str) -> Scenario {
+fn slices_with_spares(take_over: &str, seed: u64) -> Scenario {
     const ALONG: &str = ", takesAlong: {label: example.com/slice}}\n";
     let along = |fault: &str| fault.replace("}\n", ALONG);
     let host = "- {cause: host, mtbf: 8d, backAfter: {logNormal: {median: 30m, sigma: 1}}, asNew: true, deletedAfter: 10m}\n";
@@ -217,7 +218,8 @@ fn slices_with_spares(take_over: &str) -> Scenario {
         pools: slices(4, "s", "") + &slices(2, "z", ", example.com/role: spare"),
         annotations: ", annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/slice}",
         rest: &format!(
-            "nodeSpares: {{label: example.com/role=spare, unit: {{label: example.com/slice}}, takeOver: {take_over}}}"
+            "nodeSpares: {{label: example.com/role=spare, unit: {{label: example.com/slice}}, takeOver: {take_over}}}\n\
+             seed: {seed}"
         ),
         ..Case::of(
             "BlockingRecreate",
@@ -232,7 +234,7 @@ fn slices_with_spares(take_over: &str) -> Scenario {
 #[test]
 fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
     for take_over in ["5m", "20m"] {
-        let scenario = slices_with_spares(take_over);
+        let scenario = slices_with_spares(take_over, 1);
         let (collapsed, limits) = (collapsed(&scenario), Limits::none());
         let all = check_collapsed(&collapsed, (7, 20), (2, &limits), &|_| {}).expect("it runs");
         for checked in &all {
@@ -249,6 +251,41 @@ fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
         }
         let equal = all.iter().filter(|checked| checked.is_equal()).count();
         assert!(equal >= 15, "{take_over}: {equal} of 20 are equal");
+    }
+}
+
+/// Replications in which the levels were one restart apart, and nobody said so.
+#[test]
+fn what_chance_decides_is_told() {
+    let table = [
+        (
+            "a lost unit is new again just as the pods of its own restart are bound",
+            "5m",
+            9,
+            220,
+        ),
+        (
+            "a unit is drained when the restart may be over or may not be counted yet",
+            "5m",
+            9,
+            298,
+        ),
+        ("a restart is counted as the run ends", "20m", 7, 665),
+        (
+            "a container exits while pods start one after another",
+            "0s",
+            9,
+            253,
+        ),
+    ];
+    for (what, take_over, seed, replication) in table {
+        let scenario = slices_with_spares(take_over, seed);
+        let gang = collapsed(&scenario).player().run(seed, replication);
+        let faults = jobset_sim::faults::drawn(&scenario, seed, replication);
+        let pods = support::simulation(&faults).run(seed, replication, &mut Discard);
+        let apart = gang.restarts.abs_diff(pods.jobsets[0].restarts);
+        assert!(apart <= 1, "{what}: {apart} restarts apart");
+        assert!(gang.close_calls > 0, "{what}, and nobody says so");
     }
 }
 

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 #[test]
 fn collapsed_replications_have_their_golden_transcript_in_every_profile() {
-    let scenario = slices_with_spares("5m");
+    let scenario = slices_with_spares("5m", 1);
     let model = collapsed(&scenario);
     let mut player = model.player().with_bound();
     let mut now = String::from(
