@@ -29,6 +29,8 @@ pub struct Trial {
     pub until: Duration,
     /// Work of the training job, if it is to end.
     pub work: Option<Duration>,
+    /// It may end as soon as both counters are that high: nobody asks for what comes then.
+    pub enough: Option<(u32, u32)>,
 }
 
 /// What was seen of the JobSet.
@@ -92,21 +94,42 @@ impl From<CannotRun> for NotMeasured {
 /// Whether measuring is to end.
 pub type Stops<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Sees what is seen, and is asked whether the play is to end.
-struct Until<'a>(Stops<'a>);
+/// Is asked whether the play is to end, and sees whether it may.
+struct Until<'a> {
+    stops: Stops<'a>,
+    enough: Option<(u32, u32)>,
+    has_enough: bool,
+}
 
 /// Events between two looks, as between those of runs: less than a millisecond.
 const EVENTS_BETWEEN_LOOKS: u64 = 256;
 
+impl<'a> Until<'a> {
+    fn of(trial: &Trial, stops: Stops<'a>) -> Until<'a> {
+        Until {
+            stops,
+            enough: trial.enough,
+            has_enough: false,
+        }
+    }
+}
+
 impl Sink for Until<'_> {
-    fn record(&mut self, _: &Record, _: &Names) {}
+    fn record(&mut self, record: &Record, _: &Names) {
+        if let Body::RestartCounted {
+            restarts, counted, ..
+        } = record.body
+        {
+            self.has_enough |= self.enough == Some((restarts, counted));
+        }
+    }
 
     fn looks_after(&self, _: u64) -> u64 {
         EVENTS_BETWEEN_LOOKS
     }
 
     fn stops(&mut self, _: u64) -> bool {
-        (self.0)()
+        self.has_enough || (self.stops)()
     }
 }
 
@@ -170,8 +193,12 @@ impl<'a> Lab<'a> {
         for parts in self.parts(trial, &faults) {
             if parts > fork.at {
                 self.expect(&mut fork, faults.iter().filter(|f| f.at < parts));
-                let mut sink = (std::mem::take(&mut fork.seen), Until(self.stops));
+                let until = Until::of(trial, self.stops);
+                let mut sink = (std::mem::take(&mut fork.seen), until);
                 let goes_on = fork.halted.run_to(Time::ZERO + parts, &mut sink);
+                if sink.1.has_enough {
+                    return Ok(sink.0.so_far());
+                }
                 if !goes_on {
                     // It is stopped, or goes round in circles: that has an end with the whole script alone.
                     fork = self.begin(begin)?;
@@ -183,8 +210,11 @@ impl<'a> Lab<'a> {
             }
         }
         self.expect(&mut fork, &faults);
-        let mut sink = (fork.seen, Until(self.stops));
+        let mut sink = (fork.seen, Until::of(trial, self.stops));
         let outcome = fork.halted.finish(trial.until, &mut sink);
+        if sink.1.has_enough {
+            return Ok(sink.0.so_far());
+        }
         if outcome.end_reason == EndReason::Stopped {
             return Err(NotMeasured::Stopped);
         }
@@ -277,6 +307,14 @@ impl<'a> Lab<'a> {
 }
 
 impl Seen {
+    /// Of a play that has not come to its end: its counters are those that were told last.
+    fn so_far(mut self) -> Seen {
+        if let Some((_, restarts, counts)) = self.counted.last() {
+            (self.restarts, self.counts) = (*restarts, *counts);
+        }
+        self
+    }
+
     /// When pods were bound later than that.
     pub fn bound_after(&self, at: Time) -> Vec<Time> {
         let times = self.bound.iter().map(|(t, _)| *t);

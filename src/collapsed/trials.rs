@@ -116,12 +116,18 @@ impl Bench<'_> {
         };
         let play = |look: u64, offset: u64, is_other: bool| {
             let away = other.filter(|_| is_other).unwrap_or(first).away;
-            let trial = self.both((a, away), (b, second.away), (look, offset));
-            let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(a));
-            let both = self.play(&trial)?;
             let Some(only) = of_look(look, is_other) else {
                 return Ok(Zone::NOTHING);
             };
+            let mut trial = self.both((a, away), (b, second.away), (look, offset));
+            // As soon as the second one is counted as if it came alone, it is known where it belongs.
+            let counted = (
+                only.sample.restarts + alone.restarts,
+                only.sample.counts + alone.counts,
+            );
+            trial.enough = (alone.restarts > 0).then_some(counted);
+            let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(a));
+            let both = self.play(&trial)?;
             let waits = self.mostly_bound(&both, at) > only.mostly + least;
             let more = |x: u32, y: u32| x as i32 - y as i32;
             let adds = (
