@@ -292,4 +292,22 @@ mod tests {
         );
         assert!(!curve.at(200, 0.5).1 && !curve.at(300, 0.5).1);
     }
+
+    #[test]
+    fn a_restart_waits_for_its_node_where_longer_away_is_bound_later() {
+        let bound = |away: u64, bind: u64| {
+            let at = |bind: u64| Sample {
+                bind,
+                ..sample(bind + 50, 1)
+            };
+            let samples = vec![at(bind), at(bind + 2)];
+            Point { away, samples }
+        };
+        let points = [(100, 105), (200, 205), (400, 250), (NEVER, 250)];
+        let curve = Curve::new(points.map(|(away, bind)| bound(away, bind)).to_vec(), 100);
+        for (away, waits) in [(100, true), (150, true), (300, false), (400, false)] {
+            assert_eq!(curve.binds_with(away), waits, "{away}");
+        }
+        assert!(!curve.binds_with(NEVER));
+    }
 }

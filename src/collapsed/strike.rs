@@ -9,8 +9,9 @@ use crate::base::*;
 use crate::faults::{Does, Fault, On};
 
 impl<'m> Game<'_, 'm> {
-    /// Faults of one entity at one instant.
+    /// Faults of one entity at one instant: one close fault, in however many ways it is.
     pub(super) fn happens(&mut self, faults: &[Fault], away: u64) {
+        let before = self.close_calls;
         let now = Time::ZERO + faults[0].at;
         self.accounts.sick_until(now, self.gang.sick);
         match faults[0].does {
@@ -28,6 +29,7 @@ impl<'m> Game<'_, 'm> {
                 self.strikes(now, faults, away)
             }
         }
+        self.close_calls = self.close_calls.min(before + 1);
     }
 
     /// Every node that these faults are of.
