@@ -5,16 +5,16 @@ use super::lab::NotMeasured;
 use super::pairs::{Edge, Look, Pair, Zone};
 use rayon::prelude::*;
 
-/// Where zones are looked for, in thousandths of the restart.
-const LOOKED_AT: [u64; 11] = [0, 20, 100, 250, 400, 550, 700, 850, 930, 980, 1000];
+/// Where zones are looked for, in thousandths of the restart: the last just behind it, where the next attempt runs.
+const LOOKED_AT: [u64; 11] = [0, 20, 100, 250, 400, 550, 700, 850, 930, 980, 1001];
 
 /// How pairs are played.
 pub struct Search<'a> {
     /// In which zone the second fault is, by the look, and its time; and whether the first restart is the other one.
     pub play: &'a (dyn Fn(u64, u64, bool) -> Result<Zone, NotMeasured> + Sync),
     pub alone: (i32, i32),
-    /// Ready after the first one alone.
-    pub ready: u64,
+    /// Ready after the first one alone, in each look: until then it is looked for edges.
+    pub ready: Vec<u64>,
     /// Bound after the first one alone, in each look.
     pub bind: Vec<u64>,
     /// By how much chance moves that.
@@ -53,7 +53,8 @@ impl Found {
 impl Search<'_> {
     /// Plays pairs until all edges are known as exactly as chance lets them be.
     pub fn find(&self) -> Result<Pair, NotMeasured> {
-        let coarse = (self.ready / COARSE).max(self.finest());
+        let ready = self.ready[0];
+        let coarse = (ready / COARSE).max(self.finest());
         let first = self.whole(0, coarse)?;
         let others = (1..LOOKS)
             .into_par_iter()
@@ -97,9 +98,9 @@ impl Search<'_> {
         };
         pair.margin = pair.apart() + to + self.spread;
         let parts = 1000;
-        let open = (0..parts).filter(|part| pair.of(self.ready / parts * part, self.bind[0]).1);
+        let open = (0..parts).filter(|part| pair.of(ready / parts * part, self.bind[0]).1);
         pair.open = open.count() as f64 / parts as f64;
-        pair.open_s = pair.open * self.ready as f64 / 1e9;
+        pair.open_s = pair.open * ready as f64 / 1e9;
         Ok(pair)
     }
 
@@ -110,7 +111,7 @@ impl Search<'_> {
 
     /// Sooner nobody could see who waits for whom.
     fn soonest(&self) -> u64 {
-        match self.ready > self.seen_after * 5 {
+        match self.ready[0] > self.seen_after * 5 {
             true => self.seen_after,
             false => 1_000_000,
         }
@@ -148,7 +149,8 @@ impl Search<'_> {
 
     /// Zones of a look, wherever they are.
     fn whole(&self, look: u64, to: u64) -> Result<Found, NotMeasured> {
-        let at = |thousandths: u64| (self.ready / 1000 * thousandths).max(self.soonest());
+        let ready = self.ready[look as usize];
+        let at = |thousandths: u64| (ready / 1000 * thousandths).max(self.soonest());
         let seen = LOOKED_AT
             .into_par_iter()
             .map(|part| self.play(look, at(part)));
@@ -170,7 +172,7 @@ impl Search<'_> {
         let bounds = [0]
             .into_iter()
             .chain(at.iter().copied())
-            .chain([self.ready]);
+            .chain([self.ready[look as usize]]);
         let bounds: Vec<u64> = bounds.collect();
         let middles = bounds
             .chunks(2)
@@ -283,7 +285,7 @@ mod tests {
         let search = Search {
             play,
             alone: (1, 1),
-            ready: 650 * SECOND,
+            ready: vec![650 * SECOND; 3],
             bind: vec![645 * SECOND; 3],
             spread: 0,
             seen_after: 20 * SECOND,

@@ -104,7 +104,6 @@ impl Bench<'_> {
     ) -> Result<Pair, NotMeasured> {
         let (first, other) = (curves[a].typical(), curves[a].shorter());
         let second = curves[b].typical();
-        let sample = first.samples[first.samples.len() / 2];
         let alone = second.samples[second.samples.len() / 2];
         let least = WAITS.max(curves[a].spread() * 2);
         // The first one alone with the same numbers: what the second fault does not touch takes the same time in both.
@@ -143,15 +142,15 @@ impl Bench<'_> {
             let of = |look| of_look(look, is_other).map_or(0, |tried| tried.sample.bind);
             (0..LOOKS).map(of).collect::<Vec<u64>>()
         };
+        let ready = |look: u64| {
+            let of = of_look(look, false).map(|tried| tried.sample.ready);
+            of.filter(|ready| *ready != NEVER).unwrap_or(AFTERWARDS.0)
+        };
         let binds = first.samples.iter().map(|sample| sample.bind);
         let search = Search {
             play: &play,
             alone: (alone.restarts as i32, alone.counts as i32),
-            ready: if sample.ready == NEVER {
-                AFTERWARDS.0
-            } else {
-                sample.ready
-            },
+            ready: (0..LOOKS).map(ready).collect(),
             bind: bound(false),
             spread: range(&binds.collect::<Vec<u64>>()),
             seen_after: least * 2,
