@@ -144,6 +144,11 @@ impl Gang {
         self.used.count() == self.seats.needed && self.used.outside(&self.whole) == 0
     }
 
+    /// How much of what is needed has a place.
+    pub fn share(&self) -> f64 {
+        self.used.count() as f64 / self.seats.needed as f64
+    }
+
     /// Whether there are more places than are needed.
     pub fn has_choice(&self) -> bool {
         self.open.count() >= self.seats.needed

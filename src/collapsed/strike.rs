@@ -5,8 +5,12 @@ use super::gang::{CLOSED, DOWN};
 use super::outcome::Counting;
 use super::pairs::Belongs;
 use super::run::{Episode, Game};
+use super::search::range;
 use crate::base::*;
 use crate::faults::{Does, Fault, On};
+
+/// Numbers that say whether a pod is one of those that wait have the pod's number from here on.
+const LANE_OF_POD: u32 = 16;
 
 impl<'m> Game<'_, 'm> {
     /// Faults of one entity at one instant: one close fault, in however many ways it is.
@@ -83,16 +87,32 @@ impl<'m> Game<'_, 'm> {
         })
     }
 
-    /// Whether some pods are there and others are not: they start one after another, and those of a Job that waits for
-    /// a place do not. Nobody knows which of them a fault hits.
+    /// Whether some pods are there and others are not, or just were not: they start one after another, and those of a
+    /// Job that waits for a place do not. Nobody knows which of them a fault hits.
     fn pods_come(&self, now: Time) -> bool {
-        self.episode.as_ref().is_some_and(|e| {
-            let binds = e
-                .effect
-                .map_or(0, |effect| self.model.curves[effect].binds());
-            let starts = e.moves != Moves::Nobody && e.bind <= now + Duration(binds);
-            starts || e.placed && e.complete_at.is_none()
-        })
+        let Some(e) = &self.episode else {
+            return self.last_over.is_some_and(|last| {
+                let ready = self.model.curves[last.effect].spread();
+                now.since(last.over.min(now)).0 <= ready.max(range(&self.model.late))
+            });
+        };
+        let binds = e
+            .effect
+            .map_or(0, |effect| self.model.curves[effect].binds());
+        let starts = e.moves != Moves::Nobody && e.bind <= now + Duration(binds);
+        starts || e.placed && e.complete_at.is_none()
+    }
+
+    /// Whether it is a container that does not run, since its Job waits for a place: one of the Jobs, by chance.
+    fn hits_nobody(&mut self, on: On) -> bool {
+        let waits = |e: &Episode| e.placed && e.complete_at.is_none();
+        match on {
+            On::Pod(pod) if self.episode.as_ref().is_some_and(waits) => {
+                let share = self.gang.share();
+                self.unit(LANE_OF_POD.saturating_add(pod)) >= share
+            }
+            _ => false,
+        }
     }
 
     /// Whether chance decides if pods are there yet.
@@ -134,7 +154,7 @@ impl<'m> Game<'_, 'm> {
         let of_pod = matches!(faults[0].on, On::Pod(_));
         let close = of_pod && self.pods_come(now) || self.is_race(now, faults);
         self.close_calls += u32::from(close);
-        let hit = self.mark(faults);
+        let hit = self.mark(faults) && !self.hits_nobody(faults[0].on);
         if !hit && matches!(faults[0].does, Does::Crash | Does::Partition) {
             self.last_idle = Some(now);
         }

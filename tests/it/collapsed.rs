@@ -254,7 +254,7 @@ fn slices_that_wait_for_the_same_spare_wait_as_long_at_both_levels() {
     }
 }
 
-/// Replications in which the levels were one restart apart, and nobody said so.
+/// Replications in which the levels were apart, and nobody said so; in one the gang stood still for two weeks.
 #[test]
 fn what_chance_decides_is_told() {
     let table = [
@@ -276,6 +276,18 @@ fn what_chance_decides_is_told() {
             "0s",
             9,
             253,
+        ),
+        (
+            "a container exits just as pods that waited for a place are there",
+            "5m",
+            9,
+            434,
+        ),
+        (
+            "a unit is drained while another Job waits for a place",
+            "0s",
+            2,
+            175,
         ),
     ];
     for (what, take_over, seed, replication) in table {
