@@ -3,6 +3,7 @@
 use super::waterfall::Style;
 use super::words::{count, wrap};
 use crate::experiment::{BriefRestart, Checked, Collapsed, Counted};
+use crate::stats::Estimate;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -25,8 +26,46 @@ pub struct Check {
     pub within_bound: usize,
     /// Replications with a fault so near an edge that they need not be equal.
     pub close: usize,
+    /// Collapsed less with every pod, over all replications; none if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub differences: Option<Differences>,
     /// In order.
     pub replications: Vec<Row>,
+}
+
+/// What differs, on average: faults near an edge may go either way, and have to even out.
+#[derive(Clone, Debug, Serialize)]
+pub struct Differences {
+    /// Of `status.restarts`.
+    pub restarts: Estimate,
+    /// Of goodput.
+    pub goodput: Estimate,
+}
+
+impl Differences {
+    fn of(rows: &[Row]) -> Option<Differences> {
+        let restarts = |row: &Row| f64::from(row.collapsed.restarts) - f64::from(row.pods.restarts);
+        let goodput = |row: &Row| row.collapsed.goodput - row.pods.goodput;
+        Some(Differences {
+            restarts: Estimate::of(rows.iter().map(restarts).collect())?,
+            goodput: Estimate::of(rows.iter().map(goodput).collect())?,
+        })
+    }
+
+    fn sentence(&self) -> String {
+        let (restarts, goodput) = (&self.restarts, &self.goodput);
+        let percent = |share: f64| format!("{:+.4} %", share * 100.0);
+        format!(
+            "On average collapsed replications have {:+.3} restarts (95 % interval {:+.3} to {:+.3}) and {} goodput ({} to {}) \
+             beside those with every pod.",
+            restarts.mean,
+            restarts.ci95[0],
+            restarts.ci95[1],
+            percent(goodput.mean),
+            percent(goodput.ci95[0]),
+            percent(goodput.ci95[1])
+        )
+    }
 }
 
 /// One replication.
@@ -123,6 +162,7 @@ impl Check {
     /// Of what was played.
     pub fn of(collapsed: &Collapsed, seed: u64, all: &[Checked]) -> Check {
         let count = |is: &dyn Fn(&Checked) -> bool| all.iter().filter(|c| is(c)).count();
+        let rows: Vec<Row> = all.iter().map(row).collect();
         Check {
             scenario: collapsed.scenario().name.clone(),
             seed,
@@ -131,7 +171,8 @@ impl Check {
             equal: count(&Checked::is_equal),
             within_bound: count(&Checked::is_within_bound),
             close: count(&|c| c.close_calls > 0),
-            replications: all.iter().map(row).collect(),
+            differences: Differences::of(&rows),
+            replications: rows,
         }
     }
 
@@ -210,9 +251,13 @@ impl Check {
             self.spread_s,
             count(self.measured_plays, "play")
         );
-        out.push('\n');
-        for line in wrap(&told, style.width) {
-            let _ = writeln!(out, "{line}");
+        let differs = self.differences.as_ref().filter(|_| self.equal < n);
+        let told = [Some(told), differs.map(Differences::sentence)];
+        for paragraph in told.into_iter().flatten() {
+            out.push('\n');
+            for line in wrap(&paragraph, style.width) {
+                let _ = writeln!(out, "{line}");
+            }
         }
         out
     }
@@ -260,4 +305,35 @@ impl Check {
 
 fn percent(share: f64) -> String {
     format!("{:.4} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_is_told_on_average_with_an_interval() {
+        let side = |restarts, goodput| Side {
+            restarts,
+            restarts_count_towards_max: restarts,
+            terminal_state: "",
+            goodput,
+        };
+        let row = |(replication, restarts): (u64, u32)| Row {
+            replication,
+            pods: side(70, 0.9),
+            collapsed: side(restarts, 0.901),
+            bound: 0.01,
+            close_calls: 1,
+            verdict: "close",
+            parts: None,
+        };
+        let rows: Vec<Row> = (0..).zip([69, 71, 73]).map(row).collect();
+        let told = Differences::of(&rows).unwrap().sentence();
+        // Student's t with two degrees of freedom: 4.303 times 2 / sqrt(3).
+        let restarts = "+1.000 restarts (95 % interval -3.968 to +5.968)";
+        assert!(told.contains(restarts), "{told}");
+        assert!(told.contains("+0.1000 % goodput"), "{told}");
+        assert!(Differences::of(&[]).is_none());
+    }
 }
