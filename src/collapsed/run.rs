@@ -51,6 +51,13 @@ pub(super) struct Episode {
     pub(super) complete_at: Option<Time>,
 }
 
+impl Episode {
+    /// Its pods are bound, but for those that find no place.
+    pub(super) fn waits(&self) -> bool {
+        self.placed && self.complete_at.is_none()
+    }
+}
+
 /// A restart that is over.
 #[derive(Copy, Clone)]
 pub(super) struct Over {

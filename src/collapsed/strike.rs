@@ -100,14 +100,13 @@ impl<'m> Game<'_, 'm> {
             .effect
             .map_or(0, |effect| self.model.curves[effect].binds());
         let starts = e.moves != Moves::Nobody && e.bind <= now + Duration(binds);
-        starts || e.placed && e.complete_at.is_none()
+        starts || e.waits()
     }
 
     /// Whether it is a container that does not run, since its Job waits for a place: one of the Jobs, by chance.
     fn hits_nobody(&mut self, on: On) -> bool {
-        let waits = |e: &Episode| e.placed && e.complete_at.is_none();
         match on {
-            On::Pod(pod) if self.episode.as_ref().is_some_and(waits) => {
+            On::Pod(pod) if self.episode.as_ref().is_some_and(Episode::waits) => {
                 let share = self.gang.share();
                 self.unit(LANE_OF_POD.saturating_add(pod)) >= share
             }
@@ -139,7 +138,7 @@ impl<'m> Game<'_, 'm> {
         if bind {
             self.gang.fill();
         }
-        if episode.placed && episode.complete_at.is_none() && self.gang.complete() {
+        if episode.waits() && self.gang.complete() {
             episode.complete_at = Some(now);
         }
     }
