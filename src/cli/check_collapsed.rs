@@ -47,12 +47,9 @@ pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
         let kept = format!("{} of {n} replications are checked", all.len());
         return Err(interrupt::failure(&kept));
     }
-    match checked.failed() {
-        0 => Ok(()),
-        failed => Err(Failure::Gate(format!(
-            "the levels differ in {failed} of {n} replications"
-        ))),
-    }
+    checked
+        .failure()
+        .map_or(Ok(()), |why| Err(Failure::Gate(why)))
 }
 
 /// What this process has measured, the newest last: points and variants differ in little that restarts hang on.

@@ -13,6 +13,7 @@ use crate::metrics::{Folds, Milestone, Restart};
 use crate::record::EndReason;
 use crate::report::side_by_side::{self, Side};
 use crate::report::waterfall::Style;
+use crate::report::words::with_sign;
 use crate::spec::Scenario;
 use crate::validate::recording::Recording;
 use crate::validate::scenario::SEED;
@@ -433,9 +434,9 @@ fn table(out: &mut String, rows: &Rows) {
     );
     for (name, [r, was, with]) in rows {
         let r = if recorded { cell(*r) } else { String::new() };
-        let difference = was
-            .zip(*with)
-            .map_or("-".to_owned(), |(a, b)| format!("{:+.3} s", b - a));
+        let difference = was.zip(*with).map_or("-".to_owned(), |(a, b)| {
+            format!("{} s", with_sign(b - a, 3))
+        });
         let _ = writeln!(
             out,
             "  {name:<26}{r:>12}{:>12}{:>12}{difference:>13}",

@@ -7,7 +7,7 @@ use crate::base::condition::Condition;
 use crate::base::plain::for_terminal;
 use crate::report::rundiff::{self, RunDiff};
 use crate::report::waterfall::Style;
-use crate::report::words::exact_seconds;
+use crate::report::words::{exact_seconds, with_sign};
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -243,7 +243,9 @@ pub(super) fn shown(value: &Value) -> String {
 /// How much more, of numbers.
 fn by(a: &Value, b: &Value) -> String {
     match (a.as_f64(), b.as_f64()) {
-        (Some(a), Some(b)) if a != 0.0 => format!(" ({:+.2} %)", (b - a) / a.abs() * 100.0),
+        (Some(a), Some(b)) if a != 0.0 => {
+            format!(" ({} %)", with_sign((b - a) / a.abs() * 100.0, 2))
+        }
         _ => String::new(),
     }
 }

@@ -150,7 +150,11 @@ fn text(told: &Told, style: &Style) -> String {
         style,
     );
     if let Some(error) = restart_error {
-        let _ = writeln!(out, "restart time {:+.1} % off", error * 100.0);
+        let _ = writeln!(
+            out,
+            "restart time {} % off",
+            words::with_sign(error * 100.0, 1)
+        );
     }
     out
 }

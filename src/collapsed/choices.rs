@@ -34,6 +34,8 @@ pub const WAITS: u64 = 10_000_000_000;
 pub const OPEN: f64 = 0.2;
 /// And for longer than this, in seconds.
 pub const OPEN_S: f64 = 120.0;
+/// Replications with close faults differ, and may not by more restarts than this share of them on average.
+pub const UNEVEN: f64 = 0.01;
 
 /// One of them, as it is told.
 pub struct Choice {
@@ -132,6 +134,11 @@ pub fn choices() -> Vec<Choice> {
             "collapsed.openFor",
             ns((OPEN_S * 1e9) as u64),
             "and for longer: of a shorter time the close faults are counted instead",
+        ),
+        of(
+            "collapsed.uneven",
+            format!("{UNEVEN}"),
+            "a check fails if the levels differ by more than this share of the restarts on average, as surely as 95 %",
         ),
     ]
 }

@@ -31,7 +31,7 @@ mod trainer;
 mod trials;
 mod tried;
 
-pub use choices::{Choice, choices};
+pub use choices::{Choice, UNEVEN, choices};
 pub use lab::NotMeasured;
 pub use measure::Measured;
 pub use outcome::{CollapsedOutcome, Counting, Recovery};

@@ -118,11 +118,13 @@ impl Pair {
         middles.max().map(|(_, middle)| middle)
     }
 
-    /// How far apart chance moves edges between the same zones.
+    /// How far apart chance moves edges between the same zones, if something else is counted behind them.
     pub fn apart(&self) -> u64 {
         let first = &self.looks[0];
         let same = || self.looks.iter().filter(|look| look.zones == first.zones);
         let of = |edge: usize| range(&same().map(|look| look.edges[edge].at).collect::<Vec<u64>>());
-        (0..first.edges.len()).map(of).max().unwrap_or(0)
+        let counts = |edge: &usize| first.zones[*edge].adds != first.zones[*edge + 1].adds;
+        let edges = (0..first.edges.len()).filter(counts);
+        edges.map(of).max().unwrap_or(0)
     }
 }

@@ -328,6 +328,25 @@ mod tests {
         );
     }
 
+    /// A second fault 100 s before an edge that is always at 500 s.
+    #[test]
+    fn nothing_is_close_because_chance_moves_the_end_of_a_wait() {
+        let behind = Zone {
+            adds: (0, 0),
+            waits: false,
+        };
+        let pair = search(&|look, offset, _| {
+            Ok(match offset {
+                _ if offset < (200 + 60 * look) * SECOND => ALONG,
+                _ if offset < 500 * SECOND => behind,
+                _ => NEXT,
+            })
+        });
+        assert!(!pair.of(400 * SECOND, 645 * SECOND).1, "{pair:?}");
+        assert!(pair.of(499 * SECOND, 645 * SECOND).1);
+        assert!(pair.of(250 * SECOND, 645 * SECOND).2, "who waits is open");
+    }
+
     #[test]
     fn an_edge_that_counts_from_the_fault_stays_where_it_is() {
         let first = Zone {

@@ -28,7 +28,7 @@ pub use any::admit_any;
 pub use change::{elastic_patch, resize, resume, suspend};
 pub use claim::{admit_claim, claims};
 pub use job::{JobSlot, NO_UID, Places, coordinator, job, mounted_claims, subdomain};
-pub use pod::{Surroundings, admit_pod, is_exclusive, is_leader, pod};
+pub use pod::{Surroundings, admit_pod, is_exclusive, is_leader, pod, stored_pod};
 pub use pod_webhook::Denial;
 pub use service::{admit_service, service};
 

@@ -111,6 +111,13 @@ fn add_index_variable(container: &mut Value) {
 
 /// The pod as stored, with `suffix` for the random end of its name, or the refusal.
 pub fn admit_pod(pod: &Value, suffix: &str, around: &Surroundings) -> Result<Value, Rejection> {
+    let stored = stored_pod(pod, suffix, around)?;
+    pod_webhook::validate(&stored, around)?;
+    Ok(stored)
+}
+
+/// The same for who knows otherwise whether a follower may come: the validating webhook is asked last, and not here.
+pub fn stored_pod(pod: &Value, suffix: &str, around: &Surroundings) -> Result<Value, Rejection> {
     let mut stored = pod.clone();
     let prefix = text(&pod["metadata"], "generateName");
     let name = format!("{}{suffix}", first(prefix, GENERATED_MAX));
@@ -131,7 +138,6 @@ pub fn admit_pod(pod: &Value, suffix: &str, around: &Surroundings) -> Result<Val
         );
     }
     errors.into_rejection("Pod", &name)?;
-    pod_webhook::validate(&stored, around)?;
     Ok(stored)
 }
 

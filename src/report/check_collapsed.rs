@@ -1,7 +1,8 @@
 //! What `run --check-collapsed` prints: both levels of detail side by side, replication by replication.
 
 use super::waterfall::Style;
-use super::words::{count, wrap};
+use super::words::{count, with_sign, wrap};
+use crate::collapsed::UNEVEN;
 use crate::experiment::{BriefRestart, Checked, Collapsed, Counted};
 use crate::stats::Estimate;
 use serde::Serialize;
@@ -40,30 +41,58 @@ pub struct Differences {
     pub restarts: Estimate,
     /// Of goodput.
     pub goodput: Estimate,
+    /// Of which of them chance is not the reason: more than a stated share of all restarts, more than the bounds.
+    pub uneven: Vec<&'static str>,
+}
+
+/// Whether the whole interval is farther from nothing than that.
+fn is_beyond(difference: &Estimate, allowed: f64) -> bool {
+    let [low, high] = difference.ci95;
+    difference.n > 1 && (low > allowed || high < -allowed)
 }
 
 impl Differences {
     fn of(rows: &[Row]) -> Option<Differences> {
         let restarts = |row: &Row| f64::from(row.collapsed.restarts) - f64::from(row.pods.restarts);
         let goodput = |row: &Row| row.collapsed.goodput - row.pods.goodput;
+        let all = Estimate::of(
+            rows.iter()
+                .map(|row| f64::from(row.pods.restarts))
+                .collect(),
+        )?;
+        let bound = Estimate::of(rows.iter().map(|row| row.bound).collect())?;
+        let restarts = Estimate::of(rows.iter().map(restarts).collect())?;
+        let goodput = Estimate::of(rows.iter().map(goodput).collect())?;
+        let found = [
+            ("restarts", is_beyond(&restarts, all.mean * UNEVEN)),
+            ("goodput", is_beyond(&goodput, bound.mean)),
+        ];
         Some(Differences {
-            restarts: Estimate::of(rows.iter().map(restarts).collect())?,
-            goodput: Estimate::of(rows.iter().map(goodput).collect())?,
+            restarts,
+            goodput,
+            uneven: found
+                .into_iter()
+                .filter_map(|(what, is)| is.then_some(what))
+                .collect(),
         })
     }
 
     fn sentence(&self) -> String {
         let (restarts, goodput) = (&self.restarts, &self.goodput);
-        let percent = |share: f64| format!("{:+.4} %", share * 100.0);
+        let more = |restarts: f64| with_sign(restarts, 3);
+        let so = match self.uneven.is_empty() {
+            true => "",
+            false => " That does not even out.",
+        };
         format!(
-            "On average collapsed replications have {:+.3} restarts (95 % interval {:+.3} to {:+.3}) and {} goodput ({} to {}) \
-             beside those with every pod.",
-            restarts.mean,
-            restarts.ci95[0],
-            restarts.ci95[1],
-            percent(goodput.mean),
-            percent(goodput.ci95[0]),
-            percent(goodput.ci95[1])
+            "On average collapsed replications have {} restarts (95 % interval {} to {}) and {} goodput ({} to {}) \
+             beside those with every pod.{so}",
+            more(restarts.mean),
+            more(restarts.ci95[0]),
+            more(restarts.ci95[1]),
+            more_percent(goodput.mean),
+            more_percent(goodput.ci95[0]),
+            more_percent(goodput.ci95[1])
         )
     }
 }
@@ -176,10 +205,20 @@ impl Check {
         }
     }
 
-    /// Replications that must be equal and are not.
-    pub fn failed(&self) -> usize {
+    /// What speaks against the collapsed level: replications that must be equal and are not, close ones that do not even
+    /// out.
+    pub fn failure(&self) -> Option<String> {
         let all = self.replications.iter();
-        all.filter(|row| row.verdict == "DIFFERENT").count()
+        match all.filter(|row| row.verdict == "DIFFERENT").count() {
+            0 => {}
+            n => {
+                let of = self.replications.len();
+                return Some(format!("the levels differ in {n} of {of} replications"));
+            }
+        }
+        let uneven = &self.differences.as_ref()?.uneven;
+        let told = || format!("the levels differ in {} on average", uneven.join(" and "));
+        (!uneven.is_empty()).then(told)
     }
 
     /// As a table.
@@ -225,7 +264,7 @@ impl Check {
                 ends,
                 percent(a.goodput),
                 percent(b.goodput),
-                format!("{:+.4} %", (b.goodput - a.goodput) * 100.0),
+                more_percent(b.goodput - a.goodput),
                 format!("{:.4} %", row.bound * 100.0),
                 row.close_calls
             );
@@ -251,7 +290,8 @@ impl Check {
             self.spread_s,
             count(self.measured_plays, "play")
         );
-        let differs = self.differences.as_ref().filter(|_| self.equal < n);
+        let differs = self.differences.as_ref();
+        let differs = differs.filter(|d| self.equal < n || !d.uneven.is_empty());
         let told = [Some(told), differs.map(Differences::sentence)];
         for paragraph in told.into_iter().flatten() {
             out.push('\n');
@@ -303,6 +343,10 @@ impl Check {
     }
 }
 
+fn more_percent(share: f64) -> String {
+    format!("{} %", with_sign(share * 100.0, 4))
+}
+
 fn percent(share: f64) -> String {
     format!("{:.4} %", share * 100.0)
 }
@@ -335,5 +379,49 @@ mod tests {
         assert!(told.contains(restarts), "{told}");
         assert!(told.contains("+0.1000 % goodput"), "{told}");
         assert!(Differences::of(&[]).is_none());
+    }
+
+    #[test]
+    fn close_replications_have_to_even_out() {
+        let side = |restarts, goodput| Side {
+            restarts,
+            restarts_count_towards_max: restarts,
+            terminal_state: "",
+            goodput,
+        };
+        let row = |replication, (restarts, goodput)| Row {
+            replication,
+            pods: side(100, 0.9),
+            collapsed: side(restarts, goodput),
+            bound: 0.01,
+            close_calls: 1,
+            verdict: "close",
+            parts: None,
+        };
+        let check = |of: [(u32, f64); 4]| {
+            let replications: Vec<Row> = (0..).zip(of).map(|(n, of)| row(n, of)).collect();
+            Check {
+                scenario: "some".to_owned(),
+                seed: 1,
+                measured_plays: 1,
+                spread_s: 0.0,
+                equal: 0,
+                within_bound: 4,
+                close: 4,
+                differences: Differences::of(&replications),
+                replications,
+            }
+        };
+        let failure = |of| check(of).failure().unwrap_or_default();
+        assert_eq!(failure([(98, 0.9), (103, 0.9), (99, 0.9), (102, 0.9)]), "");
+        let fewer = [(97, 0.9), (98, 0.9), (97, 0.9), (98, 0.9)];
+        assert_eq!(failure(fewer), "the levels differ in restarts on average");
+        let more = [(100, 0.918), (100, 0.92), (100, 0.919), (100, 0.921)];
+        assert_eq!(failure(more), "the levels differ in goodput on average");
+        let less = [(100, 0.892), (100, 0.893), (100, 0.892), (100, 0.893)];
+        assert_eq!(failure(less), "", "by less than the bound");
+        let style = Style::default();
+        let told = check(more).text(&style);
+        assert!(told.ends_with("That does not even out.\n"), "{told}");
     }
 }

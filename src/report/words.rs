@@ -51,6 +51,15 @@ pub fn exact_time(t: Time) -> String {
     }
 }
 
+/// With its sign, which nothing has: `+0.25`, `-1.00`, `0.00`.
+pub fn with_sign(x: f64, digits: usize) -> String {
+    let text = format!("{x:+.digits$}");
+    match text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
+        true => text,
+        false => text.trim_start_matches(['+', '-']).to_owned(),
+    }
+}
+
 /// `1 pod`, `5,000 pods`.
 pub fn count(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
@@ -309,6 +318,19 @@ mod tests {
             (86_400_000 * 45 + 90_000, "1,080 h 2 min"),
         ] {
             assert_eq!(seconds(Duration::from_millis(ms)), text);
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_sign() {
+        for (x, digits, text) in [
+            (0.25, 2, "+0.25"),
+            (-1.0, 1, "-1.0"),
+            (-0.00001, 4, "0.0000"),
+            (0.0, 0, "0"),
+            (-10.0, 0, "-10"),
+        ] {
+            assert_eq!(with_sign(x, digits), text);
         }
     }
 

@@ -5,6 +5,7 @@
 use super::output::{plain, relative, request_name};
 use super::recording::Kind;
 use super::result::*;
+use crate::report::words::with_sign;
 use std::fmt::Write;
 
 /// Differences shown per recording; JSON and CSV have all of them.
@@ -88,7 +89,7 @@ fn seconds(s: Option<f64>) -> String {
 }
 
 fn percent(fraction: Option<f64>) -> String {
-    fraction.map_or("-".to_owned(), |f| format!("{:+.1} %", f * 100.0))
+    fraction.map_or("-".to_owned(), |f| format!("{} %", with_sign(f * 100.0, 1)))
 }
 
 fn milestones_text(out: &mut String, milestones: &[Milestone]) {

@@ -122,6 +122,23 @@ fn a_negative_priority_becomes_a_label_that_the_api_server_refuses_for_every_pod
     assert_eq!(pods(&other), 4, "{:?}", other.events);
 }
 
+/// What refused them is gone; whether followers may come the pod webhook alone says, once leaders are bound (EXC-9).
+#[test]
+fn followers_come_when_the_class_whose_label_was_refused_is_deleted() {
+    let class = "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: low}, globalDefault: true, value: -10}";
+    let deleted = "faults: [{at: 4s, delete: {kind: PriorityClass, name: low}}]";
+    let jobset = jobset("", "").replacen(
+        "metadata: {name: js}",
+        "metadata: {name: js, annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: kubernetes.io/hostname}}",
+        1,
+    );
+    let told = play(&format!("objects: [{class}]\n{deleted}"), &jobset);
+    let ready = count(&told.records, |b| matches!(b, Body::PodReady { .. }));
+    assert_eq!((pods(&told), ready), (4, 2), "{:?}", told.events);
+    let label = |e: &String| e.contains("metadata.labels: Invalid value: \"-10\"");
+    assert!(told.events.iter().any(label), "{:?}", told.events);
+}
+
 #[test]
 fn a_priority_without_its_class_is_forbidden() {
     let told = play("", &jobset("", "priority: 7"));

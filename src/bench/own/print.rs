@@ -3,7 +3,7 @@
 use super::{SelfReport, SelfRow, Unit};
 use crate::report::csv::markdown;
 use crate::report::waterfall::Style;
-use crate::report::words::wrap;
+use crate::report::words::{with_sign, wrap};
 use csv::Writer;
 use std::fmt::Write;
 
@@ -38,7 +38,7 @@ pub fn text(report: &SelfReport, before: Option<&SelfReport>, style: &Style) -> 
         let (must, aim) = (shown(row, row.must), shown(row, row.aim));
         let was = before.and_then(|before| before.value(&row.name));
         let change = row.value.zip(was).map_or(String::new(), |(now, was)| {
-            format!("  {:+.1} %", (now / was - 1.0) * 100.0)
+            format!("  {} %", with_sign((now / was - 1.0) * 100.0, 1))
         });
         let lines = wrap(&row.what, width);
         let (first, rest) = lines

@@ -345,3 +345,23 @@ impl Bench {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A trial is of 32 pods, and says nothing about 2,048.
+    #[test]
+    fn both_policies_can_be_played_collapsed_at_full_size() {
+        let bench = Bench {
+            cores: 2,
+            trial: false,
+            limits: Limits::none(),
+        };
+        for policy in POLICIES {
+            if let Err(why) = bench.measured(policy) {
+                panic!("{policy:?}: {why}");
+            }
+        }
+    }
+}

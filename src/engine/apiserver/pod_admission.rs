@@ -42,7 +42,7 @@ fn admit(ctx: &Ctx<'_>, job: &Value, index: u32) -> Result<Value, Rejection> {
         runtime_classes: &runtime_classes,
         ..Surroundings::default()
     };
-    objects::admit_pod(&pod, GENERATED_SUFFIX, &around)
+    objects::stored_pod(&pod, GENERATED_SUFFIX, &around)
 }
 
 /// The PriorityClasses that exist, the names of RuntimeClasses, and those of the pod that nobody has described.

@@ -227,7 +227,7 @@ fn pod_json(ctx: &Ctx<'_>, pod: PodId, kubelets: &Kubelets) -> Value {
     let incarnation = store.pods.incarnation[i];
     let name = store.names.pod(job, store.pods.index[i], pod, incarnation);
     let suffix = name.rsplit('-').next().unwrap_or("").to_owned();
-    let mut object = objects::admit_pod(&posted, &suffix, &around).unwrap_or(posted);
+    let mut object = objects::stored_pod(&posted, &suffix, &around).unwrap_or(posted);
     if !store.pods.has(pod, flag::GATED) {
         // Taken off, if there were any.
         if let Some(spec) = object["spec"].as_object_mut() {
