@@ -125,7 +125,7 @@ impl Outcome {
         &self.raw().training
     }
 
-    /// What can never go on, each with the reason, one sentence.
+    /// What can never go on, each with the reason, one sentence; and what is not ready as the run ends.
     pub fn stuck(&self) -> &[String] {
         &self.raw().stuck
     }

@@ -77,7 +77,9 @@ impl<'a> RunView<'a> {
 
     /// What can never go on, and warnings of the engine.
     pub fn warnings(&self) -> Vec<String> {
-        let stuck = self.outcome.stuck.iter().map(|s| format!("stuck: {s}"));
+        let (stuck, overtaken) = self.outcome.stuck_and_overtaken();
+        let stuck = stuck.iter().map(|s| format!("stuck: {s}"));
+        let stuck = stuck.chain(overtaken);
         stuck.chain(self.outcome.warnings.iter().cloned()).collect()
     }
 }

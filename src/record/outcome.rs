@@ -29,7 +29,7 @@ pub struct RunOutcome {
     pub resources: Vec<ResourceUsage>,
     /// What the API server was asked.
     pub requests: Vec<RequestCount>,
-    /// What can never go on, each with the reason, one sentence.
+    /// What can never go on, each with the reason, one sentence; and what is not ready as the run ends (`RUN_ENDED`).
     pub stuck: Vec<String>,
     /// What makes the numbers doubtful.
     pub warnings: Vec<String>,
@@ -318,6 +318,12 @@ impl RunOutcome {
     /// The training job of a JobSet.
     pub fn training_of(&self, jobset: JobSetId) -> Option<&TrainingOutcome> {
         self.training.iter().find(|t| t.jobset == jobset)
+    }
+
+    /// What can never go on, and what the end of the run only overtook.
+    pub fn stuck_and_overtaken(&self) -> (Vec<String>, Vec<String>) {
+        let all = self.stuck.iter().cloned();
+        all.partition(|sentence| !sentence.ends_with(RUN_ENDED))
     }
 
     /// Why the JobSet of this name can never go on, if it cannot: its sentence in `stuck` without the beginning.

@@ -258,7 +258,9 @@ fn notes(out: &mut String, run: &RunView<'_>, style: &Style) {
         }
         out.push('\n');
     };
-    list("What can never go on", &run.outcome.stuck);
+    let (stuck, overtaken) = run.outcome.stuck_and_overtaken();
+    list("What can never go on", &stuck);
+    list("Not ready at the end", &overtaken);
     list("Suspended at the end", &suspended(run));
     list("Warnings", &run.outcome.warnings);
     if !run.not_modelled.is_empty() {

@@ -255,7 +255,9 @@ pub fn limits(told: &Told<'_>) -> Vec<Block> {
             blocks.push(Block::List(lines));
         }
     };
-    list("What can never go on", run.outcome.stuck.clone());
+    let (stuck, overtaken) = run.outcome.stuck_and_overtaken();
+    list("What can never go on", stuck);
+    list("Not ready at the end", overtaken);
     list("Suspended at the end", text::suspended(run));
     list("Warnings", run.outcome.warnings.clone());
     let one =
