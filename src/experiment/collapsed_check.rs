@@ -5,6 +5,9 @@ use super::parallel::{NoRuns, each};
 use super::player::Player;
 use super::replication::{Replication, replication};
 use super::stop::Limits;
+use crate::collapsed::UNEVEN;
+use crate::stats::Estimate;
+use serde::Serialize;
 
 /// One replication at both levels.
 #[derive(Clone, Debug)]
@@ -70,6 +73,47 @@ impl Checked {
     pub fn is_good(&self) -> bool {
         self.close_calls > 0 || self.is_equal() && self.is_within_bound()
     }
+}
+
+/// Collapsed less with every pod, on average: faults near an edge may go either way, and have to even out.
+#[derive(Clone, Debug, Serialize)]
+pub struct Differences {
+    /// Of `status.restarts`.
+    pub restarts: Estimate,
+    /// Of goodput.
+    pub goodput: Estimate,
+    /// Which of them does not even out: by more than a stated share of all restarts, by more than the bounds.
+    pub uneven: Vec<&'static str>,
+}
+
+impl Differences {
+    /// Of replications, each with every pod and collapsed, and by how much goodput may differ; none of none.
+    pub fn of(
+        restarts: &[[f64; 2]],
+        goodput: &[[f64; 2]],
+        bounds: Vec<f64>,
+    ) -> Option<Differences> {
+        let more = |of: &[[f64; 2]]| Estimate::of(of.iter().map(|[a, b]| b - a).collect());
+        let all = Estimate::of(restarts.iter().map(|[pods, _]| *pods).collect())?;
+        let bound = Estimate::of(bounds)?.mean;
+        let (restarts, goodput) = (more(restarts)?, more(goodput)?);
+        let uneven = [
+            ("restarts", is_beyond(&restarts, all.mean * UNEVEN)),
+            ("goodput", is_beyond(&goodput, bound)),
+        ];
+        let uneven = uneven.into_iter().filter(|(_, is)| *is);
+        Some(Differences {
+            uneven: uneven.map(|(what, _)| what).collect(),
+            restarts,
+            goodput,
+        })
+    }
+}
+
+/// Whether the whole interval is farther from nothing than that.
+fn is_beyond(difference: &Estimate, allowed: f64) -> bool {
+    let [low, high] = difference.ci95;
+    difference.n > 1 && (low > allowed || high < -allowed)
 }
 
 /// Plays so many replications at both levels; `done` is told how many are.

@@ -2,9 +2,7 @@
 
 use super::waterfall::Style;
 use super::words::{count, with_sign, wrap};
-use crate::collapsed::UNEVEN;
-use crate::experiment::{BriefRestart, Checked, Collapsed, Counted};
-use crate::stats::Estimate;
+use crate::experiment::{BriefRestart, Checked, Collapsed, Counted, Differences};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -34,67 +32,35 @@ pub struct Check {
     pub replications: Vec<Row>,
 }
 
-/// What differs, on average: faults near an edge may go either way, and have to even out.
-#[derive(Clone, Debug, Serialize)]
-pub struct Differences {
-    /// Of `status.restarts`.
-    pub restarts: Estimate,
-    /// Of goodput.
-    pub goodput: Estimate,
-    /// Of which of them chance is not the reason: more than a stated share of all restarts, more than the bounds.
-    pub uneven: Vec<&'static str>,
+fn differences(rows: &[Row]) -> Option<Differences> {
+    let both = |of: &dyn Fn(&Side) -> f64| {
+        rows.iter()
+            .map(|r| [of(&r.pods), of(&r.collapsed)])
+            .collect()
+    };
+    let restarts: Vec<[f64; 2]> = both(&|side| f64::from(side.restarts));
+    let goodput: Vec<[f64; 2]> = both(&|side| side.goodput);
+    let bounds = rows.iter().map(|row| row.bound).collect();
+    Differences::of(&restarts, &goodput, bounds)
 }
 
-/// Whether the whole interval is farther from nothing than that.
-fn is_beyond(difference: &Estimate, allowed: f64) -> bool {
-    let [low, high] = difference.ci95;
-    difference.n > 1 && (low > allowed || high < -allowed)
-}
-
-impl Differences {
-    fn of(rows: &[Row]) -> Option<Differences> {
-        let restarts = |row: &Row| f64::from(row.collapsed.restarts) - f64::from(row.pods.restarts);
-        let goodput = |row: &Row| row.collapsed.goodput - row.pods.goodput;
-        let all = Estimate::of(
-            rows.iter()
-                .map(|row| f64::from(row.pods.restarts))
-                .collect(),
-        )?;
-        let bound = Estimate::of(rows.iter().map(|row| row.bound).collect())?;
-        let restarts = Estimate::of(rows.iter().map(restarts).collect())?;
-        let goodput = Estimate::of(rows.iter().map(goodput).collect())?;
-        let found = [
-            ("restarts", is_beyond(&restarts, all.mean * UNEVEN)),
-            ("goodput", is_beyond(&goodput, bound.mean)),
-        ];
-        Some(Differences {
-            restarts,
-            goodput,
-            uneven: found
-                .into_iter()
-                .filter_map(|(what, is)| is.then_some(what))
-                .collect(),
-        })
-    }
-
-    fn sentence(&self) -> String {
-        let (restarts, goodput) = (&self.restarts, &self.goodput);
-        let more = |restarts: f64| with_sign(restarts, 3);
-        let so = match self.uneven.is_empty() {
-            true => "",
-            false => " That does not even out.",
-        };
-        format!(
-            "On average collapsed replications have {} restarts (95 % interval {} to {}) and {} goodput ({} to {}) \
-             beside those with every pod.{so}",
-            more(restarts.mean),
-            more(restarts.ci95[0]),
-            more(restarts.ci95[1]),
-            more_percent(goodput.mean),
-            more_percent(goodput.ci95[0]),
-            more_percent(goodput.ci95[1])
-        )
-    }
+fn sentence(differences: &Differences) -> String {
+    let (restarts, goodput) = (&differences.restarts, &differences.goodput);
+    let more = |restarts: f64| with_sign(restarts, 3);
+    let so = match differences.uneven.is_empty() {
+        true => "",
+        false => " That does not even out.",
+    };
+    format!(
+        "On average collapsed replications have {} restarts (95 % interval {} to {}) and {} goodput ({} to {}) beside \
+         those with every pod.{so}",
+        more(restarts.mean),
+        more(restarts.ci95[0]),
+        more(restarts.ci95[1]),
+        more_percent(goodput.mean),
+        more_percent(goodput.ci95[0]),
+        more_percent(goodput.ci95[1])
+    )
 }
 
 /// One replication.
@@ -200,13 +166,13 @@ impl Check {
             equal: count(&Checked::is_equal),
             within_bound: count(&Checked::is_within_bound),
             close: count(&|c| c.close_calls > 0),
-            differences: Differences::of(&rows),
+            differences: differences(&rows),
             replications: rows,
         }
     }
 
-    /// What speaks against the collapsed level: replications that must be equal and are not, close ones that do not even
-    /// out.
+    /// What speaks against the collapsed level: replications that must be equal and are not, or close ones that do not
+    /// even out.
     pub fn failure(&self) -> Option<String> {
         let all = self.replications.iter();
         match all.filter(|row| row.verdict == "DIFFERENT").count() {
@@ -279,10 +245,10 @@ impl Check {
             }
         }
         let told = format!(
-            "Restarts and ends are equal in {} of {n} replications, goodput is within its bound in {}; {} had a fault so \
-             near an edge that they need not be. The bound of a replication: for each restart twice the widest spread \
-             of the times that were measured for its kind ({:.3} s at most), and what that moves over the edge of a \
-             checkpoint. \
+            "Restarts and ends are equal in {} of {n} replications, goodput is within its bound in {}; {} had a fault \
+             so near an edge that they need not be. The bound of a replication: for each restart twice the widest \
+             spread of the times that were measured for its kind ({:.3} s at most), and what that moves over the edge \
+             of a checkpoint. \
              Measured in {}.",
             self.equal,
             self.within_bound,
@@ -292,7 +258,7 @@ impl Check {
         );
         let differs = self.differences.as_ref();
         let differs = differs.filter(|d| self.equal < n || !d.uneven.is_empty());
-        let told = [Some(told), differs.map(Differences::sentence)];
+        let told = [Some(told), differs.map(sentence)];
         for paragraph in told.into_iter().flatten() {
             out.push('\n');
             for line in wrap(&paragraph, style.width) {
@@ -373,12 +339,12 @@ mod tests {
             parts: None,
         };
         let rows: Vec<Row> = (0..).zip([69, 71, 73]).map(row).collect();
-        let told = Differences::of(&rows).unwrap().sentence();
+        let told = sentence(&differences(&rows).unwrap());
         // Student's t with two degrees of freedom: 4.303 times 2 / sqrt(3).
         let restarts = "+1.000 restarts (95 % interval -3.968 to +5.968)";
         assert!(told.contains(restarts), "{told}");
         assert!(told.contains("+0.1000 % goodput"), "{told}");
-        assert!(Differences::of(&[]).is_none());
+        assert!(differences(&[]).is_none());
     }
 
     #[test]
@@ -408,7 +374,7 @@ mod tests {
                 equal: 0,
                 within_bound: 4,
                 close: 4,
-                differences: Differences::of(&replications),
+                differences: differences(&replications),
                 replications,
             }
         };
