@@ -19,7 +19,7 @@ impl Scheduler {
     }
 
     fn next_cycle(&mut self, ctx: &mut Ctx<'_>) {
-        while !self.in_cycle {
+        while self.in_cycle.is_none() {
             let Some((pod, since)) = self.queues.pop() else {
                 return;
             };
@@ -36,7 +36,6 @@ impl Scheduler {
         self.books.see_keys(ctx.store);
         let found = self.place(ctx, pod);
         let cost = cycle_cost(ctx, pod, found.examined);
-        self.in_cycle = true;
         self.news_in_cycle = false;
         self.cycles += 1;
         self.busy.add(ctx.now, ctx.now + cost);
@@ -44,6 +43,7 @@ impl Scheduler {
             self.books.take(ctx.store, pod, node);
         }
         let incarnation = ctx.store.pods.incarnation[pod.ix()];
+        self.in_cycle = Some((pod, incarnation));
         let done = Event::CycleDone { pod, incarnation };
         ctx.after(cost, Waited::Cycle, About::Pod(pod), done);
     }
@@ -112,7 +112,7 @@ impl Scheduler {
     }
 
     pub(super) fn cycle_done(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
-        self.in_cycle = false;
+        self.in_cycle = None;
         if ctx.store.pods.is(pod, incarnation) {
             if self.books.holds(pod) {
                 let req = Req::new(Call::Bind, About::Pod(pod), 0);
@@ -138,7 +138,7 @@ impl Scheduler {
     /// Something freed capacity: parked pods may try again, after their back-off or at once if nothing else is
     /// queued.
     pub(super) fn wake(&mut self, ctx: &mut Ctx<'_>) {
-        self.news_in_cycle |= self.in_cycle;
+        self.news_in_cycle |= self.in_cycle.is_some();
         if !self.queues.anything_parked() {
             return;
         }

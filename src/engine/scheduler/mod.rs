@@ -22,7 +22,8 @@ use queues::Queues;
 pub struct Scheduler {
     queues: Queues,
     books: Books,
-    in_cycle: bool,
+    /// The pod that is looked at.
+    in_cycle: Option<(PodId, u32)>,
     /// Something that may help has happened during the cycle: a pod that finds no node does not wait for the next such
     /// thing (kube-scheduler, `inFlightEvents`).
     news_in_cycle: bool,
@@ -36,7 +37,7 @@ impl Scheduler {
     pub fn reset(&mut self, ctx: &mut Ctx<'_>) {
         self.queues.reset();
         self.books.reset(&ctx.store.nodes.cluster);
-        self.in_cycle = false;
+        self.in_cycle = None;
         self.news_in_cycle = false;
         self.start = 0;
         self.cycles = 0;
@@ -96,7 +97,10 @@ impl Scheduler {
     fn gate_off(&mut self, ctx: &mut Ctx<'_>, pod: PodId) {
         let p = &ctx.store.pods;
         let waits = p.exists(pod) && !p.has(pod, flag::GATED | flag::BOUND | flag::DELETING);
-        if waits && !self.books.holds(pod) && !self.queues.knows(pod) && !p.is_terminal(pod) {
+        // One that is looked at has no gates; what changed of it is looked at when it is queued again.
+        let looked_at = self.in_cycle == Some((pod, p.incarnation[pod.ix()]));
+        let known = looked_at || self.queues.knows(pod);
+        if waits && !self.books.holds(pod) && !known && !p.is_terminal(pod) {
             self.activate(ctx, pod);
         }
     }

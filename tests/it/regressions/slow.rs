@@ -44,3 +44,21 @@ fn a_pod_that_a_slow_scheduler_has_not_looked_at_is_not_stuck() {
     let waits = count(&records, |b| matches!(b, Body::PodUnschedulable { .. }));
     assert_eq!((bound, waits), (2, 38), "{:?}", outcome.stuck);
 }
+
+/// A pod that somebody patches while it is looked at is looked at already: it is not queued a second time (Update of the
+/// scheduling queue: a pod in flight keeps the event for later).
+#[test]
+fn a_pod_that_is_patched_while_the_scheduler_looks_at_it_is_bound_once() {
+    let jobs = workers(1, 1, "", &format!("containers: [{POD}]"));
+    let patch = "patch: {kind: Pod, name: a-w-0-0, merge: {metadata: {labels: {a: b}}}}";
+    let rest = format!(
+        "timing: {{schedulerFixed: 10s}}\nstop: {{at: 1h}}\nfaults:\n  \
+         - {{at: 0s, cordonNode: {{node: node-000}}}}\n  - {{at: 5s, {patch}}}\n  \
+         - {{at: 9s, uncordonNode: {{node: node-000}}}}"
+    );
+    let (outcome, records) = play(1, &rest, &format!("spec:\n  replicatedJobs:\n{jobs}"));
+    let of = |what: fn(&Body) -> bool| count(&records, what);
+    let bound = of(|b| matches!(b, Body::PodBound { .. }));
+    let waits = of(|b| matches!(b, Body::PodUnschedulable { .. }));
+    assert_eq!((bound, waits), (1, 1), "{:?}", outcome.stuck);
+}
