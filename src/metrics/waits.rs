@@ -44,6 +44,15 @@ pub fn thousands(n: u64) -> String {
     out
 }
 
+/// With its sign, which nothing has: `+0.25`, `-1.00`, `0.00`.
+pub fn with_sign(x: f64, digits: usize) -> String {
+    let text = format!("{x:+.digits$}");
+    match text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
+        true => text,
+        false => text.trim_start_matches(['+', '-']).to_owned(),
+    }
+}
+
 /// Fills the number of pods into a text.
 pub fn with_pods(text: &str, pods: u32) -> String {
     text.replace("{pods}", &thousands(u64::from(pods.max(1))))
@@ -172,5 +181,23 @@ pub fn doing(waited: Waited) -> &'static str {
         Waited::PodGc => "{of} waits for pod garbage collection",
         Waited::SilentNode => "{of} cannot end",
         Waited::Restart => "the controller is down",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_has_no_sign() {
+        for (x, digits, text) in [
+            (0.25, 2, "+0.25"),
+            (-1.0, 1, "-1.0"),
+            (-0.00001, 4, "0.0000"),
+            (0.0, 0, "0"),
+            (-10.0, 0, "-10"),
+        ] {
+            assert_eq!(with_sign(x, digits), text);
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::spec::{
     Verb,
 };
 
-pub use crate::metrics::waits::thousands;
+pub use crate::metrics::waits::{thousands, with_sign};
 
 /// `0.93 s`, `12.3 s`, `184 s`, `6 h 0 min`: three figures are what a reader can use.
 pub fn seconds(d: Duration) -> String {
@@ -48,15 +48,6 @@ pub fn exact_time(t: Time) -> String {
         String::new()
     } else {
         exact_seconds(u128::from(t.0))
-    }
-}
-
-/// With its sign, which nothing has: `+0.25`, `-1.00`, `0.00`.
-pub fn with_sign(x: f64, digits: usize) -> String {
-    let text = format!("{x:+.digits$}");
-    match text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
-        true => text,
-        false => text.trim_start_matches(['+', '-']).to_owned(),
     }
 }
 
@@ -318,19 +309,6 @@ mod tests {
             (86_400_000 * 45 + 90_000, "1,080 h 2 min"),
         ] {
             assert_eq!(seconds(Duration::from_millis(ms)), text);
-        }
-    }
-
-    #[test]
-    fn nothing_has_no_sign() {
-        for (x, digits, text) in [
-            (0.25, 2, "+0.25"),
-            (-1.0, 1, "-1.0"),
-            (-0.00001, 4, "0.0000"),
-            (0.0, 0, "0"),
-            (-10.0, 0, "-10"),
-        ] {
-            assert_eq!(with_sign(x, digits), text);
         }
     }
 

@@ -5,7 +5,7 @@
 use super::output::{plain, relative, request_name};
 use super::recording::Kind;
 use super::result::*;
-use crate::report::words::with_sign;
+use crate::metrics::waits::with_sign;
 use std::fmt::Write;
 
 /// Differences shown per recording; JSON and CSV have all of them.

@@ -45,8 +45,8 @@ fn a_pod_that_a_slow_scheduler_has_not_looked_at_is_not_stuck() {
     assert_eq!((bound, waits), (2, 38), "{:?}", outcome.stuck);
 }
 
-/// A pod that somebody patches while it is looked at is looked at already: it is not queued a second time (Update of the
-/// scheduling queue: a pod in flight keeps the event for later).
+/// A pod that somebody patches while it is looked at is not queued a second time (kube-scheduler keeps what happens to
+/// a pod in flight for later).
 #[test]
 fn a_pod_that_is_patched_while_the_scheduler_looks_at_it_is_bound_once() {
     let jobs = workers(1, 1, "", &format!("containers: [{POD}]"));
