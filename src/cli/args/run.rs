@@ -105,7 +105,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub seeds: Option<u64>,
     /// Play N replications (20 without --seeds) at both levels with the same faults and compare them: restarts must be
-    /// equal, goodput near; exit code 5 if not
+    /// equal, goodput near, or chance decides and it evens out; exit code 5 if not
     #[arg(long, conflicts_with_all = ["show_effective", "out", "fail_if", "paranoid"])]
     pub check_collapsed: bool,
     /// Print the JobSets as the API server would store them, all defaults filled in, and do not run
