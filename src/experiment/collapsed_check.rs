@@ -69,9 +69,41 @@ impl Checked {
         (pods - collapsed).abs() <= self.bound
     }
 
-    /// Nothing speaks against the collapsed level.
-    pub fn is_good(&self) -> bool {
-        self.close_calls > 0 || self.is_equal() && self.is_within_bound()
+    /// What it says of the collapsed level.
+    pub fn agreement(&self) -> Agreement {
+        match (self.is_equal() && self.is_within_bound(), self.close_calls) {
+            (true, _) => Agreement::Equal,
+            (false, 0) => Agreement::Different,
+            (false, _) => Agreement::Close,
+        }
+    }
+}
+
+/// How both levels of a replication compare.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// The same was counted, and goodput is within its bound.
+    Equal,
+    /// They differ, and a fault was so near an edge that they may.
+    Close,
+    /// They differ where they must not.
+    Different,
+}
+
+impl Agreement {
+    /// As tables write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Agreement::Equal => "equal",
+            Agreement::Close => "close",
+            Agreement::Different => "DIFFERENT",
+        }
+    }
+}
+
+impl Serialize for Agreement {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
     }
 }
 

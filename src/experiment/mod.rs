@@ -25,7 +25,7 @@ pub mod verify;
 mod warned;
 
 pub use collapsed::{Collapsed, NotCollapsed};
-pub use collapsed_check::{Checked, Counted, Differences, check_collapsed};
+pub use collapsed_check::{Agreement, Checked, Counted, Differences, check_collapsed};
 pub use compare::{
     Change, Comparison, MetricEstimate, PairedEstimate, PlayedVariant, VariantEstimates, Verdict,
 };

@@ -2,7 +2,7 @@
 
 use super::waterfall::Style;
 use super::words::{count, with_sign, wrap};
-use crate::experiment::{BriefRestart, Checked, Collapsed, Counted, Differences};
+use crate::experiment::{Agreement, BriefRestart, Checked, Collapsed, Counted, Differences};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -77,8 +77,8 @@ pub struct Row {
     pub bound: f64,
     /// Faults near an edge.
     pub close_calls: u32,
-    /// `equal`, `close` or `DIFFERENT`.
-    pub verdict: &'static str,
+    /// What both say together.
+    pub verdict: Agreement,
     /// Where the levels part: the first restart that begins or ends elsewhere, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts: Option<String>,
@@ -134,22 +134,15 @@ fn side(counted: Counted, goodput: f64) -> Side {
 
 fn row(checked: &Checked) -> Row {
     let (pods, collapsed) = checked.goodput();
-    let equal = checked.is_equal() && checked.is_within_bound();
+    let verdict = checked.agreement();
     Row {
-        parts: parts(checked).filter(|_| !equal),
+        parts: parts(checked).filter(|_| verdict != Agreement::Equal),
         replication: checked.pods.replication,
         pods: side(Counted::of(&checked.pods), pods),
         collapsed: side(Counted::of(&checked.collapsed), collapsed),
         bound: checked.bound,
         close_calls: checked.close_calls,
-        verdict: match (
-            checked.is_equal() && checked.is_within_bound(),
-            checked.close_calls,
-        ) {
-            (true, _) => "equal",
-            (false, 0) => "DIFFERENT",
-            (false, _) => "close",
-        },
+        verdict,
     }
 }
 
@@ -176,7 +169,7 @@ impl Check {
     pub fn failure(&self) -> Option<String> {
         let rows = &self.replications;
         let are = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
-        let (different, close, of) = (are("DIFFERENT"), are("close"), rows.len());
+        let (different, close, of) = (are(Agreement::Different), are(Agreement::Close), rows.len());
         if different > 0 || close * 2 > of {
             let differ = different + close;
             return Some(format!(
@@ -235,12 +228,10 @@ impl Check {
                 format!("{:.4} %", row.bound * 100.0),
                 row.close_calls
             );
-            let mark = if row.verdict == "DIFFERENT" {
-                "  DIFFERENT"
-            } else {
-                ""
+            let _ = match row.verdict {
+                Agreement::Different => writeln!(out, "{line}  {}", row.verdict.name()),
+                Agreement::Equal | Agreement::Close => writeln!(out, "{line}"),
             };
-            let _ = writeln!(out, "{line}{mark}");
             if let Some(parts) = &row.parts {
                 let _ = writeln!(out, "        {parts}");
             }
@@ -302,7 +293,7 @@ impl Check {
                 b.goodput.to_string(),
                 row.bound.to_string(),
                 row.close_calls.to_string(),
-                row.verdict.to_owned(),
+                row.verdict.name().to_owned(),
             ])
             .map_err(wrong)?;
         }
@@ -337,8 +328,8 @@ mod tests {
             bound: 0.01,
             close_calls: 1,
             verdict: match pods == restarts && goodput == 0.9 {
-                true => "equal",
-                false => "close",
+                true => Agreement::Equal,
+                false => Agreement::Close,
             },
             parts: None,
         };
