@@ -81,7 +81,12 @@ fn code(report: &Report, gates: &[Gate]) -> u8 {
     };
     let of_cluster = |name: &str| {
         let trap = lint::table::named(name);
-        trap.is_some_and(|t| matches!(t.check, lint::Check::Cluster(_)))
+        trap.is_some_and(|t| {
+            matches!(
+                t.check,
+                lint::Check::Cluster(_) | lint::Check::ClusterTogether(_)
+            )
+        })
     };
     match errors().all(|f| of_cluster(f.name)) {
         _ if errors().next().is_none() => 0,
@@ -188,7 +193,7 @@ fn strangers(files: &[Inspected], old: &[Inspected]) {
 }
 
 fn target(args: &LintArgs, files: &[Inspected]) -> Result<Target, Failure> {
-    let minor = args.kubernetes.as_deref().map(minor).transpose()?;
+    let kubernetes = args.kubernetes.as_deref().map(kubernetes).transpose()?;
     if let Some(version) = args.jobset.as_deref()
         && !["0.12", "0.13"].contains(&version.trim_start_matches('v'))
     {
@@ -200,22 +205,14 @@ fn target(args: &LintArgs, files: &[Inspected]) -> Result<Target, Failure> {
     let needed = FeatureGates::needed_by(jobsets.filter_map(|o| o.jobset.as_ref()));
     let gates = gates::read(needed, &args.feature_gates)?;
     Ok(Target {
-        kubernetes: Version::new(minor.unwrap_or(36)),
+        kubernetes: kubernetes.unwrap_or(manifest::DEFAULT_VERSION),
         gates,
     })
 }
 
-fn minor(text: &str) -> Result<u16, Failure> {
-    let parts: Vec<&str> = text.trim_start_matches('v').split('.').collect();
-    let minor = match parts.as_slice() {
-        ["1", minor] | ["1", minor, _] => minor.parse().ok(),
-        _ => None,
-    };
-    minor.ok_or_else(|| {
-        Failure::Invalid(format!(
-            "--kubernetes {text:?}: write a version such as 1.36"
-        ))
-    })
+fn kubernetes(text: &str) -> Result<Version, Failure> {
+    let read = manifest::kubernetes_version(text);
+    read.map_err(|why| Failure::Invalid(format!("--kubernetes: {why}")))
 }
 
 /// `lint.warnings > 0`
@@ -302,8 +299,10 @@ mod tests {
             ("v1.34.2", Some(34)),
             ("1", None),
             ("2.0", None),
+            ("1.20", None),
         ] {
-            assert_eq!(minor(text).ok(), minor_of, "{text}");
+            let read = kubernetes(text).ok();
+            assert_eq!(read, minor_of.map(Version::new), "{text}");
         }
     }
 }

@@ -11,12 +11,13 @@ use crate::experiment::fail_if::Group;
 use crate::experiment::{self, Limited, Limits, NotVerified, Played, Replication};
 use crate::faults;
 use crate::manifest;
+use crate::metrics::assumed;
 use crate::metrics::summary::Summary;
 use crate::metrics::{Folds, RunView, restart};
 use crate::record::EndReason;
 use crate::report::decisions::DecisionLog;
 use crate::report::rundir::RunDir;
-use crate::report::{assumed, chart, csv, provenance, text, waterfall_figure};
+use crate::report::{chart, csv, provenance, text, waterfall_figure};
 use crate::spec::Level;
 
 pub fn cli(args: &RunArgs) -> Result<(), Failure> {
@@ -123,9 +124,10 @@ fn is_table(format: TableFormat) -> bool {
 fn notices(loaded: &Loaded, args: &RunArgs) {
     // The text of a run says it itself.
     if args.format != TableFormat::Text || args.seeds.is_some() {
-        let told = assumed::containers(&loaded.scenario);
-        if !told.is_empty() {
-            output::note(&format!("note: containers {}", told.join("; ")));
+        let assumed = assumed::containers(&loaded.scenario);
+        if let Some(hint) = &assumed.hint {
+            let told = assumed.sentences().join("; ");
+            output::note(&format!("note: {told}; {hint}"));
         }
     }
     if !loaded.skipped.is_empty() {

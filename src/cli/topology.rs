@@ -14,12 +14,7 @@ pub fn cli(args: &TopologyArgs) -> Result<(), Failure> {
     let (topologies, format, one) = match &args.command {
         TopologyCommand::Show { file, format } => (vec![load::topology(file)?.1], format, true),
         TopologyCommand::Import { file, name, out } => return import(file, name, out.as_deref()),
-        TopologyCommand::Check { file } => {
-            let topology = load::topology(file)?.1;
-            let (name, nodes) = (&topology.name, count(topology.nodes(), "node"));
-            let pools = count(topology.pools.len() as u64, "pool");
-            return output::result(&format!("{name}: {nodes} in {pools}\n"));
-        }
+        TopologyCommand::Check { file, format } => return check(&load::topology(file)?.1, *format),
         TopologyCommand::List { format } => {
             let names = manifest::topology_names().into_iter();
             let read = |name| Ok(load::topology(Path::new(name))?.1);
@@ -32,6 +27,17 @@ pub fn cli(args: &TopologyArgs) -> Result<(), Failure> {
         (Format::Json, false) => output::json(&topologies.iter().map(as_json).collect::<Vec<_>>()),
         (Format::Text, true) => output::text(&show(&topologies[0])),
         (Format::Text, false) => output::text(&list(&topologies)),
+    }
+}
+
+fn check(topology: &Topology, format: Format) -> Result<(), Failure> {
+    let (name, nodes, pools) = (&topology.name, topology.nodes(), topology.pools.len());
+    match format {
+        Format::Json => output::json(&json!({"name": name, "nodes": nodes, "pools": pools})),
+        Format::Text => {
+            let (nodes, pools) = (count(nodes, "node"), count(pools as u64, "pool"));
+            output::result(&format!("{name}: {nodes} in {pools}\n"))
+        }
     }
 }
 

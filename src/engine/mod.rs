@@ -30,6 +30,7 @@ mod stuck;
 mod training;
 mod ttl_controller;
 mod user;
+mod void;
 mod webhook;
 mod wheel_level;
 

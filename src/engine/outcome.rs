@@ -129,8 +129,9 @@ fn warnings(ctx: &mut Ctx<'_>, parts: &Components) -> Vec<String> {
     let mut warnings = std::mem::take(&mut ctx.progress.warnings);
     let left = parts.user.actions_left;
     if left > 0 {
+        let faults = if left == 1 { "fault" } else { "faults" };
         warnings.push(format!(
-            "{left} scripted faults did not fire before the run ended"
+            "{left} scripted {faults} did not fire before the run ended"
         ));
     }
     warnings

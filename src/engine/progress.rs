@@ -15,6 +15,8 @@ pub struct Progress {
     outdated: Time,
     /// Events under way that may still change something, however long they take.
     pub awaited: u32,
+    /// Since when it was quiet when somebody last looked for one of them, and when the next one comes.
+    pub awaits: (Time, Time),
     /// Events under way that repeat for ever what is refused each time: nothing comes of them.
     pub idle: usize,
     /// When the present moment began, the events in it, and whether it will not end.

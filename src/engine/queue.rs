@@ -145,6 +145,20 @@ impl EventQueue {
         next.map(|key| Time((key >> 64) as u64))
     }
 
+    /// All of them and their times, in no order.
+    pub fn pending(&self) -> impl Iterator<Item = (Time, Event)> {
+        let near = self
+            .due
+            .iter()
+            .chain(self.added.iter().map(|Reverse(key)| key));
+        let near = near.map(|key| (*key as u64 & SLOT_MASK) as u32);
+        let next = |slot: &u32| Some(self.next(*slot)).filter(|next| *next != NONE);
+        let lists = self.levels.iter().flat_map(Level::firsts);
+        let far = lists.flat_map(move |first| std::iter::successors(Some(first), next));
+        let slots = near.chain(far).map(|slot| &self.slab[slot as usize]);
+        slots.map(|pending| (pending.at, pending.event))
+    }
+
     /// The next event, its cause, its ticket.
     pub fn pop(&mut self) -> Option<(Time, Event, u32, u32)> {
         if self.due.is_empty() && self.added.is_empty() && !self.next_slice() {
@@ -263,6 +277,9 @@ mod tests {
                         now = popped.map_or(now, |p| p.0);
                     }
                     prop_assert_eq!(queue.len(), waiting.len());
+                    let pending: BTreeSet<_> = queue.pending().map(|(at, event)| (at.0, event.class())).collect();
+                    prop_assert_eq!(queue.pending().count(), waiting.len());
+                    prop_assert_eq!(pending, waiting.iter().map(|(at, class, _)| (*at, *class)).collect());
                 }
                 let rest: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(t, e, c, _)| (t.0, e.class(), c)).collect();
                 prop_assert_eq!(rest, waiting.into_iter().collect::<Vec<_>>());

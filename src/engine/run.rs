@@ -4,7 +4,7 @@
 
 use super::ctx::{Ctx, Mark};
 use super::event::{Event, Owner};
-use super::{Components, check, circle, stuck};
+use super::{Components, check, circle, stuck, void};
 use crate::base::*;
 use crate::record::*;
 use crate::spec::{BY_SCRIPT, FaultTime, StopWhen};
@@ -54,7 +54,8 @@ impl Run<'_> {
             let Some((at, event, cause, ticket)) = next else {
                 return Some(stuck::rest_reason(&self.ctx, self.parts));
             };
-            if self.parts.training.is_void(event) || self.parts.ageing.is_void(event) {
+            if void::is_void(&self.ctx, self.parts, at, event) {
+                void::pass(&mut self.ctx, self.parts, at, event);
                 continue;
             }
             if at > limit && !halts {
@@ -229,8 +230,8 @@ impl Run<'_> {
         }
     }
 
-    fn should_stop(&self) -> Option<EndReason> {
-        let (ctx, parts) = (&self.ctx, &*self.parts);
+    fn should_stop(&mut self) -> Option<EndReason> {
+        let (ctx, parts) = (&mut self.ctx, &*self.parts);
         match ctx.scenario.stop.when {
             StopWhen::Time => None,
             StopWhen::AllJobSetsFinished if stuck::all_finished(ctx) => {
@@ -238,10 +239,11 @@ impl Run<'_> {
             }
             _ => {
                 let quiet = ctx.now.since(ctx.progress.quiet_since()) > QUIET;
-                let none_comes = || parts.user.drawn_left == 0 && !parts.ageing.awaits(ctx.now);
-                let drawn = || none_comes() || stuck::all_finished(ctx);
-                let over = ctx.progress.awaited == 0 && parts.user.script_is_over();
-                if !(quiet && over && drawn()) {
+                if !quiet || !parts.user.script_is_over() || void::is_awaited(ctx, parts) {
+                    return None;
+                }
+                let none_comes = parts.user.drawn_left == 0 && !parts.ageing.awaits(ctx.now);
+                if !none_comes && !stuck::all_finished(ctx) {
                     return None;
                 }
                 let reason = stuck::rest_reason(ctx, parts);

@@ -107,12 +107,17 @@ impl Why<'_, '_> {
         let mut sentences = Vec::new();
         for (i, js) in self.ctx.store.jobsets.iter().enumerate() {
             let jobset = JobSetId(i as u32);
-            let ours = js.spec.spec.managed_by.as_deref();
-            let ours = ours.is_none_or(|m| m == JOBSET_CONTROLLER);
-            if rests(self.ctx, self.parts, jobset) || !js.created || !ours {
+            if rests(self.ctx, self.parts, jobset) || !js.created {
                 continue;
             }
             let name = &self.ctx.store.names.jobsets[i].name;
+            let manager = js.spec.spec.managed_by.as_deref();
+            if let Some(other) = manager.filter(|m| *m != JOBSET_CONTROLLER) {
+                sentences.push(format!(
+                    "JobSet {name} is left alone: its spec.managedBy names {other}, which does nothing here"
+                ));
+                continue;
+            }
             if wants_nothing(&js.spec) {
                 sentences.push(self.without_pods(name, &js.spec));
                 continue;
@@ -209,7 +214,8 @@ impl Why<'_, '_> {
         }
         if store.pods.has(pod, flag::GATED) && !store.pods.has(pod, flag::DELETING) {
             return Some(format!(
-                "pod {name} has scheduling gates, which nobody takes off"
+                "pod {name} has scheduling gates, which nobody takes off; a scenario does: faults: [{{at: 10m, patch: \
+                 {{kind: Pod, name: {name}, merge: {{spec: {{schedulingGates: null}}}}}}}}]"
             ));
         }
         if let Some(why) = self.why_parked(job, pod) {

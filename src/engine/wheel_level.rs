@@ -50,6 +50,14 @@ impl Level {
         std::mem::replace(&mut self.firsts[place], self.none)
     }
 
+    /// The first slots of all lists.
+    pub fn firsts(&self) -> impl Iterator<Item = u32> {
+        self.firsts
+            .iter()
+            .copied()
+            .filter(|first| *first != self.none)
+    }
+
     /// The first place after `place` (its lowest bits count) that has a list.
     pub fn first_after(&self, place: usize) -> Option<usize> {
         let place = place & MASK;

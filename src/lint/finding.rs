@@ -42,7 +42,11 @@ impl Finding {
         let message = format!("{}: {}", trap.title, hit.detail);
         Finding {
             kind: Kind::Trap,
-            severity: trap.severity,
+            severity: if hit.eased {
+                Severity::Warning
+            } else {
+                trap.severity
+            },
             name: trap.name,
             rules: trap.rules,
             jobset: subject.jobset.name.clone(),

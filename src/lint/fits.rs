@@ -6,12 +6,14 @@ use super::placement::key_at;
 use super::subject::{Rj, Subject};
 use super::trap::{Check, Hit, Severity, Trap, hit};
 use crate::base::NodeId;
+use crate::manifest::ends_by_its_command;
 use crate::placement::capacity::{self, Demand, KeyDemand};
 use crate::placement::explain::Reasons;
 use crate::placement::template::TemplateFacts;
 use crate::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE, RESTART_ALL_CONTAINERS};
 use crate::spec::{ContainerRestartAction, Toleration};
 use crate::topology::Cluster;
+use std::collections::BTreeMap;
 
 pub const TRAPS: &[Trap] = &[
     Trap {
@@ -28,7 +30,7 @@ pub const TRAPS: &[Trap] = &[
         severity: Severity::Error,
         rules: &["EXC-1", "EXC-17", "C-65"],
         title: "fewer topology domains than Jobs",
-        consequence: "One domain holds one Job. The leaders of the other Jobs stay Pending, so the JobSet is never ready.",
+        consequence: "One domain holds one Job. The leaders of the other Jobs stay Pending until a Job ends, so the JobSet is never ready as a whole.",
         fix: "Lower replicas, add domains, or use a finer topology key.",
         check: Check::Cluster(domains_few),
     },
@@ -55,7 +57,7 @@ pub const TRAPS: &[Trap] = &[
         severity: Severity::Error,
         rules: &["EXC-19"],
         title: "a Job does not fit into any topology domain",
-        consequence: "The leader takes a domain, its followers are bound to it: those that find no room stay Pending for ever.",
+        consequence: "The leader takes a domain, its followers are bound to it: those that find no room stay Pending until others of them end.",
         fix: "Give the Jobs fewer pods or smaller requests, or use a coarser topology key.",
         check: Check::Cluster(domain_small),
     },
@@ -88,12 +90,21 @@ pub const TRAPS: &[Trap] = &[
     },
     Trap {
         name: "cluster-too-small",
-        severity: Severity::Warning,
+        severity: Severity::Error,
         rules: &["REC-9"],
         title: "not all pods fit at once",
         consequence: "Some pods stay Pending until others end, so the JobSet is never ready as a whole; pods that wait for each other hang.",
         fix: "Give fewer replicas or pods, or a larger cluster.",
         check: Check::Cluster(cluster_small),
+    },
+    Trap {
+        name: "cluster-too-small-together",
+        severity: Severity::Warning,
+        rules: &["REC-9", "EXC-17"],
+        title: "not all JobSets fit at once",
+        consequence: "Each of them finds room in the empty cluster, but not beside the others: if they run at the same time, pods of some stay Pending until others end.",
+        fix: "Run them one after the other, queue them (Kueue), or give a larger cluster.",
+        check: Check::ClusterTogether(together_small),
     },
     Trap {
         name: "node-selector-unlabeled",
@@ -159,6 +170,20 @@ fn at_key(s: &Subject, demand: &Demand, detail: String) -> Option<Hit> {
     Some(hit(key_at(s, &rj_of(s, demand)?), detail))
 }
 
+/// Whether its containers end, as far as `run` takes it from their commands.
+fn ends(rj: &Rj) -> bool {
+    ends_by_its_command(&rj.pod.to_json())
+}
+
+/// The hits of those whose containers never end; of all, if there is none.
+fn eased(s: &Subject, wrong: impl Fn(&dyn Fn(&Rj) -> bool) -> Vec<Hit>) -> Vec<Hit> {
+    let errors = wrong(&|rj| !ends(rj));
+    if !errors.is_empty() || s.rjs().iter().all(|rj| !ends(rj)) {
+        return errors;
+    }
+    wrong(&|_| true).into_iter().map(Hit::eased).collect()
+}
+
 /// What is wrong with the number of domains of a key, where something is.
 fn of_keys(
     s: &Subject,
@@ -191,7 +216,15 @@ fn counted(d: &KeyDemand) -> String {
 fn domains_few(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     // No usable domain at all: the pod fits nowhere, which is said elsewhere.
     let few = |d: &KeyDemand| d.domains > 0 && (d.domains as u64) < d.jobs;
-    of_keys(s, cluster, |d| few(d).then(|| counted(d)))
+    eased(s, |counts| {
+        let mut demands = capacity::demands(s.jobset, cluster);
+        demands.retain(|d| rj_of(s, d).is_some_and(|rj| counts(&rj)));
+        let found = |d: &KeyDemand| at_key(s, d.of.first()?, counted(d)).filter(|_| few(d));
+        capacity::by_key(&demands)
+            .iter()
+            .filter_map(found)
+            .collect()
+    })
 }
 
 /// A lost node makes some domain too small, and there is no other.
@@ -237,7 +270,8 @@ fn domain_small(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
             "{} has {pods} pods a Job, a domain of {key} holds {most}",
             of(&rj)
         );
-        (most < pods).then(|| hit(rj.job_at("parallelism"), detail))
+        let found = hit(rj.job_at("parallelism"), detail);
+        (most < pods).then(|| if ends(&rj) { found.eased() } else { found })
     };
     demands.iter().filter_map(small).collect()
 }
@@ -310,10 +344,72 @@ fn cluster_small(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
                 of(&rj),
                 rj.pods()
             );
-            hits.push(hit(rj.at("replicas"), detail));
+            let found = hit(rj.at("replicas"), detail);
+            hits.push(if ends(&rj) { found.eased() } else { found });
         }
     }
     hits
+}
+
+/// Those that each fit alone, but not all of them: exclusive Jobs by their domains, all pods by what they request.
+fn together_small(all: &[Subject], cluster: &Cluster) -> Vec<(usize, Hit)> {
+    let runs: Vec<usize> = (0..all.len())
+        .filter(|i| !all[*i].jobset.spec.suspend)
+        .collect();
+    let mut hits = Vec::new();
+    for &i in &runs {
+        let few = |of: &[usize]| few_domains(of.iter().map(|i| &all[*i]), cluster);
+        let much = |of: &[usize]| too_much(of.iter().map(|i| &all[*i]), cluster);
+        let (alone, before) = ([i], runs.iter().take_while(|n| **n < i).copied());
+        let with: Vec<usize> = before.chain([i]).collect();
+        let found = [(few(&with), few(&alone)), (much(&with), much(&alone))];
+        let found = found
+            .into_iter()
+            .find_map(|(with, alone)| with.filter(|_| alone.is_none()));
+        if let Some(detail) = found {
+            let names: Vec<&str> = with.iter().map(|n| all[*n].jobset.name.as_str()).collect();
+            let detail = format!("{} together: {detail}", names.join(", "));
+            hits.push((i, hit(all[i].metadata_at("name"), detail)));
+            // One more only adds to it.
+            return hits;
+        }
+    }
+    hits
+}
+
+fn few_domains<'s>(of: impl Iterator<Item = &'s Subject<'s>>, cluster: &Cluster) -> Option<String> {
+    let demands: Vec<Demand> = of
+        .flat_map(|s| capacity::demands(s.jobset, cluster))
+        .collect();
+    let demands = capacity::by_key(&demands);
+    let few = demands.iter().find(|d| (d.domains as u64) < d.jobs);
+    few.map(counted)
+}
+
+/// The first resource of which all pods request more than all nodes have.
+fn too_much<'s>(of: impl Iterator<Item = &'s Subject<'s>>, cluster: &Cluster) -> Option<String> {
+    let mut wanted: BTreeMap<String, u128> = BTreeMap::new();
+    for rj in of.flat_map(Subject::rjs) {
+        for (resource, milli) in rj.pod_spec().requests() {
+            let all = u128::from(rj.pods()) * u128::from(milli.unsigned_abs());
+            *wanted.entry(resource).or_default() += all;
+        }
+    }
+    let columns = cluster.resources.len();
+    let short = |(resource, wanted): (String, u128)| {
+        let column = cluster.resources.iter().position(|r| *r == resource)?;
+        let nodes = cluster.allocatable.chunks(columns);
+        let there: u128 = nodes.map(|n| u128::from(n[column].unsigned_abs())).sum();
+        let whole = |milli: u128| milli.div_ceil(1000);
+        (there < wanted).then(|| {
+            format!(
+                "{} {resource} are requested, all nodes have {}",
+                whole(wanted),
+                whole(there)
+            )
+        })
+    };
+    wanted.into_iter().find_map(short)
 }
 
 fn selector_unlabeled(s: &Subject, cluster: &Cluster) -> Vec<Hit> {

@@ -89,8 +89,9 @@ pub fn lint(inputs: &Inputs) -> Report {
             subjects.push(subject);
         }
     }
-    alone(&subjects, inputs.topology, &mut report);
-    together(&subjects, &mut report);
+    let cluster = inputs.topology.map(|t| cluster(t, &subjects));
+    alone(&subjects, cluster.as_ref(), &mut report);
+    together(&subjects, cluster.as_ref(), &mut report);
     report.finish();
     report
 }
@@ -114,11 +115,10 @@ fn subject<'a>(
 }
 
 /// Traps of single JobSets.
-fn alone(subjects: &[Subject], topology: Option<&Topology>, report: &mut Report) {
-    let cluster = topology.map(|t| cluster(t, subjects));
+fn alone(subjects: &[Subject], cluster: Option<&Cluster>, report: &mut Report) {
     for subject in subjects {
         for trap in table::all() {
-            let hits = match (trap.check, &cluster) {
+            let hits = match (trap.check, cluster) {
                 (Check::JobSet(check), _) => check(subject),
                 (Check::Cluster(check), Some(cluster)) => check(subject, cluster),
                 _ => continue,
@@ -130,14 +130,16 @@ fn alone(subjects: &[Subject], topology: Option<&Topology>, report: &mut Report)
     }
 }
 
-fn together(subjects: &[Subject], report: &mut Report) {
+fn together(subjects: &[Subject], cluster: Option<&Cluster>, report: &mut Report) {
     for trap in table::all() {
-        if let Check::Together(check) = trap.check {
-            for (which, hit) in check(subjects) {
-                report
-                    .findings
-                    .push(Finding::of(trap, &subjects[which], &hit));
-            }
+        let hits = match (trap.check, cluster) {
+            (Check::Together(check), _) => check(subjects),
+            (Check::ClusterTogether(check), Some(cluster)) => check(subjects, cluster),
+            _ => continue,
+        };
+        for (which, hit) in hits {
+            let finding = Finding::of(trap, &subjects[which], &hit);
+            report.findings.push(finding);
         }
     }
 }

@@ -104,7 +104,26 @@ pub const TRAPS: &[Trap] = &[
         fix: "Remove spec.managedBy, unless that controller runs in the cluster.",
         check: Check::JobSet(managed_by_other),
     },
+    Trap {
+        name: "scheduling-gates",
+        severity: Severity::Warning,
+        rules: &["SUS-5"],
+        title: "pods with scheduling gates",
+        consequence: "kube-scheduler leaves them alone until somebody has taken off every gate of each pod, after each restart anew; until then the JobSet is not ready.",
+        fix: "Remove schedulingGates, unless a controller of the cluster takes them off; in a scenario an action does: patch with merge {spec: {schedulingGates: null}}.",
+        check: Check::JobSet(scheduling_gates),
+    },
 ];
+
+fn scheduling_gates(s: &Subject) -> Vec<Hit> {
+    let rjs = s.rjs().into_iter();
+    let gated = rjs.filter(|rj| rj.pods() > 0 && rj.pod_spec().scheduling_gates > 0);
+    let found = |rj: Rj| {
+        let detail = format!("replicatedJob {:?}", rj.name());
+        hit(rj.pod_at("schedulingGates"), detail)
+    };
+    gated.map(found).collect()
+}
 
 /// `parallelism: 0` as written; then no pod ever runs.
 fn runs_no_pod(rj: &Rj) -> bool {

@@ -27,12 +27,28 @@ pub struct Hit {
     pub at: Pos,
     /// What it is here: which replicatedJob, which value.
     pub detail: String,
+    /// Containers end here that make room: what is an error otherwise is a warning.
+    pub eased: bool,
 }
 
 pub fn hit(at: Pos, detail: impl Into<String>) -> Hit {
     Hit {
         at,
         detail: detail.into(),
+        eased: false,
+    }
+}
+
+impl Hit {
+    /// The same where containers end.
+    pub fn eased(self) -> Hit {
+        let detail = format!("{}; containers end here, and make room", self.detail);
+        let eased = true;
+        Hit {
+            detail,
+            eased,
+            ..self
+        }
     }
 }
 
@@ -43,6 +59,8 @@ pub enum Check {
     JobSet(fn(&Subject) -> Vec<Hit>),
     /// One JobSet and a cluster (`-t`).
     Cluster(fn(&Subject, &Cluster) -> Vec<Hit>),
+    /// All JobSets given and a cluster; the number says in which one the hit is.
+    ClusterTogether(fn(&[Subject], &Cluster) -> Vec<(usize, Hit)>),
     /// All JobSets given; the number says in which one the hit is.
     Together(fn(&[Subject]) -> Vec<(usize, Hit)>),
     /// A JobSet and the one it replaces (`--update`).
@@ -55,6 +73,7 @@ impl Check {
         match self {
             Check::JobSet(_) => "the manifest",
             Check::Cluster(_) => "a topology (-t)",
+            Check::ClusterTogether(_) => "all manifests given and a topology (-t)",
             Check::Together(_) => "all manifests given",
             Check::Update(_) => "the old manifest (--update)",
         }

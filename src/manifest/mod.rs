@@ -52,7 +52,7 @@ pub use kube::{
 };
 pub use path::split_sets;
 pub use preset_file::{is_file as is_preset_file, read as read_preset};
-pub use presets::{Assumption, assumptions, control_plane, preset_names, timing};
+pub use presets::{Assumption, DEFAULT_VERSION, assumptions, control_plane, preset_names, timing};
 pub use print::yaml as print_yaml;
 pub use ranges::{SourcedRange, sourced};
 pub use reference::{FieldRow, fields as field_rows, markdown as reference_page};
@@ -80,6 +80,17 @@ pub const DECODERS: crate::spec::Decoders = crate::spec::Decoders {
 pub fn documents(source: &Source) -> Result<Vec<serde_json::Value>, Diagnostics> {
     let documents = kube::unlisted(yaml::parse(source)?);
     Ok(documents.iter().map(node::Node::to_json).collect())
+}
+
+/// A version of Kubernetes as people write it: `1.36`, `v1.36` or `1.36.2`.
+pub fn kubernetes_version(text: &str) -> Result<crate::spec::Version, String> {
+    let wrong = |e: scenario::NotSimulated| format!("{}\n  legal: {}", e.message, e.legal);
+    scenario::kubernetes_version(text).map_err(wrong)
+}
+
+/// Whether `run` takes it from the command of the pod's only container that it ends; `pod`: a pod spec.
+pub fn ends_by_its_command(pod: &serde_json::Value) -> bool {
+    scenario::ends_by_its_command(pod)
 }
 
 /// The pods that a user may mean, by their names without the random suffix.

@@ -3,9 +3,10 @@
 //! What it writes can be read and played at once; must never look at a file.
 
 use super::print::yaml;
-use super::scenario::pod_names::pods_of_job;
+use super::scenario::pod_names::places;
 use super::topology::written;
-use crate::spec::{CompletionMode, JobSet, ReplicatedJob, Scenario};
+use crate::base::Duration;
+use crate::spec::{JobSet, ReplicatedJob, Scenario};
 use std::fmt::Write;
 
 /// What it is made of.
@@ -151,7 +152,8 @@ fn faults(out: &mut String, draft: &Draft<'_>) {
         }
         let _ = writeln!(
             all,
-            "  - afterReady: 10m\n    containerExit: {{pod: {}, exitCode: 1}}",
+            "  - afterReady: {}\n    containerExit: {{pod: {}, exitCode: 1}}",
+            while_it_runs(draft.scenario),
             quoted(&pod)
         );
     }
@@ -168,14 +170,20 @@ fn faults(out: &mut String, draft: &Draft<'_>) {
     );
 }
 
+/// Ten minutes, unless its containers end before: then half of what the first of them run for.
+fn while_it_runs(scenario: &Scenario) -> Duration {
+    let runs = scenario.containers.iter().filter_map(|rule| rule.run_for);
+    let half = runs.min().map(|shortest| Duration(shortest.0 / 2));
+    half.unwrap_or(AFTER_READY).min(AFTER_READY)
+}
+
+const AFTER_READY: Duration = Duration::from_secs(600);
+
 /// The last pod of the first Job that has one.
 fn a_pod(jobset: &JobSet) -> Option<String> {
     let rj = jobset.spec.replicated_jobs.iter().find(|rj| runs(rj))?;
-    let index = match rj.template.completion_mode {
-        CompletionMode::Indexed => format!("-{}", pods_of_job(rj).max(1) - 1),
-        CompletionMode::NonIndexed => String::new(),
-    };
-    Some(format!("{}-{}-0{index}", jobset.name, rj.name))
+    let last = places(&rj.template).max(1) - 1;
+    Some(format!("{}-{}-0-{last}", jobset.name, rj.name))
 }
 
 const TAIL: &str = "

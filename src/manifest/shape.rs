@@ -171,12 +171,6 @@ impl Field {
             (example, _) => example,
         }
     }
-
-    /// Used where it can be, and yet reported.
-    pub const fn partly(mut self) -> Field {
-        self.class = Class::NotModelled;
-        self
-    }
 }
 
 pub const STR_LIST: Shape = Shape::List(&Shape::Str);

@@ -232,7 +232,6 @@ fn fields_that_are_not_modelled_are_counted_once_and_inert_ones_are_not() {
         "affinity.podAffinity",
         "containers[].lifecycle",
         "containers[].livenessProbe",
-        "schedulingGates",
     ];
     let expected: Vec<(String, usize)> = expected
         .iter()

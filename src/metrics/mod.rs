@@ -2,6 +2,7 @@
 //!
 //! Must never look into the engine: every number here comes from records, tickets and the outcome.
 
+pub mod assumed;
 pub mod counted;
 pub mod critical;
 pub mod events;

@@ -4,6 +4,7 @@
 
 #![deny(missing_docs)]
 
+use super::assumed;
 use super::restart::Restart;
 use super::training::TrainingSummary;
 use super::view::RunView;
@@ -41,6 +42,8 @@ pub struct Summary {
     pub goodput: Option<Shares>,
     /// What the accelerators cost.
     pub cost: Cost,
+    /// What nothing says of containers, in sentences.
+    pub assumed: Vec<String>,
     /// What makes the numbers doubtful, and what is stuck.
     pub warnings: Vec<String>,
     /// Fields of the inputs that the API knows and the model ignores.
@@ -225,6 +228,7 @@ impl Summary {
                 total: total_cost(&outcome.ledger),
                 by_category: cost(&outcome.ledger),
             },
+            assumed: assumed::containers(run.scenario).sentences(),
             warnings: run.warnings(),
             not_modelled: run.not_modelled.to_vec(),
         }

@@ -75,11 +75,49 @@ impl<'a> RunView<'a> {
         })
     }
 
-    /// What can never go on, and warnings of the engine.
+    /// JobSets that somebody outside has to resume, and who.
+    pub fn suspended(&self) -> Vec<String> {
+        let jobsets = self.scenario.jobsets.iter().enumerate();
+        let waits = jobsets.filter_map(|(i, submitted)| {
+            let (name, who) = (
+                &submitted.jobset.name,
+                self.who_resumes(JobSetId(i as u32))?,
+            );
+            Some(format!("JobSet {name} has no pods: {who}"))
+        });
+        waits.collect()
+    }
+
+    /// Whom a JobSet that is suspended at the end waits for.
+    pub fn who_resumes(&self, jobset: JobSetId) -> Option<String> {
+        let outcome = self.outcome.jobsets.get(jobset.ix())?;
+        let mut conditions = outcome.conditions.iter();
+        let open = outcome.terminal_state.is_empty() && !outcome.deleted;
+        if !open || !conditions.any(|c| c.kind == "Suspended" && c.status) {
+            return None;
+        }
+        let jobset = &self.scenario.jobsets.get(jobset.ix())?.jobset;
+        let who = match jobset.kueue_queue() {
+            Some(queue) => format!(
+                "it waits to be admitted by Kueue, from queue {queue}, and Kueue is not played: no quota is counted"
+            ),
+            None => "it waits for somebody to set spec.suspend to false".to_owned(),
+        };
+        let name = &jobset.name;
+        Some(format!(
+            "{who}. A scenario resumes it: faults: [{{at: 10m, resumeJobSet: {{name: {name}}}}}]"
+        ))
+    }
+
+    /// What can never go on, who waits to be resumed, and warnings of the engine.
     pub fn warnings(&self) -> Vec<String> {
         let (stuck, overtaken) = self.outcome.stuck_and_overtaken();
         let stuck = stuck.iter().map(|s| format!("stuck: {s}"));
-        let stuck = stuck.chain(overtaken);
+        let suspended = self
+            .suspended()
+            .into_iter()
+            .map(|s| format!("suspended: {s}"));
+        let stuck = stuck.chain(overtaken).chain(suspended);
         stuck.chain(self.outcome.warnings.iter().cloned()).collect()
     }
 }

@@ -34,6 +34,8 @@ pub struct JobName {
     pub job_index: u32,
     /// A pod that no Job has made: the name is the pod's own.
     pub bare: bool,
+    /// A NonIndexed Job, as it was made last: the names of its pods have no index.
+    pub without_index: bool,
 }
 
 /// Texts that are looked at before the sorted ones are searched: most are used again at once.
@@ -74,23 +76,27 @@ impl Names {
         }
     }
 
-    /// `<job>-<suffix>`: a pod of a NonIndexed Job.
-    pub fn pod_without_index(&self, job: JobId, pod: PodId, incarnation: u32) -> String {
-        match self.is_bare(job) {
-            true => self.job(job).to_owned(),
-            false => format!("{}-{}", self.job(job), suffix(pod, incarnation)),
-        }
-    }
-
-    /// `<job>-<index>-<suffix>`; of a pod that no Job has made, its own name.
+    /// `<job>-<index>-<suffix>`, of a NonIndexed Job `<job>-<suffix>`; of a pod that no Job has made, its own name.
     pub fn pod(&self, job: JobId, index: u32, pod: PodId, incarnation: u32) -> String {
-        match self.is_bare(job) {
-            true => self.job(job).to_owned(),
-            false => format!("{}-{index}-{}", self.job(job), suffix(pod, incarnation)),
+        let name = self.job(job);
+        if self.is_bare(job) {
+            return name.to_owned();
+        }
+        let suffix = suffix(pod, incarnation);
+        match self.index_in_name(job, index) {
+            Some(index) => format!("{name}-{index}-{suffix}"),
+            None => format!("{name}-{suffix}"),
         }
     }
 
-    /// The pod without its random suffix, as scenarios name it.
+    /// The index as far as the names of the Job's pods have one.
+    pub fn index_in_name(&self, job: JobId, index: u32) -> Option<u32> {
+        let without = self.jobs.get(job.ix()).is_some_and(|j| j.without_index);
+        (!without).then_some(index)
+    }
+
+    /// The pod without its random suffix, as scenarios name it; of a NonIndexed Job with its place among those that
+    /// run.
     pub fn pod_place(&self, job: JobId, index: u32) -> String {
         match self.is_bare(job) {
             true => self.job(job).to_owned(),

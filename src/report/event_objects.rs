@@ -61,8 +61,10 @@ impl Objects {
         }
         if !names.is_bare(job) {
             name.push(b'-');
-            number(name, u64::from(index));
-            name.push(b'-');
+            if let Some(index) = names.index_in_name(job, index) {
+                number(name, u64::from(index));
+                name.push(b'-');
+            }
             name.extend_from_slice(suffix(pod, incarnation).as_bytes());
         }
     }

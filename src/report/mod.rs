@@ -2,7 +2,6 @@
 //!
 //! Must never compute a statistic or look into the engine: `metrics` did that.
 
-pub mod assumed;
 pub mod chart;
 pub mod check_collapsed;
 pub mod compare;

@@ -152,6 +152,7 @@ fn the_summary_has_the_keys_of_its_schema() {
         "jobSets",
         "ledger",
         "cost",
+        "assumed",
         "warnings",
         "notModelled",
     ] {

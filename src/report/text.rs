@@ -1,11 +1,11 @@
 //! What `run` prints: the scenario, what happened, each restart as a waterfall, who was busy, what to distrust.
 
-use super::assumed;
 use super::story;
 use super::training;
 use super::waterfall::{self, Style};
 use super::words::{self, count, seconds, thousands};
 use crate::base::*;
+use crate::metrics::assumed;
 use crate::metrics::summary::Latency;
 use crate::metrics::{Restart, RunView, gate};
 use crate::record::ResourceUsage;
@@ -99,7 +99,8 @@ pub fn facts(run: &RunView<'_>) -> Vec<(&'static str, String)> {
     facts.extend(jobsets.map(|j| ("JobSet", jobset(&j.jobset))));
     let trainings = scenario.training.iter();
     facts.extend(trainings.map(|t| ("training", training::given(run, t))));
-    for (i, line) in assumed::containers(scenario).into_iter().enumerate() {
+    let assumed = assumed::containers(scenario).lines();
+    for (i, line) in assumed.into_iter().enumerate() {
         facts.push((if i == 0 { "containers" } else { "" }, line));
     }
     facts.push(("seed", format!("{} (digest {})", run.seed, run.digest())));
@@ -220,31 +221,6 @@ fn resources(out: &mut String, run: &RunView<'_>, style: &Style) {
     out.push('\n');
 }
 
-/// JobSets that somebody outside has to resume.
-pub(super) fn suspended(run: &RunView<'_>) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (submitted, outcome) in run.scenario.jobsets.iter().zip(&run.outcome.jobsets) {
-        let mut conditions = outcome.conditions.iter();
-        let open = outcome.terminal_state.is_empty() && !outcome.deleted;
-        if !open || !conditions.any(|c| c.kind == "Suspended" && c.status) {
-            continue;
-        }
-        let jobset = &submitted.jobset;
-        let name = &jobset.name;
-        let who = match jobset.kueue_queue() {
-            Some(queue) => format!(
-                "it waits to be admitted by Kueue, from queue {queue}, and Kueue is not played: no quota is counted"
-            ),
-            None => "it waits for somebody to set spec.suspend to false".to_owned(),
-        };
-        lines.push(format!(
-            "JobSet {name} has no pods: {who}. A scenario resumes it: faults: [{{at: 10m, resumeJobSet: {{name: \
-             {name}}}}}]"
-        ));
-    }
-    lines
-}
-
 fn notes(out: &mut String, run: &RunView<'_>, style: &Style) {
     let mut list = |title: &str, lines: &[String]| {
         if lines.is_empty() {
@@ -261,7 +237,7 @@ fn notes(out: &mut String, run: &RunView<'_>, style: &Style) {
     let (stuck, overtaken) = run.outcome.stuck_and_overtaken();
     list("What can never go on", &stuck);
     list("Not ready at the end", &overtaken);
-    list("Suspended at the end", &suspended(run));
+    list("Suspended at the end", &run.suspended());
     list("Warnings", &run.outcome.warnings);
     if !run.not_modelled.is_empty() {
         let text = format!("Not modelled: {}", run.not_modelled.join(", "));

@@ -141,6 +141,7 @@ impl Store {
             replicated_job: rj_name.clone(),
             job_index: index,
             bare: false,
+            without_index: false,
         };
         let job = self.place(name);
         (self.jobs[job.ix()].rj, self.jobs[job.ix()].index) = (rj, index);

@@ -38,7 +38,10 @@ pub fn jobset(run: &RunView<'_>, jobset: JobSetId) -> Option<Blocked> {
         Some(why) => why.clone(),
         None => match run.outcome.dead_end(name) {
             Some(why) => why.to_owned(),
-            None => condition(outcome, "Suspended")?,
+            None => {
+                let (is, who) = (condition(outcome, "Suspended")?, run.who_resumes(jobset));
+                who.map_or_else(|| is.clone(), |who| format!("{is}; {who}"))
+            }
         },
     };
     Some(Blocked::new(format!("JobSet {name}"), condition))

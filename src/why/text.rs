@@ -7,7 +7,7 @@ use crate::metrics::CriticalSpan;
 use crate::metrics::critical::{self, Group, counts};
 use crate::metrics::waits::What;
 use crate::report::waterfall::Style;
-use crate::report::words::{self, exact_seconds, seconds};
+use crate::report::words::{self, count, exact_seconds, seconds};
 use std::fmt::Write;
 
 /// Rows of what-ifs that are shown; JSON has all.
@@ -68,7 +68,8 @@ fn path(out: &mut String, why: &Why, style: &Style) {
         "pod" => "the pod's whole way",
         _ => "the whole start",
     };
-    let _ = writeln!(out, "  {} spans, together {sum} s: {of}\n", why.spans.len());
+    let spans = count(why.spans.len() as u64, "span");
+    let _ = writeln!(out, "  {spans}, together {sum} s: {of}\n");
 }
 
 fn told(out: &mut String, why: &Why, (group, longest): (&Group, &CriticalSpan), style: &Style) {
@@ -277,15 +278,12 @@ fn row(
         };
     }
     let set = format!("--set {}", one_word(&w.setting, quoted));
-    let long = set.chars().count() > LONGEST;
-    let shown: String = set.chars().take(LONGEST).collect();
-    let _ = writeln!(
-        out,
-        "{:25}{}",
-        "",
-        style.dim(&format!("{shown}{}", if long { "..." } else { "" }))
-    );
+    let shown = match set.chars().count() > LONGEST {
+        true => "(its --set is long: --format json has it)".to_owned(),
+        false => set,
+    };
+    let _ = writeln!(out, "{:25}{}", "", style.dim(&shown));
 }
 
 /// Longer settings are told in JSON alone.
-const LONGEST: usize = 160;
+const LONGEST: usize = 1_000;

@@ -14,6 +14,7 @@ mod compare_kinds;
 mod corpus;
 mod counterfactual;
 mod coverage;
+mod dead_ends;
 mod decisions;
 mod determinism;
 mod embed;

@@ -1,5 +1,6 @@
 //! Faults of the engine that were found once, each as the smallest scenario that shows it.
 
+mod ends;
 mod in_place;
 mod kept;
 mod slow;
@@ -235,7 +236,10 @@ fn a_key_of_exclusive_placement_may_come_into_use_while_pods_run() {
     );
     assert_eq!(
         sentences,
-        ["JobSet a is not ready: pod a-v-0-0 has scheduling gates, which nobody takes off"]
+        [
+            "JobSet a is not ready: pod a-v-0-0 has scheduling gates, which nobody takes off; a scenario does: faults: \
+             [{at: 10m, patch: {kind: Pod, name: a-v-0-0, merge: {spec: {schedulingGates: null}}}}]"
+        ]
     );
 }
 

@@ -151,7 +151,7 @@ fn what_is_assumed_of_containers_is_said_and_a_sleep_is_read() {
     );
     let (_, _, err) = told("run -f @/prepare-first.yaml --format json");
     assert!(
-        err.contains("note: containers those of fetch run for 10s"),
+        err.contains("note: containers of fetch run for 10s"),
         "{err}"
     );
 }

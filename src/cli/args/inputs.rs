@@ -146,6 +146,8 @@ pub enum TopologyCommand {
         /// A file, or the name of a shipped topology
         #[arg(value_name = "TOPOLOGY")]
         file: PathBuf,
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
     },
     /// List the topologies that come with the program
     #[command(after_help = "Example: jobset-sim topology list")]

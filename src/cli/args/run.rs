@@ -11,13 +11,13 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Args)]
 pub struct PlayArgs {
     /// Scenario file; it names its topology and manifests
-    #[arg(required_unless_present = "manifests", conflicts_with_all = ["manifests", "topology"])]
+    #[arg(required_unless_present_any = ["manifests", "topology"], conflicts_with_all = ["manifests", "topology"])]
     pub scenario: Option<PathBuf>,
     /// Manifests instead of a scenario: a file, a directory, or - for standard input; repeatable
     #[arg(short = 'f', value_name = "FILE|DIR|-")]
     pub manifests: Vec<String>,
     /// Cluster for the manifests: a file, or a name that `topology list` has [default: one that is just large enough]
-    #[arg(short = 't', value_name = "TOPOLOGY")]
+    #[arg(short = 't', value_name = "TOPOLOGY", requires = "manifests")]
     pub topology: Option<PathBuf>,
     /// Override any field: of the scenario, e.g. faults.0.afterReady=60s, or of its JobSets, e.g.
     /// spec.failurePolicy.maxRestarts=5; repeatable

@@ -65,7 +65,9 @@ pub fn create_child(ctx: &mut Ctx<'_>, new: &NewChild) -> Result<(), String> {
 
 /// The object exists from now on.
 fn appear(ctx: &mut Ctx<'_>, job: JobId) {
-    let j = &mut ctx.store.write().jobs[job.ix()];
+    let store = ctx.store.write();
+    store.names.jobs[job.ix()].without_index = !store.indexed(job);
+    let j = &mut store.jobs[job.ix()];
     j.exists = true;
     j.incarnation += 1;
     j.object_key = j.key.and(u64::from(j.incarnation));
@@ -223,6 +225,7 @@ pub fn create_foreign_job(
         replicated_job: String::new(),
         job_index: 0,
         bare: false,
+        without_index: false,
     };
     let job = ctx.store.place(name);
     if ctx.store.name_is_taken(job) {

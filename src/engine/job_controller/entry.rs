@@ -56,11 +56,21 @@ impl Entry {
 
     /// A timer rings; `None` if it was set for a sync that came earlier after all.
     pub fn ring(&mut self, now: Time) -> Option<(Mark, Waited)> {
-        if self.due != now {
+        if !self.is_due(now) {
             return None;
         }
         self.due = Time::NEVER;
         Some(self.delayed)
+    }
+
+    /// Whether a delayed sync is due then.
+    pub fn is_due(&self, at: Time) -> bool {
+        self.due == at
+    }
+
+    /// Whether it waits for a worker or is with one.
+    pub fn is_busy(&self) -> bool {
+        self.queued || self.processing
     }
 
     /// A sync is due. True: the key goes to the end of the queue.

@@ -210,10 +210,7 @@ fn tell(ctx: &mut Ctx<'_>, pending: &Pending, combined: bool) {
         return;
     }
     let names = &ctx.store.names;
-    let pod = |pod, incarnation| match ctx.store.indexed(pending.job) {
-        true => names.pod(pending.job, pending.index, pod, incarnation),
-        false => names.pod_without_index(pending.job, pod, incarnation),
-    };
+    let pod = |pod, incarnation| names.pod(pending.job, pending.index, pod, incarnation);
     let (warning, reason, message) = match pending.said {
         Said::Created(id, nth) => (
             false,

@@ -120,12 +120,8 @@ impl<'a> Sight<'a> {
     }
 
     pub fn pod_name(&self, pod: PodId) -> String {
-        let names = &self.store.names;
         let incarnation = self.store.pods.incarnation[pod.ix()];
-        if self.store.indexed(self.job) {
-            names.pod(self.job, self.index(pod), pod, incarnation)
-        } else {
-            names.pod_without_index(self.job, pod, incarnation)
-        }
+        let names = &self.store.names;
+        names.pod(self.job, self.index(pod), pod, incarnation)
     }
 }

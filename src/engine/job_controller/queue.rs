@@ -7,6 +7,7 @@ use crate::base::*;
 use crate::engine::ctx::Ctx;
 use crate::engine::event::Event;
 use crate::record::{About, Resource, Waited};
+use crate::store::Store;
 
 impl JobController {
     /// A sync after `delay`, unless one is due earlier.
@@ -27,6 +28,19 @@ impl JobController {
             mark.at = at;
             ctx.push(mark, Event::JobDue(job));
         }
+    }
+
+    /// Whether a timer rings for a sync that came earlier, or for a Job that is gone: the key is dropped if a worker
+    /// can take it at once. Else it may be that of the next Job of its name by then.
+    pub fn is_void(&self, store: &Store, at: Time, job: JobId) -> bool {
+        let entry = &self.rows[job.ix()].entry;
+        let dropped = || !entry.is_busy() && self.workers.iter().any(|w| !w.active);
+        !entry.is_due(at) || !store.jobs[job.ix()].exists && dropped()
+    }
+
+    /// It has rung.
+    pub fn forget(&mut self, at: Time, job: JobId) {
+        self.rows[job.ix()].entry.ring(at);
     }
 
     pub(super) fn job_due(&mut self, ctx: &mut Ctx<'_>, job: JobId) {

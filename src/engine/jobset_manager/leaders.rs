@@ -148,8 +148,13 @@ impl JobSetManager {
         }
     }
 
-    pub(super) fn leader_due(&mut self, ctx: &mut Ctx<'_>, leader: PodObject) {
+    /// A retry that comes to nothing is not under way any more.
+    pub fn leader_is_gone(&self, ctx: &mut Ctx<'_>) {
         ctx.progress.idle -= usize::from(comes_to_nothing(ctx));
+    }
+
+    pub(super) fn leader_due(&mut self, ctx: &mut Ctx<'_>, leader: PodObject) {
+        self.leader_is_gone(ctx);
         if !ctx.store.pods.is(leader.0, leader.1) {
             return;
         }

@@ -50,6 +50,19 @@ impl JobSetManager {
         }
     }
 
+    /// Whether a timer rings for a pass that came earlier, or for a JobSet that is somebody else's or gone: the key is
+    /// dropped if the worker can take it at once.
+    pub fn is_void(&self, at: Time, jobset: JobSetId) -> bool {
+        let row = &self.rows[jobset.ix()];
+        let dropped = || !row.cached.exists && self.pass.jobset.is_none() && self.queue.is_empty();
+        !row.timer.is_due(at) || !row.cached.managed || dropped()
+    }
+
+    /// It has rung.
+    pub fn forget(&mut self, at: Time, jobset: JobSetId) {
+        self.row(jobset).timer.ring(at);
+    }
+
     pub(super) fn due(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
         if let Some((mark, waited)) = self.row(jobset).timer.ring(ctx.now) {
             ctx.resume(mark, waited, About::JobSet(jobset));

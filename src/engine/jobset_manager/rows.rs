@@ -52,10 +52,15 @@ impl Timer {
 
     /// Since when somebody has waited, and for what; `None`: it rings for a time that an earlier one replaced.
     pub fn ring(&mut self, now: Time) -> Option<(Mark, Waited)> {
-        if self.due != now {
+        if !self.is_due(now) {
             return None;
         }
         self.due = Time::NEVER;
         Some((self.mark, self.waited))
+    }
+
+    /// Whether the key comes back then.
+    pub fn is_due(&self, at: Time) -> bool {
+        self.due == at
     }
 }

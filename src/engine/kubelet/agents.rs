@@ -40,7 +40,7 @@ impl Kubelets {
     pub(super) fn attempt_written(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
         let there = ctx.store.pods.exists(pod);
         ctx.answered(Call::AgentPatch, Answer::found(there));
-        if !self.lives(ctx, pod, epoch) || !self.pod_answers(ctx, pod) {
+        if !self.lives(ctx.store, pod, epoch) || !self.pod_answers(ctx, pod) {
             return;
         }
         let attempt = self.pods[pod.ix()].agent_attempt;
@@ -56,7 +56,7 @@ impl Kubelets {
 
     /// AG-3, AG-4: the agent compares its attempt with the JobSet's status.
     pub(super) fn agent_sees(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
-        let runs = self.lives(ctx, pod, epoch) && self.has(pod, UP);
+        let runs = self.lives(ctx.store, pod, epoch) && self.has(pod, UP);
         if !runs || ctx.store.pods.has(pod, flag::DELETING) || !self.pod_answers(ctx, pod) {
             return;
         }
@@ -99,7 +99,7 @@ impl Kubelets {
     }
 
     pub(super) fn worker_up(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
-        if !self.lives(ctx, pod, epoch) || !self.pod_answers(ctx, pod) {
+        if !self.lives(ctx.store, pod, epoch) || !self.pod_answers(ctx, pod) {
             return;
         }
         apiserver::note_process(ctx, pod, true);

@@ -25,7 +25,7 @@ pub(super) enum AfterExit {
 impl Kubelets {
     /// A container's process ends with the code its rule says.
     pub(super) fn container_exit(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
-        if !self.lives(ctx, pod, epoch) || !self.has(pod, UP) {
+        if !self.lives(ctx.store, pod, epoch) || !self.has(pod, UP) {
             return;
         }
         let rule = self.rule_for(ctx, pod);
@@ -102,7 +102,7 @@ impl Kubelets {
 
     /// The kubelet has noticed the exit; or, later, the worker of a pod that ends has its last turn.
     pub(super) fn exit_noticed(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
-        if !self.lives(ctx, pod, epoch) {
+        if !self.lives(ctx.store, pod, epoch) {
             return;
         }
         if !self.pod_answers(ctx, pod) || ctx.store.pods.has(pod, flag::DELETING) {

@@ -23,7 +23,7 @@ use super::ctx::{Ctx, Mark};
 use super::event::Event;
 use crate::base::*;
 use crate::spec::{Kubelet, RealKubelet};
-use crate::store::{JobSetChange, NO_ATTEMPT, NodeChange, PodChange, What};
+use crate::store::{JobSetChange, NO_ATTEMPT, NodeChange, PodChange, Store, What, flag};
 
 #[derive(Clone, Default)]
 pub struct Kubelets {
@@ -198,6 +198,23 @@ impl Kubelets {
         row.begin_anew();
     }
 
+    /// Whether an event of these containers has come to nothing.
+    pub fn is_void(&self, store: &Store, at: Time, event: Event) -> bool {
+        let lives =
+            |pod: PodId, epoch| self.pods[pod.ix()].epoch == epoch && store.pods.exists(pod);
+        match event {
+            Event::ContainersUp { pod, epoch } => !lives(pod, epoch) || self.has(pod, UP),
+            Event::ContainerExit { pod, epoch } => !lives(pod, epoch) || !self.has(pod, UP),
+            Event::ContainersBack { pod, epoch } => {
+                !lives(pod, epoch) || store.pods.has(pod, flag::DELETING)
+            }
+            Event::Stopped { pod, incarnation } => {
+                !self.ends_stopping(pod, at) || !store.pods.is(pod, incarnation)
+            }
+            _ => false,
+        }
+    }
+
     // --- what others may ask
 
     /// The kubelet runs and reaches the API server, which knows its Node.
@@ -244,8 +261,8 @@ impl Kubelets {
     }
 
     /// Whether an event is about the life that the pod's containers have now.
-    fn lives(&self, ctx: &Ctx<'_>, pod: PodId, epoch: u32) -> bool {
-        self.pods[pod.ix()].epoch == epoch && ctx.store.pods.exists(pod)
+    fn lives(&self, store: &Store, pod: PodId, epoch: u32) -> bool {
+        self.pods[pod.ix()].epoch == epoch && store.pods.exists(pod)
     }
 
     fn pod_answers(&self, ctx: &Ctx<'_>, pod: PodId) -> bool {

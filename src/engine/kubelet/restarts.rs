@@ -144,7 +144,7 @@ impl Kubelets {
     }
 
     pub(super) fn containers_back(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
-        if !self.lives(ctx, pod, epoch) || ctx.store.pods.has(pod, flag::DELETING) {
+        if !self.lives(ctx.store, pod, epoch) || ctx.store.pods.has(pod, flag::DELETING) {
             return;
         }
         if self.has(pod, EXITED) {

@@ -67,7 +67,7 @@ impl Kubelets {
     }
 
     pub(super) fn containers_up(&mut self, ctx: &mut Ctx<'_>, pod: PodId, epoch: u32) {
-        let starts = self.lives(ctx, pod, epoch) && !self.has(pod, UP);
+        let starts = self.lives(ctx.store, pod, epoch) && !self.has(pod, UP);
         if !starts || !self.pod_answers(ctx, pod) {
             return;
         }

@@ -40,7 +40,7 @@ impl Kubelets {
     ) {
         let there = ctx.store.pods.exists(pod);
         ctx.answered(Call::KubeletStatus, Answer::found(there));
-        if !self.lives(ctx, pod, epoch) || !self.pod_answers(ctx, pod) {
+        if !self.lives(ctx.store, pod, epoch) || !self.pod_answers(ctx, pod) {
             return;
         }
         let was_succeeding = ctx.store.pods.is_succeeding(pod);

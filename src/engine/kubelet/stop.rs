@@ -96,13 +96,18 @@ impl Kubelets {
         stop_in_order((grace, k.minimum_grace), main, turns)
     }
 
+    /// Whether that is when the containers that are being stopped have ended.
+    pub(super) fn ends_stopping(&self, pod: PodId, at: Time) -> bool {
+        let row = &self.pods[pod.ix()];
+        row.has(STOPPING) && row.stops_at == at
+    }
+
     /// Containers have ended: terminal phase, then the end of the object.
     pub(super) fn stopped(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
-        let row = &mut self.pods[pod.ix()];
-        let these = row.has(STOPPING) && row.stops_at == ctx.now;
-        if !these || !ctx.store.pods.is(pod, incarnation) {
+        if !self.ends_stopping(pod, ctx.now) || !ctx.store.pods.is(pod, incarnation) {
             return;
         }
+        let row = &mut self.pods[pod.ix()];
         if !row.has(EXITED) {
             // Until now the deletion itself was the finish time (kubernetes.md 1.5).
             row.ended_at = ctx.now;

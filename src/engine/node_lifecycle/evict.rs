@@ -8,7 +8,7 @@ use crate::engine::event::Event;
 use crate::engine::requests::{Answer, Req};
 use crate::record::{About, Call, Deleter, Waited};
 use crate::spec::{Taint, TaintEffect, Toleration};
-use crate::store::flag;
+use crate::store::{Store, flag};
 
 /// Admission plugin DefaultTolerationSeconds, of both taints (kubernetes.md 4.1).
 const DEFAULT_TOLERATION_S: u64 = 300;
@@ -52,12 +52,19 @@ impl NodeLifecycle {
         }
     }
 
+    /// Whether no toleration of the pod is over then.
+    pub fn is_void(&self, store: &Store, at: Time, (pod, incarnation): (PodId, u32)) -> bool {
+        let due = self
+            .pods
+            .get(pod.ix())
+            .is_some_and(|row| row.evict_at == at);
+        !due || !store.pods.is(pod, incarnation) || store.pods.has(pod, flag::DELETING)
+    }
+
     /// Nobody asks whether the Node still exists: its deletion calls no eviction off (recordings/nodes,
     /// n-lost-new-node).
     pub(super) fn toleration_over(&mut self, ctx: &mut Ctx<'_>, pod: PodId, incarnation: u32) {
-        let due = self.pod(pod).evict_at == ctx.now;
-        let p = &ctx.store.pods;
-        if !due || !p.is(pod, incarnation) || p.has(pod, flag::DELETING) {
+        if self.is_void(ctx.store, ctx.now, (pod, incarnation)) {
             return;
         }
         let (about, here) = (About::Pod(pod), ctx.mark());

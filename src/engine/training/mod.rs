@@ -17,7 +17,7 @@ use super::event::Event;
 use crate::base::*;
 use crate::record::{About, Body, LedgerCategory, TrainingOutcome, Waited};
 use crate::spec::{Loss, TrainingJob};
-use crate::store::{JobSetChange, PodChange, What};
+use crate::store::{JobSetChange, PodChange, Store, What};
 use crate::training::{Books, End, Kept, ONE, Plan, Start, plan_of};
 use hosts::Hosts;
 use processes::Pod;
@@ -126,12 +126,14 @@ impl Training {
 
     pub fn handle(&mut self, ctx: &mut Ctx<'_>, event: Event, accounting: &mut Accounting) {
         match event {
-            Event::WorkDone { jobset, .. } if !self.is_void(event) => {
-                if let Some(at) = self.of(jobset) {
+            Event::WorkDone { jobset, generation } => {
+                if let Some(at) = self
+                    .of(jobset)
+                    .filter(|_| !self.is_interrupted(jobset, generation))
+                {
                     self.stretch_over(ctx, at, accounting);
                 }
             }
-            Event::WorkDone { .. } => {}
             Event::RendezvousOver { pod, nth } => self.rendezvous_over(ctx, pod, nth),
             Event::HangFound {
                 pod,
@@ -197,12 +199,20 @@ impl Training {
         }
     }
 
-    /// Whether an end that was scheduled no longer is one: the stretch was interrupted.
+    /// Whether an event has come to nothing: the stretch was interrupted, the process is another one.
     #[inline]
-    pub fn is_void(&self, event: Event) -> bool {
-        let Event::WorkDone { jobset, generation } = event else {
-            return false;
-        };
+    pub fn is_void(&self, store: &Store, event: Event) -> bool {
+        match event {
+            Event::WorkDone { jobset, generation } => self.is_interrupted(jobset, generation),
+            Event::RendezvousOver { pod, nth } => self.has_met(store, pod, nth),
+            Event::HangFound { pod, nth, .. } => !self.still_hangs(store, pod, nth),
+            Event::WrongFound { jobset, nth } => !self.is_wrong(jobset, nth),
+            Event::LastCallOver { jobset, nth } => !self.calls(jobset, nth),
+            _ => false,
+        }
+    }
+
+    fn is_interrupted(&self, jobset: JobSetId, generation: u32) -> bool {
         let job = self.of(jobset).map(|at| &self.jobs[at]);
         job.is_none_or(|job| job.generation != generation)
     }

@@ -6,6 +6,7 @@ use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
 use crate::engine::event::Event;
 use crate::record::{About, Waited};
+use crate::store::Store;
 
 /// Of a process that raises an error.
 pub const GAVE_UP_EXIT_CODE: i32 = 1;
@@ -93,15 +94,19 @@ impl Training {
 
     /// If it has met them since, it waits no more.
     pub(super) fn rendezvous_over(&mut self, ctx: &mut Ctx<'_>, pod: PodId, nth: u32) {
-        let row = *self.pod(pod);
-        let same = row.nth == nth && !row.down && ctx.store.pods.exists(pod);
-        let Some(at) = self.of(ctx.store.jobset_of(pod)).filter(|_| same) else {
-            return;
-        };
-        let job = &self.jobs[at];
-        let met = job.now.is_some() || job.last.is_some_and(|last| last >= row.since);
-        if !met {
+        if !self.has_met(ctx.store, pod, nth) {
             apiserver::note_gives_up(ctx, pod, GAVE_UP_EXIT_CODE);
         }
+    }
+
+    /// Whether that process has met all others, or is another one's by now.
+    pub(super) fn has_met(&self, store: &Store, pod: PodId, nth: u32) -> bool {
+        let row = self.pods.get(pod.ix());
+        let row = row.filter(|row| row.nth == nth && !row.down && store.pods.exists(pod));
+        let Some((row, at)) = row.zip(self.of(store.jobset_of(pod))) else {
+            return true;
+        };
+        let job = &self.jobs[at];
+        job.now.is_some() || job.last.is_some_and(|last| last >= row.since)
     }
 }

@@ -10,6 +10,7 @@ use crate::engine::ctx::Ctx;
 use crate::engine::event::Event;
 use crate::record::{About, Waited};
 use crate::spec::{FaultAction, Silent};
+use crate::store::Store;
 use crate::training::{ONE, Reason};
 
 /// What a job computes is wrong.
@@ -101,10 +102,14 @@ impl Training {
 
     /// The detector ends the process, if it is still the same one.
     pub(super) fn hang_found(&mut self, ctx: &mut Ctx<'_>, pod: PodId, (nth, code): (u32, u8)) {
-        let row = *self.pod(pod);
-        if row.nth == nth && row.hangs && ctx.store.pods.exists(pod) {
+        if self.still_hangs(ctx.store, pod, nth) {
             apiserver::note_gives_up(ctx, pod, i32::from(code));
         }
+    }
+
+    pub(super) fn still_hangs(&self, store: &Store, pod: PodId, nth: u32) -> bool {
+        let row = self.pods.get(pod.ix());
+        row.is_some_and(|row| row.nth == nth && row.hangs) && store.pods.exists(pod)
     }
 
     /// Its steps take as long as those of its slowest machine.
@@ -165,17 +170,22 @@ impl Training {
 
     /// What was computed since, and what was saved of it, is lost; the process that computed it ends, or the first one
     /// of the job if that one has ended long since.
+    pub(super) fn is_wrong(&self, jobset: JobSetId, nth: u32) -> bool {
+        let job = self.of(jobset).map(|at| &self.jobs[at]);
+        let wrong = job.filter(|job| job.done.is_none());
+        let wrong = wrong.and_then(|job| job.wrong.as_ref());
+        wrong.is_some_and(|wrong| wrong.nth == nth)
+    }
+
     pub(super) fn wrong_found(
         &mut self,
         ctx: &mut Ctx<'_>,
         (jobset, nth): (JobSetId, u32),
         accounting: &mut Accounting,
     ) {
-        let Some(at) = self.of(jobset) else { return };
+        let found = self.of(jobset).filter(|_| self.is_wrong(jobset, nth));
+        let Some(at) = found else { return };
         let job = &mut self.jobs[at];
-        if job.done.is_some() || job.wrong.as_ref().is_none_or(|wrong| wrong.nth != nth) {
-            return;
-        }
         let Some(wrong) = job.wrong.take() else {
             return;
         };

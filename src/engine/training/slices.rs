@@ -207,19 +207,23 @@ impl Training {
         }
     }
 
+    /// Whether that call is the one at hand.
+    pub(super) fn calls(&self, jobset: JobSetId, nth: u32) -> bool {
+        let slices = self.of(jobset).and_then(|at| self.jobs[at].slices.as_ref());
+        slices.is_some_and(|slices| slices.call == Some(nth))
+    }
+
     pub(super) fn last_call_over(
         &mut self,
         ctx: &mut Ctx<'_>,
         (jobset, nth): (JobSetId, u32),
         accounting: &mut Accounting,
     ) {
-        let Some(at) = self.of(jobset) else { return };
+        let called = self.of(jobset).filter(|_| self.calls(jobset, nth));
+        let Some(at) = called else { return };
         let Some(slices) = &mut self.jobs[at].slices else {
             return;
         };
-        if slices.call != Some(nth) {
-            return;
-        }
         slices.call = None;
         self.begin_if_enough(ctx, at, false, accounting);
     }

@@ -97,7 +97,7 @@ fn delete(ctx: &mut Ctx<'_>, job: JobId, incarnation: u32) {
 }
 
 /// The same object, finished, and not being deleted by anybody else.
-fn has_expired(ctx: &Ctx<'_>, job: JobId, incarnation: u32) -> bool {
+pub fn has_expired(ctx: &Ctx<'_>, job: JobId, incarnation: u32) -> bool {
     let j = &ctx.store.jobs[job.ix()];
     j.exists && j.incarnation == incarnation && !j.is_deleting() && j.status.is_finished()
 }

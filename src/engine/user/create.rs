@@ -158,6 +158,7 @@ fn create_pod(ctx: &mut Ctx<'_>, pod: PodObject) -> Result<(), String> {
         replicated_job: String::new(),
         job_index: 0,
         bare: true,
+        without_index: false,
     };
     let job = ctx.store.place(name);
     if !ctx.store.jobs[job.ix()].pods.is_empty() {

@@ -30,6 +30,11 @@ pub fn rules(jobsets: &[SubmittedJobSet], given: &[ContainerRule]) -> Vec<Contai
     found
 }
 
+/// Whether the command of the pod's only container says when it ends; `pod`: a pod spec.
+pub fn ends(pod: &Value) -> bool {
+    of_pod(pod).is_some()
+}
+
 fn named(rule: ContainerRule, rj: &ReplicatedJob) -> ContainerRule {
     ContainerRule {
         replicated_job: Some(rj.name.clone()),
@@ -51,9 +56,17 @@ fn of_pod(pod: &Value) -> Option<ContainerRule> {
     Some(ContainerRule {
         run_for: Some(run_for),
         exit_code,
-        from_command: Some(words.join(" ")),
+        from_command: Some(on_one_line(&words)),
         ..ContainerRule::default()
     })
+}
+
+/// The command as one reads it; the lines of a script with semicolons between them.
+fn on_one_line(words: &[String]) -> String {
+    let text = words.join(" ");
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let lines: Vec<&str> = lines.into_iter().filter(|l| !l.is_empty()).collect();
+    lines.join("; ")
 }
 
 /// How long the command sleeps, and its exit code.

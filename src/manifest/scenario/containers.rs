@@ -5,7 +5,7 @@ use super::pod_names;
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::Node;
 use crate::manifest::read;
-use crate::spec::{ContainerRule, ReplicatedJob};
+use crate::spec::{CompletionMode, ContainerRule, ReplicatedJob};
 use std::collections::BTreeSet;
 
 pub fn read(scenario: &Node, inputs: &Inputs, report: &mut Report) -> Vec<ContainerRule> {
@@ -43,10 +43,15 @@ fn rule(node: &Node, inputs: &Inputs, report: &mut Report) -> ContainerRule {
         return rule;
     };
     container(node, &rule, &chosen, inputs, report);
+    // Without indexes all of them count as the first.
+    let indexes = |j: &ReplicatedJob| match j.template.completion_mode {
+        CompletionMode::Indexed => pod_names::places(&j.template),
+        CompletionMode::NonIndexed => 1,
+    };
     let most = |count: fn(&ReplicatedJob) -> u32| chosen.iter().map(|j| count(j)).max();
     for (key, index, count) in [
         ("jobIndex", rule.job_index, most(|j| j.replicas)),
-        ("podIndex", rule.pod_index, most(pod_names::pods_of_job)),
+        ("podIndex", rule.pod_index, most(indexes)),
     ] {
         if let (Some(at), Some(index), Some(count)) = (node.get(key), index, count)
             && index >= count

@@ -76,25 +76,30 @@ fn kubernetes(node: &Node, report: &mut Report) -> Version {
         return presets::DEFAULT_VERSION;
     };
     let text = written(node, report);
+    version(&text).unwrap_or_else(|NotSimulated { message, legal }| {
+        report.error(node.at, message).legal(legal);
+        presets::DEFAULT_VERSION
+    })
+}
+
+/// A version of Kubernetes that cannot be played.
+pub struct NotSimulated {
+    pub message: String,
+    pub legal: String,
+}
+
+/// `1.36`, `v1.36` or `1.36.2`.
+pub fn version(text: &str) -> Result<Version, NotSimulated> {
     let parts: Vec<&str> = text.trim_start_matches('v').split('.').collect();
     let minor = match parts.as_slice() {
         ["1", minor] | ["1", minor, _] => minor.parse::<u16>().ok(),
         _ => None,
     };
-    match minor {
-        Some(minor) if (KUBERNETES.oldest..=KUBERNETES.newest).contains(&minor) => {
-            Version::new(minor)
-        }
-        _ => {
-            let message = format!("Kubernetes {text:?} is not simulated");
-            let error = report.error(node.at, message);
-            error.legal(format!(
-                "1.{} to 1.{}",
-                KUBERNETES.oldest, KUBERNETES.newest
-            ));
-            presets::DEFAULT_VERSION
-        }
-    }
+    let known = minor.filter(|n| (KUBERNETES.oldest..=KUBERNETES.newest).contains(n));
+    known.map(Version::new).ok_or_else(|| NotSimulated {
+        message: format!("Kubernetes {text:?} is not simulated"),
+        legal: format!("1.{} to 1.{}", KUBERNETES.oldest, KUBERNETES.newest),
+    })
 }
 
 /// Its minor version.

@@ -5,6 +5,8 @@
 
 mod cluster;
 mod commands;
+pub use commands::ends as ends_by_its_command;
+pub use control_plane::{NotSimulated, version as kubernetes_version};
 mod containers;
 mod control_plane;
 mod cross;
@@ -36,7 +38,9 @@ use super::shapes::scenario::{SCENARIO, SETTINGS};
 use super::used::Settings;
 use super::{files, parameters, preset_file, read, yaml};
 use crate::base::Duration;
-use crate::spec::{ControlPlane, Experiment, Scenario, SubmittedJobSet, Timing, Topology};
+use crate::spec::{
+    ControlPlane, Experiment, FaultAction, Scenario, SubmittedJobSet, Timing, Topology,
+};
 use cross::Inputs;
 pub use generate::{node_names, topology as generated};
 use objects::Others;
@@ -359,9 +363,13 @@ fn queues(scenario: &Scenario) -> impl Iterator<Item = (String, usize)> {
     let one = |s: &SubmittedJobSet| {
         let queue = s.jobset.kueue_queue()?;
         let (name, suspended) = (&s.jobset.name, s.jobset.spec.suspend);
-        let here = match suspended {
-            true => "stays suspended until an action resumes it",
-            false => "begins at once",
+        let mut faults = scenario.faults.iter();
+        let resumed =
+            faults.any(|f| matches!(&f.action, FaultAction::ResumeJobSet(n) if n == name));
+        let here = match (suspended, resumed) {
+            (true, true) => "begins when an action resumes it",
+            (true, false) => "stays suspended until an action resumes it",
+            (false, _) => "begins at once",
         };
         let text = format!("Kueue's quota and admission (queue {queue}): JobSet {name} {here}");
         Some((text, 1))

@@ -13,7 +13,7 @@ use crate::manifest::shape::Shape;
 use crate::manifest::shapes::objects::CREATED;
 use crate::manifest::{kube, read, server, yaml};
 use crate::objects::{Surroundings, admit_any};
-use crate::spec::{BY_SCRIPT, CompletionMode, JobObject, NodeObject, ObjectKind, SubmittedJobSet};
+use crate::spec::{BY_SCRIPT, JobObject, NodeObject, ObjectKind, SubmittedJobSet};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,8 +43,7 @@ impl Others {
     /// Whether a pod of that name, without its random suffix, can exist.
     pub fn pod_exists(&self, name: &str) -> bool {
         let of_job = |job: &JobObject| match name.strip_prefix(&format!("{}-", job.name)) {
-            _ if job.spec.completion_mode == CompletionMode::NonIndexed => name == job.name,
-            Some(index) => pod_names::below(index, pod_names::indexes(&job.spec).max(1)),
+            Some(index) => pod_names::below(index, pod_names::places(&job.spec).max(1)),
             None => false,
         };
         self.pods.iter().any(|pod| pod == name)
@@ -65,12 +64,9 @@ impl Others {
 
     /// All pod names in short.
     pub fn describe_pods(&self) -> Vec<String> {
-        let jobs = self.jobs.iter().map(|job| match job.spec.completion_mode {
-            CompletionMode::NonIndexed => job.name.clone(),
-            CompletionMode::Indexed => {
-                let indexes = pod_names::indexes(&job.spec);
-                format!("{}-{}", job.name, pod_names::range(indexes))
-            }
+        let jobs = self.jobs.iter().map(|job| {
+            let pods = pod_names::places(&job.spec);
+            format!("{}-{}", job.name, pod_names::range(pods))
         });
         let mut names = vec![pod_names::describe(&self.jobsets)];
         names.extend(jobs.chain(self.pods.iter().cloned()));

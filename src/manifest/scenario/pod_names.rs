@@ -1,4 +1,5 @@
-//! Names of pods without their random suffix: `<jobset>-<replicatedJob>-<job index>[-<completion index>]`.
+//! Names of pods without their random suffix: `<jobset>-<replicatedJob>-<job index>-<completion index>`; of a
+//! NonIndexed Job with the pod's place among those that run, from 0.
 
 use crate::spec::{CompletionMode, JobSpec, ReplicatedJob, SubmittedJobSet};
 
@@ -26,15 +27,11 @@ fn each(jobsets: &[SubmittedJobSet]) -> impl Iterator<Item = (String, &Replicate
     })
 }
 
-/// Indexed pods have one index more than the others.
 fn indexes_exist(rest: &str, job: &ReplicatedJob) -> bool {
-    let indexed = job.template.completion_mode == CompletionMode::Indexed;
-    let (job_index, pod_index) = match rest.split_once('-') {
-        Some((j, p)) if indexed => (j, p),
-        None if !indexed => (rest, "0"),
-        _ => return false,
+    let Some((job_index, pod_index)) = rest.split_once('-') else {
+        return false;
     };
-    below(job_index, job.replicas) && below(pod_index, pods_of_job(job).max(1))
+    below(job_index, job.replicas) && below(pod_index, places(&job.template).max(1))
 }
 
 /// Written as Kubernetes writes it: no sign, no leading zeros.
@@ -43,14 +40,13 @@ pub fn below(text: &str, count: u32) -> bool {
         .is_ok_and(|i| i < count && i.to_string() == text)
 }
 
-/// Completion indexes of one Job.
-pub fn pods_of_job(job: &ReplicatedJob) -> u32 {
-    indexes(&job.template)
-}
-
-/// Completion indexes of a Job.
-pub fn indexes(job: &JobSpec) -> u32 {
-    job.completions().unwrap_or_else(|| job.parallelism())
+/// Completion indexes of a Job; without indexes, how many of its pods run at once.
+pub fn places(job: &JobSpec) -> u32 {
+    let (parallelism, completions) = (job.parallelism(), job.completions());
+    match job.completion_mode {
+        CompletionMode::Indexed => completions.unwrap_or(parallelism),
+        CompletionMode::NonIndexed => completions.map_or(parallelism, |n| n.min(parallelism)),
+    }
 }
 
 /// All pod names in short: `train-workers-{0..4}-{0..999}`.
@@ -59,11 +55,8 @@ pub fn describe(jobsets: &[SubmittedJobSet]) -> String {
     let mut names: Vec<String> = each(jobsets)
         .filter(|(_, job)| job.replicas > 0)
         .map(|(prefix, job)| {
-            let jobs = range(job.replicas);
-            match job.template.completion_mode {
-                CompletionMode::Indexed => format!("{prefix}{jobs}-{}", range(pods_of_job(job))),
-                CompletionMode::NonIndexed => format!("{prefix}{jobs}"),
-            }
+            let (jobs, pods) = (range(job.replicas), range(places(&job.template)));
+            format!("{prefix}{jobs}-{pods}")
         })
         .collect();
     if names.len() > SHOWN_MAX {
@@ -113,15 +106,16 @@ mod tests {
             ("js-w-x-0-3", false),
             ("js-w-x-0", false),
             ("js-w-x-00-0", false),
-            ("js-b-0", true),
-            ("js-b-0-0", false),
+            ("js-b-0-0", true),
+            ("js-b-0-1", false),
+            ("js-b-0", false),
             ("other", false),
         ] {
             assert_eq!(exists(&jobsets, name), expected, "{name}");
         }
         assert_eq!(meant(&jobsets, "w-x/1/2"), ["js-w-x-1-2"]);
-        assert_eq!(meant(&jobsets, "js-b-0"), ["js-b-0"]);
+        assert_eq!(meant(&jobsets, "b-0-0"), ["js-b-0-0"]);
         assert_eq!(meant(&jobsets, "w-x-2-0"), [""; 0]);
-        assert_eq!(describe(&jobsets), "js-w-x-{0..1}-{0..2}, js-b-0");
+        assert_eq!(describe(&jobsets), "js-w-x-{0..1}-{0..2}, js-b-0-0");
     }
 }

@@ -21,7 +21,11 @@ pub static POD_SPEC: Object = Object {
         field("nodeSelector", STR_MAP, ""),
         field("tolerations", Shape::List(&Shape::Object(&TOLERATION)), ""),
         field("priority", INT32, "default: 0"),
-        field("schedulingGates", Shape::List(&Shape::Object(&GATE)), "").partly(),
+        field(
+            "schedulingGates",
+            Shape::List(&Shape::Object(&GATE)),
+            "a pod is scheduled when an action has taken them off: patch with merge {spec: {schedulingGates: null}}",
+        ),
         field(
             "initContainers",
             Shape::List(&Shape::Object(&CONTAINER)),

@@ -3,7 +3,7 @@
 use super::run::Told;
 use super::{Block, Table, heads};
 use crate::base::*;
-use crate::metrics::{Phase, Restart, RunView, gate};
+use crate::metrics::{Phase, Restart, RunView, assumed, gate};
 use crate::record::{LedgerCategory, ResourceUsage};
 use crate::report::hanging::{self, Hung};
 use crate::report::waterfall::Style;
@@ -258,14 +258,14 @@ pub fn limits(told: &Told<'_>) -> Vec<Block> {
     let (stuck, overtaken) = run.outcome.stuck_and_overtaken();
     list("What can never go on", stuck);
     list("Not ready at the end", overtaken);
-    list("Suspended at the end", text::suspended(run));
+    list("Suspended at the end", run.suspended());
     list("Warnings", run.outcome.warnings.clone());
     let one =
         "One run under one seed is a trace, not a result: --seeds N tells how far chance moves it.";
     list("How far to generalize", vec![one.to_owned()]);
     list(
         "Assumed of containers",
-        crate::report::assumed::containers(run.scenario),
+        assumed::containers(run.scenario).lines(),
     );
     list(
         "Fields of the inputs that are not modelled",

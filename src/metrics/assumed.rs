@@ -4,9 +4,39 @@ use crate::base::JobSetId;
 use crate::spec::{ReplicatedJob, Scenario};
 use std::collections::BTreeMap;
 
-/// How long containers run of which no rule of the scenario says it, and how to say it.
-pub fn containers(scenario: &Scenario) -> Vec<String> {
-    let mut lines = Vec::new();
+/// How long containers run of which no rule of the scenario says it.
+#[derive(Clone, Debug, Default)]
+pub struct Assumed {
+    /// The replicatedJobs, where it is not all of them, and what is assumed of their containers.
+    of: Vec<(Option<String>, String)>,
+    /// How to say it.
+    pub hint: Option<String>,
+}
+
+impl Assumed {
+    /// Beside the word "containers".
+    pub fn lines(&self) -> Vec<String> {
+        let line = |(of, what): &(Option<String>, String)| match of {
+            Some(of) => format!("those of {of} {what}"),
+            None => what.clone(),
+        };
+        let hint = self.hint.iter().map(|hint| format!("({hint})"));
+        self.of.iter().map(line).chain(hint).collect()
+    }
+
+    /// As whole sentences, without the hint.
+    pub fn sentences(&self) -> Vec<String> {
+        let sentence = |(of, what): &(Option<String>, String)| match of {
+            Some(of) => format!("containers of {of} {what}"),
+            None => format!("containers {what}"),
+        };
+        self.of.iter().map(sentence).collect()
+    }
+}
+
+/// What a scenario does not say of containers.
+pub fn containers(scenario: &Scenario) -> Assumed {
+    let mut assumed = Assumed::default();
     let mut endless: Vec<&str> = Vec::new();
     let mut by_command: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut all: Vec<&ReplicatedJob> = Vec::new();
@@ -41,23 +71,20 @@ pub fn containers(scenario: &Scenario) -> Vec<String> {
         }
     }
     for (told, of) in &by_command {
-        lines.push(format!("those of {} {told}", list(of)));
+        assumed.of.push((Some(list(of)), told.clone()));
     }
-    if endless.len() == all.len() && !endless.is_empty() {
-        lines.push("run for ever, as nothing says when they end".to_owned());
-    } else if !endless.is_empty() {
-        lines.push(format!(
-            "those of {} run for ever, as nothing says when they end",
-            list(&endless)
-        ));
+    if !endless.is_empty() {
+        let some = (endless.len() < all.len()).then(|| list(&endless));
+        let told = "run for ever, as nothing says when they end";
+        assumed.of.push((some, told.to_owned()));
     }
     let first = by_command.values().next().unwrap_or(&endless).first();
-    if let Some(name) = first {
-        lines.push(format!(
-            "(say it with --set 'containers=[{{replicatedJob: {name}, runFor: 1h}}]', or under containers of a scenario)"
-        ));
-    }
-    lines
+    assumed.hint = first.map(|name| {
+        format!(
+            "say it with --set 'containers=[{{replicatedJob: {name}, runFor: 1h}}]', or under containers of a scenario"
+        )
+    });
+    assumed
 }
 
 fn list(names: &[&str]) -> String {

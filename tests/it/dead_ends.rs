@@ -1,0 +1,203 @@
+//! What a JobSet cannot get past, told alike by whoever is asked: `lint` before the run, the run, `why`.
+
+use crate::program::{program, scratch};
+use std::fs;
+use std::path::Path;
+
+/// Exit code, and everything that is said.
+fn told(words: &[&str]) -> (i32, String) {
+    let output = program(words).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    // As one line: where it is wrapped hangs on the width.
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (output.status.code().unwrap_or(-1), text)
+}
+
+/// One JobSet of two Jobs of two pods.
+fn jobset(dir: &Path, name: &str, spec: &str, job: &str, pod: &str) -> String {
+    let text = format!(
+        "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: {name}}}\nspec:\n{spec}  replicatedJobs:\n  \
+         - name: w\n    replicas: 2\n    template:\n      spec: {{parallelism: 2, completions: 2, backoffLimit: 0{job}, \
+         template: {{spec: {{restartPolicy: Never{pod}, containers: [{{name: c, image: \"x:1\", command: [sleep, \"100\"]}}]\
+         }}}}}}\n"
+    );
+    let file = dir.join(format!("{name}.yaml"));
+    fs::write(&file, text).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn lint_and_run_agree_on_what_has_no_place() {
+    let dir = scratch("dead-ends-place");
+    let given = |name: &str| format!("tests/it/words/{name}.yaml");
+    for (manifest, topology, endless) in [
+        ("crowd", "one-slice", 4),
+        ("two-slices", "one-slice", 4),
+        ("two-slices", "short-slices", 4),
+        ("two-slices", "spare-slice", 0),
+    ] {
+        let text = fs::read_to_string(given(manifest)).unwrap();
+        let image = "image: \"train:1\"";
+        // Containers whose command says that they end make room.
+        let sleeps = text.replace(image, &format!("{image}, command: [sleep, \"60\"]"));
+        assert_ne!(sleeps, text);
+        for (text, code) in [(text, endless), (sleeps, 0)] {
+            let file = dir.join("jobset.yaml");
+            fs::write(&file, &text).unwrap();
+            let inputs = [
+                "-f",
+                file.to_str().unwrap(),
+                "-t",
+                &given(&format!("{topology}.topology")),
+            ];
+            for command in ["lint", "run"] {
+                let (found, said) = told(&[&[command][..], &inputs].concat());
+                assert_eq!(
+                    found, code,
+                    "{command} {manifest} on {topology}: {said}\n{text}"
+                );
+            }
+        }
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn lint_warns_where_each_jobset_fits_alone_but_not_all_of_them() {
+    let (crowd, topology) = (
+        "tests/it/words/crowd.yaml",
+        "tests/it/words/two-slices.topology.yaml",
+    );
+    let (code, said) = told(&["lint", "-f", crowd, "-t", topology]);
+    assert!(code == 0 && !said.contains("together"), "{said}");
+    let other = "tests/it/words/two-slices.yaml";
+    let (code, said) = told(&["lint", "-f", crowd, "-f", other, "-t", topology]);
+    assert_eq!(code, 0, "whether they run at the same time, nobody says");
+    let short = "crowd, tight together: 64 google.com/tpu are requested, all nodes have 32";
+    assert!(said.contains(short), "{said}");
+}
+
+#[test]
+fn what_nobody_does_is_named_with_a_way_out() {
+    let dir = scratch("dead-ends-named");
+    let gated = jobset(
+        &dir,
+        "gated",
+        "",
+        "",
+        ", schedulingGates: [{name: example.com/gate}]",
+    );
+    let patch = "patch: {kind: Pod, name: gated-w-0-0, merge: {spec: {schedulingGates: null}}}";
+    let managed = jobset(&dir, "managed", "  managedBy: example.com/mine\n", "", "");
+    let suspended = jobset(&dir, "suspended", "  suspend: true\n", "", "");
+    for (file, words) in [
+        (&gated, patch),
+        (
+            &managed,
+            "its spec.managedBy names example.com/mine, which does nothing here",
+        ),
+        (
+            &suspended,
+            "it waits for somebody to set spec.suspend to false. A scenario resumes it",
+        ),
+    ] {
+        for command in [
+            &["run", "-f", file][..],
+            &["run", "-f", file, "--seeds", "2"],
+            &["run", "-f", file, "--format", "json", "--quiet"],
+            &["why", "-f", file],
+        ] {
+            let (code, said) = told(command);
+            assert!(code == 0 && said.contains(words), "{command:?}: {said}");
+            assert!(!said.contains("Not modelled"), "{command:?}: {said}");
+        }
+    }
+    // What it says to type does what it says.
+    let resumed = "faults=[{at: 10s, resumeJobSet: {name: suspended}}]";
+    let (_, said) = told(&["run", "-f", &suspended, "--set", resumed]);
+    assert!(said.contains("condition Completed is True"), "{said}");
+    let all: Vec<String> = (0..4)
+        .map(|i| {
+            format!(
+                "{{at: 10s, {}}}",
+                patch.replace("0-0", &format!("{}-{}", i / 2, i % 2))
+            )
+        })
+        .collect();
+    let opened = format!("faults=[{}]", all.join(", "));
+    let (_, said) = told(&["run", "-f", &gated, "--set", &opened]);
+    assert!(said.contains("condition Completed is True"), "{said}");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+/// Kubernetes names them `<job>-<suffix>`; here they are told apart by their place among those that run.
+#[test]
+fn pods_without_an_index_can_be_failed_and_asked_about_by_the_names_that_are_legal() {
+    let dir = scratch("dead-ends-plain");
+    let plain = jobset(
+        &dir,
+        "plain",
+        "  failurePolicy: {maxRestarts: 1}\n",
+        ", completionMode: NonIndexed",
+        "",
+    );
+    let (code, said) = told(&["run", "-f", &plain, "--fail", "w-0:exit=7"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("legal: plain-w-{0..1}-{0..1}"), "{said}");
+    let out = dir.join("out");
+    let (code, said) = told(&[
+        "run",
+        "-f",
+        &plain,
+        "--fail",
+        "w-0-1:exit=7",
+        "--out",
+        out.to_str().unwrap(),
+    ]);
+    assert!(
+        code == 0 && said.contains("restart 1 is ordered after Job plain-w-0 failed"),
+        "{said}"
+    );
+    let (code, said) = told(&["why", "-f", &plain, "--pod", "w-0-1"]);
+    assert!(code == 0 && said.contains("Pod plain-w-0-1: "), "{said}");
+    let events = fs::read_to_string(out.join("events.ndjson")).unwrap();
+    let pods = events
+        .split('"')
+        .filter_map(|word| word.strip_prefix("pod/default/plain-w-"));
+    let mut seen = 0;
+    for pod in pods {
+        let parts: Vec<&str> = pod.split('-').collect();
+        assert!(parts.len() == 2 && parts[1].len() == 5, "{pod}");
+        seen += 1;
+    }
+    assert!(seen > 20, "{seen}");
+    let rule = "containers=[{replicatedJob: w, podIndex: 1, runFor: 5s}]";
+    let (code, said) = told(&["run", "-f", &plain, "--set", rule]);
+    assert!(
+        code == 2 && said.contains("podIndex 1 does not exist"),
+        "{said}"
+    );
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_first_scenario_fails_a_pod_while_its_containers_run() {
+    let dir = scratch("dead-ends-new");
+    let file = jobset(&dir, "short", "  failurePolicy: {maxRestarts: 1}\n", "", "");
+    let output = program(&["new", "-f", &file]).output().unwrap();
+    let scenario = dir.join("scenario.yaml");
+    fs::write(&scenario, output.stdout).unwrap();
+    let (code, said) = told(&["run", scenario.to_str().unwrap()]);
+    assert!(code == 0 && said.contains("restart 1 is ordered"), "{said}");
+    assert!(!said.contains("did not fire"), "{said}");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_cluster_without_manifests_asks_for_manifests() {
+    for command in ["run", "compare", "why"] {
+        let (code, said) = told(&[command, "-t", "small-16"]);
+        assert!(code == 2 && said.contains("-f <FILE|DIR|->"), "{said}");
+    }
+}
