@@ -4,7 +4,7 @@
 
 use super::placement::key_at;
 use super::subject::{Rj, Subject};
-use super::trap::{Check, Hit, Severity, Trap, hit};
+use super::trap::{Check, Hit, HitsOf, Severity, Trap, hit};
 use crate::base::NodeId;
 use crate::manifest::ends_by_its_command;
 use crate::placement::capacity::{self, Demand, KeyDemand};
@@ -352,7 +352,7 @@ fn cluster_small(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
 }
 
 /// Those that each fit alone, but not all of them: exclusive Jobs by their domains, all pods by what they request.
-fn together_small(all: &[Subject], cluster: &Cluster) -> Vec<(usize, Hit)> {
+fn together_small(all: &[Subject], cluster: &Cluster) -> HitsOf {
     let runs: Vec<usize> = (0..all.len())
         .filter(|i| !all[*i].jobset.spec.suspend)
         .collect();

@@ -1,7 +1,7 @@
 //! Traps of names: collisions that no check sees, names that break labels.
 
 use super::subject::Subject;
-use super::trap::{Check, Hit, Severity, Trap, hit};
+use super::trap::{Check, Hit, HitsOf, Severity, Trap, hit};
 
 pub const TRAPS: &[Trap] = &[
     Trap {
@@ -42,7 +42,7 @@ pub const TRAPS: &[Trap] = &[
     },
 ];
 
-fn collision(all: &[Subject]) -> Vec<(usize, Hit)> {
+fn collision(all: &[Subject]) -> HitsOf {
     let mut hits = Vec::new();
     let mut seen: Vec<(String, usize)> = Vec::new();
     for (i, s) in all.iter().enumerate() {
@@ -67,7 +67,7 @@ fn collision(all: &[Subject]) -> Vec<(usize, Hit)> {
     hits
 }
 
-fn twice(all: &[Subject]) -> Vec<(usize, Hit)> {
+fn twice(all: &[Subject]) -> HitsOf {
     let mut hits = Vec::new();
     for (i, s) in all.iter().enumerate() {
         let generated = s.node.at_path(&["metadata", "name"]).is_none();

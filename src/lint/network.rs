@@ -1,7 +1,7 @@
 //! Traps of the network: names that no Service serves, settings that are overwritten.
 
 use super::subject::{Subject, list, place, text};
-use super::trap::{Check, Hit, Severity, Trap, hit};
+use super::trap::{Check, Hit, HitsOf, Severity, Trap, hit};
 use crate::manifest::node::Node;
 use crate::spec::CompletionMode;
 use crate::spec::keys::JOBSET_NAME;
@@ -79,7 +79,7 @@ fn hostname_overwritten(s: &Subject) -> Vec<Hit> {
     hits
 }
 
-fn subdomain_shared(all: &[Subject]) -> Vec<(usize, Hit)> {
+fn subdomain_shared(all: &[Subject]) -> HitsOf {
     let dns = |s: &Subject| s.jobset.spec.network.enable_dns_hostnames;
     let mut hits = Vec::new();
     for (i, s) in all.iter().enumerate().filter(|(_, s)| dns(s)) {

@@ -2,7 +2,7 @@
 
 use super::job_template::template_annotation_at;
 use super::subject::{Rj, Subject, annotation_at, text};
-use super::trap::{Check, Hit, Severity, Trap, hit};
+use super::trap::{Check, Hit, HitsOf, Severity, Trap, hit};
 use crate::manifest::node::Pos;
 use crate::placement::NodeChoice;
 use crate::spec::{CompletionMode, EXCLUSIVE_TOPOLOGY, NODE_SELECTOR_STRATEGY};
@@ -327,7 +327,7 @@ fn priority<'a>(rj: &Rj<'a>) -> (i32, Option<&'a str>) {
     (rj.pod_spec().priority, text(rj.pod, "priorityClassName"))
 }
 
-fn neighbors(all: &[Subject]) -> Vec<(usize, Hit)> {
+fn neighbors(all: &[Subject]) -> HitsOf {
     let mut hits = Vec::new();
     for (i, s) in all.iter().enumerate() {
         for rj in s.rjs().iter().filter(|rj| rj.pods() > 0) {
@@ -357,7 +357,7 @@ fn neighbors(all: &[Subject]) -> Vec<(usize, Hit)> {
 /// Key, priority, replicatedJob and the name of its JobSet.
 type Placed<'a> = (&'a str, (i32, Option<&'a str>), Rj<'a>, &'a str);
 
-fn priorities(all: &[Subject]) -> Vec<(usize, Hit)> {
+fn priorities(all: &[Subject]) -> HitsOf {
     let mut hits = Vec::new();
     let mut seen: Vec<Placed> = Vec::new();
     for (i, s) in all.iter().enumerate() {

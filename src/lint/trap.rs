@@ -52,6 +52,9 @@ impl Hit {
     }
 }
 
+/// Each with the JobSet in which it is.
+pub type HitsOf = Vec<(usize, Hit)>;
+
 /// What a check has to see.
 #[derive(Copy, Clone)]
 pub enum Check {
@@ -60,9 +63,9 @@ pub enum Check {
     /// One JobSet and a cluster (`-t`).
     Cluster(fn(&Subject, &Cluster) -> Vec<Hit>),
     /// All JobSets given and a cluster; the number says in which one the hit is.
-    ClusterTogether(fn(&[Subject], &Cluster) -> Vec<(usize, Hit)>),
+    ClusterTogether(fn(&[Subject], &Cluster) -> HitsOf),
     /// All JobSets given; the number says in which one the hit is.
-    Together(fn(&[Subject]) -> Vec<(usize, Hit)>),
+    Together(fn(&[Subject]) -> HitsOf),
     /// A JobSet and the one it replaces (`--update`).
     Update(fn(&Change) -> Vec<Hit>),
 }

@@ -142,7 +142,7 @@ fn pods_without_an_index_can_be_failed_and_asked_about_by_the_names_that_are_leg
         ", completionMode: NonIndexed",
         "",
     );
-    let (code, said) = told(&["run", "-f", &plain, "--fail", "w-0:exit=7"]);
+    let (code, said) = told(&["run", "-f", &plain, "--fail", "w-2:exit=7"]);
     assert_eq!(code, 2);
     assert!(said.contains("legal: plain-w-{0..1}-{0..1}"), "{said}");
     let out = dir.join("out");

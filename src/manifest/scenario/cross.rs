@@ -57,8 +57,8 @@ impl<'a> Inputs<'a> {
 
     pub fn pod(&self, node: &Node, report: &mut Report) -> Option<String> {
         let name = node.as_str()?;
-        if self.others.pod_exists(name) {
-            return Some(name.to_owned());
+        if let Some(pod) = self.others.pod(name) {
+            return Some(pod);
         }
         match pod_names::meant(self.jobsets, name).as_slice() {
             [one] => return Some(one.clone()),

@@ -40,15 +40,16 @@ impl Others {
         self.jobsets.iter().filter(|s| s.submit_at != BY_SCRIPT)
     }
 
-    /// Whether a pod of that name, without its random suffix, can exist.
-    pub fn pod_exists(&self, name: &str) -> bool {
-        let of_job = |job: &JobObject| match name.strip_prefix(&format!("{}-", job.name)) {
-            Some(index) => pod_names::below(index, pod_names::places(&job.spec).max(1)),
-            None => false,
+    /// The whole name of a pod that can exist, without its random suffix.
+    pub fn pod(&self, name: &str) -> Option<String> {
+        let of_job = |job: &JobObject| {
+            let rest = name.strip_prefix(job.name.as_str())?;
+            let pod = pod_names::of_job(&job.spec, rest)?;
+            Some(format!("{}-{pod}", job.name))
         };
-        self.pods.iter().any(|pod| pod == name)
-            || self.jobs.iter().any(of_job)
-            || pod_names::exists(&self.jobsets, name)
+        let own = self.pods.iter().find(|pod| *pod == name).cloned();
+        own.or_else(|| self.jobs.iter().find_map(of_job))
+            .or_else(|| pod_names::whole(&self.jobsets, name))
     }
 
     /// Whether there are pods that no JobSet makes.

@@ -1,23 +1,39 @@
 //! Names of pods without their random suffix: `<jobset>-<replicatedJob>-<job index>-<completion index>`; of a
-//! NonIndexed Job with the pod's place among those that run, from 0.
+//! NonIndexed Job with the pod's place among those that run, from 0, or without it, which means the first.
 
 use crate::spec::{CompletionMode, JobSpec, ReplicatedJob, SubmittedJobSet};
 
 /// Whether a pod of that name can exist.
 pub fn exists(jobsets: &[SubmittedJobSet], name: &str) -> bool {
-    each(jobsets).any(|(prefix, job)| match name.strip_prefix(prefix.as_str()) {
-        Some(rest) => indexes_exist(rest, job),
-        None => false,
+    whole(jobsets, name).is_some()
+}
+
+/// The whole name of a pod that can exist.
+pub fn whole(jobsets: &[SubmittedJobSet], name: &str) -> Option<String> {
+    each(jobsets).find_map(|(prefix, rj)| {
+        let rest = name.strip_prefix(prefix.as_str())?;
+        let job = rest.split_once('-').map_or(rest, |(job, _)| job);
+        let place = || of_job(&rj.template, &rest[job.len()..]);
+        let pod = below(job, rj.replicas).then(place)??;
+        Some(format!("{prefix}{job}-{pod}"))
     })
+}
+
+/// The place or index of a Job's pod, from what follows the Job's name.
+pub fn of_job<'n>(job: &JobSpec, rest: &'n str) -> Option<&'n str> {
+    if rest.is_empty() && job.completion_mode == CompletionMode::NonIndexed {
+        return Some("0");
+    }
+    let place = rest.strip_prefix('-')?;
+    below(place, places(job).max(1)).then_some(place)
 }
 
 /// The pods that a user means: the JobSet's name in front may be left away, and `/` may stand for `-`.
 pub fn meant(jobsets: &[SubmittedJobSet], name: &str) -> Vec<String> {
     let name = name.replace('/', "-");
     let long = jobsets.iter().map(|s| format!("{}-{name}", s.jobset.name));
-    let mut names: Vec<String> = std::iter::once(name.clone()).chain(long).collect();
-    names.retain(|name| exists(jobsets, name));
-    names
+    let names = std::iter::once(name.clone()).chain(long);
+    names.filter_map(|name| whole(jobsets, &name)).collect()
 }
 
 fn each(jobsets: &[SubmittedJobSet]) -> impl Iterator<Item = (String, &ReplicatedJob)> {
@@ -25,13 +41,6 @@ fn each(jobsets: &[SubmittedJobSet]) -> impl Iterator<Item = (String, &Replicate
         let jobs = s.jobset.spec.replicated_jobs.iter();
         jobs.map(|job| (format!("{}-{}-", s.jobset.name, job.name), job))
     })
-}
-
-fn indexes_exist(rest: &str, job: &ReplicatedJob) -> bool {
-    let Some((job_index, pod_index)) = rest.split_once('-') else {
-        return false;
-    };
-    below(job_index, job.replicas) && below(pod_index, places(&job.template).max(1))
 }
 
 /// Written as Kubernetes writes it: no sign, no leading zeros.
@@ -108,13 +117,16 @@ mod tests {
             ("js-w-x-00-0", false),
             ("js-b-0-0", true),
             ("js-b-0-1", false),
-            ("js-b-0", false),
+            ("js-b-0", true),
+            ("js-b-1", false),
+            ("js-b-0-", false),
             ("other", false),
         ] {
             assert_eq!(exists(&jobsets, name), expected, "{name}");
         }
         assert_eq!(meant(&jobsets, "w-x/1/2"), ["js-w-x-1-2"]);
         assert_eq!(meant(&jobsets, "b-0-0"), ["js-b-0-0"]);
+        assert_eq!(meant(&jobsets, "js-b-0"), ["js-b-0-0"], "the first");
         assert_eq!(meant(&jobsets, "w-x-2-0"), [""; 0]);
         assert_eq!(describe(&jobsets), "js-w-x-{0..1}-{0..2}, js-b-0-0");
     }
