@@ -200,8 +200,7 @@ impl Kubelets {
 
     /// Whether an event of these containers has come to nothing.
     pub fn is_void(&self, store: &Store, at: Time, event: Event) -> bool {
-        let lives =
-            |pod: PodId, epoch| self.pods[pod.ix()].epoch == epoch && store.pods.exists(pod);
+        let lives = |pod, epoch| self.lives(store, pod, epoch);
         match event {
             Event::ContainersUp { pod, epoch } => !lives(pod, epoch) || self.has(pod, UP),
             Event::ContainerExit { pod, epoch } => !lives(pod, epoch) || !self.has(pod, UP),
