@@ -111,6 +111,7 @@ impl Why<'_, '_> {
                 continue;
             }
             let name = &self.ctx.store.names.jobsets[i].name;
+            // MB-1: the JobSet controller does not even look at it.
             let manager = js.spec.spec.managed_by.as_deref();
             if let Some(other) = manager.filter(|m| *m != JOBSET_CONTROLLER) {
                 sentences.push(format!(

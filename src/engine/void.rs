@@ -1,7 +1,9 @@
 //! Events under way that have come to nothing: what they were about has moved on since. They take no time, so that no
 //! run lasts until then.
 //!
-//! Nothing is ever cancelled: whoever takes an event out of the queue asks here first.
+//! Nothing is ever cancelled: whoever takes an event out of the queue asks here first. The real controllers keep such
+//! timers, too, and find nothing to do when they ring: a key without an object (REC-4 and its like in the Job
+//! controller), a UID that is another one's (the TTL controller), a pod that is gone or going (kubernetes.md 3, 4).
 
 use super::Components;
 use super::ctx::Ctx;
