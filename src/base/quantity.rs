@@ -69,7 +69,8 @@ pub fn parse_milli(text: &str) -> Result<i64, String> {
         format!("{text:?} is not a quantity; write 500m, 2, 1.5, 64Gi, 16G or 129e6")
     })?;
     let milli = quantity.scaled(3).and_then(|m| i64::try_from(m).ok());
-    milli.ok_or_else(|| format!("{text:?} is too large"))
+    let most = i64::MAX / 1_000;
+    milli.ok_or_else(|| format!("{text:?} is too large; at most {most} is simulated"))
 }
 
 impl Quantity {
@@ -340,7 +341,7 @@ mod tests {
         }
         for text in ["1E", "1e400", "99999999999999999999"] {
             let error = parse_milli(text).unwrap_err();
-            assert!(error.ends_with("is too large"), "{text}: {error}");
+            assert!(error.contains("is too large; at most"), "{text}: {error}");
         }
     }
 

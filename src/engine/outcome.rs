@@ -26,7 +26,7 @@ pub fn outcome(run: &mut Run<'_>, end_reason: EndReason) -> RunOutcome {
         digest: ctx.digest,
         records: ctx.records,
         events: run.events,
-        stuck: stuck::sentences(ctx, parts),
+        stuck: stuck::sentences(ctx, parts, end_reason),
         jobsets,
         training,
         ledger,

@@ -88,7 +88,8 @@ impl Diagnostic {
 
     /// Says what would be right.
     pub fn legal(&mut self, legal: impl Into<String>) -> &mut Diagnostic {
-        self.legal = Some(shortened(legal.into()));
+        let legal = Some(legal.into()).filter(|l| !l.is_empty());
+        self.legal = legal.map(shortened);
         self
     }
 

@@ -227,9 +227,10 @@ impl Node {
     }
 }
 
-/// A number for messages: very large ones with an exponent.
+/// A number for messages: very large and very small ones with an exponent.
 pub fn render_f64(number: f64) -> String {
-    if number.is_finite() && number.abs() >= 1e15 {
+    let size = number.abs();
+    if number.is_finite() && (size >= 1e15 || size > 0.0 && size < 1e-6) {
         format!("{number:e}")
     } else {
         number.to_string()

@@ -241,7 +241,13 @@ impl<'de> Visitor<'de> for BareVisitor {
     }
 
     fn visit_f64<E>(self, f: f64) -> Result<Value, E> {
-        Ok(Value::Float(f))
+        // kubectl sends YAML as Go's JSON, which writes 2.0 and 2e0 as `2`.
+        let whole = f.fract() == 0.0 && f.abs() < i64::MAX as f64;
+        Ok(if whole {
+            Value::Int(f as i64)
+        } else {
+            Value::Float(f)
+        })
     }
 
     fn visit_str<E>(self, s: &str) -> Result<Value, E> {
@@ -313,7 +319,7 @@ mod tests {
     #[test]
     fn scalars_are_typed_as_kubernetes_types_them() {
         let docs = parse(&text(
-            "[1, -2, 1.5, yes, \"yes\", 2026-01-01, ~, 5m, 18446744073709551615, .nan]",
+            "[1, -2, 1.5, yes, \"yes\", 2026-01-01, ~, 5m, 18446744073709551615, .nan, 2.0, -3e2]",
         ));
         let kinds: Vec<String> = docs.unwrap()[0]
             .items()
@@ -332,7 +338,9 @@ mod tests {
                 "null",
                 "the string \"5m\"",
                 "the number 1.8446744073709552e19",
-                "the number NaN"
+                "the number NaN",
+                "the integer 2",
+                "the integer -300"
             ]
         );
     }

@@ -331,7 +331,7 @@ impl RunOutcome {
         self.stuck.iter().find_map(|sentence| {
             let rest = sentence.strip_prefix("JobSet ")?.strip_prefix(jobset)?;
             let (_, why) = rest.strip_prefix(' ')?.split_once(": ")?;
-            (why != RUN_ENDED).then_some(why)
+            (!why.ends_with(RUN_ENDED)).then_some(why)
         })
     }
 }

@@ -119,7 +119,10 @@ fn general(out: &mut String, value: &Value, indent: usize) {
                         Value::Object(_) => {
                             let from = out.len();
                             general(out, item, indent + 4);
-                            out.replace_range(from + indent + 2..from + indent + 3, "-");
+                            // Nothing is written of an item without a value, such as a toleration of everything `{}`.
+                            if out.len() > from {
+                                out.replace_range(from + indent + 2..from + indent + 3, "-");
+                            }
                         }
                         other => {
                             let _ = writeln!(out, "{pad}  {}", plain(other));
@@ -383,7 +386,7 @@ mod tests {
     #[test]
     fn a_tree_is_written_as_kubectl_writes_it() {
         let mut out = String::new();
-        let tree = json!({"replicatedJobs": [{"name": "w", "replicas": 2}], "failurePolicy": {"maxRestarts": 3},
+        let tree = json!({"replicatedJobs": [{}, {"name": "w", "replicas": 2}], "failurePolicy": {"maxRestarts": 3},
             "enableDNSHostnames": true,
             "nodeSelector": {"example.com/pool": "a"}});
         general(&mut out, &tree, 2);

@@ -201,3 +201,43 @@ fn a_cluster_without_manifests_asks_for_manifests() {
         assert!(code == 2 && said.contains("-f <FILE|DIR|->"), "{said}");
     }
 }
+
+#[test]
+fn what_the_time_limit_cuts_is_no_dead_end() {
+    let dir = scratch("dead-ends-cut");
+    let tpu = ", nodeSelector: {example.com/slot: a}";
+    jobset(&dir, "first", "", "", tpu);
+    jobset(&dir, "next", "", "", tpu);
+    let ends = |jobsets: &str, rest: &str, says: &str, cut: bool| {
+        let text = format!(
+            "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {{name: s}}\ntopology: {{apiVersion: \
+             jobset-sim/v1alpha1, kind: Topology, metadata: {{name: t}}, pools: [{{name: \"n-{{node}}\", nodesPerIsland: \
+             1, labels: {{example.com/slot: a}}, allocatable: {{pods: 4}}}}]}}\njobSets: [{jobsets}]\n{rest}"
+        );
+        let file = dir.join("s.yaml");
+        fs::write(&file, text).unwrap();
+        let (_, said) = told(&["run", file.to_str().unwrap()]);
+        let sentence = match cut {
+            true => {
+                format!("Not ready at the end - {says}; the run ended before it was ready")
+            }
+            false => format!("What can never go on - {says}"),
+        };
+        assert!(said.contains(&sentence), "{rest}: {said}");
+    };
+    let (one, both) = (
+        "{manifest: first.yaml}",
+        "{manifest: first.yaml}, {manifest: next.yaml, submitAt: 5s}",
+    );
+    let missing = "JobSet first is not ready: 2 of its Jobs do not exist yet";
+    ends(one, "stop: {at: 1ns}", missing, true);
+    ends(one, "timing: {apiWrite: 100d}", missing, true);
+    // The other one would give back its room.
+    let parked = "JobSet next is not ready: pod next-w-0-0 cannot be scheduled: 0/1 nodes are available: 1 Too many pods. \
+                  no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for \
+                  incoming pod.";
+    let runs = "containers: [{runFor: 1h}]\nstop: {at: 30m}";
+    ends(both, runs, parked.trim_end_matches('.'), true);
+    ends(both, "containers: [{container: c}]", parked, false);
+    fs::remove_dir_all(dir).unwrap();
+}

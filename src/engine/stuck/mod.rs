@@ -1,0 +1,234 @@
+//! What a run that came to its end still waits for, and why that will not come: dead ends by name.
+//!
+//! Must never change anything: it reads the state at the end.
+
+mod jobs;
+mod pods;
+
+use super::Components;
+use super::circle;
+use super::ctx::Ctx;
+use super::void;
+use crate::base::*;
+use crate::policy;
+use crate::record::{EndReason, RUN_ENDED};
+use crate::spec::*;
+use crate::store::{JobSetRow, flag};
+
+/// Whether every JobSet has come to its end.
+pub fn all_finished(ctx: &Ctx<'_>) -> bool {
+    let mut jobsets = ctx.store.jobsets.iter();
+    jobsets.all(|js| js.created && is_done(js))
+}
+
+fn is_done(js: &JobSetRow) -> bool {
+    // A terminal condition ends it, whoever wrote it (REC-7).
+    let ended = policy::conditions::terminal(&js.status).is_some();
+    js.deleted || ended || js.status.terminal_state.is_some()
+}
+
+/// Whether it has come to an end, or is as somebody wants it.
+fn rests(ctx: &Ctx<'_>, parts: &Components, jobset: JobSetId) -> bool {
+    let js = &ctx.store.jobsets[jobset.ix()];
+    let errors = parts.jobset_manager.errors(jobset);
+    is_done(js)
+        || !js.created
+        || parts.accounting.is_ready(jobset).0
+        || (js.suspended() && !js.is_deleting() && errors == 0)
+}
+
+/// Why nothing happens any more.
+pub fn rest_reason(ctx: &Ctx<'_>, parts: &Components) -> EndReason {
+    if ctx.store.jobsets.iter().all(is_done) {
+        return EndReason::AllJobSetsFinished;
+    }
+    let mut jobsets = (0..ctx.store.jobsets.len() as u32).map(JobSetId);
+    if jobsets.all(|jobset| rests(ctx, parts, jobset)) {
+        EndReason::Settled
+    } else {
+        EndReason::Stuck
+    }
+}
+
+/// Whether a Job will fail at its activeDeadlineSeconds before the run ends.
+pub fn deadline_ahead(ctx: &Ctx<'_>) -> bool {
+    let limit = Time::ZERO + ctx.scenario.stop.at;
+    ctx.store.jobs.iter().any(|job| {
+        let runs = job.exists && !job.suspended && !job.status.is_finished();
+        let seconds = job.spec.active_deadline_seconds.filter(|_| runs);
+        let seconds = seconds.and_then(|s| u64::try_from(s).ok());
+        let since = job.status.start_time.zip(seconds);
+        let over = since.map(|(start, s)| start + Duration::from_secs(s));
+        over.is_some_and(|at| ctx.now < at && at <= limit)
+    })
+}
+
+/// JobSets that wait for something that will not come, and those that the end of the run only overtook.
+pub fn sentences(ctx: &mut Ctx<'_>, parts: &Components, reason: EndReason) -> Vec<String> {
+    let more = void::is_awaited(ctx, parts) || !parts.user.script_is_over();
+    let overtaken = reason == EndReason::TimeLimit && more;
+    let why = Why {
+        ctx,
+        parts,
+        overtaken,
+    };
+    if ctx.progress.stands_still {
+        return vec![format!(
+            "time stands still at {}: something ends and begins again, and it takes no time, or hardly any",
+            ctx.now
+        )];
+    }
+    match &ctx.progress.goes_round {
+        Some(circle) => {
+            let mut sentences = vec![circle::sentence(ctx, circle)];
+            sentences.extend(why.beside(ctx.store.jobs[circle.job.ix()].jobset));
+            sentences
+        }
+        None => why.stuck(),
+    }
+}
+
+/// Why some pod finds no node, if the JobSet has never been ready and rests on that.
+pub fn never_placed(ctx: &Ctx<'_>, parts: &Components, jobset: JobSetId) -> Option<String> {
+    let (_, ever_ready) = parts.accounting.is_ready(jobset);
+    if rests(ctx, parts, jobset) || ever_ready {
+        return None;
+    }
+    let why = Why {
+        ctx,
+        parts,
+        overtaken: false,
+    };
+    let mut jobs = ctx.store.jobs_of(jobset);
+    jobs.find_map(|job| {
+        let mut pods = ctx.store.jobs[job.ix()].pods.iter();
+        pods.find_map(|pod| why.why_parked(job, pod))
+    })
+}
+
+struct Why<'a, 'b> {
+    ctx: &'a Ctx<'b>,
+    parts: &'a Components,
+    /// The run was cut while something was under way.
+    overtaken: bool,
+}
+
+impl Why<'_, '_> {
+    fn stuck(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        for (i, js) in self.ctx.store.jobsets.iter().enumerate() {
+            let jobset = JobSetId(i as u32);
+            if rests(self.ctx, self.parts, jobset) || !js.created {
+                continue;
+            }
+            let name = &self.ctx.store.names.jobsets[i].name;
+            // MB-1: the JobSet controller does not even look at it.
+            let manager = js.spec.spec.managed_by.as_deref();
+            if let Some(other) = manager.filter(|m| *m != JOBSET_CONTROLLER) {
+                sentences.push(format!(
+                    "JobSet {name} is left alone: its spec.managedBy names {other}, which does nothing here"
+                ));
+                continue;
+            }
+            if wants_nothing(&js.spec) {
+                sentences.push(self.without_pods(name, &js.spec));
+                continue;
+            }
+            let why = self.why_stuck(jobset);
+            sentences.push(format!("JobSet {name} is not ready: {why}"));
+        }
+        sentences
+    }
+
+    /// Those that are still under way when another one ends the run.
+    fn beside(&self, other: JobSetId) -> impl Iterator<Item = String> {
+        let names = &self.ctx.store.names.jobsets;
+        let all = (0..self.ctx.store.jobsets.len() as u32).map(JobSetId);
+        let busy = all.filter(move |&i| i != other && !rests(self.ctx, self.parts, i));
+        busy.map(move |jobset| {
+            let (name, other) = (&names[jobset.ix()].name, &names[other.ix()].name);
+            format!("JobSet {name} is still under way: the run ends because JobSet {other} goes round in circles")
+        })
+    }
+
+    fn why_stuck(&self, jobset: JobSetId) -> String {
+        let js = &self.ctx.store.jobsets[jobset.ix()];
+        if js.is_deleting() && !js.spec.finalizers.is_empty() {
+            let held = js.spec.finalizers.join(", ");
+            return format!("it is being deleted, and nobody takes its finalizers off: {held}");
+        }
+        let others = &self.ctx.store.others;
+        if js.is_deleting()
+            && js.foreground
+            && let Some((kind, name)) = others.owned(jobset).next()
+            && !self
+                .ctx
+                .store
+                .jobs_of(jobset)
+                .any(|j| self.ctx.store.jobs[j.ix()].exists)
+        {
+            let kind = kind.as_str();
+            return format!("{kind} {name} is being deleted, and nobody takes its finalizers off");
+        }
+        let mut waiting_at_barrier = 0;
+        for job in self.ctx.store.jobs_of(jobset) {
+            for pod in self.ctx.store.jobs[job.ix()].pods.iter() {
+                if let Some(why) = self.why_pod_waits(job, pod) {
+                    return why;
+                }
+                let up = self.parts.kubelet.is_up(pod);
+                let ready = self.ctx.store.pods.has(pod, flag::READY);
+                waiting_at_barrier += u32::from(up && !ready);
+            }
+            let j = &self.ctx.store.jobs[job.ix()];
+            if j.exists && j.is_deleting() && j.is_held() {
+                let name = self.ctx.store.names.job(job);
+                return format!("Job {name} is being deleted, and nobody takes its finalizers off");
+            }
+        }
+        if let Some(why) = self.why_refused(jobset) {
+            return why;
+        }
+        let not_created = self.why_not_created(jobset);
+        if waiting_at_barrier > 0 {
+            return self.so_far(self.why_barrier_is_up(jobset, waiting_at_barrier, not_created));
+        }
+        not_created
+            .or_else(|| self.why_unmanaged(jobset))
+            .or_else(|| self.why_suspended(jobset))
+            .or_else(|| self.why_one_index_short(jobset))
+            .or_else(|| self.why_nothing_is_decided(jobset))
+            .map_or_else(|| RUN_ENDED.to_owned(), |why| self.so_far(why))
+    }
+
+    /// Whether another JobSet may give back what a pod waits for.
+    fn others_hold_room(&self, own: JobSetId) -> bool {
+        let jobsets = self.ctx.store.jobsets.iter().enumerate();
+        let mut others = jobsets.filter(|&(i, _)| i != own.ix());
+        others.any(|(_, js)| js.created && !is_done(js))
+    }
+
+    /// What is said only because nothing has come: that shows nothing if something was under way.
+    fn so_far(&self, why: String) -> String {
+        match self.overtaken {
+            true => format!("{}; {RUN_ENDED}", why.trim_end_matches('.')),
+            false => why,
+        }
+    }
+
+    /// C-10: nothing can succeed, and without a success the success policy is never asked.
+    fn without_pods(&self, name: &str, spec: &JobSet) -> String {
+        let none = spec.spec.replicated_jobs.iter().all(|r| r.replicas == 0);
+        let why = match none {
+            true => "none of its replicatedJobs has a Job",
+            false => "its Jobs have parallelism 0, and so no pod",
+        };
+        format!("JobSet {name} never completes: {why}")
+    }
+}
+
+fn wants_nothing(jobset: &JobSet) -> bool {
+    let rjs = &jobset.spec.replicated_jobs;
+    rjs.iter()
+        .all(|rj| rj.replicas == 0 || rj.template.pods() == 0)
+}
