@@ -1,10 +1,10 @@
 //! `compare`: variants of a scenario, or of manifests, under the same random numbers.
 
 use super::args::{CompareArgs, TableFormat};
-use super::variants::{Base, Until, Variant};
+use super::variants::{Base, Until, Variant, named};
 use super::{Failure, fail_if, hangs, interrupt, output};
 use crate::experiment::fail_if::Group;
-use crate::experiment::{Change, Comparison, Limits, NoRuns, PlayedVariant, metrics};
+use crate::experiment::{Change, Comparison, Limits, NoRuns, PlayedVariant, metrics, never_placed};
 use crate::report::hanging::{self, Hung};
 use crate::report::rundir::RunDir;
 use crate::report::{compare, compare_figure, compare_tables};
@@ -113,6 +113,12 @@ impl Job<'_> {
             let kept =
                 format!("{finished} of {asked} replications are finished, and these are reported");
             return Err(interrupt::failure(&kept));
+        }
+        for variant in &played {
+            let rows = variant.replications.iter();
+            if let Some(why) = never_placed(rows.map(|r| r.never_placed.as_deref())) {
+                return Err(named(&variant.name, Failure::CannotBePlaced(why)));
+            }
         }
         let groups: Vec<Group> = played.iter().map(group).collect();
         fail_if::check(&conditions, &groups)

@@ -11,7 +11,7 @@ use crate::base::plain::for_markdown;
 use crate::engine::Simulation;
 use crate::experiment::fail_if::Group;
 use crate::experiment::{
-    Limited, Limits, NoRuns, Played, Replication, Replications, Subject, play,
+    Limited, Limits, NoRuns, Played, Replication, Replications, Subject, never_placed, play,
 };
 use crate::metrics::Folds;
 use crate::record::EndReason;
@@ -60,13 +60,10 @@ pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<
         let kept = format!("{finished} of {n} replications are finished, and these are reported");
         return Err(interrupt::failure(&kept));
     }
-    let mut placed = rows.iter().filter(|r| r.never_placed.is_none());
-    match (placed.next(), &rows[0].never_placed) {
-        (None, Some(why)) => Err(Failure::CannotBePlaced(format!(
-            "in none of the replications: {why}"
-        ))),
-        _ if conditions.is_empty() => Ok(()),
-        _ => {
+    match never_placed(rows.iter().map(|r| r.never_placed.as_deref())) {
+        Some(why) => Err(Failure::CannotBePlaced(why)),
+        None if conditions.is_empty() => Ok(()),
+        None => {
             let jobsets: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
             fail_if::check(conditions, &[Group::of("", &jobsets, &rows)])
         }

@@ -25,10 +25,7 @@ pub fn cli(args: &WhyArgs) -> Result<u8, Failure> {
             output::styled(&text, &style)?;
         }
     }
-    Ok(match answer.subject.kind {
-        "none" => NO_PLACE,
-        _ => 0,
-    })
+    Ok(if answer.unplaced { NO_PLACE } else { 0 })
 }
 
 /// The inputs, and what is asked about them.

@@ -42,6 +42,8 @@ pub struct CountedRun {
     pub completed: bool,
     /// How it ended before its time, if it did and its work was not done.
     pub ended_otherwise: Option<&'static str>,
+    /// Why it never found nodes for all its pods, if it did not.
+    pub never_placed: Option<String>,
     /// In the order of time.
     pub used: Vec<UsedAt>,
     /// The hash over its records.
@@ -113,6 +115,7 @@ fn of_fleet(
             FleetEnd::Completed | FleetEnd::TimeLimit => None,
             other => Some(other.as_str()),
         },
+        never_placed: None,
         used: outcome.interruptions.iter().map(used).collect(),
         digest: outcome.digest,
     })
@@ -145,6 +148,7 @@ fn of_collapsed(collapsed: &Collapsed, outcome: &CollapsedOutcome, i: u64) -> Co
         end_s: outcome.end.seconds(),
         completed: outcome.terminal_state == "Completed",
         ended_otherwise: ended_otherwise(outcome.terminal_state, outcome.end_reason),
+        never_placed: None,
         used: outcome
             .counted
             .iter()
@@ -183,15 +187,14 @@ fn of_pods(
             cause: Arc::from(cause.as_deref().unwrap_or("other")),
         }
     });
-    let state = outcome
-        .jobsets
-        .get(jobset.ix())
-        .map_or("", |o| o.terminal_state);
+    let ended = outcome.jobsets.get(jobset.ix());
+    let state = ended.map_or("", |o| o.terminal_state);
     Some(CountedRun {
         replication: i,
         end_s: outcome.end.seconds(),
         completed: state == "Completed",
         ended_otherwise: ended_otherwise(state, outcome.end_reason),
+        never_placed: ended.and_then(|o| o.never_placed.clone()),
         used: used.collect(),
         digest: outcome.digest,
     })

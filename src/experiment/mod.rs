@@ -37,7 +37,7 @@ pub use mixed::{Had, MixedRuns};
 pub use parallel::{NoRuns, in_parallel};
 pub use play::{Played, play};
 pub use player::Player;
-pub use replication::{BriefRestart, ReplicatedJobSet, Replication};
+pub use replication::{BriefRestart, ReplicatedJobSet, Replication, never_placed};
 pub use replications::{Cost, JobSetEstimates, Replications};
 pub use stop::{Limited, Limits, StopFlag};
 pub use subject::{Subject, SubjectPlayer};

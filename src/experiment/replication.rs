@@ -72,6 +72,13 @@ pub struct Replication {
     pub never_placed: Option<String>,
 }
 
+/// Why nothing was placed, where it was so in every replication; of each why not, if it was not.
+pub fn never_placed<'a>(mut of: impl Iterator<Item = Option<&'a str>>) -> Option<String> {
+    let why = of.next()??;
+    let never = of.all(|why| why.is_some());
+    never.then(|| format!("in none of the replications: {why}"))
+}
+
 /// One JobSet of a replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplicatedJobSet {

@@ -421,6 +421,7 @@ mod tests {
             end_s: 30.0 * 86_400.0,
             completed: false,
             ended_otherwise: None,
+            never_placed: None,
             used: used.iter().map(one).collect(),
             digest: 0,
         }

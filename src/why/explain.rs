@@ -102,6 +102,8 @@ pub struct Why {
     /// Not expressible here, with the reason.
     pub not_tried: Vec<(Setting, String)>,
     pub blocked: Option<Blocked>,
+    /// Whether the pods of some JobSet never found nodes.
+    pub unplaced: bool,
 }
 
 pub fn explain(load: &Load<'_>, asked: &Asked) -> Result<Why, NoAnswer> {
@@ -175,6 +177,7 @@ fn unplaceable(
             format!("JobSet {name}"),
             why.trim().to_owned(),
         )),
+        unplaced: true,
     };
     if !asked.path_only {
         answer.try_out(load, &facts, (Target::Start { jobset }, asked))?;
@@ -425,6 +428,7 @@ impl<'c> Case<'c> {
             no_help: Vec::new(),
             not_tried: Vec::new(),
             blocked,
+            unplaced: run.never_placed().is_some(),
         };
         // Of a pod that came up there is nothing to try: what is asked of is its JobSet.
         if !self.asked.path_only && (!is_pod || answer.blocked.is_some()) {

@@ -241,3 +241,82 @@ fn what_the_time_limit_cuts_is_no_dead_end() {
     ends(both, "containers: [{container: c}]", parked, false);
     fs::remove_dir_all(dir).unwrap();
 }
+
+#[test]
+fn what_is_never_placed_ends_with_the_same_code_whoever_plays_it() {
+    let dir = scratch("dead-ends-code");
+    let (first, next) = (
+        "  failurePolicy: {maxRestarts: 1}\n",
+        ", nodeSelector: {example.com/slot: a}",
+    );
+    for name in ["first", "next"] {
+        jobset(&dir, name, first, "", next);
+    }
+    let text = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: s}\ntopology: {apiVersion: \
+                jobset-sim/v1alpha1, kind: Topology, metadata: {name: t}, pools: [{name: \"n-{node}\", nodesPerIsland: \
+                1, labels: {example.com/slot: a}, allocatable: {pods: 4}}]}\njobSets: [{manifest: first.yaml}, \
+                {manifest: next.yaml, submitAt: 5s}]\ncontainers: [{runFor: 1h}]\nstop: {at: 30m}\n";
+    let file = dir.join("s.yaml");
+    fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let why = "pod next-w-0-0 cannot be scheduled: 0/1 nodes are available: 1 Too many pods";
+    for (command, more) in [
+        ("run", ""),
+        ("run", "--seeds 2"),
+        ("compare", "--seeds 2 --variant later:stop.at=20m"),
+        ("sweep", "--seeds 2 --grid stop.at=20m,40m"),
+        ("budget", "--seeds 2 --jobset next"),
+    ] {
+        let words: Vec<&str> = [command, file]
+            .into_iter()
+            .chain(more.split_whitespace())
+            .collect();
+        let (code, said) = told(&words);
+        assert_eq!(code, 4, "{words:?}: {said}");
+        assert!(
+            said.contains(why) || command == "budget",
+            "{words:?}: {said}"
+        );
+    }
+    assert_eq!(told(&["why", file]).0, 4);
+    let found = [
+        "sweep",
+        file,
+        "--seeds",
+        "2",
+        "--grid",
+        "stop.at=20m,3h",
+        "--quiet",
+    ];
+    let (code, said) = told(&found);
+    assert_eq!(code, 0, "one of the points has found a place: {said}");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_metric_that_no_replication_has_a_number_for_is_refused() {
+    let dir = scratch("dead-ends-metric");
+    let file = jobset(&dir, "first", "  failurePolicy: {maxRestarts: 1}\n", "", "");
+    for words in [
+        ["breakeven", "--b", "x: strategy=BlockingRecreate", "--over"],
+        ["tornado", "--seeds", "3", "--input"],
+    ] {
+        // Nothing fails, so nothing restarts.
+        let metric = "restartLatency_s.p50";
+        let inputs = [
+            "stop.at=5m..10m",
+            "-f",
+            &file,
+            "--metric",
+            metric,
+            "--quiet",
+        ];
+        let (code, said) = told(&[&words[..], &inputs].concat());
+        assert_eq!(code, 2, "{said}");
+        assert!(
+            said.contains(&format!("has a number for {metric}")),
+            "{said}"
+        );
+    }
+    fs::remove_dir_all(dir).unwrap();
+}

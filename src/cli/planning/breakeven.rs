@@ -45,7 +45,11 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), Failure> {
         break_even((&args.over, &metric), effort, &mut play)?
     };
     if found.points.is_empty() {
-        return lab.interrupted("no value was played with both");
+        lab.interrupted("no value was played with both")?;
+        return Err(Failure::Invalid(format!(
+            "--metric: no replication of both choices has a number for {metric}, at any value of {}; name another",
+            args.over.path
+        )));
     }
     let interrupted = found.interrupted;
     let names = (name(args, false), name(args, true));

@@ -6,7 +6,7 @@ use crate::cli::args::BudgetArgs;
 use crate::cli::inputs::quoted;
 use crate::cli::{Failure, interrupt, output};
 use crate::experiment::{
-    CountedRun, Subject, count_restarts, with_maintenance_rule, without_limit,
+    CountedRun, Subject, count_restarts, never_placed, with_maintenance_rule, without_limit,
 };
 use crate::report::planning::budget::BudgetReport;
 use crate::search::budget::{Budget, Question, Ruled, SCHEMA};
@@ -26,6 +26,9 @@ pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
     let (limit, horizon) = without_limit(&mut subject, jobset, until).map_err(Failure::Invalid)?;
     let n = args.seeds.unwrap_or(lab.by_level(PODS, FLEET));
     let runs = play(&mut lab, (&subject, jobset), n, "")?;
+    if let Some(why) = never_placed(runs.iter().map(|r| r.never_placed.as_deref())) {
+        return Err(Failure::CannotBePlaced(why));
+    }
     let question = Question {
         horizon_s: horizon.seconds(),
         limit,

@@ -27,6 +27,11 @@ pub fn cli(args: &TornadoArgs) -> Result<(), Failure> {
         }
     }
     let as_is = lab.sample(&Vec::new(), 0..n, (&metric, "as they are"))?;
+    if !as_is.is_empty() && as_is.iter().all(|row| row.value.is_none()) {
+        return Err(Failure::Invalid(format!(
+            "--metric: no replication of the inputs as they are has a number for {metric}; name another"
+        )));
+    }
     let mut bars = Vec::new();
     for input in &inputs {
         let mut end = |value: &String| -> Result<Sample, Failure> {

@@ -5,6 +5,7 @@ use crate::base::condition::Condition;
 use crate::cli::args::{SweepTellArgs, TableFormat};
 use crate::cli::{Failure, fail_if, output};
 use crate::experiment::fail_if::Group;
+use crate::experiment::never_placed;
 use crate::report::rundir::RunDir;
 use crate::report::sweep_figure::Swept;
 use crate::report::{sweep_figure, sweep_tables, sweep_text};
@@ -34,8 +35,12 @@ pub fn conditions(args: &SweepTellArgs) -> Result<Vec<Condition>, Failure> {
     fail_if::read(&args.fail_if)
 }
 
-/// Holds conditions against all points.
+/// Refuses a sweep that has placed nothing at any point, and holds conditions against all points.
 pub fn gates(conditions: &[Condition], results: &Results) -> Result<(), Failure> {
+    let rows = (0..results.points().count()).flat_map(|point| results.rows(point));
+    if let Some(why) = never_placed(rows.map(|r| r.never_placed.as_deref())) {
+        return Err(Failure::CannotBePlaced(why));
+    }
     let group = |point: usize| {
         let of = |name: &String| {
             let column = results.column(point, name);
