@@ -192,7 +192,9 @@ fn wrong_type(node: &Node, shape: &Shape, path: &Path, report: &mut Report) {
     };
     let message = format!("{name} must be {}, found {}", shape.noun(), node.describe());
     let error = report.error(node.at, message);
-    if matches!(shape, Shape::Str) && !matches!(node.value, Value::Seq(_) | Value::Map(_)) {
+    if matches!(shape, Shape::Str | Shape::Line)
+        && !matches!(node.value, Value::Seq(_) | Value::Map(_))
+    {
         error.suggest("write it in quotes");
     }
 }
@@ -236,6 +238,9 @@ fn scalar(node: &Node, shape: &Shape) -> Option<Result<(), String>> {
     let legal = |is: bool, found: String| if is { Ok(()) } else { Err(found) };
     Some(match (shape, &node.value) {
         (Shape::Bool, Value::Bool(_)) | (Shape::Str, Value::Str(_)) => Ok(()),
+        (Shape::Line, Value::Str(found)) => {
+            legal(!found.contains('\n'), "must be one line".to_owned())
+        }
         (Shape::Version(_), Value::Str(_) | Value::Float(_) | Value::Int(_)) => Ok(()),
         (Shape::Preset, Value::Str(found)) => legal(
             presets::preset_names().contains(found),

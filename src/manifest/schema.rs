@@ -141,6 +141,7 @@ fn own_schema(shape: &Shape, defs: &mut Defs) -> Value {
         Shape::Any => json!({}),
         Shape::Bool => json!({"type": "boolean"}),
         Shape::Str => json!({"type": "string"}),
+        Shape::Line => json!({"type": "string", "pattern": "^[^\\n]*$"}),
         Shape::Version(of) => version(of),
         Shape::Preset => {
             json!({"anyOf": [{"enum": preset_names()}, {"type": "string", "pattern": "\\.ya?ml$"}]})

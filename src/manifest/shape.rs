@@ -13,6 +13,8 @@ pub enum Shape {
     Any,
     Bool,
     Str,
+    /// A name that reports print: one line.
+    Line,
     /// A version such as `1.36`, with or without quotes.
     Version(&'static Versions),
     /// A preset of the control plane.
@@ -201,7 +203,7 @@ impl Shape {
         match self {
             Shape::Any => "a value".to_owned(),
             Shape::Bool => "true or false".to_owned(),
-            Shape::Str => "a string".to_owned(),
+            Shape::Str | Shape::Line => "a string".to_owned(),
             Shape::Version(of) => format!("a version such as \"{}.{}\"", of.major, of.newest),
             Shape::Preset => format!(
                 "one of {}, or a preset file",

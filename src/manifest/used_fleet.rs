@@ -54,7 +54,7 @@ fn value(field: &Field, shape: &Shape, written: Option<&Node>, path: &str, all: 
             }
         }
         (Shape::Object(_) | Shape::List(_) | Shape::NonEmpty(_) | Shape::Map(_), _) => {}
-        (Shape::Bool | Shape::Str | Shape::OneOf(_) | Shape::Assignment, _) => {}
+        (Shape::Bool | Shape::Str | Shape::Line | Shape::OneOf(_) | Shape::Assignment, _) => {}
         (_, Some(node)) => {
             let text = render(node);
             if number(&text) {

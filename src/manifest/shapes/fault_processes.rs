@@ -23,7 +23,7 @@ pub static RANDOM_FAULTS: Object = Object {
     fields: &[
         field(
             "cause",
-            Shape::Str,
+            Shape::Line,
             "what they are called; with the name of what fails it names the random numbers",
         )
         .example("host"),

@@ -182,7 +182,7 @@ static CHECKPOINT: Object = Object {
 static PROCESS: Object = Object {
     kind: "FaultProcess",
     fields: &[
-        field("cause", Shape::Str, "in reports: failures_CAUSE").example("host"),
+        field("cause", Shape::Line, "in reports: failures_CAUSE").example("host"),
         PRESET[0],
         PRESET[1],
         RATE[0],
@@ -307,7 +307,7 @@ const STAGES: Shape = Shape::NonEmpty(&Shape::Object(&STAGE));
 static STAGE: Object = Object {
     kind: "RepairStage",
     fields: &[
-        field("name", Shape::Str, "in reports: NAME_repairs")
+        field("name", Shape::Line, "in reports: NAME_repairs")
             .required()
             .example("automatic"),
         field("takes", DELAY, "how long")

@@ -164,7 +164,7 @@ static AXIS: Object = Object {
 static VARIANT: Object = Object {
     kind: "Variant",
     fields: &[
-        field("name", Shape::Str, "stands in reports; not baseline")
+        field("name", Shape::Line, "stands in reports; not baseline")
             .required()
             .example("patient"),
         field(
@@ -257,7 +257,7 @@ static BODY: [Field; 11] = [
 static PRICES: Object = Object {
     kind: "Prices",
     fields: &[
-        field("currency", Shape::Str, "of all prices")
+        field("currency", Shape::Line, "of all prices")
             .otherwise("the topology's")
             .example("EUR"),
         field(
@@ -280,7 +280,7 @@ static PRICES: Object = Object {
 pub static METADATA: Object = Object {
     kind: "Metadata",
     fields: &[
-        field("name", Shape::Str, "stands in reports")
+        field("name", Shape::Line, "stands in reports")
             .required()
             .example("first-steps"),
         field("description", Shape::Str, "for people")

@@ -25,7 +25,7 @@ pub static TOPOLOGY: Object = Object {
         field("metadata", Shape::Object(&METADATA), "{name: ...}")
             .required()
             .example("{name: small-16}"),
-        field("currency", Shape::Str, "of all prices")
+        field("currency", Shape::Line, "of all prices")
             .default("USD")
             .example("EUR"),
         field(
@@ -134,7 +134,7 @@ pub static TAINT: Object = Object {
 static DCN_LEVEL: Object = Object {
     kind: "DcnLevel",
     fields: &[
-        field("name", Shape::Str, "stands in reports")
+        field("name", Shape::Line, "stands in reports")
             .required()
             .example("rack"),
         field(
