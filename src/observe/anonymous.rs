@@ -394,9 +394,13 @@ fn status(status: &Value, names: &mut Names) -> Value {
                 |c| json!({"type": c["type"], "status": c["status"], "reason": c["reason"], "message": ""}),
             ),
             ("replicatedJobsStatus", value) => rows(value, |s| {
-                let mut s = s.clone();
-                s["name"] = names.value("r", &s["name"]);
-                s
+                // What is none of the API's rows is nobody's to tell.
+                let mut s = s.as_object().cloned().unwrap_or_default();
+                s.insert(
+                    "name".to_owned(),
+                    names.value("r", &Value::from(s.get("name").cloned())),
+                );
+                s.into()
             }),
             (_, Value::Number(_)) => value.clone(),
             ("terminalState", value) => value.clone(),

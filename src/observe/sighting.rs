@@ -112,7 +112,7 @@ impl Reader {
             let object = value["object"].take();
             return self.object(object, how);
         }
-        if let Value::Array(items) = value["items"].take() {
+        if let Some(Value::Array(items)) = value.get_mut("items").map(Value::take) {
             return items.into_iter().try_for_each(|item| self.value(item));
         }
         self.object(value, How::Listed)

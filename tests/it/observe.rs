@@ -320,6 +320,7 @@ fn hostile_texts_are_refused_with_their_place_or_read_without_harm() {
             "no type of a watch event",
         ),
         ("{\"kind\": \"Secret\"}", "no JobSet in these files"),
+        ("{\"items\": [\"a\"]}", "it has no kind"),
         (
             "{\"kind\": \"JobSet\", \"metadata\": {\"name\": \"a\"}}",
             "did not restart",
@@ -347,6 +348,33 @@ fn hostile_texts_are_refused_with_their_place_or_read_without_harm() {
         &out.display().to_string(),
     ]);
     assert_eq!(done.status.code(), Some(2));
+    std::fs::remove_dir_all(&dir).expect("it is gone");
+}
+
+#[test]
+fn rows_of_a_status_that_are_no_objects_are_not_told() {
+    let dir = scratch("observe-rows");
+    let mut texts = WATCHES.map(text);
+    let begin = "\"replicatedJobsStatus\":[";
+    assert!(texts[0].contains(begin), "the watch shows the status");
+    texts[0] = texts[0].replace(begin, &format!("{begin}\"secret\",3,"));
+    let files: Vec<String> = (0..texts.len())
+        .map(|i| dir.join(format!("{i}.json")).display().to_string())
+        .collect();
+    for (file, text) in files.iter().zip(&texts) {
+        std::fs::write(file, text).expect("it can be written");
+    }
+    let out = dir.join("out.json").display().to_string();
+    let inputs = files.iter().map(String::as_str);
+    let arguments: Vec<&str> = ["import", "--anonymize", "--out", &out]
+        .into_iter()
+        .chain(inputs)
+        .collect();
+    let done = run(&arguments);
+    let told = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(0), "{told}");
+    let written = std::fs::read_to_string(&out).expect("it is there");
+    assert!(!written.contains("secret"), "{written}");
     std::fs::remove_dir_all(&dir).expect("it is gone");
 }
 
