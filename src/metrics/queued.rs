@@ -27,7 +27,8 @@ impl Queued {
         };
         let (mut waiting, mut last) = (0i64, 0);
         let mut all = Vec::new();
-        for (at, step) in steps.iter().enumerate() {
+        // Who is served after the last instant waits at it.
+        for (at, step) in steps[..self.moments.len()].iter().enumerate() {
             waiting += i64::from(*step);
             let now = u32::try_from(waiting).unwrap_or(0);
             if now != last {
@@ -80,7 +81,7 @@ mod tests {
     fn whoever_waits_at_an_instant_is_counted_and_who_is_served_is_not() {
         let s = |n: u64| Time(n * 1_000_000_000);
         let mut queued = Queued::new((0..10).map(s).collect());
-        for (id, from, granted, to) in [(0, 1, 4, 9), (1, 2, 2, 8), (2, 2, 3, 3)] {
+        for (id, from, granted, to) in [(0, 1, 4, 9), (1, 2, 2, 8), (2, 2, 3, 3), (3, 8, 20, 20)] {
             queued.ticket(&Ticket {
                 id,
                 parent: NO_TICKET,
@@ -92,7 +93,7 @@ mod tests {
             });
         }
         let client = Resource::JobControllerClient;
-        assert_eq!(queued.of(client), [(1, 1), (2, 2), (3, 1), (4, 0)]);
+        assert_eq!(queued.of(client), [(1, 1), (2, 2), (3, 1), (4, 0), (8, 1)]);
         assert_eq!(queued.of(Resource::NodeRequests), []);
     }
 }

@@ -328,10 +328,16 @@ impl RunOutcome {
 
     /// Why the JobSet of this name can never go on, if it cannot: its sentence in `stuck` without the beginning.
     pub fn dead_end(&self, jobset: &str) -> Option<&str> {
+        self.open_end(jobset)
+            .filter(|why| !why.ends_with(RUN_ENDED))
+    }
+
+    /// What the JobSet of this name waits for at the end, if there is a word for it, whether it can still come or not.
+    pub fn open_end(&self, jobset: &str) -> Option<&str> {
         self.stuck.iter().find_map(|sentence| {
             let rest = sentence.strip_prefix("JobSet ")?.strip_prefix(jobset)?;
             let (_, why) = rest.strip_prefix(' ')?.split_once(": ")?;
-            (!why.ends_with(RUN_ENDED)).then_some(why)
+            (why != RUN_ENDED).then_some(why)
         })
     }
 }

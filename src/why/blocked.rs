@@ -36,7 +36,7 @@ pub fn jobset(run: &RunView<'_>, jobset: JobSetId) -> Option<Blocked> {
     let condition = match &outcome.never_placed {
         _ if outcome.terminal_state == "Failed" => condition(outcome, "Failed")?,
         Some(why) => why.clone(),
-        None => match run.outcome.dead_end(name) {
+        None => match run.outcome.open_end(name) {
             Some(why) => why.to_owned(),
             None => {
                 let (is, who) = (condition(outcome, "Suspended")?, run.who_resumes(jobset));

@@ -65,12 +65,14 @@ pub fn deadline_ahead(ctx: &Ctx<'_>) -> bool {
 
 /// JobSets that wait for something that will not come, and those that the end of the run only overtook.
 pub fn sentences(ctx: &mut Ctx<'_>, parts: &Components, reason: EndReason) -> Vec<String> {
-    let more = void::is_awaited(ctx, parts) || !parts.user.script_is_over();
-    let overtaken = reason == EndReason::TimeLimit && more;
+    let repairs = ctx.scenario.repairs_later || parts.ageing.repairs_later;
+    let more = repairs || void::is_awaited(ctx, parts) || !parts.user.script_is_over();
+    let cut = reason == EndReason::TimeLimit;
     let why = Why {
         ctx,
         parts,
-        overtaken,
+        overtaken: cut && more,
+        repairs: cut && repairs,
     };
     if ctx.progress.stands_still {
         return vec![format!(
@@ -98,6 +100,7 @@ pub fn never_placed(ctx: &Ctx<'_>, parts: &Components, jobset: JobSetId) -> Opti
         ctx,
         parts,
         overtaken: false,
+        repairs: false,
     };
     let mut jobs = ctx.store.jobs_of(jobset);
     jobs.find_map(|job| {
@@ -111,6 +114,8 @@ struct Why<'a, 'b> {
     parts: &'a Components,
     /// The run was cut while something was under way.
     overtaken: bool,
+    /// Repairs would have come later.
+    repairs: bool,
 }
 
 impl Why<'_, '_> {
@@ -201,11 +206,11 @@ impl Why<'_, '_> {
             .map_or_else(|| RUN_ENDED.to_owned(), |why| self.so_far(why))
     }
 
-    /// Whether another JobSet may give back what a pod waits for.
-    fn others_hold_room(&self, own: JobSetId) -> bool {
+    /// Whether a repair, or another JobSet, may give what a pod waits for.
+    fn room_may_come(&self, own: JobSetId) -> bool {
         let jobsets = self.ctx.store.jobsets.iter().enumerate();
         let mut others = jobsets.filter(|&(i, _)| i != own.ix());
-        others.any(|(_, js)| js.created && !is_done(js))
+        self.repairs || others.any(|(_, js)| js.created && !is_done(js))
     }
 
     /// What is said only because nothing has come: that shows nothing if something was under way.

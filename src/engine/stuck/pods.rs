@@ -36,8 +36,8 @@ impl Why<'_, '_> {
             ));
         }
         if let Some(why) = self.why_parked(job, pod) {
-            let others = self.others_hold_room(store.jobs[job.ix()].jobset);
-            return Some(if others { self.so_far(why) } else { why });
+            let may_come = self.room_may_come(store.jobs[job.ix()].jobset);
+            return Some(if may_come { self.so_far(why) } else { why });
         }
         let open = bound && !store.pods.is_terminal(pod);
         if open && silent {
