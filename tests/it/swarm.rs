@@ -16,6 +16,7 @@ mod requests;
 mod scene;
 mod script;
 mod shrink;
+mod told;
 mod training;
 
 use crate::checker::{Checker, TOO_MANY};

@@ -114,6 +114,8 @@ impl JobSetManager {
             return;
         };
         ctx.gates = gates;
+        // No event tells whom its webhooks refused that they answer again.
+        ctx.progress.known = ctx.progress.known.max(ctx.now);
         for i in 0..ctx.store.jobsets.len() {
             let jobset = JobSetId(i as u32);
             self.row(jobset).errors = 0;

@@ -2,7 +2,7 @@
 
 use super::{POD, count, play, scenario, workers};
 use crate::support;
-use jobset_sim::record::{Body, Discard};
+use jobset_sim::record::{Body, Discard, EndReason, Record};
 
 /// The cache of the pod webhook learns of the leader without an event, and nothing else happens until then; and a
 /// slow answer tells what the webhook knew long before.
@@ -61,4 +61,26 @@ fn a_pod_that_is_patched_while_the_scheduler_looks_at_it_is_bound_once() {
     let bound = of(|b| matches!(b, Body::PodBound { .. }));
     let waits = of(|b| matches!(b, Body::PodUnschedulable { .. }));
     assert_eq!((bound, waits), (1, 1), "{:?}", outcome.stuck);
+}
+
+/// The create was sent while nobody answered for the webhooks, and is refused long after somebody does again: the next
+/// one is accepted. Nothing else happens meanwhile: the Job has always been active, and never ready.
+#[test]
+fn a_pod_that_was_refused_late_for_want_of_the_manager_is_not_given_up() {
+    let jobs = workers(1, 2, "", &format!("containers: [{POD}]"));
+    let (outcome, records) = play(
+        2,
+        "timing: {apiPodCreate: 2000s}\nfaults:\n  - {afterReady: 0s, deletePod: {pod: a-w-0-0}}\n  - {afterReady: 0s, \
+         stopManager: {for: 1000s}}\nstop: {at: 10h}",
+        &format!("spec:\n  replicatedJobs:\n{jobs}"),
+    );
+    let refused = |r: &&Record| matches!(r.body, Body::PodCreateRejected { .. });
+    assert!(
+        records.iter().filter(refused).count() >= 1,
+        "it was sent while the manager was away"
+    );
+    assert_eq!(
+        (outcome.end_reason, outcome.stuck),
+        (EndReason::Settled, Vec::new())
+    );
 }

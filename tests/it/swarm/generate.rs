@@ -75,6 +75,12 @@ impl Case {
         Ok(scenario)
     }
 
+    /// Names and texts of the files, the scenario first.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, String)> {
+        let files = self.files.iter();
+        files.map(|(file, content)| (file.as_str(), text(content)))
+    }
+
     /// The files beside the scenario.
     pub fn manifests(&self) -> impl Iterator<Item = Source> {
         self.files[1..].iter().map(|(file, content)| Source {
@@ -102,8 +108,9 @@ impl Case {
 
     /// As somebody would write it to a file.
     pub fn text(&self) -> String {
-        let files = self.files.iter();
-        let files = files.map(|(name, content)| format!("# {name}\n{}\n", text(content)));
+        let files = self
+            .texts()
+            .map(|(name, text)| format!("# {name}\n{text}\n"));
         let gates = &self.unsaid;
         let unsaid = format!(
             "# last name {}, claims stay {}\n",

@@ -1,0 +1,111 @@
+//! What is drawn, as every command tells it: pages, charts, traces, `why`, `step`. Only bugs can be wrong with it.
+
+use super::generate::{self, Case};
+use super::{Kinds, LONG, Seen, all, number};
+use crate::program::{fed, scratch};
+use jobset_sim::engine::Simulation;
+use jobset_sim::faults;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+const SEEDS: u64 = 10;
+
+#[test]
+fn whatever_is_drawn_can_be_told_by_every_command() {
+    let seen = all("whatever_is_drawn_can_be_told", SEEDS, one);
+    if number("SWARM_SEED").is_none() {
+        for (name, command, _) in COMMANDS {
+            // Some of what `step` is asked for is never there.
+            let code = if command == "step" { 2 } else { 0 };
+            let answered = format!("{name} {code}");
+            assert!(seen.contains(&answered), "{name} never has an answer");
+        }
+    }
+}
+
+/// A name, the words before the scenario, and those behind it; DIR is where to write.
+const COMMANDS: [(&str, &str, &str); 15] = [
+    (
+        "report",
+        "report",
+        "--html DIR/p.html --md DIR/p.md --perfetto DIR/p.perfetto-trace --openmetrics DIR/p.om --scrape 10m",
+    ),
+    ("gantt", "plot gantt", "--out DIR/gantt.svg"),
+    ("queues", "plot queues", "--out DIR/queues.svg"),
+    (
+        "utilization",
+        "plot utilization",
+        "--out DIR/utilization.svg",
+    ),
+    ("ledger", "plot ledger", "--out DIR/ledger.svg"),
+    ("waterfall", "plot waterfall", "--out DIR/waterfall.svg"),
+    ("why", "why", "--path-only"),
+    ("cite", "cite", "--format json"),
+    ("json", "run", "--format json"),
+    ("md", "run", "--format md"),
+    ("text", "run", "--out DIR/run"),
+    ("seeds", "run", "--seeds 3 --quiet"),
+    ("kwok", "export kwok", "--out DIR/kwok"),
+    ("first steps", "step", ""),
+    ("steps", "step", "--break PodReady"),
+];
+
+/// To whoever asks.
+const STEPS: &str = "get jobsets\nuntil 5s\nwhere\nget jobsets\nget jobs\nget pods\nget nodes\nget services\nget \
+                     claims\nget events\nwhy\nuntil 1m\nget pods\nget events\nwhy\ncontinue\nget jobsets\nwhy\n";
+
+fn one(seed: u64, verbose: bool) -> Seen {
+    let case = generate::case(seed);
+    if is_long(&case) {
+        return Ok(BTreeSet::new());
+    }
+    let dir = scratch(&format!("told-{seed}"));
+    for (file, text) in case.texts() {
+        fs::write(dir.join(file), text).map_err(|e| e.to_string())?;
+    }
+    let answers = COMMANDS.iter().map(|command| answer(&case, &dir, command));
+    let seen = answers.collect::<Result<_, _>>();
+    if !verbose {
+        fs::remove_dir_all(&dir).map_err(|e| e.to_string())?;
+    }
+    seen
+}
+
+/// What crashes and crashes: nobody waits for the end of that.
+fn is_long(case: &Case) -> bool {
+    let Ok(scenario) = case.scenario() else {
+        return true;
+    };
+    let scenario = faults::drawn(&scenario, case.seed, 0);
+    let Ok(mut simulation) = Simulation::new(&scenario) else {
+        return false;
+    };
+    simulation.run(case.seed, 0, &mut Kinds::default()).events >= LONG
+}
+
+/// The command's name and its exit code.
+fn answer(
+    case: &Case,
+    dir: &Path,
+    (name, before, behind): &(&str, &str, &str),
+) -> Result<String, String> {
+    let behind = behind.replace("DIR", &dir.display().to_string());
+    let scenario = dir.join(&case.files[0].0).display().to_string();
+    let before = before.split_whitespace().chain([scenario.as_str()]);
+    let words: Vec<&str> = before.chain(behind.split_whitespace()).collect();
+    let described = case.jobsets.iter().map(|j| {
+        let name = &j.name;
+        format!("describe jobset {name}\ndescribe job {name}-a-0\ndescribe pod {name}-a-0-0\n")
+    });
+    let steps = STEPS.to_owned() + &described.collect::<String>() + "describe node node-000\n";
+    let output = fed(&words, &steps);
+    match output.status.code() {
+        // What makes no sense of this run is refused; some of it has no place.
+        Some(code @ (0 | 2 | 4)) => Ok(format!("{name} {code}")),
+        code => {
+            let told = String::from_utf8_lossy(&output.stderr);
+            Err(format!("{}: {code:?}: {told}", words.join(" ")))
+        }
+    }
+}
