@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 pub struct Progress {
     /// When something last changed that was not a retry.
     pub last: Time,
-    /// When the last cache knows what no event will tell it: an admission webhook looks only when it is called. And when
-    /// it answers again.
+    /// When the last cache knows what no event will tell it: an admission webhook looks only when it is called. When it
+    /// answers again, too.
     pub known: Time,
     /// When the last request was refused for what was so before that.
     outdated: Time,

@@ -450,8 +450,6 @@ fn metrics_of_several_jobsets_have_their_names() {
         WORKERS,
         "-f",
         file,
-        "-t",
-        "topologies/small-16.yaml",
         "--fail",
         FAIL,
         "--seeds",

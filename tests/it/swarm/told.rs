@@ -24,29 +24,29 @@ fn whatever_is_drawn_can_be_told_by_every_command() {
     }
 }
 
-/// A name, the words before the scenario, and those behind it; DIR is where to write.
+/// A name, the words before the scenario, and those behind it; {DIR} is where to write.
 const COMMANDS: [(&str, &str, &str); 15] = [
     (
         "report",
         "report",
-        "--html DIR/p.html --md DIR/p.md --perfetto DIR/p.perfetto-trace --openmetrics DIR/p.om --scrape 10m",
+        "--html {DIR}/p.html --md {DIR}/README.md --perfetto {DIR}/p.perfetto-trace --openmetrics {DIR}/p.om --scrape 10m",
     ),
-    ("gantt", "plot gantt", "--out DIR/gantt.svg"),
-    ("queues", "plot queues", "--out DIR/queues.svg"),
+    ("gantt", "plot gantt", "--out {DIR}/gantt.svg"),
+    ("queues", "plot queues", "--out {DIR}/queues.svg"),
     (
         "utilization",
         "plot utilization",
-        "--out DIR/utilization.svg",
+        "--out {DIR}/utilization.svg",
     ),
-    ("ledger", "plot ledger", "--out DIR/ledger.svg"),
-    ("waterfall", "plot waterfall", "--out DIR/waterfall.svg"),
+    ("ledger", "plot ledger", "--out {DIR}/ledger.svg"),
+    ("waterfall", "plot waterfall", "--out {DIR}/waterfall.svg"),
     ("why", "why", "--path-only"),
     ("cite", "cite", "--format json"),
     ("json", "run", "--format json"),
     ("md", "run", "--format md"),
-    ("text", "run", "--out DIR/run"),
+    ("text", "run", "--out {DIR}/run"),
     ("seeds", "run", "--seeds 3 --quiet"),
-    ("kwok", "export kwok", "--out DIR/kwok"),
+    ("kwok", "export kwok", "--out {DIR}/kwok"),
     ("first steps", "step", ""),
     ("steps", "step", "--break PodReady"),
 ];
@@ -90,7 +90,7 @@ fn answer(
     dir: &Path,
     (name, before, behind): &(&str, &str, &str),
 ) -> Result<String, String> {
-    let behind = behind.replace("DIR", &dir.display().to_string());
+    let behind = behind.replace("{DIR}", &dir.display().to_string());
     let scenario = dir.join(&case.files[0].0).display().to_string();
     let before = before.split_whitespace().chain([scenario.as_str()]);
     let words: Vec<&str> = before.chain(behind.split_whitespace()).collect();
