@@ -1,4 +1,5 @@
-//! What is drawn, as every command tells it: pages, charts, traces, `why`, `step`. Only bugs can be wrong with it.
+//! What is drawn, as the commands that tell of one run tell it: pages, charts, traces, `why`, `step`. Only bugs can be
+//! wrong with it.
 
 use super::generate::{self, Case};
 use super::{Kinds, LONG, Seen, all, number};
@@ -12,7 +13,7 @@ use std::path::Path;
 const SEEDS: u64 = 10;
 
 #[test]
-fn whatever_is_drawn_can_be_told_by_every_command() {
+fn whatever_is_drawn_can_be_told_in_pages_charts_traces_and_steps() {
     let seen = all("whatever_is_drawn_can_be_told", SEEDS, one);
     if number("SWARM_SEED").is_none() {
         for (name, command, _) in COMMANDS {
