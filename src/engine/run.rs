@@ -214,6 +214,7 @@ impl Run<'_> {
                 tell!(accounting, kubelet, scheduler, node_lifecycle, pod_gc);
             }
             What::Service(_) => tell!(jobset_manager),
+            What::Owned(..) => tell!(collector),
             What::Claim => tell!(scheduler),
             What::WorkDone(_) | What::GivesUp(..) => tell!(kubelet),
             What::Process { .. } | What::Stopped(_) | What::Silent { .. } => {}

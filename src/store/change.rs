@@ -3,6 +3,7 @@
 //! Must never carry an old value: who needs one keeps it.
 
 use crate::base::*;
+use crate::spec::ObjectKind;
 
 /// A change, with the record and the ticket that go with it, for what follows from it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum What {
     Node(NodeId, NodeChange),
     /// A Service that this JobSet owns, or that has the name it wants.
     Service(JobSetId),
+    /// A Service or claim was created that this JobSet owns.
+    Owned(JobSetId, ObjectKind),
     /// A PersistentVolumeClaim or volume: pods that wait for claims may go on.
     Claim,
     /// Not an API change: the containers of a pod run on its machine, or no longer do. Told to what JobSets train, and
@@ -50,9 +53,8 @@ impl What {
             What::Pod(pod, _) | What::Process { pod, .. } => (b'P', pod.0),
             What::Stopped(pod) | What::GivesUp(pod, _) => (b'P', pod.0),
             What::Job(job, _) => (b'J', job.0),
-            What::JobSet(jobset, _) | What::Service(jobset) | What::WorkDone(jobset) => {
-                (b'S', jobset.0)
-            }
+            What::JobSet(jobset, _) | What::Owned(jobset, _) => (b'S', jobset.0),
+            What::Service(jobset) | What::WorkDone(jobset) => (b'S', jobset.0),
             What::Node(node, _) => (b'N', node.0),
             What::Silent { fault, .. } => (b'F', fault),
             What::Claim => return None,

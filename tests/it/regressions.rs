@@ -3,6 +3,7 @@
 mod ends;
 mod in_place;
 mod kept;
+mod owned;
 mod slow;
 mod wrong_answers;
 

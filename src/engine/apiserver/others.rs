@@ -21,6 +21,9 @@ pub fn create_other(
     }
     others.insert(kind, namespace, name, Other { object, jobset });
     told(ctx, kind, jobset, (namespace, name));
+    if jobset.is_some() {
+        note(ctx, What::Owned(jobset, kind));
+    }
     true
 }
 

@@ -28,7 +28,7 @@ impl Collector {
         for job in jobs {
             self.collect_owned_job(ctx, job);
         }
-        owned::collect(ctx, jobset);
+        self.collect_owned(ctx, jobset);
     }
 
     pub(super) fn job_changed(&mut self, ctx: &mut Ctx<'_>, job: JobId, change: JobChange) {
@@ -36,9 +36,7 @@ impl Collector {
             JobChange::Created => {
                 *self.job_marks(job) = JobMarks::default();
                 let jobset = ctx.store.jobs[job.ix()].jobset;
-                let owner = ctx.store.jobsets.get(jobset.ix());
-                if owner.is_some_and(|js| js.foreground || js.deleted) {
-                    // The request was on its way when the JobSet was deleted.
+                if owned::is_late(ctx, jobset) {
                     self.collect_owned_job(ctx, job);
                 }
             }

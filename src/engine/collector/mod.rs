@@ -22,6 +22,8 @@ pub struct Collector {
     workers: Vec<Worker>,
     pods: Vec<Marks>,
     jobs: Vec<JobMarks>,
+    /// Per JobSet: objects of each of `owned::KINDS` that were asked about.
+    owned: Vec<[u32; owned::KINDS.len()]>,
     order: Vec<PodId>,
     pub busy: BusyTimes,
     busy_since: Time,
@@ -88,6 +90,7 @@ impl Collector {
         self.workers.fill(Worker::default());
         self.pods.clear();
         self.jobs.clear();
+        self.owned.clear();
         self.busy.clear();
         self.processed = 0;
         self.longest_queue = 0;
@@ -112,6 +115,7 @@ impl Collector {
         match what {
             What::JobSet(jobset, change) => self.jobset_changed(ctx, jobset, change),
             What::Job(job, change) => self.job_changed(ctx, job, change),
+            What::Owned(jobset, kind) => self.owned_created(ctx, jobset, kind),
             What::Pod(pod, change) => self.pod_changed(ctx, pod, change),
             _ => {}
         }

@@ -1,5 +1,6 @@
 //! Service and claims of a JobSet that is deleted: what it owns goes with it, one after the other (SVC-1, PVC-1).
 
+use super::Collector;
 use crate::base::*;
 use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
@@ -9,7 +10,7 @@ use crate::record::{About, Call};
 use crate::spec::ObjectKind;
 
 /// What is asked about objects of a kind.
-const KINDS: [(ObjectKind, Call, Call); 2] = [
+pub(super) const KINDS: [(ObjectKind, Call, Call); 2] = [
     (
         ObjectKind::Service,
         Call::CollectorServiceGet,
@@ -22,26 +23,46 @@ const KINDS: [(ObjectKind, Call, Call); 2] = [
     ),
 ];
 
-/// The object and its owner are looked at, then it is deleted, as every dependent is.
-pub(super) fn collect(ctx: &mut Ctx<'_>, jobset: JobSetId) {
-    let about = About::JobSet(jobset);
-    let nth = ctx.store.jobsets[jobset.ix()].resource_version;
-    for (kind, get, delete) in KINDS {
-        for lane in 0..owned(ctx, jobset, kind).len() as u32 {
-            let mark = ctx.mark();
-            for look in 0..2 {
-                let answered = ctx.ask(mark, Req::new(get, about, nth).lane(2 * lane + look));
-                ctx.answered_at(get, Answer::Success, answered.at);
+/// Whether what was just created for the JobSet came after its deletion: the request was on its way.
+pub(super) fn is_late(ctx: &Ctx<'_>, jobset: JobSetId) -> bool {
+    let owner = ctx.store.jobsets.get(jobset.ix());
+    owner.is_some_and(|js| js.foreground || js.deleted)
+}
+
+impl Collector {
+    pub(super) fn collect_owned(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId) {
+        for (at, (kind, ..)) in KINDS.iter().enumerate() {
+            for _ in owned(ctx, jobset, *kind) {
+                self.collect_one(ctx, jobset, at);
             }
-            let request = Req::new(delete, about, nth).lane(lane);
-            ctx.request(
-                request,
-                Event::CollectorDeletesOwned {
-                    jobset,
-                    call: delete,
-                },
-            );
         }
+    }
+
+    pub(super) fn owned_created(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId, kind: ObjectKind) {
+        let at = KINDS.iter().position(|(k, ..)| *k == kind);
+        if let Some(at) = at.filter(|_| is_late(ctx, jobset)) {
+            self.collect_one(ctx, jobset, at);
+        }
+    }
+
+    /// An object of `KINDS[at]` and its owner are looked at, then it is deleted, as every dependent is.
+    fn collect_one(&mut self, ctx: &mut Ctx<'_>, jobset: JobSetId, at: usize) {
+        if self.owned.len() <= jobset.ix() {
+            self.owned.resize(jobset.ix() + 1, Default::default());
+        }
+        let asked = &mut self.owned[jobset.ix()][at];
+        let lane = *asked;
+        *asked += 1;
+        let about = About::JobSet(jobset);
+        let nth = ctx.store.jobsets[jobset.ix()].resource_version;
+        let (_, get, call) = KINDS[at];
+        let mark = ctx.mark();
+        for look in 0..2 {
+            let answered = ctx.ask(mark, Req::new(get, about, nth).lane(2 * lane + look));
+            ctx.answered_at(get, Answer::Success, answered.at);
+        }
+        let request = Req::new(call, about, nth).lane(lane);
+        ctx.request(request, Event::CollectorDeletesOwned { jobset, call });
     }
 }
 

@@ -18,7 +18,8 @@ impl JobSetManager {
     #[inline]
     pub fn watch(&mut self, ctx: &mut Ctx<'_>, what: What) {
         match what {
-            What::Pod(_, PodChange::Created) | What::Node(..) | What::Claim => {}
+            What::Pod(_, PodChange::Created) | What::Node(..) => {}
+            What::Claim | What::Owned(..) => {}
             What::Process { .. } | What::Stopped(_) | What::WorkDone(_) => {}
             What::GivesUp(..) | What::Silent { .. } => {}
             What::Pod(pod, _) => {
@@ -62,7 +63,7 @@ impl JobSetManager {
                 let owned = j.jobset.is_some();
                 owned.then_some((About::Job(job), j.version, Event::JobSeen(job)))
             }
-            What::Pod(..) | What::Node(..) | What::Claim => None,
+            What::Pod(..) | What::Node(..) | What::Claim | What::Owned(..) => None,
             What::Process { .. } | What::Stopped(_) | What::WorkDone(_) => None,
             What::GivesUp(..) | What::Silent { .. } => None,
         }

@@ -190,8 +190,8 @@ impl Training {
                 }
                 return;
             }
-            What::Service(_) | What::Claim | What::WorkDone(_) | What::GivesUp(..) => return,
-            What::Stopped(_) => return,
+            What::Service(_) | What::Owned(..) | What::Claim | What::Stopped(_) => return,
+            What::WorkDone(_) | What::GivesUp(..) => return,
             What::Silent { fault, node, pod } => return self.silent(ctx, (fault, node, pod)),
         };
         if let Some(at) = self.of(jobset) {
