@@ -25,7 +25,7 @@ fn every_kind_of_recording_is_in_the_repository() {
         ("corner", 30),
         ("decisions", 30),
         ("nodes", 17),
-        ("times", 4),
+        ("times", 8),
     ] {
         let of_kind = here.iter().filter(|name| name.starts_with(kind)).count();
         assert!(of_kind >= least, "{kind}: {of_kind}");
