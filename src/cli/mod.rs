@@ -20,7 +20,6 @@ mod explain;
 mod explain_children;
 mod explain_words;
 mod explain_yaml;
-mod export;
 mod fail;
 mod fail_if;
 mod fleet;
@@ -181,7 +180,6 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Why(args) => why::cli(args),
         Command::Bench(args) => bench::cli(args),
         Command::Step(args) => step::cli(args),
-        Command::Export(args) => export::cli(&args.command).map(|()| 0),
         Command::Diff(args) => diff::cli(args),
         Command::Report(args) => report::cli(args).map(|()| 0),
         Command::Cite(args) => cite::cli(args).map(|()| 0),

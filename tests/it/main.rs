@@ -28,7 +28,6 @@ mod halted;
 mod headline;
 mod hostile;
 mod import;
-mod kwok;
 mod lint;
 mod moments;
 mod node_affinity;

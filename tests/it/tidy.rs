@@ -158,12 +158,6 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "kwok",
-        &[
-            "base", "spec", "record", "engine", "topology", "manifest", "observe",
-        ],
-    ),
-    (
         "words",
         &["base", "lint", "manifest", "experiment", "report"],
     ),

@@ -84,9 +84,6 @@ pub enum Command {
         after_help = "Examples:\n  jobset-sim step -f jobset.yaml --fail workers-0-1:exit=1 --break jobset.condition=RestartingJobSet\n  printf 'continue\\ndescribe jobset train\\nwhy\\n' | jobset-sim step run-1 --break PodFinished\n\nCommands come from standard input, one a line; help lists them. Exit code 2 if one of a pipe is wrong."
     )]
     Step(StepArgs),
-    /// Write a scenario for other programs
-    #[command(after_help = "Example: jobset-sim export kwok scenario.yaml --out kwok")]
-    Export(ExportArgs),
     /// Say in what two runs, or a run and a recording, differ: inputs, the first record, metrics
     #[command(
         after_help = "Examples:\n  jobset-sim diff run-1 run-2\n  jobset-sim diff before after --format json --fail-if 'diff.records > 0'\n  jobset-sim diff run-1 recordings/corner/c-02-two-fail-together-restart-jobset.json\n\nThe exit code is 0 whether they differ or not; --fail-if makes it 5. Its names: diff.inputs and diff.metrics, how many\ndiffer; diff.records, 1 if the records do."

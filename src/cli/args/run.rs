@@ -4,7 +4,7 @@ use super::{Format, Look, TableFormat};
 use crate::cli::{fail, variants};
 use crate::spec::Level;
 use crate::step::breaks::Break;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// What is played: a scenario, or manifests on a cluster; and what is changed in it.
@@ -71,30 +71,6 @@ pub struct StepArgs {
     /// repeatable
     #[arg(long = "break", value_name = "KIND[.MEMBER=VALUE]")]
     pub breaks: Vec<Break>,
-}
-
-#[derive(Debug, Args)]
-pub struct ExportArgs {
-    #[command(subcommand)]
-    pub command: ExportCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum ExportCommand {
-    /// Nodes, stages, objects and faults for KWOK, so that the real controllers can decide the same case
-    #[command(
-        after_help = "Examples:\n  jobset-sim export kwok scenarios/first-steps.yaml --out kwok\n  sh kwok/run.sh\n\nWhat KWOK cannot express is listed. Random faults are those of the seed."
-    )]
-    Kwok(KwokArgs),
-}
-
-#[derive(Debug, Args)]
-pub struct KwokArgs {
-    #[command(flatten)]
-    pub play: PlayArgs,
-    /// Write the files into this directory; it must not exist yet
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -1,9 +1,9 @@
-//! JobSets inside of what others write: TrainJobs of Kubeflow Trainer, and manifests in Argo Workflows.
+//! JobSets embedded in other objects: the JobSet that Kubeflow Trainer renders from a TrainJob, and JobSets written out
+//! in an object of another kind.
 //!
-//! What comes out are texts of their own, named after the object that they are of; whoever reads manifests reads them
-//! like files. Must never read a JobSet.
+//! Rendered JobSets are texts of their own, named after their object, and are read like files. This module does not
+//! read JobSets.
 
-mod argo;
 mod patch;
 mod policy;
 mod render;
@@ -59,10 +59,7 @@ impl Object<'_> {
 pub fn find(texts: &[Source], beside: &[Source]) -> Found {
     let mut found = Found::default();
     let all = texts.iter().chain(beside).enumerate();
-    let suspects = all.filter(|(_, source)| {
-        let has = |word: &str| source.text.contains(word);
-        has("trainer.kubeflow.org") || has("argoproj.io") && has("JobSet")
-    });
+    let suspects = all.filter(|(_, source)| source.text.contains("trainer.kubeflow.org"));
     let mut objects = Vec::new();
     for (text, source) in suspects {
         // What is no YAML is refused by whoever reads the text.
@@ -87,8 +84,6 @@ pub fn find(texts: &[Source], beside: &[Source]) -> Found {
     for object in objects.iter().filter(|o| o.text < texts.len()) {
         if object.version.starts_with(trainjob::GROUP) && object.kind == "TrainJob" {
             trainjob::render(object, &objects, &mut found);
-        } else if object.version.starts_with("argoproj.io/") {
-            argo::manifests(object, &mut found);
         }
     }
     found
