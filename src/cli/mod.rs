@@ -8,7 +8,6 @@ mod bench;
 pub mod bench_self;
 mod calibrate;
 mod check_collapsed;
-mod cite;
 mod compare;
 mod counterfactual;
 mod counterfactual_plane;
@@ -182,7 +181,6 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Step(args) => step::cli(args),
         Command::Diff(args) => diff::cli(args),
         Command::Report(args) => report::cli(args).map(|()| 0),
-        Command::Cite(args) => cite::cli(args).map(|()| 0),
         Command::Plot(args) => plot::cli(args).map(|()| 0),
         Command::Demo(args) => demo::cli(args).map(|()| 0),
         Command::Record(args) => record::cli(args).map(|()| 0),

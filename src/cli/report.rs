@@ -12,6 +12,7 @@ use crate::report::openmetrics::Metrics;
 use crate::report::page::run::Told;
 use crate::report::page::{self, Page, comparison};
 use crate::report::perfetto::Trace;
+use crate::report::provenance;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
@@ -101,6 +102,7 @@ pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
             format!("jobset-sim run{words}"),
             format!("jobset-sim report{words} --html report.html"),
         ],
+        inputs: &provenance::inputs_digest(&whole.files),
         skipped: whole.skipped(),
     };
     let page = page::run::page(&told);
@@ -146,7 +148,9 @@ fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
         stored.play.threads = args.play.threads;
         stored.quiet |= args.quiet;
         let (all, played, hung) = compare::again(&stored)?;
-        return Ok(Some(comparison::page(&all, &played, &hung, &commands)));
+        let digest = stored_inputs(&path.join("inputs"))?;
+        let repeat = (commands.as_slice(), digest.as_str());
+        return Ok(Some(comparison::page(&all, &played, &hung, repeat)));
     }
     if path.extension().is_some_and(|e| e == "json") {
         let report = bench::baseline(path)?;
@@ -162,7 +166,30 @@ fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
     Ok(None)
 }
 
+/// The digest of the input files that a directory of `compare` or `sweep` holds.
+fn stored_inputs(dir: &Path) -> Result<String, Failure> {
+    let failed =
+        |e: std::io::Error| Failure::Invalid(format!("cannot read {}: {e}", dir.display()));
+    let mut files = Vec::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in std::fs::read_dir(&next).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.file_name().is_none_or(|name| name != "command.txt") {
+                let text = std::fs::read_to_string(&path).map_err(failed)?;
+                let name = path.strip_prefix(dir).unwrap_or(&path);
+                files.push((name.to_string_lossy().into_owned(), text));
+            }
+        }
+    }
+    files.sort();
+    Ok(provenance::inputs_digest(&files))
+}
+
 fn swept(dir: &Path, stored: &SweepArgs, commands: &[String]) -> Result<Page, Failure> {
+    let inputs = stored_inputs(&dir.join("inputs"))?;
     let sweep = StoredSweep::read(dir, stored)?;
     Ok(page::sweep::page(&page::sweep::Told {
         of: sweep.swept(),
@@ -170,6 +197,7 @@ fn swept(dir: &Path, stored: &SweepArgs, commands: &[String]) -> Result<Page, Fa
         closed: sweep.closed.as_ref(),
         warnings: &sweep.warnings,
         commands,
+        inputs: &inputs,
     }))
 }
 

@@ -105,12 +105,6 @@ pub enum Command {
         after_help = "Examples:\n  jobset-sim plot waterfall run-1 --out waterfall.svg\n  jobset-sim plot waterfall scenario.yaml --restart 2 --size 1280x720 --out restart-2.png\n  jobset-sim plot restarts recreate.yaml in-place.yaml --out both.svg\n  jobset-sim plot scaling reports/ttr-baseline.json --case drain --out drain.svg"
     )]
     Plot(super::plot::PlotArgs),
-    /// Print what belongs below a figure: program, inputs, seed, digest, and what the numbers hang on with its sources
-    #[command(
-        mut_arg("scenario", |_| run_or_scenario()),
-        after_help = "Examples:\n  jobset-sim cite run-1\n  jobset-sim cite scenarios/restart-5000-recreate.yaml --format json\n  jobset-sim cite strategies    (a directory of `compare --out`)"
-    )]
-    Cite(super::cite::CiteArgs),
     /// Compare Recreate with InPlaceRestart on 5,000 pods: two runs, one picture
     #[command(after_help = "Example: jobset-sim demo --out my-demo")]
     Demo(DemoArgs),

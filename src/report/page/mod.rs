@@ -6,6 +6,7 @@
 pub mod comparison;
 pub mod html;
 pub mod markdown;
+pub mod reproduce;
 pub mod run;
 mod run_charts;
 mod run_parts;

@@ -22,6 +22,8 @@ pub struct Told<'a> {
     pub defaults: &'a Defaults,
     /// What repeats the run, and the page.
     pub commands: &'a [String],
+    /// Digest of the inputs.
+    pub inputs: &'a str,
     /// Objects and files of the inputs that were not played.
     pub skipped: &'a [String],
 }
@@ -61,7 +63,7 @@ pub fn page(told: &Told<'_>) -> Page {
         parts::assumptions(told),
     );
     section("limits", "What to distrust", parts::limits(told));
-    section("again", "Do it again", parts::again(told));
+    page.push(parts::reproduction(told).section());
     page
 }
 
