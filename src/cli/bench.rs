@@ -1,8 +1,8 @@
-//! `bench`: `self` is in `bench_self`; `ttr` is the standard restart-latency suite, held against a baseline.
+//! `bench ttr`: the standard restart-latency suite, and its comparison with a baseline.
 
 use super::args::{Look, TableFormat};
 use super::output::{self, Progress};
-use super::{Failure, bench_self, hangs, interrupt, load};
+use super::{Failure, hangs, interrupt, load};
 use crate::base::condition::Condition;
 use crate::bench::play::{self, Entry};
 use crate::bench::suite::{Only, Suite};
@@ -26,12 +26,6 @@ pub enum BenchCommand {
         after_help = "Examples:\n  jobset-sim bench ttr --format json > baseline.json\n  jobset-sim bench ttr --against baseline.json --fail-if 'ttr > +2%' --fail-if 'rows.stuck > 0'\n  jobset-sim bench ttr --case drain,node-loss --nodes 100,1000 --set timing.plegPeriod=100ms\n  jobset-sim bench ttr scenarios/first-steps.yaml --format md\n\nNames of --fail-if: ttr, restarts and each phase, of every row; with .min, .p50, .p95, .max or .mean over all rows;\nrows.stuck, rows.changed, rows.slower, rows.faster, rows.new. ROW:NAME is of the rows that begin with ROW."
     )]
     Ttr(TtrArgs),
-    /// How fast this program is on this machine, against its budget
-    #[command(
-        name = "self",
-        after_help = "Examples:\n  jobset-sim bench self\n  jobset-sim bench self --only collapsed.54d,pairs.10000\n  jobset-sim bench self --out baseline.json\n  jobset-sim bench self --against baseline.json --fail-if 'engine.5000 < -10%' --fail-if 'rows.missed > 0'"
-    )]
-    Own(bench_self::SelfArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -85,7 +79,6 @@ const BASELINE_MAX: u64 = 64 << 20;
 pub fn cli(args: &BenchArgs) -> Result<u8, Failure> {
     match &args.command {
         BenchCommand::Ttr(args) => ttr(args),
-        BenchCommand::Own(args) => bench_self::cli(args),
     }
 }
 

@@ -5,7 +5,6 @@
 pub mod args;
 mod assumptions;
 mod bench;
-pub mod bench_self;
 mod calibrate;
 mod check_collapsed;
 mod compare;

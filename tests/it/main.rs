@@ -3,7 +3,6 @@
 mod admission;
 mod allocation;
 mod assumed;
-mod bench_self;
 mod bench_ttr;
 mod calibrate;
 mod checker;
