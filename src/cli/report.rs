@@ -2,7 +2,7 @@
 
 use super::args::{PlayArgs, SweepArgs};
 use super::inputs::quoted;
-use super::replay::{self, Stored};
+use super::stored_run::{self, Stored};
 use super::sweep::StoredSweep;
 use super::whole::{Whole, defaults};
 use super::{Failure, bench, compare, output};
@@ -125,8 +125,8 @@ fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
         "jobset-sim report {} --html report.html",
         quoted(&path.to_string_lossy())
     );
-    if path.is_dir() && replay::is_run(path) {
-        let stored = replay::stored(path)?;
+    if path.is_dir() && stored_run::is_run(path) {
+        let stored = stored_run::stored(path)?;
         let of = stored.command();
         if of != "run" && !(args.play.sets.is_empty() && args.play.fails.is_empty()) {
             let text = format!("--set and --fail change a run; {of} anew to change its results");

@@ -76,11 +76,11 @@ pub enum SweepCommand {
     #[command(
         after_help = "Examples:\n  jobset-sim sweep plan scenario.yaml --grid 'parameters.spares=0,2,4,8' --seeds 1000\n  jobset-sim sweep plan scenario.yaml --engine indexed-job --cpus 4 --claim results > plan.yaml\n  jobset-sim sweep plan scenario.yaml --engine slurm --shards 50 > sweep.sbatch\n\nNothing is submitted. Without --shards some replications are played and timed."
     )]
-    Plan(Box<PlanArgs>),
+    Plan(Box<SweepPlanArgs>),
 }
 
 #[derive(Debug, Args)]
-pub struct PlanArgs {
+pub struct SweepPlanArgs {
     #[command(flatten)]
     pub play: PlayArgs,
     #[command(flatten)]

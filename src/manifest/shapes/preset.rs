@@ -1,4 +1,4 @@
-//! The table of preset files: what `calibrate` writes, and a scenario's `controlPlane.preset` may name.
+//! The table of preset files: what `recording calibrate` writes, and a scenario's `controlPlane.preset` may name.
 
 use super::control_plane::CONTROL_PLANE;
 use super::scenario::{API_VERSION, METADATA};

@@ -118,7 +118,7 @@ pub fn choose(
     match of.as_slice() {
         [one] => Ok(one.clone()),
         [] if found.is_empty() => {
-            Err("no JobSet in these files; `record` says what to save".to_owned())
+            Err("no JobSet in these files; `recording commands` prints what to save".to_owned())
         }
         [] => Err(format!(
             "no such JobSet in these files; there are: {}",

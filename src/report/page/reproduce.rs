@@ -46,7 +46,12 @@ impl Reproduction {
             blocks.push(Block::Heading("The numbers depend on".to_owned()));
             let row = |d: &Decider| {
                 let name = d.name.to_owned();
-                vec![name, d.value.clone(), d.confidence.clone(), d.source.clone()]
+                vec![
+                    name,
+                    d.value.clone(),
+                    d.confidence.clone(),
+                    d.source.clone(),
+                ]
             };
             blocks.push(Block::Table(Table {
                 head: heads(&["assumption", "value", "confidence", "source"]),

@@ -121,7 +121,10 @@ fn the_section_reproduce_names_inputs_seed_digest_and_sources() {
     };
     let inputs = |section: &str| {
         let mut lines = section.lines();
-        lines.find(|l| l.starts_with("| inputs |")).unwrap().to_owned()
+        lines
+            .find(|l| l.starts_with("| inputs |"))
+            .unwrap()
+            .to_owned()
     };
     let of_file = section(&[SCENARIO, "--seed", "7"], "file.md");
     let of_run = section(&[own], "run.md");

@@ -1,7 +1,7 @@
-//! `import`: what `kubectl` printed as a recording that `validate`, `calibrate` and `replay` play.
+//! `recording import`: makes a recording from the output of `kubectl`.
 
-use super::{Failure, load, output};
 use crate::base::plain::for_terminal;
+use crate::cli::{Failure, load, output};
 use crate::manifest::node::Pos;
 use crate::manifest::{self, Diagnostic, Source};
 use crate::observe::{

@@ -1,10 +1,11 @@
-//! `calibrate`: client rates, latencies and start-up times from recordings and metrics, as a preset file.
+//! `recording calibrate`: client rates, latencies and start-up times from recordings and metrics, as a preset file.
 
-use super::args::Format;
-use super::{Failure, import, load, output};
+use super::import;
 use crate::base::plain::for_terminal;
 use crate::calibrate::groups::{self, By, Group};
 use crate::calibrate::{self, Found, Metrics, Parameter, Value, preset};
+use crate::cli::args::Format;
+use crate::cli::{Failure, load, output};
 use crate::manifest::{self, Diagnostic};
 use crate::report::words::wrap;
 use crate::spec::Kubelet;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct CalibrateArgs {
-    /// Recordings, as `import` writes them
+    /// Recordings, as `recording import` writes them
     #[arg(required_unless_present = "metrics", value_name = "RECORDING")]
     pub recordings: Vec<String>,
     /// Metrics text of the API server, the controller manager, the scheduler or the JobSet manager; repeatable

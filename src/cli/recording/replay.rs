@@ -1,9 +1,10 @@
-//! `replay`: an incident, of a run or of a recording, as it was and with a change: the same faults, the same draws.
+//! `recording replay`: an incident, of a run or of a recording, unchanged and with a change: same faults, same draws.
 
-use super::args::{Format, Look, PlayArgs, path_value};
-use super::subject::Given;
-use super::{Failure, counterfactual_plane, interrupt, load, output, replay};
+use super::replay_plane;
 use crate::base::plain::for_terminal;
+use crate::cli::args::{Format, Look, PlayArgs, path_value};
+use crate::cli::subject::Given;
+use crate::cli::{Failure, interrupt, load, output, stored_run};
 use crate::engine::Simulation;
 use crate::experiment::metric::metrics;
 use crate::experiment::{self, Limited, Played, Replication};
@@ -25,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct ReplayArgs {
-    /// A directory that `run --out` wrote, or a recording, e.g. one that `import` made
+    /// A directory that `run --out` wrote, or a recording, e.g. one that `recording import` wrote
     #[arg(value_name = "RUN|RECORDING")]
     pub incident: PathBuf,
     /// What would have been different: a field of the JobSet (spec..., strategy) or of the control plane
@@ -88,14 +89,14 @@ const THE_INCIDENT: [&str; 7] = [
 ];
 
 fn of_run(dir: &Path, changes: &Sets) -> Result<Incident, Failure> {
-    if !replay::is_run(dir) {
+    if !stored_run::is_run(dir) {
         let text = format!(
             "{} is a directory without inputs/command.txt: no run",
             dir.display()
         );
         return Err(Failure::Invalid(text));
     }
-    let play: PlayArgs = replay::arguments(dir)?.play;
+    let play: PlayArgs = stored_run::arguments(dir)?.play;
     for (path, _) in changes {
         let first = path.split(['.', '[']).next().unwrap_or("");
         if THE_INCIDENT.contains(&first) {
@@ -106,9 +107,9 @@ fn of_run(dir: &Path, changes: &Sets) -> Result<Incident, Failure> {
         }
     }
     let given = Given::read(&play)?;
-    let as_it_was = given.pods(&[], "replay")?.scenario;
+    let as_it_was = given.pods(&[], "recording replay")?.scenario;
     let sets = companions(changes, &as_it_was)?;
-    let changed = given.pods(&sets, "replay")?.scenario;
+    let changed = given.pods(&sets, "recording replay")?.scenario;
     let seed = play.seed.unwrap_or(as_it_was.seed);
     checked(Incident {
         as_it_was,
@@ -134,7 +135,7 @@ fn of_recording(file: &Path, changes: &Sets) -> Result<Incident, Failure> {
     let sets = companions(changes, &as_it_was)?;
     for (path, _) in &sets {
         let spec = path.split(['.', '[']).next() == Some("spec");
-        if !spec && !counterfactual_plane::is_of(path) {
+        if !spec && !replay_plane::is_of(path) {
             let text = format!(
                 "--counterfactual {path}: of a recording a field of the JobSet (spec..., strategy), of controlPlane or of \
                  timing; what containers and users did is the incident itself"
@@ -144,13 +145,13 @@ fn of_recording(file: &Path, changes: &Sets) -> Result<Incident, Failure> {
     }
     let (plane, spec): (Vec<_>, Vec<_>) = sets
         .into_iter()
-        .partition(|(path, _)| counterfactual_plane::is_of(path));
+        .partition(|(path, _)| replay_plane::is_of(path));
     other.job_set = set(&recording.job_set, &spec)?;
     needs_gates(&mut other);
     once(&mut other);
     let refused = |why: String| Failure::Invalid(format!("the counterfactual is refused: {why}"));
     let mut changed = simulate::played(&name, &other).map_err(refused)?;
-    counterfactual_plane::change(&mut changed, &plane)?;
+    replay_plane::change(&mut changed, &plane)?;
     let restart = recording.nth_restart() as u32 + 1;
     let recorded = recording.milestones.map(|m| m.milestones_s);
     checked(Incident {
@@ -336,7 +337,7 @@ fn as_json(args: &ReplayArgs, incident: &Incident, (was, with): (&Played, &Playe
     let total = |r: &Option<Restart>| r.as_ref().map(|r| r.total().seconds());
     let metric = |(name, was, with): &(String, f64, f64)| json!({"name": name, "asItWas": was, "counterfactual": with, "difference": with - was});
     json!({
-        "schema": "jobset-sim/replay/v1", "restart": incident.restart,
+        "schema": "jobset-sim/recording-replay/v1", "restart": incident.restart,
         "counterfactual": args.counterfactual.iter().map(|(p, v)| format!("{p}={v}")).collect::<Vec<_>>(),
         "milestones": rows.iter().map(row).collect::<Vec<_>>(),
         "total": {"asItWas_s": total(&restarts[0]), "counterfactual_s": total(&restarts[1])},

@@ -1,6 +1,6 @@
-//! `record`: the lines to run against a cluster, so that `import` can read what they print. It asks no cluster itself.
+//! `recording commands`: the kubectl commands that record a restart, for `recording import`. Contacts no cluster.
 
-use super::{Failure, load, output};
+use crate::cli::{Failure, load, output};
 use crate::manifest;
 use crate::observe::commands::{self, Line, Subject};
 use crate::report::words::wrap;
@@ -8,41 +8,41 @@ use serde_json::json;
 use std::fmt::Write;
 
 #[derive(Debug, clap::Args)]
-pub struct RecordArgs {
+pub struct CommandsArgs {
     /// Manifests with the JobSet: a file, a directory, or - for standard input
     #[arg(short = 'f', value_name = "FILE|DIR|-", conflicts_with_all = ["jobset", "namespace"], required_unless_present = "jobset")]
     pub manifests: Option<String>,
-    /// Its name, instead of a manifest
+    /// Name of the JobSet, instead of a manifest
     #[arg(long, value_name = "NAME")]
     pub jobset: Option<String>,
     #[arg(short = 'n', long, value_name = "NAMESPACE", default_value = "default")]
     pub namespace: String,
-    /// script is one for `sh`
-    #[arg(long, value_enum, default_value_t = RecordFormat::Text)]
-    pub format: RecordFormat,
+    /// Output format; script is a script for `sh`
+    #[arg(long, value_enum, default_value_t = CommandsFormat::Text)]
+    pub format: CommandsFormat,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum RecordFormat {
+pub enum CommandsFormat {
     Text,
     Json,
     Script,
 }
 
-pub fn cli(args: &RecordArgs) -> Result<(), Failure> {
+pub fn cli(args: &CommandsArgs) -> Result<(), Failure> {
     let subject = subject(args)?;
     let (watches, once) = (commands::watches(&subject), commands::once(&subject));
     match args.format {
-        RecordFormat::Text => output::text(&text(&subject, &watches, &once)),
-        RecordFormat::Script => output::result(&commands::shell(&subject)),
-        RecordFormat::Json => output::json(&json!({
-            "schema": "jobset-sim/record/v1", "jobset": subject.jobset, "namespace": subject.namespace,
+        CommandsFormat::Text => output::text(&text(&subject, &watches, &once)),
+        CommandsFormat::Script => output::result(&commands::shell(&subject)),
+        CommandsFormat::Json => output::json(&json!({
+            "schema": "jobset-sim/recording-commands/v1", "jobset": subject.jobset, "namespace": subject.namespace,
             "watches": watches, "once": once,
         })),
     }
 }
 
-fn subject(args: &RecordArgs) -> Result<Subject, Failure> {
+fn subject(args: &CommandsArgs) -> Result<Subject, Failure> {
     let named = |jobset: &str, namespace: &str| Subject {
         jobset: jobset.to_owned(),
         namespace: namespace.to_owned(),
@@ -93,9 +93,9 @@ fn text(subject: &Subject, watches: &[Line], once: &[Line]) -> String {
     out.push_str("\nIf the restart is over and nobody watched:\n");
     lines(&mut out, after);
     out.push_str(
-        "\nThen:\n  jobset-sim import watch-*.json nodes.json --out incident.json\n  jobset-sim validate incident.json\n  \
-         jobset-sim calibrate incident.json --metrics apiserver-metrics.txt --out my-cluster.yaml\n\n\
-         import --anonymize keeps no name, image, node or label of yours.\n",
+        "\nThen:\n  jobset-sim recording import watch-*.json nodes.json --out incident.json\n  jobset-sim validate incident.json\n  \
+         jobset-sim recording calibrate incident.json --metrics apiserver-metrics.txt --out my-cluster.yaml\n\n\
+         recording import --anonymize removes names, images, nodes and labels.\n",
     );
     out
 }

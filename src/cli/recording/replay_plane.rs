@@ -1,7 +1,7 @@
 //! What else a recording's control plane could have been: fields of `controlPlane` and `timing`, in a scenario's words
 //! and with its checks, put over what was recorded.
 
-use super::{Failure, load};
+use crate::cli::{Failure, load};
 use crate::manifest::{self, path};
 use crate::spec::{ControlPlane, MeasuredLatency, Scenario, Timing};
 use serde_json::json;

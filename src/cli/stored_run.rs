@@ -54,8 +54,12 @@ pub fn stored(dir: &Path) -> Result<Stored, Failure> {
             Ok(Stored::Sweep(args))
         }
         _ => {
-            let other = words.get(1).map_or("", String::as_str);
-            let dir = dir.display();
+            let other = words
+                .iter()
+                .skip(1)
+                .take_while(|w| w.chars().all(|c| c.is_ascii_lowercase()));
+            let other: Vec<&str> = other.take(2).map(String::as_str).collect();
+            let (other, dir) = (other.join(" "), dir.display());
             let text = format!(
                 "{dir} is of `{other}`; only what `run`, `compare` or `sweep` wrote can be played again"
             );

@@ -1,24 +1,28 @@
-//! `tornado`: which input moves an answer most, each over its published range or one that is given.
+//! `sensitivity --ranges` and `--input`: the change of a metric when each input moves over its range, one at a time.
 
-use super::Lab;
 use crate::cli::Failure;
-use crate::cli::args::TornadoArgs;
+use crate::cli::args::{PlayArgs, SensitivityArgs};
 use crate::cli::inputs::quoted;
+use crate::cli::planning::Lab;
 use crate::manifest::{self, SourcedRange};
 use crate::report::planning::tornado::TornadoReport;
 use crate::search::Sample;
 use crate::search::tornado::{Bar, base, sorted};
 
 /// The name of the format.
-const SCHEMA: &str = "jobset-sim/tornado/v1";
-/// Replications of each end with pods, and of a Fleet, unless it is said.
+const SCHEMA: &str = "jobset-sim/sensitivity-ranges/v1";
+/// Default number of replications of each end, with pods and of a Fleet.
 const PODS: u64 = 40;
 const FLEET: u64 = 400;
 
-pub fn cli(args: &TornadoArgs) -> Result<(), Failure> {
-    let mut lab = Lab::new(&args.play, &args.tell)?;
+pub fn cli(play: &PlayArgs, args: &SensitivityArgs) -> Result<(), Failure> {
+    let mut lab = Lab::new(play, &args.tell)?;
     let inputs = inputs(&lab, args)?;
     let n = args.seeds.unwrap_or(lab.by_level(PODS, FLEET));
+    if n < 2 {
+        let text = "--seeds: --ranges and --input need at least 2 replications";
+        return Err(Failure::Invalid(text.to_owned()));
+    }
     let metric = lab.metric(args.metric.as_deref());
     // Wrong paths are refused before anything is played.
     for input in &inputs {
@@ -52,18 +56,21 @@ pub fn cli(args: &TornadoArgs) -> Result<(), Failure> {
     }
     let report = TornadoReport::new(lab.provenance(SCHEMA), &metric, base(&as_is), sorted(bars));
     let mut more = format!(" --metric {}", quoted(&metric));
+    if args.ranges {
+        more.push_str(" --ranges");
+    }
     for input in &args.inputs {
         more.push_str(&format!(" --input {}", quoted(&input.text)));
     }
-    lab.tell(&report, &args.tell, ("tornado", n, &more))?;
+    lab.tell(&report, &args.tell, ("sensitivity", n, &more))?;
     match told < asked {
         true => lab.interrupted(&format!("{told} of {asked} inputs are reported")),
         false => Ok(()),
     }
 }
 
-/// Those that are given, else those of the file that have a published range.
-fn inputs(lab: &Lab<'_>, args: &TornadoArgs) -> Result<Vec<SourcedRange>, Failure> {
+/// The given inputs, or those of the file that have a published range.
+fn inputs(lab: &Lab<'_>, args: &SensitivityArgs) -> Result<Vec<SourcedRange>, Failure> {
     if !args.inputs.is_empty() {
         let given = |range: &crate::search::Range| SourcedRange {
             path: range.path.clone(),
