@@ -19,19 +19,19 @@ use std::path::{Path, PathBuf};
 pub struct ReportArgs {
     #[command(flatten)]
     pub play: PlayArgs,
-    /// Write one HTML page here
+    /// Write the HTML page here
     #[arg(long, value_name = "FILE", required_unless_present_any = ["md", "perfetto", "openmetrics"])]
     pub html: Option<PathBuf>,
-    /// Write Markdown here, and its charts beside it
+    /// Write Markdown here and its charts into a directory beside it
     #[arg(long, value_name = "FILE")]
     pub md: Option<PathBuf>,
     /// Write a trace for Perfetto here: tracks for JobSets, Jobs, nodes and pods, queues, arrows from cause to effect
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
-    /// Write OpenMetrics text here, under the names that JobSet, kube-state-metrics and client-go have
+    /// Write OpenMetrics text here, with the metric names of JobSet, kube-state-metrics and client-go
     #[arg(long, value_name = "FILE")]
     pub openmetrics: Option<PathBuf>,
-    /// How often the metrics are scraped
+    /// Scrape interval of the metrics
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = scrape)]
     pub scrape: Duration,
     /// Print results only: no notices

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct ExplainArgs {
-    /// A word that the program prints or reads, or a topic; without it the topics are listed
+    /// Word that the program prints or reads, or topic [default: list the topics]
     #[arg(value_name = "WORD")]
     pub words: Vec<String>,
-    /// List all words, a line each
+    /// List all words, one per line
     #[arg(long, conflicts_with = "words")]
     pub list: bool,
-    /// Only words of this kind: column, field, rule, option ...
+    /// List or explain words of this kind only: column, field, rule, option ...
     #[arg(long, value_name = "KIND")]
     pub kind: Option<String>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -26,7 +26,7 @@ pub struct ExplainArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum ExplainCommand {
-    /// Print the Jobs, Services, claims and pods that would be created
+    /// Print the Jobs, Services, claims and pods created for a manifest
     #[command(after_help = "Example: jobset-sim explain children -f jobset.yaml")]
     Children(ExplainChildrenArgs),
 }

@@ -168,12 +168,12 @@ pub enum RecordingCommand {
         after_help = "Examples:\n  jobset-sim recording import watch-*.json nodes.json --out incident.json\n  jobset-sim recording import after.yaml --anonymize --out incident.json\n\n`recording commands` prints what to save. Milestones that the files do not contain are listed as unknown."
     )]
     Import(super::recording::import::ImportArgs),
-    /// Estimate client rates, latencies and start-up times from recordings and metrics, as a preset file
+    /// Estimate client rates, latencies and start-up times; write them as a preset file
     #[command(
         after_help = "Examples:\n  jobset-sim recording calibrate incident.json --metrics apiserver-metrics.txt --out my-cluster.yaml\n  jobset-sim recording calibrate incident-*.json --format json\n\nEvery value has an interval. Values that the data do not determine are listed and not estimated."
     )]
     Calibrate(super::recording::calibrate::CalibrateArgs),
-    /// Simulate an incident unchanged and with a change, for example another restart strategy
+    /// Simulate an incident unchanged and with a change, such as another restart strategy
     #[command(
         after_help = "Examples:\n  jobset-sim recording replay incident.json --counterfactual strategy=BlockingRecreate\n  jobset-sim recording replay run-1 --counterfactual spec.failurePolicy.maxRestarts=9\n  jobset-sim recording replay incident.json --counterfactual controlPlane.kubeControllerManager.qps=200\n\nBoth runs have the same faults and random numbers, so the difference is the effect of the change."
     )]

@@ -64,7 +64,7 @@ pub enum PlanCommand {
         after_help = "Example: jobset-sim plan interval scenarios/published/llama3-405b.yaml --seeds 400 --out interval\n\nClosed forms: Young, Daly, and the exact interval of greatest availability for exponential failures; inputs that they\nignore are listed."
     )]
     Interval(IntervalArgs),
-    /// Compute the probability that maxRestarts lasts until the horizon, by cause, and the smallest sufficient limit
+    /// Compute the probability that maxRestarts lasts, its use by cause, and the smallest limit
     #[command(
         after_help = "Examples:\n  jobset-sim plan budget scenarios/stories/restart-budget.yaml --seeds 50\n  jobset-sim plan budget fleet.yaml --horizon 30d --probability 0.999 --ignore planned --out budget\n\nReplications run without a limit, so one set of them gives the result for every limit."
     )]
@@ -74,7 +74,7 @@ pub enum PlanCommand {
         after_help = "Examples:\n  jobset-sim plan breakeven scenario.yaml --b 'in place: strategy=InPlaceRestart' --over 'training.checkpoint.every=2m..2h'\n  jobset-sim plan breakeven fleet.yaml --a 'none: spares.nodes=0' --b 'eight: spares.nodes=8' --over 'parameters.repair=1h..48h'\n\nThe result may be that one variant is better in the whole range."
     )]
     Breakeven(BreakEvenArgs),
-    /// Estimate small probabilities of losing too much time or of exhausting maxRestarts, by splitting
+    /// Estimate small probabilities of lost time or exhausted maxRestarts by splitting
     #[command(
         after_help = "Examples:\n  jobset-sim plan rare scenarios/published/bloom-176b.yaml --horizon 30d --restarts 20\n  jobset-sim plan rare fleet.yaml --loss-budget 10d --seeds 60 --out rare\n  jobset-sim plan rare scenario.yaml --level collapsed --loss-budget 5d\n\nMultilevel splitting: runs that reach a level are continued several times. Probabilities below 1e-6 are feasible."
     )]
@@ -94,24 +94,23 @@ pub struct Searched {
 pub struct SparesArgs {
     #[command(flatten)]
     pub play: PlayArgs,
-    /// What is to be reached, e.g. 'goodput.p10 >= 0.9'
+    /// Target, e.g. 'goodput.p10 >= 0.9'
     #[arg(long, value_name = "METRIC.QUANTILE >= LIMIT")]
     pub target: Target,
-    /// The number that is searched, as --set names it, and from where to where; repeatable: the least of several levels
-    /// at once, such as hosts, slices and racks, and the cheapest combination
+    /// Field to search, with its bounds; repeatable: with several fields, such as hosts, slices and racks, all minimal
+    /// combinations and the cheapest one are printed
     #[arg(long = "path", value_name = "PATH[=MIN..MAX]", default_value = "parameters.spares", value_parser = searched)]
     pub paths: Vec<Searched>,
-    /// The least value that is tried
+    /// Smallest value to try
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub min: u64,
-    /// The greatest value that is tried
+    /// Largest value to try
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub max: u64,
-    /// The most replications of one candidate; those that can be told from fewer get fewer [default: 320 with pods,
-    /// 2,560 of a Fleet]
+    /// Maximum number of replications of one candidate [default: 320 with pods, 2,560 of a Fleet]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
-    /// Price of a node-hour, for a Fleet, which knows none: then costs are money instead of node-hours
+    /// Price of a node-hour of a Fleet; without it costs are in node-hours
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub price_per_node_hour: Option<f64>,
     #[command(flatten)]
@@ -122,13 +121,13 @@ pub struct SparesArgs {
 pub struct IntervalArgs {
     #[command(flatten)]
     pub play: PlayArgs,
-    /// The interval, as --set names it
+    /// Field of the interval
     #[arg(long, value_name = "PATH", default_value = "training.checkpoint.every")]
     pub path: String,
-    /// What is to be best [default: goodput, or effective_training_ratio of a Fleet]
+    /// Metric to optimize [default: goodput, or effective_training_ratio of a Fleet]
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
-    /// The most replications of each interval [default: 160 with pods, 1,600 of a Fleet]
+    /// Maximum number of replications of each interval [default: 160 with pods, 1,600 of a Fleet]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]
@@ -139,19 +138,19 @@ pub struct IntervalArgs {
 pub struct BreakEvenArgs {
     #[command(flatten)]
     pub play: PlayArgs,
-    /// The first choice [default: the inputs as they are]
+    /// First variant [default: the unchanged inputs]
     #[arg(long, value_name = "NAME: PATH=VALUE, ...", value_parser = variants::parse_variant)]
     pub a: Option<variants::VariantArg>,
-    /// The second choice
+    /// Second variant
     #[arg(long, value_name = "NAME: PATH=VALUE, ...", value_parser = variants::parse_variant)]
     pub b: variants::VariantArg,
-    /// The unknown and its range, with numbers or durations
+    /// Unknown and its range, in numbers or durations
     #[arg(long, value_name = "PATH=LOW..HIGH")]
     pub over: Range,
-    /// What decides [default: goodput, or effective_training_ratio of a Fleet]
+    /// Metric that decides [default: goodput, or effective_training_ratio of a Fleet]
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
-    /// The most replications of each value and choice [default: 160 with pods, 1,280 of a Fleet]
+    /// Maximum number of replications of each value and variant [default: 160 with pods, 1,280 of a Fleet]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]
@@ -198,10 +197,10 @@ pub struct RareArgs {
     /// End of the observation, a number of days or a duration [default: the end of the scenario]
     #[arg(long, value_name = "DAYS|DURATION", value_parser = days)]
     pub horizon: Option<f64>,
-    /// Runs from each level
+    /// Number of runs from each level
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(4..=100_000))]
     pub runs: u32,
-    /// Batches, over which the interval is
+    /// Number of independent batches, from which the interval is computed
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(2..=100_000))]
     pub seeds: u64,
     #[command(flatten)]

@@ -21,10 +21,10 @@ pub struct CalibrateArgs {
     /// Metrics text of the API server, the controller manager, the scheduler or the JobSet manager; repeatable
     #[arg(long, value_name = "FILE")]
     pub metrics: Vec<String>,
-    /// The preset whose values hold where nothing is found
+    /// Preset whose values are used where the data determine none
     #[arg(long, value_name = "NAME", default_value = manifest::presets::DEFAULT_PRESET)]
     pub base: String,
-    /// Also each phase of pods by itself, told apart by these: phase, image, pool
+    /// Also fit each phase of pods separately, grouped by phase, image, pool
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
     pub by: Vec<ByWhat>,
     /// Label of Nodes that names their pool [default: that of the cloud, else pool]

@@ -15,21 +15,21 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct ImportArgs {
-    /// Watches and lists as `kubectl` printed them, JSON or YAML, in any order; - is standard input
+    /// Watches and lists printed by `kubectl`, JSON or YAML, in any order; - is standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
-    /// Which JobSet, if there are several
+    /// Name of the JobSet, if there are several
     #[arg(long, value_name = "NAME")]
     pub jobset: Option<String>,
     #[arg(short = 'n', long, value_name = "NAMESPACE")]
     pub namespace: Option<String>,
-    /// Which of its restarts, from 1
+    /// Number of the restart, from 1
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub restart: u32,
-    /// Keep no name, image, node, label or message
+    /// Remove names, images, nodes, labels and messages
     #[arg(long, alias = "anonymise")]
     pub anonymize: bool,
-    /// Preset of the control plane whose rates stand in until they are calibrated
+    /// Control plane preset whose rates are used until they are calibrated
     #[arg(long, value_name = "NAME", default_value = manifest::presets::DEFAULT_PRESET)]
     pub preset: String,
     /// Write the recording here; it must not exist yet, - is standard output

@@ -26,14 +26,14 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct ReplayArgs {
-    /// A directory that `run --out` wrote, or a recording, e.g. one that `recording import` wrote
+    /// Run directory that `run --out` wrote, or recording, such as one that `recording import` wrote
     #[arg(value_name = "RUN|RECORDING")]
     pub incident: PathBuf,
-    /// What would have been different: a field of the JobSet (spec..., strategy) or of the control plane
-    /// (controlPlane..., timing...); of a run any field but those that are the incident itself; repeatable
+    /// Change to simulate: a field of the JobSet (spec..., strategy) or of the control plane (controlPlane...,
+    /// timing...); of a run any field except those that define the incident; repeatable
     #[arg(long, required = true, value_name = "PATH=VALUE", value_parser = path_value)]
     pub counterfactual: Vec<(String, String)>,
-    /// Which restart is shown, from 1 [default: the one that was imported, else 1]
+    /// Number of the restart to print, from 1 [default: the imported one, else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub restart: Option<u32>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
