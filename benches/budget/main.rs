@@ -1,9 +1,8 @@
 //! Measures the performance budget on this machine: `cargo bench --bench budget [-- --only ROW,ROW] [--format md]`.
 //!
 //! Prints one row per item of the budget with its limit ("must"), its goal and the measured value. Without cargo's
-//! `--bench` argument, as under `cargo test --benches`, and with `--trial` every row runs once with small inputs and has
-//! no status. The exit code is 1 if a measurement fails and, with `--check`, 5 if a row
-//! misses its limit.
+//! `--bench` argument, as under `cargo test --bench budget`, and with `--trial` every row runs once with small inputs
+//! and has no status. The exit code is 1 if a measurement fails and, with `--check`, 5 if a row misses its limit.
 
 mod limits;
 mod measure;

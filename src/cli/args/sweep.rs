@@ -32,7 +32,7 @@ pub struct SweepTellArgs {
     /// Output format; csv prints one row per point and metric
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub format: TableFormat,
-    /// Metrics to print and draw, e.g. goodput,cost.total [default: goodput, restart latency and cost, where defined]
+    /// Metrics to print and draw, e.g. goodput,cost.total [default: up to three main metrics in which points differ]
     #[arg(long = "metric", value_name = "NAMES", value_delimiter = ',')]
     pub metrics: Vec<String>,
     /// Exit with code 5 if this is true of any point, e.g. 'goodput@p10 < 0.8', or of one, '3:goodput < 0.9';

@@ -40,7 +40,7 @@ pub struct PlotArgs {
     /// Speed-up of a film [default: a film of ten seconds]
     #[arg(long, value_name = "N", value_parser = speed)]
     pub speed: Option<f64>,
-    /// Metric of a sweep [default: goodput, restart latency or cost, where defined]
+    /// Metric of a sweep [default: the first main metric in which points differ]
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
     /// Field of the x axis of a sweep, for scaling [default: the first numeric field]
