@@ -10,8 +10,9 @@ mod render;
 mod trainjob;
 
 use super::diagnostic::{Diagnostic, Source};
-use super::kube;
 use super::node::Node;
+use super::object_list::unlisted;
+use super::shapes::jobset::GROUP;
 use super::yaml;
 use std::collections::BTreeSet;
 
@@ -66,7 +67,7 @@ pub fn find(texts: &[Source], beside: &[Source]) -> Found {
     let mut objects = Vec::new();
     for (text, source) in suspects {
         // What is no YAML is refused by whoever reads the text.
-        let documents = kube::unlisted(yaml::parse(source).unwrap_or_default());
+        let documents = unlisted(yaml::parse(source).unwrap_or_default());
         objects.extend(documents.into_iter().map(|node| {
             let word = |key: &str| {
                 node.get(key)
@@ -107,7 +108,7 @@ fn within(node: &Node, found: &mut Vec<Node>) {
     let word = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or("");
     // References to one have kind and apiVersion, too.
     let whole = node.get("spec").is_some() && node.get("metadata").is_some();
-    if whole && word("kind") == "JobSet" && word("apiVersion").starts_with(kube::GROUP) {
+    if whole && word("kind") == "JobSet" && word("apiVersion").starts_with(GROUP) {
         found.push(node.clone());
         return;
     }

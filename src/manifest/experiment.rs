@@ -3,7 +3,7 @@
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::{Key, Node};
 use crate::manifest::read;
-use crate::manifest::shapes::scenario::SCALES;
+use crate::manifest::shapes::common::SCALES;
 use crate::spec::{Axis, BASELINE, Experiment, Level, Over, SweepSpec, VariantSpec};
 
 pub fn read(node: &Node, report: &mut Report) -> Experiment {

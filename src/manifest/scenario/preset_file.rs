@@ -2,14 +2,15 @@
 //!
 //! What a scenario says itself wins over its preset file, and that over the preset that the file begins with.
 
-use super::check::{Unmodelled, check};
-use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
-use super::node::{Key, Node, Value};
-use super::path::Path;
-use super::scenario::{Loader, control_plane_of, timing_of};
-use super::shape::Shape;
-use super::shapes::preset::PRESET;
-use super::yaml;
+use super::{control_plane, timing};
+use crate::manifest::check::{Unmodelled, check};
+use crate::manifest::diagnostic::{Diagnostic, Diagnostics, Report, Source};
+use crate::manifest::files::Loader;
+use crate::manifest::node::{Key, Node, Value};
+use crate::manifest::path::Path;
+use crate::manifest::shape::Shape;
+use crate::manifest::shapes::preset::PRESET;
+use crate::manifest::yaml;
 use crate::spec::{ControlPlane, Timing};
 
 /// Whether a preset is meant to be a file.
@@ -59,8 +60,8 @@ pub fn read(source: &Source) -> Result<(ControlPlane, Timing), Diagnostics> {
     let preset = checked(source)?;
     let none = Source::default();
     let mut report = Report::new(source, &none);
-    let plane = control_plane_of(&preset, &mut report);
-    let timing = timing_of(&preset, &mut report);
+    let plane = control_plane::read(&preset, &[], &mut report);
+    let timing = timing::read(&preset, &mut report);
     report.finish()?;
     Ok((plane, timing))
 }
@@ -91,7 +92,7 @@ fn checked(source: &Source) -> Result<Node, Diagnostics> {
     }
     // What only a read would find is told with the file's own places.
     if report.is_readable() {
-        timing_of(&node, &mut report);
+        timing::read(&node, &mut report);
     }
     report.finish()?;
     Ok(node)

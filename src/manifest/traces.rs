@@ -2,11 +2,11 @@
 //!
 //! Must never know what a fault does; that is the business of the processes that name the file.
 
-use super::Loader;
 use crate::base::Duration;
 use crate::manifest::diagnostic::{Diagnostic, Report, Source};
+use crate::manifest::files::Loader;
 use crate::manifest::node::{Node, Pos, Value};
-use crate::manifest::{read, shape};
+use crate::manifest::read;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
@@ -201,7 +201,7 @@ fn row(fields: &Fields, line: u32) -> Result<Row, String> {
     };
     let duration = |text: &String| {
         let number = text.parse().map_or(Value::Str(text.clone()), Value::Float);
-        let seconds = shape::seconds(&Node::new(Pos::default(), number));
+        let seconds = read::seconds(&Node::new(Pos::default(), number));
         let refused = |_| format!("{text:?} is no time: 90, 1m30s or 3h since the run began");
         seconds.map(Duration::from_seconds_f64).map_err(refused)
     };
