@@ -12,6 +12,7 @@ mod compare_time;
 pub mod csv;
 mod decided_by;
 pub mod deciding;
+mod decision_block;
 mod decision_failure;
 mod decision_in_place;
 mod decision_job;
