@@ -10,6 +10,7 @@ pub mod elastic;
 pub mod failure;
 pub mod in_place;
 pub mod job;
+mod job_bucket;
 pub mod job_success;
 pub mod per_index;
 pub mod plan;
