@@ -2,11 +2,13 @@
 //!
 //! Must never compute a statistic or look into the engine: `metrics` did that.
 
+mod bitmap;
 pub mod chart;
 pub mod check_collapsed;
 pub mod compare;
 pub mod compare_figure;
 mod compare_ledger;
+mod compare_panel;
 pub mod compare_tables;
 mod compare_time;
 pub mod csv;
@@ -35,6 +37,7 @@ pub mod map_figure;
 pub mod nodes_figure;
 pub mod openmetrics;
 mod openmetrics_requests;
+mod openmetrics_text;
 pub mod page;
 pub mod perfetto;
 mod perfetto_tracks;

@@ -197,7 +197,7 @@ const NAMED_ONLY_IN: [(&str, &[&str]); 10] = [
     (
         "plotters",
         &[
-            "src/report/chart.rs",
+            "src/report/bitmap.rs",
             "src/report/charts/",
             "src/report/figure.rs",
         ],

@@ -8,6 +8,7 @@ pub mod html;
 pub mod markdown;
 pub mod run;
 mod run_charts;
+mod run_input;
 mod run_parts;
 pub mod sweep;
 mod timeline;

@@ -1,6 +1,6 @@
 //! The charts and critical paths of the page of a run, each as blocks.
 
-use super::run::Told;
+use super::run_input::Told;
 use super::{Block, Chart, Table, heads};
 use crate::base::*;
 use crate::metrics::Restart;

@@ -1,6 +1,6 @@
 //! The tables of the page of a run, each as blocks.
 
-use super::run::Told;
+use super::run_input::Told;
 use super::{Block, Table, heads};
 use crate::base::*;
 use crate::metrics::{Phase, Restart, RunView, assumed, gate};
