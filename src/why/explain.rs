@@ -2,7 +2,8 @@
 
 use super::Load;
 use super::blocked::{self, Blocked};
-use super::levers::{Facts, Setting};
+use super::facts::Facts;
+use super::levers::Setting;
 use super::tries::Target;
 use crate::base::*;
 use crate::engine::Simulation;
