@@ -6,10 +6,9 @@
 //! compare an instant of the last second.
 
 use super::Run;
-use super::sequence::{recorded_states, state_text};
+use super::sequence::{compared_until_s, recorded_states, state_text};
 use crate::validate::recording::Recording;
 use crate::validate::result::{Difference, Moment};
-use crate::validate::scenario::LAST_MS;
 use crate::validate::steps::{self, Object, Step, What};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,12 +18,6 @@ const SHARE: f64 = 0.10;
 
 pub fn band(recorded_s: f64) -> f64 {
     LEAST_S.max(SHARE * recorded_s)
-}
-
-/// Later than this nothing is compared.
-pub fn compared_until_s(recording: &Recording) -> f64 {
-    let compared = |ms: u64| ms.saturating_sub(LAST_MS) as f64 / 1e3;
-    recording.played_for_ms.map_or(f64::INFINITY, compared)
 }
 
 pub fn compare(recording: &Recording, run: &Run<'_>, out: &mut Vec<Difference>) {
