@@ -13,6 +13,7 @@ pub mod node_states;
 pub mod nodes;
 pub mod occupancy;
 pub mod path;
+pub mod phases;
 pub mod pods;
 pub mod queued;
 pub mod restart;
@@ -29,6 +30,8 @@ pub mod summary;
 #[cfg(test)]
 pub mod testing;
 #[cfg(test)]
+mod testing_lines;
+#[cfg(test)]
 mod testing_run;
 mod tickets;
 pub mod timeline;
@@ -43,8 +46,9 @@ pub use critical::CriticalSpan;
 pub use fold::{Folded, Folds};
 pub use gate::Gate;
 pub use path::{Path, PathStep};
+pub use phases::Phase;
 pub use restart::{Ending, Milestone, Restart, Shape};
 pub use restart_fold::RestartFold;
-pub use spans::{Phase, Span};
+pub use spans::Span;
 pub use view::RunView;
 pub use witness::Witness;

@@ -2,8 +2,8 @@
 
 use super::RestartFold;
 use super::path::{Part, Path};
+use super::phases::Phase;
 use super::restart::*;
-use super::spans::Phase;
 use super::testing::*;
 use crate::base::*;
 use crate::record::{
