@@ -6,8 +6,9 @@ mod maker;
 mod nodes;
 mod told;
 
+use super::facts::Kind;
 use super::facts::{Condition, Pod};
-use super::sighting::{How, Kind, Sighting};
+use super::sighting::{How, Sighting};
 use super::stamp::At;
 use super::when;
 use maker::Maker;
