@@ -63,6 +63,7 @@ mod swarm;
 mod sweep;
 mod tickets;
 mod tidy;
+mod topology;
 mod training;
 mod training_closed;
 mod training_elastic;
