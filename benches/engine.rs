@@ -1,26 +1,19 @@
 //! Wall time of the event queue and of whole restarts. Simulated seconds are not measured here.
 
+#[path = "budget/workload.rs"]
+mod workload;
+
 use criterion::{Criterion, criterion_group, criterion_main};
-use jobset_sim::cli::bench_self::measure::{hold, pending as pending_events, restart_time};
 use jobset_sim::engine::Simulation;
 use jobset_sim::experiment::{Collapsed, Limits, Player, Subject};
-use jobset_sim::manifest::{LoadedScenario, Source, read_scenario, read_topology};
+use jobset_sim::manifest::{LoadedScenario, Source, read_topology};
 use jobset_sim::record::Discard;
-use std::path::Path;
 use std::time::Duration;
+use workload::{filled_queue, hold, restart_time, root};
 
-/// A scenario of `scenarios/`, or one that is for a bench alone.
+/// A scenario by its path from the root.
 fn load(name: &str, sets: &[(&str, &str)]) -> LoadedScenario {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let path = match name.starts_with("benches/") {
-        true => root.join(name),
-        false => root.join("scenarios").join(name),
-    };
-    let sets: Vec<(String, String)> = sets
-        .iter()
-        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-        .collect();
-    read_scenario(&path, &sets).unwrap_or_else(|e| panic!("{e}"))
+    workload::load(name, sets).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Time of so many restarts alone, without the first creation.
@@ -31,7 +24,7 @@ fn restart_times(sim: &mut Simulation, runs: u64) -> Duration {
 
 fn event_queue(c: &mut Criterion) {
     for pending in [5_000u32, 100_000] {
-        let mut queue = pending_events(pending);
+        let mut queue = filled_queue(pending);
         c.bench_function(
             &format!("event queue, hold, {pending} pending, 100,000 operations"),
             |b| {
@@ -45,12 +38,18 @@ fn restarts(c: &mut Criterion) {
     let mut group = c.benchmark_group("restart, engine only");
     group.sample_size(10);
     for (label, file) in [
-        ("5,000 nodes, Recreate", "restart-5000-recreate.yaml"),
+        (
+            "5,000 nodes, Recreate",
+            "scenarios/restart-5000-recreate.yaml",
+        ),
         (
             "5,000 nodes, BlockingRecreate",
-            "restart-5000-blocking-recreate.yaml",
+            "scenarios/restart-5000-blocking-recreate.yaml",
         ),
-        ("5,000 nodes, InPlaceRestart", "restart-5000-in-place.yaml"),
+        (
+            "5,000 nodes, InPlaceRestart",
+            "scenarios/restart-5000-in-place.yaml",
+        ),
     ] {
         let mut sim =
             Simulation::new(&load(file, &[]).scenario).unwrap_or_else(|e| panic!("{e:?}"));
@@ -59,7 +58,7 @@ fn restarts(c: &mut Criterion) {
         });
     }
     let big = load(
-        "restart-5000-recreate.yaml",
+        "scenarios/restart-5000-recreate.yaml",
         &[
             ("topology", "../topologies/tpu-65k.yaml"),
             ("jobSets.0.set.5", "spec.replicatedJobs[0].replicas=65"),
@@ -73,7 +72,7 @@ fn restarts(c: &mut Criterion) {
 }
 
 fn whole_run(c: &mut Criterion) {
-    let mut sim = Simulation::new(&load("restart-5000-recreate.yaml", &[]).scenario)
+    let mut sim = Simulation::new(&load("scenarios/restart-5000-recreate.yaml", &[]).scenario)
         .unwrap_or_else(|e| panic!("{e:?}"));
     let events = sim.run(42, 0, &mut Discard).events;
     c.bench_function(
@@ -125,14 +124,13 @@ fn reading(c: &mut Criterion) {
         "reading scenario, manifest and 5,000-node topology, to first event",
         |b| {
             b.iter(|| {
-                Simulation::new(&load("restart-5000-recreate.yaml", &[]).scenario)
+                Simulation::new(&load("scenarios/restart-5000-recreate.yaml", &[]).scenario)
                     .map(|s| s.nodes())
             });
         },
     );
     let file = "topologies/tpu-5000.yaml";
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file))
-        .unwrap_or_default();
+    let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();
     let source = Source {
         file: file.to_owned(),
         text,

@@ -58,7 +58,6 @@ pub mod experiment;
 pub mod facade;
 pub mod faults;
 pub mod fleet;
-pub mod kwok;
 pub mod lint;
 pub mod manifest;
 pub mod metrics;

@@ -29,6 +29,7 @@ mod size;
 mod types;
 mod webhook_coordinator;
 mod webhook_create;
+mod webhook_object;
 mod webhook_policies;
 mod webhook_update;
 mod webhook_volumes;

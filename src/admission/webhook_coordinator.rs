@@ -4,7 +4,7 @@
 
 use super::field::{FieldError, quoted};
 use super::names;
-use super::webhook_create::{Webhook, number, text};
+use super::webhook_object::{Webhook, number, text};
 use crate::spec::keys::COORDINATOR;
 
 const PATH: &str = "spec.coordinator";

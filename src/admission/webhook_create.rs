@@ -5,6 +5,7 @@
 
 use super::collector::Errors;
 use super::field::{FieldError, Path, quoted};
+use super::webhook_object::{Webhook, items, number, text};
 use super::{Gates, go, meta_check, names, webhook_coordinator, webhook_policies, webhook_volumes};
 use serde_json::Value;
 
@@ -32,27 +33,7 @@ pub fn errors(object: &Value, gates: Gates, claims: &[Value]) -> Result<Vec<Fiel
     Ok(errors)
 }
 
-pub struct Webhook<'a> {
-    /// As stored, where an empty list still differs from none.
-    pub object: &'a Value,
-    pub name: &'a str,
-    pub spec: &'a Value,
-    pub gates: Gates,
-}
-
-pub fn items(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
-}
-
-pub fn text<'v>(value: &'v Value, key: &str) -> &'v str {
-    value[key].as_str().unwrap_or("")
-}
-
-pub fn number(value: &Value, key: &str) -> i64 {
-    value[key].as_i64().unwrap_or(0)
-}
-
-impl<'a> Webhook<'a> {
+impl Webhook<'_> {
     fn run(&self) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let in_place = self.spec["failurePolicy"]["restartStrategy"] == "InPlaceRestart";
@@ -80,18 +61,6 @@ impl<'a> Webhook<'a> {
         webhook_policies::errors(self, &mut errors);
         webhook_coordinator::errors(self, &mut errors);
         errors
-    }
-
-    pub fn jobs(&self) -> &'a [Value] {
-        items(&self.spec["replicatedJobs"])
-    }
-
-    pub fn job(&self, name: &str) -> Option<&'a Value> {
-        self.jobs().iter().find(|j| text(j, "name") == name)
-    }
-
-    pub fn job_names(&self) -> impl Iterator<Item = &'a str> {
-        self.jobs().iter().map(|j| text(j, "name"))
     }
 
     /// VAL-21: a dependency is itself or comes earlier.

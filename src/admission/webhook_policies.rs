@@ -3,7 +3,7 @@
 //! Pure; errors come in the order of upstream's code. Must never say what a policy does.
 
 use super::field::FieldError;
-use super::webhook_create::{Webhook, items, number, text};
+use super::webhook_object::{Webhook, items, number, text};
 use serde_json::Value;
 
 const REASONS: [&str; 5] = [

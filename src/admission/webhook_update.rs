@@ -4,7 +4,7 @@
 
 use super::field::FieldError;
 use super::types::{Kind, Type};
-use super::webhook_create::items;
+use super::webhook_object::items;
 use super::webhook_volumes::jobs_written;
 use super::{Gates, go};
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ use super::field::{FieldError, quoted};
 use super::go;
 use super::names;
 use super::types::{Kind, Type, tables};
-use super::webhook_create::{items, text};
+use super::webhook_object::{items, text};
 use serde_json::{Value, json};
 
 const CLAIM_NAME_MAX: usize = 63;

@@ -1,12 +1,10 @@
-//! `bench ttr`: the standard restart-latency suite in virtual seconds, exact, and held against a baseline; `bench self`
-//! (`own`): the speed of the program itself.
+//! `bench ttr`: the standard restart-latency suite in virtual seconds, and its comparison with a baseline.
 //!
-//! What is played is a table, `suite.yaml`. Must never measure wall time, and never know a command line.
+//! The suite is a table, `suite.yaml`. This module neither measures wall time nor parses a command line.
 
 pub mod against;
 pub mod conditions;
 pub mod junit;
-pub mod own;
 pub mod page;
 pub mod play;
 pub mod print;

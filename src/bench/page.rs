@@ -3,6 +3,7 @@
 use super::print::{cell, lines, planes, sizes};
 use super::{Report, Row};
 use crate::report::hanging::{self, Hung};
+use crate::report::page::reproduce::Reproduction;
 use crate::report::page::{Block, Chart, KeyFigure, NOT_MODELLED, Page, Section, Table};
 use crate::report::scaling_figure::{Axes, Line, scaling, token_bucket};
 use crate::report::scene::Scene;
@@ -96,8 +97,10 @@ pub fn page(
     let never = Block::List(NOT_MODELLED.map(str::to_owned).to_vec());
     let limits = vec![Block::Heading("Never modelled".to_owned()), never];
     page.push(Section::new("limits", "What to distrust", limits));
-    let again = commands.iter().cloned().map(Block::Code).collect();
-    page.push(Section::new("again", "Do it again", again));
+    let suite = "the suite in this version of the program";
+    let mut reproduction = Reproduction::new(commands, &page.foot, suite);
+    reproduction.depends_on = hanging::together(&hung);
+    page.push(reproduction.section());
     page
 }
 

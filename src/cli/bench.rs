@@ -1,8 +1,8 @@
-//! `bench`: `self` is in `bench_self`; `ttr` is the standard restart-latency suite, held against a baseline.
+//! `bench ttr`: the standard restart-latency suite, and its comparison with a baseline.
 
 use super::args::{Look, TableFormat};
 use super::output::{self, Progress};
-use super::{Failure, bench_self, hangs, interrupt, load};
+use super::{Failure, hangs, interrupt, load};
 use crate::base::condition::Condition;
 use crate::bench::play::{self, Entry};
 use crate::bench::suite::{Only, Suite};
@@ -21,28 +21,22 @@ pub struct BenchArgs {
 
 #[derive(Debug, clap::Subcommand)]
 pub enum BenchCommand {
-    /// Time to recover, by what went wrong, size, strategy and control plane
+    /// Measure the time to recover by fault, cluster size, strategy and control plane
     #[command(
         after_help = "Examples:\n  jobset-sim bench ttr --format json > baseline.json\n  jobset-sim bench ttr --against baseline.json --fail-if 'ttr > +2%' --fail-if 'rows.stuck > 0'\n  jobset-sim bench ttr --case drain,node-loss --nodes 100,1000 --set timing.plegPeriod=100ms\n  jobset-sim bench ttr scenarios/first-steps.yaml --format md\n\nNames of --fail-if: ttr, restarts and each phase, of every row; with .min, .p50, .p95, .max or .mean over all rows;\nrows.stuck, rows.changed, rows.slower, rows.faster, rows.new. ROW:NAME is of the rows that begin with ROW."
     )]
     Ttr(TtrArgs),
-    /// How fast this program is on this machine, against its budget
-    #[command(
-        name = "self",
-        after_help = "Examples:\n  jobset-sim bench self\n  jobset-sim bench self --only collapsed.54d,pairs.10000\n  jobset-sim bench self --out baseline.json\n  jobset-sim bench self --against baseline.json --fail-if 'engine.5000 < -10%' --fail-if 'rows.missed > 0'"
-    )]
-    Own(bench_self::SelfArgs),
 }
 
 #[derive(Debug, clap::Args)]
 pub struct TtrArgs {
-    /// Scenarios of one's own, instead of the suite; with --case beside it
+    /// Scenarios to measure instead of the suite; with --case in addition to it
     #[arg(value_name = "SCENARIO")]
     pub scenarios: Vec<PathBuf>,
     /// Only these cases, e.g. drain,node-loss
     #[arg(long = "case", value_name = "NAMES", value_delimiter = ',')]
     pub cases: Vec<String>,
-    /// Clusters of so many nodes instead of those of the suite
+    /// Numbers of nodes, instead of those of the suite
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub nodes: Vec<u32>,
     /// Only these restart strategies
@@ -54,19 +48,19 @@ pub struct TtrArgs {
     /// Override any field in every row, as `run --set` does; repeatable
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = super::args::path_value)]
     pub sets: Vec<(String, String)>,
-    /// A result of --format json, to compare with
+    /// Baseline to compare with, a result of --format json
     #[arg(long, value_name = "BASELINE.json")]
     pub against: Option<PathBuf>,
     /// Exit with code 5 if this is true, e.g. 'ttr > +2%'; repeatable
     #[arg(long, value_name = "EXPR")]
     pub fail_if: Vec<String>,
-    /// Write JUnit's XML here
+    /// Write JUnit XML here
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Write the JSON here as well, as the next baseline
+    /// Also write the JSON here, as the next baseline
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Threads; they change nothing [default: one per core]
+    /// Number of worker threads (does not affect results) [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
@@ -85,7 +79,6 @@ const BASELINE_MAX: u64 = 64 << 20;
 pub fn cli(args: &BenchArgs) -> Result<u8, Failure> {
     match &args.command {
         BenchCommand::Ttr(args) => ttr(args),
-        BenchCommand::Own(args) => bench_self::cli(args),
     }
 }
 

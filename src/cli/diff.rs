@@ -14,10 +14,10 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub struct DiffArgs {
-    /// A directory that `run --out` wrote
+    /// Run directory that `run --out` wrote
     #[arg(value_name = "RUN")]
     pub a: PathBuf,
-    /// Another one, perhaps of another version of the program; or a recording of a real control plane
+    /// Second run directory, also of another version of the program, or recording of a real control plane
     #[arg(value_name = "RUN|RECORDING")]
     pub b: PathBuf,
     /// Exit with code 5 if this is true, e.g. 'diff.records > 0'; repeatable

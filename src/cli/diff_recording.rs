@@ -2,7 +2,7 @@
 
 use super::args::Format;
 use super::diff::{DiffArgs, cut, gate, record_line, shown};
-use super::{Failure, load, output, replay, run};
+use super::{Failure, load, output, run, stored_run};
 use crate::base::condition::Condition;
 use crate::base::plain::for_terminal;
 use crate::base::time::NANOS_PER_SECOND;
@@ -54,7 +54,7 @@ pub fn cli(args: &DiffArgs, conditions: &[Condition]) -> Result<u8, Failure> {
 fn told(dir: &Path, file: &Path) -> Result<Told, Failure> {
     let file = file.to_string_lossy();
     let recording = recording_of(&file).map_err(Failure::Invalid)?;
-    if !replay::is_run(dir) {
+    if !stored_run::is_run(dir) {
         let text = format!(
             "{} is no run directory: it has no inputs/command.txt",
             dir.display()
@@ -67,7 +67,7 @@ fn told(dir: &Path, file: &Path) -> Result<Told, Failure> {
         .and_then(|text| serde_json::from_slice(&text).ok())
         .unwrap_or_default();
     let made = |key: &str| summary[key].as_str().unwrap_or("unknown").to_owned();
-    let of = replay::arguments(dir)?;
+    let of = stored_run::arguments(dir)?;
     let source = of.play.scenario.as_deref().map(load::source).transpose()?;
     let loaded = load::run(&of, source.as_ref())?;
     let mut simulation = run::simulation(&loaded)?;

@@ -3,15 +3,9 @@
 //! Results go to standard output, everything else to standard error. Must never hold logic of the model.
 
 pub mod args;
-mod assumptions;
 mod bench;
-pub mod bench_self;
-mod calibrate;
 mod check_collapsed;
-mod cite;
 mod compare;
-mod counterfactual;
-mod counterfactual_plane;
 mod demo;
 mod diff;
 mod diff_recording;
@@ -20,13 +14,11 @@ mod explain;
 mod explain_children;
 mod explain_words;
 mod explain_yaml;
-mod export;
 mod fail;
 mod fail_if;
 mod fleet;
 mod gates;
 mod hangs;
-mod import;
 mod inputs;
 mod interrupt;
 mod lint;
@@ -38,14 +30,15 @@ mod origin;
 mod output;
 mod planning;
 mod plot;
-mod record;
-mod replay;
+mod recording;
 mod report;
 mod run;
 mod sarif;
 mod schema;
 mod seeds;
+mod sensitivity;
 mod step;
+mod stored_run;
 mod subject;
 mod sweep;
 mod topology;
@@ -169,34 +162,22 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
     match command {
         Command::Run(args) => run::cli(args).map(|()| 0),
         Command::Compare(args) => compare::cli(args).map(|()| 0),
-        Command::Search(args) => match &args.command {
-            args::SearchCommand::Spares(args) => planning::spares::cli(args).map(|()| 0),
-            args::SearchCommand::Interval(args) => planning::interval::cli(args).map(|()| 0),
-        },
-        Command::Breakeven(args) => planning::breakeven::cli(args).map(|()| 0),
-        Command::Rare(args) => planning::rare::cli(args).map(|()| 0),
-        Command::Tornado(args) => planning::tornado::cli(args).map(|()| 0),
-        Command::Budget(args) => planning::budget::cli(args).map(|()| 0),
+        Command::Plan(args) => planning::cli(args).map(|()| 0),
+        Command::Sensitivity(args) => sensitivity::cli(args).map(|()| 0),
         Command::Sweep(args) => sweep::cli(args).map(|()| 0),
         Command::Why(args) => why::cli(args),
         Command::Bench(args) => bench::cli(args),
         Command::Step(args) => step::cli(args),
-        Command::Export(args) => export::cli(&args.command).map(|()| 0),
         Command::Diff(args) => diff::cli(args),
         Command::Report(args) => report::cli(args).map(|()| 0),
-        Command::Cite(args) => cite::cli(args).map(|()| 0),
         Command::Plot(args) => plot::cli(args).map(|()| 0),
         Command::Demo(args) => demo::cli(args).map(|()| 0),
-        Command::Record(args) => record::cli(args).map(|()| 0),
-        Command::Import(args) => import::cli(args).map(|()| 0),
-        Command::Replay(args) => counterfactual::cli(args).map(|()| 0),
-        Command::Calibrate(args) => calibrate::cli(args).map(|()| 0),
+        Command::Recording(args) => recording::cli(args).map(|()| 0),
         Command::Validate(args) => Ok(validate::cli(args)),
         Command::Lint(args) => lint::cli(args),
         Command::Schema(args) => schema::cli(args).map(|()| 0),
         Command::Topology(args) => topology::cli(args).map(|()| 0),
         Command::New(args) => new::cli(args).map(|()| 0),
-        Command::Assumptions(args) => assumptions::cli(args).map(|()| 0),
         Command::Explain(args) => explain_words::cli(args).map(|()| 0),
         Command::Completions { shell } => manual::completions(*shell).map(|()| 0),
         Command::Man { out } => manual::cli(out.as_deref()).map(|()| 0),

@@ -2,7 +2,7 @@
 
 use super::args::{PlayArgs, SweepArgs};
 use super::inputs::quoted;
-use super::replay::{self, Stored};
+use super::stored_run::{self, Stored};
 use super::sweep::StoredSweep;
 use super::whole::{Whole, defaults};
 use super::{Failure, bench, compare, output};
@@ -12,25 +12,26 @@ use crate::report::openmetrics::Metrics;
 use crate::report::page::run::Told;
 use crate::report::page::{self, Page, comparison};
 use crate::report::perfetto::Trace;
+use crate::report::provenance;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
     #[command(flatten)]
     pub play: PlayArgs,
-    /// Write one HTML page here
+    /// Write the HTML page here
     #[arg(long, value_name = "FILE", required_unless_present_any = ["md", "perfetto", "openmetrics"])]
     pub html: Option<PathBuf>,
-    /// Write Markdown here, and its charts beside it
+    /// Write Markdown here and its charts into a directory beside it
     #[arg(long, value_name = "FILE")]
     pub md: Option<PathBuf>,
     /// Write a trace for Perfetto here: tracks for JobSets, Jobs, nodes and pods, queues, arrows from cause to effect
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
-    /// Write OpenMetrics text here, under the names that JobSet, kube-state-metrics and client-go have
+    /// Write OpenMetrics text here, with the metric names of JobSet, kube-state-metrics and client-go
     #[arg(long, value_name = "FILE")]
     pub openmetrics: Option<PathBuf>,
-    /// How often the metrics are scraped
+    /// Scrape interval of the metrics
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = scrape)]
     pub scrape: Duration,
     /// Print results only: no notices
@@ -101,6 +102,7 @@ pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
             format!("jobset-sim run{words}"),
             format!("jobset-sim report{words} --html report.html"),
         ],
+        inputs: &provenance::inputs_digest(&whole.files),
         skipped: whole.skipped(),
     };
     let page = page::run::page(&told);
@@ -123,8 +125,8 @@ fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
         "jobset-sim report {} --html report.html",
         quoted(&path.to_string_lossy())
     );
-    if path.is_dir() && replay::is_run(path) {
-        let stored = replay::stored(path)?;
+    if path.is_dir() && stored_run::is_run(path) {
+        let stored = stored_run::stored(path)?;
         let of = stored.command();
         if of != "run" && !(args.play.sets.is_empty() && args.play.fails.is_empty()) {
             let text = format!("--set and --fail change a run; {of} anew to change its results");
@@ -146,7 +148,9 @@ fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
         stored.play.threads = args.play.threads;
         stored.quiet |= args.quiet;
         let (all, played, hung) = compare::again(&stored)?;
-        return Ok(Some(comparison::page(&all, &played, &hung, &commands)));
+        let digest = stored_inputs(&path.join("inputs"))?;
+        let repeat = (commands.as_slice(), digest.as_str());
+        return Ok(Some(comparison::page(&all, &played, &hung, repeat)));
     }
     if path.extension().is_some_and(|e| e == "json") {
         let report = bench::baseline(path)?;
@@ -162,7 +166,30 @@ fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
     Ok(None)
 }
 
+/// The digest of the input files that a directory of `compare` or `sweep` holds.
+fn stored_inputs(dir: &Path) -> Result<String, Failure> {
+    let failed =
+        |e: std::io::Error| Failure::Invalid(format!("cannot read {}: {e}", dir.display()));
+    let mut files = Vec::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in std::fs::read_dir(&next).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.file_name().is_none_or(|name| name != "command.txt") {
+                let text = std::fs::read_to_string(&path).map_err(failed)?;
+                let name = path.strip_prefix(dir).unwrap_or(&path);
+                files.push((name.to_string_lossy().into_owned(), text));
+            }
+        }
+    }
+    files.sort();
+    Ok(provenance::inputs_digest(&files))
+}
+
 fn swept(dir: &Path, stored: &SweepArgs, commands: &[String]) -> Result<Page, Failure> {
+    let inputs = stored_inputs(&dir.join("inputs"))?;
     let sweep = StoredSweep::read(dir, stored)?;
     Ok(page::sweep::page(&page::sweep::Told {
         of: sweep.swept(),
@@ -170,6 +197,7 @@ fn swept(dir: &Path, stored: &SweepArgs, commands: &[String]) -> Result<Page, Fa
         closed: sweep.closed.as_ref(),
         warnings: &sweep.warnings,
         commands,
+        inputs: &inputs,
     }))
 }
 

@@ -2,7 +2,7 @@
 
 use super::args::StepArgs;
 use super::subject::Given;
-use super::{Failure, output, replay};
+use super::{Failure, output, stored_run};
 use crate::engine::Simulation;
 use crate::faults;
 use crate::step::{self, Talk};
@@ -12,7 +12,7 @@ use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 const WRONG: u8 = 2;
 
 pub fn cli(args: &StepArgs) -> Result<u8, Failure> {
-    let play = replay::resolved(&args.play)?;
+    let play = stored_run::resolved(&args.play)?;
     if play.manifests.iter().any(|path| path == "-") {
         let text = "commands come from standard input, so manifests cannot: give -f a file";
         return Err(Failure::Invalid(text.to_owned()));

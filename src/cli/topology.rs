@@ -1,7 +1,7 @@
 //! `topology show`, `list`, `check` and `import`: cluster descriptions as tables and JSON, and made of Nodes.
 
 use super::args::{Format, TopologyArgs, TopologyCommand};
-use super::import::new_file;
+use super::recording::import::new_file;
 use super::{Failure, load, output};
 use crate::manifest;
 use crate::report::words::{count, thousands};

@@ -26,7 +26,7 @@ pub struct ValidateArgs {
     /// Median and 95th percentile of one API request in ms, e.g. 8,40 [default: the recording's, else the program's]
     #[arg(long, value_name = "P50,P95")]
     pub api_latency: Option<String>,
-    /// Preset file whose rates and latencies replace the recordings', as `calibrate` writes it
+    /// Preset file whose rates and latencies replace the recordings', as `recording calibrate` writes it
     #[arg(long, value_name = "FILE")]
     pub preset: Option<std::path::PathBuf>,
     /// Requests per second that all kubelets and agents together get answered [default: 240, as when recorded]

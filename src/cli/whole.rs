@@ -3,7 +3,7 @@
 use super::args::PlayArgs;
 use super::inputs::{self, quoted};
 use super::subject::Given;
-use super::{Failure, replay};
+use super::{Failure, stored_run};
 use crate::base::*;
 use crate::engine::Simulation;
 use crate::experiment::{Played, play};
@@ -37,7 +37,7 @@ pub struct Whole {
 impl Whole {
     /// `command`: whose inputs they are.
     pub fn of(given: &PlayArgs, command: &str) -> Result<Whole, Failure> {
-        let play_args = replay::resolved(given)?;
+        let play_args = stored_run::resolved(given)?;
         let given = Given::read(&play_args)?;
         let loaded = given.pods(&[], command)?;
         let seed = play_args.seed.unwrap_or(loaded.scenario.seed);

@@ -3,7 +3,7 @@
 use super::args::{Format, WhyArgs};
 use super::inputs::quoted;
 use super::subject::Given;
-use super::{Failure, output, replay};
+use super::{Failure, output, stored_run};
 use crate::manifest::LoadedScenario;
 use crate::why::{self, Asked, NoAnswer, Set};
 
@@ -36,7 +36,7 @@ struct Question {
 
 impl Question {
     fn of(args: &WhyArgs) -> Result<Question, Failure> {
-        let play = replay::resolved(&args.play)?;
+        let play = stored_run::resolved(&args.play)?;
         Ok(Question {
             given: Given::read(&play)?,
             asked: Asked {

@@ -1,4 +1,4 @@
-//! How exactly the collapsed level measures: choices, not facts. Each says why; `assumptions` lists them.
+//! How exactly the collapsed level measures: choices, not facts. Each says why; `sensitivity` lists them.
 
 use crate::base::Duration;
 

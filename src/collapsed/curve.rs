@@ -1,7 +1,7 @@
 //! What one fault did, by how long its node was away: samples of the engine, and what lies between them.
 
+use super::chance_range::range;
 use super::choices::OFF;
-use super::search::range;
 
 /// The node never came back.
 pub const NEVER: u64 = u64::MAX;

@@ -1,6 +1,6 @@
 //! Plays that begin alike, halted where they part: the next play goes on from the last of them that it shares.
 
-use super::lab::Seen;
+use super::observation::Seen;
 use crate::base::Duration;
 use crate::engine::Halted;
 use crate::faults::Fault;

@@ -10,6 +10,7 @@
 mod along;
 mod bench;
 mod bits;
+mod chance_range;
 mod choices;
 mod curve;
 mod curves;
@@ -20,6 +21,7 @@ mod gang;
 mod lab;
 mod ledger;
 mod measure;
+mod observation;
 mod outcome;
 mod pairs;
 mod refuse;

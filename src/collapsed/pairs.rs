@@ -1,7 +1,7 @@
 //! A second fault while a restart is under way: what it adds, by its time since the first one, from plays of pairs.
 
+use super::chance_range::range;
 use super::curve::Point;
-use super::search::range;
 
 /// What a second fault does at some time of a restart.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

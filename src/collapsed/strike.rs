@@ -1,11 +1,11 @@
 //! What a fault does to the gang, and what comes back.
 
+use super::chance_range::range;
 use super::curve::{Moves, NEVER, Sample};
 use super::gang::{CLOSED, DOWN};
 use super::outcome::Counting;
 use super::pairs::Belongs;
 use super::run::{Episode, Game};
-use super::search::range;
 use crate::base::*;
 use crate::faults::{Does, Fault, On};
 

@@ -1,11 +1,12 @@
 //! Trials of what follows: late nodes, the last restart, the end of the work, and second faults.
 
 use super::bench::Bench;
+use super::chance_range::range;
 use super::choices::{AFTERWARDS, LOOKS, PLAYS, WAITS};
 use super::curve::{Curve, NEVER, Point};
 use super::lab::{NotMeasured, Trial};
 use super::pairs::{Pair, Zone};
-use super::search::{Search, range};
+use super::search::Search;
 use super::tried::Played;
 use crate::base::*;
 use crate::faults::Strike;

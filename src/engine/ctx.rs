@@ -2,7 +2,7 @@
 //!
 //! Components never see each other, only this. Must never decide anything.
 
-use super::apiserver::Stored;
+use super::apiserver::stored::Stored;
 use super::event::Event;
 use super::progress::Progress;
 use super::queue::EventQueue;
@@ -333,14 +333,6 @@ impl Ctx<'_> {
     /// An Event of the Job controller leaves for the API server.
     pub fn stored_event(&mut self, event: StoredEvent) {
         self.sink.event(&event);
-    }
-
-    /// The run is over: whoever asked gets what is there.
-    pub fn hand_over_objects(&mut self, kubelets: &super::kubelet::Kubelets) {
-        if self.sink.wants_objects() {
-            let all = super::user::show::all(self, kubelets);
-            self.sink.objects(&all);
-        }
     }
 
     pub fn wants_decisions(&self) -> bool {

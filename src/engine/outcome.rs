@@ -3,6 +3,7 @@
 use super::ctx::Ctx;
 use super::lane::{BusyTimes, Lane};
 use super::run::Run;
+use super::user::show;
 use super::{Components, stuck};
 use crate::base::*;
 use crate::policy::TerminalState;
@@ -12,7 +13,10 @@ use crate::spec::ClientRate;
 pub fn outcome(run: &mut Run<'_>, end_reason: EndReason) -> RunOutcome {
     let (ctx, parts) = (&mut run.ctx, &mut *run.parts);
     parts.accounting.settle_history(ctx);
-    ctx.hand_over_objects(&parts.kubelet);
+    if ctx.sink.wants_objects() {
+        let all = show::all(ctx, &parts.kubelet);
+        ctx.sink.objects(&all);
+    }
     let training = parts.training.close(ctx, &mut parts.accounting);
     let currency = &ctx.store.nodes.cluster.currency;
     let ledger = parts.accounting.ledger.close(ctx.now, currency);

@@ -211,7 +211,7 @@ pub fn without_limit(
         Subject::Fleet(fleet) => {
             fleet.stop_at = until.unwrap_or(fleet.stop_at);
             if fleet.stop_at == LONGEST {
-                return Err("the file does not say when it stops: --until-day does".to_owned());
+                return Err("the inputs have no end time: set one with --horizon".to_owned());
             }
             Ok((fleet.job.max_restarts.take(), fleet.stop_at))
         }

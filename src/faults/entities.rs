@@ -1,8 +1,7 @@
 //! What has random faults: nodes, accelerators, domains and pods, each with the key of its random numbers.
 
 use super::cells::Cells;
-use super::lives::first_life;
-use crate::base::random::{Draws, Key};
+use crate::base::random::{Draw, Draws, Key, Purpose};
 use crate::base::{CellId, NodeId};
 use crate::spec::{Arrivals, FaultsOn, RandomFaults, Scenario};
 use crate::topology::Cluster;
@@ -225,4 +224,14 @@ pub fn pods(scenario: &Scenario) -> Vec<String> {
         }
     }
     all
+}
+
+/// What the first life of an entity is called.
+pub fn first_life(entity: Key) -> Draw {
+    Draw {
+        purpose: Purpose::FaultLife,
+        entity,
+        occurrence: 0,
+        lane: 0,
+    }
 }

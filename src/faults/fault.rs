@@ -1,9 +1,8 @@
 //! One drawn fault, without any text: where, what, and which process it is of.
 
 use super::Faults;
-use super::outages::reference;
 use crate::base::{CellId, Duration, NodeId};
-use crate::spec::{FaultAction, FaultTime, ScriptedFault, Silent, SilentOn};
+use crate::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, Silent, SilentOn};
 use std::sync::Arc;
 
 /// The cause of what spares do: no process.
@@ -129,5 +128,14 @@ impl Faults {
                 }
             }
         }
+    }
+}
+
+/// A node by its name.
+pub fn reference(name: &str) -> NodeRef {
+    NodeRef {
+        name: Some(name.to_owned()),
+        of_pod: None,
+        alias: None,
     }
 }

@@ -12,16 +12,6 @@ pub struct Lives {
     drawn: u32,
 }
 
-/// What the first life of an entity is called.
-pub fn first_life(entity: Key) -> Draw {
-    Draw {
-        purpose: Purpose::FaultLife,
-        entity,
-        occurrence: 0,
-        lane: 0,
-    }
-}
-
 impl Lives {
     pub fn new(process: &RandomFaults, entity: &Entity, draws: &Draws) -> Lives {
         let lemon = process.lemons.filter(|lemons| {

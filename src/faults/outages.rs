@@ -3,7 +3,6 @@
 
 use super::fault::{Does, Fault, On};
 use crate::base::{CellId, Duration};
-use crate::spec::NodeRef;
 
 /// One fault of a node and its repair.
 #[derive(Clone, Debug)]
@@ -71,15 +70,6 @@ pub fn script<'a>(
         }
     }
     all.extend(down.iter().flat_map(|back| returns(cell, back, stop)));
-}
-
-/// A node by its name.
-pub fn reference(name: &str) -> NodeRef {
-    NodeRef {
-        name: Some(name.to_owned()),
-        of_pod: None,
-        alias: None,
-    }
 }
 
 fn lost(cell: CellId, outage: &Outage) -> Fault {

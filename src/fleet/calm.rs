@@ -3,7 +3,7 @@
 
 use super::job::Phase;
 use super::pool::Place;
-use super::run::{Code, World};
+use super::world::{Code, World};
 use crate::spec::Progress;
 use std::cmp::Reverse;
 

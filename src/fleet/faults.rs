@@ -1,7 +1,7 @@
 //! What a failure does: who is blamed, who goes to repair, and how a repaired node comes back.
 
 use super::pool::Place;
-use super::run::{Code, Event, World};
+use super::world::{Code, Event, World};
 use crate::base::random::{Draw, Key, Purpose};
 use crate::spec::{Exposure, HostSelection, Retirement};
 

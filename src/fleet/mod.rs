@@ -10,17 +10,21 @@ mod books;
 mod calm;
 mod faults;
 mod job;
+mod job_phases;
 mod lives;
 mod outcome;
 mod pool;
 mod repair;
+mod repair_stages;
 mod run;
 mod select;
 mod splitting;
 #[cfg(test)]
 mod tests;
+mod world;
 
 pub use books::{Books, Category};
-pub use outcome::{FleetEnd, FleetOutcome};
+pub use outcome::FleetOutcome;
 pub use run::FleetSimulation;
 pub use splitting::{Branches, Excess, State};
+pub use world::FleetEnd;

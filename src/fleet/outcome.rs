@@ -2,36 +2,8 @@
 
 use super::books::Books;
 use super::job::Phase;
-use super::run::World;
+use super::world::{FleetEnd, World};
 use crate::base::Time;
-
-/// Why the job of a fleet ended.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FleetEnd {
-    /// Its work is done.
-    Completed,
-    /// It failed once more than it may restart.
-    Failed,
-    /// So many nodes are retired that it can never have enough.
-    Depleted,
-    /// Nothing will ever change.
-    Stuck,
-    /// The scenario's.
-    TimeLimit,
-}
-
-impl FleetEnd {
-    /// In files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            FleetEnd::Completed => "Completed",
-            FleetEnd::Failed => "Failed",
-            FleetEnd::Depleted => "Depleted",
-            FleetEnd::Stuck => "Stuck",
-            FleetEnd::TimeLimit => "TimeLimit",
-        }
-    }
-}
 
 /// One replication.
 #[derive(Clone, Debug, PartialEq)]

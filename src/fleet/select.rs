@@ -2,7 +2,7 @@
 
 use super::job::Phase;
 use super::pool::Place;
-use super::run::{Code, World};
+use super::world::{Code, World};
 use crate::base::random::{Draw, Key, Purpose};
 
 impl World<'_> {

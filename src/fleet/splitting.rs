@@ -8,10 +8,10 @@
 use super::books::Books;
 use super::job::Job;
 use super::lives::{Clocks, Lives};
-use super::outcome::FleetEnd;
 use super::pool::Pool;
 use super::repair::Shop;
-use super::run::{Counts, World};
+use super::world::FleetEnd;
+use super::world::{Counts, World};
 use crate::base::random::Draws;
 use crate::spec::Fleet;
 
@@ -36,7 +36,7 @@ pub struct State {
     counts: Counts,
     digest: u64,
     over: Option<(FleetEnd, u64)>,
-    queue: super::run::Queue,
+    queue: super::world::Queue,
     sent: u64,
 }
 

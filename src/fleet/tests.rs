@@ -2,7 +2,7 @@
 
 use super::FleetOutcome;
 use super::calm::EACH_MAX;
-use super::run::World;
+use super::world::World;
 use crate::base::Duration;
 use crate::base::random::{Dist, Draws};
 use crate::spec::*;

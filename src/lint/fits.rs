@@ -12,7 +12,7 @@ use crate::placement::explain::Reasons;
 use crate::placement::template::TemplateFacts;
 use crate::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE, RESTART_ALL_CONTAINERS};
 use crate::spec::{ContainerRestartAction, Toleration};
-use crate::topology::Cluster;
+use crate::topology::{Cluster, Domains};
 use std::collections::BTreeMap;
 
 pub const TRAPS: &[Trap] = &[
@@ -153,7 +153,7 @@ fn key_unknown(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
             continue;
         };
         let found = hit(key_at(s, &rj), format!("the key is {key:?}"));
-        if cluster.domains(key).nodes.is_empty() && !hits.contains(&found) {
+        if Domains::build(cluster, key).nodes.is_empty() && !hits.contains(&found) {
             hits.push(found);
         }
     }
@@ -414,7 +414,7 @@ fn too_much<'s>(of: impl Iterator<Item = &'s Subject<'s>>, cluster: &Cluster) ->
 
 fn selector_unlabeled(s: &Subject, cluster: &Cluster) -> Vec<Hit> {
     let mut hits = Vec::new();
-    let known = cluster.domains(NAMESPACED_JOB).values;
+    let known = Domains::build(cluster, NAMESPACED_JOB).values;
     for rj in s.rjs() {
         if !s.jobset.selects_labelled_nodes(rj.spec) || rj.pods() == 0 {
             continue;

@@ -1,7 +1,7 @@
 //! Traps of Job templates: nobody looks at them before a Job is created.
 
 use super::placement;
-use super::subject::{Rj, Subject, annotation_at, int, list, place, text};
+use super::subject::{Rj, Subject, int, list, place, text};
 use super::trap::{Check, Hit, Severity, Trap, hit};
 use crate::admission::FieldError;
 use crate::manifest::locate::locate;
@@ -336,12 +336,6 @@ fn too_many_jobs(s: &Subject) -> Vec<Hit> {
         }
     }
     hits
-}
-
-/// Where an annotation of the Job or pod template was written; pods second.
-pub fn template_annotation_at(rj: &Rj, key: &str) -> Option<crate::manifest::node::Pos> {
-    let job = rj.node.get("template").and_then(|t| annotation_at(t, key));
-    job.or_else(|| rj.job.get("template").and_then(|t| annotation_at(t, key)))
 }
 
 /// Names of all claims that a pod template mounts by volume.

@@ -1,7 +1,6 @@
 //! Traps of exclusive placement that a manifest shows without a cluster.
 
-use super::job_template::template_annotation_at;
-use super::subject::{Rj, Subject, annotation_at, text};
+use super::subject::{Rj, Subject, annotation_at, template_annotation_at, text};
 use super::trap::{Check, Hit, HitsOf, Severity, Trap, hit};
 use crate::manifest::node::Pos;
 use crate::placement::NodeChoice;

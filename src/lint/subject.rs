@@ -194,3 +194,9 @@ pub fn int(node: &Node, key: &str) -> Option<i64> {
 pub fn text<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
     node.get(key).and_then(Node::as_str)
 }
+
+/// Where an annotation of the Job or pod template was written; pods second.
+pub fn template_annotation_at(rj: &Rj, key: &str) -> Option<crate::manifest::node::Pos> {
+    let job = rj.node.get("template").and_then(|t| annotation_at(t, key));
+    job.or_else(|| rj.job.get("template").and_then(|t| annotation_at(t, key)))
+}

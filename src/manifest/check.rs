@@ -5,8 +5,8 @@
 use super::diagnostic::Report;
 use super::node::{Key, Node, Value, render_f64};
 use super::path::Path;
-use super::shape::{Class, Kinds, Object, Shape, seconds};
-use super::{check_together, presets};
+use super::shape::{Class, Kinds, Object, Shape};
+use super::{check_together, read};
 use crate::base::{Duration, quantity};
 use std::collections::BTreeMap;
 
@@ -207,8 +207,8 @@ fn check_scalar(node: &Node, shape: &Shape, path: &Path, report: &mut Report) {
         return;
     };
     match shape {
-        Shape::Preset => {
-            let names = presets::preset_names();
+        Shape::Preset(names) => {
+            let names = names();
             let found = node.as_str().unwrap_or("");
             let error = report.harmless(node.at, problem);
             error.nearest(found, names.iter().map(String::as_str));
@@ -242,8 +242,8 @@ fn scalar(node: &Node, shape: &Shape) -> Option<Result<(), String>> {
             legal(!found.contains('\n'), "must be one line".to_owned())
         }
         (Shape::Version(_), Value::Str(_) | Value::Float(_) | Value::Int(_)) => Ok(()),
-        (Shape::Preset, Value::Str(found)) => legal(
-            presets::preset_names().contains(found),
+        (Shape::Preset(names), Value::Str(found)) => legal(
+            names().contains(found),
             format!("there is no control plane preset {found:?}"),
         ),
         (Shape::Assignment, Value::Str(found)) => legal(
@@ -279,7 +279,7 @@ fn scalar(node: &Node, shape: &Shape) -> Option<Result<(), String>> {
             text().parse::<Duration>().map(|_| ())
         }
         (Shape::Seconds, Value::Str(_) | Value::Int(_) | Value::Float(_)) => {
-            seconds(node).map(|_| ())
+            read::seconds(node).map(|_| ())
         }
         _ => return None,
     })

@@ -3,7 +3,7 @@
 
 use super::diagnostic::Report;
 use super::node::Node;
-use super::shape;
+use super::read;
 use crate::base::Duration;
 use crate::base::random::{Dist, Empirical};
 
@@ -50,7 +50,7 @@ pub fn dist(node: &Node) -> Result<Dist, String> {
 
 fn seconds(node: &Node, key: &str) -> Result<f64, String> {
     let value = node.get(key).ok_or_else(|| format!("{key} is missing"))?;
-    shape::seconds(value)
+    read::seconds(value)
 }
 
 fn shape_of(node: &Node) -> f64 {
@@ -68,7 +68,7 @@ pub fn weibull(mean_s: f64, shape: f64) -> Dist {
 /// `[values]` or `{values, weights}`.
 pub fn empirical(node: &Node) -> Result<Empirical, String> {
     let values = node.get("values").unwrap_or(node).items();
-    let values: Result<Vec<f64>, String> = values.iter().map(shape::seconds).collect();
+    let values: Result<Vec<f64>, String> = values.iter().map(read::seconds).collect();
     let values = values?;
     let weights: Vec<f64> = match node.get("weights") {
         Some(weights) => weights.items().iter().filter_map(Node::as_f64).collect(),
@@ -86,7 +86,7 @@ fn uniform(node: &Node) -> Result<Dist, String> {
     let [low, high] = node.items() else {
         return Err("uniform takes two times, [low, high]".to_owned());
     };
-    let (low_s, high_s) = (shape::seconds(low)?, shape::seconds(high)?);
+    let (low_s, high_s) = (read::seconds(low)?, read::seconds(high)?);
     if low_s > high_s {
         return Err(format!("uniform from {low_s} s to {high_s} s is empty"));
     }

@@ -3,23 +3,12 @@
 
 use super::diagnostic::Report;
 use super::node::{Key, Node, Pos, Value};
-use super::presets::{Assumption, document, render};
+use super::preset_data::document;
+use super::presets::{Assumption, render};
 use super::read;
+use super::shapes::rate::RATES;
 
 const FAULTS: &str = include_str!("../presets/faults.yaml");
-
-/// Their names, in the order of the file.
-pub const NAMES: [&str; 9] = [
-    "llama3-405b",
-    "rsc-1",
-    "rsc-2",
-    "rsc",
-    "tpu-v4",
-    "ant-2023",
-    "megascale",
-    "opt-175b",
-    "bloom-176b",
-];
 
 /// What the processes are for: fields differ.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -30,7 +19,6 @@ pub enum For {
 
 /// What concerns the choice from a preset, and no process.
 const OF_ENTRY: [&str; 3] = ["preset", "causes", "times"];
-const RATES: [&str; 3] = super::shapes::rate::RATES;
 /// Fields of processes whose faults are of nodes.
 const OF_NODES: [&str; 8] = [
     "on",
@@ -187,6 +175,7 @@ pub fn assumptions() -> Vec<Assumption> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::manifest::shapes::rate::NAMES;
 
     #[test]
     fn every_number_of_a_preset_has_a_source_and_a_confidence_and_shares_are_all_there() {

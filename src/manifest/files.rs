@@ -144,3 +144,17 @@ fn walk(
     }
     Ok(())
 }
+
+/// Gives the text of a file named in a scenario.
+pub type Loader<'l> = dyn Fn(&str) -> Result<String, String> + 'l;
+
+/// The text of a file that a scenario names, or why there is none.
+pub fn file_text(path: &Path) -> Result<String, String> {
+    match read_source(path) {
+        Ok(source) => Ok(source.text),
+        Err(errors) => Err(errors
+            .0
+            .first()
+            .map_or(String::new(), |e| e.message.clone())),
+    }
+}

@@ -6,11 +6,11 @@ use super::fault_presets::{self, For};
 use super::fleet_traces::Named;
 use super::node::Node;
 use super::path::{self, Path};
-use super::scenario::traces::{self, Traces};
+use super::settings::presets_in;
 use super::shape::Shape;
 use super::shapes::fleet::{FLEET, ORDERS};
-use super::used::presets_in;
-use super::{dist, parameters, rate, read, scenario, training, yaml};
+use super::traces::{self, Traces};
+use super::{dist, experiment, files, node_repair, parameters, rate, read, training, yaml};
 use crate::base::random::Dist;
 use crate::base::{Duration, time};
 use crate::spec::*;
@@ -50,7 +50,7 @@ pub fn is_fleet(source: &Source) -> bool {
 pub fn parse_fleet(source: &Source, sets: &[(String, String)]) -> Result<LoadedFleet, Diagnostics> {
     let base = std::path::Path::new(&source.file).parent();
     let base = base.unwrap_or(std::path::Path::new(""));
-    let loader = |name: &str| scenario::file_text(&base.join(name));
+    let loader = |name: &str| files::file_text(&base.join(name));
     parse_fleet_with(source, sets, &loader)
 }
 
@@ -58,7 +58,7 @@ pub fn parse_fleet(source: &Source, sets: &[(String, String)]) -> Result<LoadedF
 pub fn parse_fleet_with(
     source: &Source,
     sets: &[(String, String)],
-    loader: &scenario::Loader,
+    loader: &files::Loader,
 ) -> Result<LoadedFleet, Diagnostics> {
     let mut documents = yaml::parse(source)?;
     if documents.len() != 1 {
@@ -93,7 +93,7 @@ pub fn parse_fleet_with(
     let traces = traces::load((&node, "faults"), loader, &mut inputs, &mut report);
     let fleet = convert((&node, &traces), &mut report);
     cross(&fleet, &node, &mut report);
-    let experiment = scenario::experiment::read(&node, &mut report);
+    let experiment = experiment::read(&node, &mut report);
     report.finish()?;
     if !sets.is_empty() {
         inputs.push((SETS.to_owned(), overrides.text.clone()));
@@ -142,9 +142,9 @@ fn convert((node, traces): (&Node, &Traces), report: &mut Report) -> Fleet {
             share: chance(lemons, "share", 0.0),
             regeneration: every.map(|every| (every, chance(lemons, "regenerateShare", 0.1))),
         },
-        diagnosis: diagnosis(node.get("diagnosis")),
-        repair: repair(node.get("repair"), report),
-        retirement: retirement(node.get("repair"), report),
+        diagnosis: node_repair::diagnosis(node.get("diagnosis")),
+        repair: node_repair::repair(node.get("repair"), report),
+        retirement: node_repair::retirement(node.get("repair"), report),
         stop_at: node
             .get("stop")
             .and_then(|s| read::duration(s, "at"))
@@ -196,86 +196,10 @@ fn process(node: &Node, named: &mut Named, report: &mut Report) -> FaultProcess 
         life: rate::life(node, report),
         exposure: match of_calendar {
             true => Exposure::Always,
-            false => exposure(node).unwrap_or(Exposure::Running),
+            false => node_repair::exposure(node).unwrap_or(Exposure::Running),
         },
         trace,
     }
-}
-
-/// When what has the faults ages; in scenarios, too.
-pub fn exposure(node: &Node) -> Option<Exposure> {
-    Some(match read::string(node, "ages")?.as_str() {
-        "Always" => Exposure::Always,
-        "Assigned" => Exposure::Assigned,
-        _ => Exposure::Running,
-    })
-}
-
-/// Whom a failure sends to repair; in scenarios, too.
-pub fn diagnosis(node: Option<&Node>) -> Diagnosis {
-    let chance = |key: &str, otherwise| {
-        let found = node.and_then(|node| read::number(node, key));
-        found.unwrap_or(otherwise)
-    };
-    Diagnosis {
-        finds: chance("probability", 1.0),
-        blames_another: chance("uncertainty", 0.0),
-    }
-}
-
-/// Stages and crews; in scenarios, too.
-pub fn repair(repair: Option<&Node>, report: &mut Report) -> Repair {
-    let stages = repair.map_or(&[][..], |r| read::list(r, "stages"));
-    let last = stages.len().saturating_sub(1);
-    let stage = |(i, stage): (usize, &Node)| {
-        let escalates = read::number(stage, "escalates").unwrap_or(0.0);
-        if i == last && escalates > 0.0 {
-            let place = stage.get("escalates").map_or(stage.at, |e| e.at);
-            report.error(
-                place,
-                "the last stage cannot escalate: there is no next one",
-            );
-        }
-        RepairStage {
-            name: read::string(stage, "name").unwrap_or_default(),
-            takes: dist::delay(Some(stage), "takes", report),
-            escalates,
-            fails: read::number(stage, "fails").unwrap_or(0.0),
-        }
-    };
-    Repair {
-        stages: stages.iter().enumerate().map(stage).collect(),
-        crews: repair.and_then(|r| read::u32_of(r, "crews")),
-    }
-}
-
-/// `retire` of a repair; in scenarios, too.
-pub fn retirement(repair: Option<&Node>, report: &mut Report) -> Retirement {
-    let Some(node) = repair.and_then(|repair| repair.get("retire")) else {
-        return Retirement::Never;
-    };
-    let text = node.as_str().unwrap_or("");
-    let parts: Vec<&str> = text.split(':').collect();
-    let count = |text: &str| text.parse::<u32>().ok().filter(|n| *n > 0);
-    let found = match parts[..] {
-        ["never"] => Some(Retirement::Never),
-        ["life", n] => count(n).map(Retirement::Life),
-        ["window", n, within] => {
-            let within = within.parse::<Duration>().ok();
-            count(n)
-                .zip(within)
-                .map(|(n, within)| Retirement::Window(n, within))
-        }
-        _ => None,
-    };
-    found.unwrap_or_else(|| {
-        let legal =
-            "never, window:FAILURES:DURATION such as window:3:7d, or life:FAILURES such as life:5";
-        report
-            .error(node.at, format!("{text:?} is no rule of retirement"))
-            .legal(legal);
-        Retirement::Never
-    })
 }
 
 /// What no single field can tell.

@@ -2,7 +2,7 @@
 
 use super::diagnostic::Report;
 use super::node::Node;
-use super::scenario::traces::{self, Traces};
+use super::traces::{self, Traces};
 use crate::spec::FleetFault;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -5,8 +5,9 @@
 
 use super::diagnostic::{Diagnostic, Diagnostics, Source};
 use super::node::Node;
-use super::topology::taint;
-use super::{kube, read, yaml};
+use super::object_list::unlisted;
+use super::taint::taint;
+use super::{read, yaml};
 use crate::spec::keys::HOSTNAME;
 use crate::spec::{IslandKind, NodePool, Taint, TaintEffect, Topology};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +51,7 @@ pub fn import_nodes(source: &Source, name: &str) -> Result<(Topology, Vec<String
     let mut notes = Vec::new();
     let mut members = Vec::new();
     let mut out = Vec::new();
-    for node in kube::unlisted(yaml::parse(source)?) {
+    for node in unlisted(yaml::parse(source)?) {
         let kind = node.get("kind").and_then(Node::as_str).unwrap_or("");
         if kind != "Node" {
             let message = format!("this is a {kind}, not a Node");

@@ -9,6 +9,7 @@ pub mod check;
 mod check_together;
 pub mod diagnostic;
 mod dist;
+mod experiment;
 pub mod fault_presets;
 mod files;
 pub mod fleet;
@@ -17,9 +18,12 @@ pub mod import;
 pub mod kube;
 pub mod locate;
 pub mod node;
+mod node_names;
+mod node_repair;
+mod object_list;
 mod parameters;
 pub mod path;
-mod preset_file;
+mod preset_data;
 pub mod presets;
 mod print;
 pub mod ranges;
@@ -30,12 +34,15 @@ pub mod scaffold;
 pub mod scenario;
 pub mod schema;
 pub mod server;
+pub mod settings;
 pub mod shape;
 pub mod shapes;
 mod shipped;
 pub mod strategy;
 mod suggest;
+mod taint;
 pub mod topology;
+mod traces;
 mod training;
 pub mod used;
 mod used_fleet;
@@ -43,42 +50,34 @@ mod wrapped;
 pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Source};
-pub use files::{STDIN, read_source};
+pub use files::{STDIN, file_text, read_source};
 pub use fleet::{LoadedFleet, is_fleet, parse_fleet, parse_fleet_with};
 pub use import::import_nodes;
 pub use kube::{
-    Manifests, manifest_sources, of_jobsets, read_manifest_path, read_manifests, read_sources,
-    stored_job, stored_jobset, stored_node, stored_pod, wrapped_documents,
+    DECODERS, Manifests, manifest_sources, of_jobsets, read_manifest_path, read_manifests,
+    read_sources, stored_job, stored_jobset, stored_node, stored_pod, wrapped_documents,
 };
 pub use path::split_sets;
-pub use preset_file::{is_file as is_preset_file, read as read_preset};
-pub use presets::{Assumption, DEFAULT_VERSION, assumptions, control_plane, preset_names, timing};
+pub use preset_data::preset_names;
+pub use presets::{Assumption, DEFAULT_VERSION, assumptions, control_plane, timing};
 pub use print::yaml as print_yaml;
 pub use ranges::{SourcedRange, sourced};
 pub use reference::{FieldRow, fields as field_rows, markdown as reference_page};
+pub use scenario::preset_file::{is_file as is_preset_file, read as read_preset};
 pub use scenario::{
-    LoadedScenario, file_text, parse_scenario, parse_scenario_of, read_scenario,
-    scenario_from_manifests,
+    LoadedScenario, parse_scenario, parse_scenario_of, read_scenario, scenario_from_manifests,
 };
 pub use schema::json_schema;
-pub use shapes::scenario::API_VERSION;
+pub use shapes::common::API_VERSION;
 pub use shipped::{topology_names, topology_source};
 pub use suggest::nearest;
 pub use topology::{imported, read_noting, read_topology, written as written_topology};
 pub use used::{Tried, Used, used};
 pub use used_fleet::used_fleet;
 
-/// The readers of stored objects, for `Scenario::decode`.
-pub const DECODERS: crate::spec::Decoders = crate::spec::Decoders {
-    jobset: stored_jobset,
-    job: stored_job,
-    pod: stored_pod,
-    node: stored_node,
-};
-
 /// All objects of a text as the API's JSON, those of lists one by one, unchecked.
 pub fn documents(source: &Source) -> Result<Vec<serde_json::Value>, Diagnostics> {
-    let documents = kube::unlisted(yaml::parse(source)?);
+    let documents = object_list::unlisted(yaml::parse(source)?);
     Ok(documents.iter().map(node::Node::to_json).collect())
 }
 

@@ -2,10 +2,11 @@
 //!
 //! No number of a preset may be written in code.
 
-use super::diagnostic::Source;
 use super::dist;
 use super::node::Node;
-use super::{read, yaml};
+pub use super::preset_data::DEFAULT_PRESET;
+use super::preset_data::{CONTROL_PLANE, document};
+use super::read;
 use crate::base::Duration;
 use crate::base::random::Dist;
 use crate::spec::{
@@ -13,10 +14,8 @@ use crate::spec::{
     timing::{Kubelet, RealKubelet, SchedulerCost},
 };
 
-const CONTROL_PLANE: &str = include_str!("../presets/control-plane.yaml");
 const TIMING: &str = include_str!("../presets/timing.yaml");
 
-pub const DEFAULT_PRESET: &str = "scale-test";
 /// Version simulated when a scenario names none: the one the references were read from.
 pub const DEFAULT_VERSION: Version = Version::new(36);
 
@@ -29,16 +28,6 @@ pub struct Assumption {
     pub source: String,
     /// documented, measured, derived or unverified.
     pub confidence: String,
-}
-
-/// Presets of the control plane, in the order of the file.
-pub fn preset_names() -> Vec<String> {
-    let root = document("control-plane.yaml", CONTROL_PLANE);
-    let presets = read::list(&root, "presets");
-    presets
-        .iter()
-        .filter_map(|p| read::string(p, "name"))
-        .collect()
 }
 
 /// Rates and periods of a preset, for the default Kubernetes version, without feature gates.
@@ -179,18 +168,9 @@ fn entry<'n>(entries: &'n [Node], id: &str) -> Option<&'n Node> {
         .find(|e| e.get("id").and_then(Node::as_str) == Some(id))
 }
 
-/// An embedded file; the tests prove that it can be read.
-pub(super) fn document(file: &str, text: &str) -> Node {
-    let source = Source {
-        file: file.to_owned(),
-        text: text.to_owned(),
-    };
-    let documents = yaml::parse(&source).unwrap_or_default();
-    documents.into_iter().next().unwrap_or_else(Node::empty_map)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::preset_data::preset_names;
     use super::*;
 
     #[test]

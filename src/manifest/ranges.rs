@@ -2,7 +2,7 @@
 
 use super::diagnostic::Source;
 use super::node::Node;
-use super::presets::document;
+use super::preset_data::document;
 use super::{read, yaml};
 
 const RANGES: &str = include_str!("../presets/ranges.yaml");

@@ -1,6 +1,6 @@
 //! Short functions that read a value of a checked node: a wrong type, which the check refuses, reads as absent.
 
-use super::node::Node;
+use super::node::{Node, Value};
 use crate::base::{Duration, quantity};
 use std::collections::BTreeMap;
 
@@ -68,4 +68,21 @@ pub fn quantities(node: &Node, key: &str) -> BTreeMap<String, i64> {
             Some((k.name.clone(), milli))
         })
         .collect()
+}
+
+/// A duration, or a number of seconds, as seconds.
+pub fn seconds(node: &Node) -> Result<f64, String> {
+    const LONGEST_S: f64 = 1e9;
+    match &node.value {
+        Value::Str(text) => text.parse::<Duration>().map(Duration::seconds),
+        Value::Int(_) | Value::Float(_) => {
+            let number = node.as_f64().unwrap_or(f64::NAN);
+            if (0.0..=LONGEST_S).contains(&number) {
+                Ok(number)
+            } else {
+                Err(format!("{number} is not a number of seconds from 0 to 1e9"))
+            }
+        }
+        _ => Err(format!("{} is not a time", node.describe())),
+    }
 }

@@ -1,6 +1,7 @@
 //! Reference pages of our own file formats in Markdown, made from the tables the checker uses.
 
-use super::presets::{Assumption, DEFAULT_PRESET, assumptions};
+use super::preset_data::DEFAULT_PRESET;
+use super::presets::{Assumption, assumptions};
 use super::shape::{Class, Field, Object, Shape};
 use super::shapes::root;
 use super::shapes::together::{Together, together};

@@ -39,7 +39,7 @@ fn head(draft: &Draft<'_>) -> String {
 #
 #   jobset-sim run scenario.yaml            what happens, and how long the restart takes
 #   jobset-sim why scenario.yaml            what it waited for, and what would have helped
-#   jobset-sim assumptions scenario.yaml    which values it hangs on: measure those first
+#   jobset-sim sensitivity scenario.yaml    which values it hangs on: measure those first
 #   jobset-sim compare scenario.yaml --strategies all
 #
 # `jobset-sim schema scenario --format md` has every field, `jobset-sim explain controlPlane.preset` explains one.

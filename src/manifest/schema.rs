@@ -2,9 +2,8 @@
 //!
 //! Must refuse what the checker refuses, as far as a schema can say it.
 
-use super::presets::preset_names;
 use super::shape::{Field, Object, Shape, Versions};
-use super::shapes::fleet::PARAMETERS;
+use super::shapes::common::PARAMETERS;
 use super::shapes::together::{Together, together};
 use super::{Source, yaml};
 use serde_json::{Map, Value, json};
@@ -126,7 +125,7 @@ fn shape_schema(shape: &Shape, defs: &mut Defs) -> Value {
     let is_value = match shape {
         Shape::Bool | Shape::Int(..) | Shape::Number(..) | Shape::OneOf(_) => true,
         Shape::Quantity | Shape::Amount | Shape::Duration | Shape::Seconds => true,
-        Shape::Version(_) | Shape::Preset | Shape::Assignment => true,
+        Shape::Version(_) | Shape::Preset(_) | Shape::Assignment => true,
         // Anything, any text, and what is made of values.
         _ => false,
     };
@@ -143,8 +142,8 @@ fn own_schema(shape: &Shape, defs: &mut Defs) -> Value {
         Shape::Str => json!({"type": "string"}),
         Shape::Line => json!({"type": "string", "pattern": "^[^\\n]*$"}),
         Shape::Version(of) => version(of),
-        Shape::Preset => {
-            json!({"anyOf": [{"enum": preset_names()}, {"type": "string", "pattern": "\\.ya?ml$"}]})
+        Shape::Preset(names) => {
+            json!({"anyOf": [{"enum": names()}, {"type": "string", "pattern": "\\.ya?ml$"}]})
         }
         Shape::Int(low, high) => json!({"type": "integer", "minimum": low, "maximum": high}),
         Shape::Number(low, high) => json!({"type": "number", "minimum": low, "maximum": high}),
@@ -215,5 +214,4 @@ fn version(of: &Versions) -> Value {
 }
 
 #[cfg(test)]
-#[path = "schema_tests.rs"]
 mod tests;

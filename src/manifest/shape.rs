@@ -2,10 +2,6 @@
 //!
 //! Must hold no field of any format: those are in `shapes`.
 
-use super::node::{Node, Value};
-use super::presets;
-use crate::base::Duration;
-
 /// The legal forms of one value.
 #[derive(Copy, Clone)]
 pub enum Shape {
@@ -17,8 +13,8 @@ pub enum Shape {
     Line,
     /// A version such as `1.36`, with or without quotes.
     Version(&'static Versions),
-    /// A preset of the control plane.
-    Preset,
+    /// One of these names, which are known at run time, or a preset file.
+    Preset(fn() -> Vec<String>),
     Int(i64, i64),
     Number(f64, f64),
     OneOf(&'static [&'static str]),
@@ -180,23 +176,6 @@ pub const STR_MAP: Shape = Shape::Map(&Shape::Str);
 pub const INT32: Shape = Shape::Int(i32::MIN as i64, i32::MAX as i64);
 pub const COUNT: Shape = Shape::Int(0, i32::MAX as i64);
 
-/// A duration, or a number of seconds, as seconds.
-pub fn seconds(node: &Node) -> Result<f64, String> {
-    const LONGEST_S: f64 = 1e9;
-    match &node.value {
-        Value::Str(text) => text.parse::<Duration>().map(Duration::seconds),
-        Value::Int(_) | Value::Float(_) => {
-            let number = node.as_f64().unwrap_or(f64::NAN);
-            if (0.0..=LONGEST_S).contains(&number) {
-                Ok(number)
-            } else {
-                Err(format!("{number} is not a number of seconds from 0 to 1e9"))
-            }
-        }
-        _ => Err(format!("{} is not a time", node.describe())),
-    }
-}
-
 impl Shape {
     /// What a value must be, for messages.
     pub fn noun(&self) -> String {
@@ -205,10 +184,7 @@ impl Shape {
             Shape::Bool => "true or false".to_owned(),
             Shape::Str | Shape::Line => "a string".to_owned(),
             Shape::Version(of) => format!("a version such as \"{}.{}\"", of.major, of.newest),
-            Shape::Preset => format!(
-                "one of {}, or a preset file",
-                presets::preset_names().join(", ")
-            ),
+            Shape::Preset(names) => format!("one of {}, or a preset file", names().join(", ")),
             Shape::Assignment => "path=value".to_owned(),
             Shape::Int(low, high) => format!("an integer from {low} to {high}"),
             Shape::Number(low, high) => format!("a number from {low} to {high}"),

@@ -2,15 +2,16 @@
 
 use super::check::{Unmodelled, check};
 use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
-use super::kube::taint_effect;
 use super::node::{Node, Pos};
+use super::node_names::node_names;
 use super::path::Path;
 use super::shape::Shape;
-use super::shapes::scenario::API_VERSION;
+use super::shapes::common::API_VERSION;
 use super::shapes::topology::{NODES_MAX, PER_ACCELERATOR, PER_NODE, TOPOLOGY};
+use super::taint::taint;
 use super::{import, print, read, yaml};
 use crate::admission::names::{self, Rule};
-use crate::spec::{DcnLevel, IslandKind, NodePool, Price, Taint, TaintEffect, Topology};
+use crate::spec::{DcnLevel, IslandKind, NodePool, Price, Taint, Topology};
 use std::collections::BTreeMap;
 
 /// What a kubelet allows by default; stands in where `allocatable` does not name pods.
@@ -264,15 +265,6 @@ fn price(node: &Node) -> Price {
     }
 }
 
-/// A taint of a checked node.
-pub fn taint(node: &Node) -> Taint {
-    Taint {
-        key: read::string(node, "key").unwrap_or_default(),
-        value: read::string(node, "value").unwrap_or_default(),
-        effect: taint_effect(node).unwrap_or(TaintEffect::NoSchedule),
-    }
-}
-
 /// The error for a node with more accelerators, by the name that some pool gives them, than can be counted; `at` finds
 /// the place of a resource.
 pub fn too_many_devices(
@@ -391,7 +383,7 @@ fn names_twice(topology: &Topology, nodes: &[Node], report: &mut Report) {
         if !(0..pools.len()).any(|j| alike(i, j)) {
             continue;
         }
-        for name in super::scenario::node_names(std::slice::from_ref(pool)) {
+        for name in node_names(std::slice::from_ref(pool)) {
             let Some(other) = seen.insert(name.clone(), i) else {
                 continue;
             };

@@ -5,48 +5,15 @@
 use super::dist;
 use super::fault_presets;
 use super::node::{Node, Value};
+use super::preset_data::preset_names;
 use super::presets::{self, Assumption, render};
-use super::shapes::OF_REAL_KUBELETS;
-use super::{LoadedScenario, yaml};
+use super::scenario::LoadedScenario;
+use super::settings::Settings;
+use super::shapes::timing::OF_REAL_KUBELETS;
+use super::yaml;
 use crate::base::Duration;
 use crate::spec::Version;
 use crate::spec::timing::Kubelet;
-
-/// What the inputs say where a preset has a default.
-#[derive(Clone, Debug, Default)]
-pub struct Settings {
-    /// `controlPlane` and `timing` as they are written, with the overrides.
-    written: Option<Node>,
-    /// Presets of faults: the place in `faultProcesses`, the name, and how many times its rate.
-    faults: Vec<(usize, String, f64)>,
-}
-
-impl Settings {
-    /// Of a document with its overrides.
-    pub(super) fn of(document: &Node) -> Settings {
-        let own = |key: &str| document.get(key).is_some();
-        Settings {
-            written: (own("controlPlane") || own("timing")).then(|| document.clone()),
-            faults: presets_in(document, "faultProcesses"),
-        }
-    }
-
-    fn get(&self, path: &str) -> Option<&Node> {
-        let keys: Vec<&str> = path.split('.').collect();
-        self.written.as_ref()?.at_path(&keys)
-    }
-}
-
-/// Presets of faults in a list of a document: the place, the name, and how many times its rate.
-pub(super) fn presets_in(document: &Node, list: &str) -> Vec<(usize, String, f64)> {
-    let listed = document.get(list).map_or(&[][..], Node::items);
-    let of_preset = |(i, entry): (usize, &Node)| {
-        let name = entry.get("preset").and_then(Node::as_str)?;
-        let times = entry.get("times").and_then(Node::as_f64).unwrap_or(1.0);
-        Some((i, name.to_owned(), times))
-    };
-    listed.iter().enumerate().filter_map(of_preset).collect()
-}
 
 /// A default of the model, or what the inputs say instead.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,7 +89,7 @@ fn field(id: &str, preset: &str, kubernetes: Version) -> Option<String> {
     let Some(rest) = id.strip_prefix("controlPlane.") else {
         return Some(id.to_owned());
     };
-    let names = presets::preset_names();
+    let names = preset_names();
     if let Some(rest) = rest.strip_prefix(preset).and_then(|r| r.strip_prefix('.')) {
         return Some(format!("controlPlane.{rest}"));
     }

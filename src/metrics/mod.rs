@@ -13,14 +13,13 @@ pub mod node_states;
 pub mod nodes;
 pub mod occupancy;
 pub mod path;
+pub mod phases;
 pub mod pods;
 pub mod queued;
 pub mod restart;
 pub mod restart_fold;
 mod restart_milestones;
 mod restart_path;
-#[cfg(test)]
-mod restart_tests;
 pub mod scraped;
 pub mod spans;
 pub mod steps;
@@ -28,6 +27,8 @@ pub mod story;
 pub mod summary;
 #[cfg(test)]
 pub mod testing;
+#[cfg(test)]
+mod testing_lines;
 #[cfg(test)]
 mod testing_run;
 mod tickets;
@@ -43,8 +44,9 @@ pub use critical::CriticalSpan;
 pub use fold::{Folded, Folds};
 pub use gate::Gate;
 pub use path::{Path, PathStep};
+pub use phases::Phase;
 pub use restart::{Ending, Milestone, Restart, Shape};
 pub use restart_fold::RestartFold;
-pub use spans::{Phase, Span};
+pub use spans::Span;
 pub use view::RunView;
 pub use witness::Witness;

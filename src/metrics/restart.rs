@@ -250,12 +250,14 @@ impl Restart {
         all
     }
 
-    pub(crate) fn first(&mut self, m: Milestone, t: Time) {
+    /// Sets a milestone; the earliest time counts.
+    pub fn first(&mut self, m: Milestone, t: Time) {
         let slot = &mut self.at[m as usize];
         *slot = (*slot).min(t);
     }
 
-    pub(crate) fn last(&mut self, m: Milestone, t: Time) {
+    /// Sets a milestone; the latest call counts.
+    pub fn last(&mut self, m: Milestone, t: Time) {
         self.at[m as usize] = t;
     }
 

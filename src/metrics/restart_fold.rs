@@ -46,6 +46,11 @@ impl RestartFold {
         }
     }
 
+    /// Number of tickets that are still needed for restarts to come.
+    pub fn kept_tickets(&self) -> usize {
+        self.tickets.iter().count()
+    }
+
     /// Without tickets: a restart then does not say what it waited for.
     pub fn without_paths(self) -> RestartFold {
         RestartFold {

@@ -4,8 +4,8 @@
 
 #![deny(missing_docs)]
 
+use super::phases::Phase;
 use super::restart::{Milestone, Shape};
-use super::spans::Phase;
 
 /// What a span means: where it ends and what happens in it. `{pods}` is the number of pods of the restart.
 #[derive(Debug, PartialEq)]

@@ -1,86 +1,12 @@
-//! Hand-made streams of records: one JobSet `train` with one Job of two pods on nodes 0 and 1. Tests only.
+//! Hand-made streams of records: one JobSet `train` with one Job of two pods on nodes 0 and 1.
 
 use super::restart::Restart;
 use super::restart_fold::RestartFold;
 use crate::base::*;
-use crate::record::names::{JobName, JobSetName};
 use crate::record::*;
 
+pub use super::testing_lines::*;
 pub use super::testing_run::{with_outcome, with_view};
-
-pub type Line = (u64, Body);
-
-pub fn s(n: u64) -> Time {
-    Time::ZERO + Duration::from_secs(n)
-}
-
-pub fn names() -> Names {
-    Names {
-        jobsets: vec![JobSetName {
-            namespace: "default".into(),
-            name: "train".into(),
-        }],
-        jobs: vec![JobName {
-            jobset: JobSetId(0),
-            name: "train-workers-0".into(),
-            replicated_job: "workers".into(),
-            job_index: 0,
-            ..JobName::default()
-        }],
-        nodes: vec!["node-0".into(), "node-1".into()],
-        ..Names::default()
-    }
-}
-
-pub fn records(lines: &[Line]) -> Vec<Record> {
-    let record = |(i, &(at, body)): (usize, &Line)| Record {
-        seq: i as u32,
-        cause: (i as u32).checked_sub(1).unwrap_or(NO_CAUSE),
-        ticket: NO_TICKET,
-        at: s(at),
-        body,
-    };
-    lines.iter().enumerate().map(record).collect()
-}
-
-/// What each record waited for, one after the other from the first on: record i has ticket i.
-pub fn play(lines: &[Line], names: &Names, sink: &mut dyn Sink) {
-    let mut before = Time::ZERO;
-    for r in records(lines) {
-        let waited = waited_for(&r.body);
-        let answer = Duration::from_millis(100);
-        let granted = match waited {
-            Waited::Request(_) if r.at > before => Time(r.at.0 - answer.0),
-            _ => before,
-        };
-        let ticket = Ticket {
-            id: r.seq,
-            parent: r.cause,
-            from: before,
-            granted,
-            to: r.at,
-            waited,
-            about: r.body.head().about,
-        };
-        sink.ticket(&ticket);
-        let ticket = r.seq;
-        sink.record(&Record { ticket, ..r }, names);
-        before = r.at;
-    }
-}
-
-fn waited_for(body: &Body) -> Waited {
-    match body {
-        Body::ContainerExited { .. } => Waited::Running,
-        Body::PodFinished { .. } => Waited::Pleg,
-        Body::PodDeleting { .. } | Body::JobCondition { .. } => Waited::JobBatch,
-        Body::PodGone { .. } => Waited::Grace,
-        Body::PodCreated { .. } => Waited::Request(Call::JobPodCreate),
-        Body::PodBound { .. } => Waited::Cycle,
-        Body::PodReady { .. } => Waited::ContainerStart,
-        _ => Waited::Watch,
-    }
-}
 
 /// The end of a run at 1000 s.
 pub fn ended(stuck: &[&str]) -> RunOutcome {

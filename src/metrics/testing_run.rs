@@ -1,6 +1,6 @@
 //! A whole run around a hand-made stream: scenario, outcome, view. Tests only.
 
-use super::testing::{Line, names, play, s};
+use super::testing_lines::{Line, names, play, s};
 use super::{Folds, RunView};
 use crate::base::random::Dist;
 use crate::base::*;

@@ -2,8 +2,9 @@
 //!
 //! Must never look whether one of that name exists, nor make up a uid: whoever stores the object knows.
 
-use super::pod::{SYSTEM_CLASSES, Surroundings, admit_pod};
+use super::pod::{SYSTEM_CLASSES, admit_pod};
 use super::sha1::sha1_hex;
+use super::surroundings::Surroundings;
 use super::tree::{as_object, default, default_text, has, items, object, text};
 use super::{admit_claim, admit_job, admit_service};
 use crate::admission::Rejection;

@@ -5,6 +5,7 @@
 use super::check_env::{env, env_from};
 use super::check_probes;
 use super::check_resources;
+use super::check_values::{descending, one_of, port_number};
 use super::tree::{has, int, list, text};
 use crate::admission::collector::Errors;
 use crate::admission::field::Path;
@@ -105,16 +106,6 @@ fn common(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
     );
 }
 
-/// A defaulted field with a few legal values.
-pub fn one_of(object: &Value, name: &str, legal: &[&str], path: &Path, errors: &mut Errors) {
-    let value = &object[name];
-    match value.as_str().unwrap_or("") {
-        "" => errors.required(&path.child(name), ""),
-        found if !legal.contains(&found) => errors.unsupported(&path.child(name), value, legal),
-        _ => {}
-    }
-}
-
 fn ports(ports: &[Value], path: &Path, errors: &mut Errors) {
     let mut names = BTreeSet::new();
     for (k, port) in ports.iter().enumerate() {
@@ -138,15 +129,6 @@ fn ports(ports: &[Value], path: &Path, errors: &mut Errors) {
             port_number(&port["hostPort"], &at.child("hostPort"), errors);
         }
         one_of(port, "protocol", &PROTOCOLS, &at, errors);
-    }
-}
-
-pub fn port_number(value: &Value, path: &Path, errors: &mut Errors) {
-    if !value
-        .as_i64()
-        .is_some_and(|port| (1..=65535).contains(&port))
-    {
-        errors.invalid(path, value, "must be between 1 and 65535, inclusive");
     }
 }
 
@@ -203,16 +185,6 @@ fn mounts(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
             errors.invalid_text(&at.child("subPathExpr"), expression, detail);
         }
         descending(expression, &path.child("subPathExpr"), errors);
-    }
-}
-
-/// A path inside a volume.
-pub fn descending(text: &str, path: &Path, errors: &mut Errors) {
-    if text.starts_with('/') {
-        errors.invalid_text(path, text, "must be a relative path");
-    }
-    if text.split('/').any(|part| part == "..") {
-        errors.invalid_text(path, text, "must not contain '..'");
     }
 }
 

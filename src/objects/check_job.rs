@@ -3,6 +3,7 @@
 //! Must never change the Job; pod templates are the business of `check_pod`.
 
 use super::check_pod;
+use super::check_values::not_negative;
 use super::failure_policy;
 use super::job::uid;
 use super::tree::{has, int, list, pairs, text};
@@ -145,12 +146,6 @@ fn spec(spec: &Value, path: &Path, errors: &mut Errors) {
     );
     check_pod::template(&spec["template"], &template, errors);
     restart_policy(spec, &template.child("spec").child("restartPolicy"), errors);
-}
-
-pub fn not_negative(value: &Value, path: &Path, errors: &mut Errors) {
-    if value.as_i64().is_some_and(|v| v < 0) {
-        errors.invalid(path, value, "must be greater than or equal to 0");
-    }
 }
 
 fn completion_mode(spec: &Value, path: &Path, errors: &mut Errors) {

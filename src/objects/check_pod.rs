@@ -3,7 +3,7 @@
 //! Must never check what belongs to one container or volume.
 
 use super::check_container::{self, Pod};
-use super::check_probes::user_id;
+use super::check_values::{one_of, user_id};
 use super::tree::{has, int, list, text};
 use super::{check_affinity, check_volumes};
 use crate::admission::collector::Errors;
@@ -44,9 +44,9 @@ pub fn spec(pod: &Value, path: &Path, errors: &mut Errors) {
     check_container::init_containers(&view, &path.child("initContainers"), errors);
     host_network(pod, path, errors);
     let legal = ["Always", "OnFailure", "Never"];
-    check_container::one_of(pod, "restartPolicy", &legal, path, errors);
+    one_of(pod, "restartPolicy", &legal, path, errors);
     let legal = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
-    check_container::one_of(pod, "dnsPolicy", &legal, path, errors);
+    one_of(pod, "dnsPolicy", &legal, path, errors);
     labels(&pod["nodeSelector"], &path.child("nodeSelector"), errors);
     security(
         &pod["securityContext"],

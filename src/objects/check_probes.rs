@@ -2,8 +2,7 @@
 //!
 //! Must never run a probe.
 
-use super::check_container::port_number;
-use super::check_job::not_negative;
+use super::check_values::{not_negative, port_number, user_id};
 use super::tree::{has, int, list, text};
 use crate::admission::collector::Errors;
 use crate::admission::field::Path;
@@ -133,14 +132,5 @@ pub fn security(context: &Value, path: &Path, errors: &mut Errors) {
             let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
             errors.invalid(&at, value, detail);
         }
-    }
-}
-
-pub fn user_id(id: &Value, path: &Path, errors: &mut Errors) {
-    if id
-        .as_i64()
-        .is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id))
-    {
-        errors.invalid(path, id, "must be between 0 and 2147483647, inclusive");
     }
 }

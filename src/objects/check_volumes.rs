@@ -2,7 +2,7 @@
 //!
 //! Must never ask whether a claim, a ConfigMap or a Secret exists.
 
-use super::check_container::descending;
+use super::check_values::descending;
 use super::tree::{has, int, list, pairs, quantity, text};
 use crate::admission::collector::Errors;
 use crate::admission::field::Path;

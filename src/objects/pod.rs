@@ -4,33 +4,19 @@
 
 use super::check_pod;
 use super::job::uid;
-use super::tree::{array, default, has, int, items, list, object, pairs, text};
+use super::surroundings::Surroundings;
+use super::tree::{array, default, has, int, items, list, object, text};
 use super::{defaults, pod_webhook};
 use crate::admission::Rejection;
 use crate::admission::collector::Errors;
 use crate::admission::field::Path;
 use crate::admission::meta_check::object_meta;
 use crate::admission::names::dns1123_subdomain;
-use crate::spec::keys::{
-    EXCLUSIVE_TOPOLOGY, JOB_COMPLETION_INDEX, JOB_INDEX_FAILURE_COUNT, JOB_TRACKING, JOBSET_NAME,
-    NODE_SELECTOR_STRATEGY,
-};
+use crate::spec::keys::{JOB_COMPLETION_INDEX, JOB_INDEX_FAILURE_COUNT, JOB_TRACKING};
 use serde_json::{Value, json};
 
 const INDEX_ENV: &str = "JOB_COMPLETION_INDEX";
 const GENERATED_MAX: usize = 58;
-
-/// What the API server knows besides the pod.
-#[derive(Clone, Debug, Default)]
-pub struct Surroundings<'a> {
-    /// PriorityClass objects; the two of the system are always there.
-    pub priority_classes: &'a [Value],
-    /// Names of RuntimeClasses.
-    pub runtime_classes: &'a [String],
-    /// Pods of the namespace, for the look-up of a leader.
-    pub pods: &'a [Value],
-    pub nodes: &'a [Value],
-}
 
 /// The pod of a completion index; `None` for a NonIndexed Job.
 pub fn pod(job: &Value, index: Option<u32>) -> Value {
@@ -241,17 +227,4 @@ fn default_tolerations(pod: &mut Value) {
             }));
         }
     }
-}
-
-/// Whether the pod is the leader of its Job (EXC-7).
-pub fn is_leader(pod: &Value) -> bool {
-    pod["metadata"]["annotations"][JOB_COMPLETION_INDEX] == "0"
-}
-
-/// Whether strategy A of exclusive placement applies to it.
-pub fn is_exclusive(pod: &Value) -> bool {
-    let annotations = &pod["metadata"]["annotations"];
-    pairs(annotations).any(|(key, _)| key == EXCLUSIVE_TOPOLOGY)
-        && !has(annotations, NODE_SELECTOR_STRATEGY)
-        && has(annotations, JOBSET_NAME)
 }

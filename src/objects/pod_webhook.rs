@@ -2,7 +2,8 @@
 //!
 //! Must never look at pods that do not belong to a JobSet.
 
-use super::pod::{Surroundings, is_exclusive, is_leader};
+use super::exclusive::{is_exclusive, is_leader};
+use super::surroundings::Surroundings;
 use super::tree::{array, as_object, has, list, object, text};
 use crate::admission::Rejection;
 use crate::spec::keys::{

@@ -84,7 +84,7 @@ pub fn once(subject: &Subject) -> Vec<Line> {
             "nodes.json",
         ),
         one(
-            "how long the API server takes for each kind of request (apiserver_request_duration_seconds), for `calibrate`; \
+            "how long the API server takes for each kind of request (apiserver_request_duration_seconds), for `recording calibrate`; \
              before and after the restart is best",
             "kubectl get --raw /metrics > apiserver-metrics.txt".to_owned(),
             "apiserver-metrics.txt",

@@ -1,6 +1,5 @@
 //! What of an object's fields matters for the life of a JobSet.
 
-use super::sighting::Kind;
 use super::stamp::{At, in_name, nanos};
 use crate::spec::keys;
 use serde_json::{Map, Value, json};
@@ -323,4 +322,14 @@ fn event(object: &Value) -> Facts {
         },
         merged: count > 1 || object["series"].is_object(),
     }
+}
+
+/// Kinds of objects that are read; others are counted.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    JobSet,
+    Job,
+    Pod,
+    Node,
+    Event,
 }

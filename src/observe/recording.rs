@@ -62,7 +62,7 @@ pub fn import(life: &Life, nth: u32, defaults: &ControlPlane) -> Result<Imported
         format!("{}.{}", own.major, own.minor)
     });
     assumed.push(format!(
-        "controlPlane: rates and workers of the preset {}; `calibrate` finds those that the recording shows",
+        "controlPlane: rates and workers of the preset {}; `recording calibrate` finds those that the recording shows",
         defaults.preset
     ));
     let mut notes = life.notes.clone();

@@ -2,7 +2,7 @@
 //!
 //! Must never keep an object as a whole: a watch of thousands of pods shows hundreds of thousands of versions.
 
-use super::facts::{self, Facts};
+use super::facts::{self, Facts, Kind};
 use super::stamp::nanos;
 use super::text::{self, Problem};
 use serde_json::Value;
@@ -16,16 +16,6 @@ pub enum How {
     Deleted,
     /// In a list after the fact: what happened before is lost, but for what its fields tell.
     Listed,
-}
-
-/// Kinds of objects that are read; others are counted.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    JobSet,
-    Job,
-    Pod,
-    Node,
-    Event,
 }
 
 #[derive(Clone, Debug)]

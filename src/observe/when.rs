@@ -5,7 +5,8 @@
 //! nanoseconds of their own: what they speak of was written before.
 
 use super::facts::Facts;
-use super::sighting::{How, Kind, Sighting};
+use super::facts::Kind;
+use super::sighting::{How, Sighting};
 use super::stamp::{At, SECOND};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -89,7 +89,7 @@ pub fn demands<'a>(jobset: &'a JobSet, cluster: &Cluster) -> Vec<Demand<'a>> {
         };
         let known = domains.iter().position(|d| d.key == key);
         let at = known.unwrap_or_else(|| {
-            domains.push(cluster.domains(key));
+            domains.push(Domains::build(cluster, key));
             domains.len() - 1
         });
         if !domains[at].nodes.is_empty() {

@@ -2,44 +2,13 @@
 //!
 //! Must never look at anything but labels and conditions of Jobs, as upstream does not.
 
+use super::job_bucket::{Unreadable, bucket_of};
 use super::tally::Tally;
 use super::{JobSetStatus, JobSetView, JobView, Plan};
 use crate::spec::keys::RESTART_ATTEMPT;
-use crate::spec::{FeatureGates, JobSet};
 use std::ops::Range;
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Bucket {
-    Active,
-    Successful,
-    Failed,
-    /// Of an earlier restart: invisible to every policy and counter.
-    Previous,
-}
-
-/// How many Jobs are in each bucket; lets later steps skip their loop.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Buckets {
-    pub active: u32,
-    pub successful: u32,
-    pub failed: u32,
-    pub previous: u32,
-}
-
-/// What a Job's bucket depends on beside itself: the spec, the restart counters stored when the pass began, the gates.
-pub struct Basis<'a> {
-    pub jobset: &'a JobSet,
-    pub status: &'a JobSetStatus,
-    pub gates: FeatureGates,
-}
-
-/// Why a Job has no bucket.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Unreadable {
-    Label(&'static str),
-    /// Its replicatedJob has no Job of that index.
-    Index,
-}
+pub use super::job_bucket::{Bucket, Buckets};
 
 /// REC-5 for one Job.
 pub fn bucket(view: &JobSetView<'_>, job: &JobView) -> Result<Bucket, String> {
@@ -61,42 +30,6 @@ fn words(view: &JobSetView<'_>, job: &JobView, why: Unreadable) -> String {
                 job.index,
                 spec.map_or("?", |r| r.name.as_str())
             )
-        }
-    }
-}
-
-pub fn bucket_of(basis: &Basis<'_>, job: &JobView) -> Result<Bucket, Unreadable> {
-    let Some(attempt) = job.restart_attempt else {
-        return Err(Unreadable::Label(RESTART_ATTEMPT));
-    };
-    if attempt < basis.status.restarts {
-        return Ok(Bucket::Previous);
-    }
-    if let (true, Some(label)) = (basis.gates.restart_job, job.unusable_label) {
-        return Err(Unreadable::Label(label));
-    }
-    // A missing label is only logged upstream: the Job counts as current.
-    if let (true, Some(own)) = (basis.gates.restart_job, job.job_restart_attempt)
-        && own < job_restarts(basis, job).ok_or(Unreadable::Index)?
-    {
-        return Ok(Bucket::Previous);
-    }
-    Ok(match &job.finished {
-        None => Bucket::Active,
-        Some(f) if f.failed => Bucket::Failed,
-        Some(_) => Bucket::Successful,
-    })
-}
-
-/// REC-5.3: the individual restarts of a Job's slot; no list yet means zeros of length `replicas`.
-fn job_restarts(basis: &Basis<'_>, job: &JobView) -> Option<u32> {
-    let (rj, index) = (job.rj as usize, job.index as usize);
-    let list = basis.status.replicated_jobs.get(rj);
-    match list.map(|s| &s.job_restarts) {
-        Some(list) if !list.is_empty() => list.get(index).copied(),
-        _ => {
-            let spec = basis.jobset.spec.replicated_jobs.get(rj);
-            spec.filter(|r| job.index < r.replicas).map(|_| 0)
         }
     }
 }

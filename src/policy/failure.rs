@@ -152,8 +152,6 @@ fn apply(
     }
     let counted = counts_towards_max(action);
     let max = i64::from(policy.max_restarts);
-    #[cfg(test)]
-    let max = max + i64::from(super::planted::Wrong::OneRestartMore.is_planted());
     if counted && plan.status.budget_used() >= max {
         let message = naming(view, conditions::REACHED_MAX_RESTARTS_MESSAGE, job);
         conditions::set_failed(plan, view.now, conditions::REACHED_MAX_RESTARTS, &message);

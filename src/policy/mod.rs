@@ -10,11 +10,10 @@ pub mod elastic;
 pub mod failure;
 pub mod in_place;
 pub mod job;
+mod job_bucket;
 pub mod job_success;
 pub mod per_index;
 pub mod plan;
-#[cfg(test)]
-pub mod planted;
 pub mod pod_failure;
 pub mod re2;
 pub mod reconcile;

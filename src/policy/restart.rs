@@ -17,8 +17,6 @@ pub fn create_missing(view: &JobSetView<'_>, plan: &mut Plan, tally: &Tally) {
         plan.rules.push("RS-2");
     }
     let in_order = !view.suspended && startup::in_order(view);
-    #[cfg(test)]
-    let in_order = in_order && !super::planted::Wrong::OutOfOrder.is_planted();
     for (at, spec) in specs.iter().enumerate() {
         if !depends_on::reached(specs, &plan.status.replicated_jobs, at) {
             plan.rules.push("DEP-3");

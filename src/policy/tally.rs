@@ -2,8 +2,8 @@
 //!
 //! Must never look at anything but labels and conditions of Jobs, as upstream does not.
 
-use super::buckets::{Basis, Bucket, Buckets, bucket_of};
-use super::view::{JobView, RjStatus};
+use super::job_bucket::{Bucket, Buckets, bucket_of};
+use super::view::{Basis, JobView, RjStatus};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {

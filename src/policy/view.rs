@@ -3,7 +3,6 @@
 //! No clock to ask, no randomness, no names of pods: `now` is data.
 
 use super::backoff::BackoffRecord;
-use super::buckets::Basis;
 use crate::base::*;
 use crate::record::JobSetConditionType;
 use crate::spec::{FeatureGates, JobSet, JobSpec, TieBreak, Version};
@@ -199,4 +198,11 @@ pub struct JobSyncView<'a> {
     pub fail_job_message: Option<&'a str>,
     pub expectations_satisfied: bool,
     pub backoff: BackoffRecord,
+}
+
+/// What a Job's bucket depends on beside itself: the spec, the restart counters stored when the pass began, the gates.
+pub struct Basis<'a> {
+    pub jobset: &'a JobSet,
+    pub status: &'a JobSetStatus,
+    pub gates: FeatureGates,
 }

@@ -4,17 +4,11 @@
 //! Every field of every kind counts, texts by their letters and not by the order in which they were first used.
 
 use super::fields::Value;
+pub use super::hash::START;
+use super::hash::{mix, of_text};
 use super::names::Names;
 use super::records::Record;
 use crate::base::TextId;
-use crate::base::fnv::OFFSET_BASIS;
-
-pub const START: u64 = OFFSET_BASIS;
-
-const fn mix(digest: u64, word: u64) -> u64 {
-    let x = (digest ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    x ^ x >> 32
-}
 
 /// The digest of a whole sequence, as a run computes it record by record.
 pub fn of_records(records: &[Record], names: &Names) -> u64 {
@@ -28,22 +22,6 @@ pub fn add(digest: u64, r: &Record, names: &Names) -> u64 {
     h = mix(h, r.body.kind_word());
     r.body
         .fields(&mut |_, value| h = mix(h, word(value, names)));
-    h
-}
-
-pub(super) const fn of_text(text: &str) -> u64 {
-    let bytes = text.as_bytes();
-    let mut h = mix(START, bytes.len() as u64);
-    let mut at = 0;
-    while at < bytes.len() {
-        let (mut word, mut k) = (0, 0);
-        while k < 8 && at + k < bytes.len() {
-            word |= (bytes[at + k] as u64) << (8 * k);
-            k += 1;
-        }
-        h = mix(h, word);
-        at += 8;
-    }
     h
 }
 

@@ -6,7 +6,6 @@
 #![deny(missing_docs)]
 
 use super::kinds::*;
-use super::records::Body;
 use super::ticket::About;
 use crate::base::*;
 
@@ -30,7 +29,7 @@ pub enum Role {
 }
 
 impl Role {
-    fn is_object(self) -> bool {
+    pub(super) fn is_object(self) -> bool {
         use Role::*;
         matches!(self, Object | ObjectAndKind(_) | ObjectAndMember(_))
     }
@@ -121,37 +120,6 @@ values! {
         ObjectRef::Job(id) => Value::Job(id),
         ObjectRef::Pod(id) => Value::Pod(id),
     };
-}
-
-/// What every line of the event log begins with.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Head {
-    /// Whom it is about.
-    pub about: About,
-    /// Kubernetes' reason.
-    pub reason: TextId,
-    /// Kubernetes' message.
-    pub message: TextId,
-}
-
-impl Body {
-    /// What every line says of it.
-    pub fn head(&self) -> Head {
-        let mut head = Head {
-            about: About::Nothing,
-            reason: TextId::NONE,
-            message: TextId::NONE,
-        };
-        self.fields(&mut |role, value| match (role, value) {
-            (Role::Reason, Value::Text(id)) => head.reason = id,
-            (Role::Message, Value::Text(id)) => head.message = id,
-            (role, value) if role.is_object() && head.about == About::Nothing => {
-                head.about = value.about();
-            }
-            _ => {}
-        });
-        head
-    }
 }
 
 /// A role as the table writes it.

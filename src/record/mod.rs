@@ -6,6 +6,8 @@ pub mod call;
 pub mod decision;
 pub mod digest;
 pub mod fields;
+mod hash;
+pub mod head;
 pub mod kinds;
 pub mod names;
 pub mod outcome;
@@ -16,7 +18,8 @@ pub mod training;
 
 pub use call::*;
 pub use decision::{Decided, Decision};
-pub use fields::{Head, Role, Value};
+pub use fields::{Role, Value};
+pub use head::Head;
 pub use kinds::*;
 pub use names::*;
 pub use outcome::*;

@@ -42,6 +42,14 @@ pub struct JobName {
 const RECENT: usize = 8;
 
 impl Names {
+    /// Names of these Jobs, and of nothing else.
+    pub fn for_jobs(jobs: Vec<JobName>) -> Names {
+        Names {
+            jobs,
+            ..Names::default()
+        }
+    }
+
     pub fn job(&self, id: JobId) -> &str {
         self.jobs.get(id.ix()).map_or("?", |j| &j.name)
     }

@@ -2,8 +2,8 @@
 
 #![deny(missing_docs)]
 
-use super::digest::of_text;
 use super::fields::{Role, Value, about_field, records, role, value};
+use super::hash::of_text;
 use super::kinds::*;
 use crate::base::*;
 

@@ -1,6 +1,6 @@
 //! The chart of where the accelerators' time went: one stacked bar for each variant of a comparison.
 
-use super::compare_figure::{Axis, Compared, ROW, SIZE, WIDTH, end, legend, name, names_end};
+use super::compare_panel::{Axis, Compared, ROW, SIZE, WIDTH, end, legend, name, names_end};
 use super::heading::{MARGIN, heading};
 use super::scene::*;
 use crate::experiment::Comparison;

@@ -2,7 +2,7 @@
 //!
 //! Must never compute a statistic: that is `experiment::over_time`.
 
-use super::compare_figure::{Axis, Compared, SIZE, WIDTH, end, legend, name, names_end};
+use super::compare_panel::{Axis, Compared, SIZE, WIDTH, end, legend, name, names_end};
 use super::heading::{MARGIN, heading};
 use super::scene::*;
 use crate::base::Duration;

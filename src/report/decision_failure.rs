@@ -1,6 +1,6 @@
 //! How a failure policy came to its action: failed Jobs, every rule against each of them, the budget.
 
-use super::decision_text::{Block, names};
+use super::decision_block::{Block, names};
 use super::words::count;
 use crate::record::decision::*;
 

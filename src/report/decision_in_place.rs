@@ -1,6 +1,6 @@
 //! How an in-place step was decided: the rule, and the numbers it looked at.
 
-use super::decision_text::Block;
+use super::decision_block::Block;
 use crate::record::decision::InPlaceTrace;
 
 pub fn trace(block: &mut Block, t: &InPlaceTrace) {

@@ -1,6 +1,6 @@
 //! A sync of the Job controller: failed pods, podFailurePolicy, backoffLimit, what follows.
 
-use super::decision_text::Block;
+use super::decision_block::Block;
 use super::words::{count, seconds};
 use crate::record::decision::{FailedPod, JobSync};
 

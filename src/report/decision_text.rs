@@ -2,63 +2,50 @@
 //!
 //! Must never leave out which rule decided, nor judge anew: it prints what the policies say they did.
 
+use super::decision_block::{Block, LISTED, names};
 use super::words::count;
 use crate::record::decision::*;
 
-/// Names shown of a longer list.
-const LISTED: usize = 4;
-
-/// Title and lines: label, text, rule id.
-pub struct Block {
-    pub title: String,
-    /// All of it in one line, with its rule, where there is nothing to explain.
-    pub short: Option<(String, String)>,
-    pub lines: Vec<(&'static str, String, String)>,
+/// The decision as a block of lines.
+pub fn block(decision: &Decision) -> Block {
+    let mut block = Block {
+        title: String::new(),
+        short: None,
+        lines: Vec::new(),
+    };
+    match &decision.what {
+        Decided::JobSet(pass) => {
+            block.title = title(JOBSET_CONTROLLER, &pass.object);
+            block.pass(pass);
+            if only_counts(pass) {
+                let counters = block.lines.iter().filter(|(_, _, rule)| rule == "REC-6");
+                let text: Vec<&str> = counters.map(|(_, text, _)| text.as_str()).collect();
+                let text = format!("{}: {}", block.title, text.join("; "));
+                block.short = Some((text, "REC-6".to_owned()));
+            }
+        }
+        Decided::Job(sync) => {
+            block.title = title("Job controller", &sync.object);
+            super::decision_job::sync(&mut block, sync);
+            if let [(label, text, rule)] = block.lines.as_slice() {
+                let lead = if *label == "so" { "" } else { label };
+                let text = format!("{}: {lead} {text}", block.title).replace(":  ", ": ");
+                block.short = Some((text, rule.clone()));
+            }
+        }
+        Decided::JobSetPassLost(lost) => {
+            let title = title(JOBSET_CONTROLLER, &lost.object);
+            let text = format!(
+                "{title}: D{} is lost, {}; the pass is repeated",
+                lost.decision, lost.why
+            );
+            block.short = Some((text, lost.rule.to_owned()));
+        }
+    }
+    block
 }
 
 impl Block {
-    pub fn of(decision: &Decision) -> Block {
-        let mut block = Block {
-            title: String::new(),
-            short: None,
-            lines: Vec::new(),
-        };
-        match &decision.what {
-            Decided::JobSet(pass) => {
-                block.title = title(JOBSET_CONTROLLER, &pass.object);
-                block.pass(pass);
-                if only_counts(pass) {
-                    let counters = block.lines.iter().filter(|(_, _, rule)| rule == "REC-6");
-                    let text: Vec<&str> = counters.map(|(_, text, _)| text.as_str()).collect();
-                    let text = format!("{}: {}", block.title, text.join("; "));
-                    block.short = Some((text, "REC-6".to_owned()));
-                }
-            }
-            Decided::Job(sync) => {
-                block.title = title("Job controller", &sync.object);
-                super::decision_job::sync(&mut block, sync);
-                if let [(label, text, rule)] = block.lines.as_slice() {
-                    let lead = if *label == "so" { "" } else { label };
-                    let text = format!("{}: {lead} {text}", block.title).replace(":  ", ": ");
-                    block.short = Some((text, rule.clone()));
-                }
-            }
-            Decided::JobSetPassLost(lost) => {
-                let title = title(JOBSET_CONTROLLER, &lost.object);
-                let text = format!(
-                    "{title}: D{} is lost, {}; the pass is repeated",
-                    lost.decision, lost.why
-                );
-                block.short = Some((text, lost.rule.to_owned()));
-            }
-        }
-        block
-    }
-
-    pub fn add(&mut self, label: &'static str, text: impl Into<String>, rule: &str) {
-        self.lines.push((label, text.into(), rule.to_owned()));
-    }
-
     fn pass(&mut self, pass: &JobSetPass) {
         match &pass.failure_policy {
             Some(failure) => super::decision_failure::trace(self, pass, failure),
@@ -311,15 +298,5 @@ fn jobs(list: &[String]) -> String {
     match list {
         [one] => format!("Job {one}"),
         list => format!("{}: {}", count(list.len() as u64, "Job"), names(list)),
-    }
-}
-
-/// The first few of a list.
-pub fn names(list: &[String]) -> String {
-    let shown = list.iter().take(LISTED).map(String::as_str);
-    let shown = shown.collect::<Vec<_>>().join(", ");
-    match list.len().saturating_sub(LISTED) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
     }
 }

@@ -3,8 +3,9 @@
 //! A line with `#n` is record n of `events.ndjson`; a block without a number is a decision. Must never be part of the
 //! records: it watches.
 
+use super::decision_block::Block;
 use super::decision_layout::{bracketed, entry, push};
-use super::decision_text::Block;
+use super::decision_text;
 use super::words;
 use crate::base::*;
 use crate::record::decision::{Decided, Decision, JobSync};
@@ -390,7 +391,7 @@ impl Sink for DecisionLog {
         }
         let mut decision = self.with_records(decision);
         self.number(&mut decision);
-        self.block(&decision, &Block::of(&decision));
+        self.block(&decision, &decision_text::block(&decision));
         if serde_json::to_writer(&mut self.ndjson, &decision).is_ok() {
             self.ndjson.push(b'\n');
         }

@@ -6,7 +6,7 @@ use super::page::{Page, html, markdown};
 use super::perfetto::{self, Trace};
 use super::scene::Scene;
 use super::svg::Film;
-use super::{chart, svg, whole};
+use super::{bitmap, svg, whole};
 use std::path::Path;
 
 /// What is written.
@@ -116,7 +116,7 @@ impl Exporter for Png {
 
     fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
         match subject {
-            Subject::Chart(scene) => whole::through(path, |path| chart::png(scene, path)),
+            Subject::Chart(scene) => whole::through(path, |path| bitmap::save(scene, path)),
             _ => Err(unknown(subject)),
         }
     }

@@ -2,16 +2,19 @@
 //!
 //! Must never compute a statistic or look into the engine: `metrics` did that.
 
+mod bitmap;
 pub mod chart;
 pub mod check_collapsed;
 pub mod compare;
 pub mod compare_figure;
 mod compare_ledger;
+mod compare_panel;
 pub mod compare_tables;
 mod compare_time;
 pub mod csv;
 mod decided_by;
 pub mod deciding;
+mod decision_block;
 mod decision_failure;
 mod decision_in_place;
 mod decision_job;
@@ -34,10 +37,13 @@ pub mod map_figure;
 pub mod nodes_figure;
 pub mod openmetrics;
 mod openmetrics_requests;
+mod openmetrics_text;
 pub mod page;
 pub mod perfetto;
 mod perfetto_tracks;
 pub mod planning;
+#[cfg(feature = "png")]
+mod png;
 mod proto;
 pub mod provenance;
 pub mod replications;

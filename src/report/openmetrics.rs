@@ -6,11 +6,11 @@
 //! a family that the simulation cannot say.
 
 use super::openmetrics_requests as requests;
+use super::openmetrics_text::{Text, label};
 use crate::base::*;
 use crate::metrics::RunView;
 use crate::metrics::scraped::{JobNow, JobSetNow, LIMITER_BOUNDS, PHASES, Scraped};
 use crate::record::{JobSetConditionType, NodeReady, Resource};
-use std::fmt::Write;
 
 /// Samples from an end to an end of the run.
 pub struct Metrics<'a> {
@@ -28,35 +28,6 @@ pub fn text(of: &Metrics<'_>) -> String {
     requests::write(&mut out, of.scraped);
     out.0.push_str("# EOF\n");
     out.0
-}
-
-pub(super) struct Text(String);
-
-impl Text {
-    pub(super) fn family(&mut self, name: &str, kind: &str, help: &str) {
-        let _ = writeln!(self.0, "# TYPE {name} {kind}\n# HELP {name} {help}");
-    }
-
-    pub(super) fn sample(
-        &mut self,
-        name: &str,
-        labels: &str,
-        value: impl std::fmt::Display,
-        at: Time,
-    ) {
-        let ms = at.0 / 1_000_000;
-        let (s, ms) = (ms / 1000, ms % 1000);
-        let _ = writeln!(self.0, "{name}{{{labels}}} {value} {s}.{ms:03}");
-    }
-}
-
-/// `name="value"` with what would end a value escaped.
-pub(super) fn label(name: &str, value: &str) -> String {
-    let value = value
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n");
-    format!("{name}=\"{value}\"")
 }
 
 /// What kube-state-metrics adds to metrics of custom resources.

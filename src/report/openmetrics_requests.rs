@@ -3,7 +3,7 @@
 //! Sources of the names and labels: `staging/src/k8s.io/apiserver/pkg/endpoints/metrics/metrics.go` and client-go's
 //! `tools/metrics` in component-base.
 
-use super::openmetrics::{Text, label};
+use super::openmetrics_text::{Text, label};
 use crate::base::Time;
 use crate::metrics::scraped::{Answers, Scraped};
 use std::collections::BTreeMap;

@@ -8,7 +8,7 @@ use super::map_figure::islands;
 use super::perfetto_tracks::{Kind, Tracks};
 use super::proto::Message;
 use super::timeline::closely;
-use super::{waterfall, words};
+use super::words;
 use crate::base::*;
 use crate::metrics::kept::Kept;
 use crate::metrics::{RunView, Witness, critical};
@@ -275,7 +275,7 @@ impl Writer<'_> {
                 .tracks
                 .declare(parent, &format!("restart {}", i + 1), Kind::Events);
             self.tracks
-                .begin(track, &waterfall::title(&run, r, i + 1), r.start);
+                .begin(track, &words::restart_title(&run, r, i + 1), r.start);
             for span in r.spans().iter().filter(|s| s.to > s.from) {
                 self.tracks.begin(track, span.phase().as_str(), span.from);
                 self.tracks.end(track, span.to);

@@ -1,6 +1,7 @@
 //! What it takes to make a chart or a page again: program, inputs, seeds, digest; and what its numbers hang on.
 
 use super::deciding::{self, Defaults};
+use super::words::count;
 use crate::base::*;
 use crate::metrics::{Restart, RunView};
 use crate::spec::ControlPlane;
@@ -15,6 +16,18 @@ pub fn of_run(run: &RunView<'_>) -> String {
         format!("digest {}", run.digest()),
     ]
     .join("  ·  ")
+}
+
+/// FNV-1a digest of the texts of all inputs, in order; the names and places of the files do not matter.
+pub fn inputs_digest(inputs: &[(String, String)]) -> String {
+    let mut bytes = Vec::new();
+    for (_, text) in inputs {
+        bytes.extend_from_slice(text.as_bytes());
+        // No UTF-8 text contains this byte.
+        bytes.push(0xff);
+    }
+    let (n, digest) = (inputs.len() as u64, crate::base::fnv::fnv1a(bytes));
+    format!("digest {digest:016x} of {}", count(n, "file"))
 }
 
 /// `preset scale-test, Kubernetes 1.36`.

@@ -140,7 +140,7 @@ fn restarts(out: &mut String, run: &RunView<'_>, style: &Style) {
         out.push('\n');
     }
     for (i, r) in all.iter().enumerate().skip(FULL).take(LISTED) {
-        let _ = writeln!(out, "{}", waterfall::title(run, r, i + 1));
+        let _ = writeln!(out, "{}", words::restart_title(run, r, i + 1));
     }
     if all.len() > FULL {
         let more = all.len().saturating_sub(FULL + LISTED) as u64;

@@ -102,7 +102,7 @@ const BAR: usize = 24;
 /// The full waterfall of one restart; `number` counts from 1.
 pub fn restart(out: &mut String, run: &RunView<'_>, r: &Restart, number: usize, style: &Style) {
     let gated = gate::gated(run, r);
-    let heading = title(run, r, number);
+    let heading = words::restart_title(run, r, number);
     let _ = writeln!(out, "{}", style.bold(&heading));
     let cause = words::cause(run, &r.cause);
     let cause = format!("cause: {cause}, at {}", r.start);
@@ -175,23 +175,6 @@ pub fn longest(run: &RunView<'_>, r: &Restart) -> String {
     }
     text.push('.');
     text
-}
-
-/// `Restart 1 of JobSet train (Recreate, attempt 1): 126 s from the fault until every pod was ready`.
-pub fn title(run: &RunView<'_>, r: &Restart, number: usize) -> String {
-    use crate::metrics::restart::Ending;
-    let end = match r.ending {
-        Ending::Ready => "from the fault until every pod was ready",
-        Ending::JobSetEnded => "from the fault until the JobSet ended, never ready again",
-        Ending::Unfinished => "from the fault to the end of the run, NOT FINISHED",
-    };
-    format!(
-        "Restart {number} of JobSet {} ({}, attempt {}): {} {end}",
-        run.names.jobset(r.jobset),
-        run.strategy(r),
-        r.attempt,
-        seconds(r.total()),
-    )
 }
 
 fn step(out: &mut String, r: &Restart, g: &Gated, style: &Style) {

@@ -5,7 +5,7 @@
 use super::figure::color_of;
 use super::heading::{MARGIN, fitting, foot, foot_height, heading, shorten};
 use super::scene::*;
-use super::waterfall::{is_shown, longest, title};
+use super::waterfall::{is_shown, longest};
 use super::words::{self, seconds};
 use crate::metrics::gate::{self, Gated};
 use crate::metrics::{Restart, RunView, waits};
@@ -28,7 +28,7 @@ pub fn waterfall(
     let shown: Vec<&Gated> = gated.iter().filter(|g| is_shown(g, r.total())).collect();
     let mut scene = Scene::new(size);
     let cause = format!("cause: {}, at {}", words::cause(run, &r.cause), r.start);
-    let top = heading(&mut scene, &title(run, r, number), &cause) + 70;
+    let top = heading(&mut scene, &words::restart_title(run, r, number), &cause) + 70;
     let rows = shown.len().max(1) as i32;
     // The axis with its words, the line on what it waited for longest, and the foot.
     let under = 3 * 22 + 40 + foot_height(below, size.0 as i32);

@@ -2,9 +2,9 @@
 
 use crate::base::*;
 use crate::metrics::critical::counts;
-use crate::metrics::restart::{Cause, CauseKind};
+use crate::metrics::restart::{Cause, CauseKind, Ending};
 use crate::metrics::waits::What;
-use crate::metrics::{CriticalSpan, RunView};
+use crate::metrics::{CriticalSpan, Restart, RunView};
 use crate::spec::{
     FaultAction, GateChanges, NodeRef, ObjectKind, ScriptedFault, Silent, SilentOn, UserRequest,
     Verb,
@@ -290,6 +290,22 @@ pub fn cause(run: &RunView<'_>, cause: &Cause) -> String {
         CauseKind::PodFailed { exit_code } => format!("pod {pod} failed with code {exit_code}"),
         CauseKind::Unknown => "unknown".to_owned(),
     }
+}
+
+/// `Restart 1 of JobSet train (Recreate, attempt 1): 126 s from the fault until every pod was ready`.
+pub fn restart_title(run: &RunView<'_>, r: &Restart, number: usize) -> String {
+    let end = match r.ending {
+        Ending::Ready => "from the fault until every pod was ready",
+        Ending::JobSetEnded => "from the fault until the JobSet ended, never ready again",
+        Ending::Unfinished => "from the fault to the end of the run, NOT FINISHED",
+    };
+    format!(
+        "Restart {number} of JobSet {} ({}, attempt {}): {} {end}",
+        run.names.jobset(r.jobset),
+        run.strategy(r),
+        r.attempt,
+        seconds(r.total()),
+    )
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The name of the format of [`Budget`].
-pub const SCHEMA: &str = "jobset-sim/budget/v1";
+pub const SCHEMA: &str = "jobset-sim/plan-budget/v1";
 
 /// The level of all intervals.
 const LEVEL: f64 = 0.95;
@@ -26,7 +26,7 @@ pub struct Question {
     /// The limit that the inputs have.
     pub limit: Option<u32>,
     /// With which chance the least limit is to last.
-    pub survive: f64,
+    pub probability: f64,
 }
 
 /// A share of the replications, with its exact interval.
@@ -142,7 +142,7 @@ pub struct Budget {
     /// Of the inputs.
     pub max_restarts: Option<u32>,
     /// The chance that is asked for.
-    pub survive: f64,
+    pub probability: f64,
     /// Of the limit, in a run, until then.
     pub used: Estimate,
     /// The variance of that over its mean: 1 if restarts came independently of each other.
@@ -179,7 +179,7 @@ impl Budget {
     /// Of runs without a limit; none without runs. `ruled`: the same with a rule.
     pub fn of(question: &Question, runs: &[CountedRun], ruled: Option<&Ruled>) -> Option<Budget> {
         let whole = Counts::of(runs, question.horizon_s, &[]);
-        let least = whole.least(question.survive);
+        let least = whole.least(question.probability);
         let spread = whole.estimate()?;
         let curve_limit = question.limit.unwrap_or(least.high.unwrap_or(least.low));
         let rule = ruled.and_then(|ruled| rule(question, runs, ruled));
@@ -188,7 +188,7 @@ impl Budget {
             replications: runs.len(),
             horizon_s: question.horizon_s,
             max_restarts: question.limit,
-            survive: question.survive,
+            probability: question.probability,
             used: spread,
             dispersion: match mean_and_variance {
                 (mean, variance) if mean > 0.0 => variance / mean,
@@ -250,7 +250,7 @@ impl Counts {
         (mean, variance)
     }
 
-    fn least(&self, survive: f64) -> LeastLimit {
+    fn least(&self, probability: f64) -> LeastLimit {
         let most = self.0.last().copied().unwrap_or(0);
         // Shares grow with the limit, and so do both bounds.
         let first = |is: &dyn Fn(Share) -> bool| {
@@ -264,12 +264,12 @@ impl Counts {
             }
             low
         };
-        let low = first(&|s| s.ci95[1] >= survive);
-        let high = first(&|s| s.ci95[0] >= survive);
+        let low = first(&|s| s.ci95[1] >= probability);
+        let high = first(&|s| s.ci95[0] >= probability);
         LeastLimit {
             low: low.min(most),
             high: (high <= most).then_some(high),
-            replications_needed: values_for_quantile_interval(survive, LEVEL),
+            replications_needed: values_for_quantile_interval(probability, LEVEL),
         }
     }
 }
@@ -291,7 +291,7 @@ fn causes(question: &Question, runs: &[CountedRun]) -> Vec<CauseUse> {
             share: sum / f64::from(all.max(1)),
             last_straw: straws.iter().filter(|s| **s == Some(&cause)).count(),
             lasts_without: question.limit.map(|m| without.lasts(m)),
-            least_without: without.least(question.survive),
+            least_without: without.least(question.probability),
             cause,
         })
     };
@@ -364,7 +364,7 @@ fn rule(question: &Question, runs: &[CountedRun], ruled: &Ruled) -> Option<Rule>
             .collect(),
         used: counts.estimate()?,
         lasts: question.limit.map(|m| counts.lasts(m)),
-        least: counts.least(question.survive),
+        least: counts.least(question.probability),
     })
 }
 
@@ -431,7 +431,7 @@ mod tests {
         Question {
             horizon_s: 30.0 * 86_400.0,
             limit: Some(limit),
-            survive: 0.5,
+            probability: 0.5,
         }
     }
 
@@ -471,12 +471,12 @@ mod tests {
         let used = |n: u64| vec![(1.0, "a"); (n % 5) as usize];
         let runs: Vec<CountedRun> = (0..1000).map(|n| run(n, &used(n))).collect();
         let mut question = ask(2);
-        question.survive = 0.7;
+        question.probability = 0.7;
         let clear = Budget::of(&question, &runs, None).unwrap().least;
         assert_eq!((clear.low, clear.high), (3, Some(3)));
         let open = Budget::of(&question, &runs[..20], None).unwrap().least;
         assert_eq!((open.low, open.high), (2, Some(4)));
-        question.survive = 0.99;
+        question.probability = 0.99;
         let few = Budget::of(&question, &runs[..20], None).unwrap().least;
         assert_eq!((few.high, few.replications_needed), (None, 368));
     }

@@ -11,7 +11,7 @@ use crate::stats::student::Mean;
 use serde::Serialize;
 
 /// The name of the format.
-pub const SCHEMA: &str = "jobset-sim/rare/v1";
+pub const SCHEMA: &str = "jobset-sim/plan-rare/v1";
 
 /// What is asked.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

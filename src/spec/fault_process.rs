@@ -1,7 +1,7 @@
 //! Random faults of a cluster, as they are asked for: renewal processes, one per node, domain or pod.
 
 use super::fleet::{Diagnosis, Exposure, Repair, Retirement};
-use super::scenario::NodeRef;
+use super::node_ref::NodeRef;
 use crate::base::Duration;
 use crate::base::random::Dist;
 use std::sync::Arc;

@@ -6,6 +6,7 @@ use super::control_plane::GateChanges;
 use super::fault_process::{NodeRepair, NodeSpares, RandomFaults, Silent, SilentOn};
 use super::fleet::Exposure;
 use super::jobset::{JobSet, ReplicatedJob};
+use super::node_ref::NodeRef;
 use super::objects::Decoders;
 use super::pod::Taint;
 use super::request::UserRequest;
@@ -211,15 +212,6 @@ pub enum FaultAction {
     DeleteJobSet(String),
     StopManager(ManagerStop),
     Request(UserRequest),
-}
-
-/// A node by name, or the node of a pod; `alias` keeps it for later actions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeRef {
-    pub name: Option<String>,
-    /// Pod name without its random suffix, e.g. `train-workers-0-3`.
-    pub of_pod: Option<String>,
-    pub alias: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -265,7 +265,7 @@ impl Templates {
             let kept = self.kept.domains.iter().position(|d| d.key == key);
             let domains = match kept.filter(|_| !self.kept.stale) {
                 Some(at) => self.kept.domains.swap_remove(at),
-                None => cluster.domains(key),
+                None => Domains::build(cluster, key),
             };
             self.domains.push(domains);
             self.domains.len() - 1

@@ -1,6 +1,5 @@
 //! Makes a `Cluster` of a `spec::Topology`: nodes are numbered in the order of the description.
 
-use super::domain::Domains;
 use crate::base::*;
 use crate::spec::{IslandKind, NodeObject, NodePool, Taint, Topology};
 use std::collections::BTreeMap;
@@ -304,10 +303,6 @@ impl Cluster {
         let all = accelerators.fold(0i64, |sum, (_, milli)| sum.saturating_add(milli / 1000));
         all.clamp(0, i64::from(u32::MAX)) as u32
     }
-
-    pub fn domains(&self, key: &str) -> Domains {
-        Domains::build(self, key)
-    }
 }
 
 fn default_allocatable(resource: &str) -> i64 {
@@ -365,21 +360,6 @@ fn push_number(out: &mut String, mut number: u32, width: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A pod's accelerators are counted so on whichever node it is; the ledger needs both alike.
-    #[test]
-    fn what_is_an_accelerator_in_one_pool_is_one_in_every_pool() {
-        let text = "apiVersion: jobset-sim/v1alpha1\nkind: Topology\nmetadata: {name: t}\npools:\n\
-            - {name: a, nodesPerIsland: 1, accelerator: gpu, allocatable: {gpu: 4}}\n\
-            - {name: b, nodesPerIsland: 1, allocatable: {gpu: 2, cpu: 9}}\n";
-        let source = crate::manifest::Source {
-            file: "t.yaml".to_owned(),
-            text: text.to_owned(),
-        };
-        let topology = crate::manifest::read_topology(&source).expect("a topology");
-        let cluster = Cluster::build(&topology, &["pods".to_owned()]);
-        assert_eq!(cluster.accelerators, [4, 2]);
-    }
 
     #[test]
     fn running_numbers_fill_names_and_labels() {

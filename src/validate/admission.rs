@@ -6,15 +6,9 @@
 use super::recording::Kind;
 use super::result::{Admission, Difference, FileResult};
 use super::{admission_create, admission_update, children, children_documents};
-use crate::admission::Gates;
 use serde_json::Value;
 
 const SCHEMA: &str = "jobset-sim/admission-recording/v1";
-const ALL: Gates = Gates {
-    in_place_restart: true,
-    restart_job: true,
-    elastic_job_set: true,
-};
 
 #[derive(Clone, Debug)]
 pub struct File {
@@ -86,19 +80,6 @@ pub fn validate(name: &str, file: &File) -> FileResult {
     }
     result.admission = Some(found);
     result
-}
-
-/// The recorded answers of a case, each with its gates; `on` may refer to `off`.
-pub fn results(case: &Value) -> Vec<(&'static str, Gates, &Value)> {
-    let mut results = Vec::new();
-    for (name, gates) in [("off", Gates::default()), ("on", ALL)] {
-        match &case[name] {
-            Value::String(same) if same == "same" => results.push((name, gates, &case["off"])),
-            result @ Value::Object(_) => results.push((name, gates, result)),
-            _ => {}
-        }
-    }
-    results
 }
 
 #[cfg(test)]

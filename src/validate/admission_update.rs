@@ -2,7 +2,7 @@
 //!
 //! Must never compare; that is for `admission_compare`.
 
-use super::admission::results;
+use super::admission_cases::results;
 use super::admission_compare::difference;
 use super::admission_create::field_validation;
 use super::result::Difference;

@@ -5,7 +5,7 @@
 
 use super::beside_inputs::{self, Words};
 use super::compare::{Observed, compare};
-use super::decisions::sequence::{recorded_states, state_text};
+use super::decisions::sequence::{compared_until_s, recorded_states, state_text};
 use super::decisions::{Run, answers, bands};
 use super::recording::{Kind, Recording};
 use super::result::{Difference, FileResult, Milestone, Moment};
@@ -102,7 +102,7 @@ fn timeline(recording: &Recording, observed: &Observed, result: &FileResult) -> 
         answered.for_each(|moment| moment.differs = true);
     }
     all.extend(other_status(recording, &run));
-    all.retain(|moment| moment.at_s() <= bands::compared_until_s(recording));
+    all.retain(|moment| moment.at_s() <= compared_until_s(recording));
     all.sort_by(|a, b| a.at_s().total_cmp(&b.at_s()));
     for moment in &mut all {
         moment.what = with_action(recording, &moment.what);

@@ -4,12 +4,14 @@
 //! Only `simulate` knows the engine and the manifest reader.
 
 pub mod admission;
+mod admission_cases;
 mod admission_compare;
 mod admission_create;
 mod admission_update;
 pub mod beside;
 mod beside_inputs;
 pub mod children;
+mod children_case;
 mod children_compare;
 pub mod children_documents;
 mod clock;

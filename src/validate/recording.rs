@@ -77,7 +77,7 @@ pub struct Recording {
     pub pods: Pods,
     pub scored: Option<bool>,
     pub scored_up_to: Option<String>,
-    /// How `import` made it: what nothing showed, what is assumed. Changes nothing that is played.
+    /// How `recording import` made it: what nothing showed, what is assumed. Changes nothing that is played.
     pub imported: Option<Value>,
     /// Read before the rest.
     #[serde(default, rename = "schema")]
@@ -317,7 +317,7 @@ impl Recording {
             .unwrap_or("js")
     }
 
-    /// Which of its restarts `milestones` are of, from 0: the first, unless `import` was asked for a later one.
+    /// Which of its restarts `milestones` are of, from 0: the first, unless `recording import` was asked for a later one.
     pub fn nth_restart(&self) -> usize {
         let imported = self.imported.as_ref().and_then(|i| i["restart"].as_u64());
         imported.map_or(0, |n| n.saturating_sub(1) as usize)

@@ -179,16 +179,13 @@ mod tests {
             j["script"]["actions"] =
                 json!([{"atMs": 5000, "do": "crashNode", "pod": "js-w-0-1", "name": "a"}]);
         });
-        let mut names = Names {
-            jobs: vec![JobName {
+        let mut names = Names::for_jobs(vec![JobName {
                 jobset: JobSetId(0),
                 name: "js-w-0".into(),
                 replicated_job: "w".into(),
                 job_index: 0,
                 ..JobName::default()
-            }],
-            ..Names::default()
-        };
+            }]);
         let taint = |effect, key| Body::NodeTaint {
             node: NodeId(3),
             key,

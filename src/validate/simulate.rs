@@ -2,6 +2,7 @@
 //!
 //! Must never compare: it reads the JobSet, plays the scenario and hands over what was observed.
 
+use super::children_case;
 use super::compare::{NoRun, Observed, Observer, compare};
 use super::plays::{Play, plays};
 use super::recording::{Kind, Recording};
@@ -320,7 +321,7 @@ const WATCHED: Duration = Duration::from_secs(4);
 const NEVER: Duration = Duration::from_secs(3600);
 
 /// What exists some seconds after a case's JobSets were created.
-pub fn children(case: &super::children::Case) -> Result<Vec<Value>, String> {
+pub fn children(case: &children_case::Case) -> Result<Vec<Value>, String> {
     let defaults = defaults()?;
     let mut timing = defaults.timing.without_chance_of_the_server();
     timing.kubelet = Kubelet::Scripted {
@@ -344,7 +345,7 @@ pub fn children(case: &super::children::Case) -> Result<Vec<Value>, String> {
     let scenario = Scenario {
         name: case.namespace.clone(),
         description: String::new(),
-        topology: super::children::topology(),
+        topology: children_case::topology(),
         control_plane: ControlPlane {
             kubernetes: Version::new(36),
             feature_gates: gates,

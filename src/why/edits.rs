@@ -2,7 +2,7 @@
 //! One function, one lever.
 
 use super::Set;
-use super::levers::Facts;
+use super::facts::Facts;
 use crate::base::*;
 use crate::manifest::strategy;
 use crate::metrics::waits::What;

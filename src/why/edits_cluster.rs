@@ -1,7 +1,7 @@
 //! The settings of the levers that lie in the control plane, the kubelets and the cluster. One function, one lever.
 
 use super::edits::{Settings, non_empty, only, set};
-use super::levers::Facts;
+use super::facts::Facts;
 use crate::base::*;
 use crate::manifest::written_topology;
 use crate::metrics::waits::What;

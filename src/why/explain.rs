@@ -2,7 +2,8 @@
 
 use super::Load;
 use super::blocked::{self, Blocked};
-use super::levers::{Facts, Setting};
+use super::facts::Facts;
+use super::levers::Setting;
 use super::tries::Target;
 use crate::base::*;
 use crate::engine::Simulation;
@@ -14,7 +15,7 @@ use crate::metrics::restart;
 use crate::metrics::waits::What;
 use crate::metrics::{CriticalSpan, Ending, Folds, Restart, RunView, Witness, critical};
 use crate::record::{About, Waited};
-use crate::report::{waterfall, words};
+use crate::report::words;
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -262,7 +263,7 @@ impl<'c> Case<'c> {
         Found {
             subject: Subject {
                 kind: "restart",
-                title: waterfall::title(&run, restart, at + 1),
+                title: words::restart_title(&run, restart, at + 1),
                 cause: words::cause(&run, &restart.cause),
                 jobset: run.names.jobset(restart.jobset).to_owned(),
                 number: Some((at + 1, of.len())),

@@ -2,7 +2,8 @@
 
 use super::Load;
 use super::explain::{Asked, Binding, NoAnswer, WhatIf, Why};
-use super::levers::{self, Facts, Setting};
+use super::facts::Facts;
+use super::levers::{self, Setting};
 use super::tries::{self, Measured, Target, Tried};
 use crate::base::*;
 use crate::metrics::path::Path;

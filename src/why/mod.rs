@@ -7,6 +7,7 @@ pub mod blocked;
 mod edits;
 mod edits_cluster;
 pub mod explain;
+pub mod facts;
 mod improve;
 pub mod json;
 pub mod levers;

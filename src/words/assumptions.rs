@@ -65,8 +65,8 @@ pub fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
 pub fn text(name: &str, rows: &[Row], played: Option<&Played>, style: &Style) -> String {
     let mut out = String::new();
     let title = match name {
-        "" => "Every default of the model".to_owned(),
-        name => format!("What {name} assumes"),
+        "" => "Defaults of the model".to_owned(),
+        name => format!("Parameters of {name}"),
     };
     let _ = writeln!(out, "{}\n", style.bold(&title));
     if let Some(played) = played {
@@ -197,9 +197,9 @@ pub fn as_json(name: &str, rows: &[Row], played: Option<&Played>) -> Value {
         value
     };
     let mut all = json!({
-        "schema": "jobset-sim/assumptions/v1",
+        "schema": "jobset-sim/sensitivity/v1",
         "scenario": name,
-        "assumptions": rows.iter().map(row).collect::<Vec<_>>(),
+        "parameters": rows.iter().map(row).collect::<Vec<_>>(),
     });
     if let Some(p) = played {
         all["metric"] = json!({
@@ -259,10 +259,10 @@ pub fn csv(rows: &[Row]) -> Result<Vec<u8>, String> {
 pub fn markdown(rows: &[Row], played: Option<&Played>) -> String {
     let head = match played {
         Some(p) => format!(
-            "| assumption | value | for 1 % more: {} | confidence | source |\n|---|---|---|---|---|\n",
+            "| parameter | value | for 1 % more: {} | confidence | source |\n|---|---|---|---|---|\n",
             p.metric
         ),
-        None => "| assumption | value | confidence | source |\n|---|---|---|---|\n".to_owned(),
+        None => "| parameter | value | confidence | source |\n|---|---|---|---|\n".to_owned(),
     };
     let mut out = head;
     for row in rows {

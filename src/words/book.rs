@@ -1,40 +1,10 @@
 //! All words in one list.
 
-use super::page::PASSAGE;
+use super::entry::{Entry, PASSAGE};
 use super::pages::PAGES;
 use super::{fields, page};
 use crate::lint::table;
 use crate::manifest;
-use serde::Serialize;
-
-/// One word in one place.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Entry {
-    pub word: String,
-    /// What it is: column, key, field, rule, condition ...
-    pub kind: String,
-    /// In which file, format or section.
-    pub of: String,
-    /// What it means, as plain text.
-    pub text: String,
-    /// What else is known: name and value.
-    pub facts: Vec<(String, String)>,
-    /// Where it is written down.
-    pub source: String,
-    /// The same under other paths.
-    #[serde(skip)]
-    pub aliases: Vec<String>,
-    /// Other words in its text that are code.
-    #[serde(skip)]
-    pub mentions: Vec<String>,
-}
-
-impl Entry {
-    /// Whether it is the line of a rule itself.
-    pub fn is_rule(&self) -> bool {
-        self.kind == "rule" && self.source.starts_with("docs/rules/")
-    }
-}
 
 /// All entries, in the order of their sources.
 pub struct Book {

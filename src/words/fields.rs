@@ -1,6 +1,6 @@
 //! The fields of scenarios, topologies, fleets and manifests, from the tables that files are checked with.
 
-use super::book::Entry;
+use super::entry::Entry;
 use super::page::plain;
 use crate::manifest::{FieldRow, field_rows};
 

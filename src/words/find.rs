@@ -1,7 +1,8 @@
 //! Finds a word: as it is written, as the end of a path, as one of a pattern, in the text of another; or the nearest.
 
-use super::book::{Book, Entry};
-use super::page::{PASSAGE, is_rule};
+use super::book::Book;
+use super::entry::{Entry, PASSAGE};
+use super::page::is_rule;
 use crate::manifest::nearest;
 
 /// What is known of a word.

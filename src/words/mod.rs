@@ -6,13 +6,15 @@
 pub mod assumptions;
 mod book;
 pub mod effects;
+mod entry;
 mod fields;
 mod find;
 mod page;
 mod pages;
 pub mod text;
 
-pub use book::{Book, Entry};
+pub use book::Book;
+pub use entry::Entry;
 pub use find::Found;
 pub use page::plain;
 pub use pages::PAGES;

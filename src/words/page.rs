@@ -2,7 +2,7 @@
 //!
 //! Knows the Markdown that our own pages use, and no more.
 
-use super::book::Entry;
+use super::entry::{Entry, PASSAGE};
 
 /// A heading, and what stands below it before the next one.
 #[derive(Default)]
@@ -213,9 +213,6 @@ impl Reader {
         }
     }
 }
-
-/// A paragraph, which explains words that no table has.
-pub const PASSAGE: &str = "passage";
 
 /// Heads of columns that say nothing about what is below them.
 const GENERIC: [&str; 9] = [

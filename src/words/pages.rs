@@ -21,7 +21,6 @@ pub const PAGES: &[(&str, &str)] = &[
     page!("fail-if"),
     page!("fleet"),
     ("lint", include_str!("../lint/docs-head.md")),
-    page!("kwok"),
     page!("limits"),
     page!("planning"),
     page!("planning-output"),

@@ -1,6 +1,7 @@
 //! Prints what is known of a word, or the list of all.
 
-use super::book::{Book, Entry};
+use super::book::Book;
+use super::entry::Entry;
 use super::find::Found;
 use crate::report::waterfall::Style;
 use crate::report::words::wrap;

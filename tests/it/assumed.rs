@@ -1,4 +1,4 @@
-//! `assumptions`: every default with its source, what the inputs replace, and what the result hangs on.
+//! `sensitivity`: every default with its source, what the inputs replace, and what the result hangs on.
 
 use jobset_sim::manifest;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::process::Command;
 fn assumptions(words: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
     command
-        .arg("assumptions")
+        .arg("sensitivity")
         .args(words)
         .current_dir(env!("CARGO_MANIFEST_DIR"));
     let output = command.output().expect("the program starts");
@@ -27,7 +27,7 @@ fn json(words: &[&str]) -> Value {
 }
 
 fn row<'v>(all: &'v Value, id: &str) -> &'v Value {
-    let rows = all["assumptions"].as_array().expect("rows");
+    let rows = all["parameters"].as_array().expect("rows");
     let found = rows.iter().find(|row| row["id"] == id);
     found.unwrap_or_else(|| panic!("{id} is not listed"))
 }
@@ -41,7 +41,7 @@ fn what_takes_a_hundred_times_as_long_is_what_the_restart_hangs_on() {
         "--seeds",
         "3",
     ]);
-    let first = &all["assumptions"][0];
+    let first = &all["parameters"][0];
     assert_eq!(first["id"], "timing.containerStart", "{first}");
     assert_eq!(first["insteadOf"], "{logNormal: {median: 0.3, sigma: 0.3}}");
     assert_eq!(first["confidence"], "given");
@@ -61,7 +61,7 @@ fn only_defaults_that_are_in_force_are_listed() {
         "controlPlane.preset=stock",
         "--set",
         "controlPlane.kubernetes=1.30",
-        "--values",
+        "--parameters-only",
     ]);
     let kcm = row(&stock, "controlPlane.kubeControllerManager.qps");
     assert_eq!(
@@ -70,7 +70,7 @@ fn only_defaults_that_are_in_force_are_listed() {
     );
     let grace = row(&stock, "controlPlane.nodeMonitorGracePeriodSeconds");
     assert_eq!(grace["value"], "40");
-    let rows = stock["assumptions"].as_array().expect("rows");
+    let rows = stock["parameters"].as_array().expect("rows");
     assert!(
         rows.iter().all(|r| r["effect"].is_null()),
         "nothing is played"
@@ -79,7 +79,7 @@ fn only_defaults_that_are_in_force_are_listed() {
     let known = manifest::assumptions().len()
         + manifest::fault_presets::assumptions().len()
         + jobset_sim::collapsed::choices().len();
-    assert_eq!(every["assumptions"].as_array().map(Vec::len), Some(known));
+    assert_eq!(every["parameters"].as_array().map(Vec::len), Some(known));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn rates_of_faults_are_assumptions_of_those_who_name_their_preset() {
         "scenarios/first-steps.yaml",
         "--set",
         "faultProcesses=[{preset: llama3-405b}]",
-        "--values",
+        "--parameters-only",
     ]);
     let rate = row(&all, "faults.llama3-405b.per1000NodeDays");
     assert_eq!(rate["confidence"], "derived");
@@ -99,7 +99,7 @@ fn rates_of_faults_are_assumptions_of_those_who_name_their_preset() {
 #[test]
 fn a_collapsed_scenario_assumes_how_it_is_measured_too() {
     let gang = "tests/it/collapsed/gang.yaml";
-    let collapsed = json(&[gang, "--values"]);
+    let collapsed = json(&[gang, "--parameters-only"]);
     let off = row(&collapsed, "collapsed.off");
     assert_eq!(off["value"], "0.001");
     let told = off["source"].as_str().unwrap_or_default();
@@ -107,8 +107,8 @@ fn a_collapsed_scenario_assumes_how_it_is_measured_too() {
         told.contains("a restart time is off by at most this share"),
         "{told}"
     );
-    let pods = json(&[gang, "--values", "--level", "pods"]);
-    let rows = pods["assumptions"].as_array().expect("rows");
+    let pods = json(&[gang, "--parameters-only", "--level", "pods"]);
+    let rows = pods["parameters"].as_array().expect("rows");
     let is = |row: &serde_json::Value| row["id"].as_str().unwrap_or("").starts_with("collapsed.");
     assert!(!rows.iter().any(is), "every pod is played");
 }
@@ -124,16 +124,16 @@ fn a_run_directory_tables_and_wrong_metrics_are_answered() {
     let path = dir.display().to_string();
     let (code, out, err) = assumptions(&[&path, "--seeds", "2", "--step", "20"]);
     assert_eq!(code, Some(0), "{err}");
-    assert!(out.starts_with("What first-steps assumes"), "{out}");
+    assert!(out.starts_with("Parameters of first-steps"), "{out}");
     for line in out.lines() {
         assert!(line.chars().count() <= 100, "{line}");
     }
-    let (_, csv, _) = assumptions(&[&path, "--values", "--format", "csv"]);
+    let (_, csv, _) = assumptions(&[&path, "--parameters-only", "--format", "csv"]);
     assert!(
         csv.starts_with("id,value,unit,source,confidence,instead_of"),
         "{csv}"
     );
-    let (_, md, _) = assumptions(&[&path, "--values", "--format", "md"]);
+    let (_, md, _) = assumptions(&[&path, "--parameters-only", "--format", "md"]);
     assert!(
         md.contains("| `timing.plegPeriod` | 1s | documented |"),
         "{md}"

@@ -1,4 +1,4 @@
-//! `calibrate` finds again what was planted, and the rates of real recordings; what it cannot see it says.
+//! `recording calibrate` finds again what was planted, and the rates of real recordings; what it cannot see it says.
 
 mod latencies;
 
@@ -329,7 +329,16 @@ fn a_restart_that_no_limit_held_shows_no_rate() {
     let kubectl = |file: &str| format!("tests/recordings/kubectl/{file}");
     let [jobsets, jobs, pods, events] =
         ["jobsets", "jobs", "pods", "events"].map(|kind| kubectl(&format!("watch-{kind}.json")));
-    let imported = program(&["import", &jobsets, &jobs, &pods, &events, "--out", &out]);
+    let imported = program(&[
+        "recording",
+        "import",
+        &jobsets,
+        &jobs,
+        &pods,
+        &events,
+        "--out",
+        &out,
+    ]);
     let mut imported = imported;
     assert_eq!(imported.output().expect("it runs").status.code(), Some(0));
     let text = std::fs::read_to_string(&out).expect("it was written");
@@ -360,6 +369,7 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     let run = |words: &[&str]| program(words).output().expect("the program runs");
     let shown = preset.display().to_string();
     let done = run(&[
+        "recording",
         "calibrate",
         &recording,
         "--metrics",
@@ -370,7 +380,7 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
         &shown,
     ]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
-    let again = run(&["calibrate", &recording, "--out", &shown]);
+    let again = run(&["recording", "calibrate", &recording, "--out", &shown]);
     assert_eq!(again.status.code(), Some(2), "nothing is written over");
     let source = manifest::read_source(&preset).expect("it was written");
     let (plane, _) = manifest::read_preset(&source).expect("it is valid");
@@ -411,6 +421,7 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     let other = summary(&[&["run", "-f", &jobset], &json[..]].concat());
     assert_ne!(own["digest"], other["digest"]);
     let done = run(&[
+        "recording",
         "replay",
         &directory,
         "--counterfactual",
@@ -418,7 +429,15 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     ]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     // A restart that was recorded meets it, too, or another time of the API server; what containers did it cannot.
-    let replayed = |change: &str| run(&["replay", &recording, "--counterfactual", change]);
+    let replayed = |change: &str| {
+        run(&[
+            "recording",
+            "replay",
+            &recording,
+            "--counterfactual",
+            change,
+        ])
+    };
     for change in [
         named.as_str(),
         "timing.apiPodCreate=1s",

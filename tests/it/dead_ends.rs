@@ -265,16 +265,17 @@ fn what_is_never_placed_ends_with_the_same_code_whoever_plays_it() {
         ("run", "--seeds 2"),
         ("compare", "--seeds 2 --variant later:stop.at=20m"),
         ("sweep", "--seeds 2 --grid stop.at=20m,40m"),
-        ("budget", "--seeds 2 --jobset next"),
+        ("plan budget", "--seeds 2 --jobset next"),
     ] {
-        let words: Vec<&str> = [command, file]
-            .into_iter()
+        let words: Vec<&str> = command
+            .split(' ')
+            .chain([file])
             .chain(more.split_whitespace())
             .collect();
         let (code, said) = told(&words);
         assert_eq!(code, 4, "{words:?}: {said}");
         assert!(
-            said.contains(why) || command == "budget",
+            said.contains(why) || command == "plan budget",
             "{words:?}: {said}"
         );
     }
@@ -298,8 +299,14 @@ fn a_metric_that_no_replication_has_a_number_for_is_refused() {
     let dir = scratch("dead-ends-metric");
     let file = jobset(&dir, "first", "  failurePolicy: {maxRestarts: 1}\n", "", "");
     for words in [
-        ["breakeven", "--b", "x: strategy=BlockingRecreate", "--over"],
-        ["tornado", "--seeds", "3", "--input"],
+        &[
+            "plan",
+            "breakeven",
+            "--b",
+            "x: strategy=BlockingRecreate",
+            "--over",
+        ][..],
+        &["sensitivity", "--seeds", "3", "--input"],
     ] {
         // Nothing fails, so nothing restarts.
         let metric = "restartLatency_s.p50";
@@ -311,7 +318,7 @@ fn a_metric_that_no_replication_has_a_number_for_is_refused() {
             metric,
             "--quiet",
         ];
-        let (code, said) = told(&[&words[..], &inputs].concat());
+        let (code, said) = told(&[words, &inputs[..]].concat());
         assert_eq!(code, 2, "{said}");
         assert!(
             said.contains(&format!("has a number for {metric}")),

@@ -140,23 +140,23 @@ const JSON: &[&str] = &[
     "lint --list --format json",
     "topology show small-16 --format json",
     "topology list --format json",
-    "calibrate tests/recordings/times/t20-r-4x50.json --by phase,image,pool --format json",
+    "recording calibrate tests/recordings/times/t20-r-4x50.json --by phase,image,pool --format json",
     "validate tests/recordings/corner/c-02-two-fail-together-restart-jobset.json --format json",
     "run scenarios/published/bloom-176b.yaml --seeds 3 --quiet --format json",
     "explain FP-7 --format json",
-    "assumptions scenarios/first-steps.yaml --seeds 2 --format json",
+    "sensitivity scenarios/first-steps.yaml --seeds 2 --format json",
     "sweep scenarios/first-steps.yaml --grid faults.0.afterReady=1m,2m --seeds 2 --quiet --format json",
-    "budget scenarios/training.yaml --seeds 3 --quiet --format json",
-    "record --jobset train --format json",
+    "plan budget scenarios/training.yaml --seeds 3 --quiet --format json",
+    "recording commands --jobset train --format json",
     "sweep tests/it/sweep/fleet.yaml --seeds 2 --quiet --format json",
     "explain children -f scenarios/manifests/workers.yaml --format json",
-    "search spares tests/it/sweep/fleet.yaml --target effective_training_ratio.p10\u{a0}>=\u{a0}0.1 --path parameters.spares --max 1 --seeds 3 --quiet --format json",
-    "search interval tests/it/sweep/fleet.yaml --seeds 3 --quiet --format json",
-    "breakeven tests/it/sweep/fleet.yaml --b b:\u{a0}parameters.spares=2 --over parameters.interval=300..1200 --seeds 3 --quiet --format json",
-    "tornado tests/it/sweep/fleet.yaml --input parameters.interval=300..1200 --seeds 3 --quiet --format json",
-    "rare tests/it/sweep/fleet.yaml --until-day 5 --restarts 5 --runs 20 --seeds 3 --quiet --format json",
-    "calibrate tests/recordings/corner/c-02-two-fail-together-restart-jobset.json --format json",
-    "import tests/recordings/kubectl/watch-events.json tests/recordings/kubectl/watch-jobs.json tests/recordings/kubectl/watch-jobsets.json tests/recordings/kubectl/watch-pods.json --out -",
+    "plan spares tests/it/sweep/fleet.yaml --target effective_training_ratio.p10\u{a0}>=\u{a0}0.1 --path parameters.spares --max 1 --seeds 3 --quiet --format json",
+    "plan interval tests/it/sweep/fleet.yaml --seeds 3 --quiet --format json",
+    "plan breakeven tests/it/sweep/fleet.yaml --b b:\u{a0}parameters.spares=2 --over parameters.interval=300..1200 --seeds 3 --quiet --format json",
+    "sensitivity tests/it/sweep/fleet.yaml --input parameters.interval=300..1200 --seeds 3 --quiet --format json",
+    "plan rare tests/it/sweep/fleet.yaml --horizon 5 --restarts 5 --runs 20 --seeds 3 --quiet --format json",
+    "recording calibrate tests/recordings/corner/c-02-two-fail-together-restart-jobset.json --format json",
+    "recording import tests/recordings/kubectl/watch-events.json tests/recordings/kubectl/watch-jobs.json tests/recordings/kubectl/watch-jobsets.json tests/recordings/kubectl/watch-pods.json --out -",
 ];
 /// Those that print CSV.
 const CSV: &[&str] = &[
@@ -166,9 +166,9 @@ const CSV: &[&str] = &[
     "bench ttr --case kill-process --nodes 100 --preset stock --format csv",
     "lint -f scenarios/manifests/traps.yaml --format csv",
     "run scenarios/published/bloom-176b.yaml --seeds 3 --quiet --format csv",
-    "assumptions --format csv",
+    "sensitivity --format csv",
     "sweep scenarios/first-steps.yaml --grid faults.0.afterReady=1m,2m --seeds 2 --quiet --format csv",
-    "budget scenarios/training.yaml --seeds 3 --quiet --format csv",
+    "plan budget scenarios/training.yaml --seeds 3 --quiet --format csv",
     "sweep tests/it/sweep/fleet.yaml --seeds 2 --quiet --format csv",
 ];
 /// Runs whose directories are read.
@@ -401,9 +401,9 @@ fn the_effect_of_an_action_and_of_a_strategy_is_shown() {
 
 #[test]
 fn assumptions_of_a_fleet_are_its_own_numbers_and_the_presets_of_its_faults() {
-    let told = printed("assumptions tests/it/sweep/fleet.yaml --seeds 3 --quiet --format json");
+    let told = printed("sensitivity tests/it/sweep/fleet.yaml --seeds 3 --quiet --format json");
     let told: Value = serde_json::from_str(&told).expect("JSON");
-    let rows = told["assumptions"].as_array().expect("rows");
+    let rows = told["parameters"].as_array().expect("rows");
     let row = |id: &str| {
         rows.iter()
             .find(|row| row["id"] == id)
@@ -418,7 +418,8 @@ fn assumptions_of_a_fleet_are_its_own_numbers_and_the_presets_of_its_faults() {
             .is_some_and(|id| id.starts_with("timing."))),
         "{told}"
     );
-    let preset = printed("assumptions scenarios/published/opt-175b.yaml --values --format csv");
+    let preset =
+        printed("sensitivity scenarios/published/opt-175b.yaml --parameters-only --format csv");
     assert!(
         preset.contains("faults.opt-175b.per1000NodeDays"),
         "{preset}"

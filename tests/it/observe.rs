@@ -1,4 +1,4 @@
-//! `record` and `import`: what kubectl printed of a real restart is read again, and nothing stays where it must not.
+//! `recording commands` and `import`: what kubectl printed of a real restart is read again, and nothing stays where it must not.
 
 mod printer;
 mod variants;
@@ -329,6 +329,7 @@ fn hostile_texts_are_refused_with_their_place_or_read_without_harm() {
     ] {
         std::fs::write(&file, text).expect("it can be written");
         let done = run(&[
+            "recording",
             "import",
             &file.display().to_string(),
             "--out",
@@ -342,6 +343,7 @@ fn hostile_texts_are_refused_with_their_place_or_read_without_harm() {
     let deep = "[".repeat(100_000);
     std::fs::write(&file, deep).expect("it can be written");
     let done = run(&[
+        "recording",
         "import",
         &file.display().to_string(),
         "--out",
@@ -366,7 +368,7 @@ fn rows_of_a_status_that_are_no_objects_are_not_told() {
     }
     let out = dir.join("out.json").display().to_string();
     let inputs = files.iter().map(String::as_str);
-    let arguments: Vec<&str> = ["import", "--anonymize", "--out", &out]
+    let arguments: Vec<&str> = ["recording", "import", "--anonymize", "--out", &out]
         .into_iter()
         .chain(inputs)
         .collect();
@@ -392,6 +394,7 @@ fn control_characters_in_names_reach_no_terminal() {
     std::fs::write(&file, format!("{}{}", status(0), status(1))).expect("it can be written");
     let out = dir.join("out.json");
     let done = run(&[
+        "recording",
         "import",
         &file.display().to_string(),
         "--out",
@@ -403,8 +406,15 @@ fn control_characters_in_names_reach_no_terminal() {
 }
 
 #[test]
-fn record_prints_lines_for_every_kind_that_import_reads() {
-    let done = run(&["record", "--jobset", "train", "-n", "research"]);
+fn recording_commands_print_a_command_for_every_kind_that_import_reads() {
+    let done = run(&[
+        "recording",
+        "commands",
+        "--jobset",
+        "train",
+        "-n",
+        "research",
+    ]);
     let told = String::from_utf8_lossy(&done.stdout).into_owned();
     let told = told.replace(" \\\n    ", " ");
     for part in [
@@ -418,9 +428,16 @@ fn record_prints_lines_for_every_kind_that_import_reads() {
     ] {
         assert!(told.contains(part), "{part} in {told}");
     }
-    let done = run(&["record", "--jobset", "a;b"]);
+    let done = run(&["recording", "commands", "--jobset", "a;b"]);
     assert_eq!(done.status.code(), Some(2));
-    let done = run(&["record", "--jobset", "train", "--format", "json"]);
+    let done = run(&[
+        "recording",
+        "commands",
+        "--jobset",
+        "train",
+        "--format",
+        "json",
+    ]);
     let json: Value = serde_json::from_slice(&done.stdout).expect("JSON");
     assert_eq!(json["watches"].as_array().map(Vec::len), Some(5));
 }

@@ -31,7 +31,7 @@ fn budget(fleet: Fleet, n: u64) -> Budget {
     let question = Question {
         horizon_s: until.seconds(),
         limit,
-        survive: 0.9,
+        probability: 0.9,
     };
     Budget::of(&question, &runs, None).unwrap()
 }
@@ -145,7 +145,7 @@ fn leaves_disruptions_uncounted(rules: &str) {
     let question = Question {
         horizon_s: 4.0 * 86_400.0,
         limit,
-        survive: 0.5,
+        probability: 0.5,
     };
     let told = Budget::of(&question, &plain, Some(&told))
         .unwrap()

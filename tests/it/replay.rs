@@ -1,4 +1,4 @@
-//! `replay`: an incident meets another strategy, everything else as it was.
+//! `recording replay`: an incident meets another strategy, everything else as it was.
 
 use crate::program::{program, scratch};
 use serde_json::Value;
@@ -12,6 +12,7 @@ fn run(words: &[&str]) -> (Option<i32>, String, String) {
 
 fn replayed(incident: &str, change: &str) -> Value {
     let (code, told, errors) = run(&[
+        "recording",
         "replay",
         incident,
         "--counterfactual",
@@ -35,7 +36,16 @@ fn imported(dir: &Path) -> String {
     let kubectl = |file: &str| format!("tests/recordings/kubectl/{file}");
     let [jobsets, jobs, pods, events] =
         ["jobsets", "jobs", "pods", "events"].map(|kind| kubectl(&format!("watch-{kind}.json")));
-    let (code, _, errors) = run(&["import", &jobsets, &jobs, &pods, &events, "--out", &out]);
+    let (code, _, errors) = run(&[
+        "recording",
+        "import",
+        &jobsets,
+        &jobs,
+        &pods,
+        &events,
+        "--out",
+        &out,
+    ]);
     assert_eq!(code, Some(0), "{errors}");
     out
 }
@@ -130,11 +140,12 @@ fn what_makes_no_sense_is_refused() {
         (&out, "seed=3", "is the incident itself"),
         (&out, "faults.0.at=3s", "is the incident itself"),
     ] {
-        let (code, told, errors) = run(&["replay", what, "--counterfactual", change]);
+        let (code, told, errors) = run(&["recording", "replay", what, "--counterfactual", change]);
         assert_eq!(code, Some(2), "{change}: {told}");
         assert!(errors.contains(expected), "{change}: {errors}");
     }
     let (code, _, errors) = run(&[
+        "recording",
         "replay",
         "scenarios",
         "--counterfactual",

@@ -93,7 +93,7 @@ fn a_report_is_one_file_with_the_seconds_of_run_and_the_path_of_why() {
         "Critical path",
         "What happened",
         "Assumptions that mattered",
-        "Do it again",
+        "Reproduce",
     ] {
         assert!(page.contains(&format!("{section}</h2>")), "{section}");
     }

@@ -148,9 +148,10 @@ fn what_a_message_quotes_of_a_file_has_a_limit() {
 fn a_chance_that_nothing_was_seen_of_is_not_said_to_be_nothing() {
     let fleet = "scenarios/published/bloom-176b.yaml";
     let arguments = [
+        "plan",
         "rare",
         fleet,
-        "--until-day",
+        "--horizon",
         "2",
         "--restarts",
         "1000",
@@ -268,7 +269,7 @@ fn what_does_not_fit_is_told_and_nothing_of_it_is_left() {
         &["report", SCENARIO, "--perfetto", &trace][..],
         &["topology", "import", list, "--out", place],
         &["run", gang, "--out", place],
-        &[&["search", "spares", gang, "--out", place][..], &target].concat(),
+        &[&["plan", "spares", gang, "--out", place][..], &target].concat(),
     ] {
         let limited = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
         let mut command = std::process::Command::new("sh");
@@ -313,6 +314,7 @@ fn variants_that_nothing_tried_are_not_ranked_by_when_nothing_more_went_on() {
 fn a_budget_that_nothing_uses_says_that_nothing_failed() {
     let output = ran(
         &[
+            "plan",
             "budget",
             "-f",
             "scenarios/manifests/workers.yaml",

@@ -158,12 +158,6 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "kwok",
-        &[
-            "base", "spec", "record", "engine", "topology", "manifest", "observe",
-        ],
-    ),
-    (
         "words",
         &["base", "lint", "manifest", "experiment", "report"],
     ),
@@ -197,7 +191,7 @@ const NAMED_ONLY_IN: [(&str, &[&str]); 10] = [
     (
         "plotters",
         &[
-            "src/report/chart.rs",
+            "src/report/bitmap.rs",
             "src/report/charts/",
             "src/report/figure.rs",
         ],

@@ -32,7 +32,7 @@ fn loaded(scenario: Scenario) -> LoadedScenario {
         skipped: Vec::new(),
         unmodelled: Vec::new(),
         experiment: Experiment::default(),
-        settings: manifest::used::Settings::default(),
+        settings: manifest::settings::Settings::default(),
     }
 }
 

@@ -41,11 +41,11 @@ const LINES: [&str; 22] = [
     "explain",
     "explain failurePolicy",
     "explain --list",
-    "assumptions",
-    "assumptions scenarios/first-steps.yaml --seeds 2",
+    "sensitivity",
+    "sensitivity scenarios/first-steps.yaml --seeds 2",
     "sweep scenarios/first-steps.yaml --grid faults.0.afterReady=1m,2m --seeds 2 --quiet",
-    "budget scenarios/training.yaml --seeds 3 --quiet",
-    "record --jobset train",
+    "plan budget scenarios/training.yaml --seeds 3 --quiet",
+    "recording commands --jobset train",
 ];
 
 #[test]

@@ -1,4 +1,4 @@
-//! JobSets inside of what others write: TrainJobs of Kubeflow Trainer, Argo Workflows, objects that hold one.
+//! JobSets inside of what others write: TrainJobs of Kubeflow Trainer, objects that hold one.
 
 use crate::program::{fed, program, scratch};
 use serde_json::{Value, json};
@@ -6,7 +6,6 @@ use std::fs;
 
 const TRAINJOB: &str = "scenarios/wrapped/trainjob.yaml";
 const RUNTIME: &str = "scenarios/wrapped/training-runtime.yaml";
-const ARGO: &str = "scenarios/wrapped/argo-workflow.yaml";
 
 /// Exit code, what was printed, and what was said.
 fn said(words: &[&str]) -> (Option<i32>, String, String) {
@@ -421,25 +420,21 @@ fn an_error_in_what_was_rendered_is_shown_in_the_rendered_text() {
 }
 
 #[test]
-fn a_workflow_submits_the_jobsets_of_its_resource_templates() {
-    let (code, out, err) = said(&["run", "-f", ARGO, "--show-effective", "--format", "json"]);
-    assert_eq!(code, Some(0), "{err}");
-    let jobsets: Vec<Value> = serde_json::from_str(&out).expect("JSON");
-    assert_eq!(jobsets[0]["metadata"]["name"], json!("nightly-train"));
-    assert_eq!(jobsets[0]["spec"]["failurePolicy"]["maxRestarts"], json!(2));
-    assert_eq!(
-        jobsets[0]["spec"]["replicatedJobs"][0]["template"]["spec"]["parallelism"],
-        json!(4)
+fn an_argo_workflow_is_listed_as_an_unknown_kind() {
+    let workflow = format!(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {{name: nightly}}\nspec:\n  templates:\n  - name: train\n    \
+         resource:\n      action: create\n      manifest: |\n        {}\n",
+        crate::program::JOBSET.replace('\n', "\n        ")
     );
-    let text = fs::read_to_string(crate::support::root().join(ARGO)).expect("it is there");
-    let said = refused(&text.replace("- {name: hosts, value: \"4\"}", "- {name: hosts}"));
-    assert!(
-        said.contains("needs {{workflow.parameters.hosts}}"),
-        "{said}"
-    );
-    // Only what is created is submitted.
-    let said = refused(&text.replace("action: create", "action: delete"));
+    let said = refused(&workflow);
     assert!(said.contains("there is no JobSet to run"), "{said}");
+    let done = fed(
+        &["run", "-f", "-", "--show-effective"],
+        &format!("{workflow}---\n{}", crate::program::JOBSET),
+    );
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(0), "{said}");
+    assert!(said.contains("Workflow/nightly"), "{said}");
 }
 
 #[test]

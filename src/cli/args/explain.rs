@@ -1,19 +1,19 @@
-//! `explain` and `assumptions`: words, what would be made of a manifest, and defaults.
+//! The command line of `explain`.
 
-use super::{Format, Look, ObjectFormat, PlayArgs, TableFormat};
+use super::{Format, Look, ObjectFormat};
 use clap::{Arg, Args, Subcommand, value_parser};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct ExplainArgs {
-    /// A word that the program prints or reads, or a topic; without it the topics are listed
+    /// Word that the program prints or reads, or topic [default: list the topics]
     #[arg(value_name = "WORD")]
     pub words: Vec<String>,
-    /// List all words, a line each
+    /// List all words, one per line
     #[arg(long, conflicts_with = "words")]
     pub list: bool,
-    /// Only words of this kind: column, field, rule, option ...
+    /// List or explain words of this kind only: column, field, rule, option ...
     #[arg(long, value_name = "KIND")]
     pub kind: Option<String>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -26,7 +26,7 @@ pub struct ExplainArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum ExplainCommand {
-    /// Print the Jobs, Services, claims and pods that would be created
+    /// Print the Jobs, Services, claims and pods created for a manifest
     #[command(after_help = "Example: jobset-sim explain children -f jobset.yaml")]
     Children(ExplainChildrenArgs),
 }
@@ -43,36 +43,11 @@ pub struct ExplainChildrenArgs {
     pub feature_gates: Vec<String>,
 }
 
-#[derive(Debug, Args)]
-pub struct AssumptionsArgs {
-    #[command(flatten)]
-    pub play: PlayArgs,
-    /// Replications of each value [default: 5]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1_000_000))]
-    pub seeds: Option<u64>,
-    /// What is looked at [default: goodput of a training job, else restartLatency_s.p50, else end.t_s]
-    #[arg(long, value_name = "METRIC")]
-    pub metric: Option<String>,
-    /// By how many percent each value is made smaller and larger
-    #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = value_parser!(u8).range(1..=90))]
-    pub step: u8,
-    /// Only the values: nothing is played
-    #[arg(long)]
-    pub values: bool,
-    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
-    pub format: TableFormat,
-    /// Print results only: no progress
-    #[arg(long)]
-    pub quiet: bool,
-    #[command(flatten)]
-    pub look: Look,
-}
-
-/// The positional of `PlayArgs`, and it may be absent.
+/// The positional of `PlayArgs` for commands that work without it.
 pub fn run_or_scenario() -> Arg {
     Arg::new("scenario")
         .value_name("RUN|SCENARIO")
-        .help("A run directory that `run --out` wrote, or a scenario file; without it, and without -f, all defaults are listed")
+        .help("Run directory that `run --out` wrote, or scenario file; without it and without -f all defaults are listed")
         .value_parser(value_parser!(PathBuf))
         .conflicts_with_all(["manifests", "topology"])
 }

@@ -38,10 +38,10 @@ pub struct LintArgs {
     /// list` has
     #[arg(short = 't', value_name = "TOPOLOGY")]
     pub topology: Option<PathBuf>,
-    /// What is applied already; the manifests of -f replace it; repeatable
+    /// Manifests already applied; those of -f update them; repeatable
     #[arg(long, value_name = "FILE|DIR")]
     pub update: Vec<String>,
-    /// How the update is sent [default: apply]
+    /// Method of the update [default: apply]
     #[arg(long, value_enum, requires = "update")]
     pub method: Option<LintMethod>,
     #[arg(long, value_enum, default_value_t = LintFormat::Text)]
@@ -87,7 +87,7 @@ pub enum LintMethod {
 pub struct SchemaArgs {
     #[arg(value_enum)]
     pub kind: SchemaKind,
-    /// JSON Schema, or the reference page
+    /// Output format: JSON Schema or reference page
     #[arg(long, value_enum, default_value = "json")]
     pub format: SchemaFormat,
 }
@@ -95,7 +95,7 @@ pub struct SchemaArgs {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemaKind {
     Scenario,
-    /// The collapsed model
+    /// The Fleet format of the reduced model
     Fleet,
     Topology,
     /// `timing` of a scenario
@@ -116,7 +116,7 @@ pub struct TopologyArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum TopologyCommand {
-    /// Show the pools of a topology file and what they add up to
+    /// Show the pools of a topology and their totals
     #[command(after_help = "Example: jobset-sim topology show topologies/tpu-5000.yaml")]
     Show {
         /// A file, or the name of a shipped topology
@@ -125,22 +125,22 @@ pub enum TopologyCommand {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
-    /// Turn a list of Nodes into a topology file
+    /// Convert a list of Nodes into a topology file
     #[command(
         after_help = "Example: kubectl get nodes -o yaml | jobset-sim topology import - --name prod --out prod.yaml"
     )]
     Import {
-        /// What `kubectl get nodes -o yaml` or `-o json` prints: a file, or - for standard input
+        /// Output of `kubectl get nodes -o yaml` or `-o json`: a file, or - for standard input
         #[arg(value_name = "FILE|-")]
         file: String,
         /// Name of the topology
         #[arg(long, default_value = "imported")]
         name: String,
-        /// Write it here instead of to standard output; it must not exist yet
+        /// Write the topology here instead of to standard output; it must not exist yet
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Say what is wrong with a topology file, or how many nodes it has
+    /// Check a topology file and print its errors or its number of nodes
     #[command(after_help = "Example: jobset-sim topology check my-cluster.yaml")]
     Check {
         /// A file, or the name of a shipped topology
@@ -149,7 +149,7 @@ pub enum TopologyCommand {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
-    /// List the topologies that come with the program
+    /// List the shipped topologies
     #[command(after_help = "Example: jobset-sim topology list")]
     List {
         #[arg(long, value_enum, default_value_t = Format::Text)]

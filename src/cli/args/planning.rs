@@ -1,13 +1,13 @@
-//! The command lines of a planner's questions: `search`, `budget`, `breakeven`, `tornado`.
+//! The command lines of `plan` and `sensitivity`.
 
 use super::{Look, PlayArgs, TableFormat};
 use crate::base::Duration;
 use crate::cli::variants;
 use crate::search::{Range, Target, Unit};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, value_parser};
 use std::path::PathBuf;
 
-/// How an answer is told.
+/// Output options.
 #[derive(Debug, Args)]
 pub struct TellArgs {
     /// Write summary.json, a table, charts and the inputs here; it must not exist yet
@@ -26,17 +26,17 @@ pub struct TellArgs {
 pub struct BudgetArgs {
     #[command(flatten)]
     pub play: PlayArgs,
-    /// Whose maxRestarts [default: that of the only JobSet]
+    /// JobSet whose maxRestarts is examined [default: the only JobSet]
     #[arg(long, value_name = "NAME")]
     pub jobset: Option<String>,
-    /// Until which day it is to last [default: the end of the scenario's time]
-    #[arg(long, value_name = "N", value_parser = days)]
-    pub until_day: Option<f64>,
-    /// The chance with which the least maxRestarts is to last
-    #[arg(long, value_name = "P", default_value = "0.99", value_parser = chance)]
-    pub survive: f64,
-    /// As if restarts by this cause were not counted; repeatable [default: with pods that are drained, a rule that
-    /// ignores disruptions is played]
+    /// Time that maxRestarts must last, a number of days or a duration [default: the end of the scenario]
+    #[arg(long, value_name = "DAYS|DURATION", value_parser = days)]
+    pub horizon: Option<f64>,
+    /// Probability with which the smallest maxRestarts must last until the horizon
+    #[arg(long, value_name = "P", default_value = "0.99", value_parser = probability)]
+    pub probability: f64,
+    /// Do not count restarts by this cause; repeatable [default: if pods are drained, a rule that ignores disruptions
+    /// is simulated]
     #[arg(long, value_name = "CAUSE")]
     pub ignore: Vec<String>,
     /// Replications [default: 200 with pods, 2,000 of a Fleet]
@@ -47,23 +47,38 @@ pub struct BudgetArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct SearchArgs {
+pub struct PlanArgs {
     #[command(subcommand)]
-    pub command: SearchCommand,
+    pub command: PlanCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum SearchCommand {
-    /// The least number of spares, or of anything else, that meets a target
+pub enum PlanCommand {
+    /// Find the smallest number of spares, or of any other field, that satisfies a target
     #[command(
-        after_help = "Examples:\n  jobset-sim search spares fleet.yaml --target 'effective_training_ratio.p10 >= 0.9' --path spares.nodes\n  jobset-sim search spares scenario.yaml --target 'goodput.p10 >= 0.9' --path 'topology.pools[0].count' --min 16 --max 20\n  jobset-sim search spares scenario.yaml --target 'goodput.p10 >= 0.9' --path 'topology.pools[0].count=16..20' --path 'topology.pools[0].nodesPerIsland=16..18'\n\nA target is METRIC.QUANTILE, >= or <=, and a limit: goodput.p10 >= 0.9 means that at most one run in ten is below 0.9.\nMetrics are those of `compare`. Exit code 3: nothing meets the target."
+        after_help = "Examples:\n  jobset-sim plan spares fleet.yaml --target 'effective_training_ratio.p10 >= 0.9' --path spares.nodes\n  jobset-sim plan spares scenario.yaml --target 'goodput.p10 >= 0.9' --path 'topology.pools[0].count' --min 16 --max 20\n  jobset-sim plan spares scenario.yaml --target 'goodput.p10 >= 0.9' --path 'topology.pools[0].count=16..20' --path 'topology.pools[0].nodesPerIsland=16..18'\n\nA target is METRIC.QUANTILE, >= or <=, and a limit: goodput.p10 >= 0.9 means that at most one run in ten is below 0.9.\nMetrics are those of `compare`. Exit code 3: no value satisfies the target."
     )]
     Spares(SparesArgs),
-    /// The best checkpoint interval, beside what formulas say
+    /// Find the best checkpoint interval and compare it with the closed forms
     #[command(
-        after_help = "Example: jobset-sim search interval scenarios/published/llama3-405b.yaml --seeds 400 --out interval\n\nBeside it: Young, Daly, and the exact interval of greatest availability for exponential failures, with what they do not\nknow of the inputs."
+        after_help = "Example: jobset-sim plan interval scenarios/published/llama3-405b.yaml --seeds 400 --out interval\n\nClosed forms: Young, Daly, and the exact interval of greatest availability for exponential failures; inputs that they\nignore are listed."
     )]
     Interval(IntervalArgs),
+    /// Compute the probability that maxRestarts lasts, its use by cause, and the smallest limit
+    #[command(
+        after_help = "Examples:\n  jobset-sim plan budget scenarios/stories/restart-budget.yaml --seeds 50\n  jobset-sim plan budget fleet.yaml --horizon 30d --probability 0.999 --ignore planned --out budget\n\nReplications run without a limit, so one set of them gives the result for every limit."
+    )]
+    Budget(BudgetArgs),
+    /// Find the value of an unknown at which one variant becomes better than another
+    #[command(
+        after_help = "Examples:\n  jobset-sim plan breakeven scenario.yaml --b 'in place: strategy=InPlaceRestart' --over 'training.checkpoint.every=2m..2h'\n  jobset-sim plan breakeven fleet.yaml --a 'none: spares.nodes=0' --b 'eight: spares.nodes=8' --over 'parameters.repair=1h..48h'\n\nThe result may be that one variant is better in the whole range."
+    )]
+    Breakeven(BreakEvenArgs),
+    /// Estimate small probabilities of lost time or exhausted maxRestarts by splitting
+    #[command(
+        after_help = "Examples:\n  jobset-sim plan rare scenarios/published/bloom-176b.yaml --horizon 30d --restarts 20\n  jobset-sim plan rare fleet.yaml --loss-budget 10d --seeds 60 --out rare\n  jobset-sim plan rare scenario.yaml --level collapsed --loss-budget 5d\n\nMultilevel splitting: runs that reach a level are continued several times. Probabilities below 1e-6 are feasible."
+    )]
+    Rare(RareArgs),
 }
 
 /// A number that is searched.
@@ -79,24 +94,23 @@ pub struct Searched {
 pub struct SparesArgs {
     #[command(flatten)]
     pub play: PlayArgs,
-    /// What is to be reached, e.g. 'goodput.p10 >= 0.9'
+    /// Target, e.g. 'goodput.p10 >= 0.9'
     #[arg(long, value_name = "METRIC.QUANTILE >= LIMIT")]
     pub target: Target,
-    /// The number that is searched, as --set names it, and from where to where; repeatable: the least of several levels
-    /// at once, such as hosts, slices and racks, and the cheapest combination
+    /// Field to search, with its bounds; repeatable: with several fields, such as hosts, slices and racks, all minimal
+    /// combinations and the cheapest one are printed
     #[arg(long = "path", value_name = "PATH[=MIN..MAX]", default_value = "parameters.spares", value_parser = searched)]
     pub paths: Vec<Searched>,
-    /// The least value that is tried
+    /// Smallest value to try
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub min: u64,
-    /// The greatest value that is tried
+    /// Largest value to try
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub max: u64,
-    /// The most replications of one candidate; those that can be told from fewer get fewer [default: 320 with pods,
-    /// 2,560 of a Fleet]
+    /// Maximum number of replications of one candidate [default: 320 with pods, 2,560 of a Fleet]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
-    /// Price of a node-hour, for a Fleet, which knows none: then costs are money instead of node-hours
+    /// Price of a node-hour of a Fleet; without it costs are in node-hours
     #[arg(long, value_name = "PRICE", value_parser = price)]
     pub price_per_node_hour: Option<f64>,
     #[command(flatten)]
@@ -107,13 +121,13 @@ pub struct SparesArgs {
 pub struct IntervalArgs {
     #[command(flatten)]
     pub play: PlayArgs,
-    /// The interval, as --set names it
+    /// Field of the interval
     #[arg(long, value_name = "PATH", default_value = "training.checkpoint.every")]
     pub path: String,
-    /// What is to be best [default: goodput, or effective_training_ratio of a Fleet]
+    /// Metric to optimize [default: goodput, or effective_training_ratio of a Fleet]
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
-    /// The most replications of each interval [default: 160 with pods, 1,600 of a Fleet]
+    /// Maximum number of replications of each interval [default: 160 with pods, 1,600 of a Fleet]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]
@@ -124,19 +138,19 @@ pub struct IntervalArgs {
 pub struct BreakEvenArgs {
     #[command(flatten)]
     pub play: PlayArgs,
-    /// The first choice [default: the inputs as they are]
+    /// First variant [default: the unchanged inputs]
     #[arg(long, value_name = "NAME: PATH=VALUE, ...", value_parser = variants::parse_variant)]
     pub a: Option<variants::VariantArg>,
-    /// The second choice
+    /// Second variant
     #[arg(long, value_name = "NAME: PATH=VALUE, ...", value_parser = variants::parse_variant)]
     pub b: variants::VariantArg,
-    /// The unknown and its range, with numbers or durations
+    /// Unknown and its range, in numbers or durations
     #[arg(long, value_name = "PATH=LOW..HIGH")]
     pub over: Range,
-    /// What decides [default: goodput, or effective_training_ratio of a Fleet]
+    /// Metric that decides [default: goodput, or effective_training_ratio of a Fleet]
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
-    /// The most replications of each value and choice [default: 160 with pods, 1,280 of a Fleet]
+    /// Maximum number of replications of each value and variant [default: 160 with pods, 1,280 of a Fleet]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
     #[command(flatten)]
@@ -144,18 +158,28 @@ pub struct BreakEvenArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct TornadoArgs {
+pub struct SensitivityArgs {
     #[command(flatten)]
     pub play: PlayArgs,
-    /// The answer [default: goodput, or effective_training_ratio of a Fleet]
+    /// Metric [default: for elasticities goodput of a training job, else restartLatency_s.p50, else end.t_s; for ranges
+    /// goodput, or effective_training_ratio of a Fleet]
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
-    /// An input and its range; repeatable [default: inputs of the file with a published range]
+    /// Replications of each value [default: 5; with --ranges or --input 40 with pods, 400 of a Fleet]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=10_000_000))]
+    pub seeds: Option<u64>,
+    /// Change of each value for its elasticity, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = value_parser!(u8).range(1..=90))]
+    pub step: u8,
+    /// Print the parameters only; run no replications
+    #[arg(long, conflicts_with_all = ["metric", "seeds", "ranges", "inputs"])]
+    pub parameters_only: bool,
+    /// Vary each input that has a published range over that range, one at a time
+    #[arg(long, conflicts_with = "inputs")]
+    pub ranges: bool,
+    /// Vary this input over a range, one at a time; repeatable
     #[arg(long = "input", value_name = "PATH=LOW..HIGH")]
     pub inputs: Vec<Range>,
-    /// Replications of each end [default: 40 with pods, 400 of a Fleet]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
-    pub seeds: Option<u64>,
     #[command(flatten)]
     pub tell: TellArgs,
 }
@@ -164,19 +188,19 @@ pub struct TornadoArgs {
 pub struct RareArgs {
     #[command(flatten)]
     pub play: PlayArgs,
-    /// A limit of restarts runs out [default: the file's maxRestarts]
-    #[arg(long, value_name = "N", conflicts_with = "lost")]
+    /// Limit of restarts that must not run out [default: maxRestarts of the inputs]
+    #[arg(long, value_name = "N", conflicts_with = "loss_budget")]
     pub restarts: Option<u32>,
-    /// A run loses so much time or more: all that is not work that counts
+    /// Lost time that a run must not reach; all time that is not productive work is lost
     #[arg(long, value_name = "DURATION")]
-    pub lost: Option<Duration>,
-    /// Until which day [default: the end of the file's time]
-    #[arg(long, value_name = "N", value_parser = days)]
-    pub until_day: Option<f64>,
-    /// Runs from each level
+    pub loss_budget: Option<Duration>,
+    /// End of the observation, a number of days or a duration [default: the end of the scenario]
+    #[arg(long, value_name = "DAYS|DURATION", value_parser = days)]
+    pub horizon: Option<f64>,
+    /// Number of runs from each level
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(4..=100_000))]
     pub runs: u32,
-    /// Batches, over which the interval is
+    /// Number of independent batches, from which the interval is computed
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(2..=100_000))]
     pub seeds: u64,
     #[command(flatten)]
@@ -203,22 +227,30 @@ fn searched(text: &str) -> Result<Searched, String> {
     })
 }
 
+/// Days from `30`, `30d` or any other duration.
 fn days(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('d').unwrap_or(text).trim();
-    match number.parse::<f64>() {
-        Ok(days) if days > 0.0 && days <= 36_500.0 => Ok(days),
-        _ => Err("write a number of days above 0, e.g. 30".to_owned()),
+    let text = text.trim();
+    let days = match text.strip_suffix('d').unwrap_or(text).parse::<f64>() {
+        Ok(days) => Some(days),
+        Err(_) => text
+            .parse::<Duration>()
+            .ok()
+            .map(|d| d.seconds() / 86_400.0),
+    };
+    match days {
+        Some(days) if days > 0.0 && days <= 36_500.0 => Ok(days),
+        _ => Err("write a number of days above 0 or a duration, e.g. 30 or 36h".to_owned()),
     }
 }
 
-fn chance(text: &str) -> Result<f64, String> {
+fn probability(text: &str) -> Result<f64, String> {
     let (number, of) = match text.strip_suffix('%') {
         Some(percent) => (percent.trim(), 100.0),
         None => (text, 1.0),
     };
     match number.parse::<f64>() {
         Ok(p) if p > 0.0 && p < of => Ok(p / of),
-        _ => Err("write a chance between 0 and 1, e.g. 0.99 or 99%".to_owned()),
+        _ => Err("write a probability between 0 and 1, e.g. 0.99 or 99%".to_owned()),
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Format, Look, TableFormat};
 use crate::cli::{fail, variants};
 use crate::spec::Level;
 use crate::step::breaks::Break;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// What is played: a scenario, or manifests on a cluster; and what is changed in it.
@@ -30,11 +30,11 @@ pub struct PlayArgs {
     /// Seed of every random number [default: the scenario's]
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Threads; they change no result [default: one per core]
+    /// Number of worker threads (does not affect results) [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// How much detail replications have: every pod, or the gang of one JobSet by restart times that are measured first
-    /// (docs/collapsed.md) [default: the experiment's, or every pod]
+    /// Level of detail of replications: every pod, or the reduced model of one JobSet with measured restart times
+    /// (docs/collapsed.md) [default: that of the experiment, else pods]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub level: Option<LevelArg>,
 }
@@ -42,9 +42,9 @@ pub struct PlayArgs {
 /// How much detail replications have.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LevelArg {
-    /// Every pod, by the engine
+    /// Every pod
     Pods,
-    /// One gang
+    /// The reduced model
     Collapsed,
 }
 
@@ -74,47 +74,23 @@ pub struct StepArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct ExportArgs {
-    #[command(subcommand)]
-    pub command: ExportCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum ExportCommand {
-    /// Nodes, stages, objects and faults for KWOK, so that the real controllers can decide the same case
-    #[command(
-        after_help = "Examples:\n  jobset-sim export kwok scenarios/first-steps.yaml --out kwok\n  sh kwok/run.sh\n\nWhat KWOK cannot express is listed. Random faults are those of the seed."
-    )]
-    Kwok(KwokArgs),
-}
-
-#[derive(Debug, Args)]
-pub struct KwokArgs {
-    #[command(flatten)]
-    pub play: PlayArgs,
-    /// Write the files into this directory; it must not exist yet
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-}
-
-#[derive(Debug, Args)]
 pub struct RunArgs {
     #[command(flatten)]
     pub play: PlayArgs,
     /// Run N replications and report quantiles and intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub seeds: Option<u64>,
-    /// Play N replications (20 without --seeds) at both levels with the same faults and compare them: restarts must be
-    /// equal, goodput near, or chance decides and it evens out; exit code 5 if not
+    /// Run N replications (20 without --seeds) at both levels with the same faults and compare them; exit code 5 if
+    /// restarts or goodput differ by more than the bounds (docs/collapsed.md)
     #[arg(long, conflicts_with_all = ["show_effective", "out", "fail_if", "paranoid"])]
     pub check_collapsed: bool,
-    /// Print the JobSets as the API server would store them, all defaults filled in, and do not run
+    /// Print the JobSets as the API server stores them, with all defaults, and do not run
     #[arg(long)]
     pub show_effective: bool,
     /// Write the run directory here; it must not exist yet
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// csv and md tell restarts; with --seeds, of replications: csv a row of each, md the estimates
+    /// Output format; csv and md print restarts; with --seeds, csv prints one row per replication and md the estimates
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub format: TableFormat,
     /// Print results only: no notices, no progress
@@ -128,7 +104,7 @@ pub struct RunArgs {
     /// Run twice, compare the digests, and check that the ledger closes
     #[arg(long)]
     pub paranoid: bool,
-    /// What is told of the records and decisions
+    /// Records and decisions to write
     #[arg(long, value_enum, default_value_t = Trace::Events)]
     pub trace: Trace,
 }
@@ -137,16 +113,17 @@ pub struct RunArgs {
 pub struct CompareArgs {
     #[command(flatten)]
     pub play: PlayArgs,
-    /// One more variant; repeatable
+    /// Additional variant; repeatable
     #[arg(long = "variant", value_name = "NAME: PATH=VALUE, ...", value_parser = variants::parse_variant)]
     pub variants: Vec<variants::VariantArg>,
     /// One variant for each of these restart strategies: all, or e.g. Recreate,InPlaceRestart
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub strategies: Vec<String>,
-    /// Replications of each variant [default: the experiment's, or 20]; with --until the most of them
+    /// Replications of each variant; with --until the maximum [default: that of the experiment, else 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
     pub seeds: Option<u64>,
-    /// Play until the 95 % interval of a metric's mean is so narrow in every variant, e.g. 'restartLatency_s.p50 ±1%'
+    /// Add replications until the 95 % interval of the metric's mean is within ±SHARE in every variant, e.g.
+    /// 'restartLatency_s.p50 ±1%'
     #[arg(long, value_name = "METRIC ±SHARE%", value_parser = variants::parse_until)]
     pub until: Option<variants::Until>,
     /// Exit with code 5 if this is true, e.g. 'restartLatency_s.p50 > +5%'; repeatable (docs/fail-if.md)
@@ -168,13 +145,13 @@ pub struct CompareArgs {
 pub struct WhyArgs {
     #[command(flatten)]
     pub play: PlayArgs,
-    /// Which restart, as `run` numbers them [default: the one that never ended, or the longest]
+    /// Number of the restart, as `run` prints it [default: an unfinished restart, else the longest]
     #[arg(long, value_name = "N", conflicts_with = "pod")]
     pub restart: Option<usize>,
-    /// A pod by its name without the random suffix: why it is not ready, or what its way took
+    /// Pod to explain, by its name without the random suffix
     #[arg(long, value_name = "POD")]
     pub pod: Option<String>,
-    /// Only the path, without what-ifs
+    /// Print the critical path only, without what-ifs
     #[arg(long)]
     pub path_only: bool,
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -188,7 +165,7 @@ pub struct DemoArgs {
     /// Directory for the charts and both runs [default: jobset-sim-demo, or the next free jobset-sim-demo-2, -3 ...]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// json: the summaries of both runs
+    /// Output format; json prints the summaries of both runs
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     #[command(flatten)]
@@ -201,6 +178,6 @@ pub enum Trace {
     None,
     /// Every record, in events.ndjson
     Events,
-    /// Also what each controller saw, tried and did, printed instead of the report and in decisions.log
+    /// Also the decisions of each controller, printed instead of the report and in decisions.log
     Decisions,
 }

@@ -15,12 +15,11 @@ pub struct SweepArgs {
     pub play: PlayArgs,
     #[command(flatten)]
     pub over: OverArgs,
-    /// Play one part of the sweep: I/N, or auto, where I and N come from a Slurm array or from Open MPI; auto/N in an
-    /// Indexed Job
+    /// Run one part of the sweep: I/N, or auto with I and N from a Slurm array or Open MPI, or auto/N in an Indexed Job
     #[arg(long, value_name = "I/N|auto|auto/N", value_parser = parse_shard, requires = "out", conflicts_with = "fail_if")]
     pub shard: Option<ShardArg>,
-    /// Write summary.json, replications.csv, charts and the inputs here. An unfinished sweep is in DIR.unfinished, and
-    /// the same command goes on with it. {shard} in it stands for the number of the shard
+    /// Write summary.json, replications.csv, charts and the inputs here. An interrupted sweep is in DIR.unfinished; the
+    /// same command resumes it. {shard} is replaced by the number of the shard
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
@@ -30,10 +29,10 @@ pub struct SweepArgs {
 /// How results are told.
 #[derive(Debug, Args)]
 pub struct SweepTellArgs {
-    /// csv: a row for each point and metric
+    /// Output format; csv prints one row per point and metric
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub format: TableFormat,
-    /// Metrics that are told and drawn, e.g. goodput,cost.total [default: what a reviewer asks for first]
+    /// Metrics to print and draw, e.g. goodput,cost.total [default: up to three main metrics in which points differ]
     #[arg(long = "metric", value_name = "NAMES", value_delimiter = ',')]
     pub metrics: Vec<String>,
     /// Exit with code 5 if this is true of any point, e.g. 'goodput@p10 < 0.8', or of one, '3:goodput < 0.9';
@@ -59,51 +58,52 @@ pub struct OverArgs {
     /// Points of a Latin hypercube over all ranges
     #[arg(long, value_name = "N")]
     pub lhs: Option<u64>,
-    /// Replications of each point [default: the experiment's, or 20]; with --until the most of them
+    /// Replications of each point; with --until the maximum [default: that of the experiment, else 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub seeds: Option<u64>,
-    /// Play each point until the 95 % interval of a metric's mean is so narrow, e.g. 'goodput ±1%'
+    /// Add replications until the 95 % interval of the metric's mean is within ±SHARE at every point, e.g.
+    /// 'goodput ±1%'
     #[arg(long, value_name = "METRIC ±SHARE%", value_parser = variants::parse_until)]
     pub until: Option<variants::Until>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum SweepCommand {
-    /// Put the shards of a sweep together: the same files as one machine's
+    /// Merge the shards of a sweep into the files that one machine writes
     #[command(after_help = "Example: jobset-sim sweep merge shards/* --out result")]
     Merge(MergeArgs),
-    /// Say how large a sweep is, and print what starts its shards: manifests of an Indexed Job, or scripts
+    /// Print the size of a sweep, and the manifests or scripts that start its shards
     #[command(
         after_help = "Examples:\n  jobset-sim sweep plan scenario.yaml --grid 'parameters.spares=0,2,4,8' --seeds 1000\n  jobset-sim sweep plan scenario.yaml --engine indexed-job --cpus 4 --claim results > plan.yaml\n  jobset-sim sweep plan scenario.yaml --engine slurm --shards 50 > sweep.sbatch\n\nNothing is submitted. Without --shards some replications are played and timed."
     )]
-    Plan(Box<PlanArgs>),
+    Plan(Box<SweepPlanArgs>),
 }
 
 #[derive(Debug, Args)]
-pub struct PlanArgs {
+pub struct SweepPlanArgs {
     #[command(flatten)]
     pub play: PlayArgs,
     #[command(flatten)]
     pub over: OverArgs,
-    /// What starts the shards [default: only the size is told]
+    /// System that starts the shards [default: print the size only]
     #[arg(long, value_enum)]
     pub engine: Option<Engine>,
-    /// How many [default: so many that each takes about four minutes, by a timed pilot]
+    /// Number of shards [default: shards of about four minutes each, from a timed pilot]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub shards: Option<u64>,
     /// Cores of each shard
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub cpus: u16,
-    /// Where the result goes; shards are beside it, in DIR-shards
+    /// Directory of the result; the shards are in DIR-shards beside it
     #[arg(long, value_name = "DIR", default_value = "sweep-result", value_parser = one_line)]
     pub out: String,
-    /// Of the Job, and of the array [default: the scenario's name]
+    /// Name of the Job and of the array [default: the scenario's name]
     #[arg(long, value_name = "NAME", value_parser = object_name)]
     pub name: Option<String>,
-    /// Image of the Indexed Job [default: jobset-sim: and this version]
+    /// Image of the Indexed Job [default: jobset-sim with the tag of this version]
     #[arg(long, value_name = "IMAGE", value_parser = image)]
     pub image: Option<String>,
-    /// PersistentVolumeClaim on which the shards of an Indexed Job are kept
+    /// PersistentVolumeClaim for the shards of an Indexed Job
     #[arg(long, value_name = "NAME", default_value = "jobset-sim", value_parser = object_name)]
     pub claim: String,
     /// Print results only
@@ -113,11 +113,11 @@ pub struct PlanArgs {
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
-    /// A Job of Kubernetes with one index for each shard
+    /// A Kubernetes Job with one index per shard
     IndexedJob,
-    /// A job array
+    /// A Slurm job array
     Slurm,
-    /// A driver in Python
+    /// A Ray driver in Python
     Ray,
     /// GNU parallel, on one machine or over ssh
     Parallel,
@@ -154,7 +154,7 @@ pub struct MergeArgs {
     /// Directories of shards, or a directory that holds them
     #[arg(value_name = "DIR", required = true)]
     pub dirs: Vec<PathBuf>,
-    /// Write what one machine would have written here; it must not exist yet
+    /// Write the merged result here; it must not exist yet
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]

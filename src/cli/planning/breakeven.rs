@@ -1,4 +1,4 @@
-//! `breakeven`: the value of an unknown at which one choice overtakes another.
+//! `plan breakeven`: the value of an unknown at which one choice overtakes another.
 
 use super::Lab;
 use crate::cli::Failure;
@@ -12,7 +12,7 @@ use crate::search::breakeven::{Effort, Point, break_even};
 use std::ops::Range;
 
 /// The name of the format.
-const SCHEMA: &str = "jobset-sim/breakeven/v1";
+const SCHEMA: &str = "jobset-sim/plan-breakeven/v1";
 /// Replications of the first look at a value.
 const FIRST_LOOK: u64 = 20;
 /// The most of a value with pods, and of a Fleet, unless it is said.
@@ -58,7 +58,7 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), Failure> {
     lab.tell(
         &report,
         &args.tell,
-        ("breakeven", most, &options(args, &metric)),
+        ("plan breakeven", most, &options(args, &metric)),
     )?;
     match interrupted {
         true => lab.interrupted("what is known so far is reported"),

@@ -1,4 +1,4 @@
-//! `budget`: how long maxRestarts lasts, who uses it, and what a rule that ignores some causes buys.
+//! `plan budget`: how long maxRestarts lasts, who uses it, and what a rule that ignores some causes buys.
 
 use super::{Lab, no_runs, unknown};
 use crate::base::Duration;
@@ -21,7 +21,7 @@ pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
     let jobset = whose(&lab, args.jobset.as_deref())?;
     let mut subject = lab.subject.clone();
     let until = args
-        .until_day
+        .horizon
         .map(|days| Duration::from_seconds_f64(days * 86_400.0));
     let (limit, horizon) = without_limit(&mut subject, jobset, until).map_err(Failure::Invalid)?;
     let n = args.seeds.unwrap_or(lab.by_level(PODS, FLEET));
@@ -32,7 +32,7 @@ pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
     let question = Question {
         horizon_s: horizon.seconds(),
         limit,
-        survive: args.survive,
+        probability: args.probability,
     };
     known(&subject, &args.ignore, &runs)?;
     let ruled = match args.ignore.as_slice() {
@@ -44,7 +44,7 @@ pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
     };
     let name = subject.jobsets().get(jobset).cloned().unwrap_or_default();
     let report = BudgetReport::new(lab.provenance(SCHEMA), name, budget);
-    lab.tell(&report, &args.tell, ("budget", n, &options(args)))?;
+    lab.tell(&report, &args.tell, ("plan budget", n, &options(args)))?;
     match (runs.len() as u64) < n || lab.limits.flag.is_raised() {
         true => lab.interrupted(&format!(
             "{} of {n} replications are finished, and these are reported",
@@ -145,10 +145,10 @@ fn options(args: &BudgetArgs) -> String {
     if let Some(name) = &args.jobset {
         text.push_str(&format!(" --jobset {}", quoted(name)));
     }
-    if let Some(days) = args.until_day {
-        text.push_str(&format!(" --until-day {days}"));
+    if let Some(days) = args.horizon {
+        text.push_str(&format!(" --horizon {days}"));
     }
-    text.push_str(&format!(" --survive {}", args.survive));
+    text.push_str(&format!(" --probability {}", args.probability));
     for cause in &args.ignore {
         text.push_str(&format!(" --ignore {}", quoted(cause)));
     }

@@ -1,4 +1,4 @@
-//! `search interval`: the best checkpoint interval, beside what formulas say.
+//! `plan interval`: the best checkpoint interval, beside what formulas say.
 
 use super::{Lab, formula, rows};
 use crate::base::Duration;
@@ -11,7 +11,7 @@ use crate::search::{ClosedForm, Sample};
 use std::ops::Range;
 
 /// The name of the format.
-const SCHEMA: &str = "jobset-sim/search-interval/v1";
+const SCHEMA: &str = "jobset-sim/plan-interval/v1";
 /// Replications of each interval at first.
 const FIRST: u64 = 40;
 /// The most of an interval with pods, and of a Fleet, unless it is said.
@@ -87,7 +87,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
         quoted(&args.path),
         quoted(&metric)
     );
-    lab.tell(&report, &args.tell, ("search interval", most, &more))?;
+    lab.tell(&report, &args.tell, ("plan interval", most, &more))?;
     match interrupted {
         true => lab.interrupted("what is known so far is reported"),
         false => Ok(()),

@@ -1,14 +1,13 @@
-//! What a planner's questions share: who plays candidates, and how an answer is told.
+//! `plan`: runs candidates and prints answers. `Lab` is shared with `sensitivity`.
 
-pub mod breakeven;
-pub mod budget;
+mod breakeven;
+mod budget;
 mod formula;
-pub mod interval;
-pub mod rare;
-pub mod spares;
-pub mod tornado;
+mod interval;
+mod rare;
+mod spares;
 
-use super::args::{PlayArgs, TableFormat, TellArgs};
+use super::args::{PlanArgs, PlanCommand, PlayArgs, TableFormat, TellArgs};
 use super::output::Progress;
 use super::subject::{Given, Loaded, Sets};
 use super::{Failure, hangs, interrupt, output};
@@ -21,6 +20,16 @@ use crate::report::planning::{Provenance, Told};
 use crate::report::rundir::RunDir;
 use crate::search::{Row, Sample};
 use std::ops::Range;
+
+pub fn cli(args: &PlanArgs) -> Result<(), Failure> {
+    match &args.command {
+        PlanCommand::Spares(args) => spares::cli(args),
+        PlanCommand::Interval(args) => interval::cli(args),
+        PlanCommand::Budget(args) => budget::cli(args),
+        PlanCommand::Breakeven(args) => breakeven::cli(args),
+        PlanCommand::Rare(args) => rare::cli(args),
+    }
+}
 
 /// Plays the inputs with other overrides, and counts what it plays.
 pub struct Lab<'a> {

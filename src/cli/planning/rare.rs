@@ -1,4 +1,4 @@
-//! `rare`: chances that are too small to be counted, of a Fleet or a scenario at the collapsed level.
+//! `plan rare`: chances that are too small to be counted, of a Fleet or a scenario at the collapsed level.
 
 use super::{Lab, no_runs};
 use crate::base::{Duration, time};
@@ -12,18 +12,18 @@ use crate::search::rare::{Question, SCHEMA, of_collapsed, of_fleet};
 pub fn cli(args: &RareArgs) -> Result<(), Failure> {
     let mut lab = Lab::new(&args.play, &args.tell)?;
     let mut subject = lab.subject.clone();
-    let (limit, horizon) = boundless(&mut subject, args.until_day)?;
-    let (excess, at) = match (args.lost, args.restarts.or(limit)) {
+    let (limit, horizon) = boundless(&mut subject, args.horizon)?;
+    let (excess, at) = match (args.loss_budget, args.restarts.or(limit)) {
         (Some(lost), _) => (Excess::LostTime, lost.0),
         (None, Some(restarts)) => (Excess::Restarts, u64::from(restarts) + 1),
         (None, None) => {
-            let text = "what is rare? --restarts N (a limit that runs out; the file has no maxRestarts) or --lost 5d";
+            let text = "no event is given and the inputs have no maxRestarts: use --restarts N or --loss-budget 5d";
             return Err(Failure::Invalid(text.to_owned()));
         }
     };
     if at == 0 {
         return Err(Failure::Invalid(
-            "--lost: every run loses 0s or more".to_owned(),
+            "--loss-budget: every run loses 0s or more".to_owned(),
         ));
     }
     let question = Question {
@@ -53,7 +53,11 @@ pub fn cli(args: &RareArgs) -> Result<(), Failure> {
     let mut of = lab.provenance(SCHEMA);
     of.replications_played = rare.played;
     let report = RareReport::new(of, (word, limit, horizon.seconds()), rare);
-    lab.tell(&report, &args.tell, ("rare", args.seeds, &options(args)))?;
+    lab.tell(
+        &report,
+        &args.tell,
+        ("plan rare", args.seeds, &options(args)),
+    )?;
     match batches < args.seeds {
         true => lab.interrupted(&format!("{batches} of {} batches are reported", args.seeds)),
         false => Ok(()),
@@ -63,9 +67,9 @@ pub fn cli(args: &RareArgs) -> Result<(), Failure> {
 /// Lifts the limit of restarts; what it was, and until when a run lasts at most.
 fn boundless(
     subject: &mut Subject,
-    until_day: Option<f64>,
+    horizon: Option<f64>,
 ) -> Result<(Option<u32>, Duration), Failure> {
-    let until = until_day.map(|days| Duration::from_seconds_f64(days * 86_400.0));
+    let until = horizon.map(|days| Duration::from_seconds_f64(days * 86_400.0));
     match subject {
         // Its work may end it.
         Subject::Fleet(fleet) if until.is_none() && fleet.training.work < time::LONGEST => {
@@ -77,7 +81,7 @@ fn boundless(
 }
 
 fn refused() -> Failure {
-    let text = "rare plays runs by the hundred thousand: of a Fleet, or of a scenario with --level collapsed (docs/collapsed.md)";
+    let text = "plan rare simulates hundreds of thousands of runs: it needs a Fleet, or a scenario with --level collapsed (docs/collapsed.md)";
     Failure::Invalid(text.to_owned())
 }
 
@@ -86,11 +90,11 @@ fn options(args: &RareArgs) -> String {
     if let Some(n) = args.restarts {
         text.push_str(&format!(" --restarts {n}"));
     }
-    if let Some(lost) = args.lost {
-        text.push_str(&format!(" --lost {lost}"));
+    if let Some(lost) = args.loss_budget {
+        text.push_str(&format!(" --loss-budget {lost}"));
     }
-    if let Some(days) = args.until_day {
-        text.push_str(&format!(" --until-day {days}"));
+    if let Some(days) = args.horizon {
+        text.push_str(&format!(" --horizon {days}"));
     }
     text
 }

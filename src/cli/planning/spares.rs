@@ -1,4 +1,4 @@
-//! `search spares`: the least number that meets a target, with what each candidate costs.
+//! `plan spares`: the least number that meets a target, with what each candidate costs.
 
 use super::{Lab, rows};
 use crate::cli::Failure;
@@ -12,9 +12,9 @@ use crate::search::{Answer, Plan, Sample, least};
 use std::ops::Range;
 
 /// The name of the format.
-const SCHEMA: &str = "jobset-sim/search-spares/v1";
+const SCHEMA: &str = "jobset-sim/plan-spares/v1";
 /// The same of several numbers at once.
-const SCHEMA_SEVERAL: &str = "jobset-sim/search-spares-levels/v1";
+const SCHEMA_SEVERAL: &str = "jobset-sim/plan-spares-levels/v1";
 /// The first look at a candidate: p10 and p90 have an interval from 36 values on.
 const FIRST_LOOK: u64 = 40;
 /// The most replications of a candidate with pods, and of a Fleet, unless it is said.
@@ -68,7 +68,7 @@ fn one(lab: &mut Lab<'_>, args: &SparesArgs, plan: &Plan) -> Result<(), Failure>
     let of = lab.provenance(SCHEMA);
     let path = &args.paths[0].path;
     let report = SparesReport::new(of, path, &args.target, &found, &currency);
-    let command = ("search spares", plan.most, &*options(args));
+    let command = ("plan spares", plan.most, &*options(args));
     lab.tell(&report, &args.tell, command)?;
     if found.interrupted {
         return lab.interrupted("what is known so far is reported");
@@ -93,7 +93,7 @@ fn several_levels(lab: &mut Lab<'_>, args: &SparesArgs, plans: &[Plan]) -> Resul
     let of = lab.provenance(SCHEMA_SEVERAL);
     let paths: Vec<String> = args.paths.iter().map(|p| p.path.clone()).collect();
     let report = SeveralReport::new(of, paths, &args.target, &found, &currency);
-    let command = ("search spares", plans[0].most, &*options(args));
+    let command = ("plan spares", plans[0].most, &*options(args));
     lab.tell(&report, &args.tell, command)?;
     if found.interrupted {
         return lab.interrupted("what is known so far is reported");

@@ -2,7 +2,7 @@
 
 use super::one::of_path;
 use super::{Kind, PlotArgs};
-use crate::cli::replay::{self, Stored};
+use crate::cli::stored_run::{self, Stored};
 use crate::cli::subject::Given;
 use crate::cli::{Failure, compare, hangs, interrupt};
 use crate::experiment::{Comparison, PlayedVariant};
@@ -22,7 +22,7 @@ pub fn drawn(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
         _ => return Ok(None),
     };
     let (all, played, hung) = match args.runs.as_slice() {
-        [dir] if replay::is_run(dir) => match replay::stored(dir)? {
+        [dir] if stored_run::is_run(dir) => match stored_run::stored(dir)? {
             Stored::Compare(mut stored) => {
                 stored.quiet |= args.quiet;
                 stored.play.seed = args.seed.or(stored.play.seed);
@@ -55,7 +55,7 @@ fn replicated(args: &PlotArgs) -> Result<(Comparison, Vec<PlayedVariant>, Vec<Hu
     let mut hung = Vec::new();
     let mut seed = args.seed;
     for path in &args.runs {
-        let play = replay::resolved(&of_path(args, path))?;
+        let play = stored_run::resolved(&of_path(args, path))?;
         let loaded = Given::read(&play)?.load(&[])?;
         let subject = loaded.subject()?;
         let seed = *seed.get_or_insert(play.seed.unwrap_or(subject.seed()));

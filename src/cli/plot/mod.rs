@@ -22,28 +22,28 @@ pub struct PlotArgs {
     /// Run directories that `run --out` wrote, or scenario files; a directory of `compare` or of `sweep`; BENCH.json
     #[arg(value_name = "RUN|SCENARIO", required = true)]
     pub runs: Vec<PathBuf>,
-    /// Which restart, as `run` numbers them [default: the one that never ended, or the longest]
+    /// Number of the restart, as `run` prints it [default: an unfinished restart, else the longest]
     #[arg(long, value_name = "N")]
     pub restart: Option<usize>,
     /// Replications of each run, for cdf [default: 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
     pub seeds: Option<u64>,
-    /// Of a benchmark: which case [default: the first]
+    /// Case of a benchmark [default: the first]
     #[arg(long, value_name = "NAME")]
     pub case: Option<String>,
-    /// Of a benchmark: which control plane [default: the first]
+    /// Control plane of a benchmark [default: the first]
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
-    /// Of a map: the instant, e.g. 1h32m after the start
+    /// Time of a map, e.g. 1h32m after the start
     #[arg(long, value_name = "TIME")]
     pub at: Option<Duration>,
-    /// Of a film: how many times as fast as it was [default: ten seconds long]
+    /// Speed-up of a film [default: a film of ten seconds]
     #[arg(long, value_name = "N", value_parser = speed)]
     pub speed: Option<f64>,
-    /// Of a sweep: which metric [default: what a reviewer asks for first]
+    /// Metric of a sweep [default: the first main metric in which points differ]
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
-    /// Of a sweep, for scaling: along which field [default: the first that has numbers]
+    /// Field of the x axis of a sweep, for scaling [default: the first numeric field]
     #[arg(long, value_name = "PATH")]
     pub over: Option<String>,
     /// Override any field in all runs, as `run --set` does; repeatable
@@ -66,40 +66,40 @@ pub struct PlotArgs {
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
-    /// One restart, step by step
+    /// Critical path of one restart, step by step
     Waterfall,
-    /// A restart of each run beside each other
+    /// One restart of each run, side by side
     Restarts,
     /// Pods of each Job over time, by state
     Gantt,
-    /// How many wait for each shared resource of the control plane over time
+    /// Control plane: queue length of each shared resource over time
     Queues,
-    /// The share of the time in which somebody waits for each shared resource
+    /// Control plane: share of time with a non-empty queue, by shared resource
     Utilization,
-    /// The nodes of the cluster by Job, before and after a restart; with --at what each does then
+    /// Node assignment by Job before and after a restart; with --at the state of each node
     Map,
-    /// What each node does from the fault until all are ready, of several runs side by side: an SVG that moves
+    /// State of each node from the fault until all pods are ready, of several runs side by side: an animated SVG
     Film,
-    /// Seconds against nodes, or a metric over a swept field, with the closed form beside it: of BENCH.json, of several
-    /// runs, or of a directory of `sweep`
+    /// Restart latency by number of nodes, or a metric over a swept field, with the closed form: of BENCH.json, several
+    /// runs, or a directory of `sweep`
     Scaling,
-    /// The share of restarts that took at most so long, over --seeds replications of each run, or of a comparison
+    /// Share of restarts that took at most this long, over --seeds replications of each run, or of a comparison
     Cdf,
     /// Of a directory of `compare`: paired differences
     Differences,
-    /// Of a directory of `compare`: where the accelerators' time went
+    /// Of a directory of `compare`: accelerator time by category
     Ledger,
-    /// Of a directory of `compare`: how the replications differ
+    /// Of a directory of `compare`: distribution over the replications
     Distributions,
-    /// Of a directory of `compare`: goodput so far
+    /// Of a directory of `compare`: goodput over time
     Goodput,
-    /// Of a directory of `compare`: time with all pods at work
+    /// Of a directory of `compare`: availability over time
     Availability,
     /// Of a directory of `sweep`: median and quantiles over a field
     Bands,
     /// Of a directory of `sweep`: the mean at each point of two fields
     Heat,
-    /// Of a directory of `sweep`: what more of a field is worth, and what it costs
+    /// Of a directory of `sweep`: marginal benefit and cost of a field
     Knee,
     /// Of a directory of `sweep`: the points of its Latin hypercube
     Scatter,

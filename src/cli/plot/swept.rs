@@ -2,7 +2,7 @@
 
 use super::{Kind, PlotArgs};
 use crate::cli::Failure;
-use crate::cli::replay::{self, Stored};
+use crate::cli::stored_run::{self, Stored};
 use crate::cli::sweep::{StoredSweep, known};
 use crate::report::scene::Scene;
 use crate::report::sweep_figure::{self, axis_of};
@@ -13,10 +13,10 @@ pub fn of(args: &PlotArgs) -> Result<Option<StoredSweep>, Failure> {
     let [dir] = args.runs.as_slice() else {
         return Ok(None);
     };
-    if !replay::is_run(dir) {
+    if !stored_run::is_run(dir) {
         return Ok(None);
     }
-    let Stored::Sweep(stored) = replay::stored(dir)? else {
+    let Stored::Sweep(stored) = stored_run::stored(dir)? else {
         return Ok(None);
     };
     if !args.sets.is_empty() || args.seed.is_some() {

@@ -5,7 +5,7 @@ use super::place::{self, JOURNAL, PART};
 use super::{stored, tell};
 use crate::cli::Failure;
 use crate::cli::args::MergeArgs;
-use crate::cli::replay::{self, Stored};
+use crate::cli::stored_run::{self, Stored};
 use crate::cli::variants::parse_until;
 use crate::report::hanging;
 use crate::report::rundir::RunDir;
@@ -60,7 +60,7 @@ pub fn cli(args: &MergeArgs) -> Result<(), Failure> {
 
 /// As one machine would have said it, from what the shard keeps of its inputs.
 fn hangs(shard: &Path, results: &Results) -> Result<Vec<String>, Failure> {
-    let Stored::Sweep(args) = replay::stored(shard)? else {
+    let Stored::Sweep(args) = stored_run::stored(shard)? else {
         return Ok(Vec::new());
     };
     let sweep = Sweep::open(&args.play, &args.over, true)?;

@@ -9,7 +9,7 @@ mod nodes;
 mod others;
 mod pod_admission;
 mod pods;
-mod stored;
+pub(super) mod stored;
 
 pub use jobs::*;
 pub use jobsets::*;

@@ -66,8 +66,6 @@ impl JobController {
             .control_plane
             .kubernetes
             .delays_terminal_condition();
-        #[cfg(test)]
-        let delays = delays && !crate::policy::planted::Wrong::FailsAtOnce.is_planted();
         w.plan.ends()
             && !ctx.store.jobs[w.job.ix()].status.is_finished()
             && (!delays || w.counted.terminating == 0)

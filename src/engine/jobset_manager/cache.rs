@@ -3,8 +3,8 @@
 //! Must never be newer than the last watch event that arrived.
 
 use crate::base::*;
-use crate::policy::buckets::Basis;
 use crate::policy::tally::Tally;
+use crate::policy::view::Basis;
 use crate::policy::{self, JobSetStatus, JobView};
 use crate::spec::{FeatureGates, JOBSET_CONTROLLER, JobSet, RestartStrategy};
 use crate::store::JobSetRow;

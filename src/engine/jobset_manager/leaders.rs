@@ -6,7 +6,7 @@
 use super::JobSetManager;
 use super::queue::error_delay;
 use super::repair::Repair;
-use super::rows::Timer;
+use super::rows::{PodObject, Timer};
 use crate::base::*;
 use crate::engine::ctx::{Ctx, Mark, Watcher};
 use crate::engine::event::Event;
@@ -14,9 +14,6 @@ use crate::record::{About, Waited};
 use crate::spec::PlacementRepair;
 use crate::store::{Store, flag};
 use std::collections::{BTreeMap, VecDeque};
-
-/// A pod object: its row, and the how manieth in it.
-pub(super) type PodObject = (PodId, u32);
 
 /// One worker of its own, one key per leader.
 #[derive(Clone, Default)]

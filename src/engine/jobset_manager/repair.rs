@@ -4,7 +4,7 @@
 //! Source: `pkg/controllers/pod_controller.go`. Must never delete a leader.
 
 use super::JobSetManager;
-use super::leaders::PodObject;
+use super::rows::PodObject;
 use super::send::MAX_PARALLELISM;
 use crate::base::*;
 use crate::engine::apiserver;

@@ -64,3 +64,6 @@ impl Timer {
         self.due == at
     }
 }
+
+/// A pod object: its row, and the how manieth in it.
+pub(super) type PodObject = (PodId, u32);

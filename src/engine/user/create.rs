@@ -1,7 +1,8 @@
 //! POST of an object of any kind that has an effect; everything else is refused by name.
 
-use super::User;
-use super::requests::{CREATES, admission_gates, resource, webhook_answers};
+use super::lookup::resource;
+use super::state::User;
+use super::webhooks::{CREATES, admission_gates, webhook_answers};
 use crate::admission;
 use crate::base::*;
 use crate::engine::apiserver::{self, NewPod};

@@ -1,7 +1,9 @@
 //! Scripted faults and actions: each at its instant, on the object that it names.
 
-use super::User;
-use super::requests::{UPDATES, webhook_answers};
+use super::lookup::pod_by_name;
+use super::requests::delete_pod;
+use super::state::User;
+use super::webhooks::{UPDATES, webhook_answers};
 use crate::base::*;
 use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
@@ -198,18 +200,6 @@ impl User {
     }
 }
 
-/// With this grace period, or its own. By force, a pod whose node does not answer waits no longer.
-pub(super) fn delete_pod(ctx: &mut Ctx<'_>, pod: PodId, grace_s: Option<u32>, kubelets: &Kubelets) {
-    let own = ctx.store.pod_spec(pod).termination_grace_period_s;
-    let by_force = grace_s.unwrap_or(own) == 0;
-    let before = ctx.mark();
-    if let Some(since) = kubelets.waits_since(pod).filter(|_| by_force) {
-        ctx.end_wait(since, Waited::SilentNode, About::Pod(pod));
-    }
-    apiserver::mark_deleting(ctx, pod, Deleter::User, by_force);
-    ctx.back_to(before);
-}
-
 /// Node repair: another machine gets the name and the description; what was left of the old Node goes first.
 fn replace_node(ctx: &mut Ctx<'_>, node: NodeId) {
     let object = ctx.store.nodes.cluster.object(node);
@@ -227,17 +217,4 @@ fn drain(ctx: &mut Ctx<'_>, node: NodeId) {
             apiserver::disrupt_pod(ctx, pod, Deleter::Eviction);
         }
     }
-}
-
-/// The newest live pod whose name without suffix is `name`, or the pod of just that name that no Job has made.
-pub fn pod_by_name(ctx: &Ctx<'_>, name: &str) -> Option<PodId> {
-    let store = &**ctx.store;
-    let bare = |j: &JobId| store.names.jobs[j.ix()].bare;
-    if let Some(job) = store.jobs_named(name).find(bare) {
-        return store.jobs[job.ix()].pods.iter().last();
-    }
-    let (job, index) = name.rsplit_once('-')?;
-    let index: u32 = index.parse().ok()?;
-    let mut jobs = store.jobs_named(job).filter(|j| !bare(j));
-    jobs.find_map(|job| store.pod_of(job, index))
 }

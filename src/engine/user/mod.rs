@@ -4,7 +4,9 @@
 
 mod create;
 mod faults;
+mod finalizers;
 mod holds;
+mod lookup;
 mod patch;
 mod patch_job;
 mod patch_node;
@@ -12,58 +14,20 @@ mod patch_status;
 mod requests;
 pub(super) mod show;
 mod show_pod;
+mod state;
+mod webhooks;
+
+pub use state::User;
 
 use super::apiserver;
 use super::ctx::Ctx;
 use super::event::Event;
 use super::kubelet::Kubelets;
-use crate::base::*;
 use crate::record::{About, Body, Waited};
-use crate::spec::{FaultTime, JobSet, ScriptedFault};
-use holds::Holds;
-use requests::{CREATES, webhook_answers};
-use std::sync::Arc;
-
-#[derive(Clone, Default)]
-pub struct User {
-    /// The JobSets of the scenario, as they are submitted.
-    manifests: Vec<Arc<JobSet>>,
-    /// Nodes kept by alias for later actions of the script.
-    aliases: Vec<(String, NodeId)>,
-    /// Actions of the script that have not fired.
-    pub actions_left: u32,
-    /// The same of random faults by the calendar.
-    pub drawn_left: u32,
-    /// Actions that wait for readiness.
-    waiting: u32,
-    armed: bool,
-    holds: Holds,
-}
+use crate::spec::FaultTime;
+use webhooks::{CREATES, webhook_answers};
 
 impl User {
-    pub fn reset(&mut self, ctx: &mut Ctx<'_>) {
-        let scenario = ctx.scenario;
-        if self.manifests.len() != scenario.jobsets.len() {
-            let own = scenario.jobsets.iter().map(|j| Arc::new(j.jobset.clone()));
-            self.manifests = own.collect();
-        }
-        self.aliases.clear();
-        (self.drawn_left, self.actions_left, self.waiting) = (0, 0, 0);
-        self.holds = Holds::default();
-        scenario.faults.iter().for_each(|f| self.expect(f));
-        self.armed = false;
-    }
-
-    /// It is to come.
-    pub fn expect(&mut self, fault: &ScriptedFault) {
-        let by_calendar = matches!(fault.at, FaultTime::At(_));
-        match fault.drawn_as {
-            Some(_) => self.drawn_left += u32::from(by_calendar),
-            None => self.actions_left += 1,
-        }
-        self.waiting += u32::from(matches!(fault.at, FaultTime::AfterReady(_)));
-    }
-
     /// Objects that exist before anything happens.
     pub fn begin(&mut self, ctx: &mut Ctx<'_>) {
         for object in &ctx.scenario.objects {
@@ -114,9 +78,5 @@ impl User {
                 ctx.after(delay, Waited::Script, About::Nothing, event);
             }
         }
-    }
-
-    pub fn script_is_over(&self) -> bool {
-        self.actions_left == 0 || !self.armed && self.actions_left == self.waiting
     }
 }

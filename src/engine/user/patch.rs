@@ -1,9 +1,12 @@
 //! Merge patches of JobSets, pods and objects that are stored whole.
 
+use super::finalizers::{finalizers, names};
+use super::lookup::Found;
 use super::patch_job::patch_job;
 use super::patch_status::patch_jobset_status;
-use super::requests::{Found, UPDATES, admission_gates, webhook_answers};
-use super::{User, show};
+use super::show;
+use super::state::User;
+use super::webhooks::{UPDATES, admission_gates, webhook_answers};
 use crate::admission;
 use crate::base::*;
 use crate::engine::apiserver;
@@ -74,41 +77,6 @@ fn patch_jobset(ctx: &mut Ctx<'_>, jobset: JobSetId, body: &Value) -> Result<(),
     }
     apiserver::set_jobset_spec(ctx, jobset, spec);
     Ok(())
-}
-
-/// The finalizers that a patch leaves; `None` if it does not say.
-///
-/// `k8s.io/apimachinery`, ValidateNoNewFinalizers: an object that is being deleted gets none.
-pub(super) fn finalizers(
-    body: &Value,
-    deleting: bool,
-    has: &[String],
-) -> Result<Option<Vec<String>>, String> {
-    let Some(listed) = body["metadata"].get("finalizers") else {
-        return Ok(None);
-    };
-    let wanted = names(listed);
-    let is_new = |name: &&String| deleting && !has.contains(name);
-    let new: Vec<String> = wanted
-        .iter()
-        .filter(is_new)
-        .map(|n| format!("{n:?}"))
-        .collect();
-    match new.is_empty() {
-        true => Ok(Some(wanted)),
-        false => Err(format!(
-            "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found \
-             new finalizers []string{{{}}}",
-            new.join(", ")
-        )),
-    }
-}
-
-fn names(listed: &Value) -> Vec<String> {
-    let names = listed.as_array().into_iter().flatten();
-    names
-        .filter_map(|n| n.as_str().map(str::to_owned))
-        .collect()
 }
 
 fn patch_pod(ctx: &mut Ctx<'_>, pod: PodId, body: &Value) -> Result<(), String> {

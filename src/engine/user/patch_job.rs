@@ -3,7 +3,7 @@
 //!
 //! Must never change anything of a patch that is refused; what the model has no place for is refused by name.
 
-use super::patch::finalizers;
+use super::finalizers::finalizers;
 use super::show::finalizers_of_job;
 use crate::base::*;
 use crate::engine::apiserver;

@@ -2,8 +2,8 @@
 //!
 //! What the manager writes next replaces it; what the model has no place for is refused by name.
 
-use super::requests::admission_gates;
 use super::show::jobset_status_json;
+use super::webhooks::admission_gates;
 use crate::admission::{Change, FieldValidation, Request, change};
 use crate::base::{calendar, *};
 use crate::engine::apiserver;

@@ -2,27 +2,15 @@
 //!
 //! Must never touch what the request does not name; controllers react when their caches show the change.
 
-use super::User;
-use super::faults::{delete_pod, pod_by_name};
+use super::lookup::{Found, find, not_found};
 use super::show;
-use crate::admission::Gates;
+use super::state::User;
 use crate::base::*;
 use crate::engine::apiserver;
 use crate::engine::ctx::Ctx;
 use crate::engine::kubelet::Kubelets;
-use crate::record::Body;
+use crate::record::{About, Body, Deleter, Waited};
 use crate::spec::*;
-
-/// What the object of a request is in the store.
-#[derive(Clone)]
-pub(super) enum Found {
-    JobSet(JobSetId),
-    Job(JobId),
-    Pod(PodId),
-    Node(NodeId),
-    /// Kind, namespace, name.
-    Other(ObjectKind, String, String),
-}
 
 impl User {
     pub(super) fn request(
@@ -80,26 +68,6 @@ fn deleted(ctx: &Ctx<'_>, request: &UserRequest) -> (NodeId, PodId) {
     }
 }
 
-fn find(ctx: &Ctx<'_>, object: &ObjectName) -> Option<Found> {
-    let (store, name) = (&**ctx.store, object.name.as_str());
-    match object.kind {
-        ObjectKind::JobSet => store.jobset_named(name).map(Found::JobSet),
-        ObjectKind::Job => {
-            let exists = |j: &JobId| store.jobs[j.ix()].exists;
-            store.jobs_named(name).find(exists).map(Found::Job)
-        }
-        ObjectKind::Pod => pod_by_name(ctx, name).map(Found::Pod),
-        ObjectKind::Node => {
-            let node = store.nodes.named(name)?;
-            store.nodes.exists(node).then_some(Found::Node(node))
-        }
-        kind => {
-            let (namespace, _) = store.others.named(kind, name)?;
-            Some(Found::Other(kind, namespace.to_owned(), name.to_owned()))
-        }
-    }
-}
-
 fn delete(
     ctx: &mut Ctx<'_>,
     object: Found,
@@ -121,48 +89,14 @@ fn delete(
     }
 }
 
-/// JobSet's webhooks: what is asked when one is created, and when it is changed (config/components/webhook).
-pub(super) const CREATES: &str = "mjobset.kb.io";
-pub(super) const UPDATES: &str = "vjobset.kb.io";
-
-/// failurePolicy: Fail, so that a JobSet is neither created nor changed while the manager is down.
-pub(super) fn webhook_answers(ctx: &Ctx<'_>, webhook: &str) -> Result<(), String> {
-    match ctx.manager_answers(ctx.now) {
-        true => Ok(()),
-        false => Err(format!(
-            "Internal error occurred: failed calling webhook \"{webhook}\""
-        )),
+/// With this grace period, or its own. By force, a pod whose node does not answer waits no longer.
+pub(super) fn delete_pod(ctx: &mut Ctx<'_>, pod: PodId, grace_s: Option<u32>, kubelets: &Kubelets) {
+    let own = ctx.store.pod_spec(pod).termination_grace_period_s;
+    let by_force = grace_s.unwrap_or(own) == 0;
+    let before = ctx.mark();
+    if let Some(since) = kubelets.waits_since(pod).filter(|_| by_force) {
+        ctx.end_wait(since, Waited::SilentNode, About::Pod(pod));
     }
-}
-
-pub(super) fn admission_gates(ctx: &Ctx<'_>) -> Gates {
-    Gates {
-        in_place_restart: ctx.gates.in_place_restart,
-        restart_job: ctx.gates.restart_job,
-        elastic_job_set: ctx.gates.elastic_jobset,
-    }
-}
-
-/// Kubernetes' name of a kind's resource, as messages have it.
-pub(super) fn resource(kind: ObjectKind) -> &'static str {
-    match kind {
-        ObjectKind::JobSet => "jobsets.jobset.x-k8s.io",
-        ObjectKind::Job => "jobs.batch",
-        ObjectKind::Pod => "pods",
-        ObjectKind::Node => "nodes",
-        ObjectKind::Service => "services",
-        ObjectKind::PersistentVolumeClaim => "persistentvolumeclaims",
-        ObjectKind::PersistentVolume => "persistentvolumes",
-        ObjectKind::PriorityClass => "priorityclasses.scheduling.k8s.io",
-        ObjectKind::Namespace => "namespaces",
-        ObjectKind::Lease => "leases.coordination.k8s.io",
-        ObjectKind::Other => "objects",
-    }
-}
-
-fn not_found(object: &ObjectName) -> String {
-    if object.kind == ObjectKind::Pod {
-        return "no such pod".to_owned();
-    }
-    format!("{} {:?} not found", resource(object.kind), object.name)
+    apiserver::mark_deleting(ctx, pod, Deleter::User, by_force);
+    ctx.back_to(before);
 }

@@ -3,7 +3,7 @@
 //!
 //! Must never be asked by the model itself.
 
-use super::requests::Found;
+use super::lookup::Found;
 use super::show_pod;
 use crate::base::{calendar, *};
 use crate::engine::apiserver::{self, job_object};

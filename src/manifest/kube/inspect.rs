@@ -2,14 +2,15 @@
 //!
 //! Must never refuse what is only wrong in one object: whoever inspects wants to see the rest of it, too.
 
+use super::jobset;
 use super::written::{JOBSETS_MAX, is_typo, no_kind_of_ours, too_large, too_many_jobsets};
-use super::{API_VERSION, GROUP, jobset, unlisted};
 use crate::manifest::check::{Unmodelled, check};
 use crate::manifest::diagnostic::{Diagnostic, Diagnostics, Report, Source};
 use crate::manifest::node::Node;
+use crate::manifest::object_list::unlisted;
 use crate::manifest::path::Path;
 use crate::manifest::shape::Shape;
-use crate::manifest::shapes::jobset::JOBSET;
+use crate::manifest::shapes::jobset::{API_VERSION, GROUP, JOBSET};
 use crate::manifest::{wrapped, yaml};
 use crate::spec::JobSet;
 

@@ -2,9 +2,10 @@
 
 use crate::manifest::node::Node;
 use crate::manifest::read;
+use crate::manifest::taint::taint_effect;
 use crate::spec::{
     Container, ContainerRestartAction, ContainerRestartRule, ImagePullPolicy, NodeOperator,
-    NodeRequirement, NodeTerm, PodSpec, PodTemplate, RestartPolicy, TaintEffect, Toleration,
+    NodeRequirement, NodeTerm, PodSpec, PodTemplate, RestartPolicy, Toleration,
 };
 use std::collections::BTreeMap;
 
@@ -113,16 +114,6 @@ fn toleration(node: &Node) -> Toleration {
         value: read::string(node, "value").unwrap_or_default(),
         effect: taint_effect(node),
         toleration_seconds: read::integer(node, "tolerationSeconds"),
-    }
-}
-
-/// The `effect` of a taint or toleration.
-pub fn taint_effect(node: &Node) -> Option<TaintEffect> {
-    match node.get("effect")?.as_str()? {
-        "NoSchedule" => Some(TaintEffect::NoSchedule),
-        "PreferNoSchedule" => Some(TaintEffect::PreferNoSchedule),
-        "NoExecute" => Some(TaintEffect::NoExecute),
-        _ => None,
     }
 }
 

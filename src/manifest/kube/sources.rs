@@ -2,9 +2,10 @@
 //!
 //! Must never look into an object; that is done text by text.
 
-use super::{Manifests, SETS, read_text, unlisted};
+use super::reader::{Manifests, SETS, read_text};
 use crate::manifest::diagnostic::{Diagnostics, Source};
 use crate::manifest::node::Node;
+use crate::manifest::object_list::unlisted;
 use crate::manifest::{files, wrapped, yaml};
 use std::collections::BTreeMap;
 

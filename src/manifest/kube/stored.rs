@@ -2,7 +2,8 @@
 //!
 //! An absent field means the API's default. Must never guess at what is not modelled: that is an error.
 
-use super::{PODS_MAX, job, pod};
+use super::written::{PODS_MAX, pods_of};
+use super::{job, jobset, pod};
 use crate::manifest::check::{Unmodelled, check};
 use crate::manifest::diagnostic::{Report, Source};
 use crate::manifest::node::Node;
@@ -10,11 +11,23 @@ use crate::manifest::path::Path;
 use crate::manifest::read;
 use crate::manifest::shape::Shape;
 use crate::manifest::shapes::objects::CREATED;
-use crate::manifest::topology::{PODS_PER_NODE_MILLI, taint};
+use crate::manifest::taint::taint;
+use crate::manifest::topology::PODS_PER_NODE_MILLI;
 use crate::spec::keys::HOSTNAME;
-use crate::spec::{CompletionMode, JobObject, NodeObject, PodObject, RestartPolicy};
+use crate::spec::{
+    CompletionMode, Decoders, JobObject, JobSet, NodeObject, PodObject, RestartPolicy,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The readers of stored objects, for `Scenario::decode`.
+pub const DECODERS: Decoders = Decoders {
+    jobset: stored_jobset,
+    job: stored_job,
+    pod: stored_pod,
+    node: stored_node,
+};
 
 /// A Job as the API server stores it.
 pub fn stored_job(object: &Value) -> Result<JobObject, String> {
@@ -138,6 +151,17 @@ fn checked(kind: &str, object: &Value) -> Result<Node, String> {
         Some(first) => Err(first.message),
         None => Ok(node),
     }
+}
+
+/// A JobSet as the API server stores it. What the API accepts is not checked again.
+pub fn stored_jobset(object: &serde_json::Value) -> Result<JobSet, String> {
+    let mut jobset = jobset::stored(&Node::from_json(object));
+    let pods = pods_of(&jobset);
+    if pods > PODS_MAX {
+        return Err(format!("{pods} pods in total would not fit into memory"));
+    }
+    jobset.object = Some(Arc::new(object.clone()));
+    Ok(jobset)
 }
 
 #[cfg(test)]

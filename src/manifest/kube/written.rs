@@ -2,10 +2,10 @@
 //!
 //! Must never read what a field means; sizes come from what has been read.
 
-use super::{GROUP, PODS_MAX, pods_of};
 use crate::manifest::diagnostic::{Diagnostic, Report, Source};
 use crate::manifest::locate::locate;
 use crate::manifest::node::Node;
+use crate::manifest::shapes::jobset::GROUP;
 use crate::manifest::suggest;
 use crate::spec::JobSet;
 use std::collections::BTreeMap;
@@ -151,4 +151,15 @@ pub(super) fn too_many<'j>(
     let (k, _) = rjs.max_by_key(|(_, rj)| weight(rj))?;
     let field = format!("spec.replicatedJobs[{k}].replicas");
     Some(error(written, place, &field, message))
+}
+
+/// A pod on a node of its own takes 720 bytes (measured with a million): beyond this a run may not fit into memory.
+pub(super) const PODS_MAX: u64 = 1_000_000;
+
+/// Pods that exist at once when everything runs.
+pub fn pods_of(jobset: &JobSet) -> u64 {
+    let jobs = &jobset.spec.replicated_jobs;
+    jobs.iter()
+        .map(|rj| u64::from(rj.replicas) * u64::from(rj.template.pods()).max(1))
+        .fold(0, u64::saturating_add)
 }

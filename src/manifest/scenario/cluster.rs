@@ -1,9 +1,10 @@
 //! Reads the topology that a scenario names or holds, and holds the Nodes of `objects` against it.
 
 use super::objects::Others;
-use super::{Loader, generate};
 use crate::manifest::diagnostic::{Report, Source};
+use crate::manifest::files::Loader;
 use crate::manifest::node::{Node, Value};
+use crate::manifest::node_names::node_names;
 use crate::manifest::{shipped, topology};
 use crate::spec::Topology;
 use std::collections::BTreeSet;
@@ -20,7 +21,7 @@ pub(super) fn check(node: &Node, cluster: &Topology, others: &Others, report: &m
         return;
     }
     let at = node.get("objects").map_or(node.at, |objects| objects.at);
-    for name in generate::node_names(&cluster.pools) {
+    for name in node_names(&cluster.pools) {
         if own.contains(name.as_str()) {
             let message = format!("Node {name:?} is in the topology already");
             let error = report.error(at, message);

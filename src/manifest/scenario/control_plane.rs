@@ -2,7 +2,7 @@
 
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::Node;
-use crate::manifest::shapes::{JOBSET, KUBERNETES};
+use crate::manifest::shapes::control_plane::{JOBSET, KUBERNETES};
 use crate::manifest::{presets, read};
 use crate::spec::{
     ClientRate, ControlPlane, FeatureGates, JobSet, PlacementRepair, SubmittedJobSet, Version,

@@ -2,10 +2,11 @@
 
 use super::jobsets::WrittenAt;
 use super::objects::Others;
-use super::{generate, pod_names};
+use super::pod_names;
 use crate::manifest::diagnostic::{Diagnostic, Report};
 use crate::manifest::kube;
 use crate::manifest::node::Node;
+use crate::manifest::node_names::node_names;
 use crate::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME};
 use crate::spec::{
     Container, JobSet, NodeObject, ReplicatedJob, Scenario, SubmittedJobSet, Topology,
@@ -41,11 +42,7 @@ impl<'a> Inputs<'a> {
     pub fn node(&self, node: &Node, report: &mut Report) -> Option<()> {
         let name = node.as_str()?;
         let others = self.others.nodes.iter().map(|n| n.name.clone());
-        let names = || {
-            others
-                .clone()
-                .chain(generate::node_names(&self.topology.pools))
-        };
+        let names = || others.clone().chain(node_names(&self.topology.pools));
         if names().any(|n| n == name) {
             return Some(());
         }
@@ -167,10 +164,7 @@ fn node_name(job: &ReplicatedJob, scenario: &Scenario, others: &Others, error: &
         return;
     };
     let own = others.nodes.iter().map(|n| n.name.clone());
-    let names = || {
-        own.clone()
-            .chain(generate::node_names(&scenario.topology.pools))
-    };
+    let names = || own.clone().chain(node_names(&scenario.topology.pools));
     if !names().any(|n| n == *name) {
         let examples: Vec<String> = names().take(3).collect();
         let message = format!(

@@ -3,14 +3,14 @@
 use super::cross::Inputs;
 use super::fault_actions::{does, fits, is_silent, notice_and_grace, time};
 use super::fault_targets::{on, takes_along};
-use super::traces::{self, Row, Trace, Traces};
-use super::{generate, pod_names};
+use super::pod_names;
 use crate::base::Duration;
 use crate::manifest::diagnostic::Report;
 use crate::manifest::fault_presets::{self, For};
 use crate::manifest::node::Node;
-use crate::manifest::shapes::DOES;
-use crate::manifest::{fleet, rate, read};
+use crate::manifest::shapes::fault_processes::DOES;
+use crate::manifest::traces::{self, Row, Trace, Traces};
+use crate::manifest::{node_names, node_repair, rate, read};
 use crate::spec::{
     Arrivals, Exposure, FaultLemons, FaultsOn, NodePool, RandomAction, RandomFaults, TracedFault,
 };
@@ -97,7 +97,7 @@ impl Around<'_> {
     fn reach(&self, process: &RandomFaults) -> f64 {
         let along = process.takes_along.as_ref();
         along.map_or(1.0, |key| {
-            generate::neighbours(&self.inputs.topology.pools, key)
+            node_names::neighbours(&self.inputs.topology.pools, key)
         })
     }
 
@@ -169,7 +169,7 @@ impl Around<'_> {
         let pods = process.on == FaultsOn::Pod;
         let nodes: BTreeSet<String> = match pods {
             true => BTreeSet::new(),
-            false => generate::node_names(&self.inputs.topology.pools).collect(),
+            false => node_names::node_names(&self.inputs.topology.pools).collect(),
         };
         for row in rows {
             let wanted = traces::NAMED[usize::from(pods)];
@@ -298,7 +298,7 @@ fn ages(
     (around, does, repaired): (&Around, &RandomAction, bool),
     report: &mut Report,
 ) -> Exposure {
-    let exposure = fleet::exposure(node).unwrap_or(Exposure::Always);
+    let exposure = node_repair::exposure(node).unwrap_or(Exposure::Always);
     let Some(place) = node.get("ages").filter(|_| exposure != Exposure::Always) else {
         return Exposure::Always;
     };

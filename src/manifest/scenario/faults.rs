@@ -1,11 +1,11 @@
 //! Reads `faults`: what happens when, to which object.
 
 use super::cross::Inputs;
-use super::{generate, requests};
+use super::requests;
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::{Key, Node, Pos};
-use crate::manifest::shapes::ACTIONS;
-use crate::manifest::{read, topology};
+use crate::manifest::shapes::faults::ACTIONS;
+use crate::manifest::{node_names, read, taint};
 use crate::spec::{
     FaultAction, FaultTime, GateChanges, ManagerStop, NodeRef, ScriptedFault, SubmittedJobSet,
 };
@@ -129,7 +129,7 @@ fn of_label(fault: &Node, inputs: &Inputs, report: &mut Report) -> Option<Vec<Fa
         error.suggest("label: example.com/rack=r7");
         return Some(Vec::new());
     };
-    let mut names = generate::nodes_labelled(&inputs.topology.pools, key, value);
+    let mut names = node_names::nodes_labelled(&inputs.topology.pools, key, value);
     let others = inputs.others.nodes.iter();
     let others = others.filter(|node| node.labels.get(key).is_some_and(|v| v == value));
     names.extend(others.map(|node| node.name.clone()));
@@ -168,7 +168,7 @@ fn on_node(name: &str, body: &Node, node: NodeRef) -> FaultAction {
         "uncordonNode" => FaultAction::UncordonNode(node),
         "drainNode" => FaultAction::DrainNode(node),
         "newNode" => FaultAction::NewNode(node),
-        _ => FaultAction::TaintNode(node, topology::taint(body)),
+        _ => FaultAction::TaintNode(node, taint::taint(body)),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Reads `jobSets`: manifests by path, with their overrides.
 
-use super::Loader;
 use crate::base::Duration;
 use crate::manifest::diagnostic::{Report, Source};
+use crate::manifest::files::Loader;
 use crate::manifest::kube::{self, Manifests, Written};
 use crate::manifest::node::Node;
 use crate::manifest::path::Set;

@@ -10,7 +10,6 @@ pub use control_plane::{NotSimulated, version as kubernetes_version};
 mod containers;
 mod control_plane;
 mod cross;
-pub mod experiment;
 mod fault_actions;
 mod fault_processes;
 mod fault_targets;
@@ -21,28 +20,27 @@ mod node_patch;
 mod node_repair;
 pub(super) mod objects;
 pub(super) mod pod_names;
+pub mod preset_file;
 mod prices;
 pub mod requests;
 mod stop;
 mod timing;
-pub mod traces;
 mod training;
 
 use super::check::{Unmodelled, check};
 use super::diagnostic::{Diagnostic, Diagnostics, Report, Source};
+use super::files::{Loader, file_text};
 use super::kube::{self, Manifests, SETS};
 use super::node::Node;
 use super::path::{self, Path};
+use super::settings::Settings;
 use super::shape::Shape;
 use super::shapes::scenario::{SCENARIO, SETTINGS};
-use super::used::Settings;
-use super::{files, parameters, preset_file, read, yaml};
+use super::{experiment, files, parameters, read, traces, yaml};
 use crate::base::Duration;
-use crate::spec::{
-    ControlPlane, Experiment, FaultAction, Scenario, SubmittedJobSet, Timing, Topology,
-};
+use crate::spec::{Experiment, FaultAction, Scenario, SubmittedJobSet, Topology};
 use cross::Inputs;
-pub use generate::{node_names, topology as generated};
+pub use generate::topology as generated;
 use objects::Others;
 
 const DEFAULT_SEED: u64 = 1;
@@ -76,19 +74,8 @@ impl LoadedScenario {
     }
 }
 
-/// The control plane of a preset file, without JobSets that would want gates.
-pub(super) fn control_plane_of(preset: &Node, report: &mut Report) -> ControlPlane {
-    control_plane::read(preset, &[], report)
-}
-
-pub(super) fn timing_of(preset: &Node, report: &mut Report) -> Timing {
-    timing::read(preset, report)
-}
-
 /// `path=value` overrides.
 pub type Sets = [(String, String)];
-/// Gives the text of a file named in a scenario.
-pub type Loader<'l> = dyn Fn(&str) -> Result<String, String> + 'l;
 
 /// Reads a scenario file and the files it names, relative to it.
 pub fn read_scenario(path: &std::path::Path, sets: &Sets) -> Result<LoadedScenario, Diagnostics> {
@@ -104,17 +91,6 @@ pub fn parse_scenario_of(
     let base = path.parent().unwrap_or(std::path::Path::new(""));
     let loader = |name: &str| file_text(&base.join(name));
     parse_scenario(source, sets, &loader)
-}
-
-/// The text of a file that a scenario names, or why there is none.
-pub fn file_text(path: &std::path::Path) -> Result<String, String> {
-    match files::read_source(path) {
-        Ok(source) => Ok(source.text),
-        Err(errors) => Err(errors
-            .0
-            .first()
-            .map_or(String::new(), |e| e.message.clone())),
-    }
 }
 
 /// Reads a scenario from texts.
@@ -341,7 +317,7 @@ fn assemble(
         claims_bind: true,
         only_described_classes: false,
         ties: crate::spec::TieBreak::default(),
-        decode: crate::manifest::DECODERS,
+        decode: kube::DECODERS,
         stop,
         seed: seed.unwrap_or(DEFAULT_SEED),
     }

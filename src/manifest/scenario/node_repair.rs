@@ -2,10 +2,9 @@
 
 use super::cross::Inputs;
 use super::fault_targets::label;
-use super::generate;
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::Node;
-use crate::manifest::{dist, fleet, read};
+use crate::manifest::{dist, node_names, node_repair, read};
 use crate::spec::{FaultsOn, NodePool, NodeRepair, NodeSpares, RandomFaults};
 
 /// `nodeRepair`, which some process must need.
@@ -22,9 +21,9 @@ pub fn repair(
     }
     Some(NodeRepair {
         detected_after: dist::delay(Some(node), "detectedAfter", report),
-        diagnosis: fleet::diagnosis(node.get("diagnosis")),
-        repair: fleet::repair(Some(node), report),
-        retirement: fleet::retirement(Some(node), report),
+        diagnosis: node_repair::diagnosis(node.get("diagnosis")),
+        repair: node_repair::repair(Some(node), report),
+        retirement: node_repair::retirement(Some(node), report),
     })
 }
 
@@ -50,7 +49,7 @@ pub fn spares(
         return None;
     };
     let pools = &inputs.topology.pools;
-    let spares = generate::nodes_labelled(pools, key, value).len();
+    let spares = node_names::nodes_labelled(pools, key, value).len();
     // A pool without nodes has none to spare, and says so.
     let named = |pool: &NodePool| pool.labels.iter().any(|(k, v)| k == key && v == value);
     if spares == 0 && !pools.iter().any(named) {

@@ -2,22 +2,21 @@
 //!
 //! Must never accept an object that the simulation has no use for, nor one the API server would refuse.
 
-use super::{Loader, pod_names};
-use crate::admission::Rejection;
+use super::pod_names;
 use crate::base::Duration;
 use crate::manifest::check::{Unmodelled, check};
 use crate::manifest::diagnostic::{Diagnostics, Report, Source};
+use crate::manifest::files::Loader;
+use crate::manifest::kube::{kind_of, stored};
 use crate::manifest::node::Node;
+use crate::manifest::object_list::unlisted;
 use crate::manifest::path::Path;
 use crate::manifest::shape::Shape;
 use crate::manifest::shapes::objects::CREATED;
 use crate::manifest::{kube, read, server, yaml};
-use crate::objects::{Surroundings, admit_any};
 use crate::spec::{BY_SCRIPT, JobObject, NodeObject, ObjectKind, SubmittedJobSet};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-
-const DEFAULT_NAMESPACE: &str = "default";
 
 /// The objects of a scenario beside its JobSets, and what may be named of them.
 #[derive(Clone, Debug, Default)]
@@ -97,10 +96,6 @@ impl Others {
     }
 }
 
-pub fn kind_of(object: &Value) -> ObjectKind {
-    ObjectKind::of_kind(object["kind"].as_str().unwrap_or(""))
-}
-
 /// Reads `objects`, and remembers the names of what actions create. The tree has been checked against its table.
 pub fn load(
     scenario: &Node,
@@ -167,7 +162,7 @@ fn manifest(
 fn documents(source: &Source, others: &mut Others) -> Result<(), Diagnostics> {
     let none = Source::default();
     let mut report = Report::new(source, &none);
-    for document in kube::unlisted(yaml::parse(source)?) {
+    for document in unlisted(yaml::parse(source)?) {
         let before = report.found.len();
         let shape = Shape::Kinds(&CREATED);
         check(
@@ -216,46 +211,6 @@ fn unmodelled(node: &Node) -> Unmodelled {
     let shape = Shape::Kinds(&CREATED);
     check(node, &shape, &path, &mut report, &mut found);
     found
-}
-
-/// A checked object as the API server stores it; `None`: it is refused, which has been said.
-pub fn stored(node: &Node, kind: ObjectKind, report: &mut Report) -> Option<Value> {
-    if kube::too_large(node, report) {
-        return None;
-    }
-    let object = posted(node, kind);
-    let words = |rejection: Rejection| rejection.message;
-    let admitted = match kind {
-        ObjectKind::JobSet => server::stored(&object),
-        _ => admit_any(&object, &Surroundings::default()).map_err(words),
-    };
-    let understood = |object: &Value| match kind {
-        ObjectKind::JobSet => kube::stored_jobset(object).map(drop),
-        ObjectKind::Job => kube::stored_job(object).map(drop),
-        ObjectKind::Pod => kube::stored_pod(object).map(drop),
-        ObjectKind::Node => kube::stored_node(object).map(drop),
-        _ => Ok(()),
-    };
-    match admitted.and_then(|object| understood(&object).map(|()| object)) {
-        Ok(object) => Some(object),
-        Err(problem) => {
-            let message = format!("the {} is refused: {problem}", kind.as_str());
-            report.error(node.at, message);
-            None
-        }
-    }
-}
-
-/// As kubectl posts it.
-pub fn posted(node: &Node, kind: ObjectKind) -> Value {
-    let mut object = node.to_json();
-    if kind.is_namespaced()
-        && object["metadata"].is_object()
-        && object["metadata"]["namespace"].is_null()
-    {
-        object["metadata"]["namespace"] = json!(DEFAULT_NAMESPACE);
-    }
-    object
 }
 
 #[cfg(test)]

@@ -4,30 +4,13 @@
 
 use super::cross::Inputs;
 use super::node_patch::node_patch;
-use super::objects;
 use crate::manifest::diagnostic::Report;
 use crate::manifest::node::Node;
-use crate::manifest::read;
+use crate::manifest::{kube, read};
 use crate::spec::{
     BY_SCRIPT, FaultAction, ObjectKind, ObjectName, Propagation, SubmittedJobSet, UserRequest, Verb,
 };
 use serde_json::json;
-
-/// Names of the kinds, for the table of shapes.
-pub const KIND_NAMES: &[&str] = &[
-    "JobSet",
-    "Job",
-    "Pod",
-    "Node",
-    "Service",
-    "PersistentVolumeClaim",
-    "PersistentVolume",
-    "PriorityClass",
-    "Namespace",
-];
-
-/// Of these, what may be deleted.
-pub const DELETED_KINDS: &[&str] = KIND_NAMES.split_at(KIND_NAMES.len() - 1).0;
 
 /// The action; JobSets that it creates are added to `created`, after those of `jobSets`.
 pub fn action(
@@ -111,18 +94,18 @@ fn create(
     report: &mut Report,
 ) -> Option<FaultAction> {
     let (object, kind) = match (body.get("object"), body.get("jobSet")) {
-        (Some(object), _) => (object, objects::kind_of(&object.to_json())),
+        (Some(object), _) => (object, kube::kind_of(&object.to_json())),
         (None, Some(object)) => (object, ObjectKind::JobSet),
         (None, None) => return None,
     };
-    let stored = objects::stored(object, kind, report)?;
+    let stored = kube::stored(object, kind, report)?;
     let name = stored["metadata"]["name"].as_str().unwrap_or("").to_owned();
     let mut verb = Verb::Create {
-        object: objects::posted(object, kind),
+        object: kube::posted(object, kind),
         jobset: None,
     };
     if kind == ObjectKind::JobSet {
-        let jobset = crate::manifest::stored_jobset(&stored).ok()?;
+        let jobset = kube::stored_jobset(&stored).ok()?;
         let position = inputs.jobsets.len() + created.len();
         created.push(SubmittedJobSet {
             jobset,

@@ -1,6 +1,6 @@
 //! The tables of `controlPlane` in a scenario: versions, gates, and the rates of clients.
 
-use crate::manifest::presets::DEFAULT_PRESET;
+use crate::manifest::preset_data::{DEFAULT_PRESET, preset_names};
 use crate::manifest::shape::{Object, Shape, Versions, field};
 
 /// Versions of Kubernetes that are simulated.
@@ -22,7 +22,7 @@ pub static CONTROL_PLANE: Object = Object {
     fields: &[
         field(
             "preset",
-            Shape::Preset,
+            Shape::Preset(preset_names),
             "rates and workers of a known control plane, to begin with",
         )
         .default(DEFAULT_PRESET)

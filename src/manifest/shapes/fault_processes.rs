@@ -1,8 +1,8 @@
 //! The table of `faultProcesses` in a scenario.
 
+use super::distribution::DELAY;
 use super::fleet::{DIAGNOSIS, REPAIR_FIELDS};
 use super::rate::{PRESET, RATE};
-use super::timing::DELAY;
 use crate::manifest::shape::{Object, STR_LIST, Shape, field};
 use crate::spec::Exposure;
 

@@ -1,9 +1,8 @@
 //! The tables of `faults` in a scenario: a time, and one action.
 
+use super::common::INDEX;
 use super::objects::CREATED;
 use super::pod::EFFECTS;
-use super::scenario::INDEX;
-use crate::manifest::scenario::requests::{DELETED_KINDS, KIND_NAMES};
 use crate::manifest::shape::{Field, Object, STR_LIST, Shape, field};
 
 pub const ACTIONS: [&str; 21] = [
@@ -334,3 +333,19 @@ static NAME: Object = Object {
         .required()
         .example("train")],
 };
+
+/// Kinds of objects that an action may name.
+pub const KIND_NAMES: &[&str] = &[
+    "JobSet",
+    "Job",
+    "Pod",
+    "Node",
+    "Service",
+    "PersistentVolumeClaim",
+    "PersistentVolume",
+    "PriorityClass",
+    "Namespace",
+];
+
+/// The kinds that an action may delete.
+pub const DELETED_KINDS: &[&str] = KIND_NAMES.split_at(KIND_NAMES.len() - 1).0;

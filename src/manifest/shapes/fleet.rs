@@ -1,8 +1,8 @@
 //! The table of fleet files: the collapsed model.
 
+use super::common::{API_VERSION, EXPERIMENTS, METADATA, PARAMETERS};
+use super::distribution::DELAY;
 use super::rate::{PRESET, RATE};
-use super::scenario::{API_VERSION, EXPERIMENTS, METADATA};
-use super::timing::DELAY;
 use super::training::{self, WITHOUT};
 use crate::manifest::shape::{Field, Object, STR_LIST, Shape, field};
 use crate::spec::Exposure;
@@ -10,14 +10,6 @@ use crate::spec::Exposure;
 /// Nodes of a fleet.
 const NODES: Shape = Shape::Int(0, 10_000_000);
 const CHANCE: Shape = Shape::Number(0.0, 1.0);
-/// Values for `${name}`.
-pub const PARAMETERS: Field = field(
-    "parameters",
-    Shape::Map(&Shape::Any),
-    "values by name; elsewhere `${name}` stands for one",
-)
-.otherwise("none")
-.example("{spares: 4}");
 
 pub static FLEET: Object = Object {
     kind: "Fleet",

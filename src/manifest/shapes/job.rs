@@ -1,6 +1,6 @@
 //! The tables of a Job's spec (`batch/v1`) as Kubernetes 1.36 knows it.
 
-use super::jobset::METADATA;
+use super::metadata::METADATA;
 use super::pod::POD_SPEC;
 use crate::manifest::shape::{COUNT, INT32, Object, Shape, field, inert, not_modelled};
 

@@ -1,8 +1,9 @@
-//! The tables of a JobSet (`jobset.x-k8s.io/v1alpha2`, API-1 to API-29) and of object metadata.
+//! The tables of a JobSet (`jobset.x-k8s.io/v1alpha2`, API-1 to API-29).
 
 use super::job::JOB_SPEC;
+use super::metadata::METADATA;
 use super::pod::PVC_TEMPLATE;
-use crate::manifest::shape::{COUNT, Field, INT32, Object, STR_LIST, STR_MAP, Shape, field, inert};
+use crate::manifest::shape::{COUNT, INT32, Object, STR_LIST, Shape, field, inert};
 
 pub static JOBSET: Object = Object {
     kind: "JobSet",
@@ -12,41 +13,6 @@ pub static JOBSET: Object = Object {
         field("metadata", Shape::Object(&METADATA), "").required(),
         field("spec", Shape::Object(&SPEC), ""),
         inert("status", Shape::Any),
-    ],
-};
-
-/// What a live object carries and nobody has to write.
-const LIVE: [Field; 10] = [
-    inert("uid", Shape::Any),
-    inert("resourceVersion", Shape::Any),
-    inert("generation", Shape::Any),
-    inert("creationTimestamp", Shape::Any),
-    inert("deletionTimestamp", Shape::Any),
-    inert("deletionGracePeriodSeconds", Shape::Any),
-    inert("ownerReferences", Shape::Any),
-    inert("finalizers", Shape::Any),
-    inert("managedFields", Shape::Any),
-    inert("selfLink", Shape::Any),
-];
-
-pub static METADATA: Object = Object {
-    kind: "ObjectMeta",
-    fields: &[
-        field("name", Shape::Str, ""),
-        field("generateName", Shape::Str, ""),
-        field("namespace", Shape::Str, "default: default"),
-        field("labels", STR_MAP, ""),
-        field("annotations", STR_MAP, ""),
-        LIVE[0],
-        LIVE[1],
-        LIVE[2],
-        LIVE[3],
-        LIVE[4],
-        LIVE[5],
-        LIVE[6],
-        LIVE[7],
-        LIVE[8],
-        LIVE[9],
     ],
 };
 
@@ -209,3 +175,7 @@ static RETENTION: Object = Object {
     kind: "VolumeRetentionPolicy",
     fields: &[inert("whenDeleted", Shape::OneOf(&["Delete", "Retain"]))],
 };
+
+pub const GROUP: &str = "jobset.x-k8s.io/";
+
+pub const API_VERSION: &str = "jobset.x-k8s.io/v1alpha2";

@@ -1,17 +1,20 @@
 //! The tables: every object type the program reads, field by field.
 
-mod control_plane;
-mod fault_processes;
-mod faults;
+pub mod common;
+pub mod control_plane;
+mod distribution;
+pub mod fault_processes;
+pub mod faults;
 pub mod fleet;
 mod job;
 pub mod jobset;
+mod metadata;
 pub mod objects;
 mod pod;
 pub mod preset;
 pub mod rate;
 pub mod scenario;
-mod timing;
+pub mod timing;
 pub mod together;
 pub mod topology;
 pub mod trainer;

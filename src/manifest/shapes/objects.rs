@@ -3,7 +3,8 @@
 //! A kind that is not here changes nothing in the simulation.
 
 use super::job::JOB_SPEC;
-use super::jobset::{JOBSET, METADATA};
+use super::jobset::JOBSET;
+use super::metadata::METADATA;
 use super::pod::{EFFECTS, POD_SPEC};
 use crate::manifest::shape::{
     Field, INT32, Kinds, Object, STR_LIST, Shape, field, inert, not_modelled,

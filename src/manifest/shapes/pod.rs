@@ -2,7 +2,7 @@
 //!
 //! Inert fields say what runs in a container; only when and where it runs is simulated.
 
-use super::jobset::METADATA;
+use super::metadata::METADATA;
 use crate::manifest::shape::{
     COUNT, INT32, Object, STR_LIST, STR_MAP, Shape, field, inert, not_modelled,
 };

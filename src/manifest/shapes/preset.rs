@@ -1,7 +1,7 @@
-//! The table of preset files: what `calibrate` writes, and a scenario's `controlPlane.preset` may name.
+//! The table of preset files: what `recording calibrate` writes, and a scenario's `controlPlane.preset` may name.
 
+use super::common::{API_VERSION, METADATA};
 use super::control_plane::CONTROL_PLANE;
-use super::scenario::{API_VERSION, METADATA};
 use super::timing::TIMING;
 use crate::manifest::shape::{Object, Shape, field};
 

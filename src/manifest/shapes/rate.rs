@@ -1,7 +1,6 @@
 //! The fields that say how often something fails; processes of fleets and of scenarios have them alike.
 
-use super::timing::EMPIRICAL;
-use crate::manifest::fault_presets;
+use super::distribution::{EMPIRICAL, GAMMA_SHAPE, WEIBULL_SHAPE};
 use crate::manifest::shape::{Field, Object, STR_LIST, Shape, field};
 
 /// One of these is needed.
@@ -86,27 +85,11 @@ static GAMMA: Object = Object {
     fields: &[GAMMA_SHAPE.example("0.8")],
 };
 
-/// Of a gamma distribution.
-pub const GAMMA_SHAPE: Field = field(
-    "shape",
-    Shape::Number(0.05, 1000.0),
-    "below 1 the young fail more often, above 1 the old",
-)
-.required();
-
-/// Of a Weibull distribution.
-pub const WEIBULL_SHAPE: Field = field(
-    "shape",
-    Shape::Number(0.3, 100.0),
-    "below 1 the young fail more often, above 1 the old",
-)
-.required();
-
 /// What stands for a whole mix of causes.
 pub const PRESET: [Field; 2] = [
     field(
         "preset",
-        Shape::OneOf(&fault_presets::NAMES),
+        Shape::OneOf(&NAMES),
         "a published mix: a process for each of its causes; what else is said replaces what the preset says, and `times` \
          multiplies",
     )
@@ -114,4 +97,17 @@ pub const PRESET: [Field; 2] = [
     field("causes", STR_LIST, "those of the preset alone")
         .otherwise("all of them")
         .example("[gpu, hbm3]"),
+];
+
+/// Names of the published mixes, in the order of `src/presets/faults.yaml`.
+pub const NAMES: [&str; 9] = [
+    "llama3-405b",
+    "rsc-1",
+    "rsc-2",
+    "rsc",
+    "tpu-v4",
+    "ant-2023",
+    "megascale",
+    "opt-175b",
+    "bloom-176b",
 ];

@@ -1,7 +1,7 @@
 //! The table of topology files.
 
+use super::common::{API_VERSION, METADATA};
 use super::pod::EFFECTS;
-use super::scenario::{API_VERSION, METADATA};
 use crate::manifest::shape::{Field, Object, STR_LIST, STR_MAP, Shape, field};
 
 /// More nodes than this are a typing error.

@@ -3,7 +3,7 @@
 //! kubeflow/trainer @8c0f5059, pkg/apis/trainer/v1alpha1/{trainjob,trainingruntime}_types.go; what was called
 //! podTemplateOverrides until @38d8243c^ is here, too. What becomes part of the JobSet is checked there.
 
-use super::jobset::METADATA;
+use super::metadata::METADATA;
 use crate::manifest::shape::{
     COUNT, Field, INT32, Object, STR_LIST, STR_MAP, Shape, field, inert, not_modelled,
 };

@@ -1,6 +1,6 @@
 //! The table of what a JobSet of a scenario trains, and of what Fleets and JobSets lose at an interruption.
 
-use super::timing::DELAY;
+use super::distribution::DELAY;
 use crate::manifest::shape::{Field, Object, Shape, field};
 
 /// What no interruption takes back, without checkpoints: everything, or nothing.

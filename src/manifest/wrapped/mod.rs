@@ -1,17 +1,18 @@
-//! JobSets inside of what others write: TrainJobs of Kubeflow Trainer, and manifests in Argo Workflows.
+//! JobSets embedded in other objects: the JobSet that Kubeflow Trainer renders from a TrainJob, and JobSets written out
+//! in an object of another kind.
 //!
-//! What comes out are texts of their own, named after the object that they are of; whoever reads manifests reads them
-//! like files. Must never read a JobSet.
+//! Rendered JobSets are texts of their own, named after their object, and are read like files. This module does not
+//! read JobSets.
 
-mod argo;
 mod patch;
 mod policy;
 mod render;
 mod trainjob;
 
 use super::diagnostic::{Diagnostic, Source};
-use super::kube;
 use super::node::Node;
+use super::object_list::unlisted;
+use super::shapes::jobset::GROUP;
 use super::yaml;
 use std::collections::BTreeSet;
 
@@ -59,14 +60,11 @@ impl Object<'_> {
 pub fn find(texts: &[Source], beside: &[Source]) -> Found {
     let mut found = Found::default();
     let all = texts.iter().chain(beside).enumerate();
-    let suspects = all.filter(|(_, source)| {
-        let has = |word: &str| source.text.contains(word);
-        has("trainer.kubeflow.org") || has("argoproj.io") && has("JobSet")
-    });
+    let suspects = all.filter(|(_, source)| source.text.contains("trainer.kubeflow.org"));
     let mut objects = Vec::new();
     for (text, source) in suspects {
         // What is no YAML is refused by whoever reads the text.
-        let documents = kube::unlisted(yaml::parse(source).unwrap_or_default());
+        let documents = unlisted(yaml::parse(source).unwrap_or_default());
         objects.extend(documents.into_iter().map(|node| {
             let word = |key: &str| {
                 node.get(key)
@@ -87,8 +85,6 @@ pub fn find(texts: &[Source], beside: &[Source]) -> Found {
     for object in objects.iter().filter(|o| o.text < texts.len()) {
         if object.version.starts_with(trainjob::GROUP) && object.kind == "TrainJob" {
             trainjob::render(object, &objects, &mut found);
-        } else if object.version.starts_with("argoproj.io/") {
-            argo::manifests(object, &mut found);
         }
     }
     found
@@ -107,7 +103,7 @@ fn within(node: &Node, found: &mut Vec<Node>) {
     let word = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or("");
     // References to one have kind and apiVersion, too.
     let whole = node.get("spec").is_some() && node.get("metadata").is_some();
-    if whole && word("kind") == "JobSet" && word("apiVersion").starts_with(kube::GROUP) {
+    if whole && word("kind") == "JobSet" && word("apiVersion").starts_with(GROUP) {
         found.push(node.clone());
         return;
     }

@@ -3,8 +3,9 @@
 use super::nodes::Nodes;
 use super::told::{sooner, told_pods};
 use super::{JobLife, JobSetLife, Life, PodLife, Told};
+use crate::observe::facts::Kind;
 use crate::observe::facts::{Condition, Facts, Pod};
-use crate::observe::sighting::{How, Kind, Sighting};
+use crate::observe::sighting::{How, Sighting};
 use crate::observe::stamp::At;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -6,8 +6,9 @@ mod maker;
 mod nodes;
 mod told;
 
+use super::facts::Kind;
 use super::facts::{Condition, Pod};
-use super::sighting::{How, Kind, Sighting};
+use super::sighting::{How, Sighting};
 use super::stamp::At;
 use super::when;
 use maker::Maker;
@@ -118,7 +119,7 @@ pub fn choose(
     match of.as_slice() {
         [one] => Ok(one.clone()),
         [] if found.is_empty() => {
-            Err("no JobSet in these files; `record` says what to save".to_owned())
+            Err("no JobSet in these files; `recording commands` prints what to save".to_owned())
         }
         [] => Err(format!(
             "no such JobSet in these files; there are: {}",

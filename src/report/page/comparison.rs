@@ -2,6 +2,7 @@
 //!
 //! Must never compute an estimate: all of them are those of `compare`.
 
+use super::reproduce::Reproduction;
 use super::run_parts::NOT_MODELLED;
 use super::{Block, Chart, KeyFigure, Page, Section, Table, heads};
 use crate::experiment::{Comparison, MetricEstimate, PlayedVariant, Verdict};
@@ -10,12 +11,12 @@ use crate::report::compare_figure::{figures, provenance};
 use crate::report::hanging::{self, Hung};
 use crate::report::words::{count, thousands};
 
-/// `commands`: what repeats the comparison, and the page.
+/// `commands` repeat the comparison and the page; `inputs` is the digest of the inputs.
 pub fn page(
     all: &Comparison,
     played: &[PlayedVariant],
     hung: &[Hung],
-    commands: &[String],
+    (commands, inputs): (&[String], &str),
 ) -> Page {
     let n = all
         .variants
@@ -75,8 +76,9 @@ pub fn page(
     distrust.push(Block::Heading("Never modelled".to_owned()));
     distrust.push(Block::List(limits));
     section("limits", "What to distrust", distrust);
-    let again = commands.iter().cloned().map(Block::Code).collect();
-    section("again", "Do it again", again);
+    let mut reproduction = Reproduction::new(commands, &page.foot, inputs);
+    reproduction.depends_on = hanging::together(hung);
+    page.push(reproduction.section());
     page
 }
 

@@ -6,8 +6,10 @@
 pub mod comparison;
 pub mod html;
 pub mod markdown;
+pub mod reproduce;
 pub mod run;
 mod run_charts;
+mod run_input;
 mod run_parts;
 pub mod sweep;
 mod timeline;

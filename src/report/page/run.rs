@@ -2,29 +2,14 @@
 //!
 //! Must never compute a time: what it tells is in the run's folds and paths.
 
+pub use super::run_input::Told;
 use super::{KeyFigure, Page, Section};
 use super::{run_charts as charts, run_parts as parts};
-use crate::metrics::occupancy::Occupancy;
-use crate::metrics::queued::Queued;
 use crate::metrics::restart;
-use crate::metrics::{Ending, Restart, RunView, Witness};
+use crate::metrics::{Ending, Restart, RunView};
 use crate::record::LedgerCategory;
-use crate::report::deciding::Defaults;
 use crate::report::words::{self, count, seconds};
 use crate::report::{provenance, waterfall};
-
-/// A run, and what a page needs beside it.
-pub struct Told<'a> {
-    pub run: RunView<'a>,
-    pub witness: &'a Witness,
-    pub pods: &'a Occupancy,
-    pub queued: &'a Queued,
-    pub defaults: &'a Defaults,
-    /// What repeats the run, and the page.
-    pub commands: &'a [String],
-    /// Objects and files of the inputs that were not played.
-    pub skipped: &'a [String],
-}
 
 pub fn page(told: &Told<'_>) -> Page {
     let run = &told.run;
@@ -61,7 +46,7 @@ pub fn page(told: &Told<'_>) -> Page {
         parts::assumptions(told),
     );
     section("limits", "What to distrust", parts::limits(told));
-    section("again", "Do it again", parts::again(told));
+    page.push(parts::reproduction(told).section());
     page
 }
 

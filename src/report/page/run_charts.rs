@@ -1,6 +1,6 @@
 //! The charts and critical paths of the page of a run, each as blocks.
 
-use super::run::Told;
+use super::run_input::Told;
 use super::{Block, Chart, Table, heads};
 use crate::base::*;
 use crate::metrics::Restart;
@@ -19,7 +19,7 @@ pub fn waterfalls(told: &Told<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (i, r) in closely(run) {
         let below = provenance::foot(run, &[r], told.defaults);
-        let title = waterfall::title(run, r, i + 1);
+        let title = words::restart_title(run, r, i + 1);
         blocks.push(Block::Chart(Chart {
             name: format!("waterfall-{}", i + 1),
             alt: format!("{title}. {}", waterfall::longest(run, r)),
@@ -78,7 +78,7 @@ pub fn paths(told: &Told<'_>) -> Vec<Block> {
         }
         let groups = critical::groups(&spans, r.total());
         let rows = groups.iter().map(|group| row(group, r)).collect();
-        blocks.push(Block::Heading(waterfall::title(run, r, i + 1)));
+        blocks.push(Block::Heading(words::restart_title(run, r, i + 1)));
         let sum = Duration(spans.iter().map(|s| s.step.duration().0).sum());
         blocks.push(Block::Text(format!(
             "The waits that followed each other from the fault to the end, without a gap: {}, together {}. Whatever is \

@@ -1,6 +1,7 @@
 //! The tables of the page of a run, each as blocks.
 
-use super::run::Told;
+use super::reproduce::Reproduction;
+use super::run_input::Told;
 use super::{Block, Table, heads};
 use crate::base::*;
 use crate::metrics::{Phase, Restart, RunView, assumed, gate};
@@ -8,7 +9,7 @@ use crate::record::{LedgerCategory, ResourceUsage};
 use crate::report::hanging::{self, Hung};
 use crate::report::waterfall::Style;
 use crate::report::words::{self, count, seconds, thousands};
-use crate::report::{story as lines, text, training as trained};
+use crate::report::{deciding, provenance, story as lines, text, training as trained};
 
 pub fn restarts(run: &RunView<'_>) -> Vec<Block> {
     let all = run.restarts();
@@ -279,21 +280,17 @@ pub fn limits(told: &Told<'_>) -> Vec<Block> {
     blocks
 }
 
-pub fn again(told: &Told<'_>) -> Vec<Block> {
+pub fn reproduction(told: &Told<'_>) -> Reproduction {
     let run = &told.run;
-    let mut blocks: Vec<Block> = told.commands.iter().cloned().map(Block::Code).collect();
+    let mut all = Reproduction::new(told.commands, &[provenance::of_run(run)], told.inputs);
     let facts = text::facts(run).into_iter();
-    blocks.push(Block::Table(Table {
-        head: heads(&["", "what was played"]),
-        numbers: &[],
-        rows: facts
-            .map(|(label, text)| vec![label.to_owned(), text])
-            .collect(),
-        open: 0,
-    }));
-    blocks.push(Block::Text(format!(
+    all.facts
+        .extend(facts.map(|(label, text)| (label.to_owned(), text)));
+    let restarts: Vec<_> = run.restarts().iter().collect();
+    all.depends_on = deciding::deciders(run, &restarts, told.defaults);
+    all.notes.push(format!(
         "The same inputs and seed give the same digest, {}, on every machine.",
         run.digest()
-    )));
-    blocks
+    ));
+    all
 }

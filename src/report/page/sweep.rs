@@ -2,6 +2,7 @@
 //!
 //! Must never compute an estimate: all of them are those of the sweep.
 
+use super::reproduce::Reproduction;
 use super::run_parts::NOT_MODELLED;
 use super::{Block, Chart, KeyFigure, Page, Section, Table, heads};
 use crate::experiment::Better;
@@ -26,6 +27,8 @@ pub struct Told<'a> {
     pub warnings: &'a [String],
     /// What repeats the sweep, and the page.
     pub commands: &'a [String],
+    /// Digest of the inputs.
+    pub inputs: &'a str,
 }
 
 pub fn page(told: &Told<'_>) -> Page {
@@ -66,8 +69,9 @@ pub fn page(told: &Told<'_>) -> Page {
         hanging::blocks(told.hung),
     );
     section("limits", "What to distrust", limits(told));
-    let again = told.commands.iter().cloned().map(Block::Code).collect();
-    section("again", "Do it again", again);
+    let mut reproduction = Reproduction::new(told.commands, &page.foot, told.inputs);
+    reproduction.depends_on = hanging::together(told.hung);
+    page.push(reproduction.section());
     page
 }
 

@@ -4,7 +4,7 @@ use super::columns::columns;
 use super::number::{percent, share, short};
 use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
 use super::{Provenance, Told, length, sentences, table};
-use crate::report::compare_figure::{SIZE, legend};
+use crate::report::compare_panel::{SIZE, legend};
 use crate::report::heading::heading;
 use crate::report::scene::*;
 use crate::report::waterfall::Style;
@@ -64,7 +64,7 @@ fn conclusion(b: &Budget) -> Vec<String> {
     }
     all.push(format!(
         "The least maxRestarts that lasts with a chance of {} is {}.",
-        percent(b.survive),
+        percent(b.probability),
         least(b.least)
     ));
     if let Some(rule) = &b.rule {
@@ -310,8 +310,8 @@ fn survival(report: &BudgetReport) -> Scene {
     draw(&plane, &mut scene, &b.curve, (4, PALETTE[1]), |i| {
         Some(i.lasts)
     });
-    plane.level(&mut scene, b.survive, 2, INK);
-    curves.push((INK, format!("asked for: {}", percent(b.survive))));
+    plane.level(&mut scene, b.probability, 2, INK);
+    curves.push((INK, format!("asked for: {}", percent(b.probability))));
     legend(&mut scene, below + 3 * SIZE, curves.into_iter());
     provenance(&mut scene, &report.of);
     scene
@@ -325,7 +325,7 @@ fn b_subtitle(b: &Budget) -> String {
         "share of {} runs with its exact 95 % interval; the least that lasts {} with a chance of {}: {}{rule}",
         b.replications,
         length(b.horizon_s),
-        percent(b.survive),
+        percent(b.probability),
         least(b.least)
     )
 }

@@ -4,7 +4,7 @@ use super::columns::columns;
 use super::number::{change, exact, short, span};
 use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
 use super::{Provenance, Told, sentences, table};
-use crate::report::compare_figure::{SIZE, legend};
+use crate::report::compare_panel::{SIZE, legend};
 use crate::report::heading::heading;
 use crate::report::scene::*;
 use crate::report::waterfall::Style;

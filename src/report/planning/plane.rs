@@ -1,6 +1,6 @@
 //! A plot with two axes: where a point lies, lines of the grid, numbers and names of the axes.
 
-use super::super::compare_figure::SIZE;
+use super::super::compare_panel::SIZE;
 use super::super::heading::{MARGIN, fitting, foot, foot_height};
 use super::super::scene::*;
 use super::Provenance;

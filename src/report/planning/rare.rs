@@ -4,7 +4,7 @@ use super::columns::columns;
 use super::number::{rarely, short, span};
 use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
 use super::{Provenance, Told, length, sentences, table};
-use crate::report::compare_figure::SIZE;
+use crate::report::compare_panel::SIZE;
 use crate::report::heading::{MARGIN, heading};
 use crate::report::scene::*;
 use crate::report::waterfall::Style;

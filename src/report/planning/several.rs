@@ -5,7 +5,7 @@ use super::number::{change, exact, short};
 use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
 use super::spares::{CandidateRow, color, row, word};
 use super::{Provenance, Told, sentences, table};
-use crate::report::compare_figure::{SIZE, legend};
+use crate::report::compare_panel::{SIZE, legend};
 use crate::report::heading::heading;
 use crate::report::scene::*;
 use crate::report::waterfall::Style;

@@ -1,6 +1,6 @@
 //! A metric over a swept field: median and quantile bands along an axis of values, marks with intervals along a range.
 
-use super::super::compare_figure::legend;
+use super::super::compare_panel::legend;
 use super::super::heading::{MARGIN, heading, shorten};
 use super::super::planning::plane::{Labels, Plane, Scale, left_of};
 use super::super::scene::*;

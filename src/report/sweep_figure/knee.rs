@@ -1,6 +1,6 @@
 //! The knee: what more of a swept field is worth, above, and what it costs, below.
 
-use super::super::compare_figure::legend;
+use super::super::compare_panel::legend;
 use super::super::heading::{MARGIN, heading};
 use super::super::planning::plane::{Labels, Plane, Scale, left_of};
 use super::super::scene::*;

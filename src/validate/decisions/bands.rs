@@ -6,10 +6,9 @@
 //! compare an instant of the last second.
 
 use super::Run;
-use super::sequence::{recorded_states, state_text};
+use super::sequence::{compared_until_s, recorded_states, state_text};
 use crate::validate::recording::Recording;
 use crate::validate::result::{Difference, Moment};
-use crate::validate::scenario::LAST_MS;
 use crate::validate::steps::{self, Object, Step, What};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,12 +18,6 @@ const SHARE: f64 = 0.10;
 
 pub fn band(recorded_s: f64) -> f64 {
     LEAST_S.max(SHARE * recorded_s)
-}
-
-/// Later than this nothing is compared.
-pub fn compared_until_s(recording: &Recording) -> f64 {
-    let compared = |ms: u64| ms.saturating_sub(LAST_MS) as f64 / 1e3;
-    recording.played_for_ms.map_or(f64::INFINITY, compared)
 }
 
 pub fn compare(recording: &Recording, run: &Run<'_>, out: &mut Vec<Difference>) {
@@ -94,8 +87,8 @@ pub fn statuses(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
 /// The nth of an object and kind goes with the nth.
 fn jobs(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
     let start_s = run.history.created_s();
-    let recorded = of_jobs(&steps::recorded(recording), 0.0);
-    let simulated = of_jobs(&run.steps.named(recording, run.names), start_s);
+    let recorded = for_jobs(&steps::recorded(recording), 0.0);
+    let simulated = for_jobs(&run.steps.named(recording, run.names), start_s);
     let keys: BTreeSet<&(String, What)> = recorded.keys().chain(simulated.keys()).collect();
     let mut moments = Vec::new();
     for key in keys {
@@ -115,7 +108,7 @@ fn jobs(recording: &Recording, run: &Run<'_>) -> Vec<Moment> {
     moments
 }
 
-fn of_jobs(steps: &[Step], start_s: f64) -> BTreeMap<(String, What), Vec<f64>> {
+fn for_jobs(steps: &[Step], start_s: f64) -> BTreeMap<(String, What), Vec<f64>> {
     let mut times: BTreeMap<(String, What), Vec<f64>> = BTreeMap::new();
     for step in steps {
         if let (Object::Job(name), What::Created | What::Deleting | What::Gone) =

@@ -59,10 +59,7 @@ mod tests {
             replicated_job: "w".to_owned(),
             ..JobName::default()
         };
-        let names = Names {
-            jobs: vec![job("js-w-0"), job("js-bcdfg-1")],
-            ..Names::default()
-        };
+        let names = Names::for_jobs(vec![job("js-w-0"), job("js-bcdfg-1")]);
         let mask = Mask::new(&names);
         let pod = names.pod(JobId(0), 3, PodId(7), 1);
         for (text, expected) in [

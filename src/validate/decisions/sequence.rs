@@ -1,9 +1,9 @@
 //! The sequence of distinct statuses of the JobSet, without the counts.
 
-use super::bands;
 use super::history::{History, State};
 use crate::validate::recording::{Recording, Status};
 use crate::validate::result::Difference;
+use crate::validate::scenario::LAST_MS;
 use serde_json::json;
 
 /// Every status the watcher saw and when, in seconds, without repeats; the first is the empty one.
@@ -58,7 +58,7 @@ pub fn compare(recording: &Recording, history: &History, out: &mut Vec<Differenc
         let (r, s) = (recorded.get(i), simulated.get(i));
         if r.map(|r| &r.1) != s.map(|s| &s.1) {
             let at_s = r.or(s).map_or(0.0, |(at_s, _)| *at_s);
-            if at_s > bands::compared_until_s(recording) {
+            if at_s > compared_until_s(recording) {
                 return;
             }
             let path = format!("sequence[{i}]");
@@ -67,4 +67,10 @@ pub fn compare(recording: &Recording, history: &History, out: &mut Vec<Differenc
             return;
         }
     }
+}
+
+/// Later than this nothing is compared.
+pub fn compared_until_s(recording: &Recording) -> f64 {
+    let compared = |ms: u64| ms.saturating_sub(LAST_MS) as f64 / 1e3;
+    recording.played_for_ms.map_or(f64::INFINITY, compared)
 }

@@ -20,16 +20,16 @@ fn run(arguments: &[&str], code: i32) -> String {
 fn every_command_that_plans_plays_the_level_of_the_file() {
     for (arguments, needles) in [
         (
-            &["budget", GANG, "--seeds", "200"][..],
+            &["plan", "budget", GANG, "--seeds", "200"][..],
             &["replications (collapsed)", "maxRestarts 12 lasts"][..],
         ),
         (
-            &["search", "interval", GANG, "--path", "parameters.every"],
+            &["plan", "interval", GANG, "--path", "parameters.every"],
             &["replications (collapsed)", "The best interval is"],
         ),
         (
             &[
-                "search",
+                "plan",
                 "spares",
                 GANG,
                 "--path",
@@ -43,7 +43,7 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
         ),
         (
             &[
-                "search",
+                "plan",
                 "spares",
                 GANG,
                 "--path",
@@ -62,11 +62,12 @@ fn every_command_that_plans_plays_the_level_of_the_file() {
             ],
         ),
         (
-            &["tornado", GANG, "--seeds", "3"],
+            &["sensitivity", GANG, "--ranges", "--seeds", "3"],
             &["replications (collapsed)", "moves goodput most"],
         ),
         (
             &[
+                "plan",
                 "breakeven",
                 GANG,
                 "--b",

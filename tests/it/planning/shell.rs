@@ -1,4 +1,4 @@
-//! `search` and `budget` as a shell sees them: exit codes, formats, what is refused, what a directory keeps.
+//! `plan` and `sensitivity` as a shell sees them: exit codes, formats, what is refused, what a directory keeps.
 
 use crate::program::{program, scratch};
 use serde_json::Value;
@@ -21,7 +21,7 @@ fn run(arguments: &[&str], code: i32) -> (String, String) {
 }
 
 const SPARES: [&str; 7] = [
-    "search",
+    "plan",
     "spares",
     FLEET,
     "--set",
@@ -74,7 +74,7 @@ fn wrong_questions_are_refused_before_anything_is_played() {
             "metadata.name=32",
         ),
     ] {
-        let mut arguments = vec!["search", "spares", FLEET, "--target", target];
+        let mut arguments = vec!["plan", "spares", FLEET, "--target", target];
         if !more.contains(&"--path") {
             arguments.extend(["--path", "spares.nodes"]);
         }
@@ -83,11 +83,18 @@ fn wrong_questions_are_refused_before_anything_is_played() {
     }
     for (arguments, says) in [
         (&["--ignore", "gpus"][..], "did you mean gpu?"),
-        (&["--survive", "1.5"], "a chance between 0 and 1"),
-        (&["--until-day", "0"], "a number of days"),
+        (&["--probability", "1.5"], "a probability between 0 and 1"),
+        (&["--horizon", "0"], "a number of days"),
+        (
+            &["--horizon", "0s"],
+            "a number of days above 0 or a duration",
+        ),
         (&["--jobset", "train"], "there is no JobSet"),
     ] {
-        let (_, err) = run(&[&["budget", FLEET, "--seeds", "2"], arguments].concat(), 2);
+        let (_, err) = run(
+            &[&["plan", "budget", FLEET, "--seeds", "2"], arguments].concat(),
+            2,
+        );
         assert!(err.contains(says), "{arguments:?}: {err}");
     }
 }
@@ -99,7 +106,7 @@ fn every_format_tells_the_same_and_a_directory_repeats_it() {
     let target = "effective_training_ratio.p10 >= 0.95";
     let (json, _) = spares(target, &["--max", "4", "--format", "json", "--out", out], 0);
     let told: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(told["schema"], "jobset-sim/search-spares/v1");
+    assert_eq!(told["schema"], "jobset-sim/plan-spares/v1");
     assert_eq!(
         (&told["found"], &told["value"], &told["level"]),
         (&"least".into(), &0.into(), &"fleet".into())
@@ -108,10 +115,7 @@ fn every_format_tells_the_same_and_a_directory_repeats_it() {
     assert_eq!(kept, json);
     assert!(dir.join("charts/knee.svg").is_file());
     let command = fs::read_to_string(dir.join("inputs/command.txt")).unwrap();
-    assert!(
-        command.starts_with("jobset-sim search spares "),
-        "{command}"
-    );
+    assert!(command.starts_with("jobset-sim plan spares "), "{command}");
     assert!(
         command.contains("--target 'effective_training_ratio.p10 >= 0.95'"),
         "{command}"
@@ -130,10 +134,11 @@ fn a_budget_names_its_causes_and_draws_its_survival() {
     let dir = scratch("budget").join("out");
     let (text, _) = run(
         &[
+            "plan",
             "budget",
             "scenarios/published/llama3-405b.yaml",
-            "--until-day",
-            "10",
+            "--horizon",
+            "10d",
             "--set",
             "nodes=64",
             "--set",
@@ -142,7 +147,7 @@ fn a_budget_names_its_causes_and_draws_its_survival() {
             "40",
             "--ignore",
             "planned",
-            "--survive",
+            "--probability",
             "50%",
             "--out",
             dir.to_str().unwrap(),
@@ -155,7 +160,7 @@ fn a_budget_names_its_causes_and_draws_its_survival() {
     );
     assert!(text.contains("gpu_sram_or_processor"), "{text}");
     let kept: Value = serde_json::from_slice(&fs::read(dir.join("summary.json")).unwrap()).unwrap();
-    assert_eq!(kept["schema"], "jobset-sim/budget/v1");
+    assert_eq!(kept["schema"], "jobset-sim/plan-budget/v1");
     assert_eq!(kept["horizon_s"], 864_000.0);
     let shares = kept["causes"]
         .as_array()
@@ -173,7 +178,7 @@ const TRAINING: &str = "scenarios/training.yaml";
 fn an_interval_stands_beside_the_formulas_and_says_what_they_do_not_know() {
     let (text, _) = run(
         &[
-            "search",
+            "plan",
             "interval",
             TRAINING,
             "--seeds",
@@ -201,7 +206,7 @@ fn an_interval_stands_beside_the_formulas_and_says_what_they_do_not_know() {
         ("faultProcesses=[]", "nothing interrupted the job"),
     ] {
         let (_, err) = run(
-            &["search", "interval", TRAINING, "--seeds", "4", "--set", set],
+            &["plan", "interval", TRAINING, "--seeds", "4", "--set", set],
             2,
         );
         assert!(err.contains(says), "{set}: {err}");
@@ -214,6 +219,7 @@ fn a_break_even_is_between_the_values_that_tell() {
     let over = "training.checkpoint.blocking=1s..2m";
     let (json, _) = run(
         &[
+            "plan",
             "breakeven",
             TRAINING,
             "--a",
@@ -257,6 +263,7 @@ fn a_break_even_is_between_the_values_that_tell() {
     ] {
         let (_, err) = run(
             &[
+                "plan",
                 "breakeven",
                 TRAINING,
                 "--b",
@@ -270,6 +277,7 @@ fn a_break_even_is_between_the_values_that_tell() {
     }
     let (_, err) = run(
         &[
+            "plan",
             "breakeven",
             TRAINING,
             "--b",
@@ -285,8 +293,19 @@ fn a_break_even_is_between_the_values_that_tell() {
 }
 
 #[test]
-fn a_tornado_has_published_ranges_or_those_that_are_given() {
-    let (text, _) = run(&["tornado", FLEET, "--seeds", "20", "--set", SHORT], 0);
+fn inputs_vary_over_published_or_given_ranges_one_at_a_time() {
+    let (text, _) = run(
+        &[
+            "sensitivity",
+            FLEET,
+            "--ranges",
+            "--seeds",
+            "20",
+            "--set",
+            SHORT,
+        ],
+        0,
+    );
     assert!(
         text.contains("parameters.checkpoint_interval") && text.contains("CKPT-05"),
         "{text}"
@@ -294,7 +313,7 @@ fn a_tornado_has_published_ranges_or_those_that_are_given() {
     let given = ["--input", "parameters.checkpoint_interval=1h..6h"];
     let (csv, _) = run(
         &[
-            &["tornado", FLEET, "--seeds", "20", "--format", "csv"],
+            &["sensitivity", FLEET, "--seeds", "20", "--format", "csv"],
             &given[..],
         ]
         .concat(),
@@ -306,21 +325,38 @@ fn a_tornado_has_published_ranges_or_those_that_are_given() {
         "{csv}"
     );
     let (_, err) = run(
-        &["tornado", "scenarios/first-steps.yaml", "--seeds", "2"],
+        &[
+            "sensitivity",
+            "scenarios/first-steps.yaml",
+            "--ranges",
+            "--seeds",
+            "2",
+        ],
         2,
     );
     assert!(
         err.contains("no field of these inputs has a published range"),
         "{err}"
     );
+    for (more, says) in [
+        (&["--out", "x"][..], "--ranges"),
+        (&["--ranges", "--parameters-only"], "cannot be used with"),
+        (&["--ranges", "--seeds", "1"], "at least 2"),
+    ] {
+        let (_, err) = run(&[&["sensitivity", FLEET], more].concat(), 2);
+        assert!(err.contains(says), "{more:?}: {err}");
+    }
+    let (_, err) = run(&["sensitivity", "--ranges"], 2);
+    assert!(err.contains("need a scenario"), "{err}");
 }
 
 #[test]
 fn a_rare_chance_says_how_many_runs_would_have_to_be_counted() {
     let rare = [
+        "plan",
         "rare",
         FLEET,
-        "--until-day",
+        "--horizon",
         "20",
         "--runs",
         "30",
@@ -333,21 +369,21 @@ fn a_rare_chance_says_how_many_runs_would_have_to_be_counted() {
         "{text}"
     );
     let one = run(
-        &[&rare[..], &["--lost", "2d", "--threads", "1"]].concat(),
+        &[&rare[..], &["--loss-budget", "2d", "--threads", "1"]].concat(),
         0,
     )
     .0;
     assert_eq!(
         one,
         run(
-            &[&rare[..], &["--lost", "2d", "--threads", "2"]].concat(),
+            &[&rare[..], &["--loss-budget", "2d", "--threads", "2"]].concat(),
             0
         )
         .0
     );
     let (_, err) = run(&rare, 2);
     assert!(err.contains("--restarts N"), "{err}");
-    let (_, err) = run(&["rare", TRAINING, "--restarts", "3"], 2);
+    let (_, err) = run(&["plan", "rare", TRAINING, "--restarts", "3"], 2);
     assert!(err.contains("--level collapsed"), "{err}");
 }
 
@@ -356,7 +392,7 @@ fn several_levels_are_searched_in_one_call_and_the_cheapest_combination_is_propo
     let dir = scratch("several").join("out");
     let levels = |target: &str, more: &[&str], code: i32| {
         let all = [
-            "search",
+            "plan",
             "spares",
             "tests/it/sweep/fleet.yaml",
             "--path",
@@ -373,7 +409,7 @@ fn several_levels_are_searched_in_one_call_and_the_cheapest_combination_is_propo
     let out = ["--format", "json", "--out", dir.to_str().unwrap()];
     let target = "effective_training_ratio.mean >= 0.75";
     let told: Value = serde_json::from_str(&levels(target, &out, 0).0).unwrap();
-    assert_eq!(told["schema"], "jobset-sim/search-spares-levels/v1");
+    assert_eq!(told["schema"], "jobset-sim/plan-spares-levels/v1");
     let all = told["combinations"].as_array().unwrap();
     assert!(!all.is_empty() && all[0]["judgement"] == "meets", "{told}");
     let costs: Vec<f64> = all
@@ -408,11 +444,12 @@ fn several_levels_are_searched_in_one_call_and_the_cheapest_combination_is_propo
 fn the_heading_of_a_budget_counts_replications_and_not_what_is_played_again() {
     let (text, _) = run(
         &[
+            "plan",
             "budget",
             "scenarios/stories/restart-budget.yaml",
             "--seeds",
             "2",
-            "--until-day",
+            "--horizon",
             "1",
         ],
         0,

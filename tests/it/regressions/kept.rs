@@ -1,5 +1,6 @@
 //! What keeps an object and what takes it along: finalizers, owners, nodes that do not answer; and what is said of it.
 
+use super::owned::claim_jobset;
 use super::wrong_answers::answers;
 use super::{POD, count, play, workers};
 use jobset_sim::record::*;

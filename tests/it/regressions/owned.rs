@@ -11,7 +11,7 @@ const CLAIMS: &str = "  volumeClaimPolicies:\n  - templates: [{metadata: {name: 
      - templates: [{metadata: {name: own}, spec: {accessModes: [ReadWriteOnce], resources: {requests: \
      {storage: 1Gi}}}}]\n    retentionPolicy: {whenDeleted: Delete}\n";
 
-fn claim_jobset() -> String {
+pub fn claim_jobset() -> String {
     let mounts = POD.replace(
         "resources:",
         "volumeMounts: [{name: own, mountPath: /a}, {name: kept, mountPath: /b}], resources:",

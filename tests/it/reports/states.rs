@@ -3,6 +3,7 @@
 use super::{done, run, text};
 use crate::program::scratch;
 use std::fs;
+use std::path::Path;
 
 /// Three Jobs of four pods, each alone in a pool, and a pool to spare; one pod fails two minutes in.
 const SCENARIO: &str = "scenarios/first-steps.yaml";
@@ -103,69 +104,51 @@ fn options_of_another_chart_are_refused() {
     }
 }
 
-/// The same wherever the inputs lie.
+/// The digest of the inputs does not depend on the place of the files.
 #[test]
-fn a_citation_names_inputs_seed_digest_and_sources() {
-    let dir = scratch("cite");
+fn the_section_reproduce_names_inputs_seed_digest_and_sources() {
+    let dir = scratch("reproduce");
     let own = dir.join("run");
-    done(&[
-        "run",
-        SCENARIO,
-        "--seed",
-        "7",
-        "--out",
-        own.to_str().unwrap(),
-    ]);
-    let of_file = done(&["cite", SCENARIO, "--seed", "7"]);
-    let of_run = done(&["cite", own.to_str().unwrap()]);
-    let inputs = |told: &str| {
-        told.lines()
-            .find(|l| l.starts_with("Inputs "))
+    let own = own.to_str().unwrap();
+    done(&["run", SCENARIO, "--seed", "7", "--out", own]);
+    let section = |arguments: &[&str], name: &str| {
+        let page = dir.join(name);
+        let words = [&["report"], arguments, &["--md", page.to_str().unwrap()]].concat();
+        done(&words);
+        let page = text(&page);
+        let (_, section) = page.split_once("\n## Reproduce\n").unwrap();
+        section.to_owned()
+    };
+    let inputs = |section: &str| {
+        let mut lines = section.lines();
+        lines
+            .find(|l| l.starts_with("| inputs |"))
             .unwrap()
             .to_owned()
     };
+    let of_file = section(&[SCENARIO, "--seed", "7"], "file.md");
+    let of_run = section(&[own], "run.md");
     assert_eq!(inputs(&of_file), inputs(&of_run));
-    let summary: serde_json::Value =
-        serde_json::from_str(&text(&own.join("summary.json"))).unwrap();
+    let summary = text(&Path::new(own).join("summary.json"));
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     for told in [&of_file, &of_run] {
         assert!(told.contains(summary["digest"].as_str().unwrap()), "{told}");
         assert!(
-            told.contains("seed 7") && told.contains("(documented; SyncJobBatchPeriod"),
+            told.contains("seed 7") && told.contains("documented | SyncJobBatchPeriod"),
             "{told}"
         );
+        assert!(told.contains(env!("CARGO_PKG_VERSION")), "{told}");
     }
     assert!(
-        of_file.ends_with("Again: jobset-sim run scenarios/first-steps.yaml --seed 7\n"),
+        of_file.contains("jobset-sim run scenarios/first-steps.yaml --seed 7\n"),
         "{of_file}"
     );
-    let other = done(&[
-        "cite",
-        SCENARIO,
-        "--seed",
-        "7",
-        "--set",
-        "timing.containerStop=9s",
-    ]);
-    assert_ne!(of_file, other);
     let compared = dir.join("compared");
     let kept = compared.to_str().unwrap();
-    done(&[
-        "compare",
-        "scenarios/compare-one-failure.yaml",
-        "--seeds",
-        "2",
-        "--out",
-        kept,
-    ]);
-    let told = done(&["cite", kept, "--format", "json"]);
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(told["schema"], "jobset-sim/cite/v1");
-    assert!(
-        told["madeBy"][1]
-            .as_str()
-            .unwrap()
-            .starts_with("digests: baseline "),
-        "{told}"
-    );
+    let scenario = "scenarios/compare-one-failure.yaml";
+    done(&["compare", scenario, "--seeds", "2", "--out", kept]);
+    let told = section(&[kept], "compared.md");
+    assert!(told.contains("| digests | baseline "), "{told}");
+    assert!(inputs(&told).contains("digest "), "{told}");
     fs::remove_dir_all(dir).unwrap();
 }

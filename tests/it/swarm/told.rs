@@ -26,7 +26,7 @@ fn whatever_is_drawn_can_be_told_in_pages_charts_traces_and_steps() {
 }
 
 /// A name, the words before the scenario, and those behind it; {DIR} is where to write.
-const COMMANDS: [(&str, &str, &str); 15] = [
+const COMMANDS: [(&str, &str, &str); 13] = [
     (
         "report",
         "report",
@@ -42,12 +42,10 @@ const COMMANDS: [(&str, &str, &str); 15] = [
     ("ledger", "plot ledger", "--out {DIR}/ledger.svg"),
     ("waterfall", "plot waterfall", "--out {DIR}/waterfall.svg"),
     ("why", "why", "--path-only"),
-    ("cite", "cite", "--format json"),
     ("json", "run", "--format json"),
     ("md", "run", "--format md"),
     ("text", "run", "--out {DIR}/run"),
     ("seeds", "run", "--seeds 3 --quiet"),
-    ("kwok", "export kwok", "--out {DIR}/kwok"),
     ("first steps", "step", ""),
     ("steps", "step", "--break PodReady"),
 ];

@@ -7,7 +7,7 @@ mod pilot;
 mod scripts;
 
 use super::given::{Sweep, options};
-use crate::cli::args::{Engine, PlanArgs, PlayArgs};
+use crate::cli::args::{Engine, PlayArgs, SweepPlanArgs};
 use crate::cli::inputs::quoted;
 use crate::cli::{Failure, output};
 use crate::report::words::count;
@@ -29,7 +29,7 @@ pub struct Plan {
     pub size: String,
 }
 
-pub fn cli(args: &PlanArgs) -> Result<(), Failure> {
+pub fn cli(args: &SweepPlanArgs) -> Result<(), Failure> {
     let sweep = Sweep::read(&args.play, &args.over, args.quiet)?;
     let total = sweep.target.total(crate::sweep::Shard::WHOLE);
     let (shards, size) = match args.shards {
@@ -84,7 +84,7 @@ pub fn cli(args: &PlanArgs) -> Result<(), Failure> {
 }
 
 /// `sweep` with what was typed; seed and replications are said, so that a changed file changes neither.
-fn words_of(play: &PlayArgs, sweep: &Sweep, args: &PlanArgs) -> Result<Vec<String>, Failure> {
+fn words_of(play: &PlayArgs, sweep: &Sweep, args: &SweepPlanArgs) -> Result<Vec<String>, Failure> {
     let mut line = String::from("sweep");
     if let Some(path) = &play.scenario {
         line.push_str(&format!(" {}", quoted(&path.to_string_lossy())));

@@ -1,0 +1,282 @@
+//! Measures the rows of the budget. The shortest of several attempts counts: other load on the machine only adds time.
+
+use super::limits::BudgetRow;
+use super::workload::{filled_queue, hold, load, now, restart_time, root};
+use jobset_sim::engine::Simulation;
+use jobset_sim::engine::queue::EventQueue;
+use jobset_sim::experiment::{self, Collapsed, Comparison, Limits, PlayedVariant, Player, Subject};
+use jobset_sim::manifest::{self, Source};
+use jobset_sim::record::Discard;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Attempts per row, unless they take longer than `MAX_TIME`.
+const ATTEMPTS: usize = 7;
+const MAX_TIME: Duration = Duration::from_secs(3);
+
+/// Two restart strategies, each with a number of Jobs for which the reduced model is valid. A single Job restarts
+/// identically under both, so there would be no difference to compare.
+const POLICIES: [(&str, u32); 2] = [("BlockingRecreate", 16), ("Recreate", 1)];
+
+/// Why a row has no value.
+pub enum NoValue {
+    /// The row cannot be measured on this machine or by this bench.
+    Unsupported(String),
+    /// The measurement failed.
+    Failed(String),
+}
+
+impl From<String> for NoValue {
+    fn from(message: String) -> NoValue {
+        NoValue::Failed(message)
+    }
+}
+
+fn unsupported<T>(reason: &str) -> Result<T, NoValue> {
+    Err(NoValue::Unsupported(reason.to_owned()))
+}
+
+/// Settings of the measurements.
+pub struct Bench {
+    /// Cores available to the process.
+    pub cores: usize,
+    /// Small inputs, one attempt: checks that a row can be measured.
+    pub trial: bool,
+    pub limits: Limits,
+}
+
+/// Overrides of a scenario.
+type Sets<'s> = &'s [(&'s str, &'s str)];
+
+const REPLICAS: &str = "spec.replicatedJobs[0].replicas";
+const PARALLELISM: &str = "spec.replicatedJobs[0].template.spec.parallelism";
+const COMPLETIONS: &str = "spec.replicatedJobs[0].template.spec.completions";
+const RECREATE: &str = "scenarios/restart-5000-recreate.yaml";
+const IN_PLACE: &str = "scenarios/restart-5000-in-place.yaml";
+const EXCLUSIVE: &str = "scenarios/regime-event-bound.yaml";
+const MONTHS: &str = "benches/llama3-54-days.yaml";
+const FLEET: &str = "scenarios/published/airesim.yaml";
+
+fn timed<T>(act: impl FnOnce() -> Result<T, String>) -> Result<Duration, String> {
+    let began = now();
+    act()?;
+    Ok(now() - began)
+}
+
+fn simulation(file: &str, sets: Sets<'_>) -> Result<Simulation, String> {
+    Simulation::new(&load(file, sets)?.scenario).map_err(|why| why.to_string())
+}
+
+impl Bench {
+    /// Returns the value of a row in its unit, or why it cannot be measured.
+    pub fn measure(&self, row: &BudgetRow) -> Result<f64, NoValue> {
+        let few = |sets: Sets<'static>| if self.trial { sets } else { &[][..] };
+        let needs_two_cores = ["fleet.200", "threads.2", "pairs.10000"].contains(&row.name);
+        if needs_two_cores && self.cores < 2 {
+            return unsupported("it needs two cores");
+        }
+        Ok(match row.name {
+            "memory.5000" if cfg!(target_os = "linux") => self.peak_memory()?,
+            "memory.5000" => return unsupported("it needs Linux (/proc/self/status)"),
+            "memory.event" => EventQueue::BYTES_EACH as f64,
+            "memory.pod" => {
+                return unsupported(
+                    "`cargo test --test it allocation -- --nocapture` counts allocations",
+                );
+            }
+            "kueue.50000" => return unsupported("Kueue queues are not modelled"),
+            "reading.5000" => self.best(|| timed(|| simulation(RECREATE, &[])))?,
+            "recreate.5000" => self.restart(RECREATE, few(&[(REPLICAS, "1")]))?,
+            "in-place.5000" => self.restart(IN_PLACE, few(&[(REPLICAS, "1")]))?,
+            "exclusive.5000" => self.restart(EXCLUSIVE, few(&[(REPLICAS, "50")]))?,
+            "recreate.65000" if self.trial => self.restart(RECREATE, &[(REPLICAS, "1")])?,
+            "recreate.65000" => self.restart(
+                RECREATE,
+                &[("topology", "../topologies/tpu-65k.yaml"), (REPLICAS, "65")],
+            )?,
+            "queue.5000" => self.held(5_000)?,
+            "queue.100000" => self.held(100_000)?,
+            "engine.5000" => self.events(few(&[(REPLICAS, "1")]))?,
+            "demo" => self.demo()?,
+            "fleet.200" => self.fleet(2)?,
+            "threads.2" => self.fleet(1)? / self.fleet(2)?,
+            "pods.54d" => self.pods()?,
+            "collapsed.54d" => self.collapsed()?,
+            "pairs.10000" => self.pairs()?,
+            other => return Err(NoValue::Failed(format!("no measurement for {other}"))),
+        })
+    }
+
+    /// Returns the shortest of several attempts in seconds; `once` returns the duration of one.
+    fn best(&self, mut once: impl FnMut() -> Result<Duration, String>) -> Result<f64, String> {
+        let began = now();
+        let mut best = Duration::MAX;
+        for _ in 0..ATTEMPTS {
+            best = best.min(once()?);
+            if self.trial || now() - began > MAX_TIME {
+                break;
+            }
+        }
+        Ok(best.as_secs_f64())
+    }
+
+    fn restart(&self, file: &str, sets: Sets<'_>) -> Result<f64, String> {
+        let mut simulation = simulation(file, sets)?;
+        self.best(|| restart_time(&mut simulation).ok_or("there was no restart".to_owned()))
+    }
+
+    fn held(&self, n: u32) -> Result<f64, String> {
+        let operations = if self.trial { 10_000 } else { 1_000_000 };
+        let mut queue = filled_queue(n);
+        let once = || timed(|| Ok(std::hint::black_box(hold(&mut queue, operations))));
+        Ok(f64::from(operations) / self.best(once)?)
+    }
+
+    fn events(&self, sets: Sets<'_>) -> Result<f64, String> {
+        let mut simulation = simulation(RECREATE, sets)?;
+        let mut events = 0;
+        let seconds = self.best(|| {
+            timed(|| {
+                events = simulation.run(42, 0, &mut Discard).events;
+                Ok(())
+            })
+        })?;
+        Ok(events as f64 / seconds)
+    }
+
+    /// Peak resident memory of the process after one run.
+    fn peak_memory(&self) -> Result<f64, String> {
+        let mut simulation = simulation(RECREATE, &[])?;
+        simulation.run(42, 0, &mut Discard);
+        let unknown = || "/proc/self/status has no VmHWM".to_owned();
+        let text = std::fs::read_to_string("/proc/self/status").map_err(|_| unknown())?;
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix("kB"));
+        let kib: f64 = kib
+            .and_then(|n| n.trim().parse().ok())
+            .ok_or_else(unknown)?;
+        Ok(kib * 1024.0)
+    }
+
+    fn demo(&self) -> Result<f64, String> {
+        let mut nth = 0;
+        self.best(|| {
+            nth += 1;
+            let name = format!("jobset-sim-budget-{}-{nth}", std::process::id());
+            let out = std::env::temp_dir().join(name);
+            let mut command = Command::new(env!("CARGO_BIN_EXE_jobset-sim"));
+            let command = command.arg("demo").arg("--out").arg(&out);
+            let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+            let took = timed(|| match command.status() {
+                Ok(status) if status.success() => Ok(()),
+                Ok(status) => Err(format!("demo ended with {status}")),
+                Err(why) => Err(why.to_string()),
+            });
+            let _ = std::fs::remove_dir_all(&out);
+            took
+        })
+    }
+
+    fn fleet(&self, threads: usize) -> Result<f64, String> {
+        let replications = if self.trial { 2 } else { 200 };
+        let path = root().join(FLEET);
+        let source = Source {
+            text: std::fs::read_to_string(&path).map_err(|e| e.to_string())?,
+            file: path.display().to_string(),
+        };
+        let fleet = manifest::parse_fleet(&source, &[]).map_err(|e| e.to_string())?;
+        self.best(|| {
+            timed(|| {
+                let on = (threads, &self.limits);
+                let all =
+                    experiment::replicate_fleet(&fleet.fleet, (1, 0..replications), on, &|_| {});
+                all.map_err(|why| why.to_string())
+            })
+        })
+    }
+
+    fn pods(&self) -> Result<f64, String> {
+        let sets = self.months(("Recreate", 16));
+        let sets: Vec<(&str, &str)> = sets.iter().map(|(k, v)| (*k, v.as_str())).collect();
+        let scenario = load(MONTHS, &sets)?.scenario;
+        let mut player = Player::new(&scenario).map_err(|why| why.to_string())?;
+        self.best(|| {
+            timed(|| {
+                let simulation = player.simulation(42, 0);
+                Ok(simulation.run(42, 0, &mut Discard).digest)
+            })
+        })
+    }
+
+    /// Overrides that distribute all pods over `jobs` Jobs.
+    fn months(&self, (strategy, jobs): (&str, u32)) -> Vec<(&'static str, String)> {
+        let pods = if self.trial { 32 } else { 2048 } / jobs;
+        let mut sets = vec![
+            ("jobSets.0.restartStrategy", strategy.to_owned()),
+            (REPLICAS, jobs.to_string()),
+            (PARALLELISM, pods.to_string()),
+            (COMPLETIONS, pods.to_string()),
+        ];
+        if self.trial {
+            sets.push(("topology.pools[0].nodesPerIsland", "40".to_owned()));
+        }
+        sets
+    }
+
+    fn reduced(&self, policy: (&str, u32)) -> Result<Subject, String> {
+        let sets = self.months(policy);
+        let sets: Vec<(&str, &str)> = sets.iter().map(|(k, v)| (*k, v.as_str())).collect();
+        let scenario = load(MONTHS, &sets)?.scenario;
+        let measured = Collapsed::of(&scenario);
+        measured
+            .map(Subject::Collapsed)
+            .map_err(|why| why.to_string())
+    }
+
+    fn collapsed(&self) -> Result<f64, String> {
+        const EACH: u64 = 50;
+        let subject = self.reduced(POLICIES[0])?;
+        let mut player = subject.player().map_err(|why| why.to_string())?;
+        let all = self.best(|| {
+            timed(|| {
+                (0..EACH).for_each(|i| {
+                    std::hint::black_box(player.play((42, i), &self.limits));
+                });
+                Ok(())
+            })
+        })?;
+        Ok(all / EACH as f64)
+    }
+
+    /// Everything that `compare` does except for reading: measuring restart times, replications, differences.
+    fn pairs(&self) -> Result<f64, String> {
+        let pairs = if self.trial { 4 } else { 10_000 };
+        let took = timed(|| {
+            let played = POLICIES.map(|policy| self.variant(policy, pairs));
+            let [a, b] = played;
+            let played = [a?, b?];
+            let digests = |v: &PlayedVariant| -> Vec<u64> {
+                v.replications.iter().map(|r| r.digest).collect()
+            };
+            if digests(&played[0]) == digests(&played[1]) {
+                return Err(
+                    "both policies have equal results: there is nothing to compare".to_owned(),
+                );
+            }
+            let named = ("llama3", 42);
+            Ok(std::hint::black_box(Comparison::of(named, &played)))
+        })?;
+        Ok(took.as_secs_f64())
+    }
+
+    fn variant(&self, policy: (&str, u32), n: u64) -> Result<PlayedVariant, String> {
+        let subject = self.reduced(policy)?;
+        let all = subject.replicate((42, 0..n), (2, &self.limits), &|_| {});
+        Ok(PlayedVariant {
+            name: policy.0.to_owned(),
+            changes: Vec::new(),
+            jobsets: subject.jobsets(),
+            replications: all.map_err(|why| why.to_string())?,
+        })
+    }
+}

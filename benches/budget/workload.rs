@@ -1,0 +1,87 @@
+//! Inputs and clocks that the benches share: scenario files, the event queue under load, the wall time of a restart.
+
+use jobset_sim::base::{JobId, Time};
+use jobset_sim::engine::Simulation;
+use jobset_sim::engine::event::Event;
+use jobset_sim::engine::queue::EventQueue;
+use jobset_sim::manifest::{LoadedScenario, read_scenario};
+use jobset_sim::record::{Body, Names, Record, Sink};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The project's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+}
+
+/// Reads a scenario by its path from the root, with `path=value` overrides.
+pub fn load(file: &str, sets: &[(&str, &str)]) -> Result<LoadedScenario, String> {
+    let owned = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
+    let sets: Vec<(String, String)> = sets.iter().map(owned).collect();
+    read_scenario(&root().join(file), &sets).map_err(|e| e.to_string())
+}
+
+#[expect(clippy::disallowed_methods, reason = "benches measure wall time")]
+pub fn now() -> Instant {
+    Instant::now()
+}
+
+/// Notes when the fault fires and when all pods are ready again.
+#[derive(Default)]
+struct Stopwatch {
+    fault: Option<Instant>,
+    ready_again: Option<Instant>,
+}
+
+impl Sink for Stopwatch {
+    fn record(&mut self, record: &Record, _: &Names) {
+        match record.body {
+            Body::Fault { .. } => self.fault = Some(now()),
+            Body::AllReady { ready: true, .. } if self.fault.is_some() => {
+                self.ready_again = Some(now());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Wall time of the restart without the first creation; `None` if nothing restarted.
+pub fn restart_time(simulation: &mut Simulation) -> Option<Duration> {
+    let mut watch = Stopwatch::default();
+    simulation.run(42, 0, &mut watch);
+    let (from, to) = watch.fault.zip(watch.ready_again)?;
+    Some(to - from)
+}
+
+/// A queue with `n` pending events.
+pub fn filled_queue(n: u32) -> EventQueue {
+    let mut queue = EventQueue::default();
+    for i in 0..n {
+        let at = u64::from(i).wrapping_mul(2_654_435_761) & ((1 << 28) - 1);
+        queue.push(Time(at), Event::JobDue(JobId(i)), i);
+    }
+    queue
+}
+
+/// Hold model: each operation pops an event and pushes one; a quarter of them at the same instant, a quarter within
+/// 1,000 ns, the others within 2^28 ns.
+pub fn hold(queue: &mut EventQueue, operations: u32) -> u64 {
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut sum = 0;
+    for i in 0..operations {
+        let Some((at, _, _, _)) = queue.pop() else {
+            return sum;
+        };
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let later = match state & 3 {
+            0 => 0,
+            1 => state >> 32 & 1023,
+            _ => state >> 32 & ((1 << 28) - 1),
+        };
+        queue.push(Time(at.0 + later), Event::JobDue(JobId(i)), i);
+        sum ^= at.0;
+    }
+    sum
+}

@@ -1,0 +1,73 @@
+//! The objects that a script names, in the store.
+
+use crate::base::*;
+use crate::engine::ctx::Ctx;
+use crate::spec::{ObjectKind, ObjectName};
+
+/// What the object of a request is in the store.
+#[derive(Clone)]
+pub(super) enum Found {
+    JobSet(JobSetId),
+    Job(JobId),
+    Pod(PodId),
+    Node(NodeId),
+    /// Kind, namespace, name.
+    Other(ObjectKind, String, String),
+}
+
+pub(super) fn find(ctx: &Ctx<'_>, object: &ObjectName) -> Option<Found> {
+    let (store, name) = (&**ctx.store, object.name.as_str());
+    match object.kind {
+        ObjectKind::JobSet => store.jobset_named(name).map(Found::JobSet),
+        ObjectKind::Job => {
+            let exists = |j: &JobId| store.jobs[j.ix()].exists;
+            store.jobs_named(name).find(exists).map(Found::Job)
+        }
+        ObjectKind::Pod => pod_by_name(ctx, name).map(Found::Pod),
+        ObjectKind::Node => {
+            let node = store.nodes.named(name)?;
+            store.nodes.exists(node).then_some(Found::Node(node))
+        }
+        kind => {
+            let (namespace, _) = store.others.named(kind, name)?;
+            Some(Found::Other(kind, namespace.to_owned(), name.to_owned()))
+        }
+    }
+}
+
+/// Kubernetes' name of a kind's resource, as messages have it.
+pub(super) fn resource(kind: ObjectKind) -> &'static str {
+    match kind {
+        ObjectKind::JobSet => "jobsets.jobset.x-k8s.io",
+        ObjectKind::Job => "jobs.batch",
+        ObjectKind::Pod => "pods",
+        ObjectKind::Node => "nodes",
+        ObjectKind::Service => "services",
+        ObjectKind::PersistentVolumeClaim => "persistentvolumeclaims",
+        ObjectKind::PersistentVolume => "persistentvolumes",
+        ObjectKind::PriorityClass => "priorityclasses.scheduling.k8s.io",
+        ObjectKind::Namespace => "namespaces",
+        ObjectKind::Lease => "leases.coordination.k8s.io",
+        ObjectKind::Other => "objects",
+    }
+}
+
+pub(super) fn not_found(object: &ObjectName) -> String {
+    if object.kind == ObjectKind::Pod {
+        return "no such pod".to_owned();
+    }
+    format!("{} {:?} not found", resource(object.kind), object.name)
+}
+
+/// The newest live pod whose name without suffix is `name`, or the pod of just that name that no Job has made.
+pub(super) fn pod_by_name(ctx: &Ctx<'_>, name: &str) -> Option<PodId> {
+    let store = &**ctx.store;
+    let bare = |j: &JobId| store.names.jobs[j.ix()].bare;
+    if let Some(job) = store.jobs_named(name).find(bare) {
+        return store.jobs[job.ix()].pods.iter().last();
+    }
+    let (job, index) = name.rsplit_once('-')?;
+    let index: u32 = index.parse().ok()?;
+    let mut jobs = store.jobs_named(job).filter(|j| !bare(j));
+    jobs.find_map(|job| store.pod_of(job, index))
+}

@@ -1,0 +1,52 @@
+//! The state of the script: which of its actions are still to come, and the nodes that it has named.
+
+use super::holds::Holds;
+use crate::base::NodeId;
+use crate::engine::ctx::Ctx;
+use crate::spec::{FaultTime, JobSet, ScriptedFault};
+use std::sync::Arc;
+
+#[derive(Clone, Default)]
+pub struct User {
+    /// The JobSets of the scenario, as they are submitted.
+    pub(super) manifests: Vec<Arc<JobSet>>,
+    /// Nodes kept by alias for later actions of the script.
+    pub(super) aliases: Vec<(String, NodeId)>,
+    /// Actions of the script that have not fired.
+    pub actions_left: u32,
+    /// The same of random faults by the calendar.
+    pub drawn_left: u32,
+    /// Actions that wait for readiness.
+    pub(super) waiting: u32,
+    pub(super) armed: bool,
+    pub(super) holds: Holds,
+}
+
+impl User {
+    pub fn reset(&mut self, ctx: &mut Ctx<'_>) {
+        let scenario = ctx.scenario;
+        if self.manifests.len() != scenario.jobsets.len() {
+            let own = scenario.jobsets.iter().map(|j| Arc::new(j.jobset.clone()));
+            self.manifests = own.collect();
+        }
+        self.aliases.clear();
+        (self.drawn_left, self.actions_left, self.waiting) = (0, 0, 0);
+        self.holds = Holds::default();
+        scenario.faults.iter().for_each(|f| self.expect(f));
+        self.armed = false;
+    }
+
+    /// It is to come.
+    pub fn expect(&mut self, fault: &ScriptedFault) {
+        let by_calendar = matches!(fault.at, FaultTime::At(_));
+        match fault.drawn_as {
+            Some(_) => self.drawn_left += u32::from(by_calendar),
+            None => self.actions_left += 1,
+        }
+        self.waiting += u32::from(matches!(fault.at, FaultTime::AfterReady(_)));
+    }
+
+    pub fn script_is_over(&self) -> bool {
+        self.actions_left == 0 || !self.armed && self.actions_left == self.waiting
+    }
+}

@@ -1,0 +1,27 @@
+//! JobSet's webhooks as a request meets them: whether they answer, and with which feature gates.
+
+use crate::admission::Gates;
+use crate::engine::ctx::Ctx;
+
+/// JobSet's webhooks: what is asked when one is created, and when it is changed (config/components/webhook).
+pub(super) const CREATES: &str = "mjobset.kb.io";
+
+pub(super) const UPDATES: &str = "vjobset.kb.io";
+
+/// failurePolicy: Fail, so that a JobSet is neither created nor changed while the manager is down.
+pub(super) fn webhook_answers(ctx: &Ctx<'_>, webhook: &str) -> Result<(), String> {
+    match ctx.manager_answers(ctx.now) {
+        true => Ok(()),
+        false => Err(format!(
+            "Internal error occurred: failed calling webhook \"{webhook}\""
+        )),
+    }
+}
+
+pub(super) fn admission_gates(ctx: &Ctx<'_>) -> Gates {
+    Gates {
+        in_place_restart: ctx.gates.in_place_restart,
+        restart_job: ctx.gates.restart_job,
+        elastic_job_set: ctx.gates.elastic_jobset,
+    }
+}

@@ -1,0 +1,49 @@
+//! The API server's rules for single values, which checks of several objects share.
+
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use serde_json::Value;
+
+/// A defaulted field with a few legal values.
+pub fn one_of(object: &Value, name: &str, legal: &[&str], path: &Path, errors: &mut Errors) {
+    let value = &object[name];
+    match value.as_str().unwrap_or("") {
+        "" => errors.required(&path.child(name), ""),
+        found if !legal.contains(&found) => errors.unsupported(&path.child(name), value, legal),
+        _ => {}
+    }
+}
+
+pub fn port_number(value: &Value, path: &Path, errors: &mut Errors) {
+    if !value
+        .as_i64()
+        .is_some_and(|port| (1..=65535).contains(&port))
+    {
+        errors.invalid(path, value, "must be between 1 and 65535, inclusive");
+    }
+}
+
+/// A path inside a volume.
+pub fn descending(text: &str, path: &Path, errors: &mut Errors) {
+    if text.starts_with('/') {
+        errors.invalid_text(path, text, "must be a relative path");
+    }
+    if text.split('/').any(|part| part == "..") {
+        errors.invalid_text(path, text, "must not contain '..'");
+    }
+}
+
+pub fn not_negative(value: &Value, path: &Path, errors: &mut Errors) {
+    if value.as_i64().is_some_and(|v| v < 0) {
+        errors.invalid(path, value, "must be greater than or equal to 0");
+    }
+}
+
+pub fn user_id(id: &Value, path: &Path, errors: &mut Errors) {
+    if id
+        .as_i64()
+        .is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id))
+    {
+        errors.invalid(path, id, "must be between 0 and 2147483647, inclusive");
+    }
+}

@@ -1,0 +1,20 @@
+//! Whether exclusive placement applies to a pod, and whether it leads its Job.
+
+use super::tree::{has, pairs};
+use crate::spec::keys::{
+    EXCLUSIVE_TOPOLOGY, JOB_COMPLETION_INDEX, JOBSET_NAME, NODE_SELECTOR_STRATEGY,
+};
+use serde_json::Value;
+
+/// Whether the pod is the leader of its Job (EXC-7).
+pub fn is_leader(pod: &Value) -> bool {
+    pod["metadata"]["annotations"][JOB_COMPLETION_INDEX] == "0"
+}
+
+/// Whether strategy A of exclusive placement applies to it.
+pub fn is_exclusive(pod: &Value) -> bool {
+    let annotations = &pod["metadata"]["annotations"];
+    pairs(annotations).any(|(key, _)| key == EXCLUSIVE_TOPOLOGY)
+        && !has(annotations, NODE_SELECTOR_STRATEGY)
+        && has(annotations, JOBSET_NAME)
+}

@@ -1,0 +1,75 @@
+//! The section "Reproduce" of every page: the commands, what was simulated, the digests, and the assumptions that the
+//! numbers depend on, with their sources.
+
+use super::{Block, Section, Table, heads};
+use crate::report::deciding::Decider;
+
+/// The data of the section.
+#[derive(Clone, Debug, Default)]
+pub struct Reproduction {
+    /// Command lines that repeat the results and the page.
+    pub commands: Vec<String>,
+    /// Rows of a label and a text: program, inputs, seed, digest.
+    pub facts: Vec<(String, String)>,
+    /// Sorted by their share of the critical paths, largest first.
+    pub depends_on: Vec<Decider>,
+    /// Sentences below the tables.
+    pub notes: Vec<String>,
+}
+
+impl Reproduction {
+    /// Splits a line `program  ·  scenario …  ·  …` of a chart's foot into rows and appends the digest of the inputs.
+    pub fn new(commands: &[String], made_by: &[String], inputs: &str) -> Reproduction {
+        let mut facts: Vec<(String, String)> = made_by.iter().map(|line| fact(line)).collect();
+        if !inputs.is_empty() {
+            facts.push(("inputs".to_owned(), inputs.to_owned()));
+        }
+        Reproduction {
+            commands: commands.to_vec(),
+            facts,
+            ..Reproduction::default()
+        }
+    }
+
+    pub fn section(&self) -> Section {
+        let mut blocks: Vec<Block> = self.commands.iter().cloned().map(Block::Code).collect();
+        let facts = self.facts.iter();
+        blocks.push(Block::Table(Table {
+            head: heads(&["", "value"]),
+            numbers: &[],
+            rows: facts
+                .map(|(label, text)| vec![label.clone(), text.clone()])
+                .collect(),
+            open: 0,
+        }));
+        if !self.depends_on.is_empty() {
+            blocks.push(Block::Heading("The numbers depend on".to_owned()));
+            let row = |d: &Decider| {
+                let name = d.name.to_owned();
+                vec![
+                    name,
+                    d.value.clone(),
+                    d.confidence.clone(),
+                    d.source.clone(),
+                ]
+            };
+            blocks.push(Block::Table(Table {
+                head: heads(&["assumption", "value", "confidence", "source"]),
+                numbers: &[],
+                rows: self.depends_on.iter().map(row).collect(),
+                open: 0,
+            }));
+        }
+        blocks.extend(self.notes.iter().cloned().map(Block::Text));
+        Section::new("reproduce", "Reproduce", blocks)
+    }
+}
+
+/// `digests: …` and the like have a label of their own.
+fn fact(line: &str) -> (String, String) {
+    let text = line.replace("  ·  ", ", ");
+    match text.split_once(": ") {
+        Some((label, rest)) if !label.contains(' ') => (label.to_owned(), rest.to_owned()),
+        _ => ("made by".to_owned(), text),
+    }
+}

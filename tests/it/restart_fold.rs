@@ -1,0 +1,356 @@
+//! Tests of the restart fold on hand-made streams.
+
+use jobset_sim::metrics::RestartFold;
+use jobset_sim::metrics::path::{Part, Path};
+use jobset_sim::metrics::restart::*;
+use jobset_sim::metrics::phases::Phase;
+use jobset_sim::metrics::testing::*;
+use jobset_sim::base::*;
+use jobset_sim::record::{
+    About, Body, Deleter, JobName, JobSetConditionType, Names, NodeReady, RUN_ENDED, Record,
+    RunOutcome, Sink, Ticket, Waited,
+};
+
+#[test]
+fn a_recreate_runs_from_the_exit_to_all_ready_and_its_phases_add_up() {
+    let restarts = fold(&recreate());
+    assert_eq!(restarts.len(), 1);
+    let r = &restarts[0];
+    assert_eq!(
+        (r.shape, r.attempt, r.ending),
+        (Shape::Recreate, 1, Ending::Ready)
+    );
+    assert_eq!(r.cause.kind, CauseKind::ContainerExited { exit_code: 1 });
+    assert_eq!((r.cause.pod, r.pods), (PodId(1), 2));
+    assert_eq!((r.start, r.end), (s(100), s(130)));
+    let of = |p: Phase| r.phases()[p as usize].seconds();
+    assert_eq!(of(Phase::Detect), 1.0);
+    assert_eq!(of(Phase::Terminate), 11.0);
+    assert_eq!(of(Phase::Recreate), 8.0);
+    assert_eq!(of(Phase::Schedule), 4.0);
+    assert_eq!(of(Phase::Start), 6.0);
+    assert_eq!(r.milestone(Milestone::JobsReady), Some(s(131)));
+}
+
+#[test]
+fn an_in_place_restart_has_the_milestones_of_the_recordings() {
+    let restarts = fold(&in_place());
+    let r = &restarts[0];
+    assert_eq!((r.shape, r.attempt), (Shape::InPlaceRestart, 1));
+    let at = |m| r.milestone(m).map(Time::seconds);
+    assert_eq!(at(Milestone::AttemptsFirst), Some(102.0));
+    assert_eq!(at(Milestone::PreviousWritten), Some(103.0));
+    assert_eq!(at(Milestone::AttemptsLast), Some(106.0));
+    assert_eq!(at(Milestone::CurrentWritten), Some(107.0));
+    assert_eq!(at(Milestone::LastReady), Some(109.0));
+    assert_eq!(at(Milestone::LastPodCreated), None);
+}
+
+#[test]
+fn success_suspension_and_mended_faults_are_no_restarts() {
+    let succeeded = [
+        (
+            100,
+            Body::ContainerExited {
+                pod: PodId(0),
+                incarnation: 0,
+                exit_code: 0,
+            },
+        ),
+        (
+            101,
+            Body::PodFinished {
+                pod: PodId(0),
+                incarnation: 0,
+                succeeded: true,
+                exit_code: 0,
+            },
+        ),
+        (
+            101,
+            Body::AllReady {
+                jobset: JobSetId(0),
+                ready: false,
+            },
+        ),
+        (102, condition(JobSetConditionType::Completed, true)),
+    ];
+    let suspended = [
+        (
+            100,
+            Body::Fault {
+                index: 0,
+                node: NodeId::NONE,
+                pod: PodId::NONE,
+            },
+        ),
+        (100, condition(JobSetConditionType::Suspended, true)),
+        (
+            101,
+            Body::PodDeleting {
+                pod: PodId(0),
+                incarnation: 0,
+                by: Deleter::JobController,
+            },
+        ),
+        (
+            101,
+            Body::PodNotReady {
+                pod: PodId(0),
+                incarnation: 0,
+            },
+        ),
+        (
+            101,
+            Body::AllReady {
+                jobset: JobSetId(0),
+                ready: false,
+            },
+        ),
+        (
+            150,
+            Body::AllReady {
+                jobset: JobSetId(0),
+                ready: true,
+            },
+        ),
+    ];
+    for body in [&succeeded[..], &suspended[..]] {
+        let records: Vec<_> = started().into_iter().chain(body.iter().copied()).collect();
+        assert_eq!(fold(&records), []);
+    }
+}
+
+#[test]
+fn a_node_crash_starts_the_restart_before_anybody_notices_and_a_dead_pod_leaves_it_unfinished() {
+    let crash = [
+        (
+            100,
+            Body::Fault {
+                index: 0,
+                node: NodeId(1),
+                pod: PodId::NONE,
+            },
+        ),
+        (
+            140,
+            Body::NodeState {
+                node: NodeId(1),
+                ready: NodeReady::Unknown,
+            },
+        ),
+        (
+            140,
+            Body::PodNotReady {
+                pod: PodId(1),
+                incarnation: 0,
+            },
+        ),
+        (
+            140,
+            Body::AllReady {
+                jobset: JobSetId(0),
+                ready: false,
+            },
+        ),
+        (
+            440,
+            Body::PodDeleting {
+                pod: PodId(1),
+                incarnation: 0,
+                by: Deleter::TaintEviction,
+            },
+        ),
+    ];
+    let records: Vec<_> = started().into_iter().chain(crash).collect();
+    let restarts = fold(&records);
+    let r = &restarts[0];
+    assert_eq!(r.cause.kind, CauseKind::Fault { index: 0 });
+    assert_eq!((r.start, r.ending), (s(100), Ending::Unfinished));
+    assert_eq!(r.phases()[Phase::Detect as usize].seconds(), 340.0);
+    assert_eq!(r.latency(), None);
+}
+
+#[test]
+fn a_pod_row_that_something_else_uses_again_says_nothing_of_the_jobset_it_was_of() {
+    let mut names = names();
+    let mut fold = RestartFold::from_parts(Vec::new());
+    let feed = |fold: &mut RestartFold, lines: &[Line], names: &Names| {
+        for r in records(lines) {
+            fold.record(&r, names);
+        }
+    };
+    feed(&mut fold, &started(), &names);
+    names.jobs.push(JobName {
+        jobset: JobSetId::NONE,
+        name: "backup".into(),
+        ..JobName::default()
+    });
+    let (job, pod, incarnation) = (JobId(1), PodId(0), 1);
+    let other = [
+        (50, Body::JobCreated { job, attempt: 0 }),
+        (
+            50,
+            Body::PodCreated {
+                pod,
+                incarnation,
+                job,
+                index: 0,
+                attempt: 0,
+            },
+        ),
+        (
+            60,
+            Body::ContainerExited {
+                pod,
+                incarnation,
+                exit_code: 1,
+            },
+        ),
+        (
+            61,
+            Body::PodFinished {
+                pod,
+                incarnation,
+                succeeded: false,
+                exit_code: 1,
+            },
+        ),
+        (62, Body::JobGone { job }),
+    ];
+    feed(&mut fold, &other, &names);
+    assert_eq!(fold.finish(&ended(&[]), &names), []);
+}
+
+#[test]
+fn a_failed_jobset_is_the_end_and_no_restart() {
+    let mut records = started();
+    records.extend([
+        (
+            100,
+            Body::ContainerExited {
+                pod: PodId(1),
+                incarnation: 0,
+                exit_code: 1,
+            },
+        ),
+        (
+            101,
+            Body::PodFinished {
+                pod: PodId(1),
+                incarnation: 0,
+                succeeded: false,
+                exit_code: 1,
+            },
+        ),
+        (
+            101,
+            Body::AllReady {
+                jobset: JobSetId(0),
+                ready: false,
+            },
+        ),
+        (102, condition(JobSetConditionType::Failed, true)),
+    ]);
+    assert_eq!(fold(&records), []);
+}
+
+#[test]
+fn the_path_of_a_restart_is_what_it_waited_for_and_adds_up() {
+    let restarts = fold(&recreate());
+    let r = &restarts[0];
+    assert_eq!(r.path.total(), r.total());
+    let first = r.path.steps[0];
+    assert_eq!((first.from, first.waited), (s(100), Waited::Pleg));
+    let last = r.path.steps[r.path.steps.len() - 1];
+    assert_eq!((last.to, last.waited), (s(130), Waited::ContainerStart));
+    let mut plain = RestartFold::from_parts(vec![true]).without_paths();
+    assert!(!plain.wants_tickets());
+    for record in records(&recreate()) {
+        plain.record(&record, &names());
+    }
+    let plain = plain.finish(&ended(&[]), &names());
+    assert_eq!(plain[0].path, Path::default());
+}
+
+#[test]
+fn a_restart_at_a_dead_end_waits_from_its_last_sign_of_life_on_for_what_the_outcome_says() {
+    let mut fold = RestartFold::from_parts(vec![true]);
+    play(&dead_node(), &names(), &mut fold);
+    let why =
+        "pod train-workers-0-1 is terminating on node node-1, which does not answer; it stays";
+    let outcome = ended(&[
+        "JobSet train-2 is not ready: something else",
+        &format!("JobSet train is not ready: {why}"),
+    ]);
+    assert_eq!(outcome.dead_end("train"), Some(why));
+    let restarts = fold.finish(&outcome, &names());
+    let r = &restarts[0];
+    assert_eq!((r.ending, r.end), (Ending::Unfinished, s(1000)));
+    assert_eq!(r.path.total(), r.total());
+    let open = r.path.steps[r.path.steps.len() - 1];
+    assert_eq!(
+        (open.from, open.to, open.part),
+        (s(440), s(1000), Part::Open)
+    );
+}
+
+#[test]
+fn a_restart_that_the_end_overtakes_waits_for_what_is_under_way() {
+    let mut fold = RestartFold::from_parts(vec![true]);
+    let lines = dead_node();
+    play(&lines, &names(), &mut fold);
+    let pending = |id, waited, to| Ticket {
+        id,
+        parent: lines.len() as u32 - 2,
+        from: s(440),
+        granted: s(440),
+        to,
+        waited,
+        about: About::Pod(PodId(1)),
+    };
+    fold.ticket(&pending(100, Waited::ContainerStart, s(1200)));
+    fold.ticket(&pending(101, Waited::Grace, s(1100)));
+    fold.ticket(&pending(102, Waited::Running, Time::NEVER));
+    let overtaken = format!("JobSet train is not ready: {RUN_ENDED}");
+    let restarts = fold.finish(&ended(&[&overtaken]), &names());
+    let r = &restarts[0];
+    assert_eq!(r.path.total(), r.total());
+    let last = r.path.steps[r.path.steps.len() - 1];
+    assert_eq!((last.from, last.waited), (s(440), Waited::ContainerStart));
+}
+
+#[test]
+fn tickets_do_not_pile_up_over_many_restarts() {
+    let mut fold = RestartFold::from_parts(vec![true]);
+    let cycle: Vec<Line> = recreate().into_iter().skip(started().len()).collect();
+    let mut lines = started();
+    for round in 0..2000 {
+        lines.extend(cycle.iter().map(|&(at, body)| (at + 100 * round, body)));
+    }
+    let mut most = 0;
+    let end = s(100 * 2000 + 100);
+    struct Watch<'a>(&'a mut RestartFold, &'a mut usize);
+    impl Sink for Watch<'_> {
+        fn record(&mut self, record: &Record, names: &Names) {
+            self.0.record(record, names);
+        }
+        fn ticket(&mut self, ticket: &Ticket) {
+            self.0.ticket(ticket);
+            *self.1 = (*self.1).max(self.0.kept_tickets());
+        }
+    }
+    play(&lines, &names(), &mut Watch(&mut fold, &mut most));
+    let outcome = RunOutcome { end, ..ended(&[]) };
+    let restarts = fold.finish(&outcome, &names());
+    assert_eq!(restarts.len(), 2000);
+    for r in &restarts {
+        assert_eq!(r.path.total(), Duration::from_secs(30), "from {}", r.start);
+        assert_eq!(r.path.steps[0].waited, Waited::Pleg);
+    }
+    assert!(
+        lines.len() > 40_000 && most <= 4096,
+        "{most} of {}",
+        lines.len()
+    );
+}
