@@ -4,10 +4,10 @@
 mod workload;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use jobset_sim::engine::Simulation;
-use jobset_sim::experiment::{Collapsed, Limits, Player, Subject};
-use jobset_sim::manifest::{LoadedScenario, Source, read_topology};
-use jobset_sim::record::Discard;
+use sim_analysis::experiment::{Collapsed, Limits, Player, Subject};
+use sim_engine::Simulation;
+use sim_engine::record::Discard;
+use sim_inputs::{LoadedScenario, Source, read_topology};
 use std::time::Duration;
 use workload::{filled_queue, hold, restart_time, root};
 

@@ -3,11 +3,11 @@
 //!
 //! `cargo run --release --example growth`
 
-use jobset_sim::engine::Simulation;
-use jobset_sim::manifest::read_scenario;
-use jobset_sim::record::{Body, Discard, Names, Record, Sink};
-use jobset_sim::report::chart::{SLIDE, growth_chart};
-use jobset_sim::report::growth_figure::Panel;
+use sim_engine::Simulation;
+use sim_engine::record::{Body, Discard, Names, Record, Sink};
+use sim_inputs::read_scenario;
+use sim_report::draw::chart::{SLIDE, growth_chart};
+use sim_report::figures::growth_figure::Panel;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -74,8 +74,7 @@ fn measure(root: &Path, strategy: &'static str, file: &str, nodes: u32) -> Resul
     let rj = &mut scenario.jobsets[0].jobset.spec.replicated_jobs[0];
     rj.template.parallelism = Some(per_job);
     rj.template.completions = Some(per_job);
-    if let jobset_sim::spec::FaultAction::ContainerExit { pod, .. } = &mut scenario.faults[0].action
-    {
+    if let sim_api::spec::FaultAction::ContainerExit { pod, .. } = &mut scenario.faults[0].action {
         *pod = "train-workers-0-7".to_owned();
     }
     let before = BYTES.load(Relaxed);

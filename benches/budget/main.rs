@@ -8,10 +8,10 @@ mod limits;
 mod measure;
 mod workload;
 
-use jobset_sim::experiment::Limits;
 use limits::{BUDGET, BudgetRow, Status};
 use measure::{Bench, NoValue};
 use serde_json::json;
+use sim_analysis::experiment::Limits;
 use std::process::ExitCode;
 use std::time::Duration;
 

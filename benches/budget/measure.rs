@@ -2,11 +2,12 @@
 
 use super::limits::BudgetRow;
 use super::workload::{filled_queue, hold, load, now, restart_time, root};
-use jobset_sim::engine::Simulation;
-use jobset_sim::engine::queue::EventQueue;
-use jobset_sim::experiment::{self, Collapsed, Comparison, Limits, PlayedVariant, Player, Subject};
-use jobset_sim::manifest::{self, Source};
-use jobset_sim::record::Discard;
+use sim_analysis::experiment;
+use sim_analysis::experiment::{Collapsed, Comparison, Limits, PlayedVariant, Player, Subject};
+use sim_engine::Simulation;
+use sim_engine::queue::EventQueue;
+use sim_engine::record::Discard;
+use sim_inputs::Source;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -184,7 +185,7 @@ impl Bench {
             text: std::fs::read_to_string(&path).map_err(|e| e.to_string())?,
             file: path.display().to_string(),
         };
-        let fleet = manifest::parse_fleet(&source, &[]).map_err(|e| e.to_string())?;
+        let fleet = sim_inputs::parse_fleet(&source, &[]).map_err(|e| e.to_string())?;
         self.best(|| {
             timed(|| {
                 let on = (threads, &self.limits);

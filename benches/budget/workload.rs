@@ -1,11 +1,11 @@
 //! Inputs and clocks that the benches share: scenario files, the event queue under load, the wall time of a restart.
 
-use jobset_sim::base::{JobId, Time};
-use jobset_sim::engine::Simulation;
-use jobset_sim::engine::event::Event;
-use jobset_sim::engine::queue::EventQueue;
-use jobset_sim::manifest::{LoadedScenario, read_scenario};
-use jobset_sim::record::{Body, Names, Record, Sink};
+use sim_base::{JobId, Time};
+use sim_engine::Simulation;
+use sim_engine::event::Event;
+use sim_engine::queue::EventQueue;
+use sim_engine::record::{Body, Names, Record, Sink};
+use sim_inputs::{LoadedScenario, read_scenario};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 

@@ -2,8 +2,8 @@
 
 use super::Components;
 use super::ctx::Ctx;
-use crate::base::*;
 use crate::store::{Counters, NO_ATTEMPT, Phase, Store, flag};
+use sim_base::*;
 
 /// Panics with what does not agree.
 pub fn whole_state(ctx: &Ctx<'_>, parts: &Components) {

@@ -5,8 +5,8 @@
 use super::Components;
 use super::ctx::Ctx;
 use super::progress::Circle;
-use crate::base::*;
-use crate::spec::BY_SCRIPT;
+use sim_api::spec::BY_SCRIPT;
+use sim_base::*;
 
 /// Whether nobody will end it before the run's time is over: neither the script nor a limit of restarts.
 pub fn lasts(ctx: &Ctx<'_>, parts: &Components, circle: &Circle) -> bool {

@@ -7,10 +7,10 @@ use super::event::Event;
 use super::progress::Progress;
 use super::queue::EventQueue;
 use super::requests::{Answer, Req, Requests};
-use crate::base::random::{Dist, Draw, Draws, Key, Purpose};
-use crate::base::*;
 use crate::record::*;
-use crate::spec::{FeatureGates, Kubelet, Scenario};
+use sim_api::spec::{FeatureGates, Kubelet, Scenario};
+use sim_base::random::{Dist, Draw, Draws, Key, Purpose};
+use sim_base::*;
 
 pub struct Ctx<'a> {
     pub scenario: &'a Scenario,

@@ -3,8 +3,8 @@
 //! An event of a pod carries the pod's incarnation (object) or epoch (process life); it is dropped when the pod has
 //! moved on, so nothing is ever cancelled.
 
-use crate::base::*;
 use crate::record::Call;
+use sim_base::*;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Event {

@@ -5,9 +5,9 @@ use super::ctx::Tickets;
 use super::progress::Progress;
 use super::run::Run;
 use super::{Simulation, outcome};
-use crate::base::*;
 use crate::record::{NO_CAUSE, NO_TICKET, RunOutcome, Sink, digest};
-use crate::spec::{FaultTime, FeatureGates, Scenario, ScriptedFault, StopWhen};
+use sim_api::spec::{FaultTime, FeatureGates, Scenario, ScriptedFault, StopWhen};
+use sim_base::*;
 
 /// What a run knows besides the tables of its simulation.
 #[derive(Clone)]

@@ -3,8 +3,8 @@
 //! client-go reserves a token at the time of asking and waits for it; callers are served in order and nothing is
 //! dropped (kubernetes.md 1.2). So a lane needs no queue: the grant time is known at once.
 
-use crate::base::*;
-use crate::spec::ClientRate;
+use sim_api::spec::ClientRate;
+use sim_base::*;
 
 /// Times during which somebody waited; disjoint and ascending, neighbours merged.
 #[derive(Clone, Default)]

@@ -5,10 +5,10 @@ use super::lane::{BusyTimes, Lane};
 use super::run::Run;
 use super::user::show;
 use super::{Components, stuck};
-use crate::base::*;
-use crate::policy::TerminalState;
 use crate::record::*;
-use crate::spec::ClientRate;
+use sim_api::spec::ClientRate;
+use sim_base::*;
+use sim_policy::TerminalState;
 
 pub fn outcome(run: &mut Run<'_>, end_reason: EndReason) -> RunOutcome {
     let (ctx, parts) = (&mut run.ctx, &mut *run.parts);

@@ -2,12 +2,12 @@
 
 #![deny(missing_docs)]
 
-use crate::objects;
-use crate::placement::{TemplateFacts, capacity};
-use crate::spec::*;
 use crate::store::{Store, on_labelled_nodes};
-use crate::topology::Cluster;
 use serde_json::Value;
+use sim_api::objects;
+use sim_api::spec::*;
+use sim_policy::placement::{TemplateFacts, capacity};
+use sim_policy::topology::Cluster;
 use std::fmt;
 
 /// Why a scenario cannot be run at all; at least one reason.

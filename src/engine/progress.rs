@@ -2,7 +2,7 @@
 //!
 //! Must never look at a spec: what is counted here is told by those who do it.
 
-use crate::base::*;
+use sim_base::*;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Default)]

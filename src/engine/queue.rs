@@ -8,8 +8,8 @@
 
 use super::event::Event;
 use super::wheel_level::Level;
-use crate::base::Time;
 use crate::record::NO_TICKET;
+use sim_base::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -243,8 +243,8 @@ impl EventQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::{JobId, JobSetId};
     use proptest::prelude::*;
+    use sim_base::{JobId, JobSetId};
     use std::collections::BTreeSet;
 
     /// Delays of every size, many of them equal: from none to centuries.

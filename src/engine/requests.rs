@@ -4,10 +4,10 @@
 //! answered. The counters are those of an audit log. Must never apply a request's effect: that is `apiserver`.
 
 use super::lane::Lane;
-use crate::base::random::{Dist, Draw, Draws, Key, Purpose};
-use crate::base::*;
 use crate::record::{About, Call, Cost, RequestCount, Resource};
-use crate::spec::{ClientRate, ControlPlane, MeasuredLatency, Timing};
+use sim_api::spec::{ClientRate, ControlPlane, MeasuredLatency, Timing};
+use sim_base::random::{Dist, Draw, Draws, Key, Purpose};
+use sim_base::*;
 
 /// A request about to be sent.
 #[derive(Copy, Clone, Debug)]

@@ -5,10 +5,10 @@
 use super::ctx::{Ctx, Mark};
 use super::event::{Event, Owner};
 use super::{Components, check, circle, stuck, void};
-use crate::base::*;
 use crate::record::*;
-use crate::spec::{BY_SCRIPT, FaultTime, StopWhen};
 use crate::store::{Change, What};
+use sim_api::spec::{BY_SCRIPT, FaultTime, StopWhen};
+use sim_base::*;
 
 /// One run in progress.
 pub struct Run<'a> {

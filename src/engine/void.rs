@@ -9,7 +9,7 @@ use super::Components;
 use super::ctx::Ctx;
 use super::event::Event;
 use super::ttl_controller;
-use crate::base::Time;
+use sim_base::Time;
 
 /// Whether nobody would do anything about the event, now or later.
 #[inline]

@@ -2,11 +2,11 @@
 
 use super::subject::{Rj, Subject, int, list, place};
 use super::trap::{Check, Hit, Severity, Trap, hit};
-use crate::manifest::node::{Node, Pos};
-use crate::policy::re2;
-use crate::spec::{
+use sim_api::spec::{
     FailurePolicyAction, FailurePolicyRule, PodFailurePolicyAction, RestartStrategy,
 };
+use sim_inputs::text::node::{Node, Pos};
+use sim_policy::failure::re2;
 
 pub const TRAPS: &[Trap] = &[
     Trap {

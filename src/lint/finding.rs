@@ -2,7 +2,7 @@
 
 use super::subject::Subject;
 use super::trap::{Hit, Severity, Trap};
-use crate::manifest::diagnostic::Diagnostic;
+use sim_inputs::text::diagnostic::Diagnostic;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {

@@ -5,14 +5,15 @@
 use super::placement::key_at;
 use super::subject::{Rj, Subject};
 use super::trap::{Check, Hit, HitsOf, Severity, Trap, hit};
-use crate::base::NodeId;
-use crate::manifest::ends_by_its_command;
-use crate::placement::capacity::{self, Demand, KeyDemand};
-use crate::placement::explain::Reasons;
-use crate::placement::template::TemplateFacts;
-use crate::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE, RESTART_ALL_CONTAINERS};
-use crate::spec::{ContainerRestartAction, Toleration};
-use crate::topology::{Cluster, Domains};
+use sim_api::spec::keys::{NAMESPACED_JOB, NO_SCHEDULE, RESTART_ALL_CONTAINERS};
+use sim_api::spec::{ContainerRestartAction, Toleration};
+use sim_base::NodeId;
+use sim_inputs::ends_by_its_command;
+use sim_policy::placement::capacity;
+use sim_policy::placement::capacity::{Demand, KeyDemand};
+use sim_policy::placement::explain::Reasons;
+use sim_policy::placement::template::TemplateFacts;
+use sim_policy::topology::{Cluster, Domains};
 use std::collections::BTreeMap;
 
 pub const TRAPS: &[Trap] = &[

@@ -2,12 +2,12 @@
 
 use super::subject::{Rj, Subject, int, list, place, text};
 use super::trap::{Check, Hit, Severity, Trap, hit};
-use crate::manifest::node::{Node, Pos};
-use crate::spec::keys::KUEUE_QUEUE;
-use crate::spec::{
+use sim_api::spec::keys::KUEUE_QUEUE;
+use sim_api::spec::{
     AgentMode, ContainerRestartAction, DISABLE_IN_PLACE_RESTART, FailurePolicyAction,
     PodFailurePolicyAction, RestartStrategy, StartupPolicyOrder, Version,
 };
+use sim_inputs::text::node::{Node, Pos};
 
 pub const TRAPS: &[Trap] = &[
     Trap {
@@ -278,7 +278,8 @@ fn queued(s: &Subject) -> Vec<Hit> {
 
 /// A Job can fail although its backoffLimit is without end (IPR-10).
 fn job_can_fail(rj: &Rj) -> bool {
-    let fails = |r: &crate::spec::PodFailurePolicyRule| r.action == PodFailurePolicyAction::FailJob;
+    let fails =
+        |r: &sim_api::spec::PodFailurePolicyRule| r.action == PodFailurePolicyAction::FailJob;
     let rules = rj.template().pod_failure_policy.as_deref().unwrap_or(&[]);
     rules.iter().any(fails) || rj.template().active_deadline_seconds.is_some()
 }
@@ -359,7 +360,7 @@ fn pod_may_succeed(s: &Subject) -> Vec<Hit> {
     }
     let mut hits = Vec::new();
     for rj in rjs.iter().filter(|rj| rj.pods() > 0) {
-        let again = |c: &crate::spec::Container| c.matching_rule(SUCCESS).is_some();
+        let again = |c: &sim_api::spec::Container| c.matching_rule(SUCCESS).is_some();
         let goes_on = rj.pod_spec().containers.iter().any(again);
         let absent = rj.pod_spec().agent_mode() == AgentMode::Absent;
         if !goes_on && !absent && !job_can_fail(rj) {
@@ -386,7 +387,7 @@ fn rules_too_new(s: &Subject) -> Vec<Hit> {
         let pod = rj.pod_spec();
         let all = pod.init_containers.iter().chain(&pod.containers);
         for (container, node) in all.zip(rj.containers()) {
-            let everything = |r: &crate::spec::ContainerRestartRule| {
+            let everything = |r: &sim_api::spec::ContainerRestartRule| {
                 r.action == ContainerRestartAction::RestartAllContainers
             };
             let rules = &container.restart_policy_rules;

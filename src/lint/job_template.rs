@@ -3,10 +3,10 @@
 use super::placement;
 use super::subject::{Rj, Subject, int, list, place, text};
 use super::trap::{Check, Hit, Severity, Trap, hit};
-use crate::admission::FieldError;
-use crate::manifest::locate::locate;
-use crate::manifest::node::Node;
-use crate::spec::{CompletionMode, Operator, RestartPolicy, keys};
+use sim_api::admission::FieldError;
+use sim_api::spec::{CompletionMode, Operator, RestartPolicy, keys};
+use sim_inputs::text::locate::locate;
+use sim_inputs::text::node::Node;
 
 pub const TRAPS: &[Trap] = &[
     Trap {

@@ -2,9 +2,9 @@
 
 use super::subject::{Subject, list, place, text};
 use super::trap::{Check, Hit, HitsOf, Severity, Trap, hit};
-use crate::manifest::node::Node;
-use crate::spec::CompletionMode;
-use crate::spec::keys::JOBSET_NAME;
+use sim_api::spec::CompletionMode;
+use sim_api::spec::keys::JOBSET_NAME;
+use sim_inputs::text::node::Node;
 
 pub const TRAPS: &[Trap] = &[
     Trap {

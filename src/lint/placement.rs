@@ -2,9 +2,9 @@
 
 use super::subject::{Rj, Subject, annotation_at, template_annotation_at, text};
 use super::trap::{Check, Hit, HitsOf, Severity, Trap, hit};
-use crate::manifest::node::Pos;
-use crate::placement::NodeChoice;
-use crate::spec::{CompletionMode, EXCLUSIVE_TOPOLOGY, NODE_SELECTOR_STRATEGY};
+use sim_api::spec::{CompletionMode, EXCLUSIVE_TOPOLOGY, NODE_SELECTOR_STRATEGY};
+use sim_inputs::text::node::Pos;
+use sim_policy::placement::NodeChoice;
 use std::collections::BTreeSet;
 
 pub const TRAPS: &[Trap] = &[

@@ -3,13 +3,14 @@
 use super::finding::{Finding, Kind};
 use super::subject::Target;
 use super::trap::Severity;
-use crate::admission::{self, FieldError, FieldValidation, Gates, Rejection};
-use crate::manifest::diagnostic::shortened;
-use crate::manifest::diagnostic::{Diagnostic, Report, Source};
-use crate::manifest::kube::inspect::{Inspected, Object};
-use crate::manifest::server;
-use crate::objects;
 use serde_json::Value;
+use sim_api::admission;
+use sim_api::admission::{FieldError, FieldValidation, Gates, Rejection};
+use sim_api::objects;
+use sim_inputs::kube::inspect::{Inspected, Object};
+use sim_inputs::server;
+use sim_inputs::text::diagnostic::shortened;
+use sim_inputs::text::diagnostic::{Diagnostic, Report, Source};
 
 pub enum Verdict {
     /// Not an object that is looked at.

@@ -2,7 +2,7 @@
 
 use super::subject::{Rj, Subject, int, list, place, text};
 use super::trap::{Check, Hit, Severity, Trap, hit};
-use crate::spec::{CompletionMode, DependsOnStatus, Operator, StartupPolicyOrder, SuccessPolicy};
+use sim_api::spec::{CompletionMode, DependsOnStatus, Operator, StartupPolicyOrder, SuccessPolicy};
 
 pub const TRAPS: &[Trap] = &[
     Trap {
@@ -137,7 +137,7 @@ fn completes_at_once(rj: &Rj) -> bool {
 /// Each (dependent, dependency, status, place of the name).
 fn dependencies<'a>(
     s: &Subject<'a>,
-) -> Vec<(Rj<'a>, Rj<'a>, DependsOnStatus, crate::manifest::node::Pos)> {
+) -> Vec<(Rj<'a>, Rj<'a>, DependsOnStatus, sim_inputs::text::node::Pos)> {
     let mut found = Vec::new();
     for rj in s.rjs() {
         let nodes = list(rj.node, "dependsOn");
@@ -309,7 +309,7 @@ fn ttl_zero(s: &Subject) -> Vec<Hit> {
 
 fn managed_by_other(s: &Subject) -> Vec<Hit> {
     match text(s.spec_node(), "managedBy") {
-        Some(name) if name != crate::spec::JOBSET_CONTROLLER => {
+        Some(name) if name != sim_api::spec::JOBSET_CONTROLLER => {
             vec![hit(s.at(&["managedBy"]), format!("managedBy is {name:?}"))]
         }
         _ => Vec::new(),

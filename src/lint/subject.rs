@@ -1,11 +1,11 @@
 //! What a check looks at: the typed JobSet beside its tree, and what was given with it.
 
-use crate::admission::Rejection;
-use crate::manifest::diagnostic::Source;
-use crate::manifest::kube::inspect::Object;
-use crate::manifest::node::{Node, Pos};
-use crate::spec::{FeatureGates, JobSet, JobSpec, PodSpec, ReplicatedJob, Version};
 use serde_json::Value;
+use sim_api::admission::Rejection;
+use sim_api::spec::{FeatureGates, JobSet, JobSpec, PodSpec, ReplicatedJob, Version};
+use sim_inputs::kube::inspect::Object;
+use sim_inputs::text::diagnostic::Source;
+use sim_inputs::text::node::{Node, Pos};
 
 /// Where the manifest is to be applied.
 #[derive(Copy, Clone, Debug)]
@@ -196,7 +196,7 @@ pub fn text<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
 }
 
 /// Where an annotation of the Job or pod template was written; pods second.
-pub fn template_annotation_at(rj: &Rj, key: &str) -> Option<crate::manifest::node::Pos> {
+pub fn template_annotation_at(rj: &Rj, key: &str) -> Option<sim_inputs::text::node::Pos> {
     let job = rj.node.get("template").and_then(|t| annotation_at(t, key));
     job.or_else(|| rj.job.get("template").and_then(|t| annotation_at(t, key)))
 }

@@ -2,9 +2,9 @@
 
 use super::subject::{Rj, Subject, place, text};
 use super::trap::{Check, Hit, Severity, Trap, hit};
-use crate::base::quantity;
-use crate::manifest::kube::inspect::Object;
-use crate::manifest::node::Node;
+use sim_base::quantity;
+use sim_inputs::kube::inspect::Object;
+use sim_inputs::text::node::Node;
 
 pub const TRAPS: &[Trap] = &[
     Trap {

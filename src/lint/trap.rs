@@ -1,8 +1,8 @@
 //! What a trap is: a name, what happens, what to do, and one pure function that finds it.
 
 use super::subject::{Change, Subject};
-use crate::manifest::node::Pos;
-use crate::topology::Cluster;
+use sim_inputs::text::node::Pos;
+use sim_policy::topology::Cluster;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {

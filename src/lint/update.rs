@@ -4,10 +4,11 @@ use super::finding::Finding;
 use super::rejected::{self, Verdict};
 use super::subject::{Change, Subject, Target};
 use super::{Check, table};
-use crate::admission::{self, Rejection};
-use crate::manifest::diagnostic::Source;
-use crate::manifest::kube::inspect::{Inspected, Object};
 use serde_json::Value;
+use sim_api::admission;
+use sim_api::admission::Rejection;
+use sim_inputs::kube::inspect::{Inspected, Object};
+use sim_inputs::text::diagnostic::Source;
 
 /// How the new manifest gets to the server.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

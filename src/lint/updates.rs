@@ -2,9 +2,9 @@
 
 use super::subject::{Change, Rj, Subject};
 use super::trap::{Check, Hit, Severity, Trap, hit};
-use crate::manifest::locate::locate;
-use crate::spec::{EXCLUSIVE_TOPOLOGY, RestartStrategy};
 use serde_json::Value;
+use sim_api::spec::{EXCLUSIVE_TOPOLOGY, RestartStrategy};
+use sim_inputs::text::locate::locate;
 
 pub const TRAPS: &[Trap] = &[
     Trap {
@@ -177,7 +177,7 @@ fn late_effect(c: &Change) -> Vec<Hit> {
     if c.before["spec"]["coordinator"] != c.after["spec"]["coordinator"] {
         hits.push(hit(c.new.at(&["coordinator"]), "coordinator changes"));
     }
-    for key in [EXCLUSIVE_TOPOLOGY, crate::spec::NODE_SELECTOR_STRATEGY] {
+    for key in [EXCLUSIVE_TOPOLOGY, sim_api::spec::NODE_SELECTOR_STRATEGY] {
         let value = |o: &Value| o["metadata"]["annotations"][key].clone();
         if value(c.before) != value(c.after) {
             hits.push(hit(c.new.annotation_at(key), format!("{key} changes")));

@@ -3,8 +3,8 @@
 use super::job_template::claims;
 use super::subject::{Rj, Subject, list, place, text};
 use super::trap::{Check, Hit, Severity, Trap, hit};
-use crate::manifest::node::Node;
-use crate::spec::PodReplacementPolicy;
+use sim_api::spec::PodReplacementPolicy;
+use sim_inputs::text::node::Node;
 
 pub const TRAPS: &[Trap] = &[
     Trap {

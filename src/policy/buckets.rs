@@ -2,13 +2,16 @@
 //!
 //! Must never look at anything but labels and conditions of Jobs, as upstream does not.
 
-use super::job_bucket::{Unreadable, bucket_of};
-use super::tally::Tally;
-use super::{JobSetStatus, JobSetView, JobView, Plan};
-use crate::spec::keys::RESTART_ATTEMPT;
-use std::ops::Range;
+pub(crate) mod job_bucket;
+pub mod tally;
 
-pub use super::job_bucket::{Bucket, Buckets};
+use super::{JobSetStatus, JobSetView, JobView, Plan};
+use job_bucket::{Unreadable, bucket_of};
+use sim_api::spec::keys::RESTART_ATTEMPT;
+use std::ops::Range;
+use tally::Tally;
+
+pub use job_bucket::{Bucket, Buckets};
 
 /// REC-5 for one Job.
 pub fn bucket(view: &JobSetView<'_>, job: &JobView) -> Result<Bucket, String> {

@@ -3,8 +3,9 @@
 //! Must never decide whether a condition is due; only how it is stored and which event announces it.
 
 use super::{Condition, JobSetStatus, KubeEvent, Plan, TerminalState};
-use crate::base::Time;
-use crate::record::JobSetConditionType::{self, *};
+use crate::kinds::JobSetConditionType;
+use crate::kinds::JobSetConditionType::*;
+use sim_base::Time;
 
 /// `pkg/constants/constants.go` of the JobSet controller.
 pub const REACHED_MAX_RESTARTS: &str = "ReachedMaxRestarts";

@@ -3,7 +3,7 @@
 //! Must never gate a Job that runs already (DEP-4).
 
 use super::RjStatus;
-use crate::spec::{DependsOn, DependsOnStatus, ReplicatedJob};
+use sim_api::spec::{DependsOn, DependsOnStatus, ReplicatedJob};
 
 /// DEP-1 for the replicatedJob at position `at`, by the counters of this pass.
 pub fn reached(specs: &[ReplicatedJob], statuses: &[RjStatus], at: usize) -> bool {

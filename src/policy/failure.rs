@@ -2,12 +2,14 @@
 //!
 //! Must never delete a Job: the counters it writes make the Jobs *previous*, and the next pass deletes them (FP-14).
 
+pub mod re2;
+
 use super::buckets::{Bucket, in_bucket};
 use super::conditions::{self, NewCondition};
-use super::{FinishedView, JobSetView, JobView, KubeEvent, Plan, re2, ttl};
-use crate::record::JobSetConditionType::RestartingJobSet;
-use crate::spec::{FailurePolicy, FailurePolicyAction, FailurePolicyRule, TieBreak};
+use super::{FinishedView, JobSetView, JobView, KubeEvent, Plan, ttl};
+use crate::kinds::JobSetConditionType::RestartingJobSet;
 use FailurePolicyAction::*;
+use sim_api::spec::{FailurePolicy, FailurePolicyAction, FailurePolicyRule, TieBreak};
 
 /// REC-10. Asked only if some current Job is failed.
 pub fn execute(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {
@@ -52,7 +54,7 @@ pub(super) fn earliest<'v>(
     view: &'v JobSetView<'_>,
     applies: impl Fn(&JobView, &FinishedView) -> bool,
 ) -> Option<&'v JobView> {
-    let mut first: Option<(&JobView, crate::base::Time)> = None;
+    let mut first: Option<(&JobView, sim_base::Time)> = None;
     for (_, job) in in_bucket(view, Bucket::Failed) {
         let Some(failed) = &job.finished else {
             continue;

@@ -3,8 +3,8 @@
 //! Must never emit an event of its own or change `restarts` (IPR-8).
 
 use super::{JobSetView, Plan, conditions};
-use crate::spec::keys::IN_PLACE_RESTART_ATTEMPT;
-use crate::spec::{ReplicatedJob, RestartStrategy};
+use sim_api::spec::keys::IN_PLACE_RESTART_ATTEMPT;
+use sim_api::spec::{ReplicatedJob, RestartStrategy};
 
 /// REC-12f. Does nothing without the strategy, or without the gate (then upstream only logs).
 pub fn step(view: &JobSetView<'_>, plan: &mut Plan) -> Result<(), String> {

@@ -2,12 +2,17 @@
 //!
 //! Must never choose a pod: it says how many, the engine says which.
 
+pub mod backoff;
+pub mod per_index;
+pub mod pod_failure;
+pub mod success;
+
 use super::ttl::whole_seconds;
-use super::{JobPlan, JobSyncView, job_success, per_index};
-use crate::base::Duration;
-use crate::spec::{
+use super::{JobPlan, JobSyncView};
+use sim_api::spec::{
     CompletionMode, JobSpec, POD_FAILURE_POLICY, PodReplacementPolicy, RestartPolicy, Version,
 };
+use sim_base::Duration;
 use std::borrow::Cow;
 
 /// `SyncJobBatchPeriod`: shorter delays are rounded up to it.
@@ -47,7 +52,7 @@ pub fn sync(view: &JobSyncView<'_>) -> JobPlan {
     let success = match view.success_criteria_met.clone() {
         Some((reason, message)) => Some((reason, message.to_owned())),
         None if failure.is_some() => None,
-        None => job_success::met(view).map(|message| (job_success::SUCCESS_POLICY.into(), message)),
+        None => success::met(view).map(|message| (success::SUCCESS_POLICY.into(), message)),
     };
     if success.is_some() || failure.is_some() {
         // Every active pod goes at once; the end is declared only with expectations settled (1.3 step 5).

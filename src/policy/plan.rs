@@ -1,7 +1,7 @@
 //! What a policy decided. Only the engine carries it out.
 
 use super::view::JobSetStatus;
-use crate::base::Duration;
+use sim_base::Duration;
 use std::borrow::Cow;
 
 /// The outcome of one JobSet pass, in the order the controller would act. Buffers are reused between passes.

@@ -2,12 +2,12 @@
 //!
 //! Must never carry anything out: the plan says what, the engine does it.
 
+use super::buckets::tally::Tally;
 use super::buckets::{self, Bucket, in_bucket};
-use super::tally::Tally;
 use super::{
     JobSetView, Plan, conditions, elastic, failure, in_place, restart, success, suspend, ttl,
 };
-use crate::spec::JOBSET_CONTROLLER;
+use sim_api::spec::JOBSET_CONTROLLER;
 
 /// One pass. `plan` is overwritten; its buffers are reused.
 pub fn reconcile(view: &JobSetView<'_>, plan: &mut Plan) {

@@ -3,9 +3,9 @@
 //! Must never create a Job whose name is taken, by whatever incarnation.
 
 use super::buckets::jobs_of;
-use super::tally::Tally;
+use super::buckets::tally::Tally;
 use super::{CreateJob, JobSetView, Plan, conditions, depends_on, startup};
-use crate::spec::RestartStrategy;
+use sim_api::spec::RestartStrategy;
 
 /// CRE-1 to CRE-7 over all replicatedJobs in spec order.
 pub fn create_missing(view: &JobSetView<'_>, plan: &mut Plan, tally: &Tally) {

@@ -3,7 +3,7 @@
 //! Must never gate anything while the JobSet is suspended (CRE-7).
 
 use super::{JobSetView, RjStatus};
-use crate::spec::StartupPolicyOrder;
+use sim_api::spec::StartupPolicyOrder;
 
 pub fn in_order(view: &JobSetView<'_>) -> bool {
     view.jobset.spec.startup_order == StartupPolicyOrder::InOrder

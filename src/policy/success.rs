@@ -4,7 +4,7 @@
 
 use super::JobSetView;
 use super::buckets::{Bucket, in_bucket};
-use crate::spec::Operator;
+use sim_api::spec::Operator;
 
 /// C-76: what the manager's recovered panic says when an update has removed the policy.
 const NO_POLICY: &str =

@@ -3,14 +3,17 @@
 //! Made after the pass from the same view and its plan, with the same questions (`failure::choose`, `success::tally`,
 //! `depends_on::progress`). Must never decide anything, and costs nothing unless somebody asks for it.
 
+pub(crate) mod failure;
+pub(crate) mod job;
+
 use super::buckets::{Bucket, bucket, in_bucket, jobs_of};
 use super::{JobSetStatus, JobSetView, Plan, RjStatus, depends_on, in_place, startup, success};
-use super::{conditions, trace_failure, ttl};
-use crate::base::Duration;
-use crate::record::decision::*;
-use crate::spec::{DependsOnStatus, Operator, RestartStrategy};
+use super::{conditions, ttl};
+use crate::decision::*;
+use sim_api::spec::{DependsOnStatus, Operator, RestartStrategy};
+use sim_base::Duration;
 
-pub use super::trace_job::{pod, sync};
+pub use job::{pod, sync};
 
 /// What the pass decided, and why. `None`: nothing. `object`: `namespace/name`.
 pub fn pass(view: &JobSetView<'_>, plan: &Plan, object: &str) -> Option<JobSetPass> {
@@ -58,7 +61,7 @@ fn reasons(view: &JobSetView<'_>, plan: &Plan, trace: &mut JobSetPass) {
     }
     trace.restart = restart(view, trace.jobs.previous);
     if trace.jobs.failed > 0 {
-        trace.failure_policy = Some(trace_failure::trace(view, plan, trace.jobs.successful));
+        trace.failure_policy = Some(failure::trace(view, plan, trace.jobs.successful));
         return;
     }
     if trace.jobs.successful > 0 {

@@ -3,8 +3,8 @@
 //! Must never run before the active Jobs of the finished JobSet are deleted (TTL-2).
 
 use super::{JobSetView, Plan, conditions};
-use crate::base::time::NANOS_PER_SECOND;
-use crate::base::{Duration, Time};
+use sim_base::time::NANOS_PER_SECOND;
+use sim_base::{Duration, Time};
 
 /// The API stores times in whole seconds (C-35).
 pub fn whole_seconds(t: Time) -> Time {

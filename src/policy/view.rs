@@ -2,10 +2,10 @@
 //!
 //! No clock to ask, no randomness, no names of pods: `now` is data.
 
-use super::backoff::BackoffRecord;
-use crate::base::*;
-use crate::record::JobSetConditionType;
-use crate::spec::{FeatureGates, JobSet, JobSpec, TieBreak, Version};
+use super::job::backoff::BackoffRecord;
+use crate::kinds::JobSetConditionType;
+use sim_api::spec::{FeatureGates, JobSet, JobSpec, TieBreak, Version};
+use sim_base::*;
 use std::borrow::Cow;
 
 /// All that one pass over one JobSet may know.

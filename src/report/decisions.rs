@@ -3,13 +3,21 @@
 //! A line with `#n` is record n of `events.ndjson`; a block without a number is a decision. Must never be part of the
 //! records: it watches.
 
-use super::decision_block::Block;
-use super::decision_layout::{bracketed, entry, push};
-use super::decision_text;
-use super::words;
-use crate::base::*;
-use crate::record::decision::{Decided, Decision, JobSync};
-use crate::record::*;
+pub(crate) mod block;
+pub(crate) mod failure;
+pub(crate) mod in_place;
+pub(crate) mod job;
+pub(crate) mod layout;
+pub(crate) mod records;
+pub(crate) mod text;
+
+use block::Block;
+use layout::{bracketed, entry, push};
+
+use sim_analysis::format;
+use sim_base::*;
+use sim_engine::record::*;
+use sim_policy::decision::{Decided, Decision, JobSync};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -88,10 +96,10 @@ const COUNTERS: &str = "counters of Jobs";
 const SYNC: &str = "Job syncs";
 
 impl DecisionLog {
-    pub fn new(scenario: &crate::spec::Scenario) -> DecisionLog {
+    pub fn new(scenario: &sim_api::spec::Scenario) -> DecisionLog {
         let faults = scenario.faults.iter();
         DecisionLog {
-            faults: faults.map(words::scripted).collect(),
+            faults: faults.map(format::scripted).collect(),
             text: LEGEND.to_owned(),
             ndjson: Vec::new(),
             jobsets: BTreeMap::new(),
@@ -391,7 +399,7 @@ impl Sink for DecisionLog {
         }
         let mut decision = self.with_records(decision);
         self.number(&mut decision);
-        self.block(&decision, &decision_text::block(&decision));
+        self.block(&decision, &text::block(&decision));
         if serde_json::to_writer(&mut self.ndjson, &decision).is_ok() {
             self.ndjson.push(b'\n');
         }

@@ -1,10 +1,10 @@
 //! Tables of estimates as text: columns as wide as what is in them where the line would be too long otherwise. And the
 //! columns that estimates have in every CSV file.
 
-use super::waterfall::Style;
-use super::words::column;
-use crate::experiment::MetricEstimate;
-use crate::stats::Estimate;
+use super::console::waterfall::Style;
+use sim_analysis::experiment::MetricEstimate;
+use sim_analysis::format::column;
+use sim_base::stats::Estimate;
 use std::fmt::Write;
 
 /// What the last column is called, and where that is too long.

@@ -1,12 +1,15 @@
 //! Everything that can be written of a chart, a page or a run, behind one interface: the name of the file says the
 //! format.
 
-use super::openmetrics::{self, Metrics};
+use super::atomic_write;
+use super::draw::scene::Scene;
+use super::draw::svg::Film;
+use super::draw::{bitmap, svg};
+use super::files::openmetrics;
+use super::files::openmetrics::Metrics;
+use super::files::perfetto;
+use super::files::perfetto::Trace;
 use super::page::{Page, html, markdown};
-use super::perfetto::{self, Trace};
-use super::scene::Scene;
-use super::svg::Film;
-use super::{bitmap, svg, whole};
 use std::path::Path;
 
 /// What is written.
@@ -72,7 +75,7 @@ fn unknown(subject: Subject<'_>) -> String {
 }
 
 fn bytes(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    whole::write(path, bytes)
+    atomic_write::write(path, bytes)
 }
 
 struct Svg;
@@ -116,7 +119,7 @@ impl Exporter for Png {
 
     fn write(&self, subject: Subject<'_>, path: &Path) -> Result<(), String> {
         match subject {
-            Subject::Chart(scene) => whole::through(path, |path| bitmap::save(scene, path)),
+            Subject::Chart(scene) => atomic_write::through(path, |path| bitmap::save(scene, path)),
             _ => Err(unknown(subject)),
         }
     }

@@ -1,11 +1,12 @@
 //! Tests of the reports on hand-made runs.
 
-use super::side_by_side::{Side, compare};
-use super::waterfall::Style;
-use super::{csv, text};
-use crate::metrics::Phase;
-use crate::metrics::summary::Summary;
-use crate::metrics::testing::{
+use super::console::side_by_side::{Side, compare};
+use super::console::text;
+use super::console::waterfall::Style;
+use super::files::csv;
+use sim_analysis::metrics::Phase;
+use sim_analysis::metrics::summary::Summary;
+use sim_testkit::records::{
     dead_node, ended, in_place, recreate, started, with_outcome, with_view,
 };
 

@@ -1,8 +1,8 @@
 //! Which metrics of a sweep are told first, and in which words its axes and points are.
 
-use super::compare::{HEADLINES, tells};
-use crate::sweep::Results;
-use crate::sweep::points::short;
+use super::console::compare::{HEADLINES, tells};
+use sim_analysis::sweep::Results;
+use sim_analysis::sweep::points::short;
 
 /// More tables than these nobody reads.
 const TOLD: usize = 3;

@@ -2,14 +2,15 @@
 //!
 //! Must never count: that is `metrics::occupancy` and `metrics::queued`.
 
-use super::scene::*;
-use super::story;
-use super::words::{count, seconds, thousands};
-use crate::base::*;
-use crate::metrics::occupancy::{Counts, Occupancy, PodState};
-use crate::metrics::queued::Queued;
-use crate::metrics::{Restart, RunView, gate, restart};
-use crate::record::{Resource, ResourceUsage};
+use super::console::story;
+use super::draw::scene::*;
+use sim_analysis::format::{count, seconds, thousands};
+use sim_analysis::metrics::occupancy::{Counts, Occupancy, PodState};
+use sim_analysis::metrics::queued::Queued;
+use sim_analysis::metrics::restarts::{gate, restart};
+use sim_analysis::metrics::{Restart, RunView};
+use sim_base::*;
+use sim_engine::record::{Resource, ResourceUsage};
 
 /// Instants of the whole run, and of each restart that is looked at.
 const WHOLE: u64 = 500;

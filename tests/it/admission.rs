@@ -6,8 +6,9 @@
 //! stored object and their values).
 //! `rj0`, `job0`, `pod0`, `c0` abbreviate the first replicatedJob, its Job spec, pod spec and container.
 
-use jobset_sim::admission::{self, Answer, Change, Create, FieldValidation, Gates, Request};
 use serde_json::{Value, json};
+use sim_api::admission;
+use sim_api::admission::{Answer, Change, Create, FieldValidation, Gates, Request};
 
 #[derive(Default)]
 struct Case<'a> {

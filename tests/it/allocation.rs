@@ -1,9 +1,9 @@
 //! A run allocates little once its tables have their size: the second run on one `Simulation` is counted.
 
 use crate::{growth, support};
-use jobset_sim::manifest::{self, Source};
-use jobset_sim::record::Discard;
-use jobset_sim::spec::Scenario;
+use sim_api::spec::Scenario;
+use sim_engine::record::Discard;
+use sim_inputs::Source;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -160,8 +160,8 @@ fn work(text: &str) -> u64 {
         text: text.to_owned(),
     };
     let before = COUNT.with(Cell::get);
-    let read = manifest::read_sources(&[source], &[]);
-    let loaded = read.and_then(|read| manifest::scenario_from_manifests(vec![read], None, &[]));
+    let read = sim_inputs::read_sources(&[source], &[]);
+    let loaded = read.and_then(|read| sim_inputs::scenario_from_manifests(vec![read], None, &[]));
     match loaded {
         Ok(loaded) => {
             let mut simulation = support::simulation(&loaded.scenario);

@@ -1,6 +1,5 @@
 //! `sensitivity`: every default with its source, what the inputs replace, and what the result hangs on.
 
-use jobset_sim::manifest;
 use serde_json::Value;
 use std::process::Command;
 
@@ -76,9 +75,9 @@ fn only_defaults_that_are_in_force_are_listed() {
         "nothing is played"
     );
     let every = json(&[]);
-    let known = manifest::assumptions().len()
-        + manifest::fault_presets::assumptions().len()
-        + jobset_sim::collapsed::choices().len();
+    let known = sim_inputs::assumptions().len()
+        + sim_inputs::presets::faults::assumptions().len()
+        + sim_analysis::reduced::choices().len();
     assert_eq!(every["parameters"].as_array().map(Vec::len), Some(known));
 }
 

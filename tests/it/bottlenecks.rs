@@ -1,13 +1,13 @@
 //! What a restart waited for longest: sums over its critical path.
 
-use jobset_sim::base::*;
-use jobset_sim::metrics::gate::*;
-use jobset_sim::metrics::waits::What;
-use jobset_sim::metrics::Restart;
-use jobset_sim::metrics::path::{Part, PathStep};
-use jobset_sim::metrics::restart::{Cause, Ending, Milestone, Shape};
-use jobset_sim::metrics::testing::{s, started, with_view};
-use jobset_sim::record::{About, Call, Resource, Waited};
+use sim_analysis::metrics::Restart;
+use sim_analysis::metrics::restarts::gate::*;
+use sim_analysis::metrics::restarts::path::{Part, PathStep};
+use sim_analysis::metrics::restarts::restart::{Cause, Ending, Milestone, Shape};
+use sim_analysis::metrics::restarts::waits::What;
+use sim_base::*;
+use sim_engine::record::{About, Call, Resource, Waited};
+use sim_testkit::records::{s, started, with_view};
 
 /// A restart from 0 s whose path has these steps of as many seconds.
 fn restart(steps: &[(u64, Waited, Part)]) -> Restart {

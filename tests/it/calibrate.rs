@@ -4,14 +4,14 @@ mod latencies;
 
 use crate::program::{program, scratch};
 use crate::support::{files, recordings, root};
-use jobset_sim::calibrate::{Found, Metrics, Parameter, Value, calibrate};
-use jobset_sim::engine::Simulation;
-use jobset_sim::manifest;
-use jobset_sim::metrics::pods::{PodFold, PodRow};
-use jobset_sim::record::{Body, Names, Record, Sink, Ticket, Waited};
-use jobset_sim::validate::read::read;
-use jobset_sim::validate::recording::Recording;
+use sim_engine::Simulation;
+use sim_recordings::calibrate::{Found, Metrics, Parameter, Value, calibrate};
+
 use serde_json::{Value as Json, json};
+use sim_analysis::metrics::pods::{PodFold, PodRow};
+use sim_engine::record::{Body, Names, Record, Sink, Ticket, Waited};
+use sim_recordings::validate::read::read;
+use sim_recordings::validate::recording::Recording;
 
 fn of<'f>(found: &'f Found, id: &str) -> Option<&'f Parameter> {
     found.parameters.iter().find(|p| p.id == id)
@@ -177,7 +177,7 @@ fn planted(qps: &str, burst: &str, (median, sigma): (&str, &str), seed: u64) -> 
         log: Vec::new(),
     };
     simulation.run(seed, 0, &mut played);
-    let ms = |time: jobset_sim::base::Time| match time == jobset_sim::base::Time::NEVER {
+    let ms = |time: sim_base::Time| match time == sim_base::Time::NEVER {
         true => -1,
         false => (time.0 / 1_000_000) as i64,
     };
@@ -282,7 +282,7 @@ fn intervals_hold_what_was_planted_over_many_seeds() {
 
 #[test]
 fn phases_are_told_apart_by_image_and_pool_with_their_quantiles() {
-    use jobset_sim::calibrate::groups::{By, groups};
+    use sim_recordings::calibrate::groups::{By, groups};
     let recording = planted("60", "40", ("6", "0.3"), 7);
     let all = [("planted".to_owned(), recording)];
     let found = groups(&all, &[By::Phase], None);
@@ -382,8 +382,8 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     let again = run(&["recording", "calibrate", &recording, "--out", &shown]);
     assert_eq!(again.status.code(), Some(2), "nothing is written over");
-    let source = manifest::read_source(&preset).expect("it was written");
-    let (plane, _) = manifest::read_preset(&source).expect("it is valid");
+    let source = sim_inputs::read_source(&preset).expect("it was written");
+    let (plane, _) = sim_inputs::read_preset(&source).expect("it is valid");
     assert!(plane.kube_controller_manager.qps > 5.0);
     // A scenario beside it: its own words win over the file's.
     std::fs::write(dir.join("jobset.yaml"), JOBSET).expect("written");
@@ -394,7 +394,7 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     let text = text.replace("MEDIAN", "2").replace("SIGMA", "0.1");
     let scenario = dir.join("s.yaml");
     std::fs::write(&scenario, text).expect("written");
-    let loaded = manifest::read_scenario(&scenario, &[]).expect("a scenario");
+    let loaded = sim_inputs::read_scenario(&scenario, &[]).expect("a scenario");
     assert_eq!(
         loaded.scenario.control_plane.kube_controller_manager,
         plane.kube_controller_manager
@@ -465,7 +465,7 @@ fn a_preset_file_is_written_named_by_a_scenario_and_kept_with_its_run() {
     // A wrong value is told at its place in the preset file.
     let wrong = source.text.replacen("qps:", "qpps:", 1);
     std::fs::write(&preset, wrong).expect("written");
-    let told = manifest::read_scenario(&scenario, &[])
+    let told = sim_inputs::read_scenario(&scenario, &[])
         .expect_err("it is refused")
         .to_string();
     assert!(

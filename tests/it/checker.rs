@@ -5,11 +5,11 @@ mod pods;
 mod script;
 mod training;
 
-use jobset_sim::base::*;
-use jobset_sim::record::*;
-use jobset_sim::spec::{Kubelet, RestartStrategy, Scenario};
 use pods::Pod;
 use script::{ByHand, Labels};
+use sim_api::spec::{Kubelet, RestartStrategy, Scenario};
+use sim_base::*;
+use sim_engine::record::*;
 use std::collections::BTreeMap;
 
 /// A row of the Jobs' names. Nothing is known of what no JobSet has made.
@@ -317,7 +317,7 @@ impl Sink for Checker {
     }
 }
 
-fn max_restarts(jobset: &jobset_sim::spec::JobSet) -> i64 {
+fn max_restarts(jobset: &sim_api::spec::JobSet) -> i64 {
     let policy = jobset.spec.failure_policy.as_ref();
     policy.map_or(0, |p| i64::from(p.max_restarts))
 }

@@ -1,9 +1,9 @@
 //! Closed forms of the calibration reference that no single component has: each test names its section and formula.
 
 use crate::support;
-use jobset_sim::base::random::{Dist, Draw, Draws, Key, Purpose};
-use jobset_sim::faults::drawn;
-use jobset_sim::spec::{FaultAction, Scenario};
+use sim_api::spec::{FaultAction, Scenario};
+use sim_base::random::{Dist, Draw, Draws, Key, Purpose};
+use sim_engine::faults::drawn;
 use std::collections::BTreeMap;
 
 /// The greatest of n numbers of a distribution, in one replication.

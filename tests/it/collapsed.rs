@@ -4,12 +4,12 @@ mod commands;
 mod transcript;
 
 use crate::support;
-use jobset_sim::base::Duration;
-use jobset_sim::experiment::{
+use sim_analysis::experiment::{
     Agreement, Collapsed, Limits, NotCollapsed, StopFlag, Subject, check_collapsed,
 };
-use jobset_sim::record::Discard;
-use jobset_sim::spec::{Elastic, Regrow, Scenario};
+use sim_api::spec::{Elastic, Regrow, Scenario};
+use sim_base::Duration;
+use sim_engine::record::Discard;
 
 const NEVER: &str = "backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: w, image: x, \
     resources: {limits: {a.com/chip: 1}}}]}}";
@@ -295,7 +295,7 @@ fn what_chance_decides_is_told() {
     for (what, take_over, seed, replication) in table {
         let scenario = slices_with_spares(take_over, seed);
         let gang = collapsed(&scenario).player().run(seed, replication);
-        let faults = jobset_sim::faults::drawn(&scenario, seed, replication);
+        let faults = sim_engine::faults::drawn(&scenario, seed, replication);
         let pods = support::simulation(&faults).run(seed, replication, &mut Discard);
         let apart = gang.restarts.abs_diff(pods.jobsets[0].restarts);
         assert!(apart <= 1, "{what}: {apart} restarts apart");

@@ -3,8 +3,8 @@
 //! Skipped with a message where the examples are not beside the project. Must never change an example.
 
 use crate::support;
-use jobset_sim::report::golden::Golden;
 use serde::Deserialize;
+use sim_testkit::golden::Golden;
 use std::path::{Path, PathBuf};
 
 const SCRIPTS: &str = include_str!("corpus/scripts.yaml");
@@ -32,8 +32,7 @@ fn transcript(dir: &Path, example: &Example) -> Result<String, String> {
          jobSets: [{{manifest: jobset.yaml}}]\n{script}"
     );
     let scenario = support::parse(&scenario, &jobset)?;
-    let mut simulation =
-        jobset_sim::engine::Simulation::new(&scenario).map_err(|e| e.to_string())?;
+    let mut simulation = sim_engine::Simulation::new(&scenario).map_err(|e| e.to_string())?;
     let mut golden = Golden::new();
     let outcome = simulation.run(scenario.seed, 0, &mut golden);
     Ok(golden.finish(&outcome))

@@ -2,13 +2,13 @@
 //! of what the text claims, or a second one that is as long is named too.
 
 use crate::support;
-use jobset_sim::base::Duration;
-use jobset_sim::base::random::Dist;
-use jobset_sim::metrics::gate::{Gate, bottleneck};
-use jobset_sim::metrics::waits::What;
-use jobset_sim::metrics::{Folds, RunView};
-use jobset_sim::record::{Resource, Waited};
-use jobset_sim::spec::*;
+use sim_analysis::metrics::restarts::gate::{Gate, bottleneck};
+use sim_analysis::metrics::restarts::waits::What;
+use sim_analysis::metrics::{Folds, RunView};
+use sim_api::spec::*;
+use sim_base::Duration;
+use sim_base::random::Dist;
+use sim_engine::record::{Resource, Waited};
 
 /// Restart time and what is named, of the first restart that ends with all pods ready.
 fn play(scenario: &Scenario) -> (Duration, Vec<Gate>) {

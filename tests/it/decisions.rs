@@ -4,11 +4,11 @@
 //! them.
 
 use crate::support::{self, files, root};
-use jobset_sim::manifest;
-use jobset_sim::record::decision::{Decided, Decision};
-use jobset_sim::record::*;
-use jobset_sim::report::decisions::DecisionLog;
-use jobset_sim::spec::Scenario;
+
+use sim_api::spec::Scenario;
+use sim_engine::record::*;
+use sim_policy::decision::{Decided, Decision};
+use sim_report::decisions::DecisionLog;
 use std::path::{Path, PathBuf};
 
 fn cases() -> Vec<PathBuf> {
@@ -18,7 +18,7 @@ fn cases() -> Vec<PathBuf> {
 }
 
 fn read(path: &Path) -> Scenario {
-    match manifest::read_scenario(path, &[]) {
+    match sim_inputs::read_scenario(path, &[]) {
         Ok(loaded) => loaded.scenario,
         Err(errors) => panic!("{errors}"),
     }

@@ -3,12 +3,12 @@
 //! `golden/digests.txt` is compared in every profile; `UPDATE_GOLDEN=1` writes it.
 
 use crate::support;
-use jobset_sim::base::*;
-use jobset_sim::engine::event::Event;
-use jobset_sim::engine::queue::EventQueue;
-use jobset_sim::record::digest::of_records as digest_of;
-use jobset_sim::record::*;
 use rayon::prelude::*;
+use sim_base::*;
+use sim_engine::event::Event;
+use sim_engine::queue::EventQueue;
+use sim_engine::record::digest::of_records as digest_of;
+use sim_engine::record::*;
 use std::fmt::Write;
 
 const SMALL: [&str; 4] = [

@@ -3,11 +3,11 @@
 #[path = "../../examples/embed.rs"]
 mod example;
 
-use jobset_sim::record::Keep;
 use jobset_sim::{
     Duration, EndReason, Ending, Error, Estimate, Fault, Impossible, JobSet, NodeRef, Pool,
     Replications, Scenario, Simulation, StopWhen, Topology, TrainingPhase,
 };
+use sim_engine::record::Keep;
 use std::ops::ControlFlow;
 
 fn lines_of(simulation: &mut Simulation, most: usize) -> (Vec<String>, EndReason) {
@@ -172,7 +172,7 @@ fn replications_on_threads_equal_those_one_after_the_other() {
 fn the_facade_plays_what_the_program_plays() {
     let scenario = Scenario::from_file("scenarios/first-steps.yaml").unwrap();
     let outcome = Simulation::new(&scenario).unwrap().run(1, 0);
-    let mut engine = jobset_sim::engine::Simulation::new(scenario.spec()).unwrap();
+    let mut engine = sim_engine::Simulation::new(scenario.spec()).unwrap();
     let mut kept = Keep::default();
     let raw = engine.run(1, 0, &mut kept);
     assert_eq!(outcome.digest(), format!("{:016x}", raw.digest));

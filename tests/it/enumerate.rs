@@ -12,8 +12,8 @@ mod setups;
 mod world;
 
 use events::{Event, after, possible};
-use jobset_sim::policy::Plan;
 use setups::{in_place, recreate, setup, stale, three_jobs};
+use sim_policy::Plan;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use world::*;

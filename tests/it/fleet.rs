@@ -1,9 +1,9 @@
 //! The collapsed model against closed forms: `reference` names the section of the calibration reference they stand in.
 
-use jobset_sim::base::Duration;
-use jobset_sim::base::random::{Dist, Empirical};
-use jobset_sim::fleet::{Category, FleetEnd, FleetOutcome, FleetSimulation};
-use jobset_sim::spec::*;
+use sim_analysis::fleet::{Category, FleetEnd, FleetOutcome, FleetSimulation};
+use sim_api::spec::*;
+use sim_base::Duration;
+use sim_base::random::{Dist, Empirical};
 
 const HOUR: f64 = 3600.0;
 

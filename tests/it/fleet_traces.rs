@@ -1,7 +1,7 @@
 //! Faults of a Fleet as a trace lists them.
 
-use jobset_sim::fleet::{FleetOutcome, FleetSimulation};
-use jobset_sim::manifest::{LoadedFleet, Source, parse_fleet_with};
+use sim_analysis::fleet::{FleetOutcome, FleetSimulation};
+use sim_inputs::{LoadedFleet, Source, parse_fleet_with};
 
 fn load(nodes: u32, fault: &str, trace: &str) -> Result<LoadedFleet, String> {
     let text = format!(

@@ -3,7 +3,7 @@
 //! `UPDATE_GOLDEN=1 cargo test --test it golden` writes the logs.
 
 use crate::support;
-use jobset_sim::report::golden::Golden;
+use sim_testkit::golden::Golden;
 use std::path::PathBuf;
 
 fn log_of(name: &str) -> PathBuf {

@@ -2,8 +2,8 @@
 //! program's events and bytes.
 
 use crate::{headline, support};
-use jobset_sim::record::Discard;
-use jobset_sim::spec::Scenario;
+use sim_api::spec::Scenario;
+use sim_engine::record::Discard;
 
 /// 5 Jobs that fill the cluster. At 10 requests a second the token bucket decides, and constants do not show.
 pub fn scenario(nodes: u32) -> Scenario {

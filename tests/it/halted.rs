@@ -1,10 +1,10 @@
 //! A run that is halted, and goes on with what comes next in its script, is the run that was never halted.
 
 use crate::support;
-use jobset_sim::base::{Duration, Time};
-use jobset_sim::engine::{Halted, Simulation};
-use jobset_sim::record::{Keep, Record, RunOutcome};
-use jobset_sim::spec::{FaultTime, Scenario, ScriptedFault, StopWhen};
+use sim_api::spec::{FaultTime, Scenario, ScriptedFault, StopWhen};
+use sim_base::{Duration, Time};
+use sim_engine::record::{Keep, Record, RunOutcome};
+use sim_engine::{Halted, Simulation};
 
 /// A scenario that ends by its time alone, without what its script brings at given times, and that, in order.
 fn parts(mut scenario: Scenario) -> (Scenario, Vec<(Duration, ScriptedFault)>) {
@@ -73,7 +73,7 @@ fn a_run_that_was_halted_anywhere_is_the_run_that_never_was() {
         if support::simulation(&scenario).pods() > 300 {
             continue;
         }
-        let drawn = jobset_sim::faults::drawn(&scenario, scenario.seed, 0);
+        let drawn = sim_engine::faults::drawn(&scenario, scenario.seed, 0);
         if !drawn.clocks.is_empty() {
             continue;
         }

@@ -5,8 +5,8 @@
 //! rates (10); 66 s at the rates of the kOps tests (6.4).
 
 use crate::support;
-use jobset_sim::base::Time;
-use jobset_sim::record::*;
+use sim_base::Time;
+use sim_engine::record::*;
 
 /// From the end of the failing pod (or its container) to all pods ready again.
 #[derive(Default)]
@@ -36,7 +36,7 @@ impl Sink for Stopwatch {
 }
 
 /// Seconds of the restart in a shipped scenario.
-pub fn restart_s(scenario: &jobset_sim::spec::Scenario) -> f64 {
+pub fn restart_s(scenario: &sim_api::spec::Scenario) -> f64 {
     let mut watch = Stopwatch {
         in_place: scenario.name.ends_with("in-place"),
         ..Stopwatch::default()

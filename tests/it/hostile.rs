@@ -3,7 +3,7 @@
 
 use crate::program::{fed, program, scratch};
 use crate::support::{parse, simulation};
-use jobset_sim::record::{Discard, EndReason};
+use sim_engine::record::{Discard, EndReason};
 use std::fmt::Write;
 use std::fs;
 use std::process::Output;

@@ -1,10 +1,10 @@
 //! `topology import`: a list of Nodes becomes a topology in which every node is found again.
 
 use crate::program::{JOBSET, fed};
-use jobset_sim::base::NodeId;
-use jobset_sim::manifest::{Source, import_nodes, print_yaml, read_topology, written_topology};
-use jobset_sim::spec::Topology;
-use jobset_sim::topology::Cluster;
+use sim_api::spec::Topology;
+use sim_base::NodeId;
+use sim_inputs::{Source, import_nodes, print_yaml, read_topology, written_topology};
+use sim_policy::topology::Cluster;
 use std::collections::BTreeMap;
 
 /// Four slices of two hosts, as GKE has them, two CPU nodes of a kind, and one that is not ready.

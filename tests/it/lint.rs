@@ -4,8 +4,8 @@
 mod notation;
 
 use crate::support::{self, files, root, updating};
-use jobset_sim::lint::{self, Kind, Report, table};
 use notation::{Case, cases, target};
+use sim_lint::{Kind, Report, table};
 use std::collections::BTreeSet;
 
 fn names(report: &Report) -> BTreeSet<&'static str> {
@@ -167,7 +167,7 @@ fn upstreams_examples_have_the_traps_that_they_have_and_no_others() {
         for file in files(&folder, "yaml") {
             let path = file.display().to_string();
             let inspected = notation::inspect_path(&path);
-            let report = lint::lint(&lint::Inputs {
+            let report = sim_lint::lint(&sim_lint::Inputs {
                 files: &inspected,
                 topology: None,
                 update: None,
@@ -193,7 +193,7 @@ fn upstreams_examples_have_the_traps_that_they_have_and_no_others() {
 #[test]
 fn the_page_about_lint_is_the_table() {
     let path = root().join("docs/lint.md");
-    let page = lint::docs::markdown();
+    let page = sim_lint::docs::markdown();
     if updating() {
         std::fs::write(&path, &page).expect("docs can be written");
     }
@@ -243,7 +243,7 @@ fn what_the_server_refuses_is_said_with_place_and_sentence() {
 
 #[test]
 fn an_update_of_what_cannot_change_is_refused() {
-    use lint::Method;
+    use sim_lint::Method;
     // The list of replicatedJobs is replaced as a whole, without what was defaulted in it (UPD-1).
     for how in [Method::Apply, Method::Replace] {
         let report = notation::updated("{}", "{}", how);

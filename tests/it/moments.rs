@@ -4,10 +4,10 @@
 
 use crate::checker::Checker;
 use crate::support;
-use jobset_sim::engine::Simulation;
-use jobset_sim::record::*;
-use jobset_sim::spec::{FaultTime, Scenario};
 use rayon::prelude::*;
+use sim_api::spec::{FaultTime, Scenario};
+use sim_engine::Simulation;
+use sim_engine::record::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const MOMENTS: u64 = 150;
@@ -147,7 +147,7 @@ fn place(scenario: &mut Scenario, ms: u64, repair_ms: u64, repaired: bool) {
     let times = [ms, ms + repair_ms];
     let placed = if repaired { 2 } else { 1 };
     for (fault, ms) in scenario.faults.iter_mut().take(placed).zip(times) {
-        let at = jobset_sim::base::Duration::from_millis(ms);
+        let at = sim_base::Duration::from_millis(ms);
         fault.at = match fault.at {
             FaultTime::At(_) => FaultTime::At(at),
             FaultTime::AfterReady(_) => FaultTime::AfterReady(at),

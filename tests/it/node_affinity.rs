@@ -1,9 +1,9 @@
 //! Required node affinity: where pods go, when nodes that are relabelled count, and what is said where none fits.
 
 use crate::support;
-use jobset_sim::engine::Simulation;
-use jobset_sim::record::*;
-use jobset_sim::spec::Scenario;
+use sim_api::spec::Scenario;
+use sim_engine::Simulation;
+use sim_engine::record::*;
 
 const TERM: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 

@@ -2,10 +2,11 @@
 //! with which words.
 
 use crate::support;
-use jobset_sim::admission::{GENERATED_SUFFIX, Rejection};
-use jobset_sim::objects::{self, JobSlot, NO_UID};
-use jobset_sim::validate::{children, children_documents};
 use serde_json::{Value, json};
+use sim_api::admission::{GENERATED_SUFFIX, Rejection};
+use sim_api::objects;
+use sim_api::objects::{JobSlot, NO_UID};
+use sim_recordings::validate::admission::{children, children_documents};
 use std::path::PathBuf;
 
 /// One admission recording: its path, and its cases without the header.

@@ -5,12 +5,13 @@ mod variants;
 
 use crate::program::{program, scratch};
 use crate::support::root;
-use jobset_sim::manifest;
-use jobset_sim::observe::{self, Imported, Life, Reader, anonymous, life};
-use jobset_sim::validate::read;
-use jobset_sim::validate::scenario::Overrides;
-use jobset_sim::validate::simulate;
+
 use serde_json::{Value, json};
+use sim_recordings::observe;
+use sim_recordings::observe::{Imported, Life, Reader, anonymous, life};
+use sim_recordings::validate::read;
+use sim_recordings::validate::scenario::Overrides;
+use sim_recordings::validate::simulate;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn run(arguments: &[&str]) -> std::process::Output {
@@ -37,11 +38,11 @@ fn imported(files: &[&str]) -> (Life, Imported) {
         match file.ends_with(".json") {
             true => reader.json(file, &text).expect("kubectl prints JSON"),
             false => {
-                let source = manifest::Source {
+                let source = sim_inputs::Source {
                     file: (*file).to_owned(),
                     text,
                 };
-                for value in manifest::documents(&source).expect("kubectl prints YAML") {
+                for value in sim_inputs::documents(&source).expect("kubectl prints YAML") {
                     reader.value(value).expect("of objects");
                 }
             }
@@ -49,7 +50,7 @@ fn imported(files: &[&str]) -> (Life, Imported) {
     }
     let chosen = life::choose(&reader.seen, None, None).expect("one JobSet");
     let life = life::read(&reader.seen, &chosen);
-    let defaults = manifest::control_plane("stock").expect("a preset");
+    let defaults = sim_inputs::control_plane("stock").expect("a preset");
     let imported = observe::import(&life, 1, &defaults).expect("a restart");
     (life, imported)
 }

@@ -2,7 +2,7 @@
 
 use crate::checker::Checker;
 use crate::support;
-use jobset_sim::spec::Scenario;
+use sim_api::spec::Scenario;
 
 fn check(scenario: &Scenario) {
     let mut simulation = support::simulation(scenario);

@@ -7,16 +7,16 @@ mod signals;
 
 use crate::fleet::{crashes, exponential, plain, s};
 use crate::support;
-use jobset_sim::base::Duration;
-use jobset_sim::base::random::Dist;
-use jobset_sim::experiment::{
+use sim_analysis::experiment::{
     CountedRun, Limits, Subject, count_restarts, with_maintenance_rule, without_limit,
 };
-use jobset_sim::search::budget::{Budget, Question, Ruled};
-use jobset_sim::search::several::{Combination, several};
-use jobset_sim::search::{Answer, Judgement, Plan, Row, Sample, Target, least};
-use jobset_sim::spec::*;
-use jobset_sim::stats::{Looks, negative_binomial_cdf, poisson_cdf, share_interval};
+use sim_analysis::planning::budget::{Budget, Question, Ruled};
+use sim_analysis::planning::several::{Combination, several};
+use sim_analysis::planning::{Answer, Judgement, Plan, Row, Sample, Target, least};
+use sim_api::spec::*;
+use sim_base::Duration;
+use sim_base::random::Dist;
+use sim_base::stats::{Looks, negative_binomial_cdf, poisson_cdf, share_interval};
 use std::collections::BTreeMap;
 use std::ops::Range;
 

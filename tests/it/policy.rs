@@ -8,8 +8,8 @@ pub mod notation;
 mod properties;
 pub mod render;
 
-use jobset_sim::policy::{Plan, reconcile};
 use notation::Case;
+use sim_policy::{Plan, reconcile};
 
 const FILES: [(&str, &str); 10] = [
     ("reconcile.yaml", include_str!("policy/reconcile.yaml")),

@@ -1,9 +1,9 @@
 //! Published runs in `scenarios/published/`: what they reported is in the interval of what the model says.
 
 use crate::support::root;
-use jobset_sim::experiment::{FleetReplications, Limits, replicate_fleet};
-use jobset_sim::fleet::FleetOutcome;
-use jobset_sim::manifest::{LoadedFleet, parse_fleet, read_source};
+use sim_analysis::experiment::{FleetReplications, Limits, replicate_fleet};
+use sim_analysis::fleet::FleetOutcome;
+use sim_inputs::{LoadedFleet, parse_fleet, read_source};
 
 fn load(name: &str, sets: &[(&str, &str)]) -> LoadedFleet {
     let path = root().join("scenarios/published").join(name);

@@ -7,13 +7,13 @@ mod sources;
 mod spares;
 
 use crate::support;
-use jobset_sim::base::Duration;
-use jobset_sim::base::random::Dist;
-use jobset_sim::experiment::Subject;
-use jobset_sim::faults::drawn;
-use jobset_sim::spec::{
+use sim_analysis::experiment::Subject;
+use sim_api::spec::{
     FaultAction, FaultTime, RandomAction, Scenario, ScriptedFault, Silent, SilentOn,
 };
+use sim_base::Duration;
+use sim_base::random::Dist;
+use sim_engine::faults::drawn;
 
 const JOBSET: &str = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: train}\nspec:\n  \
     failurePolicy: {maxRestarts: 1000, restartStrategy: Recreate}\n  replicatedJobs:\n  - name: w\n    replicas: 2\n    \
@@ -189,7 +189,7 @@ fn replications_differ_and_a_restart_names_its_cause() {
         "3h",
         "- {cause: software, on: Pod, mtbf: 4h, exitCode: 3}\n",
     );
-    let limits = jobset_sim::experiment::Limits::none();
+    let limits = sim_analysis::experiment::Limits::none();
     let play = |threads| {
         let rows =
             Subject::from(scenario.clone()).replicate((1, 0..6), (threads, &limits), &|_| {});
@@ -213,7 +213,7 @@ fn pods_of_a_lost_node_come_back_when_its_node_is_deleted_and_those_of_a_drained
             "40h",
             &format!("- {{cause: host, mtbf: 60h, {process}}}\n"),
         );
-        let limits = jobset_sim::experiment::Limits::none();
+        let limits = sim_analysis::experiment::Limits::none();
         let rows = Subject::from(scenario.clone()).replicate((1, 0..4), (1, &limits), &|_| {});
         let rows = rows.unwrap_or_else(|e| panic!("{e}"));
         let all = rows.iter().map(|r| r.jobsets[0].latency_max_s);
@@ -242,7 +242,7 @@ fn what_waits_for_a_repair_after_the_end_of_the_run_is_not_stuck() {
             "4h",
             &format!("- {{cause: host, mtbf: 8h, {process}}}\n"),
         );
-        let limits = jobset_sim::experiment::Limits::none();
+        let limits = sim_analysis::experiment::Limits::none();
         let rows = Subject::from(scenario.clone()).replicate((1, 0..3), (1, &limits), &|_| {});
         let rows = rows.unwrap_or_else(|e| panic!("{e}"));
         rows.iter()

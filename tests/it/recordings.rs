@@ -4,15 +4,15 @@
 //! equal: one that is on it without need, and one that differs without being on it, fail alike.
 
 use crate::support::{self, say};
-use jobset_sim::validate::admission;
-use jobset_sim::validate::output;
-use jobset_sim::validate::read::read;
-use jobset_sim::validate::result::{FileResult, Totals, Verdict};
-use jobset_sim::validate::scenario::{Defaults, Overrides, scenario};
-use jobset_sim::validate::simulate;
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use sim_recordings::validate::admission;
+use sim_recordings::validate::output;
+use sim_recordings::validate::read::read;
+use sim_recordings::validate::result::{FileResult, Totals, Verdict};
+use sim_recordings::validate::scenario::{Defaults, Overrides, scenario};
+use sim_recordings::validate::simulate;
 use std::collections::{BTreeMap, BTreeSet};
 
 const KINDS: [&str; 5] = ["decisions", "corner", "nodes", "times", "admission"];

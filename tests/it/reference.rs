@@ -1,7 +1,7 @@
 //! The pages of the file formats are what the tables say.
 
 use crate::support::{root, updating};
-use jobset_sim::manifest::reference_page;
+use sim_inputs::reference_page;
 
 #[test]
 fn the_reference_pages_are_the_tables() {

@@ -2,7 +2,7 @@
 
 use crate::regressions::{POD, count, workers};
 use crate::support;
-use jobset_sim::record::*;
+use sim_engine::record::*;
 
 /// What became of a JobSet on ten nodes.
 struct Told {

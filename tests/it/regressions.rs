@@ -9,10 +9,10 @@ mod wrong_answers;
 
 use crate::checker::Checker;
 use crate::support;
-use jobset_sim::metrics::RestartFold;
-use jobset_sim::metrics::restart::CauseKind;
-use jobset_sim::record::*;
-use jobset_sim::spec::Scenario;
+use sim_analysis::metrics::RestartFold;
+use sim_analysis::metrics::restarts::restart::CauseKind;
+use sim_api::spec::Scenario;
+use sim_engine::record::*;
 
 pub const POD: &str =
     "{name: w, image: \"x:1\", resources: {limits: {example.com/accelerator: 4}}}";
@@ -115,7 +115,7 @@ fn a_taint_that_went_and_came_back_evicts_after_the_whole_toleration() {
     );
     let last_taint = records.iter().rfind(|r| {
         matches!(r.body, Body::NodeTaint { added: true, effect, .. }
-            if effect == jobset_sim::spec::TaintEffect::NoExecute as u8)
+            if effect == sim_api::spec::TaintEffect::NoExecute as u8)
     });
     let eviction = records.iter().find(|r| {
         matches!(
@@ -183,11 +183,11 @@ fn a_zone_that_was_silent_for_hours_taints_the_last_silent_node_when_the_others_
         &format!("faults:\n{faults}stop: {{at: 12h}}"),
         &format!("spec:\n  replicatedJobs:\n{jobs}"),
     );
-    let no_execute = jobset_sim::spec::TaintEffect::NoExecute as u8;
+    let no_execute = sim_api::spec::TaintEffect::NoExecute as u8;
     let late = records.iter().filter(|r| r.at.seconds() > 6.0 * 3600.0);
     let tainted = late.filter(|r| {
         matches!(r.body, Body::NodeTaint { added: true, effect, node, .. }
-            if effect == no_execute && node == jobset_sim::base::NodeId(2))
+            if effect == no_execute && node == sim_base::NodeId(2))
     });
     let at: Vec<f64> = tainted.map(|r| r.at.seconds() - 6.0 * 3600.0).collect();
     assert_eq!(at.len(), 1, "once: {at:?}");

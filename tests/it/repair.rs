@@ -1,7 +1,7 @@
 //! The JobSet manager's pod reconciler (EXC-12 to EXC-16): what it deletes, what it is refused, what it never tries.
 
 use crate::regressions::{POD, count, play, workers};
-use jobset_sim::record::*;
+use sim_engine::record::*;
 
 const STRATEGY_A: &str =
     "  annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}";

@@ -1,15 +1,15 @@
 //! Tests of the restart fold on hand-made streams.
 
-use jobset_sim::metrics::RestartFold;
-use jobset_sim::metrics::path::{Part, Path};
-use jobset_sim::metrics::restart::*;
-use jobset_sim::metrics::phases::Phase;
-use jobset_sim::metrics::testing::*;
-use jobset_sim::base::*;
-use jobset_sim::record::{
+use sim_analysis::metrics::RestartFold;
+use sim_analysis::metrics::restarts::path::{Part, Path};
+use sim_analysis::metrics::restarts::phases::Phase;
+use sim_analysis::metrics::restarts::restart::*;
+use sim_base::*;
+use sim_engine::record::{
     About, Body, Deleter, JobName, JobSetConditionType, Names, NodeReady, RUN_ENDED, Record,
     RunOutcome, Sink, Ticket, Waited,
 };
+use sim_testkit::records::*;
 
 #[test]
 fn a_recreate_runs_from_the_exit_to_all_ready_and_its_phases_add_up() {

@@ -3,7 +3,7 @@
 //! Must never measure wall time; `cargo bench` does.
 
 use crate::support;
-use jobset_sim::record::{Discard, EndReason};
+use sim_engine::record::{Discard, EndReason};
 
 const TOPOLOGY: &str = "topology:
   apiVersion: jobset-sim/v1alpha1

@@ -1,8 +1,8 @@
 //! The status of a shown pod, as its kubelet has written it.
 
 use crate::support;
-use jobset_sim::record::*;
 use serde_json::{Value, json};
+use sim_engine::record::*;
 
 /// One Job of two pods on four nodes; what `show` said of pods, in order.
 fn shown(strategy: &str, pod: &str, script: &str) -> Vec<Value> {

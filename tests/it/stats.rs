@@ -2,15 +2,15 @@
 
 mod coverage;
 
-use jobset_sim::stats::beta::incomplete_beta;
-use jobset_sim::stats::binomial::{binomial_cdf, binomial_sf};
-use jobset_sim::stats::bootstrap::{bca_from, jackknife};
-use jobset_sim::stats::normal::normal_quantile;
-use jobset_sim::stats::student::{t_two_sided, t_upper};
-use jobset_sim::stats::weakness::skewness;
-use jobset_sim::stats::wilcoxon::Method;
-use jobset_sim::stats::{Mean, Paired, quantile, quantile_interval, sign_test, sorted, wilcoxon};
 use serde::Deserialize;
+use sim_base::stats::beta::incomplete_beta;
+use sim_base::stats::binomial::{binomial_cdf, binomial_sf};
+use sim_base::stats::bootstrap::{bca_from, jackknife};
+use sim_base::stats::normal::normal_quantile;
+use sim_base::stats::student::{t_two_sided, t_upper};
+use sim_base::stats::weakness::skewness;
+use sim_base::stats::wilcoxon::Method;
+use sim_base::stats::{Mean, Paired, quantile, quantile_interval, sign_test, sorted, wilcoxon};
 
 /// The most that a number may differ, as a share of SciPy's.
 const TOLERANCE: f64 = 1e-10;

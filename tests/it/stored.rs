@@ -1,8 +1,8 @@
 //! What somebody changes in the store takes effect as if it had been there from the start.
 
 use crate::regressions::{POD, count, play, workers};
-use jobset_sim::base::*;
-use jobset_sim::record::*;
+use sim_base::*;
+use sim_engine::record::*;
 use std::collections::BTreeMap;
 
 const QUIET: &str = "backoffLimit: 0";

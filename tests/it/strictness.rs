@@ -3,12 +3,12 @@
 //! What is left out of the comparison is altered, too: they stay equal.
 
 use crate::support;
-use jobset_sim::validate::admission;
-use jobset_sim::validate::read::read;
-use jobset_sim::validate::result::{FileResult, Verdict};
-use jobset_sim::validate::scenario::{Defaults, Overrides};
-use jobset_sim::validate::simulate;
 use serde_json::{Value, json};
+use sim_recordings::validate::admission;
+use sim_recordings::validate::read::read;
+use sim_recordings::validate::result::{FileResult, Verdict};
+use sim_recordings::validate::scenario::{Defaults, Overrides};
+use sim_recordings::validate::simulate;
 
 /// More of one alteration show nothing new.
 const TRIED: usize = 3;

@@ -1,8 +1,8 @@
 //! What several tests need: scenarios by name, recordings, a generated cluster.
 
-use jobset_sim::engine::Simulation;
-use jobset_sim::manifest;
-use jobset_sim::spec::Scenario;
+use sim_engine::Simulation;
+
+use sim_api::spec::Scenario;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ pub fn scenario(name: &str, sets: &[(&str, &str)]) -> Scenario {
         .iter()
         .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
         .collect();
-    match manifest::read_scenario(&path, &sets) {
+    match sim_inputs::read_scenario(&path, &sets) {
         Ok(loaded) => loaded.scenario,
         Err(errors) => panic!("{name}: {errors}"),
     }
@@ -55,7 +55,7 @@ pub fn scenario(name: &str, sets: &[(&str, &str)]) -> Scenario {
 
 /// With the random faults of its own seed, if it has some that are not drawn yet.
 pub fn simulation(scenario: &Scenario) -> Simulation {
-    match Simulation::new(&jobset_sim::faults::drawn(scenario, scenario.seed, 0)) {
+    match Simulation::new(&sim_engine::faults::drawn(scenario, scenario.seed, 0)) {
         Ok(simulation) => simulation,
         Err(problems) => panic!("{}: {}", scenario.name, problems),
     }
@@ -68,7 +68,7 @@ pub fn parse(scenario: &str, jobset: &str) -> Result<Scenario, String> {
 
 /// A scenario from texts: its own, and those of the files that it names.
 pub fn parse_with(scenario: &str, files: &[(&str, &str)]) -> Result<Scenario, String> {
-    let source = manifest::Source {
+    let source = sim_inputs::Source {
         file: "scenario.yaml".to_owned(),
         text: scenario.to_owned(),
     };
@@ -78,7 +78,7 @@ pub fn parse_with(scenario: &str, files: &[(&str, &str)]) -> Result<Scenario, St
             .map(|(_, text)| (*text).to_owned())
             .ok_or_else(|| format!("{name} does not exist"))
     };
-    manifest::parse_scenario(&source, &[], &loader)
+    sim_inputs::parse_scenario(&source, &[], &loader)
         .map(|loaded| loaded.scenario)
         .map_err(|errors| format!("{errors}\n{scenario}\n{files:?}"))
 }

@@ -21,9 +21,9 @@ mod training;
 
 use crate::checker::{Checker, TOO_MANY};
 use generate::Case;
-use jobset_sim::record::*;
-use jobset_sim::spec::{BY_SCRIPT, FeatureGates, Scenario, Version};
-use jobset_sim::{lint, manifest};
+use sim_api::spec::{BY_SCRIPT, FeatureGates, Scenario, Version};
+use sim_engine::record::*;
+
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -86,16 +86,16 @@ fn whatever_is_typed_wrong_in_a_file_is_read_or_refused() {
 
 /// Reads a text as each of the things that it may be, and renders what is wrong with it.
 fn read_anyhow(text: String) -> String {
-    let source = manifest::Source {
+    let source = sim_inputs::Source {
         file: "typed.yaml".to_owned(),
         text,
     };
     let none = |_: &str| Err("does not exist".to_owned());
     let answers = [
-        manifest::read_manifests(&source).map(drop),
-        manifest::read_topology(&source).map(drop),
-        manifest::parse_scenario(&source, &[], &none).map(drop),
-        manifest::documents(&source).map(drop),
+        sim_inputs::read_manifests(&source).map(drop),
+        sim_inputs::read_topology(&source).map(drop),
+        sim_inputs::parse_scenario(&source, &[], &none).map(drop),
+        sim_inputs::documents(&source).map(drop),
         linted(source),
     ];
     let accepted = answers.iter().filter(|a| a.is_ok()).count();
@@ -106,13 +106,13 @@ fn read_anyhow(text: String) -> String {
 }
 
 /// As `lint` reads it, wrong types and all.
-fn linted(source: manifest::Source) -> Result<(), manifest::Diagnostics> {
-    let files = [manifest::kube::inspect::inspect(source)?];
-    let report = lint::lint(&lint::Inputs {
+fn linted(source: sim_inputs::Source) -> Result<(), sim_inputs::Diagnostics> {
+    let files = [sim_inputs::kube::inspect::inspect(source)?];
+    let report = sim_lint::lint(&sim_lint::Inputs {
         files: &files,
         topology: None,
-        update: Some((&files, lint::Method::Apply)),
-        target: lint::Target {
+        update: Some((&files, sim_lint::Method::Apply)),
+        target: sim_lint::Target {
             kubernetes: Version::new(36),
             gates: FeatureGates::default(),
         },
@@ -324,8 +324,8 @@ fn survived(case: &Case, verbose: bool) -> Seen {
     if scenario.topology.nodes() > u64::from(MANY) {
         return Ok(BTreeSet::new());
     }
-    let scenario = jobset_sim::faults::drawn(&scenario, case.seed, 0);
-    let Ok(mut simulation) = jobset_sim::engine::Simulation::new(&scenario) else {
+    let scenario = sim_engine::faults::drawn(&scenario, case.seed, 0);
+    let Ok(mut simulation) = sim_engine::Simulation::new(&scenario) else {
         return Ok(refused());
     };
     if simulation.pods() > MANY {
@@ -353,11 +353,10 @@ fn played(case: &Case, verbose: bool) -> Seen {
         Err(e) if e.contains("InPlaceRestart stays on") => return Ok(BTreeSet::new()),
         scenario => scenario.map_err(|e| format!("refused: {e}"))?,
     };
-    let mut scenario = jobset_sim::faults::drawn(&scenario, case.seed, 0);
+    let mut scenario = sim_engine::faults::drawn(&scenario, case.seed, 0);
     // What has no room is drawn, too, and has to come to its end.
     scenario.admit_unplaceable = true;
-    let mut simulation =
-        jobset_sim::engine::Simulation::new(&scenario).map_err(|e| e.to_string())?;
+    let mut simulation = sim_engine::Simulation::new(&scenario).map_err(|e| e.to_string())?;
     let mut checker = Checker::new(&scenario);
     simulation.paranoid(true);
     let run = catch_unwind(AssertUnwindSafe(|| {

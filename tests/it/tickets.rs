@@ -1,9 +1,9 @@
 //! Tickets: chains of waits without gaps, in every scenario; asking for them changes nothing.
 
 use crate::support;
-use jobset_sim::base::{Duration, Time};
-use jobset_sim::metrics::RestartFold;
-use jobset_sim::record::*;
+use sim_analysis::metrics::RestartFold;
+use sim_base::{Duration, Time};
+use sim_engine::record::*;
 use std::collections::BTreeMap;
 
 /// Keeps every ticket, and holds each against its parent.

@@ -1,7 +1,6 @@
 //! The cluster that a Topology file describes.
 
-use jobset_sim::manifest;
-use jobset_sim::topology::Cluster;
+use sim_policy::topology::Cluster;
 
 /// A pod's accelerators are counted so on whichever node it is; the ledger needs both alike.
 #[test]
@@ -9,11 +8,11 @@ fn what_is_an_accelerator_in_one_pool_is_one_in_every_pool() {
     let text = "apiVersion: jobset-sim/v1alpha1\nkind: Topology\nmetadata: {name: t}\npools:\n\
         - {name: a, nodesPerIsland: 1, accelerator: gpu, allocatable: {gpu: 4}}\n\
         - {name: b, nodesPerIsland: 1, allocatable: {gpu: 2, cpu: 9}}\n";
-    let source = manifest::Source {
+    let source = sim_inputs::Source {
         file: "t.yaml".to_owned(),
         text: text.to_owned(),
     };
-    let topology = manifest::read_topology(&source).expect("a topology");
+    let topology = sim_inputs::read_topology(&source).expect("a topology");
     let cluster = Cluster::build(&topology, &["pods".to_owned()]);
     assert_eq!(cluster.accelerators, [4, 2]);
 }

@@ -2,9 +2,9 @@
 //! `reference` names the section of the calibration reference that a closed form stands in.
 
 use crate::support;
-use jobset_sim::base::{Duration, Time};
-use jobset_sim::record::*;
-use jobset_sim::spec::Scenario;
+use sim_api::spec::Scenario;
+use sim_base::{Duration, Time};
+use sim_engine::record::*;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -56,7 +56,7 @@ impl Log {
 
 pub fn play(scenario: &Scenario, seed: u64) -> (RunOutcome, Log) {
     let mut log = Log::default();
-    let drawn = jobset_sim::faults::drawn(scenario, seed, 0);
+    let drawn = sim_engine::faults::drawn(scenario, seed, 0);
     let outcome = support::simulation(&drawn).run(seed, 0, &mut log);
     (outcome, log)
 }
@@ -339,7 +339,7 @@ fn two_strategies_meet_the_same_faults() {
             other => vec![("jobSets[0].restartStrategy", other)],
         };
         let scenario = support::scenario("training", &sets);
-        let drawn = jobset_sim::faults::drawn(&scenario, 1, 0);
+        let drawn = sim_engine::faults::drawn(&scenario, 1, 0);
         let faults: Vec<String> = drawn.faults.iter().map(|f| format!("{f:?}")).collect();
         let outcome = support::simulation(&drawn).run(1, 0, &mut Discard);
         (faults, outcome)

@@ -3,14 +3,14 @@
 use crate::support;
 use crate::training::{scenario_with, seconds};
 use crate::training_kinds::mean;
-use jobset_sim::record::*;
-use jobset_sim::spec::Scenario;
 use rayon::prelude::*;
+use sim_api::spec::Scenario;
+use sim_engine::record::*;
 
 /// Each replication of a scenario, on all cores.
 fn each<T: Send>(scenario: &Scenario, n: u64, told: impl Fn(RunOutcome) -> T + Sync) -> Vec<T> {
     let one = |replication| {
-        let drawn = jobset_sim::faults::drawn(scenario, 1, replication);
+        let drawn = sim_engine::faults::drawn(scenario, 1, replication);
         told(support::simulation(&drawn).run(1, replication, &mut Discard))
     };
     (0..n).into_par_iter().map(one).collect()

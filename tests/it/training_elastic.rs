@@ -2,10 +2,10 @@
 
 use crate::support;
 use crate::training::{Log, close, play, seconds};
-use jobset_sim::base::Time;
-use jobset_sim::metrics::Phase;
-use jobset_sim::record::*;
-use jobset_sim::spec::Scenario;
+use sim_analysis::metrics::Phase;
+use sim_api::spec::Scenario;
+use sim_base::Time;
+use sim_engine::record::*;
 
 /// Four slices of two hosts. A Job makes its pods anew, so that its JobSet does not restart for one.
 fn scenario(training: &str, rest: &str) -> Scenario {
@@ -302,7 +302,7 @@ fn a_slice_without_its_machine_comes_back_when_the_machine_does() {
     let (outcome, log) = play(&scenario(&training, faults), 1);
     let told = told(&log);
     assert_eq!(words(&told)[3..], ["from 10m", "3 of 4", "4 of 4", "done"]);
-    assert!(told[5].0 > Time::ZERO + jobset_sim::base::Duration::from_secs(5000));
+    assert!(told[5].0 > Time::ZERO + sim_base::Duration::from_secs(5000));
     assert_eq!(outcome.jobsets[0].restarts, 0);
     assert_eq!(outcome.jobsets[0].terminal_state, "Completed");
     assert!(booked(&outcome, LedgerCategory::Unhealthy) > 3990.0);

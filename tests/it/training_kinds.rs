@@ -2,14 +2,14 @@
 
 use crate::support;
 use crate::training::{close, play, scenario, scenario_with, seconds};
-use jobset_sim::base::Time;
-use jobset_sim::experiment::{Limits, Subject};
-use jobset_sim::metrics::{Ending, Folds, Phase, Restart};
-use jobset_sim::record::*;
-use jobset_sim::spec::Scenario;
+use sim_analysis::experiment::{Limits, Subject};
+use sim_analysis::metrics::{Ending, Folds, Phase, Restart};
+use sim_api::spec::Scenario;
+use sim_base::Time;
+use sim_engine::record::*;
 
 pub fn restarts(scenario: &Scenario, seed: u64) -> (RunOutcome, Vec<Restart>) {
-    let drawn = jobset_sim::faults::drawn(scenario, seed, 0);
+    let drawn = sim_engine::faults::drawn(scenario, seed, 0);
     let mut folds = Folds::new(&drawn, false);
     let simulation = &mut support::simulation(&drawn);
     let outcome = simulation.run(seed, 0, &mut folds);

@@ -1,9 +1,9 @@
 //! Faults of which nobody is told but training: what hangs, what is slow, what is wrong.
 
 use crate::training::{Log, close, play, scenario, seconds};
-use jobset_sim::base::Duration;
-use jobset_sim::record::*;
-use jobset_sim::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, Silent, SilentOn};
+use sim_api::spec::{FaultAction, FaultTime, NodeRef, ScriptedFault, Silent, SilentOn};
+use sim_base::Duration;
+use sim_engine::record::*;
 
 fn fault(after: u64, action: FaultAction) -> ScriptedFault {
     ScriptedFault {

@@ -6,16 +6,15 @@ mod situations;
 mod unit;
 
 use crate::support;
-use jobset_sim::report::golden::Golden;
+use sim_testkit::golden::Golden;
 use std::path::Path;
 
 const LINES_MAX: usize = 140;
 
 fn transcript(path: &Path) -> Result<String, String> {
-    let loaded = jobset_sim::manifest::read_scenario(path, &[]).map_err(|e| e.to_string())?;
+    let loaded = sim_inputs::read_scenario(path, &[]).map_err(|e| e.to_string())?;
     let scenario = loaded.scenario;
-    let mut simulation =
-        jobset_sim::engine::Simulation::new(&scenario).map_err(|e| e.to_string())?;
+    let mut simulation = sim_engine::Simulation::new(&scenario).map_err(|e| e.to_string())?;
     let mut golden = Golden::new();
     let outcome = simulation.run(scenario.seed, 0, &mut golden);
     Ok(golden.finish(&outcome))

@@ -1,10 +1,10 @@
 //! How long recorded restarts took: within 8 %, and 4 % in the median. `recordings` looks at what was decided.
 
 use crate::support;
-use jobset_sim::validate::read::read;
-use jobset_sim::validate::result::{FileResult, Totals};
-use jobset_sim::validate::scenario::Overrides;
-use jobset_sim::validate::simulate;
+use sim_recordings::validate::read::read;
+use sim_recordings::validate::result::{FileResult, Totals};
+use sim_recordings::validate::scenario::Overrides;
+use sim_recordings::validate::simulate;
 
 fn results(kind: &str) -> Vec<FileResult> {
     let defaults = simulate::defaults().expect("the presets can be read");

@@ -2,19 +2,20 @@
 
 use crate::program::{program, scratch};
 use crate::support::{self, root};
-use jobset_sim::engine::Simulation;
-use jobset_sim::experiment::play;
-use jobset_sim::faults;
-use jobset_sim::manifest::{self, LoadedScenario, Source};
-use jobset_sim::metrics::{Folds, Restart};
-use jobset_sim::record::Discard;
-use jobset_sim::why::{self, Asked, Set, Why};
 use serde_json::Value;
+use sim_analysis::experiment::play;
+use sim_analysis::metrics::{Folds, Restart};
+use sim_analysis::why;
+use sim_analysis::why::{Asked, Set, Why};
+use sim_engine::Simulation;
+use sim_engine::faults;
+use sim_engine::record::Discard;
+use sim_inputs::{LoadedScenario, Source};
 use std::fs;
 
 fn load(name: &str, more: &[Set]) -> Result<LoadedScenario, String> {
     let path = root().join("scenarios").join(format!("{name}.yaml"));
-    manifest::read_scenario(&path, more).map_err(|e| e.to_string())
+    sim_inputs::read_scenario(&path, more).map_err(|e| e.to_string())
 }
 
 fn explained(name: &str, asked: &Asked) -> Why {
@@ -132,8 +133,9 @@ fn of_texts(scenario: &str, jobset: &str, asked: &Asked) -> Why {
         text: scenario.to_owned(),
     };
     let loader = |_: &str| Ok(jobset.to_owned());
-    let load =
-        |more: &[Set]| manifest::parse_scenario(&source, more, &loader).map_err(|e| e.to_string());
+    let load = |more: &[Set]| {
+        sim_inputs::parse_scenario(&source, more, &loader).map_err(|e| e.to_string())
+    };
     why::explain(&load, asked).unwrap_or_else(|e| panic!("{e:?}"))
 }
 
@@ -200,7 +202,7 @@ fn a_failed_jobset_names_its_condition_and_the_smallest_change() {
 #[test]
 fn a_change_is_told_only_if_it_ends_what_blocks() {
     let path = root().join("scenarios/upstream/max-restarts.yaml");
-    let load = |more: &[Set]| manifest::read_scenario(&path, more).map_err(|e| e.to_string());
+    let load = |more: &[Set]| sim_inputs::read_scenario(&path, more).map_err(|e| e.to_string());
     let why = why::explain(&load, &Asked::default()).unwrap();
     assert!(why.subject.ended);
     let blocked = why.blocked.expect("it failed");

@@ -4,17 +4,18 @@
 use crate::counterfactual::inline_situations;
 use crate::program::{program, scratch};
 use crate::support::{self, root};
-use jobset_sim::base::{Duration, Time};
-use jobset_sim::manifest::{self, LoadedScenario, Source};
-use jobset_sim::metrics::CriticalSpan;
-use jobset_sim::spec::{
+use serde_json::Value;
+use sim_analysis::metrics::CriticalSpan;
+use sim_analysis::why;
+use sim_analysis::why::{Asked, Set, Why};
+use sim_api::spec::{
     Experiment, FaultAction, FaultTime, NodeRef, Scenario, ScriptedFault, StopWhen,
 };
-use jobset_sim::validate::read::read;
-use jobset_sim::validate::recording::Recording;
-use jobset_sim::validate::simulate;
-use jobset_sim::why::{self, Asked, Set, Why};
-use serde_json::Value;
+use sim_base::{Duration, Time};
+use sim_inputs::{LoadedScenario, Source};
+use sim_recordings::validate::read::read;
+use sim_recordings::validate::recording::Recording;
+use sim_recordings::validate::simulate;
 use std::fs;
 
 fn recording(kind: &str, name: &str) -> (Recording, Scenario) {
@@ -32,7 +33,7 @@ fn loaded(scenario: Scenario) -> LoadedScenario {
         skipped: Vec::new(),
         unmodelled: Vec::new(),
         experiment: Experiment::default(),
-        settings: manifest::settings::Settings::default(),
+        settings: sim_inputs::settings::Settings::default(),
     }
 }
 
@@ -272,7 +273,7 @@ fn situations_of_users_are_told_by_what_they_hang_on() {
         };
         let loader = |_: &str| Ok(situation.jobset.clone());
         let load = |more: &[Set]| {
-            manifest::parse_scenario(&source, more, &loader).map_err(|e| e.to_string())
+            sim_inputs::parse_scenario(&source, more, &loader).map_err(|e| e.to_string())
         };
         let why = why::explain(&load, &Asked::default()).unwrap();
         let binding = why.binding.as_ref().expect(name);

@@ -4,7 +4,7 @@
 //! Nothing here draws a number.
 
 use super::{gamma, open_unit};
-use crate::base::time::Duration;
+use crate::time::Duration;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 

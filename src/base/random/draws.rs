@@ -5,7 +5,7 @@
 
 use super::block::{self, block, first_word};
 use super::{BATCH, Batch, Dist, Key, Mixture, Purpose, fill, open_unit, scaled};
-use crate::base::time::Duration;
+use crate::time::Duration;
 
 /// The name of one number: what it is for, whose, the nth time, and which of many alike.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@
 
 use super::draws::{LINES, pair_of};
 use super::*;
-use crate::base::time::Duration;
+use crate::time::Duration;
 use proptest::prelude::*;
 
 const PURPOSES: [Purpose; 3] = [Purpose::PodStart, Purpose::Burst, Purpose::Test];

@@ -84,7 +84,7 @@ fn fraction(a: f64, x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random::normal_quantile;
+    use crate::random::normal_quantile;
 
     #[test]
     fn quantiles_agree_with_closed_forms() {

@@ -1,11 +1,11 @@
 //! Every Job object that a JobSet ever had, as it was last seen.
 
 use super::Accounting;
-use crate::base::*;
-use crate::engine::ctx::Ctx;
+use crate::ctx::Ctx;
 use crate::record::JobOutcome;
-use crate::spec::keys::RESTART_ATTEMPT;
 use crate::store::Job;
+use sim_api::spec::keys::RESTART_ATTEMPT;
+use sim_base::*;
 
 /// Of Jobs that are gone so many are kept; a run may make as many as it has time for.
 const GONE_KEPT: usize = 10_000;

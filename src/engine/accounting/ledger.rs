@@ -2,10 +2,10 @@
 
 use super::sums::Sums;
 use super::{Accounting, Gang};
-use crate::base::*;
-use crate::engine::ctx::Ctx;
+use crate::ctx::Ctx;
 use crate::record::{Ledger, LedgerCategory};
-use crate::topology::Cluster;
+use sim_base::*;
+use sim_policy::topology::Cluster;
 
 #[derive(Clone, Default)]
 pub struct LedgerBooks {

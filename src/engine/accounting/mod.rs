@@ -12,11 +12,11 @@ mod sums;
 mod tests;
 
 use super::ctx::Ctx;
-use crate::base::*;
 use crate::record::LedgerCategory;
 use crate::store::{JobChange, JobSetChange, NodeChange, PodChange, What, flag};
 use history::History;
 use ledger::LedgerBooks;
+use sim_base::*;
 pub use slices::AtHand;
 
 #[derive(Clone, Default)]

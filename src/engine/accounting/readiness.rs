@@ -1,12 +1,12 @@
 //! When a JobSet as a whole is ready: the clock of a restart.
 
 use super::Accounting;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
+use crate::apiserver;
+use crate::ctx::Ctx;
 use crate::record::{Body, LedgerCategory};
-use crate::spec::{JobSpec, ReplicatedJob};
 use crate::store::{Phase, flag};
+use sim_api::spec::{JobSpec, ReplicatedJob};
+use sim_base::*;
 
 impl Accounting {
     /// What the JobSet wants ready: what the Jobs that exist want, for the others what its spec says.

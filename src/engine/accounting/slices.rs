@@ -1,9 +1,9 @@
 //! The ready pods of each child Job: of an elastic training job some of them step while others are away.
 
 use super::{Accounting, Gang};
-use crate::base::*;
-use crate::engine::ctx::Ctx;
+use crate::ctx::Ctx;
 use crate::record::LedgerCategory;
+use sim_base::*;
 
 /// The ready pods of a Job.
 #[derive(Copy, Clone, Default)]

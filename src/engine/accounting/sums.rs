@@ -1,7 +1,7 @@
 //! Accelerators by category and their time, as exact sums: of the cluster, and of each JobSet.
 
-use crate::base::*;
 use crate::record::{LedgerCategory, LedgerSums};
+use sim_base::*;
 
 const N: usize = LedgerCategory::COUNT;
 

@@ -2,9 +2,9 @@
 
 use super::ledger::LedgerBooks;
 use super::readiness::wanted_pods;
-use crate::base::*;
 use crate::record::LedgerCategory;
-use crate::spec::JobSpec;
+use sim_api::spec::JobSpec;
+use sim_base::*;
 
 #[test]
 fn a_job_wants_what_is_left_of_its_completions_and_at_most_its_parallelism() {

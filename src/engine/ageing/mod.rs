@@ -5,10 +5,10 @@
 
 use super::ctx::{Ctx, Mark};
 use super::event::Event;
-use crate::base::*;
 use crate::record::{About, Waited};
-use crate::spec::{Exposure, FaultAction, FaultTime, Used};
 use crate::store::{PodChange, What};
+use sim_api::spec::{Exposure, FaultAction, FaultTime, Used};
+use sim_base::*;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Default)]

@@ -1,16 +1,17 @@
 //! Requests about Jobs: create, change, status, delete, and the end of the object.
 
 use super::{note, pod_admission};
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::engine::progress::Made;
-use crate::engine::requests::Answer;
-use crate::objects::{self, JobSlot, Places};
+use crate::ctx::Ctx;
+use crate::progress::Made;
 use crate::record::{Body, Call, JobConditionType};
-use crate::spec::keys::FOREGROUND_DELETION;
-use crate::spec::*;
+use crate::requests::Answer;
 use crate::store::{JobChange, JobCondition, JobStatus, Slot, What, agent_mode, on_labelled_nodes};
 use serde_json::Value;
+use sim_api::objects;
+use sim_api::objects::{JobSlot, Places};
+use sim_api::spec::keys::FOREGROUND_DELETION;
+use sim_api::spec::*;
+use sim_base::*;
 use std::sync::Arc;
 
 /// A Job as the JobSet manager posts it.

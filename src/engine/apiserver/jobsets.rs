@@ -1,12 +1,12 @@
 //! Requests about JobSets: create, change, status, delete, and the end of the object.
 
 use super::{end_job, note};
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::policy::{JobSetStatus, RjStatus};
+use crate::ctx::Ctx;
 use crate::record::Body;
-use crate::spec::{JobSet, Propagation};
 use crate::store::{JobSetChange, What};
+use sim_api::spec::{JobSet, Propagation};
+use sim_base::*;
+use sim_policy::{JobSetStatus, RjStatus};
 use std::sync::Arc;
 
 fn jobset_changed(ctx: &mut Ctx<'_>, jobset: JobSetId, change: JobSetChange) {

@@ -9,7 +9,7 @@ mod nodes;
 mod others;
 mod pod_admission;
 mod pods;
-pub(super) mod stored;
+pub(crate) mod stored;
 
 pub use jobs::*;
 pub use jobsets::*;

@@ -1,11 +1,11 @@
 //! Requests about Nodes: create, change, taint, condition, lease, delete.
 
 use super::note;
-use crate::base::*;
-use crate::engine::ctx::Ctx;
+use crate::ctx::Ctx;
 use crate::record::{Body, NodeReady};
-use crate::spec::{NodeObject, Taint, TaintEffect};
 use crate::store::{NodeChange, What};
+use sim_api::spec::{NodeObject, Taint, TaintEffect};
+use sim_base::*;
 
 /// node.kubernetes.io/unschedulable: goes with spec.unschedulable.
 pub const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";

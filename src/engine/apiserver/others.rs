@@ -1,11 +1,11 @@
 //! Requests about objects that are stored whole: Services, claims, volumes, PriorityClasses, Namespaces, Leases.
 
 use super::{free_jobset, note};
-use crate::base::{calendar, *};
-use crate::engine::ctx::Ctx;
-use crate::spec::ObjectKind;
+use crate::ctx::Ctx;
 use crate::store::{Other, What};
 use serde_json::Value;
+use sim_api::spec::ObjectKind;
+use sim_base::{calendar, *};
 
 /// POST; `false`: the name is taken.
 pub fn create_other(

@@ -2,13 +2,14 @@
 //!
 //! Must never ask about leaders and followers: those are the pod webhook's.
 
-use crate::admission::{GENERATED_SUFFIX, Rejection};
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::engine::requests::Answer;
-use crate::objects::{self, JobSlot, Surroundings};
-use crate::spec::ObjectKind;
+use crate::ctx::Ctx;
+use crate::requests::Answer;
 use serde_json::{Value, json};
+use sim_api::admission::{GENERATED_SUFFIX, Rejection};
+use sim_api::objects;
+use sim_api::objects::{JobSlot, Surroundings};
+use sim_api::spec::ObjectKind;
+use sim_base::*;
 use std::sync::Arc;
 
 /// The Job as the manager would post it now, or as somebody else has posted it; `null` where nobody keeps objects.

@@ -1,12 +1,12 @@
 //! Requests about pods: create, bind, status, annotations, delete, and the end of the object.
 
 use super::{note, release_claims};
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::engine::requests::Answer;
+use crate::ctx::Ctx;
 use crate::record::{Body, Call, Deleter};
-use crate::spec::keys::JOB_TRACKING;
+use crate::requests::Answer;
 use crate::store::{NO_STATUS, Phase, PodChange, SUCCEEDING, Store, What, flag};
+use sim_api::spec::keys::JOB_TRACKING;
+use sim_base::*;
 
 /// A pod as posted.
 #[derive(Copy, Clone)]

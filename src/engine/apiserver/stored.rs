@@ -1,8 +1,8 @@
 //! The store behind a door: everybody reads through it, only the API server's functions write.
 
-use crate::base::*;
 use crate::record::JobName;
 use crate::store::{Change, Store};
+use sim_base::*;
 
 #[derive(Clone, Default)]
 pub struct Stored(Store);
@@ -30,22 +30,19 @@ impl Stored {
     }
 
     /// Rows for the JobSets of the scenario, in its order.
-    pub(in crate::engine) fn begin<'a>(
-        &mut self,
-        jobsets: impl Iterator<Item = (&'a str, &'a str)>,
-    ) {
+    pub(crate) fn begin<'a>(&mut self, jobsets: impl Iterator<Item = (&'a str, &'a str)>) {
         self.0.reset();
         for (namespace, name) in jobsets {
             self.0.add_jobset(namespace, name);
         }
     }
 
-    pub(in crate::engine) fn take_changes(&mut self, into: &mut Vec<Change>) {
+    pub(crate) fn take_changes(&mut self, into: &mut Vec<Change>) {
         std::mem::swap(&mut self.0.changes, into);
     }
 
     /// Everybody has been told of the pods that are gone.
-    pub(in crate::engine) fn told(&mut self) {
+    pub(crate) fn told(&mut self) {
         self.0.free_retired();
     }
 }

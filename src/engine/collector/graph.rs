@@ -1,14 +1,14 @@
 //! What the collector's dependency graph learns from watches, and what it queues for that.
 
 use super::{Collector, Item, JobMarks, Marks, owned};
-use crate::base::random::Purpose;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::{Ctx, Watcher};
-use crate::engine::event::Event;
-use crate::engine::requests::{Answer, Req};
+use crate::apiserver;
+use crate::ctx::{Ctx, Watcher};
+use crate::event::Event;
 use crate::record::{About, Call, Waited};
+use crate::requests::{Answer, Req};
 use crate::store::{JobChange, JobSetChange, PodChange, flag};
+use sim_base::random::Purpose;
+use sim_base::*;
 
 impl Collector {
     pub(super) fn jobset_changed(

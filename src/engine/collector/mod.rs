@@ -12,8 +12,8 @@ mod work;
 use super::ctx::{Ctx, Mark};
 use super::event::Event;
 use super::lane::BusyTimes;
-use crate::base::*;
 use crate::store::What;
+use sim_base::*;
 use std::collections::VecDeque;
 
 #[derive(Clone, Default)]

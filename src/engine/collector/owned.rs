@@ -1,13 +1,13 @@
 //! Service and claims of a JobSet that is deleted: what it owns goes with it, one after the other (SVC-1, PVC-1).
 
 use super::Collector;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
-use crate::engine::requests::{Answer, Req};
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Call};
-use crate::spec::ObjectKind;
+use crate::requests::{Answer, Req};
+use sim_api::spec::ObjectKind;
+use sim_base::*;
 
 /// What is asked about objects of a kind.
 pub(super) const KINDS: [(ObjectKind, Call, Call); 2] = [

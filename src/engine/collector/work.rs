@@ -1,13 +1,13 @@
 //! The collector's work queue and its workers: what they ask, and what they do with the answers.
 
 use super::{Collector, Item, Step, Worker};
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
-use crate::engine::requests::{Answer, Req};
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Call, Deleter};
+use crate::requests::{Answer, Req};
 use crate::store::flag;
+use sim_base::*;
 
 impl Item {
     fn about(self) -> About {

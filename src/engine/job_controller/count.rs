@@ -4,12 +4,13 @@
 
 use super::judge::Sight;
 use super::rows::merge;
-use crate::base::*;
-use crate::policy::backoff::BackoffRecord;
-use crate::policy::{JobSyncView, per_index};
 use crate::record::JobConditionType;
-use crate::spec::Version;
 use crate::store::Phase;
+use sim_api::spec::Version;
+use sim_base::*;
+use sim_policy::JobSyncView;
+use sim_policy::job::backoff::BackoffRecord;
+use sim_policy::job::per_index;
 
 /// Counted at the start of a sync, carried on by its own deletions and creations.
 #[derive(Clone, Default)]

@@ -4,15 +4,16 @@
 
 use super::worker::Stage;
 use super::{JobController, Step};
-use crate::base::*;
-use crate::engine::apiserver::{self, NewPod};
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
-use crate::engine::requests::{Answer, Req};
-use crate::engine::webhook::PodWebhook;
-use crate::policy::backoff;
-use crate::policy::job::SYNC_JOB_BATCH_PERIOD;
+use crate::apiserver;
+use crate::apiserver::NewPod;
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Body, Call, Waited};
+use crate::requests::{Answer, Req};
+use crate::webhook::PodWebhook;
+use sim_base::*;
+use sim_policy::job::SYNC_JOB_BATCH_PERIOD;
+use sim_policy::job::backoff;
 
 impl JobController {
     /// Lowest missing indexes first; 1, 2, 4 … at a time, each batch after the last one's answers.

@@ -5,14 +5,14 @@
 use super::judge::Sight;
 use super::worker::Stage;
 use super::{JobController, Step};
-use crate::base::random::Key;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
-use crate::engine::requests::Req;
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Call, Deleter};
+use crate::requests::Req;
 use crate::store::{Phase, flag};
+use sim_base::random::Key;
+use sim_base::*;
 use std::cmp::Reverse;
 
 impl JobController {

@@ -3,9 +3,9 @@
 //!
 //! Knows a key, not an object: it outlives the Job. Must never set a timer itself.
 
-use crate::base::*;
-use crate::engine::ctx::Mark;
+use crate::ctx::Mark;
 use crate::record::Waited;
+use sim_base::*;
 
 /// Work queue limiter of failed syncs: 1 s · 2^k, at most 60 s.
 const ERROR_BACKOFF_CAP_S: u64 = 60;

@@ -3,11 +3,11 @@
 //! they are combined, which turns creates into patches).
 
 use super::JobController;
-use crate::base::*;
-use crate::engine::ctx::{Ctx, Mark};
-use crate::engine::event::Event;
-use crate::engine::requests::{Answer, Req};
+use crate::ctx::{Ctx, Mark};
+use crate::event::Event;
 use crate::record::{About, Call, ObjectRef, Resource, StoredEvent, Waited};
+use crate::requests::{Answer, Req};
+use sim_base::*;
 use std::collections::VecDeque;
 
 /// `tools/record/events_cache.go`: spam filter burst and refill.

@@ -4,9 +4,9 @@
 use super::JobController;
 use super::count::{Computed, EndedPod};
 use super::rows::{Row, merge};
-use crate::base::*;
-use crate::policy::JobPlan;
 use crate::store::{Store, flag};
+use sim_base::*;
+use sim_policy::JobPlan;
 
 /// kubernetes.md 1.1: MaxUncountedPods.
 const MAX_UNCOUNTED_PODS: usize = 500;

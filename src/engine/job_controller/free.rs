@@ -3,9 +3,9 @@
 //! Must never count up to `completions`, which may be two billion: only past pods and past what is to be created.
 
 use super::judge::Sight;
-use crate::base::*;
-use crate::spec::PodReplacementPolicy;
 use crate::store::{Phase, flag};
+use sim_api::spec::PodReplacementPolicy;
+use sim_base::*;
 use std::iter::Peekable;
 
 impl Sight<'_> {

@@ -3,10 +3,11 @@
 //! Must never change anything.
 
 use super::rows::{PodMarks, Row};
-use crate::base::*;
-use crate::policy::pod_failure::{self, FailedPodView, Verdict};
-use crate::spec::{CompletionMode, JobSpec, PodFailurePolicyAction, PodReplacementPolicy};
 use crate::store::{Phase, Store, exit_codes, flag};
+use sim_api::spec::{CompletionMode, JobSpec, PodFailurePolicyAction, PodReplacementPolicy};
+use sim_base::*;
+use sim_policy::job::pod_failure;
+use sim_policy::job::pod_failure::{FailedPodView, Verdict};
 
 #[derive(Copy, Clone)]
 pub(super) struct Sight<'a> {

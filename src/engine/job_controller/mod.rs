@@ -25,13 +25,13 @@ use super::ctx::Ctx;
 use super::event::Event;
 use super::lane::BusyTimes;
 use super::webhook::PodWebhook;
-use crate::base::random::Key;
-use crate::base::*;
 use crate::record::Waited;
 use crate::store::{JobChange, Store, What};
 use events::EventRecorder;
 use judge::Sight;
 use rows::{PodMarks, Row};
+use sim_base::random::Key;
+use sim_base::*;
 use std::collections::VecDeque;
 use worker::Worker;
 

@@ -4,14 +4,14 @@
 //! Must never delete a pod: that is the garbage collector's business.
 
 use super::JobController;
-use crate::base::random::Key;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
-use crate::engine::requests::Req;
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Call};
+use crate::requests::Req;
 use crate::store::{Store, flag};
+use sim_base::random::Key;
+use sim_base::*;
 
 /// Sets the releases of a Job's end apart from what its syncs send.
 const RELEASES: u64 = 1 << 32;

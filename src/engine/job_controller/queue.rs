@@ -3,11 +3,11 @@
 
 use super::JobController;
 use super::worker::Stage;
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Resource, Waited};
 use crate::store::Store;
+use sim_base::*;
 
 impl JobController {
     /// A sync after `delay`, unless one is due earlier.

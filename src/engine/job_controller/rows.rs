@@ -2,9 +2,9 @@
 
 use super::entry::Entry;
 use super::events::EventBooks;
-use crate::base::*;
-use crate::policy::backoff::BackoffRecord;
 use crate::store::Store;
+use sim_base::*;
+use sim_policy::job::backoff::BackoffRecord;
 
 #[derive(Clone, Default)]
 pub(super) struct Row {

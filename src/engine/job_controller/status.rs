@@ -2,14 +2,14 @@
 
 use super::JobController;
 use super::count::Computed;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::policy::JobPlan;
-use crate::policy::job::{JOB_RESUMED, JOB_SUSPENDED};
+use crate::apiserver;
+use crate::ctx::Ctx;
 use crate::record::JobConditionType;
-use crate::spec::Version;
 use crate::store::{Job, JobCondition, JobStatus};
+use sim_api::spec::Version;
+use sim_base::*;
+use sim_policy::JobPlan;
+use sim_policy::job::{JOB_RESUMED, JOB_SUSPENDED};
 use std::borrow::Cow;
 
 /// Gate MutableSchedulingDirectivesForSuspendedJobs, on by default: a suspended Job has no startTime.

@@ -1,32 +1,32 @@
 //! One sync of a Job, stage after stage: decide, delete or create, first status, finalizers, last status
 //! (kubernetes.md 1.3).
 //!
-//! What is decided is `policy::job`'s business.
+//! What is decided is `sim_policy::job`'s business.
 
 use super::status::is_stale;
 use super::worker::Stage;
 use super::{JobController, Step, batch_period};
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
-use crate::engine::requests::{Answer, Req};
-use crate::policy::job::SYNC_JOB_BATCH_PERIOD;
-use crate::policy::{self, JobSyncView};
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Call, Decided, Waited};
+use crate::requests::{Answer, Req};
+use sim_base::*;
+use sim_policy::JobSyncView;
+use sim_policy::job::SYNC_JOB_BATCH_PERIOD;
 
 impl JobController {
     pub(super) fn start_sync(&mut self, ctx: &mut Ctx<'_>, worker: usize, job: JobId) {
         let version = ctx.scenario.control_plane.kubernetes;
         let j = &ctx.store.jobs[job.ix()];
-        if policy::job::managed_by_other(&j.spec, version) || j.status.is_finished() {
+        if sim_policy::job::managed_by_other(&j.spec, version) || j.status.is_finished() {
             return self.end_sync(ctx, worker);
         }
         let ended = std::mem::take(&mut self.workers[worker].counted.ended);
         let sight = self.sight(ctx, job);
         let counted = sight.count(ctx.now, ended);
         let view = sight.view(ctx.now, version, &counted);
-        let plan = policy::job::sync(&view);
+        let plan = sim_policy::job::sync(&view);
         let trace = ctx
             .wants_decisions()
             .then(|| sight.trace(&counted, &view, &plan));

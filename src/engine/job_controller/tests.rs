@@ -7,13 +7,13 @@ use super::free::lowest_free;
 use super::rows::{PodMarks, merge};
 use super::status::{start_time, suspended_changes};
 use super::worker::Worker;
-use crate::base::*;
-use crate::engine::ctx::Mark;
+use crate::ctx::Mark;
 use crate::record::{Call, JobConditionType, Waited};
-use crate::spec::Version;
 use crate::store::{JobCondition, JobStatus, Store};
 use Waited::{ErrorBackoff, JobBatch, PodFailureBackoff};
 use proptest::prelude::*;
+use sim_api::spec::Version;
+use sim_base::*;
 
 fn at(seconds: u64) -> Time {
     Time(seconds * 1_000_000_000)

@@ -4,10 +4,10 @@
 
 use super::count::Computed;
 use super::judge::Sight;
-use crate::base::*;
-use crate::policy::{JobPlan, JobSyncView, trace};
-use crate::record::decision::{FailedPod, JobSync};
 use crate::store::{Phase, exit_codes, flag};
+use sim_base::*;
+use sim_policy::decision::{FailedPod, JobSync};
+use sim_policy::{JobPlan, JobSyncView, trace};
 
 /// Failed pods of one sync that are listed one by one.
 const PODS_LISTED: usize = 8;

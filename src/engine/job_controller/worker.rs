@@ -2,8 +2,8 @@
 
 use super::count::Computed;
 use super::finished::Entered;
-use crate::base::*;
-use crate::policy::JobPlan;
+use sim_base::*;
+use sim_policy::JobPlan;
 
 #[derive(Clone, Default)]
 pub(super) struct Worker {

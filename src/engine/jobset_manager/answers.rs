@@ -3,13 +3,13 @@
 use super::JobSetManager;
 use super::events;
 use super::pass::Step;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::JobSetCall;
-use crate::engine::requests::Answer;
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::JobSetCall;
 use crate::record::Call;
-use crate::spec::Propagation;
+use crate::requests::Answer;
+use sim_api::spec::Propagation;
+use sim_base::*;
 
 impl JobSetManager {
     pub(super) fn answered(

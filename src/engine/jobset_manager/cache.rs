@@ -2,12 +2,12 @@
 //!
 //! Must never be newer than the last watch event that arrived.
 
-use crate::base::*;
-use crate::policy::tally::Tally;
-use crate::policy::view::Basis;
-use crate::policy::{self, JobSetStatus, JobView};
-use crate::spec::{FeatureGates, JOBSET_CONTROLLER, JobSet, RestartStrategy};
 use crate::store::JobSetRow;
+use sim_api::spec::{FeatureGates, JOBSET_CONTROLLER, JobSet, RestartStrategy};
+use sim_base::*;
+use sim_policy::buckets::tally::Tally;
+use sim_policy::view::Basis;
+use sim_policy::{JobSetStatus, JobView};
 use std::sync::Arc;
 
 #[derive(Clone, Default)]
@@ -42,7 +42,7 @@ impl CachedJobSet {
         self.resource_version = stored.resource_version;
         self.spec_version = stored.spec_version;
         self.has_service = has_service;
-        policy::buckets::copy_status(&mut self.status, &stored.status);
+        sim_policy::buckets::copy_status(&mut self.status, &stored.status);
         if !Arc::ptr_eq(&self.spec, &stored.spec) {
             self.spec = stored.spec.clone();
             self.read_spec(gate);
@@ -63,7 +63,7 @@ impl CachedJobSet {
         let manager = spec.managed_by.as_deref();
         self.managed = manager.is_none_or(|m| m == JOBSET_CONTROLLER);
         self.in_place = gate && spec.strategy() == RestartStrategy::InPlaceRestart;
-        let pods = |r: &crate::spec::ReplicatedJob| {
+        let pods = |r: &sim_api::spec::ReplicatedJob| {
             u64::from(r.replicas) * u64::from(r.template.parallelism())
         };
         self.expected_pods = spec.replicated_jobs.iter().map(pods).sum();

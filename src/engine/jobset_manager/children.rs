@@ -5,14 +5,14 @@
 use super::JobSetManager;
 use super::cache::CachedJobSet;
 use super::events;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::requests::Answer;
-use crate::objects;
+use crate::apiserver;
+use crate::ctx::Ctx;
 use crate::record::Call;
-use crate::spec::{JobSet, ObjectKind};
+use crate::requests::Answer;
 use serde_json::Value;
+use sim_api::objects;
+use sim_api::spec::{JobSet, ObjectKind};
+use sim_base::*;
 
 const SERVICE_FAILED: &str = "HeadlessServiceCreationFailed";
 const CLAIM_FAILED: &str = "PVCCreationFailed";

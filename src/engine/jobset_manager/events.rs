@@ -1,10 +1,10 @@
 //! Kubernetes Events that the manager emits on a JobSet.
 
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::engine::requests::Answer;
-use crate::policy::KubeEvent;
+use crate::ctx::Ctx;
 use crate::record::{Call, ObjectRef};
+use crate::requests::Answer;
+use sim_base::*;
+use sim_policy::KubeEvent;
 
 /// `events.k8s.io/v1` note, characters (recordings/admission, CRE-4).
 const EVENT_NOTE_MAX: usize = 1024;

@@ -1,9 +1,9 @@
 //! A stored Job as the manager's cache keeps it, with what its labels say by now.
 
-use crate::policy::{FinishedView, JobView};
 use crate::record::JobConditionType;
-use crate::spec::keys::{JOB_INDEX, JOB_RESTART_ATTEMPT, REPLICATED_JOB_NAME, RESTART_ATTEMPT};
 use crate::store::Job;
+use sim_api::spec::keys::{JOB_INDEX, JOB_RESTART_ATTEMPT, REPLICATED_JOB_NAME, RESTART_ATTEMPT};
+use sim_policy::{FinishedView, JobView};
 
 pub fn view_of(j: &Job) -> JobView {
     let ends = |kind| matches!(kind, JobConditionType::Complete | JobConditionType::Failed);

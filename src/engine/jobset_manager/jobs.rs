@@ -3,14 +3,15 @@
 use super::JobSetManager;
 use super::events;
 use super::merge::merged;
-use crate::base::*;
-use crate::engine::apiserver::{self, NewChild};
-use crate::engine::ctx::Ctx;
-use crate::engine::requests::Answer;
-use crate::objects;
+use crate::apiserver;
+use crate::apiserver::NewChild;
+use crate::ctx::Ctx;
 use crate::record::Call;
-use crate::spec::{PodTemplate, ReplicatedJob};
+use crate::requests::Answer;
 use serde_json::Value;
+use sim_api::objects;
+use sim_api::spec::{PodTemplate, ReplicatedJob};
+use sim_base::*;
 
 impl JobSetManager {
     /// DELETE with foreground propagation: the object stays until its pods are gone (DEL-2).

@@ -7,12 +7,12 @@ use super::JobSetManager;
 use super::queue::error_delay;
 use super::repair::Repair;
 use super::rows::{PodObject, Timer};
-use crate::base::*;
-use crate::engine::ctx::{Ctx, Mark, Watcher};
-use crate::engine::event::Event;
+use crate::ctx::{Ctx, Mark, Watcher};
+use crate::event::Event;
 use crate::record::{About, Waited};
-use crate::spec::PlacementRepair;
 use crate::store::{Store, flag};
+use sim_api::spec::PlacementRepair;
+use sim_base::*;
 use std::collections::{BTreeMap, VecDeque};
 
 /// One worker of its own, one key per leader.

@@ -2,7 +2,7 @@
 //!
 //! Must never take anything away (C-31).
 
-use crate::spec::PodTemplate;
+use sim_api::spec::PodTemplate;
 
 /// The Job's pod template after the merge; `None`: it has everything already.
 pub(super) fn merged(own: &PodTemplate, new: &PodTemplate) -> Option<PodTemplate> {

@@ -25,14 +25,14 @@ mod watch;
 use super::ctx::Ctx;
 use super::event::Event;
 use super::lane::BusyTimes;
-use crate::base::*;
 use crate::record::{About, Waited};
-use crate::spec::{FaultAction, FeatureGates};
 use crate::store::What;
 pub use children::refusal;
 use leaders::Leaders;
 use pass::Pass;
 use rows::Row;
+use sim_api::spec::{FaultAction, FeatureGates};
+use sim_base::*;
 use std::collections::VecDeque;
 
 #[derive(Clone, Default)]

@@ -5,12 +5,12 @@ use super::JobSetManager;
 use super::children::{NewClaim, has_service, new_claims};
 use super::rows::Row;
 use super::trace::traced;
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
-use crate::policy::{self, JobSetView, Plan};
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Waited};
-use crate::spec::JobSet;
+use sim_api::spec::JobSet;
+use sim_base::*;
+use sim_policy::{JobSetView, Plan};
 use std::sync::Arc;
 
 #[derive(Clone, Default)]
@@ -158,7 +158,7 @@ impl JobSetManager {
             job_name: &|rj, index| format!("{name}-{}-{index}", rjs[rj as usize].name),
         };
         let pass = &mut self.pass;
-        policy::reconcile_counted(&view, row.jobs.tally(), &mut pass.plan);
+        sim_policy::reconcile_counted(&view, row.jobs.tally(), &mut pass.plan);
         if pass.plan.names_jobs() {
             pass.jobs.extend_from_slice(&row.jobs.ids);
         }

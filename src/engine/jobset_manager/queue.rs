@@ -3,10 +3,10 @@
 //! Must never decide anything: that is the pass.
 
 use super::JobSetManager;
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Resource, Waited};
+use sim_base::*;
 
 /// REC-13: 5 ms · 2^n, at most 1000 s.
 const ERROR_BACKOFF: Duration = Duration::from_millis(5);

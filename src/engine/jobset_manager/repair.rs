@@ -6,14 +6,14 @@
 use super::JobSetManager;
 use super::rows::PodObject;
 use super::send::MAX_PARALLELISM;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::{Event, FollowerCall};
-use crate::engine::requests::{Answer, Req};
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::{Event, FollowerCall};
 use crate::record::{About, Call, Deleter};
-use crate::spec::PlacementRepair;
+use crate::requests::{Answer, Req};
 use crate::store::{Store, flag};
+use sim_api::spec::PlacementRepair;
+use sim_base::*;
 
 /// The Job at hand.
 #[derive(Clone, Default)]

@@ -1,9 +1,9 @@
 //! What the manager keeps of one JobSet: its cache, its place in the work queue, its errors.
 
 use super::cache::{CachedJobSet, CachedJobs};
-use crate::base::*;
-use crate::engine::ctx::Mark;
+use crate::ctx::Mark;
 use crate::record::Waited;
+use sim_base::*;
 
 #[derive(Clone, Default)]
 pub struct Row {

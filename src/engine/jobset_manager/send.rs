@@ -2,11 +2,11 @@
 
 use super::JobSetManager;
 use super::pass::{Pass, Step};
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::{Event, JobSetCall};
-use crate::engine::requests::Req;
+use crate::ctx::Ctx;
+use crate::event::{Event, JobSetCall};
 use crate::record::{About, Call};
+use crate::requests::Req;
+use sim_base::*;
 
 /// DEL-1, CRE-4: `constants.MaxParallelism`.
 pub(super) const MAX_PARALLELISM: usize = 50;

@@ -6,12 +6,12 @@ use super::merge::merged;
 use super::pass::{Pass, Step};
 use super::queue::error_delay;
 use super::rows::Timer;
-use crate::base::*;
-use crate::engine::ctx::Mark;
-use crate::policy::{CreateJob, JobView};
+use crate::ctx::Mark;
 use crate::record::Waited;
-use crate::spec::{PodTemplate, Toleration};
 use crate::store::Job;
+use sim_api::spec::{PodTemplate, Toleration};
+use sim_base::*;
+use sim_policy::{CreateJob, JobView};
 use std::collections::BTreeMap;
 
 #[test]
@@ -80,7 +80,7 @@ fn cached_jobs_stay_in_slot_order_and_a_late_goodbye_hits_nobody_else() {
 
 #[test]
 fn labels_are_read_as_a_user_left_them() {
-    use crate::spec::keys::{
+    use sim_api::spec::keys::{
         JOB_INDEX as INDEX, JOB_RESTART_ATTEMPT as OWN, REPLICATED_JOB_NAME as RJ,
         RESTART_ATTEMPT as ATTEMPT,
     };
@@ -218,7 +218,7 @@ fn claims_know_the_policy_that_they_are_of() {
     ]);
     let object = serde_json::json!({"metadata": {"name": "js", "namespace": "ns"},
         "spec": {"volumeClaimPolicies": policies}});
-    let jobset = crate::spec::JobSet {
+    let jobset = sim_api::spec::JobSet {
         object: Some(std::sync::Arc::new(object)),
         ..Default::default()
     };

@@ -3,10 +3,10 @@
 //! Must never change anything: with and without it a run gives the same records.
 
 use super::JobSetManager;
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::policy::{JobSetView, Plan, trace};
-use crate::record::decision::{Decided, PassLost};
+use crate::ctx::Ctx;
+use sim_base::*;
+use sim_policy::decision::{Decided, PassLost};
+use sim_policy::{JobSetView, Plan, trace};
 
 /// A pass, as soon as it is planned; `None`: nothing to tell or nobody asks.
 pub(super) fn traced(

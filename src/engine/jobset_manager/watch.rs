@@ -5,11 +5,11 @@
 use super::JobSetManager;
 use super::children::owns_service;
 use super::job_view::view_of;
-use crate::base::*;
-use crate::engine::ctx::{Ctx, Watcher};
-use crate::engine::event::Event;
+use crate::ctx::{Ctx, Watcher};
+use crate::event::Event;
 use crate::record::{About, Waited};
 use crate::store::{JobChange, JobSetChange, PodChange, What};
+use sim_base::*;
 
 /// Tells changes of a JobSet's Service from versions of the JobSet.
 const SERVICE: u32 = 1 << 31;

@@ -1,15 +1,15 @@
 //! The in-place restart agents and their barrier (AG-1 to AG-7).
 
 use super::{AGENT_EXIT, Kubelets, LIFTED, UP, real};
-use crate::base::random::Purpose;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::{Ctx, Mark, Watcher};
-use crate::engine::event::{Event, StatusWrite};
-use crate::engine::requests::{Answer, Req};
+use crate::apiserver;
+use crate::ctx::{Ctx, Mark, Watcher};
+use crate::event::{Event, StatusWrite};
 use crate::record::{About, Body, Call, Waited};
-use crate::spec::{AgentMode, Container, ContainerRestartAction, PodSpec};
+use crate::requests::{Answer, Req};
 use crate::store::flag;
+use sim_api::spec::{AgentMode, Container, ContainerRestartAction, PodSpec};
+use sim_base::random::Purpose;
+use sim_base::*;
 
 const EXIT_CODE: &str = "IN_PLACE_RESTART_EXIT_CODE";
 const DEFAULT_EXIT_CODE: i32 = 1;

@@ -4,12 +4,12 @@
 //! relist. Must never deal with a deleted pod: that is `stop`.
 
 use super::{ALL_ENDED, ENDING, Kubelets, SIDECARS, real};
-use crate::base::random::Purpose;
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::{Event, StatusWrite};
+use crate::ctx::Ctx;
+use crate::event::{Event, StatusWrite};
 use crate::record::{About, Waited};
-use crate::spec::{RealKubelet, Version};
+use sim_api::spec::{RealKubelet, Version};
+use sim_base::random::Purpose;
+use sim_base::*;
 
 impl Kubelets {
     /// The kubelet has noticed that no main container runs again. Sidecars do not keep a pod alive: they are stopped,

@@ -4,14 +4,14 @@
 //! Must never stop the containers of a deleted pod: that is `stop`.
 
 use super::{AGENT_EXIT, ENDING, EXITED, Kubelets, LIFTED, UP, real};
-use crate::base::random::Purpose;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Body, Waited};
-use crate::spec::*;
 use crate::store::{LAST_CONTAINER, Store, flag};
+use sim_api::spec::*;
+use sim_base::random::Purpose;
+use sim_base::*;
 
 /// What a kubelet does about an exit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -5,14 +5,14 @@
 use super::{
     AGENT_EXIT, ALL_ENDED, ENDING, EXITED, Kubelets, LIFTED, Machine, SIDECARS, STOPPING, UP,
 };
-use crate::base::random::Purpose;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::{Event, StatusWrite};
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::{Event, StatusWrite};
 use crate::record::{About, Waited};
-use crate::spec::{AgentMode, RestartPolicy};
 use crate::store::flag;
+use sim_api::spec::{AgentMode, RestartPolicy};
+use sim_base::random::Purpose;
+use sim_base::*;
 
 /// Exit code of containers that a kubelet finds dead when its machine is up again (recordings/nodes). Nobody else ever
 /// tells it.

@@ -21,9 +21,9 @@ mod tests;
 
 use super::ctx::{Ctx, Mark};
 use super::event::Event;
-use crate::base::*;
-use crate::spec::{Kubelet, RealKubelet};
 use crate::store::{JobSetChange, NO_ATTEMPT, NodeChange, PodChange, Store, What, flag};
+use sim_api::spec::{Kubelet, RealKubelet};
+use sim_base::*;
 
 #[derive(Clone, Default)]
 pub struct Kubelets {

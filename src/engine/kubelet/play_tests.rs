@@ -1,10 +1,10 @@
 //! One pod on one node, played whole: in which order a kubelet tells what.
 
-use crate::base::random::Dist;
-use crate::base::*;
-use crate::engine::Simulation;
+use crate::Simulation;
 use crate::record::{Body, Keep};
-use crate::spec::*;
+use sim_api::spec::*;
+use sim_base::random::Dist;
+use sim_base::*;
 use std::collections::BTreeMap;
 
 /// Every delay is a number of seconds that no other one is, or nothing.

@@ -2,14 +2,14 @@
 
 use super::exits::AfterExit;
 use super::{AGENT_EXIT, ALL_ENDED, ENDING, EXITED, Kubelets, LIFTED, UP};
-use crate::base::random::Purpose;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::{Event, StatusWrite};
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::{Event, StatusWrite};
 use crate::record::{About, Body, Waited};
-use crate::spec::{Kubelet, RealKubelet};
 use crate::store::flag;
+use sim_api::spec::{Kubelet, RealKubelet};
+use sim_base::random::Purpose;
+use sim_base::*;
 
 /// A container that ran longer than this is not crash looping (kubernetes.md 3.4).
 const CRASH_BACK_OFF_RESET: Duration = Duration::from_secs(600);

@@ -1,10 +1,10 @@
 //! Which rule of the scenario says what a container run does.
 
 use super::Kubelets;
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::spec::ContainerRule;
+use crate::ctx::Ctx;
 use crate::store::NO_ATTEMPT;
+use sim_api::spec::ContainerRule;
+use sim_base::*;
 
 impl Kubelets {
     /// The first container rule that matches this pod's present run. A pod that no JobSet made matches only rules that

@@ -1,13 +1,13 @@
 //! From a binding to running containers (kubernetes.md 3.2), and the exits that the scenario has in store for them.
 
 use super::{Kubelets, LIFTED, UP, real};
-use crate::base::random::Purpose;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::{Event, StatusWrite};
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::{Event, StatusWrite};
 use crate::record::{About, Waited};
-use crate::spec::{AgentMode, Kubelet, RealKubelet};
+use sim_api::spec::{AgentMode, Kubelet, RealKubelet};
+use sim_base::random::Purpose;
+use sim_base::*;
 
 impl Kubelets {
     /// The kubelet learns of a pod bound to it.

@@ -1,14 +1,15 @@
 //! What a kubelet writes into the status of its pods, and when.
 
 use super::{Kubelets, UP, real};
-use crate::base::random::Purpose;
-use crate::base::*;
-use crate::engine::apiserver::{self, Ended};
-use crate::engine::ctx::Ctx;
-use crate::engine::event::{Event, StatusWrite};
-use crate::engine::requests::{Answer, Req};
+use crate::apiserver;
+use crate::apiserver::Ended;
+use crate::ctx::Ctx;
+use crate::event::{Event, StatusWrite};
 use crate::record::{About, Call, Waited};
+use crate::requests::{Answer, Req};
 use crate::store::{NO_STATUS, Phase, RESTARTING_ALL, flag};
+use sim_base::random::Purpose;
+use sim_base::*;
 
 impl Kubelets {
     /// Sends a status PATCH; it is stored when answered.

@@ -2,15 +2,15 @@
 //! (kubernetes.md 3.5).
 
 use super::{ALL_ENDED, EXITED, Kubelets, SIDECARS, STOPPING, UP, agents, real};
-use crate::base::random::Purpose;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::{Ctx, Watcher};
-use crate::engine::event::{Event, StatusWrite};
-use crate::engine::requests::{Answer, Req};
+use crate::apiserver;
+use crate::ctx::{Ctx, Watcher};
+use crate::event::{Event, StatusWrite};
 use crate::record::{About, Call, Waited};
-use crate::spec::{Kubelet, PodSpec};
+use crate::requests::{Answer, Req};
 use crate::store::flag;
+use sim_api::spec::{Kubelet, PodSpec};
+use sim_base::random::Purpose;
+use sim_base::*;
 
 /// What a container that SIGTERM ends exits with.
 const TERMINATED_EXIT_CODE: u8 = 128 + 15;
@@ -151,9 +151,9 @@ impl Kubelets {
 
 /// Positions of the restartable init containers that are not the in-place agent, which ends at once; the last one is
 /// stopped first.
-fn sidecars(spec: &PodSpec, mode: crate::spec::AgentMode) -> Vec<usize> {
+fn sidecars(spec: &PodSpec, mode: sim_api::spec::AgentMode) -> Vec<usize> {
     let agent = agents::container(spec, mode);
-    let own = |c: &crate::spec::Container| agent.is_some_and(|a| std::ptr::eq(a, c));
+    let own = |c: &sim_api::spec::Container| agent.is_some_and(|a| std::ptr::eq(a, c));
     let all = spec.init_containers.iter().enumerate().rev();
     let others = all.filter(|(_, c)| c.is_sidecar() && !own(c));
     others.map(|(position, _)| position).collect()

@@ -6,8 +6,8 @@ use super::machines::last_beat;
 use super::restarts::crash_back_off;
 use super::status::one_after_another;
 use super::stop::stop_in_order;
-use crate::base::*;
-use crate::spec::*;
+use sim_api::spec::*;
+use sim_base::*;
 
 fn s(n: u64) -> Duration {
     Duration::from_secs(n)

@@ -1,14 +1,14 @@
 //! Taint eviction: pods of a node with NoExecute taints go when their tolerations are over (kubernetes.md 4.1).
 
 use super::{NOT_READY, NodeLifecycle, UNREACHABLE};
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
-use crate::engine::requests::{Answer, Req};
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Call, Deleter, Waited};
-use crate::spec::{Taint, TaintEffect, Toleration};
+use crate::requests::{Answer, Req};
 use crate::store::{Store, flag};
+use sim_api::spec::{Taint, TaintEffect, Toleration};
+use sim_base::*;
 
 /// Admission plugin DefaultTolerationSeconds, of both taints (kubernetes.md 4.1).
 const DEFAULT_TOLERATION_S: u64 = 300;

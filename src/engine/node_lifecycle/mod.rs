@@ -15,11 +15,11 @@ use super::apiserver::NOT_READY;
 use super::ctx::{Ctx, Mark};
 use super::event::Event;
 use super::lane::BusyTimes;
-use crate::base::random::Purpose;
-use crate::base::*;
 use crate::record::About;
-use crate::spec::ControlPlane;
 use crate::store::{NodeChange, PodChange, What};
+use sim_api::spec::ControlPlane;
+use sim_base::random::Purpose;
+use sim_base::*;
 
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 /// kubernetes.md 4.1.

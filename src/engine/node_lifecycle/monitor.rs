@@ -1,12 +1,12 @@
 //! The monitor: a node whose Lease is old becomes Unknown, and as new again when its kubelet is back.
 
 use super::{MONITOR_PERIOD, NOT_READY, NodeLifecycle, UNREACHABLE};
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::{Ctx, Mark};
-use crate::engine::event::Event;
+use crate::apiserver;
+use crate::ctx::{Ctx, Mark};
+use crate::event::Event;
 use crate::record::{About, Waited};
-use crate::spec::{Taint, TaintEffect};
+use sim_api::spec::{Taint, TaintEffect};
+use sim_base::*;
 
 impl NodeLifecycle {
     /// Its Lease is no longer renewed, or is again: the monitor will find out.

@@ -3,12 +3,12 @@
 use super::monitor::unreachable;
 use super::zones::Pace;
 use super::{MONITOR_PERIOD, NodeLifecycle};
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Waited};
-use crate::spec::TaintEffect;
+use sim_api::spec::TaintEffect;
+use sim_base::*;
 
 /// `--node-eviction-rate` 0.1 per second and `--secondary-node-eviction-rate` 0.01 (kubernetes.md 4.1).
 const TAINT_INTERVAL: Duration = Duration::from_secs(10);

@@ -3,8 +3,8 @@
 use super::evict::tolerated_for;
 use super::zones::{Pace, pace};
 use super::{NOT_READY, UNREACHABLE};
-use crate::base::*;
-use crate::spec::{Taint, TaintEffect, Toleration};
+use sim_api::spec::{Taint, TaintEffect, Toleration};
+use sim_base::*;
 
 #[test]
 fn most_of_a_zone_must_be_silent_before_its_limiter_slows_down() {

@@ -1,9 +1,9 @@
 //! How much of a failure zone is silent, which decides how fast its nodes are tainted (kubernetes.md 4.1).
 
 use super::{NodeLifecycle, Zone};
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::topology::Cluster;
+use crate::ctx::Ctx;
+use sim_base::*;
+use sim_policy::topology::Cluster;
 
 /// `--large-cluster-size-threshold` (kubernetes.md 4.1).
 const LARGE_ZONE: u32 = 50;

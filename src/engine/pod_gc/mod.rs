@@ -10,11 +10,11 @@ mod waits;
 
 use super::ctx::Ctx;
 use super::event::Event;
-use crate::base::random::Purpose;
-use crate::base::*;
 use crate::record::{About, Waited};
-use crate::spec::TaintEffect;
 use crate::store::{NodeChange, PodChange, What, flag};
+use sim_api::spec::TaintEffect;
+use sim_base::random::Purpose;
+use sim_base::*;
 use waits::Waits;
 
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";

@@ -1,12 +1,12 @@
 //! One sweep: which pods go by force, and how.
 
 use super::PodGc;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::requests::Answer;
+use crate::apiserver;
+use crate::ctx::Ctx;
 use crate::record::{About, Call, Deleter};
+use crate::requests::Answer;
 use crate::store::flag;
+use sim_base::*;
 
 /// quarantineTime: how long a Node object must be missing (kubernetes.md 4.1).
 const QUARANTINE: Duration = Duration::from_secs(40);

@@ -1,7 +1,7 @@
 //! Tests of the quarantine of missing Nodes, sweep by sweep.
 
 use super::sweep::quarantine;
-use crate::base::*;
+use sim_base::*;
 
 fn at(s: u64) -> Time {
     Time(s * 1_000_000_000)

@@ -1,8 +1,8 @@
 //! Since when a pod waits for its removal, and for what: a kubelet that does not answer, then the next sweep.
 
-use crate::base::*;
-use crate::engine::ctx::{Ctx, Mark};
+use crate::ctx::{Ctx, Mark};
 use crate::record::{About, Waited};
+use sim_base::*;
 
 #[derive(Clone, Default)]
 pub(super) struct Waits(Vec<Wait>);

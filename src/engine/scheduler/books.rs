@@ -2,9 +2,9 @@
 //!
 //! Counts from assume to the end of the pod, not from binding.
 
-use crate::base::*;
 use crate::store::Store;
-use crate::topology::Cluster;
+use sim_base::*;
+use sim_policy::topology::Cluster;
 
 #[derive(Clone, Default)]
 pub struct Books {

@@ -1,14 +1,14 @@
 //! One scheduling cycle after another: take a pod, find it a node, assume it there, bind it.
 
 use super::Scheduler;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
-use crate::engine::requests::{Answer, Req};
-use crate::placement::{ClusterView, Found, TemplateFacts, domain_is_free, find_node};
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Body, Call, Waited};
+use crate::requests::{Answer, Req};
 use crate::store::flag;
+use sim_base::*;
+use sim_policy::placement::{ClusterView, Found, TemplateFacts, domain_is_free, find_node};
 
 impl Scheduler {
     /// A new pod without a node reaches the queue.

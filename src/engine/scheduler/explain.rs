@@ -1,11 +1,11 @@
 //! Why the scheduler found no node, in its words.
 
 use super::Scheduler;
-use crate::base::*;
-use crate::engine::apiserver::UNSCHEDULABLE;
-use crate::engine::ctx::Ctx;
-use crate::placement::explain::{Reasons, failed_scheduling};
-use crate::spec::ObjectKind;
+use crate::apiserver::UNSCHEDULABLE;
+use crate::ctx::Ctx;
+use sim_api::spec::ObjectKind;
+use sim_base::*;
+use sim_policy::placement::explain::{Reasons, failed_scheduling};
 
 impl Scheduler {
     pub fn explain_unschedulable(&self, ctx: &Ctx<'_>, pod: PodId) -> String {

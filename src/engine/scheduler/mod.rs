@@ -13,10 +13,10 @@ mod tests;
 use super::ctx::Ctx;
 use super::event::Event;
 use super::lane::BusyTimes;
-use crate::base::*;
 use crate::store::{NodeChange, PodChange, What, flag};
 use books::Books;
 use queues::Queues;
+use sim_base::*;
 
 #[derive(Clone, Default)]
 pub struct Scheduler {

@@ -1,9 +1,9 @@
 //! The scheduler's queues: activeQ by priority and age, the back-off queue, and pods that no node fits
 //! (kubernetes.md 2.1).
 
-use crate::base::*;
-use crate::engine::ctx::Mark;
+use crate::ctx::Mark;
 use priority_queue::PriorityQueue;
+use sim_base::*;
 use std::cmp::Reverse;
 
 /// The hasher of the keyed queues: ids are dense and trusted, and the order never depends on it.

@@ -2,8 +2,8 @@
 
 use super::cycle::feasible_nodes_to_find;
 use super::queues::Queues;
-use crate::base::*;
-use crate::engine::ctx::Mark;
+use crate::ctx::Mark;
+use sim_base::*;
 
 #[test]
 fn the_scheduler_looks_for_as_many_feasible_nodes_as_kubernetes_does() {

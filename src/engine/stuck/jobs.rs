@@ -1,12 +1,12 @@
 //! Why Jobs are not made, are left alone, or get no pods at the end of a run.
 
 use super::Why;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::jobset_manager::refusal;
-use crate::engine::webhook::Hindrance;
-use crate::policy::{self, depends_on};
-use crate::spec::*;
+use crate::apiserver;
+use crate::jobset_manager::refusal;
+use crate::webhook::Hindrance;
+use sim_api::spec::*;
+use sim_base::*;
+use sim_policy::depends_on;
 
 const WITH_AN_ERROR: &str = "the JobSet controller's passes end with an error";
 
@@ -18,7 +18,7 @@ impl Why<'_, '_> {
             let j = &store.jobs[job.ix()];
             let manager = j.spec.managed_by.as_deref()?;
             let version = self.ctx.scenario.control_plane.kubernetes;
-            let other = policy::job::managed_by_other(&j.spec, version);
+            let other = sim_policy::job::managed_by_other(&j.spec, version);
             (j.exists && !j.status.is_finished() && other).then(|| {
                 format!(
                     "Job {} is left to {manager}, which does nothing here",

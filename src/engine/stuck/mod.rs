@@ -9,11 +9,11 @@ use super::Components;
 use super::circle;
 use super::ctx::Ctx;
 use super::void;
-use crate::base::*;
-use crate::policy;
+use sim_base::*;
+
 use crate::record::{EndReason, RUN_ENDED};
-use crate::spec::*;
 use crate::store::{JobSetRow, flag};
+use sim_api::spec::*;
 
 /// Whether every JobSet has come to its end.
 pub fn all_finished(ctx: &Ctx<'_>) -> bool {
@@ -23,7 +23,7 @@ pub fn all_finished(ctx: &Ctx<'_>) -> bool {
 
 fn is_done(js: &JobSetRow) -> bool {
     // A terminal condition ends it, whoever wrote it (REC-7).
-    let ended = policy::conditions::terminal(&js.status).is_some();
+    let ended = sim_policy::conditions::terminal(&js.status).is_some();
     js.deleted || ended || js.status.terminal_state.is_some()
 }
 

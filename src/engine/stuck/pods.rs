@@ -1,9 +1,9 @@
 //! Why a pod does not go on at the end of a run.
 
 use super::Why;
-use crate::base::*;
-use crate::spec::*;
 use crate::store::flag;
+use sim_api::spec::*;
+use sim_base::*;
 
 impl Why<'_, '_> {
     pub(super) fn why_pod_waits(&self, job: JobId, pod: PodId) -> Option<String> {

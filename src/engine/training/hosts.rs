@@ -3,10 +3,10 @@
 //! A host counts as lost when its machine died, its
 //! Node is another one, or no pod of the job is on it any more.
 
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::spec::Loss;
+use crate::ctx::Ctx;
 use crate::store::{NodeChange, flag};
+use sim_api::spec::Loss;
+use sim_base::*;
 
 #[derive(Clone, Default)]
 pub struct Hosts {

@@ -14,14 +14,14 @@ use super::accounting::{Accounting, Gang};
 use super::apiserver;
 use super::ctx::Ctx;
 use super::event::Event;
-use crate::base::*;
 use crate::record::{About, Body, LedgerCategory, TrainingOutcome, Waited};
-use crate::spec::{Loss, TrainingJob};
 use crate::store::{JobSetChange, PodChange, Store, What};
-use crate::training::{Books, End, Kept, ONE, Plan, Start, plan_of};
+use crate::training_model::{Books, End, Kept, ONE, Plan, Start, plan_of};
 use hosts::Hosts;
 use processes::Pod;
 use silent::Wrong;
+use sim_api::spec::{Loss, TrainingJob};
+use sim_base::*;
 use slices::{Slices, Team};
 use std::collections::BTreeMap;
 

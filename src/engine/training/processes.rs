@@ -1,12 +1,12 @@
 //! The processes of a training job: which of them run on their machines, and how long each waits for the others.
 
 use super::Training;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Waited};
 use crate::store::Store;
+use sim_base::*;
 
 /// Of a process that raises an error.
 pub const GAVE_UP_EXIT_CODE: i32 = 1;

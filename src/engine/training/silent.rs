@@ -3,15 +3,15 @@
 
 use super::Training;
 use super::processes::GAVE_UP_EXIT_CODE;
-use crate::base::*;
-use crate::engine::accounting::Accounting;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
+use crate::accounting::Accounting;
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Waited};
-use crate::spec::{FaultAction, Silent};
 use crate::store::Store;
-use crate::training::{ONE, Reason};
+use crate::training_model::{ONE, Reason};
+use sim_api::spec::{FaultAction, Silent};
+use sim_base::*;
 
 /// What a job computes is wrong.
 #[derive(Clone)]

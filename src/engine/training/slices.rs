@@ -5,14 +5,14 @@
 //! or resharded from memory) and TorchElastic (a rendezvous is complete with the fewest nodes and a last call).
 
 use super::{Stretch, Training};
-use crate::base::*;
-use crate::engine::accounting::{Accounting, AtHand};
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
+use crate::accounting::{Accounting, AtHand};
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::Event;
 use crate::record::{About, Body, Waited};
-use crate::spec::{Elastic, Regrow};
-use crate::training::ONE;
+use crate::training_model::ONE;
+use sim_api::spec::{Elastic, Regrow};
+use sim_base::*;
 use std::collections::BTreeMap;
 
 /// What is known of the child Jobs of an elastic job.

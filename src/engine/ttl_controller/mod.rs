@@ -7,10 +7,10 @@ use super::apiserver;
 use super::ctx::{Ctx, Watcher};
 use super::event::Event;
 use super::requests::{Answer, Req};
-use crate::base::*;
-use crate::policy::ttl::whole_seconds;
 use crate::record::{About, Call, JobConditionType, Waited};
 use crate::store::{JobChange, JobStatus, What};
+use sim_base::*;
+use sim_policy::ttl::whole_seconds;
 
 #[derive(Clone, Default)]
 pub struct TtlController {

@@ -3,13 +3,14 @@
 use super::lookup::resource;
 use super::state::User;
 use super::webhooks::{CREATES, admission_gates, webhook_answers};
-use crate::admission;
-use crate::base::*;
-use crate::engine::apiserver::{self, NewPod};
-use crate::engine::ctx::Ctx;
+use crate::apiserver;
+use crate::apiserver::NewPod;
+use crate::ctx::Ctx;
 use crate::record::JobName;
-use crate::spec::*;
 use serde_json::Value;
+use sim_api::admission;
+use sim_api::spec::*;
+use sim_base::*;
 use std::sync::Arc;
 
 impl User {

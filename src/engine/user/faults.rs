@@ -4,14 +4,14 @@ use super::lookup::pod_by_name;
 use super::requests::delete_pod;
 use super::state::User;
 use super::webhooks::{UPDATES, webhook_answers};
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::event::Event;
-use crate::engine::kubelet::Kubelets;
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::event::Event;
+use crate::kubelet::Kubelets;
 use crate::record::{About, Body, Deleter, Waited};
-use crate::spec::{FaultAction, FaultTime, NodeRef, Propagation, SilentOn};
 use crate::store::flag;
+use sim_api::spec::{FaultAction, FaultTime, NodeRef, Propagation, SilentOn};
+use sim_base::*;
 use std::sync::Arc;
 
 impl User {

@@ -1,9 +1,9 @@
 //! Nodes that several drawn faults hold lost at once, where those come with age and so could not be put together when
 //! they were drawn: a node is back when nobody holds it any more.
 
-use crate::base::NodeId;
-use crate::engine::ctx::Ctx;
-use crate::spec::{FaultAction, FaultTime, Scenario};
+use crate::ctx::Ctx;
+use sim_api::spec::{FaultAction, FaultTime, Scenario};
+use sim_base::NodeId;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 

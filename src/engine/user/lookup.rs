@@ -1,8 +1,8 @@
 //! The objects that a script names, in the store.
 
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::spec::{ObjectKind, ObjectName};
+use crate::ctx::Ctx;
+use sim_api::spec::{ObjectKind, ObjectName};
+use sim_base::*;
 
 /// What the object of a request is in the store.
 #[derive(Clone)]

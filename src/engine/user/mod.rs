@@ -12,7 +12,7 @@ mod patch_job;
 mod patch_node;
 mod patch_status;
 mod requests;
-pub(super) mod show;
+pub(crate) mod show;
 mod show_pod;
 mod state;
 mod webhooks;
@@ -24,7 +24,7 @@ use super::ctx::Ctx;
 use super::event::Event;
 use super::kubelet::Kubelets;
 use crate::record::{About, Body, Waited};
-use crate::spec::FaultTime;
+use sim_api::spec::FaultTime;
 use webhooks::{CREATES, webhook_answers};
 
 impl User {

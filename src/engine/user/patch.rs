@@ -7,14 +7,14 @@ use super::patch_status::patch_jobset_status;
 use super::show;
 use super::state::User;
 use super::webhooks::{UPDATES, admission_gates, webhook_answers};
-use crate::admission;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::spec::keys::{FOREGROUND_DELETION, IN_PLACE_RESTART_ATTEMPT};
-use crate::spec::*;
+use crate::apiserver;
+use crate::ctx::Ctx;
 use crate::store::{BAD_ATTEMPT, NO_ATTEMPT, flag};
 use serde_json::Value;
+use sim_api::admission;
+use sim_api::spec::keys::{FOREGROUND_DELETION, IN_PLACE_RESTART_ATTEMPT};
+use sim_api::spec::*;
+use sim_base::*;
 
 impl User {
     pub(super) fn patch(

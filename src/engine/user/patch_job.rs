@@ -5,13 +5,13 @@
 
 use super::finalizers::finalizers;
 use super::show::finalizers_of_job;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
+use crate::apiserver;
+use crate::ctx::Ctx;
 use crate::record::JobConditionType;
-use crate::spec::{CompletionMode, JobSpec};
 use crate::store::JobCondition;
 use serde_json::Value;
+use sim_api::spec::{CompletionMode, JobSpec};
+use sim_base::*;
 use std::sync::Arc;
 
 const METADATA: [&str; 4] = ["annotations", "finalizers", "labels", "name"];

@@ -1,10 +1,10 @@
 //! Merge patches of a Node: labels, taints, unschedulable, allocatable.
 
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::spec::{NodeObject, Taint};
+use crate::apiserver;
+use crate::ctx::Ctx;
 use serde_json::Value;
+use sim_api::spec::{NodeObject, Taint};
+use sim_base::*;
 
 pub fn patch_node(ctx: &mut Ctx<'_>, node: NodeId, body: &Value) -> Result<(), String> {
     let old = ctx.store.nodes.cluster.object(node);

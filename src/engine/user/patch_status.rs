@@ -4,13 +4,13 @@
 
 use super::show::jobset_status_json;
 use super::webhooks::admission_gates;
-use crate::admission::{Change, FieldValidation, Request, change};
-use crate::base::{calendar, *};
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::policy::{Condition, JobSetStatus, RjStatus, TerminalState};
+use crate::apiserver;
+use crate::ctx::Ctx;
 use crate::record::JobSetConditionType;
 use serde_json::Value;
+use sim_api::admission::{Change, FieldValidation, Request, change};
+use sim_base::{calendar, *};
+use sim_policy::{Condition, JobSetStatus, RjStatus, TerminalState};
 
 pub(super) fn patch_jobset_status(
     ctx: &mut Ctx<'_>,

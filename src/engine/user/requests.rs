@@ -5,12 +5,12 @@
 use super::lookup::{Found, find, not_found};
 use super::show;
 use super::state::User;
-use crate::base::*;
-use crate::engine::apiserver;
-use crate::engine::ctx::Ctx;
-use crate::engine::kubelet::Kubelets;
+use crate::apiserver;
+use crate::ctx::Ctx;
+use crate::kubelet::Kubelets;
 use crate::record::{About, Body, Deleter, Waited};
-use crate::spec::*;
+use sim_api::spec::*;
+use sim_base::*;
 
 impl User {
     pub(super) fn request(

@@ -5,16 +5,18 @@
 
 use super::lookup::Found;
 use super::show_pod;
-use crate::base::{calendar, *};
-use crate::engine::apiserver::{self, job_object};
-use crate::engine::ctx::Ctx;
-use crate::engine::kubelet::Kubelets;
-use crate::objects::{self, Surroundings};
+use crate::apiserver;
+use crate::apiserver::job_object;
+use crate::ctx::Ctx;
+use crate::kubelet::Kubelets;
 use crate::record::JobConditionType;
-use crate::spec::ObjectKind;
-use crate::spec::keys::{FOREGROUND_DELETION, JOB_TRACKING};
 use crate::store::{Job, JobCondition, JobSetRow, flag};
 use serde_json::{Map, Value, json};
+use sim_api::objects;
+use sim_api::objects::Surroundings;
+use sim_api::spec::ObjectKind;
+use sim_api::spec::keys::{FOREGROUND_DELETION, JOB_TRACKING};
+use sim_base::{calendar, *};
 use std::collections::BTreeMap;
 
 fn time(at: Time) -> Value {
@@ -272,7 +274,7 @@ fn leader_json(ctx: &Ctx<'_>, job: JobId, pod: PodId, owner: &Value) -> Option<V
 fn node_json(ctx: &Ctx<'_>, node: NodeId) -> Value {
     let nodes = &ctx.store.nodes;
     let object = nodes.cluster.object(node);
-    let taint = |t: &crate::spec::Taint| json!({"key": t.key, "value": t.value, "effect": t.effect.as_str()});
+    let taint = |t: &sim_api::spec::Taint| json!({"key": t.key, "value": t.value, "effect": t.effect.as_str()});
     let taints: Vec<Value> = nodes.taints_of(node).map(taint).collect();
     let ready = if nodes.rows[node.ix()].unknown {
         "Unknown"

@@ -5,13 +5,13 @@
 //! container that runs again, the wait of a back-off, exit codes of sidecars, and restartCount where only some of
 //! several containers have run again.
 
-use crate::base::*;
-use crate::engine::ctx::Ctx;
-use crate::engine::kubelet::Kubelets;
+use crate::ctx::Ctx;
+use crate::kubelet::Kubelets;
 use crate::record::Deleter;
-use crate::spec::{AgentMode, Container, PodSpec, Version};
 use crate::store::{NO_STATUS, Phase, RESTARTING_ALL, SUCCEEDING, flag};
 use serde_json::{Value, json};
+use sim_api::spec::{AgentMode, Container, PodSpec, Version};
+use sim_base::*;
 
 /// What a kubelet has last said of the containers.
 #[derive(Copy, Clone, PartialEq)]
@@ -181,7 +181,7 @@ fn containers<'a>(ctx: &'a Ctx<'_>, pod: PodId, stage: Stage) -> Vec<Shown<'a>> 
 
 /// Position of the agent among the init containers.
 fn agent(spec: &PodSpec, mode: AgentMode) -> Option<usize> {
-    let agent = crate::engine::kubelet::agent_container(spec, mode)?;
+    let agent = crate::kubelet::agent_container(spec, mode)?;
     let mut all = spec.init_containers.iter();
     all.position(|c| std::ptr::eq(c, agent))
 }

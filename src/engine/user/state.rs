@@ -1,9 +1,9 @@
 //! The state of the script: which of its actions are still to come, and the nodes that it has named.
 
 use super::holds::Holds;
-use crate::base::NodeId;
-use crate::engine::ctx::Ctx;
-use crate::spec::{FaultTime, JobSet, ScriptedFault};
+use crate::ctx::Ctx;
+use sim_api::spec::{FaultTime, JobSet, ScriptedFault};
+use sim_base::NodeId;
 use std::sync::Arc;
 
 #[derive(Clone, Default)]

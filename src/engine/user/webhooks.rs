@@ -1,7 +1,7 @@
 //! JobSet's webhooks as a request meets them: whether they answer, and with which feature gates.
 
-use crate::admission::Gates;
-use crate::engine::ctx::Ctx;
+use crate::ctx::Ctx;
+use sim_api::admission::Gates;
 
 /// JobSet's webhooks: what is asked when one is created, and when it is changed (config/components/webhook).
 pub(super) const CREATES: &str = "mjobset.kb.io";

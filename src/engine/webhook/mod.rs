@@ -7,9 +7,9 @@ mod tests;
 mod verdict;
 
 use super::ctx::{Ctx, Watcher};
-use crate::base::*;
 use crate::record::About;
 use crate::store::{PodChange, Store, What};
+use sim_base::*;
 use verdict::{Follower, Sight, verdict};
 
 #[derive(Clone, Default)]

@@ -1,7 +1,7 @@
 //! Tests of the words in which the webhooks refuse, check by check.
 
 use super::verdict::{Follower, Sight, verdict};
-use crate::base::DomainId;
+use sim_base::DomainId;
 use std::collections::BTreeMap;
 
 const KEY: &str = "example.com/rack";

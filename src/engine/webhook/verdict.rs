@@ -2,8 +2,8 @@
 //!
 //! Must never look anything up: it is told what the cache shows.
 
-use crate::base::DomainId;
-use crate::objects::Denial;
+use sim_api::objects::Denial;
+use sim_base::DomainId;
 use std::collections::BTreeMap;
 
 /// A follower about to be created.

@@ -5,11 +5,12 @@
 use super::reproduce::Reproduction;
 use super::run_parts::NOT_MODELLED;
 use super::{Block, Chart, KeyFigure, Page, Section, Table, heads};
-use crate::experiment::{Comparison, MetricEstimate, PlayedVariant, Verdict};
-use crate::report::compare::{conclusion, estimates, parted, shown};
-use crate::report::compare_figure::{figures, provenance};
-use crate::report::hanging::{self, Hung};
-use crate::report::words::{count, thousands};
+use crate::assumptions::hanging;
+use crate::assumptions::hanging::Hung;
+use crate::console::compare::{conclusion, estimates, parted, shown};
+use crate::figures::compare_figure::{figures, provenance};
+use sim_analysis::experiment::{Comparison, MetricEstimate, PlayedVariant, Verdict};
+use sim_analysis::format::{count, thousands};
 
 /// `commands` repeat the comparison and the page; `inputs` is the digest of the inputs.
 pub fn page(

@@ -4,8 +4,8 @@
 
 use super::timeline;
 use super::{Block, Chart, Page, Section, Table};
-use crate::base::plain::for_html;
-use crate::report::svg;
+use crate::draw::svg;
+use sim_base::plain::for_html;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");

@@ -3,7 +3,7 @@
 //! Must never write a text that is not escaped.
 
 use super::{Block, Page, Table};
-use crate::base::plain::{for_markdown, for_terminal};
+use sim_base::plain::{for_markdown, for_terminal};
 use std::fmt::Write;
 
 /// `assets`: where its charts are, seen from the file; without it they are left out.

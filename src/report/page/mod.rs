@@ -16,7 +16,7 @@ mod timeline;
 pub use run_parts::NOT_MODELLED;
 pub use timeline::sums;
 
-use super::scene::Scene;
+use super::draw::scene::Scene;
 use super::timeline::Timeline;
 
 /// A whole report.

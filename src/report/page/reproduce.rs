@@ -2,7 +2,7 @@
 //! numbers depend on, with their sources.
 
 use super::{Block, Section, Table, heads};
-use crate::report::deciding::Decider;
+use crate::assumptions::deciding::Decider;
 
 /// The data of the section.
 #[derive(Clone, Debug, Default)]

@@ -5,11 +5,13 @@
 pub use super::run_input::Told;
 use super::{KeyFigure, Page, Section};
 use super::{run_charts as charts, run_parts as parts};
-use crate::metrics::restart;
-use crate::metrics::{Ending, Restart, RunView};
-use crate::record::LedgerCategory;
-use crate::report::words::{self, count, seconds};
-use crate::report::{provenance, waterfall};
+use crate::assumptions::provenance;
+use crate::console::waterfall;
+use sim_analysis::format;
+use sim_analysis::format::{count, seconds};
+use sim_analysis::metrics::restarts::restart;
+use sim_analysis::metrics::{Ending, Restart, RunView};
+use sim_engine::record::LedgerCategory;
 
 pub fn page(told: &Told<'_>) -> Page {
     let run = &told.run;
@@ -104,7 +106,7 @@ fn lead(run: &RunView<'_>) -> String {
 }
 
 fn of_restart(run: &RunView<'_>, r: &Restart) -> String {
-    let cause = words::cause(run, &r.cause);
+    let cause = format::cause(run, &r.cause);
     let total = seconds(r.total());
     let mut text = match run.restarts().len() {
         1 => format!("after {cause}, at {}, ", r.start),
@@ -140,7 +142,7 @@ fn accelerators(run: &RunView<'_>) -> String {
     let productive = ledger.accelerator_ns[LedgerCategory::Productive as usize];
     format!(
         "Over the whole run of {} the {} were productive for {:.1} % of their time.",
-        seconds(run.outcome.end.since(crate::base::Time::ZERO)),
+        seconds(run.outcome.end.since(sim_base::Time::ZERO)),
         count(ledger.accelerators, "accelerator"),
         productive as f64 / all as f64 * 100.0
     )
@@ -159,7 +161,7 @@ fn figures(run: &RunView<'_>) -> Vec<KeyFigure> {
             _ => "longest restart",
         };
         all.push(figure(what, seconds(r.total())));
-        if let Some(gate) = crate::metrics::gate::bottleneck(run, r).first() {
+        if let Some(gate) = sim_analysis::metrics::restarts::gate::bottleneck(run, r).first() {
             let name = match gate.resource() {
                 Some(resource) => resource.as_str(),
                 None => gate.name.split(" (").next().unwrap_or_default(),
@@ -168,16 +170,16 @@ fn figures(run: &RunView<'_>) -> Vec<KeyFigure> {
             all.push(figure(&what, format!("{:.0} %", gate.share * 100.0)));
         }
         let n = run.restarts().len() as u64;
-        all.push(figure("restarts", words::thousands(n)));
+        all.push(figure("restarts", format::thousands(n)));
     }
     let pods = run.scenario.jobsets.iter().map(|j| j.jobset.spec.pods());
     let nodes = run.scenario.topology.nodes();
-    let (pods, nodes) = (words::thousands(pods.sum()), words::thousands(nodes));
+    let (pods, nodes) = (format::thousands(pods.sum()), format::thousands(nodes));
     all.push(figure("pods on nodes", format!("{pods} on {nodes}")));
     let cost: u128 = run.outcome.ledger.cost_micros.iter().sum();
     if cost > 0 {
         let (currency, cost) = (&run.outcome.ledger.currency, (cost / 1_000_000) as u64);
-        let value = format!("{} {currency}", words::thousands(cost));
+        let value = format!("{} {currency}", format::thousands(cost));
         all.push(figure("cost of the whole run", value));
     }
     all

@@ -2,14 +2,17 @@
 
 use super::run_input::Told;
 use super::{Block, Chart, Table, heads};
-use crate::base::*;
-use crate::metrics::Restart;
-use crate::metrics::critical::{self, Group};
-use crate::report::timeline::closely;
-use crate::report::words::{self, count, seconds};
-use crate::report::{
-    map_figure, provenance, timeline, timeline_figure, waterfall, waterfall_figure,
-};
+use crate::assumptions::provenance;
+use crate::console::waterfall;
+use crate::figures::{map_figure, timeline_figure, waterfall_figure};
+use crate::timeline;
+use crate::timeline::closely;
+use sim_analysis::format;
+use sim_analysis::format::{count, seconds};
+use sim_analysis::metrics::Restart;
+use sim_analysis::metrics::restarts::critical;
+use sim_analysis::metrics::restarts::critical::Group;
+use sim_base::*;
 
 /// Of a chart in a page.
 pub const SIZE: (u32, u32) = (1600, 700);
@@ -19,7 +22,7 @@ pub fn waterfalls(told: &Told<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (i, r) in closely(run) {
         let below = provenance::foot(run, &[r], told.defaults);
-        let title = words::restart_title(run, r, i + 1);
+        let title = format::restart_title(run, r, i + 1);
         blocks.push(Block::Chart(Chart {
             name: format!("waterfall-{}", i + 1),
             alt: format!("{title}. {}", waterfall::longest(run, r)),
@@ -78,7 +81,7 @@ pub fn paths(told: &Told<'_>) -> Vec<Block> {
         }
         let groups = critical::groups(&spans, r.total());
         let rows = groups.iter().map(|group| row(group, r)).collect();
-        blocks.push(Block::Heading(words::restart_title(run, r, i + 1)));
+        blocks.push(Block::Heading(format::restart_title(run, r, i + 1)));
         let sum = Duration(spans.iter().map(|s| s.step.duration().0).sum());
         blocks.push(Block::Text(format!(
             "The waits that followed each other from the fault to the end, without a gap: {}, together {}. Whatever is \
@@ -124,7 +127,7 @@ fn row(group: &Group<'_>, r: &Restart) -> Vec<String> {
             cells.map(str::to_owned).to_vec()
         }
         None => {
-            let n = words::short_spans(&group.spans, r.total());
+            let n = format::short_spans(&group.spans, r.total());
             let cells = [&from, &took, first.phase, &n, "", ""];
             cells.map(str::to_owned).to_vec()
         }

@@ -1,9 +1,9 @@
 //! The inputs of the page of one run.
 
-use crate::metrics::occupancy::Occupancy;
-use crate::metrics::queued::Queued;
-use crate::metrics::{RunView, Witness};
-use crate::report::deciding::Defaults;
+use crate::assumptions::deciding::Defaults;
+use sim_analysis::metrics::occupancy::Occupancy;
+use sim_analysis::metrics::queued::Queued;
+use sim_analysis::metrics::{RunView, Witness};
 
 /// A run, and what a page needs beside it.
 pub struct Told<'a> {

@@ -3,13 +3,17 @@
 use super::reproduce::Reproduction;
 use super::run_input::Told;
 use super::{Block, Table, heads};
-use crate::base::*;
-use crate::metrics::{Phase, Restart, RunView, assumed, gate};
-use crate::record::{LedgerCategory, ResourceUsage};
-use crate::report::hanging::{self, Hung};
-use crate::report::waterfall::Style;
-use crate::report::words::{self, count, seconds, thousands};
-use crate::report::{deciding, provenance, story as lines, text, training as trained};
+use crate::assumptions::hanging;
+use crate::assumptions::hanging::Hung;
+use crate::assumptions::{deciding, provenance};
+use crate::console::waterfall::Style;
+use crate::console::{story as lines, text, training as trained};
+use sim_analysis::format;
+use sim_analysis::format::{count, seconds, thousands};
+use sim_analysis::metrics::restarts::gate;
+use sim_analysis::metrics::{Phase, Restart, RunView, assumed};
+use sim_base::*;
+use sim_engine::record::{LedgerCategory, ResourceUsage};
 
 pub fn restarts(run: &RunView<'_>) -> Vec<Block> {
     let all = run.restarts();
@@ -29,7 +33,7 @@ pub fn restarts(run: &RunView<'_>) -> Vec<Block> {
             (i + 1).to_string(),
             run.names.jobset(r.jobset).to_owned(),
             run.strategy(r).to_owned(),
-            words::cause(run, &r.cause),
+            format::cause(run, &r.cause),
             r.start.to_string(),
             match r.latency() {
                 Some(_) => seconds(r.total()),
@@ -89,7 +93,7 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<Block> {
     }
     let mut requests = outcome.requests.clone();
     requests.sort_by_key(|r| std::cmp::Reverse(r.count));
-    let request = |r: &crate::record::RequestCount| {
+    let request = |r: &sim_engine::record::RequestCount| {
         vec![
             r.client.to_owned(),
             format!("{} {}", r.verb, r.resource),
@@ -188,7 +192,7 @@ pub fn story(run: &RunView<'_>) -> Vec<Block> {
         .map(|(at, text)| vec![at.to_string(), text])
         .collect();
     if run.folded.story.left_out > 0 {
-        let more = words::count(run.folded.story.left_out, "line");
+        let more = format::count(run.folded.story.left_out, "line");
         rows.push(vec![String::new(), format!("... and {more} more")]);
     }
     rows.push(vec![

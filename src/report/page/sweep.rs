@@ -5,14 +5,16 @@
 use super::reproduce::Reproduction;
 use super::run_parts::NOT_MODELLED;
 use super::{Block, Chart, KeyFigure, Page, Section, Table, heads};
-use crate::experiment::Better;
-use crate::report::compare::{shown, unit};
-use crate::report::hanging::{self, Hung};
-use crate::report::sweep_figure::{self, Closed, Swept, axis_of};
-use crate::report::sweep_pick::{axis_names, told};
-use crate::report::sweep_text::conclusion;
-use crate::report::words::{count, thousands};
-use crate::sweep::Results;
+use crate::assumptions::hanging;
+use crate::assumptions::hanging::Hung;
+use crate::console::compare::{shown, unit};
+use crate::console::sweep::conclusion;
+use crate::figures::sweep_figure;
+use crate::figures::sweep_figure::{Closed, Swept, axis_of};
+use crate::sweep_pick::{axis_names, told};
+use sim_analysis::experiment::Better;
+use sim_analysis::format::{count, thousands};
+use sim_analysis::sweep::Results;
 
 /// Of a chart over a swept field in a page.
 const SIZE: (u32, u32) = (1600, 800);
@@ -108,7 +110,7 @@ fn told_metrics(all: &Results) -> Vec<String> {
 
 fn fields(told: &Told<'_>) -> Vec<Block> {
     let identity = told.of.identity;
-    let row = |axis: &crate::sweep::identity::AxisText| {
+    let row = |axis: &sim_analysis::sweep::identity::AxisText| {
         let text = axis.told();
         let values = text.split_once('=').map_or("", |(_, values)| values);
         vec![axis.path.clone(), values.replace(',', ", ")]
@@ -134,7 +136,7 @@ fn numbers(all: &Results) -> Vec<Block> {
     let names = axis_names(all);
     let mut blocks = Vec::new();
     for metric in told_metrics(all) {
-        let better = match crate::experiment::better(&metric) {
+        let better = match sim_analysis::experiment::better(&metric) {
             Better::Higher => "higher is better",
             Better::Lower => "lower is better",
         };
@@ -174,7 +176,7 @@ fn rows(all: &Results, metric: &str) -> Vec<Vec<String>> {
     let best = all.best(metric);
     let means = all.means(metric);
     let mut order: Vec<usize> = (0..all.points().count()).collect();
-    let sign = match crate::experiment::better(metric) {
+    let sign = match sim_analysis::experiment::better(metric) {
         Better::Higher => -1.0,
         Better::Lower => 1.0,
     };

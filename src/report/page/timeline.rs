@@ -2,11 +2,11 @@
 //!
 //! Must never need the script: without it the first window is shown.
 
-use crate::base::Time;
-use crate::base::plain::for_html;
-use crate::report::scene::{Color, tick_label, ticks};
-use crate::report::svg::hex;
-use crate::report::timeline::{Group, Lane, Mark, Timeline, Window};
+use crate::draw::scene::{Color, tick_label, ticks};
+use crate::draw::svg::hex;
+use crate::timeline::{Group, Lane, Mark, Timeline, Window};
+use sim_base::Time;
+use sim_base::plain::for_html;
 use std::fmt::Write;
 
 /// Height of a lane in its own units.

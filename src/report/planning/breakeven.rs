@@ -4,13 +4,13 @@ use super::columns::columns;
 use super::number::{change, exact, of_unit, short};
 use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
 use super::{Provenance, Told, sentences, table};
-use crate::report::compare_panel::{SIZE, legend};
-use crate::report::heading::{MARGIN, heading};
-use crate::report::scene::*;
-use crate::report::waterfall::Style;
-use crate::search::breakeven::{BreakEven, Crossing, Played, Side};
-use crate::search::{Range, Unit};
+use crate::console::waterfall::Style;
+use crate::draw::heading::{MARGIN, heading};
+use crate::draw::scene::*;
+use crate::figures::compare_panel::{SIZE, legend};
 use serde::Serialize;
+use sim_analysis::planning::breakeven::{BreakEven, Crossing, Played, Side};
+use sim_analysis::planning::{Range, Unit};
 
 /// An answer with all that it needs to be told.
 #[derive(Clone, Debug, Serialize)]

@@ -4,13 +4,13 @@ use super::columns::columns;
 use super::number::{percent, share, short};
 use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
 use super::{Provenance, Told, length, sentences, table};
-use crate::report::compare_panel::{SIZE, legend};
-use crate::report::heading::heading;
-use crate::report::scene::*;
-use crate::report::waterfall::Style;
-use crate::report::words::{count, thousands};
-use crate::search::budget::{AtDay, Budget, LeastLimit, Share};
+use crate::console::waterfall::Style;
+use crate::draw::heading::heading;
+use crate::draw::scene::*;
+use crate::figures::compare_panel::{SIZE, legend};
 use serde::Serialize;
+use sim_analysis::format::{count, thousands};
+use sim_analysis::planning::budget::{AtDay, Budget, LeastLimit, Share};
 
 /// An answer with all that it needs to be told.
 #[derive(Clone, Debug, Serialize)]

@@ -4,13 +4,13 @@ use super::columns::columns;
 use super::number::{change, exact, short, span};
 use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
 use super::{Provenance, Told, sentences, table};
-use crate::report::compare_panel::{SIZE, legend};
-use crate::report::heading::heading;
-use crate::report::scene::*;
-use crate::report::waterfall::Style;
-use crate::search::ClosedForm;
-use crate::search::interval::{Best, Played};
+use crate::console::waterfall::Style;
+use crate::draw::heading::heading;
+use crate::draw::scene::*;
+use crate::figures::compare_panel::{SIZE, legend};
 use serde::Serialize;
+use sim_analysis::planning::ClosedForm;
+use sim_analysis::planning::interval::{Best, Played};
 
 /// An answer with all that it needs to be told.
 #[derive(Clone, Debug, Serialize)]

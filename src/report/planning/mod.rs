@@ -7,18 +7,18 @@ pub mod budget;
 mod columns;
 pub mod interval;
 mod number;
-pub(super) mod plane;
+pub(crate) mod plane;
 pub mod rare;
 pub mod several;
 pub mod spares;
 pub mod tornado;
 
-use super::csv::record;
-use super::scene::Scene;
-use super::waterfall::Style;
-use super::words::{count, wrap};
-use crate::base::Duration;
+use super::console::waterfall::Style;
+use super::draw::scene::Scene;
+use super::files::csv::record;
 use serde::Serialize;
+use sim_analysis::format::{count, wrap};
+use sim_base::Duration;
 use std::fmt::Write;
 
 /// An answer that can be told in every format.

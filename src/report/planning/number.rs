@@ -1,9 +1,9 @@
 //! Numbers of planners in as many digits as can be used.
 
-use super::super::words::thousands;
-use crate::base::Duration;
-use crate::search::Unit;
-use crate::search::budget::Share;
+use sim_analysis::format::thousands;
+use sim_analysis::planning::Unit;
+use sim_analysis::planning::budget::Share;
+use sim_base::Duration;
 
 /// For scripts; empty where there is none.
 pub fn exact(value: Option<f64>) -> String {

@@ -1,9 +1,9 @@
 //! A plot with two axes: where a point lies, lines of the grid, numbers and names of the axes.
 
-use super::super::compare_panel::SIZE;
-use super::super::heading::{MARGIN, fitting, foot, foot_height};
-use super::super::scene::*;
 use super::Provenance;
+use crate::draw::heading::{MARGIN, fitting, foot, foot_height};
+use crate::draw::scene::*;
+use crate::figures::compare_panel::SIZE;
 
 /// Of all charts of planners.
 pub const WIDTH: i32 = 1600;

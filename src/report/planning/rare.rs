@@ -4,13 +4,13 @@ use super::columns::columns;
 use super::number::{rarely, short, span};
 use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
 use super::{Provenance, Told, length, sentences, table};
-use crate::report::compare_panel::SIZE;
-use crate::report::heading::{MARGIN, heading};
-use crate::report::scene::*;
-use crate::report::waterfall::Style;
-use crate::report::words::{count, thousands};
-use crate::search::rare::{Level, Rare};
+use crate::console::waterfall::Style;
+use crate::draw::heading::{MARGIN, heading};
+use crate::draw::scene::*;
+use crate::figures::compare_panel::SIZE;
 use serde::Serialize;
+use sim_analysis::format::{count, thousands};
+use sim_analysis::planning::rare::{Level, Rare};
 
 /// An answer with all that it needs to be told.
 #[derive(Clone, Debug, Serialize)]

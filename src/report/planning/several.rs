@@ -5,15 +5,15 @@ use super::number::{change, exact, short};
 use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, provenance};
 use super::spares::{CandidateRow, color, row, word};
 use super::{Provenance, Told, sentences, table};
-use crate::report::compare_panel::{SIZE, legend};
-use crate::report::heading::heading;
-use crate::report::scene::*;
-use crate::report::waterfall::Style;
-use crate::report::words::count;
-use crate::search::several::{Combination, Several};
-use crate::search::{Judgement, Target};
-use crate::stats::Paired;
+use crate::console::waterfall::Style;
+use crate::draw::heading::heading;
+use crate::draw::scene::*;
+use crate::figures::compare_panel::{SIZE, legend};
 use serde::Serialize;
+use sim_analysis::format::count;
+use sim_analysis::planning::several::{Combination, Several};
+use sim_analysis::planning::{Judgement, Target};
+use sim_base::stats::Paired;
 
 /// A combination that matters.
 #[derive(Clone, Debug, Serialize)]

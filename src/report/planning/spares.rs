@@ -4,13 +4,13 @@ use super::columns::columns;
 use super::number::{change, exact, short};
 use super::plane::{HEIGHT, Labels, Plane, Scale, WIDTH, left_of, provenance};
 use super::{Provenance, Told, sentences, table};
-use crate::report::compare_panel::{SIZE, legend};
-use crate::report::heading::{MARGIN, heading};
-use crate::report::scene::*;
-use crate::report::waterfall::Style;
-use crate::search::{Answer, Candidate, Judgement, Least, Target};
-use crate::stats::{Estimate, Paired};
+use crate::console::waterfall::Style;
+use crate::draw::heading::{MARGIN, heading};
+use crate::draw::scene::*;
+use crate::figures::compare_panel::{SIZE, legend};
 use serde::Serialize;
+use sim_analysis::planning::{Answer, Candidate, Judgement, Least, Target};
+use sim_base::stats::{Estimate, Paired};
 
 /// One number that was played.
 #[derive(Clone, Debug, Serialize)]

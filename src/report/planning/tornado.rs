@@ -4,13 +4,13 @@ use super::columns::columns;
 use super::number::{change, short};
 use super::plane::{Labels, Plane, Scale, WIDTH, provenance};
 use super::{Provenance, Told, sentences, table};
-use crate::report::compare_panel::{SIZE, legend};
-use crate::report::heading::{MARGIN, heading};
-use crate::report::scene::*;
-use crate::report::waterfall::Style;
-use crate::search::tornado::Bar;
-use crate::stats::{Estimate, Paired};
+use crate::console::waterfall::Style;
+use crate::draw::heading::{MARGIN, heading};
+use crate::draw::scene::*;
+use crate::figures::compare_panel::{SIZE, legend};
 use serde::Serialize;
+use sim_analysis::planning::tornado::Bar;
+use sim_base::stats::{Estimate, Paired};
 
 /// An answer with all that it needs to be told.
 #[derive(Clone, Debug, Serialize)]

@@ -1,11 +1,11 @@
 //! Latencies and waits from metrics text.
 
 use super::{of, within};
-use jobset_sim::calibrate::{Found, Metrics, calibrate};
+use sim_recordings::calibrate::{Found, Metrics, calibrate};
 
 /// Requests as a histogram of the API server, and waits of a client, with a planted distribution.
 fn metrics(median: f64, sigma: f64, waits: [u32; 2]) -> String {
-    use jobset_sim::base::random::Dist;
+    use sim_base::random::Dist;
     let dist = Dist::LogNormal {
         median_s: median,
         sigma,

@@ -1,8 +1,8 @@
 //! The life of a pod: what it may do when, and where exclusive placement lets it go.
 
 use super::{Checker, row};
-use jobset_sim::base::*;
-use jobset_sim::record::*;
+use sim_base::*;
+use sim_engine::record::*;
 
 #[derive(Clone, Default)]
 pub(super) struct Pod {

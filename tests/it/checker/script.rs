@@ -1,9 +1,9 @@
 //! What a script leaves certain: what somebody changes by hand need not stay as it was submitted.
 
-use jobset_sim::base::NodeId;
-use jobset_sim::spec::{
+use sim_api::spec::{
     FaultAction, GateChanges, ObjectKind, Scenario, ScriptedFault, UserRequest, Verb,
 };
+use sim_base::NodeId;
 use std::collections::BTreeMap;
 
 pub type Labels = BTreeMap<String, String>;
@@ -24,7 +24,7 @@ pub struct ByHand {
 /// Of the nodes of the topology, without those that somebody changes.
 pub fn labels(scenario: &Scenario) -> BTreeMap<String, Labels> {
     let resources: Vec<String> = vec!["pods".to_owned()];
-    let cluster = jobset_sim::topology::Cluster::build(&scenario.topology, &resources);
+    let cluster = sim_policy::topology::Cluster::build(&scenario.topology, &resources);
     let pools = scenario.topology.pools.iter();
     let mut keys: Vec<String> = pools.flat_map(|p| p.labels.keys().cloned()).collect();
     keys.push("kubernetes.io/hostname".to_owned());

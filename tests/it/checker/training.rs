@@ -1,10 +1,10 @@
 //! What a training job may do: begin where it was saved, never twice, and lose nothing that was saved.
 
-use jobset_sim::base::{Duration, JobSetId};
-use jobset_sim::record::Body;
-use jobset_sim::spec::{
+use sim_api::spec::{
     FaultAction, RandomAction, RandomFaults, Saves, Scenario, ScriptedFault, Silent, TrainingJob,
 };
+use sim_base::{Duration, JobSetId};
+use sim_engine::record::Body;
 use std::collections::BTreeMap;
 
 pub struct Training {

@@ -5,8 +5,8 @@
 use super::events::{Event, after};
 use super::pass::{Did, pass};
 use super::world::*;
-use jobset_sim::policy::*;
-use jobset_sim::spec::*;
+use sim_api::spec::*;
+use sim_policy::*;
 
 /// Passes over fresh caches until nothing is left to do. Whether the last one ended with an error.
 pub fn settle(setup: &Setup, state: &mut State, plan: &mut Plan) -> Result<bool, String> {

@@ -4,7 +4,7 @@
 
 use super::pass::pass;
 use super::world::*;
-use jobset_sim::policy::Plan;
+use sim_policy::Plan;
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Event {

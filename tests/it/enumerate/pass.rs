@@ -5,8 +5,8 @@
 use super::promises;
 use super::world::*;
 use crate::policy::notation::seconds;
-use jobset_sim::base::Time;
-use jobset_sim::policy::*;
+use sim_base::Time;
+use sim_policy::*;
 
 fn now() -> Time {
     seconds(100.0)

@@ -3,8 +3,8 @@
 //! Must never ask why a status is as it is.
 
 use super::world::Js;
-use jobset_sim::policy::{JobSetStatus, Plan, TerminalState};
-use jobset_sim::spec::{FeatureGates, JobSet};
+use sim_api::spec::{FeatureGates, JobSet};
+use sim_policy::{JobSetStatus, Plan, TerminalState};
 
 pub fn max_restarts(jobset: &JobSet) -> u32 {
     let policy = jobset.spec.failure_policy.as_ref();

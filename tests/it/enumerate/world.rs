@@ -2,8 +2,8 @@
 //!
 //! Must never know an order of events; `events.rs` lists what may happen next.
 
-use jobset_sim::policy::*;
-use jobset_sim::spec::*;
+use sim_api::spec::*;
+use sim_policy::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]

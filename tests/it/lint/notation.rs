@@ -6,12 +6,14 @@
 //! `method`, `topology` a cluster, `gates` and `kubernetes` the target.
 
 use crate::support::{files, root};
-use jobset_sim::admission::merge_patch;
-use jobset_sim::lint::{self, Inputs, Method, Report, Target};
-use jobset_sim::manifest::kube::inspect::{self, Inspected};
-use jobset_sim::manifest::{self, Source, read_topology, yaml};
-use jobset_sim::spec::{FeatureGates, Topology, Version};
 use serde_json::{Value, json as value};
+use sim_api::admission::merge_patch;
+use sim_api::spec::{FeatureGates, Topology, Version};
+use sim_inputs::kube::inspect;
+use sim_inputs::kube::inspect::Inspected;
+use sim_inputs::text::yaml;
+use sim_inputs::{Source, read_topology};
+use sim_lint::{Inputs, Method, Report, Target};
 
 pub struct Case {
     pub trap: String,
@@ -77,7 +79,7 @@ impl Case {
         let on = |name: &str| side["gates"].is_null() || gates.contains(&name);
         let minor = side["kubernetes"].as_u64().unwrap_or(36) as u16;
         let topology = (!side["topology"].is_null()).then(|| topology(&side["topology"]));
-        lint::lint(&Inputs {
+        sim_lint::lint(&Inputs {
             files: &files,
             topology: topology.as_ref(),
             update: old.as_ref().map(|f| (f.as_slice(), how)),
@@ -96,7 +98,7 @@ pub fn patched(patch: &str) -> Report {
     let mut object = jobset(&Value::Null);
     merge_patch(&mut object, &serde_json::from_str(patch).expect("JSON"));
     let files = [read("new.json", &[object])];
-    lint::lint(&Inputs {
+    sim_lint::lint(&Inputs {
         files: &files,
         topology: None,
         update: None,
@@ -117,7 +119,7 @@ pub fn updated(old: &str, new: &str, how: Method) -> Report {
         [read("old.json", &[object(old)])],
         [read("new.json", &[object(new)])],
     );
-    lint::lint(&Inputs {
+    sim_lint::lint(&Inputs {
         files: &new,
         topology: None,
         update: Some((&old, how)),
@@ -126,7 +128,7 @@ pub fn updated(old: &str, new: &str, how: Method) -> Report {
 }
 
 pub fn inspect_path(path: &str) -> Vec<Inspected> {
-    let (sources, _) = manifest::manifest_sources(path).unwrap_or_else(|e| panic!("{e}"));
+    let (sources, _) = sim_inputs::manifest_sources(path).unwrap_or_else(|e| panic!("{e}"));
     inspect::inspect_all(&sources).unwrap_or_else(|e| panic!("{e}"))
 }
 

@@ -1,12 +1,12 @@
 //! A run as `kubectl` would have printed it: each version of each object with whole seconds and the number of its
 //! write, and Events with the nanosecond in their names.
 
-use jobset_sim::base::calendar;
-use jobset_sim::base::{JobId, JobSetId, NodeId, PodId, Time};
-use jobset_sim::record::{Body, Names, ObjectRef, Record, Sink};
-use jobset_sim::spec::Scenario;
-use jobset_sim::topology::Cluster;
 use serde_json::{Map, Value, json};
+use sim_api::spec::Scenario;
+use sim_base::calendar;
+use sim_base::{JobId, JobSetId, NodeId, PodId, Time};
+use sim_engine::record::{Body, Names, ObjectRef, Record, Sink};
+use sim_policy::topology::Cluster;
 use std::collections::BTreeMap;
 
 /// When the run begins: not with a second.
@@ -427,7 +427,7 @@ impl Sink for Printer {
                     }
                 });
                 let name = key.trim_start_matches("Pod/").to_owned();
-                if let (Some(Value::String(job)), jobset_sim::record::Deleter::JobController) = (owner, by) {
+                if let (Some(Value::String(job)), sim_engine::record::Deleter::JobController) = (owner, by) {
                     self.told_of_pod(time, &job, "SuccessfulDelete", format!("Deleted pod: {name}"));
                 }
             }

@@ -3,14 +3,15 @@
 
 use super::printer::{Printer, Version};
 use crate::support;
-use jobset_sim::manifest;
-use jobset_sim::metrics::{Folds, Milestone, Restart};
-use jobset_sim::observe::{self, Imported, Reader, life};
-use jobset_sim::spec::Scenario;
-use jobset_sim::validate::read;
-use jobset_sim::validate::scenario::Overrides;
-use jobset_sim::validate::simulate;
+
 use serde_json::{Value, json};
+use sim_analysis::metrics::{Folds, Milestone, Restart};
+use sim_api::spec::Scenario;
+use sim_recordings::observe;
+use sim_recordings::observe::{Imported, Reader, life};
+use sim_recordings::validate::read;
+use sim_recordings::validate::scenario::Overrides;
+use sim_recordings::validate::simulate;
 use std::collections::BTreeMap;
 
 /// A run and what it printed.
@@ -111,7 +112,7 @@ fn imported(texts: &BTreeMap<&str, String>, nth: u32) -> Result<Imported, String
     }
     let chosen = life::choose(&reader.seen, None, None)?;
     let life = life::read(&reader.seen, &chosen);
-    let defaults = manifest::control_plane("scale-test").expect("a preset");
+    let defaults = sim_inputs::control_plane("scale-test").expect("a preset");
     observe::import(&life, nth, &defaults)
 }
 

@@ -1,14 +1,14 @@
 //! The best interval and rare chances against closed forms and against counting.
 
 use crate::fleet::{crashes, exponential, plain, s};
-use jobset_sim::base::random::Dist;
-use jobset_sim::experiment::{Limits, Subject};
-use jobset_sim::fleet::{Excess, FleetSimulation};
-use jobset_sim::search::interval::{Search, best};
-use jobset_sim::search::rare::{Question, Rare, of_fleet};
-use jobset_sim::search::{ClosedForm, Row, Sample};
-use jobset_sim::spec::*;
-use jobset_sim::stats::{poisson_sf, share_interval};
+use sim_analysis::experiment::{Limits, Subject};
+use sim_analysis::fleet::{Excess, FleetSimulation};
+use sim_analysis::planning::interval::{Search, best};
+use sim_analysis::planning::rare::{Question, Rare, of_fleet};
+use sim_analysis::planning::{ClosedForm, Row, Sample};
+use sim_api::spec::*;
+use sim_base::random::Dist;
+use sim_base::stats::{poisson_sf, share_interval};
 use std::ops::Range;
 
 /// One node that is interrupted every `between` seconds at work; restarts take ten minutes.

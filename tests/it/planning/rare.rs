@@ -1,10 +1,10 @@
 //! Rare chances of scenarios with pods, at the collapsed level, against a closed form and against counting.
 
 use crate::support;
-use jobset_sim::experiment::{Collapsed, Limits};
-use jobset_sim::fleet::Excess;
-use jobset_sim::search::rare::{Question, Rare, of_collapsed};
-use jobset_sim::stats::{poisson_sf, share_interval};
+use sim_analysis::experiment::{Collapsed, Limits};
+use sim_analysis::fleet::Excess;
+use sim_analysis::planning::rare::{Question, Rare, of_collapsed};
+use sim_base::stats::{poisson_sf, share_interval};
 
 /// Four nodes and a gang of four pods for twenty days, without a limit of restarts.
 fn scenario(faults: &str) -> Collapsed {

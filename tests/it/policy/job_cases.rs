@@ -1,10 +1,10 @@
 //! Cases of `policy::job::sync` as data.
 
 use super::notation::seconds;
-use jobset_sim::policy::backoff::BackoffRecord;
-use jobset_sim::policy::{JobPlan, JobSyncView, job};
-use jobset_sim::spec::*;
 use serde::Deserialize;
+use sim_api::spec::*;
+use sim_policy::job::backoff::BackoffRecord;
+use sim_policy::{JobPlan, JobSyncView, job};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,8 +1,8 @@
 //! The notation of `jobs` in a policy case, and the counters they give.
 
 use super::notation::seconds;
-use jobset_sim::policy::*;
-use jobset_sim::spec::*;
+use sim_api::spec::*;
+use sim_policy::*;
 
 pub fn jobs(
     line: &str,

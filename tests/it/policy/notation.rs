@@ -11,11 +11,12 @@
 //! - `in_place`: `{restarts: largest container restart count, attempts: [0, 1]}`; `attempts: bad` is a malformed one.
 
 use super::job_notation;
-use jobset_sim::base::{Duration, Time};
-use jobset_sim::policy::*;
-use jobset_sim::record::JobSetConditionType::{self, *};
-use jobset_sim::spec::*;
 use serde::Deserialize;
+use sim_api::spec::*;
+use sim_base::{Duration, Time};
+use sim_engine::record::JobSetConditionType;
+use sim_engine::record::JobSetConditionType::*;
+use sim_policy::*;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,10 +1,10 @@
 //! Properties of passes over random JobSets: they settle, never create a Job that exists, never pass a limit.
 
 use super::notation::{World, job_names, seconds};
-use jobset_sim::base::Duration;
-use jobset_sim::policy::*;
-use jobset_sim::spec::*;
 use proptest::prelude::*;
+use sim_api::spec::*;
+use sim_base::Duration;
+use sim_policy::*;
 
 const ACTIONS: [FailurePolicyAction; 5] = [
     FailurePolicyAction::FailJobSet,

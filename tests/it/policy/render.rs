@@ -1,6 +1,6 @@
 //! A plan as lines: what the cases state as expected.
 
-use jobset_sim::policy::{Condition, JobSetStatus, JobSetView, Plan};
+use sim_policy::{Condition, JobSetStatus, JobSetView, Plan};
 
 pub fn plan(view: &JobSetView<'_>, plan: &Plan) -> Vec<String> {
     let mut out = Vec::new();

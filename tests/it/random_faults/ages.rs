@@ -1,8 +1,8 @@
 //! Ages that advance with use: the same lives as by the calendar, on another clock.
 
 use super::*;
-use jobset_sim::base::Time;
-use jobset_sim::record::{Body, EndReason, Names, Record, RunOutcome, Sink};
+use sim_base::Time;
+use sim_engine::record::{Body, EndReason, Names, Record, RunOutcome, Sink};
 use std::collections::BTreeMap;
 
 /// Which actions of the script came, and when.

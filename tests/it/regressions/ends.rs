@@ -2,7 +2,7 @@
 //! is gone would have rung.
 
 use super::{POD, play, workers};
-use jobset_sim::record::*;
+use sim_engine::record::*;
 
 /// Two Jobs of two pods, and containers of that kind.
 fn end(job: &str, policy: &str, containers: &str, faults: &str) -> (EndReason, f64) {

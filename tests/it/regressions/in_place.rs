@@ -2,8 +2,8 @@
 
 use super::{POD, count, play, scenario};
 use crate::support;
-use jobset_sim::metrics::{Ending, RestartFold, Shape};
-use jobset_sim::record::*;
+use sim_analysis::metrics::{Ending, RestartFold, Shape};
+use sim_engine::record::*;
 
 /// Four pods, each with an agent as a sidecar without a startup probe: its worker starts as soon as it runs (AG-5).
 fn jobset() -> String {

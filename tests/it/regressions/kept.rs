@@ -3,7 +3,7 @@
 use super::owned::claim_jobset;
 use super::wrong_answers::answers;
 use super::{POD, count, play, workers};
-use jobset_sim::record::*;
+use sim_engine::record::*;
 
 pub fn at_seconds(records: &[Record], what: impl Fn(&Body) -> bool) -> Vec<u64> {
     let found = records.iter().filter(|r| what(&r.body));

@@ -3,8 +3,8 @@
 use super::kept::at_seconds;
 use super::wrong_answers::answers;
 use super::{POD, count, play, workers};
-use jobset_sim::base::Time;
-use jobset_sim::record::*;
+use sim_base::Time;
+use sim_engine::record::*;
 
 const CLAIMS: &str = "  volumeClaimPolicies:\n  - templates: [{metadata: {name: kept}, spec: {accessModes: \
      [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]\n    retentionPolicy: {whenDeleted: Retain}\n  \

@@ -2,7 +2,7 @@
 
 use super::{POD, count, play, scenario, workers};
 use crate::support;
-use jobset_sim::record::{Body, Discard, EndReason, Record};
+use sim_engine::record::{Body, Discard, EndReason, Record};
 
 /// The cache of the pod webhook learns of the leader without an event, and nothing else happens until then; and a
 /// slow answer tells what the webhook knew long before.

@@ -2,9 +2,9 @@
 
 use super::{POD, count, play, workers};
 use crate::support;
-use jobset_sim::base::*;
-use jobset_sim::record::*;
-use jobset_sim::spec::Scenario;
+use sim_api::spec::Scenario;
+use sim_base::*;
+use sim_engine::record::*;
 
 fn scenario(nodes: u32, rest: &str, jobset: &str) -> Scenario {
     super::scenario(nodes, "0s", rest, jobset)

@@ -1,7 +1,7 @@
 //! Intervals hold what they promise: how often they do in simulated samples, within binomial error.
 
-use jobset_sim::base::random::{Dist, Draw, Draws, Key, Purpose};
-use jobset_sim::stats::{
+use sim_base::random::{Dist, Draw, Draws, Key, Purpose};
+use sim_base::stats::{
     Look, Looks, Mean, Precision, Weakness, bca, quantile, quantile_interval, sorted, weaknesses,
 };
 

@@ -1,7 +1,8 @@
 //! The numbers of one seed, each the next of its name.
 
-use jobset_sim::base::random::{self, Draws, Key, Purpose};
 use serde_json::Value;
+use sim_base::random;
+use sim_base::random::{Draws, Key, Purpose};
 
 pub struct Draw {
     draws: Draws,

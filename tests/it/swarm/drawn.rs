@@ -1,9 +1,9 @@
 //! What the swarm draws, held against everything that can be written in a file: nothing may get lost silently.
 
 use super::generate;
-use jobset_sim::manifest::shape::{Class, Object, Shape};
-use jobset_sim::manifest::shapes;
 use serde_json::Value;
+use sim_inputs::schema::shape::{Class, Object, Shape};
+use sim_inputs::schema::shapes;
 use std::collections::{BTreeMap, BTreeSet};
 
 const SEEDS: u64 = 3_000;

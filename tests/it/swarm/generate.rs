@@ -6,9 +6,9 @@ use super::objects;
 use super::scene::{self, Cluster};
 use super::script::{self, Stage};
 use super::training;
-use jobset_sim::manifest::{self, Source};
-use jobset_sim::spec::{Scenario, TieBreak};
 use serde_json::{Value, json};
+use sim_api::spec::{Scenario, TieBreak};
+use sim_inputs::Source;
 
 #[derive(Clone)]
 pub struct Case {
@@ -65,7 +65,8 @@ impl Case {
             file: self.files[0].0.clone(),
             text: text(&self.files[0].1),
         };
-        let loaded = manifest::parse_scenario(&source, &[], &loader).map_err(|e| e.to_string())?;
+        let loaded =
+            sim_inputs::parse_scenario(&source, &[], &loader).map_err(|e| e.to_string())?;
         let mut scenario = loaded.scenario;
         scenario.claims_bind = !self.unsaid.claims_stay;
         scenario.admit_unplaceable = self.wild;

@@ -6,8 +6,8 @@
 use super::draw::Draw;
 use super::generate::{self, Case};
 use crate::support::{files, root};
-use jobset_sim::manifest::{self, Source};
 use serde_json::{Map, Value, json};
+use sim_inputs::Source;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -278,7 +278,7 @@ fn number(d: &mut Draw) -> Value {
 
 /// Another duration for a duration, another number in a name, or something else.
 fn words(d: &mut Draw, text: &str) -> Value {
-    if text.parse::<jobset_sim::base::Duration>().is_ok() {
+    if text.parse::<sim_base::Duration>().is_ok() {
         let durations = [
             "0s", "1ns", "1ms", "500ms", "1s", "43s", "10m", "1h", "30d", "99y",
         ];
@@ -314,8 +314,8 @@ fn size(value: &Value) -> u32 {
 }
 
 fn document(file: &Path) -> Option<Value> {
-    let source = manifest::read_source(file).ok()?;
-    manifest::documents(&source).ok()?.into_iter().next()
+    let source = sim_inputs::read_source(file).ok()?;
+    sim_inputs::documents(&source).ok()?.into_iter().next()
 }
 
 /// A scenario with the files that it names; its topology is written into it.
@@ -335,7 +335,7 @@ fn case_of(file: &Path) -> Option<Vec<(String, Value)>> {
             file: name.to_owned(),
             text: std::fs::read_to_string(folder.join(name)).ok()?,
         };
-        let documents = manifest::documents(&source).ok()?;
+        let documents = sim_inputs::documents(&source).ok()?;
         let list = json!({"apiVersion": "v1", "kind": "List", "items": documents});
         if found.iter().all(|(known, _)| known != name) {
             found.push((name.to_owned(), list));

@@ -4,8 +4,8 @@
 use super::generate::{self, Case};
 use super::{Kinds, LONG, Seen, all, number};
 use crate::program::{fed, scratch};
-use jobset_sim::engine::Simulation;
-use jobset_sim::faults;
+use sim_engine::Simulation;
+use sim_engine::faults;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

@@ -2,9 +2,9 @@
 
 use super::{FLEET, done, same, sweep};
 use crate::program::{fed, program, scratch};
-use jobset_sim::manifest::{Source, documents};
-use jobset_sim::objects::admit_job;
 use serde_json::Value;
+use sim_api::objects::admit_job;
+use sim_inputs::{Source, documents};
 use std::fs;
 use std::path::Path;
 use std::process::Command;

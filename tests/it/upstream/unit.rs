@@ -7,10 +7,12 @@
 
 use crate::policy::notation::{self, Case};
 use crate::policy::render;
-use jobset_sim::admission::{self, Change, Create, FieldValidation, Gates, Request, webhooks};
-use jobset_sim::objects::{self, JobSlot};
-use jobset_sim::policy::{Plan, reconcile};
 use serde_json::{Value, json};
+use sim_api::admission;
+use sim_api::admission::{Change, Create, FieldValidation, Gates, Request, webhooks};
+use sim_api::objects;
+use sim_api::objects::JobSlot;
+use sim_policy::{Plan, reconcile};
 
 const WEBHOOK: &str = include_str!("webhook.ndjson");
 const JOBS: &str = include_str!("jobs.ndjson");

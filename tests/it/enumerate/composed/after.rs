@@ -7,7 +7,7 @@ use super::pass::pass;
 use super::setups::Setup;
 use super::world::*;
 use super::{caches, status, sync};
-use jobset_sim::policy::Plan;
+use sim_policy::Plan;
 use std::rc::Rc;
 
 /// SIGTERM's exit code.

@@ -4,7 +4,7 @@
 
 use super::kinds::{DELETED, FAILING, KINDS, Kind, of_kind};
 use super::setups::Setup;
-use jobset_sim::spec::Version;
+use sim_api::spec::Version;
 
 /// One Job of one pod: every write of a sync is a step, the user changes his mind twice.
 pub fn one_pod(everything: bool) -> Vec<Setup> {

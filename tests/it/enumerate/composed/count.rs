@@ -5,8 +5,9 @@
 
 use super::rules::{Rules, message, now, time};
 use super::world::*;
-use jobset_sim::policy::backoff::BackoffRecord;
-use jobset_sim::policy::{JobSyncView, per_index};
+use sim_policy::JobSyncView;
+use sim_policy::job::backoff::BackoffRecord;
+use sim_policy::job::per_index;
 
 #[derive(Default)]
 pub struct Counted {

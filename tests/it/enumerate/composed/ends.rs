@@ -4,7 +4,7 @@
 
 use super::setups::Setup;
 use super::world::*;
-use jobset_sim::spec::StartupPolicyOrder;
+use sim_api::spec::StartupPolicyOrder;
 
 /// Nothing that helps changes this state any more. The name of the dead end; `None`: the JobSet rests.
 pub fn rest(setup: &Setup, state: &State) -> Result<Option<&'static str>, String> {

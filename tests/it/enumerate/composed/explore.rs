@@ -9,7 +9,7 @@ use super::setups::Setup;
 use super::world::State;
 use super::{ends, promises};
 use crate::enumerate::Seen;
-use jobset_sim::policy::Plan;
+use sim_policy::Plan;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 #[derive(Clone, Copy, Default)]

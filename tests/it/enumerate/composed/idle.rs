@@ -5,7 +5,7 @@
 
 use super::setups::{FATAL, Setup};
 use super::world::*;
-use jobset_sim::spec::{JobSpec, PodReplacementPolicy, RestartPolicy};
+use sim_api::spec::{JobSpec, PodReplacementPolicy, RestartPolicy};
 
 pub fn check(setup: &Setup, slot: usize, job: &Job) -> Option<&'static str> {
     let desk = &job.desk;

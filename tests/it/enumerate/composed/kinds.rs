@@ -3,7 +3,7 @@
 //! Must never say how large a JobSet is: `cases.rs` does.
 
 use super::setups::{FATAL, Faults, Setup};
-use jobset_sim::spec::*;
+use sim_api::spec::*;
 
 pub const DELETED: Faults = Faults {
     codes: &[1],

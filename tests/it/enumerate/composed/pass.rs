@@ -8,7 +8,7 @@ use super::setups::Setup;
 use super::world::*;
 use crate::enumerate::promises::{counted, in_a_plan, max_restarts, restarts};
 use crate::enumerate::world::Js;
-use jobset_sim::policy::*;
+use sim_policy::*;
 use std::rc::Rc;
 
 fn job_view(setup: &Setup, slot: usize, job: &Seen) -> JobView {

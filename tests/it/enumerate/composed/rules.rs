@@ -4,10 +4,12 @@
 
 use super::world::{Phase, Pod};
 use crate::policy::notation::seconds;
-use jobset_sim::base::Time;
-use jobset_sim::policy::pod_failure::{self, FailedPodView, Verdict};
-use jobset_sim::policy::{job, job_success, per_index};
-use jobset_sim::spec::*;
+use sim_api::spec::*;
+use sim_base::Time;
+use sim_policy::job;
+use sim_policy::job::pod_failure;
+use sim_policy::job::pod_failure::{FailedPodView, Verdict};
+use sim_policy::job::{per_index, success};
 
 pub fn now() -> Time {
     seconds(10_000.0)
@@ -73,7 +75,7 @@ pub fn message(reason: &str) -> &'static str {
         job::COMPLETIONS_REACHED,
         per_index::MAX_FAILED_INDEXES_EXCEEDED,
         per_index::FAILED_INDEXES,
-        (job_success::SUCCESS_POLICY, "Matched rules at index 0"),
+        (success::SUCCESS_POLICY, "Matched rules at index 0"),
     ];
     let known = known.into_iter().find(|(r, _)| *r == reason);
     known.map_or("a pod failed", |(_, message)| message)

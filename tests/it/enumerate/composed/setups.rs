@@ -6,8 +6,8 @@ use super::rules::Rules;
 use super::world::State;
 use crate::enumerate::setups::setup;
 use crate::enumerate::world::{Js, Setup as Base};
-use jobset_sim::policy::JobSetStatus;
-use jobset_sim::spec::*;
+use sim_api::spec::*;
+use sim_policy::JobSetStatus;
 use std::rc::Rc;
 
 /// The exit code that a podFailurePolicy names.

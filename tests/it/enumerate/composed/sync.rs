@@ -7,10 +7,10 @@ use super::count::{Counted, count, mask};
 use super::rules::{Rules, now, time};
 use super::track::track;
 use super::world::*;
-use jobset_sim::base::Duration;
-use jobset_sim::policy::backoff::until_index;
-use jobset_sim::policy::{JobPlan, job};
-use jobset_sim::spec::PodReplacementPolicy;
+use sim_api::spec::PodReplacementPolicy;
+use sim_base::Duration;
+use sim_policy::job::backoff::until_index;
+use sim_policy::{JobPlan, job};
 
 /// Begins a sync: after it `desk.sync` holds what is left to do. An `Err` is a broken promise.
 pub fn begin(rules: Rules<'_>, job: &mut Job) -> Result<(), String> {

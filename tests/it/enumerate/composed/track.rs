@@ -5,8 +5,8 @@
 use super::count::Counted;
 use super::rules::{Rules, time};
 use super::world::*;
-use jobset_sim::policy::JobPlan;
-use jobset_sim::policy::per_index::counts_per_index;
+use sim_policy::JobPlan;
+use sim_policy::job::per_index::counts_per_index;
 use std::borrow::Cow;
 
 /// What the status becomes, and who loses the finalizer.
@@ -37,7 +37,7 @@ pub fn track(
     let delays = rules.version.delays_terminal_condition();
     let fail = plan.fail.as_ref().map(|(why, _)| own(why.clone()));
     let complete = plan.complete.as_ref().map(|(why, _)| own(why.clone()));
-    if delays || fail == Some(jobset_sim::spec::POD_FAILURE_POLICY) {
+    if delays || fail == Some(sim_api::spec::POD_FAILURE_POLICY) {
         s.failure_target = s.failure_target.or(fail);
     }
     s.success_criteria_met = s.success_criteria_met.or(complete.filter(|_| delays));

@@ -1,0 +1,92 @@
+//! How much a metric hangs on one value: two variants, the value smaller and larger, against the scenario itself.
+
+use super::metric::{Measured, metrics};
+use super::replication::Replication;
+use serde::Serialize;
+use sim_base::stats::{Mean, Paired};
+
+/// What a metric changes by when a value changes by 1 %.
+#[derive(Copy, Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Derivative {
+    /// In the metric's unit.
+    pub per_percent: f64,
+    /// Student's 95 % interval; infinite from one replication.
+    pub ci95: [f64; 2],
+    /// The same in percent of the metric.
+    pub elasticity: Option<f64>,
+    /// Replications in which all was measured.
+    pub n: usize,
+}
+
+impl Derivative {
+    /// Whether the interval excludes zero; of one replication nobody can tell.
+    pub fn is_separated(&self) -> bool {
+        let [low, high] = self.ci95;
+        low > 0.0 || high < 0.0
+    }
+}
+
+/// The replications of the value so much smaller and so much larger, in shares.
+pub struct Side<'r> {
+    /// By which share the value differs.
+    pub share: f64,
+    /// In the order of their numbers.
+    pub replications: &'r [Replication],
+}
+
+/// Of the metric over replications in which the scenario and both sides have it; `names` are those of the JobSets.
+pub fn derivative(
+    base: &[Replication],
+    (smaller, larger): (&Side<'_>, &Side<'_>),
+    (names, metric): (&[String], &str),
+) -> Option<Derivative> {
+    let of = |r: &Replication| value(r, names, metric);
+    let sides = smaller.replications.iter().zip(larger.replications);
+    let all = base.iter().zip(sides);
+    let all = all.filter_map(|(b, (s, l))| Some((of(b)?, of(s)?, of(l)?)));
+    let all: Vec<(f64, f64, f64)> = all.collect();
+    let pairs: Vec<(f64, f64)> = all.iter().map(|(_, s, l)| (*s, *l)).collect();
+    let paired = Paired::of(&pairs)?;
+    let percent = 100.0 * (larger.share - smaller.share);
+    let bases: Vec<f64> = all.iter().map(|(b, ..)| *b).collect();
+    let mean = Mean::of(&bases)?.mean;
+    let per_percent = paired.mean / percent;
+    Some(Derivative {
+        per_percent,
+        ci95: paired.ci95.map(|limit| limit / percent),
+        elasticity: (mean != 0.0).then_some(100.0 * per_percent / mean),
+        n: paired.n,
+    })
+}
+
+/// A metric of one replication, if it has one.
+pub fn value(replication: &Replication, names: &[String], metric: &str) -> Option<f64> {
+    let mut all = metrics(replication, names).into_iter();
+    all.find(|(name, _)| name == metric)
+        .and_then(|(_, measured): (String, Measured)| measured.value())
+}
+
+/// What a reader asks about first: the first of these that replications have, of the first JobSet that has it.
+pub fn headline(replications: &[Replication], names: &[String]) -> Option<String> {
+    const FIRST: [&str; 5] = [
+        "goodput",
+        "effective_training_ratio",
+        "restartLatency_s.p50",
+        "training_time_h",
+        "end.t_s",
+    ];
+    let all = replications.iter().flat_map(|r| metrics(r, names));
+    let known: Vec<String> = all
+        .filter(|(_, m)| m.value().is_some())
+        .map(|(name, _)| name)
+        .collect();
+    let is = |name: &str, wanted: &str| {
+        name.strip_suffix(wanted)
+            .is_some_and(|before| before.is_empty() || before.ends_with('.'))
+    };
+    let found = FIRST
+        .iter()
+        .find_map(|wanted| known.iter().find(|name| is(name, wanted)));
+    found.cloned()
+}

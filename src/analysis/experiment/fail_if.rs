@@ -1,0 +1,143 @@
+//! The numbers of replications that `--fail-if` may name, and whether a condition holds of them.
+//!
+//! `METRIC` is the mean over the replications, `METRIC@p90` a quantile; `VARIANT:METRIC` is of one variant or point of
+//! a sweep, a metric alone of any; a change is one against the first. Must never pass because there was nothing to
+//! measure.
+
+use super::metric::{Better, Measured, better, metrics};
+use super::replication::Replication;
+use sim_base::condition::Condition;
+use sim_base::stats::{quantile, sorted};
+use std::collections::BTreeMap;
+
+/// What was measured of one variant; a run has one, without a name.
+pub struct Group {
+    /// What a condition calls it: the variant, or the number of the point.
+    pub name: String,
+    /// What it is called where a condition holds.
+    pub title: String,
+    /// By metric: a value of each replication that names it.
+    values: BTreeMap<String, Vec<Measured>>,
+}
+
+impl Group {
+    /// Of replications, with the names of their JobSets.
+    pub fn of(name: &str, jobsets: &[String], replications: &[Replication]) -> Group {
+        let rows = replications.iter().map(|r| metrics(r, jobsets));
+        Group::from_values(name, name, rows.flatten())
+    }
+
+    /// Of values by the name of their metric.
+    pub fn from_values(
+        name: &str,
+        title: &str,
+        all: impl Iterator<Item = (String, Measured)>,
+    ) -> Group {
+        let mut values: BTreeMap<String, Vec<Measured>> = BTreeMap::new();
+        all.for_each(|(name, value)| values.entry(name).or_default().push(value));
+        Group {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            values,
+        }
+    }
+}
+
+/// A condition that holds, and of what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    /// The variant; empty of a run.
+    pub variant: String,
+    /// The number, or its change.
+    pub value: f64,
+}
+
+/// Where the condition holds; empty: nowhere.
+pub fn held(condition: &Condition, groups: &[Group]) -> Result<Vec<Held>, String> {
+    let (variant, metric) = condition
+        .name
+        .rsplit_once(':')
+        .unwrap_or(("", &condition.name));
+    let (metric, over) = metric.rsplit_once('@').unwrap_or((metric, "mean"));
+    let share = share(over).ok_or_else(|| {
+        format!(
+            "--fail-if {:?}: {over:?} is no number over replications; write METRIC, METRIC@min, METRIC@max or METRIC@p90",
+            condition.text()
+        )
+    })?;
+    if !variant.is_empty() && !groups.iter().any(|g| g.name == variant) {
+        let names: Vec<&str> = groups.iter().map(|g| g.name.as_str()).collect();
+        let names = names.join(", ");
+        return Err(format!(
+            "--fail-if {:?}: there is no variant {variant:?}; there are {names}",
+            condition.text()
+        ));
+    }
+    let first = groups.first().map(|g| value(condition, g, (metric, share)));
+    let reference = match (condition.is_relative() && groups.len() > 1, first) {
+        (true, Some(first)) => Some(first?),
+        _ => None,
+    };
+    let mut held = Vec::new();
+    let asked = groups.iter().enumerate();
+    let own = asked.filter(|(i, g)| match (variant, condition.is_relative()) {
+        ("", true) => *i > 0 || groups.len() == 1,
+        ("", false) => true,
+        (name, _) => g.name == name,
+    });
+    for (_, group) in own {
+        let now = value(condition, group, (metric, share))?;
+        let verdict = condition.holds(now, reference)?;
+        if verdict.failed {
+            held.push(Held {
+                variant: group.title.clone(),
+                value: verdict.value,
+            });
+        }
+    }
+    Ok(held)
+}
+
+/// What of the sorted values is meant; `None`: their mean.
+type Share = Option<f64>;
+
+fn share(over: &str) -> Option<Share> {
+    let percent = |p: &str| p.parse::<f64>().ok().filter(|p| (0.0..=100.0).contains(p));
+    match over {
+        "mean" => Some(None),
+        "min" => Some(Some(0.0)),
+        "max" => Some(Some(1.0)),
+        other => Some(Some(percent(other.strip_prefix('p')?)? / 100.0)),
+    }
+}
+
+fn value(
+    condition: &Condition,
+    group: &Group,
+    (metric, share): (&str, Share),
+) -> Result<f64, String> {
+    let Some(own) = group.values.get(metric) else {
+        return Err(condition.unknown(group.values.keys().map(String::as_str)));
+    };
+    // What got stuck, or was cut, has no number: it is as bad as can be.
+    let worst = match better(metric) {
+        Better::Lower => f64::INFINITY,
+        Better::Higher => f64::NEG_INFINITY,
+    };
+    let number = |m: &Measured| match m {
+        Measured::Value(value) => Some(*value),
+        Measured::Stuck | Measured::Cut => Some(worst),
+        Measured::Absent => None,
+    };
+    let values: Vec<f64> = own.iter().filter_map(number).collect();
+    if values.is_empty() {
+        return Err(format!(
+            "--fail-if {:?}: there is nothing to measure, such as no restart",
+            condition.text()
+        ));
+    }
+    Ok(match share {
+        None => values.iter().sum::<f64>() / values.len() as f64,
+        Some(p) => quantile(&sorted(values), p).unwrap_or(worst),
+    })
+}

@@ -1,0 +1,154 @@
+//! Several replications of a fleet: every output with its mean, interval and quantiles.
+
+use super::parallel::{NoRuns, each};
+use super::replication::Replication;
+use super::stop::Limits;
+use crate::fleet::{Category, FleetOutcome, FleetSimulation};
+use serde::Serialize;
+use sim_api::spec::Fleet;
+use sim_base::fnv;
+use sim_base::stats::Estimate;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The name of the format of [`FleetReplications`].
+pub const SCHEMA: &str = "jobset-sim/fleet/v1";
+
+/// Plays these replications, and tells `done` how many are; those that `limits` stop are left out.
+pub fn replicate_fleet(
+    fleet: &Fleet,
+    (seed, which): (u64, Range<u64>),
+    (threads, limits): (usize, &Limits),
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Vec<FleetOutcome>, NoRuns> {
+    let (from, n) = (which.start, which.end.saturating_sub(which.start));
+    let finished = AtomicU64::new(0);
+    let make = || Ok(FleetSimulation::new(fleet));
+    let stops = |events| limits.reached(events);
+    each(make, (n, threads), &limits.flag, |simulation, i| {
+        let outcome = simulation.run_until((seed, from + i), &stops)?;
+        done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+        Some(outcome)
+    })
+}
+
+/// A replication as `compare` takes it: every output, and where the nodes' time went.
+pub fn compared(outcome: &FleetOutcome, replication: u64) -> Replication {
+    let hours = |c: Category| outcome.books.node_ns(c) as f64 / 3.6e12;
+    let nodes = Category::ALL.map(|c| (format!("nodeHours.{}_h", c.as_str()), hours(c)));
+    Replication {
+        level: sim_api::spec::Level::Collapsed,
+        replication,
+        digest: outcome.digest,
+        end_s: outcome.end.seconds(),
+        end_reason: outcome.why.as_str(),
+        jobsets: Vec::new(),
+        ledger_s: BTreeMap::new(),
+        fleet_goodput: None,
+        cost: 0.0,
+        cost_by_category: BTreeMap::new(),
+        outputs: outcome.outputs.iter().cloned().chain(nodes).collect(),
+        warnings: Vec::new(),
+        never_placed: None,
+    }
+}
+
+/// `summary.json` of a fleet.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FleetReplications {
+    /// The name of the format.
+    pub schema: &'static str,
+    /// Of this program.
+    pub version: &'static str,
+    /// The fleet's name.
+    pub scenario: String,
+    /// The hash over the digests of all replications, in their order.
+    pub digest: String,
+    /// Of all random numbers.
+    pub seed: u64,
+    /// How many were played.
+    pub replications: usize,
+    /// Why the jobs ended → replications.
+    pub ends: BTreeMap<&'static str, usize>,
+    /// By name, as they were written or set.
+    pub parameters: serde_json::Map<String, serde_json::Value>,
+    /// Name → estimate; hours as `_h`.
+    pub outputs: serde_json::Map<String, serde_json::Value>,
+    /// Category → node-hours; they sum to nodes × time.
+    #[serde(rename = "nodeHours")]
+    pub node_hours: BTreeMap<&'static str, Option<Estimate>>,
+    /// What these numbers do not tell.
+    pub warnings: Vec<String>,
+    /// The outputs in their order, for text.
+    #[serde(skip)]
+    pub rows: Vec<(String, Estimate)>,
+}
+
+impl FleetReplications {
+    /// `all` in the order of the replications.
+    pub fn of(
+        (fleet, parameters): (&Fleet, &[(String, serde_json::Value)]),
+        seed: u64,
+        all: &[FleetOutcome],
+    ) -> FleetReplications {
+        let mut ends = BTreeMap::new();
+        for outcome in all {
+            *ends.entry(outcome.why.as_str()).or_insert(0) += 1;
+        }
+        let names = all.first().map_or(&[][..], |o| &o.outputs);
+        let estimate = |k: usize| Estimate::of(all.iter().map(|o| o.outputs[k].1).collect());
+        let rows: Vec<(String, Estimate)> = names
+            .iter()
+            .enumerate()
+            .filter_map(|(k, (name, _))| Some((name.clone(), estimate(k)?)))
+            .collect();
+        let json = |e: &Estimate| serde_json::to_value(e).unwrap_or_default();
+        let hours = |c: Category| all.iter().map(move |o| o.books.node_ns(c) as f64 / 3.6e12);
+        FleetReplications {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION"),
+            scenario: fleet.name.clone(),
+            digest: format!("{:016x}", digest(all)),
+            seed,
+            replications: all.len(),
+            warnings: warnings(&ends, all.len()),
+            ends,
+            parameters: parameters.iter().cloned().collect(),
+            outputs: rows
+                .iter()
+                .map(|(name, e)| (name.clone(), json(e)))
+                .collect(),
+            node_hours: Category::ALL
+                .map(|c| (c.as_str(), Estimate::of(hours(c).collect())))
+                .into(),
+            rows,
+        }
+    }
+}
+
+fn warnings(ends: &BTreeMap<&'static str, usize>, n: usize) -> Vec<String> {
+    let ended = ends.get("Completed").copied().unwrap_or(0);
+    let mut all = Vec::new();
+    if ended < n {
+        let others: Vec<String> = ends
+            .iter()
+            .filter(|(why, _)| **why != "Completed")
+            .map(|(why, n)| format!("{why} {n}"))
+            .collect();
+        all.push(format!(
+            "{} of {n} replications did not complete their work ({}); times are those until they ended",
+            n - ended,
+            others.join(", ")
+        ));
+    }
+    if n == 1 {
+        all.push("one replication has no interval: add --seeds N".to_owned());
+    }
+    all
+}
+
+fn digest(all: &[FleetOutcome]) -> u64 {
+    fnv::of_words(all.iter().map(|o| o.digest))
+}

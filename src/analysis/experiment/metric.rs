@@ -1,0 +1,217 @@
+//! What is compared: every number of a replication under a stable name, or why it has none.
+//!
+//! The one place that knows them. Names are paths of `summary.json`.
+
+use super::replication::{ReplicatedJobSet, Replication};
+use crate::metrics::Ending;
+use sim_engine::record::{LedgerCategory, TrainingPhase};
+
+/// A number of one replication, or why there is none.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub enum Measured {
+    /// The number.
+    Value(f64),
+    /// There was nothing to measure, such as no restart.
+    Absent,
+    /// The run got stuck before it was measured.
+    Stuck,
+    /// The run ended before it was measured.
+    Cut,
+}
+
+impl Measured {
+    /// The number, if there is one.
+    pub fn value(self) -> Option<f64> {
+        match self {
+            Measured::Value(v) => Some(v),
+            _ => None,
+        }
+    }
+}
+
+/// Which of two numbers is the better one.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Better {
+    /// The lower one.
+    Lower,
+    /// The higher one.
+    Higher,
+}
+
+/// Of the metric of that name: of all that is measured only productive time and goodput should be high.
+pub fn better(metric: &str) -> Better {
+    let last = metric.rsplit('.').next().unwrap_or(metric);
+    let high = [
+        LedgerCategory::Productive.as_str(),
+        "goodput",
+        "ettr",
+        "effective_training_ratio",
+        "compute_h",
+        "productive_h",
+        "completed",
+    ];
+    match high.contains(&last) || metric.contains("goodput") {
+        true => Better::Higher,
+        false => Better::Lower,
+    }
+}
+
+/// All metrics of a replication, in the order of reports. `names` are those of its JobSets: with several, metrics of a
+/// JobSet begin with its name.
+pub fn metrics(replication: &Replication, names: &[String]) -> Vec<(String, Measured)> {
+    if !replication.outputs.is_empty() {
+        return of_fleet(replication);
+    }
+    let mut all = Vec::new();
+    let several = replication.jobsets.len() > 1;
+    for (i, jobset) in replication.jobsets.iter().enumerate() {
+        let name = names.get(i).map_or("", String::as_str);
+        let prefix = if several {
+            format!("{name}.")
+        } else {
+            String::new()
+        };
+        let own = of_jobset(jobset, replication.end_reason).into_iter();
+        let own = own.chain(of_training(jobset, replication.end_reason));
+        all.extend(own.map(|(metric, m)| (format!("{prefix}{metric}"), m)));
+        let stuck = replication.end_reason == "Stuck";
+        for (cause, taken) in &jobset.taken {
+            for (metric, value) in [(LOST_BY, taken.lost_s), (RECOVERY_BY, taken.recovery_s)] {
+                let value = match stuck {
+                    true => Measured::Stuck,
+                    false => Measured::Value(value),
+                };
+                all.push((format!("{prefix}{metric}{cause}"), value));
+            }
+        }
+    }
+    let end = match replication.end_reason {
+        "Stuck" => Measured::Stuck,
+        "TimeLimit" => Measured::Cut,
+        _ => Measured::Value(replication.end_s),
+    };
+    // What a run that got stuck would have cost in the end, nobody knows.
+    let in_the_end = |value: f64| match end {
+        Measured::Stuck => Measured::Stuck,
+        _ => Measured::Value(value),
+    };
+    let stuck = f64::from(u8::from(end == Measured::Stuck));
+    all.push(("stuck".to_owned(), Measured::Value(stuck)));
+    all.push(("end.t_s".to_owned(), end));
+    for (category, seconds) in &replication.ledger_s {
+        all.push((format!("ledger.{category}"), in_the_end(*seconds)));
+    }
+    if let Some(fleet) = replication.fleet_goodput {
+        all.push(("goodput.fleet".to_owned(), in_the_end(fleet)));
+    }
+    all.push(("cost.total".to_owned(), in_the_end(replication.cost)));
+    if replication.cost > 0.0 {
+        for (category, cost) in &replication.cost_by_category {
+            all.push((format!("cost.{category}"), in_the_end(*cost)));
+        }
+    }
+    all
+}
+
+/// What a cause took of a training job: it took nothing of one that never met it.
+const LOST_BY: &str = "lost_s.";
+const RECOVERY_BY: &str = "recovery_s.";
+
+/// Whether it is what one cause took, and not all of them.
+pub fn is_by_cause(metric: &str) -> bool {
+    metric.contains(LOST_BY) || metric.contains(RECOVERY_BY)
+}
+
+/// A metric that a replication does not name.
+pub fn unnamed(metric: &str, replication: &Replication) -> Measured {
+    match is_by_cause(metric) && replication.end_reason != "Stuck" {
+        true => Measured::Value(0.0),
+        false => Measured::Absent,
+    }
+}
+
+/// How long a job takes that did not complete its work, nobody knows.
+fn of_fleet(replication: &Replication) -> Vec<(String, Measured)> {
+    let one = |(name, value): &(String, f64)| {
+        let measured = match (name.as_str(), replication.end_reason) {
+            ("training_time_h", "TimeLimit") => Measured::Cut,
+            ("training_time_h", "Failed" | "Depleted" | "Stuck") => Measured::Stuck,
+            _ => Measured::Value(*value),
+        };
+        (name.clone(), measured)
+    };
+    replication.outputs.iter().map(one).collect()
+}
+
+fn of_jobset(jobset: &ReplicatedJobSet, end_reason: &str) -> [(&'static str, Measured); 6] {
+    // The restarts that ended are not those of the run, if one of them did not.
+    let unfinished = jobset.each.iter().any(|r| r.ending == Ending::Unfinished);
+    let latency = |value: Option<f64>| match value {
+        _ if unfinished && end_reason == "Stuck" => Measured::Stuck,
+        _ if unfinished => Measured::Cut,
+        Some(v) => Measured::Value(v),
+        None => Measured::Absent,
+    };
+    let failed = f64::from(u8::from(jobset.terminal_state == "Failed"));
+    let counted = jobset.restarts_count_towards_max;
+    [
+        ("restartLatency_s.p50", latency(jobset.latency_p50_s)),
+        ("restartLatency_s.p95", latency(jobset.latency_p95_s)),
+        ("restartLatency_s.max", latency(jobset.latency_max_s)),
+        ("restarts", Measured::Value(f64::from(jobset.restarts))),
+        (
+            "restartsCountTowardsMax",
+            Measured::Value(f64::from(counted)),
+        ),
+        ("failed", Measured::Value(failed)),
+    ]
+}
+
+/// What is told of a training job, if the JobSet has one.
+fn of_training(
+    jobset: &ReplicatedJobSet,
+    end_reason: &str,
+) -> impl Iterator<Item = (&'static str, Measured)> + use<> {
+    let stuck = end_reason == "Stuck";
+    let told = jobset.training.as_ref().map(|t| {
+        let share = |value: Option<f64>| match value {
+            _ if stuck => Measured::Stuck,
+            Some(v) => Measured::Value(v),
+            None => Measured::Absent,
+        };
+        let seconds = |phase: TrainingPhase| share(t.time_s.get(phase.as_str()).copied());
+        [
+            ("goodput", share(t.goodput)),
+            ("ettr", share(t.ettr)),
+            ("interruptions", share(Some(f64::from(t.interruptions)))),
+            ("lost_s", seconds(TrainingPhase::Lost)),
+            ("recovery_s", seconds(TrainingPhase::Recovery)),
+            ("checkpoint_s", seconds(TrainingPhase::Checkpoint)),
+        ]
+    });
+    told.into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_productive_time_should_be_high() {
+        for (metric, expected) in [
+            ("ledger.productive", Better::Higher),
+            ("train.goodput", Better::Higher),
+            ("train.ettr", Better::Higher),
+            ("lost_s", Better::Lower),
+            ("ledger.idle", Better::Lower),
+            ("nodeHours.productive_h", Better::Higher),
+            ("lost_work_h", Better::Lower),
+            ("lost_s.host", Better::Lower),
+            ("restartLatency_s.p50", Better::Lower),
+            ("cost.total", Better::Lower),
+        ] {
+            assert_eq!(better(metric), expected, "{metric}");
+        }
+    }
+}

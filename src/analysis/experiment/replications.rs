@@ -1,0 +1,266 @@
+//! Several replications of one scenario: every metric with its mean, interval and quantiles.
+
+use super::replication::{EACH, ReplicatedJobSet, Replication};
+use super::warned::warnings;
+use crate::metrics::summary::SCHEMA;
+use crate::metrics::training::TrainingSummary;
+use crate::metrics::{Phase, RunView};
+use serde::Serialize;
+use sim_api::spec::Level;
+use sim_base::stats::Estimate;
+use sim_base::*;
+use sim_engine::record::TrainingPhase;
+use std::collections::BTreeMap;
+
+/// `summary.json` of several replications.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Replications {
+    /// The name of the format.
+    pub schema: &'static str,
+    /// Of this program.
+    pub version: &'static str,
+    /// The scenario's name.
+    pub scenario: String,
+    /// The hash over the digests of all replications, in their order.
+    pub digest: String,
+    /// Of all random numbers.
+    pub seed: u64,
+    /// How many were played.
+    pub replications: usize,
+    /// How much detail they have.
+    pub level: Level,
+    /// When and why they ended.
+    pub end: End,
+    /// In the order of the scenario.
+    pub job_sets: Vec<JobSetEstimates>,
+    /// Accelerator-seconds per category.
+    pub ledger: BTreeMap<&'static str, Option<Estimate>>,
+    /// Of installed accelerator-time, steps that count; where JobSets train.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fleet_goodput: Option<Estimate>,
+    /// What the accelerators cost.
+    pub cost: Cost,
+    /// What the runs warned of: what differs in numbers only is one, with how many replications say it.
+    pub warnings: Vec<String>,
+    /// Fields of the inputs that the API knows and the model ignores.
+    pub not_modelled: Vec<String>,
+}
+
+/// How the replications ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct End {
+    /// Seconds of virtual time.
+    pub t_s: Option<Estimate>,
+    /// Reason → replications that ended so.
+    pub reasons: BTreeMap<&'static str, usize>,
+}
+
+/// What they cost.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cost {
+    /// Of the topology.
+    pub currency: String,
+    /// Over all categories of the ledger.
+    pub total: Option<Estimate>,
+    /// Of each.
+    #[serde(rename = "byCategory")]
+    pub by_category: BTreeMap<&'static str, Option<Estimate>>,
+}
+
+/// One JobSet over the replications.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobSetEstimates {
+    /// `metadata.name`.
+    pub name: String,
+    /// `metadata.namespace`.
+    pub namespace: String,
+    /// Terminal state → replications; the empty one is "still running".
+    pub terminal_states: BTreeMap<&'static str, usize>,
+    /// `status.restarts`.
+    pub restarts: Option<Estimate>,
+    /// `status.restartsCountTowardsMax`.
+    pub restarts_count_towards_max: Option<Estimate>,
+    /// Of its training job; none without one.
+    pub goodput: Option<Estimate>,
+    /// The same by other definitions, and where its time went.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub training: Option<TrainingEstimates>,
+    /// Seconds from the fault until all pods were ready again.
+    #[serde(rename = "restartLatency_s")]
+    pub restart_latency: LatencyEstimates,
+    /// The nth restart over the replications that had one.
+    pub each_restart: Vec<RestartEstimates>,
+}
+
+/// A training job over the replications.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrainingEstimates {
+    /// Replications in which all of its work was done.
+    pub done: usize,
+    /// As of one run.
+    pub ettr: Option<Estimate>,
+    /// As of one run.
+    pub job_uptime: Option<Estimate>,
+    /// How often it was interrupted.
+    pub interruptions: Option<Estimate>,
+    /// Seconds by phase.
+    #[serde(rename = "time_s")]
+    pub time_s: BTreeMap<&'static str, Option<Estimate>>,
+}
+
+/// How long its restarts took.
+#[derive(Clone, Debug, Serialize)]
+pub struct LatencyEstimates {
+    /// How many restarts of a replication ended with every pod ready.
+    pub count: Option<Estimate>,
+    /// The median of a replication.
+    pub p50: Option<Estimate>,
+    /// The 95th percentile of a replication.
+    pub p95: Option<Estimate>,
+    /// The longest of a replication.
+    pub max: Option<Estimate>,
+}
+
+/// One restart over the replications that had it.
+#[derive(Clone, Debug, Serialize)]
+pub struct RestartEstimates {
+    /// 1 for the first.
+    pub restart: usize,
+    /// Replications in which it ended with every pod ready; the metrics are over these alone.
+    pub ended: usize,
+    /// Replications in which it did not.
+    #[serde(rename = "notEnded")]
+    pub not_ended: usize,
+    /// Seconds from the fault until all pods were ready again.
+    pub total_s: Option<Estimate>,
+    /// Phase → seconds; only restarts that ended with every pod ready.
+    pub phases_s: BTreeMap<&'static str, Estimate>,
+}
+
+impl Replications {
+    /// `run` is any run of the scenario, for its names; `all` in the order of the replications.
+    pub fn of(run: &RunView<'_>, all: &[Replication]) -> Replications {
+        let estimate = |f: &dyn Fn(&Replication) -> f64| Estimate::of(all.iter().map(f).collect());
+        let jobsets = (0..run.names.jobsets.len()).map(|i| jobset(run, i, all));
+        let categories = run.outcome.ledger.categories().iter().map(|c| c.as_str());
+        Replications {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION"),
+            scenario: run.scenario.name.clone(),
+            digest: format!("{:016x}", digest(all)),
+            seed: run.seed,
+            replications: all.len(),
+            level: all.first().map_or(Level::Pods, |r| r.level),
+            end: End {
+                t_s: estimate(&|r| r.end_s),
+                reasons: counted(all.iter().map(|r| r.end_reason)),
+            },
+            job_sets: jobsets.collect(),
+            ledger: categories
+                .map(|name| {
+                    (
+                        name,
+                        estimate(&|r| r.ledger_s.get(name).copied().unwrap_or(0.0)),
+                    )
+                })
+                .collect(),
+            fleet_goodput: Estimate::of(all.iter().filter_map(|r| r.fleet_goodput).collect()),
+            cost: Cost {
+                currency: run.outcome.ledger.currency.clone(),
+                total: estimate(&|r| r.cost),
+                by_category: (all
+                    .first()
+                    .into_iter()
+                    .flat_map(|r| r.cost_by_category.keys()))
+                .map(|name| {
+                    let own = |r: &Replication| r.cost_by_category.get(name).copied();
+                    (*name, estimate(&|r| own(r).unwrap_or(0.0)))
+                })
+                .collect(),
+            },
+            warnings: warnings(all),
+            not_modelled: run.not_modelled.to_vec(),
+        }
+    }
+}
+
+/// Over the digests in order.
+pub(super) fn digest(all: &[Replication]) -> u64 {
+    fnv::of_words(all.iter().map(|r| r.digest))
+}
+
+fn counted(values: impl Iterator<Item = &'static str>) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for v in values {
+        *counts.entry(v).or_insert(0) += 1;
+    }
+    counts
+}
+
+fn jobset(run: &RunView<'_>, i: usize, all: &[Replication]) -> JobSetEstimates {
+    let mine: Vec<&ReplicatedJobSet> = all.iter().filter_map(|r| r.jobsets.get(i)).collect();
+    let estimate = |f: &dyn Fn(&ReplicatedJobSet) -> Option<f64>| {
+        Estimate::of(mine.iter().filter_map(|j| f(j)).collect())
+    };
+    let trained = |f: &dyn Fn(&TrainingSummary) -> Option<f64>| {
+        estimate(&|j| j.training.as_ref().and_then(f))
+    };
+    let id = JobSetId(i as u32);
+    let most = mine.iter().map(|j| j.each.len()).max().unwrap_or(0);
+    let finished = |j: &ReplicatedJobSet| j.each.iter().filter(|r| r.latency().is_some()).count();
+    JobSetEstimates {
+        name: run.names.jobset(id).to_owned(),
+        namespace: run.namespace(id).to_owned(),
+        terminal_states: counted(mine.iter().map(|j| j.terminal_state)),
+        restarts: estimate(&|j| Some(f64::from(j.restarts))),
+        restarts_count_towards_max: estimate(&|j| Some(f64::from(j.restarts_count_towards_max))),
+        goodput: trained(&|t| t.goodput),
+        training: mine
+            .iter()
+            .any(|j| j.training.is_some())
+            .then(|| TrainingEstimates {
+                ettr: trained(&|t| t.ettr),
+                job_uptime: trained(&|t| t.job_uptime),
+                interruptions: trained(&|t| Some(f64::from(t.interruptions))),
+                done: mine
+                    .iter()
+                    .filter(|j| j.training.as_ref().is_some_and(|t| t.done))
+                    .count(),
+                time_s: (TrainingPhase::ALL.iter())
+                    .map(|p| (p.as_str(), trained(&|t| t.time_s.get(p.as_str()).copied())))
+                    .collect(),
+            }),
+        restart_latency: LatencyEstimates {
+            count: estimate(&|j| Some(finished(j) as f64)),
+            p50: estimate(&|j| j.latency_p50_s),
+            p95: estimate(&|j| j.latency_p95_s),
+            max: estimate(&|j| j.latency_max_s),
+        },
+        each_restart: (0..most.min(EACH)).map(|n| nth_restart(&mine, n)).collect(),
+    }
+}
+
+fn nth_restart(jobsets: &[&ReplicatedJobSet], n: usize) -> RestartEstimates {
+    let nth = || jobsets.iter().filter_map(|j| j.each.get(n));
+    let all = nth().count();
+    let nth = nth();
+    let total_s: Vec<f64> = nth.filter_map(|r| Some(r.latency()?.seconds())).collect();
+    // Who has no pods knows of no phases.
+    let nth = jobsets.iter().filter_map(|j| j.each.get(n));
+    let phases: Vec<_> = nth.filter_map(|r| r.phases.as_ref()).collect();
+    let of_phase = |p: &Phase| {
+        let seconds: Vec<f64> = phases.iter().map(|d| d[*p as usize].seconds()).collect();
+        let happened = seconds.iter().any(|&s| s > 0.0);
+        Some((p.as_str(), Estimate::of(seconds).filter(|_| happened)?))
+    };
+    RestartEstimates {
+        restart: n + 1,
+        ended: total_s.len(),
+        not_ended: all - total_s.len(),
+        total_s: Estimate::of(total_s),
+        phases_s: Phase::ALL.iter().filter_map(of_phase).collect(),
+    }
+}

@@ -1,0 +1,44 @@
+//! A run played again, with the whole state checked after every event.
+
+use super::stop::{Limited, Limits};
+use crate::metrics::RunView;
+use sim_engine::Simulation;
+use sim_engine::record::EndReason;
+
+/// Why a run is not known to be right.
+pub enum NotVerified {
+    /// A limit ended the second run.
+    Stopped,
+    /// A sentence for whoever looks for the bug.
+    Differs(String),
+}
+
+/// The same run again must give the same records, and every accelerator-second must be accounted for.
+pub fn verify(
+    again: &mut Simulation,
+    view: &RunView<'_>,
+    limits: &Limits,
+) -> Result<(), NotVerified> {
+    let outcome = view.outcome;
+    again.paranoid(true);
+    let second = again.run(view.seed, 0, &mut Limited::by(limits));
+    again.paranoid(false);
+    if second.end_reason == EndReason::Stopped {
+        return Err(NotVerified::Stopped);
+    }
+    if second.digest != outcome.digest {
+        return Err(NotVerified::Differs(format!(
+            "two runs of the same inputs differ: digests {:016x} and {:016x}",
+            outcome.digest, second.digest
+        )));
+    }
+    let ledger = &outcome.ledger;
+    let booked: u128 = ledger.accelerator_ns.iter().sum();
+    let installed = u128::from(ledger.accelerators) * u128::from(outcome.end.0);
+    if booked != installed {
+        return Err(NotVerified::Differs(format!(
+            "the ledger holds {booked} of {installed} accelerator-nanoseconds"
+        )));
+    }
+    Ok(())
+}

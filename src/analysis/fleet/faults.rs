@@ -1,0 +1,237 @@
+//! What a failure does: who is blamed, who goes to repair, and how a repaired node comes back.
+
+use super::pool::Place;
+use super::world::{Code, Event, World};
+use sim_api::spec::{Exposure, HostSelection, Retirement};
+use sim_base::random::{Draw, Key, Purpose};
+
+/// The numbers of one diagnosis.
+#[derive(Copy, Clone)]
+enum Lane {
+    Finds,
+    BlamesAnother,
+    Whom,
+}
+
+impl World<'_> {
+    /// Moves a node and lets it age as it does there.
+    pub(super) fn put(&mut self, node: u32, place: Place) {
+        let old = self.pool.rows[node as usize].place;
+        self.pool.put(node, place);
+        let fleet = self.fleet;
+        for (process, spec) in fleet.faults.iter().enumerate() {
+            let ages = |place: Place| match spec.exposure {
+                Exposure::Running | Exposure::Assigned => place == Place::Active,
+                Exposure::Always => !matches!(place, Place::Repair | Place::Retired),
+            };
+            match (ages(old), ages(place)) {
+                (false, true) => self
+                    .lives
+                    .begin((node, process), spec.exposure, self.clocks),
+                (true, false) => self.lives.end((node, process), spec.exposure, self.clocks),
+                _ => {}
+            }
+        }
+    }
+
+    fn renew(&mut self, node: u32, process: usize) {
+        let spec = &self.fleet.faults[process];
+        let who = (node, self.pool.rows[node as usize].lemon);
+        self.lives.renew(&mut self.draws, who, (process, spec));
+    }
+
+    /// New lives in all processes, for a node that does not age.
+    pub(super) fn renew_all(&mut self, node: u32) {
+        for process in 0..self.fleet.faults.len() {
+            self.renew(node, process);
+        }
+    }
+
+    /// The process rang; the node may age in it again, with a new life.
+    fn renew_rung(&mut self, node: u32, process: usize) {
+        let exposure = self.fleet.faults[process].exposure;
+        self.lives.end((node, process), exposure, self.clocks);
+        self.renew(node, process);
+        let place = self.pool.rows[node as usize].place;
+        let in_use = place == Place::Active || exposure == Exposure::Always;
+        if in_use && !matches!(place, Place::Repair | Place::Retired) {
+            self.lives.begin((node, process), exposure, self.clocks);
+        }
+    }
+
+    fn diagnosis_draw(&self, node: u32, lane: Lane) -> Draw {
+        Draw {
+            purpose: Purpose::FleetDiagnosis,
+            entity: Key(u64::from(node)),
+            occurrence: self.pool.rows[node as usize].failures,
+            lane: lane as u32,
+        }
+    }
+
+    /// A fault of a trace; of a node that is not there it is none.
+    pub(super) fn traced(&mut self, process: u32, nth: u32) {
+        let spec = &self.fleet.faults[process as usize];
+        let Some(fault) = spec.trace.as_ref().map(|trace| trace[nth as usize]) else {
+            return;
+        };
+        let place = self.pool.rows[fault.node as usize].place;
+        if matches!(place, Place::Repair | Place::Retired) {
+            return;
+        }
+        let Some(lasts) = fault.lasts else {
+            return self.fail(fault.node, process as usize);
+        };
+        // How it was diagnosed and repaired is in how long that took.
+        self.failed(fault.node, process as usize);
+        self.put(fault.node, Place::Repair);
+        self.after(lasts.0, Event::Back { node: fault.node });
+        if place == Place::Active {
+            self.interrupt(process as usize);
+        }
+    }
+
+    /// For the books.
+    fn failed(&mut self, node: u32, process: usize) {
+        self.note(Code::Failed, node);
+        self.counts.failures[process] += 1;
+        let now = self.clocks.now;
+        let row = &mut self.pool.rows[node as usize];
+        row.failures += 1;
+        if matches!(self.fleet.retirement, Retirement::Window(..)) {
+            row.failed_at.push_back(now);
+        }
+    }
+
+    /// A node fails: the diagnosis says who goes to repair, and the job, if it was one of its nodes, is interrupted.
+    pub(super) fn fail(&mut self, node: u32, process: usize) {
+        self.failed(node, process);
+        let fleet = self.fleet;
+        let was_active = self.pool.rows[node as usize].place == Place::Active;
+        if !fleet.faults[process].needs_repair {
+            self.renew_rung(node, process);
+            if was_active {
+                self.interrupt(process);
+            }
+            return;
+        }
+        let found = self.diagnosed(node, was_active);
+        match found {
+            Some(blamed) => {
+                if blamed != node {
+                    // It failed, runs on, and counts as new in the pool.
+                    self.renew_rung(node, process);
+                    self.pool.move_last(node);
+                }
+                self.put(blamed, Place::Repair);
+                self.begin_repair(blamed);
+            }
+            None => {
+                self.renew_rung(node, process);
+                if was_active {
+                    self.put(node, Place::Idle);
+                    self.pool.move_last(node);
+                    self.stand_by(node);
+                }
+            }
+        }
+        if was_active {
+            self.interrupt(process);
+        }
+    }
+
+    /// Whom the diagnosis sends to repair, if anybody.
+    fn diagnosed(&mut self, node: u32, was_active: bool) -> Option<u32> {
+        let spec = &self.fleet.diagnosis;
+        if spec.finds < 1.0 {
+            let draw = self.diagnosis_draw(node, Lane::Finds);
+            if self.draws.uniform(draw) >= spec.finds {
+                return None;
+            }
+        }
+        let others = self.pool.active.len() as u32;
+        if spec.blames_another > 0.0 && was_active && others > 1 {
+            let draw = self.diagnosis_draw(node, Lane::BlamesAnother);
+            if self.draws.uniform(draw) < spec.blames_another {
+                let draw = self.diagnosis_draw(node, Lane::Whom);
+                // One of the others: the last stands in for the node itself.
+                let at = self.draws.below(draw, others - 1) as usize;
+                let whom = self.pool.active[at];
+                let last = self.pool.active[others as usize - 1];
+                return Some(if whom == node { last } else { whom });
+            }
+        }
+        Some(node)
+    }
+
+    /// A free node joins the job's standbys if there is room.
+    fn stand_by(&mut self, node: u32) {
+        if self.pool.count(Place::Standby) < self.fleet.job.standbys {
+            self.put(node, Place::Standby);
+        }
+    }
+
+    /// A repair ends: the node is retired, or comes back with new lives.
+    pub(super) fn repaired(&mut self, node: u32, healed: bool) {
+        self.note(Code::Repaired, node);
+        if healed {
+            self.pool.rows[node as usize].lemon = false;
+        }
+        if self.retires(node) {
+            self.counts.retirements += 1;
+            self.put(node, Place::Retired);
+        } else {
+            self.renew_all(node);
+            self.put(node, Place::Idle);
+            // A job that waits for nodes takes it at once; it does not run for that.
+            match self.is_short() && self.pool.count(Place::Active) < self.fleet.job.nodes {
+                true => self.put(node, Place::Active),
+                false => self.stand_by(node),
+            }
+        }
+        self.look_again();
+    }
+
+    fn retires(&mut self, node: u32) -> bool {
+        let now = self.clocks.now;
+        let row = &mut self.pool.rows[node as usize];
+        let rule = self.fleet.retirement;
+        rule.retires(row.failures, &mut row.failed_at, now)
+    }
+
+    /// Good nodes turn bad, as the scenario says.
+    pub(super) fn regenerate(&mut self) {
+        let Some((every, part)) = self.fleet.lemons.regeneration else {
+            return;
+        };
+        self.counts.regenerations += 1;
+        let rows = &self.pool.rows;
+        let good = |(_, r): &(usize, &super::pool::NodeRow)| !r.lemon && r.place != Place::Retired;
+        let mut good: Vec<u32> = rows
+            .iter()
+            .enumerate()
+            .filter(good)
+            .map(|(i, _)| i as u32)
+            .collect();
+        let n = (good.len() as f64 * self.fleet.lemons.share * part) as usize;
+        self.draws.shuffle(
+            Purpose::FleetLemons,
+            Key(0),
+            self.counts.regenerations,
+            &mut good,
+        );
+        for node in good.iter().take(n.max(1)).copied() {
+            self.pool.rows[node as usize].lemon = true;
+            for process in 0..self.fleet.faults.len() {
+                if self.fleet.faults[process].only_lemons {
+                    self.renew_rung(node, process);
+                }
+            }
+        }
+        self.after(every.0, Event::Regenerate);
+    }
+
+    /// Whether nodes are chosen by their failures.
+    pub(super) fn by_failures(&self) -> bool {
+        self.fleet.job.selection == HostSelection::FewestFailures
+    }
+}

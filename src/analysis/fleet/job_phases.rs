@@ -1,0 +1,128 @@
+//! The phases of the job: what it does next, and what a failure takes back of its work.
+
+use super::job::Phase;
+use super::pool::Place;
+use super::world::{Code, Event, World};
+use sim_api::spec::Progress;
+use sim_base::random::{Draw, Key, Purpose};
+
+impl World<'_> {
+    /// Enters a phase, which ends after `takes` unless something happens before.
+    pub(super) fn enter(&mut self, phase: Phase, takes: Option<u64>) {
+        self.job.phase = phase;
+        self.job.since = self.clocks.now;
+        self.job.generation = self.job.generation.wrapping_add(1);
+        if let Some(takes) = takes {
+            let generation = self.job.generation;
+            self.after(takes, Event::PhaseOver { generation });
+        }
+    }
+
+    /// All nodes are there: the job runs, until its next checkpoint or its end.
+    fn work(&mut self) {
+        self.note(Code::Works, self.pool.count(Place::Active));
+        self.pass_checkpoints();
+        let left = self.fleet.training.work.0 - self.job.kept;
+        let piece = match self.fleet.training.progress {
+            Progress::Kept | Progress::FromScratch => left,
+            Progress::Checkpoints { every, .. } => left.min(every.0),
+        };
+        self.enter(Phase::Working, Some(piece));
+    }
+
+    /// With all nodes the job runs on, else standbys take over, else nodes are selected.
+    fn go_on(&mut self) {
+        let nodes = self.fleet.job.nodes;
+        while self.pool.count(Place::Active) < nodes {
+            let Some(standby) = self.pool.standbys.front().copied() else {
+                return self.select_or_wait();
+            };
+            self.put(standby, Place::Active);
+        }
+        self.work();
+    }
+
+    pub(super) fn phase_over(&mut self, generation: u32) {
+        if generation != self.job.generation {
+            return;
+        }
+        match self.job.phase {
+            Phase::Working => {
+                self.job.piece = self.clocks.now - self.job.since;
+                match self.fleet.training.progress {
+                    Progress::Kept | Progress::FromScratch => self.saved(),
+                    Progress::Checkpoints { blocking, .. } => {
+                        self.enter(Phase::Saving, Some(blocking.0));
+                    }
+                }
+            }
+            Phase::Saving => self.saved(),
+            Phase::Recovery | Phase::HostSelection => self.go_on(),
+            Phase::WaitingForSpares => self.spare_pulled(),
+            Phase::Stalled => unreachable!("a wait for repairs has no end of its own"),
+        }
+    }
+
+    fn saved(&mut self) {
+        self.job.kept += std::mem::take(&mut self.job.piece);
+        match self.job.kept >= self.fleet.training.work.0 {
+            true => self.end(super::FleetEnd::Completed),
+            false => self.work(),
+        }
+    }
+
+    /// One of the job's nodes has failed, in that process.
+    pub(super) fn interrupt(&mut self, process: usize) {
+        let spent = self.clocks.now - self.job.since;
+        match self.job.phase {
+            Phase::Working if self.fleet.training.progress == Progress::Kept => {
+                self.job.kept += spent;
+            }
+            Phase::Working => self.lose(spent),
+            Phase::Saving => self.lose(self.job.piece),
+            Phase::Recovery => {}
+            // It is chosen anew at the end of the wait, whoever is there then.
+            Phase::HostSelection | Phase::WaitingForSpares | Phase::Stalled => return,
+        }
+        self.job.piece = 0;
+        self.job.restarts += 1;
+        if let Some(noted) = &mut self.noted {
+            noted.push((self.clocks.now, process as u32));
+        }
+        let limit = self.fleet.job.max_restarts;
+        if limit.is_some_and(|limit| self.job.restarts > u64::from(limit)) {
+            return self.end(super::FleetEnd::Failed);
+        }
+        let draw = Draw {
+            purpose: Purpose::FleetRecovery,
+            entity: Key(0),
+            occurrence: self.job.restarts as u32,
+            lane: 0,
+        };
+        let takes = self.draws.sample(draw, &self.fleet.job.recovery).0;
+        self.enter(Phase::Recovery, Some(takes));
+    }
+
+    fn lose(&mut self, ns: u64) {
+        self.job.lost += ns;
+        self.books.lose(self.fleet.job.nodes, ns);
+    }
+
+    /// Time of the job that was no work that counts.
+    pub(super) fn lost_time(&self) -> u64 {
+        let spent: u64 = self.job.spent.iter().sum();
+        spent - self.job.spent[Phase::Working as usize] + self.job.lost
+    }
+
+    /// Whether the job waits for nodes.
+    pub(super) fn is_short(&self) -> bool {
+        matches!(self.job.phase, Phase::Stalled | Phase::WaitingForSpares)
+    }
+
+    /// Nodes came back or were retired: a stalled job looks again.
+    pub(super) fn look_again(&mut self) {
+        if self.job.phase == Phase::Stalled && self.over.is_none() {
+            self.pull_or_stall();
+        }
+    }
+}

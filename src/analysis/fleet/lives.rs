@@ -1,0 +1,252 @@
+//! When each node will fail: ages that advance on the calendar, or on the job's own clock of running.
+
+use sim_api::spec::{Exposure, FaultProcess, Fleet};
+use sim_base::random::{Dist, Draw, Draws, Key, Purpose};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A life that does not end: a process that the node does not have.
+const NEVER: u64 = u64::MAX;
+
+/// The two clocks on which nodes age, in nanoseconds.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Clocks {
+    /// Since the start.
+    pub now: u64,
+    /// How long the job has run until now.
+    pub ran: u64,
+}
+
+/// One process of one node.
+#[derive(Clone)]
+struct Life {
+    /// Until the failure, while the node does not age.
+    left: u64,
+    /// When it fails, on the clock of its exposure, while the node ages.
+    due: u64,
+    /// How often a life was drawn.
+    drawn: u32,
+    /// Which entry of the queue is the valid one.
+    generation: u32,
+    ages: bool,
+}
+
+/// When, slot, generation.
+type Entry = Reverse<(u64, u32, u32)>;
+
+/// All lives, by node and process.
+#[derive(Clone)]
+pub struct Lives {
+    processes: usize,
+    rows: Vec<Life>,
+    /// By the clock of running, and by the calendar.
+    queues: [BinaryHeap<Entry>; 2],
+    /// How long the lives were when they were drawn; only where runs branch.
+    drawn_as: Vec<u64>,
+}
+
+/// A failure that is due: when by the calendar, which node, which process.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct DueFailure {
+    pub at: u64,
+    pub node: u32,
+    pub process: u32,
+}
+
+fn queue_of(exposure: Exposure) -> usize {
+    usize::from(exposure != Exposure::Running)
+}
+
+impl Lives {
+    /// Nobody has a life yet.
+    pub fn new(nodes: u32, processes: usize) -> Lives {
+        let life = Life {
+            left: NEVER,
+            due: NEVER,
+            drawn: 0,
+            generation: 0,
+            ages: false,
+        };
+        Lives {
+            processes,
+            rows: vec![life; nodes as usize * processes],
+            queues: Default::default(),
+            drawn_as: Vec::new(),
+        }
+    }
+
+    fn slot(&self, node: u32, process: usize) -> usize {
+        node as usize * self.processes + process
+    }
+
+    /// A new life for a process of a node that does not age now; none for one that only lemons have.
+    pub fn renew(
+        &mut self,
+        draws: &mut Draws,
+        (node, lemon): (u32, bool),
+        (process, spec): (usize, &FaultProcess),
+    ) {
+        let slot = self.slot(node, process);
+        let life = &mut self.rows[slot];
+        assert!(!life.ages, "a life is drawn while the node ages");
+        life.left = NEVER;
+        if spec.only_lemons && !lemon {
+            return;
+        }
+        let draw = Draw {
+            purpose: Purpose::FleetLife,
+            entity: Key(u64::from(node)).and(process as u64),
+            occurrence: life.drawn,
+            lane: 0,
+        };
+        life.drawn += 1;
+        life.left = draws.sample(draw, &spec.life).0;
+        if let Some(drawn_as) = self.drawn_as.get_mut(slot) {
+            *drawn_as = life.left;
+        }
+    }
+
+    /// From now on the node ages in that process, on the clock of `exposure`.
+    pub fn begin(&mut self, (node, process): (u32, usize), exposure: Exposure, clocks: Clocks) {
+        let slot = self.slot(node, process);
+        let life = &mut self.rows[slot];
+        if life.ages || life.left == NEVER {
+            return;
+        }
+        let clock = [clocks.ran, clocks.now][queue_of(exposure)];
+        let due = clock.saturating_add(life.left);
+        (life.ages, life.due) = (true, due);
+        life.generation += 1;
+        let entry = Reverse((due, slot as u32, life.generation));
+        self.queues[queue_of(exposure)].push(entry);
+    }
+
+    /// From now on it does not.
+    pub fn end(&mut self, (node, process): (u32, usize), exposure: Exposure, clocks: Clocks) {
+        let slot = self.slot(node, process);
+        let life = &mut self.rows[slot];
+        if std::mem::take(&mut life.ages) {
+            let clock = [clocks.ran, clocks.now][queue_of(exposure)];
+            life.left = life.due.saturating_sub(clock);
+        }
+    }
+
+    /// From now on it is known how long each life was when it was drawn.
+    pub fn remember(&mut self) {
+        self.drawn_as = vec![NEVER; self.rows.len()];
+    }
+
+    /// Draws what is left of every life anew, given what was lived of it.
+    pub fn renew_rest(&mut self, draws: &mut Draws, fleet: &Fleet, clocks: Clocks) {
+        self.queues.iter_mut().for_each(BinaryHeap::clear);
+        for slot in 0..self.rows.len() {
+            let (node, process) = (slot / self.processes, slot % self.processes);
+            let spec = &fleet.faults[process];
+            let queue = queue_of(spec.exposure);
+            let clock = [clocks.ran, clocks.now][queue];
+            let life = &mut self.rows[slot];
+            let left = match life.ages {
+                true => life.due.saturating_sub(clock),
+                false => life.left,
+            };
+            if left == NEVER {
+                continue;
+            }
+            let lived = self.drawn_as[slot].saturating_sub(left);
+            let draw = Draw {
+                purpose: Purpose::FleetLife,
+                entity: Key(node as u64).and(process as u64),
+                occurrence: life.drawn,
+                lane: 1,
+            };
+            let left = rest(&spec.life, (lived, left), draws.uniform(draw));
+            self.drawn_as[slot] = lived.saturating_add(left);
+            life.left = left;
+            if life.ages {
+                life.due = clock.saturating_add(left);
+                life.generation += 1;
+                self.queues[queue].push(Reverse((life.due, slot as u32, life.generation)));
+            }
+        }
+    }
+
+    /// The next failure, if nothing else happens before; `runs` says whether the job does.
+    pub fn next(&mut self, clocks: Clocks, runs: bool) -> Option<DueFailure> {
+        let running = match runs {
+            true => self
+                .first(0)
+                .map(|(due, slot)| ((due - clocks.ran).saturating_add(clocks.now), slot)),
+            false => None,
+        };
+        let calendar = self.first(1);
+        let (at, slot) = [running, calendar].into_iter().flatten().min()?;
+        Some(DueFailure {
+            at,
+            node: slot / self.processes as u32,
+            process: slot % self.processes as u32,
+        })
+    }
+
+    fn first(&mut self, queue: usize) -> Option<(u64, u32)> {
+        loop {
+            let Reverse((due, slot, generation)) = *self.queues[queue].peek()?;
+            let life = &self.rows[slot as usize];
+            if life.ages && life.generation == generation {
+                return Some((due, slot));
+            }
+            self.queues[queue].pop();
+        }
+    }
+}
+
+/// What is left of a life of which so much was lived, at the uniform number `u`; `left` is what was to be left.
+fn rest(life: &Dist, (lived, left): (u64, u64), u: f64) -> u64 {
+    match life {
+        Dist::Fixed(_) => left,
+        // It has no memory.
+        Dist::Exponential { .. } => life.quantile(u).0,
+        _ if lived == 0 => life.quantile(u).0,
+        _ => {
+            // The chance of a life that is over by now, by halving: quantiles ascend.
+            let (mut low, mut high) = (0.0, 1.0);
+            for _ in 0..60 {
+                let middle = 0.5 * (low + high);
+                match life.quantile(middle).0 < lived {
+                    true => low = middle,
+                    false => high = middle,
+                }
+            }
+            let whole = life.quantile((high + (1.0 - high) * u).min(1.0 - 1e-16));
+            whole.0.saturating_sub(lived)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_base::Duration;
+
+    #[test]
+    fn the_rest_of_a_life_is_drawn_given_what_was_lived_of_it() {
+        let s = |seconds: f64| Duration::from_seconds_f64(seconds).0;
+        let uniform = Dist::Uniform {
+            low_s: 10.0,
+            high_s: 30.0,
+        };
+        // Of a life that has lasted 20 s, five to ten are left in half of all cases.
+        for (u, expected) in [(0.0, 0.0), (0.5, 5.0), (0.9, 9.0)] {
+            let found = rest(&uniform, (s(20.0), s(3.0)), u) as f64 / 1e9;
+            assert!((found - expected).abs() < 1e-6, "{u}: {found}");
+        }
+        let weibull = Dist::Weibull {
+            scale_s: 100.0,
+            shape: 0.7,
+        };
+        let found = rest(&weibull, (s(50.0), 0), 0.5) as f64 / 1e9;
+        // S(50 + x) = S(50) / 2.
+        let survival = |t: f64| libm::exp(-libm::pow(t / 100.0, 0.7));
+        assert!((survival(50.0 + found) / survival(50.0) - 0.5).abs() < 1e-6);
+        assert_eq!(rest(&Dist::Fixed(Duration(7)), (3, 4), 0.1), 4);
+    }
+}

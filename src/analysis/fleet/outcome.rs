@@ -1,0 +1,110 @@
+//! What a replication of a fleet leaves: why it ended, and every output by name.
+
+use super::books::Books;
+use super::job::Phase;
+use super::world::{FleetEnd, World};
+use sim_base::Time;
+
+/// One replication.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FleetOutcome {
+    /// When the job ended.
+    pub end: Time,
+    /// Why it did.
+    pub why: FleetEnd,
+    /// The hash over what happened.
+    pub digest: u64,
+    /// Node-time per category, to the job's end.
+    pub books: Books,
+    /// Name and value, in one order for all replications of a fleet; hours as `_h`.
+    pub outputs: Vec<(String, f64)>,
+    /// Nanoseconds of the job, by phase: they sum to its end.
+    pub phases_ns: Vec<(&'static str, u64)>,
+    /// When the job was interrupted, in nanoseconds, and by which process; empty where nobody asked.
+    pub interruptions: Vec<(u64, u32)>,
+}
+
+fn hours(ns: u64) -> f64 {
+    ns as f64 / 3.6e12
+}
+
+impl FleetOutcome {
+    pub(super) fn of(world: &World<'_>) -> FleetOutcome {
+        let (why, end) = world.over.expect("a run is over when it is told");
+        let spent = |phase: Phase| world.job.spent[phase as usize];
+        let all: u64 = world.job.spent.iter().sum();
+        assert_eq!(all, end, "the job's phases close");
+        let nodes = world.pool.rows.len() as u128;
+        assert_eq!(
+            world.books.total_node_ns(),
+            nodes * u128::from(end),
+            "node-time closes"
+        );
+        let compute = spent(Phase::Working) - world.job.lost;
+        let phases_ns = vec![
+            ("compute", compute),
+            ("lost_work", world.job.lost),
+            ("checkpoint", spent(Phase::Saving)),
+            ("recovery", spent(Phase::Recovery)),
+            ("host_selection", spent(Phase::HostSelection)),
+            ("waiting_for_spares", spent(Phase::WaitingForSpares)),
+            ("stalls", spent(Phase::Stalled)),
+        ];
+        FleetOutcome {
+            end: Time(end),
+            why,
+            digest: world.digest,
+            books: world.books.clone(),
+            outputs: outputs(world, (why, end), &phases_ns),
+            phases_ns,
+            interruptions: world.noted.clone().unwrap_or_default(),
+        }
+    }
+}
+
+/// Every output by name; those of a published model carry its names.
+fn outputs(
+    world: &World<'_>,
+    (why, end): (FleetEnd, u64),
+    phases_ns: &[(&'static str, u64)],
+) -> Vec<(String, f64)> {
+    let fleet = world.fleet;
+    let ratio = match end {
+        0 => 0.0,
+        end => phases_ns[0].1 as f64 / end as f64,
+    };
+    let failures: u64 = world.counts.failures.iter().sum();
+    let mut all = vec![
+        ("training_time_h".to_owned(), hours(end)),
+        ("effective_training_ratio".to_owned(), ratio),
+    ];
+    all.extend(
+        phases_ns
+            .iter()
+            .map(|(name, ns)| (format!("{name}_h"), hours(*ns))),
+    );
+    let mut count = |name: &str, n: u64| all.push((name.to_owned(), n as f64));
+    count("failures", failures);
+    let mut causes: Vec<(&str, u64)> = Vec::new();
+    for (process, n) in fleet.faults.iter().zip(&world.counts.failures) {
+        match causes.iter_mut().find(|(cause, _)| *cause == process.cause) {
+            Some((_, sum)) => *sum += n,
+            None => causes.push((&process.cause, *n)),
+        }
+    }
+    for (cause, n) in causes {
+        count(&format!("failures_{cause}"), n);
+    }
+    count("restarts", world.job.restarts);
+    count("host_selections", world.counts.host_selections);
+    count("spares_pulled", world.counts.spares_pulled);
+    for (stage, n) in fleet.repair.stages.iter().zip(&world.shop.done) {
+        count(&format!("{}_repairs", stage.name), *n);
+    }
+    count("successful_repairs", world.shop.successful);
+    count("failed_repairs", world.shop.failed);
+    count("retirements", world.counts.retirements);
+    count("completed", u64::from(why == FleetEnd::Completed));
+    count("depleted", u64::from(why == FleetEnd::Depleted));
+    all
+}

@@ -1,0 +1,72 @@
+//! The stages of a repair: how long each takes, how it ends, and which node gets the crew that is free again.
+
+use super::world::{Event, World};
+use sim_base::random::{Draw, Key, Purpose};
+
+/// The numbers of one stage.
+#[derive(Copy, Clone)]
+enum Lane {
+    Takes,
+    Escalates,
+    Fails,
+}
+
+impl World<'_> {
+    fn repair_draw(&self, node: u32, stage: u32, lane: Lane) -> Draw {
+        Draw {
+            purpose: Purpose::FleetRepair,
+            entity: Key(u64::from(node)),
+            occurrence: self.pool.rows[node as usize].repairs,
+            lane: stage * 3 + lane as u32,
+        }
+    }
+
+    /// A node that is in repair now gets a crew, or waits for one.
+    pub(super) fn begin_repair(&mut self, node: u32) {
+        self.pool.rows[node as usize].repairs += 1;
+        let free = self
+            .fleet
+            .repair
+            .crews
+            .is_none_or(|crews| self.shop.busy < crews);
+        if free {
+            self.shop.busy += 1;
+            self.begin_stage(node, 0);
+        } else {
+            self.shop.waiting.push_back(node);
+        }
+    }
+
+    fn begin_stage(&mut self, node: u32, stage: u32) {
+        let Some(spec) = self.fleet.repair.stages.get(stage as usize) else {
+            // Nobody repairs anything.
+            return;
+        };
+        let draw = self.repair_draw(node, stage, Lane::Takes);
+        let takes = self.draws.sample(draw, &spec.takes).0;
+        self.after(takes, Event::StageOver { node, stage });
+    }
+
+    pub(super) fn stage_over(&mut self, node: u32, stage: u32) {
+        let fleet = self.fleet;
+        let spec = &fleet.repair.stages[stage as usize];
+        self.shop.done[stage as usize] += 1;
+        let last = stage as usize + 1 == fleet.repair.stages.len();
+        let draw = self.repair_draw(node, stage, Lane::Escalates);
+        if !last && self.draws.uniform(draw) < spec.escalates {
+            return self.begin_stage(node, stage + 1);
+        }
+        let draw = self.repair_draw(node, stage, Lane::Fails);
+        let healed = self.draws.uniform(draw) >= spec.fails;
+        match healed {
+            true => self.shop.successful += 1,
+            false => self.shop.failed += 1,
+        }
+        self.shop.busy -= 1;
+        if let Some(next) = self.shop.waiting.pop_front() {
+            self.shop.busy += 1;
+            self.begin_stage(next, 0);
+        }
+        self.repaired(node, healed);
+    }
+}

@@ -1,0 +1,187 @@
+//! The closed form of checkpoints against playing each of them.
+
+use super::FleetOutcome;
+use super::calm::EACH_MAX;
+use super::world::World;
+use proptest::prelude::*;
+use sim_api::spec::*;
+use sim_base::Duration;
+use sim_base::random::{Dist, Draws};
+
+fn exactly(ns: u64) -> Dist {
+    Dist::Fixed(Duration(ns))
+}
+
+/// All in single nanoseconds, so that much falls on one instant.
+fn fleets() -> impl Strategy<Value = Fleet> {
+    let training = (1..30u64, 0..8u64, 1..3000u64, 1..6000u64);
+    let job = (1..5u32, 0..3u32, 0..3u32, 0..40u64, 0..20u64);
+    let fault = (1..900u64, 0..3usize, any::<bool>(), any::<bool>());
+    let faults = prop::collection::vec(fault, 0..3);
+    let others = (0..200u64, prop::option::of(1..400u64), 0..5u64);
+    (training, job, faults, others).prop_map(fleet)
+}
+
+type Fault = (u64, usize, bool, bool);
+type Work = (u64, u64, u64, u64);
+type Others = (u64, Option<u64>, u64);
+/// Of the training, the job, its faults and everything else, in the order of `fleet`.
+type Numbers = (Work, (u32, u32, u32, u64, u64), Vec<Fault>, Others);
+
+fn fleet((training, job, faults, others): Numbers) -> Fleet {
+    let (every, blocking, work, stop_at) = training;
+    let (nodes, standbys, spares, recovery, select) = job;
+    let (repair, regeneration, take_over) = others;
+    let exposures = [Exposure::Running, Exposure::Assigned, Exposure::Always];
+    let process = |(life, exposure, needs_repair, is_fixed): Fault| FaultProcess {
+        cause: "fault".to_owned(),
+        only_lemons: life % 3 == 0,
+        life: match is_fixed {
+            true => exactly(life),
+            false => Dist::Exponential {
+                mean_s: life as f64 * 1e-9,
+            },
+        },
+        exposure: exposures[exposure],
+        trace: None,
+        needs_repair,
+    };
+    Fleet {
+        name: String::new(),
+        description: String::new(),
+        nodes: nodes + standbys,
+        spares: SparePool {
+            nodes: spares,
+            take_over: Duration(take_over),
+        },
+        job: FleetJob {
+            nodes,
+            standbys,
+            selection: HostSelection::LongestInPool,
+            select: exactly(select),
+            recovery: exactly(recovery),
+            max_restarts: None,
+        },
+        training: Training {
+            work: Duration(work),
+            progress: Progress::Checkpoints {
+                every: Duration(every),
+                blocking: Duration(blocking),
+            },
+        },
+        faults: faults.into_iter().map(process).collect(),
+        lemons: Lemons {
+            share: 0.4,
+            regeneration: regeneration.map(|every| (Duration(every), 0.5)),
+        },
+        diagnosis: Diagnosis {
+            finds: 0.9,
+            blames_another: 0.1,
+        },
+        repair: Repair {
+            stages: vec![RepairStage {
+                name: "repair".to_owned(),
+                takes: exactly(repair),
+                escalates: 0.0,
+                fails: 0.0,
+            }],
+            crews: Some(1),
+        },
+        retirement: Retirement::Never,
+        stop_at: Duration(stop_at),
+        seed: 1,
+    }
+}
+
+/// The oracle plays each checkpoint: it halts the run at any lost time, so no two of them are passed at once.
+fn world(fleet: &Fleet, seed: u64, is_oracle: bool) -> World<'_> {
+    let mut world = World::new(fleet, Draws::new(seed, 0));
+    world.noted = Some(Vec::new());
+    world.halts_at = is_oracle.then_some(0);
+    world
+}
+
+fn played(fleet: &Fleet, seed: u64, is_oracle: bool) -> (FleetOutcome, u64) {
+    let mut world = world(fleet, seed, is_oracle);
+    let steps = std::cell::Cell::new(0);
+    let count = |events| {
+        steps.set(events);
+        false
+    };
+    assert!(world.play(&count));
+    (FleetOutcome::of(&world), steps.get())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn checkpoints_that_are_passed_at_once_leave_what_each_of_them_leaves(
+        fleet in fleets(),
+        seed in 0..1000u64,
+    ) {
+        let (closed, looped) = (played(&fleet, seed, false), played(&fleet, seed, true));
+        prop_assert_eq!(closed.0, looped.0);
+        prop_assert!(closed.1 <= looped.1);
+    }
+
+    #[test]
+    fn a_run_that_halts_at_a_lost_time_halts_where_it_would_have(
+        fleet in fleets(),
+        seed in 0..1000u64,
+        level in 0..500u64,
+    ) {
+        let halted = |is_oracle| {
+            let mut world = world(&fleet, seed, is_oracle);
+            if !is_oracle {
+                world.halts_at = Some(level);
+            }
+            world.begin();
+            while world.over.is_none() && world.lost_time() < level {
+                world.step();
+            }
+            (world.clocks.now, world.lost_time(), world.digest, world.books, world.over)
+        };
+        prop_assert_eq!(halted(false), halted(true));
+    }
+}
+
+/// Without faults, and with one in the middle.
+fn calm(work: u64, fault: Option<u64>) -> Fleet {
+    let faults = fault.map(|at| (at, 0, false, true));
+    let all = faults.into_iter().collect();
+    let mut fleet = fleet((
+        (2, 1, work, u64::MAX / 4),
+        (1, 0, 0, 5, 0),
+        all,
+        (0, None, 0),
+    ));
+    (fleet.lemons.share, fleet.lemons.regeneration) = (0.0, None);
+    fleet
+}
+
+#[test]
+fn a_run_of_many_checkpoints_has_as_many_events_as_one_of_few() {
+    let (short, long) = (calm(40, None), calm(1 << 60, None));
+    let (short, long) = (played(&short, 1, false).1, played(&long, 1, false).1);
+    assert_eq!(short, long);
+}
+
+#[test]
+fn beyond_what_the_digest_knows_one_by_one_everything_else_is_as_it_was() {
+    let work = 2 * EACH_MAX + 9;
+    for (checkpoints, fault) in [(EACH_MAX + 4, None), (0, Some(work + work / 2))] {
+        let fleet = calm(work, fault);
+        let ((closed, _), (looped, _)) = (played(&fleet, 1, false), played(&fleet, 1, true));
+        let saving = closed
+            .phases_ns
+            .iter()
+            .find(|(name, _)| *name == "checkpoint");
+        if fault.is_none() {
+            assert_eq!(saving.map(|(_, ns)| *ns), Some(checkpoints + 1));
+        }
+        assert_ne!(closed.digest, looped.digest);
+        let digest = looped.digest;
+        assert_eq!(FleetOutcome { digest, ..closed }, looped);
+    }
+}

@@ -1,0 +1,175 @@
+//! Everything that changes during a run of the reduced model: the clock, the nodes, the job and what is due.
+
+use super::books::Books;
+use super::job::{Job, Phase};
+use super::lives::{Clocks, Lives};
+use super::pool::{Place, Pool};
+use super::repair::Shop;
+use sim_api::spec::Fleet;
+use sim_base::fnv::OFFSET_BASIS;
+use sim_base::random::{Draws, Key, Purpose};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What can be due, beside failures.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Event {
+    StageOver {
+        node: u32,
+        stage: u32,
+    },
+    /// A node is back from an outage of a trace.
+    Back {
+        node: u32,
+    },
+    /// The nth fault of the trace of a process.
+    Traced {
+        process: u32,
+        nth: u32,
+    },
+    Regenerate,
+    PhaseOver {
+        generation: u32,
+    },
+}
+
+/// What the digest knows of what happened.
+#[derive(Copy, Clone)]
+pub enum Code {
+    Failed = 1,
+    Repaired,
+    Selection,
+    SparePulled,
+    Works,
+    End,
+    Checkpoints,
+}
+
+/// Counts that are reported.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// By process.
+    pub failures: Vec<u64>,
+    pub host_selections: u64,
+    pub spares_pulled: u64,
+    pub retirements: u64,
+    pub regenerations: u32,
+}
+
+/// When, which came first, what.
+pub type Queue = BinaryHeap<Reverse<(u64, u64, Event)>>;
+
+/// Everything that changes during a run.
+pub struct World<'f> {
+    pub(super) fleet: &'f Fleet,
+    pub(super) draws: Draws,
+    pub(super) clocks: Clocks,
+    pub(super) pool: Pool,
+    pub(super) lives: Lives,
+    pub(super) shop: Shop,
+    pub(super) job: Job,
+    pub(super) books: Books,
+    pub(super) counts: Counts,
+    pub(super) digest: u64,
+    /// When the job was interrupted, and by which process; where somebody wants to know.
+    pub(super) noted: Option<Vec<(u64, u32)>>,
+    /// Somebody halts the run as soon as so much time is lost.
+    pub(super) halts_at: Option<u64>,
+    /// Why and when the job ended.
+    pub(super) over: Option<(FleetEnd, u64)>,
+    pub(super) queue: Queue,
+    pub(super) sent: u64,
+}
+
+/// Why the job of a fleet ended.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FleetEnd {
+    /// Its work is done.
+    Completed,
+    /// It failed once more than it may restart.
+    Failed,
+    /// So many nodes are retired that it can never have enough.
+    Depleted,
+    /// Nothing will ever change.
+    Stuck,
+    /// The scenario's.
+    TimeLimit,
+}
+
+impl FleetEnd {
+    /// In files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            FleetEnd::Completed => "Completed",
+            FleetEnd::Failed => "Failed",
+            FleetEnd::Depleted => "Depleted",
+            FleetEnd::Stuck => "Stuck",
+            FleetEnd::TimeLimit => "TimeLimit",
+        }
+    }
+}
+
+impl<'f> World<'f> {
+    pub(super) fn new(fleet: &'f Fleet, mut draws: Draws) -> World<'f> {
+        let all = fleet.nodes + fleet.spares.nodes;
+        let bad = (f64::from(all) * fleet.lemons.share) as u32;
+        let lemons: Vec<bool> = (0..all).map(|node| node < bad).collect();
+        let mut order: Vec<u32> = (0..all).collect();
+        draws.shuffle(Purpose::FleetLemons, Key(0), 0, &mut order);
+        World {
+            fleet,
+            draws,
+            clocks: Clocks::default(),
+            pool: Pool::new(&order, fleet.nodes as usize, &lemons),
+            lives: Lives::new(all, fleet.faults.len()),
+            shop: Shop::new(fleet.repair.stages.len()),
+            job: Job::new(),
+            books: Books::default(),
+            counts: Counts {
+                failures: vec![0; fleet.faults.len()],
+                ..Counts::default()
+            },
+            digest: OFFSET_BASIS,
+            noted: None,
+            halts_at: None,
+            over: None,
+            queue: BinaryHeap::new(),
+            sent: 0,
+        }
+    }
+
+    /// So much time goes by in a phase of the job.
+    pub(super) fn book(&mut self, phase: Phase, ns: u64) {
+        for place in Place::ALL {
+            let category = place.category().unwrap_or(phase.category());
+            self.books.add(category, self.pool.count(place), ns);
+        }
+        self.job.spent[phase as usize] += ns;
+        self.clocks.now += ns;
+        if phase.runs() {
+            self.clocks.ran += ns;
+        }
+    }
+
+    /// Something is due after so long.
+    pub(super) fn after(&mut self, ns: u64, event: Event) {
+        self.sent += 1;
+        let at = self.clocks.now.saturating_add(ns);
+        self.queue.push(Reverse((at, self.sent, event)));
+    }
+
+    /// For the digest.
+    pub(super) fn note(&mut self, code: Code, what: u32) {
+        let word = self.clocks.now.rotate_left(8) ^ (code as u64) << 32 ^ u64::from(what);
+        let x = (self.digest ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.digest = x ^ x >> 32;
+    }
+
+    /// The job is over.
+    pub(super) fn end(&mut self, why: FleetEnd) {
+        if self.over.is_none() {
+            self.note(Code::End, why as u32);
+            self.over = Some((why, self.clocks.now));
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Numbers and ids in words: seconds, counts, faults, causes.
+
+use crate::metrics::restarts::critical::counts;
+use crate::metrics::restarts::restart::{Cause, CauseKind, Ending};
+use crate::metrics::restarts::waits::What;
+use crate::metrics::{CriticalSpan, Restart, RunView};
+use sim_api::spec::{
+    FaultAction, GateChanges, NodeRef, ObjectKind, ScriptedFault, Silent, SilentOn, UserRequest,
+    Verb,
+};
+use sim_base::*;
+
+pub use crate::metrics::restarts::waits::{thousands, with_sign};
+
+/// `0.93 s`, `12.3 s`, `184 s`, `6 h 0 min`: three figures are what a reader can use.
+pub fn seconds(d: Duration) -> String {
+    match d.seconds() {
+        s if s < 9.995 => format!("{s:.2} s"),
+        s if s < 99.95 => format!("{s:.1} s"),
+        s if s < HOUR_S => format!("{s:.0} s"),
+        s => {
+            let minutes = (s / 60.0).round() as u64;
+            format!("{} h {} min", thousands(minutes / 60), minutes % 60)
+        }
+    }
+}
+
+const HOUR_S: f64 = 3_599.5;
+
+/// Columns that `seconds` takes in a table in which nothing is longer than `longest`.
+pub fn seconds_width(longest: Duration, least: usize) -> usize {
+    seconds(longest).chars().count().max(least)
+}
+
+/// All digits that are there: nanoseconds as decimal seconds without trailing zeros.
+pub fn exact_seconds(nanos: u128) -> String {
+    let (whole, fraction) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+    if fraction == 0 {
+        return whole.to_string();
+    }
+    let digits = format!("{fraction:09}");
+    format!("{whole}.{}", digits.trim_end_matches('0'))
+}
+
+/// A time for a table: empty if it never came.
+pub fn exact_time(t: Time) -> String {
+    if t == Time::NEVER {
+        String::new()
+    } else {
+        exact_seconds(u128::from(t.0))
+    }
+}
+
+/// `1 pod`, `5,000 pods`.
+pub fn count(n: u64, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", thousands(n))
+}
+
+/// Spans of a critical path that are too short to be told: how many, and what most of their time went to, if it counts.
+pub fn short_spans(short: &[&CriticalSpan], total: Duration) -> String {
+    let sum = Duration(short.iter().map(|s| s.step.duration().0).sum());
+    let mut n = count(short.len() as u64, "short span");
+    let mut by: Vec<(What, Duration, &CriticalSpan)> = Vec::new();
+    for span in short.iter().filter(|_| counts(sum, total)) {
+        let (what, time) = (What::of(&span.step), span.step.duration());
+        match by.iter_mut().find(|(known, ..)| *known == what) {
+            Some((_, sum, _)) => *sum = *sum + time,
+            None => by.push((what, time, span)),
+        }
+    }
+    if let Some((_, time, span)) = by.iter().max_by_key(|(_, time, _)| *time) {
+        let of = span.waited_for.split_once(" in the line of ");
+        let of = of.map_or(span.waited_for.as_str(), |(_, line)| line);
+        n.push_str(&format!(", {} of them for {of}", seconds(*time)));
+    }
+    n
+}
+
+/// Breaks a text at spaces so that no line is longer than `width`, unless a single word is. A no-break space holds,
+/// and so does the space between a number and `s` or `%`.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut held = text.replace(" %", "\u{a0}%");
+    for end in [")", ",", ".", ""] {
+        held = held.replace(&format!(" s{end} "), &format!("\u{a0}s{end} "));
+    }
+    if held.ends_with(" s)") || held.ends_with(" s") {
+        let at = held.rfind(' ').unwrap_or(0);
+        held.replace_range(at..=at, "\u{a0}");
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in held.split(' ').filter(|w| !w.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.iter().map(|l| l.replace('\u{a0}', " ")).collect()
+}
+
+/// As wide as the longest of these, but for names that are longer than any table: they push their own row aside alone.
+pub fn column<'a>(texts: impl Iterator<Item = &'a str>, least: usize) -> usize {
+    const WIDEST: usize = 100;
+    let longest = texts.map(|text| text.chars().count()).max().unwrap_or(0);
+    longest.clamp(least, WIDEST)
+}
+
+/// A text whose lines are broken at spaces where they are longer than `width`; what goes on is indented. What is to be
+/// typed stays whole, and so does a word that is longer. Colors take no room.
+pub fn fitted(text: &str, width: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_end_matches('\n');
+        let typed = TYPED.iter().any(|lead| bare.trim_start().starts_with(lead));
+        if bare.len() <= width || typed || columns(bare) <= width {
+            out.push_str(line);
+            continue;
+        }
+        let indent = bare.chars().take_while(|c| *c == ' ').count();
+        let next = " ".repeat((indent + HANGING).min(width / 2));
+        let mut rest = bare.to_owned();
+        while let Some(at) = break_at(&rest, width) {
+            let tail = rest.split_off(at);
+            out.push_str(rest.trim_end());
+            out.push('\n');
+            rest = format!("{next}{}", tail.trim_start());
+        }
+        out.push_str(&rest);
+        if line.ends_with('\n') {
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// What begins so is to be typed or copied.
+const TYPED: [&str; 4] = ["--set", "$ ", "jobset-sim ", "kubectl "];
+const HANGING: usize = 4;
+
+/// Characters that are seen, each with its place in bytes.
+fn seen(line: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut escape = false;
+    line.char_indices().filter(move |(_, c)| {
+        let hidden = escape || *c == '\u{1b}';
+        escape = hidden && *c != 'm';
+        !hidden
+    })
+}
+
+fn columns(line: &str) -> usize {
+    seen(line).count()
+}
+
+/// Where a line that is too long is broken: at its last space that is early enough, else at the first.
+fn break_at(line: &str, width: usize) -> Option<usize> {
+    if columns(line) <= width {
+        return None;
+    }
+    let text = line.len() - line.trim_start().len();
+    let spaces = seen(line)
+        .enumerate()
+        .filter(|(_, (at, c))| *c == ' ' && *at > text);
+    let mut found = None;
+    for (column, (at, _)) in spaces {
+        if column > width && found.is_some() {
+            break;
+        }
+        found = Some(at);
+    }
+    found.filter(|at| !line[*at..].trim().is_empty())
+}
+
+fn node_ref(node: &NodeRef) -> String {
+    match (&node.name, &node.of_pod, &node.alias) {
+        (Some(name), _, _) => format!("node {name}"),
+        (None, Some(pod), _) => format!("the node of pod {pod}"),
+        (None, None, Some(alias)) => format!("node {alias:?} named before"),
+        (None, None, None) => "a node".to_owned(),
+    }
+}
+
+/// What a scripted fault or user action does, as the end of "at 12 s, …".
+pub fn fault(action: &FaultAction) -> String {
+    use FaultAction::*;
+    match action {
+        ContainerExit { pod, exit_code } => {
+            format!("the container of pod {pod} exits with code {exit_code}")
+        }
+        DeletePod { pod, force: false } => format!("pod {pod} is deleted"),
+        DeletePod { pod, force: true } => format!("pod {pod} is force-deleted"),
+        EvictPod { pod } => format!("pod {pod} is evicted"),
+        CrashNode(n) => format!("{} crashes", node_ref(n)),
+        PartitionNode(n) => format!("{} is cut off from the control plane", node_ref(n)),
+        ReturnNode(n) => format!("{} returns", node_ref(n)),
+        DeleteNode(n) => format!("{} is deleted", node_ref(n)),
+        CordonNode(n) => format!("{} is cordoned", node_ref(n)),
+        UncordonNode(n) => format!("{} is uncordoned", node_ref(n)),
+        DrainNode(n) => format!("{} is drained", node_ref(n)),
+        TaintNode(n, taint) => {
+            let value = if taint.value.is_empty() {
+                String::new()
+            } else {
+                format!("={}", taint.value)
+            };
+            let effect = taint.effect.as_str();
+            format!("{} is tainted {}{value}:{effect}", node_ref(n), taint.key)
+        }
+        NewNode(n) => format!("{} is replaced by a new one", node_ref(n)),
+        Silent { on, what } => silent(on, *what),
+        SuspendJobSet(name) => format!("JobSet {name} is suspended"),
+        ResumeJobSet(name) => format!("JobSet {name} is resumed"),
+        DeleteJobSet(name) => format!("JobSet {name} is deleted"),
+        StopManager(stop) => {
+            let gates = gate_changes(stop.gates);
+            format!("the JobSet manager is stopped for {}{gates}", stop.down_for)
+        }
+        Request(request) => user_request(request),
+    }
+}
+
+fn silent(on: &SilentOn, what: Silent) -> String {
+    let on = match on {
+        SilentOn::Node(node) => node_ref(node),
+        SilentOn::Pod(pod) => format!("pod {pod}"),
+    };
+    match what {
+        Silent::Hang { .. } => format!("what runs on {on} hangs"),
+        Silent::Slow { factor: 1.0 } => format!("{on} is as fast as ever"),
+        Silent::Slow { factor } => format!("{on} is slow: steps take {factor} times as long"),
+        Silent::Corrupt { .. } => format!("what {on} computes is wrong"),
+    }
+}
+
+fn gate_changes(gates: GateChanges) -> String {
+    let all = [
+        ("InPlaceRestart", gates.in_place_restart),
+        ("RestartJob", gates.restart_job),
+        ("ElasticJobSet", gates.elastic_jobset),
+    ];
+    let said = all
+        .iter()
+        .filter_map(|(name, on)| on.map(|on| format!("{name}={on}")));
+    let said: Vec<String> = said.collect();
+    match said.is_empty() {
+        true => String::new(),
+        false => format!(" and comes back with {}", said.join(", ")),
+    }
+}
+
+fn user_request(request: &UserRequest) -> String {
+    let kind = match request.object.kind {
+        ObjectKind::Pod => "pod",
+        ObjectKind::Node => "node",
+        kind => kind.as_str(),
+    };
+    let what = match &request.verb {
+        Verb::Patch { body, .. } => format!("patched with {body}"),
+        Verb::Create { .. } => "created".to_owned(),
+        Verb::Delete { .. } => "deleted".to_owned(),
+        Verb::Show { .. } => "shown".to_owned(),
+    };
+    format!("{kind} {} is {what}", request.object.name)
+}
+
+/// A fault of the script; a random one with its cause.
+pub fn scripted(f: &ScriptedFault) -> String {
+    let what = fault(&f.action);
+    match &f.drawn_as {
+        Some(cause) => format!("{what} ({cause})"),
+        None => what,
+    }
+}
+
+/// What began a restart.
+pub fn cause(run: &RunView<'_>, cause: &Cause) -> String {
+    let pod = run.names.pod_place(cause.job, cause.index);
+    match cause.kind {
+        CauseKind::ContainerExited { exit_code } => {
+            format!("the container of pod {pod} exited with code {exit_code}")
+        }
+        CauseKind::Fault { index } => match run.scenario.faults.get(index as usize) {
+            Some(f) => scripted(f),
+            None => format!("fault {index}"),
+        },
+        CauseKind::NodeNotReady => format!("node {} became not ready", run.names.node(cause.node)),
+        CauseKind::PodDeleted { by } => format!("pod {pod} was deleted by {}", by.as_str()),
+        CauseKind::PodFailed { exit_code } => format!("pod {pod} failed with code {exit_code}"),
+        CauseKind::Unknown => "unknown".to_owned(),
+    }
+}
+
+/// `Restart 1 of JobSet train (Recreate, attempt 1): 126 s from the fault until every pod was ready`.
+pub fn restart_title(run: &RunView<'_>, r: &Restart, number: usize) -> String {
+    let end = match r.ending {
+        Ending::Ready => "from the fault until every pod was ready",
+        Ending::JobSetEnded => "from the fault until the JobSet ended, never ready again",
+        Ending::Unfinished => "from the fault to the end of the run, NOT FINISHED",
+    };
+    format!(
+        "Restart {number} of JobSet {} ({}, attempt {}): {} {end}",
+        run.names.jobset(r.jobset),
+        run.strategy(r),
+        r.attempt,
+        seconds(r.total()),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_have_three_figures() {
+        for (ms, text) in [
+            (0, "0.00 s"),
+            (930, "0.93 s"),
+            (9_996, "10.0 s"),
+            (99_960, "100 s"),
+            (3_599_000, "3599 s"),
+            (3_599_900, "1 h 0 min"),
+            (21_600_000, "6 h 0 min"),
+            (86_400_000 * 45 + 90_000, "1,080 h 2 min"),
+        ] {
+            assert_eq!(seconds(Duration::from_millis(ms)), text);
+        }
+    }
+
+    #[test]
+    fn exact_seconds_lose_nothing() {
+        for (nanos, text) in [
+            (0, "0"),
+            (1, "0.000000001"),
+            (83_730_000_000, "83.73"),
+            (5_000_000_000, "5"),
+        ] {
+            assert_eq!(exact_seconds(nanos), text);
+        }
+        assert_eq!(exact_time(Time::NEVER), "");
+    }
+
+    #[test]
+    fn long_lines_are_broken_and_what_is_typed_stays_whole() {
+        assert_eq!(fitted("a\n", 4), "a\n");
+        assert_eq!(fitted("  one two three\nx", 10), "  one two\n     three\nx");
+        assert_eq!(fitted("averylongword b c", 6), "averylongword\n   b c");
+        assert_eq!(fitted("averylongword", 6), "averylongword");
+        assert_eq!(fitted("--set a=b --set c=d", 6), "--set a=b --set c=d");
+        let red = "\u{1b}[31mone\u{1b}[0m two";
+        assert_eq!(fitted(red, 7), red, "colors take no room");
+        assert_eq!(fitted(red, 6), "\u{1b}[31mone\u{1b}[0m\n   two");
+    }
+
+    #[test]
+    fn text_is_wrapped_at_spaces() {
+        assert_eq!(wrap("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap("", 8), Vec::<String>::new());
+        assert_eq!(wrap("every 1 s)", 8), ["every", "1 s)"]);
+        assert_eq!(wrap("about 97 % of it", 8), ["about", "97 % of", "it"]);
+    }
+}

@@ -1,0 +1,100 @@
+//! What is assumed where the inputs say nothing, in sentences.
+
+use sim_api::spec::{ReplicatedJob, Scenario};
+use sim_base::JobSetId;
+use std::collections::BTreeMap;
+
+/// How long containers run of which no rule of the scenario says it.
+#[derive(Clone, Debug, Default)]
+pub struct Assumed {
+    /// The replicatedJobs, where it is not all of them, and what is assumed of their containers.
+    of: Vec<(Option<String>, String)>,
+    /// How to say it.
+    pub hint: Option<String>,
+}
+
+impl Assumed {
+    /// Beside the word "containers".
+    pub fn lines(&self) -> Vec<String> {
+        let line = |(of, what): &(Option<String>, String)| match of {
+            Some(of) => format!("those of {of} {what}"),
+            None => what.clone(),
+        };
+        let hint = self.hint.iter().map(|hint| format!("({hint})"));
+        self.of.iter().map(line).chain(hint).collect()
+    }
+
+    /// As whole sentences, without the hint.
+    pub fn sentences(&self) -> Vec<String> {
+        let sentence = |(of, what): &(Option<String>, String)| match of {
+            Some(of) => format!("containers of {of} {what}"),
+            None => format!("containers {what}"),
+        };
+        self.of.iter().map(sentence).collect()
+    }
+}
+
+/// What a scenario does not say of containers.
+pub fn containers(scenario: &Scenario) -> Assumed {
+    let mut assumed = Assumed::default();
+    let mut endless: Vec<&str> = Vec::new();
+    let mut by_command: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut all: Vec<&ReplicatedJob> = Vec::new();
+    for (i, submitted) in scenario.jobsets.iter().enumerate() {
+        let jobset = &submitted.jobset;
+        let training = scenario.training_of(JobSetId(i as u32));
+        let trains = training.is_some_and(|t| t.work.is_some());
+        for rj in jobset
+            .spec
+            .replicated_jobs
+            .iter()
+            .filter(|r| r.replicas > 0)
+        {
+            let mut rules = scenario.containers.iter();
+            match rules.find(|rule| rule.may_be_for(jobset, rj)) {
+                None if trains => {}
+                None => endless.push(&rj.name),
+                Some(rule) => {
+                    let (Some(command), Some(run_for)) = (&rule.from_command, rule.run_for) else {
+                        continue;
+                    };
+                    let code = match rule.exit_code {
+                        0 => String::new(),
+                        code => format!(", exit code {code}"),
+                    };
+                    let told =
+                        format!("run for {run_for}{code}, read from their command {command:?}");
+                    by_command.entry(told).or_default().push(&rj.name);
+                }
+            }
+            all.push(rj);
+        }
+    }
+    for (told, of) in &by_command {
+        assumed.of.push((Some(list(of)), told.clone()));
+    }
+    if !endless.is_empty() {
+        let some = (endless.len() < all.len()).then(|| list(&endless));
+        let told = "run for ever, as nothing says when they end";
+        assumed.of.push((some, told.to_owned()));
+    }
+    let first = by_command.values().next().unwrap_or(&endless).first();
+    assumed.hint = first.map(|name| {
+        format!(
+            "say it with --set 'containers=[{{replicatedJob: {name}, runFor: 1h}}]', or under containers of a scenario"
+        )
+    });
+    assumed
+}
+
+fn list(names: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    let mut names = names.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    match names.len() {
+        0..=SHOWN => shown,
+        n => format!("{shown} and {} more", n - SHOWN),
+    }
+}

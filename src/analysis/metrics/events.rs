@@ -1,0 +1,64 @@
+//! Kubernetes Events counted per JobSet, type and reason, as `kubectl get events` would merge them.
+
+use sim_base::*;
+use sim_engine::record::{Body, Names, ObjectRef, Record, Sink};
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct EventCount {
+    pub jobset: JobSetId,
+    pub warning: bool,
+    pub reason: TextId,
+    pub count: u64,
+}
+
+#[derive(Default)]
+pub struct EventFold {
+    /// The Job of the newest object of each pod id; none before its first.
+    pod_job: Vec<Option<JobId>>,
+    counts: Vec<EventCount>,
+}
+
+impl EventFold {
+    pub fn of(&self, jobset: JobSetId) -> impl Iterator<Item = &EventCount> {
+        self.counts.iter().filter(move |c| c.jobset == jobset)
+    }
+
+    fn jobset(&self, object: ObjectRef, names: &Names) -> Option<JobSetId> {
+        match object {
+            ObjectRef::JobSet(id) => Some(id),
+            ObjectRef::Job(job) => names.jobset_of(job),
+            ObjectRef::Pod(pod) => names.jobset_of(self.pod_job.get(pod.ix()).copied()??),
+        }
+    }
+}
+
+impl Sink for EventFold {
+    fn record(&mut self, record: &Record, names: &Names) {
+        match record.body {
+            Body::PodCreated { pod, job, .. } => {
+                *row(&mut self.pod_job, pod.ix()) = Some(job);
+            }
+            Body::KubeEvent {
+                object,
+                warning,
+                reason,
+                ..
+            } => {
+                let jobset = self.jobset(object, names).unwrap_or(JobSetId::NONE);
+                let same = |c: &&mut EventCount| {
+                    (c.jobset, c.warning, c.reason) == (jobset, warning, reason)
+                };
+                match self.counts.iter_mut().find(same) {
+                    Some(c) => c.count += 1,
+                    None => self.counts.push(EventCount {
+                        jobset,
+                        warning,
+                        reason,
+                        count: 1,
+                    }),
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Folds over records and outcomes: restarts, what gated them, rows of the tables, the summary.
+//!
+//! Must never look into the engine: every number here comes from records, tickets and the outcome.
+
+pub mod assumed;
+pub mod counted;
+pub mod events;
+pub mod fold;
+pub mod kept;
+pub mod node_states;
+pub mod nodes;
+pub mod occupancy;
+pub mod pods;
+pub mod queued;
+pub mod restarts;
+pub mod scraped;
+pub mod story;
+pub mod summary;
+pub mod timeline;
+pub mod training;
+pub mod view;
+
+pub use counted::{CountedFold, Used};
+pub use fold::{Folded, Folds};
+pub use restarts::critical::CriticalSpan;
+pub use restarts::fold::RestartFold;
+pub use restarts::gate::Gate;
+pub use restarts::path::{Path, PathStep};
+pub use restarts::phases::Phase;
+pub use restarts::restart::{Ending, Milestone, Restart, Shape};
+pub use restarts::spans::Span;
+pub use restarts::witness::Witness;
+pub use view::RunView;

@@ -1,0 +1,257 @@
+//! What each node does at every instant of a stretch of time: of its pods, or of itself when it is not ready.
+//!
+//! Must never say who has a node: that is `occupancy`, whose rule of what a record does to a pod is used here.
+
+use super::occupancy::{PodChange, PodState, of_node, of_pod};
+use sim_base::*;
+use sim_engine::record::{Names, Record, Sink};
+
+/// As one color of a chart; of a node with several pods the last in this order that one of them is in.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum NodeState {
+    /// No pod is bound to it.
+    Free,
+    Ready,
+    Starting,
+    Down,
+    Ending,
+    /// The Node is not ready, or not there.
+    Broken,
+}
+
+impl NodeState {
+    pub const ALL: [NodeState; 6] = [
+        Self::Free,
+        Self::Ready,
+        Self::Starting,
+        Self::Down,
+        Self::Ending,
+        Self::Broken,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Free => "free",
+            Self::Ready => PodState::Ready.as_str(),
+            Self::Starting => PodState::Starting.as_str(),
+            Self::Down => PodState::Down.as_str(),
+            Self::Ending => PodState::Ending.as_str(),
+            Self::Broken => "node not ready",
+        }
+    }
+
+    fn of(state: PodState) -> Option<NodeState> {
+        match state {
+            PodState::Pending => None,
+            PodState::Starting => Some(Self::Starting),
+            PodState::Ready => Some(Self::Ready),
+            PodState::Down => Some(Self::Down),
+            PodState::Ending => Some(Self::Ending),
+        }
+    }
+}
+
+#[derive(Clone, Default)]
+struct Row {
+    /// Pods by the state they are in.
+    pods: [u32; NodeState::ALL.len()],
+    broken: bool,
+    /// The first one holds from the beginning of the stretch on.
+    changes: Vec<(Time, NodeState)>,
+}
+
+impl Row {
+    fn state(&self) -> NodeState {
+        if self.broken {
+            return NodeState::Broken;
+        }
+        let mut troubled = NodeState::ALL.iter().rev();
+        let found = troubled.find(|state| self.pods[**state as usize] > 0);
+        found.copied().unwrap_or(NodeState::Free)
+    }
+}
+
+/// Takes the records of a run that is played again: the stretch is known.
+pub struct NodeStates {
+    from: Time,
+    to: Time,
+    /// Where each pod is bound, and its state.
+    pods: Vec<(NodeId, Option<PodState>)>,
+    rows: Vec<Row>,
+}
+
+impl NodeStates {
+    pub fn new((from, to): (Time, Time), nodes: usize) -> NodeStates {
+        NodeStates {
+            from,
+            to,
+            pods: Vec::new(),
+            rows: vec![Row::default(); nodes],
+        }
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn at(&self, node: usize, at: Time) -> NodeState {
+        let changes = &self.rows[node].changes;
+        let passed = changes.partition_point(|(since, _)| *since <= at);
+        match passed.checked_sub(1) {
+            Some(last) => changes[last].1,
+            None => NodeState::Free,
+        }
+    }
+
+    /// Keeps what the node does now, if that is new.
+    fn note(&mut self, node: NodeId, at: Time) {
+        if at > self.to {
+            return;
+        }
+        let from = self.from;
+        let row = row(&mut self.rows, node.ix());
+        let state = row.state();
+        match row.changes.last_mut() {
+            Some((_, last)) if *last == state => {}
+            // Nobody asks what it did before the stretch.
+            Some((since, last)) if at <= from || *since == at => *last = state,
+            _ => row.changes.push((at, state)),
+        }
+    }
+
+    fn count(&mut self, (node, state): (NodeId, Option<PodState>), by: i32) {
+        if let Some(state) = state.and_then(NodeState::of)
+            && node.is_some()
+        {
+            let n = &mut row(&mut self.rows, node.ix()).pods[state as usize];
+            *n = n.saturating_add_signed(by);
+        }
+    }
+
+    fn change(&mut self, pod: PodId, what: PodChange, at: Time) {
+        while self.pods.len() <= pod.ix() {
+            self.pods.push((NodeId::NONE, None));
+        }
+        let before = self.pods[pod.ix()];
+        let after = match what {
+            PodChange::Created(_) => (NodeId::NONE, Some(PodState::Pending)),
+            PodChange::Bound(node) => (node, Some(PodState::Starting)),
+            PodChange::To(state) => (before.0, Some(state)),
+            PodChange::Gone => (NodeId::NONE, None),
+        };
+        self.pods[pod.ix()] = after;
+        self.count(before, -1);
+        self.count(after, 1);
+        for node in [before.0, after.0] {
+            if node.is_some() {
+                self.note(node, at);
+            }
+        }
+    }
+}
+
+impl Sink for NodeStates {
+    fn record(&mut self, record: &Record, _: &Names) {
+        let state = |pod: PodId| self.pods.get(pod.ix()).and_then(|(_, state)| *state);
+        if let Some((pod, what)) = of_pod(&record.body, state) {
+            self.change(pod, what, record.at);
+        }
+        if let Some((node, ready)) = of_node(&record.body) {
+            row(&mut self.rows, node.ix()).broken = !ready;
+            self.note(node, record.at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_engine::record::{Body, Deleter, NO_CAUSE, NodeReady};
+
+    #[test]
+    fn a_node_is_what_the_most_troubled_of_its_pods_is() {
+        let (a, b, job, node) = (PodId(0), PodId(1), JobId(0), NodeId(1));
+        let incarnation = 0;
+        let created = |pod| Body::PodCreated {
+            pod,
+            incarnation,
+            job,
+            index: 0,
+            attempt: 0,
+        };
+        let bound = |pod| Body::PodBound {
+            pod,
+            incarnation,
+            node,
+        };
+        let ready = |pod| Body::PodReady { pod, incarnation };
+        let by = Deleter::User;
+        let all = [
+            (1, created(a)),
+            (2, bound(a)),
+            (3, ready(a)),
+            (4, created(b)),
+            (5, bound(b)),
+            (6, ready(b)),
+            (
+                7,
+                Body::PodDeleting {
+                    pod: a,
+                    incarnation,
+                    by,
+                },
+            ),
+            (
+                8,
+                Body::PodGone {
+                    pod: a,
+                    incarnation,
+                },
+            ),
+            (
+                9,
+                Body::NodeState {
+                    node,
+                    ready: NodeReady::Unknown,
+                },
+            ),
+            (
+                10,
+                Body::NodeState {
+                    node,
+                    ready: NodeReady::True,
+                },
+            ),
+            (
+                11,
+                Body::PodGone {
+                    pod: b,
+                    incarnation,
+                },
+            ),
+            (20, created(a)),
+            (21, bound(a)),
+        ];
+        let mut states = NodeStates::new((Time(4), Time(20)), 2);
+        for (at, body) in all {
+            let record = Record {
+                seq: 0,
+                cause: NO_CAUSE,
+                ticket: NO_CAUSE,
+                at: Time(at),
+                body,
+            };
+            states.record(&record, &Names::default());
+        }
+        let seen: Vec<&str> = (4..=12).map(|t| states.at(1, Time(t)).as_str()).collect();
+        let (starting, ready, ending) = ("starting", "ready", "ending");
+        let broken = "node not ready";
+        let expected = [
+            ready, starting, ready, ending, ready, broken, ready, "free", "free",
+        ];
+        assert_eq!(seen, expected);
+        assert_eq!(states.at(0, Time(9)), NodeState::Free);
+        assert_eq!(states.at(1, Time(30)), NodeState::Free, "later is not kept");
+    }
+}

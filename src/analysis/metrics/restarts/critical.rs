@@ -1,0 +1,170 @@
+//! The critical path in words: what went on in each step, what it waited for, by which rule.
+//!
+//! Words only: every time is that of the path.
+
+use super::gate;
+use super::path::{Part, Path, PathStep};
+use super::restart::Restart;
+use super::waits::{self, What};
+use super::witness::Witness;
+use crate::metrics::view::RunView;
+use sim_base::*;
+use sim_engine::record::{About, RUN_ENDED, Resource, Waited};
+
+/// One step of a critical path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CriticalSpan {
+    pub step: PathStep,
+    /// The phase of the restart it began in; empty for what is no restart.
+    pub phase: &'static str,
+    /// What went on.
+    pub what: String,
+    /// Which token of which bucket, a queue, a period, a node.
+    pub waited_for: String,
+    /// Id of the rule.
+    pub rule: &'static str,
+}
+
+/// The steps of a path; `restart`: whose path it is, if it is one's.
+pub fn spans(
+    run: &RunView<'_>,
+    witness: &Witness,
+    path: &Path,
+    restart: Option<&Restart>,
+) -> Vec<CriticalSpan> {
+    let phases = restart.map(Restart::spans).unwrap_or_default();
+    let pods = restart.map_or(1, |r| r.pods);
+    let span = |step: &PathStep| CriticalSpan {
+        step: *step,
+        phase: phases
+            .iter()
+            .find(|p| p.from <= step.from && step.from < p.to)
+            .map_or("", |p| p.phase().as_str()),
+        what: what(run, witness, step),
+        waited_for: waited_for(run, step, pods),
+        rule: waits::rule_of(step),
+    };
+    path.steps.iter().map(span).collect()
+}
+
+/// Whom a step is about, by name.
+fn subject(run: &RunView<'_>, witness: &Witness, step: &PathStep) -> String {
+    let names = run.names;
+    match step.about {
+        About::Nothing => "nobody in particular".to_owned(),
+        About::JobSet(jobset) => format!("JobSet {}", names.jobset(jobset)),
+        About::Job(job) => format!("Job {}", names.job(job)),
+        About::Node(node) => format!("node {}", names.node(node)),
+        About::Pod(pod) => match witness.pod_at(pod, step.from) {
+            Some((job, index)) => format!("pod {}", names.pod_place(job, index)),
+            None => "a pod".to_owned(),
+        },
+    }
+}
+
+fn what(run: &RunView<'_>, witness: &Witness, step: &PathStep) -> String {
+    let of = subject(run, witness, step);
+    match (step.part, step.waited) {
+        (Part::Open, _) => format!("nothing more comes for {of}"),
+        (_, Waited::Request(call)) => format!("{}, {of}", call.text()),
+        (_, waited) => waits::doing(waited).replace("{of}", &of),
+    }
+}
+
+fn waited_for(run: &RunView<'_>, step: &PathStep, pods: u32) -> String {
+    match What::of(step) {
+        What::Shared(resource) => shared(run, step, resource),
+        What::ApiServer => "the API server's answer".to_owned(),
+        What::DeadEnd => match step.about {
+            About::JobSet(jobset) => {
+                let name = run.names.jobset(jobset);
+                run.outcome.dead_end(name).unwrap_or(RUN_ENDED).to_owned()
+            }
+            _ => RUN_ENDED.to_owned(),
+        },
+        What::Mechanism(Waited::NodeMonitor) => {
+            let grace = run.scenario.control_plane.node_monitor_grace_period_s;
+            format!("node monitor grace period of {grace} s, looked at every 5 s")
+        }
+        What::Mechanism(Waited::JobBatch) => {
+            let period = run.scenario.timing.job_sync_batch_period;
+            format!("the Job controller's batch period of {period}")
+        }
+        What::Mechanism(waited) => waits::with_pods(waits::plain(waited, pods), pods),
+    }
+}
+
+/// A token by its place in the line; a worker by how many there are.
+fn shared(run: &RunView<'_>, step: &PathStep, resource: Resource) -> String {
+    let name = resource.as_str();
+    let capacity = gate::capacity(run, resource).unwrap_or_default();
+    let rate = capacity.strip_suffix(" requests/s");
+    let rate = rate.and_then(|rate| rate.parse::<f64>().ok());
+    match (step.part, rate) {
+        (Part::Token, Some(rate)) => {
+            // Tokens come at a constant rate: so many were given out meanwhile, the last of them to this request.
+            let place = (step.duration().seconds() * rate).ceil().max(1.0) as u64;
+            let place = waits::thousands(place);
+            format!("token {place} in the line of the {name} ({capacity})")
+        }
+        _ if capacity.is_empty() => name.to_owned(),
+        _ => format!("its turn: {name} ({capacity})"),
+    }
+}
+
+/// Spans that are told in one place.
+pub struct Group<'w> {
+    pub spans: Vec<&'w CriticalSpan>,
+    /// The longest; `None`: all of them are short.
+    pub long: Option<&'w CriticalSpan>,
+}
+
+impl<'w> Group<'w> {
+    fn of(spans: Vec<&'w CriticalSpan>) -> Group<'w> {
+        Group { spans, long: None }
+    }
+
+    /// Whether a span waits for the same thing in the same phase.
+    fn takes(&self, span: &CriticalSpan) -> bool {
+        let same = |long: &CriticalSpan| {
+            long.phase == span.phase && What::of(&long.step) == What::of(&span.step)
+        };
+        self.long.is_some_and(same)
+    }
+
+    pub fn time(&self) -> Duration {
+        Duration(self.spans.iter().map(|s| s.step.duration().0).sum())
+    }
+}
+
+/// Long spans alone, or with others like them and what is short between; the other short ones apart.
+pub fn groups(spans: &[CriticalSpan], total: Duration) -> Vec<Group<'_>> {
+    let (mut all, mut short): (Vec<Group<'_>>, Vec<&CriticalSpan>) = (Vec::new(), Vec::new());
+    for span in spans {
+        if !counts(span.step.duration(), total) {
+            short.push(span);
+            continue;
+        }
+        if !all.last().is_some_and(|g| g.takes(span)) {
+            all.push(Group::of(std::mem::take(&mut short)));
+            all.push(Group::of(Vec::new()));
+        }
+        if let Some(group) = all.last_mut() {
+            group.spans.append(&mut short);
+            group.spans.push(span);
+            let longer = |long: &CriticalSpan| long.step.duration() < span.step.duration();
+            if group.long.is_none_or(longer) {
+                group.long = Some(span);
+            }
+        }
+    }
+    all.push(Group::of(short));
+    all.retain(|group| !group.spans.is_empty());
+    all
+}
+
+/// Whether a time is worth a line.
+pub fn counts(time: Duration, total: Duration) -> bool {
+    let long = time >= Duration::from_millis(50) && time.0.saturating_mul(200) >= total.0;
+    long || time.0.saturating_mul(20) >= total.0
+}

@@ -1,0 +1,470 @@
+//! The sink that finds restarts in the stream of records.
+//!
+//! A restart opens with the first trouble of a pod, counts as one when the JobSet stops being ready or the JobSet
+//! controller orders it, and closes when every pod is ready again. Work per record is constant and, once every pod
+//! and
+//! node has been seen, nothing is allocated except the list of finished restarts. Must never write to the run.
+
+use super::path::Path;
+use super::restart::*;
+use super::tickets::Tickets;
+use super::trouble::{JobSetState, NO_POD, PodState, Troubles, is_harmful};
+use sim_api::spec::Scenario;
+use sim_base::*;
+use sim_engine::record::{
+    Body, Deleter, JobSetConditionType, NO_TICKET, Names, Record, RunOutcome, Sink, Ticket,
+    TrainingStretch,
+};
+
+pub struct RestartFold {
+    pub(crate) jobsets: Vec<JobSetState>,
+    pub(crate) troubles: Troubles,
+    finished: Vec<Restart>,
+    pub(crate) now: Time,
+    /// The ticket of the record at hand.
+    ticket: u32,
+    pub(crate) tickets: Tickets,
+    with_paths: bool,
+}
+
+impl RestartFold {
+    pub fn new(scenario: &Scenario) -> RestartFold {
+        let harmful = scenario.faults.iter().map(|f| is_harmful(&f.action));
+        RestartFold::from_parts(harmful.collect())
+    }
+
+    /// `harmful[i]`: fault `i` of the scenario can break pods. Faults beyond the list are taken as harmful.
+    pub fn from_parts(harmful: Vec<bool>) -> RestartFold {
+        RestartFold {
+            jobsets: Vec::new(),
+            troubles: Troubles::new(harmful),
+            finished: Vec::new(),
+            now: Time::ZERO,
+            ticket: NO_TICKET,
+            tickets: Tickets::default(),
+            with_paths: true,
+        }
+    }
+
+    /// Number of tickets that are still needed for restarts to come.
+    pub fn kept_tickets(&self) -> usize {
+        self.tickets.iter().count()
+    }
+
+    /// Without tickets: a restart then does not say what it waited for.
+    pub fn without_paths(self) -> RestartFold {
+        RestartFold {
+            with_paths: false,
+            ..self
+        }
+    }
+
+    /// Every restart in the order of its start; those still open end with the run.
+    pub fn finish(mut self, outcome: &RunOutcome, names: &Names) -> Vec<Restart> {
+        self.now = outcome.end;
+        for jobset in (0..self.jobsets.len() as u32).map(JobSetId) {
+            let dead_end = outcome.dead_end(names.jobset(jobset)).is_some();
+            let path = self.unfinished_path(jobset, dead_end, names);
+            self.close(jobset, Ending::Unfinished, path);
+        }
+        let mut all = self.finished;
+        all.sort_by_key(|r| (r.start, r.jobset));
+        for training in &outcome.training {
+            let own = all.iter_mut().filter(|r| r.jobset == training.jobset);
+            note_next(own.collect(), &training.stretches);
+        }
+        all
+    }
+
+    /// How many restarts of a JobSet have ended so far.
+    pub fn ended(&self, jobset: JobSetId) -> usize {
+        self.finished.iter().filter(|r| r.jobset == jobset).count()
+    }
+
+    pub(crate) fn open_of(&mut self, jobset: Option<JobSetId>) -> Option<&mut Restart> {
+        self.jobsets.get_mut(jobset?.ix())?.open.as_mut()
+    }
+
+    pub(crate) fn pod_restart(&mut self, pod: PodId) -> Option<&mut Restart> {
+        let jobset = self.troubles.pod_jobset(pod);
+        self.open_of(jobset)
+    }
+
+    /// A pod is in trouble that others can see: opens a restart unless one is open.
+    fn trouble(&mut self, pod: PodId) {
+        let Some((start, cause)) = self.troubles.cause(pod) else {
+            return;
+        };
+        if let Some(jobset) = self.troubles.pod_jobset(pod) {
+            self.open(jobset, start, cause);
+        }
+    }
+
+    fn open(&mut self, jobset: JobSetId, start: Time, cause: Cause) {
+        let state = row(&mut self.jobsets, jobset.ix());
+        if state.over {
+            return;
+        }
+        if state.open.is_none() {
+            let mut restart = Restart::new(jobset, start, cause);
+            restart.attempt = state.attempt;
+            state.open = Some(restart);
+            state.confirmed = false;
+            state.newest = None;
+        }
+        state.confirmed |= state.was_ready && !state.ready;
+    }
+
+    /// The JobSet controller ordered a restart.
+    fn ordered(&mut self, jobset: JobSetId, shape: Shape, attempt: u32) -> Option<&mut Restart> {
+        self.open(jobset, self.now, Cause::UNKNOWN);
+        let state = self.jobsets.get_mut(jobset.ix())?;
+        state.confirmed = true;
+        state.attempt = attempt;
+        state.awaited = (shape == Shape::InPlaceRestart).then_some(attempt);
+        let restart = state.open.as_mut()?;
+        restart.became(shape);
+        restart.attempt = attempt;
+        Some(restart)
+    }
+
+    /// Ends the open restart of a JobSet with the record at hand.
+    fn end(&mut self, jobset: JobSetId, ending: Ending) {
+        let path = self.path(jobset, self.ticket);
+        self.close(jobset, ending, path);
+    }
+
+    /// Closes the open restart of a JobSet; one that turned out to be none is forgotten.
+    fn close(&mut self, jobset: JobSetId, ending: Ending, path: Path) {
+        let now = self.now;
+        let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
+            return;
+        };
+        let Some(mut restart) = state.open.take() else {
+            return;
+        };
+        let ordered = restart.shape >= Shape::InPlaceRestart;
+        if state.confirmed && (ending != Ending::JobSetEnded || ordered) {
+            if ending == Ending::Unfinished && restart.milestone(Milestone::FailureTarget).is_some()
+            {
+                // Its Job has failed: what it waits for is the JobSet's restart.
+                restart.became(Shape::Recreate);
+            }
+            // Nobody waited for the attempt: its pods were ready before.
+            let early = state.ready && state.awaited.is_some();
+            let early = early && state.ready_since > restart.start;
+            (restart.end, restart.ending) = match early {
+                true => (state.ready_since, Ending::Ready),
+                false => (now, ending),
+            };
+            restart.path = path;
+            self.finished.push(restart);
+            state.last = self.finished.len();
+        }
+        state.confirmed = false;
+        state.awaited = None;
+    }
+
+    fn ready_changed(&mut self, jobset: JobSetId, ready: bool) {
+        let state = row(&mut self.jobsets, jobset.ix());
+        state.ready = ready;
+        state.was_ready |= ready;
+        if ready {
+            state.ready_since = self.now;
+            self.all_ready(jobset);
+        } else if state.open.is_some() && state.was_ready {
+            state.confirmed = true;
+        }
+    }
+
+    /// Every pod is ready, and an ordered restart in place has reached all of them.
+    fn all_ready(&mut self, jobset: JobSetId) {
+        let state = row(&mut self.jobsets, jobset.ix());
+        let waits = state.open.is_some() && state.awaited.is_some();
+        if state.ready && !waits {
+            self.end(jobset, Ending::Ready);
+            self.troubles.all_well(jobset);
+        }
+    }
+
+    fn jobset_record(&mut self, body: &Body) {
+        let now = self.now;
+        match *body {
+            Body::RestartCounted {
+                jobset, restarts, ..
+            } => {
+                if let Some(r) = self.ordered(jobset, Shape::Recreate, restarts) {
+                    r.first(Milestone::RestartCounted, now);
+                }
+            }
+            Body::JobRestartCounted {
+                jobset, restarts, ..
+            } => {
+                if let Some(r) = self.ordered(jobset, Shape::RestartJob, restarts) {
+                    r.first(Milestone::RestartCounted, now);
+                }
+            }
+            Body::PreviousAttempt { jobset, attempt } => {
+                if let Some(r) = self.ordered(jobset, Shape::InPlaceRestart, attempt + 1) {
+                    r.first(Milestone::PreviousWritten, now);
+                }
+            }
+            Body::CurrentAttempt { jobset, attempt } => {
+                if let Some(r) = self.open_of(Some(jobset)) {
+                    r.last(Milestone::CurrentWritten, now);
+                }
+                let state = row(&mut self.jobsets, jobset.ix());
+                if state.awaited.is_some_and(|awaited| awaited <= attempt) {
+                    state.awaited = None;
+                    self.all_ready(jobset);
+                }
+            }
+            Body::AllReady { jobset, ready } => self.ready_changed(jobset, ready),
+            Body::JobSetCreated { jobset } => row(&mut self.jobsets, jobset.ix()).over = false,
+            Body::JobSetDeleted { jobset } => {
+                self.end(jobset, Ending::JobSetEnded);
+                row(&mut self.jobsets, jobset.ix()).over = true;
+            }
+            Body::JobSetCondition {
+                jobset,
+                kind,
+                status,
+                ..
+            } => {
+                self.condition(jobset, kind, status);
+            }
+            _ => {}
+        }
+    }
+
+    fn condition(&mut self, jobset: JobSetId, kind: JobSetConditionType, status: bool) {
+        use JobSetConditionType::*;
+        let now = self.now;
+        match (kind, status) {
+            (Completed | Failed | Suspended, true) => {
+                self.end(jobset, Ending::JobSetEnded);
+                let state = row(&mut self.jobsets, jobset.ix());
+                // Not being ready is from now on what was asked for.
+                state.was_ready = false;
+                state.over |= kind != Suspended;
+            }
+            (RestartingJobSet, false) => {
+                let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
+                    return;
+                };
+                let done = self.finished.get_mut(state.last.wrapping_sub(1));
+                if let Some(r) = state.open.as_mut().or(done) {
+                    r.first(Milestone::JobsReady, now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn pod_created(&mut self, pod: PodId, state: PodState) {
+        self.troubles.create(pod, state);
+        if let Some(r) = self.pod_restart(pod) {
+            r.became(Shape::PodReplacement);
+            r.first(Milestone::FirstPodCreated, state.created);
+            r.last(Milestone::LastPodCreated, state.created);
+        }
+    }
+
+    fn pod_ready(&mut self, pod: PodId) {
+        let now = self.now;
+        let Some(p) = self.troubles.pod_mut(pod) else {
+            return;
+        };
+        p.trouble = None;
+        let (job, index, jobset) = (p.job, p.index, p.jobset);
+        let Some(state) = self.jobsets.get_mut(jobset.ix()) else {
+            return;
+        };
+        let Some(r) = state.open.as_mut() else {
+            return;
+        };
+        r.first(Milestone::FirstReady, now);
+        r.last(Milestone::LastReady, now);
+        r.pods += 1;
+        // The pod that made trouble is back and nobody was disturbed: no restart.
+        if !state.confirmed && r.cause.job == job && r.cause.index == index {
+            state.open = None;
+        }
+    }
+
+    /// A pod ended well: a restart that seemed to begin with it is none, unless something else went wrong meanwhile.
+    /// The next pod of a Job with more completions than parallelism takes its place.
+    fn success(&mut self, pod: PodId) {
+        let Some(r) = self.pod_restart(pod) else {
+            return;
+        };
+        let well = matches!(r.cause.kind, CauseKind::ContainerExited { exit_code: 0 });
+        use Milestone::{FailureTarget, FirstContainersRestarting, PodDeleting, PodFailed};
+        let bad = [
+            FirstContainersRestarting,
+            PodFailed,
+            PodDeleting,
+            FailureTarget,
+        ];
+        let more = bad.iter().any(|m| r.milestone(*m).is_some());
+        if !well || r.cause.pod != pod || more || r.shape > Shape::PodReplacement {
+            return;
+        }
+        let jobset = r.jobset;
+        if let Some(state) = self.jobsets.get_mut(jobset.ix()) {
+            (state.open, state.confirmed) = (None, false);
+        }
+        if let Some(other) = self.troubles.first_of(jobset) {
+            self.trouble(other);
+        }
+    }
+
+    fn pod_trouble(&mut self, body: &Body) {
+        let now = self.now;
+        match *body {
+            Body::ContainerExited { pod, exit_code, .. } => {
+                self.troubles
+                    .note(now, pod, CauseKind::ContainerExited { exit_code });
+                if exit_code != 0 {
+                    self.trouble(pod);
+                }
+            }
+            Body::ContainersRestarting { pod, .. } => {
+                self.troubles
+                    .note(now, pod, CauseKind::ContainerExited { exit_code: 0 });
+                self.trouble(pod);
+                if let Some(r) = self.pod_restart(pod) {
+                    r.first(Milestone::FirstContainersRestarting, now);
+                    r.last(Milestone::LastContainersRestarting, now);
+                }
+            }
+            Body::PodFinished {
+                pod,
+                succeeded: false,
+                exit_code,
+                ..
+            } => {
+                if self.troubles.root(pod).is_none() && self.pod_restart(pod).is_none() {
+                    self.troubles
+                        .note(now, pod, CauseKind::PodFailed { exit_code });
+                }
+                self.trouble(pod);
+                if let Some(r) = self.pod_restart(pod) {
+                    r.became(Shape::PodReplacement);
+                    r.first(Milestone::PodFailed, now);
+                }
+            }
+            Body::PodFinished { pod, .. } => {
+                // It ended as it should.
+                if let Some(p) = self.troubles.pod_mut(pod) {
+                    p.trouble = None;
+                }
+                self.success(pod);
+            }
+            Body::PodDeleting { pod, by, .. } => {
+                if self.troubles.root(pod).is_none() && self.pod_restart(pod).is_none() {
+                    self.troubles.note(now, pod, CauseKind::PodDeleted { by });
+                }
+                // Controllers that delete pods carry out a decision, which is trouble only if the JobSet misses them.
+                if matches!(by, Deleter::JobController | Deleter::GarbageCollector) {
+                    return;
+                }
+                self.trouble(pod);
+                if let Some(r) = self.pod_restart(pod) {
+                    r.became(Shape::PodReplacement);
+                    r.first(Milestone::PodDeleting, now);
+                }
+            }
+            Body::PodNotReady { pod, .. } => {
+                self.trouble(pod);
+                if let Some(r) = self.pod_restart(pod) {
+                    r.first(Milestone::PodNotReady, now);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// After a restart the job goes on: the first stretch that begins before the next restart does. A job that went on
+/// meanwhile, without some of its slices, did then what is told of it, too.
+fn note_next(mut restarts: Vec<&mut Restart>, stretches: &[TrainingStretch]) {
+    let mut before = Time::NEVER;
+    for restart in restarts
+        .iter_mut()
+        .rev()
+        .filter(|r| r.ending == Ending::Ready)
+    {
+        let at = stretches.partition_point(|stretch| stretch.since < restart.end);
+        let next = stretches.get(at).filter(|stretch| stretch.since < before);
+        let meanwhile = stretches.partition_point(|stretch| stretch.since < restart.start);
+        restart.next = next.copied();
+        for stretch in &stretches[meanwhile.min(at)..at] {
+            let next = restart.next.get_or_insert(TrainingStretch::default());
+            next.rendezvous = next.rendezvous + stretch.rendezvous;
+            next.restore = next.restore + stretch.restore;
+            next.redo = next.redo + stretch.redo;
+        }
+        before = restart.end;
+    }
+}
+
+impl Sink for RestartFold {
+    fn record(&mut self, record: &Record, names: &Names) {
+        (self.now, self.ticket) = (record.at, record.ticket);
+        match record.body {
+            Body::PodCreated {
+                pod,
+                incarnation,
+                job,
+                index,
+                ..
+            } => {
+                let state = PodState {
+                    incarnation,
+                    job,
+                    jobset: names.jobset_of(job).unwrap_or(JobSetId::NONE),
+                    index,
+                    created: record.at,
+                    ..NO_POD
+                };
+                self.pod_created(pod, state);
+            }
+            Body::PodReady { pod, .. } => self.pod_ready(pod),
+            Body::PodBound { .. } | Body::AttemptWritten { .. } | Body::PodGone { .. } => {
+                self.pod_progress(&record.body);
+            }
+            Body::ContainerExited { .. }
+            | Body::ContainersRestarting { .. }
+            | Body::PodFinished { .. }
+            | Body::PodDeleting { .. }
+            | Body::PodNotReady { .. } => self.pod_trouble(&record.body),
+            Body::JobCreated { .. }
+            | Body::JobCondition { .. }
+            | Body::JobDeleting { .. }
+            | Body::JobGone { .. } => {
+                if let Body::JobDeleting { job } | Body::JobGone { job } = record.body {
+                    self.troubles.job_deleted(record, job);
+                }
+                self.job_record(&record.body, names);
+            }
+            Body::NodeState { node, ready } => self.troubles.node_state(record.at, node, ready),
+            Body::Fault { index, node, pod } => self.troubles.fault(record, index, node, pod),
+            _ => self.jobset_record(&record.body),
+        }
+        if self.with_paths {
+            self.note_newest(record, names);
+        }
+    }
+
+    fn wants_tickets(&self) -> bool {
+        self.with_paths
+    }
+
+    fn ticket(&mut self, ticket: &Ticket) {
+        // Another sink beside this one may want tickets.
+        if self.with_paths {
+            self.keep(ticket);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Restarts: found in the records, their milestones, the waits on their critical path, and how those divide into
+//! phases.
+
+pub mod critical;
+pub mod fold;
+pub mod gate;
+pub(crate) mod milestones;
+pub mod path;
+pub mod phases;
+pub mod restart;
+pub mod spans;
+pub mod steps;
+pub(crate) mod tickets;
+pub mod trouble;
+pub mod waits;
+pub(crate) mod walk;
+pub mod witness;

@@ -1,0 +1,136 @@
+//! The steps a restart of each shape goes through: their words and where they end.
+//!
+//! A table; must never compute anything.
+
+#![deny(missing_docs)]
+
+use super::phases::Phase;
+use super::restart::{Milestone, Shape};
+
+/// What a span means: where it ends and what happens in it. `{pods}` is the number of pods of the restart.
+#[derive(Debug, PartialEq)]
+pub struct Step {
+    /// The phase it belongs to.
+    pub phase: Phase,
+    /// Ends at the earliest of these that happened; empty: at the end of the restart.
+    pub(crate) until: &'static [Milestone],
+    /// What happens in it, in words.
+    pub what: &'static str,
+}
+
+macro_rules! step {
+    ($phase:ident, [$($until:ident),*], $what:literal) => {
+        Step {
+            phase: Phase::$phase,
+            until: &[$(Milestone::$until),*],
+            what: $what,
+        }
+    };
+}
+
+static RECREATE: [Step; 9] = [
+    step!(
+        Detect,
+        [PodFailed, PodDeleting],
+        "failure reaches the API server"
+    ),
+    step!(
+        Terminate,
+        [FailureTarget],
+        "Job controller stops the sibling pods"
+    ),
+    step!(
+        Terminate,
+        [JobFailed],
+        "pods end, finalizers come off, Job is Failed"
+    ),
+    step!(
+        Terminate,
+        [FirstJobDeleting],
+        "JobSet controller decides to restart"
+    ),
+    step!(Terminate, [LastJobGone], "old Jobs and pods are deleted"),
+    step!(
+        Recreate,
+        [FirstPodCreated],
+        "JobSet controller creates the Jobs"
+    ),
+    step!(
+        Recreate,
+        [LastPodCreated],
+        "Job controller creates {pods} pods"
+    ),
+    step!(Schedule, [LastPodBound], "scheduler binds the last pods"),
+    step!(Start, [], "containers start"),
+];
+
+static IN_PLACE: [Step; 9] = [
+    step!(
+        Detect,
+        [AttemptsFirst, PodFailed, PodDeleting],
+        "failed container is back, its agent asks for a restart"
+    ),
+    step!(Terminate, [LastOldPodGone], "failed pods are removed"),
+    step!(
+        Recreate,
+        [LastPodCreated],
+        "Job controller replaces the failed pods"
+    ),
+    step!(Schedule, [LastPodBound], "scheduler binds the new pods"),
+    step!(
+        Detect,
+        [PreviousWritten],
+        "JobSet controller orders the restart"
+    ),
+    step!(
+        Terminate,
+        [LastContainersRestarting],
+        "the order reaches every agent"
+    ),
+    step!(
+        Start,
+        [AttemptsLast],
+        "containers restart, agents report the new attempt"
+    ),
+    step!(
+        Barrier,
+        [CurrentWritten],
+        "JobSet controller sees all agents, opens the barrier"
+    ),
+    step!(Start, [], "barrier lifts, pods become ready"),
+];
+
+static POD_REPLACEMENT: [Step; 5] = [
+    step!(
+        Detect,
+        [PodFailed, PodDeleting],
+        "failure reaches the API server"
+    ),
+    step!(Terminate, [LastOldPodGone], "failed pod is removed"),
+    step!(
+        Recreate,
+        [LastPodCreated],
+        "Job controller replaces the pod"
+    ),
+    step!(Schedule, [LastPodBound], "scheduler binds it"),
+    step!(Start, [], "containers start"),
+];
+
+static CONTAINER_RESTART: [Step; 2] = [
+    step!(
+        Detect,
+        [FirstContainersRestarting],
+        "kubelet notices the exit"
+    ),
+    step!(Start, [], "container starts again"),
+];
+
+/// The steps of a shape, in order.
+pub fn steps_of(shape: Shape) -> &'static [Step] {
+    match shape {
+        Shape::Recreate | Shape::RestartJob => &RECREATE,
+        Shape::InPlaceRestart => &IN_PLACE,
+        Shape::PodReplacement => &POD_REPLACEMENT,
+        Shape::ContainerRestart => &CONTAINER_RESTART,
+    }
+}

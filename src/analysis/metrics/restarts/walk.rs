@@ -1,0 +1,99 @@
+//! How the fold of restarts finds the path of each: which tickets it keeps, and where it begins to walk back.
+//!
+//! Must never keep a ticket that no open or future restart can need.
+
+use super::fold::RestartFold;
+use super::path::Path;
+use sim_base::*;
+use sim_engine::record::{About, Body, Names, Record, Ticket, Waited};
+
+impl RestartFold {
+    pub(crate) fn keep(&mut self, ticket: &Ticket) {
+        self.tickets.push(ticket);
+        if self.tickets.are_many(self.troubles.pods()) {
+            let now = self.now.max(ticket.from);
+            let ends: Vec<u32> = self.newest().map(|(id, _)| id).collect();
+            self.tickets.forget(self.horizon(now), &ends);
+        }
+    }
+
+    /// No restart that is open, or that opens later, begins before this.
+    fn horizon(&self, now: Time) -> Time {
+        let open = self.jobsets.iter().filter_map(|js| js.open.as_ref());
+        let open = open.map(|restart| restart.start).min();
+        let counts = |id: JobSetId| self.jobsets.get(id.ix()).is_none_or(|js| !js.over);
+        let latent = self.troubles.oldest(counts);
+        [open, latent].into_iter().flatten().fold(now, Time::min)
+    }
+
+    fn newest(&self) -> impl Iterator<Item = (u32, Time)> {
+        let open = self.jobsets.iter().filter(|js| js.open.is_some());
+        open.filter_map(|js| js.newest)
+    }
+
+    /// The path of the open restart of a JobSet that ends now.
+    pub(crate) fn path(&self, jobset: JobSetId, last: u32) -> Path {
+        self.path_to(jobset, last, self.now)
+    }
+
+    fn path_to(&self, jobset: JobSetId, last: u32, end: Time) -> Path {
+        let open = self
+            .jobsets
+            .get(jobset.ix())
+            .and_then(|js| js.open.as_ref());
+        let walk = |start| Path::walk(|id| self.tickets.find(id), last, start, end);
+        open.map(|restart| walk(restart.start)).unwrap_or_default()
+    }
+
+    /// The JobSet that somebody belongs to.
+    fn jobset_of(&self, about: About, names: &Names) -> Option<JobSetId> {
+        match about {
+            About::JobSet(id) => Some(id),
+            About::Job(job) => names.jobset_of(job),
+            About::Pod(pod) => self.troubles.pod_jobset(pod),
+            About::Node(_) | About::Nothing => None,
+        }
+    }
+
+    /// Remembers the record as the last sign of life of its JobSet, unless it only says once more that nothing goes on.
+    pub(crate) fn note_newest(&mut self, record: &Record, names: &Names) {
+        // What a script does comes by itself: only what it brings about has a way behind it.
+        let by_itself = matches!(record.body, Body::Fault { .. } | Body::Answered { .. });
+        if by_itself || record.body.is_retry() {
+            return;
+        }
+        let jobset = self.jobset_of(record.body.head().about, names);
+        let state = jobset.and_then(|id| self.jobsets.get_mut(id.ix()));
+        if let Some(state) = state.filter(|state| state.open.is_some()) {
+            state.newest = Some((record.ticket, record.at));
+        }
+    }
+
+    /// The path of a restart that the end of the run leaves open. At a dead end the last step is open: nothing comes
+    /// any more. Else it is the wait under way that would have lasted longest.
+    pub(crate) fn unfinished_path(&self, jobset: JobSetId, dead_end: bool, names: &Names) -> Path {
+        let state = self.jobsets.get(jobset.ix());
+        let open = state.and_then(|js| Some((js.open.as_ref()?.start, js.newest?)));
+        let Some((start, (newest, at))) = open.filter(|_| !self.tickets.are_none()) else {
+            return Path::default();
+        };
+        let under_way = self.tickets.iter().filter(|t| {
+            let now = t.from <= self.now && t.to > self.now;
+            now && is_awaited(t.waited) && self.jobset_of(t.about, names) == Some(jobset)
+        });
+        match under_way.max_by_key(|t| t.to).filter(|_| !dead_end) {
+            Some(t) => self.path(jobset, t.id),
+            None => {
+                let mut path = self.path_to(jobset, newest, at);
+                path.leave_open(start, self.now, About::JobSet(jobset));
+                path
+            }
+        }
+    }
+}
+
+/// Whether a restart waits for the end of such a wait; a container that runs is no work under way.
+fn is_awaited(waited: Waited) -> bool {
+    use Waited::*;
+    !matches!(waited, Script | Running | Deadline | SilentNode)
+}

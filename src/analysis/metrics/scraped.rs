@@ -1,0 +1,293 @@
+//! What a Prometheus server would have scraped: the state of objects at regular instants.
+//!
+//! Must never say more than records and tickets do: what they do not hold has no series.
+
+use super::queued::Queued;
+use sim_base::*;
+use sim_engine::record::{
+    Answered, Body, Call, JobConditionType, JobSetConditionType, Names, NodeReady, Record,
+    ReplicatedJobNow, Resource, Sink, Ticket, Waited,
+};
+use std::collections::BTreeMap;
+
+/// Bounds of client-go's histogram of its rate limiter, seconds (component-base, restclient metrics).
+pub const LIMITER_BOUNDS: [f64; 12] = [
+    0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0,
+];
+
+/// The phases of a pod, as kube-state-metrics names them.
+pub const PHASES: [&str; 4] = ["Pending", "Running", "Succeeded", "Failed"];
+
+/// A pod object while it exists.
+#[derive(Clone, Debug)]
+pub struct Pod {
+    pub job: JobId,
+    pub index: u32,
+    pub pod: PodId,
+    pub incarnation: u32,
+    /// From which scrape on it was in which phase, and whether it was ready.
+    pub seen: Vec<(u32, u8, bool)>,
+    phase: u8,
+    ready: bool,
+}
+
+/// A JobSet at one scrape.
+#[derive(Clone, Debug, Default)]
+pub struct JobSetNow {
+    pub exists: bool,
+    pub restarts: u32,
+    /// Of each replicatedJob in its spec's order: ready, succeeded, failed, active, suspended.
+    pub replicas: Vec<[u32; 5]>,
+    pub conditions: BTreeMap<JobSetConditionType, bool>,
+}
+
+/// A Job at one scrape.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct JobNow {
+    pub created: Option<Time>,
+    pub complete: bool,
+    pub failed: bool,
+    /// Pods that have not ended; that have succeeded; that have failed; since it was created.
+    pub pods: [u32; 3],
+}
+
+/// How long requests of one client and verb waited for their token.
+#[derive(Clone, Debug)]
+pub struct Limiter {
+    pub client: &'static str,
+    pub verb: &'static str,
+    /// Of each scrape: how many since the one before, by bound, and the sum of their waits.
+    pub since: Vec<([u64; LIMITER_BOUNDS.len() + 1], Duration)>,
+}
+
+/// Requests of one client for the same that had the same answer.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    pub call: Call,
+    pub code: &'static str,
+    /// Of each scrape: how many since the one before.
+    pub since: Vec<u64>,
+}
+
+pub struct Scraped {
+    pub at: Vec<Time>,
+    next: usize,
+    pub pods: Vec<Pod>,
+    /// By row: the place in `pods` of who has it.
+    newest: Vec<Option<usize>>,
+    pub jobsets: Vec<Vec<JobSetNow>>,
+    jobsets_now: Vec<JobSetNow>,
+    pub jobs: Vec<Vec<JobNow>>,
+    jobs_now: Vec<JobNow>,
+    pub nodes: Vec<Vec<NodeReady>>,
+    nodes_now: Vec<NodeReady>,
+    pub limiters: Vec<Limiter>,
+    pub answers: Vec<Answers>,
+    pub queued: Queued,
+}
+
+impl Scraped {
+    pub fn new(at: Vec<Time>, jobsets: usize, nodes: usize) -> Scraped {
+        Scraped {
+            next: 0,
+            pods: Vec::new(),
+            newest: Vec::new(),
+            jobsets: Vec::new(),
+            jobsets_now: vec![JobSetNow::default(); jobsets],
+            jobs: Vec::new(),
+            jobs_now: Vec::new(),
+            nodes: Vec::new(),
+            nodes_now: vec![NodeReady::True; nodes],
+            limiters: Vec::new(),
+            answers: Vec::new(),
+            queued: Queued::new(at.clone()),
+            at,
+        }
+    }
+
+    pub fn finish(&mut self) {
+        self.pass(Time::NEVER);
+    }
+
+    /// Scrapes everything up to here.
+    fn pass(&mut self, until: Time) {
+        while self.at.get(self.next).is_some_and(|at| *at < until) {
+            let scrape = self.next as u32;
+            for at in self.newest.iter().flatten() {
+                let pod = &mut self.pods[*at];
+                pod.seen.push((scrape, pod.phase, pod.ready));
+            }
+            self.jobsets.push(self.jobsets_now.clone());
+            self.jobs.push(self.jobs_now.clone());
+            self.nodes.push(self.nodes_now.clone());
+            self.next += 1;
+        }
+    }
+
+    fn pod(&mut self, pod: PodId) -> Option<&mut Pod> {
+        let at = (*self.newest.get(pod.ix())?)?;
+        self.pods.get_mut(at)
+    }
+
+    fn ended(&mut self, pod: PodId, succeeded: bool) {
+        let Some(own) = self.pod(pod) else { return };
+        (own.phase, own.ready) = (if succeeded { 2 } else { 3 }, false);
+        let job = own.job;
+        let pods = &mut row(&mut self.jobs_now, job.ix()).pods;
+        pods[0] = pods[0].saturating_sub(1);
+        pods[if succeeded { 1 } else { 2 }] += 1;
+    }
+
+    fn gone(&mut self, pod: PodId) {
+        let Some(own) = self.pod(pod) else { return };
+        let (job, active) = (own.job, own.phase < 2);
+        if active {
+            let pods = &mut row(&mut self.jobs_now, job.ix()).pods;
+            pods[0] = pods[0].saturating_sub(1);
+        }
+        self.newest[pod.ix()] = None;
+    }
+
+    fn limiter(&mut self, client: &'static str, verb: &'static str) -> &mut Limiter {
+        let same = |l: &Limiter| l.client == client && l.verb == verb;
+        let at = self.limiters.iter().position(same).unwrap_or_else(|| {
+            let none = ([0; LIMITER_BOUNDS.len() + 1], Duration::ZERO);
+            self.limiters.push(Limiter {
+                client,
+                verb,
+                since: vec![none; self.at.len()],
+            });
+            self.limiters.len() - 1
+        });
+        &mut self.limiters[at]
+    }
+
+    fn of_jobset(&mut self, body: &Body) {
+        match *body {
+            Body::JobSetCreated { jobset } => {
+                *row(&mut self.jobsets_now, jobset.ix()) = JobSetNow {
+                    exists: true,
+                    ..JobSetNow::default()
+                };
+            }
+            Body::JobSetDeleted { jobset } => {
+                row(&mut self.jobsets_now, jobset.ix()).exists = false
+            }
+            Body::RestartCounted {
+                jobset, restarts, ..
+            } => row(&mut self.jobsets_now, jobset.ix()).restarts = restarts,
+            Body::JobSetCondition {
+                jobset,
+                kind,
+                status,
+                ..
+            } => {
+                let now = row(&mut self.jobsets_now, jobset.ix());
+                now.conditions.insert(kind, status);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Sink for Scraped {
+    fn record(&mut self, record: &Record, _: &Names) {
+        self.pass(record.at);
+        match record.body {
+            Body::PodCreated {
+                pod,
+                incarnation,
+                job,
+                index,
+                ..
+            } => {
+                *row(&mut self.newest, pod.ix()) = Some(self.pods.len());
+                self.pods.push(Pod {
+                    job,
+                    index,
+                    pod,
+                    incarnation,
+                    seen: Vec::new(),
+                    phase: 0,
+                    ready: false,
+                });
+                row(&mut self.jobs_now, job.ix()).pods[0] += 1;
+            }
+            Body::PodRunning { pod, .. } => {
+                if let Some(own) = self.pod(pod) {
+                    own.phase = 1;
+                }
+            }
+            Body::PodReady { pod, .. } | Body::PodNotReady { pod, .. } => {
+                let ready = matches!(record.body, Body::PodReady { .. });
+                if let Some(own) = self.pod(pod) {
+                    own.ready = ready;
+                }
+            }
+            Body::PodFinished { pod, succeeded, .. } => self.ended(pod, succeeded),
+            Body::PodGone { pod, .. } => self.gone(pod),
+            Body::JobCreated { job, .. } => {
+                *row(&mut self.jobs_now, job.ix()) = JobNow {
+                    created: Some(record.at),
+                    ..JobNow::default()
+                };
+            }
+            Body::JobGone { job } => row(&mut self.jobs_now, job.ix()).created = None,
+            Body::JobCondition { job, kind, .. } => {
+                let now = row(&mut self.jobs_now, job.ix());
+                now.complete |= kind == JobConditionType::Complete;
+                now.failed |= kind == JobConditionType::Failed;
+            }
+            Body::NodeState { node, ready } if node.ix() < self.nodes_now.len() => {
+                self.nodes_now[node.ix()] = ready;
+            }
+            _ => self.of_jobset(&record.body),
+        }
+    }
+
+    fn wants_tickets(&self) -> bool {
+        true
+    }
+
+    fn replicated_job(&mut self, now: &ReplicatedJobNow) {
+        let replicas = &mut row(&mut self.jobsets_now, now.jobset.ix()).replicas;
+        *row(replicas, now.replicated_job as usize) = now.replicas;
+    }
+
+    fn answered(&mut self, answered: &Answered) {
+        let Answered { call, code, at } = *answered;
+        let scrape = self.at.partition_point(|scraped| *scraped < at);
+        if scrape == self.at.len() {
+            return;
+        }
+        let same = |a: &Answers| a.call == call && a.code == code;
+        let known = self.answers.iter().position(same).unwrap_or_else(|| {
+            self.answers.push(Answers {
+                call,
+                code,
+                since: vec![0; self.at.len()],
+            });
+            self.answers.len() - 1
+        });
+        self.answers[known].since[scrape] += 1;
+    }
+
+    fn ticket(&mut self, ticket: &Ticket) {
+        self.queued.ticket(ticket);
+        let Waited::Request(call) = ticket.waited else {
+            return;
+        };
+        let kind = call.kind();
+        let scrape = self.at.partition_point(|at| *at < ticket.granted);
+        // What the API server gives to nodes is no client's rate limiter.
+        let own = kind.bucket.is_some_and(|b| b != Resource::NodeRequests);
+        if !own || scrape == self.at.len() {
+            return;
+        }
+        let waited = ticket.granted.since(ticket.from);
+        let bound = LIMITER_BOUNDS.partition_point(|b| *b < waited.seconds());
+        let (counts, sum) = &mut self.limiter(kind.client, kind.verb).since[scrape];
+        counts[bound] += 1;
+        *sum = *sum + waited;
+    }
+}

@@ -1,0 +1,149 @@
+//! A field and the range in which its value may be: `parameters.mtbf=10d..40d`.
+
+use serde::Serialize;
+use sim_base::Duration;
+
+/// What the bounds are.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Unit {
+    /// Whole numbers.
+    Whole,
+    /// Any numbers.
+    Number,
+    /// Durations, in seconds.
+    Seconds,
+}
+
+/// A field with its bounds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Range {
+    /// As it was written.
+    #[serde(skip)]
+    pub text: String,
+    /// The field.
+    pub path: String,
+    /// The lower bound.
+    pub low: f64,
+    /// The upper bound.
+    pub high: f64,
+    /// What they are.
+    pub unit: Unit,
+}
+
+const FORM: &str = "write PATH=LOW..HIGH with numbers or durations, e.g. parameters.mtbf=10d..40d";
+
+impl std::str::FromStr for Range {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Range, String> {
+        let wrong = |what: String| format!("{text:?}: {what}; {FORM}");
+        let parts = text
+            .rsplit_once('=')
+            .and_then(|(p, r)| Some((p, r.split_once("..")?)));
+        let (path, (low, high)) = parts.ok_or_else(|| wrong("no range".to_owned()))?;
+        let (path, low, high) = (path.trim(), low.trim(), high.trim());
+        if path.is_empty() {
+            return Err(wrong("no path".to_owned()));
+        }
+        let read = |word: &str| {
+            let found = number(word);
+            found.ok_or_else(|| wrong(format!("{word:?} is neither a number nor a duration")))
+        };
+        let ((from, a), (to, b)) = (read(low)?, read(high)?);
+        let unit = match (a, b) {
+            (a, b) if a == b => a,
+            (Unit::Seconds, _) | (_, Unit::Seconds) => {
+                return Err(wrong(format!("{low} and {high} are not of one kind")));
+            }
+            _ => Unit::Number,
+        };
+        if from >= to {
+            return Err(wrong(format!(
+                "the range is empty: {low} is not below {high}"
+            )));
+        }
+        Ok(Range {
+            text: text.to_owned(),
+            path: path.to_owned(),
+            low: from,
+            high: to,
+            unit,
+        })
+    }
+}
+
+fn number(word: &str) -> Option<(f64, Unit)> {
+    if let Ok(whole) = word.parse::<i64>() {
+        return Some((whole as f64, Unit::Whole));
+    }
+    match word.parse::<f64>() {
+        Ok(number) => number.is_finite().then_some((number, Unit::Number)),
+        Err(_) => {
+            let length = word.parse::<Duration>().ok()?;
+            Some((length.seconds(), Unit::Seconds))
+        }
+    }
+}
+
+impl Range {
+    /// A value as a file has it.
+    pub fn written(&self, value: f64) -> String {
+        match self.unit {
+            Unit::Whole => format!("{}", value.round() as i64),
+            Unit::Number => format!("{value}"),
+            Unit::Seconds => format!("{}ms", (value * 1e3).round() as u64),
+        }
+    }
+
+    /// Equal factors are equally wide: both bounds are above 0, and far apart.
+    pub fn is_log(&self) -> bool {
+        self.low > 0.0 && self.high >= 8.0 * self.low
+    }
+
+    /// The value that lies so far between the bounds.
+    pub fn at(&self, share: f64) -> f64 {
+        let value = match self.is_log() {
+            true => self.low * libm::pow(self.high / self.low, share),
+            false => self.low + (self.high - self.low) * share,
+        };
+        match self.unit {
+            Unit::Whole => value.round(),
+            Unit::Number | Unit::Seconds => value,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_has_numbers_or_durations_and_is_not_empty() {
+        let read = |text: &str| text.parse::<Range>();
+        let mtbf = read("a[0].mtbf=10d..40d").unwrap();
+        assert_eq!(
+            (mtbf.path.as_str(), mtbf.low, mtbf.unit),
+            ("a[0].mtbf", 864_000.0, Unit::Seconds)
+        );
+        assert_eq!(mtbf.written(0.25), "250ms");
+        let whole = read("parameters.spares=0..8").unwrap();
+        assert_eq!(
+            (whole.written(whole.at(0.5)), whole.unit),
+            ("4".to_owned(), Unit::Whole)
+        );
+        let rate = read("rate=0.8..10").unwrap();
+        assert!(rate.is_log() && (rate.at(0.5) - 8f64.sqrt()).abs() < 1e-9);
+        for (text, says) in [
+            ("a=1", "no range"),
+            ("a=4..1", "the range is empty"),
+            ("a=1..1", "the range is empty"),
+            ("a=x..2", "neither a number nor a duration"),
+            ("a=1..2h", "not of one kind"),
+            ("=1..2", "no path"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+}

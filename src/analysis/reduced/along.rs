@@ -1,0 +1,68 @@
+//! A second fault that a restart under way takes along: what it waits for, and who began it.
+
+use super::measurement::curve::{NEVER, Sample};
+use super::measurement::pairs::Zone;
+use super::run::Game;
+use sim_base::*;
+
+impl Game<'_, '_> {
+    /// It belongs to an attempt that ends anyway.
+    pub(super) fn goes_along(
+        &mut self,
+        now: Time,
+        (effect, away): (usize, u64),
+        process: u32,
+        zone: Zone,
+    ) {
+        let (sample, open) = self.sample(effect, away);
+        self.close_calls += u32::from(open);
+        let waited = self.waited(effect, away).unwrap_or(sample);
+        let Some(episode) = &mut self.episode else {
+            return;
+        };
+        let add = |n: u32, by: i32| (i64::from(n) + i64::from(by)).max(0) as u32;
+        self.restarts = add(self.restarts, zone.adds.0);
+        self.counts = add(self.counts, zone.adds.1);
+        if zone.waits && waited.ready != NEVER {
+            episode.others = episode.others.max(now + Duration(waited.ready));
+            episode.floor = episode.floor.max(episode.others);
+            episode.bind = episode.bind.max(now + Duration(waited.bind));
+        }
+        // Whichever fails the Job first is what the restart counts from.
+        let counted = now.0.saturating_add(sample.counted);
+        if counted < episode.counted.0 {
+            self.leads(now, (effect, away), &sample);
+            if let Some(last) = self.counted.last_mut() {
+                (last.at, last.process) = (Time(counted), process);
+            }
+        }
+    }
+
+    /// The fault that has come now begins the restart before the one that has come first: that one is waited for.
+    fn leads(&mut self, now: Time, (effect, away): (usize, u64), sample: &Sample) {
+        let first = self.episode.as_ref().map(|e| (e.effect, e.away, e.since));
+        let Some((first, first_away, since)) = first else {
+            return;
+        };
+        let waited = first.and_then(|first| self.waited(first, first_away));
+        let Some(episode) = &mut self.episode else {
+            return;
+        };
+        if let (Some(waited), true) = (waited, sample.ready != NEVER) {
+            let at = |ns: u64| Time(since.0.saturating_add(ns));
+            episode.others = episode.others.max(at(waited.ready));
+            episode.floor = episode.others.max(now + Duration(sample.ready));
+            episode.bind = at(waited.bind).max(now + Duration(sample.bind));
+        }
+        (episode.since, episode.effect, episode.away) = (now, Some(effect), away);
+        episode.own_bind = now + Duration(sample.bind);
+        episode.counted = Time(now.0.saturating_add(sample.counted));
+    }
+
+    /// What a restart that is under way waits for, of a fault of that effect.
+    fn waited(&mut self, effect: usize, away: u64) -> Option<Sample> {
+        let u = self.unit(2);
+        let along = &self.model.along[effect];
+        along.is_known().then(|| along.at(away, u).0)
+    }
+}

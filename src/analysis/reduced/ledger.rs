@@ -1,0 +1,66 @@
+//! Where the accelerators' time went: exact for steps, checkpoints and lost nodes, and during restarts as the engine's
+//! plays divided it.
+
+use super::seats::Seats;
+use super::trainer::Times;
+use sim_base::*;
+use sim_engine::record::{Ledger, LedgerCategory, LedgerSums};
+
+/// Books of one replication.
+#[derive(Clone, Debug, Default)]
+pub struct Accounts {
+    /// Accelerator-nanoseconds of restarts by category.
+    pub restarts: [f64; LedgerCategory::COUNT],
+    /// Of nodes that are down.
+    pub sick: u128,
+    until: Time,
+}
+
+impl Accounts {
+    /// So many accelerators were on lost nodes until now.
+    pub fn sick_until(&mut self, now: Time, accelerators: u64) {
+        self.sick += u128::from(accelerators) * u128::from(now.since(self.until).0);
+        self.until = now;
+    }
+
+    /// A restart of the gang took so long.
+    pub fn restart(&mut self, ns: u64, gang: u64, shares: &[f64; LedgerCategory::COUNT]) {
+        for (sum, share) in self.restarts.iter_mut().zip(shares) {
+            *sum += ns as f64 * gang as f64 * share;
+        }
+    }
+
+    /// The ledger at the end. What nothing else is known of was idle.
+    pub fn close(&self, end: Time, times: &Times, (seats, gang): (&Seats, u64)) -> Ledger {
+        let installed: u64 = seats.accelerators.iter().sum();
+        let all = u128::from(installed) * u128::from(end.0);
+        let mut ns = [0u128; LedgerCategory::COUNT];
+        for (category, time) in times.iter().enumerate() {
+            ns[category] += u128::from(*time) * u128::from(gang);
+        }
+        let own = ns;
+        let mut left = all - ns.iter().sum::<u128>().min(all);
+        let unhealthy = LedgerCategory::Unhealthy as usize;
+        ns[unhealthy] = self.sick.min(left);
+        left -= ns[unhealthy];
+        for (category, time) in self.restarts.iter().enumerate() {
+            let time = (*time as u128).min(left);
+            ns[category] += time;
+            left -= time;
+        }
+        ns[LedgerCategory::Idle as usize] = left;
+        let rate = seats.rates.first().copied().unwrap_or(0);
+        const HOUR_NS: u128 = 3_600_000_000_000;
+        let cost = |ns: [u128; LedgerCategory::COUNT]| ns.map(|ns| ns * u128::from(rate) / HOUR_NS);
+        Ledger {
+            accelerator_ns: ns,
+            accelerators: installed,
+            cost_micros: cost(ns),
+            currency: seats.currency.clone(),
+            of_jobsets: vec![LedgerSums {
+                accelerator_ns: own,
+                cost_micros: cost(own),
+            }],
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Trials: which nodes faults hit, for how long they are watched, and what was seen of them.
+
+use super::curve::{Moves, NEVER, Sample};
+use super::effect::Effect;
+use super::lab::{Lab, NotMeasured, Trial};
+use super::tried::{Played, Tried};
+use crate::reduced::choices::{AFTERWARDS, CALM, PLAYS, STARTUP};
+use crate::reduced::gang::{CLOSED, Gang};
+use crate::reduced::observation::Seen;
+use crate::reduced::seats::Seats;
+use rayon::prelude::*;
+use sim_api::spec::RandomAction;
+use sim_base::*;
+use sim_engine::faults::Strike;
+use sim_engine::record::LedgerCategory;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// While measuring.
+pub struct Bench<'a> {
+    pub lab: Lab<'a>,
+    pub effects: &'a [Effect],
+    pub seats: &'a Arc<Seats>,
+    /// When faults are tried.
+    pub at: Duration,
+    /// Nodes with a pod at that time, and those without.
+    pub busy: Vec<NodeId>,
+    pub idle: Vec<NodeId>,
+    pub has_room: bool,
+    /// By effect: entities of which every node has a pod.
+    in_use: Vec<Vec<usize>>,
+    pub plays: AtomicU64,
+}
+
+impl<'a> Bench<'a> {
+    /// Before anything is played.
+    pub fn new(lab: Lab<'a>, effects: &'a [Effect], seats: &'a Arc<Seats>) -> Bench<'a> {
+        Bench {
+            lab,
+            effects,
+            seats,
+            at: Duration::ZERO,
+            busy: Vec::new(),
+            idle: Vec::new(),
+            has_room: false,
+            in_use: Vec::new(),
+            plays: AtomicU64::new(0),
+        }
+    }
+
+    pub fn play(&self, trial: &Trial) -> Result<Seen, NotMeasured> {
+        self.plays.fetch_add(1, Ordering::Relaxed);
+        self.lab.play(trial)
+    }
+
+    /// So many plays of one kind, on all cores, in their order.
+    pub fn plays_of<T: Send>(
+        &self,
+        n: u64,
+        play: impl Fn(u64) -> Result<T, NotMeasured> + Sync,
+    ) -> Result<Vec<T>, NotMeasured> {
+        (0..n).into_par_iter().map(&play).collect()
+    }
+
+    /// Plays without a fault: how long a start takes, and where the pods are then.
+    pub fn calm(&mut self) -> Result<Vec<Seen>, NotMeasured> {
+        let trial = Trial {
+            spares: true,
+            until: STARTUP,
+            ..Trial::default()
+        };
+        let plays = self.plays_of(PLAYS, |nth| {
+            self.play(&Trial {
+                nth,
+                ..trial.clone()
+            })
+        })?;
+        if plays.iter().any(|seen| seen.started.len() != 1) {
+            let why = format!("the JobSet was not ready and left alone within {STARTUP}");
+            return Err(NotMeasured::Refused(why));
+        }
+        let latest = plays.iter().map(|seen| seen.started[0]).max();
+        self.at = latest.unwrap_or(Time::ZERO).since(Time::ZERO) + CALM;
+        let mut busy: Vec<NodeId> = plays[0].bound.iter().map(|(_, node)| *node).collect();
+        busy.sort_unstable();
+        busy.dedup();
+        let mut gang = Gang::new(self.seats);
+        let spare = self.lab.faults.spare_nodes();
+        spare.iter().for_each(|node| gang.mark(*node, CLOSED, true));
+        gang.place(Moves::All);
+        let all = (0..self.seats.of.len() as u32).map(NodeId);
+        let (own, others): (Vec<NodeId>, Vec<NodeId>) = all.partition(|node| gang.uses(*node));
+        if own != busy {
+            let why = "pods are not where one pod a node, and round robin, would put them";
+            return Err(NotMeasured::Refused(why.to_owned()));
+        }
+        self.busy = busy;
+        self.idle = others
+            .into_iter()
+            .filter(|node| !spare.contains(node))
+            .collect();
+        self.has_room = !self.idle.is_empty() || !spare.is_empty();
+        self.in_use = self.effects.iter().map(|e| self.in_use_of(e)).collect();
+        Ok(plays)
+    }
+
+    fn in_use_of(&self, effect: &Effect) -> Vec<usize> {
+        let (process, faults) = (effect.processes[0], self.lab.faults);
+        let is_busy = |node: &NodeId| self.busy.binary_search(node).is_ok();
+        let is_used = |entity: &usize| faults.nodes_of(process, *entity).iter().all(is_busy);
+        (0..faults.entities(process)).filter(is_used).collect()
+    }
+
+    /// A fault of that effect on some node in use; `nth` chooses it.
+    pub fn strike(&self, effect: usize, nth: u64, at: Duration, away: u64) -> Strike {
+        let process = self.effects[effect].processes[0];
+        let all = &self.in_use[effect];
+        // Spread over all of them, whatever their number is.
+        let chosen = (nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % all.len().max(1);
+        let end = at.0.saturating_add(self.lead(effect)).checked_add(away);
+        Strike {
+            process,
+            entity: all.get(chosen).copied().unwrap_or(0),
+            at,
+            end: end.filter(|_| away != NEVER).map(Duration),
+        }
+    }
+
+    /// From the drawn fault to what is felt of it: notice.
+    pub fn lead(&self, effect: usize) -> u64 {
+        let process = self
+            .lab
+            .faults
+            .processes()
+            .nth(self.effects[effect].processes[0]);
+        process.map_or(0, |p| match p.does {
+            RandomAction::Drain => p.notice.0,
+            _ => 0,
+        })
+    }
+
+    /// Long enough for what becomes of a node that is away so long.
+    pub fn horizon(&self, effect: usize, away: u64) -> Duration {
+        let process = self
+            .lab
+            .faults
+            .processes()
+            .nth(self.effects[effect].processes[0]);
+        let deleted = process.and_then(|p| p.deleted_after).map_or(0, |d| d.0);
+        let notice = process.map_or(0, |p| p.notice.0);
+        let away = if away == NEVER { 0 } else { away };
+        Duration(notice + away.max(deleted)) + AFTERWARDS
+    }
+
+    /// At another phase of everything periodic in each play.
+    fn moment(&self, nth: u64) -> Duration {
+        let phase = nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+        Duration(self.at.0 + phase % 60_000_000_000)
+    }
+
+    pub fn trial(&self, effect: usize, (nth, away): (u64, u64), room: bool) -> Trial {
+        let at = self.moment(nth);
+        Trial {
+            strikes: vec![self.strike(effect, nth, at, away)],
+            spares: room,
+            closed: if room { Vec::new() } else { self.idle.clone() },
+            nth,
+            until: at + self.horizon(effect, away),
+            ..Trial::default()
+        }
+    }
+
+    /// What a play of these faults told of the first of them, whose notice is over at `at`.
+    pub fn tried(&self, seen: &Seen, at: Time) -> Tried {
+        let mut held = [0; LedgerCategory::COUNT];
+        for (category, ns) in held.iter_mut().zip(&seen.held) {
+            *category = *ns;
+        }
+        Tried {
+            sample: self.sample(seen, at),
+            mostly: self.mostly_bound(seen, at),
+            held,
+        }
+    }
+
+    /// What it told of a second fault at `at` that the restart under way waits for.
+    pub fn tried_along(&self, seen: &Seen, at: Time) -> Tried {
+        let since = |t: &Time| t.since(at).0;
+        let sample = Sample {
+            // It stands still until then: while nobody is ready again, the restart goes on.
+            ready: seen
+                .started
+                .last()
+                .filter(|t| **t > at)
+                .map_or(NEVER, since),
+            bind: seen.bound_after(at).last().map_or(0, since),
+            ..Sample::NOTHING
+        };
+        Tried {
+            sample,
+            mostly: 0,
+            held: [0; LedgerCategory::COUNT],
+        }
+    }
+
+    /// When all pods but those for which there may be no place were bound anew, since the fault.
+    pub fn mostly_bound(&self, seen: &Seen, at: Time) -> u64 {
+        let entity = |e: &Effect| self.lab.faults.nodes_of(e.processes[0], 0).len();
+        let lost = 2 * self.effects.iter().map(entity).max().unwrap_or(0);
+        let bound = seen.bound_after(at);
+        let most = self.seats.pods.saturating_sub(lost).max(1);
+        bound
+            .get(most.min(bound.len()).saturating_sub(1))
+            .map_or(0, |t| t.since(at).0)
+    }
+
+    pub fn sample(&self, seen: &Seen, at: Time) -> Sample {
+        let since = |t: Option<Time>| t.map_or(NEVER, |t| t.since(at).0);
+        let interrupt = seen.interrupted.iter().copied().find(|t| *t >= at);
+        let ready = seen
+            .started
+            .last()
+            .copied()
+            .filter(|t| Some(*t) > interrupt);
+        let bound = seen.bound_after(at);
+        Sample {
+            interrupt: since(interrupt),
+            ready: since(ready.filter(|_| interrupt.is_some())),
+            bind: bound.last().map_or(0, |t| t.since(at).0),
+            counted: since(seen.counted.first().map(|(t, ..)| *t)),
+            restarts: seen.restarts,
+            counts: seen.counts,
+            moves: match bound.len() {
+                0 => Moves::Nobody,
+                n if n >= self.seats.pods => Moves::All,
+                _ => Moves::Lost,
+            },
+            failed: since(seen.failed),
+        }
+    }
+
+    /// What the accelerators of the gang did while it was being restarted, as shares of that time.
+    pub fn shares(
+        &self,
+        calm: &[Seen],
+        plays: &[Vec<Played>],
+    ) -> Vec<[f64; LedgerCategory::COUNT]> {
+        let before = &calm[0].held;
+        let rates = &self.seats.accelerators;
+        let accelerators: u64 = self.busy.iter().map(|n| rates[n.ix()]).sum();
+        let of = |played: &Vec<Played>| {
+            let mut shares = [0.0; LedgerCategory::COUNT];
+            let mut whole = 0.0;
+            for tried in played.iter().flat_map(|played| &played.plays) {
+                let sample = tried.sample;
+                if sample.ready == NEVER || sample.interrupt == NEVER {
+                    continue;
+                }
+                whole += (sample.ready - sample.interrupt) as f64 * accelerators as f64;
+                for category in [
+                    LedgerCategory::Starting,
+                    LedgerCategory::Waiting,
+                    LedgerCategory::Terminating,
+                ] {
+                    let then = before.get(category as usize).copied().unwrap_or(0);
+                    let more = tried.held[category as usize] as f64 - then as f64;
+                    shares[category as usize] += more.max(0.0);
+                }
+            }
+            let of_all = |ns: f64| {
+                if whole > 0.0 {
+                    (ns / whole).min(1.0)
+                } else {
+                    0.0
+                }
+            };
+            shares.map(of_all)
+        };
+        plays.iter().map(of).collect()
+    }
+}

@@ -1,0 +1,313 @@
+//! What one fault did, by how long its node was away: samples of the engine, and what lies between them.
+
+use crate::reduced::chance_range::range;
+use crate::reduced::choices::OFF;
+
+/// The node never came back.
+pub const NEVER: u64 = u64::MAX;
+
+/// Which pods had to find nodes anew.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Moves {
+    Nobody,
+    /// Those of the nodes that were lost.
+    Lost,
+    All,
+}
+
+/// What one fault did; times are nanoseconds since the fault.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// When the job stopped; `NEVER`: it did not.
+    pub interrupt: u64,
+    /// When every pod was there again.
+    pub ready: u64,
+    /// When the last pod was bound anew.
+    pub bind: u64,
+    /// When the restart was counted.
+    pub counted: u64,
+    pub restarts: u32,
+    pub counts: u32,
+    pub moves: Moves,
+    /// When the JobSet failed, if it did although restarts were left.
+    pub failed: u64,
+}
+
+impl Sample {
+    /// A fault that does nothing by itself.
+    pub const NOTHING: Sample = Sample {
+        interrupt: 0,
+        ready: 0,
+        bind: 0,
+        counted: 0,
+        restarts: 0,
+        counts: 0,
+        moves: Moves::All,
+        failed: NEVER,
+    };
+
+    /// What does not depend on chance.
+    pub fn kind(&self) -> (bool, bool, u32, u32, Moves, bool) {
+        let (stops, back) = (self.interrupt != NEVER, self.ready != NEVER);
+        let fails = self.failed != NEVER;
+        (stops, back, self.restarts, self.counts, self.moves, fails)
+    }
+}
+
+/// Samples of one time away, the quickest first.
+#[derive(Clone, Debug)]
+pub struct Point {
+    pub away: u64,
+    pub samples: Vec<Sample>,
+}
+
+/// By time away, the shortest first.
+#[derive(Clone, Debug, Default)]
+pub struct Curve {
+    points: Vec<Point>,
+    typical: u64,
+    spread: u64,
+    binds: u64,
+}
+
+impl Curve {
+    /// `typical`: how long nodes are away, half of the times.
+    pub fn new(mut points: Vec<Point>, typical: u64) -> Curve {
+        points.retain(|point| !point.samples.is_empty());
+        points.sort_by_key(|point| point.away);
+        for point in &mut points {
+            point.samples.sort_by_key(|s| (s.ready, s.interrupt));
+        }
+        let spread = points.iter().map(Point::spread).max().unwrap_or(0);
+        let bound =
+            |point: &Point| range(&point.samples.iter().map(|s| s.bind).collect::<Vec<u64>>());
+        Curve {
+            binds: points.iter().map(bound).max().unwrap_or(0),
+            points,
+            typical,
+            spread,
+        }
+    }
+
+    /// Whether it was measured.
+    pub fn is_known(&self) -> bool {
+        !self.points.is_empty()
+    }
+
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// The point of a typical time away, or the nearest to it that ends.
+    pub fn typical(&self) -> &Point {
+        let ends = |p: &&Point| p.samples.iter().all(|s| s.ready != NEVER);
+        let off = |p: &&Point| p.away.abs_diff(self.typical);
+        let nearest = self.points.iter().filter(ends).min_by_key(off);
+        nearest.unwrap_or(&self.points[0])
+    }
+
+    /// One that binds its pods much sooner than that, in the same way; if there is one.
+    pub fn shorter(&self) -> Option<&Point> {
+        let typical = self.typical();
+        let (bind, kind) = (typical.samples[0].bind, typical.samples[0].kind());
+        let alike = |p: &&Point| {
+            p.samples
+                .iter()
+                .all(|s| s.kind() == kind && s.bind < bind / 4 * 3)
+        };
+        self.points.iter().rev().find(alike)
+    }
+
+    /// What a fault does whose node is away so long, at the quantile `u`; and whether other such faults do something
+    /// else, so that it might.
+    pub fn at(&self, away: u64, u: f64) -> (Sample, bool) {
+        let next = self.points.partition_point(|point| point.away < away);
+        let after = &self.points[next.min(self.points.len() - 1)];
+        let before = &self.points[next.saturating_sub(1).min(self.points.len() - 1)];
+        let (a, b) = (before.pick(u), after.pick(u));
+        let open = !before.agrees(&a) || !after.agrees(&b) || a.kind() != b.kind();
+        if after.away == before.away || away >= after.away {
+            return (b, !after.agrees(&b));
+        }
+        if after.away == NEVER || a.kind() != b.kind() || away <= before.away {
+            // Nothing lies between: what is nearer in time.
+            let nearer_after =
+                after.away != NEVER && after.away - away < away.abs_diff(before.away);
+            return (
+                if nearer_after {
+                    b
+                } else {
+                    a.shifted(before.away, away)
+                },
+                open,
+            );
+        }
+        let share = away.saturating_sub(before.away) as f64 / (after.away - before.away) as f64;
+        (a.between(&b, share), open)
+    }
+
+    /// Whether pods are bound later by as much as a node is away for longer.
+    pub fn binds_with(&self, away: u64) -> bool {
+        let longer = self.binds.max(1);
+        let bind = |away| self.at(away, 0.5).0.bind;
+        away != NEVER && bind(away.saturating_add(longer)).abs_diff(bind(away)) > longer / 2
+    }
+
+    /// The longest and the shortest ready time differ by no more than this at any point: what chance makes of it.
+    pub fn spread(&self) -> u64 {
+        self.spread
+    }
+
+    /// By how much chance moves bindings.
+    pub fn binds(&self) -> u64 {
+        self.binds
+    }
+}
+
+impl Point {
+    pub fn spread(&self) -> u64 {
+        let ready = self.samples.iter().map(|s| s.ready).filter(|r| *r != NEVER);
+        ready.clone().max().unwrap_or(0) - ready.min().unwrap_or(0)
+    }
+
+    fn pick(&self, u: f64) -> Sample {
+        let n = self.samples.len();
+        self.samples[((u * n as f64) as usize).min(n - 1)]
+    }
+
+    fn agrees(&self, with: &Sample) -> bool {
+        self.samples.iter().all(|s| s.kind() == with.kind())
+    }
+}
+
+impl Sample {
+    /// When all of it was over: whatever comes later changes nothing of it.
+    pub fn over(&self) -> Option<u64> {
+        let times = [self.interrupt, self.ready, self.bind, self.counted];
+        let failed = Some(self.failed).filter(|at| *at != NEVER);
+        let over = times.into_iter().chain(failed).max();
+        over.filter(|at| *at != NEVER)
+    }
+
+    /// Whether it is where a straight line between two others has it, as far as chance (`spread`) lets anybody see.
+    pub fn is_between(&self, [a, b]: [&Sample; 2], share: f64, spread: u64) -> bool {
+        let line = a.between(b, share);
+        let off = |at: u64| ((at as f64 * OFF) as u64).max(spread);
+        let near = |a: u64, b: u64| a == b || a != NEVER && b != NEVER && a.abs_diff(b) <= off(a);
+        let same = self.kind() == a.kind() && self.kind() == b.kind();
+        same && near(self.ready, line.ready)
+            && near(self.bind, line.bind)
+            && near(self.interrupt, line.interrupt)
+    }
+
+    fn between(&self, other: &Sample, share: f64) -> Sample {
+        let mix = |a: u64, b: u64| match (a, b) {
+            (NEVER, _) | (_, NEVER) => a.max(b),
+            _ => (a as f64 + (b as f64 - a as f64) * share) as u64,
+        };
+        Sample {
+            interrupt: mix(self.interrupt, other.interrupt),
+            ready: mix(self.ready, other.ready),
+            bind: mix(self.bind, other.bind),
+            counted: mix(self.counted, other.counted),
+            failed: mix(self.failed, other.failed),
+            ..*self
+        }
+    }
+
+    /// Where the restart waits for the node, a longer time away makes it longer.
+    fn shifted(self, measured: u64, away: u64) -> Sample {
+        if measured == NEVER || self.ready == NEVER || self.ready < measured || away <= measured {
+            return self;
+        }
+        let more = away - measured;
+        Sample {
+            ready: self.ready + more,
+            bind: if self.bind >= measured {
+                self.bind + more
+            } else {
+                self.bind
+            },
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(ready: u64, counts: u32) -> Sample {
+        Sample {
+            interrupt: 0,
+            ready,
+            bind: ready / 2,
+            counted: 1,
+            restarts: 1,
+            counts,
+            moves: Moves::All,
+            failed: NEVER,
+        }
+    }
+
+    fn point(away: u64, ready: &[u64], counts: u32) -> Point {
+        let samples = ready.iter().map(|r| sample(*r, counts)).collect();
+        Point { away, samples }
+    }
+
+    #[test]
+    fn between_two_points_is_a_straight_line_and_beyond_the_last_what_was_there() {
+        let curve = Curve::new(
+            vec![
+                point(100, &[50, 60], 1),
+                point(200, &[150, 170], 1),
+                point(NEVER, &[180, 190], 1),
+            ],
+            100,
+        );
+        for (away, u, ready) in [
+            (100, 0.1, 50),
+            (150, 0.1, 100),
+            (150, 0.9, 115),
+            (200, 0.9, 170),
+            (50, 0.1, 50),
+        ] {
+            assert_eq!(curve.at(away, u).0.ready, ready, "{away} {u}");
+            assert!(!curve.at(away, u).1);
+        }
+        assert_eq!(curve.at(NEVER, 0.9).0.ready, 190);
+        assert_eq!(curve.spread(), 20);
+    }
+
+    #[test]
+    fn between_points_of_another_kind_it_is_told_that_nobody_knows() {
+        let curve = Curve::new(vec![point(100, &[50], 0), point(200, &[150], 1)], 100);
+        assert_eq!(
+            (curve.at(110, 0.5).0.counts, curve.at(110, 0.5).1),
+            (0, true)
+        );
+        assert_eq!(
+            (curve.at(190, 0.5).0.counts, curve.at(190, 0.5).1),
+            (1, true)
+        );
+        assert!(!curve.at(200, 0.5).1 && !curve.at(300, 0.5).1);
+    }
+
+    #[test]
+    fn a_restart_waits_for_its_node_where_longer_away_is_bound_later() {
+        let bound = |away: u64, bind: u64| {
+            let at = |bind: u64| Sample {
+                bind,
+                ..sample(bind + 50, 1)
+            };
+            let samples = vec![at(bind), at(bind + 2)];
+            Point { away, samples }
+        };
+        let points = [(100, 105), (200, 205), (400, 250), (NEVER, 250)];
+        let curve = Curve::new(points.map(|(away, bind)| bound(away, bind)).to_vec(), 100);
+        for (away, waits) in [(100, true), (150, true), (300, false), (400, false)] {
+            assert_eq!(curve.binds_with(away), waits, "{away}");
+        }
+        assert!(!curve.binds_with(NEVER));
+    }
+}

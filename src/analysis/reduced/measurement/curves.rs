@@ -1,0 +1,177 @@
+//! Trials of single faults: how long what they begin takes, by the time that their nodes are away.
+
+use super::bench::Bench;
+use super::curve::{Curve, NEVER};
+use super::effect::Effect;
+use super::lab::NotMeasured;
+use super::tried::{Played, Tried};
+use crate::reduced::choices::{CHECKS, FINEST, ODD, OFF, PLAYS};
+use sim_base::*;
+use sim_engine::faults::Faults;
+
+/// Plays the faults of an effect with these numbers, whose nodes are away for so long.
+type Attempt<'a> = &'a (dyn Fn((u64, u64)) -> Result<Tried, NotMeasured> + Sync);
+
+impl Bench<'_> {
+    /// What each effect does by the time that its nodes are away: points until straight lines between them are right.
+    pub fn curves(&self) -> Result<(Vec<Curve>, Vec<Vec<Played>>), NotMeasured> {
+        let effects = self.plays_of(self.effects.len() as u64, |e| {
+            self.points(e as usize, &|numbers| self.try_once(e as usize, numbers))
+        })?;
+        let all = effects.iter().enumerate();
+        let curves = all.map(|(effect, played)| self.curve(effect, played));
+        Ok((curves.collect(), effects))
+    }
+
+    /// Through the points of an effect.
+    pub fn curve(&self, effect: usize, played: &[Played]) -> Curve {
+        let middle = self.effects[effect].back.first();
+        let typical = middle.map_or(NEVER, |back| back.quantile(0.5).0);
+        Curve::new(played.iter().map(Played::point).collect(), typical)
+    }
+
+    pub fn points(&self, effect: usize, attempt: Attempt<'_>) -> Result<Vec<Played>, NotMeasured> {
+        let times = times_away(&self.effects[effect], self.lab.faults);
+        let Some((longest, shorter)) = times.split_last() else {
+            return Ok(Vec::new());
+        };
+        let longest = self.played(attempt, *longest)?;
+        let over = over_before(attempt, &longest, shorter)?;
+        let mut points: Vec<Played> = Vec::new();
+        for away in shorter {
+            points.push(match over.is_some_and(|over| *away > over) {
+                true => longest.also(*away),
+                false => self.played(attempt, *away)?,
+            });
+        }
+        if let Some(over) = over.filter(|over| times[0] < *over) {
+            points.push(longest.also(over + 1));
+        }
+        points.push(longest);
+        points.sort_by_key(|played| played.away);
+        let finite: Vec<Played> = points.iter().filter(|p| p.away != NEVER).cloned().collect();
+        for pair in finite.windows(2) {
+            if over.is_none_or(|over| pair[0].away <= over) {
+                self.refine((effect, attempt), [&pair[0], &pair[1]], &mut points)?;
+            }
+        }
+        Ok(points)
+    }
+
+    fn try_once(&self, effect: usize, (nth, away): (u64, u64)) -> Result<Tried, NotMeasured> {
+        let trial = self.trial(effect, (nth, away), self.has_room);
+        let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
+        Ok(self.tried(&self.play(&trial)?, at))
+    }
+
+    fn played(&self, attempt: Attempt<'_>, away: u64) -> Result<Played, NotMeasured> {
+        let plays = self.plays_of(PLAYS, |nth| attempt((nth, away)))?;
+        Ok(Played { away, plays })
+    }
+
+    /// A point between two others, and more of them as long as it is not where a straight line would have it.
+    fn refine(
+        &self,
+        (effect, attempt): (usize, Attempt<'_>),
+        [low, high]: [&Played; 2],
+        points: &mut Vec<Played>,
+    ) -> Result<(), NotMeasured> {
+        let share = share_between(&self.effects[effect], low.away, high.away);
+        let enough = if low.agrees(high) { OFF } else { ODD };
+        if high.away - low.away < FINEST || share.is_some_and(|share| share <= enough) {
+            return Ok(());
+        }
+        let away = low.away + (high.away - low.away) / 2;
+        let part = (away - low.away) as f64 / (high.away - low.away) as f64;
+        let spread = low.spread().max(high.spread());
+        let mut plays = self.plays_of(CHECKS, |nth| attempt((nth, away)))?;
+        let on_line = |(nth, tried): (usize, &Tried)| {
+            let ends = [low.sample(nth), high.sample(nth)];
+            tried.sample.is_between(ends, part, spread)
+        };
+        if plays.iter().enumerate().all(on_line) {
+            return Ok(());
+        }
+        plays.extend(self.plays_of(PLAYS - CHECKS, |n| attempt((CHECKS + n, away)))?);
+        let middle = Played { away, plays };
+        points.push(middle.clone());
+        self.refine((effect, attempt), [low, &middle], points)?;
+        self.refine((effect, attempt), [&middle, high], points)
+    }
+}
+
+/// If everything was over before the nodes were back, it was so for whoever is back later: until then the same
+/// numbers give the same history. Whether their return changes anything afterwards is looked at once, where it is
+/// soonest.
+fn over_before(
+    attempt: Attempt<'_>,
+    longest: &Played,
+    shorter: &[u64],
+) -> Result<Option<u64>, NotMeasured> {
+    let Some(over) = longest.over() else {
+        return Ok(None);
+    };
+    let Some(soonest) = shorter.iter().find(|away| **away > over) else {
+        return Ok(Some(over));
+    };
+    let looked = attempt((0, *soonest))?;
+    Ok((looked.sample == *longest.sample(0)).then_some(over))
+}
+
+/// Which share of faults takes nodes away for longer than `low` and no longer than `high`; nothing if nobody knows.
+fn share_between(effect: &Effect, low: u64, high: u64) -> Option<f64> {
+    let until = |back: &sim_base::random::Dist, away: u64| {
+        let (mut least, mut most) = (0.0, 1.0);
+        for _ in 0..40 {
+            let middle = (least + most) / 2.0;
+            match back.quantile(middle).0 <= away {
+                true => least = middle,
+                false => most = middle,
+            }
+        }
+        least
+    };
+    let of = |back| until(back, high) - until(back, low);
+    let all = effect.back.iter().map(of).reduce(f64::max)?;
+    Some(all).filter(|_| !effect.any_time)
+}
+
+/// Which times away are tried: quantiles of what may be drawn.
+fn times_away(effect: &Effect, faults: &Faults) -> Vec<u64> {
+    if !effect.takes_nodes(faults) {
+        return vec![NEVER];
+    }
+    const AT: [f64; 9] = [1e-6, 0.0005, 0.02, 0.1, 0.5, 0.9, 0.98, 0.9995, 0.999_999];
+    let mut all: Vec<u64> = Vec::new();
+    for back in &effect.back {
+        all.extend(AT.iter().map(|u| back.quantile(*u).0));
+    }
+    for process in effect
+        .processes
+        .iter()
+        .filter_map(|p| faults.processes().nth(*p))
+    {
+        // Just before its Node is deleted, and behind it.
+        let deleted = process.deleted_after.map_or(0, |after| after.0);
+        let range = all.first().copied().unwrap_or(0)..all.last().copied().unwrap_or(0);
+        let around = [deleted.saturating_sub(FINEST / 2), deleted + FINEST / 2];
+        let within: Vec<u64> = around.into_iter().filter(|at| range.contains(at)).collect();
+        all.extend(within);
+    }
+    if effect.any_time {
+        all.extend((0..6).map(|n| 20_000_000_000u64 << (n * 3)));
+    }
+    let processes = effect
+        .processes
+        .iter()
+        .filter_map(|p| faults.processes().nth(*p));
+    if processes
+        .clone()
+        .any(|p| p.back.is_none() || p.comes_back < 1.0)
+    {
+        all.push(NEVER);
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
+}

@@ -1,0 +1,106 @@
+//! The cluster that trials are played on: without the spares at its end that no trial could need. Whatever number of
+//! spares a scenario has, it is measured on the same cluster then, and so once.
+
+use sim_api::spec::{Scenario, Topology};
+use sim_base::NodeId;
+use sim_engine::faults::Faults;
+use std::collections::BTreeSet;
+
+/// Most faults of a trial.
+const STRIKES: usize = 2;
+
+/// The scenario with fewer spares, if it has more than trials could need and nobody's number changes without them.
+///
+/// A spare is cordoned from the start until something is lost, and the first ones take over first (`faults::spares`):
+/// one behind those is never anybody's in a trial. It still is a node that the scheduler counts: what that changes is
+/// looked at (`Measured::off_with`).
+pub fn fewer_spares(scenario: &Scenario, faults: &Faults) -> Option<Scenario> {
+    let needed = STRIKES * faults.most_units_hit();
+    let left_out: BTreeSet<NodeId> = faults
+        .spare_units()
+        .skip(needed)
+        .flatten()
+        .copied()
+        .collect();
+    let nodes = 0..scenario.topology.nodes() as u32;
+    let keep = nodes
+        .rev()
+        .find(|node| !left_out.contains(&NodeId(*node)))
+        .map_or(0, |last| last + 1);
+    let topology = first_nodes(&scenario.topology, u64::from(keep))?;
+    Some(Scenario {
+        topology,
+        ..scenario.clone()
+    })
+}
+
+/// The cluster without its last nodes, in whole pools and islands; at least so many are left.
+fn first_nodes(topology: &Topology, keep: u64) -> Option<Topology> {
+    let mut fewer = topology.clone();
+    let mut before = 0;
+    for pool in &mut fewer.pools {
+        let each = u64::from(pool.islands) * u64::from(pool.nodes_per_island);
+        let wanted = keep.saturating_sub(before);
+        before += u64::from(pool.count) * each;
+        let is_numbered = pool.name.contains("{node");
+        match (pool.count, pool.islands) {
+            // A node alone in its pool is called otherwise.
+            (1, 1) if is_numbered || wanted > 1 => {
+                pool.nodes_per_island = pool.nodes_per_island.min(wanted as u32);
+            }
+            (2.., _) if is_numbered || wanted > each => {
+                let count = wanted.div_ceil(each.max(1)) as u32;
+                pool.count = pool.count.min(count);
+            }
+            _ => {}
+        }
+    }
+    fewer
+        .pools
+        .retain(|pool| pool.count > 0 && pool.nodes_per_island > 0);
+    (fewer.nodes() < topology.nodes()).then_some(fewer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_api::spec::NodePool;
+    use sim_policy::topology::Cluster;
+
+    fn topology(pools: &[(u32, u32, &str)]) -> Topology {
+        let pool = |(count, nodes, name): &(u32, u32, &str)| NodePool {
+            name: (*name).to_owned(),
+            count: *count,
+            islands: 1,
+            nodes_per_island: *nodes,
+            ..NodePool::default()
+        };
+        Topology {
+            pools: pools.iter().map(pool).collect(),
+            ..Topology::default()
+        }
+    }
+
+    #[test]
+    fn nodes_are_left_out_from_the_end_in_whole_islands_and_keep_their_names() {
+        let own = [(4, 4, "a-{node}"), (6, 4, "s-{node}")];
+        for (keep, left) in [(24, Some(24)), (21, Some(24)), (16, Some(16)), (40, None)] {
+            let fewer = first_nodes(&topology(&own), keep);
+            assert_eq!(fewer.as_ref().map(Topology::nodes), left, "{keep}");
+            let names = |t: &Topology| Cluster::build(t, &[]).names;
+            if let Some(fewer) = fewer {
+                let all = names(&topology(&own));
+                assert_eq!(names(&fewer), all[..fewer.nodes() as usize], "{keep}");
+            }
+        }
+        let single = [(1, 8, "a-{node}"), (1, 5, "s")];
+        for (keep, left) in [(10, Some(10)), (9, None)] {
+            let fewer = first_nodes(&topology(&single), keep);
+            assert_eq!(
+                fewer.as_ref().map(Topology::nodes),
+                left,
+                "{keep}: one alone has another name"
+            );
+        }
+    }
+}

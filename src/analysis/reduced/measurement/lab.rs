@@ -1,0 +1,266 @@
+//! Where faults are tried out: the engine plays the scenario with these faults and no others.
+
+use super::forks::{Begin, Fork, Forks};
+use crate::reduced::observation::Seen;
+use sim_api::spec::{Saves, Scenario, Stop, StopWhen, TrainingJob};
+use sim_base::random::Dist;
+use sim_base::*;
+use sim_engine::faults::{Does, Fault, Faults, On, SPARE, Strike};
+use sim_engine::record::{Body, EndReason, Names, Record, Sink};
+use sim_engine::{CannotRun, Halted, Simulation};
+
+/// Numbers of trial plays are counted down from here: no replication has them.
+const TRIALS: u64 = u64::MAX;
+
+/// What is tried.
+#[derive(Clone, Debug, Default)]
+pub struct Trial {
+    /// The faults.
+    pub strikes: Vec<Strike>,
+    /// Spares take over as the scenario says; else they stay where they are.
+    pub spares: bool,
+    /// Nodes to which nothing may be bound any more, from just before the first fault on.
+    pub closed: Vec<NodeId>,
+    /// No restart counts that many: the next one that counts fails the JobSet.
+    pub last: bool,
+    /// Which numbers it has.
+    pub nth: u64,
+    /// When it ends.
+    pub until: Duration,
+    /// Work of the training job, if it is to end.
+    pub work: Option<Duration>,
+    /// It may end as soon as both counters are that high: nobody asks for what comes then.
+    pub enough: Option<(u32, u32)>,
+}
+
+/// Why nothing was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotMeasured {
+    /// What cannot exist or be placed.
+    CannotRun(CannotRun),
+    /// What measuring has found that is not modelled.
+    Refused(String),
+    /// Somebody did not want to wait for it.
+    Stopped,
+}
+
+impl From<CannotRun> for NotMeasured {
+    fn from(why: CannotRun) -> NotMeasured {
+        NotMeasured::CannotRun(why)
+    }
+}
+
+/// Whether measuring is to end.
+pub type Stops<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// Is asked whether the play is to end, and sees whether it may.
+struct Until<'a> {
+    stops: Stops<'a>,
+    enough: Option<(u32, u32)>,
+    has_enough: bool,
+}
+
+/// Events between two looks, as between those of runs: less than a millisecond.
+const EVENTS_BETWEEN_LOOKS: u64 = 256;
+
+impl<'a> Until<'a> {
+    fn of(trial: &Trial, stops: Stops<'a>) -> Until<'a> {
+        Until {
+            stops,
+            enough: trial.enough,
+            has_enough: false,
+        }
+    }
+}
+
+impl Sink for Until<'_> {
+    fn record(&mut self, record: &Record, _: &Names) {
+        if let Body::RestartCounted {
+            restarts, counted, ..
+        } = record.body
+        {
+            self.has_enough |= self.enough == Some((restarts, counted));
+        }
+    }
+
+    fn looks_after(&self, _: u64) -> u64 {
+        EVENTS_BETWEEN_LOOKS
+    }
+
+    fn stops(&mut self, _: u64) -> bool {
+        self.has_enough || (self.stops)()
+    }
+}
+
+/// Plays trials of one scenario.
+pub struct Lab<'a> {
+    scenario: Scenario,
+    pub faults: &'a Faults,
+    stops: Stops<'a>,
+    forks: Forks,
+}
+
+/// What trials are played of: without what no trial depends on, so that equal ones are measured once.
+pub fn bare(scenario: &Scenario) -> Scenario {
+    let mut bare = scenario.clone();
+    (bare.name, bare.description) = (String::new(), String::new());
+    bare.fault_processes.clear();
+    bare.node_spares = None;
+    bare.node_repair = None;
+    bare.stop = Stop {
+        at: Duration::ZERO,
+        when: StopWhen::Time,
+    };
+    // How long it steps, and what it saves, changes nothing of when its pods are there.
+    bare.training = vec![TrainingJob {
+        jobset: 0,
+        work: None,
+        step: None,
+        step_sd_s: 0.0,
+        warm_up: None,
+        saves: Saves::Always,
+        save_at_notice: false,
+        initialization: Dist::ZERO,
+        compile: Dist::ZERO,
+        rendezvous_timeout: None,
+        elastic: None,
+    }];
+    if let Some(policy) = &mut bare.jobsets[0].jobset.spec.failure_policy {
+        policy.max_restarts = i32::MAX;
+    }
+    bare
+}
+
+impl<'a> Lab<'a> {
+    pub fn new(bare: Scenario, faults: &'a Faults, stops: Stops<'a>) -> Lab<'a> {
+        Lab {
+            scenario: bare,
+            faults,
+            stops,
+            forks: Forks::default(),
+        }
+    }
+
+    /// Plays it, from where it parts from those before.
+    pub fn play(&self, trial: &Trial) -> Result<Seen, NotMeasured> {
+        let faults = self.faults_of(trial);
+        let begin = (trial.nth, trial.last, trial.work);
+        let mut fork = match self.forks.shared(begin, &faults, trial.until) {
+            Some(shared) => Fork::clone(&shared),
+            None => self.begin(begin)?,
+        };
+        for parts in self.parts(trial, &faults) {
+            if parts > fork.at {
+                self.expect(&mut fork, faults.iter().filter(|f| f.at < parts));
+                let until = Until::of(trial, self.stops);
+                let mut sink = (std::mem::take(&mut fork.seen), until);
+                let goes_on = fork.halted.run_to(Time::ZERO + parts, &mut sink);
+                if sink.1.has_enough {
+                    return Ok(sink.0.so_far());
+                }
+                if !goes_on {
+                    // It is stopped, or goes round in circles: that has an end with the whole script alone.
+                    fork = self.begin(begin)?;
+                    break;
+                }
+                fork.seen = sink.0;
+                fork.at = parts;
+                self.forks.keep(fork.clone());
+            }
+        }
+        self.expect(&mut fork, &faults);
+        let mut sink = (fork.seen, Until::of(trial, self.stops));
+        let outcome = fork.halted.finish(trial.until, &mut sink);
+        if sink.1.has_enough {
+            return Ok(sink.0.so_far());
+        }
+        if outcome.end_reason == EndReason::Stopped {
+            return Err(NotMeasured::Stopped);
+        }
+        let mut seen = sink.0;
+        seen.tell(&outcome);
+        Ok(seen)
+    }
+
+    /// Before anything has happened.
+    fn begin(&self, begin: Begin) -> Result<Fork, NotMeasured> {
+        let mut scenario = self.scenario.clone();
+        let (nth, last, work) = begin;
+        scenario.stop.at = Duration(u64::MAX / 2);
+        scenario.training[0].work = work;
+        let policy = &mut scenario.jobsets[0].jobset.spec.failure_policy;
+        if let (true, Some(policy)) = (last, policy) {
+            policy.max_restarts = 0;
+        }
+        let numbers = (scenario.seed, TRIALS - nth);
+        let mut seen = Seen::default();
+        Ok(Fork {
+            begin,
+            faults: Vec::new(),
+            at: Duration::ZERO,
+            halted: Halted::start(Simulation::new(&scenario)?, numbers, &mut seen),
+            seen,
+        })
+    }
+
+    /// Makes these faults those of the play, if they are not yet.
+    fn expect<'f>(&self, fork: &mut Fork, faults: impl IntoIterator<Item = &'f Fault>) {
+        let faults: Vec<Fault> = faults.into_iter().copied().collect();
+        let more = self.faults.node_by_node(&faults[fork.faults.len()..]);
+        let more = more.iter().map(|fault| self.faults.scripted(fault));
+        fork.halted.expect(more, &mut fork.seen);
+        fork.faults = faults;
+    }
+
+    /// Where other plays part from it: when something fails, and when the last of that is back.
+    fn parts(&self, trial: &Trial, faults: &[Fault]) -> Vec<Duration> {
+        let fails = trial.strikes.iter().skip(1).map(|strike| strike.at);
+        let back = trial.strikes.last().and_then(|strike| strike.end);
+        let first = faults
+            .iter()
+            .map(|fault| fault.at)
+            .find(|at| *at > Duration::ZERO);
+        let mut parts: Vec<Duration> = first.into_iter().chain(fails).chain(back).collect();
+        parts.retain(|at| *at < trial.until);
+        parts.sort_unstable();
+        parts.dedup();
+        parts
+    }
+
+    /// A trial of another cluster, with faults of the same nodes, if they fail together here, too.
+    pub fn of_these(&self, trial: &Trial, nodes: &[Vec<NodeId>]) -> Option<Trial> {
+        let mut trial = trial.clone();
+        for (strike, nodes) in trial.strikes.iter_mut().zip(nodes) {
+            let process = strike.process;
+            let is_it = |entity: &usize| self.faults.nodes_of(process, *entity) == *nodes;
+            if !nodes.is_empty() {
+                strike.entity = (0..self.faults.entities(process)).find(is_it)?;
+            }
+        }
+        Some(trial)
+    }
+
+    fn faults_of(&self, trial: &Trial) -> Vec<Fault> {
+        let mut faults = self
+            .faults
+            .struck(&trial.strikes, trial.spares, trial.until);
+        let cordon = |at: Duration| {
+            move |node: &NodeId| Fault {
+                at,
+                on: On::Node(*node),
+                does: Does::Cordon,
+                cause: SPARE,
+            }
+        };
+        if !trial.spares {
+            let spare = self.faults.spare_nodes();
+            faults.extend(spare.iter().map(cordon(Duration::ZERO)));
+        }
+        if let Some(first) = trial.strikes.iter().map(|s| s.at).min() {
+            let before = Duration(first.0.saturating_sub(1_000_000_000));
+            faults.extend(trial.closed.iter().map(cordon(before)));
+        }
+        faults.sort_by_key(|fault| fault.at);
+        faults
+    }
+}

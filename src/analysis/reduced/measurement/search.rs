@@ -1,0 +1,368 @@
+//! The search for the edges between what a second fault adds: coarse at first, and finer as far as chance lets it.
+
+use super::lab::NotMeasured;
+use super::pairs::{Edge, Look, Pair, Zone};
+use crate::reduced::chance_range::range;
+use crate::reduced::choices::{AROUND, COARSE, FINER, LOOKS, NEAR};
+use rayon::prelude::*;
+
+/// Where zones are looked for, in thousandths of the restart: the last just behind it, where the next attempt runs.
+const LOOKED_AT: [u64; 11] = [0, 20, 100, 250, 400, 550, 700, 850, 930, 980, 1001];
+
+/// How pairs are played.
+pub struct Search<'a> {
+    /// In which zone the second fault is, by the look, and its time; and whether the first restart is the other one.
+    pub play: &'a (dyn Fn(u64, u64, bool) -> Result<Zone, NotMeasured> + Sync),
+    pub alone: (i32, i32),
+    /// Ready after the first one alone, in each look: until then it is looked for edges.
+    pub ready: Vec<u64>,
+    /// Bound after the first one alone, in each look.
+    pub bind: Vec<u64>,
+    /// By how much chance moves that.
+    pub spread: u64,
+    /// A second fault that comes later than this shows whether it is waited for.
+    pub seen_after: u64,
+    /// Bound after another first one, whose node is away for another time, in each look.
+    pub other_bind: Option<Vec<u64>>,
+}
+
+/// A time, and the zone there.
+type Seen = (u64, Zone);
+
+/// Zones in order, and between which times each begins.
+#[derive(Clone)]
+struct Found {
+    zones: Vec<Zone>,
+    edges: Vec<[u64; 2]>,
+}
+
+impl Found {
+    /// Beginning with a zone.
+    fn from(zone: Zone) -> Found {
+        Found {
+            zones: vec![zone],
+            edges: Vec::new(),
+        }
+    }
+
+    fn middle(&self, edge: usize) -> u64 {
+        let [low, high] = self.edges[edge];
+        low + (high - low) / 2
+    }
+}
+
+impl Search<'_> {
+    /// Plays pairs until all edges are known as exactly as chance lets them be.
+    pub fn find(&self) -> Result<Pair, NotMeasured> {
+        let ready = self.ready[0];
+        let coarse = (ready / COARSE).max(self.finest());
+        let first = self.whole(0, coarse)?;
+        let others = (1..LOOKS)
+            .into_par_iter()
+            .map(|look| self.like(look, &first, coarse));
+        let mut found = vec![first.clone()];
+        found.extend(others.collect::<Result<Vec<Found>, NotMeasured>>()?);
+        // As exactly as a part of how far they are apart, counted from the fault or from the binding.
+        let to = (self.apart(&found) / FINER).max(self.finest());
+        let finer = (0..LOOKS)
+            .into_par_iter()
+            .map(|look| self.finer(look, &found[look as usize], to));
+        let found: Vec<Found> = finer.collect::<Result<_, NotMeasured>>()?;
+        let kinds = self.kinds(0, &found[0], to)?;
+        let looks = (0..LOOKS).zip(found).map(|(look, of_look)| {
+            let kinds = match of_look.zones == first.zones && kinds.len() == of_look.edges.len() {
+                true => kinds.clone(),
+                false => self.kinds(look, &of_look, to)?,
+            };
+            let bind = self.bind[look as usize];
+            let edge = |(i, before_bind): (usize, bool)| {
+                let middle = of_look.middle(i);
+                let at = if before_bind {
+                    bind.saturating_sub(middle)
+                } else {
+                    middle
+                };
+                Edge { at, before_bind }
+            };
+            let edges = kinds.into_iter().enumerate().map(edge).collect();
+            Ok(Look {
+                zones: of_look.zones,
+                edges,
+            })
+        });
+        let mut pair = Pair {
+            looks: looks.collect::<Result<_, NotMeasured>>()?,
+            alone: self.alone,
+            margin: 0,
+            open: 0.0,
+            open_s: 0.0,
+        };
+        pair.margin = pair.apart() + to + self.spread;
+        let parts = 1000;
+        let open = (0..parts).filter(|part| pair.of(ready / parts * part, self.bind[0]).1);
+        pair.open = open.count() as f64 / parts as f64;
+        pair.open_s = pair.open * ready as f64 / 1e9;
+        Ok(pair)
+    }
+
+    /// Chance moves bindings: nobody needs to know more exactly when they were.
+    fn finest(&self) -> u64 {
+        (self.spread / FINER).max(NEAR)
+    }
+
+    /// Sooner nobody could see who waits for whom.
+    fn soonest(&self) -> u64 {
+        match self.ready[0] > self.seen_after * 5 {
+            true => self.seen_after,
+            false => 1_000_000,
+        }
+    }
+
+    /// How far from each other looks with the same zones found their edges, if they count back from the binding or, if
+    /// that is less, from the fault.
+    fn apart(&self, found: &[Found]) -> u64 {
+        let same = |other: &&Found| other.zones == found[0].zones;
+        let mut most = 0;
+        for edge in 0..found[0].edges.len() {
+            let at = |back: bool| {
+                let looks = found
+                    .iter()
+                    .zip(&self.bind)
+                    .filter(|(of_look, _)| same(of_look));
+                let at = looks.map(|(of_look, bind)| {
+                    let middle = of_look.middle(edge);
+                    if back {
+                        bind.saturating_sub(middle)
+                    } else {
+                        middle
+                    }
+                });
+                range(&at.collect::<Vec<u64>>())
+            };
+            most = most.max(at(true).min(at(false)));
+        }
+        most
+    }
+
+    fn play(&self, look: u64, at: u64) -> Result<Seen, NotMeasured> {
+        Ok((at, (self.play)(look, at, false)?))
+    }
+
+    /// Zones of a look, wherever they are.
+    fn whole(&self, look: u64, to: u64) -> Result<Found, NotMeasured> {
+        let ready = self.ready[look as usize];
+        let at = |thousandths: u64| (ready / 1000 * thousandths).max(self.soonest());
+        let seen = LOOKED_AT
+            .into_par_iter()
+            .map(|part| self.play(look, at(part)));
+        let seen: Vec<Seen> = seen.collect::<Result<_, NotMeasured>>()?;
+        self.through(look, &seen, to)
+    }
+
+    /// Zones of a look that are expected to be those of another one: where each begins, and in its middle. If they are
+    /// not, it is searched by itself.
+    fn like(&self, look: u64, first: &Found, to: u64) -> Result<Found, NotMeasured> {
+        let shift = |at: u64| (at + self.bind[look as usize]).saturating_sub(self.bind[0]);
+        let mut at: Vec<u64> = Vec::new();
+        for edge in 0..first.edges.len() {
+            let [low, high] = first.edges[edge];
+            // Wherever it counts from.
+            let [low, high] = [low.min(shift(low)), high.max(shift(high))];
+            at.extend([low.saturating_sub(to), high + to]);
+        }
+        let bounds = [0]
+            .into_iter()
+            .chain(at.iter().copied())
+            .chain([self.ready[look as usize]]);
+        let bounds: Vec<u64> = bounds.collect();
+        let middles = bounds
+            .chunks(2)
+            .map(|zone| zone[0] + zone[1].saturating_sub(zone[0]) / 2);
+        at.extend(middles.collect::<Vec<u64>>());
+        at.iter_mut().for_each(|at| *at = (*at).max(self.soonest()));
+        at.sort_unstable();
+        at.dedup();
+        let seen = at.into_par_iter().map(|at| self.play(look, at));
+        let seen: Vec<Seen> = seen.collect::<Result<_, NotMeasured>>()?;
+        let found = self.through(look, &seen, to)?;
+        match found.zones == first.zones {
+            true => Ok(found),
+            false => self.whole(look, to),
+        }
+    }
+
+    /// The same zones, each beginning as exactly as is asked.
+    fn finer(&self, look: u64, found: &Found, to: u64) -> Result<Found, NotMeasured> {
+        let mut finer = Found::from(found.zones[0]);
+        for (i, [low, high]) in found.edges.iter().copied().enumerate() {
+            let (low, high) = ((low, found.zones[i]), (high, found.zones[i + 1]));
+            self.between(look, (low, high), to, &mut finer)?;
+        }
+        Ok(finer)
+    }
+
+    fn through(&self, look: u64, seen: &[Seen], to: u64) -> Result<Found, NotMeasured> {
+        let mut found = Found::from(seen[0].1);
+        for pair in seen.windows(2) {
+            self.between(look, (pair[0], pair[1]), to, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// Every edge between two times.
+    fn between(
+        &self,
+        look: u64,
+        (low, high): (Seen, Seen),
+        to: u64,
+        found: &mut Found,
+    ) -> Result<(), NotMeasured> {
+        if low.1 == high.1 {
+            return Ok(());
+        }
+        if high.0 - low.0 <= to {
+            found.zones.push(high.1);
+            found.edges.push([low.0, high.0]);
+            return Ok(());
+        }
+        let middle = self.play(look, low.0 + (high.0 - low.0) / 2)?;
+        self.between(look, (low, middle), to, found)?;
+        self.between(look, (middle, high), to, found)
+    }
+
+    /// Which edges move with the binding: after another first fault they are as long before that.
+    fn kinds(&self, look: u64, found: &Found, to: u64) -> Result<Vec<bool>, NotMeasured> {
+        let bind = self.bind[look as usize];
+        let Some(other) = &self.other_bind else {
+            return Ok(vec![true; found.edges.len()]);
+        };
+        let other = other[look as usize];
+        let far = AROUND.max(to * 2);
+        let play = |at: u64| (self.play)(look, at.max(1_000_000), true);
+        let is_before_bind = |edge: usize| {
+            let around = [found.zones[edge], found.zones[edge + 1]];
+            let here = |at: u64| {
+                Ok::<_, NotMeasured>([play(at.saturating_sub(far))?, play(at + far)?] == around)
+            };
+            let at = found.middle(edge);
+            let moved = (at + other).saturating_sub(bind);
+            Ok(here(moved)? || !here(at)?)
+        };
+        (0..found.edges.len())
+            .into_par_iter()
+            .map(is_before_bind)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pairs::Belongs;
+    use super::*;
+
+    const ALONG: Zone = Zone {
+        adds: (0, 0),
+        waits: true,
+    };
+    const NEXT: Zone = Zone {
+        adds: (1, 1),
+        waits: true,
+    };
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Along until 45 s before the binding, whichever first fault it is.
+    fn search(play: &(dyn Fn(u64, u64, bool) -> Result<Zone, NotMeasured> + Sync)) -> Pair {
+        let search = Search {
+            play,
+            alone: (1, 1),
+            ready: vec![650 * SECOND; 3],
+            bind: vec![645 * SECOND; 3],
+            spread: 0,
+            seen_after: 20 * SECOND,
+            other_bind: Some(vec![400 * SECOND; 3]),
+        };
+        search.find().expect("it runs")
+    }
+
+    #[test]
+    fn an_edge_is_found_and_moves_with_the_binding() {
+        let pair = search(&|_, offset, other| {
+            let bind = if other { 400 } else { 645 };
+            Ok(if offset < (bind - 45) * SECOND {
+                ALONG
+            } else {
+                NEXT
+            })
+        });
+        assert!(pair.open < 0.01);
+        for (offset, bind, along) in [
+            (599, 645, true),
+            (601, 645, false),
+            (354, 400, true),
+            (356, 400, false),
+        ] {
+            let expected = if along {
+                Belongs::Along(ALONG)
+            } else {
+                Belongs::Next
+            };
+            assert_eq!(
+                pair.of(offset * SECOND, bind * SECOND),
+                (expected, false, false),
+                "{offset} of {bind}"
+            );
+        }
+        assert!(
+            pair.of(600 * SECOND, 645 * SECOND).1,
+            "at the edge nobody knows"
+        );
+    }
+
+    /// A second fault 100 s before an edge that is always at 500 s.
+    #[test]
+    fn nothing_is_close_because_chance_moves_the_end_of_a_wait() {
+        let behind = Zone {
+            adds: (0, 0),
+            waits: false,
+        };
+        let pair = search(&|look, offset, _| {
+            Ok(match offset {
+                _ if offset < (200 + 60 * look) * SECOND => ALONG,
+                _ if offset < 500 * SECOND => behind,
+                _ => NEXT,
+            })
+        });
+        assert!(!pair.of(400 * SECOND, 645 * SECOND).1, "{pair:?}");
+        assert!(pair.of(499 * SECOND, 645 * SECOND).1);
+        assert!(pair.of(250 * SECOND, 645 * SECOND).2, "who waits is open");
+    }
+
+    #[test]
+    fn an_edge_that_counts_from_the_fault_stays_where_it_is() {
+        let first = Zone {
+            adds: (0, -1),
+            waits: true,
+        };
+        let pair = search(&|_, offset, other| {
+            let bind = if other { 400 } else { 645 };
+            Ok(match offset {
+                _ if offset < 345 * SECOND => first,
+                _ if offset < (bind - 2) * SECOND => ALONG,
+                _ => NEXT,
+            })
+        });
+        for (offset, bind, expected) in [
+            (344, 645, Belongs::Along(first)),
+            (346, 645, Belongs::Along(ALONG)),
+            (344, 500, Belongs::Along(first)),
+            (497, 500, Belongs::Along(ALONG)),
+            (499, 500, Belongs::Next),
+        ] {
+            assert_eq!(
+                pair.of(offset * SECOND, bind * SECOND).0,
+                expected,
+                "{offset} of {bind}"
+            );
+        }
+    }
+}

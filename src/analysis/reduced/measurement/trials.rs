@@ -1,0 +1,222 @@
+//! Trials of what follows: late nodes, the last restart, the end of the work, and second faults.
+
+use super::bench::Bench;
+use super::curve::{Curve, NEVER, Point};
+use super::lab::{NotMeasured, Trial};
+use super::pairs::{Pair, Zone};
+use super::search::Search;
+use super::tried::Played;
+use crate::reduced::chance_range::range;
+use crate::reduced::choices::{AFTERWARDS, LOOKS, PLAYS, WAITS};
+use sim_base::*;
+use sim_engine::faults::Strike;
+
+impl Bench<'_> {
+    /// How long after a node has come back the pods that waited for it are there.
+    pub fn late(&self, curves: &[Curve]) -> Result<Vec<u64>, NotMeasured> {
+        let takes_nodes = |e: &usize| self.effects[*e].takes_nodes(self.lab.faults);
+        let Some(effect) = (0..self.effects.len()).find(takes_nodes) else {
+            return Ok(vec![0]);
+        };
+        let ready = curves[effect].points().iter().flat_map(|p| &p.samples);
+        let ready = ready.map(|s| s.ready).filter(|r| *r != NEVER);
+        let away = ready.max().unwrap_or(0).max(AFTERWARDS.0) * 2;
+        let late = self.plays_of(PLAYS, |nth| {
+            let trial = self.trial(effect, (nth, away), false);
+            let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
+            let sample = self.sample(&self.play(&trial)?, at);
+            Ok((sample.ready != NEVER).then(|| sample.ready.saturating_sub(away)))
+        })?;
+        let mut late: Vec<u64> = late.into_iter().flatten().collect();
+        late.sort_unstable();
+        Ok(if late.is_empty() { vec![0] } else { late })
+    }
+
+    /// From the fault to the failure of the JobSet where no restart is left: when one would have been counted, if a
+    /// play says so.
+    pub fn last(&self, played: &[Vec<Played>]) -> Result<Vec<Vec<u64>>, NotMeasured> {
+        let play = |effect: usize, nth: u64| {
+            let mut trial = self.trial(effect, (nth, NEVER), self.has_room);
+            trial.last = true;
+            let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(effect));
+            Ok(self.play(&trial)?.failed.map(|t| t.since(at).0))
+        };
+        let all = self.plays_of(self.effects.len() as u64, |effect| {
+            let effect = effect as usize;
+            let longest = played[effect].last();
+            let counted: Vec<u64> = longest
+                .filter(|longest| longest.over().is_some())
+                .map_or(Vec::new(), |longest| longest.point().samples)
+                .iter()
+                .map(|sample| sample.counted)
+                .collect();
+            let first = play(effect, 0)?;
+            let mut failed: Vec<u64> = match first.is_some() && first == counted.first().copied() {
+                true => counted,
+                false => {
+                    let others = self.plays_of(PLAYS - 1, |nth| play(effect, nth + 1))?;
+                    first
+                        .into_iter()
+                        .chain(others.into_iter().flatten())
+                        .collect()
+                }
+            };
+            failed.sort_unstable();
+            Ok(failed)
+        })?;
+        Ok(all)
+    }
+
+    pub fn ending(&self) -> Result<Vec<u64>, NotMeasured> {
+        let all = self.plays_of(PLAYS, |nth| {
+            let seen = self.play(&Trial {
+                nth,
+                spares: true,
+                until: self.at + AFTERWARDS,
+                work: Some(Duration::from_secs(60)),
+                ..Trial::default()
+            })?;
+            let both = seen.done.zip(seen.completed);
+            Ok(both.map(|(done, end)| end.since(done).0))
+        })?;
+        let mut all: Vec<u64> = all.into_iter().flatten().collect();
+        all.sort_unstable();
+        Ok(all)
+    }
+
+    pub fn pairs(
+        &self,
+        curves: &[Curve],
+        played: &[Vec<Played>],
+    ) -> Result<Vec<Vec<Pair>>, NotMeasured> {
+        let n = curves.len();
+        let all = self.plays_of((n * n) as u64, |at| {
+            let at = at as usize;
+            self.pair((at / n, at % n), (curves, played))
+        })?;
+        Ok(all.chunks(n).map(<[Pair]>::to_vec).collect())
+    }
+
+    /// A fault of effect `a`, and while its restart is under way one of effect `b`.
+    fn pair(
+        &self,
+        (a, b): (usize, usize),
+        (curves, played): (&[Curve], &[Vec<Played>]),
+    ) -> Result<Pair, NotMeasured> {
+        let (first, other) = (curves[a].typical(), curves[a].shorter());
+        let second = curves[b].typical();
+        let alone = second.samples[second.samples.len() / 2];
+        let least = WAITS.max(curves[a].spread() * 2);
+        // The first one alone with the same numbers: what the second fault does not touch takes the same time in both.
+        let alone_of = |point: &Point| played[a].iter().find(|played| played.away == point.away);
+        let only = [alone_of(first), other.and_then(alone_of)];
+        let of_look = |look: u64, is_other: bool| {
+            let played = only[usize::from(is_other)].or(only[0]);
+            played.map(|played| &played.plays[look as usize])
+        };
+        let play = |look: u64, offset: u64, is_other: bool| {
+            let away = other.filter(|_| is_other).unwrap_or(first).away;
+            let Some(only) = of_look(look, is_other) else {
+                return Ok(Zone::NOTHING);
+            };
+            let mut trial = self.both((a, away), (b, second.away), (look, offset));
+            // As soon as the second one is counted as if it came alone, it is known where it belongs.
+            let counted = (
+                only.sample.restarts + alone.restarts,
+                only.sample.counts + alone.counts,
+            );
+            trial.enough = (alone.restarts > 0).then_some(counted);
+            let at = Time::ZERO + trial.strikes[0].at + Duration(self.lead(a));
+            let both = self.play(&trial)?;
+            let waits = self.mostly_bound(&both, at) > only.mostly + least;
+            let more = |x: u32, y: u32| x as i32 - y as i32;
+            let adds = (
+                more(both.restarts, only.sample.restarts),
+                more(both.counts, only.sample.counts),
+            );
+            Ok(Zone {
+                adds,
+                waits: waits && adds != (alone.restarts as i32, alone.counts as i32),
+            })
+        };
+        let bound = |is_other: bool| {
+            let of = |look| of_look(look, is_other).map_or(0, |tried| tried.sample.bind);
+            (0..LOOKS).map(of).collect::<Vec<u64>>()
+        };
+        let ready = |look: u64| {
+            let of = of_look(look, false).map(|tried| tried.sample.ready);
+            of.filter(|ready| *ready != NEVER).unwrap_or(AFTERWARDS.0)
+        };
+        let binds = first.samples.iter().map(|sample| sample.bind);
+        let search = Search {
+            play: &play,
+            alone: (alone.restarts as i32, alone.counts as i32),
+            ready: (0..LOOKS).map(ready).collect(),
+            bind: bound(false),
+            spread: range(&binds.collect::<Vec<u64>>()),
+            seen_after: least * 2,
+            other_bind: other.map(|_| bound(true)),
+        };
+        search.find()
+    }
+
+    /// When every pod is there after a second fault whose nodes the restart at hand waits for, by effect: its Jobs are
+    /// gone then, and their pods made anew, as soon as the nodes are back or given up. Empty where none is waited for.
+    pub fn along(&self, curves: &[Curve], pairs: &[Vec<Pair>]) -> Result<Vec<Curve>, NotMeasured> {
+        let all = self.plays_of(curves.len() as u64, |b| {
+            let b = b as usize;
+            let waits = |a: usize| Some((a, pairs[a][b].waits_at(curves[a].typical())?));
+            let soonest = |(a, _): &(usize, u64)| curves[*a].typical().samples[0].ready;
+            // The first restart that is over soonest hides least of what is waited for.
+            let Some((a, offset)) = (0..curves.len()).filter_map(waits).min_by_key(soonest) else {
+                return Ok(Curve::default());
+            };
+            let first = curves[a].typical().away;
+            let attempt = |(nth, away): (u64, u64)| {
+                let trial = self.both((a, first), (b, away), (nth, offset));
+                let second = trial
+                    .strikes
+                    .last()
+                    .map_or(Duration::ZERO, |strike| strike.at);
+                let at = Time::ZERO + second + Duration(self.lead(b));
+                Ok(self.tried_along(&self.play(&trial)?, at))
+            };
+            Ok(self.curve(b, &self.points(b, &attempt)?))
+        })?;
+        Ok(all)
+    }
+
+    /// As much as a trial can be: two faults, the second one while the restart after the first one is under way; of
+    /// nodes if some fault takes nodes. And which nodes they take.
+    pub fn sample_trial(&self, curves: &[Curve]) -> (Trial, Vec<Vec<NodeId>>) {
+        let takes_nodes = |e: &usize| self.effects[*e].takes_nodes(self.lab.faults);
+        let effect = (0..self.effects.len()).find(takes_nodes).unwrap_or(0);
+        let typical = curves[effect].typical();
+        let (away, bind) = (typical.away, typical.samples[0].bind);
+        let trial = self.both((effect, away), (effect, away), (0, bind / 2));
+        let nodes = |s: &Strike| self.lab.faults.nodes_of(s.process, s.entity).to_vec();
+        let taken = trial.strikes.iter().map(nodes).collect();
+        (trial, taken)
+    }
+
+    fn both(
+        &self,
+        (a, away): (usize, u64),
+        (b, again): (usize, u64),
+        (look, offset): (u64, u64),
+    ) -> Trial {
+        let mut trial = self.trial(a, (look, away), self.has_room);
+        let first = trial.strikes[0];
+        let at = (first.at.0 + self.lead(a) + offset).saturating_sub(self.lead(b));
+        let own = self.lab.faults.nodes_of(first.process, first.entity);
+        let elsewhere = |s: &Strike| {
+            let nodes = self.lab.faults.nodes_of(s.process, s.entity);
+            (s.process, s.entity) != (first.process, first.entity)
+                && !nodes.iter().any(|node| own.contains(node))
+        };
+        let mut tries = (1..64).map(|n| self.strike(b, look * 64 + n, Duration(at), again));
+        trial.strikes.extend(tries.find(elsewhere));
+        trial.until = trial.until.max(Duration(at) + self.horizon(b, again));
+        trial
+    }
+}

@@ -1,0 +1,107 @@
+//! The observations of a trial: what its records say of the JobSet.
+
+use super::choices::OFF;
+use sim_base::*;
+use sim_engine::record::{Body, JobSetConditionType, Names, Record, RunOutcome, Sink};
+
+/// What was seen of the JobSet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    pub started: Vec<Time>,
+    pub interrupted: Vec<Time>,
+    pub done: Option<Time>,
+    /// When a restart was counted, with both counters.
+    pub counted: Vec<(Time, u32, u32)>,
+    pub bound: Vec<(Time, NodeId)>,
+    pub failed: Option<Time>,
+    pub completed: Option<Time>,
+    pub restarts: u32,
+    pub counts: u32,
+    /// Accelerator-nanoseconds of its pods by category.
+    pub held: Vec<u128>,
+    pub submitted: Time,
+}
+
+impl Seen {
+    /// Of a play that has not come to its end: its counters are those that were told last.
+    pub(super) fn so_far(mut self) -> Seen {
+        if let Some((_, restarts, counts)) = self.counted.last() {
+            (self.restarts, self.counts) = (*restarts, *counts);
+        }
+        self
+    }
+
+    /// When pods were bound later than that.
+    pub fn bound_after(&self, at: Time) -> Vec<Time> {
+        let times = self.bound.iter().map(|(t, _)| *t);
+        times.filter(|t| *t > at).collect()
+    }
+
+    /// How far the times of another play are off at most, if it is the same otherwise and none is off by more than is
+    /// let pass.
+    pub fn off(&self, other: &Seen) -> Option<u64> {
+        let counters = |seen: &Seen| (seen.restarts, seen.counts);
+        let events = |seen: &Seen| {
+            let counted = seen.counted.iter().map(|(at, ..)| *at);
+            let ends = [seen.done, seen.failed, seen.completed];
+            let bound = seen.bound.iter().map(|(at, _)| *at);
+            let single = seen.started.iter().chain(&seen.interrupted).copied();
+            let all: Vec<Time> = single.chain(counted).chain(bound).collect();
+            (all, ends.map(|end| end.unwrap_or(Time::ZERO)))
+        };
+        let nodes = |seen: &Seen| {
+            let mut nodes: Vec<NodeId> = seen.bound.iter().map(|(_, node)| *node).collect();
+            nodes.sort_unstable();
+            nodes
+        };
+        let numbers = |seen: &Seen| {
+            [
+                seen.started.len(),
+                seen.interrupted.len(),
+                seen.counted.len(),
+            ]
+        };
+        let same = counters(self) == counters(other)
+            && numbers(self) == numbers(other)
+            && nodes(self) == nodes(other);
+        let ((a, a_ends), (b, b_ends)) = (events(self), events(other));
+        let both = a.iter().chain(&a_ends).zip(b.iter().chain(&b_ends));
+        let off = both.map(|(a, b)| a.0.abs_diff(b.0)).max().unwrap_or(0);
+        let ends = self.started.last().zip(self.interrupted.first());
+        let took = ends.map_or(0, |(ready, stopped)| ready.since(*stopped).0);
+        (same && off as f64 <= took as f64 * OFF).then_some(off)
+    }
+
+    pub(super) fn tell(&mut self, outcome: &RunOutcome) {
+        let jobset = &outcome.jobsets[0];
+        self.restarts = jobset.restarts;
+        self.counts = jobset.restarts_count_towards_max;
+        self.submitted = outcome.training.first().map_or(Time::ZERO, |t| t.submitted);
+        if let Some(own) = outcome.ledger.of_jobsets.first() {
+            self.held = own.accelerator_ns.to_vec();
+        }
+    }
+}
+
+impl Sink for Seen {
+    fn record(&mut self, record: &Record, _: &Names) {
+        let now = record.at;
+        match record.body {
+            Body::TrainingStarted { .. } => self.started.push(now),
+            Body::TrainingInterrupted { .. } => self.interrupted.push(now),
+            Body::TrainingDone { .. } => self.done = Some(now),
+            Body::RestartCounted {
+                restarts, counted, ..
+            } => self.counted.push((now, restarts, counted)),
+            Body::PodBound { node, .. } => self.bound.push((now, node)),
+            Body::JobSetCondition {
+                kind, status: true, ..
+            } => match kind {
+                JobSetConditionType::Failed => self.failed = Some(now),
+                JobSetConditionType::Completed => self.completed = Some(now),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+}

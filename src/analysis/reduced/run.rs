@@ -1,0 +1,426 @@
+//! One replication: its faults one after another, and what each of them was measured to do.
+
+use super::gang::{CLOSED, Gang};
+use super::ledger::Accounts;
+use super::measurement::curve::{Moves, NEVER};
+use super::measurement::measure::Measured;
+use super::outcome::{CollapsedOutcome, Counting, Recovery};
+use super::trainer::Trainer;
+use sim_api::spec::{Loss, StopWhen};
+use sim_base::random::{Draw, Draws, Mixture, Purpose};
+use sim_base::*;
+use sim_engine::faults::{Does, Fault, On, SPARE};
+use sim_engine::longest_unnoticed;
+use sim_engine::record::EndReason;
+
+/// Plays replications, in the memory of the one before.
+pub struct CollapsedPlayer<'m> {
+    model: &'m Measured,
+    pub(super) draws: Draws,
+    pub(super) gang: Gang,
+    /// When each cell is back, while the faults are read backwards.
+    back: Vec<u64>,
+    away: Vec<u64>,
+    bounds: bool,
+}
+
+/// A restart that is under way.
+pub(super) struct Episode {
+    /// What it is called after: a process, and where; none for the start.
+    pub(super) process: u32,
+    pub(super) on: Option<On>,
+    /// Its effect; none: the start of the JobSet.
+    pub(super) effect: Option<usize>,
+    /// When what began it came, what is last known to have begun it anew, and when the job stopped.
+    pub(super) start: Time,
+    pub(super) since: Time,
+    pub(super) stopped: Time,
+    /// Pods are bound anew then, and were; and when they would be if it waited for no other fault.
+    pub(super) bind: Time,
+    pub(super) own_bind: Time,
+    /// When the restart is counted.
+    pub(super) counted: Time,
+    pub(super) placed: bool,
+    pub(super) moves: Moves,
+    /// Every pod is there then, if there are places by the time that pods are bound.
+    pub(super) floor: Time,
+    /// How much of that is for faults that the restart was not begun by.
+    pub(super) others: Time,
+    /// How long nodes of the fault that it was begun by are away.
+    pub(super) away: u64,
+    pub(super) complete_at: Option<Time>,
+}
+
+impl Episode {
+    /// Its pods are bound, but for those that find no place.
+    pub(super) fn waits(&self) -> bool {
+        self.placed && self.complete_at.is_none()
+    }
+}
+
+/// A restart that is over.
+#[derive(Copy, Clone)]
+pub(super) struct Over {
+    pub(super) over: Time,
+    /// The effect that it was begun by last, and when; and when pods were bound.
+    pub(super) effect: usize,
+    pub(super) since: Time,
+    pub(super) bind: Time,
+}
+
+/// One replication that is under way.
+pub(super) struct Game<'g, 'm> {
+    pub(super) model: &'m Measured,
+    pub(super) draws: &'g mut Draws,
+    pub(super) gang: &'g mut Gang,
+    pub(super) trainer: Trainer<'m>,
+    pub(super) accounts: Accounts,
+    pub(super) episode: Option<Episode>,
+    pub(super) recoveries: Vec<Recovery>,
+    pub(super) counted: Vec<Counting>,
+    pub(super) episodes: u32,
+    pub(super) restarts: u32,
+    pub(super) counts: u32,
+    pub(super) close_calls: u32,
+    /// When nodes that nobody used were lost last.
+    pub(super) last_idle: Option<Time>,
+    /// When pods were bound anew last, and by which effect.
+    pub(super) last_bind: Option<(Time, usize)>,
+    pub(super) last_over: Option<Over>,
+    pub(super) terminal: &'static str,
+    pub(super) over: Option<Time>,
+    pub(super) doubt: u64,
+    /// Whether the bound is asked for: it costs as much again.
+    pub(super) bounds: bool,
+}
+
+impl<'m> CollapsedPlayer<'m> {
+    /// Of a scenario that was measured.
+    pub fn new(model: &'m Measured) -> CollapsedPlayer<'m> {
+        CollapsedPlayer {
+            model,
+            draws: Draws::new(0, 0),
+            gang: Gang::new(&model.seats),
+            back: Vec::new(),
+            away: Vec::new(),
+            bounds: false,
+        }
+    }
+
+    /// It says by how much goodput may differ, too.
+    pub fn with_bound(self) -> CollapsedPlayer<'m> {
+        CollapsedPlayer {
+            bounds: true,
+            ..self
+        }
+    }
+
+    /// The replication of this seed and number.
+    pub fn run(&mut self, seed: u64, replication: u64) -> CollapsedOutcome {
+        self.run_mixed(seed, Mixture::of(replication))
+    }
+
+    /// The same; nothing if `stops` says so, which is asked with the number of faults before each of them.
+    pub fn run_until(
+        &mut self,
+        (seed, replication): (u64, u64),
+        stops: &dyn Fn(u64) -> bool,
+    ) -> Option<CollapsedOutcome> {
+        self.play((seed, Mixture::of(replication)), stops)
+    }
+
+    /// A run of this seed with the numbers of several replications.
+    pub fn run_mixed(&mut self, seed: u64, numbers: Mixture) -> CollapsedOutcome {
+        self.play((seed, numbers), &|_| false)
+            .expect("nobody stops it")
+    }
+
+    fn play(
+        &mut self,
+        (seed, numbers): (u64, Mixture),
+        stops: &dyn Fn(u64) -> bool,
+    ) -> Option<CollapsedOutcome> {
+        let model = self.model;
+        self.draws.reset_to(seed, numbers);
+        let (faults, repairs_later) = model.faults.draw(&mut self.draws);
+        self.times_away(&faults);
+        self.gang.reset();
+        let mut game = Game {
+            model,
+            draws: &mut self.draws,
+            gang: &mut self.gang,
+            trainer: Trainer::new(&model.scenario.training[0], model.key),
+            accounts: Accounts::default(),
+            episode: None,
+            recoveries: Vec::new(),
+            counted: Vec::new(),
+            episodes: 0,
+            restarts: 0,
+            counts: 0,
+            close_calls: 0,
+            last_idle: None,
+            last_bind: None,
+            last_over: None,
+            terminal: "",
+            over: None,
+            doubt: 0,
+            bounds: self.bounds,
+        };
+        game.submit();
+        let mut next = 0;
+        for nth in 0.. {
+            if next == faults.len() {
+                break;
+            }
+            if stops(nth) {
+                return None;
+            }
+            let first = &faults[next];
+            let together = |f: &&Fault| f.is_with(first);
+            let n = match first.on {
+                On::Cell(_) => faults[next..].iter().take_while(together).count(),
+                _ => 1,
+            };
+            game.until(Time::ZERO + first.at);
+            if game.ends_run() {
+                break;
+            }
+            game.happens(&faults[next..next + n], self.away[next]);
+            next += n;
+            if faults.get(next).is_none_or(|after| after.at > first.at) {
+                game.settle(Time::ZERO + first.at);
+            }
+        }
+        Some(game.close(repairs_later))
+    }
+
+    /// How long what each fault takes away is away.
+    fn times_away(&mut self, faults: &[Fault]) {
+        self.back.clear();
+        self.back.resize(self.model.faults.cells(), NEVER);
+        self.away.clear();
+        self.away.resize(faults.len(), NEVER);
+        for (i, fault) in faults.iter().enumerate().rev() {
+            let On::Cell(cell) = fault.on else { continue };
+            match fault.does {
+                Does::Return | Does::New | Does::Uncordon => self.back[cell.ix()] = fault.at.0,
+                // What was drained is back as a spare.
+                Does::Cordon if fault.cause == SPARE => self.back[cell.ix()] = fault.at.0,
+                _ => {
+                    let back = self.back[cell.ix()];
+                    self.away[i] = if back == NEVER {
+                        NEVER
+                    } else {
+                        back - fault.at.0
+                    };
+                }
+            }
+        }
+    }
+}
+
+impl<'m> Game<'_, 'm> {
+    pub(super) fn unit(&mut self, what: u32) -> f64 {
+        self.draws.uniform(Draw {
+            purpose: Purpose::CollapsedRecovery,
+            entity: self.model.key,
+            occurrence: self.episodes,
+            lane: what,
+        })
+    }
+
+    pub(super) fn pick(&mut self, what: u32, of: impl Fn(&Measured) -> &Vec<u64>) -> Option<u64> {
+        let u = self.unit(what);
+        let all = of(self.model);
+        let at = ((u * all.len() as f64) as usize).min(all.len().saturating_sub(1));
+        all.get(at).copied()
+    }
+
+    fn submit(&mut self) {
+        let model = self.model;
+        for node in model.faults.spare_nodes() {
+            self.gang.mark(node, CLOSED, true);
+        }
+        let submitted = model.submitted;
+        self.trainer.books.submitted(submitted);
+        let ready = submitted + Duration(self.pick(0, |m| &m.startup).unwrap_or(0));
+        self.episode = Some(Episode {
+            process: u32::MAX,
+            on: None,
+            effect: None,
+            start: submitted,
+            since: submitted,
+            stopped: submitted,
+            bind: submitted + Duration(model.first_bind),
+            own_bind: submitted + Duration(model.first_bind),
+            counted: Time::NEVER,
+            placed: false,
+            moves: Moves::All,
+            floor: ready,
+            others: Time::ZERO,
+            away: NEVER,
+            complete_at: None,
+        });
+    }
+
+    /// Everything that comes by itself until then.
+    pub(super) fn until(&mut self, now: Time) {
+        loop {
+            if let Some(over) = self.over.filter(|over| *over <= now) {
+                // Nothing of the JobSet happens behind its end.
+                self.accounts
+                    .sick_until(over.max(Time::ZERO), self.gang.sick);
+                return;
+            }
+            if let Some(ends) = self.trainer.ends().filter(|ends| *ends <= now) {
+                self.trainer.finish(ends);
+                let ending = self.pick(1, |m| &m.ending).unwrap_or(0);
+                self.end(ends + Duration(ending), "Completed");
+                continue;
+            }
+            let Some(episode) = &self.episode else { return };
+            if !episode.placed && episode.bind <= now {
+                self.place();
+                continue;
+            }
+            match self.ready().filter(|ready| *ready <= now) {
+                Some(ready) => self.resume(ready),
+                None => return,
+            }
+        }
+    }
+
+    /// The pods of the restart at hand find nodes.
+    pub(super) fn place(&mut self) {
+        let Some(episode) = &mut self.episode else {
+            return;
+        };
+        episode.placed = true;
+        let bind = episode.bind;
+        self.last_bind = episode.effect.map(|effect| (bind, effect));
+        // Pods may be bound to what is lost.
+        self.close_calls += u32::from(self.unseen(bind));
+        let Some(episode) = &mut self.episode else {
+            return;
+        };
+        self.gang.place(episode.moves);
+        if self.gang.complete() {
+            episode.complete_at = Some(episode.bind);
+        }
+    }
+
+    /// Whether nodes that nobody used were lost so lately that the control plane may not know it yet.
+    pub(super) fn unseen(&self, now: Time) -> bool {
+        let unnoticed = longest_unnoticed(&self.model.scenario.control_plane);
+        self.last_idle
+            .is_some_and(|at| now.since(at.min(now)) <= unnoticed)
+    }
+
+    /// When every pod is there, as far as is known.
+    fn ready(&self) -> Option<Time> {
+        let episode = self.episode.as_ref()?;
+        if !episode.placed || episode.floor == Time::NEVER {
+            return None;
+        }
+        let complete = episode.complete_at?;
+        Some(match complete <= episode.bind {
+            true => episode.floor,
+            false => {
+                let late = &self.model.late;
+                episode.floor.max(complete + Duration(late[late.len() / 2]))
+            }
+        })
+    }
+
+    fn resume(&mut self, ready: Time) {
+        let Some(episode) = self.episode.take() else {
+            return;
+        };
+        self.trainer.books.holds(ready, true);
+        self.trainer.begin(ready, Loss::Process, self.draws);
+        if let Some(effect) = episode.effect {
+            self.last_over = Some(Over {
+                over: ready,
+                effect,
+                since: episode.since,
+                bind: episode.bind,
+            });
+            self.recovered(&episode, ready, true);
+            let took = ready.since(episode.stopped.min(ready)).0;
+            let model = self.model;
+            let gang = self.gang_accelerators();
+            self.accounts.restart(took, gang, &model.shares[effect]);
+            self.doubt += model.doubt(&model.curves[effect]);
+        }
+    }
+
+    fn gang_accelerators(&self) -> u64 {
+        self.model.gang_accelerators
+    }
+
+    fn recovered(&mut self, episode: &Episode, end: Time, is_over: bool) {
+        self.recoveries.push(Recovery {
+            process: episode.process,
+            start: episode.start,
+            stopped: episode.stopped,
+            end,
+            is_over,
+        });
+    }
+
+    /// The JobSet comes to its end.
+    pub(super) fn end(&mut self, at: Time, state: &'static str) {
+        self.over = Some(at);
+        self.terminal = state;
+        self.trainer.books.ended(at);
+        if let Some(episode) = self.episode.take().filter(|e| e.effect.is_some()) {
+            self.recovered(&episode, at, false);
+        }
+    }
+
+    fn ends_run(&self) -> bool {
+        self.over.is_some() && self.model.scenario.stop.when != StopWhen::Time
+    }
+
+    fn close(mut self, repairs_later: bool) -> CollapsedOutcome {
+        let model = self.model;
+        let limit = Time::ZERO + model.scenario.stop.at;
+        self.until(limit);
+        let to_its_time = model.scenario.stop.when == StopWhen::Time;
+        let (end, reason) = match self.over {
+            Some(over) if over <= limit && !to_its_time => (over, EndReason::AllJobSetsFinished),
+            Some(_) => (limit, EndReason::TimeLimit),
+            None if self.trainer.runs() || to_its_time || repairs_later => {
+                (limit, EndReason::TimeLimit)
+            }
+            None if self.ready().is_some() => (limit, EndReason::TimeLimit),
+            None => (limit, EndReason::Stuck),
+        };
+        self.accounts.sick_until(end, self.gang.sick);
+        if self.over.is_some_and(|over| over > limit) {
+            self.terminal = "";
+        }
+        let training = self.trainer.close(end, JobSetId(0));
+        if let Some(episode) = self.episode.take().filter(|e| e.effect.is_some()) {
+            self.recovered(&episode, end, false);
+        }
+        let wall = training.end.since(training.submitted).0.max(1);
+        CollapsedOutcome {
+            end,
+            end_reason: reason,
+            terminal_state: self.terminal,
+            restarts: self.restarts,
+            restarts_count_towards_max: self.counts,
+            ledger: self.accounts.close(
+                end,
+                &self.trainer.times,
+                (&model.seats, self.gang_accelerators()),
+            ),
+            training,
+            recoveries: self.recoveries,
+            counted: self.counted,
+            close_calls: self.close_calls,
+            bound: (self.bounds).then(|| (self.doubt + self.trainer.doubt) as f64 / wall as f64),
+        }
+    }
+}

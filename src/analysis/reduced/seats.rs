@@ -1,0 +1,64 @@
+//! Where the gang can sit: a seat is a node, or with exclusive placement a domain, that holds one Job.
+
+use sim_api::spec::Scenario;
+use sim_base::NodeId;
+use sim_policy::topology::Cluster;
+use std::collections::BTreeMap;
+
+/// The seats of a cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Seats {
+    /// The nodes of each, in the order of nodes.
+    pub nodes: Vec<Vec<NodeId>>,
+    /// The seat of each node.
+    pub of: Vec<usize>,
+    /// How many the gang needs.
+    pub needed: usize,
+    /// Pods of the JobSet.
+    pub pods: usize,
+    /// Accelerators of a node that a pod holds, and what one costs an hour, in millionths.
+    pub accelerators: Vec<u64>,
+    /// Of each node.
+    pub rates: Vec<u64>,
+    /// What its money is called.
+    pub currency: String,
+}
+
+impl Seats {
+    /// Of the one JobSet of a scenario.
+    pub fn of(scenario: &Scenario) -> Seats {
+        let cluster = Cluster::build(&scenario.topology, &["pods".to_owned()]);
+        let jobset = &scenario.jobsets[0].jobset;
+        let mut seats = Seats {
+            accelerators: cluster.accelerators.iter().map(|n| u64::from(*n)).collect(),
+            rates: cluster.price_micros_per_hour.clone(),
+            currency: cluster.currency.clone(),
+            pods: jobset.spec.pods() as usize,
+            ..Seats::default()
+        };
+        let rjs = &jobset.spec.replicated_jobs;
+        let key = rjs.first().and_then(|rj| jobset.exclusive_key(rj));
+        let mut named: BTreeMap<String, usize> = BTreeMap::new();
+        for i in 0..cluster.len() {
+            let node = NodeId(i as u32);
+            let label = key.and_then(|key| cluster.label(node, key));
+            let name = label.unwrap_or_else(|| cluster.names[i].clone());
+            let at = *named.entry(name).or_insert(seats.nodes.len());
+            if at == seats.nodes.len() {
+                seats.nodes.push(Vec::new());
+            }
+            seats.nodes[at].push(node);
+            seats.of.push(at);
+        }
+        seats.needed = match key {
+            Some(_) => rjs.iter().map(|rj| rj.replicas as usize).sum(),
+            None => seats.pods,
+        };
+        seats
+    }
+
+    /// Nodes of a seat; all have as many where nothing is refused.
+    pub fn width(&self) -> usize {
+        self.nodes.first().map_or(1, Vec::len)
+    }
+}

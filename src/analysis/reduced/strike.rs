@@ -1,0 +1,307 @@
+//! What a fault does to the gang, and what comes back.
+
+use super::chance_range::range;
+use super::gang::{CLOSED, DOWN};
+use super::measurement::curve::{Moves, NEVER, Sample};
+use super::measurement::pairs::Belongs;
+use super::outcome::Counting;
+use super::run::{Episode, Game};
+use sim_base::*;
+use sim_engine::faults::{Does, Fault, On};
+
+/// Numbers that say whether a pod is one of those that wait have the pod's number from here on.
+const LANE_OF_POD: u32 = 16;
+
+impl<'m> Game<'_, 'm> {
+    /// Faults of one entity at one instant: one close fault, in however many ways it is.
+    pub(super) fn happens(&mut self, faults: &[Fault], away: u64) {
+        let before = self.close_calls;
+        let now = Time::ZERO + faults[0].at;
+        self.accounts.sick_until(now, self.gang.sick);
+        match faults[0].does {
+            Does::Return | Does::New | Does::Uncordon => self.comes_back(now, faults),
+            Does::Cordon => {
+                for (fault, node) in self.nodes_of(faults) {
+                    self.gang.mark(node, CLOSED, true);
+                    if self.gang.uses(node) && fault.cause != sim_engine::faults::SPARE {
+                        self.trainer.notice(now);
+                    }
+                }
+            }
+            Does::Delete | Does::Silent(_) => {}
+            Does::Crash | Does::Partition | Does::Drain | Does::Exit(_) => {
+                self.strikes(now, faults, away)
+            }
+        }
+        self.close_calls = self.close_calls.min(before + 1);
+    }
+
+    /// Every node that these faults are of.
+    fn nodes_of<'f>(
+        &self,
+        faults: &'f [Fault],
+    ) -> impl Iterator<Item = (&'f Fault, NodeId)> + use<'f, 'm> {
+        let all = &self.model.faults;
+        faults.iter().flat_map(move |fault| {
+            let nodes: &[NodeId] = match fault.on {
+                On::Cell(cell) => all.nodes_in(cell),
+                _ => &[],
+            };
+            nodes.iter().map(move |node| (fault, *node))
+        })
+    }
+
+    fn comes_back(&mut self, now: Time, faults: &[Fault]) {
+        for (fault, node) in self.nodes_of(faults) {
+            if fault.does != Does::Uncordon {
+                self.gang.mark(node, DOWN, false);
+            }
+            if fault.does != Does::Return {
+                self.gang.mark(node, CLOSED, false);
+            }
+        }
+        let is_down = |(_, node): (&Fault, NodeId)| self.gang.is(node, DOWN);
+        if self.nodes_of(faults).any(is_down) && self.unseen(now) {
+            // A spare that was lost on its way: pods may be bound to it.
+            self.close_calls += 1;
+        }
+        let restart = self
+            .episode
+            .as_ref()
+            .filter(|e| !self.waits_for(e, &faults[0]));
+        let bind = restart.and_then(|e| Some((e.bind, e.effect?)));
+        self.close_calls += u32::from(self.is_near(now, bind) && self.gang.has_choice());
+    }
+
+    /// Whether the restart binds its pods when that comes back, and no sooner: always near, and never by chance.
+    fn waits_for(&self, restart: &Episode, back: &Fault) -> bool {
+        let own = (restart.process, restart.on) == (back.cause, Some(back.on));
+        let curve = restart.effect.map(|effect| &self.model.curves[effect]);
+        own && curve.is_none_or(|curve| curve.binds_with(restart.away))
+    }
+
+    /// Just before the pods are bound, or just behind it.
+    fn is_near(&self, now: Time, bind: Option<(Time, usize)>) -> bool {
+        bind.is_some_and(|(bind, effect)| {
+            bind.max(now).since(bind.min(now)).0 <= self.model.curves[effect].binds()
+        })
+    }
+
+    /// Whether some pods are there and others are not, or just were not: they start one after another, and those of a
+    /// Job that waits for a place do not. Nobody knows which of them a fault hits.
+    fn pods_come(&self, now: Time) -> bool {
+        let Some(e) = &self.episode else {
+            return self.last_over.is_some_and(|last| {
+                let ready = self.model.curves[last.effect].spread();
+                now.since(last.over.min(now)).0 <= ready.max(range(&self.model.late))
+            });
+        };
+        let binds = e
+            .effect
+            .map_or(0, |effect| self.model.curves[effect].binds());
+        let starts = e.moves != Moves::Nobody && e.bind <= now + Duration(binds);
+        starts || e.waits()
+    }
+
+    /// Whether it is a container that does not run, since its Job waits for a place: one of the Jobs, by chance.
+    fn hits_nobody(&mut self, on: On) -> bool {
+        match on {
+            On::Pod(pod) if self.episode.as_ref().is_some_and(Episode::waits) => {
+                let share = self.gang.share();
+                self.unit(LANE_OF_POD.saturating_add(pod)) >= share
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether chance decides if pods are there yet.
+    fn is_race(&self, now: Time, faults: &[Fault]) -> bool {
+        let ahead = self.episode.as_ref().filter(|e| !e.placed);
+        let ahead = ahead.and_then(|e| Some((e.bind, e.effect?)));
+        let mut nodes = self.nodes_of(faults);
+        match self.is_near(now, ahead) {
+            true => nodes.any(|(_, node)| self.gang.is_free(node)),
+            false => {
+                self.is_near(now, self.last_bind) && nodes.any(|(_, node)| self.gang.is_new(node))
+            }
+        }
+    }
+
+    /// Everything of this instant has happened: pods that wait take what is there now. A node that comes back as a
+    /// spare is cordoned before the scheduler sees it.
+    pub(super) fn settle(&mut self, now: Time) {
+        let Some(episode) = self.episode.as_mut() else {
+            return;
+        };
+        // Pods of an attempt that ends are bound, too, until they are deleted; before the first one there are none.
+        let bind = episode.placed || episode.effect.is_some() && now < episode.counted;
+        if bind {
+            self.gang.fill();
+        }
+        if episode.waits() && self.gang.complete() {
+            episode.complete_at = Some(now);
+        }
+    }
+
+    fn strikes(&mut self, now: Time, faults: &[Fault], away: u64) {
+        let effect = self.model.effect_of[faults[0].cause as usize];
+        let belongs = self.belongs(now, effect);
+        if belongs == Belongs::Next && self.episode.as_ref().is_some_and(|e| !e.placed) {
+            // They are bound before anybody knows.
+            self.place();
+        }
+        let of_pod = matches!(faults[0].on, On::Pod(_));
+        let close = of_pod && self.pods_come(now) || self.is_race(now, faults);
+        self.close_calls += u32::from(close);
+        let hit = self.mark(faults) && !self.hits_nobody(faults[0].on);
+        if !hit && matches!(faults[0].does, Does::Crash | Does::Partition) {
+            self.last_idle = Some(now);
+        }
+        if self.over.is_some() || !hit {
+            return;
+        }
+        match (belongs, self.episode.is_some()) {
+            (Belongs::Along(zone), true) => {
+                self.goes_along(now, (effect, away), faults[0].cause, zone);
+            }
+            _ => self.begins(now, effect, away, faults),
+        }
+    }
+
+    /// What is taken away; whether the gang feels it.
+    fn mark(&mut self, faults: &[Fault]) -> bool {
+        let mut hit = faults.iter().any(|fault| matches!(fault.on, On::Pod(_)));
+        for (fault, node) in self.nodes_of(faults) {
+            let what = if fault.does == Does::Drain {
+                CLOSED
+            } else {
+                DOWN
+            };
+            let dead = self.gang.is(node, DOWN);
+            hit |= self.gang.uses(node) && !dead;
+            self.gang.mark(node, what, true);
+        }
+        hit
+    }
+
+    /// Which attempt a fault that comes now belongs to.
+    fn belongs(&mut self, now: Time, effect: usize) -> Belongs {
+        let Some(episode) = &self.episode else {
+            let just_over = self.last_over.is_some_and(|last| {
+                let pair = &self.model.pairs[last.effect][effect];
+                let bind = last.bind.since(last.since.min(last.bind)).0;
+                let otherwise =
+                    || pair.ends_otherwise() || pair.of(now.since(last.since).0, bind).1;
+                now.since(last.over.min(now)).0 <= pair.margin && otherwise()
+            });
+            // With every pod the restart may not be over yet.
+            self.close_calls += u32::from(just_over);
+            return Belongs::Next;
+        };
+        let Some(first) = episode.effect else {
+            // While it starts for the first time nobody has measured it.
+            self.close_calls += 1;
+            return Belongs::Next;
+        };
+        let offset = now.since(episode.since).0;
+        let bind = episode.bind.since(episode.since).0;
+        let pair = &self.model.pairs[first][effect];
+        let (mut belongs, mut close, open) = pair.of(offset, bind);
+        let over = episode.floor.max(now).since(now).0;
+        close |= pair.ends_otherwise() && over <= pair.margin;
+        // Its own pods are deleted, and it waits for no more of them, whatever it waits for.
+        let own = episode
+            .own_bind
+            .since(episode.since.min(episode.own_bind))
+            .0;
+        if let Belongs::Along(zone) = &mut belongs {
+            zone.waits = matches!(pair.of(offset, own).0, Belongs::Along(own) if own.waits);
+        }
+        self.close_calls += u32::from(close);
+        if open {
+            let ready = self.model.curves[effect].typical().samples[0].ready;
+            self.doubt += if ready == NEVER { 0 } else { ready };
+        }
+        belongs
+    }
+
+    pub(super) fn sample(&mut self, effect: usize, away: u64) -> (Sample, bool) {
+        self.episodes += 1;
+        let u = self.unit(2);
+        self.model.curves[effect].at(away, u)
+    }
+
+    /// A fault of the attempt that runs, or is to run next.
+    fn begins(&mut self, now: Time, effect: usize, away: u64, faults: &[Fault]) {
+        let (sample, open) = self.sample(effect, away);
+        self.close_calls += u32::from(open);
+        if sample.interrupt == NEVER {
+            return;
+        }
+        let model = self.model;
+        let stopped = now + Duration(sample.interrupt);
+        let ran = self.trainer.runs();
+        if let Some(ends) = self.trainer.ends().filter(|ends| *ends <= stopped) {
+            self.until(ends);
+            return;
+        }
+        if ran {
+            let widest = || model.curves.iter().map(|c| model.doubt(c)).max();
+            let either_way = self.bounds.then(|| widest().unwrap_or(0));
+            self.trainer.interrupt(stopped, either_way);
+            self.trainer.books.holds(stopped, false);
+        }
+        let before = self.episode.take();
+        let is_last = sample.counts > 0 && i64::from(self.counts) >= model.max_restarts;
+        let failed = match is_last {
+            true => self.pick(3, |m| &m.last[effect]),
+            false => (sample.failed != NEVER).then_some(sample.failed),
+        };
+        // What would be counted after the end of the run is not.
+        let (decided, limit) = (
+            now.0.saturating_add(sample.counted),
+            model.scenario.stop.at.0,
+        );
+        let in_time = decided <= limit;
+        let just_in_time = self.is_near(Time(limit), Some((Time(decided), effect)));
+        self.close_calls += u32::from(just_in_time);
+        if !is_last && in_time {
+            self.restarts += sample.restarts;
+            self.counts += sample.counts;
+            self.counted.push(Counting {
+                at: now + Duration(sample.counted),
+                times: sample.counts,
+                process: faults[0].cause,
+            });
+        }
+        let floor = match sample.ready {
+            NEVER => Time::NEVER,
+            ready => now + Duration(ready),
+        };
+        let keep = before.as_ref().map_or(Time::ZERO, |b| b.floor);
+        self.episode = Some(Episode {
+            process: faults[0].cause,
+            on: Some(faults[0].on),
+            effect: Some(effect),
+            start: before.as_ref().map_or(now, |b| b.start),
+            since: now,
+            stopped: before.as_ref().map_or(stopped, |b| b.stopped),
+            bind: now + Duration(sample.bind),
+            own_bind: now + Duration(sample.bind),
+            counted: Time(now.0.saturating_add(sample.counted)),
+            placed: sample.moves == Moves::Nobody,
+            moves: sample.moves,
+            floor: floor.max(if keep == Time::NEVER {
+                Time::ZERO
+            } else {
+                keep
+            }),
+            others: Time::ZERO,
+            away,
+            complete_at: (sample.moves == Moves::Nobody && self.gang.complete()).then_some(now),
+        });
+        if let Some(failed) = failed {
+            self.end(now + Duration(failed), "Failed");
+        }
+    }
+}

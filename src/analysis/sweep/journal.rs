@@ -1,0 +1,389 @@
+//! The journal of a sweep: an append-only file of finished replications, which survives the end of its process at any
+//! instant.
+//!
+//! A line is whole or it does not count: each begins with a checksum of the rest and ends with a line break. Lines at
+//! the end that are torn are cut off before anything is appended; one that is followed by whole lines is damage, and
+//! nothing goes on over it.
+//!
+//! ```text
+//! checksum  sweep   1  experiment  shard      the first line
+//! checksum  names   0  ["goodput", …]         names of metrics, once for all rows that have them
+//! checksum  texts   0  ["in 1 of …"]          warnings, the same way
+//! checksum  row     point  replication  end reason  digest  names  warnings  never placed  value  value  …
+//! ```
+
+use super::row::Row;
+use super::shard::Shard;
+use crate::experiment::Measured;
+use sim_base::fnv::fnv1a;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+const FORMAT: &str = "1";
+
+/// What a journal is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The experiment's digest.
+    pub experiment: String,
+    pub shard: Shard,
+}
+
+/// A journal that is open for more rows. No other process can have it open at the same time.
+pub struct Journal {
+    file: File,
+    names: Table,
+    texts: Table,
+    synced: bool,
+}
+
+/// Lists that many rows share, by what they hold.
+#[derive(Default)]
+struct Table {
+    ids: BTreeMap<Arc<Vec<String>>, usize>,
+    all: Vec<Arc<Vec<String>>>,
+}
+
+impl Table {
+    /// Its number, and whether it is new.
+    fn id(&mut self, list: &Arc<Vec<String>>) -> (usize, bool) {
+        if let Some(id) = self.ids.get(list) {
+            return (*id, false);
+        }
+        self.ids.insert(list.clone(), self.all.len());
+        self.all.push(list.clone());
+        (self.all.len() - 1, true)
+    }
+
+    fn get(&self, id: &str) -> Option<Arc<Vec<String>>> {
+        self.all.get(id.parse::<usize>().ok()?).cloned()
+    }
+}
+
+impl Journal {
+    /// A new one; the file must not exist.
+    pub fn create(path: &Path, head: &Head) -> Result<Journal, String> {
+        let failed = |e: io::Error| format!("cannot create {}: {e}", path.display());
+        let new = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create_new(true)
+            .open(path);
+        let mut journal = Journal::on(new.map_err(failed)?, path)?;
+        let line = format!("sweep\t{FORMAT}\t{}\t{}", head.experiment, head.shard);
+        journal.write(&checked(&line))?;
+        journal.sync()?;
+        Ok(journal)
+    }
+
+    /// One that is there, with its rows in the order in which they were finished.
+    pub fn open(path: &Path, head: &Head) -> Result<(Journal, Vec<Row>), String> {
+        let failed = |e: io::Error| format!("cannot open {}: {e}", path.display());
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .open(path)
+            .map_err(failed)?;
+        let mut journal = Journal::on(file, path)?;
+        let mut bytes = Vec::new();
+        journal.file.read_to_end(&mut bytes).map_err(failed)?;
+        let read = Content::of(&bytes).map_err(|e| format!("{}: {e}", path.display()))?;
+        if read.head.as_ref().is_some_and(|found| found != head) {
+            return Err(format!("{} is of another sweep", path.display()));
+        }
+        journal.file.set_len(read.good as u64).map_err(failed)?;
+        journal.file.seek(SeekFrom::End(0)).map_err(failed)?;
+        if read.head.is_none() {
+            let line = format!("sweep\t{FORMAT}\t{}\t{}", head.experiment, head.shard);
+            journal.write(&checked(&line))?;
+        }
+        (journal.names, journal.texts) = (read.names, read.texts);
+        Ok((journal, read.rows))
+    }
+
+    /// Locked until it is closed, also by the end of the process. Where files cannot be locked, nobody is kept out.
+    fn on(file: File, path: &Path) -> Result<Journal, String> {
+        if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock() {
+            return Err(format!("another process is at work on {}", path.display()));
+        }
+        Ok(Journal {
+            file,
+            names: Table::default(),
+            texts: Table::default(),
+            synced: true,
+        })
+    }
+
+    /// The row is safe from the end of this process when it returns, and from that of the machine after `sync`.
+    pub fn append(&mut self, row: &Row) -> Result<(), String> {
+        let mut lines = String::new();
+        let (names, new) = self.names.id(&row.names);
+        if new {
+            lines.push_str(&checked(&format!("names\t{names}\t{}", json(&*row.names))));
+        }
+        let (texts, new) = self.texts.id(&Arc::new(row.warnings.clone()));
+        if new {
+            lines.push_str(&checked(&format!(
+                "texts\t{texts}\t{}",
+                json(&row.warnings)
+            )));
+        }
+        lines.push_str(&checked(&written(row, names, texts)));
+        self.write(&lines)
+    }
+
+    /// Waits until everything is on the disk.
+    pub fn sync(&mut self) -> Result<(), String> {
+        if !self.synced {
+            self.file.sync_data().map_err(|e| failed_write(&e))?;
+            self.synced = true;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, lines: &str) -> Result<(), String> {
+        self.synced = false;
+        self.file
+            .write_all(lines.as_bytes())
+            .map_err(|e| failed_write(&e))
+    }
+}
+
+fn failed_write(e: &io::Error) -> String {
+    format!("cannot write the journal of the sweep: {e}; what is in it is kept")
+}
+
+/// The rows of a journal that is finished.
+pub fn read(path: &Path) -> Result<(Head, Vec<Row>), String> {
+    let shown = path.display();
+    let bytes = std::fs::read(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
+    let read = Content::of(&bytes).map_err(|e| format!("{shown}: {e}"))?;
+    match read.head {
+        Some(head) if read.good == bytes.len() => Ok((head, read.rows)),
+        _ => Err(format!("{shown} ends in the middle of a line")),
+    }
+}
+
+#[derive(Default)]
+struct Content {
+    head: Option<Head>,
+    rows: Vec<Row>,
+    names: Table,
+    texts: Table,
+    /// Bytes up to the end of the last line that counts.
+    good: usize,
+}
+
+impl Content {
+    fn of(bytes: &[u8]) -> Result<Content, String> {
+        let mut content = Content::default();
+        let mut bad: Option<usize> = None;
+        for (i, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
+            let payload = payload(line);
+            match (payload, bad) {
+                (Some(_), Some(bad)) => {
+                    return Err(format!(
+                        "line {bad} is damaged, and whole lines follow; remove it and what follows, and the rest goes on"
+                    ));
+                }
+                (Some(payload), None) => {
+                    let taken = content.take(payload);
+                    taken.ok_or_else(|| {
+                        format!("line {} is no line of a journal of this version", i + 1)
+                    })?;
+                    content.good += line.len();
+                }
+                (None, _) => bad = bad.or(Some(i + 1)),
+            }
+        }
+        Ok(content)
+    }
+
+    fn take(&mut self, payload: &str) -> Option<()> {
+        let (kind, rest) = payload.split_once('\t')?;
+        if kind == "row" {
+            self.rows.push(self.row(rest)?);
+            return Some(());
+        }
+        let parts: Vec<&str> = rest.split('\t').collect();
+        match (kind, parts.as_slice()) {
+            ("sweep", [FORMAT, experiment, shard]) if self.head.is_none() => {
+                self.head = Some(Head {
+                    experiment: (*experiment).to_owned(),
+                    shard: Shard::parse(shard).ok()?,
+                });
+            }
+            ("names" | "texts", [id, list]) => {
+                let list: Vec<String> = serde_json::from_str(list).ok()?;
+                let table = match kind {
+                    "names" => &mut self.names,
+                    _ => &mut self.texts,
+                };
+                let (known, new) = table.id(&Arc::new(list));
+                (new && known.to_string() == *id).then_some(())?;
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn row(&self, rest: &str) -> Option<Row> {
+        let mut parts = rest.split('\t');
+        let mut next = || parts.next();
+        let (point, replication) = (next()?.parse().ok()?, next()?.parse().ok()?);
+        let end_reason = next()?.to_owned();
+        let digest = u64::from_str_radix(next()?, 16).ok()?;
+        let names = self.names.get(next()?)?;
+        let warnings = self.texts.get(next()?)?.to_vec();
+        let never_placed: Option<String> = serde_json::from_str(next()?).ok()?;
+        let values: Vec<Measured> = parts.map(measured).collect::<Option<_>>()?;
+        (values.len() == names.len()).then_some(Row {
+            point,
+            replication,
+            digest,
+            end_reason,
+            names,
+            values,
+            warnings,
+            never_placed,
+        })
+    }
+}
+
+fn written(row: &Row, names: usize, texts: usize) -> String {
+    let mut line = format!(
+        "row\t{}\t{}\t{}\t{:016x}\t{names}\t{texts}\t{}",
+        row.point,
+        row.replication,
+        row.end_reason,
+        row.digest,
+        json(&row.never_placed)
+    );
+    for value in &row.values {
+        line.push('\t');
+        match value {
+            // The shortest text that is read as this very number.
+            Measured::Value(v) => line.push_str(&format!("{v:?}")),
+            Measured::Absent => line.push('a'),
+            Measured::Stuck => line.push('s'),
+            Measured::Cut => line.push('c'),
+        }
+    }
+    line
+}
+
+fn measured(text: &str) -> Option<Measured> {
+    Some(match text {
+        "a" => Measured::Absent,
+        "s" => Measured::Stuck,
+        "c" => Measured::Cut,
+        number => Measured::Value(number.parse().ok()?),
+    })
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("lists of texts are JSON")
+}
+
+fn checked(payload: &str) -> String {
+    format!("{:08x}\t{payload}\n", checksum(payload.as_bytes()))
+}
+
+/// What the line says, if it is whole.
+fn payload(line: &[u8]) -> Option<&str> {
+    let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
+    let (sum, payload) = line.split_once('\t')?;
+    (sum == format!("{:08x}", checksum(payload.as_bytes()))).then_some(payload)
+}
+
+/// FNV-1a, folded to 32 bits.
+fn checksum(bytes: &[u8]) -> u32 {
+    let hash = fnv1a(bytes.iter().copied());
+    (hash ^ (hash >> 32)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(point: usize, replication: u64, warning: &str) -> Row {
+        Row {
+            point,
+            replication,
+            digest: 0xfeed,
+            end_reason: "Completed".to_owned(),
+            names: Arc::new(vec!["goodput".to_owned(), "lost_s.a\tb\"\n".to_owned()]),
+            values: vec![Measured::Value(0.1 + 0.2), Measured::Stuck],
+            warnings: vec![warning.to_owned()],
+            never_placed: (point == 2).then(|| "a: \u{202e}\t".to_owned()),
+        }
+    }
+
+    fn head() -> Head {
+        Head {
+            experiment: "0123".to_owned(),
+            shard: Shard::new(1, 3).unwrap(),
+        }
+    }
+
+    fn scratch(name: &str) -> std::path::PathBuf {
+        let name = format!("jobset-sim-journal-{name}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let _ = std::fs::remove_file(&path);
+        path
+    }
+
+    #[test]
+    fn a_journal_cut_anywhere_gives_its_whole_rows_and_goes_on() {
+        let path = scratch("cut");
+        let rows: Vec<Row> = (0..4)
+            .map(|i| row(i, i as u64 * 7, ["x", "y\t"][i % 2]))
+            .collect();
+        let mut journal = Journal::create(&path, &head()).unwrap();
+        rows.iter().for_each(|row| journal.append(row).unwrap());
+        assert!(Journal::open(&path, &head()).is_err_and(|e| e.contains("another process")));
+        drop(journal);
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(read(&path).unwrap(), (head(), rows.clone()));
+        for cut in 0..bytes.len() {
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            let (mut journal, kept) = Journal::open(&path, &head()).unwrap();
+            assert_eq!(kept, rows[..kept.len()], "cut at {cut}");
+            rows[kept.len()..]
+                .iter()
+                .for_each(|row| journal.append(row).unwrap());
+            drop(journal);
+            assert_eq!(read(&path).unwrap(), (head(), rows.clone()), "cut at {cut}");
+        }
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn what_a_crash_of_the_machine_left_at_the_end_is_cut_off_and_damage_before_it_is_told() {
+        let path = scratch("damage");
+        let mut journal = Journal::create(&path, &head()).unwrap();
+        (0..3).for_each(|i| journal.append(&row(i, 0, "x")).unwrap());
+        drop(journal);
+        let bytes = std::fs::read(&path).unwrap();
+        let mut zeros = bytes.clone();
+        zeros.extend([0, 0, b'\n', 0, b'\n']);
+        std::fs::write(&path, zeros).unwrap();
+        assert_eq!(Journal::open(&path, &head()).unwrap().1.len(), 3);
+        let mut damaged = bytes.clone();
+        let at = bytes.iter().position(|b| *b == b'\n').unwrap() + 20;
+        damaged[at] ^= 1;
+        std::fs::write(&path, damaged).unwrap();
+        let error = Journal::open(&path, &head()).err().unwrap();
+        assert!(error.contains("line 2 is damaged"), "{error}");
+        let other = Head {
+            shard: Shard::WHOLE,
+            ..head()
+        };
+        std::fs::write(&path, bytes).unwrap();
+        assert!(Journal::open(&path, &other).is_err_and(|e| e.contains("another sweep")));
+        std::fs::remove_file(path).unwrap();
+    }
+}

@@ -1,0 +1,348 @@
+//! The points of a sweep: every combination of the values of its axes, with a Latin hypercube over its ranges.
+//!
+//! A point is a function of the axes and the seed alone; its number stays whatever part of the sweep is played.
+
+use super::range::Range;
+use sim_api::spec::{Axis, Over, SweepSpec};
+use sim_base::random::{Draw, Draws, Key, Purpose};
+
+/// More points are a mistake: each is a scenario of its own, and has estimates of every metric.
+pub const POINTS_MAX: u64 = 20_000;
+
+/// All points, in their order: the first axis changes slowest, the hypercube fastest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Points {
+    axes: Vec<Axis>,
+    /// By axis: its values; of a range one for each point of the hypercube.
+    values: Vec<Vec<String>>,
+    hypercube: Option<usize>,
+    count: usize,
+}
+
+impl Points {
+    /// Refuses axes that contradict each other and numbers that are absurd.
+    pub fn of(sweep: &SweepSpec, seed: u64) -> Result<Points, String> {
+        if sweep.axes.is_empty() {
+            return Err("there is nothing to vary: give --grid 'PATH=VALUE,VALUE', --range 'PATH=LOW..HIGH' with --lhs N, or `experiment.sweep` in the scenario".to_owned());
+        }
+        contradictions(&sweep.axes)?;
+        let ranges = sweep
+            .axes
+            .iter()
+            .any(|a| matches!(a.over, Over::Range { .. }));
+        match (ranges, sweep.hypercube) {
+            (true, None) => {
+                return Err("a range needs the number of points of its Latin hypercube: --lhs N, or latinHypercube".to_owned());
+            }
+            (false, Some(n)) => {
+                return Err(format!(
+                    "a Latin hypercube of {n} points needs a range: --range 'PATH=LOW..HIGH'"
+                ));
+            }
+            (true, Some(0)) => return Err("a Latin hypercube has 1 point at least".to_owned()),
+            _ => {}
+        }
+        let count = count(sweep)?;
+        let hypercube = sweep.hypercube.map(|n| n as usize);
+        let mut draws = Draws::new(seed, 0);
+        let column = |axis: &Axis| {
+            Ok(match &axis.over {
+                Over::Values(values) => values.clone(),
+                Over::Range { low, high, log } => {
+                    let range =
+                        Range::of(low, high, *log).map_err(|e| format!("{}: {e}", axis.path))?;
+                    strata(&mut draws, &axis.path, hypercube.unwrap_or(1))
+                        .into_iter()
+                        .map(|share| range.at(share))
+                        .collect()
+                }
+            })
+        };
+        let values = sweep
+            .axes
+            .iter()
+            .map(column)
+            .collect::<Result<_, String>>()?;
+        Ok(Points {
+            axes: sweep.axes.clone(),
+            values,
+            hypercube,
+            count,
+        })
+    }
+
+    /// How many there are, one at least.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// In the order in which they were given.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// Values of an axis in their order; none of a range.
+    pub fn grid(&self, axis: usize) -> Option<&[String]> {
+        match self.axes[axis].over {
+            Over::Values(_) => Some(&self.values[axis]),
+            Over::Range { .. } => None,
+        }
+    }
+
+    /// Where a point lies on each axis: the index of its value.
+    pub fn indexes(&self, point: usize) -> Vec<usize> {
+        let mut rest = point;
+        let sample = match self.hypercube {
+            Some(n) => {
+                let at = rest % n;
+                rest /= n;
+                at
+            }
+            None => 0,
+        };
+        let mut indexes = vec![sample; self.axes.len()];
+        for axis in (0..self.axes.len()).rev() {
+            if let Over::Values(values) = &self.axes[axis].over {
+                indexes[axis] = rest % values.len();
+                rest /= values.len();
+            }
+        }
+        indexes
+    }
+
+    /// One value for each axis, as it would be written.
+    pub fn values(&self, point: usize) -> Vec<&str> {
+        let indexes = self.indexes(point);
+        let own = indexes.iter().zip(&self.values);
+        own.map(|(at, values)| values[*at].as_str()).collect()
+    }
+
+    /// The same as overrides.
+    pub fn sets(&self, point: usize) -> Vec<(String, String)> {
+        let paths = self.axes.iter().map(|a| a.path.clone());
+        let values = self.values(point).into_iter().map(str::to_owned);
+        paths.zip(values).collect()
+    }
+
+    /// As messages and reports call it.
+    pub fn name(&self, point: usize) -> String {
+        let values = self.values(point);
+        let one = |(axis, value): (&Axis, &str)| format!("{}={value}", short(&axis.path));
+        let parts: Vec<String> = self.axes.iter().zip(values).map(one).collect();
+        parts.join(", ")
+    }
+}
+
+/// A path without what goes without saying.
+pub fn short(path: &str) -> &str {
+    path.strip_prefix("parameters.").unwrap_or(path)
+}
+
+fn count(sweep: &SweepSpec) -> Result<usize, String> {
+    let mut factors: Vec<u64> = Vec::new();
+    for axis in &sweep.axes {
+        if let Over::Values(values) = &axis.over {
+            factors.push(values.len() as u64);
+        }
+    }
+    factors.extend(sweep.hypercube);
+    let all = factors.iter().try_fold(1u64, |n, f| n.checked_mul(*f));
+    match all.filter(|n| *n <= POINTS_MAX) {
+        Some(n) => Ok(n as usize),
+        None => {
+            let product: Vec<String> = factors.iter().map(u64::to_string).collect();
+            let of = match all {
+                Some(n) => format!("{} = {n}", product.join(" x ")),
+                None => product.join(" x "),
+            };
+            Err(format!("{of} points; a sweep has at most {POINTS_MAX}"))
+        }
+    }
+}
+
+/// Two axes of one field, or of a field and what is inside it, and values that are there twice.
+fn contradictions(axes: &[Axis]) -> Result<(), String> {
+    for (i, axis) in axes.iter().enumerate() {
+        let own = segments(&axis.path);
+        if own.is_empty() {
+            return Err(format!("{:?} is no path of a field", axis.path));
+        }
+        for other in &axes[..i] {
+            let known = segments(&other.path);
+            if known == own {
+                return Err(format!("two axes vary {}", axis.path));
+            }
+            let (outer, inner) = match own.starts_with(&known) {
+                true => (&other.path, &axis.path),
+                false if known.starts_with(&own) => (&axis.path, &other.path),
+                false => continue,
+            };
+            return Err(format!(
+                "two axes contradict each other: {inner} is inside {outer}"
+            ));
+        }
+        match &axis.over {
+            Over::Values(values) if values.is_empty() => {
+                return Err(format!("the axis {} has no value", axis.path));
+            }
+            Over::Values(values) => {
+                for (k, value) in values.iter().enumerate() {
+                    if values[..k].contains(value) {
+                        return Err(format!(
+                            "the axis {} has the value {value} twice",
+                            axis.path
+                        ));
+                    }
+                }
+            }
+            Over::Range { low, high, log } => {
+                Range::of(low, high, *log).map_err(|e| format!("{}: {e}", axis.path))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The parts of a path, however it is written: `a[0].b` is `a.0.b`.
+fn segments(path: &str) -> Vec<&str> {
+    let parts = path.split(['.', '[', ']', '"']);
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
+/// One number from each of `n` equal parts of 0 to 1, the parts in random order.
+fn strata(draws: &mut Draws, path: &str, n: usize) -> Vec<f64> {
+    let entity = Key::of(path);
+    let mut order: Vec<usize> = (0..n).collect();
+    draws.shuffle(Purpose::LatinHypercube, entity, 0, &mut order);
+    let one = |(i, part): (usize, usize)| {
+        let within = draws.uniform(Draw {
+            purpose: Purpose::LatinHypercube,
+            entity,
+            occurrence: 1,
+            lane: i as u32,
+        });
+        (part as f64 + within) / n as f64
+    };
+    order.into_iter().enumerate().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(path: &str, values: &[&str]) -> Axis {
+        let over = Over::Values(values.iter().map(|v| (*v).to_owned()).collect());
+        let path = path.to_owned();
+        Axis { path, over }
+    }
+
+    fn range(path: &str, low: &str, high: &str, log: bool) -> Axis {
+        let (low, high) = (low.to_owned(), high.to_owned());
+        let path = path.to_owned();
+        let over = Over::Range { low, high, log };
+        Axis { path, over }
+    }
+
+    fn points(axes: Vec<Axis>, hypercube: Option<u64>) -> Result<Points, String> {
+        Points::of(&SweepSpec { axes, hypercube }, 7)
+    }
+
+    #[test]
+    fn a_grid_has_every_combination_and_its_last_axis_changes_fastest() {
+        let axes = vec![
+            grid("parameters.a", &["1", "2"]),
+            grid("b", &["x", "y", "z"]),
+        ];
+        let points = points(axes, None).unwrap();
+        assert_eq!(points.count(), 6);
+        let names: Vec<String> = (0..6).map(|i| points.name(i)).collect();
+        assert_eq!(names[..4], ["a=1, b=x", "a=1, b=y", "a=1, b=z", "a=2, b=x"]);
+        assert_eq!(points.indexes(5), [1, 2]);
+        let set = |p: &str, v: &str| (p.to_owned(), v.to_owned());
+        assert_eq!(points.sets(5), [set("parameters.a", "2"), set("b", "z")]);
+    }
+
+    #[test]
+    fn a_hypercube_has_one_value_in_each_part_of_each_range() {
+        let axes = vec![range("a", "0", "7", false), range("b", "0.0", "8", false)];
+        let points = points(axes, Some(8)).unwrap();
+        for axis in 0..2 {
+            let value = |i| points.values(i)[axis].parse::<f64>().unwrap().floor() as u32;
+            let mut parts: Vec<u32> = (0..8).map(value).collect();
+            assert_ne!(parts, [0, 1, 2, 3, 4, 5, 6, 7], "in random order");
+            parts.sort_unstable();
+            assert_eq!(parts, [0, 1, 2, 3, 4, 5, 6, 7]);
+        }
+        let again = Points::of(
+            &SweepSpec {
+                axes: points.axes.clone(),
+                hypercube: Some(8),
+            },
+            7,
+        );
+        assert_eq!(again.unwrap(), points);
+        let crossed = vec![range("a", "1", "9", true), grid("c", &["x", "y"])];
+        let crossed = super::Points::of(
+            &SweepSpec {
+                axes: crossed,
+                hypercube: Some(5),
+            },
+            7,
+        )
+        .unwrap();
+        assert_eq!(crossed.count(), 10);
+        assert_eq!(crossed.values(0)[0], crossed.values(5)[0]);
+    }
+
+    #[test]
+    fn axes_that_contradict_each_other_and_absurd_numbers_are_refused() {
+        let many: Vec<String> = (0..200).map(|i| i.to_string()).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        for (axes, hypercube, part) in [
+            (vec![], None, "nothing to vary"),
+            (
+                vec![grid("a[0].b", &["1"]), grid("a.0.b", &["2"])],
+                None,
+                "two axes vary",
+            ),
+            (
+                vec![grid("a.b", &["1"]), grid("a", &["2"])],
+                None,
+                "a.b is inside a",
+            ),
+            (
+                vec![grid("a", &["2"]), grid("a.b", &["1"])],
+                None,
+                "a.b is inside a",
+            ),
+            (vec![grid("a", &["1", "2", "1"])], None, "the value 1 twice"),
+            (vec![grid("a", &[])], None, "no value"),
+            (vec![grid("", &["1"])], None, "no path"),
+            (
+                vec![grid("a", &many), grid("b", &many)],
+                None,
+                "200 x 200 = 40000 points",
+            ),
+            (vec![range("a", "1", "9", false)], None, "--lhs"),
+            (
+                vec![range("a", "1", "9", false)],
+                Some(0),
+                "1 point at least",
+            ),
+            (
+                vec![range("a", "1", "9", false)],
+                Some(u64::MAX),
+                "at most 20000",
+            ),
+            (
+                vec![range("a", "0", "9", true)],
+                Some(4),
+                "a: the range 0..9 is logarithmic",
+            ),
+            (vec![grid("a", &["1"])], Some(4), "needs a range"),
+        ] {
+            let error = points(axes, hypercube).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Ranges of an axis: whole numbers, numbers or durations, and the value at a share of the way through.
+
+use sim_base::Duration;
+use sim_base::time::NANOS_PER_SECOND;
+
+/// A range that is not empty.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Range {
+    low: f64,
+    high: f64,
+    kind: Kind,
+    log: bool,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq)]
+enum Kind {
+    Whole,
+    Number,
+    /// In seconds.
+    Duration,
+}
+
+/// Whole numbers beyond it are not told apart by a float.
+const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+
+impl Range {
+    /// From two values as they are written.
+    pub fn of(low: &str, high: &str, log: bool) -> Result<Range, String> {
+        let (low_text, high_text) = (low.trim(), high.trim());
+        let (kind, low, high) = read(low_text, high_text)?;
+        if low >= high {
+            return Err(format!(
+                "the range {low_text}..{high_text} is empty: it goes from the lower to the higher value"
+            ));
+        }
+        if log && low <= 0.0 {
+            return Err(format!(
+                "the range {low_text}..{high_text} is logarithmic and has to begin above 0"
+            ));
+        }
+        Ok(Range {
+            low,
+            high,
+            kind,
+            log,
+        })
+    }
+
+    /// The value at this share of the way, from 0 to 1, as it would be written.
+    pub fn at(&self, share: f64) -> String {
+        match self.kind {
+            // Each whole number has a part of its own, the last one, too.
+            Kind::Whole => {
+                let v = self.between(self.high + 1.0, share).floor().min(self.high);
+                format!("{}", v as i64)
+            }
+            Kind::Number => format!("{}", six_figures(self.between(self.high, share))),
+            Kind::Duration => {
+                let v = self.between(self.high, share);
+                let step = match self.high {
+                    h if h >= 3600.0 => NANOS_PER_SECOND,
+                    h if h >= 1.0 => 1_000_000,
+                    _ => 1,
+                };
+                let ns = Duration::from_seconds_f64(v).0;
+                let rounded = (ns + step / 2) / step * step;
+                let lowest = Duration::from_seconds_f64(self.low).0;
+                let highest = Duration::from_seconds_f64(self.high).0;
+                Duration(rounded.clamp(lowest, highest)).to_string()
+            }
+        }
+    }
+
+    fn between(&self, high: f64, share: f64) -> f64 {
+        match self.log {
+            true => self.low * libm::exp(share * libm::log(high / self.low)),
+            false => self.low + share * (high - self.low),
+        }
+    }
+}
+
+fn read(low: &str, high: &str) -> Result<(Kind, f64, f64), String> {
+    let numbers = |text: &str| text.parse::<f64>().ok().filter(|v| v.is_finite());
+    if let (Some(l), Some(h)) = (numbers(low), numbers(high)) {
+        let whole = |text: &str, v: f64| text.parse::<i64>().is_ok() && v.abs() < WHOLE_MAX;
+        let kind = match whole(low, l) && whole(high, h) {
+            true => Kind::Whole,
+            false => Kind::Number,
+        };
+        return Ok((kind, l, h));
+    }
+    let durations = |text: &str| text.parse::<Duration>().ok();
+    match (durations(low), durations(high)) {
+        (Some(l), Some(h)) => Ok((Kind::Duration, l.seconds(), h.seconds())),
+        _ => Err(format!(
+            "{low}..{high} is no range: both ends are numbers, such as 0..16 or 0.5..2, or durations, such as 5m..2h"
+        )),
+    }
+}
+
+/// What a reader of a table can take in; the float that is written is the float that is played.
+fn six_figures(v: f64) -> f64 {
+    format!("{v:.5e}").parse().unwrap_or(v)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_of_whole_numbers_numbers_or_durations() {
+        for (low, high, log, share, expected) in [
+            ("0", "3", false, 0.0, "0"),
+            ("0", "3", false, 0.24, "0"),
+            ("0", "3", false, 0.26, "1"),
+            ("0", "3", false, 0.999, "3"),
+            ("1", "1000", true, 0.5, "31"),
+            ("0.5", "2", false, 0.5, "1.25"),
+            ("1e-3", "1e3", true, 0.5, "1"),
+            ("5m", "2h", false, 0.5, "1h2m30s"),
+            ("100ms", "2s", false, 0.5, "1.05s"),
+            ("0", "10m", false, 0.5, "5m"),
+        ] {
+            let range = Range::of(low, high, log).unwrap();
+            assert_eq!(range.at(share), expected, "{low}..{high} at {share}");
+        }
+    }
+
+    #[test]
+    fn a_range_that_cannot_be_is_refused() {
+        for (low, high, log, part) in [
+            ("4", "4", false, "empty"),
+            ("2h", "5m", false, "empty"),
+            ("0", "8", true, "above 0"),
+            ("0s", "8s", true, "above 0"),
+            ("-1", "8", true, "above 0"),
+            ("NaN", "8", false, "no range"),
+            ("1", "inf", false, "no range"),
+            ("4Gi", "8Gi", false, "no range"),
+            ("", "8", false, "no range"),
+        ] {
+            let error = Range::of(low, high, log).unwrap_err();
+            assert!(error.contains(part), "{low}..{high}: {error}");
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! What a sweep has found: every metric at every point, and which points are best.
+
+use super::points::Points;
+use super::row::Row;
+use crate::experiment::{Better, Measured, MetricEstimate, better, is_by_cause};
+use sim_base::stats::Paired;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// All replications by point, each metric as one column.
+pub struct Results {
+    points: Points,
+    rows: Vec<Row>,
+    /// By point: where its rows are.
+    places: Vec<Range<usize>>,
+    names: Vec<String>,
+    /// By name, then by row.
+    columns: Vec<Vec<Measured>>,
+}
+
+/// The points that are best in a metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Best {
+    pub metric: String,
+    pub better: Better,
+    /// With the best mean.
+    pub point: usize,
+    /// Those whose paired difference to it contains zero: nobody can say that they are worse.
+    pub not_separated: Vec<usize>,
+}
+
+impl Results {
+    /// `rows` sorted by point and number.
+    pub fn of(points: Points, rows: Vec<Row>) -> Results {
+        let mut places = Vec::with_capacity(points.count());
+        let mut at = 0;
+        for point in 0..points.count() {
+            let own = rows[at..].iter().take_while(|r| r.point == point).count();
+            places.push(at..at + own);
+            at += own;
+        }
+        let (names, columns) = columns(&rows);
+        Results {
+            points,
+            rows,
+            places,
+            names,
+            columns,
+        }
+    }
+
+    pub fn points(&self) -> &Points {
+        &self.points
+    }
+
+    /// All of them, or those of a point.
+    pub fn rows(&self, point: usize) -> &[Row] {
+        &self.rows[self.places[point].clone()]
+    }
+
+    /// How many replications there are.
+    pub fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Of all metrics, in the order of reports.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// One number for each replication of a point.
+    pub fn column(&self, point: usize, metric: &str) -> &[Measured] {
+        let at = self.names.iter().position(|name| name == metric);
+        at.map_or(&[], |at| &self.columns[at][self.places[point].clone()])
+    }
+
+    pub fn estimate(&self, point: usize, metric: &str) -> MetricEstimate {
+        MetricEstimate::of(self.column(point, metric))
+    }
+
+    /// The mean of each point that has a number in every replication.
+    pub fn means(&self, metric: &str) -> Vec<Option<f64>> {
+        let mean = |point: usize| {
+            let e = self.estimate(point, metric);
+            (e.n == self.rows(point).len()).then_some(e.mean).flatten()
+        };
+        (0..self.points.count()).map(mean).collect()
+    }
+
+    /// Nothing of a metric in which all points are equal in each replication, or that too few have.
+    pub fn best(&self, metric: &str) -> Option<Best> {
+        let means = self.means(metric);
+        let told = means.iter().flatten().count();
+        if told < 2 || !self.differs(metric) {
+            return None;
+        }
+        let side = better(metric);
+        let ranked = means
+            .iter()
+            .enumerate()
+            .filter_map(|(p, m)| Some((p, (*m)?)));
+        let order = |a: f64, b: f64| match side {
+            Better::Higher => b.total_cmp(&a),
+            Better::Lower => a.total_cmp(&b),
+        };
+        let (point, _) = ranked.min_by(|a, b| order(a.1, b.1).then(a.0.cmp(&b.0)))?;
+        let not_separated = |other: &usize| {
+            *other != point
+                && means[*other].is_some()
+                && self
+                    .paired(point, *other, metric)
+                    .is_none_or(|d| d.separated().is_none())
+        };
+        Some(Best {
+            metric: metric.to_owned(),
+            better: side,
+            point,
+            not_separated: (0..means.len()).filter(not_separated).collect(),
+        })
+    }
+
+    /// "b less a" over the replications in which both have a value.
+    pub fn paired(&self, a: usize, b: usize, metric: &str) -> Option<Paired> {
+        let values = |point: usize| {
+            let numbers = self.rows(point).iter().map(|r| r.replication);
+            numbers.zip(self.column(point, metric))
+        };
+        let mut pairs = Vec::new();
+        let mut second = values(b).peekable();
+        for (number, x) in values(a) {
+            while second.next_if(|(n, _)| *n < number).is_some() {}
+            if let Some((_, y)) = second.next_if(|(n, _)| *n == number)
+                && let (Some(x), Some(y)) = (x.value(), y.value())
+            {
+                pairs.push((x, y));
+            }
+        }
+        Paired::of(&pairs)
+    }
+
+    /// Whether any two points differ in it by more than rounding.
+    pub fn differs(&self, metric: &str) -> bool {
+        let means = self.means(metric);
+        let known = || means.iter().flatten().copied();
+        let (low, high) = known().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
+        let size = low.abs().max(high.abs());
+        let by = |o: Ordering| o == Ordering::Greater;
+        by((high - low).total_cmp(&(size * 1e-9)))
+    }
+}
+
+/// Names in the order in which the rows bring them, and a number of each row for each.
+fn columns(rows: &[Row]) -> (Vec<String>, Vec<Vec<Measured>>) {
+    let mut names: Vec<String> = Vec::new();
+    let mut lists: BTreeMap<&Arc<Vec<String>>, Vec<usize>> = BTreeMap::new();
+    for row in rows {
+        lists.entry(&row.names).or_insert_with(|| {
+            let place = |name: &String| {
+                let known = names.iter().position(|n| n == name);
+                known.unwrap_or_else(|| {
+                    names.push(name.clone());
+                    names.len() - 1
+                })
+            };
+            row.names.iter().map(place).collect()
+        });
+    }
+    let by_cause: Vec<bool> = names.iter().map(|name| is_by_cause(name)).collect();
+    let mut columns = vec![vec![Measured::Absent; rows.len()]; names.len()];
+    for (i, row) in rows.iter().enumerate() {
+        // What a cause took of a job that never met it.
+        if row.end_reason != "Stuck" {
+            let causes = columns.iter_mut().zip(&by_cause).filter(|(_, by)| **by);
+            causes.for_each(|(column, _)| column[i] = Measured::Value(0.0));
+        }
+        for (at, value) in lists[&row.names].iter().zip(&row.values) {
+            columns[*at][i] = *value;
+        }
+    }
+    (names, columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_api::spec::{Axis, Over, SweepSpec};
+
+    fn results(values: &[&[f64]]) -> Results {
+        let over = Over::Values((0..values.len()).map(|i| i.to_string()).collect());
+        let axes = vec![Axis {
+            path: "a".to_owned(),
+            over,
+        }];
+        let points = Points::of(
+            &SweepSpec {
+                axes,
+                hypercube: None,
+            },
+            1,
+        )
+        .unwrap();
+        let mut rows = Vec::new();
+        for (point, own) in values.iter().enumerate() {
+            for (i, v) in own.iter().enumerate() {
+                let names = match v.is_nan() {
+                    true => vec!["other".to_owned()],
+                    false => vec!["goodput".to_owned(), "other".to_owned()],
+                };
+                let values = names.iter().map(|n| match n.as_str() {
+                    "goodput" => Measured::Value(*v),
+                    _ => Measured::Value(1.0),
+                });
+                rows.push(Row {
+                    point,
+                    replication: i as u64,
+                    digest: 0,
+                    end_reason: "x".to_owned(),
+                    values: values.collect(),
+                    names: Arc::new(names),
+                    warnings: Vec::new(),
+                    never_placed: None,
+                });
+            }
+        }
+        Results::of(points, rows)
+    }
+
+    #[test]
+    fn the_best_point_has_the_best_mean_and_those_that_nobody_can_tell_from_it_are_named() {
+        let noise = [0.0, 0.2, -0.1, 0.3, -0.2];
+        let at = |mean: f64| noise.map(|n| mean + n);
+        // The third differs from the second by noise of its own.
+        let third = [0.9, 1.3, 1.0, 0.8, 1.0];
+        let found = results(&[&at(0.5), &at(1.0), &third])
+            .best("goodput")
+            .unwrap();
+        assert_eq!((found.point, found.not_separated), (1, vec![2]));
+        let clear = results(&[&at(0.5), &at(1.0), &at(0.9)])
+            .best("goodput")
+            .unwrap();
+        assert_eq!((clear.point, clear.not_separated), (1, vec![]));
+        let other = results(&[&at(0.5), &at(1.0)]);
+        assert_eq!(other.best("other"), None, "all points are equal in it");
+        assert_eq!(other.names(), ["goodput", "other"]);
+    }
+
+    #[test]
+    fn a_point_without_a_number_in_some_replication_is_not_ranked() {
+        let found = results(&[&[2.0, f64::NAN], &[1.0, 1.5], &[0.5, 0.6]]);
+        assert_eq!(found.means("goodput"), [None, Some(1.25), Some(0.55)]);
+        assert_eq!(found.best("goodput").unwrap().point, 1);
+        assert_eq!(found.estimate(0, "goodput").absent, 1);
+    }
+}

@@ -1,0 +1,159 @@
+//! `summary.json` of a sweep.
+
+use super::identity::{AxisText, Identity};
+use super::results::{Best, Results};
+use crate::experiment::{Better, MetricEstimate, warnings_of};
+use serde::{Serialize, Serializer};
+use sim_base::fnv;
+use std::collections::BTreeMap;
+
+/// The name of the format of [`SweepSummary`].
+pub const SCHEMA: &str = "jobset-sim/sweep/v1";
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SweepSummary {
+    pub schema: &'static str,
+    /// Of this program.
+    pub version: String,
+    pub scenario: String,
+    /// The digest of what was asked for and of all inputs.
+    pub experiment: String,
+    /// The hash over the digests of all replications, in their order.
+    pub digest: String,
+    /// Of all random numbers.
+    pub seed: u64,
+    /// Of each point; with `until` the most of them.
+    pub replications: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    pub axes: Vec<AxisText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latin_hypercube: Option<u64>,
+    /// By metric, where points differ.
+    pub best: Vec<BestText>,
+    /// In their order: the first axis changes slowest.
+    pub points: Vec<PointEstimates>,
+    /// What the runs warned of.
+    pub warnings: Vec<String>,
+    /// Names of all metrics, in the order of reports.
+    pub metrics: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BestText {
+    pub metric: String,
+    pub better: Better,
+    pub point: usize,
+    /// Points whose paired difference to it has an interval that contains zero.
+    pub not_separated: Vec<usize>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PointEstimates {
+    pub point: usize,
+    /// Path → value.
+    pub values: serde_json::Map<String, serde_json::Value>,
+    pub replications: usize,
+    pub digest: String,
+    /// Why they ended → replications.
+    pub end_reasons: BTreeMap<String, usize>,
+    pub metrics: BTreeMap<String, Lean>,
+}
+
+/// An estimate, without what is nothing.
+#[derive(Clone, Debug)]
+pub struct Lean(pub MetricEstimate);
+
+impl Serialize for Lean {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Written {
+            mean: Option<f64>,
+            ci95: Option<[f64; 2]>,
+            p10: Option<f64>,
+            p50: Option<f64>,
+            p90: Option<f64>,
+            n: usize,
+            #[serde(skip_serializing_if = "is_none")]
+            stuck: usize,
+            #[serde(skip_serializing_if = "is_none")]
+            cut: usize,
+            #[serde(skip_serializing_if = "is_none")]
+            absent: usize,
+        }
+        fn is_none(n: &usize) -> bool {
+            *n == 0
+        }
+        let e = &self.0;
+        let (mean, ci95, p10, p50, p90) = (e.mean, e.ci95, e.p10, e.p50, e.p90);
+        let (n, stuck, cut, absent) = (e.n, e.stuck, e.cut, e.absent);
+        Written {
+            mean,
+            ci95,
+            p10,
+            p50,
+            p90,
+            n,
+            stuck,
+            cut,
+            absent,
+        }
+        .serialize(to)
+    }
+}
+
+impl SweepSummary {
+    pub fn of(identity: &Identity, results: &Results) -> SweepSummary {
+        let points = results.points();
+        let all = || (0..points.count()).flat_map(|p| results.rows(p));
+        let best = results.names().iter().filter_map(|name| results.best(name));
+        SweepSummary {
+            schema: SCHEMA,
+            version: identity.version.clone(),
+            scenario: identity.scenario.clone(),
+            experiment: identity.digest(),
+            digest: format!("{:016x}", fnv::of_words(all().map(|r| r.digest))),
+            seed: identity.seed,
+            replications: identity.replications,
+            until: identity.until.clone(),
+            axes: identity.axes.clone(),
+            latin_hypercube: identity.latin_hypercube,
+            best: best.map(BestText::of).collect(),
+            points: (0..points.count()).map(|p| estimates(results, p)).collect(),
+            warnings: warnings_of(&all().map(|r| r.warnings.as_slice()).collect::<Vec<_>>()),
+            metrics: results.names().to_vec(),
+        }
+    }
+}
+
+impl BestText {
+    fn of(best: Best) -> BestText {
+        BestText {
+            metric: best.metric,
+            better: best.better,
+            point: best.point,
+            not_separated: best.not_separated,
+        }
+    }
+}
+
+fn estimates(results: &Results, point: usize) -> PointEstimates {
+    let rows = results.rows(point);
+    let mut end_reasons = BTreeMap::new();
+    for row in rows {
+        *end_reasons.entry(row.end_reason.clone()).or_insert(0) += 1;
+    }
+    let text = |(path, value): (String, String)| (path, serde_json::Value::String(value));
+    let metric = |name: &String| (name.clone(), Lean(results.estimate(point, name)));
+    PointEstimates {
+        point,
+        values: results.points().sets(point).into_iter().map(text).collect(),
+        replications: rows.len(),
+        digest: format!("{:016x}", fnv::of_words(rows.iter().map(|r| r.digest))),
+        end_reasons,
+        metrics: results.names().iter().map(metric).collect(),
+    }
+}

@@ -1,0 +1,222 @@
+//! How many replications of each point are wanted, and which of them a shard has still to play.
+
+use super::finished::Finished;
+use super::shard::Shard;
+use sim_base::stats::{Looks, Precision};
+
+/// With `until`: the first look at a point.
+const FIRST_LOOK: usize = 32;
+
+/// How often each point is played.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    pub points: usize,
+    /// Of each point; with `until` the most of them.
+    pub replications: u64,
+    pub until: Option<Until>,
+}
+
+/// Until the interval of a metric's mean is so narrow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Until {
+    pub metric: String,
+    pub precision: Precision,
+}
+
+/// Replications of one point, to be played.
+pub type Work = Vec<(usize, Vec<u64>)>;
+
+impl Target {
+    /// What the shard has to play next; nothing if it is done. With `until` a look at a point follows each round, so a
+    /// shard has whole points then.
+    pub fn next(&self, shard: Shard, finished: &Finished) -> Work {
+        let missing = |point: usize| {
+            let wanted = self.of_point(point, shard, finished);
+            let left: Vec<u64> = wanted.filter(|i| !finished.has(point, *i)).collect();
+            (!left.is_empty()).then_some((point, left))
+        };
+        (0..self.points).filter_map(missing).collect()
+    }
+
+    /// How many replications the shard has in all, as far as that is known: with `until` at most so many.
+    pub fn total(&self, shard: Shard) -> u64 {
+        let points = self.points as u64;
+        match self.until {
+            Some(_) => (0..points).filter(|p| shard.has(*p)).count() as u64 * self.replications,
+            None if shard.is_whole() => points * self.replications,
+            None => (0..points * self.replications)
+                .filter(|u| shard.has(*u))
+                .count() as u64,
+        }
+    }
+
+    /// The replications of a point that the shard has to have, as far as it is known yet.
+    fn of_point<'a>(
+        &'a self,
+        point: usize,
+        shard: Shard,
+        finished: &Finished,
+    ) -> Box<dyn Iterator<Item = u64> + 'a> {
+        match &self.until {
+            None => {
+                let first = point as u64 * self.replications;
+                let own = (0..self.replications).filter(move |i| shard.has(first + i));
+                Box::new(own)
+            }
+            Some(until) if shard.has(point as u64) => {
+                Box::new(0..self.wanted(until, point, finished))
+            }
+            Some(_) => Box::new(std::iter::empty()),
+        }
+    }
+
+    /// Up to which number a point is played: the first look that ends, or the first that is not complete yet.
+    fn wanted(&self, until: &Until, point: usize, finished: &Finished) -> u64 {
+        let rows = finished.of_point(point);
+        for look in Looks::new(FIRST_LOOK, 0.95).all() {
+            let n = (look.n as u64).min(self.replications);
+            if (rows.len() as u64) < n || n == self.replications {
+                return n;
+            }
+            let seen = &rows[..n as usize];
+            let values: Vec<f64> = seen
+                .iter()
+                .filter_map(|r| r.measured(&until.metric).value())
+                .collect();
+            if look.ends(&values, until.precision).is_some() {
+                return n;
+            }
+        }
+        self.replications
+    }
+
+    /// Points that were played as often as is allowed and are not as precise as asked.
+    pub fn imprecise(&self, finished: &Finished) -> Vec<usize> {
+        let Some(until) = &self.until else {
+            return Vec::new();
+        };
+        let ends = |point: &usize| {
+            let rows = finished.of_point(*point);
+            let mut looks = Looks::new(FIRST_LOOK, 0.95).all();
+            let look = looks.find(|l| l.n as u64 >= self.replications.min(rows.len() as u64));
+            let values: Vec<f64> = rows
+                .iter()
+                .filter_map(|r| r.measured(&until.metric).value())
+                .collect();
+            look.is_some_and(|l| l.ends(&values, until.precision).is_some())
+        };
+        (0..self.points).filter(|p| !ends(p)).collect()
+    }
+
+    /// What is missing of the whole, or there and not wanted, in words; nothing if it is complete.
+    pub fn gaps(&self, finished: &Finished) -> Option<String> {
+        let left = self.next(Shard::WHOLE, finished);
+        let missing: usize = left.iter().map(|(_, which)| which.len()).sum();
+        if let Some((point, which)) = left.first() {
+            return Some(format!(
+                "{missing} replications are missing, the first of them is number {} of point {point}",
+                which[0]
+            ));
+        }
+        let wanted = |p| self.of_point(p, Shard::WHOLE, finished).count();
+        let wanted: usize = (0..self.points).map(wanted).sum();
+        let more = finished.count() - wanted;
+        (more > 0).then(|| format!("{more} replications are there that the experiment has not"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::Row;
+    use super::*;
+    use crate::experiment::Measured;
+    use std::sync::Arc;
+
+    fn row(point: usize, replication: u64, value: f64) -> Row {
+        Row {
+            point,
+            replication,
+            digest: 0,
+            end_reason: "Completed".to_owned(),
+            names: Arc::new(vec!["m".to_owned()]),
+            values: vec![Measured::Value(value)],
+            warnings: Vec::new(),
+            never_placed: None,
+        }
+    }
+
+    #[test]
+    fn shards_have_every_replication_once_and_what_is_finished_is_not_played_again() {
+        let target = Target {
+            points: 5,
+            replications: 4,
+            until: None,
+        };
+        let mut finished = Finished::default();
+        finished.add(row(2, 1, 0.0));
+        let mut all = Vec::new();
+        for index in 0..3 {
+            let shard = Shard::new(index, 3).unwrap();
+            for (point, which) in target.next(shard, &finished) {
+                all.extend(which.into_iter().map(|i| (point, i)));
+            }
+        }
+        all.sort_unstable();
+        let whole = (0..5).flat_map(|p| (0..4).map(move |i| (p, i)));
+        let expected: Vec<(usize, u64)> = whole.filter(|k| *k != (2, 1)).collect();
+        assert_eq!(all, expected);
+        let totals: u64 = (0..3)
+            .map(|i| target.total(Shard::new(i, 3).unwrap()))
+            .sum();
+        assert_eq!(totals, 20);
+        assert!(
+            target
+                .gaps(&finished)
+                .unwrap()
+                .starts_with("19 replications are missing")
+        );
+    }
+
+    #[test]
+    fn a_point_is_played_until_it_is_precise_and_another_longer() {
+        let until = Until {
+            metric: "m".to_owned(),
+            precision: Precision::Absolute(0.5),
+        };
+        let target = Target {
+            points: 2,
+            replications: 300,
+            until: Some(until),
+        };
+        let mut finished = Finished::default();
+        let mut rounds = 0;
+        loop {
+            let work = target.next(Shard::WHOLE, &finished);
+            if work.is_empty() {
+                break;
+            }
+            rounds += 1;
+            for (point, which) in work {
+                for i in which {
+                    // The first point varies little, the second one much.
+                    let spread = [0.1, 3.0][point];
+                    finished.add(row(point, i, spread * (((i * 7) % 11) as f64 - 5.0) / 5.0));
+                }
+            }
+        }
+        let counts = [0, 1].map(|p| finished.of_point(p).len());
+        assert_eq!(counts[0], 64, "fewer numbers have no interval of their p90");
+        assert!(counts[1] >= 128, "{counts:?} in {rounds} rounds");
+        assert_eq!(target.imprecise(&finished), [] as [usize; 0]);
+        let strict = Until {
+            metric: "m".to_owned(),
+            precision: Precision::Absolute(1e-9),
+        };
+        let strict = Target {
+            points: 2,
+            replications: 32,
+            until: Some(strict),
+        };
+        assert!(strict.imprecise(&finished).contains(&1));
+    }
+}

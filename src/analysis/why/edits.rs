@@ -1,0 +1,435 @@
+//! The settings of the levers that lie in JobSets, containers and the script: which overrides each comes to in a case.
+//! One function, one lever.
+
+use super::Set;
+use super::facts::Facts;
+use crate::metrics::restarts::waits::What;
+use serde_json::json;
+use sim_api::spec::timing::Kubelet;
+use sim_api::spec::*;
+use sim_base::*;
+use sim_engine::record::{Resource, Waited};
+use sim_inputs::strategy;
+
+pub(super) type Settings = Vec<Vec<Set>>;
+
+pub(super) fn set(path: impl Into<String>, value: impl Into<String>) -> Set {
+    (path.into(), value.into())
+}
+
+pub(super) fn only(path: impl Into<String>, value: impl Into<String>) -> Settings {
+    vec![vec![set(path, value)]]
+}
+
+/// One override for each replicatedJob for which there is a value.
+fn each_job(
+    facts: &Facts,
+    field: &str,
+    value: impl Fn(&ReplicatedJob) -> Option<String>,
+) -> Vec<Set> {
+    let jobs = facts.jobset().map_or(&[][..], |j| &j.spec.replicated_jobs);
+    let at = |i: usize| format!("spec.replicatedJobs[{i}].template.spec.{field}");
+    let one = |(i, rj): (usize, &ReplicatedJob)| Some(set(at(i), value(rj)?));
+    jobs.iter().enumerate().filter_map(one).collect()
+}
+
+pub(super) fn non_empty(all: impl IntoIterator<Item = Vec<Set>>) -> Settings {
+    all.into_iter().filter(|sets| !sets.is_empty()).collect()
+}
+
+/// An action of the script.
+pub struct Fault {
+    index: usize,
+    at: FaultTime,
+}
+
+impl Fault {
+    pub fn of(scenario: &Scenario, index: usize) -> Option<Fault> {
+        let fault = scenario.faults.get(index)?;
+        let at = fault.at;
+        fault.drawn_as.is_none().then_some(Fault { index, at })
+    }
+
+    /// Earlier by so many seconds.
+    fn sooner(&self, seconds: u64) -> Set {
+        let by = seconds * time::NANOS_PER_SECOND;
+        let (name, was) = match self.at {
+            FaultTime::At(at) => ("at", at),
+            FaultTime::AfterReady(after) => ("afterReady", after),
+            FaultTime::Worn { .. } | FaultTime::Follows { .. } => {
+                unreachable!("of drawn faults alone")
+            }
+        };
+        let value = Duration(was.0.saturating_sub(by)).to_string();
+        set(format!("faults.{}.{name}", self.index), value)
+    }
+}
+
+/// The action that ended a wait, with those of its instant, comes when half, and when a tenth of the wait is over.
+pub fn sooner(facts: &Facts) -> Settings {
+    let mut all = Vec::new();
+    for step in &facts.path.steps {
+        let idle = [
+            What::Mechanism(Waited::Script),
+            What::Mechanism(Waited::SilentNode),
+        ];
+        let waits = idle.contains(&What::of(step)) || step.waited == Waited::PodGc;
+        let mut fired = facts.fired.iter().rev();
+        let within = |(_, t): &&(u32, Time)| step.from < *t && *t <= step.to;
+        let Some((_, at)) = fired.find(within).filter(|_| waits) else {
+            continue;
+        };
+        // What was done at one instant belongs together.
+        let known = |(i, t): &(u32, Time)| {
+            let in_file = (*i as usize) < facts.in_file && *t == *at;
+            in_file
+                .then(|| Fault::of(facts.scenario, *i as usize))
+                .flatten()
+        };
+        let together: Vec<Fault> = facts.fired.iter().filter_map(known).collect();
+        let wait = at.since(step.from).0;
+        for part in [2, 10].into_iter().filter(|_| !together.is_empty()) {
+            let seconds = (wait - wait / part) / time::NANOS_PER_SECOND;
+            all.push(together.iter().map(|fault| fault.sooner(seconds)).collect());
+        }
+    }
+    all
+}
+
+pub fn replacement(facts: &Facts) -> Settings {
+    let silent = facts.waits_for(Waited::SilentNode) || facts.silent.is_some();
+    if !silent {
+        return Vec::new();
+    }
+    let other = |rj: &ReplicatedJob| match (
+        rj.template.pod_replacement_policy(),
+        &rj.template.pod_failure_policy,
+    ) {
+        (PodReplacementPolicy::TerminatingOrFailed, _) => Some("Failed".to_owned()),
+        (PodReplacementPolicy::Failed, _) => Some("TerminatingOrFailed".to_owned()),
+    };
+    // With a podFailurePolicy only Failed is legal.
+    let without = each_job(facts, "podFailurePolicy", |rj| {
+        rj.template
+            .pod_failure_policy
+            .is_some()
+            .then(|| "null".to_owned())
+    });
+    non_empty([[without, each_job(facts, "podReplacementPolicy", other)].concat()])
+}
+
+const LOST: [&str; 2] = [
+    "node.kubernetes.io/unreachable",
+    "node.kubernetes.io/not-ready",
+];
+
+/// 30 s instead of the 300 s that the API server's admission adds, or of what is written.
+pub fn toleration(facts: &Facts) -> Settings {
+    if !facts.waits_for(Waited::Toleration) {
+        return Vec::new();
+    }
+    let jobs = facts.jobset().map_or(&[][..], |j| &j.spec.replicated_jobs);
+    let mut sets = Vec::new();
+    for (i, rj) in jobs.iter().enumerate() {
+        let known = &rj.template.template.spec.tolerations;
+        let mut next = known.len();
+        for key in LOST {
+            let at = |n: usize| {
+                format!("spec.replicatedJobs[{i}].template.spec.template.spec.tolerations[{n}]")
+            };
+            match known.iter().position(|t| t.key.as_deref() == Some(key)) {
+                Some(n) => sets.push(set(format!("{}.tolerationSeconds", at(n)), "30")),
+                None => {
+                    let value = format!(
+                        "{{key: {key}, operator: Exists, effect: NoExecute, tolerationSeconds: 30}}"
+                    );
+                    sets.push(set(at(next), value));
+                    next += 1;
+                }
+            }
+        }
+    }
+    non_empty([sets])
+}
+
+/// Half of it, and 5 s. Sidecars stop within the grace period of their pod, too.
+pub fn grace(facts: &Facts) -> Settings {
+    if !facts.waits_for(Waited::Grace) {
+        return Vec::new();
+    }
+    let to = |f: fn(u32) -> u32| {
+        each_job(
+            facts,
+            "template.spec.terminationGracePeriodSeconds",
+            move |rj| {
+                let now = rj.template.template.spec.termination_grace_period_s;
+                let new = f(now).max(1);
+                (new < now).then(|| new.to_string())
+            },
+        )
+    };
+    let (half, five) = (to(|s| s / 2), to(|s| s.min(5)));
+    let all = if half == five {
+        vec![half]
+    } else {
+        vec![half, five]
+    };
+    non_empty(all)
+}
+
+/// Containers that take longer than a second to stop take one.
+pub fn stop_time(facts: &Facts) -> Settings {
+    const SECOND: Duration = Duration::from_secs(1);
+    if !facts.waits_for(Waited::Grace) {
+        return Vec::new();
+    }
+    let written = facts.scenario.containers.iter().enumerate();
+    let slow =
+        written.filter(|(_, rule)| rule.from_command.is_none() && rule.stop_after > Some(SECOND));
+    let mut sets: Vec<Set> = slow
+        .map(|(i, _)| set(format!("containers.{i}.stopAfter"), "1s"))
+        .collect();
+    match &facts.scenario.timing.kubelet {
+        Kubelet::Real(kubelet) if kubelet.container_stop.median() > SECOND => {
+            sets.push(set("timing.containerStop", "1s"))
+        }
+        Kubelet::Scripted { stop, .. } if *stop > SECOND => {
+            sets.push(set("timing.kubelet.scripted.stop", "1s"))
+        }
+        _ => {}
+    }
+    non_empty([sets])
+}
+
+/// A rule of the scenario that lets containers start late: half of it.
+pub fn start_time(facts: &Facts) -> Settings {
+    if !facts.waits_for(Waited::ContainerStart) {
+        return Vec::new();
+    }
+    let rules = facts.scenario.containers.iter().enumerate();
+    let late = rules.filter_map(|(i, rule)| {
+        let after = rule.start_after.filter(|after| *after > Duration::ZERO)?;
+        Some(vec![set(
+            format!("containers.{i}.startAfter"),
+            Duration(after.0 / 2).to_string(),
+        )])
+    });
+    late.collect()
+}
+
+pub fn image_pull(facts: &Facts) -> Settings {
+    if !facts.waits_for(Waited::ContainerStart) && !facts.waits_for(Waited::ContainerRestart) {
+        return Vec::new();
+    }
+    let mut sets = Vec::new();
+    let jobs = facts.jobset().map_or(&[][..], |j| &j.spec.replicated_jobs);
+    for (i, rj) in jobs.iter().enumerate() {
+        let pod = &rj.template.template.spec;
+        for (field, list) in [
+            ("containers", &pod.containers),
+            ("initContainers", &pod.init_containers),
+        ] {
+            for (k, _) in list.iter().enumerate().filter(|(_, c)| c.pulls_always()) {
+                let at = format!(
+                    "spec.replicatedJobs[{i}].template.spec.template.spec.{field}[{k}].imagePullPolicy"
+                );
+                sets.push(set(at, "IfNotPresent"));
+            }
+        }
+    }
+    non_empty([sets])
+}
+
+/// Half as many Jobs of twice as many pods, and the other way round; of what fits nowhere smaller and smaller Jobs.
+pub fn jobs(facts: &Facts) -> Settings {
+    let parts: &[u32] = match facts.unplaced {
+        true => &[2, 3, 4, 5, 6, 8, 9, 10, 12, 16, 18, 24, 32, 64],
+        false => &[2],
+    };
+    let smaller = parts.iter().map(|part| divided(facts, (*part, 1)));
+    non_empty(std::iter::once(divided(facts, (1, 2))).chain(smaller))
+}
+
+/// So many times as many Jobs, of so many times as many pods; the script means the same pods.
+fn divided(facts: &Facts, (more, larger): (u32, u32)) -> Vec<Set> {
+    let Some(jobset) = facts.jobset() else {
+        return Vec::new();
+    };
+    let mut sets = Vec::new();
+    for (i, rj) in jobset.spec.replicated_jobs.iter().enumerate() {
+        let (jobs, pods) = (rj.replicas, rj.template.pods());
+        let fits = rj.template.completions() == Some(rj.template.parallelism());
+        let (of_jobs, of_pods) = (jobs / larger * more, pods / more * larger);
+        let whole = jobs.is_multiple_of(larger) && pods.is_multiple_of(more);
+        if !fits || !whole || of_jobs == 0 || of_pods == 0 {
+            continue;
+        }
+        let at = format!("spec.replicatedJobs[{i}]");
+        sets.push(set(format!("{at}.replicas"), of_jobs.to_string()));
+        for field in ["parallelism", "completions"] {
+            sets.push(set(
+                format!("{at}.template.spec.{field}"),
+                of_pods.to_string(),
+            ));
+        }
+        let prefix = format!("{}-{}-", jobset.name, rj.name);
+        let faults = facts.scenario.faults.iter().take(facts.in_file).enumerate();
+        let renamed = |(k, fault): (usize, &ScriptedFault)| {
+            let (field, pod) = pod_of(&fault.action)?;
+            let (job, index) = pod.strip_prefix(&prefix)?.split_once('-')?;
+            let nth = job.parse::<u32>().ok()? * pods + index.parse::<u32>().ok()?;
+            let pod = format!("{prefix}{}-{}", nth / of_pods, nth % of_pods);
+            Some(set(format!("faults.{k}.{field}"), pod))
+        };
+        sets.extend(faults.filter_map(renamed));
+    }
+    sets
+}
+
+/// The field of an action that names a pod, and the pod.
+fn pod_of(action: &FaultAction) -> Option<(&'static str, &str)> {
+    use FaultAction::*;
+    match action {
+        ContainerExit { pod, .. } => Some(("containerExit.pod", pod)),
+        DeletePod { pod, .. } => Some(("deletePod.pod", pod)),
+        EvictPod { pod } => Some(("evictPod.pod", pod)),
+        CrashNode(n) => Some(("crashNode.ofPod", n.of_pod.as_deref()?)),
+        PartitionNode(n) => Some(("partitionNode.ofPod", n.of_pod.as_deref()?)),
+        DrainNode(n) => Some(("drainNode.ofPod", n.of_pod.as_deref()?)),
+        CordonNode(n) => Some(("cordonNode.ofPod", n.of_pod.as_deref()?)),
+        TaintNode(n, _) => Some(("taintNode.ofPod", n.of_pod.as_deref()?)),
+        DeleteNode(n) => Some(("deleteNode.ofPod", n.of_pod.as_deref()?)),
+        _ => None,
+    }
+}
+
+/// Each other strategy with all that belongs to it.
+pub fn strategies(facts: &Facts) -> Settings {
+    let Some(jobset) = facts.jobset() else {
+        return Vec::new();
+    };
+    if jobset.spec.failure_policy.is_none() || facts.failed || facts.unplaced {
+        return Vec::new();
+    }
+    let others = RestartStrategy::ALL
+        .into_iter()
+        .filter(|s| *s != jobset.spec.strategy());
+    let sets = others.filter_map(|s| {
+        let asked = [set("strategy", s.as_str())];
+        let changes = strategy::with_companions(&asked, &facts.scenario.jobsets).ok()?;
+        Some(changes.into_iter().map(|c| (c.path, c.value)).collect())
+    });
+    sets.collect()
+}
+
+pub fn any_order(facts: &Facts) -> Settings {
+    let in_order = |j: &JobSet| j.spec.startup_order == StartupPolicyOrder::InOrder;
+    match facts.jobset().is_some_and(in_order) {
+        true => only("spec.startupPolicy.startupPolicyOrder", "AnyOrder"),
+        false => Vec::new(),
+    }
+}
+
+/// Of `dependsOn`: without it; and where it waits for an end that never comes, an end.
+pub fn predecessor(facts: &Facts) -> Settings {
+    let waits = facts.waits_for(Waited::Running) || facts.waits_for(Waited::ContainerStart);
+    if !waits && !facts.blocked {
+        return Vec::new();
+    }
+    let jobs = facts.jobset().map_or(&[][..], |j| &j.spec.replicated_jobs);
+    let mut all = Vec::new();
+    for (i, rj) in jobs.iter().enumerate() {
+        let Some(on) = rj.depends_on.first() else {
+            continue;
+        };
+        if on.status == DependsOnStatus::Complete {
+            all.push(vec![set(
+                format!("spec.replicatedJobs[{i}].dependsOn[0].status"),
+                "Ready",
+            )]);
+            let ends = facts
+                .scenario
+                .containers
+                .iter()
+                .any(|r| r.ends() && r.replicated_job.as_deref().is_none_or(|n| n == on.name));
+            if !ends {
+                let rules = facts
+                    .scenario
+                    .containers
+                    .iter()
+                    .filter(|r| r.from_command.is_none())
+                    .count();
+                all.push(vec![set(
+                    format!("containers.{rules}"),
+                    format!("{{replicatedJob: {}, runFor: 1m}}", on.name),
+                )]);
+            }
+        }
+        all.push(vec![set(
+            format!("spec.replicatedJobs[{i}].dependsOn"),
+            "[]",
+        )]);
+    }
+    all
+}
+
+/// Without the annotation pods may go anywhere. Of a scenario's JobSets no override reaches it.
+pub fn not_exclusive(facts: &Facts) -> Settings {
+    let concerned = facts.unplaced || facts.waits_in(&[Resource::SchedulerCycle]);
+    let Some(jobset) = facts.jobset().filter(|_| facts.of_manifests && concerned) else {
+        return Vec::new();
+    };
+    let mut others = jobset.annotations.clone();
+    match others.remove(EXCLUSIVE_TOPOLOGY) {
+        Some(_) => only("metadata.annotations", json!(others).to_string()),
+        None => Vec::new(),
+    }
+}
+
+/// One more than were used up, and ten more.
+pub fn max_restarts(facts: &Facts) -> Settings {
+    let policy = facts.jobset().and_then(|j| j.spec.failure_policy.as_ref());
+    let Some(policy) = policy.filter(|_| facts.failed) else {
+        return Vec::new();
+    };
+    let more = |n: i32| {
+        vec![set(
+            "spec.failurePolicy.maxRestarts",
+            policy.max_restarts.saturating_add(n).to_string(),
+        )]
+    };
+    vec![more(1), more(10)]
+}
+
+pub fn resumed(facts: &Facts) -> Settings {
+    let suspended = |j: &JobSet| j.spec.suspend;
+    match facts.blocked && facts.jobset().is_some_and(suspended) {
+        true => only("spec.suspend", "false"),
+        false => Vec::new(),
+    }
+}
+
+/// REC-10: without a failurePolicy the first failed Job fails the JobSet.
+pub fn failure_policy(facts: &Facts) -> Settings {
+    let none = |j: &JobSet| j.spec.failure_policy.is_none();
+    match facts.failed && facts.jobset().is_some_and(none) {
+        true => only("spec.failurePolicy", "{maxRestarts: 1}"),
+        false => Vec::new(),
+    }
+}
+
+pub fn rule_action(facts: &Facts) -> Settings {
+    let policy = facts.jobset().and_then(|j| j.spec.failure_policy.as_ref());
+    let Some(policy) = policy.filter(|_| facts.failed) else {
+        return Vec::new();
+    };
+    let rules = policy.rules.iter().enumerate();
+    let fails = rules.filter(|(_, r)| r.action == FailurePolicyAction::FailJobSet);
+    let instead = |(i, _)| {
+        vec![set(
+            format!("spec.failurePolicy.rules[{i}].action"),
+            "RestartJobSet",
+        )]
+    };
+    fails.map(instead).collect()
+}

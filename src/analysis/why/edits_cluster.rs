@@ -1,0 +1,166 @@
+//! The settings of the levers that lie in the control plane, the kubelets and the cluster. One function, one lever.
+
+use super::edits::{Settings, non_empty, only, set};
+use super::facts::Facts;
+use crate::metrics::restarts::waits::What;
+use sim_api::spec::timing::Kubelet;
+use sim_api::spec::*;
+use sim_base::*;
+use sim_engine::record::{Call, Resource, Waited};
+use sim_inputs::written_topology;
+
+/// Five minutes after they were lost the silent nodes answer again; or somebody deletes their Node objects; or new
+/// nodes take their places.
+pub fn lost_nodes(facts: &Facts, how: &str) -> Settings {
+    let Some((nodes, since)) = facts.silent else {
+        return Vec::new();
+    };
+    let at = since.0.div_ceil(time::NANOS_PER_SECOND) + 300;
+    let action = |(i, node): (usize, &String)| {
+        let value = format!("{{at: {at}s, {how}: {{node: {node}}}}}");
+        set(format!("faults.{}", facts.in_file + i), value)
+    };
+    vec![nodes.iter().enumerate().map(action).collect()]
+}
+
+pub fn monitor_grace(facts: &Facts) -> Settings {
+    let now = facts.scenario.control_plane.node_monitor_grace_period_s;
+    match facts.waits_for(Waited::NodeMonitor) && now > 1 {
+        true => only(
+            "controlPlane.nodeMonitorGracePeriodSeconds",
+            (now / 2).to_string(),
+        ),
+        false => Vec::new(),
+    }
+}
+
+/// Twice as much of it, and ten times as much.
+pub fn rate(facts: &Facts, of: &[Resource], field: &str, now: f64) -> Settings {
+    if !facts.waits_in(of) {
+        return Vec::new();
+    }
+    let setting = |factor: f64| {
+        vec![set(
+            format!("controlPlane.{field}"),
+            (now * factor).to_string(),
+        )]
+    };
+    vec![setting(2.0), setting(10.0)]
+}
+
+pub fn job_workers(facts: &Facts) -> Settings {
+    let waits = facts.waits_in(&[Resource::JobControllerWorkers]);
+    workers(
+        waits,
+        "concurrentJobSyncs",
+        facts.scenario.control_plane.concurrent_job_syncs,
+    )
+}
+
+/// A worker asks one thing after the other: its answers are waited for in series.
+pub fn collector_workers(facts: &Facts) -> Settings {
+    let waits = facts.waits_in(&[Resource::GarbageCollectorWorkers]);
+    let waits = waits || facts.asks(Call::CollectorPodGet.kind().client);
+    workers(
+        waits,
+        "concurrentGcSyncs",
+        facts.scenario.control_plane.concurrent_gc_syncs,
+    )
+}
+
+/// Twice as many of them, and ten times as many.
+fn workers(waits: bool, field: &str, now: u32) -> Settings {
+    let path = format!("controlPlane.kubeControllerManager.{field}");
+    let setting = |n: u32| vec![set(path.clone(), now.saturating_mul(n).to_string())];
+    match waits {
+        true => vec![setting(2), setting(10)],
+        false => Vec::new(),
+    }
+}
+
+/// A scheduler that is twice as fast.
+pub fn scheduler_time(facts: &Facts) -> Settings {
+    if !facts.waits_in(&[Resource::SchedulerCycle]) {
+        return Vec::new();
+    }
+    let cost = facts.scenario.timing.scheduler;
+    let half = |name: &str, now: Duration| {
+        (now.0 > 1).then(|| set(format!("timing.{name}"), Duration(now.0 / 2).to_string()))
+    };
+    let all = [
+        half("schedulerFixed", cost.fixed),
+        half("schedulerPerNode", cost.per_node),
+        half("schedulerAffinityPerNode", cost.affinity_per_node),
+    ];
+    non_empty([all.into_iter().flatten().collect()])
+}
+
+pub fn batch_period(facts: &Facts) -> Settings {
+    let now = facts.scenario.timing.job_sync_batch_period;
+    match facts.waits_for(Waited::JobBatch) && now > Duration::from_millis(100) {
+        true => only("timing.jobSyncBatchPeriod", "100ms"),
+        false => Vec::new(),
+    }
+}
+
+pub fn pleg(facts: &Facts) -> Settings {
+    match &facts.scenario.timing.kubelet {
+        Kubelet::Real(kubelet)
+            if (facts.waits_for(Waited::Pleg) || facts.waits_for(Waited::PodWorker))
+                && kubelet.pleg_period > Duration::from_millis(100) =>
+        {
+            only("timing.plegPeriod", "100ms")
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// One more of each pool; as a field where the scenario has its cluster in it, else with the whole cluster.
+pub fn spares(facts: &Facts) -> Settings {
+    let wait = facts.waits_for(Waited::Unschedulable) || facts.waits_for(Waited::SchedulerBackoff);
+    if facts.of_manifests || (!wait && !facts.blocked) {
+        return Vec::new();
+    }
+    let topology = &facts.scenario.topology;
+    let mut all = Vec::new();
+    for (i, pool) in topology.pools.iter().enumerate().take(3) {
+        all.push(vec![set(
+            format!("topology.pools[{i}].count"),
+            (pool.count + 1).to_string(),
+        )]);
+        let mut more = topology.clone();
+        more.pools[i].count += 1;
+        all.push(vec![set("topology", written_topology(&more).to_string())]);
+    }
+    all
+}
+
+/// kubernetes.md 1.4: what changed with 1.31; and 4.1: with 1.32.
+pub fn kubernetes(facts: &Facts) -> Settings {
+    let version = facts.scenario.control_plane.kubernetes;
+    let concerned = facts.waits(|w| {
+        matches!(
+            w,
+            What::Mechanism(Waited::Grace | Waited::NodeMonitor | Waited::SilentNode)
+        )
+    });
+    match (concerned, version.delays_terminal_condition()) {
+        (false, _) => Vec::new(),
+        (true, true) => only("controlPlane.kubernetes", "\"1.30\""),
+        (true, false) => only("controlPlane.kubernetes", "\"1.36\""),
+    }
+}
+
+/// EXC-16: the manager's repair of exclusive placement differs.
+pub fn jobset_version(facts: &Facts) -> Settings {
+    let exclusive = |j: &JobSet| j.annotations.contains_key(EXCLUSIVE_TOPOLOGY);
+    let now = facts.scenario.control_plane.placement_repair;
+    match (
+        facts.jobset().is_some_and(exclusive) && facts.blocked && !facts.unplaced,
+        now,
+    ) {
+        (false, _) => Vec::new(),
+        (true, PlacementRepair::Errs) => only("controlPlane.jobset", "\"0.13\""),
+        (true, _) => only("controlPlane.jobset", "\"0.12\""),
+    }
+}

@@ -1,0 +1,195 @@
+//! Tries the levers that concern a case, alone and together, and sorts what came of it.
+
+use super::Load;
+use super::explain::{Asked, Binding, NoAnswer, WhatIf, Why};
+use super::facts::Facts;
+use super::levers::{self, Setting};
+use super::tries::{self, Measured, Target, Tried};
+use crate::metrics::RunView;
+use crate::metrics::restarts::gate;
+use crate::metrics::restarts::path::Path;
+use crate::metrics::restarts::waits::What;
+use sim_base::*;
+
+/// So many levers are tried in combination.
+const COMBINED: usize = 3;
+/// What saves less than one in so many of the longest wait does not act on it.
+const ACTS: u64 = 10;
+
+/// A setting, and what came of it.
+type Outcome = (Setting, Result<Measured, String>);
+
+fn play(
+    load: &Load<'_>,
+    settings: &[Setting],
+    (target, asked): (Target, &Asked),
+) -> Result<Vec<Outcome>, NoAnswer> {
+    let tried = tries::all(load, settings, (target, asked.seed), asked.threads);
+    let tried = tried.map_err(NoAnswer::Invalid)?;
+    let one = |t: Tried<'_>| (t.setting.clone(), t.result);
+    Ok(tried.into_iter().map(one).collect())
+}
+
+impl Why {
+    /// Plays every setting that concerns the case, then the best of them together.
+    pub(super) fn try_out(
+        &mut self,
+        load: &Load<'_>,
+        facts: &Facts<'_>,
+        (target, asked): (Target, &Asked),
+    ) -> Result<(), NoAnswer> {
+        let played = play(load, &levers::settings(facts), (target, asked))?;
+        self.unblock(load, &played, (target, asked))?;
+        for (setting, result) in played {
+            self.take(setting, result, None);
+        }
+        self.forget_other_ways();
+        let best = self.best();
+        let pairs: Vec<(Setting, Duration)> = combinations(&best);
+        let together: Vec<Setting> = pairs.iter().map(|(s, _)| s.clone()).collect();
+        for ((setting, result), (_, parts)) in play(load, &together, (target, asked))?
+            .into_iter()
+            .zip(pairs)
+        {
+            // Worth telling only if it beats each of its parts.
+            let most = best.iter().filter(|(s, _)| setting.contains(s));
+            let most = most
+                .map(|(_, saves)| *saves)
+                .max()
+                .unwrap_or(Duration::ZERO);
+            let before = self.subject.total();
+            if let Ok(Measured::Took(takes)) = result
+                && before.0.saturating_sub(takes.0) > most.0
+            {
+                self.take(setting, result, Some(parts));
+            }
+        }
+        self.what_if
+            .sort_by(|a, b| (b.saves, a.takes).cmp(&(a.saves, b.takes)));
+        Ok(())
+    }
+
+    /// Finds the smallest of the changes that ends what blocks. A restart that came to its end says nothing of that:
+    /// then they are played to the end of the run.
+    fn unblock(
+        &mut self,
+        load: &Load<'_>,
+        played: &[Outcome],
+        (target, asked): (Target, &Asked),
+    ) -> Result<(), NoAnswer> {
+        let Some(blocked) = &mut self.blocked else {
+            return Ok(());
+        };
+        let again;
+        let to_the_end = match self.subject.ended {
+            false => played,
+            true => {
+                let settings: Vec<Setting> = played.iter().map(|(s, _)| s.clone()).collect();
+                let jobset = target.jobset();
+                again = play(load, &settings, (Target::Survival { jobset }, asked))?;
+                &again
+            }
+        };
+        let ends = |(setting, result): &Outcome| match result {
+            Ok(Measured::Took(time)) => Some((setting.clone(), *time)),
+            _ => None,
+        };
+        blocked.change = to_the_end.iter().find_map(ends);
+        Ok(())
+    }
+
+    /// What it waited for longest, and which setting of those that help acts on that.
+    pub(super) fn bind(&mut self, run: &RunView<'_>, facts: &Facts<'_>, pods: u32) {
+        let Some(gate) = gate::longest(run, facts.path, (facts.jobset, pods)) else {
+            return;
+        };
+        let on_gate = facts.path.steps.iter().filter(|s| What::of(s) == gate.what);
+        let path = Path {
+            steps: on_gate.copied().collect(),
+        };
+        let nothing = Path::default();
+        let with = |path| levers::settings(&Facts { path, ..*facts });
+        let (own, always) = (with(&path), with(&nothing));
+        let acts = |s: &Setting| own.contains(s) && !always.contains(s);
+        let enough = |saves: Duration| !self.subject.ended || saves.0 >= gate.time.0 / ACTS;
+        let mut what_if = self.what_if.iter();
+        let lever = what_if.position(|w| acts(&w.setting) && enough(w.saves));
+        self.binding = Some(Binding {
+            name: gate.name,
+            time: gate.time,
+            lever,
+        });
+    }
+
+    fn take(
+        &mut self,
+        setting: Setting,
+        result: Result<Measured, String>,
+        parts: Option<Duration>,
+    ) {
+        let (before, ended) = (self.subject.total(), self.subject.ended);
+        match result {
+            Ok(Measured::Took(takes)) if takes < before || !ended => self.what_if.push(WhatIf {
+                setting,
+                takes,
+                saves: Duration(before.0.saturating_sub(takes.0)),
+                parts_save: parts,
+            }),
+            // Not worth telling of a combination.
+            _ if parts.is_some() => {}
+            Ok(Measured::Took(takes)) => self.no_help.push((setting, Some(takes))),
+            Ok(Measured::NeverEnded | Measured::Absent) => self.no_help.push((setting, None)),
+            Err(why) => self.not_tried.push((setting, first_line(&why))),
+        }
+    }
+
+    /// A lever with one setting that can be played need not tell that another way to write it cannot.
+    fn forget_other_ways(&mut self) {
+        let played: Vec<String> = self
+            .what_if
+            .iter()
+            .map(|w| w.setting.lever.clone())
+            .chain(self.no_help.iter().map(|(s, _)| s.lever.clone()))
+            .collect();
+        self.not_tried.retain(|(s, _)| !played.contains(&s.lever));
+    }
+
+    /// The best setting of each of the best levers.
+    fn best(&self) -> Vec<(Setting, Duration)> {
+        let mut best: Vec<(Setting, Duration)> = Vec::new();
+        let mut all: Vec<&WhatIf> = self.what_if.iter().collect();
+        all.sort_by_key(|w| std::cmp::Reverse(w.saves));
+        for w in all {
+            if best.iter().all(|(s, _)| s.lever != w.setting.lever) {
+                best.push((w.setting.clone(), w.saves));
+            }
+        }
+        best.truncate(COMBINED);
+        best
+    }
+}
+
+/// The best with each other one, the others, and all; with what they save one by one.
+fn combinations(best: &[(Setting, Duration)]) -> Vec<(Setting, Duration)> {
+    let mut sets: Vec<Vec<usize>> = Vec::new();
+    for a in 0..best.len() {
+        for b in a + 1..best.len() {
+            sets.push(vec![a, b]);
+        }
+    }
+    if best.len() > 2 {
+        sets.push((0..best.len()).collect());
+    }
+    let one = |which: &Vec<usize>| {
+        let parts: Vec<&Setting> = which.iter().map(|i| &best[*i].0).collect();
+        let sum = which.iter().map(|i| best[*i].1.0).sum();
+        (levers::together(&parts), Duration(sum))
+    };
+    sets.iter().map(one).collect()
+}
+
+/// Of an error with its place in a file: what is wrong.
+fn first_line(why: &str) -> String {
+    let line = why.lines().find(|l| !l.trim().is_empty()).unwrap_or("");
+    line.trim().trim_start_matches("error: ").to_owned()
+}

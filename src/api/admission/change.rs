@@ -1,0 +1,314 @@
+//! Changes of a stored JobSet: PUT, patches of every kind, and the status subresource.
+//!
+//! Pure: old object and change in, new object or refusal out. Concurrency is the caller's, except that a
+//! resourceVersion must be the stored one.
+
+use super::decode::{API_VERSION, decode};
+use super::errors::{self, bad_request};
+use super::field::{FieldError, quoted};
+use super::webhook::update;
+use super::{Answer, FieldValidation, Gates, Rejection, cel, meta, meta_check, patch, schema};
+use serde_json::Value;
+
+/// What is asked for.
+#[derive(Copy, Clone, Debug)]
+pub enum Change<'a> {
+    Put(&'a Value),
+    Merge(&'a Value),
+    Json(&'a Value),
+    /// Not served for custom resources.
+    Strategic(&'a Value),
+    /// Server-side apply with force.
+    Apply(&'a Value),
+    /// A merge patch of the status subresource.
+    Status(&'a Value),
+}
+
+/// One request to change a stored JobSet.
+#[derive(Copy, Clone, Debug)]
+pub struct Request<'a> {
+    pub stored: &'a Value,
+    pub change: Change<'a>,
+    pub gates: Gates,
+    pub field_validation: FieldValidation,
+}
+
+pub fn change(request: &Request) -> Answer {
+    let mut warnings = Vec::new();
+    let result = asked(request, &mut warnings);
+    Answer {
+        code: result.as_ref().map_or_else(|r| r.code, |_| 200),
+        result,
+        warnings,
+    }
+}
+
+fn asked(request: &Request, warnings: &mut Vec<String>) -> Result<Value, Rejection> {
+    let stored = request.stored;
+    let new = match request.change {
+        Change::Put(body) => put(request, body, warnings)?,
+        Change::Merge(body) => {
+            let new = merged(stored, body)?;
+            patched(request, &new, warnings)?
+        }
+        Change::Json(body) => {
+            let new = json_patched(stored, body)?;
+            patched(request, &new, warnings)?
+        }
+        Change::Apply(body) => applied(stored, body)?,
+        Change::Strategic(_) => return Err(unsupported()),
+        Change::Status(body) => {
+            let new = merged(stored, body)?;
+            let new = patched(request, &new, warnings)?;
+            return status(stored, &new);
+        }
+    };
+    let new = store(stored, new, request.gates)?;
+    warnings.extend(meta_check::finalizer_warnings(
+        &new["metadata"],
+        &stored["metadata"],
+    ));
+    Ok(new)
+}
+
+fn name(object: &Value) -> &str {
+    object["metadata"]["name"].as_str().unwrap_or("")
+}
+
+fn put(request: &Request, body: &Value, warnings: &mut Vec<String>) -> Result<Value, Rejection> {
+    let mut new = decode(body, &[], request.field_validation, warnings)?;
+    same_namespace(request.stored, &mut new)?;
+    let (wanted, found) = (name(request.stored), name(&new));
+    if wanted != found {
+        let why = match found {
+            "" => format!(
+                "the name of the object ({wanted} based on URL) was undeterminable: name must be provided"
+            ),
+            found => format!(
+                "the name of the object ({found}) does not match the name on the URL ({wanted})"
+            ),
+        };
+        return Err(bad_request(why));
+    }
+    let text =
+        |object: &Value, key: &str| object["metadata"][key].as_str().unwrap_or("").to_owned();
+    let (uid, stored) = (text(&new, "uid"), text(request.stored, "uid"));
+    if !uid.is_empty() && uid != stored {
+        return Err(conflict(
+            wanted,
+            &format!(
+                "Precondition failed: UID in precondition: {uid}, UID in object meta: {stored}"
+            ),
+        ));
+    }
+    Ok(new)
+}
+
+fn conflict(name: &str, why: &str) -> Rejection {
+    let name = quoted(name);
+    Rejection::new(
+        409,
+        "Conflict",
+        format!("Operation cannot be fulfilled on jobsets.jobset.x-k8s.io {name}: {why}"),
+    )
+}
+
+fn unsupported() -> Rejection {
+    Rejection::new(
+        415,
+        "UnsupportedMediaType",
+        "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+    )
+}
+
+fn same_namespace(stored: &Value, new: &mut Value) -> Result<(), Rejection> {
+    let wanted = stored["metadata"]["namespace"].as_str().unwrap_or("");
+    match new["metadata"]["namespace"].as_str().unwrap_or("") {
+        "" if wanted.is_empty() => {}
+        "" => new["metadata"]["namespace"] = wanted.into(),
+        found if found == wanted => {}
+        _ => {
+            return Err(bad_request(
+                "the namespace of the provided object does not match the namespace sent on the request",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn merged(stored: &Value, body: &Value) -> Result<Value, Rejection> {
+    if !body.is_object() {
+        let found = if body.is_array() { "array" } else { "string" };
+        return Err(bad_request(format!(
+            "error decoding patch: json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+        )));
+    }
+    let mut new = stored.clone();
+    patch::merge_patch(&mut new, body);
+    Ok(new)
+}
+
+fn json_patched(stored: &Value, body: &Value) -> Result<Value, Rejection> {
+    let Some(operations) = body.as_array() else {
+        return Err(bad_request(
+            "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
+        ));
+    };
+    let mut new = stored.clone();
+    // The server keeps the reason to itself.
+    patch::json_patch(&mut new, operations).map_err(|_| {
+        Rejection::new(
+            422,
+            "Invalid",
+            "the server rejected our request due to an error in our request",
+        )
+    })?;
+    Ok(new)
+}
+
+/// The patched object read again; what cannot be read is an error of the patch.
+fn patched(request: &Request, new: &Value, warnings: &mut Vec<String>) -> Result<Value, Rejection> {
+    let decoded = decode(new, &[], request.field_validation, warnings);
+    let mut decoded = decoded.map_err(|refused| {
+        let why = refused.message;
+        let marks = [
+            "cannot be handled as a JobSet: ",
+            "(must be of type JobSet): ",
+        ];
+        let why = marks
+            .iter()
+            .find_map(|m| Some(why.split_once(m)?.1))
+            .unwrap_or(&why);
+        let error = FieldError::invalid("patch", quoted(&new.to_string()), why);
+        Rejection::new(422, "Invalid", format!(" \"\" is invalid: {error}"))
+    })?;
+    same_namespace(request.stored, &mut decoded)?;
+    Ok(decoded)
+}
+
+/// Server-side apply reads the object by the schema; what does not fit is the server's own failure.
+fn applied(stored: &Value, body: &Value) -> Result<Value, Rejection> {
+    let mut applied = body.clone();
+    let unknown = super::coerce::prune(&mut applied);
+    let unknown = unknown
+        .first()
+        .map(|u| format!(".{u}: field not declared in schema"));
+    if let Some(why) = unknown.or_else(|| schema::untyped(&applied)) {
+        let place = format!(
+            "{}/{}; {API_VERSION}, Kind=JobSet",
+            stored["metadata"]["namespace"].as_str().unwrap_or(""),
+            name(stored)
+        );
+        return Err(Rejection::new(
+            500,
+            "",
+            format!("failed to create typed patch object ({place}): {why}"),
+        ));
+    }
+    if let Some(fields) = applied.as_object_mut() {
+        fields.remove("status");
+    }
+    let mut new = stored.clone();
+    patch::apply(&mut new, &applied);
+    super::coerce::prune_nulls(&mut new);
+    super::coerce::default(&mut new);
+    Ok(new)
+}
+
+/// The checks of every change of the main resource (UPD-1…UPD-7, CEL).
+pub fn store(old: &Value, mut new: Value, gates: Gates) -> Result<Value, Rejection> {
+    let before = &old["metadata"];
+    current(before, &new["metadata"])?;
+    keep_system_fields(before, &mut new["metadata"]);
+    // The status is a subresource.
+    if let Some(fields) = new.as_object_mut() {
+        match old.get("status") {
+            Some(status) => fields.insert("status".to_owned(), status.clone()),
+            None => fields.remove("status"),
+        };
+    }
+    let name = name(&new).to_owned();
+    let mut found = meta_check::update_errors(before, &new["metadata"]);
+    found.extend(schema::errors(&new, Some(old)));
+    if schema::blocks_cel(&found) {
+        found.push(schema::not_checked());
+    } else {
+        found.extend(cel::errors(&new, Some(old)));
+    }
+    if !found.is_empty() {
+        return Err(errors::invalid(&name, found));
+    }
+    let denied =
+        update::errors(old, &new, gates).map_err(|e| errors::unreadable("vjobset.kb.io", &e))?;
+    if !denied.is_empty() {
+        return Err(errors::denied(&name, denied));
+    }
+    Ok(new)
+}
+
+/// A change must be one of the stored version.
+fn current(before: &Value, metadata: &Value) -> Result<(), Rejection> {
+    let text = |metadata: &Value, key: &str| metadata[key].as_str().unwrap_or("").to_owned();
+    let (stored, given) = (
+        text(before, "resourceVersion"),
+        text(metadata, "resourceVersion"),
+    );
+    let name = text(before, "name");
+    if stored.is_empty() || stored == given {
+        return Ok(());
+    }
+    if given.is_empty() || given == "0" {
+        let words = "must be specified for an update";
+        let error = FieldError::invalid("metadata.resourceVersion", "0", words);
+        let name = quoted(&name);
+        return Err(Rejection::new(
+            422,
+            "Invalid",
+            format!("jobsets.jobset.x-k8s.io {name} is invalid: {error}"),
+        ));
+    }
+    let why = "the object has been modified; please apply your changes to the latest version and try again";
+    Err(conflict(&name, why))
+}
+
+/// Nobody but the server changes these.
+fn keep_system_fields(before: &Value, metadata: &mut Value) {
+    let Some(fields) = metadata.as_object_mut() else {
+        return;
+    };
+    meta::dedup_owners(fields);
+    for key in ["generation", "creationTimestamp", "managedFields"] {
+        match before.get(key) {
+            Some(value) => fields.insert(key.to_owned(), value.clone()),
+            None => fields.remove(key),
+        };
+    }
+    for key in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+        if let Some(value) = before.get(key) {
+            fields.entry(key).or_insert(value.clone());
+        }
+    }
+}
+
+/// The status subresource changes the status and nothing else; no webhook looks at it.
+fn status(stored: &Value, new: &Value) -> Result<Value, Rejection> {
+    let mut result = stored.clone();
+    if let Some(fields) = result.as_object_mut() {
+        match new.get("status") {
+            Some(status) => fields.insert("status".to_owned(), status.clone()),
+            None => fields.remove("status"),
+        };
+    }
+    let mut found = Vec::new();
+    if let Some(status) = new.get("status") {
+        found.extend(schema::status_errors(status, stored.get("status")));
+    }
+    if schema::blocks_cel(&found) {
+        found.push(schema::not_checked());
+    }
+    if found.is_empty() {
+        Ok(result)
+    } else {
+        Err(errors::invalid(name(stored), found))
+    }
+}

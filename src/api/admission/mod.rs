@@ -1,0 +1,277 @@
+//! What the API server and JobSet's webhooks answer to a JobSet that is created or updated.
+//!
+//! Pure: object in, stored object or refusal out. Objects are JSON trees as the API server holds them; what a field
+//! means to the model is the business of `manifest`. Must never know of files, lines or virtual time.
+//!
+//! The order is the server's: the body is read (`decode`, `coerce`), the mutating webhook reads it into Go's types and
+//! defaults it (`go`, `defaulting`), the CRD's schema and CEL rules are checked (`meta_check`, `schema`, `cel`), the
+//! validating webhook has the last word (`webhook_create` and its policies, coordinator and volumes, `webhook_update`).
+//! What the fields are, stands in the tables of `types`; what is wrong with one, in `field`.
+
+mod cel;
+pub mod change;
+mod coerce;
+pub(crate) mod collector;
+mod decode;
+mod defaulting;
+mod errors;
+pub mod field;
+mod go;
+mod go_text;
+mod json_text;
+mod meta;
+pub(crate) mod meta_check;
+pub mod names;
+mod patch;
+mod schema;
+mod schema_unique;
+mod size;
+mod types;
+pub mod webhook;
+
+pub use change::{Change, Request, change};
+pub use decode::API_VERSION;
+pub use field::{FieldError, Kind as FieldErrorKind};
+pub use meta::{GENERATED_SUFFIX, generated};
+pub use patch::{apply, json_patch, merge_patch};
+
+use serde_json::Value;
+
+/// JobSet's process-wide feature gates, as far as admission asks for them (`pkg/features/features.go`).
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gates {
+    pub in_place_restart: bool,
+    pub restart_job: bool,
+    pub elastic_job_set: bool,
+}
+
+/// What the server says no to, in its own words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// HTTP status.
+    pub code: u16,
+    /// `Invalid`, `BadRequest` …; empty where the server leaves it empty.
+    pub reason: String,
+    /// The whole sentence.
+    pub message: String,
+    /// The errors of fields that the sentence is made of, if it is.
+    pub errors: Vec<FieldError>,
+}
+
+impl Rejection {
+    /// One that is about no field.
+    pub fn new(code: u16, reason: &str, message: impl Into<String>) -> Rejection {
+        Rejection {
+            code,
+            reason: reason.to_owned(),
+            message: message.into(),
+            errors: Vec::new(),
+        }
+    }
+}
+
+/// What happens to fields that are unknown or written twice.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum FieldValidation {
+    /// They are dropped without a word.
+    Ignore,
+    /// The server's default: each is a warning.
+    #[default]
+    Warn,
+    /// kubectl's default: a 400.
+    Strict,
+}
+
+/// The server's whole answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    pub code: u16,
+    /// The stored object, or the refusal.
+    pub result: Result<Value, Rejection>,
+    pub warnings: Vec<String>,
+}
+
+/// A POST of a JobSet.
+pub struct Create<'a> {
+    pub object: &'a Value,
+    pub namespace: &'a str,
+    pub gates: Gates,
+    /// PersistentVolumeClaims of the namespace (VAL-19, VAL-20).
+    pub existing_claims: &'a [Value],
+}
+
+/// JobSet's webhooks one by one, as its own tests ask them: without the API server around them.
+pub mod webhooks {
+    use super::webhook::{create, update};
+    use super::{Gates, Rejection, defaulting, errors};
+    use serde_json::Value;
+
+    /// The mutating webhook.
+    pub fn default(object: &Value) -> Result<Value, Rejection> {
+        let mutated = defaulting::mutate(object);
+        mutated.map_err(|e| errors::unreadable("mjobset.kb.io", &e))
+    }
+
+    /// The validating webhook on create.
+    pub fn validate_create(
+        object: &Value,
+        gates: Gates,
+        claims: &[Value],
+    ) -> Result<(), Rejection> {
+        verdict(object, create::errors(object, gates, claims))
+    }
+
+    /// The validating webhook on update.
+    pub fn validate_update(old: &Value, new: &Value, gates: Gates) -> Result<(), Rejection> {
+        verdict(new, update::errors(old, new, gates))
+    }
+
+    fn verdict(
+        object: &Value,
+        found: Result<Vec<super::FieldError>, String>,
+    ) -> Result<(), Rejection> {
+        let found = found.map_err(|e| errors::unreadable("vjobset.kb.io", &e))?;
+        let name = object["metadata"]["name"].as_str().unwrap_or("");
+        match found.is_empty() {
+            true => Ok(()),
+            false => Err(errors::denied(name, found)),
+        }
+    }
+}
+
+/// The stored object, or the refusal.
+pub fn create(request: &Create) -> Result<Value, Rejection> {
+    post(request, FieldValidation::Warn, &[]).result
+}
+
+/// A POST with all that the server says; `strict` are problems of the text that the reader met, such as keys written
+/// twice.
+pub fn post(request: &Create, validation: FieldValidation, strict: &[String]) -> Answer {
+    let mut warnings = Vec::new();
+    let decoded = decode::decode(request.object, strict, validation, &mut warnings);
+    let result = decoded.and_then(|object| admit(request, object));
+    if let Ok(stored) = &result {
+        warnings.extend(meta_check::finalizer_warnings(
+            &stored["metadata"],
+            &Value::Null,
+        ));
+    }
+    Answer {
+        code: result.as_ref().map_or_else(|r| r.code, |_| 201),
+        result,
+        warnings,
+    }
+}
+
+/// A POST of JSON text.
+pub fn post_text(text: &str, request: &Create, validation: FieldValidation) -> Answer {
+    match json_text::parse(text) {
+        Ok((object, duplicates)) => {
+            let request = Create {
+                object: &object,
+                ..*request
+            };
+            post(&request, validation, &duplicates)
+        }
+        Err(error) => {
+            let why = format!("couldn't get version/kind; json parse error: {error}");
+            refused(decode::unrecognized(&why, text))
+        }
+    }
+}
+
+/// The answer to a text that is no YAML.
+pub fn unreadable_yaml(error: &str, text: &str) -> Answer {
+    refused(decode::unrecognized(error, text))
+}
+
+fn refused(rejection: Rejection) -> Answer {
+    Answer {
+        code: rejection.code,
+        result: Err(rejection),
+        warnings: Vec::new(),
+    }
+}
+
+/// Every error of a new JobSet, also of those checks that the server does not come to because others fail.
+pub fn every_error(request: &Create) -> Vec<FieldError> {
+    let strict = FieldValidation::Strict;
+    let decoded = decode::decode(request.object, &[], strict, &mut Vec::new());
+    let object = match decoded.and_then(|object| completed(request, object)) {
+        Ok(object) => object,
+        Err(rejection) => return rejection.errors,
+    };
+    let mut found = meta_check::create_errors(&object["metadata"]);
+    found.extend(schema::errors(&object, None));
+    found.extend(cel::errors(&object, None));
+    let denied = webhook::create::errors(&object, request.gates, request.existing_claims);
+    found.extend(denied.unwrap_or_default());
+    if found.is_empty() {
+        found.extend(size::error(&object));
+    }
+    found
+}
+
+/// Everything behind the decoding.
+fn admit(request: &Create, object: Value) -> Result<Value, Rejection> {
+    let object = completed(request, object)?;
+    let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
+    let mut found = meta_check::create_errors(&object["metadata"]);
+    found.extend(schema::errors(&object, None));
+    if schema::blocks_cel(&found) {
+        found.push(schema::not_checked());
+    } else {
+        found.extend(cel::errors(&object, None));
+    }
+    if !found.is_empty() {
+        return Err(errors::invalid(&name, found));
+    }
+    let denied = webhook::create::errors(&object, request.gates, request.existing_claims);
+    let denied = denied.map_err(|e| errors::unreadable("vjobset.kb.io", &e))?;
+    if !denied.is_empty() {
+        return Err(errors::denied(&name, denied));
+    }
+    match size::error(&object) {
+        None => Ok(object),
+        Some(error) => Err(errors::too_large(error)),
+    }
+}
+
+/// The object with what the server and the mutating webhook add.
+fn completed(request: &Create, mut object: Value) -> Result<Value, Rejection> {
+    if !object["metadata"].is_object() {
+        object["metadata"] = Value::Object(Default::default());
+    }
+    let namespace = object["metadata"]["namespace"].as_str().unwrap_or("");
+    if !namespace.is_empty() && namespace != request.namespace {
+        return Err(errors::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    if let Some(metadata) = object["metadata"].as_object_mut() {
+        meta::complete(metadata, request.namespace);
+    }
+    let mutated = defaulting::mutate(&object);
+    let mut object = mutated.map_err(|e| errors::unreadable("mjobset.kb.io", &e))?;
+    coerce::default(&mut object);
+    if let Some(metadata) = object["metadata"].as_object_mut() {
+        meta::generate_name(metadata);
+    }
+    if let Some(fields) = object.as_object_mut() {
+        fields.remove("status");
+    }
+    Ok(object)
+}
+
+/// A new version of a stored JobSet (PUT, or what a patch made of it).
+pub fn update(old: &Value, new: &Value, gates: Gates) -> Result<Value, Rejection> {
+    let mut new = new.clone();
+    for (key, value) in [("apiVersion", API_VERSION), ("kind", "JobSet")] {
+        if let Some(fields) = new.as_object_mut() {
+            fields.entry(key).or_insert(value.into());
+        }
+    }
+    let mut warnings = Vec::new();
+    let new = decode::decode(&new, &[], FieldValidation::Ignore, &mut warnings)?;
+    change::store(old, new, gates)
+}

@@ -1,0 +1,38 @@
+//! The object that the validating webhook judges, and short readers of it.
+
+use crate::admission::Gates;
+use serde_json::Value;
+
+pub struct Webhook<'a> {
+    /// As stored, where an empty list still differs from none.
+    pub object: &'a Value,
+    pub name: &'a str,
+    pub spec: &'a Value,
+    pub gates: Gates,
+}
+
+pub fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+pub fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value[key].as_str().unwrap_or("")
+}
+
+pub fn number(value: &Value, key: &str) -> i64 {
+    value[key].as_i64().unwrap_or(0)
+}
+
+impl<'a> Webhook<'a> {
+    pub fn jobs(&self) -> &'a [Value] {
+        items(&self.spec["replicatedJobs"])
+    }
+
+    pub fn job(&self, name: &str) -> Option<&'a Value> {
+        self.jobs().iter().find(|j| text(j, "name") == name)
+    }
+
+    pub fn job_names(&self) -> impl Iterator<Item = &'a str> {
+        self.jobs().iter().map(|j| text(j, "name"))
+    }
+}

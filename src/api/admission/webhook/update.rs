@@ -1,0 +1,164 @@
+//! The validating webhook on update: what of a stored JobSet may change (UPD-1…UPD-7, ELA-1).
+//!
+//! Pure; errors come in the order of upstream's code. CEL's transition rules are the schema's business.
+
+use super::object::items;
+use super::volumes::jobs_written;
+use crate::admission::field::FieldError;
+use crate::admission::types::{Kind, Type};
+use crate::admission::{Gates, go};
+use serde_json::{Value, json};
+
+/// Pod template fields that may change while the JobSet is, or becomes, suspended (UPD-2), below the Job template.
+const SUSPENDED: [&str; 5] = [
+    "/template/spec/template/metadata/annotations",
+    "/template/spec/template/metadata/labels",
+    "/template/spec/template/spec/nodeSelector",
+    "/template/spec/template/spec/tolerations",
+    "/template/spec/template/spec/schedulingGates",
+];
+const REPLICATED_JOB: &str = "v1alpha2.ReplicatedJob";
+const PARALLELISM: &str = "/template/spec/parallelism";
+const COMPLETIONS: &str = "/template/spec/completions";
+
+/// Every error of the webhook; `Err` is Go's own.
+pub fn errors(old: &Value, new: &Value, gates: Gates) -> Result<Vec<FieldError>, String> {
+    let (new_read, old_read) = (go::jobset(new)?, go::jobset(old)?);
+    let mut errors = Vec::new();
+    let old_jobs = items(&old_read["spec"]["replicatedJobs"]);
+    let new_jobs = items(&new_read["spec"]["replicatedJobs"]);
+    let mut masked = new_jobs.to_vec();
+    // Of several old ones of a name the last counts, as in a Go map.
+    let old_of = |rj: &Value| old_jobs.iter().rev().find(|o| o["name"] == rj["name"]);
+    if gates.elastic_job_set {
+        for (i, new_job) in new_jobs.iter().enumerate() {
+            if let Some(old_job) = old_of(new_job).filter(|_| is_indexed(new_job)) {
+                elastic(i, old, old_job, new_job, &mut errors);
+                for field in [PARALLELISM, COMPLETIONS] {
+                    copy(old_job, &mut masked[i], field);
+                }
+            }
+        }
+    }
+    let suspended = |js: &Value| js["spec"]["suspend"] == true;
+    if suspended(&old_read) || suspended(&new_read) {
+        for (i, new_job) in new_jobs.iter().enumerate() {
+            if let Some(old_job) = old_of(new_job) {
+                SUSPENDED
+                    .iter()
+                    .for_each(|f| copy(old_job, &mut masked[i], f));
+            }
+        }
+    }
+    if !same(old_jobs, &masked) {
+        let masked = json!({"replicatedJobs": masked});
+        let value = jobs_written(new, &masked);
+        errors.push(immutable("spec.replicatedJobs", value));
+    }
+    let managed_by = |js: &Value| js["spec"]["managedBy"].clone();
+    if managed_by(&old_read) != managed_by(&new_read) {
+        let value = go::written_plain(&managed_by(&new_read));
+        errors.push(immutable("spec.managedBy", value));
+    }
+    Ok(errors)
+}
+
+/// Upstream compares semantically: `1000m` is `1`.
+fn same(old: &[Value], new: &[Value]) -> bool {
+    let ty = Type {
+        name: REPLICATED_JOB,
+        kind: Kind::Struct(REPLICATED_JOB),
+    };
+    let form =
+        |jobs: &[Value]| -> Vec<Value> { jobs.iter().map(|j| go::semantic(&ty, j)).collect() };
+    form(old) == form(new)
+}
+
+fn immutable(path: &str, value: String) -> FieldError {
+    FieldError::invalid(path, value, "field is immutable")
+}
+
+/// ELA-1: what a changed size must look like.
+fn elastic(i: usize, old: &Value, old_job: &Value, new_job: &Value, errors: &mut Vec<FieldError>) {
+    let number = |rj: &Value, field: &str| rj.pointer(field).and_then(Value::as_i64);
+    let parallelism = number(new_job, PARALLELISM);
+    let completions = number(new_job, COMPLETIONS);
+    let parallelism_changed = parallelism != number(old_job, PARALLELISM);
+    let completions_changed = completions != number(old_job, COMPLETIONS);
+    if !parallelism_changed && !completions_changed {
+        return;
+    }
+    let path = format!("spec.replicatedJobs[{i}].template.spec");
+    if is_terminal(old) {
+        let words = "Cannot mutate parallelism or completions when JobSet is in a terminal state (Completed or Failed)";
+        errors.push(FieldError::new(
+            path,
+            crate::admission::field::Kind::Forbidden,
+            words,
+        ));
+        return;
+    }
+    for (field, number, changed) in [
+        ("parallelism", parallelism, parallelism_changed),
+        ("completions", completions, completions_changed),
+    ] {
+        if let Some(n) = number.filter(|n| changed && *n < 1) {
+            let words = format!("{field} must be >= 1");
+            errors.push(FieldError::invalid(
+                format!("{path}.{field}"),
+                n.to_string(),
+                words,
+            ));
+        }
+    }
+    if let (Some(p), Some(c)) = (parallelism, completions)
+        && p != c
+    {
+        let words = "completions must be equal to parallelism for Elastic Indexed Jobs";
+        errors.push(FieldError::invalid(
+            format!("{path}.completions"),
+            c.to_string(),
+            words,
+        ));
+    }
+}
+
+fn is_terminal(js: &Value) -> bool {
+    let is_true = |kind: &str| {
+        let first = items(&js["status"]["conditions"])
+            .iter()
+            .find(|c| c["type"] == kind);
+        first.is_some_and(|c| c["status"] == "True")
+    };
+    is_true("Completed") || is_true("Failed")
+}
+
+fn is_indexed(rj: &Value) -> bool {
+    rj["template"]["spec"]["completionMode"] == "Indexed"
+}
+
+/// Makes the field at `path` of `to` what it is in `from`.
+fn copy(from: &Value, to: &mut Value, path: &str) {
+    let Some((parent, key)) = path.rsplit_once('/') else {
+        return;
+    };
+    let mut at = to;
+    for part in parent.split('/').skip(1) {
+        if at[part].is_null() {
+            if from.pointer(path).is_none() {
+                return;
+            }
+            at[part] = Value::Object(Default::default());
+        }
+        at = &mut at[part];
+    }
+    match (from.pointer(path), at.as_object_mut()) {
+        (Some(value), Some(object)) => {
+            object.insert(key.to_owned(), value.clone());
+        }
+        (None, Some(object)) => {
+            object.remove(key);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,160 @@
+//! The part of the validating webhook that looks at volume claims (VAL-14…VAL-20).
+//!
+//! Pure: existing claims are given. Must never say what a claim will look like; that is for `objects`.
+
+use super::object::{items, text};
+use crate::admission::field::{FieldError, quoted};
+use crate::admission::go;
+use crate::admission::names;
+use crate::admission::types::{Kind, Type, tables};
+use serde_json::{Value, json};
+
+const CLAIM_NAME_MAX: usize = 63;
+const CLAIM_SPEC: &str = "v1.PersistentVolumeClaimSpec";
+
+pub struct Volumes<'a> {
+    /// As stored.
+    pub object: &'a Value,
+    pub name: &'a str,
+    pub namespace: &'a str,
+    /// As Go reads it.
+    pub spec: &'a Value,
+    /// Claims of the namespace.
+    pub claims: &'a [Value],
+}
+
+impl Volumes<'_> {
+    pub fn errors(&self) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let mut seen: Vec<&str> = Vec::new();
+        for (p, policy) in items(&self.spec["volumeClaimPolicies"]).iter().enumerate() {
+            for (t, template) in items(&policy["templates"]).iter().enumerate() {
+                let path = format!("spec.volumeClaimPolicies[{p}]");
+                let name = text(&template["metadata"], "name");
+                let name_path = format!("{path}.template[{t}].name");
+                // The server's path has a slip.
+                let template_path = format!("{path}.templates[{t}]");
+                let mut wrong = |words: &str| {
+                    let error = FieldError::invalid(&name_path, quoted(name), words);
+                    errors.push(error.at(format!("{template_path}.metadata.name")));
+                };
+                if seen.contains(&name) {
+                    wrong("names must be unique for VolumeClaimPolicies template");
+                }
+                names::dns1123_subdomain(name).iter().for_each(|w| wrong(w));
+                let claim = format!("{name}-{}", self.name);
+                if claim.len() > CLAIM_NAME_MAX {
+                    wrong("VolumeClaimPolicies template name is too long");
+                }
+                self.mounts(name, &template_path, &mut errors);
+                self.existing(&path, t, policy, template, &claim, &mut errors);
+                seen.push(name);
+            }
+        }
+        errors
+    }
+
+    /// VAL-17, VAL-18.
+    fn mounts(&self, name: &str, template: &str, errors: &mut Vec<FieldError>) {
+        let mut mounted = false;
+        for (i, rj) in items(&self.spec["replicatedJobs"]).iter().enumerate() {
+            let pod = &rj["template"]["spec"]["template"]["spec"];
+            for (k, volume) in items(&pod["volumes"]).iter().enumerate() {
+                if text(volume, "name") == name {
+                    errors.push(FieldError::invalid(
+                        format!(
+                            "spec.replicatedJobs[{i}].template.spec.template.spec.volumes[{k}].name"
+                        ),
+                        quoted(name),
+                        format!(
+                            "volume name conflicts with VolumeClaimPolicy template name: {name}"
+                        ),
+                    ));
+                }
+            }
+            let containers = ["initContainers", "containers"].map(|c| items(&pod[c]));
+            let mut mounts = containers
+                .iter()
+                .copied()
+                .flatten()
+                .flat_map(|c| items(&c["volumeMounts"]));
+            mounted |= mounts.any(|m| text(m, "name") == name);
+        }
+        if !mounted {
+            let error = FieldError::invalid(
+                "spec.replicatedJobs",
+                jobs_written(self.object, self.spec),
+                format!(
+                    "replicatedJob containers don't have a matching volumeMount: {name} from VolumeClaimPolicies"
+                ),
+            );
+            errors.push(error.at(format!("{template}.metadata.name")));
+        }
+    }
+
+    /// VAL-19, VAL-20.
+    fn existing(
+        &self,
+        path: &str,
+        index: usize,
+        policy: &Value,
+        template: &Value,
+        name: &str,
+        errors: &mut Vec<FieldError>,
+    ) {
+        let named = |c: &&Value| c["metadata"]["name"] == name;
+        let Some(existing) = self.claims.iter().find(named) else {
+            return;
+        };
+        if stored_claim_spec(&existing["spec"]) != template["spec"] {
+            let ty = Type {
+                name: CLAIM_SPEC,
+                kind: Kind::Struct(CLAIM_SPEC),
+            };
+            let error = FieldError::invalid(
+                format!("{path}.template[{index}].spec"),
+                go::written(&ty, &template["spec"]),
+                format!(
+                    "spec does not match existing PVC {name} in namespace {}",
+                    self.namespace
+                ),
+            );
+            errors.push(error.at(format!("{path}.templates[{index}].spec")));
+        }
+        let retention = &policy["retentionPolicy"];
+        if retention.is_object() && retention["whenDeleted"] != "Retain" {
+            errors.push(FieldError::invalid(
+                format!("{path}.retentionPolicy.whenDeleted"),
+                go::written_plain(&retention["whenDeleted"]),
+                "retentionPolicy must be retain when PVC exists",
+            ));
+        }
+    }
+}
+
+/// A claim's spec with the defaults that the API server gives every claim (C-69).
+fn stored_claim_spec(spec: &Value) -> Value {
+    let mut spec = go::read(CLAIM_SPEC, spec).unwrap_or_else(|_| spec.clone());
+    if let Some(fields) = spec.as_object_mut() {
+        fields.entry("volumeMode").or_insert("Filesystem".into());
+        if let Some(source) = fields.get("dataSource").cloned() {
+            fields.entry("dataSourceRef").or_insert(source);
+        }
+    }
+    spec
+}
+
+/// `spec.replicatedJobs` as Go writes it; an empty list differs from none.
+pub fn jobs_written(object: &Value, read: &Value) -> String {
+    // Go's JSON leaves out both; only the stored object tells nil from empty.
+    let list = match &object["spec"]["replicatedJobs"] {
+        Value::Array(items) if items.is_empty() => &json!([]),
+        Value::Array(_) => &read["replicatedJobs"],
+        _ => &Value::Null,
+    };
+    let ty = tables()
+        .of("v1alpha2.JobSetSpec")
+        .field("replicatedJobs")
+        .map(|f| &f.ty);
+    ty.map_or_else(|| go::written_plain(list), |ty| go::written(ty, list))
+}

@@ -1,0 +1,232 @@
+//! The API server's rules for affinity, label selectors and topology spread constraints.
+//!
+//! Must never look at nodes.
+
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::meta_check::labels;
+use crate::admission::names::{label_key, label_value};
+use crate::objects::tree::{has, int, list, text};
+use serde_json::{Value, json};
+
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+
+pub fn affinity(affinity: &Value, path: &Path, errors: &mut Errors) {
+    let node = &affinity["nodeAffinity"];
+    let at = path.child("nodeAffinity");
+    if has(node, REQUIRED) {
+        let at = at.child(REQUIRED).child("nodeSelectorTerms");
+        let terms = list(&node[REQUIRED], "nodeSelectorTerms");
+        if terms.is_empty() {
+            errors.required(&at, "must have at least one node selector term");
+        }
+        for (k, term) in terms.iter().enumerate() {
+            node_term(term, &at.index(k), errors);
+        }
+    }
+    for (k, term) in list(node, PREFERRED).iter().enumerate() {
+        let at = at.child(PREFERRED).index(k);
+        weight(term, &at, errors);
+        node_term(&term["preference"], &at.child("preference"), errors);
+    }
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        let (terms, at) = (&affinity[kind], path.child(kind));
+        for (k, term) in list(terms, REQUIRED).iter().enumerate() {
+            pod_term(term, &at.child(REQUIRED).index(k), errors);
+        }
+        for (k, term) in list(terms, PREFERRED).iter().enumerate() {
+            let at = at.child(PREFERRED).index(k);
+            weight(term, &at, errors);
+            pod_term(
+                &term["podAffinityTerm"],
+                &at.child("podAffinityTerm"),
+                errors,
+            );
+        }
+    }
+}
+
+fn weight(term: &Value, path: &Path, errors: &mut Errors) {
+    let weight = int(term, "weight").unwrap_or(0);
+    if !(1..=100).contains(&weight) {
+        errors.invalid(
+            &path.child("weight"),
+            &weight.into(),
+            "must be in the range 1-100",
+        );
+    }
+}
+
+fn node_term(term: &Value, path: &Path, errors: &mut Errors) {
+    for (k, requirement) in list(term, "matchExpressions").iter().enumerate() {
+        let at = path.child("matchExpressions").index(k);
+        node_requirement(requirement, &at, errors);
+        let key = text(requirement, "key");
+        errors.all_invalid(&at.child("key"), key, label_key(key));
+        for (k, value) in list(requirement, "values").iter().enumerate() {
+            let value = value.as_str().unwrap_or("");
+            errors.all_invalid(&at.child("values").index(k), value, label_value(value));
+        }
+    }
+    for (k, requirement) in list(term, "matchFields").iter().enumerate() {
+        let at = path.child("matchFields").index(k);
+        let values = list(requirement, "values");
+        match text(requirement, "operator") {
+            "In" | "NotIn" if values.len() != 1 => {
+                let detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
+                errors.required(&at.child("values"), detail);
+            }
+            "In" | "NotIn" => {}
+            _ => operator(requirement, &at, errors),
+        }
+        if text(requirement, "key") != "metadata.name" {
+            let detail = "not a valid field selector key";
+            errors.invalid_text(&at.child("key"), text(requirement, "key"), detail);
+        }
+    }
+}
+
+fn operator(requirement: &Value, path: &Path, errors: &mut Errors) {
+    let name = text(requirement, "operator");
+    errors.invalid_text(
+        &path.child("operator"),
+        name,
+        "not a valid selector operator",
+    );
+}
+
+fn node_requirement(requirement: &Value, path: &Path, errors: &mut Errors) {
+    let (values, at) = (list(requirement, "values"), path.child("values"));
+    match text(requirement, "operator") {
+        "In" | "NotIn" if values.is_empty() => {
+            errors.required(&at, "must be specified when `operator` is 'In' or 'NotIn'");
+        }
+        "Exists" | "DoesNotExist" if !values.is_empty() => {
+            let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+            errors.forbidden(&at, detail);
+        }
+        "Gt" | "Lt" if values.len() != 1 => {
+            let detail = "must be specified single value when `operator` is 'Lt' or 'Gt'";
+            errors.required(&at, detail);
+        }
+        "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" => {}
+        _ => operator(requirement, path, errors),
+    }
+}
+
+fn pod_term(term: &Value, path: &Path, errors: &mut Errors) {
+    label_selector(&term["labelSelector"], &path.child("labelSelector"), errors);
+    label_selector(
+        &term["namespaceSelector"],
+        &path.child("namespaceSelector"),
+        errors,
+    );
+    for (k, name) in list(term, "namespaces").iter().enumerate() {
+        let name = name.as_str().unwrap_or("");
+        let wrong = crate::admission::names::dns1123_label(name);
+        errors.all_invalid(&path.child("namespace").index(k), name, wrong);
+    }
+    match_label_keys(term, path, errors);
+    let (at, key) = (path.child("topologyKey"), text(term, "topologyKey"));
+    if key.is_empty() {
+        errors.required(&at, "can not be empty");
+    }
+    errors.all_invalid(&at, key, label_key(key));
+}
+
+fn match_label_keys(term: &Value, path: &Path, errors: &mut Errors) {
+    for name in ["matchLabelKeys", "mismatchLabelKeys"] {
+        let (keys, at) = (list(term, name), path.child(name));
+        if !keys.is_empty() && !has(term, "labelSelector") {
+            errors.forbidden(&at, "must not be specified when labelSelector is not set");
+        }
+        for (k, key) in keys.iter().enumerate() {
+            let key = key.as_str().unwrap_or("");
+            errors.all_invalid(&at.index(k), key, label_key(key));
+        }
+    }
+}
+
+/// `matchLabels` and `matchExpressions`.
+pub fn label_selector(selector: &Value, path: &Path, errors: &mut Errors) {
+    labels(&selector["matchLabels"], &path.child("matchLabels"), errors);
+    for (k, requirement) in list(selector, "matchExpressions").iter().enumerate() {
+        let at = path.child("matchExpressions").index(k);
+        let (values, value_path) = (list(requirement, "values"), at.child("values"));
+        match text(requirement, "operator") {
+            "In" | "NotIn" if values.is_empty() => {
+                errors.required(
+                    &value_path,
+                    "must be specified when `operator` is 'In' or 'NotIn'",
+                );
+            }
+            "Exists" | "DoesNotExist" if !values.is_empty() => {
+                let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+                errors.forbidden(&value_path, detail);
+            }
+            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
+            _ => operator(requirement, &at, errors),
+        }
+        let key = text(requirement, "key");
+        errors.all_invalid(&at.child("key"), key, label_key(key));
+        for (k, value) in values.iter().enumerate() {
+            let value = value.as_str().unwrap_or("");
+            errors.all_invalid(&value_path.index(k), value, label_value(value));
+        }
+    }
+}
+
+pub fn spread(constraints: &[Value], path: &Path, errors: &mut Errors) {
+    for (k, constraint) in constraints.iter().enumerate() {
+        let at = path.index(k);
+        let skew = int(constraint, "maxSkew").unwrap_or(0);
+        if skew <= 0 {
+            errors.invalid(
+                &at.child("maxSkew"),
+                &skew.into(),
+                "must be greater than zero",
+            );
+        }
+        let (key_path, key) = (at.child("topologyKey"), text(constraint, "topologyKey"));
+        if key.is_empty() {
+            errors.required(&key_path, "can not be empty");
+        } else {
+            errors.all_invalid(&key_path, key, label_key(key));
+        }
+        let action = text(constraint, "whenUnsatisfiable");
+        let legal = ["DoNotSchedule", "ScheduleAnyway"];
+        if !legal.contains(&action) {
+            errors.unsupported(&at.child("whenUnsatisfiable"), &json!(action), &legal);
+        }
+        let same =
+            |c: &Value| text(c, "topologyKey") == key && text(c, "whenUnsatisfiable") == action;
+        if constraints[..k].iter().any(same) {
+            let pair = format!("{{{key}, {action}}}");
+            let at = at.child("{topologyKey, whenUnsatisfiable}");
+            errors.duplicate(&at, &pair.into());
+        }
+        if let Some(domains) = int(constraint, "minDomains") {
+            min_domains(constraint, domains, &at.child("minDomains"), errors);
+        }
+        label_selector(
+            &constraint["labelSelector"],
+            &at.child("labelSelector"),
+            errors,
+        );
+    }
+}
+
+fn min_domains(constraint: &Value, domains: i64, path: &Path, errors: &mut Errors) {
+    let value = &constraint["minDomains"];
+    if domains <= 0 {
+        errors.invalid(path, value, "must be greater than zero");
+    }
+    if text(constraint, "whenUnsatisfiable") != "DoNotSchedule" {
+        let detail = format!(
+            "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {}",
+            text(constraint, "whenUnsatisfiable")
+        );
+        errors.invalid(path, value, &detail);
+    }
+}

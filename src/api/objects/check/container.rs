@@ -1,0 +1,256 @@
+//! The API server's rules for containers and init containers of a pod template.
+//!
+//! Must never check what only a pod's creation checks.
+
+use super::env::{env, env_from};
+use super::probes;
+use super::resources;
+use super::values::{descending, one_of, port_number};
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::names::{dns1123_label, port_name};
+use crate::objects::tree::{has, int, list, text};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
+const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
+const MESSAGE_POLICIES: [&str; 2] = ["File", "FallbackToLogsOnError"];
+/// What a container may refer to in its pod.
+pub struct Pod<'a> {
+    pub spec: &'a Value,
+    pub volumes: BTreeSet<&'a str>,
+    pub claims: Vec<&'a str>,
+}
+
+/// `containers`: at least one, with unique names.
+pub fn containers(pod: &Pod, path: &Path, errors: &mut Errors) {
+    let found = list(pod.spec, "containers");
+    if found.is_empty() {
+        errors.required(path, "");
+    }
+    let mut names = BTreeSet::new();
+    for (k, container) in found.iter().enumerate() {
+        let (at, name) = (path.index(k), text(container, "name"));
+        common(container, pod, &at, errors);
+        if !names.insert(name) {
+            errors.duplicate(&at.child("name"), &name.into());
+        }
+        probes::probes(container, pod.spec, &at, errors);
+        restart_rules(container, &at, errors);
+    }
+    host_ports(found, path, errors);
+}
+
+/// `initContainers`; those that restart always are sidecars and may have probes.
+pub fn init_containers(pod: &Pod, path: &Path, errors: &mut Errors) {
+    let mut names: BTreeSet<&str> = list(pod.spec, "containers")
+        .iter()
+        .map(|c| text(c, "name"))
+        .collect();
+    for (k, container) in list(pod.spec, "initContainers").iter().enumerate() {
+        let (at, name) = (path.index(k), text(container, "name"));
+        common(container, pod, &at, errors);
+        restart_rules(container, &at, errors);
+        if !names.insert(name) {
+            errors.duplicate(&at.child("name"), &name.into());
+        }
+        host_ports(std::slice::from_ref(container), path, errors);
+        if text(container, "restartPolicy") == "Always" {
+            probes::probes(container, pod.spec, &at, errors);
+            continue;
+        }
+        for field in [
+            "lifecycle",
+            "livenessProbe",
+            "readinessProbe",
+            "startupProbe",
+        ] {
+            if has(container, field) {
+                let detail = "may not be set for init containers without restartPolicy=Always";
+                errors.forbidden(&at.child(field), detail);
+            }
+        }
+    }
+}
+
+fn common(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
+    let (at, name) = (path.child("name"), text(container, "name"));
+    if name.is_empty() {
+        errors.required(&at, "");
+    } else {
+        errors.all_invalid(&at, name, dns1123_label(name));
+    }
+    if text(container, "image").is_empty() {
+        errors.required(&path.child("image"), "");
+    }
+    one_of(
+        container,
+        "terminationMessagePolicy",
+        &MESSAGE_POLICIES,
+        path,
+        errors,
+    );
+    ports(list(container, "ports"), &path.child("ports"), errors);
+    env(list(container, "env"), &path.child("env"), errors);
+    env_from(list(container, "envFrom"), &path.child("envFrom"), errors);
+    mounts(container, pod, &path.child("volumeMounts"), errors);
+    devices(container, pod, &path.child("volumeDevices"), errors);
+    one_of(container, "imagePullPolicy", &PULL_POLICIES, path, errors);
+    let resources = &container["resources"];
+    resources::container(resources, &pod.claims, &path.child("resources"), errors);
+    probes::security(
+        &container["securityContext"],
+        &path.child("securityContext"),
+        errors,
+    );
+}
+
+fn ports(ports: &[Value], path: &Path, errors: &mut Errors) {
+    let mut names = BTreeSet::new();
+    for (k, port) in ports.iter().enumerate() {
+        let (at, name) = (path.index(k), text(port, "name"));
+        let wrong = if name.is_empty() {
+            Vec::new()
+        } else {
+            port_name(name)
+        };
+        let twice = !name.is_empty() && !names.insert(name);
+        if wrong.is_empty() && twice {
+            errors.duplicate(&at.child("name"), &name.into());
+        }
+        errors.all_invalid(&at.child("name"), name, wrong);
+        if int(port, "containerPort").unwrap_or(0) == 0 {
+            errors.required(&at.child("containerPort"), "");
+        } else {
+            port_number(&port["containerPort"], &at.child("containerPort"), errors);
+        }
+        if int(port, "hostPort").unwrap_or(0) != 0 {
+            port_number(&port["hostPort"], &at.child("hostPort"), errors);
+        }
+        one_of(port, "protocol", &PROTOCOLS, &at, errors);
+    }
+}
+
+/// Two containers of one pod must not take the same port of the node.
+fn host_ports(containers: &[Value], path: &Path, errors: &mut Errors) {
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    for (k, container) in containers.iter().enumerate() {
+        for (p, port) in list(container, "ports").iter().enumerate() {
+            let number = int(port, "hostPort").unwrap_or(0);
+            if number == 0 {
+                continue;
+            }
+            let ip = text(port, "hostIP");
+            let name = format!("{}/{ip}/{number}", text(port, "protocol"));
+            if taken.contains(&name) {
+                let at = path.index(k).child("ports").index(p).child("hostPort");
+                errors.duplicate(&at, &name.as_str().into());
+            }
+            taken.insert(name);
+        }
+    }
+}
+
+fn mounts(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
+    let mounts = list(container, "volumeMounts");
+    let devices = list(container, "volumeDevices");
+    for (k, mount) in mounts.iter().enumerate() {
+        let (at, name) = (path.index(k), text(mount, "name"));
+        if name.is_empty() {
+            errors.required(&at.child("name"), "");
+        }
+        if !pod.volumes.contains(&name) {
+            errors.not_found(&at.child("name"), name);
+        }
+        let point = text(mount, "mountPath");
+        if point.is_empty() {
+            errors.required(&at.child("mountPath"), "");
+        }
+        if mounts[..k].iter().any(|m| text(m, "mountPath") == point) {
+            errors.invalid_text(&at.child("mountPath"), point, "must be unique");
+        }
+        if devices.iter().any(|d| text(d, "name") == name) {
+            let detail = "must not already exist in volumeDevices";
+            errors.invalid_text(&at.child("name"), name, detail);
+        }
+        if devices.iter().any(|d| text(d, "devicePath") == point) {
+            let detail = "must not already exist as a path in volumeDevices";
+            errors.invalid_text(&at.child("mountPath"), point, detail);
+        }
+        let (sub, expression) = (text(mount, "subPath"), text(mount, "subPathExpr"));
+        descending(sub, &path.child("subPath"), errors);
+        if !sub.is_empty() && !expression.is_empty() {
+            let detail = "subPathExpr and subPath are mutually exclusive";
+            errors.invalid_text(&at.child("subPathExpr"), expression, detail);
+        }
+        descending(expression, &path.child("subPathExpr"), errors);
+    }
+}
+
+fn devices(container: &Value, pod: &Pod, path: &Path, errors: &mut Errors) {
+    for (k, device) in list(container, "volumeDevices").iter().enumerate() {
+        let (at, name) = (path.index(k), text(device, "name"));
+        if name.is_empty() {
+            errors.required(&at.child("name"), "");
+        }
+        let volume = list(pod.spec, "volumes")
+            .iter()
+            .find(|v| text(v, "name") == name);
+        match volume {
+            None => errors.not_found(&at.child("name"), name),
+            Some(v) if !has(v, "persistentVolumeClaim") && !has(v, "ephemeral") => {
+                let detail = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode";
+                errors.invalid_text(&at.child("name"), name, detail);
+            }
+            Some(_) => {}
+        }
+        if text(device, "devicePath").is_empty() {
+            errors.required(&at.child("devicePath"), "");
+        }
+    }
+}
+
+/// Restart policy and rules of one container (beta since Kubernetes 1.35).
+fn restart_rules(container: &Value, path: &Path, errors: &mut Errors) {
+    let policy = &container["restartPolicy"];
+    let rules = list(container, "restartPolicyRules");
+    if policy.is_null() {
+        if !rules.is_empty() {
+            let detail = "must specify restartPolicy when restart rules are used";
+            errors.required(&path.child("restartPolicy"), detail);
+        }
+        return;
+    }
+    let legal = ["Always", "Never", "OnFailure"];
+    if !legal.iter().any(|name| policy == name) {
+        errors.unsupported(&path.child("restartPolicy"), policy, &legal);
+    }
+    let at = path.child("restartPolicyRules");
+    for (k, rule) in rules.iter().enumerate() {
+        restart_rule(rule, &at.index(k), errors);
+    }
+}
+
+fn restart_rule(rule: &Value, path: &Path, errors: &mut Errors) {
+    match text(rule, "action") {
+        "" => errors.required(&path.child("action"), ""),
+        "Restart" | "RestartAllContainers" => {}
+        _ => {
+            let legal = ["Restart", "RestartAllContainers"];
+            errors.unsupported(&path.child("action"), &rule["action"], &legal);
+        }
+    }
+    let codes = &rule["exitCodes"];
+    if codes.is_null() {
+        errors.required(&path.child("exitCodes"), "must be specified");
+        return;
+    }
+    one_of(
+        codes,
+        "operator",
+        &["In", "NotIn"],
+        &path.child("exitCodes"),
+        errors,
+    );
+}

@@ -1,0 +1,182 @@
+//! The API server's rules for the environment of a container, and for references to fields, resources and keys.
+//!
+//! Must never ask whether what is referred to exists.
+
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::names::{Rule, config_map_key, dns1123_subdomain, env_name, label_key};
+use crate::objects::tree::{has, text};
+use serde_json::Value;
+
+const ENV_FIELDS: [&str; 9] = [
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
+];
+const ENV_RESOURCES: [&str; 6] = [
+    "limits.cpu",
+    "limits.ephemeral-storage",
+    "limits.memory",
+    "requests.cpu",
+    "requests.ephemeral-storage",
+    "requests.memory",
+];
+
+pub fn env(vars: &[Value], path: &Path, errors: &mut Errors) {
+    for (k, var) in vars.iter().enumerate() {
+        let (at, name) = (path.index(k), text(var, "name"));
+        if name.is_empty() {
+            errors.required(&at.child("name"), "");
+        } else {
+            errors.all_invalid(&at.child("name"), name, env_name(name));
+        }
+        if has(var, "valueFrom") {
+            value_from(var, &at.child("valueFrom"), errors);
+        }
+    }
+}
+
+fn value_from(var: &Value, path: &Path, errors: &mut Errors) {
+    let from = &var["valueFrom"];
+    let mut sources = 0;
+    if has(from, "fieldRef") {
+        sources += 1;
+        field_ref(
+            &from["fieldRef"],
+            &ENV_FIELDS,
+            &path.child("fieldRef"),
+            errors,
+        );
+    }
+    if has(from, "resourceFieldRef") {
+        sources += 1;
+        resource_ref(
+            &from["resourceFieldRef"],
+            &path.child("resourceFieldRef"),
+            errors,
+        );
+    }
+    for kind in ["configMapKeyRef", "secretKeyRef"] {
+        if has(from, kind) {
+            sources += 1;
+            key_ref(&from[kind], &path.child(kind), errors);
+        }
+    }
+    sources += usize::from(has(from, "fileKeyRef"));
+    let detail = match sources {
+        0 => {
+            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
+        }
+        _ if !text(var, "value").is_empty() => "may not be specified when `value` is not empty",
+        1 => return,
+        _ => "may not have more than one field specified at a time",
+    };
+    errors.invalid_text(path, "", detail);
+}
+
+/// The downward API: a field of the pod, or one of its labels or annotations.
+pub fn field_ref(reference: &Value, legal: &[&str], path: &Path, errors: &mut Errors) {
+    if text(reference, "apiVersion").is_empty() {
+        errors.required(&path.child("apiVersion"), "");
+        return;
+    }
+    let (at, field) = (path.child("fieldPath"), text(reference, "fieldPath"));
+    let subscript = field
+        .strip_suffix("']")
+        .and_then(|field| field.split_once("['"));
+    match subscript {
+        _ if field.is_empty() => errors.required(&at, ""),
+        Some(("metadata.annotations", key)) => {
+            errors.all_invalid(path, key, label_key(&key.to_lowercase()));
+        }
+        Some(("metadata.labels", key)) => errors.all_invalid(path, key, label_key(key)),
+        Some((other, _)) => errors.invalid_text(path, other, "does not support subscript"),
+        None if legal.contains(&field) => {}
+        None if KNOWN_FIELDS.contains(&field) => errors.unsupported(&at, &field.into(), legal),
+        None => {
+            let detail = format!("error converting fieldPath: field label not supported: {field}");
+            errors.invalid_text(&at, field, &detail);
+        }
+    }
+}
+
+/// Fields that can be converted, but not used everywhere.
+const KNOWN_FIELDS: [&str; 13] = [
+    "metadata.annotations",
+    "metadata.labels",
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.restartPolicy",
+    "spec.serviceAccountName",
+    "spec.schedulerName",
+    "status.phase",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+];
+
+fn resource_ref(reference: &Value, path: &Path, errors: &mut Errors) {
+    let resource = text(reference, "resource");
+    let huge = ["requests.hugepages-", "limits.hugepages-"];
+    let legal = ENV_RESOURCES.contains(&resource) || huge.iter().any(|h| resource.starts_with(h));
+    if resource.is_empty() {
+        errors.required(&path.child("resource"), "");
+    } else if !legal {
+        errors.unsupported(&path.child("resource"), &resource.into(), &ENV_RESOURCES);
+    }
+}
+
+fn key_ref(reference: &Value, path: &Path, errors: &mut Errors) {
+    let name = text(reference, "name");
+    errors.all_invalid(&path.child("name"), name, dns1123_subdomain(name));
+    let (at, key) = (path.child("key"), text(reference, "key"));
+    if key.is_empty() {
+        errors.required(&at, "");
+    } else {
+        errors.all_invalid(&at, key, config_map_key(key));
+    }
+}
+
+pub fn env_from(sources: &[Value], path: &Path, errors: &mut Errors) {
+    for (k, source) in sources.iter().enumerate() {
+        let at = path.index(k);
+        if let Some(prefix) = source["prefix"].as_str().filter(|p| !p.is_empty()) {
+            errors.all_invalid(&at.child("prefix"), prefix, env_name(prefix));
+        }
+        let kinds = ["configMapRef", "secretRef"].map(|kind| (kind, &source[kind]));
+        let given = kinds.iter().filter(|(_, reference)| !reference.is_null());
+        for (kind, reference) in given.clone() {
+            let rule: Rule = dns1123_subdomain;
+            named(reference, rule, &at.child(kind), errors);
+        }
+        match given.count() {
+            0 => {
+                let detail = "must specify one of: `configMapRef` or `secretRef`";
+                errors.invalid_text(path, "", detail);
+            }
+            1 => {}
+            _ => {
+                let detail = "may not have more than one field specified at a time";
+                errors.invalid_text(path, "", detail);
+            }
+        }
+    }
+}
+
+/// A required name that follows a rule.
+fn named(reference: &Value, rule: Rule, path: &Path, errors: &mut Errors) {
+    let (at, name) = (path.child("name"), text(reference, "name"));
+    if name.is_empty() {
+        errors.required(&at, "");
+    } else {
+        errors.all_invalid(&at, name, rule(name));
+    }
+}

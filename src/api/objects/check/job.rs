@@ -1,0 +1,367 @@
+//! The API server's rules for a new Job (`batch/v1`), in the order in which it reports them.
+//!
+//! Must never change the Job; pod templates are the business of `check_pod`.
+
+use super::pod;
+use super::values::not_negative;
+use crate::admission::collector::Errors;
+use crate::admission::field::{Path, quoted};
+use crate::admission::meta_check::{annotations, labels, managed_by, object_meta};
+use crate::admission::names::{dns1123_label, dns1123_subdomain};
+use crate::objects::failure_policy;
+use crate::objects::job::uid;
+use crate::objects::tree::{has, int, list, pairs, text};
+use crate::spec::keys;
+use serde_json::{Value, json};
+
+const MOST_INDEXES: i64 = 100_000;
+const MOST_WITH_MANY_INDEXES: i64 = 10_000;
+const MOST_RULES: usize = 20;
+const MOST_INDEX_TEXT: usize = 64 * 1024;
+pub const REPLACEMENT: [&str; 2] = ["Failed", "TerminatingOrFailed"];
+
+/// Every error of a defaulted Job.
+pub fn check(job: &Value, errors: &mut Errors) {
+    object_meta(&job["metadata"], dns1123_subdomain, errors);
+    generated_selector(job, errors);
+    let path = Path::new("spec");
+    spec(&job["spec"], &path, errors);
+    selector(&job["spec"], &path, errors);
+    longest_hostname(job, errors);
+}
+
+/// The labels that the server adds must be its own, whatever the user wrote.
+fn generated_selector(job: &Value, errors: &mut Errors) {
+    let spec = &job["spec"];
+    if spec["manualSelector"].as_bool() == Some(true) {
+        return;
+    }
+    let metadata = &spec["template"]["metadata"];
+    let (uid, name) = (uid(job), text(&job["metadata"], "name"));
+    let expected = [
+        (keys::LEGACY_CONTROLLER_UID, uid),
+        (keys::LEGACY_JOB_NAME, name),
+        (keys::BATCH_CONTROLLER_UID, uid),
+        (keys::BATCH_JOB_NAME, name),
+    ];
+    let path = Path::new("spec.template.metadata.labels");
+    for (key, value) in expected {
+        if metadata["labels"][key] != value {
+            let detail = format!("must be '{value}'");
+            errors.invalid(&path.key(key), &metadata["labels"], &detail);
+        }
+    }
+    let set = expected.map(|(key, value)| (key.to_owned(), json!(value)));
+    if !selects(&spec["selector"], &Value::Object(set.into_iter().collect())) {
+        let path = Path::new("spec.selector");
+        errors.invalid(&path, &spec["selector"], "`selector` not auto-generated");
+    }
+}
+
+/// Whether a label selector matches labels; an operator nobody knows matches nothing.
+fn selects(selector: &Value, labels: &Value) -> bool {
+    let equal = pairs(&selector["matchLabels"]).all(|(key, value)| labels[key] == *value);
+    let expressions = list(selector, "matchExpressions");
+    equal
+        && expressions.iter().all(|e| {
+            let value = &labels[text(e, "key")];
+            let within = list(e, "values").contains(value);
+            match text(e, "operator") {
+                "In" => within,
+                "NotIn" => !within,
+                "Exists" => !value.is_null(),
+                "DoesNotExist" => value.is_null(),
+                _ => false,
+            }
+        })
+}
+
+fn selector(spec: &Value, path: &Path, errors: &mut Errors) {
+    let at = path.child("selector");
+    if !has(spec, "selector") {
+        errors.required(&at, "");
+    }
+    pod::label_selector(&spec["selector"], &at, errors);
+    let template_labels = &spec["template"]["metadata"]["labels"];
+    if !selects(&spec["selector"], template_labels) {
+        let at = path.child("template").child("metadata").child("labels");
+        errors.invalid(
+            &at,
+            template_labels,
+            "`selector` does not match template `labels`",
+        );
+    }
+}
+
+/// The longest host name a pod of an Indexed Job can get.
+fn longest_hostname(job: &Value, errors: &mut Errors) {
+    let spec = &job["spec"];
+    let completions = int(spec, "completions").unwrap_or(0);
+    if text(spec, "completionMode") != "Indexed" || completions <= 0 {
+        return;
+    }
+    let name = text(&job["metadata"], "name");
+    let hostname = format!("{name}-{}", completions - 1);
+    if !dns1123_label(&hostname).is_empty() {
+        let detail = format!("will not able to create pod with invalid DNS label: {hostname}");
+        errors.invalid_text(&Path::new("metadata.name"), name, &detail);
+    }
+}
+
+fn spec(spec: &Value, path: &Path, errors: &mut Errors) {
+    let counts = [
+        "parallelism",
+        "completions",
+        "activeDeadlineSeconds",
+        "backoffLimit",
+        "ttlSecondsAfterFinished",
+        "backoffLimitPerIndex",
+        "maxFailedIndexes",
+    ];
+    for name in counts {
+        not_negative(&spec[name], &path.child(name), errors);
+    }
+    if has(spec, "maxFailedIndexes") && !has(spec, "backoffLimitPerIndex") {
+        errors.required(
+            &path.child("backoffLimitPerIndex"),
+            "when maxFailedIndexes is specified",
+        );
+    }
+    if let Some(manager) = spec["managedBy"].as_str() {
+        managed_by(manager, &path.child("managedBy"), errors);
+    }
+    completion_mode(spec, path, errors);
+    if has(spec, "podFailurePolicy") {
+        failure_policy::check(spec, &path.child("podFailurePolicy"), errors);
+    }
+    success_policy(spec, &path.child("successPolicy"), errors);
+    replacement_policy(spec, &path.child("podReplacementPolicy"), errors);
+    let template = path.child("template");
+    let metadata = &spec["template"]["metadata"];
+    labels(&metadata["labels"], &template.child("labels"), errors);
+    annotations(
+        &metadata["annotations"],
+        &template.child("annotations"),
+        errors,
+    );
+    pod::template(&spec["template"], &template, errors);
+    restart_policy(spec, &template.child("spec").child("restartPolicy"), errors);
+}
+
+fn completion_mode(spec: &Value, path: &Path, errors: &mut Errors) {
+    match text(spec, "completionMode") {
+        "Indexed" => indexed(spec, path, errors),
+        "NonIndexed" => {
+            for name in ["backoffLimitPerIndex", "maxFailedIndexes"] {
+                if has(spec, name) {
+                    errors.invalid(
+                        &path.child(name),
+                        &spec[name],
+                        "requires indexed completion mode",
+                    );
+                }
+            }
+        }
+        _ => {
+            let mode = &spec["completionMode"];
+            errors.unsupported(
+                &path.child("completionMode"),
+                mode,
+                &["NonIndexed", "Indexed"],
+            );
+        }
+    }
+}
+
+fn indexed(spec: &Value, path: &Path, errors: &mut Errors) {
+    let at_most = |name: &str, most: i64, detail: &str, errors: &mut Errors| {
+        if int(spec, name).is_some_and(|v| v > most) {
+            let detail = format!("must be less than or equal to {detail}");
+            errors.invalid(&path.child(name), &spec[name], &detail);
+        }
+    };
+    let completions = int(spec, "completions");
+    if completions.is_none() {
+        errors.required(
+            &path.child("completions"),
+            "when completion mode is Indexed",
+        );
+    }
+    let detail = format!("{MOST_INDEXES} when completion mode is Indexed");
+    at_most("parallelism", MOST_INDEXES, &detail, errors);
+    let own = completions.unwrap_or(i64::MAX);
+    at_most("maxFailedIndexes", own, "completions", errors);
+    at_most(
+        "maxFailedIndexes",
+        MOST_INDEXES,
+        &MOST_INDEXES.to_string(),
+        errors,
+    );
+    if completions.unwrap_or(0) <= MOST_INDEXES || !has(spec, "backoffLimitPerIndex") {
+        return;
+    }
+    if !has(spec, "maxFailedIndexes") {
+        let detail = format!("must be specified when completions is above {MOST_INDEXES}");
+        errors.required(&path.child("maxFailedIndexes"), &detail);
+    }
+    let most = MOST_WITH_MANY_INDEXES;
+    let detail = format!(
+        "{most} when completions are above {MOST_INDEXES} and used with backoff limit per index"
+    );
+    at_most("parallelism", most, &detail, errors);
+    at_most("maxFailedIndexes", most, &detail, errors);
+}
+
+fn success_policy(spec: &Value, path: &Path, errors: &mut Errors) {
+    let policy = &spec["successPolicy"];
+    if policy.is_null() {
+        return;
+    }
+    if text(spec, "completionMode") != "Indexed" {
+        let shown = internal_success_policy(policy);
+        errors.invalid_raw(path, &shown, "requires indexed completion mode");
+        return;
+    }
+    let (rules, at) = (list(policy, "rules"), path.child("rules"));
+    if rules.is_empty() {
+        let detail = "at least one rules must be specified when the successPolicy is specified";
+        errors.required(&at, detail);
+    }
+    if rules.len() > MOST_RULES {
+        errors.too_many(&at, rules.len(), MOST_RULES);
+    }
+    let completions = int(spec, "completions").unwrap_or(0);
+    for (k, rule) in rules.iter().enumerate() {
+        success_rule(rule, completions, &at.index(k), errors);
+    }
+}
+
+/// The server prints its internal type, whose fields are written with capitals.
+fn internal_success_policy(policy: &Value) -> String {
+    let rule = |rule: &Value| {
+        let (indexes, count) = (&rule["succeededIndexes"], &rule["succeededCount"]);
+        format!("{{\"SucceededIndexes\":{indexes},\"SucceededCount\":{count}}}")
+    };
+    match policy["rules"].as_array() {
+        Some(rules) => {
+            let rules: Vec<String> = rules.iter().map(rule).collect();
+            format!("{{\"Rules\":[{}]}}", rules.join(","))
+        }
+        None => "{\"Rules\":null}".to_owned(),
+    }
+}
+
+fn success_rule(rule: &Value, completions: i64, path: &Path, errors: &mut Errors) {
+    let indexes = rule["succeededIndexes"].as_str();
+    if indexes.is_none() && !has(rule, "succeededCount") {
+        let detail = "at least one of succeededCount or succeededIndexes must be specified";
+        errors.required(path, detail);
+    }
+    let mut total = 0;
+    if let Some(indexes) = indexes {
+        let at = path.child("succeededIndexes");
+        if indexes.len() > MOST_INDEX_TEXT {
+            errors.too_long(&at, MOST_INDEX_TEXT);
+        }
+        match count_indexes(indexes, completions) {
+            Ok(found) => total = found,
+            Err(why) => {
+                let detail = format!("error parsing succeededIndexes: {why}");
+                errors.invalid_text(&at, indexes, &detail);
+            }
+        }
+    }
+    let Some(count) = int(rule, "succeededCount") else {
+        return;
+    };
+    let (at, value) = (path.child("succeededCount"), &rule["succeededCount"]);
+    not_negative(value, &at, errors);
+    let mut at_most = |most: i64, what: &str| {
+        if count > most {
+            errors.invalid(
+                &at,
+                value,
+                &format!("must be less than or equal to {most} (the number of {what})"),
+            );
+        }
+    };
+    at_most(completions, "specified completions");
+    if indexes.is_some() {
+        at_most(total, "indexes in the specified succeededIndexes field");
+    }
+}
+
+/// How many indexes a text like `0,2-5` names.
+fn count_indexes(text: &str, completions: i64) -> Result<i64, String> {
+    if text.is_empty() {
+        return Ok(0);
+    }
+    let number = |text: &str| {
+        text.parse::<i32>().map_err(|_| {
+            format!(
+                "cannot convert string to integer for index: {}",
+                quoted(text)
+            )
+        })
+    };
+    let (mut total, mut last) = (0, None);
+    for interval in text.split(',') {
+        let limits: Vec<&str> = interval.split('-').collect();
+        if limits.len() > 2 {
+            return Err(format!(
+                "the fragment {} violates the requirement that an index interval can have at most two parts separated by '-'",
+                quoted(interval)
+            ));
+        }
+        let first = i64::from(number(limits[0])?);
+        if last.is_some_and(|last| last >= first) {
+            return Err(format!(
+                "non-increasing order, previous: {}, current: {first}",
+                last.unwrap_or(0)
+            ));
+        }
+        if first >= completions {
+            return Err(format!("too large index: {}", quoted(limits[0])));
+        }
+        let end = match limits.get(1) {
+            None => first,
+            Some(end) => i64::from(number(end)?),
+        };
+        if limits.len() > 1 && end >= completions {
+            return Err(format!("too large index: {}", quoted(limits[1])));
+        }
+        if limits.len() > 1 && first >= end {
+            return Err(format!(
+                "non-increasing order, previous: {first}, current: {end}"
+            ));
+        }
+        total += end - first + 1;
+        last = Some(end);
+    }
+    Ok(total)
+}
+
+fn replacement_policy(spec: &Value, path: &Path, errors: &mut Errors) {
+    let policy = &spec["podReplacementPolicy"];
+    let legal: &[&str] = match has(spec, "podFailurePolicy") {
+        true => &REPLACEMENT[..1],
+        false => &REPLACEMENT,
+    };
+    if !legal.iter().any(|name| policy == name) {
+        errors.unsupported(path, policy, legal);
+    }
+}
+
+fn restart_policy(spec: &Value, path: &Path, errors: &mut Errors) {
+    let policy = &spec["template"]["spec"]["restartPolicy"];
+    match policy.as_str().unwrap_or("") {
+        "Always" | "" => errors.required(path, "valid values: \"OnFailure\", \"Never\""),
+        "Never" => {}
+        "OnFailure" if has(spec, "podFailurePolicy") => {
+            let detail = "only \"Never\" is supported when podFailurePolicy is specified";
+            errors.invalid(path, policy, detail);
+        }
+        "OnFailure" => {}
+        _ => errors.unsupported(path, policy, &["OnFailure", "Never"]),
+    }
+}

@@ -1,0 +1,278 @@
+//! The API server's rules for the spec of a pod, or of a pod template, in the order in which it reports them.
+//!
+//! Must never check what belongs to one container or volume.
+
+use super::container;
+use super::container::Pod;
+use super::values::{one_of, user_id};
+use super::{affinity, volumes};
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::meta_check::labels;
+use crate::admission::names::{dns1123_label, dns1123_subdomain, label_key, label_value};
+use crate::objects::tree::{has, int, list, text};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+pub use super::affinity::label_selector;
+
+/// The spec of a template, and what a template must not have.
+pub fn template(template: &Value, path: &Path, errors: &mut Errors) {
+    let at = path.child("spec");
+    spec(&template["spec"], &at, errors);
+    if !list(&template["spec"], "ephemeralContainers").is_empty() {
+        let detail = "ephemeral containers not allowed in pod template";
+        errors.forbidden(&at.child("ephemeralContainers"), detail);
+    }
+}
+
+/// Everything that holds for pods and templates alike.
+pub fn spec(pod: &Value, path: &Path, errors: &mut Errors) {
+    let volumes = list(pod, "volumes");
+    volumes::check(volumes, &path.child("volumes"), errors);
+    let claims = list(pod, "resourceClaims");
+    resource_claims(claims, &path.child("resourceClaims"), errors);
+    let view = Pod {
+        spec: pod,
+        volumes: volumes::usable(volumes),
+        claims: claims
+            .iter()
+            .map(|c| text(c, "name"))
+            .filter(|n| !n.is_empty())
+            .collect(),
+    };
+    container::containers(&view, &path.child("containers"), errors);
+    container::init_containers(&view, &path.child("initContainers"), errors);
+    host_network(pod, path, errors);
+    let legal = ["Always", "OnFailure", "Never"];
+    one_of(pod, "restartPolicy", &legal, path, errors);
+    let legal = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
+    one_of(pod, "dnsPolicy", &legal, path, errors);
+    labels(&pod["nodeSelector"], &path.child("nodeSelector"), errors);
+    security(
+        &pod["securityContext"],
+        &path.child("securityContext"),
+        errors,
+    );
+    pull_secrets(
+        list(pod, "imagePullSecrets"),
+        &path.child("imagePullSecrets"),
+        errors,
+    );
+    affinity::affinity(&pod["affinity"], &path.child("affinity"), errors);
+    dns_config(pod, &path.child("dnsConfig"), errors);
+    gates(pod, path, errors);
+    let spread = list(pod, "topologySpreadConstraints");
+    affinity::spread(spread, &path.child("topologySpreadConstraints"), errors);
+    identity(pod, path, errors);
+}
+
+/// Names, deadlines, tolerations and classes: the rest of the spec.
+fn identity(pod: &Value, path: &Path, errors: &mut Errors) {
+    let mut subdomain = |name: &str| {
+        let value = text(pod, name);
+        if !value.is_empty() {
+            errors.all_invalid(&path.child(name), value, dns1123_subdomain(value));
+        }
+    };
+    subdomain("serviceAccountName");
+    subdomain("nodeName");
+    if let Some(seconds) = int(pod, "activeDeadlineSeconds")
+        && !(1..=i64::from(i32::MAX)).contains(&seconds)
+    {
+        let (at, detail) = (
+            path.child("activeDeadlineSeconds"),
+            "must be between 1 and 2147483647, inclusive",
+        );
+        errors.invalid(&at, &pod["activeDeadlineSeconds"], detail);
+    }
+    for name in ["hostname", "subdomain"] {
+        let value = text(pod, name);
+        if !value.is_empty() {
+            errors.all_invalid(&path.child(name), value, dns1123_label(value));
+        }
+    }
+    tolerations(list(pod, "tolerations"), &path.child("tolerations"), errors);
+    host_aliases(list(pod, "hostAliases"), &path.child("hostAliases"), errors);
+    for name in ["priorityClassName", "runtimeClassName"] {
+        let value = text(pod, name);
+        if !value.is_empty() {
+            errors.all_invalid(&path.child(name), value, dns1123_subdomain(value));
+        }
+    }
+    let policy = text(pod, "preemptionPolicy");
+    if !matches!(policy, "" | "PreemptLowerPriority" | "Never") {
+        let legal = ["PreemptLowerPriority", "Never"];
+        errors.unsupported(
+            &path.child("preemptionPolicy"),
+            &pod["preemptionPolicy"],
+            &legal,
+        );
+    }
+}
+
+fn resource_claims(claims: &[Value], path: &Path, errors: &mut Errors) {
+    let mut names = BTreeSet::new();
+    for (k, claim) in claims.iter().enumerate() {
+        let (at, name) = (path.index(k), text(claim, "name"));
+        let first = names.insert(name);
+        if name.is_empty() {
+            errors.required(&at.child("name"), "");
+        } else if !first {
+            errors.duplicate(&at.child("name"), &name.into());
+        } else {
+            errors.all_invalid(&at.child("name"), name, dns1123_label(name));
+        }
+        let sources = ["resourceClaimName", "resourceClaimTemplateName"];
+        let given = sources.iter().filter(|source| has(claim, source)).count();
+        if given != 1 {
+            let detail = match given {
+                0 => "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`",
+                _ => {
+                    "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+                }
+            };
+            let shown = format!(
+                "{{\"Name\":{},\"ResourceClaimName\":{},\"ResourceClaimTemplateName\":{}}}",
+                json!(name),
+                claim["resourceClaimName"],
+                claim["resourceClaimTemplateName"]
+            );
+            errors.invalid_raw(&at, &shown, detail);
+        }
+        for source in sources {
+            if let Some(value) = claim[source].as_str() {
+                errors.all_invalid(&at.child(source), value, dns1123_subdomain(value));
+            }
+        }
+    }
+}
+
+/// With the node's network a container's ports are the node's ports.
+fn host_network(pod: &Value, path: &Path, errors: &mut Errors) {
+    if pod["hostNetwork"].as_bool() != Some(true) {
+        return;
+    }
+    for kind in ["containers", "initContainers"] {
+        for (c, container) in list(pod, kind).iter().enumerate() {
+            for (p, port) in list(container, "ports").iter().enumerate() {
+                let host = int(port, "hostPort").unwrap_or(0);
+                if host != int(port, "containerPort").unwrap_or(0) {
+                    let at = path
+                        .child(kind)
+                        .index(c)
+                        .child("ports")
+                        .index(p)
+                        .child("hostPort");
+                    errors.invalid(
+                        &at,
+                        &host.into(),
+                        "must match `containerPort` when `hostNetwork` is true",
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn security(context: &Value, path: &Path, errors: &mut Errors) {
+    for name in ["fsGroup", "runAsUser", "runAsGroup"] {
+        user_id(&context[name], &path.child(name), errors);
+    }
+    for (k, group) in list(context, "supplementalGroups").iter().enumerate() {
+        user_id(group, &path.child("supplementalGroups").index(k), errors);
+    }
+}
+
+fn pull_secrets(secrets: &[Value], path: &Path, errors: &mut Errors) {
+    for (k, secret) in secrets.iter().enumerate() {
+        if text(secret, "name").is_empty() {
+            errors.required(&path.index(k).child("name"), "");
+        }
+    }
+}
+
+fn dns_config(pod: &Value, path: &Path, errors: &mut Errors) {
+    if text(pod, "dnsPolicy") != "None" {
+        return;
+    }
+    if !has(pod, "dnsConfig") {
+        errors.required(path, "must provide `dnsConfig` when `dnsPolicy` is None");
+    } else if list(&pod["dnsConfig"], "nameservers").is_empty() {
+        let detail = "must provide at least one DNS nameserver when `dnsPolicy` is None";
+        errors.required(&path.child("nameservers"), detail);
+    }
+}
+
+fn gates(pod: &Value, path: &Path, errors: &mut Errors) {
+    for (k, gate) in list(pod, "readinessGates").iter().enumerate() {
+        let kind = text(gate, "conditionType");
+        let at = path.child("readinessGates").index(k).child("conditionType");
+        errors.all_invalid(&at, kind, label_key(kind));
+    }
+    let gates = list(pod, "schedulingGates");
+    let mut names = BTreeSet::new();
+    for (k, gate) in gates.iter().enumerate() {
+        let (at, name) = (path.child("schedulingGates").index(k), text(gate, "name"));
+        errors.all_invalid(&at, name, label_key(name));
+        if !names.insert(name) {
+            errors.duplicate(&at, &name.into());
+        }
+    }
+}
+
+fn tolerations(tolerations: &[Value], path: &Path, errors: &mut Errors) {
+    for (k, toleration) in tolerations.iter().enumerate() {
+        let at = path.index(k);
+        let get = |name| text(toleration, name);
+        let (key, operator, value, effect) =
+            (get("key"), get("operator"), get("value"), get("effect"));
+        if !key.is_empty() {
+            errors.all_invalid(&at.child("key"), key, label_key(key));
+        } else if operator != "Exists" {
+            let detail = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
+            errors.invalid_text(&at.child("operator"), operator, detail);
+        }
+        if has(toleration, "tolerationSeconds") && effect != "NoExecute" {
+            let detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
+            errors.invalid_text(&at.child("effect"), effect, detail);
+        }
+        let at_operator = at.child("operator");
+        match operator {
+            "Equal" | "" => {
+                let wrong = label_value(value);
+                if !wrong.is_empty() {
+                    errors.invalid_text(&at_operator, value, &wrong.join(";"));
+                }
+            }
+            "Exists" if !value.is_empty() => {
+                let detail = "value must be empty when `operator` is 'Exists'";
+                errors.invalid_text(&at_operator, value, detail);
+            }
+            "Exists" => {}
+            _ => errors.unsupported(&at_operator, &operator.into(), &["Equal", "Exists"]),
+        }
+        let legal = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+        if !effect.is_empty() && !legal.contains(&effect) {
+            errors.unsupported(&at.child("effect"), &effect.into(), &legal);
+        }
+    }
+}
+
+fn host_aliases(aliases: &[Value], path: &Path, errors: &mut Errors) {
+    for (k, alias) in aliases.iter().enumerate() {
+        let (at, ip) = (path.index(k), text(alias, "ip"));
+        if ip.parse::<std::net::IpAddr>().is_err() {
+            let detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+            errors.invalid_text(&at.child("ip"), ip, detail);
+        }
+        for (k, name) in list(alias, "hostnames").iter().enumerate() {
+            let name = name.as_str().unwrap_or("");
+            errors.all_invalid(
+                &at.child("hostnames").index(k),
+                name,
+                dns1123_subdomain(name),
+            );
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The API server's rules for probes, lifecycle handlers and the security context of a container.
+//!
+//! Must never run a probe.
+
+use super::values::{not_negative, port_number, user_id};
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::names::port_name;
+use crate::objects::tree::{has, int, list, text};
+use serde_json::Value;
+
+/// Lifecycle and probes, in the server's order.
+pub fn probes(container: &Value, pod: &Value, path: &Path, errors: &mut Errors) {
+    let (lifecycle, at) = (&container["lifecycle"], path.child("lifecycle"));
+    for name in ["postStart", "preStop"] {
+        if has(lifecycle, name) {
+            let grace = int(pod, "terminationGracePeriodSeconds");
+            handler(&lifecycle[name], &HOOKS, grace, &at.child(name), errors);
+        }
+    }
+    for name in ["livenessProbe", "readinessProbe", "startupProbe"] {
+        if has(container, name) {
+            probe(name, &container[name], &path.child(name), errors);
+        }
+    }
+}
+
+const HOOKS: [&str; 4] = ["exec", "httpGet", "tcpSocket", "sleep"];
+const PROBES: [&str; 4] = ["exec", "httpGet", "tcpSocket", "grpc"];
+
+fn probe(name: &str, probe: &Value, path: &Path, errors: &mut Errors) {
+    handler(probe, &PROBES, None, path, errors);
+    for field in [
+        "initialDelaySeconds",
+        "timeoutSeconds",
+        "periodSeconds",
+        "successThreshold",
+        "failureThreshold",
+    ] {
+        not_negative(&probe[field], &path.child(field), errors);
+    }
+    let (grace, at) = (
+        &probe["terminationGracePeriodSeconds"],
+        path.child("terminationGracePeriodSeconds"),
+    );
+    if grace.as_i64().is_some_and(|seconds| seconds <= 0) {
+        errors.invalid(&at, grace, "must be greater than 0");
+    }
+    let threshold = &probe["successThreshold"];
+    if name == "readinessProbe" {
+        if !grace.is_null() {
+            errors.invalid(&at, grace, "must not be set for readinessProbes");
+        }
+    } else if threshold.as_i64() != Some(1) {
+        errors.invalid(&path.child("successThreshold"), threshold, "must be 1");
+    }
+}
+
+/// Exactly one kind of handler, and that one well formed.
+fn handler(handler: &Value, kinds: &[&str], grace: Option<i64>, path: &Path, errors: &mut Errors) {
+    let mut found = 0;
+    for kind in kinds.iter().filter(|kind| has(handler, kind)) {
+        let at = path.child(kind);
+        if found > 0 {
+            errors.forbidden(&at, "may not specify more than 1 handler type");
+            continue;
+        }
+        found += 1;
+        let action = &handler[*kind];
+        match *kind {
+            "exec" if list(action, "command").is_empty() => {
+                errors.required(&at.child("command"), "")
+            }
+            "httpGet" => http_get(action, &at, errors),
+            "tcpSocket" => port(&action["port"], &at.child("port"), errors),
+            "grpc" => port_number(&action["port"], &at.child("port"), errors),
+            "sleep" => sleep(&action["seconds"], grace, &at, errors),
+            _ => {}
+        }
+    }
+    if found == 0 {
+        errors.required(path, "must specify a handler type");
+    }
+}
+
+fn http_get(action: &Value, path: &Path, errors: &mut Errors) {
+    if text(action, "path").is_empty() {
+        errors.required(&path.child("path"), "");
+    }
+    port(&action["port"], &path.child("port"), errors);
+    if !matches!(text(action, "scheme"), "HTTP" | "HTTPS") {
+        errors.unsupported(&path.child("scheme"), &action["scheme"], &["HTTP", "HTTPS"]);
+    }
+}
+
+/// A number, or the name of a port.
+fn port(port: &Value, path: &Path, errors: &mut Errors) {
+    match port.as_str() {
+        Some(name) => errors.all_invalid(path, name, port_name(name)),
+        None if port.is_null() => port_number(&0.into(), path, errors),
+        None => port_number(port, path, errors),
+    }
+}
+
+fn sleep(seconds: &Value, grace: Option<i64>, path: &Path, errors: &mut Errors) {
+    let Some(grace) = grace else { return };
+    if !seconds.as_i64().is_some_and(|s| (0..=grace).contains(&s)) {
+        let detail =
+            format!("must be non-negative and less than terminationGracePeriodSeconds ({grace})");
+        errors.invalid(path, seconds, &detail);
+    }
+}
+
+/// What the server checks of a security context; privileged containers are an operator's choice.
+pub fn security(context: &Value, path: &Path, errors: &mut Errors) {
+    if errors.refuse_privileged && context["privileged"].as_bool() == Some(true) {
+        errors.forbidden(&path.child("privileged"), "disallowed by cluster policy");
+    }
+    for name in ["runAsUser", "runAsGroup"] {
+        user_id(&context[name], &path.child(name), errors);
+    }
+    if context["allowPrivilegeEscalation"].as_bool() == Some(false) {
+        let (at, value) = (
+            path.child("allowPrivilegeEscalation"),
+            &context["allowPrivilegeEscalation"],
+        );
+        if context["privileged"].as_bool() == Some(true) {
+            let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
+            errors.invalid(&at, value, detail);
+        }
+        if list(&context["capabilities"], "add").contains(&"CAP_SYS_ADMIN".into()) {
+            let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
+            errors.invalid(&at, value, detail);
+        }
+    }
+}

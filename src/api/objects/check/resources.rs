@@ -1,0 +1,167 @@
+//! The API server's rules for the resources of a container.
+//!
+//! Must never ask whether a node has them.
+
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::names::label_key;
+use crate::objects::tree::{list, pairs, quantity, text};
+use serde_json::Value;
+use std::cmp::Ordering;
+
+const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+const OF_QUOTAS: [&str; 18] = [
+    "requests.cpu",
+    "requests.memory",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+    "pods",
+    "resourcequotas",
+    "services",
+    "replicationcontrollers",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "storage",
+    "requests.storage",
+    "services.nodeports",
+    "services.loadbalancers",
+    "requests.hugepages-",
+];
+
+/// Resource names, quantities, requests against limits, and claims.
+pub fn container(resources: &Value, claims: &[&str], path: &Path, errors: &mut Errors) {
+    let (limits, requests) = (&resources["limits"], &resources["requests"]);
+    let (limit_path, request_path) = (path.child("limits"), path.child("requests"));
+    for (name, amount) in pairs(limits) {
+        named_quantity(name, amount, &limit_path.key(name), errors);
+    }
+    for (name, amount) in pairs(requests) {
+        named_quantity(name, amount, &request_path.key(name), errors);
+        let limit = &limits[name.as_str()];
+        match (limit.is_null(), overcommit(name)) {
+            (true, false) => {
+                let detail = "Limit must be set for non overcommitable resources";
+                errors.required(&limit_path, detail);
+            }
+            (true, true) => {}
+            (false, overcommit) => compare(name, amount, limit, overcommit, &request_path, errors),
+        }
+    }
+    let names = || {
+        pairs(limits)
+            .chain(pairs(requests))
+            .map(|(name, _)| name.as_str())
+    };
+    if names().any(huge_page) && !names().any(|name| matches!(name, "cpu" | "memory")) {
+        errors.forbidden(path, "HugePages require cpu or memory");
+    }
+    claim_names(resources, claims, &path.child("claims"), errors);
+}
+
+fn compare(
+    name: &str,
+    amount: &Value,
+    limit: &Value,
+    overcommit: bool,
+    path: &Path,
+    errors: &mut Errors,
+) {
+    let (Some(asked), Some(most)) = (quantity(amount), quantity(limit)) else {
+        return;
+    };
+    let relation = match (overcommit, asked.compare(&most)) {
+        (false, Ordering::Less | Ordering::Greater) => "equal to",
+        (true, Ordering::Greater) => "less than or equal to",
+        _ => return,
+    };
+    let limit = limit.as_str().unwrap_or("");
+    errors.invalid(
+        path,
+        amount,
+        &format!("must be {relation} {name} limit of {limit}"),
+    );
+}
+
+fn named_quantity(name: &str, amount: &Value, path: &Path, errors: &mut Errors) {
+    resource_name(name, path, errors);
+    let Some(read) = quantity(amount) else {
+        return;
+    };
+    if read.is_negative() {
+        errors.invalid(path, amount, "must be greater than or equal to 0");
+    }
+    if extended(name) && !read.is_whole() {
+        errors.invalid(path, amount, "must be an integer");
+    }
+}
+
+fn resource_name(name: &str, path: &Path, errors: &mut Errors) {
+    let wrong = label_key(name);
+    let legal = wrong.is_empty();
+    errors.all_invalid(path, name, wrong);
+    if name.contains('/') {
+        if !native(name) && !extended(name) {
+            errors.invalid_text(path, name, "doesn't follow extended resource name standard");
+        }
+        return;
+    }
+    let own = OF_CONTAINERS.contains(&name) || huge_page(name);
+    if legal && !own && !OF_QUOTAS.contains(&name) && !name.starts_with("requests.hugepages-") {
+        errors.invalid_text(
+            path,
+            name,
+            "must be a standard resource type or fully qualified",
+        );
+    }
+    if !own {
+        errors.invalid_text(path, name, "must be a standard resource for containers");
+    }
+}
+
+fn claim_names(resources: &Value, known: &[&str], path: &Path, errors: &mut Errors) {
+    let claims = list(resources, "claims");
+    for (k, claim) in claims.iter().enumerate() {
+        let (at, name) = (path.index(k), text(claim, "name"));
+        if name.is_empty() {
+            errors.required(&at.child("name"), "");
+            continue;
+        }
+        if claims[..k]
+            .iter()
+            .any(|c| c["name"] == claim["name"] && c["request"] == claim["request"])
+        {
+            errors.duplicate(&at, &name.into());
+        }
+        if !known.contains(&name) {
+            let missing = "must be one of the names in pod.spec.resourceClaims";
+            if known.is_empty() {
+                let missing = format!("{missing} which is empty");
+                errors.not_found_with(&at, name, &missing);
+            } else {
+                let missing = format!("{missing}: {}", known.join(", "));
+                errors.not_found_with(&at, name, &missing);
+            }
+        }
+    }
+}
+
+/// Without a domain, or in the project's own.
+fn native(name: &str) -> bool {
+    !name.contains('/') || name.contains("kubernetes.io/")
+}
+
+fn extended(name: &str) -> bool {
+    let quota = label_key(&format!("requests.{name}"));
+    !native(name) && !name.starts_with("requests.") && quota.is_empty()
+}
+
+fn huge_page(name: &str) -> bool {
+    name.starts_with("hugepages-")
+}
+
+fn overcommit(name: &str) -> bool {
+    native(name) && !huge_page(name)
+}

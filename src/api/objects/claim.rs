@@ -1,0 +1,123 @@
+//! The PersistentVolumeClaims of a JobSet (PVC-1).
+//!
+//! Must never bind one.
+
+use super::check::affinity::label_selector;
+use super::job::owner;
+use super::tree::{array, default, has, list, object, quantity, text};
+use crate::admission::Rejection;
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::meta_check::object_meta;
+use crate::admission::names::dns1123_subdomain;
+use crate::spec::keys::JOBSET_NAME;
+use serde_json::{Value, json};
+
+const ACCESS_MODES: [&str; 4] = [
+    "ReadWriteOnce",
+    "ReadOnlyMany",
+    "ReadWriteMany",
+    "ReadWriteOncePod",
+];
+
+/// The claims as posted, in the order of the policies.
+pub fn claims(jobset: &Value) -> Vec<Value> {
+    let policies = list(&jobset["spec"], "volumeClaimPolicies").iter();
+    let templates = policies.flat_map(|policy| {
+        let deleted = text(&policy["retentionPolicy"], "whenDeleted") == "Delete";
+        let templates = list(policy, "templates").iter();
+        templates.map(move |template| (deleted, template))
+    });
+    templates
+        .map(|(deleted, template)| claim(jobset, template, deleted))
+        .collect()
+}
+
+fn claim(jobset: &Value, template: &Value, deleted: bool) -> Value {
+    let (metadata, name) = (&jobset["metadata"], text(&jobset["metadata"], "name"));
+    let own = text(&template["metadata"], "name");
+    let mut claim = json!({
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": format!("{own}-{name}"), "namespace": metadata["namespace"]},
+        "spec": template["spec"],
+    });
+    for kind in ["labels", "annotations"] {
+        if has(&template["metadata"], kind) {
+            claim["metadata"][kind] = template["metadata"][kind].clone();
+        }
+    }
+    let labels = object(&mut claim["metadata"], "labels");
+    labels.insert(JOBSET_NAME.to_owned(), name.into());
+    if deleted {
+        claim["metadata"]["ownerReferences"] = json!([owner(jobset)]);
+    }
+    claim
+}
+
+/// The claim as the API server stores it, or why it refuses it.
+pub fn admit_claim(claim: &Value) -> Result<Value, Rejection> {
+    let mut stored = claim.clone();
+    default(&mut stored["spec"], "volumeMode", "Filesystem");
+    let finalizers = array(&mut stored["metadata"], "finalizers");
+    finalizers.push("kubernetes.io/pvc-protection".into());
+    let mut errors = Errors::default();
+    object_meta(&stored["metadata"], dns1123_subdomain, &mut errors);
+    check(&stored["spec"], &mut errors);
+    errors.into_rejection("PersistentVolumeClaim", text(&claim["metadata"], "name"))?;
+    stored["status"] = json!({"phase": "Pending"});
+    Ok(stored)
+}
+
+fn check(spec: &Value, errors: &mut Errors) {
+    let path = Path::new("spec");
+    let (modes, at) = (list(spec, "accessModes"), path.child("accessModes"));
+    if modes.is_empty() {
+        errors.required(&at, "at least 1 access mode is required");
+    }
+    label_selector(&spec["selector"], &path.child("selector"), errors);
+    for mode in modes {
+        if !ACCESS_MODES.iter().any(|legal| mode == legal) {
+            errors.unsupported(
+                &at,
+                mode,
+                &[
+                    "ReadOnlyMany",
+                    "ReadWriteMany",
+                    "ReadWriteOnce",
+                    "ReadWriteOncePod",
+                ],
+            );
+        }
+    }
+    if modes.len() > 1 && modes.contains(&"ReadWriteOncePod".into()) {
+        errors.forbidden(&at, "may not use ReadWriteOncePod with other access modes");
+    }
+    let (storage, at) = (
+        &spec["resources"]["requests"]["storage"],
+        path.child("resources").key("storage"),
+    );
+    match quantity(storage) {
+        None => errors.required(&at, ""),
+        Some(bytes) if bytes.is_negative() || bytes.is_zero() => {
+            errors.invalid(&at, storage, "must be greater than zero")
+        }
+        Some(_) => {}
+    }
+    let class = text(spec, "storageClassName");
+    if !class.is_empty() {
+        errors.all_invalid(
+            &path.child("storageClassName"),
+            class,
+            dns1123_subdomain(class),
+        );
+    }
+    let mode = text(spec, "volumeMode");
+    if !matches!(mode, "Block" | "Filesystem") {
+        errors.unsupported(
+            &path.child("volumeMode"),
+            &spec["volumeMode"],
+            &["Block", "Filesystem"],
+        );
+    }
+}

@@ -1,0 +1,230 @@
+//! A pod as the Job controller posts it, and as it is stored after defaulting, admission plugins and JobSet's webhooks.
+//!
+//! Must never decide which indexes are wanted, nor place a pod.
+
+use super::check::pod;
+use super::job::uid;
+use super::surroundings::Surroundings;
+use super::tree::{array, default, has, int, items, list, object, text};
+use super::{defaults, pod_webhook};
+use crate::admission::Rejection;
+use crate::admission::collector::Errors;
+use crate::admission::field::Path;
+use crate::admission::meta_check::object_meta;
+use crate::admission::names::dns1123_subdomain;
+use crate::spec::keys::{JOB_COMPLETION_INDEX, JOB_INDEX_FAILURE_COUNT, JOB_TRACKING};
+use serde_json::{Value, json};
+
+const INDEX_ENV: &str = "JOB_COMPLETION_INDEX";
+const GENERATED_MAX: usize = 58;
+
+/// The pod of a completion index; `None` for a NonIndexed Job.
+pub fn pod(job: &Value, index: Option<u32>) -> Value {
+    let (template, name) = (&job["spec"]["template"], text(&job["metadata"], "name"));
+    let mut pod = json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "generateName": generate_name(name, index),
+            "namespace": job["metadata"]["namespace"],
+            "labels": template["metadata"]["labels"],
+            "annotations": template["metadata"]["annotations"],
+            "finalizers": list(&template["metadata"], "finalizers"),
+            "ownerReferences": [{
+                "apiVersion": "batch/v1",
+                "kind": "Job",
+                "name": name,
+                "uid": uid(job),
+                "controller": true,
+                "blockOwnerDeletion": true,
+            }],
+        },
+        "spec": template["spec"],
+    });
+    let finalizers = array(&mut pod["metadata"], "finalizers");
+    if !finalizers.contains(&JOB_TRACKING.into()) {
+        finalizers.push(JOB_TRACKING.into());
+    }
+    if let Some(index) = index {
+        for kind in ["annotations", "labels"] {
+            let target = object(&mut pod["metadata"], kind);
+            target.insert(JOB_COMPLETION_INDEX.to_owned(), index.to_string().into());
+        }
+        if has(&job["spec"], "backoffLimitPerIndex") {
+            let key = JOB_INDEX_FAILURE_COUNT.to_owned();
+            object(&mut pod["metadata"], "annotations").insert(key, "0".into());
+        }
+        let spec = &mut pod["spec"];
+        object_insert(spec, "hostname", format!("{name}-{index}").into());
+        for kind in ["containers", "initContainers"] {
+            items(spec, kind).for_each(add_index_variable);
+        }
+    }
+    pod
+}
+
+fn object_insert(value: &mut Value, name: &str, to: Value) {
+    super::tree::as_object(value).insert(name.to_owned(), to);
+}
+
+/// Indexed pods of a Job are told apart by name; a name too long is cut before the index.
+fn generate_name(job: &str, index: Option<u32>) -> String {
+    match index {
+        Some(index) => {
+            let suffix = format!("-{index}-");
+            let most = GENERATED_MAX.saturating_sub(suffix.len());
+            format!("{}{suffix}", first(job, most))
+        }
+        None => format!("{job}-"),
+    }
+}
+
+/// The first bytes of a name, whole characters only.
+fn first(name: &str, most: usize) -> &str {
+    let fits = |end: &usize| *end <= most && name.is_char_boundary(*end);
+    let end = (0..=name.len()).rev().find(fits).unwrap_or(0);
+    &name[..end]
+}
+
+fn add_index_variable(container: &mut Value) {
+    let env = array(container, "env");
+    if !env.iter().any(|var| text(var, "name") == INDEX_ENV) {
+        let field = format!("metadata.labels['{JOB_COMPLETION_INDEX}']");
+        let from = json!({"fieldRef": {"apiVersion": "v1", "fieldPath": field}});
+        env.push(json!({"name": INDEX_ENV, "valueFrom": from}));
+    }
+}
+
+/// The pod as stored, with `suffix` for the random end of its name, or the refusal.
+pub fn admit_pod(pod: &Value, suffix: &str, around: &Surroundings) -> Result<Value, Rejection> {
+    let stored = stored_pod(pod, suffix, around)?;
+    pod_webhook::validate(&stored, around)?;
+    Ok(stored)
+}
+
+/// The same for who knows otherwise whether a follower may come: the validating webhook is asked last, and not here.
+pub fn stored_pod(pod: &Value, suffix: &str, around: &Surroundings) -> Result<Value, Rejection> {
+    let mut stored = pod.clone();
+    let prefix = text(&pod["metadata"], "generateName");
+    let name = format!("{}{suffix}", first(prefix, GENERATED_MAX));
+    object_insert(&mut stored["metadata"], "name", name.clone().into());
+    defaults::pod(&mut stored["spec"]);
+    priority(&mut stored["spec"], prefix, around)?;
+    runtime_class(&stored["spec"], prefix, around)?;
+    default_tolerations(&mut stored["spec"]);
+    pod_webhook::mutate(&mut stored, around)?;
+    let mut errors = Errors::default();
+    object_meta(&stored["metadata"], dns1123_subdomain, &mut errors);
+    pod::spec(&stored["spec"], &Path::new("spec"), &mut errors);
+    for kind in ["containers", "initContainers"] {
+        images(
+            list(&stored["spec"], kind),
+            &Path::new("spec").child(kind),
+            &mut errors,
+        );
+    }
+    errors.into_rejection("Pod", &name)?;
+    Ok(stored)
+}
+
+fn images(containers: &[Value], path: &Path, errors: &mut Errors) {
+    for (k, container) in containers.iter().enumerate() {
+        let image = text(container, "image");
+        if image.trim() != image {
+            let at = path.index(k).child("image");
+            errors.invalid_text(&at, image, "must not have leading or trailing whitespace");
+        }
+    }
+}
+
+fn forbidden(name: &str, why: &str) -> Rejection {
+    Rejection::new(
+        403,
+        "Forbidden",
+        format!("pods \"{name}\" is forbidden: {why}"),
+    )
+}
+
+/// PriorityClasses that every cluster has.
+pub const SYSTEM_CLASSES: [(&str, i64); 2] = [
+    ("system-cluster-critical", 2_000_000_000),
+    ("system-node-critical", 2_000_001_000),
+];
+
+/// The admission plugin Priority.
+fn priority(pod: &mut Value, name: &str, around: &Surroundings) -> Result<(), Rejection> {
+    let class = text(pod, "priorityClassName").to_owned();
+    let classes = around.priority_classes.iter();
+    let found = match class.as_str() {
+        "" => classes
+            .filter(|c| c["globalDefault"] == true)
+            .min_by_key(|c| int(c, "value")),
+        _ => classes
+            .clone()
+            .find(|c| text(&c["metadata"], "name") == class),
+    };
+    let value = match (found, class.as_str()) {
+        (Some(found), _) => int(found, "value").unwrap_or(0),
+        (None, "") => 0,
+        (None, other) => match SYSTEM_CLASSES.iter().find(|(known, _)| *known == other) {
+            Some((_, value)) => *value,
+            None => {
+                let why = format!("no PriorityClass with name {other} was found");
+                return Err(forbidden(name, &why));
+            }
+        },
+    };
+    if let Some(asked) = int(pod, "priority")
+        && asked != value
+    {
+        let why = format!(
+            "the integer value of priority ({asked}) must not be provided in pod spec; priority admission controller computed {value} from the given PriorityClass name"
+        );
+        return Err(forbidden(name, &why));
+    }
+    object_insert(pod, "priority", value.into());
+    let policy = found.map_or("", |c| text(c, "preemptionPolicy"));
+    let policy = if policy.is_empty() {
+        "PreemptLowerPriority"
+    } else {
+        policy
+    };
+    if let (Some(found), "") = (found, class.as_str()) {
+        let name = found["metadata"]["name"].clone();
+        object_insert(pod, "priorityClassName", name);
+    }
+    default(pod, "preemptionPolicy", policy);
+    Ok(())
+}
+
+/// The admission plugin RuntimeClass.
+fn runtime_class(pod: &Value, name: &str, around: &Surroundings) -> Result<(), Rejection> {
+    let class = text(pod, "runtimeClassName");
+    if class.is_empty() || around.runtime_classes.iter().any(|known| known == class) {
+        return Ok(());
+    }
+    let why = format!("pod rejected: RuntimeClass \"{class}\" not found");
+    Err(forbidden(name, &why))
+}
+
+/// The admission plugin DefaultTolerationSeconds.
+fn default_tolerations(pod: &mut Value) {
+    for key in [
+        "node.kubernetes.io/not-ready",
+        "node.kubernetes.io/unreachable",
+    ] {
+        let tolerated = list(pod, "tolerations").iter().any(|t| {
+            let effect = text(t, "effect");
+            (text(t, "key") == key || text(t, "key").is_empty())
+                && matches!(effect, "" | "NoExecute")
+        });
+        if !tolerated {
+            array(pod, "tolerations").push(json!({
+                "key": key,
+                "operator": "Exists",
+                "effect": "NoExecute",
+                "tolerationSeconds": 300,
+            }));
+        }
+    }
+}

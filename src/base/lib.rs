@@ -1,0 +1,18 @@
+//! Building blocks that know nothing of Kubernetes: time, ids, random numbers, quantities.
+//!
+//! Must never know what a pod is, read a file, or look at a clock.
+
+pub mod calendar;
+pub mod condition;
+pub mod fnv;
+pub mod id;
+pub mod plain;
+pub mod quantity;
+pub mod random;
+pub mod stats;
+pub mod table;
+pub mod time;
+
+pub use id::*;
+pub use table::row;
+pub use time::{Duration, Time};

@@ -1,0 +1,110 @@
+//! Cells: nodes that every fault hits together or not at all, so that what becomes of them is worked out once.
+
+use sim_base::{CellId, NodeId};
+use std::collections::BTreeMap;
+
+/// The cells of a cluster, numbered by their first nodes.
+pub struct Cells {
+    nodes: Vec<Vec<NodeId>>,
+    of_node: Vec<CellId>,
+}
+
+impl Cells {
+    /// Of so many nodes, of which these are hit together.
+    pub fn of<'s>(nodes: usize, sets: impl Iterator<Item = &'s [NodeId]>) -> Cells {
+        let mut class = vec![0_u32; nodes];
+        let mut classes = 1;
+        for set in sets {
+            // Who was together until now, and is in the set, still is.
+            let mut split: BTreeMap<u32, u32> = BTreeMap::new();
+            for node in set {
+                let own = &mut class[node.ix()];
+                *own = *split.entry(*own).or_insert_with(|| {
+                    classes += 1;
+                    classes - 1
+                });
+            }
+        }
+        let mut cells = Cells {
+            nodes: Vec::new(),
+            of_node: Vec::new(),
+        };
+        let mut numbers = vec![CellId::NONE; classes as usize];
+        for (i, class) in class.iter().enumerate() {
+            let cell = &mut numbers[*class as usize];
+            if *cell == CellId::NONE {
+                *cell = CellId(cells.nodes.len() as u32);
+                cells.nodes.push(Vec::new());
+            }
+            cells.nodes[cell.ix()].push(NodeId(i as u32));
+            cells.of_node.push(*cell);
+        }
+        cells
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The nodes of one, in their order.
+    pub fn nodes(&self, cell: CellId) -> &[NodeId] {
+        &self.nodes[cell.ix()]
+    }
+
+    /// The cells that a set is made of.
+    pub fn within(&self, set: &[NodeId]) -> Vec<CellId> {
+        let mut cells: Vec<CellId> = set.iter().map(|node| self.of_node[node.ix()]).collect();
+        cells.sort_unstable();
+        cells.dedup();
+        cells
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_in_one_cell_as_long_as_no_set_parts_them() {
+        for (sets, expected) in [
+            (vec![], vec![vec![0, 1, 2, 3, 4]]),
+            (
+                vec![vec![0, 1], vec![2, 3]],
+                vec![vec![0, 1], vec![2, 3], vec![4]],
+            ),
+            (
+                vec![vec![0, 1, 2], vec![1, 2, 3]],
+                vec![vec![0], vec![1, 2], vec![3], vec![4]],
+            ),
+            (
+                vec![vec![4, 0], vec![1, 3]],
+                vec![vec![0, 4], vec![1, 3], vec![2]],
+            ),
+            (
+                vec![vec![0, 1, 2, 3, 4], vec![3]],
+                vec![vec![0, 1, 2, 4], vec![3]],
+            ),
+        ] {
+            let sets: Vec<Vec<NodeId>> = (sets.into_iter())
+                .map(|set: Vec<u32>| set.into_iter().map(NodeId).collect())
+                .collect();
+            let cells = Cells::of(5, sets.iter().map(Vec::as_slice));
+            let all = (0..cells.len()).map(|i| cells.nodes(CellId(i as u32)));
+            let all: Vec<Vec<u32>> = all.map(|c| c.iter().map(|node| node.0).collect()).collect();
+            assert_eq!(all, expected, "{sets:?}");
+            for set in &sets {
+                let within = cells.within(set);
+                let mut nodes: Vec<NodeId> = within
+                    .iter()
+                    .flat_map(|c| cells.nodes(*c))
+                    .copied()
+                    .collect();
+                let mut set = set.clone();
+                nodes.sort();
+                set.sort();
+                assert_eq!(nodes, set);
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Times in which one node is slow: while they overlap, the slowest counts.
+
+use super::fault::{Does, Fault, On};
+use sim_api::spec::Silent;
+use sim_base::{Duration, NodeId};
+
+/// One fault of a node and its repair.
+#[derive(Clone, Debug)]
+pub struct Slowness {
+    pub start: Duration,
+    /// None: until the end of the run.
+    pub end: Option<Duration>,
+    pub factor: f64,
+    pub cause: u32,
+}
+
+/// Each change of the factor until `stop`; `name`: of a cause.
+pub fn script<'n>(
+    node: NodeId,
+    all: &[Slowness],
+    stop: Duration,
+    name: impl Fn(u32) -> &'n str,
+) -> Vec<Fault> {
+    let ends = all.iter().filter_map(|s| Some((s.end?, s.cause)));
+    let starts = all.iter().map(|s| (s.start, s.cause));
+    let mut instants: Vec<(Duration, u32)> = starts.chain(ends).collect();
+    instants.sort_by_key(|(at, cause)| (*at, name(*cause)));
+    instants.dedup_by_key(|(at, _)| *at);
+    let mut now = 1.0;
+    let mut script = Vec::new();
+    for (at, cause) in instants.into_iter().take_while(|(at, _)| *at <= stop) {
+        let on = |s: &&Slowness| s.start <= at && s.end.is_none_or(|end| end > at);
+        let factor = all.iter().filter(on).map(|s| s.factor).fold(1.0, f64::max);
+        if factor != now {
+            now = factor;
+            script.push(Fault {
+                at,
+                on: On::Node(node),
+                does: Does::Silent(Silent::Slow { factor }),
+                cause,
+            });
+        }
+    }
+    script
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_counts_until_it_is_repaired() {
+        let slow = |start, end: Option<u64>, factor| Slowness {
+            start: Duration::from_secs(start),
+            end: end.map(Duration::from_secs),
+            factor,
+            cause: 0,
+        };
+        let told = |all: &[Slowness]| -> Vec<(u64, f64)> {
+            let one = |f: Fault| match f.does {
+                Does::Silent(Silent::Slow { factor }) => (f.at.0 / 1_000_000_000, factor),
+                other => panic!("{other:?}"),
+            };
+            let script = script(NodeId(0), all, Duration::from_secs(100), |_| "c");
+            script.into_iter().map(one).collect()
+        };
+        assert_eq!(told(&[slow(1, Some(5), 2.0)]), [(1, 2.0), (5, 1.0)]);
+        let nested = [slow(1, Some(9), 1.5), slow(3, Some(6), 3.0)];
+        assert_eq!(told(&nested), [(1, 1.5), (3, 3.0), (6, 1.5), (9, 1.0)]);
+        let hidden = [slow(1, Some(9), 3.0), slow(3, Some(6), 1.5)];
+        assert_eq!(told(&hidden), [(1, 3.0), (9, 1.0)]);
+        assert_eq!(told(&[slow(1, None, 2.0)]), [(1, 2.0)]);
+        assert_eq!(told(&[slow(1, Some(200), 2.0)]), [(1, 2.0)]);
+    }
+}

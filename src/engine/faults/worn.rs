@@ -1,0 +1,76 @@
+//! Faults that come with age where use makes older: each entity has a clock, its faults the ages at which they come,
+//! and what a fault brings with it follows it. When that is by the calendar, only the run knows.
+
+use super::Faults;
+use super::entities::{Entity, Process};
+use super::found::{Found, Struck};
+use super::times;
+use sim_api::spec::{FaultTime, Scenario, UseClock, Used};
+use sim_base::Duration;
+use sim_base::random::Draws;
+
+impl Faults {
+    /// Adds the clocks to the scenario, and what they bring to its script.
+    pub(super) fn wear(&self, draws: &mut Draws, drawn: &mut Scenario) {
+        for (cause, process) in (0..).zip(&self.processes) {
+            if process.spec.is_of_calendar() {
+                continue;
+            }
+            for entity in &process.entities {
+                let times = times::times((&process.spec, entity), self.stop, draws);
+                if times.is_empty() {
+                    continue;
+                }
+                let clock = drawn.clocks.len() as u32;
+                drawn.clocks.push(self.clock(process, entity));
+                for (occurrence, (age, end)) in (0..).zip(times) {
+                    let struck = Struck {
+                        cause,
+                        process,
+                        entity,
+                        occurrence,
+                        start: Duration::ZERO,
+                        end: end.map(|end| end - age),
+                    };
+                    self.strike((clock, age), &struck, draws, drawn);
+                }
+            }
+        }
+    }
+
+    fn clock(&self, process: &Process, entity: &Entity) -> UseClock {
+        let named = |node: &sim_base::NodeId| self.nodes[node.ix()].clone();
+        UseClock {
+            of: match entity.pod {
+                Some(pod) => Used::Pod(self.pods[pod as usize].clone()),
+                None => Used::Nodes(entity.worn.iter().map(named).collect()),
+            },
+            exposure: process.spec.ages,
+        }
+    }
+
+    /// One fault, and what follows it.
+    fn strike(
+        &self,
+        (clock, age): (u32, Duration),
+        struck: &Struck,
+        draws: &mut Draws,
+        drawn: &mut Scenario,
+    ) {
+        let mut found = Found::default();
+        found.add(struck, draws);
+        // Whether what follows comes within the run is seen then.
+        let (faults, _) = found.script(&self.processes, Duration(u64::MAX));
+        let head = drawn.faults.len() as u32;
+        for (i, fault) in self.node_by_node(&faults).iter().enumerate() {
+            let at = match i {
+                0 => FaultTime::Worn { clock, age },
+                _ => FaultTime::Follows {
+                    fault: head,
+                    after: fault.at,
+                },
+            };
+            drawn.faults.push(self.scripted_at(at, fault));
+        }
+    }
+}

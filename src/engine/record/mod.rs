@@ -1,0 +1,27 @@
+//! What happened, written down: ids only, fixed size, every record with the id of its cause.
+//!
+//! Must never influence a run: records are written, never read, by the engine.
+
+pub mod call;
+pub mod digest;
+pub mod fields;
+mod hash;
+pub mod head;
+pub mod names;
+pub mod outcome;
+pub mod records;
+pub mod sink;
+pub mod ticket;
+pub mod training;
+
+pub use call::*;
+pub use fields::{Role, Value};
+pub use head::Head;
+pub use names::*;
+pub use outcome::*;
+pub use records::*;
+pub use sim_policy::decision::{Decided, Decision};
+pub use sim_policy::kinds::*;
+pub use sink::*;
+pub use ticket::*;
+pub use training::*;

@@ -1,0 +1,204 @@
+//! Ids back to the names Kubernetes would show, and texts behind their ids.
+//!
+//! Rows are only appended during a run; a reader must never size a table from them before the run is over.
+
+use sim_base::*;
+
+/// Names of everything that has existed in a run so far, in the order of the ids.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    pub jobsets: Vec<JobSetName>,
+    pub jobs: Vec<JobName>,
+    pub nodes: Vec<String>,
+    /// Strings made during a run, each once; kept here so that records stay small. Only `intern` adds some.
+    pub(crate) texts: Vec<String>,
+    /// Positions in `texts`, in the order of the texts.
+    pub(crate) sorted: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+pub struct JobSetName {
+    pub namespace: String,
+    pub name: String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct JobName {
+    /// `JobSetId::NONE`: no JobSet has made it.
+    pub jobset: JobSetId,
+    /// `<jobset>-<replicatedJob>-<jobIndex>` (NAM-1).
+    pub name: String,
+    /// Where no JobSet says it; else empty.
+    pub namespace: String,
+    pub replicated_job: String,
+    pub job_index: u32,
+    /// A pod that no Job has made: the name is the pod's own.
+    pub bare: bool,
+    /// A NonIndexed Job, as it was made last: the names of its pods have no index.
+    pub without_index: bool,
+}
+
+/// Texts that are looked at before the sorted ones are searched: most are used again at once.
+const RECENT: usize = 8;
+
+impl Names {
+    /// Names of these Jobs, and of nothing else.
+    pub fn for_jobs(jobs: Vec<JobName>) -> Names {
+        Names {
+            jobs,
+            ..Names::default()
+        }
+    }
+
+    pub fn job(&self, id: JobId) -> &str {
+        self.jobs.get(id.ix()).map_or("?", |j| &j.name)
+    }
+
+    pub fn jobset(&self, id: JobSetId) -> &str {
+        self.jobsets.get(id.ix()).map_or("?", |j| &j.name)
+    }
+
+    pub fn node(&self, id: NodeId) -> &str {
+        self.nodes.get(id.ix()).map_or("?", String::as_str)
+    }
+
+    /// The JobSet that made the Job, if one did.
+    pub fn jobset_of(&self, job: JobId) -> Option<JobSetId> {
+        let id = self.jobs.get(job.ix())?.jobset;
+        id.is_some().then_some(id)
+    }
+
+    /// The namespace of a JobSet; empty if there is none.
+    pub fn namespace(&self, jobset: JobSetId) -> &str {
+        self.jobsets.get(jobset.ix()).map_or("", |j| &j.namespace)
+    }
+
+    /// The namespace of a Job, or of a pod that no Job has made.
+    pub fn namespace_of(&self, job: JobId) -> &str {
+        let Some(j) = self.jobs.get(job.ix()) else {
+            return "";
+        };
+        match self.jobsets.get(j.jobset.ix()) {
+            Some(jobset) => &jobset.namespace,
+            None => &j.namespace,
+        }
+    }
+
+    /// `<job>-<index>-<suffix>`, of a NonIndexed Job `<job>-<suffix>`; of a pod that no Job has made, its own name.
+    pub fn pod(&self, job: JobId, index: u32, pod: PodId, incarnation: u32) -> String {
+        let name = self.job(job);
+        if self.is_bare(job) {
+            return name.to_owned();
+        }
+        let suffix = suffix(pod, incarnation);
+        match self.index_in_name(job, index) {
+            Some(index) => format!("{name}-{index}-{suffix}"),
+            None => format!("{name}-{suffix}"),
+        }
+    }
+
+    /// The index as far as the names of the Job's pods have one.
+    pub fn index_in_name(&self, job: JobId, index: u32) -> Option<u32> {
+        let without = self.jobs.get(job.ix()).is_some_and(|j| j.without_index);
+        (!without).then_some(index)
+    }
+
+    /// The pod without its random suffix, as scenarios name it; of a NonIndexed Job with its place among those that
+    /// run.
+    pub fn pod_place(&self, job: JobId, index: u32) -> String {
+        match self.is_bare(job) {
+            true => self.job(job).to_owned(),
+            false => format!("{}-{index}", self.job(job)),
+        }
+    }
+
+    pub fn is_bare(&self, job: JobId) -> bool {
+        self.jobs.get(job.ix()).is_some_and(|j| j.bare)
+    }
+
+    pub fn text(&self, id: TextId) -> &str {
+        self.texts.get(id.ix()).map_or("", String::as_str)
+    }
+
+    /// The id of `text`, old or new.
+    pub fn intern(&mut self, text: &str) -> TextId {
+        let recent = self.texts.iter().enumerate().rev().take(RECENT);
+        if let Some((at, _)) = recent.into_iter().find(|(_, t)| *t == text) {
+            return TextId(at as u32);
+        }
+        let texts = &self.texts;
+        let known = |at: &u32| texts[*at as usize].as_str().cmp(text);
+        match self.sorted.binary_search_by(known) {
+            Ok(place) => TextId(self.sorted[place]),
+            Err(place) => {
+                let at = self.texts.len() as u32;
+                self.texts.push(text.to_owned());
+                self.sorted.insert(place, at);
+                TextId(at)
+            }
+        }
+    }
+
+    /// Back to no texts, for the next run; buffers are kept.
+    pub fn forget_texts(&mut self) {
+        self.texts.clear();
+        self.sorted.clear();
+    }
+}
+
+/// The five letters the API server would draw, here a function of the pod's id: names stay equal between runs.
+pub fn suffix(pod: PodId, incarnation: u32) -> String {
+    const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+    let mut x =
+        (u64::from(pod.0) << 32 | u64::from(incarnation)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x ^= x >> 29;
+    (0..5)
+        .map(|_| {
+            let c = ALPHABET[(x % 27) as usize];
+            x /= 27;
+            char::from(c)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_has_one_id_however_many_came_after_it() {
+        let mut names = Names::default();
+        let ids: Vec<TextId> = (0..100)
+            .map(|i| names.intern(&format!("{}", i % 37)))
+            .collect();
+        for (i, id) in ids.iter().enumerate() {
+            assert_eq!(*id, TextId(i as u32 % 37));
+            assert_eq!(names.text(*id), (i % 37).to_string());
+        }
+        names.forget_texts();
+        assert_eq!(names.text(ids[0]), "");
+        assert_eq!(names.intern("new"), TextId(0));
+    }
+
+    #[test]
+    fn a_pod_without_a_job_and_a_job_without_a_jobset_keep_their_own_names() {
+        let own = |name: &str, bare| JobName {
+            jobset: JobSetId::NONE,
+            name: name.to_owned(),
+            namespace: "tools".to_owned(),
+            bare,
+            ..JobName::default()
+        };
+        let names = Names {
+            jobs: vec![own("debug", true), own("backup", false)],
+            ..Names::default()
+        };
+        assert_eq!(names.pod(JobId(0), 0, PodId(4), 1), "debug");
+        assert_eq!(names.pod_place(JobId(0), 0), "debug");
+        assert_eq!(names.pod_place(JobId(1), 2), "backup-2");
+        assert!(names.pod(JobId(1), 2, PodId(4), 1).starts_with("backup-2-"));
+        assert_eq!(names.namespace_of(JobId(1)), "tools");
+        assert_eq!(names.jobset_of(JobId(1)), None);
+        assert_eq!(names.jobset_of(JobId(9)), None);
+    }
+}

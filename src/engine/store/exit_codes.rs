@@ -1,0 +1,40 @@
+//! How the containers of a pod ended, as its status shows it.
+
+use super::{NO_STATUS, Store};
+use sim_base::*;
+
+/// Name and exit code of each regular container: nothing before the pod has ended, nothing if no kubelet has said how.
+pub fn exit_codes(store: &Store, pod: PodId) -> Vec<(&str, i32)> {
+    let which = store.pods.exit_container[pod.ix()];
+    if !store.pods.is_terminal(pod) || which == NO_STATUS {
+        return Vec::new();
+    }
+    let code = i32::from(store.pods.exit_code[pod.ix()]);
+    let containers = store.pod_spec(pod).containers.iter().enumerate();
+    let code_of = |at| if ended_so(which, at) { code } else { 0 };
+    containers
+        .map(|(at, c)| (c.name.as_str(), code_of(at)))
+        .collect()
+}
+
+/// Whether the pod's exit code is of this container; the others ended with 0.
+fn ended_so(which: u8, container: usize) -> bool {
+    which == 0 || usize::from(which) == container + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exit_code_is_of_all_containers_or_of_one() {
+        let of = |which| [0, 1, 2].map(|container| ended_so(which, container));
+        for (which, containers) in [
+            (0, [true, true, true]),
+            (1, [true, false, false]),
+            (3, [false, false, true]),
+        ] {
+            assert_eq!(of(which), containers, "{which}");
+        }
+    }
+}

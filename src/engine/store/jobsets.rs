@@ -1,0 +1,124 @@
+//! JobSet objects as stored, and what is counted of their pods for in-place restarts.
+
+use super::pods::BAD_ATTEMPT;
+use crate::record::ReplicatedJobStatus;
+use sim_api::spec::JobSet;
+use sim_base::random::Key;
+use sim_base::*;
+use sim_policy::{InPlaceView, JobSetStatus};
+use std::sync::Arc;
+
+#[derive(Clone, Default)]
+pub struct JobSetRow {
+    pub key: Key,
+    /// It has been created, and may be gone again.
+    pub created: bool,
+    /// deletionTimestamp.
+    pub deletion: Option<Time>,
+    /// Deleted with foreground propagation: its Jobs go first.
+    pub foreground: bool,
+    pub deleted: bool,
+    pub spec: Arc<JobSet>,
+    pub status: JobSetStatus,
+    pub resource_version: u32,
+    /// nth version of the spec.
+    pub spec_version: u32,
+    /// Rows of its Jobs, with an object or without one.
+    pub jobs: Vec<JobId>,
+    /// Per replicatedJob and index: the newest of them.
+    pub(super) slots: Vec<Vec<JobId>>,
+    pub(super) attempts: Tallies,
+    pub(super) restarts: Tallies,
+}
+
+/// How many pods have which small number; few numbers are in use at a time.
+#[derive(Clone, Default)]
+pub(super) struct Tallies(Vec<(u32, u32)>);
+
+impl Tallies {
+    fn add(&mut self, value: u32) {
+        match self.0.iter_mut().find(|(v, _)| *v == value) {
+            Some((_, n)) => *n += 1,
+            None => self.0.push((value, 1)),
+        }
+    }
+
+    fn remove(&mut self, value: u32) {
+        let at = self.0.iter().position(|(v, _)| *v == value);
+        let at = at.expect("only values that were added are removed");
+        self.0[at].1 -= 1;
+        if self.0[at].1 == 0 {
+            self.0.swap_remove(at);
+        }
+    }
+
+    fn values(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().map(|(v, _)| *v)
+    }
+}
+
+impl JobSetRow {
+    pub fn exists(&self) -> bool {
+        self.created && !self.deleted
+    }
+
+    pub fn is_deleting(&self) -> bool {
+        self.deletion.is_some()
+    }
+
+    pub fn suspended(&self) -> bool {
+        self.spec.spec.suspend
+    }
+
+    /// A pod that is not Failed carries an attempt; `old` is the one it carried before.
+    pub(super) fn attempt_changed(&mut self, old: Option<u32>, new: Option<u32>) {
+        if let Some(old) = old {
+            self.attempts.remove(old);
+        }
+        if let Some(new) = new {
+            self.attempts.add(new);
+        }
+    }
+
+    pub(super) fn restarts_changed(&mut self, old: Option<u32>, new: Option<u32>) {
+        if let Some(old) = old {
+            self.restarts.remove(old);
+        }
+        if let Some(new) = new {
+            self.restarts.add(new);
+        }
+    }
+
+    pub fn in_place_view(&self) -> InPlaceView {
+        let bad = self.attempts.values().any(|v| v == BAD_ATTEMPT);
+        InPlaceView {
+            max_container_restarts: self.restarts.values().max().unwrap_or(0),
+            attempts: self.attempts.0.iter().map(|(_, n)| n).sum(),
+            min_attempt: self.attempts.values().min().filter(|_| !bad),
+            max_attempt: self.attempts.values().max().filter(|_| !bad),
+        }
+    }
+
+    /// ST-5: by name, descending.
+    pub fn shown_status(&self) -> Vec<ReplicatedJobStatus> {
+        let rjs = self.spec.spec.replicated_jobs.iter();
+        let shown =
+            self.status
+                .replicated_jobs
+                .iter()
+                .zip(rjs)
+                .map(|(s, rj)| ReplicatedJobStatus {
+                    name: rj.name.clone(),
+                    ready: s.ready,
+                    succeeded: s.succeeded,
+                    failed: s.failed,
+                    active: s.active,
+                    suspended: s.suspended,
+                    job_restarts: s.job_restarts.clone(),
+                    job_restarts_count_towards_max: s.job_restarts_count_towards_max.clone(),
+                });
+        let mut shown: Vec<ReplicatedJobStatus> = shown.collect();
+        shown.sort_by(|a, b| b.name.cmp(&a.name));
+        shown
+    }
+}

@@ -1,0 +1,310 @@
+//! Every object of the cluster as the API server stores it: the only truth during a run.
+//!
+//! Objects have dense rows; rows appear when objects do. Only the API server of the engine writes here
+//! (`engine/apiserver`); everybody else reads. Must never decide anything and never look at the clock.
+
+pub mod change;
+pub(crate) mod exit_codes;
+pub mod jobs;
+pub mod jobsets;
+pub mod nodes;
+pub mod others;
+pub mod pod_list;
+pub mod pods;
+mod tallies;
+pub mod templates;
+
+pub use change::{Change, JobChange, JobSetChange, NodeChange, PodChange, What};
+pub use exit_codes::exit_codes;
+pub use jobs::{Counters, Job, JobCondition, JobStatus};
+pub use jobsets::JobSetRow;
+pub use nodes::Nodes;
+pub use others::{Other, Others};
+pub use pods::{
+    BAD_ATTEMPT, LAST_CONTAINER, NO_ATTEMPT, NO_STATUS, Phase, Pods, RESTARTING_ALL, SUCCEEDING,
+    flag,
+};
+pub use templates::{Slot, Template, Templates, agent_mode, on_labelled_nodes};
+
+use crate::record::{JobName, JobSetName, Names};
+use sim_api::spec::*;
+use sim_base::random::Key;
+use sim_base::*;
+use sim_policy::placement::TemplateFacts;
+use sim_policy::topology::Cluster;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Default)]
+pub struct Store {
+    pub names: Names,
+    pub jobsets: Vec<JobSetRow>,
+    pub jobs: Vec<Job>,
+    pub pods: Pods,
+    pub nodes: Nodes,
+    pub templates: Templates,
+    /// Services, claims and the like.
+    pub others: Others,
+    /// Namespaces of each name in the order of their appearance, and the number of namespace and name.
+    homes: BTreeMap<String, Vec<(String, u32)>>,
+    places: u32,
+    /// Rows of Jobs by that number.
+    rows_of: Vec<Vec<JobId>>,
+    /// Rows of pods that are gone; free when everybody has been told.
+    retired: Vec<PodId>,
+    pub changes: Vec<Change>,
+}
+
+impl Store {
+    pub fn new(cluster: Cluster) -> Store {
+        let mut store = Store::default();
+        store.names.nodes.clone_from(&cluster.names);
+        store.nodes.cluster = cluster;
+        store
+    }
+
+    /// Empty but for the nodes; buffers are kept.
+    pub fn reset(&mut self) {
+        self.nodes.reset();
+        self.names.jobsets.clear();
+        self.names.jobs.clear();
+        self.names.forget_texts();
+        self.names.nodes.truncate(self.nodes.len());
+        self.jobsets.clear();
+        self.jobs.clear();
+        self.pods.reset();
+        self.templates.reset();
+        self.others.reset();
+        self.homes.clear();
+        self.places = 0;
+        self.rows_of.clear();
+        self.retired.clear();
+        self.changes.clear();
+    }
+
+    /// A row for a JobSet object that is still to be created.
+    pub fn add_jobset(&mut self, namespace: &str, name: &str) -> JobSetId {
+        let (key, _) = self.place_named(namespace, name);
+        self.jobsets.push(JobSetRow {
+            key,
+            ..JobSetRow::default()
+        });
+        self.names.jobsets.push(JobSetName {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        });
+        JobSetId(self.jobsets.len() as u32 - 1)
+    }
+
+    /// Stands for an object in the names of random numbers. Which namespace it is in does not matter, unless the same
+    /// name is in several.
+    fn place_named(&mut self, namespace: &str, name: &str) -> (Key, u32) {
+        if !self.homes.contains_key(name) {
+            self.homes.insert(name.to_owned(), Vec::new());
+        }
+        let homes = self.homes.get_mut(name).expect("just put in");
+        let nth = homes.iter().position(|(home, _)| home == namespace);
+        let nth = nth.unwrap_or_else(|| {
+            homes.push((namespace.to_owned(), self.places));
+            self.places += 1;
+            homes.len() - 1
+        });
+        (Key::of(name).and(nth as u64), homes[nth].1)
+    }
+
+    /// The JobSet object of that name, if one is stored now.
+    pub fn jobset_named(&self, name: &str) -> Option<JobSetId> {
+        let named = |(row, names): (&JobSetRow, &JobSetName)| names.name == name && row.exists();
+        let at = self
+            .jobsets
+            .iter()
+            .zip(&self.names.jobsets)
+            .position(named)?;
+        Some(JobSetId(at as u32))
+    }
+
+    /// Where the Job of a JobSet's slot goes: the row whose Job exists (a POST will fail), else one without old pods.
+    pub fn place_of(&mut self, jobset: JobSetId, rj: u32, index: u32) -> JobId {
+        let slots = &self.jobsets[jobset.ix()].slots;
+        let known = slots.get(rj as usize).and_then(|s| s.get(index as usize));
+        if let Some(job) = known.filter(|j| j.is_some()) {
+            let place = self.jobs[job.ix()].place;
+            if let Some(job) = self.free_row(place, jobset) {
+                return job;
+            }
+        }
+        let names = &self.names.jobsets[jobset.ix()];
+        let rj_name = &self.jobsets[jobset.ix()].spec.spec.replicated_jobs[rj as usize].name;
+        let name = JobName {
+            jobset,
+            namespace: String::new(),
+            name: format!("{}-{rj_name}-{index}", names.name),
+            replicated_job: rj_name.clone(),
+            job_index: index,
+            bare: false,
+            without_index: false,
+        };
+        let job = self.place(name);
+        (self.jobs[job.ix()].rj, self.jobs[job.ix()].index) = (rj, index);
+        *row(
+            row(&mut self.jobsets[jobset.ix()].slots, rj as usize),
+            index as usize,
+        ) = job;
+        job
+    }
+
+    /// The same for a Job (or a pod without one) of any name.
+    pub fn place(&mut self, name: JobName) -> JobId {
+        let namespace = match name.jobset.is_some() {
+            true => self.names.namespace(name.jobset).to_owned(),
+            false => name.namespace.clone(),
+        };
+        let (key, place) = self.place_named(&namespace, &name.name);
+        if let Some(job) = self.free_row(place, name.jobset) {
+            return job;
+        }
+        let job = JobId(self.jobs.len() as u32);
+        row(&mut self.rows_of, place as usize).push(job);
+        if let Some(owner) = self.jobsets.get_mut(name.jobset.ix()) {
+            owner.jobs.push(job);
+        }
+        self.jobs.push(Job {
+            key,
+            object_key: key,
+            place,
+            jobset: name.jobset,
+            template: TemplateId::NONE,
+            ..Job::default()
+        });
+        self.names.jobs.push(name);
+        job
+    }
+
+    /// An owner's row of a name: that of the Job that exists, else one without old pods.
+    fn free_row(&self, place: u32, owner: JobSetId) -> Option<JobId> {
+        let rows = self.rows_of.get(place as usize)?;
+        let mut own = rows.iter().copied();
+        let is_own = |j: &JobId| self.jobs[j.ix()].jobset == owner;
+        let there = own.clone().find(|j| is_own(j) && self.jobs[j.ix()].exists);
+        there.or_else(|| own.find(|j| is_own(j) && self.jobs[j.ix()].pods.is_empty()))
+    }
+
+    /// NAM-2, C-18: whether a Job object has the name of a row, whoever owns it.
+    pub fn name_is_taken(&self, job: JobId) -> bool {
+        let rows = &self.rows_of[self.jobs[job.ix()].place as usize];
+        rows.iter().any(|j| self.jobs[j.ix()].exists)
+    }
+
+    /// Job objects of any namespace with that name, then rows of that name that only hold pods.
+    pub fn jobs_named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = JobId> + 'a {
+        let rows = self.names.jobs.iter().enumerate();
+        let rows = rows.filter(move |(_, j)| j.name == name);
+        let rows = rows.map(|(i, _)| JobId(i as u32));
+        let exists = |j: &JobId| self.jobs[j.ix()].exists;
+        let objects = rows.clone().filter(exists);
+        objects.chain(rows.filter(move |j| self.jobs[j.ix()].is_left_behind()))
+    }
+
+    /// Rows of a JobSet's Jobs, with an object or without one, in the order of their first creation.
+    pub fn jobs_of(&self, jobset: JobSetId) -> impl Iterator<Item = JobId> + '_ {
+        let row = self.jobsets.get(jobset.ix());
+        row.into_iter().flat_map(|js| js.jobs.iter().copied())
+    }
+
+    pub fn jobset_of(&self, pod: PodId) -> JobSetId {
+        self.jobs[self.pods.job[pod.ix()].ix()].jobset
+    }
+
+    /// Whether the Job that made the pod is there; nobody made one that is in a row of its own.
+    pub fn is_owned(&self, pod: PodId) -> bool {
+        let job = &self.jobs[self.pods.job[pod.ix()].ix()];
+        job.exists || !job.jobset.is_some()
+    }
+
+    pub fn namespace_of(&self, job: JobId) -> &str {
+        self.names.namespace_of(job)
+    }
+
+    pub fn job_spec(&self, job: JobId) -> &JobSpec {
+        &self.jobs[job.ix()].spec
+    }
+
+    /// What a pod was made from.
+    pub fn template(&self, pod: PodId) -> &Template {
+        self.templates.get(self.pods.template[pod.ix()])
+    }
+
+    pub fn pod_spec(&self, pod: PodId) -> &PodSpec {
+        &self.template(pod).pod.spec
+    }
+
+    /// A claim of the pod that is being deleted: until it is gone no pod with it is placed.
+    pub fn goes_with_claim(&self, pod: PodId) -> Option<&str> {
+        let mut claims = self.pod_spec(pod).claims.iter();
+        let namespace = self.names.namespace_of(self.pods.job[pod.ix()]);
+        let claim = claims.find(|name| self.others.is_deleting_claim(namespace, name))?;
+        Some(claim)
+    }
+
+    /// Whether a pod that has a node mounts the claim, whatever its phase (`pvc_protection_controller.go`, podUsesPVC).
+    pub fn claim_is_used(&self, namespace: &str, name: &str) -> bool {
+        let uses = |pod: PodId| {
+            self.pods.exists(pod)
+                && self.pods.has(pod, flag::BOUND)
+                && self.pod_spec(pod).claims.iter().any(|claim| claim == name)
+                && self.names.namespace_of(self.pods.job[pod.ix()]) == namespace
+        };
+        (0..self.pods.len() as u32).map(PodId).any(uses)
+    }
+
+    pub fn facts(&self, pod: PodId) -> &TemplateFacts {
+        &self.template(pod).facts
+    }
+
+    /// Whether the Job's pods have completion indexes.
+    pub fn indexed(&self, job: JobId) -> bool {
+        self.job_spec(job).completion_mode == CompletionMode::Indexed
+    }
+
+    pub fn is_leader(&self, pod: PodId) -> bool {
+        let job = self.pods.job[pod.ix()];
+        self.pods.index[pod.ix()] == 0 && self.indexed(job)
+    }
+
+    /// The newest pod of an index; `None` if none exists.
+    pub fn pod_of(&self, job: JobId, index: u32) -> Option<PodId> {
+        let (pods, index_of) = (self.jobs[job.ix()].pods.iter(), &self.pods.index);
+        if index == 0 {
+            // The leader, whom many ask for; alone, it may have had many before it.
+            let newest = self.jobs[job.ix()].pods.iter().next_back();
+            if newest.is_some_and(|p| index_of[p.ix()] == 0) {
+                return newest;
+            }
+            return pods.take_while(|p| index_of[p.ix()] == 0).last();
+        }
+        let mut newest_first = pods.rev().skip_while(|p| index_of[p.ix()] > index);
+        newest_first.next().filter(|p| index_of[p.ix()] == index)
+    }
+
+    /// Stands for the pod in the names of random numbers: its Job; the lane is its index.
+    pub fn pod_key(&self, pod: PodId) -> Key {
+        let job = &self.jobs[self.pods.job[pod.ix()].ix()];
+        match self.pods.job_try[pod.ix()] {
+            0 => job.object_key,
+            nth => job.object_key.and(u64::from(nth)),
+        }
+    }
+
+    /// Everybody has been told of the pods that are gone.
+    pub fn free_retired(&mut self) {
+        for pod in self.retired.drain(..) {
+            self.pods.release(pod);
+        }
+    }
+
+    pub fn retire(&mut self, pod: PodId) {
+        self.pods.phase[pod.ix()] = Phase::Absent;
+        self.pods.finalizers.remove(&pod);
+        self.pods.disrupted_by.remove(&pod);
+        self.retired.push(pod);
+    }
+}

@@ -1,0 +1,119 @@
+//! Node objects as stored: the cluster's description, what has changed since, and which pods are bound to them.
+
+use sim_api::spec::{NodeObject, Taint, TaintEffect};
+use sim_base::*;
+use sim_policy::topology::Cluster;
+
+#[derive(Clone, Default)]
+pub struct Nodes {
+    /// Labels, features, the description's taints and allocatable, as they are now.
+    pub cluster: Cluster,
+    pub rows: Vec<NodeRow>,
+    /// Taints beyond the description's own; empty for nearly all nodes.
+    pub taints: Vec<Vec<Taint>>,
+    /// Pods bound to the node, ended ones too while the object exists.
+    pub pods: Vec<Vec<PodId>>,
+    /// Reasons to look twice before a pod goes anywhere: taints beyond the description's, nodes that are gone.
+    pub troubled: u32,
+}
+
+#[derive(Copy, Clone, Debug)]
+pub struct NodeRow {
+    pub exists: bool,
+    /// nth object of this name, from 1.
+    pub incarnation: u32,
+    /// Ready is Unknown: written by the node lifecycle controller.
+    pub unknown: bool,
+    /// spec.unschedulable.
+    pub cordoned: bool,
+    /// When the kubelet last renewed its Lease; `NEVER`: it renews it all the time.
+    pub lease: Time,
+}
+
+impl Default for NodeRow {
+    fn default() -> NodeRow {
+        NodeRow {
+            exists: true,
+            incarnation: 1,
+            unknown: false,
+            cordoned: false,
+            lease: Time::NEVER,
+        }
+    }
+}
+
+impl Nodes {
+    pub fn reset(&mut self) {
+        self.cluster.reset();
+        let n = self.cluster.len();
+        self.rows.clear();
+        self.rows.resize(n, NodeRow::default());
+        self.taints.iter_mut().for_each(Vec::clear);
+        self.taints.resize_with(n, Vec::new);
+        self.pods.iter_mut().for_each(Vec::clear);
+        self.pods.resize_with(n, Vec::new);
+        self.troubled = 0;
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub fn exists(&self, node: NodeId) -> bool {
+        self.rows.get(node.ix()).is_some_and(|n| n.exists)
+    }
+
+    /// Nodes whose object exists.
+    pub fn existing(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let all = (0..self.rows.len() as u32).map(NodeId);
+        all.filter(|n| self.rows[n.ix()].exists)
+    }
+
+    /// The row of a name, whether the object exists or not.
+    pub fn named(&self, name: &str) -> Option<NodeId> {
+        self.cluster.named(name)
+    }
+
+    pub fn has_taint(&self, node: NodeId, key: &str, effect: TaintEffect) -> bool {
+        let mut taints = self.taints_of(node);
+        taints.any(|t| t.key == key && t.effect == effect)
+    }
+
+    /// Every taint of the node.
+    pub fn taints_of(&self, node: NodeId) -> impl Iterator<Item = &Taint> {
+        let own = self.cluster.taints(node).iter();
+        own.chain(&self.taints[node.ix()])
+    }
+
+    /// A Node object of a new name, or a new one of an old name.
+    pub fn create(&mut self, object: &NodeObject) -> NodeId {
+        let node = match self.named(&object.name) {
+            Some(node) => {
+                self.cluster.change(node, object);
+                self.troubled -= self.taints[node.ix()].len() as u32;
+                self.taints[node.ix()].clear();
+                // It was missing, which was a trouble of its own.
+                self.troubled -= u32::from(!self.rows[node.ix()].exists);
+                let incarnation = self.rows[node.ix()].incarnation + 1;
+                self.rows[node.ix()] = NodeRow {
+                    incarnation,
+                    ..NodeRow::default()
+                };
+                node
+            }
+            None => {
+                let node = self.cluster.push(object);
+                self.rows.push(NodeRow::default());
+                self.taints.push(Vec::new());
+                self.pods.push(Vec::new());
+                node
+            }
+        };
+        self.rows[node.ix()].cordoned = object.unschedulable;
+        node
+    }
+}

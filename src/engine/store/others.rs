@@ -1,0 +1,93 @@
+//! Objects that are stored whole because little depends on them: Services, claims and volumes, PriorityClasses,
+//! Namespaces, Leases.
+
+use serde_json::Value;
+use sim_api::spec::ObjectKind;
+use sim_base::JobSetId;
+use std::collections::BTreeMap;
+
+#[derive(Clone)]
+pub struct Other {
+    pub object: Value,
+    /// The JobSet that owns it; `NONE` for somebody else's.
+    pub jobset: JobSetId,
+}
+
+/// By name.
+type Named = BTreeMap<String, Other>;
+
+#[derive(Clone, Default)]
+pub struct Others {
+    /// By kind and namespace.
+    rows: BTreeMap<ObjectKind, BTreeMap<String, Named>>,
+    /// Counts every time when something may have changed.
+    pub changes: u64,
+}
+
+impl Others {
+    pub fn reset(&mut self) {
+        self.rows.clear();
+        self.changes = 0;
+    }
+
+    pub fn get(&self, kind: ObjectKind, namespace: &str, name: &str) -> Option<&Other> {
+        self.rows.get(&kind)?.get(namespace)?.get(name)
+    }
+
+    pub fn get_mut(&mut self, kind: ObjectKind, namespace: &str, name: &str) -> Option<&mut Other> {
+        self.changes += 1;
+        self.rows.get_mut(&kind)?.get_mut(namespace)?.get_mut(name)
+    }
+
+    pub fn insert(&mut self, kind: ObjectKind, namespace: &str, name: &str, other: Other) {
+        self.changes += 1;
+        let of_kind = self.rows.entry(kind).or_default();
+        let named = of_kind.entry(namespace.to_owned()).or_default();
+        named.insert(name.to_owned(), other);
+    }
+
+    pub fn remove(&mut self, kind: ObjectKind, namespace: &str, name: &str) -> Option<Other> {
+        self.changes += 1;
+        let named = self.rows.get_mut(&kind)?.get_mut(namespace)?;
+        named.remove(name)
+    }
+
+    /// What the JobSet owned has no owner from now on.
+    pub fn disown(&mut self, jobset: JobSetId) {
+        let named = self.rows.values_mut().flat_map(BTreeMap::values_mut);
+        for other in named.flat_map(BTreeMap::values_mut) {
+            if other.jobset == jobset {
+                other.jobset = JobSetId::NONE;
+            }
+        }
+    }
+
+    /// What the JobSet owns: kind and name.
+    pub fn owned(&self, jobset: JobSetId) -> impl Iterator<Item = (ObjectKind, &str)> {
+        let named = self.rows.iter();
+        let named = named.flat_map(|(kind, of)| of.values().flatten().map(|n| (*kind, n)));
+        let own = named.filter(move |(_, (_, other))| other.jobset == jobset);
+        own.map(|(kind, (name, _))| (kind, name.as_str()))
+    }
+
+    pub fn is_deleting_claim(&self, namespace: &str, name: &str) -> bool {
+        let claim = self.get(ObjectKind::PersistentVolumeClaim, namespace, name);
+        claim.is_some_and(|claim| claim.object["metadata"]["deletionTimestamp"].is_string())
+    }
+
+    /// All of a kind: namespace, name, object.
+    pub fn of_kind(&self, kind: ObjectKind) -> impl Iterator<Item = (&str, &str, &Other)> {
+        let of_kind = self.rows.get(&kind).into_iter().flatten();
+        of_kind.flat_map(|(namespace, named)| {
+            let own = named.iter();
+            own.map(move |(name, other)| (namespace.as_str(), name.as_str(), other))
+        })
+    }
+
+    /// The first of a kind with that name, in any namespace.
+    pub fn named(&self, kind: ObjectKind, name: &str) -> Option<(&str, &Other)> {
+        let mut of_kind = self.of_kind(kind);
+        let found = of_kind.find(|(_, n, _)| *n == name);
+        found.map(|(namespace, _, other)| (namespace, other))
+    }
+}

@@ -1,0 +1,112 @@
+//! The pods of one Job in the order of their indexes, with room for removals in the middle.
+//!
+//! Must never look at a pod: who is where is told by the caller's columns.
+
+use sim_base::PodId;
+
+/// Rows of pods; a removed one leaves a hole that is closed when holes are half of it.
+#[derive(Clone, Default, Debug)]
+pub struct PodList {
+    rows: Vec<PodId>,
+    holes: u32,
+}
+
+/// Fewer holes than this are not worth closing.
+const FEW: u32 = 16;
+
+impl PodList {
+    pub fn len(&self) -> usize {
+        self.rows.len() - self.holes as usize
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.holes = 0;
+    }
+
+    /// Every pod, by index and then by age.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = PodId> + '_ {
+        self.rows.iter().copied().filter(|p| p.is_some())
+    }
+
+    /// Puts a pod behind those of its index. `index_of` and `at` are the columns of all pods.
+    pub fn insert(&mut self, pod: PodId, index_of: &[u32], at: &mut [u32]) {
+        let index = index_of[pod.ix()];
+        let last = self.rows.iter().rev().find(|p| p.is_some());
+        if last.is_none_or(|p| index_of[p.ix()] <= index) {
+            at[pod.ix()] = self.rows.len() as u32;
+            return self.rows.push(pod);
+        }
+        self.close_holes(at);
+        let place = self.rows.partition_point(|p| index_of[p.ix()] <= index);
+        self.rows.insert(place, pod);
+        for (i, p) in self.rows.iter().enumerate().skip(place) {
+            at[p.ix()] = i as u32;
+        }
+    }
+
+    pub fn remove(&mut self, pod: PodId, at: &mut [u32]) {
+        let place = at[pod.ix()] as usize;
+        assert!(
+            self.rows[place] == pod,
+            "a pod is where its Job's list has it"
+        );
+        if place + 1 == self.rows.len() {
+            self.rows.pop();
+            return;
+        }
+        self.rows[place] = PodId::NONE;
+        self.holes += 1;
+        if self.holes > FEW && self.holes as usize * 2 > self.rows.len() {
+            self.close_holes(at);
+        }
+    }
+
+    fn close_holes(&mut self, at: &mut [u32]) {
+        if self.holes == 0 {
+            return;
+        }
+        self.rows.retain(|p| p.is_some());
+        self.holes = 0;
+        for (i, p) in self.rows.iter().enumerate() {
+            at[p.ix()] = i as u32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_list_keeps_its_pods_by_index_and_age(
+            steps in prop::collection::vec((0u32..8, prop::bool::weighted(0.6)), 1..200)
+        ) {
+            let (mut list, mut index_of, mut at) = (PodList::default(), Vec::new(), Vec::new());
+            let mut model: Vec<(u32, PodId)> = Vec::new();
+            for (index, add) in steps {
+                if add || model.is_empty() {
+                    let pod = PodId(index_of.len() as u32);
+                    index_of.push(index);
+                    at.push(0);
+                    list.insert(pod, &index_of, &mut at);
+                    model.push((index, pod));
+                } else {
+                    let (_, pod) = model.remove(index as usize % model.len());
+                    list.remove(pod, &mut at);
+                }
+                let mut expected = model.clone();
+                expected.sort();
+                let expected: Vec<PodId> = expected.into_iter().map(|(_, p)| p).collect();
+                prop_assert_eq!(list.iter().collect::<Vec<_>>(), expected);
+                prop_assert_eq!(list.len(), model.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Keeps what is counted of the pods of a JobSet in step with the pods.
+
+use super::{NO_ATTEMPT, Phase, Store};
+use sim_base::*;
+
+impl Store {
+    /// The attempt annotation that counts for the JobSet: Failed pods are not asked for theirs (IPR-3).
+    fn counted_attempt(&self, pod: PodId) -> Option<u32> {
+        let attempt = self.pods.attempt[pod.ix()];
+        let asked = !matches!(self.pods.phase[pod.ix()], Phase::Failed | Phase::Absent);
+        (asked && attempt != NO_ATTEMPT).then_some(attempt)
+    }
+
+    fn counted_restarts(&self, pod: PodId) -> Option<u32> {
+        let there = self.pods.phase[pod.ix()] != Phase::Absent;
+        there.then(|| self.pods.restarts[pod.ix()])
+    }
+
+    /// Changes a pod with the books of its JobSet kept right.
+    pub fn change_pod<T>(&mut self, pod: PodId, change: impl FnOnce(&mut Store) -> T) -> T {
+        let jobset = self.jobset_of(pod);
+        let before = (self.counted_attempt(pod), self.counted_restarts(pod));
+        let result = change(self);
+        let after = (self.counted_attempt(pod), self.counted_restarts(pod));
+        if let Some(row) = self.jobsets.get_mut(jobset.ix()) {
+            if before.0 != after.0 {
+                row.attempt_changed(before.0, after.0);
+            }
+            if before.1 != after.1 {
+                row.restarts_changed(before.1, after.1);
+            }
+        }
+        result
+    }
+}

@@ -1,0 +1,186 @@
+//! Distributions as they are written: `2s`, `{uniform: [a, b]}`, `{logNormal: {median, sigma}}` and so on: the one
+//! reader of them.
+
+use super::read;
+use super::text::diagnostic::Report;
+use super::text::node::Node;
+use sim_base::Duration;
+use sim_base::random::{Dist, Empirical};
+
+const FORMS: &str = "2s, {uniform: [low, high]}, {logNormal: {median, sigma}}, {exponential: {mean}}, \
+                     {weibull: {mean, shape}}, {gamma: {mean, shape}}, {empirical: [values]}";
+
+/// Fields of distributions that are no times.
+pub const SHAPES: [&str; 3] = ["sigma", "shape", "weights"];
+
+/// The field of an object that may be absent: a time that may be drawn, else no time.
+pub fn delay(of: Option<&Node>, key: &str, report: &mut Report) -> Dist {
+    let Some(node) = of.and_then(|n| n.get(key)) else {
+        return Dist::ZERO;
+    };
+    dist(node).unwrap_or_else(|message| {
+        report.error(node.at, message);
+        Dist::ZERO
+    })
+}
+
+/// Reads a checked node; what the shape cannot express is refused here.
+pub fn dist(node: &Node) -> Result<Dist, String> {
+    if let Some(text) = node.scalar_text() {
+        return text.parse::<Duration>().map(Dist::Fixed);
+    }
+    let [(key, value)] = node.entries() else {
+        return Err(format!("a distribution is one of {FORMS}"));
+    };
+    match key.name.as_str() {
+        "uniform" => uniform(value),
+        "logNormal" => log_normal(value),
+        "exponential" => Ok(Dist::Exponential {
+            mean_s: seconds(value, "mean")?,
+        }),
+        "weibull" => Ok(weibull(seconds(value, "mean")?, shape_of(value))),
+        "gamma" => Ok(Dist::Gamma {
+            mean_s: seconds(value, "mean")?,
+            shape: shape_of(value),
+        }),
+        "empirical" => empirical(value).map(Dist::Empirical),
+        other => Err(format!("unknown distribution {other:?}; {FORMS}")),
+    }
+}
+
+fn seconds(node: &Node, key: &str) -> Result<f64, String> {
+    let value = node.get(key).ok_or_else(|| format!("{key} is missing"))?;
+    read::seconds(value)
+}
+
+fn shape_of(node: &Node) -> f64 {
+    node.get("shape").and_then(Node::as_f64).unwrap_or(1.0)
+}
+
+/// The Weibull distribution with that mean: scale · Γ(1 + 1/shape).
+pub fn weibull(mean_s: f64, shape: f64) -> Dist {
+    Dist::Weibull {
+        scale_s: mean_s / libm::tgamma(1.0 + 1.0 / shape),
+        shape,
+    }
+}
+
+/// `[values]` or `{values, weights}`.
+pub fn empirical(node: &Node) -> Result<Empirical, String> {
+    let values = node.get("values").unwrap_or(node).items();
+    let values: Result<Vec<f64>, String> = values.iter().map(read::seconds).collect();
+    let values = values?;
+    let weights: Vec<f64> = match node.get("weights") {
+        Some(weights) => weights.items().iter().filter_map(Node::as_f64).collect(),
+        None => vec![1.0; values.len()],
+    };
+    if weights.len() != values.len() {
+        let (values, weights) = (values.len(), weights.len());
+        return Err(format!("{weights} weights for {values} values"));
+    }
+    let weighted: Vec<(f64, f64)> = values.into_iter().zip(weights).collect();
+    Empirical::new(&weighted).ok_or_else(|| "no value has a weight".to_owned())
+}
+
+fn uniform(node: &Node) -> Result<Dist, String> {
+    let [low, high] = node.items() else {
+        return Err("uniform takes two times, [low, high]".to_owned());
+    };
+    let (low_s, high_s) = (read::seconds(low)?, read::seconds(high)?);
+    if low_s > high_s {
+        return Err(format!("uniform from {low_s} s to {high_s} s is empty"));
+    }
+    Ok(Dist::Uniform { low_s, high_s })
+}
+
+fn log_normal(node: &Node) -> Result<Dist, String> {
+    let has = |key: &str| node.get(key).is_some();
+    match (has("median"), has("sigma"), has("p50"), has("p95")) {
+        (true, true, false, false) => {
+            let sigma = node.get("sigma").and_then(Node::as_f64).unwrap_or(0.0);
+            Ok(Dist::LogNormal {
+                median_s: seconds(node, "median")?,
+                sigma,
+            })
+        }
+        (false, false, true, true) => {
+            let (p50, p95) = (seconds(node, "p50")?, seconds(node, "p95")?);
+            if p50 <= 0.0 || p95 < p50 {
+                return Err(format!(
+                    "p50 {p50} s and p95 {p95} s: 0 < p50 <= p95 is legal"
+                ));
+            }
+            Ok(Dist::from_p50_p95(p50, p95))
+        }
+        _ => Err("logNormal takes {median, sigma} or {p50, p95}".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::diagnostic::Source;
+    use crate::text::yaml;
+
+    fn read(text: &str) -> Result<Dist, String> {
+        let text = text.to_owned();
+        let file = "x".to_owned();
+        dist(&yaml::parse(&Source { file, text }).unwrap()[0])
+    }
+
+    #[test]
+    fn each_form_of_a_distribution_is_read() {
+        let uniform = Dist::Uniform {
+            low_s: 0.1,
+            high_s: 2.0,
+        };
+        assert_eq!(read("{uniform: [100ms, 2]}"), Ok(uniform));
+        assert_eq!(read("2s"), Ok(Dist::Fixed(Duration::from_secs(2))));
+        assert_eq!(
+            read("{logNormal: {p50: 0.002, p95: 0.013}}"),
+            Ok(Dist::from_p50_p95(0.002, 0.013))
+        );
+        assert_eq!(
+            read("{exponential: {mean: 1m}}"),
+            Ok(Dist::Exponential { mean_s: 60.0 })
+        );
+        let gamma = Dist::Gamma {
+            mean_s: 60.0,
+            shape: 0.5,
+        };
+        assert_eq!(read("{gamma: {mean: 1m, shape: 0.5}}"), Ok(gamma));
+        let weibull = read("{weibull: {mean: 1m, shape: 0.7}}").unwrap();
+        assert!((weibull.mean_s() - 60.0).abs() < 1e-9, "{weibull:?}");
+        let table =
+            |weighted: &[(f64, f64)]| Ok(Dist::Empirical(Empirical::new(weighted).unwrap()));
+        assert_eq!(
+            read("{empirical: [1m, 2, 2]}"),
+            table(&[(60.0, 1.0), (2.0, 1.0), (2.0, 1.0)])
+        );
+        assert_eq!(
+            read("{empirical: {values: [1m, 2], weights: [1, 3]}}"),
+            table(&[(60.0, 1.0), (2.0, 3.0)])
+        );
+    }
+
+    #[test]
+    fn impossible_distributions_are_refused() {
+        for (text, part) in [
+            ("{uniform: [2, 1]}", "is empty"),
+            ("{uniform: [1]}", "two times"),
+            ("{uniform: [1, 2], exponential: {mean: 1}}", "is one of"),
+            ("{logNormal: {median: 1}}", "takes {median, sigma}"),
+            ("{logNormal: {p50: 2, p95: 1}}", "is legal"),
+            ("{uniform: [.nan, 1]}", "not a number of seconds"),
+            ("{}", "is one of"),
+            (
+                "{empirical: {values: [1, 2], weights: [1]}}",
+                "1 weights for 2",
+            ),
+            ("{empirical: {values: [1], weights: [0]}}", "no value"),
+        ] {
+            let message = read(text).unwrap_err();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! TrainJobs: the runtime that each refers to, what Trainer's webhooks would refuse, and the JobSet as a text.
+//!
+//! kubeflow/trainer @8c0f5059: the markers in pkg/apis/trainer/v1alpha1/trainjob_types.go, and Validate in
+//! pkg/runtime/framework/plugins/{jobset,torch,mpi,xgboost}.
+
+use super::policy::{MPI_NAMES, TORCH_NAMES, TORCHTUNE, XGBOOST_NAMES};
+use super::render::{self, INITIALIZERS, NODE, has_container};
+use super::{Found, Object};
+use crate::schema::check::{Unmodelled, check};
+use crate::schema::shape::Shape;
+use crate::schema::shapes::trainer::{RUNTIME, TRAIN_JOB};
+use crate::text::diagnostic::{Report, Source};
+use crate::text::locate::locate;
+use crate::text::node::Node;
+use crate::text::path::Path;
+use crate::text::print;
+use serde_json::Value;
+
+pub const GROUP: &str = "trainer.kubeflow.org/";
+pub const RUNTIMES: [&str; 2] = ["ClusterTrainingRuntime", "TrainingRuntime"];
+const CONTROLLER: &str = "trainer.kubeflow.org/trainjob-controller";
+
+/// Adds the JobSet of a TrainJob, or what is wrong with it.
+pub fn render(object: &Object<'_>, all: &[Object<'_>], found: &mut Found) {
+    let none = Source::default();
+    let mut report = Report::new(object.source, &none);
+    let mut unmodelled = Unmodelled::new();
+    let root = Path::ROOT.key("TrainJob");
+    check(
+        &object.node,
+        &Shape::Object(&TRAIN_JOB),
+        &root,
+        &mut report,
+        &mut unmodelled,
+    );
+    let runtime = match report.is_clean() {
+        true => runtime(object, all, &mut report),
+        false => None,
+    };
+    if let Some(runtime) = runtime {
+        let mut of_runtime = Report::new(runtime.source, &none);
+        let root = Path::ROOT.key("TrainingRuntime");
+        let shape = Shape::Object(&RUNTIME);
+        check(
+            &runtime.node,
+            &shape,
+            &root,
+            &mut of_runtime,
+            &mut unmodelled,
+        );
+        let clean = of_runtime.is_clean();
+        report.found.extend(of_runtime.found);
+        if clean {
+            refuse(object, runtime, &mut report);
+        }
+        if report.is_clean() {
+            let jobset = render::jobset(&object.node.to_json(), &runtime.node.to_json());
+            let text = print::yaml(&jobset);
+            let file = object.part("");
+            found.texts.push((object.text, Source { file, text }));
+            found.used.extend([object.called(), runtime.called()]);
+            if is_torchtune(object, runtime) {
+                let field = "TrainJob.spec.trainer.command (torchtune's recipe, configuration and rendezvous are not added)";
+                unmodelled.insert(field.to_owned(), 1);
+            }
+        }
+    }
+    let line = object.node.at.line;
+    found.errors.extend(
+        report
+            .found
+            .into_iter()
+            .map(|error| (object.text, line, error)),
+    );
+    let fields = unmodelled.into_keys().map(|field| (object.text, field));
+    found.unmodelled.extend(fields);
+}
+
+fn is_torchtune(object: &Object<'_>, runtime: &Object<'_>) -> bool {
+    let command = object.node.at_path(&["spec", "trainer", "command"]);
+    let words = command
+        .map_or(&[][..], Node::items)
+        .iter()
+        .filter_map(Node::as_str);
+    let torch = runtime.node.at_path(&["spec", "mlPolicy", "torch"]);
+    torch.is_some() && words.eq(TORCHTUNE)
+}
+
+/// The runtime that the TrainJob names.
+fn runtime<'o>(
+    object: &Object<'_>,
+    all: &'o [Object<'o>],
+    report: &mut Report,
+) -> Option<&'o Object<'o>> {
+    let reference = object.node.at_path(&["spec", "runtimeRef"])?;
+    let word = |key: &str, default: &'static str| -> String {
+        reference
+            .get(key)
+            .and_then(Node::as_str)
+            .unwrap_or(default)
+            .to_owned()
+    };
+    let kind = word("kind", RUNTIMES[0]);
+    let group = word("apiGroup", "trainer.kubeflow.org");
+    if !RUNTIMES.contains(&kind.as_str()) || group != "trainer.kubeflow.org" {
+        let at = reference
+            .get("kind")
+            .or(reference.get("apiGroup"))
+            .map_or(reference.at, |v| v.at);
+        let message =
+            format!("no plug-in of Kubeflow Trainer makes a JobSet for a {kind} of {group}");
+        report.error(at, message).legal(RUNTIMES.join(", "));
+        return None;
+    }
+    let name = word("name", "");
+    let home = |node: &Node| -> String {
+        let namespace = node
+            .at_path(&["metadata", "namespace"])
+            .and_then(Node::as_str);
+        namespace.unwrap_or("default").to_owned()
+    };
+    let here = home(&object.node);
+    let of_kind = || {
+        all.iter()
+            .filter(|o| o.version.starts_with(GROUP) && o.kind == kind)
+    };
+    let reached = |o: &&Object<'_>| kind == RUNTIMES[0] || home(&o.node) == here;
+    let found = of_kind().filter(reached).find(|o| o.name() == name);
+    if found.is_none() {
+        let at = reference.get("name").map_or(reference.at, |v| v.at);
+        let error = report.error(at, format!("{kind} {name:?} is not among the manifests"));
+        error.nearest(&name, of_kind().filter(reached).map(|o| o.name()));
+        let resource = kind.to_ascii_lowercase();
+        let of = if kind == RUNTIMES[0] {
+            String::new()
+        } else {
+            format!(" -n {here}")
+        };
+        error.legal(format!(
+            "give it with another -f: kubectl get {resource}{of} {name} -o yaml prints it"
+        ));
+    }
+    found
+}
+
+/// What Trainer would refuse, and what is not rendered.
+fn refuse(object: &Object<'_>, runtime: &Object<'_>, report: &mut Report) {
+    let (job, template) = (object.node.to_json(), runtime.node.to_json());
+    let mut at = |path: &str, message: String| {
+        let place = locate(&object.node, path).map_or(object.node.at, |found| found.key);
+        report.error(place, message);
+    };
+    if let Some(by) = job
+        .pointer("/spec/managedBy")
+        .and_then(Value::as_str)
+        .filter(|by| *by != CONTROLLER)
+    {
+        at(
+            "spec.managedBy",
+            format!("managed by {by}: Trainer makes no JobSet of it in this cluster"),
+        );
+    }
+    let name = object.name();
+    let mut letters = name.chars();
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let label = letters.next().is_some_and(|c| c.is_ascii_lowercase()) && letters.all(plain);
+    if !label || name.ends_with('-') || name.len() > 63 {
+        at(
+            "metadata.name",
+            "metadata.name must match RFC 1035 DNS label format, of at most 63 characters"
+                .to_owned(),
+        );
+    }
+    let policy = &template["spec"]["mlPolicy"];
+    if policy.get("flux").is_some_and(|flux| !flux.is_null()) {
+        at(
+            "spec.runtimeRef.name",
+            format!(
+                "{} has mlPolicy.flux, which is not rendered",
+                runtime.called()
+            ),
+        );
+    }
+    let sources = ["torch", "mpi", "jax", "xgboost", "flux"];
+    if sources.iter().filter(|s| policy.get(**s).is_some()).count() > 1 {
+        at(
+            "spec.runtimeRef.name",
+            "Only one of the policy can be configured".to_owned(),
+        );
+    }
+    injections(policy, &template, &mut at);
+    initializers(&job, &template, &mut at);
+    reserved(&job, policy, &mut at);
+    targets(&job, &template, &mut at);
+}
+
+/// Where in the TrainJob, and what is wrong there.
+type Tell<'t> = dyn FnMut(&str, String) + 't;
+
+fn jobs(template: &Value) -> impl Iterator<Item = &Value> {
+    let jobs = template.pointer("/spec/template/spec/replicatedJobs");
+    jobs.and_then(Value::as_array).into_iter().flatten()
+}
+
+fn job_named<'t>(template: &'t Value, name: &str) -> Option<&'t Value> {
+    jobs(template).find(|job| job.get("name").is_some_and(|n| n == name))
+}
+
+/// A dataset or a model needs a Job of that name with a container of that name.
+fn initializers(job: &Value, template: &Value, tell: &mut Tell<'_>) {
+    for (step, member) in INITIALIZERS {
+        if job
+            .pointer(&format!("/spec/initializer/{member}"))
+            .is_none()
+        {
+            continue;
+        }
+        let path = format!("spec.initializer.{member}");
+        let Some(found) = job_named(template, step) else {
+            tell(
+                &path,
+                format!(
+                    "must have {step} job when trainJob is configured with input {member}Config"
+                ),
+            );
+            continue;
+        };
+        let pod = found
+            .pointer("/template/spec/template/spec")
+            .unwrap_or(&Value::Null);
+        if !has_container(pod, "containers", step) && !has_container(pod, "initContainers", step) {
+            tell(
+                &path,
+                format!("must have container with name - {step} in the {step} job"),
+            );
+            continue;
+        }
+        let containers = pod.get("containers").and_then(Value::as_array);
+        let container = containers.into_iter().flatten().find(|c| c["name"] == step);
+        let mounts = container
+            .and_then(|c| c.get("volumeMounts"))
+            .and_then(Value::as_array);
+        if !mounts
+            .into_iter()
+            .flatten()
+            .any(|mount| mount["name"] == "initializer")
+        {
+            tell(
+                &path,
+                format!(
+                    "must have volumeMount with name - initializer in container {step} of the {step} job"
+                ),
+            );
+        }
+    }
+}
+
+/// Environment that a plug-in writes itself.
+fn reserved(job: &Value, policy: &Value, tell: &mut Tell<'_>) {
+    let names: &[&str] = match policy {
+        p if p.get("torch").is_some() => &TORCH_NAMES,
+        p if p.get("mpi").is_some() => &MPI_NAMES,
+        p if p.get("xgboost").is_some() => &XGBOOST_NAMES,
+        _ => &[],
+    };
+    let env = job.pointer("/spec/trainer/env").and_then(Value::as_array);
+    for (i, var) in env.into_iter().flatten().enumerate() {
+        let name = var.get("name").and_then(Value::as_str).unwrap_or("");
+        if names.contains(&name) {
+            let path = format!("spec.trainer.env[{i}].name");
+            tell(
+                &path,
+                format!("must not have reserved envs, invalid envs configured: [{name}]"),
+            );
+        }
+    }
+}
+
+/// Containers that are to get the environment must be there.
+fn injections(policy: &Value, template: &Value, tell: &mut Tell<'_>) {
+    let targets = policy
+        .pointer("/torch/envInjection/targets")
+        .and_then(Value::as_array);
+    for target in targets.into_iter().flatten() {
+        let job = target["jobName"].as_str().unwrap_or("");
+        let pod =
+            job_named(template, job).and_then(|job| job.pointer("/template/spec/template/spec"));
+        let names = target["containerNames"].as_array();
+        for name in names.into_iter().flatten().filter_map(Value::as_str) {
+            let has = |list: &&str| pod.is_some_and(|pod| has_container(pod, list, name));
+            if !["containers", "initContainers"].iter().any(has) {
+                let message = format!(
+                    "envInjection target podSet {job:?} container {name:?} not found in runtime template"
+                );
+                tell("spec.runtimeRef.name", message);
+            }
+        }
+    }
+}
+
+/// Patches may name only what is in the runtime, and no environment of the containers that Trainer writes itself.
+fn targets(job: &Value, template: &Value, tell: &mut Tell<'_>) {
+    const WRITTEN: [&str; 3] = ["dataset-initializer", "model-initializer", NODE];
+    let list = |path: &str| {
+        job.pointer(path)
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default()
+    };
+    let mut pods = Vec::new();
+    for (i, patch) in list("/spec/runtimePatches").iter().enumerate() {
+        let path = format!("spec.runtimePatches[{i}]");
+        let of = patch.pointer("/trainingRuntimeSpec/template/spec/replicatedJobs");
+        for rj in of.and_then(Value::as_array).into_iter().flatten() {
+            let pod = rj.pointer("/template/spec/template/spec").cloned();
+            pods.push((path.clone(), rj["name"].clone(), pod));
+        }
+    }
+    for (i, patch) in list("/spec/podTemplateOverrides").iter().enumerate() {
+        let path = format!("spec.podTemplateOverrides[{i}]");
+        let of = patch.get("targetJobs").and_then(Value::as_array);
+        for target in of.into_iter().flatten() {
+            pods.push((
+                path.clone(),
+                target["name"].clone(),
+                patch.get("spec").cloned(),
+            ));
+        }
+    }
+    for (path, name, pod) in pods {
+        let name = name.as_str().unwrap_or("");
+        let Some(found) = job_named(template, name) else {
+            tell(
+                &path,
+                format!(
+                    "must not have replicated job that doesn't exist in the runtime job template: {name:?}"
+                ),
+            );
+            continue;
+        };
+        let (pod, null) = (pod.unwrap_or_default(), Value::Null);
+        let known = found
+            .pointer("/template/spec/template/spec")
+            .unwrap_or(&null);
+        for (kind, word) in [
+            ("initContainers", "initContainer"),
+            ("containers", "container"),
+        ] {
+            for container in pod
+                .get(kind)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
+                let called = container["name"].as_str().unwrap_or("");
+                let both = ["containers", "initContainers"];
+                if !both.iter().any(|list| has_container(known, list, called)) {
+                    tell(
+                        &path,
+                        format!(
+                            "must not have {word} that doesn't exist in the runtime job {name}: {called:?}"
+                        ),
+                    );
+                } else if kind == "containers"
+                    && WRITTEN.contains(&called)
+                    && container.get("env").is_some()
+                {
+                    tell(
+                        &path,
+                        format!(
+                            "must not have envs for the {} containers",
+                            WRITTEN.join(", ")
+                        ),
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Files, directories and standard input to texts.
+
+use super::text::diagnostic::{Diagnostic, Diagnostics, Source};
+use super::text::node::Pos;
+use super::text::yaml;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// What standard input is called in messages.
+pub const STDIN: &str = "<stdin>";
+
+/// Deeper directories are refused.
+const DIRECTORY_DEPTH_MAX: usize = 32;
+
+/// One file's text.
+pub fn read_source(path: &Path) -> Result<Source, Diagnostics> {
+    let file = path.display().to_string();
+    let refuse = |e: io::Error| unreadable(&file, &e);
+    let handle = fs::File::open(path).map_err(refuse)?;
+    let size = handle.metadata().map_err(refuse)?.len();
+    if size > yaml::TEXT_MAX {
+        return Err(yaml::too_large(&file, size).into());
+    }
+    from_reader(&file, handle)
+}
+
+/// Texts that were read, or why one cannot be, and the files that were not tried.
+pub struct Found {
+    pub texts: Vec<Result<Source, Diagnostics>>,
+    /// Files of a directory whose names are not those of manifests; hidden ones are not told.
+    pub left_out: Vec<String>,
+}
+
+/// A file, all manifests below a directory (`*.yaml`, `*.yml`, `*.json`, sorted by path), or `-` for standard input.
+pub fn read_path(path: &str) -> Result<Found, Diagnostics> {
+    if path == "-" {
+        return Ok(Found {
+            texts: vec![from_reader(STDIN, io::stdin().lock())],
+            left_out: Vec::new(),
+        });
+    }
+    let (files, left_out) = manifest_files(Path::new(path))?;
+    Ok(Found {
+        texts: files.iter().map(|file| read_source(file)).collect(),
+        left_out: left_out.iter().map(|f| f.display().to_string()).collect(),
+    })
+}
+
+fn from_reader(file: &str, reader: impl Read) -> Result<Source, Diagnostics> {
+    let mut bytes = Vec::new();
+    reader
+        .take(yaml::TEXT_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| unreadable(file, &e))?;
+    if bytes.len() as u64 > yaml::TEXT_MAX {
+        return Err(yaml::too_large(file, bytes.len() as u64).into());
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Source {
+            file: file.to_owned(),
+            text,
+        }),
+        Err(e) => {
+            let at = e.utf8_error().valid_up_to();
+            Err(not_utf8(file, e.as_bytes(), at).into())
+        }
+    }
+}
+
+/// The error at the first byte that is wrong.
+fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Diagnostic {
+    let valid = String::from_utf8_lossy(&bytes[..at]);
+    let line = valid.matches('\n').count();
+    let column = valid
+        .rsplit('\n')
+        .next()
+        .map_or(0, |last| last.chars().count());
+    // What follows it, to be shown: the line it is in, or as much of it as could be.
+    let after = &bytes[at..bytes.len().min(at + 200)];
+    let source = Source {
+        file: file.to_owned(),
+        text: format!("{valid}{}", String::from_utf8_lossy(after)),
+    };
+    let place = Pos {
+        line: line as u32 + 1,
+        column: column as u32 + 1,
+        len: 1,
+        byte: at as u32,
+        ..Pos::default()
+    };
+    let message = format!(
+        "not a text file: byte {at} (0x{:02x}) is not UTF-8",
+        bytes[at]
+    );
+    let mut error = Diagnostic::at(&source, place, message);
+    error.legal("text in UTF-8");
+    error
+}
+
+fn unreadable(file: &str, error: &io::Error) -> Diagnostics {
+    Diagnostic::of_file(file, format!("cannot be read: {error}")).into()
+}
+
+/// The file itself, or all manifests below a directory and all other files, sorted by path.
+pub fn manifest_files(path: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Diagnostics> {
+    let file = path.display().to_string();
+    if !path.is_dir() {
+        return Ok((vec![path.to_owned()], Vec::new()));
+    }
+    let (mut found, mut left_out) = (Vec::new(), Vec::new());
+    walk(path, 0, &mut found, &mut left_out)?;
+    found.sort();
+    left_out.sort();
+    if found.is_empty() {
+        let message = "no *.yaml, *.yml or *.json in this directory";
+        return Err(Diagnostic::of_file(&file, message).into());
+    }
+    Ok((found, left_out))
+}
+
+fn walk(
+    directory: &Path,
+    depth: usize,
+    found: &mut Vec<PathBuf>,
+    left_out: &mut Vec<PathBuf>,
+) -> Result<(), Diagnostics> {
+    let file = directory.display().to_string();
+    if depth > DIRECTORY_DEPTH_MAX {
+        return Err(Diagnostic::of_file(&file, "directories are nested too deeply").into());
+    }
+    for entry in fs::read_dir(directory).map_err(|e| unreadable(&file, &e))? {
+        let entry = entry.map_err(|e| unreadable(&file, &e))?;
+        let path = entry.path();
+        let extension = path.extension().and_then(|e| e.to_str());
+        // Links to directories are not followed: one that leads back would never end.
+        if entry.file_type().is_ok_and(|t| t.is_dir()) {
+            walk(&path, depth + 1, found, left_out)?;
+        } else if matches!(extension, Some("yaml" | "yml" | "json")) && !path.is_dir() {
+            found.push(path);
+        } else if !entry.file_name().to_string_lossy().starts_with('.') {
+            left_out.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Gives the text of a file named in a scenario.
+pub type Loader<'l> = dyn Fn(&str) -> Result<String, String> + 'l;
+
+/// The text of a file that a scenario names, or why there is none.
+pub fn file_text(path: &Path) -> Result<String, String> {
+    match read_source(path) {
+        Ok(source) => Ok(source.text),
+        Err(errors) => Err(errors
+            .0
+            .first()
+            .map_or(String::new(), |e| e.message.clone())),
+    }
+}

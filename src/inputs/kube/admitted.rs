@@ -1,0 +1,59 @@
+//! Objects as the API server admits and stores them.
+//!
+//! Must never accept an object that the API server would refuse.
+
+use super::stored::{stored_job, stored_jobset, stored_node, stored_pod};
+use super::written::too_large;
+use crate::server;
+use crate::text::diagnostic::Report;
+use crate::text::node::Node;
+use serde_json::{Value, json};
+use sim_api::admission::Rejection;
+use sim_api::objects::{Surroundings, admit_any};
+use sim_api::spec::ObjectKind;
+
+const DEFAULT_NAMESPACE: &str = "default";
+
+pub fn kind_of(object: &Value) -> ObjectKind {
+    ObjectKind::of_kind(object["kind"].as_str().unwrap_or(""))
+}
+
+/// A checked object as the API server stores it; `None`: it is refused, which has been said.
+pub fn stored(node: &Node, kind: ObjectKind, report: &mut Report) -> Option<Value> {
+    if too_large(node, report) {
+        return None;
+    }
+    let object = posted(node, kind);
+    let words = |rejection: Rejection| rejection.message;
+    let admitted = match kind {
+        ObjectKind::JobSet => server::stored(&object),
+        _ => admit_any(&object, &Surroundings::default()).map_err(words),
+    };
+    let understood = |object: &Value| match kind {
+        ObjectKind::JobSet => stored_jobset(object).map(drop),
+        ObjectKind::Job => stored_job(object).map(drop),
+        ObjectKind::Pod => stored_pod(object).map(drop),
+        ObjectKind::Node => stored_node(object).map(drop),
+        _ => Ok(()),
+    };
+    match admitted.and_then(|object| understood(&object).map(|()| object)) {
+        Ok(object) => Some(object),
+        Err(problem) => {
+            let message = format!("the {} is refused: {problem}", kind.as_str());
+            report.error(node.at, message);
+            None
+        }
+    }
+}
+
+/// As kubectl posts it.
+pub fn posted(node: &Node, kind: ObjectKind) -> Value {
+    let mut object = node.to_json();
+    if kind.is_namespaced()
+        && object["metadata"].is_object()
+        && object["metadata"]["namespace"].is_null()
+    {
+        object["metadata"]["namespace"] = json!(DEFAULT_NAMESPACE);
+    }
+    object
+}

@@ -1,0 +1,69 @@
+//! dependsOn in a circle, named whole: the webhook names each forward reference alone (VAL-21).
+//!
+//! Must never refuse anything.
+
+use crate::read;
+use crate::text::diagnostic::Diagnostic;
+use crate::text::node::Node;
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use sim_api::spec::JobSet;
+
+/// Tells those errors which are about a dependency of the circle that there is one.
+pub fn name_circle(jobset: &JobSet, node: &Node, errors: &mut [Diagnostic]) {
+    let Some(circle) = circle(jobset) else {
+        return;
+    };
+    let jobs = &jobset.spec.replicated_jobs;
+    let mut names: Vec<&str> = circle.iter().map(|i| jobs[*i].name.as_str()).collect();
+    names.push(names[0]);
+    let words = format!(
+        "they depend on each other in a circle: {}",
+        names.join(" -> ")
+    );
+    let nodes = node
+        .get("spec")
+        .map_or(&[][..], |s| read::list(s, "replicatedJobs"));
+    let members = circle.iter().filter_map(|i| nodes.get(*i));
+    for name in members
+        .flat_map(|n| read::list(n, "dependsOn"))
+        .filter_map(|d| d.get("name"))
+    {
+        let here = |e: &&mut Diagnostic| (e.line, e.column) == (name.at.line, name.at.column);
+        for error in errors.iter_mut().filter(here) {
+            error.suggest(&words);
+        }
+    }
+}
+
+/// Positions of a circle of two or more, in the order of dependence. A replicatedJob that depends on itself is
+/// accepted by the webhook (C-21), and never starts.
+fn circle(jobset: &JobSet) -> Option<Vec<usize>> {
+    let jobs = &jobset.spec.replicated_jobs;
+    let mut graph: DiGraph<usize, ()> = DiGraph::new();
+    let nodes: Vec<NodeIndex> = (0..jobs.len()).map(|i| graph.add_node(i)).collect();
+    for (i, job) in jobs.iter().enumerate() {
+        for dependency in &job.depends_on {
+            if let Some(j) = jobs.iter().position(|other| other.name == dependency.name) {
+                graph.add_edge(nodes[i], nodes[j], ());
+            }
+        }
+    }
+    let component = tarjan_scc(&graph).into_iter().find(|c| c.len() > 1)?;
+    let start = *component.iter().min()?;
+    let mut walk = vec![start];
+    loop {
+        let last = walk[walk.len() - 1];
+        let mut next: Vec<NodeIndex> = graph
+            .neighbors(last)
+            .filter(|n| component.contains(n))
+            .collect();
+        next.retain(|n| *n != last);
+        next.sort();
+        let step = *next.first()?;
+        if let Some(from) = walk.iter().position(|n| *n == step) {
+            return Some(walk[from..].iter().map(|n| graph[*n]).collect());
+        }
+        walk.push(step);
+    }
+}

@@ -1,0 +1,132 @@
+//! Manifests with everything a check of them needs: the tree with its places, the typed JobSet, the reader's errors.
+//!
+//! Must never refuse what is only wrong in one object: whoever inspects wants to see the rest of it, too.
+
+use super::jobset;
+use super::written::{JOBSETS_MAX, is_typo, no_kind_of_ours, too_large, too_many_jobsets};
+use crate::embedded_jobsets;
+use crate::object_list::unlisted;
+use crate::schema::check::{Unmodelled, check};
+use crate::schema::shape::Shape;
+use crate::schema::shapes::jobset::{API_VERSION, GROUP, JOBSET};
+use crate::text::diagnostic::{Diagnostic, Diagnostics, Report, Source};
+use crate::text::node::Node;
+use crate::text::path::Path;
+use crate::text::yaml;
+use sim_api::spec::JobSet;
+
+/// One text and the objects in it.
+#[derive(Clone, Debug, Default)]
+pub struct Inspected {
+    pub source: Source,
+    pub objects: Vec<Object>,
+}
+
+/// An object as written.
+#[derive(Clone, Debug)]
+pub struct Object {
+    pub kind: String,
+    pub node: Node,
+    /// Of a JobSet: what could be read of it, wrong types as if absent.
+    pub jobset: Option<JobSet>,
+    /// What the reader has against it.
+    pub errors: Vec<Diagnostic>,
+}
+
+/// All objects of one text; an error if it is no YAML.
+pub fn inspect(source: Source) -> Result<Inspected, Diagnostics> {
+    let documents = yaml::parse(&source)?;
+    if documents.is_empty() {
+        let message = "the file is empty: no object in it";
+        return Err(Diagnostic::of_file(&source.file, message).into());
+    }
+    let mut objects = Vec::new();
+    let none = Source::default();
+    let mut report = Report::new(&source, &none);
+    let mut jobsets = 0;
+    let documents = unlisted(documents);
+    let nested: Vec<Node> = documents
+        .iter()
+        .flat_map(embedded_jobsets::nested)
+        .collect();
+    for node in documents.into_iter().chain(nested) {
+        if jobsets == JOBSETS_MAX {
+            too_many_jobsets(&node, &mut report);
+            return Err(Diagnostics(report.found));
+        }
+        let object = object(node, &source);
+        jobsets += usize::from(object.jobset.is_some());
+        objects.push(object);
+    }
+    Ok(Inspected { source, objects })
+}
+
+/// All of these texts, and the JobSets inside of what others write.
+pub fn inspect_all(sources: &[Source]) -> Result<Vec<Inspected>, Diagnostics> {
+    let found = embedded_jobsets::find(sources, &[]);
+    let (mut all, mut errors) = (Vec::new(), Vec::new());
+    for (i, source) in sources.iter().enumerate() {
+        let inside = found.texts.iter().filter(|(text, _)| *text == i);
+        let wrong = || found.errors.iter().filter(|(text, ..)| *text == i);
+        match inspect(source.clone()) {
+            Ok(mut inspected) => {
+                for object in &mut inspected.objects {
+                    let own = wrong().filter(|(_, line, _)| *line == object.node.at.line);
+                    object.errors.extend(own.map(|(.., error)| error.clone()));
+                }
+                all.push(inspected);
+            }
+            Err(Diagnostics(found)) => errors.extend(found),
+        }
+        for (_, source) in inside {
+            match inspect(source.clone()) {
+                Ok(inspected) => all.push(inspected),
+                Err(Diagnostics(found)) => errors.extend(found),
+            }
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(all),
+        false => Err(Diagnostics(errors)),
+    }
+}
+
+fn object(node: Node, source: &Source) -> Object {
+    let text = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or("");
+    let (kind, version) = (text("kind").to_owned(), text("apiVersion").to_owned());
+    let none = Source::default();
+    let mut report = Report::new(source, &none);
+    let mut found = None;
+    if kind.is_empty() {
+        report.error(node.at, "this is not a Kubernetes object: it has no kind");
+    } else if is_typo(&kind, &version) {
+        no_kind_of_ours(&node, &mut report);
+    } else if too_large(&node, &mut report) {
+        // Nobody reads the rest of it.
+    } else if kind == "JobSet" && version == API_VERSION {
+        let shape = Shape::Object(&JOBSET);
+        check(
+            &node,
+            &shape,
+            &Path::ROOT,
+            &mut report,
+            &mut Unmodelled::new(),
+        );
+        found = Some(jobset::convert(&node));
+    } else if kind == "JobSet" {
+        let at = node.get("apiVersion").map_or(node.at, |v| v.at);
+        let message = match version.starts_with(GROUP) {
+            true => format!("apiVersion {version:?} of a JobSet is not served any more"),
+            false => format!("apiVersion {version:?} is not one of a JobSet"),
+        };
+        report.error(at, message).legal(API_VERSION);
+    }
+    let mut errors = report.found;
+    errors.sort_by_key(|d| (d.line, d.column));
+    Object {
+        kind,
+        node,
+        jobset: found,
+        errors,
+    }
+}

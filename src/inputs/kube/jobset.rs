@@ -1,0 +1,180 @@
+//! Reads JobSets, with the defaults of webhook (DEF-1 to DEF-6) and CRD.
+
+use super::job;
+use crate::read;
+use crate::text::node::Node;
+use sim_api::admission::generated;
+use sim_api::spec::{
+    Coordinator, DependsOn, DependsOnStatus, FailurePolicy, FailurePolicyAction, FailurePolicyRule,
+    JobSet, JobSetSpec, Network, Operator, ReplicatedJob, RestartStrategy, StartupPolicyOrder,
+    SuccessPolicy,
+};
+
+/// What the absence of a policy means.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Absent {
+    /// In a manifest: the webhook's default.
+    Defaulted,
+    /// In a stored object: an update took it away (UPD-5).
+    Removed,
+}
+
+/// A JobSet as written; what an API server would refuse reads as absent.
+pub fn convert(node: &Node) -> JobSet {
+    let written = |key: &str| node.at_path(&["metadata", key]).and_then(Node::as_str);
+    let name = written("name").filter(|name| !name.is_empty());
+    let name = name.map(str::to_owned);
+    JobSet {
+        name: name.unwrap_or_else(|| written("generateName").map(generated).unwrap_or_default()),
+        ..of_tree(node, Absent::Defaulted)
+    }
+}
+
+/// A JobSet as the API server stores it.
+pub fn stored(node: &Node) -> JobSet {
+    of_tree(node, Absent::Removed)
+}
+
+fn of_tree(node: &Node, absent: Absent) -> JobSet {
+    let empty = Node::empty_map();
+    let metadata = node.get("metadata").unwrap_or(&empty);
+    JobSet {
+        name: read::string(metadata, "name").unwrap_or_default(),
+        namespace: read::string(metadata, "namespace").unwrap_or_else(|| "default".to_owned()),
+        labels: read::string_map(metadata, "labels"),
+        annotations: read::string_map(metadata, "annotations"),
+        finalizers: read::strings(metadata, "finalizers"),
+        spec: spec(node.get("spec").unwrap_or(&empty), absent),
+        object: None,
+    }
+}
+
+fn spec(node: &Node, absent: Absent) -> JobSetSpec {
+    JobSetSpec {
+        replicated_jobs: read::list(node, "replicatedJobs")
+            .iter()
+            .map(replicated_job)
+            .collect(),
+        network: match node.get("network") {
+            None if absent == Absent::Removed => Network::default(),
+            node => network(node),
+        },
+        success_policy: match node.get("successPolicy") {
+            None if absent == Absent::Removed => None,
+            node => Some(node.map(success_policy).unwrap_or_default()),
+        },
+        failure_policy: node.get("failurePolicy").map(failure_policy),
+        startup_order: match node.at_path(&["startupPolicy", "startupPolicyOrder"]) {
+            Some(order) if order.as_str() == Some("InOrder") => StartupPolicyOrder::InOrder,
+            _ => StartupPolicyOrder::AnyOrder,
+        },
+        suspend: read::boolean(node, "suspend").unwrap_or(false),
+        coordinator: node.get("coordinator").map(coordinator),
+        managed_by: read::string(node, "managedBy"),
+        ttl_seconds_after_finished: read::u32_of(node, "ttlSecondsAfterFinished"),
+        volume_claim_templates: read::list(node, "volumeClaimPolicies")
+            .iter()
+            .map(|policy| read::list(policy, "templates").len() as u32)
+            .sum(),
+    }
+}
+
+fn replicated_job(node: &Node) -> ReplicatedJob {
+    let template = node.get("template");
+    ReplicatedJob {
+        name: read::string(node, "name").unwrap_or_default(),
+        group_name: read::string(node, "groupName").unwrap_or_else(|| "default".to_owned()),
+        replicas: read::u32_of(node, "replicas").unwrap_or(1),
+        annotations: template
+            .and_then(|t| t.get("metadata"))
+            .map(|m| read::string_map(m, "annotations"))
+            .unwrap_or_default(),
+        template: template
+            .and_then(|t| t.get("spec"))
+            .map(job::spec)
+            .unwrap_or_default(),
+        depends_on: read::list(node, "dependsOn")
+            .iter()
+            .map(depends_on)
+            .collect(),
+    }
+}
+
+fn depends_on(node: &Node) -> DependsOn {
+    DependsOn {
+        name: read::string(node, "name").unwrap_or_default(),
+        status: match node.get("status").and_then(Node::as_str) {
+            Some("Complete") => DependsOnStatus::Complete,
+            _ => DependsOnStatus::Ready,
+        },
+    }
+}
+
+/// DEF-4.
+fn network(node: Option<&Node>) -> Network {
+    let flag = |key: &str| node.and_then(|n| read::boolean(n, key)).unwrap_or(true);
+    Network {
+        enable_dns_hostnames: flag("enableDNSHostnames"),
+        publish_not_ready_addresses: flag("publishNotReadyAddresses"),
+        subdomain: node
+            .and_then(|n| read::string(n, "subdomain"))
+            .unwrap_or_default(),
+    }
+}
+
+fn success_policy(node: &Node) -> SuccessPolicy {
+    SuccessPolicy {
+        operator: match node.get("operator").and_then(Node::as_str) {
+            Some("Any") => Operator::Any,
+            _ => Operator::All,
+        },
+        target_replicated_jobs: read::strings(node, "targetReplicatedJobs"),
+    }
+}
+
+fn failure_policy(node: &Node) -> FailurePolicy {
+    FailurePolicy {
+        max_restarts: read::i32_of(node, "maxRestarts").unwrap_or(0),
+        restart_strategy: match node.get("restartStrategy").and_then(Node::as_str) {
+            Some("BlockingRecreate") => RestartStrategy::BlockingRecreate,
+            Some("InPlaceRestart") => RestartStrategy::InPlaceRestart,
+            _ => RestartStrategy::Recreate,
+        },
+        rules: read::list(node, "rules")
+            .iter()
+            .enumerate()
+            .map(|(i, rule)| failure_rule(i, rule))
+            .collect(),
+    }
+}
+
+fn failure_rule(index: usize, node: &Node) -> FailurePolicyRule {
+    FailurePolicyRule {
+        // DEF-5.
+        name: read::string(node, "name")
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| format!("failurePolicyRule{index}")),
+        action: match node.get("action").and_then(Node::as_str) {
+            Some("FailJobSet") => FailurePolicyAction::FailJobSet,
+            Some("RestartJobSetAndIgnoreMaxRestarts") => {
+                FailurePolicyAction::RestartJobSetAndIgnoreMaxRestarts
+            }
+            Some("RestartJob") => FailurePolicyAction::RestartJob,
+            Some("RestartJobAndIgnoreMaxRestarts") => {
+                FailurePolicyAction::RestartJobAndIgnoreMaxRestarts
+            }
+            _ => FailurePolicyAction::RestartJobSet,
+        },
+        on_job_failure_reasons: read::strings(node, "onJobFailureReasons"),
+        on_job_failure_message_patterns: read::strings(node, "onJobFailureMessagePatterns"),
+        target_replicated_jobs: read::strings(node, "targetReplicatedJobs"),
+    }
+}
+
+fn coordinator(node: &Node) -> Coordinator {
+    Coordinator {
+        replicated_job: read::string(node, "replicatedJob").unwrap_or_default(),
+        job_index: read::u32_of(node, "jobIndex").unwrap_or(0),
+        pod_index: read::u32_of(node, "podIndex").unwrap_or(0),
+    }
+}

@@ -1,0 +1,23 @@
+//! Kubernetes manifests to `spec::JobSet`, with the defaults of the API server and of the webhooks.
+//!
+//! Accepts what a cluster would accept, and refuses what it would refuse with the reason.
+
+mod admitted;
+mod depends;
+pub mod inspect;
+mod job;
+mod jobset;
+mod pod;
+mod reader;
+mod sources;
+pub(crate) mod stored;
+mod written;
+
+pub use admitted::{kind_of, posted, stored};
+pub use reader::{Manifests, SETS, together};
+pub use sources::{
+    has_runtime, manifest_sources, of_jobsets, read_among, read_manifest_path, read_manifests,
+    read_sources, read_with_sets, wrapped_documents,
+};
+pub use stored::{DECODERS, stored_job, stored_jobset, stored_node, stored_pod};
+pub use written::{Written, error, no_jobset, place_of_kind, too_large};

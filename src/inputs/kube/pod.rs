@@ -1,0 +1,177 @@
+//! Reads pod templates and their containers.
+
+use crate::read;
+use crate::text::node::Node;
+use crate::topology::taint::taint_effect;
+use sim_api::spec::{
+    Container, ContainerRestartAction, ContainerRestartRule, ImagePullPolicy, NodeOperator,
+    NodeRequirement, NodeTerm, PodSpec, PodTemplate, RestartPolicy, Toleration,
+};
+use std::collections::BTreeMap;
+
+/// API default of `periodSeconds`.
+const PROBE_PERIOD_S: u32 = 10;
+const GRACE_S: u32 = 30;
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+
+pub fn template(node: &Node) -> PodTemplate {
+    let metadata = node.get("metadata");
+    let map = |key: &str| {
+        metadata
+            .map(|m| read::string_map(m, key))
+            .unwrap_or_default()
+    };
+    PodTemplate {
+        labels: map("labels"),
+        annotations: map("annotations"),
+        finalizers: metadata.map_or_else(Vec::new, |m| read::strings(m, "finalizers")),
+        spec: node.get("spec").map(pod_spec).unwrap_or_default(),
+    }
+}
+
+fn pod_spec(node: &Node) -> PodSpec {
+    PodSpec {
+        // DEF-3: the JobSet webhook, not Kubernetes' own default Always.
+        restart_policy: restart_policy(node).unwrap_or(RestartPolicy::OnFailure),
+        termination_grace_period_s: read::u32_of(node, "terminationGracePeriodSeconds")
+            .unwrap_or(GRACE_S),
+        node_selector: read::string_map(node, "nodeSelector"),
+        node_affinity: node
+            .at_path(&["affinity", "nodeAffinity", REQUIRED])
+            .map(|required| {
+                let terms = read::list(required, "nodeSelectorTerms");
+                terms.iter().map(node_term).collect()
+            }),
+        tolerations: read::list(node, "tolerations")
+            .iter()
+            .map(toleration)
+            .collect(),
+        priority: read::i32_of(node, "priority").unwrap_or(0),
+        scheduling_gates: read::list(node, "schedulingGates").len() as u32,
+        node_name: read::string(node, "nodeName").filter(|name| !name.is_empty()),
+        claims: read::list(node, "volumes")
+            .iter()
+            .filter_map(|v| {
+                let claim = v.get("persistentVolumeClaim")?;
+                read::string(claim, "claimName")
+            })
+            .collect(),
+        resource_claims: read::list(node, "resourceClaims")
+            .iter()
+            .map(|claim| read::string(claim, "resourceClaimName"))
+            .collect(),
+        required_pod_affinity: node
+            .at_path(&["affinity", "podAffinity", REQUIRED])
+            .map(Node::items)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|term| term.get("labelSelector"))
+            .map(|selector| read::string_map(selector, "matchLabels"))
+            .collect(),
+        init_containers: read::list(node, "initContainers")
+            .iter()
+            .map(container)
+            .collect(),
+        containers: read::list(node, "containers")
+            .iter()
+            .map(container)
+            .collect(),
+    }
+}
+
+fn restart_policy(node: &Node) -> Option<RestartPolicy> {
+    match node.get("restartPolicy")?.as_str()? {
+        "Always" => Some(RestartPolicy::Always),
+        "OnFailure" => Some(RestartPolicy::OnFailure),
+        "Never" => Some(RestartPolicy::Never),
+        _ => None,
+    }
+}
+
+fn node_term(node: &Node) -> NodeTerm {
+    let all = |key| read::list(node, key).iter().map(requirement).collect();
+    NodeTerm {
+        expressions: all("matchExpressions"),
+        fields: all("matchFields"),
+    }
+}
+
+fn requirement(node: &Node) -> NodeRequirement {
+    NodeRequirement {
+        key: read::string(node, "key").unwrap_or_default(),
+        operator: node
+            .get("operator")
+            .and_then(Node::as_str)
+            .and_then(NodeOperator::named),
+        values: read::strings(node, "values"),
+    }
+}
+
+fn toleration(node: &Node) -> Toleration {
+    Toleration {
+        key: read::string(node, "key").filter(|key| !key.is_empty()),
+        exists: node.get("operator").and_then(Node::as_str) == Some("Exists"),
+        value: read::string(node, "value").unwrap_or_default(),
+        effect: taint_effect(node),
+        toleration_seconds: read::integer(node, "tolerationSeconds"),
+    }
+}
+
+fn container(node: &Node) -> Container {
+    let probe = node.get("startupProbe");
+    let period = |p: &Node| read::u32_of(p, "periodSeconds").filter(|s| *s > 0);
+    Container {
+        name: read::string(node, "name").unwrap_or_default(),
+        image: read::string(node, "image").unwrap_or_default(),
+        image_pull_policy: pull_policy(node),
+        requests: requests(node),
+        restart_policy: restart_policy(node),
+        restart_policy_rules: read::list(node, "restartPolicyRules")
+            .iter()
+            .filter_map(restart_rule)
+            .collect(),
+        startup_probe_period_s: probe.map(|p| period(p).unwrap_or(PROBE_PERIOD_S)),
+        env: env(node),
+    }
+}
+
+fn pull_policy(node: &Node) -> Option<ImagePullPolicy> {
+    match node.get("imagePullPolicy")?.as_str()? {
+        "Always" => Some(ImagePullPolicy::Always),
+        "IfNotPresent" => Some(ImagePullPolicy::IfNotPresent),
+        "Never" => Some(ImagePullPolicy::Never),
+        _ => None,
+    }
+}
+
+/// Limits stand in where requests are absent (`pkg/apis/core/v1/defaults.go`).
+fn requests(node: &Node) -> BTreeMap<String, i64> {
+    let Some(resources) = node.get("resources") else {
+        return BTreeMap::new();
+    };
+    let mut requests = read::quantities(resources, "limits");
+    requests.extend(read::quantities(resources, "requests"));
+    requests
+}
+
+fn restart_rule(node: &Node) -> Option<ContainerRestartRule> {
+    let codes = node.get("exitCodes")?;
+    Some(ContainerRestartRule {
+        action: match node.get("action")?.as_str()? {
+            "Restart" => ContainerRestartAction::Restart,
+            _ => ContainerRestartAction::RestartAllContainers,
+        },
+        operator_in: codes.get("operator").and_then(Node::as_str) == Some("In"),
+        values: read::i32s(codes, "values"),
+    })
+}
+
+fn env(node: &Node) -> BTreeMap<String, String> {
+    read::list(node, "env")
+        .iter()
+        .filter_map(|e| {
+            let value = read::string(e, "value").unwrap_or_default();
+            Some((read::string(e, "name")?, value))
+        })
+        .collect()
+}

@@ -1,0 +1,294 @@
+//! Reads the objects of a text: JobSets after their overrides, PriorityClasses, and the names of all others.
+
+use super::written::{
+    JOBSETS_MAX, Written, is_typo, no_kind_of_ours, place_of_kind, too_large, too_many,
+    too_many_jobsets,
+};
+use super::{admitted, depends, jobset, written};
+use crate::object_list::adopt;
+use crate::schema::check::{Unmodelled, check};
+use crate::schema::shape::Shape;
+use crate::schema::shapes::jobset::{API_VERSION, GROUP, JOBSET};
+use crate::schema::shapes::objects::CREATED;
+use crate::text::diagnostic::{Diagnostic, Diagnostics, Report, Source};
+use crate::text::node::Node;
+use crate::text::path;
+use crate::text::path::Path;
+use crate::text::yaml;
+use crate::{embedded_jobsets, server};
+use sim_api::spec;
+use sim_api::spec::ObjectKind;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// How overrides are called in messages.
+pub const SETS: &str = "--set";
+
+/// What a file, directory or stream of manifests holds.
+#[derive(Clone, Debug, Default)]
+pub struct Manifests {
+    /// JobSets and where each was read, `file:line`.
+    pub jobsets: Vec<(spec::JobSet, String)>,
+    /// The same JobSets as they were written, by that place.
+    pub written: BTreeMap<String, Written>,
+    /// `Service/name` of each object that is not simulated.
+    pub skipped: Vec<String>,
+    /// PriorityClasses; with -f they are there before the JobSets.
+    pub classes: Vec<serde_json::Value>,
+    /// Files of a directory whose names are not those of manifests.
+    pub not_tried: Vec<String>,
+    /// Known fields that are present and not modelled, and how often.
+    pub unmodelled: Vec<(String, usize)>,
+    /// Where the first object stands that is no JobSet.
+    pub other: Option<Diagnostic>,
+}
+
+/// Reads one text after `path=value` overrides of each of its JobSets; `sets_name` names them in messages. Objects in
+/// `used` are part of JobSets that stand in other texts.
+pub fn read_text(
+    source: &Source,
+    used: &BTreeSet<String>,
+    sets_name: &str,
+    sets: &[(String, String)],
+) -> Result<Manifests, Diagnostics> {
+    let documents = yaml::parse(source)?;
+    if documents.is_empty() {
+        let message = "the file is empty: no object in it";
+        return Err(Diagnostic::of_file(&source.file, message).into());
+    }
+    let overrides = Arc::new(path::overrides_source(sets_name, sets));
+    let mut reader = Reader {
+        report: Report::new(source, &overrides),
+        texts: (Arc::new(source.clone()), Arc::clone(&overrides)),
+        sets,
+        used,
+        jobsets: 0,
+        found: Manifests::default(),
+        skipped: BTreeSet::new(),
+        unmodelled: Unmodelled::new(),
+    };
+    for document in documents {
+        reader.object(document);
+    }
+    let Reader {
+        mut report,
+        mut found,
+        unmodelled,
+        ..
+    } = reader;
+    check_together(&found, &mut report);
+    report.finish()?;
+    found.unmodelled = unmodelled.into_iter().collect();
+    Ok(found)
+}
+
+impl Manifests {
+    /// Several manifests as one; counts of equal paths are added.
+    pub fn merge(all: Vec<Manifests>) -> Manifests {
+        let mut merged = Manifests::default();
+        let mut unmodelled: BTreeMap<String, usize> = BTreeMap::new();
+        let mut skipped = BTreeSet::new();
+        for manifests in all {
+            merged.jobsets.extend(manifests.jobsets);
+            merged.not_tried.extend(manifests.not_tried);
+            merged.classes.extend(manifests.classes);
+            merged.other = merged.other.or(manifests.other);
+            merged.written.extend(manifests.written);
+            for name in manifests.skipped {
+                if skipped.insert(name.clone()) {
+                    merged.skipped.push(name);
+                }
+            }
+            for (path, count) in manifests.unmodelled {
+                *unmodelled.entry(path).or_default() += count;
+            }
+        }
+        merged.unmodelled = unmodelled.into_iter().collect();
+        merged
+    }
+}
+
+struct Reader<'a> {
+    report: Report<'a>,
+    /// What is read, and the overrides.
+    texts: (Arc<Source>, Arc<Source>),
+    sets: &'a [(String, String)],
+    used: &'a BTreeSet<String>,
+    /// How many JobSets there were so far.
+    jobsets: usize,
+    found: Manifests,
+    /// The names in `found.skipped`.
+    skipped: BTreeSet<String>,
+    unmodelled: Unmodelled,
+}
+
+impl Reader<'_> {
+    fn object(&mut self, mut node: Node) {
+        let kind = node.get("kind").and_then(Node::as_str).map(str::to_owned);
+        let version = node.get("apiVersion").and_then(Node::as_str);
+        let version = version.unwrap_or("").to_owned();
+        let Some(kind) = kind else {
+            let message = "this is not a Kubernetes object: it has no kind";
+            self.report
+                .error(node.at, message)
+                .suggest(format!("apiVersion: {API_VERSION}, kind: JobSet"));
+            return;
+        };
+        match kind.as_str() {
+            "Scenario" | "Topology" if version.starts_with("jobset-sim/") => {
+                let message = format!("a {kind} is not a manifest");
+                self.report
+                    .error(node.at, message)
+                    .suggest(match kind.as_str() {
+                        "Scenario" => "give it as the scenario of run, without -f",
+                        _ => "give it with -t",
+                    });
+            }
+            "JobSet" if version.starts_with(GROUP) => self.jobset(node),
+            "JobSet" => {
+                let message = format!("apiVersion of a JobSet must be {API_VERSION}");
+                let at = node.get("apiVersion").map_or(node.at, |v| v.at);
+                self.report.error(at, message);
+            }
+            list if list.ends_with("List") => {
+                let kind = list.trim_end_matches("List").to_owned();
+                for mut item in node.take_items() {
+                    adopt(&mut item, &version, &kind, &mut node);
+                    self.object(item);
+                }
+            }
+            "PriorityClass" if version == "scheduling.k8s.io/v1" => self.class(&node),
+            _ if is_typo(&kind, &version) => no_kind_of_ours(&node, &mut self.report),
+            _ => {
+                self.skip(&kind, &node);
+                for jobset in embedded_jobsets::nested(&node) {
+                    self.object(jobset);
+                }
+            }
+        }
+    }
+
+    /// An object of another kind.
+    fn other(&mut self, node: &Node) {
+        let source = self.report.source;
+        let other = &mut self.found.other;
+        other.get_or_insert_with(|| place_of_kind(source, node));
+    }
+
+    fn class(&mut self, node: &Node) {
+        self.other(node);
+        let before = self.report.found.len();
+        let shape = Shape::Kinds(&CREATED);
+        let unmodelled = &mut self.unmodelled;
+        check(node, &shape, &Path::ROOT, &mut self.report, unmodelled);
+        if self.report.found.len() == before {
+            let stored = admitted::stored(node, ObjectKind::PriorityClass, &mut self.report);
+            self.found.classes.extend(stored);
+        }
+    }
+
+    fn skip(&mut self, kind: &str, node: &Node) {
+        self.other(node);
+        let name = ["name", "generateName"]
+            .iter()
+            .find_map(|key| node.at_path(&["metadata", key]).and_then(Node::as_str));
+        if too_large(node, &mut self.report) {
+            return;
+        }
+        let name = format!("{kind}/{}", name.unwrap_or(""));
+        if !self.used.contains(&name) && self.skipped.insert(name.clone()) {
+            self.found.skipped.push(name);
+        }
+    }
+
+    fn jobset(&mut self, mut node: Node) {
+        self.jobsets += 1;
+        if self.jobsets > JOBSETS_MAX {
+            if self.jobsets == JOBSETS_MAX + 1 {
+                too_many_jobsets(&node, &mut self.report);
+            }
+            return;
+        }
+        if let Err(errors) = path::apply_sets(&mut node, self.report.overrides, self.sets) {
+            self.report.found.extend(errors.0);
+            return;
+        }
+        if let Some(kind) = node.get("kind").filter(|k| k.as_str() != Some("JobSet")) {
+            let error = self
+                .report
+                .error(kind.at, "a JobSet cannot become another kind");
+            error.legal("JobSet");
+            return;
+        }
+        let version = node.get("apiVersion");
+        if version.and_then(Node::as_str) != Some(API_VERSION) {
+            let found = version.and_then(Node::as_str).unwrap_or("");
+            let message = format!("apiVersion {found:?} of a JobSet is not simulated");
+            let at = version.map_or(node.at, |v| v.at);
+            self.report.error(at, message).legal(API_VERSION);
+            return;
+        }
+        if too_large(&node, &mut self.report) {
+            return;
+        }
+        let before = self.report.found.len();
+        let shape = Shape::Object(&JOBSET);
+        check(
+            &node,
+            &shape,
+            &Path::ROOT,
+            &mut self.report,
+            &mut self.unmodelled,
+        );
+        let object = node.to_json();
+        let stored = server::stored_or_refused(&node, &object, before, &mut self.report);
+        let mut jobset = jobset::convert(&node);
+        if self.report.found.len() > before {
+            let errors = &mut self.report.found[before..];
+            return depends::name_circle(&jobset, &node, errors);
+        }
+        jobset.object = stored.map(Arc::new);
+        let place = format!("{}:{}", self.report.source.file, node.at.line);
+        let (source, overrides) = self.texts.clone();
+        let written = Written::new(source, overrides, node);
+        self.found.written.insert(place.clone(), written);
+        self.found.jobsets.push((jobset, place));
+    }
+}
+
+/// What can only be seen with all JobSets at hand: equal names, and the size of it all.
+fn check_together(found: &Manifests, report: &mut Report) {
+    let jobsets = || {
+        found
+            .jobsets
+            .iter()
+            .map(|(jobset, place)| (jobset, place.as_str()))
+    };
+    let errors = together(jobsets(), &found.written);
+    let twice = errors.iter().filter(|(_, size)| !size);
+    // Other errors say more about a typing error.
+    let clean = report.is_clean() && twice.clone().next().is_none();
+    let errors = errors.iter().filter(|(_, size)| clean || !size);
+    report.found.extend(errors.map(|(error, _)| error.clone()));
+}
+
+/// The errors of JobSets beside each other, and which of them are about their size.
+pub fn together<'j>(
+    jobsets: impl Iterator<Item = (&'j spec::JobSet, &'j str)> + Clone,
+    written: &BTreeMap<String, Written>,
+) -> Vec<(Diagnostic, bool)> {
+    let mut errors = Vec::new();
+    let mut seen: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+    for (jobset, place) in jobsets.clone() {
+        let name = (jobset.namespace.as_str(), jobset.name.as_str());
+        let first = *seen.entry(name).or_insert(place);
+        if !std::ptr::eq(first, place) {
+            let message = format!("JobSet {}/{} is defined twice", name.0, name.1);
+            let mut error = written::error(written, place, "metadata.name", message);
+            error.suggest(format!("the first is at {first}"));
+            errors.push((error, false));
+        }
+    }
+    errors.extend(too_many(jobsets, written).map(|error| (error, true)));
+    errors
+}

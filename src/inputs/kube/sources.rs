@@ -1,0 +1,156 @@
+//! Texts of manifests, read together: one may hold what another refers to.
+//!
+//! Must never look into an object; that is done text by text.
+
+use super::reader::{Manifests, SETS, read_text};
+use crate::object_list::unlisted;
+use crate::text::diagnostic::{Diagnostics, Source};
+use crate::text::node::Node;
+use crate::text::yaml;
+use crate::{embedded_jobsets, files};
+use std::collections::BTreeMap;
+
+/// Reads every document of one text.
+pub fn read_manifests(source: &Source) -> Result<Manifests, Diagnostics> {
+    read_with_sets(source, "", &[])
+}
+
+/// Reads one text after `path=value` overrides of each of its JobSets; `sets_name` names them in messages.
+pub fn read_with_sets(
+    source: &Source,
+    sets_name: &str,
+    sets: &[(String, String)],
+) -> Result<Manifests, Diagnostics> {
+    read_among((source, &[]), sets_name, sets)
+}
+
+/// The same of a text that may refer to what is in texts beside it.
+pub fn read_among(
+    (source, beside): (&Source, &[Source]),
+    sets_name: &str,
+    sets: &[(String, String)],
+) -> Result<Manifests, Diagnostics> {
+    read_all((std::slice::from_ref(source), beside), sets_name, sets)
+}
+
+/// All of these texts after `path=value` overrides of each JobSet.
+pub fn read_sources(
+    sources: &[Source],
+    sets: &[(String, String)],
+) -> Result<Manifests, Diagnostics> {
+    read_all((sources, &[]), SETS, sets)
+}
+
+/// The texts of a file, a directory or standard input, unread, and the files that were not tried.
+pub fn manifest_sources(path: &str) -> Result<(Vec<Source>, Vec<String>), Diagnostics> {
+    let found = files::read_path(path)?;
+    let (mut sources, mut errors) = (Vec::new(), Vec::new());
+    for source in found.texts {
+        match source {
+            Ok(source) => sources.push(source),
+            Err(Diagnostics(found)) => errors.extend(found),
+        }
+    }
+    match errors.is_empty() {
+        true => Ok((sources, not_tried(&found.left_out).collect())),
+        false => Err(Diagnostics(errors)),
+    }
+}
+
+/// A file, a directory (`*.yaml`, `*.yml`, `*.json` at any depth, sorted) or `-` for standard input.
+/// Each file is read once: what was read comes with it, in the reader's order.
+pub fn read_manifest_path(path: &str) -> Result<(Manifests, Vec<Source>), Diagnostics> {
+    let (sources, not_tried) = manifest_sources(path)?;
+    let mut manifests = read_sources(&sources, &[])?;
+    manifests.not_tried = not_tried;
+    Ok((manifests, sources))
+}
+
+fn read_all(
+    (sources, beside): (&[Source], &[Source]),
+    sets_name: &str,
+    sets: &[(String, String)],
+) -> Result<Manifests, Diagnostics> {
+    let found = embedded_jobsets::find(sources, beside);
+    let (mut all, mut errors) = (Vec::new(), Vec::new());
+    for (i, source) in sources.iter().enumerate() {
+        let inside = found.texts.iter().filter(|(text, _)| *text == i);
+        for source in std::iter::once(source).chain(inside.map(|(_, source)| source)) {
+            match read_text(source, &found.used, sets_name, sets) {
+                Ok(manifests) => all.push(manifests),
+                Err(Diagnostics(found)) => errors.extend(found),
+            }
+        }
+        let wrong = found.errors.iter().filter(|(text, ..)| *text == i);
+        errors.extend(wrong.map(|(.., error)| error.clone()));
+    }
+    if !errors.is_empty() {
+        return Err(Diagnostics(errors));
+    }
+    let mut fields = BTreeMap::new();
+    for (_, field) in found.unmodelled {
+        *fields.entry(field).or_default() += 1;
+    }
+    all.push(Manifests {
+        unmodelled: fields.into_iter().collect(),
+        ..Manifests::default()
+    });
+    Ok(Manifests::merge(all))
+}
+
+/// Which of the texts has a JobSet, or is part of one.
+pub fn of_jobsets(sources: &[Source]) -> Vec<bool> {
+    let found = embedded_jobsets::find(sources, &[]);
+    let word = |node: &Node, key: &str| {
+        node.get(key)
+            .and_then(Node::as_str)
+            .unwrap_or("")
+            .to_owned()
+    };
+    let counts = |node: &Node| {
+        let name = node.at_path(&["metadata", "name"]).and_then(Node::as_str);
+        let called = format!("{}/{}", word(node, "kind"), name.unwrap_or(""));
+        word(node, "kind") == "JobSet"
+            || found.used.contains(&called)
+            || !embedded_jobsets::nested(node).is_empty()
+    };
+    let documents = |source| unlisted(yaml::parse(source).unwrap_or_default());
+    let of = sources
+        .iter()
+        .map(|source| documents(source).iter().any(counts));
+    of.collect()
+}
+
+/// JobSets inside of what others write, as the API's JSON, unchecked.
+pub fn wrapped_documents(sources: &[Source]) -> Vec<serde_json::Value> {
+    let mut all = Vec::new();
+    let texts = embedded_jobsets::find(sources, &[]).texts;
+    for source in texts.iter().map(|(_, source)| source) {
+        all.extend(yaml::parse(source).unwrap_or_default());
+    }
+    for source in sources {
+        let objects = unlisted(yaml::parse(source).unwrap_or_default());
+        all.extend(objects.iter().flat_map(embedded_jobsets::nested));
+    }
+    all.iter().map(Node::to_json).collect()
+}
+
+/// Whether a text has a runtime that TrainJobs of other texts may name.
+pub fn has_runtime(source: &Source) -> bool {
+    let objects = unlisted(yaml::parse(source).unwrap_or_default());
+    let word = |node: &Node, key: &str| {
+        node.get(key)
+            .and_then(Node::as_str)
+            .unwrap_or("")
+            .to_owned()
+    };
+    objects
+        .iter()
+        .any(|o| embedded_jobsets::is_runtime(&word(o, "kind"), &word(o, "apiVersion")))
+}
+
+/// Files of a directory that are no manifests by their names.
+fn not_tried(files: &[String]) -> impl Iterator<Item = String> {
+    let told = |file: &String| format!("{file} (neither *.yaml, *.yml nor *.json)");
+    files.iter().map(told)
+}

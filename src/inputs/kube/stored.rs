@@ -1,0 +1,248 @@
+//! Stored objects to `spec` types: what the API server stores, where somebody else than the controllers has made it.
+//!
+//! An absent field means the API's default. Must never guess at what is not modelled: that is an error.
+
+use super::written::{PODS_MAX, pods_of};
+use super::{job, jobset, pod};
+use crate::read;
+use crate::schema::check::{Unmodelled, check};
+use crate::schema::shape::Shape;
+use crate::schema::shapes::objects::CREATED;
+use crate::text::diagnostic::{Report, Source};
+use crate::text::node::Node;
+use crate::text::path::Path;
+use crate::topology::PODS_PER_NODE_MILLI;
+use crate::topology::taint::taint;
+use serde_json::Value;
+use sim_api::spec::keys::HOSTNAME;
+use sim_api::spec::{
+    CompletionMode, Decoders, JobObject, JobSet, NodeObject, PodObject, RestartPolicy,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The readers of stored objects, for `Scenario::decode`.
+pub const DECODERS: Decoders = Decoders {
+    jobset: stored_jobset,
+    job: stored_job,
+    pod: stored_pod,
+    node: stored_node,
+};
+
+/// A Job as the API server stores it.
+pub fn stored_job(object: &Value) -> Result<JobObject, String> {
+    let node = checked("Job", object)?;
+    let metadata = Metadata::read(&node)?;
+    let empty = Node::empty_map();
+    let written = node.get("spec").unwrap_or(&empty);
+    if read::boolean(written, "manualSelector") == Some(true) {
+        return Err("a Job with manualSelector is not modelled".to_owned());
+    }
+    let mut spec = job::spec(written);
+    if written.get("completionMode").is_none() {
+        spec.completion_mode = CompletionMode::NonIndexed;
+    }
+    let pods = u64::from(spec.pods());
+    if pods > PODS_MAX {
+        return Err(format!("{pods} pods in total would not fit into memory"));
+    }
+    Ok(JobObject {
+        namespace: metadata.namespace,
+        name: metadata.name,
+        labels: metadata.labels,
+        annotations: metadata.annotations,
+        finalizers: metadata.finalizers,
+        suspend: read::boolean(written, "suspend").unwrap_or(false),
+        spec,
+    })
+}
+
+/// A pod as the API server stores it.
+pub fn stored_pod(object: &Value) -> Result<PodObject, String> {
+    let node = checked("Pod", object)?;
+    let metadata = Metadata::read(&node)?;
+    let mut template = pod::template(&node);
+    if node.at_path(&["spec", "restartPolicy"]).is_none() {
+        template.spec.restart_policy = RestartPolicy::Always;
+    }
+    Ok(PodObject {
+        namespace: metadata.namespace,
+        name: metadata.name,
+        template,
+    })
+}
+
+/// A Node as `kubectl get node -o json` shows it.
+pub fn stored_node(object: &Value) -> Result<NodeObject, String> {
+    let node = checked("Node", object)?;
+    let metadata = Metadata::read(&node)?;
+    let empty = Node::empty_map();
+    let spec = node.get("spec").unwrap_or(&empty);
+    let status = node.get("status").unwrap_or(&empty);
+    for condition in read::list(status, "conditions") {
+        let text = |key: &str| condition.get(key).and_then(Node::as_str).unwrap_or("");
+        if text("type") == "Ready" && text("status") != "True" {
+            return Err(format!(
+                "a Node that begins with Ready={} is not modelled",
+                text("status")
+            ));
+        }
+    }
+    let given = ["allocatable", "capacity"]
+        .into_iter()
+        .find(|key| status.get(key).is_some());
+    let mut allocatable = read::quantities(status, given.unwrap_or("allocatable"));
+    allocatable
+        .entry("pods".to_owned())
+        .or_insert(PODS_PER_NODE_MILLI);
+    let mut labels = metadata.labels;
+    // The kubelet keeps it in place.
+    labels
+        .entry(HOSTNAME.to_owned())
+        .or_insert_with(|| metadata.name.clone());
+    Ok(NodeObject {
+        name: metadata.name,
+        labels,
+        taints: read::list(spec, "taints").iter().map(taint).collect(),
+        unschedulable: read::boolean(spec, "unschedulable").unwrap_or(false),
+        allocatable,
+        features: read::strings(status, "declaredFeatures"),
+    })
+}
+
+struct Metadata {
+    namespace: String,
+    name: String,
+    labels: BTreeMap<String, String>,
+    annotations: BTreeMap<String, String>,
+    finalizers: Vec<String>,
+}
+
+impl Metadata {
+    fn read(node: &Node) -> Result<Metadata, String> {
+        let empty = Node::empty_map();
+        let metadata = node.get("metadata").unwrap_or(&empty);
+        let text = |key: &str| read::string(metadata, key).filter(|t| !t.is_empty());
+        if !read::list(metadata, "ownerReferences").is_empty() {
+            return Err("metadata.ownerReferences is not modelled".to_owned());
+        }
+        Ok(Metadata {
+            namespace: text("namespace").unwrap_or_else(|| "default".to_owned()),
+            name: text("name").ok_or("metadata.name is required")?,
+            labels: read::string_map(metadata, "labels"),
+            annotations: read::string_map(metadata, "annotations"),
+            finalizers: read::strings(metadata, "finalizers"),
+        })
+    }
+}
+
+/// The tree, if it is what the table of its kind says.
+fn checked(kind: &str, object: &Value) -> Result<Node, String> {
+    if object["kind"] != kind {
+        return Err(format!("kind is {}, not {kind}", object["kind"]));
+    }
+    let node = Node::from_json(object);
+    let none = Source::default();
+    let mut report = Report::new(&none, &none);
+    let mut unmodelled = Unmodelled::new();
+    let shape = Shape::Kinds(&CREATED);
+    check(&node, &shape, &Path::ROOT, &mut report, &mut unmodelled);
+    match report.found.into_iter().next() {
+        Some(first) => Err(first.message),
+        None => Ok(node),
+    }
+}
+
+/// A JobSet as the API server stores it. What the API accepts is not checked again.
+pub fn stored_jobset(object: &serde_json::Value) -> Result<JobSet, String> {
+    let mut jobset = jobset::stored(&Node::from_json(object));
+    let pods = pods_of(&jobset);
+    if pods > PODS_MAX {
+        return Err(format!("{pods} pods in total would not fit into memory"));
+    }
+    jobset.object = Some(Arc::new(object.clone()));
+    Ok(jobset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use sim_api::spec::TaintEffect;
+
+    fn node(edit: impl FnOnce(&mut Value)) -> Result<NodeObject, String> {
+        let mut object = json!({"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": "n1", "labels": {"rack": "a"}, "uid": "u", "resourceVersion": "7"},
+            "spec": {"podCIDR": "10.0.0.0/24", "unschedulable": true, "taints": [
+                {"key": "only", "value": "x", "effect": "NoSchedule", "timeAdded": "2026-11-21T00:00:00Z"}]},
+            "status": {"capacity": {"cpu": "9"}, "allocatable": {"cpu": "8", "memory": "64Gi"},
+                "declaredFeatures": ["F"], "conditions": [{"type": "Ready", "status": "True"}],
+                "nodeInfo": {"kubeletVersion": "v1.36.3"}}});
+        edit(&mut object);
+        stored_node(&object)
+    }
+
+    #[test]
+    fn a_node_is_read_as_kubectl_shows_it() {
+        let found = node(|_| {}).unwrap();
+        assert_eq!((found.name.as_str(), found.unschedulable), ("n1", true));
+        assert_eq!(found.labels["rack"], "a");
+        assert_eq!(found.labels[HOSTNAME], "n1");
+        assert_eq!(found.taints[0].effect, TaintEffect::NoSchedule);
+        let (cpu, pods) = (found.allocatable["cpu"], found.allocatable["pods"]);
+        assert_eq!((cpu, pods), (8_000, 110_000));
+        assert_eq!(found.features, ["F"]);
+        let bare = node(|n| {
+            n["status"] = json!({"capacity": {"cpu": "9", "pods": "3"}});
+            n["spec"] = Value::Null;
+        });
+        let bare = bare.unwrap();
+        let (cpu, pods) = (bare.allocatable["cpu"], bare.allocatable["pods"]);
+        assert_eq!((cpu, pods, bare.taints.len()), (9_000, 3_000, 0));
+    }
+
+    #[test]
+    fn what_of_a_node_is_not_modelled_is_an_error() {
+        let not_ready = node(|n| n["status"]["conditions"][0]["status"] = json!("Unknown"));
+        assert!(not_ready.unwrap_err().contains("Ready=Unknown"));
+        let unknown = node(|n| n["spec"]["power"] = json!(1));
+        assert!(unknown.unwrap_err().contains("\"power\""));
+        let nameless = node(|n| n["metadata"] = json!({}));
+        assert_eq!(nameless.unwrap_err(), "metadata.name is required");
+    }
+
+    fn job(spec: Value) -> Result<JobObject, String> {
+        stored_job(&json!({"apiVersion": "batch/v1", "kind": "Job",
+            "metadata": {"name": "j", "namespace": "n", "finalizers": ["a/b"]}, "spec": spec}))
+    }
+
+    #[test]
+    fn a_job_of_its_own_has_the_defaults_of_kubernetes_not_of_jobset() {
+        let template = json!({"spec": {"restartPolicy": "Never", "containers": []}});
+        let found = job(json!({"parallelism": 2, "suspend": true, "template": template})).unwrap();
+        assert_eq!(found.spec.completion_mode, CompletionMode::NonIndexed);
+        assert_eq!((found.spec.pods(), found.suspend), (2, true));
+        assert_eq!((found.namespace.as_str(), found.name.as_str()), ("n", "j"));
+        assert_eq!(found.finalizers, ["a/b"]);
+        let own = job(json!({"manualSelector": true, "template": template}));
+        assert!(own.unwrap_err().contains("manualSelector"));
+    }
+
+    #[test]
+    fn a_pod_of_its_own_may_be_bound_from_the_start() {
+        let pod = |spec: Value| {
+            stored_pod(&json!({"apiVersion": "v1", "kind": "Pod",
+                "metadata": {"name": "p", "labels": {"app": "x"}}, "spec": spec}))
+        };
+        let bound = pod(json!({"nodeName": "n1", "priority": 7, "containers": [
+            {"name": "c", "resources": {"limits": {"cpu": "2"}}}]}));
+        let bound = bound.unwrap();
+        assert_eq!(bound.template.spec.node_name.as_deref(), Some("n1"));
+        assert_eq!(bound.template.labels["app"], "x");
+        let spec = &bound.template.spec;
+        assert_eq!((spec.priority, spec.requests()["cpu"]), (7, 2_000));
+        assert_eq!(spec.restart_policy, RestartPolicy::Always);
+        let free = pod(json!({"containers": []})).unwrap();
+        assert_eq!(free.template.spec.node_name, None);
+    }
+}

@@ -1,0 +1,165 @@
+//! JobSets as they were written: where an error about one of them is shown, and how much may be asked for.
+//!
+//! Must never read what a field means; sizes come from what has been read.
+
+use crate::schema::shapes::jobset::GROUP;
+use crate::text::diagnostic::{Diagnostic, Report, Source};
+use crate::text::locate::locate;
+use crate::text::node::Node;
+use crate::text::suggest;
+use sim_api::spec::JobSet;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// k8s.io/apiserver pkg/server/config.go: MaxRequestBodyBytes.
+const OBJECT_MAX: usize = 3 << 20;
+/// With more of them a run would take minutes.
+const JOBS_MAX: u64 = 65_536;
+/// Each is admitted like one on its own, in about a third of a millisecond.
+pub(super) const JOBSETS_MAX: usize = 4_096;
+
+/// A JobSet in its text.
+#[derive(Clone, Debug)]
+pub struct Written {
+    source: Arc<Source>,
+    overrides: Arc<Source>,
+    node: Arc<Node>,
+}
+
+impl Written {
+    pub(super) fn new(source: Arc<Source>, overrides: Arc<Source>, node: Node) -> Written {
+        let node = Arc::new(node);
+        Written {
+            source,
+            overrides,
+            node,
+        }
+    }
+}
+
+/// An error of the JobSet that was read at `place`, shown at a field of it or the nearest that was written.
+pub fn error(
+    written: &BTreeMap<String, Written>,
+    place: &str,
+    field: &str,
+    message: String,
+) -> Diagnostic {
+    let Some(written) = written.get(place) else {
+        return Diagnostic::of_file(place, message);
+    };
+    let mut report = Report::new(&written.source, &written.overrides);
+    let at = locate(&written.node, field).map_or(written.node.at, |found| match found.whole {
+        true if found.node.items().is_empty() && found.node.entries().is_empty() => found.node.at,
+        _ => found.key,
+    });
+    report.error(at, message).clone()
+}
+
+/// Whether somebody meant a JobSet and wrote another kind.
+pub fn is_typo(kind: &str, version: &str) -> bool {
+    kind != "JobSet" && (version.starts_with(GROUP) || suggest::nearest(kind, ["JobSet"]).is_some())
+}
+
+/// Where an object is named that is no JobSet, to be said by `no_jobset`.
+pub fn place_of_kind(source: &Source, node: &Node) -> Diagnostic {
+    let at = node.get("kind").map_or(node.at, |kind| kind.at);
+    Diagnostic::at(source, at, "")
+}
+
+/// The error for input without a JobSet: at the first object of another kind, and what else was read.
+pub fn no_jobset(what_for: &str, place: Option<Diagnostic>, found: &[String]) -> Diagnostic {
+    let mut error = place.unwrap_or_default();
+    error.message = format!("there is no JobSet to {what_for}");
+    let first: Vec<&str> = found.iter().take(5).map(String::as_str).collect();
+    let more = if found.len() > first.len() {
+        ", ..."
+    } else {
+        ""
+    };
+    if !first.is_empty() {
+        error.suggest(format!("only {}{more} was read", first.join(", ")));
+    }
+    error.legal("one object of kind JobSet at least");
+    error
+}
+
+/// The error for one.
+pub(super) fn no_kind_of_ours(node: &Node, report: &mut Report) {
+    let kind = node.get("kind");
+    let name = kind.and_then(Node::as_str).unwrap_or("");
+    let at = kind.map_or(node.at, |kind| kind.at);
+    let error = report.error(at, format!("there is no kind {name:?}"));
+    error.suggest("did you mean \"JobSet\"?");
+    error.legal("JobSet");
+}
+
+/// Whether the API server would not even read the object.
+pub fn too_large(node: &Node, report: &mut Report) -> bool {
+    let size = node.json_size();
+    if size > OBJECT_MAX {
+        let kind = node.get("kind").and_then(Node::as_str).unwrap_or("object");
+        let message = format!("this {kind} is too large: {size} bytes as JSON");
+        let error = report.error(node.at, message);
+        error.legal(format!(
+            "at most {OBJECT_MAX} bytes, the limit of the API server"
+        ));
+        error.server = Some(format!("Request entity too large: limit is {OBJECT_MAX}"));
+    }
+    size > OBJECT_MAX
+}
+
+/// The error at the first JobSet that is one too many.
+pub(super) fn too_many_jobsets(node: &Node, report: &mut Report) {
+    let error = report.error(node.at, "too many JobSets");
+    error.legal(format!("at most {JOBSETS_MAX} are simulated together"));
+}
+
+/// The error for JobSets that would not fit into memory, or not end, at the largest replicatedJob.
+pub(super) fn too_many<'j>(
+    jobsets: impl Iterator<Item = (&'j JobSet, &'j str)> + Clone,
+    written: &BTreeMap<String, Written>,
+) -> Option<Diagnostic> {
+    let jobs_of = |jobset: &JobSet| -> u64 {
+        let rjs = jobset.spec.replicated_jobs.iter();
+        rjs.map(|rj| u64::from(rj.replicas)).sum()
+    };
+    let all = |of: &dyn Fn(&JobSet) -> u64| {
+        let each = jobsets.clone().map(|(jobset, _)| of(jobset));
+        each.fold(0, u64::saturating_add)
+    };
+    if let Some((_, place)) = jobsets.clone().nth(JOBSETS_MAX) {
+        let message = format!("too many JobSets: at most {JOBSETS_MAX} are simulated together");
+        return Some(error(written, place, "metadata", message));
+    }
+    let (pods, jobs) = (all(&pods_of), all(&jobs_of));
+    let (message, size): (String, &dyn Fn(&JobSet) -> u64) = if pods > PODS_MAX {
+        let message = format!(
+            "{pods} pods in total would not fit into memory; at most {PODS_MAX} are simulated"
+        );
+        (message, &pods_of)
+    } else if jobs > JOBS_MAX {
+        let message = format!("{jobs} Jobs in total; at most {JOBS_MAX} are simulated");
+        (message, &jobs_of)
+    } else {
+        return None;
+    };
+    let (largest, place) = jobsets.clone().max_by_key(|(jobset, _)| size(jobset))?;
+    let rjs = largest.spec.replicated_jobs.iter().enumerate();
+    let weight = |rj: &sim_api::spec::ReplicatedJob| {
+        u64::from(rj.replicas) * u64::from(rj.template.pods()).max(1)
+    };
+    let (k, _) = rjs.max_by_key(|(_, rj)| weight(rj))?;
+    let field = format!("spec.replicatedJobs[{k}].replicas");
+    Some(error(written, place, &field, message))
+}
+
+/// A pod on a node of its own takes 720 bytes (measured with a million): beyond this a run may not fit into memory.
+pub(super) const PODS_MAX: u64 = 1_000_000;
+
+/// Pods that exist at once when everything runs.
+pub fn pods_of(jobset: &JobSet) -> u64 {
+    let jobs = &jobset.spec.replicated_jobs;
+    jobs.iter()
+        .map(|rj| u64::from(rj.replicas) * u64::from(rj.template.pods()).max(1))
+        .fold(0, u64::saturating_add)
+}

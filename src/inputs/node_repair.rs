@@ -1,0 +1,83 @@
+//! Reads the repair of nodes, which Fleets and scenarios describe with the same fields.
+
+use super::text::diagnostic::Report;
+use super::text::node::Node;
+use super::{dist, read};
+use sim_api::spec::{Diagnosis, Exposure, Repair, RepairStage, Retirement};
+use sim_base::Duration;
+
+/// When what has the faults ages; in scenarios, too.
+pub fn exposure(node: &Node) -> Option<Exposure> {
+    Some(match read::string(node, "ages")?.as_str() {
+        "Always" => Exposure::Always,
+        "Assigned" => Exposure::Assigned,
+        _ => Exposure::Running,
+    })
+}
+
+/// Whom a failure sends to repair; in scenarios, too.
+pub fn diagnosis(node: Option<&Node>) -> Diagnosis {
+    let chance = |key: &str, otherwise| {
+        let found = node.and_then(|node| read::number(node, key));
+        found.unwrap_or(otherwise)
+    };
+    Diagnosis {
+        finds: chance("probability", 1.0),
+        blames_another: chance("uncertainty", 0.0),
+    }
+}
+
+/// Stages and crews; in scenarios, too.
+pub fn repair(repair: Option<&Node>, report: &mut Report) -> Repair {
+    let stages = repair.map_or(&[][..], |r| read::list(r, "stages"));
+    let last = stages.len().saturating_sub(1);
+    let stage = |(i, stage): (usize, &Node)| {
+        let escalates = read::number(stage, "escalates").unwrap_or(0.0);
+        if i == last && escalates > 0.0 {
+            let place = stage.get("escalates").map_or(stage.at, |e| e.at);
+            report.error(
+                place,
+                "the last stage cannot escalate: there is no next one",
+            );
+        }
+        RepairStage {
+            name: read::string(stage, "name").unwrap_or_default(),
+            takes: dist::delay(Some(stage), "takes", report),
+            escalates,
+            fails: read::number(stage, "fails").unwrap_or(0.0),
+        }
+    };
+    Repair {
+        stages: stages.iter().enumerate().map(stage).collect(),
+        crews: repair.and_then(|r| read::u32_of(r, "crews")),
+    }
+}
+
+/// `retire` of a repair; in scenarios, too.
+pub fn retirement(repair: Option<&Node>, report: &mut Report) -> Retirement {
+    let Some(node) = repair.and_then(|repair| repair.get("retire")) else {
+        return Retirement::Never;
+    };
+    let text = node.as_str().unwrap_or("");
+    let parts: Vec<&str> = text.split(':').collect();
+    let count = |text: &str| text.parse::<u32>().ok().filter(|n| *n > 0);
+    let found = match parts[..] {
+        ["never"] => Some(Retirement::Never),
+        ["life", n] => count(n).map(Retirement::Life),
+        ["window", n, within] => {
+            let within = within.parse::<Duration>().ok();
+            count(n)
+                .zip(within)
+                .map(|(n, within)| Retirement::Window(n, within))
+        }
+        _ => None,
+    };
+    found.unwrap_or_else(|| {
+        let legal =
+            "never, window:FAILURES:DURATION such as window:3:7d, or life:FAILURES such as life:5";
+        report
+            .error(node.at, format!("{text:?} is no rule of retirement"))
+            .legal(legal);
+        Retirement::Never
+    })
+}

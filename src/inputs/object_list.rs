@@ -1,0 +1,37 @@
+//! Kubernetes lists: the objects of a text, with those of lists one by one.
+
+use super::text::node::{Node, Value};
+use super::text::path;
+
+/// Items of a typed list (`JobSetList`) may leave out what the list says.
+pub fn adopt(item: &mut Node, version: &str, kind: &str, list: &mut Node) {
+    if kind.is_empty() || item.get("kind").is_some() {
+        return;
+    }
+    for (key, value) in [("apiVersion", version), ("kind", kind)] {
+        let value = Value::Str(value.to_owned());
+        let value = Node::new(item.at, value);
+        if path::set_path(item, key, value, list.at).is_err() {
+            return;
+        }
+    }
+}
+
+/// Objects of documents, those of lists one by one.
+pub fn unlisted(documents: Vec<Node>) -> Vec<Node> {
+    let mut objects = Vec::new();
+    for mut document in documents {
+        let text = |key: &str| document.get(key).and_then(Node::as_str).unwrap_or("");
+        let (kind, version) = (text("kind").to_owned(), text("apiVersion").to_owned());
+        let Some(kind) = kind.strip_suffix("List") else {
+            objects.push(document);
+            continue;
+        };
+        let mut items = document.take_items();
+        for item in &mut items {
+            adopt(item, &version, kind, &mut document);
+        }
+        objects.extend(unlisted(items));
+    }
+    objects
+}

@@ -1,0 +1,111 @@
+//! Named parameters: `${name}` in a file of ours stands for the value of that name under `parameters`.
+//!
+//! Only files with `parameters` are looked at, so that `${HOME}` in a container's command stays what it is elsewhere.
+
+use super::text::diagnostic::Report;
+use super::text::node::{Key, Node, Origin, Value};
+use super::text::suggest::nearest;
+use std::collections::BTreeMap;
+
+const KEY: &str = "parameters";
+
+/// Puts values for names. A name that does not exist, and one that is used nowhere, is an error; `sets` may have
+/// overridden the fields that used a name of the file.
+pub fn substitute(node: &mut Node, sets: &[(String, String)], report: &mut Report) {
+    let mut values: BTreeMap<String, (Node, bool)> = BTreeMap::new();
+    let Some(parameters) = node.get(KEY) else {
+        return;
+    };
+    for (key, value) in parameters.entries() {
+        if matches!(value.value, Value::Map(_) | Value::Seq(_) | Value::Null) {
+            let message = format!(
+                "parameters.{} is {}; a parameter is one value",
+                key.name,
+                value.describe()
+            );
+            report.error(value.at, message);
+        }
+        values.insert(key.name.clone(), (value.clone(), false));
+    }
+    let places: Vec<_> = parameters
+        .entries()
+        .iter()
+        .map(|(key, _)| key.clone())
+        .collect();
+    if let Value::Map(entries) = &mut node.value {
+        for (_, value) in entries.iter_mut().filter(|(key, _)| key.name != KEY) {
+            walk(value, &mut values, report);
+        }
+    }
+    let overridden = sets.iter().any(|(path, _)| !path.starts_with(KEY));
+    let unused = |key: &&Key| values.get(&key.name).is_some_and(|(_, used)| !used);
+    let of_file = |key: &Key| key.at.origin == Origin::File;
+    for key in places
+        .iter()
+        .filter(unused)
+        .filter(|key| !(overridden && of_file(key)))
+    {
+        let message = format!("no field of this file uses ${{{}}}", key.name);
+        let others: Vec<&str> = values
+            .iter()
+            .filter(|(_, (_, used))| *used)
+            .map(|(n, _)| n.as_str())
+            .collect();
+        let meant = nearest(&key.name, others).map(str::to_owned);
+        let error = report.error(key.at, message);
+        if let Some(meant) = meant {
+            error.suggest(format!("did you mean {meant:?}?"));
+        }
+    }
+}
+
+fn walk(node: &mut Node, values: &mut BTreeMap<String, (Node, bool)>, report: &mut Report) {
+    match &mut node.value {
+        Value::Seq(items) => items.iter_mut().for_each(|item| walk(item, values, report)),
+        Value::Map(entries) => entries
+            .iter_mut()
+            .for_each(|(_, value)| walk(value, values, report)),
+        Value::Str(text) if text.contains("${") => {
+            let text = std::mem::take(text);
+            node.value = put(&text, node, values, report);
+        }
+        _ => {}
+    }
+}
+
+/// A text that is one name becomes the value with its type; among other words it becomes a part of the text.
+fn put(
+    text: &str,
+    node: &Node,
+    values: &mut BTreeMap<String, (Node, bool)>,
+    report: &mut Report,
+) -> Value {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("${") {
+        out.push_str(&rest[..at]);
+        let Some(end) = rest[at..].find('}') else {
+            break;
+        };
+        let name = &rest[at + 2..at + end];
+        match values.get_mut(name) {
+            Some((value, used)) => {
+                *used = true;
+                if text.len() == end + 1 {
+                    return value.value.clone();
+                }
+                out.push_str(&value.scalar_text().unwrap_or_default());
+            }
+            None => {
+                let meant = nearest(name, values.keys().map(String::as_str)).map(str::to_owned);
+                let error = report.error(node.at, format!("there is no parameter {name:?}"));
+                if let Some(meant) = meant {
+                    error.suggest(format!("did you mean ${{{meant}}}?"));
+                }
+            }
+        }
+        rest = &rest[at + end + 1..];
+    }
+    out.push_str(rest);
+    Value::Str(out)
+}

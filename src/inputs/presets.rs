@@ -1,0 +1,250 @@
+//! Presets are data: `src/presets/*.yaml`, each value with its source and how far to trust it.
+//!
+//! No number of a preset may be written in code.
+
+pub mod faults;
+pub(crate) mod preset_data;
+pub mod ranges;
+pub(crate) mod rate;
+pub(crate) mod shipped;
+
+use super::dist;
+use super::read;
+use super::text::node::Node;
+pub use preset_data::DEFAULT_PRESET;
+use preset_data::{CONTROL_PLANE, document};
+use sim_api::spec::timing::{Kubelet, RealKubelet, SchedulerCost};
+use sim_api::spec::{ClientRate, ControlPlane, FeatureGates, PlacementRepair, Timing, Version};
+use sim_base::Duration;
+use sim_base::random::Dist;
+
+const TIMING: &str = include_str!("presets/timing.yaml");
+
+/// Version simulated when a scenario names none: the one the references were read from.
+pub const DEFAULT_VERSION: Version = Version::new(36);
+
+/// One default of the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assumption {
+    /// `controlPlane.<preset>.<field>`, `controlPlane.<field>` or `timing.<field>`.
+    pub id: String,
+    pub value: String,
+    pub source: String,
+    /// documented, measured, derived or unverified.
+    pub confidence: String,
+}
+
+/// Rates and periods of a preset, for the default Kubernetes version, without feature gates.
+pub fn control_plane(preset: &str) -> Option<ControlPlane> {
+    let root = document("control-plane.yaml", CONTROL_PLANE);
+    let presets = read::list(&root, "presets");
+    let own = presets
+        .iter()
+        .find(|p| read::string(p, "name").as_deref() == Some(preset))?;
+    let value = |id: &str| {
+        let own = entry(read::list(own, "values"), id);
+        own.or_else(|| entry(read::list(&root, "common"), id))
+            .and_then(|e| read::number(e, "value"))
+    };
+    let rate = |who: &str| {
+        let qps = value(&format!("{who}.qps"))?;
+        Some(ClientRate::new(qps, value(&format!("{who}.burst"))? as u32))
+    };
+    Some(ControlPlane {
+        preset: preset.to_owned(),
+        kube_controller_manager: rate("kubeControllerManager")?,
+        concurrent_job_syncs: value("kubeControllerManager.concurrentJobSyncs")? as u32,
+        concurrent_gc_syncs: value("kubeControllerManager.concurrentGcSyncs")? as u32,
+        kube_scheduler: rate("kubeScheduler")?,
+        jobset_manager: rate("jobsetManager")?,
+        node_requests_per_s: value("nodeRequestsPerSecond")?,
+        kubernetes: DEFAULT_VERSION,
+        feature_gates: FeatureGates {
+            in_place_restart: false,
+            restart_job: false,
+            elastic_jobset: false,
+        },
+        placement_repair: PlacementRepair::default(),
+        node_monitor_grace_period_s: node_monitor_grace_period_s(DEFAULT_VERSION)?,
+        heartbeat_s: value("heartbeatSeconds")? as u64,
+    })
+}
+
+/// The default of kube-controller-manager, which changed in 1.32.
+pub fn node_monitor_grace_period_s(version: Version) -> Option<u64> {
+    let root = document("control-plane.yaml", CONTROL_PLANE);
+    let id = if version < Version::new(32) {
+        "nodeMonitorGracePeriodSeconds.before1.32"
+    } else {
+        "nodeMonitorGracePeriodSeconds"
+    };
+    let entry = entry(read::list(&root, "common"), id)?;
+    read::number(entry, "value").map(|s| s as u64)
+}
+
+/// The timing profile.
+pub fn timing() -> Timing {
+    let root = document("timing.yaml", TIMING);
+    let values = read::list(&root, "values");
+    let dist = |id: &str| {
+        let value = entry(values, id).and_then(|e| e.get("value"));
+        value.and_then(|v| dist::dist(v).ok()).unwrap_or(Dist::ZERO)
+    };
+    let fixed = |id: &str| match dist(id) {
+        Dist::Fixed(d) => d,
+        _ => Duration::ZERO,
+    };
+    Timing {
+        api_read: dist("apiRead"),
+        api_write: dist("apiWrite"),
+        api_pod_create: dist("apiPodCreate"),
+        api_measured: Vec::new(),
+        watch_lag: dist("watchLag"),
+        agent_fanout: dist("agentFanout"),
+        jobset_list_per_pod: fixed("jobsetListPerPod"),
+        job_sync_batch_period: fixed("jobSyncBatchPeriod"),
+        kubelet: Kubelet::Real(Box::new(RealKubelet {
+            pleg_period: fixed("plegPeriod"),
+            unmount_poll: fixed("unmountPoll"),
+            volumes: dist("volumes"),
+            sandbox: dist("sandbox"),
+            container_start: dist("containerStart"),
+            image_check: dist("imageCheck"),
+            status_write: dist("statusWrite"),
+            container_stop: dist("containerStop"),
+            cleanup: dist("cleanup"),
+            container_remove: dist("containerRemove"),
+            agent_boot: dist("agentBoot"),
+            minimum_grace: fixed("minimumGrace"),
+        })),
+        scheduler: SchedulerCost {
+            fixed: fixed("schedulerFixed"),
+            per_node: fixed("schedulerPerNode"),
+            affinity_per_node: fixed("schedulerAffinityPerNode"),
+        },
+    }
+}
+
+/// Every default with its source.
+pub fn assumptions() -> Vec<Assumption> {
+    let root = document("control-plane.yaml", CONTROL_PLANE);
+    let mut all = Vec::new();
+    collect("controlPlane", read::list(&root, "common"), &mut all);
+    for preset in read::list(&root, "presets") {
+        let name = read::string(preset, "name").unwrap_or_default();
+        let prefix = format!("controlPlane.{name}");
+        collect(&prefix, read::list(preset, "values"), &mut all);
+    }
+    let root = document("timing.yaml", TIMING);
+    collect("timing", read::list(&root, "values"), &mut all);
+    all
+}
+
+fn collect(prefix: &str, entries: &[Node], all: &mut Vec<Assumption>) {
+    for entry in entries {
+        let text = |key: &str| read::string(entry, key).unwrap_or_default();
+        all.push(Assumption {
+            id: format!("{prefix}.{}", text("id")),
+            value: entry.get("value").map(render).unwrap_or_default(),
+            source: text("source"),
+            confidence: text("confidence"),
+        });
+    }
+}
+
+/// A value in YAML's flow style.
+pub(super) fn render(node: &Node) -> String {
+    if let Some(text) = node.scalar_text() {
+        return text;
+    }
+    let items: Vec<String> = node.items().iter().map(render).collect();
+    if !items.is_empty() {
+        return format!("[{}]", items.join(", "));
+    }
+    let entry = |(k, v): &(super::text::node::Key, Node)| format!("{}: {}", k.name, render(v));
+    let entries: Vec<String> = node.entries().iter().map(entry).collect();
+    format!("{{{}}}", entries.join(", "))
+}
+
+fn entry<'n>(entries: &'n [Node], id: &str) -> Option<&'n Node> {
+    entries
+        .iter()
+        .find(|e| e.get("id").and_then(Node::as_str) == Some(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::preset_data::preset_names;
+    use super::*;
+
+    #[test]
+    fn presets_hold_what_their_sources_say() {
+        assert_eq!(preset_names(), ["stock", "scale-test", "kops"]);
+        for (name, kcm, scheduler) in [
+            ("stock", (20.0, 30), (50.0, 100)),
+            ("scale-test", (100.0, 100), (100.0, 100)),
+            ("kops", (500.0, 500), (100.0, 100)),
+        ] {
+            let preset = control_plane(name).unwrap();
+            let rate = |r: ClientRate| (r.qps, r.burst);
+            assert_eq!(rate(preset.kube_controller_manager), kcm, "{name}");
+            assert_eq!(rate(preset.kube_scheduler), scheduler, "{name}");
+            assert_eq!(rate(preset.jobset_manager), (500.0, 500), "{name}");
+            assert_eq!(
+                (preset.concurrent_job_syncs, preset.concurrent_gc_syncs),
+                (5, 20)
+            );
+            assert_eq!(
+                (preset.node_requests_per_s, preset.heartbeat_s),
+                (4000.0, 10)
+            );
+        }
+        assert!(control_plane("gke").is_none());
+        assert_eq!(node_monitor_grace_period_s(Version::new(31)), Some(40));
+        assert_eq!(node_monitor_grace_period_s(Version::new(32)), Some(50));
+    }
+
+    #[test]
+    fn every_delay_of_the_timing_profile_has_a_value() {
+        let timing = timing();
+        let Kubelet::Real(kubelet) = &timing.kubelet else {
+            panic!("the profile is of a real kubelet");
+        };
+        for dist in [
+            &timing.api_read,
+            &timing.api_write,
+            &timing.api_pod_create,
+            &timing.watch_lag,
+            &timing.agent_fanout,
+            &kubelet.volumes,
+            &kubelet.sandbox,
+            &kubelet.container_start,
+            &kubelet.image_check,
+            &kubelet.status_write,
+            &kubelet.container_stop,
+            &kubelet.cleanup,
+            &kubelet.container_remove,
+            &kubelet.agent_boot,
+        ] {
+            assert!(!matches!(dist, Dist::Fixed(_)), "{dist:?}");
+        }
+        assert_eq!(kubelet.pleg_period, Duration::from_secs(1));
+        assert_eq!(kubelet.minimum_grace, Duration::from_secs(2));
+        assert_eq!(timing.job_sync_batch_period, Duration::from_secs(1));
+        assert_eq!(timing.scheduler.fixed, Duration(2_560_000));
+        assert_eq!(timing.scheduler.per_node, Duration(2_300));
+        assert_eq!(timing.scheduler.affinity_per_node, Duration(5_000));
+        assert_eq!(timing.api_write.median(), Duration::from_millis(7));
+    }
+
+    #[test]
+    fn every_assumption_has_a_value_a_source_and_a_confidence() {
+        let all = assumptions();
+        assert_eq!(all.len(), 8 + 3 * 4 + 22);
+        for a in all {
+            assert!(!a.value.is_empty() && a.source.len() > 10, "{a:?}");
+            let levels = ["documented", "measured", "derived", "unverified"];
+            assert!(levels.contains(&a.confidence.as_str()), "{a:?}");
+        }
+    }
+}

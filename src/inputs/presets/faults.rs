@@ -1,0 +1,202 @@
+//! Published rates of faults as data (`src/presets/faults.yaml`): an entry `{preset: NAME}` stands for one process for
+//! each cause, in Fleets and in scenarios alike; what else the entry says replaces what the preset says.
+
+use super::preset_data::document;
+use super::{Assumption, render};
+use crate::read;
+use crate::schema::shapes::rate::RATES;
+use crate::text::diagnostic::Report;
+use crate::text::node::{Key, Node, Pos, Value};
+
+const FAULTS: &str = include_str!("faults.yaml");
+
+/// What the processes are for: fields differ.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub enum For {
+    Fleet,
+    Scenario,
+}
+
+/// What concerns the choice from a preset, and no process.
+const OF_ENTRY: [&str; 3] = ["preset", "causes", "times"];
+/// Fields of processes whose faults are of nodes.
+const OF_NODES: [&str; 8] = [
+    "on",
+    "takesAlong",
+    "backAfter",
+    "comesBack",
+    "lemons",
+    "notice",
+    "asNew",
+    "deletedAfter",
+];
+/// Those of them that are not of maintenance, and not of hosts that are lost.
+const NOT_DRAINED: [&str; 2] = ["asNew", "deletedAfter"];
+const NOT_LOST: [&str; 1] = ["notice"];
+
+/// The list with every preset resolved, for the readers of processes.
+pub fn expand(list: &[Node], what: For, report: &mut Report) -> Vec<Node> {
+    let root = document("faults.yaml", FAULTS);
+    let mut all = Vec::new();
+    for entry in list {
+        let Some(name) = entry.get("preset").and_then(Node::as_str) else {
+            all.push(entry.clone());
+            continue;
+        };
+        let mut presets = read::list(&root, "presets").iter();
+        let preset = presets.find(|p| read::string(p, "name").as_deref() == Some(name));
+        if let Some(preset) = preset {
+            one(entry, preset, &root, what, (&mut all, report));
+        }
+    }
+    all
+}
+
+fn one(
+    entry: &Node,
+    preset: &Node,
+    root: &Node,
+    what: For,
+    (all, report): (&mut Vec<Node>, &mut Report),
+) {
+    let wanted = entry.get("causes").map(Node::items);
+    let causes = read::list(preset, "causes");
+    let name = |cause: &Node| read::string(cause, "cause").unwrap_or_default();
+    for want in wanted.unwrap_or_default() {
+        let text = want.as_str().unwrap_or_default();
+        if !causes.iter().any(|cause| name(cause) == text) {
+            let known: Vec<String> = causes.iter().map(name).collect();
+            let error = report.error(want.at, format!("the preset has no cause {text:?}"));
+            error.nearest(text, known.iter().map(String::as_str));
+            error.legal(known.join(", "));
+        }
+    }
+    for cause in causes {
+        let is = |want: &Node| want.as_str() == cause.get("cause").and_then(Node::as_str);
+        if wanted.is_none_or(|wanted| wanted.iter().any(is)) {
+            all.push(process(entry, preset, cause, root, what));
+        }
+    }
+}
+
+fn process(entry: &Node, preset: &Node, cause: &Node, root: &Node, what: For) -> Node {
+    let at = entry.at;
+    let number =
+        |node: &Node, key: &str, otherwise: f64| read::number(node, key).unwrap_or(otherwise);
+    let hits = read::string(cause, "hits").unwrap_or_default();
+    let text = |text: &str| Value::Str(text.to_owned());
+    let common = |id: &str| {
+        let mut entries = read::list(root, "common").iter();
+        let found = entries.find(|e| read::string(e, "id").as_deref() == Some(id));
+        found.and_then(|e| e.get("value")).map(|v| v.value.clone())
+    };
+    let times = number(cause, "share", 1.0) * number(entry, "times", 1.0);
+    let mut fields = vec![
+        (
+            "cause",
+            text(&read::string(cause, "cause").unwrap_or_default()),
+        ),
+        ("times", Value::Float(times)),
+    ];
+    if !RATES.iter().any(|rate| entry.get(rate).is_some()) {
+        let rate = preset.at_path(&["per1000NodeDays", "value"]);
+        fields.push((
+            "per1000NodeDays",
+            Value::Float(rate.and_then(Node::as_f64).unwrap_or(0.0)),
+        ));
+    }
+    let mut not: &[&str] = &[];
+    match (what, hits.as_str()) {
+        (For::Fleet, "Program") => fields.push(("needsRepair", Value::Bool(false))),
+        (For::Fleet, _) => {}
+        (For::Scenario, "Program") => {
+            fields.extend([("on", text("Pod")), ("does", text("Exit"))]);
+            not = &OF_NODES;
+        }
+        (For::Scenario, hits) => {
+            let drained = hits == "Maintenance";
+            fields.push(("does", text(if drained { "Drain" } else { "Crash" })));
+            let back = common(if drained { "maintenance" } else { "repair" });
+            fields.extend(back.map(|back| ("backAfter", back)));
+            not = if drained { &NOT_DRAINED } else { &NOT_LOST };
+        }
+    }
+    let of_entry = entry.entries().iter().filter(|(key, value)| {
+        let key = key.name.as_str();
+        !value.is_null() && !OF_ENTRY.contains(&key) && !not.contains(&key)
+    });
+    let of_entry: Vec<(Key, Node)> = of_entry.cloned().collect();
+    let said = |key: &str| of_entry.iter().any(|(k, _)| k.name == key);
+    let made = fields.into_iter().filter(|(key, _)| !said(key));
+    let mut entries: Vec<(Key, Node)> = made.map(|(key, value)| made_at(at, key, value)).collect();
+    entries.extend(of_entry);
+    Node::new(at, Value::Map(entries))
+}
+
+fn made_at(at: Pos, key: &str, value: Value) -> (Key, Node) {
+    let name = key.to_owned();
+    (Key { name, at }, Node::new(at, value))
+}
+
+/// Every number of the presets with its source: `faults.NAME.per1000NodeDays`, `faults.NAME.CAUSE`, `faults.ID`.
+pub fn assumptions() -> Vec<Assumption> {
+    let root = document("faults.yaml", FAULTS);
+    let mut all = Vec::new();
+    let mut add = |id: String, value: Option<&Node>, entry: &Node| {
+        let text = |key: &str| read::string(entry, key).unwrap_or_default();
+        all.push(Assumption {
+            id,
+            value: value.map(render).unwrap_or_default(),
+            source: text("source"),
+            confidence: text("confidence"),
+        });
+    };
+    for entry in read::list(&root, "common") {
+        let id = read::string(entry, "id").unwrap_or_default();
+        add(format!("faults.{id}"), entry.get("value"), entry);
+    }
+    for preset in read::list(&root, "presets") {
+        let name = read::string(preset, "name").unwrap_or_default();
+        if let Some(rate) = preset.get("per1000NodeDays") {
+            add(
+                format!("faults.{name}.per1000NodeDays"),
+                rate.get("value"),
+                rate,
+            );
+        }
+        for cause in read::list(preset, "causes") {
+            let of = read::string(cause, "cause").unwrap_or_default();
+            add(format!("faults.{name}.{of}"), cause.get("share"), cause);
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::shapes::rate::NAMES;
+
+    #[test]
+    fn every_number_of_a_preset_has_a_source_and_a_confidence_and_shares_are_all_there() {
+        let root = document("faults.yaml", FAULTS);
+        let presets = read::list(&root, "presets");
+        let names: Vec<String> = presets
+            .iter()
+            .filter_map(|p| read::string(p, "name"))
+            .collect();
+        assert_eq!(names, NAMES);
+        for preset in presets {
+            let causes = read::list(preset, "causes").iter();
+            let shares: f64 = causes.filter_map(|c| read::number(c, "share")).sum();
+            assert!((shares - 1.0).abs() < 1e-9, "{preset:?}");
+        }
+        let all = assumptions();
+        assert_eq!(all.len(), 2 + 9 + 8 + 7);
+        for a in all {
+            assert!(!a.value.is_empty() && a.source.len() > 10, "{a:?}");
+            let levels = ["documented", "measured", "derived", "unverified"];
+            assert!(levels.contains(&a.confidence.as_str()), "{a:?}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The embedded preset files of `src/presets/` as documents, and the names of the control plane presets.
+
+use crate::read;
+use crate::text::diagnostic::Source;
+use crate::text::node::Node;
+use crate::text::yaml;
+
+pub const CONTROL_PLANE: &str = include_str!("control-plane.yaml");
+
+pub const DEFAULT_PRESET: &str = "scale-test";
+
+/// Presets of the control plane, in the order of the file.
+pub fn preset_names() -> Vec<String> {
+    let root = document("control-plane.yaml", CONTROL_PLANE);
+    let presets = read::list(&root, "presets");
+    presets
+        .iter()
+        .filter_map(|p| read::string(p, "name"))
+        .collect()
+}
+
+/// An embedded file; the tests prove that it can be read.
+pub fn document(file: &str, text: &str) -> Node {
+    let source = Source {
+        file: file.to_owned(),
+        text: text.to_owned(),
+    };
+    let documents = yaml::parse(&source).unwrap_or_default();
+    documents.into_iter().next().unwrap_or_else(Node::empty_map)
+}

@@ -1,0 +1,144 @@
+//! Published ranges of inputs as data (`src/presets/ranges.yaml`): those of the fields that a scenario or Fleet has.
+
+use super::preset_data::document;
+use crate::read;
+use crate::text::diagnostic::Source;
+use crate::text::node::Node;
+use crate::text::yaml;
+
+const RANGES: &str = include_str!("ranges.yaml");
+
+/// A field of a file with its published range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourcedRange {
+    /// As `--set` names it: the parameter that it is written as, if it is one.
+    pub path: String,
+    /// As a file has it.
+    pub low: String,
+    /// As a file has it.
+    pub high: String,
+    /// Both in words, where they are long.
+    pub shown: [String; 2],
+    /// Where the range is from.
+    pub source: String,
+}
+
+/// Of the fields that the text has. Nothing of a text that cannot be read.
+pub fn sourced(text: &Source) -> Vec<SourcedRange> {
+    let Ok(documents) = yaml::parse(text) else {
+        return Vec::new();
+    };
+    let Some(file) = documents.first() else {
+        return Vec::new();
+    };
+    let root = document("ranges.yaml", RANGES);
+    let mut all = Vec::new();
+    for entry in read::list(&root, "ranges") {
+        for pattern in read::strings(entry, "paths") {
+            for path in found(file, &pattern, entry) {
+                let range = range(file, path, entry);
+                if !all
+                    .iter()
+                    .any(|known: &SourcedRange| known.path == range.path)
+                {
+                    all.push(range);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The fields of the file that a pattern means.
+fn found(file: &Node, pattern: &str, entry: &Node) -> Vec<String> {
+    let Some((list, field)) = pattern.split_once("[*].") else {
+        let keys = pattern.replace("[0]", ".0");
+        let there = at(file, &keys).filter(|node| !node.is_null());
+        return there.map(|_| pattern.to_owned()).into_iter().collect();
+    };
+    let items = file.get(list).map_or(&[][..], Node::items);
+    let key = read::string(entry, "of");
+    let always = read::boolean(entry, "always").unwrap_or(false);
+    let has = |item: &Node| {
+        let kind = key.as_deref().is_none_or(|key| item.get(key).is_some());
+        kind && (always || item.get(field).is_some())
+    };
+    let with = items.iter().enumerate().filter(|(_, item)| has(item));
+    with.map(|(i, _)| format!("{list}[{i}].{field}")).collect()
+}
+
+fn at<'n>(file: &'n Node, keys: &str) -> Option<&'n Node> {
+    keys.split('.')
+        .try_fold(file, |node, key| match key.parse::<usize>() {
+            Ok(index) => node.items().get(index),
+            Err(_) => node.get(key),
+        })
+}
+
+fn range(file: &Node, path: String, entry: &Node) -> SourcedRange {
+    let keys = path.replace('[', ".").replace(']', "");
+    let written = at(file, &keys).and_then(Node::as_str).unwrap_or("");
+    let parameter = written
+        .strip_prefix("${")
+        .and_then(|rest| rest.strip_suffix('}'));
+    let nodes = read::boolean(entry, "ofNodes").unwrap_or(false);
+    let nodes = nodes.then(|| read::number(file, "nodes").unwrap_or(0.0));
+    let bound = |key: &str| match nodes {
+        Some(nodes) => format!(
+            "{}",
+            (nodes * read::number(entry, key).unwrap_or(0.0)).round()
+        ),
+        None => entry
+            .get(key)
+            .and_then(Node::scalar_text)
+            .unwrap_or_default(),
+    };
+    let (low, high) = (bound("low"), bound("high"));
+    let shown = match read::strings(entry, "shown").as_slice() {
+        [low, high] => [low.clone(), high.clone()],
+        _ => [low.clone(), high.clone()],
+    };
+    SourcedRange {
+        path: parameter.map_or(path.clone(), |name| format!("parameters.{name}")),
+        low,
+        high,
+        shown,
+        source: read::string(entry, "source").unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_those_of_fields_that_a_file_has_and_each_has_a_source() {
+        let text = "nodes: 50\nparameters: {s: 3}\nspares: {nodes: \"${s}\"}\njob: {recovery: 5m}\n\
+            faults: [{preset: rsc}, {cause: x, mtbf: 3d}]\nrepair: {stages: [{takes: 1h}]}\n";
+        let source = Source {
+            file: "f.yaml".to_owned(),
+            text: text.to_owned(),
+        };
+        let all = sourced(&source);
+        let paths: Vec<&str> = all.iter().map(|r| r.path.as_str()).collect();
+        let expected = [
+            "faults[0].per1000NodeDays",
+            "job.recovery",
+            "repair.stages[0].takes",
+            "parameters.s",
+        ];
+        assert_eq!(paths, expected);
+        assert_eq!((all[3].low.as_str(), all[3].high.as_str()), ("0", "5"));
+        let root = document("ranges.yaml", RANGES);
+        for entry in read::list(&root, "ranges") {
+            let source = read::string(entry, "source").unwrap_or_default();
+            let named = ["FAIL-", "CKPT-", "INIT-", "REP-", "NODE-"]
+                .iter()
+                .any(|id| source.contains(id));
+            assert!(named, "{source}");
+            let levels = ["documented", "derived", "unverified"];
+            let confidence = read::string(entry, "confidence").unwrap_or_default();
+            assert!(levels.contains(&confidence.as_str()), "{source}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! How often something fails, as it is written: one of three rates, a factor, and the distribution around its mean.
+
+use crate::text::diagnostic::Report;
+use crate::text::node::Node;
+use crate::{dist, read};
+use sim_base::Duration;
+use sim_base::random::Dist;
+
+/// The time to a failure, of a node with the fields `shapes::rate::RATE`.
+pub fn life(node: &Node, report: &mut Report) -> Dist {
+    let per_day = read::number(node, "per1000NodeDays").map(|n| n / 1000.0 / 86_400.0);
+    let per_minute = read::number(node, "perMinute").map(|n| n / 60.0);
+    let mtbf = read::duration(node, "mtbf").map(|mean| 1.0 / mean.seconds());
+    let times = read::number(node, "times").unwrap_or(1.0);
+    let rate_per_s = per_minute.or(per_day).or(mtbf).unwrap_or(0.0) * times;
+    if rate_per_s.is_infinite() {
+        report.error(
+            node.at,
+            "a mean time to failure of 0: nothing would ever run",
+        );
+    }
+    of_rate(node, rate_per_s, report)
+}
+
+/// The distribution of that shape whose mean is the reciprocal of the rate.
+fn of_rate(node: &Node, rate_per_s: f64, report: &mut Report) -> Dist {
+    let mean_s = 1.0 / rate_per_s;
+    if !mean_s.is_finite() {
+        return Dist::Fixed(Duration(u64::MAX));
+    }
+    let number = |path: [&str; 3]| node.at_path(&path).and_then(Node::as_f64);
+    if let Some(shape) = number(["distribution", "weibull", "shape"]) {
+        return dist::weibull(mean_s, shape);
+    }
+    if let Some(shape) = number(["distribution", "gamma", "shape"]) {
+        return Dist::Gamma { mean_s, shape };
+    }
+    if let Some(table) = node.at_path(&["distribution", "empirical"]) {
+        return relative(table, mean_s, report);
+    }
+    if let Some(sigma) = number(["distribution", "logNormal", "sigma"]) {
+        // The mean is median · exp(sigma²/2).
+        return Dist::LogNormal {
+            median_s: mean_s * libm::exp(-sigma * sigma / 2.0),
+            sigma,
+        };
+    }
+    Dist::Exponential { mean_s }
+}
+
+/// Lives of a table, all longer or shorter by one factor.
+fn relative(table: &Node, mean_s: f64, report: &mut Report) -> Dist {
+    let refused = match dist::empirical(table) {
+        Ok(lives) if lives.mean_s() > 0.0 => {
+            return Dist::Empirical(lives.scaled(mean_s / lives.mean_s()));
+        }
+        Ok(_) => "lives of 0: nothing would ever run".to_owned(),
+        Err(message) => message,
+    };
+    report.error(table.at, refused);
+    Dist::ZERO
+}

@@ -1,0 +1,88 @@
+//! Topologies that come with the program, by name.
+
+use crate::files;
+use crate::text::diagnostic::{Diagnostic, Diagnostics, Source};
+use crate::text::suggest::nearest;
+use std::path::Path;
+
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => {
+        /// Name and text of each, sorted.
+        const TOPOLOGIES: &[(&str, &str)] = &[
+            $(($name, include_str!(concat!("../../../topologies/", $name, ".yaml")))),*
+        ];
+    };
+}
+
+shipped!(
+    "gke-tpu-v5p",
+    "gke-tpu-v6e",
+    "gpu-nvl72-5000",
+    "small-16",
+    "tpu-18x16",
+    "tpu-5000",
+    "tpu-65k",
+    "tpu-68x64",
+);
+
+/// The names of all of them.
+pub fn topology_names() -> Vec<&'static str> {
+    TOPOLOGIES.iter().map(|(name, _)| *name).collect()
+}
+
+/// The text of one.
+pub fn shipped_topology(name: &str) -> Option<Source> {
+    let (name, text) = TOPOLOGIES.iter().find(|(known, _)| *known == name)?;
+    Some(Source {
+        file: format!("{name}.yaml"),
+        text: (*text).to_owned(),
+    })
+}
+
+/// A file, or a shipped topology if there is no such file.
+pub fn topology_source(path: &Path) -> Result<Source, Diagnostics> {
+    let name = path.to_string_lossy();
+    if !path.exists()
+        && let Some(source) = shipped_topology(&name)
+    {
+        return Ok(source);
+    }
+    files::read_source(path).map_err(|errors| {
+        let plain = !path.exists() && !name.contains(['/', '.']);
+        match plain {
+            true => unknown(&name).into(),
+            false => errors,
+        }
+    })
+}
+
+fn unknown(name: &str) -> Diagnostic {
+    let message = format!("there is no file {name:?}, and no shipped topology of that name");
+    let mut error = Diagnostic::of_file("", message);
+    if let Some(near) = nearest(name, topology_names()) {
+        error.suggest(format!("did you mean {near:?}?"));
+    }
+    error.legal(topology_names().join(", "));
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_topology_of_the_folder_is_shipped_under_its_own_name() {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("topologies");
+        let entries = std::fs::read_dir(folder).unwrap().flatten();
+        let mut files: Vec<String> = entries
+            .map(|e| e.path().file_stem().unwrap().to_string_lossy().into_owned())
+            .collect();
+        files.sort();
+        assert_eq!(files, topology_names());
+        for name in topology_names() {
+            let source = shipped_topology(name).unwrap();
+            let read = crate::read_topology(&source).unwrap();
+            assert_eq!(read.name, name);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! A first scenario for given JobSets, with a sentence at each part: written, not asked for.
+//!
+//! What it writes can be read and played at once; must never look at a file.
+
+use super::scenario::pod_names::places;
+use super::text::print::yaml;
+use super::topology::written;
+use sim_api::spec::{JobSet, ReplicatedJob, Scenario};
+use sim_base::Duration;
+use std::fmt::Write;
+
+/// What it is made of.
+pub struct Draft<'d> {
+    /// The JobSets on their cluster, as `run -f` would play them.
+    pub scenario: &'d Scenario,
+    /// Paths of the manifests, as the scenario is to name them.
+    pub manifests: &'d [String],
+    /// Name or path of the cluster; without one it is written out.
+    pub topology: Option<&'d str>,
+    /// Why it is this one.
+    pub because: &'d str,
+}
+
+/// The scenario file.
+pub fn scenario(draft: &Draft<'_>) -> String {
+    let mut out = head(draft);
+    cluster(&mut out, draft);
+    out.push_str(CONTROL_PLANE);
+    jobsets(&mut out, draft);
+    containers(&mut out, draft);
+    faults(&mut out, draft);
+    out.push_str(TAIL);
+    out
+}
+
+fn head(draft: &Draft<'_>) -> String {
+    format!(
+        "# A scenario to begin with. It runs as it is; change what differs from your cluster.
+#
+#   jobset-sim run scenario.yaml            what happens, and how long the restart takes
+#   jobset-sim why scenario.yaml            what it waited for, and what would have helped
+#   jobset-sim sensitivity scenario.yaml    which values it hangs on: measure those first
+#   jobset-sim compare scenario.yaml --strategies all
+#
+# `jobset-sim schema scenario --format md` has every field, `jobset-sim explain controlPlane.preset` explains one.
+apiVersion: jobset-sim/v1alpha1
+kind: Scenario
+metadata:
+  name: {}
+",
+        quoted(&draft.scenario.name)
+    )
+}
+
+fn cluster(out: &mut String, draft: &Draft<'_>) {
+    let _ = writeln!(
+        out,
+        "\n# The cluster: {}.
+# `jobset-sim topology list` has others, and what `kubectl get nodes -o yaml` prints of your own may stand here, too.",
+        draft.because
+    );
+    match draft.topology {
+        Some(name) => {
+            let _ = writeln!(out, "topology: {}", quoted(name));
+        }
+        None => {
+            out.push_str("topology:\n");
+            for line in yaml(&written(&draft.scenario.topology)).lines() {
+                let _ = writeln!(out, "  {line}");
+            }
+        }
+    }
+}
+
+const CONTROL_PLANE: &str = "
+# The control plane: stock has the defaults of Kubernetes, scale-test the rates of upstream's 5,000-node tests, kops
+# those of the kOps release tests. A managed one has rates of its own: write them as kubeControllerManager: {qps: 50}.
+controlPlane:
+  preset: scale-test
+  kubernetes: \"1.36\"
+";
+
+fn jobsets(out: &mut String, draft: &Draft<'_>) {
+    out.push_str("\n# What is submitted: the YAML that would be applied, as it is.\njobSets:\n");
+    for manifest in draft.manifests {
+        let _ = writeln!(out, "  - manifest: {}", quoted(manifest));
+    }
+}
+
+fn containers(out: &mut String, draft: &Draft<'_>) {
+    let read = draft.scenario.containers.iter();
+    let from_command = read.filter(|rule| rule.from_command.is_some()).count();
+    out.push_str(
+        "\n# What containers do; the first rule that matches wins. For a training job, say instead what it computes:
+# training: {work: 20h, step: 6s, checkpoint: {every: 15m, blocking: 10s, restore: 2m}}
+",
+    );
+    if from_command > 0 {
+        out.push_str("# Containers whose command only sleeps run for as long without a rule.\n");
+    }
+    let mut rules = String::new();
+    let several = draft.scenario.jobsets.len() > 1;
+    for submitted in &draft.scenario.jobsets {
+        let jobset = &submitted.jobset;
+        for rj in jobset.spec.replicated_jobs.iter().filter(|rj| runs(rj)) {
+            let mut all = draft.scenario.containers.iter();
+            if all.any(|rule| rule.from_command.is_some() && rule.may_be_for(jobset, rj)) {
+                continue;
+            }
+            let of = match several {
+                true => format!("jobSet: {}, ", quoted(&jobset.name)),
+                false => String::new(),
+            };
+            let _ = writeln!(
+                rules,
+                "  - {{{of}replicatedJob: {}, runFor: 1h}}",
+                quoted(&rj.name)
+            );
+        }
+    }
+    match rules.is_empty() {
+        true => out.push_str("containers: []\n"),
+        false => {
+            let _ = write!(out, "containers:\n{rules}");
+        }
+    }
+}
+
+fn runs(rj: &ReplicatedJob) -> bool {
+    rj.replicas > 0 && rj.template.pods() > 0
+}
+
+fn faults(out: &mut String, draft: &Draft<'_>) {
+    out.push_str("\n# What goes wrong. A host instead of a program: crashNode: {ofPod: POD}; many others in the schema.\n");
+    let jobsets = draft.scenario.jobsets.iter().map(|s| &s.jobset);
+    let mut all = String::new();
+    for jobset in jobsets.clone().filter(|j| j.spec.suspend) {
+        let name = quoted(&jobset.name);
+        let _ = writeln!(
+            all,
+            "  # It is submitted suspended, as for Kueue, which is not played: somebody has to resume it.
+  - at: 1s\n    resumeJobSet: {{name: {name}}}"
+        );
+    }
+    if let Some((jobset, pod)) = jobsets.clone().find_map(|j| Some((j, a_pod(j)?))) {
+        if jobset.spec.failure_policy.is_none() {
+            let _ = writeln!(
+                all,
+                "  # {} has no failurePolicy: one failed Job fails it. Try --set 'spec.failurePolicy={{maxRestarts: 3}}'",
+                jobset.name
+            );
+        }
+        let _ = writeln!(
+            all,
+            "  - afterReady: {}\n    containerExit: {{pod: {}, exitCode: 1}}",
+            while_it_runs(draft.scenario),
+            quoted(&pod)
+        );
+    }
+    match all.is_empty() {
+        true => out.push_str("faults: []\n"),
+        false => {
+            let _ = write!(out, "faults:\n{all}");
+        }
+    }
+    out.push_str(
+        "# Random faults at the rates that others published: faultProcesses: [{preset: llama3-405b}]
+# (`jobset-sim explain llama3-405b`); then `run --seeds 100`.
+",
+    );
+}
+
+/// Ten minutes, unless its containers end before: then half of what the first of them run for.
+fn while_it_runs(scenario: &Scenario) -> Duration {
+    let runs = scenario.containers.iter().filter_map(|rule| rule.run_for);
+    let half = runs.min().map(|shortest| Duration(shortest.0 / 2));
+    half.unwrap_or(AFTER_READY).min(AFTER_READY)
+}
+
+const AFTER_READY: Duration = Duration::from_secs(600);
+
+/// The last pod of the first Job that has one.
+fn a_pod(jobset: &JobSet) -> Option<String> {
+    let rj = jobset.spec.replicated_jobs.iter().find(|rj| runs(rj))?;
+    let last = places(&rj.template).max(1) - 1;
+    Some(format!("{}-{}-0-{last}", jobset.name, rj.name))
+}
+
+const TAIL: &str = "
+# The run ends when every JobSet has finished, and after a day in any case.
+stop:
+  at: 24h
+  when: AllJobSetsFinished
+
+# The same seed gives the same run, to the byte.
+seed: 1
+";
+
+/// A text as YAML has it: in quotes where it could be something else.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    let letter = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '.' || c == '/');
+    let word = !["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&text);
+    match letter && word && text.chars().all(plain) && text.parse::<f64>().is_err() {
+        true => text.to_owned(),
+        false => serde_json::Value::from(text).to_string(),
+    }
+}

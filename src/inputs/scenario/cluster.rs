@@ -1,0 +1,66 @@
+//! Reads the topology that a scenario names or holds, and holds the Nodes of `objects` against it.
+
+use super::objects::Others;
+use crate::files::Loader;
+use crate::presets::shipped;
+use crate::text::diagnostic::{Report, Source};
+use crate::text::node::{Node, Value};
+use crate::topology;
+use crate::topology::node_names::node_names;
+use sim_api::spec::Topology;
+use std::collections::BTreeSet;
+
+/// A Node of `objects` must not have the name of one in the topology. Its accelerators can be counted.
+pub(super) fn check(node: &Node, cluster: &Topology, others: &Others, report: &mut Report) {
+    let created_in = node.get("objects").or(node.get("faults"));
+    for object in &others.nodes {
+        let at = created_in.map_or(node.at, |objects| objects.at);
+        topology::too_many_devices(cluster, &object.allocatable, |_| at, report);
+    }
+    let own: BTreeSet<&str> = others.nodes_at_start().collect();
+    if own.is_empty() {
+        return;
+    }
+    let at = node.get("objects").map_or(node.at, |objects| objects.at);
+    for name in node_names(&cluster.pools) {
+        if own.contains(name.as_str()) {
+            let message = format!("Node {name:?} is in the topology already");
+            let error = report.error(at, message);
+            error.suggest("describe it in one place, or change it with a patch");
+        }
+    }
+}
+
+/// The topology, written here or in a file, and what of a list of Nodes is not in it.
+pub(super) fn load(
+    node: &Node,
+    loader: &Loader,
+    inputs: &mut Vec<(String, String)>,
+    report: &mut Report,
+) -> (Topology, Vec<String>) {
+    let Some(node) = node.get("topology") else {
+        return Default::default();
+    };
+    let Value::Str(file) = &node.value else {
+        return (topology::convert(node, report), Vec::new());
+    };
+    let text = match (loader(file), shipped::shipped_topology(file)) {
+        (Ok(text), _) => text,
+        (Err(_), Some(shipped)) => shipped.text,
+        (Err(problem), None) => {
+            let error = report.error(node.at, format!("topology {file:?} {problem}"));
+            error.nearest(file, shipped::topology_names());
+            return Default::default();
+        }
+    };
+    let source = Source {
+        file: file.clone(),
+        text,
+    };
+    let read = topology::read_noting(&source);
+    inputs.push((source.file, source.text));
+    read.unwrap_or_else(|errors| {
+        report.found.extend(errors.0);
+        Default::default()
+    })
+}

@@ -1,0 +1,161 @@
+//! What a container's command says of how long it runs, where nobody says it: `sleep 10`.
+//!
+//! Must never guess: a command that does anything but sleep and end gives nothing.
+
+use serde_json::Value;
+use sim_api::spec::{ContainerRule, ReplicatedJob, SubmittedJobSet};
+use sim_base::Duration;
+
+/// A rule for each replicatedJob that no other rule is for and whose only container sleeps.
+pub fn rules(jobsets: &[SubmittedJobSet], given: &[ContainerRule]) -> Vec<ContainerRule> {
+    let mut found = Vec::new();
+    for submitted in jobsets {
+        let jobset = &submitted.jobset;
+        let Some(object) = &jobset.object else {
+            continue;
+        };
+        for (i, rj) in jobset.spec.replicated_jobs.iter().enumerate() {
+            if given.iter().any(|rule| rule.may_be_for(jobset, rj)) {
+                continue;
+            }
+            let pod = format!("/spec/replicatedJobs/{i}/template/spec/template/spec");
+            if let Some(rule) = object.pointer(&pod).and_then(of_pod) {
+                found.push(ContainerRule {
+                    jobset: Some(jobset.name.clone()),
+                    ..named(rule, rj)
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Whether the command of the pod's only container says when it ends; `pod`: a pod spec.
+pub fn ends(pod: &Value) -> bool {
+    of_pod(pod).is_some()
+}
+
+fn named(rule: ContainerRule, rj: &ReplicatedJob) -> ContainerRule {
+    ContainerRule {
+        replicated_job: Some(rj.name.clone()),
+        ..rule
+    }
+}
+
+fn of_pod(pod: &Value) -> Option<ContainerRule> {
+    let [container] = pod["containers"].as_array()?.as_slice() else {
+        return None;
+    };
+    let list = |key: &str| {
+        let words = container[key].as_array().cloned().unwrap_or_default();
+        words.into_iter().map(|w| w.as_str().map(str::to_owned))
+    };
+    let words: Option<Vec<String>> = list("command").chain(list("args")).collect();
+    let (words, has_command) = (words?, container["command"].is_array());
+    let (run_for, exit_code) = read(&words).filter(|_| has_command)?;
+    Some(ContainerRule {
+        run_for: Some(run_for),
+        exit_code,
+        from_command: Some(on_one_line(&words)),
+        ..ContainerRule::default()
+    })
+}
+
+/// The command as one reads it; the lines of a script with semicolons between them.
+fn on_one_line(words: &[String]) -> String {
+    let text = words.join(" ");
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let lines: Vec<&str> = lines.into_iter().filter(|l| !l.is_empty()).collect();
+    lines.join("; ")
+}
+
+/// How long the command sleeps, and its exit code.
+fn read(words: &[String]) -> Option<(Duration, i32)> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let program = |path: &str| path.rsplit('/').next().unwrap_or("").to_owned();
+    match words.as_slice() {
+        [sleep, times @ ..] if program(sleep) == "sleep" => Some((slept(times)?, 0)),
+        [shell, flags, script]
+            if ["sh", "bash", "ash", "dash"].contains(&program(shell).as_str())
+                && flags.starts_with('-')
+                && flags.ends_with('c') =>
+        {
+            of_script(script)
+        }
+        _ => None,
+    }
+}
+
+fn of_script(script: &str) -> Option<(Duration, i32)> {
+    let (mut total, mut sleeps, mut code) = (Duration::ZERO, false, 0);
+    let lines = script.replace("&&", "\n").replace(';', "\n");
+    for line in lines.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            [] | ["true"] => {}
+            // Nothing that could do more than print.
+            ["echo", ..] if !line.contains(['|', '`', '$', '&', '<', '(']) => {}
+            ["sleep", times @ ..] => {
+                total = Duration(total.0.checked_add(slept(times)?.0)?);
+                sleeps = true;
+            }
+            ["exit", n] => {
+                code = n.parse::<u8>().ok()?;
+                break;
+            }
+            _ => return None,
+        }
+    }
+    sleeps.then_some((total, i32::from(code)))
+}
+
+/// The sum, as GNU's sleep takes it: numbers with s, m, h, d or nothing behind.
+fn slept(times: &[&str]) -> Option<Duration> {
+    let one = |text: &&str| {
+        let unit = text.chars().next_back()?;
+        let (number, factor) = match "smhd".find(unit) {
+            Some(at) => (&text[..text.len() - 1], [1.0, 60.0, 3600.0, 86_400.0][at]),
+            None => (*text, 1.0),
+        };
+        let plain = number.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let seconds = number.parse::<f64>().ok().filter(|_| plain)? * factor;
+        (seconds < LONGEST_S).then_some(seconds)
+    };
+    let each: Option<Vec<f64>> = times.iter().map(one).collect();
+    let each = each.filter(|each| !each.is_empty())?;
+    Some(Duration::from_seconds_f64(each.iter().sum()))
+}
+
+/// Ten years; what sleeps longer is meant to stay.
+const LONGEST_S: f64 = 315_360_000.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_only_sleeps_says_how_long_it_runs() {
+        type Case<'c> = (&'c [&'c str], Option<(f64, i32)>);
+        let cases: [Case; 14] = [
+            (&["sleep", "10"], Some((10.0, 0))),
+            (&["/bin/sleep", "1m", "1.5"], Some((61.5, 0))),
+            (&["sh", "-c", "sleep 10"], Some((10.0, 0))),
+            (&["bash", "-xc", "echo up\nsleep 10\n"], Some((10.0, 0))),
+            (&["bash", "-c", "sleep 10 && exit 1"], Some((10.0, 1))),
+            (&["bash", "-c", "sleep 1; sleep 2"], Some((3.0, 0))),
+            (&["sleep", "infinity"], None),
+            (&["sleep"], None),
+            (&["sleep", "-1"], None),
+            (&["sleep", "1e99"], None),
+            (&["bash", "-c", "sleep 10; python train.py"], None),
+            (&["bash", "-c", "sleep $N"], None),
+            (&["bash", "-c", "echo $(train)\nsleep 1"], None),
+            (&["python", "train.py"], None),
+        ];
+        for (words, expected) in cases {
+            let words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
+            let found = read(&words).map(|(d, code)| (d.seconds(), code));
+            assert_eq!(found, expected, "{words:?}");
+        }
+    }
+}

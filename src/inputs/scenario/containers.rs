@@ -1,0 +1,119 @@
+//! Reads `containers`: what container runs do.
+
+use super::cross::Inputs;
+use super::pod_names;
+use crate::read;
+use crate::text::diagnostic::Report;
+use crate::text::node::Node;
+use sim_api::spec::{CompletionMode, ContainerRule, ReplicatedJob};
+use std::collections::BTreeSet;
+
+pub fn read(scenario: &Node, inputs: &Inputs, report: &mut Report) -> Vec<ContainerRule> {
+    read::list(scenario, "containers")
+        .iter()
+        .map(|node| rule(node, inputs, report))
+        .collect()
+}
+
+fn rule(node: &Node, inputs: &Inputs, report: &mut Report) -> ContainerRule {
+    let rule = ContainerRule {
+        jobset: read::string(node, "jobSet"),
+        replicated_job: read::string(node, "replicatedJob"),
+        job_index: read::u32_of(node, "jobIndex"),
+        pod_index: read::u32_of(node, "podIndex"),
+        restart_attempt: read::u32_of(node, "restartAttempt"),
+        job_restart: read::u32_of(node, "jobRestart"),
+        job_try: read::u32_of(node, "jobTry"),
+        in_place_attempt: read::u32_of(node, "inPlaceAttempt"),
+        container_run: read::u32_of(node, "containerRun"),
+        run_for: read::duration(node, "runFor"),
+        exit_code: read::i32_of(node, "exitCode").unwrap_or(0),
+        container: read::string(node, "container"),
+        pod_fails: read::boolean(node, "podFails").unwrap_or(false),
+        at_barrier_for: read::duration(node, "atBarrierFor"),
+        start_after: read::duration(node, "startAfter"),
+        stop_after: read::duration(node, "stopAfter"),
+        from_command: None,
+    };
+    if let Some(at) = node.get("jobSet") {
+        inputs.jobset(at, report);
+    }
+    let jobs = selected(&rule, inputs);
+    let Some(chosen) = replicated_jobs(node, &rule, &jobs, report) else {
+        return rule;
+    };
+    container(node, &rule, &chosen, inputs, report);
+    // Without indexes all of them count as the first.
+    let indexes = |j: &ReplicatedJob| match j.template.completion_mode {
+        CompletionMode::Indexed => pod_names::places(&j.template),
+        CompletionMode::NonIndexed => 1,
+    };
+    let most = |count: fn(&ReplicatedJob) -> u32| chosen.iter().map(|j| count(j)).max();
+    for (key, index, count) in [
+        ("jobIndex", rule.job_index, most(|j| j.replicas)),
+        ("podIndex", rule.pod_index, most(indexes)),
+    ] {
+        if let (Some(at), Some(index), Some(count)) = (node.get(key), index, count)
+            && index >= count
+        {
+            let error = report.error(at.at, format!("{key} {index} does not exist"));
+            error.legal(format!("0 to {}", i64::from(count) - 1));
+        }
+    }
+    rule
+}
+
+/// The container of a rule is in some pod that it is for. Pods of others may have any.
+fn container(
+    node: &Node,
+    rule: &ContainerRule,
+    chosen: &[&ReplicatedJob],
+    inputs: &Inputs,
+    report: &mut Report,
+) {
+    let (Some(at), Some(name)) = (node.get("container"), &rule.container) else {
+        return;
+    };
+    let pods = chosen.iter().map(|j| &j.template.template.spec);
+    let all = pods.flat_map(|p| p.init_containers.iter().chain(&p.containers));
+    let known: BTreeSet<&str> = all.map(|c| c.name.as_str()).collect();
+    if known.contains(name.as_str()) || inputs.others.has_pods() {
+        return;
+    }
+    let error = report.error(at.at, format!("there is no container {name:?}"));
+    error.nearest(name, known.iter().copied());
+    let known: Vec<&str> = known.into_iter().take(20).collect();
+    error.legal(known.join(", "));
+}
+
+/// The replicatedJobs of the JobSets the rule is for.
+fn selected<'a>(rule: &ContainerRule, inputs: &Inputs<'a>) -> Vec<&'a ReplicatedJob> {
+    let wanted = |name: &str| rule.jobset.as_deref().is_none_or(|wanted| wanted == name);
+    inputs
+        .all_jobsets()
+        .filter(|s| wanted(&s.jobset.name))
+        .flat_map(|s| &s.jobset.spec.replicated_jobs)
+        .collect()
+}
+
+/// Those among them the rule names; `None` if it names one that does not exist.
+fn replicated_jobs<'a>(
+    node: &Node,
+    rule: &ContainerRule,
+    jobs: &[&'a ReplicatedJob],
+    report: &mut Report,
+) -> Option<Vec<&'a ReplicatedJob>> {
+    let (Some(at), Some(name)) = (node.get("replicatedJob"), &rule.replicated_job) else {
+        return Some(jobs.to_vec());
+    };
+    let chosen: Vec<&ReplicatedJob> = jobs.iter().copied().filter(|j| j.name == *name).collect();
+    if !chosen.is_empty() || jobs.is_empty() {
+        return Some(chosen);
+    }
+    let mut known: Vec<&str> = jobs.iter().map(|j| j.name.as_str()).collect();
+    known.dedup();
+    let error = report.error(at.at, format!("there is no replicatedJob {name:?}"));
+    error.nearest(name, known.iter().copied());
+    error.legal(known.join(", "));
+    None
+}

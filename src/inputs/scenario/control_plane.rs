@@ -1,0 +1,176 @@
+//! Reads `controlPlane`: a preset, and what differs from it.
+
+use crate::schema::shapes::control_plane::{JOBSET, KUBERNETES};
+use crate::text::diagnostic::Report;
+use crate::text::node::Node;
+use crate::{presets, read};
+use sim_api::spec::{
+    ClientRate, ControlPlane, FeatureGates, JobSet, PlacementRepair, SubmittedJobSet, Version,
+};
+
+pub fn read(scenario: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> ControlPlane {
+    let empty = Node::empty_map();
+    let node = scenario.get("controlPlane").unwrap_or(&empty);
+    let mut plane = preset(node);
+    plane.kubernetes = kubernetes(node, report);
+    plane.placement_repair = placement_repair(node, jobset_version(node, report), report);
+    let managers = [
+        ("kubeControllerManager", &mut plane.kube_controller_manager),
+        ("kubeScheduler", &mut plane.kube_scheduler),
+        ("jobsetManager", &mut plane.jobset_manager),
+    ];
+    let mut custom = false;
+    for (key, rate) in managers {
+        if let Some(own) = node.get(key) {
+            custom |= own.get("qps").is_some() || own.get("burst").is_some();
+            *rate = ClientRate {
+                qps: read::number(own, "qps").unwrap_or(rate.qps),
+                burst: read::u32_of(own, "burst").unwrap_or(rate.burst),
+            };
+        }
+    }
+    if custom {
+        plane.preset = "custom".to_owned();
+    }
+    let workers = |key: &str| {
+        node.get("kubeControllerManager")
+            .and_then(|n| read::u32_of(n, key))
+    };
+    if let Some(n) = workers("concurrentJobSyncs") {
+        plane.concurrent_job_syncs = n;
+    }
+    if let Some(n) = workers("concurrentGcSyncs") {
+        plane.concurrent_gc_syncs = n;
+    }
+    if let Some(rate) = read::number(node, "nodeRequestsPerSecond") {
+        plane.node_requests_per_s = rate;
+    }
+    let seconds = |key: &str| read::u32_of(node, key).map(u64::from);
+    plane.node_monitor_grace_period_s = seconds("nodeMonitorGracePeriodSeconds")
+        .or_else(|| presets::node_monitor_grace_period_s(plane.kubernetes))
+        .unwrap_or(plane.node_monitor_grace_period_s);
+    plane.heartbeat_s = seconds("heartbeatSeconds").unwrap_or(plane.heartbeat_s);
+    plane.feature_gates = gates(node, jobsets, report);
+    plane
+}
+
+/// The check has refused a name that no preset has.
+fn preset(node: &Node) -> ControlPlane {
+    let name = node.get("preset").and_then(Node::as_str);
+    let plane = name.and_then(presets::control_plane);
+    plane
+        .or_else(|| presets::control_plane(presets::DEFAULT_PRESET))
+        .expect("the preset that stands in is shipped")
+}
+
+/// The version as written: without quotes `1.30` is the number 1.3.
+fn written(node: &Node, report: &Report) -> String {
+    match node.as_str() {
+        Some(text) => text.to_owned(),
+        None => report.written(node.at).unwrap_or_default(),
+    }
+}
+
+fn kubernetes(node: &Node, report: &mut Report) -> Version {
+    let Some(node) = node.get("kubernetes") else {
+        return presets::DEFAULT_VERSION;
+    };
+    let text = written(node, report);
+    version(&text).unwrap_or_else(|NotSimulated { message, legal }| {
+        report.error(node.at, message).legal(legal);
+        presets::DEFAULT_VERSION
+    })
+}
+
+/// A version of Kubernetes that cannot be played.
+pub struct NotSimulated {
+    pub message: String,
+    pub legal: String,
+}
+
+/// `1.36`, `v1.36` or `1.36.2`.
+pub fn version(text: &str) -> Result<Version, NotSimulated> {
+    let parts: Vec<&str> = text.trim_start_matches('v').split('.').collect();
+    let minor = match parts.as_slice() {
+        ["1", minor] | ["1", minor, _] => minor.parse::<u16>().ok(),
+        _ => None,
+    };
+    let known = minor.filter(|n| (KUBERNETES.oldest..=KUBERNETES.newest).contains(n));
+    known.map(Version::new).ok_or_else(|| NotSimulated {
+        message: format!("Kubernetes {text:?} is not simulated"),
+        legal: format!("1.{} to 1.{}", KUBERNETES.oldest, KUBERNETES.newest),
+    })
+}
+
+/// Its minor version.
+fn jobset_version(node: &Node, report: &mut Report) -> u16 {
+    let Some(node) = node.get("jobset") else {
+        return JOBSET.newest;
+    };
+    let text = written(node, report);
+    let minor: Vec<&str> = text
+        .trim_start_matches('v')
+        .splitn(3, '.')
+        .take(2)
+        .collect();
+    let versions: Vec<String> = JOBSET.names().collect();
+    let at = versions.iter().position(|v| *v == minor.join("."));
+    if at.is_none() {
+        let error = report.error(node.at, format!("JobSet {text:?} is not simulated"));
+        error.legal(versions.join(", "));
+    }
+    at.map_or(JOBSET.newest, |at| JOBSET.oldest + at as u16)
+}
+
+/// jobset PR 1269, of 0.13, lets the pod reconciler come to its first request.
+const REPAIRS_SINCE: u16 = 13;
+
+fn placement_repair(node: &Node, jobset: u16, report: &mut Report) -> PlacementRepair {
+    let field = node
+        .get("jobsetManager")
+        .and_then(|m| m.get("mayWritePodStatus"));
+    let wanted = field.filter(|f| f.as_bool() == Some(true));
+    match wanted {
+        Some(at) if jobset < REPAIRS_SINCE => {
+            let message = format!(
+                "JobSet 0.{jobset} never writes the status of a pod: its pod reconciler takes a follower outside its \
+                 leader's domain for an error of its own (EXC-16, jobset PR 1269)"
+            );
+            report.error(at.at, message);
+            PlacementRepair::Errs
+        }
+        Some(_) => PlacementRepair::Works,
+        None if jobset < REPAIRS_SINCE => PlacementRepair::Errs,
+        None => PlacementRepair::Forbidden,
+    }
+}
+
+/// A gate that a JobSet needs is on unless the scenario switches it off, which is then an error (VAL-1, VAL-23) in the
+/// webhook's words.
+fn gates(node: &Node, jobsets: &[SubmittedJobSet], report: &mut Report) -> FeatureGates {
+    let gates = node.get("featureGates");
+    let own = |key: &str| gates.and_then(|g| read::boolean(g, key));
+    let mut gate = |key: &str, needs: fn(&JobSet) -> bool, what: &str| {
+        let user = jobsets.iter().find(|s| needs(&s.jobset));
+        if let (Some(false), Some(user)) = (own(key), user) {
+            let at = gates.and_then(|g| g.get(key)).map_or(node.at, |g| g.at);
+            let name = &user.jobset.name;
+            report.error(at, format!("{what}; JobSet {name:?} uses it"));
+        }
+        own(key).unwrap_or(user.is_some())
+    };
+    FeatureGates {
+        in_place_restart: gate(
+            "InPlaceRestart",
+            JobSet::restarts_in_place,
+            "InPlaceRestart restart strategy cannot be set when InPlaceRestart feature gate is disabled",
+        ),
+        restart_job: gate(
+            "RestartJob",
+            JobSet::restarts_jobs,
+            "RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed \
+             when RestartJob feature gate is disabled",
+        ),
+        elastic_jobset: own("ElasticJobSet").unwrap_or(false),
+    }
+}

@@ -1,0 +1,227 @@
+//! Names that one part of a scenario uses of another must exist; messages say which do.
+
+use super::jobsets::WrittenAt;
+use super::objects::Others;
+use super::pod_names;
+use crate::kube;
+use crate::text::diagnostic::{Diagnostic, Report};
+use crate::text::node::Node;
+use crate::topology::node_names::node_names;
+use sim_api::spec::keys::{EXCLUSIVE_TOPOLOGY, HOSTNAME};
+use sim_api::spec::{
+    Container, JobSet, NodeObject, ReplicatedJob, Scenario, SubmittedJobSet, Topology,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What faults and rules may refer to.
+#[derive(Copy, Clone)]
+pub struct Inputs<'a> {
+    pub topology: &'a Topology,
+    pub jobsets: &'a [SubmittedJobSet],
+    pub others: &'a Others,
+}
+
+impl<'a> Inputs<'a> {
+    /// JobSets of the scenario, among its other objects, and those that actions create.
+    pub fn all_jobsets(&self) -> impl Iterator<Item = &'a SubmittedJobSet> {
+        self.jobsets.iter().chain(&self.others.jobsets)
+    }
+
+    pub fn jobset(&self, node: &Node, report: &mut Report) -> Option<String> {
+        let name = node.as_str()?;
+        let known = || self.all_jobsets().map(|s| s.jobset.name.as_str());
+        if known().any(|n| n == name) {
+            return Some(name.to_owned());
+        }
+        let error = report.error(node.at, format!("there is no JobSet {name:?}"));
+        error.nearest(name, known());
+        error.legal(known().take(20).collect::<Vec<_>>().join(", "));
+        None
+    }
+
+    pub fn node(&self, node: &Node, report: &mut Report) -> Option<()> {
+        let name = node.as_str()?;
+        let others = self.others.nodes.iter().map(|n| n.name.clone());
+        let names = || others.clone().chain(node_names(&self.topology.pools));
+        if names().any(|n| n == name) {
+            return Some(());
+        }
+        let examples: Vec<String> = names().take(3).collect();
+        let error = report.error(node.at, format!("there is no node {name:?}"));
+        error.legal(format!("{}, ...", examples.join(", ")));
+        None
+    }
+
+    pub fn pod(&self, node: &Node, report: &mut Report) -> Option<String> {
+        let name = node.as_str()?;
+        if let Some(pod) = self.others.pod(name) {
+            return Some(pod);
+        }
+        match pod_names::meant(self.jobsets, name).as_slice() {
+            [one] => return Some(one.clone()),
+            [] => {}
+            several => {
+                let message = format!("pod {name:?} may be {}", several.join(" or "));
+                report.error(node.at, message);
+                return None;
+            }
+        }
+        let mut known = vec![pod_names::describe(self.jobsets)];
+        known.extend(self.others.describe_pods());
+        let error = report.error(node.at, format!("there is no pod {name:?}"));
+        error.legal(known.join(", "));
+        None
+    }
+}
+
+/// What nodes have, at the start or once they are created.
+struct Cluster {
+    /// Key → values, running numbers not filled in.
+    labels: BTreeMap<String, Vec<String>>,
+    resources: BTreeSet<String>,
+}
+
+impl Cluster {
+    fn new(topology: &Topology, others: &[NodeObject]) -> Cluster {
+        let mut cluster = Cluster {
+            labels: BTreeMap::new(),
+            resources: BTreeSet::new(),
+        };
+        let pools = topology.pools.iter().map(|p| (&p.labels, &p.allocatable));
+        let nodes = others.iter().map(|n| (&n.labels, &n.allocatable));
+        for (labels, allocatable) in pools.chain(nodes) {
+            for (key, value) in labels {
+                let values = cluster.labels.entry(key.clone()).or_default();
+                values.push(value.clone());
+            }
+            cluster.resources.extend(allocatable.keys().cloned());
+        }
+        cluster
+    }
+
+    fn keys(&self) -> String {
+        let keys: Vec<&str> = self.labels.keys().map(String::as_str).collect();
+        keys.join(", ")
+    }
+}
+
+/// Labels, resources and topology keys of the JobSets exist in the cluster.
+pub fn check(
+    scenario: &Scenario,
+    others: &Others,
+    written: &WrittenAt,
+    found: &mut Vec<Diagnostic>,
+) {
+    let cluster = Cluster::new(&scenario.topology, &others.nodes);
+    for submitted in scenario.jobsets.iter().chain(others.at_start()) {
+        let rjs = submitted.jobset.spec.replicated_jobs.iter().enumerate();
+        for (k, job) in rjs.filter(|(_, job)| job.replicas > 0) {
+            let mut error = |field: String, message: String, legal: String| {
+                let field = match field.strip_prefix('.') {
+                    Some(below) => format!("spec.replicatedJobs[{k}].template.{below}"),
+                    None => field,
+                };
+                let mut error = kube::error(written, &submitted.source, &field, message);
+                error.legal(legal);
+                error.no_place = true;
+                found.push(error);
+            };
+            // A resume may bring another selector, and an annotation another key (SUS-5).
+            if !submitted.jobset.spec.suspend {
+                topology_key(&submitted.jobset, job, &cluster, &mut error);
+                selector(job, &cluster, &mut error);
+            }
+            resources(job, &cluster, &mut error);
+            node_name(job, scenario, others, &mut error);
+        }
+    }
+}
+
+/// Takes the field, below the template if it begins with a dot, what is wrong and what is legal.
+type Refuse<'f> = dyn FnMut(String, String, String) + 'f;
+const POD: &str = ".spec.template.spec";
+
+fn topology_key(jobset: &JobSet, job: &ReplicatedJob, cluster: &Cluster, error: &mut Refuse) {
+    let Some(key) = jobset.exclusive_key(job) else {
+        return;
+    };
+    if key != HOSTNAME && !cluster.labels.contains_key(key) {
+        let message = format!(
+            "replicatedJob {:?} has the exclusive-topology key {key:?}, which no node has as a label",
+            job.name
+        );
+        let annotation = format!("metadata.annotations[{EXCLUSIVE_TOPOLOGY}]");
+        let field = match job.annotations.contains_key(EXCLUSIVE_TOPOLOGY) {
+            true => format!(".{annotation}"),
+            false => annotation,
+        };
+        error(field, message, cluster.keys());
+    }
+}
+
+fn node_name(job: &ReplicatedJob, scenario: &Scenario, others: &Others, error: &mut Refuse) {
+    let Some(name) = &job.template.template.spec.node_name else {
+        return;
+    };
+    let own = others.nodes.iter().map(|n| n.name.clone());
+    let names = || own.clone().chain(node_names(&scenario.topology.pools));
+    if !names().any(|n| n == *name) {
+        let examples: Vec<String> = names().take(3).collect();
+        let message = format!(
+            "nodeName of replicatedJob {:?}: there is no node {name:?}",
+            job.name
+        );
+        let field = format!("{POD}.nodeName");
+        error(field, message, format!("{}, ...", examples.join(", ")));
+    }
+}
+
+fn selector(job: &ReplicatedJob, cluster: &Cluster, error: &mut Refuse) {
+    for (key, value) in &job.template.template.spec.node_selector {
+        if key == HOSTNAME {
+            continue;
+        }
+        let what = format!("nodeSelector of replicatedJob {:?}", job.name);
+        let field = format!("{POD}.nodeSelector[{key}]");
+        let Some(values) = cluster.labels.get(key) else {
+            let message = format!("{what}: no node has the label {key:?}");
+            error(field, message, cluster.keys());
+            continue;
+        };
+        if !values.iter().any(|v| v == value || v.contains('{')) {
+            let mut values = values.clone();
+            values.dedup();
+            let message = format!("{what}: no node has the label {key:?} with the value {value:?}");
+            error(field, message, values.join(", "));
+        }
+    }
+}
+
+fn resources(job: &ReplicatedJob, cluster: &Cluster, error: &mut Refuse) {
+    for resource in job.template.template.spec.requests().keys() {
+        if !cluster.resources.contains(resource) {
+            let message = format!(
+                "replicatedJob {:?} requests {resource:?}, which no node has",
+                job.name
+            );
+            let known: Vec<&str> = cluster.resources.iter().map(String::as_str).collect();
+            error(requested_at(job, resource), message, known.join(", "));
+        }
+    }
+}
+
+/// Where a container asks for the resource, the first that does.
+fn requested_at(job: &ReplicatedJob, resource: &str) -> String {
+    let pod = &job.template.template.spec;
+    let lists = [
+        ("initContainers", &pod.init_containers),
+        ("containers", &pod.containers),
+    ];
+    for (list, containers) in lists {
+        let asks = |c: &Container| c.requests.contains_key(resource);
+        if let Some(at) = containers.iter().position(asks) {
+            return format!("{POD}.{list}[{at}].resources");
+        }
+    }
+    POD.to_owned()
+}

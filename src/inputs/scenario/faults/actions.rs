@@ -1,0 +1,111 @@
+//! What a random fault does (`does` of `faultProcesses`), and the fields that belong to it.
+
+use crate::text::diagnostic::Report;
+use crate::text::node::Node;
+use crate::{dist, read};
+use sim_api::spec::RandomAction;
+use sim_base::Duration;
+use sim_base::random::Dist;
+
+/// How long before a machine goes that is announced, and how long its processes go on after that.
+pub(crate) fn notice_and_grace(
+    node: &Node,
+    (reclaims, drains): (bool, bool),
+    report: &mut Report,
+) -> (Duration, Duration) {
+    let time = |key| read::duration(node, key).unwrap_or_default();
+    let (notice, grace) = (time("notice"), time("grace"));
+    let of_trace = node.get("trace").is_some();
+    match node.get("notice") {
+        Some(notice) if !drains && !of_trace => {
+            report.error(notice.at, "notice is of does: Drain or Reclaim");
+        }
+        None if reclaims && !of_trace => {
+            let place = node.get("does").map_or(node.at, |n| n.at);
+            let error = report.error(place, "does: Reclaim needs notice");
+            error.legal("30s as on GKE (NODE-01), 2m as on EC2 (NODE-03), 0s");
+        }
+        _ => {}
+    }
+    match node.get("grace") {
+        Some(place) if !reclaims => {
+            report.error(place.at, "grace is of does: Reclaim");
+        }
+        Some(place) if grace > notice => {
+            let message = format!("grace is {grace}, and the machine is gone after {notice}");
+            report.error(place.at, message);
+        }
+        _ => {}
+    }
+    (notice, grace)
+}
+
+/// Faults of which nobody is told.
+const SILENT: [&str; 3] = ["Hang", "Slow", "Corrupt"];
+
+pub(crate) fn is_silent(does: Option<&str>) -> bool {
+    does.is_some_and(|word| SILENT.contains(&word))
+}
+
+pub(crate) fn does(
+    node: &Node,
+    written: Option<&str>,
+    pods: bool,
+    report: &mut Report,
+) -> RandomAction {
+    let exit_code = read::i32_of(node, "exitCode").unwrap_or(1);
+    let of = [
+        ("detectedAfter", "Hang"),
+        ("factor", "Slow"),
+        ("foundAfter", "Corrupt"),
+    ];
+    for (key, word) in of {
+        match node.get(key) {
+            Some(value) if written != Some(word) => {
+                report.error(value.at, format!("{key} is of does: {word}"));
+            }
+            None if written == Some(word) && word != "Hang" => {
+                let does = node.get("does").map_or(node.at, |does| does.at);
+                report.error(does, format!("does: {word} needs {key}"));
+            }
+            _ => {}
+        }
+    }
+    match written {
+        Some("Crash") => RandomAction::Crash,
+        Some("Partition") => RandomAction::Partition,
+        Some("Drain") => RandomAction::Drain,
+        Some("Reclaim") => RandomAction::Reclaim,
+        Some("Hang") => RandomAction::Hang {
+            detected_after: time(node, "detectedAfter", report),
+            exit_code,
+        },
+        Some("Slow") => RandomAction::Slow(read::number(node, "factor").unwrap_or(1.0)),
+        Some("Corrupt") => RandomAction::Corrupt {
+            found_after: time(node, "foundAfter", report).unwrap_or(Dist::ZERO),
+        },
+        None if !pods => RandomAction::Crash,
+        _ => RandomAction::Exit(exit_code),
+    }
+}
+
+/// A time that may be drawn, if it is given.
+pub(crate) fn time(node: &Node, key: &str, report: &mut Report) -> Option<Dist> {
+    node.get(key).map(|_| dist::delay(Some(node), key, report))
+}
+
+/// Whether what fails can do that.
+pub(crate) fn fits(node: &Node, word: &str, pods: bool, report: &mut Report) {
+    let place = node.get("does").map_or(node.at, |does| does.at);
+    if pods && word == "Slow" {
+        report.error(place, "machines are slow, not pods: on a Node or a label");
+    } else if pods != (word == "Exit") && !is_silent(Some(word)) {
+        let message = match pods {
+            true => "containers of pods exit; only nodes crash, lose contact or are drained",
+            false => "containers of pods exit, nodes do not",
+        };
+        report
+            .error(place, message)
+            .suggest("on: Pod with does: Exit");
+    }
+}

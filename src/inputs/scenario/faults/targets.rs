@@ -1,0 +1,66 @@
+//! What random faults happen to: `on` and `takesAlong` of `faultProcesses`, and labels that some node must have.
+
+use crate::scenario::cross::Inputs;
+use crate::text::diagnostic::Report;
+use crate::text::node::Node;
+use sim_api::spec::FaultsOn;
+use std::collections::BTreeSet;
+
+pub(crate) fn on(node: &Node, inputs: &Inputs, report: &mut Report) -> FaultsOn {
+    let Some(on) = node.get("on") else {
+        return FaultsOn::Node;
+    };
+    let found = match on.as_str() {
+        Some("Pod") => FaultsOn::Pod,
+        Some("Island") => FaultsOn::Island,
+        Some("Accelerator") => {
+            if inputs
+                .topology
+                .pools
+                .iter()
+                .all(|p| p.accelerator.is_empty())
+            {
+                report.error(
+                    on.at,
+                    "no pool of the topology says what its accelerators are",
+                );
+            }
+            FaultsOn::Accelerator
+        }
+        _ => label(on, inputs, report).map_or(FaultsOn::Node, FaultsOn::Label),
+    };
+    let by_name = matches!(found, FaultsOn::Node | FaultsOn::Pod);
+    if !by_name && node.get("trace").is_some() {
+        let message = "a trace names nodes or pods; takesAlong says how far a fault reaches";
+        report.error(on.at, message);
+    }
+    found
+}
+
+pub(crate) fn takes_along(
+    node: &Node,
+    on: &FaultsOn,
+    inputs: &Inputs,
+    report: &mut Report,
+) -> Option<String> {
+    let domain = node.get("takesAlong")?;
+    if matches!(on, FaultsOn::Label(_) | FaultsOn::Island) {
+        report.error(domain.at, "takesAlong: a whole domain fails already");
+    }
+    label(domain, inputs, report)
+}
+
+/// The label of `{label: KEY}`, which some node must have.
+pub(crate) fn label(domain: &Node, inputs: &Inputs, report: &mut Report) -> Option<String> {
+    let (place, key) = domain.get("label").and_then(|l| Some((l, l.as_str()?)))?;
+    let pools = inputs.topology.pools.iter();
+    let known: BTreeSet<&str> = pools
+        .flat_map(|p| p.labels.keys().map(String::as_str))
+        .collect();
+    if !known.contains(key) {
+        let error = report.error(place.at, format!("no node has the label {key:?}"));
+        error.nearest(key, known.iter().copied());
+        error.legal(known.into_iter().collect::<Vec<_>>().join(", "));
+    }
+    Some(key.to_owned())
+}

@@ -1,0 +1,133 @@
+//! Reads `jobSets`: manifests by path, with their overrides.
+
+use crate::files::Loader;
+use crate::kube;
+use crate::kube::{Manifests, Written};
+use crate::read;
+use crate::text::diagnostic::{Report, Source};
+use crate::text::node::Node;
+use crate::text::path::Set;
+use sim_api::spec::SubmittedJobSet;
+use sim_base::Duration;
+use std::collections::BTreeMap;
+
+const STRATEGY_PATH: &str = "spec.failurePolicy.restartStrategy";
+
+#[derive(Default)]
+pub struct Loaded {
+    pub jobsets: Vec<SubmittedJobSet>,
+    pub skipped: Vec<String>,
+    pub classes: Vec<serde_json::Value>,
+    pub unmodelled: Vec<(String, usize)>,
+    pub written: WrittenAt,
+}
+
+/// JobSets as they were written, by place.
+pub type WrittenAt = BTreeMap<String, Written>;
+
+pub fn load(
+    (node, of_all): (&Node, &[Set]),
+    loader: &Loader,
+    inputs: &mut Vec<(String, String)>,
+    report: &mut Report,
+) -> Loaded {
+    let entries = read::list(node, "jobSets");
+    let mut loaded = Loaded::default();
+    let mut rest = Vec::new();
+    let texts = texts(entries, loader, inputs, report);
+    let all: Vec<Source> = texts.iter().flatten().cloned().collect();
+    for (i, (entry, text)) in entries.iter().zip(&texts).enumerate() {
+        let Some(text) = text else { continue };
+        let Some(manifests) = manifests((i, entry, of_all), (text, &all), report) else {
+            continue;
+        };
+        let submit_at = read::duration(entry, "submitAt").unwrap_or(Duration::ZERO);
+        for (jobset, source) in &manifests.jobsets {
+            loaded.jobsets.push(SubmittedJobSet {
+                jobset: jobset.clone(),
+                submit_at,
+                source: source.clone(),
+            });
+        }
+        rest.push(manifests);
+    }
+    let merged = Manifests::merge(rest);
+    loaded.skipped = merged.skipped;
+    loaded.classes = merged.classes;
+    loaded.unmodelled = merged.unmodelled;
+    loaded.written = merged.written;
+    check_together(&loaded.jobsets, &loaded.written, report);
+    loaded
+}
+
+/// The text of each entry; one may refer to what another has.
+fn texts(
+    entries: &[Node],
+    loader: &Loader,
+    inputs: &mut Vec<(String, String)>,
+    report: &mut Report,
+) -> Vec<Option<Source>> {
+    let text = |entry: &Node| {
+        let manifest = entry.get("manifest")?;
+        let file = manifest.as_str()?.to_owned();
+        let text = match loader(&file) {
+            Ok(text) => text,
+            Err(problem) => {
+                report.error(manifest.at, format!("manifest {file:?} {problem}"));
+                return None;
+            }
+        };
+        if !inputs.iter().any(|(name, _)| *name == file) {
+            inputs.push((file.clone(), text.clone()));
+        }
+        Some(Source { file, text })
+    };
+    entries.iter().map(text).collect()
+}
+
+fn manifests(
+    (index, entry, of_all): (usize, &Node, &[Set]),
+    (source, all): (&Source, &[Source]),
+    report: &mut Report,
+) -> Option<Manifests> {
+    let manifest = entry.get("manifest")?;
+    let mut sets = sets(entry)?;
+    let own = sets.len();
+    sets.extend_from_slice(of_all);
+    let name = match own {
+        0 => kube::SETS.to_owned(),
+        _ => format!("{} jobSets[{index}].set", report.source.file),
+    };
+    match kube::read_among((source, all), &name, &sets) {
+        Ok(manifests) if manifests.jobsets.is_empty() && !kube::has_runtime(source) => {
+            let message = format!("there is no JobSet in {:?}", source.file);
+            report.error(manifest.at, message);
+            None
+        }
+        Ok(manifests) => Some(manifests),
+        Err(errors) => {
+            report.found.extend(errors.0);
+            None
+        }
+    }
+}
+
+/// The `set` list, and `restartStrategy` as one more.
+fn sets(entry: &Node) -> Option<Vec<(String, String)>> {
+    let mut sets = Vec::new();
+    for item in read::list(entry, "set") {
+        let (path, value) = item.as_str()?.split_once('=')?;
+        sets.push((path.to_owned(), value.to_owned()));
+    }
+    if let Some(strategy) = read::string(entry, "restartStrategy") {
+        sets.push((STRATEGY_PATH.to_owned(), strategy));
+    }
+    Some(sets)
+}
+
+/// Names must differ over all manifests, and all of it must fit into memory.
+pub fn check_together(jobsets: &[SubmittedJobSet], written: &WrittenAt, report: &mut Report) {
+    let jobsets = jobsets.iter().map(|s| (&s.jobset, s.source.as_str()));
+    let errors = kube::together(jobsets, written).into_iter();
+    report.found.extend(errors.map(|(error, _)| error));
+}

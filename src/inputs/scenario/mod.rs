@@ -1,0 +1,353 @@
+//! Reads Scenario files: everything a run needs, from one file and the files it names.
+//!
+//! Every name that one part uses of another (pods, nodes, aliases, JobSets, labels, resources) is checked here,
+//! so that the engine never meets one that does not exist.
+
+mod cluster;
+mod commands;
+pub use commands::ends as ends_by_its_command;
+pub use control_plane::{NotSimulated, version as kubernetes_version};
+mod containers;
+mod control_plane;
+mod cross;
+mod faults;
+mod generate;
+mod jobsets;
+mod node_patch;
+mod node_repair;
+pub(super) mod objects;
+pub(crate) mod pod_names;
+pub mod preset_file;
+mod prices;
+pub mod requests;
+mod stop;
+mod timing;
+mod training;
+
+use super::files::{Loader, file_text};
+use super::kube::{self, Manifests, SETS};
+use super::schema::check::{Unmodelled, check};
+use super::schema::shape::Shape;
+use super::schema::shapes::scenario::{SCENARIO, SETTINGS};
+use super::settings::Settings;
+use super::text::diagnostic::{Diagnostic, Diagnostics, Report, Source};
+use super::text::node::Node;
+use super::text::path;
+use super::text::path::Path;
+use super::text::yaml;
+use super::{experiment, files, parameters, read, traces};
+use cross::Inputs;
+pub use generate::topology as generated;
+use objects::Others;
+use sim_api::spec::{Experiment, FaultAction, Scenario, SubmittedJobSet, Topology};
+use sim_base::Duration;
+
+const DEFAULT_SEED: u64 = 1;
+/// Overrides that begin with it are for the JobSets: a scenario has no such field.
+const SPEC: &str = "spec";
+
+/// A scenario and what was read for it.
+#[derive(Clone, Debug)]
+pub struct LoadedScenario {
+    pub scenario: Scenario,
+    /// Name and text of every input, in the order in which they were read.
+    pub inputs: Vec<(String, String)>,
+    /// Objects of the manifests that are not simulated.
+    pub skipped: Vec<String>,
+    /// Known fields of the manifests that are not modelled, and how often they are present.
+    pub unmodelled: Vec<(String, usize)>,
+    /// What `compare` is to play.
+    pub experiment: Experiment,
+    /// What they say where a preset has a default.
+    pub settings: Settings,
+}
+
+impl LoadedScenario {
+    /// Known fields of the manifests that are not modelled, each with how often it is present.
+    pub fn not_modelled(&self) -> Vec<String> {
+        let field = |(path, n): &(String, usize)| match n {
+            1 => path.clone(),
+            n => format!("{path} ({n} times)"),
+        };
+        self.unmodelled.iter().map(field).collect()
+    }
+}
+
+/// `path=value` overrides.
+pub type Sets = [(String, String)];
+
+/// Reads a scenario file and the files it names, relative to it.
+pub fn read_scenario(path: &std::path::Path, sets: &Sets) -> Result<LoadedScenario, Diagnostics> {
+    parse_scenario_of(&files::read_source(path)?, path, sets)
+}
+
+/// Reads a scenario whose text is known already, and the files it names, relative to `path`.
+pub fn parse_scenario_of(
+    source: &Source,
+    path: &std::path::Path,
+    sets: &Sets,
+) -> Result<LoadedScenario, Diagnostics> {
+    let base = path.parent().unwrap_or(std::path::Path::new(""));
+    let loader = |name: &str| file_text(&base.join(name));
+    parse_scenario(source, sets, &loader)
+}
+
+/// Reads a scenario from texts.
+pub fn parse_scenario(
+    source: &Source,
+    sets: &Sets,
+    loader: &Loader,
+) -> Result<LoadedScenario, Diagnostics> {
+    let mut documents = yaml::parse(source)?;
+    if documents.len() != 1 {
+        let message = match documents.len() {
+            0 => "the file is empty: no Scenario".to_owned(),
+            n => format!("{n} documents; a scenario file holds one"),
+        };
+        return Err(Diagnostic::of_file(&source.file, message).into());
+    }
+    let mut node = documents.remove(0);
+    let (own, of_jobsets) = path::split_sets(sets, &[SPEC]);
+    let overrides = path::overrides_source(SETS, &own);
+    path::apply_sets(&mut node, &overrides, &own)?;
+    let mut report = Report::new(source, &overrides);
+    if wrong_kind(&node, &mut report) {
+        return Err(Diagnostics(report.found));
+    }
+    parameters::substitute(&mut node, &own, &mut report);
+    let mut inputs = vec![(source.file.clone(), source.text.clone())];
+    if !sets.is_empty() {
+        let all = path::overrides_source(SETS, sets);
+        inputs.push((SETS.to_owned(), all.text));
+    }
+    preset_file::merge(&mut node, loader, &mut inputs, &mut report);
+    if !report.is_readable() {
+        return Err(Diagnostics(report.found));
+    }
+    check(
+        &node,
+        &Shape::Object(&SCENARIO),
+        &Path::ROOT,
+        &mut report,
+        &mut Unmodelled::new(),
+    );
+    if !report.is_readable() {
+        return Err(Diagnostics(report.found));
+    }
+    let (topology, left_out) = cluster::load(&node, loader, &mut inputs, &mut report);
+    let loaded = jobsets::load((&node, &of_jobsets), loader, &mut inputs, &mut report);
+    let others = objects::load(&node, loader, &mut inputs, &mut report);
+    let traces = traces::load((&node, "faultProcesses"), loader, &mut inputs, &mut report);
+    check_names(&loaded, &others, &mut report);
+    cluster::check(&node, &topology, &others, &mut report);
+    if !report.is_readable() {
+        return Err(Diagnostics(report.found));
+    }
+    let metadata = |key: &str| {
+        let text = node.at_path(&["metadata", key]).and_then(Node::as_str);
+        text.unwrap_or("").to_owned()
+    };
+    let names = (metadata("name"), metadata("description"));
+    let others = (&others, &traces);
+    let mut scenario = assemble(&node, names, topology, loaded.jobsets, others, &mut report);
+    let (others, _) = others;
+    cross::check(&scenario, others, &loaded.written, &mut report.found);
+    let experiment = experiment::read(&node, &mut report);
+    report.finish()?;
+    let mut unmodelled = loaded.unmodelled;
+    unmodelled.extend(others.unmodelled.clone());
+    unmodelled.extend(queues(&scenario));
+    add_classes(&mut scenario, loaded.classes);
+    Ok(LoadedScenario {
+        scenario,
+        inputs,
+        skipped: [loaded.skipped, left_out].concat(),
+        unmodelled,
+        experiment,
+        settings: Settings::of(&node),
+    })
+}
+
+/// A scenario for manifests alone: default control plane, and a generated cluster unless one is given.
+pub fn scenario_from_manifests(
+    manifests: Vec<Manifests>,
+    topology: Option<Topology>,
+    sets: &Sets,
+) -> Result<LoadedScenario, Diagnostics> {
+    let manifests = Manifests::merge(manifests);
+    let submitted = manifests
+        .jobsets
+        .into_iter()
+        .map(|(jobset, source)| SubmittedJobSet {
+            jobset,
+            submit_at: Duration::ZERO,
+            source,
+        });
+    let submitted: Vec<SubmittedJobSet> = submitted.collect();
+    let overrides = path::overrides_source(SETS, sets);
+    let none = Source::default();
+    let mut report = Report::new(&none, &overrides);
+    jobsets::check_together(&submitted, &manifests.written, &mut report);
+    if submitted.is_empty() {
+        let place = manifests.other.clone();
+        let skipped = &manifests.skipped;
+        report.found.push(kube::no_jobset("run", place, skipped));
+    }
+    let mut node = Node::empty_map();
+    if let Err(errors) = path::apply_sets(&mut node, &overrides, sets) {
+        report.found.extend(errors.0);
+    }
+    // A preset file is named from where the program runs: there is no scenario beside it.
+    let mut presets = Vec::new();
+    let beside = |name: &str| file_text(std::path::Path::new(name));
+    preset_file::merge(&mut node, &beside, &mut presets, &mut report);
+    check(
+        &node,
+        &Shape::Object(&SETTINGS),
+        &Path::ROOT,
+        &mut report,
+        &mut Unmodelled::new(),
+    );
+    if !report.is_readable() {
+        return Err(Diagnostics(report.found));
+    }
+    let topology = topology.unwrap_or_else(|| generated(&submitted));
+    let names = (submitted[0].jobset.name.clone(), String::new());
+    let none = |_: &str| Err("cannot be read".to_owned());
+    let others = objects::load(&node, &none, &mut Vec::new(), &mut report);
+    let traces = traces::load(
+        (&node, "faultProcesses"),
+        &none,
+        &mut Vec::new(),
+        &mut report,
+    );
+    let all = (&others, &traces);
+    let mut scenario = assemble(&node, names, topology, submitted, all, &mut report);
+    cross::check(&scenario, &others, &manifests.written, &mut report.found);
+    report.finish()?;
+    let mut unmodelled = manifests.unmodelled;
+    unmodelled.extend(queues(&scenario));
+    add_classes(&mut scenario, manifests.classes);
+    let mut inputs = match sets.is_empty() {
+        true => Vec::new(),
+        false => vec![(SETS.to_owned(), overrides.text.clone())],
+    };
+    inputs.extend(presets);
+    Ok(LoadedScenario {
+        scenario,
+        inputs,
+        skipped: [manifests.skipped, manifests.not_tried].concat(),
+        unmodelled,
+        experiment: Experiment::default(),
+        settings: Settings::of(&node),
+    })
+}
+
+/// A JobSet of `objects` must not have the name of one that is submitted.
+fn check_names(loaded: &jobsets::Loaded, others: &Others, report: &mut Report) {
+    let submitted = &loaded.jobsets;
+    let all: Vec<SubmittedJobSet> = others.at_start().chain(submitted).cloned().collect();
+    if all.len() > submitted.len() {
+        jobsets::check_together(&all, &loaded.written, report);
+    }
+}
+
+/// A file of another kind gets one error, not one for each of its fields.
+fn wrong_kind(node: &Node, report: &mut Report) -> bool {
+    let Some(kind) = node.get("kind") else {
+        return false;
+    };
+    let (found, option) = match kind.as_str() {
+        Some("JobSet") => ("JobSet", "-f"),
+        Some("Topology") => ("Topology", "-t"),
+        _ => return false,
+    };
+    report
+        .error(kind.at, format!("this is a {found}, not a Scenario"))
+        .suggest(format!("give it with {option}"));
+    true
+}
+
+fn assemble(
+    node: &Node,
+    (name, description): (String, String),
+    mut topology: Topology,
+    jobsets: Vec<SubmittedJobSet>,
+    (others, traces): (&Others, &traces::Traces),
+    report: &mut Report,
+) -> Scenario {
+    prices::apply(node, &mut topology, report);
+    let inputs = Inputs {
+        topology: &topology,
+        jobsets: &jobsets,
+        others,
+    };
+    let mut containers = containers::read(node, &inputs, report);
+    containers.extend(commands::rules(&jobsets, &containers));
+    let (faults, created) = faults::read(node, &inputs, report);
+    let stop = stop::read(node, &faults, &jobsets, report);
+    let fault_processes = faults::processes::read(node, (&inputs, traces), stop.at, report);
+    let node_repair = node_repair::repair(node, &fault_processes, report);
+    let node_spares = node_repair::spares(node, &inputs, &fault_processes, report);
+    let seed = read::integer(node, "seed").and_then(|s| u64::try_from(s).ok());
+    let at_start: Vec<SubmittedJobSet> = jobsets.iter().chain(others.at_start()).cloned().collect();
+    let control_plane = control_plane::read(node, &at_start, report);
+    let mut jobsets = jobsets;
+    jobsets.extend(created);
+    let training = training::read(node, &jobsets, report);
+    training::replaces_commands(&training, &jobsets, &mut containers);
+    Scenario {
+        name,
+        description,
+        control_plane,
+        timing: timing::read(node, report),
+        topology,
+        jobsets,
+        objects: others.objects.clone(),
+        containers,
+        training,
+        faults: faults.into_iter().map(|(fault, _)| fault).collect(),
+        fault_processes,
+        node_repair,
+        node_spares,
+        clocks: Vec::new(),
+        repairs_later: false,
+        admit_unplaceable: false,
+        claims_bind: true,
+        only_described_classes: false,
+        ties: sim_api::spec::TieBreak::default(),
+        decode: kube::DECODERS,
+        stop,
+        seed: seed.unwrap_or(DEFAULT_SEED),
+    }
+}
+
+/// PriorityClasses that stand beside JobSets exist, unless `objects` says otherwise.
+fn add_classes(scenario: &mut Scenario, classes: Vec<serde_json::Value>) {
+    for class in classes {
+        let name = |o: &serde_json::Value| o["metadata"]["name"].clone();
+        let same = |o: &serde_json::Value| o["kind"] == class["kind"] && name(o) == name(&class);
+        if !scenario.objects.iter().any(same) {
+            scenario.objects.push(class);
+        }
+    }
+}
+
+/// What of Kueue is not played, for each JobSet with a queue.
+fn queues(scenario: &Scenario) -> impl Iterator<Item = (String, usize)> {
+    let one = |s: &SubmittedJobSet| {
+        let queue = s.jobset.kueue_queue()?;
+        let (name, suspended) = (&s.jobset.name, s.jobset.spec.suspend);
+        let mut faults = scenario.faults.iter();
+        let resumed =
+            faults.any(|f| matches!(&f.action, FaultAction::ResumeJobSet(n) if n == name));
+        let here = match (suspended, resumed) {
+            (true, true) => "begins when an action resumes it",
+            (true, false) => "stays suspended until an action resumes it",
+            (false, _) => "begins at once",
+        };
+        let text = format!("Kueue's quota and admission (queue {queue}): JobSet {name} {here}");
+        Some((text, 1))
+    };
+    scenario.jobsets.iter().filter_map(one)
+}

@@ -1,0 +1,132 @@
+//! Patches of Nodes: what they may change, and what it must look like.
+//!
+//! Must never accept a path that the simulation does not look at.
+
+use crate::read;
+use crate::schema::check::{Unmodelled, check};
+use crate::schema::shape::{STR_MAP, Shape};
+use crate::schema::shapes::objects::NODE_TAINT;
+use crate::text::diagnostic::Report;
+use crate::text::node::Node;
+use crate::text::path::Path;
+use crate::topology::too_many_devices;
+use sim_api::spec::{NODE_PATCHES, Topology, unknown_node_patches};
+
+/// The fields behind `NODE_PATCHES`.
+const FIELDS: [([&str; 2], &Shape); 4] = [
+    (["metadata", "labels"], &STR_MAP),
+    (
+        ["spec", "taints"],
+        &Shape::List(&Shape::Object(&NODE_TAINT)),
+    ),
+    (["spec", "unschedulable"], &Shape::Bool),
+    (["status", "allocatable"], &Shape::Map(&Shape::Amount)),
+];
+
+/// A patch of a Node changes labels, taints, schedulability or resources; no other path does anything.
+pub fn node_patch(
+    merge: &Node,
+    status: bool,
+    topology: &Topology,
+    report: &mut Report,
+) -> Option<()> {
+    let unknown = unknown_node_patches(&merge.to_json(), status);
+    for path in &unknown {
+        let (section, field) = path.split_once('.').unwrap_or((path, ""));
+        let find = |node: &Node, name: &str| {
+            let entries = node.entries().iter();
+            let mut named = entries.filter(|(key, _)| key.name == name);
+            named.next().map(|(key, value)| (key.at, value.clone()))
+        };
+        let outer = find(merge, section);
+        let inner = outer.as_ref().and_then(|(_, node)| find(node, field));
+        let at = inner.or(outer).map_or(merge.at, |(at, _)| at);
+        if !NODE_PATCHES.contains(&path.as_str()) {
+            let message = format!("{path} of a Node has no effect in the simulation");
+            report.error(at, message).legal(NODE_PATCHES.join(", "));
+        } else if status {
+            let message = format!("{path} is not changed through the status subresource");
+            report.error(at, message).suggest("leave out status: true");
+        } else {
+            let message = format!("{path} is only changed through the status subresource");
+            report.error(at, message).suggest("add status: true");
+        }
+    }
+    if !unknown.is_empty() {
+        return None;
+    }
+    let before = report.found.len();
+    for (path, shape) in FIELDS {
+        if let Some(value) = merge.at_path(&path) {
+            let section = Path::ROOT.key(path[0]);
+            written(value, shape, &section.key(path[1]), report);
+        }
+    }
+    if let Some(status) = merge.get("status") {
+        let allocatable = read::quantities(status, "allocatable");
+        let place = |resource: &str| status.at_path(&["allocatable", resource]);
+        let at = |resource: &str| place(resource).map_or(merge.at, |n| n.at);
+        too_many_devices(topology, &allocatable, at, report);
+    }
+    (report.found.len() == before).then_some(())
+}
+
+/// Checks a value of a merge patch, where null takes away.
+fn written(value: &Node, shape: &Shape, path: &Path, report: &mut Report) {
+    let mut unmodelled = Unmodelled::new();
+    match shape {
+        Shape::Map(item) if !value.entries().is_empty() => {
+            for (key, value) in value.entries().iter().filter(|(_, v)| !v.is_null()) {
+                check(value, item, &path.key(&key.name), report, &mut unmodelled);
+            }
+        }
+        _ => check(value, shape, path, report, &mut unmodelled),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::diagnostic::Source;
+    use crate::text::yaml;
+
+    fn messages(text: &str, status: bool) -> Vec<String> {
+        let source = Source {
+            file: "x".into(),
+            text: text.into(),
+        };
+        let none = Source::default();
+        let node = yaml::parse(&source).unwrap().pop().unwrap();
+        let mut report = Report::new(&source, &none);
+        let accepted = node_patch(&node, status, &Topology::default(), &mut report).is_some();
+        assert_eq!(accepted, report.is_clean());
+        report.found.into_iter().map(|d| d.message).collect()
+    }
+
+    #[test]
+    fn values_have_their_types_and_null_takes_away() {
+        let good = "metadata: {labels: {a: b, c: null}}\nspec: {taints: [{key: k, effect: NoExecute}], unschedulable: null}";
+        assert_eq!(messages(good, false), [""; 0]);
+        assert_eq!(
+            messages("spec: {taints: null, unschedulable: true}", false),
+            [""; 0]
+        );
+        assert_eq!(
+            messages("status: {allocatable: {cpu: 3, gpu: null}}", true),
+            [""; 0]
+        );
+        let bad = "metadata: {labels: {a: 1}}\nspec: {taints: [{key: k}], unschedulable: 1}";
+        assert_eq!(
+            messages(bad, false),
+            [
+                "metadata.labels.a must be a string, found the integer 1",
+                "spec.taints[0].effect is required",
+                "spec.unschedulable must be true or false, found the integer 1",
+            ]
+        );
+        assert_eq!(
+            messages("metadata: {labels: {}}\nspec: {providerID: x}", false),
+            ["spec.providerID of a Node has no effect in the simulation"]
+        );
+    }
+}

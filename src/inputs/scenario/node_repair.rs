@@ -1,0 +1,73 @@
+//! Reads `nodeRepair` and `nodeSpares`: what becomes of nodes that failed at random, and who takes their place.
+
+use super::cross::Inputs;
+use super::faults::targets::label;
+use crate::text::diagnostic::Report;
+use crate::text::node::Node;
+use crate::topology::node_names;
+use crate::{dist, node_repair, read};
+use sim_api::spec::{FaultsOn, NodePool, NodeRepair, NodeSpares, RandomFaults};
+
+/// `nodeRepair`, which some process must need.
+pub fn repair(
+    scenario: &Node,
+    processes: &[RandomFaults],
+    report: &mut Report,
+) -> Option<NodeRepair> {
+    let node = scenario.get("nodeRepair")?;
+    if !processes.iter().any(RandomFaults::is_repaired) {
+        let message =
+            "nodeRepair: every fault of a node says by backAfter when it is back, or there is none";
+        report.error(node.at, message);
+    }
+    Some(NodeRepair {
+        detected_after: dist::delay(Some(node), "detectedAfter", report),
+        diagnosis: node_repair::diagnosis(node.get("diagnosis")),
+        repair: node_repair::repair(Some(node), report),
+        retirement: node_repair::retirement(Some(node), report),
+    })
+}
+
+/// `nodeSpares`, which exist and have something to take over.
+pub fn spares(
+    scenario: &Node,
+    inputs: &Inputs,
+    processes: &[RandomFaults],
+    report: &mut Report,
+) -> Option<NodeSpares> {
+    let node = scenario.get("nodeSpares")?;
+    let of_nodes = |p: &RandomFaults| p.on != FaultsOn::Pod;
+    if !processes.iter().any(of_nodes) {
+        report.error(
+            node.at,
+            "nodeSpares: no node fails at random; see faultProcesses",
+        );
+    }
+    let (place, text) = node.get("label").and_then(|l| Some((l, l.as_str()?)))?;
+    let Some((key, value)) = text.split_once('=') else {
+        let error = report.error(place.at, format!("{text:?} has no value"));
+        error.suggest("label: example.com/role=spare");
+        return None;
+    };
+    let pools = &inputs.topology.pools;
+    let spares = node_names::nodes_labelled(pools, key, value).len();
+    // A pool without nodes has none to spare, and says so.
+    let named = |pool: &NodePool| pool.labels.iter().any(|(k, v)| k == key && v == value);
+    if spares == 0 && !pools.iter().any(named) {
+        report.error(place.at, format!("no node has the label {text}"));
+    } else if spares as u64 == inputs.topology.nodes() {
+        report.error(
+            place.at,
+            format!("all nodes have the label {text}: nothing would run"),
+        );
+    }
+    Some(NodeSpares {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        unit: node
+            .get("unit")
+            .and_then(|unit| label(unit, inputs, report)),
+        take_over: read::duration(node, "takeOver").unwrap_or_default(),
+        hand_back: read::boolean(node, "handBack").unwrap_or(false),
+    })
+}

@@ -1,0 +1,318 @@
+//! Reads `objects`, and the objects that actions create: everything beside the JobSets of `jobSets`.
+//!
+//! Must never accept an object that the simulation has no use for, nor one the API server would refuse.
+
+use super::pod_names;
+use crate::files::Loader;
+use crate::kube::{kind_of, stored};
+use crate::object_list::unlisted;
+use crate::schema::check::{Unmodelled, check};
+use crate::schema::shape::Shape;
+use crate::schema::shapes::objects::CREATED;
+use crate::text::diagnostic::{Diagnostics, Report, Source};
+use crate::text::node::Node;
+use crate::text::path::Path;
+use crate::text::yaml;
+use crate::{kube, read, server};
+use serde_json::Value;
+use sim_api::spec::{BY_SCRIPT, JobObject, NodeObject, ObjectKind, SubmittedJobSet};
+use sim_base::Duration;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The objects of a scenario beside its JobSets, and what may be named of them.
+#[derive(Clone, Debug, Default)]
+pub struct Others {
+    /// Those that exist at the start, as stored.
+    pub objects: Vec<Value>,
+    pub unmodelled: BTreeMap<String, usize>,
+    /// JobSets among all of them, those that actions create included.
+    pub jobsets: Vec<SubmittedJobSet>,
+    jobs: Vec<JobObject>,
+    pods: Vec<String>,
+    pub nodes: Vec<NodeObject>,
+    /// Kind, namespace and name of each of `objects`.
+    names: BTreeSet<(&'static str, String, String)>,
+}
+
+impl Others {
+    /// JobSets that exist when the run begins.
+    pub fn at_start(&self) -> impl Iterator<Item = &SubmittedJobSet> {
+        self.jobsets.iter().filter(|s| s.submit_at != BY_SCRIPT)
+    }
+
+    /// The whole name of a pod that can exist, without its random suffix.
+    pub fn pod(&self, name: &str) -> Option<String> {
+        let of_job = |job: &JobObject| {
+            let rest = name.strip_prefix(job.name.as_str())?;
+            let pod = pod_names::of_job(&job.spec, rest)?;
+            Some(format!("{}-{pod}", job.name))
+        };
+        let own = self.pods.iter().find(|pod| *pod == name).cloned();
+        own.or_else(|| self.jobs.iter().find_map(of_job))
+            .or_else(|| pod_names::whole(&self.jobsets, name))
+    }
+
+    /// Whether there are pods that no JobSet makes.
+    pub fn has_pods(&self) -> bool {
+        !self.jobs.is_empty() || !self.pods.is_empty()
+    }
+
+    /// The names of Nodes that exist at the start.
+    pub fn nodes_at_start(&self) -> impl Iterator<Item = &str> {
+        let nodes = self.names.iter().filter(|(kind, ..)| *kind == "Node");
+        nodes.map(|(_, _, name)| name.as_str())
+    }
+
+    /// All pod names in short.
+    pub fn describe_pods(&self) -> Vec<String> {
+        let jobs = self.jobs.iter().map(|job| {
+            let pods = pod_names::places(&job.spec);
+            format!("{}-{}", job.name, pod_names::range(pods))
+        });
+        let mut names = vec![pod_names::describe(&self.jobsets)];
+        names.extend(jobs.chain(self.pods.iter().cloned()));
+        names.retain(|name| !name.is_empty());
+        names
+    }
+
+    /// Remembers the names; what is wrong with the object is not its business.
+    fn know(&mut self, object: &Value, source: &str) {
+        match kind_of(object) {
+            ObjectKind::JobSet => {
+                let jobset = server::stored(object).and_then(|o| kube::stored_jobset(&o));
+                self.jobsets
+                    .extend(jobset.ok().map(|jobset| SubmittedJobSet {
+                        jobset,
+                        submit_at: Duration::ZERO,
+                        source: source.to_owned(),
+                    }));
+            }
+            ObjectKind::Job => self.jobs.extend(kube::stored_job(object)),
+            ObjectKind::Pod => self
+                .pods
+                .extend(kube::stored_pod(object).ok().map(|p| p.name)),
+            ObjectKind::Node => self.nodes.extend(kube::stored_node(object)),
+            _ => {}
+        }
+    }
+}
+
+/// Reads `objects`, and remembers the names of what actions create. The tree has been checked against its table.
+pub fn load(
+    scenario: &Node,
+    loader: &Loader,
+    inputs: &mut Vec<(String, String)>,
+    report: &mut Report,
+) -> Others {
+    let mut others = Others::default();
+    for entry in read::list(scenario, "objects") {
+        match entry.get("manifest") {
+            Some(file) if entry.get("kind").is_none() => {
+                manifest(file, loader, inputs, &mut others, report);
+            }
+            _ => {
+                let source = format!("{}:{}", report.source.file, entry.at.line);
+                add(entry, source, &mut others, report);
+            }
+        }
+    }
+    for fault in read::list(scenario, "faults") {
+        let Some(create) = fault.get("create") else {
+            continue;
+        };
+        for key in ["object", "jobSet"] {
+            if let Some(object) = create.get(key) {
+                let source = format!("line {}", object.at.line);
+                others.know(&object.to_json(), &source);
+                if let Some(jobset) = others.jobsets.last_mut()
+                    && jobset.source == source
+                {
+                    jobset.submit_at = BY_SCRIPT;
+                }
+            }
+        }
+    }
+    others
+}
+
+/// All objects of a file.
+fn manifest(
+    entry: &Node,
+    loader: &Loader,
+    inputs: &mut Vec<(String, String)>,
+    others: &mut Others,
+    report: &mut Report,
+) {
+    let file = entry.as_str().unwrap_or("").to_owned();
+    let text = match loader(&file) {
+        Ok(text) => text,
+        Err(problem) => {
+            report.error(entry.at, format!("manifest {file:?} {problem}"));
+            return;
+        }
+    };
+    if !inputs.iter().any(|(name, _)| *name == file) {
+        inputs.push((file.clone(), text.clone()));
+    }
+    let source = Source { file, text };
+    if let Err(Diagnostics(errors)) = documents(&source, others) {
+        report.found.extend(errors);
+    }
+}
+
+fn documents(source: &Source, others: &mut Others) -> Result<(), Diagnostics> {
+    let none = Source::default();
+    let mut report = Report::new(source, &none);
+    for document in unlisted(yaml::parse(source)?) {
+        let before = report.found.len();
+        let shape = Shape::Kinds(&CREATED);
+        check(
+            &document,
+            &shape,
+            &Path::ROOT,
+            &mut report,
+            &mut Unmodelled::new(),
+        );
+        if report.found.len() == before {
+            let place = format!("{}:{}", source.file, document.at.line);
+            add(&document, place, others, &mut report);
+        }
+    }
+    report.finish()
+}
+
+/// One object that exists at the start.
+fn add(node: &Node, source: String, others: &mut Others, report: &mut Report) {
+    let kind = kind_of(&node.to_json());
+    let Some(object) = stored(node, kind, report) else {
+        return;
+    };
+    let metadata = |key: &str| object["metadata"][key].as_str().unwrap_or("").to_owned();
+    let name = metadata("name");
+    let key = (kind.as_str(), metadata("namespace"), name.clone());
+    if !others.names.insert(key) {
+        let message = format!("{} {name:?} is defined twice", kind.as_str());
+        report.error(node.at, message);
+        return;
+    }
+    others.know(&object, &source);
+    others.objects.push(object);
+    for (path, count) in unmodelled(node) {
+        *others.unmodelled.entry(path).or_default() += count;
+    }
+}
+
+/// Known fields of a checked object that are not modelled, with the kind before them.
+fn unmodelled(node: &Node) -> Unmodelled {
+    let none = Source::default();
+    let mut report = Report::new(&none, &none);
+    let mut found = Unmodelled::new();
+    let kind = node.get("kind").and_then(Node::as_str).unwrap_or("");
+    let path = Path::ROOT.key(kind);
+    let shape = Shape::Kinds(&CREATED);
+    check(node, &shape, &path, &mut report, &mut found);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Source;
+    use crate::scenario::{LoadedScenario, parse_scenario};
+    use serde_json::json;
+    use sim_api::spec::*;
+
+    const HEAD: &str = "apiVersion: jobset-sim/v1alpha1\nkind: Scenario\nmetadata: {name: x}\n\
+        topology: {apiVersion: jobset-sim/v1alpha1, kind: Topology, metadata: {name: t}, \
+        pools: [{name: node, nodesPerIsland: 1}]}\njobSets: [{manifest: js.yaml}]\n";
+    const JOBSET: &str = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: js}\nspec:\n  \
+        replicatedJobs:\n  - name: w\n    template: {spec: {template: {spec: {nodeSelector: {rack: r}, \
+        containers: [{name: c, image: 'i:1'}]}}}}\n";
+    const FILE: &str = "apiVersion: v1\nkind: List\nitems:\n\
+        - {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 9}\n\
+        - {apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data-js}, \
+        spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}\n";
+
+    fn load(rest: &str) -> LoadedScenario {
+        let source = Source {
+            file: "x.yaml".into(),
+            text: format!("{HEAD}{rest}"),
+        };
+        let loader = |name: &str| match name {
+            "js.yaml" => Ok(JOBSET.to_owned()),
+            "more.yaml" => Ok(FILE.to_owned()),
+            _ => Err("is not there".to_owned()),
+        };
+        parse_scenario(&source, &[], &loader).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    #[test]
+    fn objects_are_read_in_their_order_as_the_api_server_stores_them() {
+        let loaded = load(
+            "objects:\n\
+             - {apiVersion: v1, kind: Node, metadata: {name: extra, labels: {rack: r}}}\n\
+             - {manifest: more.yaml}\n\
+             - {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: extra, schedulerName: own, \
+             containers: [{name: c, image: 'i:1'}]}}\n",
+        );
+        let objects = &loaded.scenario.objects;
+        let kinds: Vec<&str> = objects.iter().filter_map(|o| o["kind"].as_str()).collect();
+        assert_eq!(
+            kinds,
+            ["Node", "PriorityClass", "PersistentVolumeClaim", "Pod"]
+        );
+        assert_eq!(objects[1]["preemptionPolicy"], "PreemptLowerPriority");
+        assert_eq!(objects[2]["spec"]["volumeMode"], "Filesystem");
+        assert_eq!(objects[3]["metadata"]["namespace"], "default");
+        let pod = (loaded.scenario.decode.pod)(&objects[3]).unwrap();
+        assert_eq!(pod.template.spec.node_name.as_deref(), Some("extra"));
+        assert_eq!(loaded.inputs.last().unwrap().0, "more.yaml");
+        assert_eq!(
+            loaded.unmodelled,
+            [("Pod.spec.schedulerName".to_owned(), 1)]
+        );
+    }
+
+    #[test]
+    fn an_action_creates_any_object_and_later_ones_may_name_it() {
+        let loaded = load(
+            "faults:\n\
+             - {at: 9s, crashNode: {node: spare}}\n\
+             - {at: 1s, create: {object: {apiVersion: v1, kind: Node, metadata: {name: spare, labels: {rack: r}}}}}\n\
+             - {at: 2s, create: {object: {apiVersion: batch/v1, kind: Job, metadata: {name: own}, spec: {template: \
+             {spec: {restartPolicy: Never, containers: [{name: c, image: 'i:1'}]}}}}}}\n\
+             - {at: 3s, deletePod: {pod: own}}\n\
+             - {at: 4s, create: {object: {apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: b}, \
+             spec: {replicatedJobs: []}}}}\n\
+             - {at: 5s, suspendJobSet: {name: b}}\n",
+        );
+        let created: Vec<(ObjectName, &serde_json::Value, Option<u32>)> = loaded
+            .scenario
+            .faults
+            .iter()
+            .filter_map(|f| match &f.action {
+                FaultAction::Request(UserRequest {
+                    object: name,
+                    verb: Verb::Create { object, jobset },
+                }) => Some((name.clone(), object, *jobset)),
+                _ => None,
+            })
+            .collect();
+        let name = |kind, name: &str| ObjectName {
+            kind,
+            name: name.to_owned(),
+        };
+        assert_eq!(created[0].0, name(ObjectKind::Node, "spare"));
+        assert_eq!(
+            created[0].1["metadata"],
+            json!({"name": "spare", "labels": {"rack": "r"}})
+        );
+        assert_eq!(created[1].0, name(ObjectKind::Job, "own"));
+        assert_eq!(created[1].1["metadata"]["namespace"], "default");
+        assert_eq!(
+            (&created[2].0, created[2].2),
+            (&name(ObjectKind::JobSet, "b"), Some(1))
+        );
+        assert_eq!(loaded.scenario.jobsets[1].submit_at, BY_SCRIPT);
+        assert!(loaded.scenario.objects.is_empty());
+    }
+}

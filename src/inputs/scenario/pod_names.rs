@@ -1,0 +1,133 @@
+//! Names of pods without their random suffix: `<jobset>-<replicatedJob>-<job index>-<completion index>`; of a
+//! NonIndexed Job with the pod's place among those that run, from 0, or without it, which means the first.
+
+use sim_api::spec::{CompletionMode, JobSpec, ReplicatedJob, SubmittedJobSet};
+
+/// Whether a pod of that name can exist.
+pub fn exists(jobsets: &[SubmittedJobSet], name: &str) -> bool {
+    whole(jobsets, name).is_some()
+}
+
+/// The whole name of a pod that can exist.
+pub fn whole(jobsets: &[SubmittedJobSet], name: &str) -> Option<String> {
+    each(jobsets).find_map(|(prefix, rj)| {
+        let rest = name.strip_prefix(prefix.as_str())?;
+        let job = rest.split_once('-').map_or(rest, |(job, _)| job);
+        let place = || of_job(&rj.template, &rest[job.len()..]);
+        let pod = below(job, rj.replicas).then(place)??;
+        Some(format!("{prefix}{job}-{pod}"))
+    })
+}
+
+/// The place or index of a Job's pod, from what follows the Job's name.
+pub fn of_job<'n>(job: &JobSpec, rest: &'n str) -> Option<&'n str> {
+    if rest.is_empty() && job.completion_mode == CompletionMode::NonIndexed {
+        return Some("0");
+    }
+    let place = rest.strip_prefix('-')?;
+    below(place, places(job).max(1)).then_some(place)
+}
+
+/// The pods that a user means: the JobSet's name in front may be left away, and `/` may stand for `-`.
+pub fn meant(jobsets: &[SubmittedJobSet], name: &str) -> Vec<String> {
+    let name = name.replace('/', "-");
+    let long = jobsets.iter().map(|s| format!("{}-{name}", s.jobset.name));
+    let names = std::iter::once(name.clone()).chain(long);
+    names.filter_map(|name| whole(jobsets, &name)).collect()
+}
+
+fn each(jobsets: &[SubmittedJobSet]) -> impl Iterator<Item = (String, &ReplicatedJob)> {
+    jobsets.iter().flat_map(|s| {
+        let jobs = s.jobset.spec.replicated_jobs.iter();
+        jobs.map(|job| (format!("{}-{}-", s.jobset.name, job.name), job))
+    })
+}
+
+/// Written as Kubernetes writes it: no sign, no leading zeros.
+pub fn below(text: &str, count: u32) -> bool {
+    text.parse::<u32>()
+        .is_ok_and(|i| i < count && i.to_string() == text)
+}
+
+/// Completion indexes of a Job; without indexes, how many of its pods run at once.
+pub fn places(job: &JobSpec) -> u32 {
+    let (parallelism, completions) = (job.parallelism(), job.completions());
+    match job.completion_mode {
+        CompletionMode::Indexed => completions.unwrap_or(parallelism),
+        CompletionMode::NonIndexed => completions.map_or(parallelism, |n| n.min(parallelism)),
+    }
+}
+
+/// All pod names in short: `train-workers-{0..4}-{0..999}`.
+pub fn describe(jobsets: &[SubmittedJobSet]) -> String {
+    const SHOWN_MAX: usize = 8;
+    let mut names: Vec<String> = each(jobsets)
+        .filter(|(_, job)| job.replicas > 0)
+        .map(|(prefix, job)| {
+            let (jobs, pods) = (range(job.replicas), range(places(&job.template)));
+            format!("{prefix}{jobs}-{pods}")
+        })
+        .collect();
+    if names.len() > SHOWN_MAX {
+        names.truncate(SHOWN_MAX);
+        names.push("...".to_owned());
+    }
+    names.join(", ")
+}
+
+pub fn range(count: u32) -> String {
+    match count {
+        0 | 1 => "0".to_owned(),
+        n => format!("{{0..{}}}", n - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kube::read_manifests;
+    use crate::text::diagnostic::Source;
+
+    fn jobsets() -> Vec<SubmittedJobSet> {
+        let text = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: js}\nspec:\n  replicatedJobs:\n  \
+                    - name: w-x\n    replicas: 2\n    template: {spec: {parallelism: 3, completions: 3, template: {spec: {containers: []}}}}\n  \
+                    - name: b\n    template: {spec: {completionMode: NonIndexed, template: {spec: {containers: []}}}}\n";
+        let source = Source {
+            file: "x".into(),
+            text: text.into(),
+        };
+        let manifests = read_manifests(&source).unwrap();
+        let submit = |(jobset, source)| SubmittedJobSet {
+            jobset,
+            submit_at: sim_base::Duration::ZERO,
+            source,
+        };
+        manifests.jobsets.into_iter().map(submit).collect()
+    }
+
+    #[test]
+    fn a_pod_exists_if_its_job_and_index_do() {
+        let jobsets = jobsets();
+        for (name, expected) in [
+            ("js-w-x-0-0", true),
+            ("js-w-x-1-2", true),
+            ("js-w-x-2-0", false),
+            ("js-w-x-0-3", false),
+            ("js-w-x-0", false),
+            ("js-w-x-00-0", false),
+            ("js-b-0-0", true),
+            ("js-b-0-1", false),
+            ("js-b-0", true),
+            ("js-b-1", false),
+            ("js-b-0-", false),
+            ("other", false),
+        ] {
+            assert_eq!(exists(&jobsets, name), expected, "{name}");
+        }
+        assert_eq!(meant(&jobsets, "w-x/1/2"), ["js-w-x-1-2"]);
+        assert_eq!(meant(&jobsets, "b-0-0"), ["js-b-0-0"]);
+        assert_eq!(meant(&jobsets, "js-b-0"), ["js-b-0-0"], "the first");
+        assert_eq!(meant(&jobsets, "w-x-2-0"), [""; 0]);
+        assert_eq!(describe(&jobsets), "js-w-x-{0..1}-{0..2}, js-b-0-0");
+    }
+}

@@ -1,0 +1,140 @@
+//! Preset files: `controlPlane` and `timing` of a scenario in a file of their own, which `controlPlane.preset` names.
+//!
+//! What a scenario says itself wins over its preset file, and that over the preset that the file begins with.
+
+use super::{control_plane, timing};
+use crate::files::Loader;
+use crate::schema::check::{Unmodelled, check};
+use crate::schema::shape::Shape;
+use crate::schema::shapes::preset::PRESET;
+use crate::text::diagnostic::{Diagnostic, Diagnostics, Report, Source};
+use crate::text::node::{Key, Node, Value};
+use crate::text::path::Path;
+use crate::text::yaml;
+use sim_api::spec::{ControlPlane, Timing};
+
+/// Whether a preset is meant to be a file.
+pub fn is_file(name: &str) -> bool {
+    name.ends_with(".yaml") || name.ends_with(".yml")
+}
+
+/// Puts what a preset file has into a scenario that names one.
+pub fn merge(
+    scenario: &mut Node,
+    loader: &Loader,
+    inputs: &mut Vec<(String, String)>,
+    report: &mut Report,
+) {
+    let named = scenario.at_path(&["controlPlane", "preset"]);
+    let Some((at, file)) = named.and_then(|n| Some((n.at, n.as_str()?.to_owned()))) else {
+        return;
+    };
+    if !is_file(&file) {
+        return;
+    }
+    let text = match loader(&file) {
+        Ok(text) => text,
+        Err(problem) => {
+            report.error(at, format!("preset {file:?} {problem}"));
+            return;
+        }
+    };
+    let source = Source { file, text };
+    match checked(&source) {
+        Ok(preset) => {
+            for part in ["controlPlane", "timing"] {
+                if let Some(own) = preset.get(part) {
+                    under(scenario, part, own);
+                }
+            }
+            // The file's own, or the default one.
+            replace_preset(scenario, preset.at_path(&["controlPlane", "preset"]));
+        }
+        Err(errors) => report.found.extend(errors.0),
+    }
+    inputs.push((source.file, source.text));
+}
+
+/// A preset file by itself.
+pub fn read(source: &Source) -> Result<(ControlPlane, Timing), Diagnostics> {
+    let preset = checked(source)?;
+    let none = Source::default();
+    let mut report = Report::new(source, &none);
+    let plane = control_plane::read(&preset, &[], &mut report);
+    let timing = timing::read(&preset, &mut report);
+    report.finish()?;
+    Ok((plane, timing))
+}
+
+fn checked(source: &Source) -> Result<Node, Diagnostics> {
+    let mut documents = yaml::parse(source)?;
+    if documents.len() != 1 {
+        let message = format!("{} documents; a preset file holds one", documents.len());
+        return Err(Diagnostic::of_file(&source.file, message).into());
+    }
+    let node = documents.remove(0);
+    let none = Source::default();
+    let mut report = Report::new(source, &none);
+    let shape = Shape::Object(&PRESET);
+    check(
+        &node,
+        &shape,
+        &Path::ROOT,
+        &mut report,
+        &mut Unmodelled::new(),
+    );
+    let base = node.at_path(&["controlPlane", "preset"]);
+    if let Some(base) = base.filter(|b| b.as_str().is_some_and(is_file)) {
+        report.error(
+            base.at,
+            "a preset file begins with a known preset, not with another file",
+        );
+    }
+    // What only a read would find is told with the file's own places.
+    if report.is_readable() {
+        timing::read(&node, &mut report);
+    }
+    report.finish()?;
+    Ok(node)
+}
+
+/// Adds the entries of `own` that are not there yet, in all depths of mappings that are no distribution.
+fn under(node: &mut Node, key: &str, own: &Node) {
+    let Value::Map(entries) = &mut node.value else {
+        return;
+    };
+    match entries.iter_mut().find(|(k, _)| k.name == key) {
+        None => entries.push((
+            Key {
+                name: key.to_owned(),
+                at: own.at,
+            },
+            own.clone(),
+        )),
+        Some((_, there)) if there.is_null() => *there = own.clone(),
+        Some((_, there)) => {
+            let client = ["kubeControllerManager", "kubeScheduler", "jobsetManager"];
+            if ["controlPlane", "timing", "featureGates"].contains(&key) || client.contains(&key) {
+                for (key, value) in own.entries() {
+                    under(there, &key.name, value);
+                }
+            }
+        }
+    }
+}
+
+fn replace_preset(scenario: &mut Node, base: Option<&Node>) {
+    let Value::Map(entries) = &mut scenario.value else {
+        return;
+    };
+    let plane = entries.iter_mut().find(|(k, _)| k.name == "controlPlane");
+    let Some(Value::Map(fields)) = plane.map(|(_, node)| &mut node.value) else {
+        return;
+    };
+    fields.retain(|(key, _)| key.name != "preset");
+    if let Some(base) = base {
+        let at = base.at;
+        let name = "preset".to_owned();
+        fields.push((Key { name, at }, base.clone()));
+    }
+}

@@ -1,0 +1,34 @@
+//! Reads `prices`: what the scenario pays, whatever the topology says.
+
+use crate::read;
+use crate::text::diagnostic::Report;
+use crate::text::node::Node;
+use sim_api::spec::{Price, Topology};
+
+/// Puts the prices of the scenario into its topology.
+pub fn apply(scenario: &Node, topology: &mut Topology, report: &mut Report) {
+    let Some(prices) = scenario.get("prices") else {
+        return;
+    };
+    if let Some(currency) = read::string(prices, "currency") {
+        topology.currency = currency;
+    }
+    if let Some(price) = read::number(prices, "perAcceleratorHour") {
+        let price = Price::PerAccelerator(Price::micros(price));
+        topology.pools.iter_mut().for_each(|p| p.price = price);
+    }
+    let pools = prices.get("pools").map_or(&[][..], Node::entries);
+    for (key, value) in pools {
+        let known: Vec<String> = topology.pools.iter().map(|p| p.name.clone()).collect();
+        let pool = topology.pools.iter_mut().find(|p| p.name == key.name);
+        match (pool, value.as_f64()) {
+            (Some(pool), Some(price)) => pool.price = Price::PerAccelerator(Price::micros(price)),
+            (Some(_), None) => {}
+            (None, _) => {
+                let error = report.error(key.at, format!("there is no pool {:?}", key.name));
+                error.nearest(&key.name, known.iter().map(String::as_str));
+                error.legal(known.join(", "));
+            }
+        }
+    }
+}

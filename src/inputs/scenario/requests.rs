@@ -1,0 +1,122 @@
+//! Reads `patch`, `create`, `delete`, `show` and `jobCondition` of faults: what a user asks of the API server.
+//!
+//! Must never judge a request as the server would; an object that does not exist then is answered at its time.
+
+use super::cross::Inputs;
+use super::node_patch::node_patch;
+use crate::text::diagnostic::Report;
+use crate::text::node::Node;
+use crate::{kube, read};
+use serde_json::json;
+use sim_api::spec::{
+    BY_SCRIPT, FaultAction, ObjectKind, ObjectName, Propagation, SubmittedJobSet, UserRequest, Verb,
+};
+
+/// The action; JobSets that it creates are added to `created`, after those of `jobSets`.
+pub fn action(
+    name: &str,
+    body: &Node,
+    inputs: &Inputs,
+    created: &mut Vec<SubmittedJobSet>,
+    report: &mut Report,
+) -> Option<FaultAction> {
+    let request = match name {
+        "create" => return create(body, inputs, created, report),
+        "jobCondition" => job_condition(body)?,
+        _ => UserRequest {
+            object: object(body)?,
+            verb: verb(name, body),
+        },
+    };
+    match (request.object.kind, &request.verb) {
+        (ObjectKind::JobSet, _) => drop(inputs.jobset(body.get("name")?, report)?),
+        (ObjectKind::Node, verb) => {
+            inputs.node(body.get("name")?, report)?;
+            if let Verb::Patch { status, .. } = verb {
+                let merge = body.get("merge")?;
+                node_patch(merge, *status, inputs.topology, report)?;
+            }
+        }
+        _ => {}
+    }
+    Some(FaultAction::Request(request))
+}
+
+fn object(body: &Node) -> Option<ObjectName> {
+    let kind = ObjectKind::of_kind(body.get("kind")?.as_str()?);
+    let name = read::string(body, "name")?;
+    Some(ObjectName { kind, name })
+}
+
+fn verb(name: &str, body: &Node) -> Verb {
+    match name {
+        "patch" => Verb::Patch {
+            body: body.get("merge").map(Node::to_json).unwrap_or_default(),
+            status: read::boolean(body, "status").unwrap_or(false),
+        },
+        "delete" => Verb::Delete {
+            propagation: match body.get("propagation").and_then(Node::as_str) {
+                Some("Foreground") => Propagation::Foreground,
+                Some("Orphan") => Propagation::Orphan,
+                _ => Propagation::Background,
+            },
+            grace_s: read::u32_of(body, "gracePeriodSeconds"),
+        },
+        _ => Verb::Show {
+            fields: read::strings(body, "fields"),
+        },
+    }
+}
+
+/// A condition that somebody else than the Job controller writes.
+fn job_condition(body: &Node) -> Option<UserRequest> {
+    let text = |key: &str| read::string(body, key).unwrap_or_default();
+    let status = read::string(body, "status").unwrap_or_else(|| "True".to_owned());
+    let condition = json!({"type": text("type"), "status": status, "reason": text("reason"),
+        "message": text("message")});
+    Some(UserRequest {
+        object: ObjectName {
+            kind: ObjectKind::Job,
+            name: read::string(body, "job")?,
+        },
+        verb: Verb::Patch {
+            body: json!({"status": {"conditions": [condition]}}),
+            status: true,
+        },
+    })
+}
+
+/// An object written out in the scenario itself, posted at the fault's time.
+fn create(
+    body: &Node,
+    inputs: &Inputs,
+    created: &mut Vec<SubmittedJobSet>,
+    report: &mut Report,
+) -> Option<FaultAction> {
+    let (object, kind) = match (body.get("object"), body.get("jobSet")) {
+        (Some(object), _) => (object, kube::kind_of(&object.to_json())),
+        (None, Some(object)) => (object, ObjectKind::JobSet),
+        (None, None) => return None,
+    };
+    let stored = kube::stored(object, kind, report)?;
+    let name = stored["metadata"]["name"].as_str().unwrap_or("").to_owned();
+    let mut verb = Verb::Create {
+        object: kube::posted(object, kind),
+        jobset: None,
+    };
+    if kind == ObjectKind::JobSet {
+        let jobset = kube::stored_jobset(&stored).ok()?;
+        let position = inputs.jobsets.len() + created.len();
+        created.push(SubmittedJobSet {
+            jobset,
+            submit_at: BY_SCRIPT,
+            source: format!("line {}", object.at.line),
+        });
+        verb = Verb::Create {
+            object: stored,
+            jobset: u32::try_from(position).ok(),
+        };
+    }
+    let object = ObjectName { kind, name };
+    Some(FaultAction::Request(UserRequest { object, verb }))
+}

@@ -1,0 +1,55 @@
+//! Reads `stop`: when a run ends in any case, and nothing may be due later.
+
+use super::faults::Placed;
+use crate::read;
+use crate::text::diagnostic::Report;
+use crate::text::node::Node;
+use sim_api::spec::{FaultTime, Stop, StopWhen, SubmittedJobSet};
+use sim_base::Duration;
+
+const DEFAULT_STOP: Duration = Duration::from_secs(24 * 3_600);
+
+/// When the run ends; everything that is to happen comes before that.
+pub(super) fn read(
+    node: &Node,
+    faults: &[Placed],
+    jobsets: &[SubmittedJobSet],
+    report: &mut Report,
+) -> Stop {
+    let stop_node = node.get("stop");
+    let place = stop_node.map_or(node.at, |s| s.get("at").map_or(s.at, |a| a.at));
+    let at = stop_node
+        .and_then(|s| read::duration(s, "at"))
+        .unwrap_or(DEFAULT_STOP);
+    let when = stop_node.and_then(|s| s.get("when")).and_then(Node::as_str);
+    if at == Duration::ZERO {
+        report.error(place, "stop.at is 0: the run would end before it begins");
+        return Stop {
+            at,
+            when: StopWhen::Time,
+        };
+    }
+    for (fault, place) in faults {
+        if let FaultTime::At(time) = fault.at
+            && time > at
+        {
+            let message = format!("this fault is at {time}, but the run stops at {at}");
+            report.error(*place, message);
+        }
+    }
+    for submitted in jobsets.iter().filter(|s| s.submit_at > at) {
+        let name = &submitted.jobset.name;
+        let message = format!(
+            "JobSet {name:?} is submitted at {}, but the run stops at {at}",
+            submitted.submit_at
+        );
+        report.error(place, message);
+    }
+    Stop {
+        at,
+        when: StopWhen::ALL
+            .into_iter()
+            .find(|w| when == Some(w.as_str()))
+            .unwrap_or(StopWhen::Settled),
+    }
+}

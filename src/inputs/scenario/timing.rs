@@ -1,0 +1,88 @@
+//! Reads `timing`: delays that differ from the timing profile.
+
+use crate::text::diagnostic::Report;
+use crate::text::node::Node;
+use crate::{dist, presets, read};
+use sim_api::spec::Timing;
+use sim_api::spec::timing::{Kubelet, RealKubelet};
+use sim_base::Duration;
+use sim_base::random::Dist;
+
+pub fn read(scenario: &Node, report: &mut Report) -> Timing {
+    let mut timing = presets::timing();
+    let Some(node) = scenario.get("timing") else {
+        return timing;
+    };
+    let scripted = node.at_path(&["kubelet", "scripted"]);
+    for (key, value) in node.entries() {
+        if value.is_null() || key.name == "kubelet" {
+            continue;
+        }
+        let known = set_shared(&mut timing, &key.name, value, report);
+        if let (false, Kubelet::Real(kubelet)) = (known, &mut timing.kubelet) {
+            set_kubelet(kubelet, &key.name, value, report);
+        }
+    }
+    if let Some(node) = scripted {
+        let time = |key: &str, default: Duration| read::duration(node, key).unwrap_or(default);
+        timing.kubelet = Kubelet::Scripted {
+            start: time("start", Duration::from_secs(1)),
+            stop: time("stop", Duration::ZERO),
+            stop_exit_code: read::i32_of(node, "stopExitCode").unwrap_or(0),
+            restart: time("restart", Duration::from_secs(1)),
+        };
+    }
+    timing
+}
+
+/// Delays that do not belong to the kubelet; false for another id.
+fn set_shared(timing: &mut Timing, id: &str, value: &Node, report: &mut Report) -> bool {
+    match id {
+        "apiRead" => put(&mut timing.api_read, id, value, report),
+        "apiWrite" => put(&mut timing.api_write, id, value, report),
+        "apiPodCreate" => put(&mut timing.api_pod_create, id, value, report),
+        "watchLag" => put(&mut timing.watch_lag, id, value, report),
+        "agentFanout" => put(&mut timing.agent_fanout, id, value, report),
+        "jobsetListPerPod" => put_fixed(&mut timing.jobset_list_per_pod, value),
+        "jobSyncBatchPeriod" => put_fixed(&mut timing.job_sync_batch_period, value),
+        "schedulerFixed" => put_fixed(&mut timing.scheduler.fixed, value),
+        "schedulerPerNode" => put_fixed(&mut timing.scheduler.per_node, value),
+        "schedulerAffinityPerNode" => put_fixed(&mut timing.scheduler.affinity_per_node, value),
+        _ => return false,
+    }
+    true
+}
+
+fn set_kubelet(kubelet: &mut RealKubelet, id: &str, value: &Node, report: &mut Report) {
+    let dist = match id {
+        "volumes" => &mut kubelet.volumes,
+        "sandbox" => &mut kubelet.sandbox,
+        "containerStart" => &mut kubelet.container_start,
+        "imageCheck" => &mut kubelet.image_check,
+        "statusWrite" => &mut kubelet.status_write,
+        "containerStop" => &mut kubelet.container_stop,
+        "cleanup" => &mut kubelet.cleanup,
+        "containerRemove" => &mut kubelet.container_remove,
+        "agentBoot" => &mut kubelet.agent_boot,
+        "unmountPoll" => return put_fixed(&mut kubelet.unmount_poll, value),
+        "plegPeriod" => return put_fixed(&mut kubelet.pleg_period, value),
+        "minimumGrace" => return put_fixed(&mut kubelet.minimum_grace, value),
+        _ => return,
+    };
+    put(dist, id, value, report);
+}
+
+fn put(dist: &mut Dist, id: &str, value: &Node, report: &mut Report) {
+    match dist::dist(value) {
+        Ok(read) => *dist = read,
+        Err(problem) => {
+            report.error(value.at, format!("timing.{id}: {problem}"));
+        }
+    }
+}
+
+fn put_fixed(duration: &mut Duration, value: &Node) {
+    if let Some(read) = value.scalar_text().and_then(|t| t.parse().ok()) {
+        *duration = read;
+    }
+}

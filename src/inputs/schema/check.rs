@@ -1,0 +1,379 @@
+//! The one checker: walks a tree against a shape and finds every error of it.
+//!
+//! Must never convert anything: readers run after the check and may trust types, ranges and field names.
+
+use super::check_together;
+use super::shape::{Class, Kinds, Object, Shape};
+use crate::read;
+use crate::text::diagnostic::Report;
+use crate::text::node::{Key, Node, Value, render_f64};
+use crate::text::path::Path;
+use sim_base::{Duration, quantity};
+use std::collections::BTreeMap;
+
+/// Errors beyond this are not looked for: the file is of another kind.
+const ERRORS_MAX: usize = 200;
+
+/// Path without indexes → how often a field that is not modelled was present.
+pub type Unmodelled = BTreeMap<String, usize>;
+
+/// Walks a tree against a shape; finds every error of it.
+pub fn check(
+    node: &Node,
+    shape: &Shape,
+    path: &Path,
+    report: &mut Report,
+    unmodelled: &mut Unmodelled,
+) {
+    if report.found.len() >= ERRORS_MAX {
+        return;
+    }
+    match shape {
+        Shape::Any => {}
+        Shape::Object(object) => check_object(node, object, path, report, unmodelled),
+        Shape::Either(first, second) => {
+            let chosen = if matches!(node.value, Value::Map(_)) {
+                second
+            } else {
+                first
+            };
+            check(node, chosen, path, report, unmodelled);
+        }
+        Shape::Kinds(kinds) => check_kind(node, kinds, path, report, unmodelled),
+        Shape::List(item) | Shape::NonEmpty(item) | Shape::Pair(item) => match &node.value {
+            Value::Seq(items) => {
+                length(node, items.len(), shape, path, report);
+                for (i, node) in items.iter().enumerate() {
+                    check(node, item, &path.index(i), report, unmodelled);
+                }
+            }
+            _ => wrong_type(node, shape, path, report),
+        },
+        Shape::Map(value) => match &node.value {
+            Value::Map(entries) => {
+                for (key, node) in entries {
+                    check(node, value, &path.key(&key.name), report, unmodelled);
+                }
+            }
+            _ => wrong_type(node, shape, path, report),
+        },
+        _ => check_scalar(node, shape, path, report),
+    }
+}
+
+fn length(node: &Node, found: usize, shape: &Shape, path: &Path, report: &mut Report) {
+    match shape {
+        Shape::NonEmpty(_) if found == 0 => {
+            report.error(
+                node.at,
+                format!("{path} is empty: it needs one element at least"),
+            );
+        }
+        Shape::Pair(_) if found != 2 => {
+            report.error(node.at, format!("{path} takes two elements, not {found}"));
+        }
+        _ => {}
+    }
+}
+
+fn check_object(
+    node: &Node,
+    object: &'static Object,
+    path: &Path,
+    report: &mut Report,
+    unmodelled: &mut Unmodelled,
+) {
+    let Value::Map(entries) = &node.value else {
+        return wrong_type(node, &Shape::Object(object), path, report);
+    };
+    for (key, value) in entries {
+        if report.found.len() >= ERRORS_MAX {
+            return;
+        }
+        let path = path.key(&key.name);
+        let Some(field) = object.fields.iter().find(|f| f.name == key.name) else {
+            unknown_field(key, object, &path, report);
+            continue;
+        };
+        if value.is_null() {
+            continue;
+        }
+        if field.class == Class::NotModelled && !value.is_empty() {
+            *unmodelled.entry(path.without_indexes()).or_default() += 1;
+        }
+        check(value, &field.shape, &path, report, unmodelled);
+    }
+    for field in object.fields.iter().filter(|f| f.required) {
+        if node.get(field.name).is_none() {
+            let message = match path.is_root() {
+                true => format!("{} is required", field.name),
+                false => format!("{path}.{} is required", field.name),
+            };
+            let error = report.error(node.at, message);
+            let example = field.written_example();
+            let example = if example.is_empty() {
+                field.doc
+            } else {
+                example
+            };
+            if !example.is_empty() {
+                error.suggest(format!("{}: {example}", field.name));
+            }
+        }
+    }
+    check_together::check(node, object, path, report);
+}
+
+fn check_kind(
+    node: &Node,
+    kinds: &'static Kinds,
+    path: &Path,
+    report: &mut Report,
+    unmodelled: &mut Unmodelled,
+) {
+    let legal = || kinds.names().collect::<Vec<_>>().join(", ");
+    let Some(kind) = node.get("kind") else {
+        if let Some(file) = kinds.file
+            && (node.get("manifest").is_some() || !matches!(node.value, Value::Map(_)))
+        {
+            return check_object(node, file, path, report, unmodelled);
+        }
+        let at = node.at;
+        let message = format!(
+            "{} has no kind",
+            if path.is_root() {
+                "the object".to_owned()
+            } else {
+                path.to_string()
+            }
+        );
+        report.error(at, message).legal(legal());
+        return;
+    };
+    let name = kind.as_str().unwrap_or("");
+    if let Some(object) = kinds.objects.iter().find(|o| o.kind == name) {
+        return check_object(node, object, path, report, unmodelled);
+    }
+    let message = match kind.as_str() {
+        Some(name) => format!("kind {name} has no effect in the simulation"),
+        None => format!("kind must be a string, found {}", kind.describe()),
+    };
+    report
+        .error(kind.at, message)
+        .nearest(name, kinds.names())
+        .legal(legal());
+}
+
+fn unknown_field(key: &Key, object: &Object, path: &Path, report: &mut Report) {
+    let whole = path.to_string();
+    let parent = whole.strip_suffix(&key.name).unwrap_or("");
+    let parent = parent.trim_end_matches('.');
+    let place = match parent {
+        "" => object.kind.to_owned(),
+        parent => parent.to_owned(),
+    };
+    let names = object.fields.iter().map(|f| f.name);
+    let error = report.error(key.at, format!("unknown field {:?} in {place}", key.name));
+    error.nearest(&key.name, names.clone());
+    if error.suggestion.is_none() {
+        let names: Vec<&str> = names.take(25).collect();
+        let more = if object.fields.len() > 25 {
+            ", ..."
+        } else {
+            ""
+        };
+        error.legal(format!("{}{more}", names.join(", ")));
+    }
+}
+
+fn wrong_type(node: &Node, shape: &Shape, path: &Path, report: &mut Report) {
+    let name = match path.is_root() {
+        true => "the document".to_owned(),
+        false => path.to_string(),
+    };
+    let message = format!("{name} must be {}, found {}", shape.noun(), node.describe());
+    let error = report.error(node.at, message);
+    if matches!(shape, Shape::Str | Shape::Line)
+        && !matches!(node.value, Value::Seq(_) | Value::Map(_))
+    {
+        error.suggest("write it in quotes");
+    }
+}
+
+fn check_scalar(node: &Node, shape: &Shape, path: &Path, report: &mut Report) {
+    let Some(outcome) = scalar(node, shape) else {
+        return wrong_type(node, shape, path, report);
+    };
+    let Err(problem) = outcome else {
+        return;
+    };
+    match shape {
+        Shape::Preset(names) => {
+            let names = names();
+            let found = node.as_str().unwrap_or("");
+            let error = report.harmless(node.at, problem);
+            error.nearest(found, names.iter().map(String::as_str));
+            error.legal(names.join(", "));
+        }
+        Shape::OneOf(legal) => {
+            let found = node.as_str().unwrap_or("");
+            let error = report.error(node.at, format!("{path} {problem}"));
+            error.nearest(found, legal.iter().copied());
+            error.legal(legal.join(", "));
+        }
+        Shape::Int(..) | Shape::Number(..) => {
+            let legal = shape.noun();
+            report
+                .error(node.at, format!("{path} {problem}"))
+                .legal(legal);
+        }
+        _ => {
+            report.error(node.at, format!("{path}: {problem}"));
+        }
+    }
+}
+
+/// Whether a scalar is in range, and what it is if not; `None` if it has the wrong type.
+fn scalar(node: &Node, shape: &Shape) -> Option<Result<(), String>> {
+    let text = || node.scalar_text().unwrap_or_default();
+    let legal = |is: bool, found: String| if is { Ok(()) } else { Err(found) };
+    Some(match (shape, &node.value) {
+        (Shape::Bool, Value::Bool(_)) | (Shape::Str, Value::Str(_)) => Ok(()),
+        (Shape::Line, Value::Str(found)) => {
+            legal(!found.contains('\n'), "must be one line".to_owned())
+        }
+        (Shape::Version(_), Value::Str(_) | Value::Float(_) | Value::Int(_)) => Ok(()),
+        (Shape::Preset(names), Value::Str(found)) => legal(
+            names().contains(found),
+            format!("there is no control plane preset {found:?}"),
+        ),
+        (Shape::Assignment, Value::Str(found)) => legal(
+            found
+                .split_once('=')
+                .is_some_and(|(path, _)| !path.is_empty()),
+            format!(
+                "{} is not path=value, such as spec.replicatedJobs[0].replicas=2",
+                node.describe()
+            ),
+        ),
+        (Shape::Int(low, high), Value::Int(i)) => {
+            legal((low..=high).contains(&i), format!("is {i}"))
+        }
+        (Shape::Number(low, high), Value::Int(_) | Value::Float(_)) => {
+            let number = node.as_f64().unwrap_or(f64::NAN);
+            // False for NaN.
+            let inside = number >= *low && number <= *high;
+            legal(inside, format!("is {}", render_f64(number)))
+        }
+        (Shape::OneOf(names), Value::Str(found)) => legal(
+            names.contains(&found.as_str()),
+            format!("is {found:?}, which is not legal"),
+        ),
+        (Shape::Quantity, Value::Str(_) | Value::Int(_) | Value::Float(_)) => {
+            quantity::parse_milli(&text()).map(|_| ())
+        }
+        (Shape::Amount, Value::Str(_) | Value::Int(_) | Value::Float(_)) => {
+            quantity::parse_milli(&text())
+                .and_then(|milli| legal(milli >= 0, "is negative".to_owned()))
+        }
+        (Shape::Duration, Value::Str(_) | Value::Int(_) | Value::Float(_)) => {
+            text().parse::<Duration>().map(|_| ())
+        }
+        (Shape::Seconds, Value::Str(_) | Value::Int(_) | Value::Float(_)) => {
+            read::seconds(node).map(|_| ())
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::shape::{STR_MAP, field, inert, not_modelled};
+    use crate::text::diagnostic::Source;
+    use crate::text::yaml;
+
+    static INNER: Object = Object {
+        kind: "Inner",
+        fields: &[
+            field("mode", Shape::OneOf(&["Fast", "Slow"]), "").required(),
+            not_modelled("affinity", Shape::Any),
+            inert("image", Shape::Str),
+        ],
+    };
+    static OUTER: Object = Object {
+        kind: "Outer",
+        fields: &[
+            field("count", Shape::Int(0, 9), "how many"),
+            field("rate", Shape::Number(0.0, 1.0), ""),
+            field("memory", Shape::Amount, ""),
+            field("wait", Shape::Duration, ""),
+            field("inner", Shape::List(&Shape::Object(&INNER)), ""),
+            field("labels", STR_MAP, ""),
+        ],
+    };
+
+    fn run(text: &str) -> (Vec<String>, Unmodelled) {
+        let source = Source {
+            file: "x".into(),
+            text: text.into(),
+        };
+        let none = Source::default();
+        let node = yaml::parse(&source).unwrap().pop().unwrap();
+        let mut report = Report::new(&source, &none);
+        let mut unmodelled = Unmodelled::new();
+        let shape = Shape::Object(&OUTER);
+        check(&node, &shape, &Path::ROOT, &mut report, &mut unmodelled);
+        let messages = report.found.iter().map(|d| d.message.clone());
+        (messages.collect(), unmodelled)
+    }
+
+    #[test]
+    fn each_wrong_value_is_named_with_its_path() {
+        for (text, message) in [
+            ("count: 10", "count is 10"),
+            (
+                "count: x",
+                "count must be an integer from 0 to 9, found the string \"x\"",
+            ),
+            ("rate: .nan", "rate is NaN"),
+            ("rate: -0.5", "rate is -0.5"),
+            (
+                "memory: 4Q",
+                "memory: \"4Q\" is not a quantity; write 500m, 2, 1.5, 64Gi, 16G or 129e6",
+            ),
+            ("memory: -1", "memory: is negative"),
+            (
+                "labels: {a: 1}",
+                "labels.a must be a string, found the integer 1",
+            ),
+            ("inner: {}", "inner must be a list, found a mapping"),
+            ("inner: [{}]", "inner[0].mode is required"),
+            (
+                "inner: [{mode: fast}]",
+                "inner[0].mode is \"fast\", which is not legal",
+            ),
+            (
+                "inner: [{mode: Fast, imge: x}]",
+                "unknown field \"imge\" in inner[0]",
+            ),
+            ("cuont: 1", "unknown field \"cuont\" in Outer"),
+        ] {
+            assert_eq!(run(text).0, [message], "{text}");
+        }
+        assert!(run("wait: 5").0[0].starts_with("wait: \"5\" has no unit"));
+    }
+
+    #[test]
+    fn all_errors_are_found_at_once_and_a_correct_tree_has_none() {
+        assert_eq!(run("count: -1\nrate: 2\nbogus: 1\n").0.len(), 3);
+        let (errors, unmodelled) = run(
+            "count: 1\nrate: 0.5\nmemory: 4Gi\nwait: 1s\nlabels: null\ninner:\n- {mode: Fast, image: a, affinity: {x: 1}}\n- {mode: Slow, affinity: {}}\n",
+        );
+        assert_eq!(errors, [""; 0]);
+        assert_eq!(
+            unmodelled.into_iter().collect::<Vec<_>>(),
+            [("inner[].affinity".to_owned(), 1)]
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! Whether the fields of one object may stand beside each other (`shapes::together`).
+
+use super::shape::Object;
+use super::shapes::together::{Together, together};
+use crate::text::diagnostic::Report;
+use crate::text::node::Node;
+use crate::text::path::Path;
+
+/// Refuses what the rules of the object's kind refuse. Of an object with an unknown field nothing is known.
+pub fn check(node: &Node, object: &Object, path: &Path, report: &mut Report) {
+    let place = match path.is_root() {
+        true => object.kind.to_owned(),
+        false => path.to_string(),
+    };
+    let known = |name: &str| object.fields.iter().any(|f| f.name == name);
+    if node.entries().iter().any(|(key, _)| !known(&key.name)) {
+        return;
+    }
+    for rule in together(object.kind) {
+        one(node, rule, &place, report);
+    }
+}
+
+fn one(node: &Node, rule: &Together, place: &str, report: &mut Report) {
+    let has = |name: &&str| node.get(name).is_some();
+    match rule {
+        Together::One { what, of } => {
+            if !needs(node, what, of, place, report) {
+                return;
+            }
+            let given = node.entries().iter().filter(|(_, value)| !value.is_null());
+            let mut given = given.filter(|(key, _)| of.contains(&key.name.as_str()));
+            if let (Some((first, _)), Some((second, _))) = (given.next(), given.next()) {
+                not_both(&first.name, &second.name, second.at, place, report);
+            }
+        }
+        Together::Some { what, of } => {
+            needs(node, what, of, place, report);
+        }
+        Together::NotBoth(first, second) => {
+            if let (true, Some(at)) = (has(first), node.get(second)) {
+                not_both(first, second, at.at, place, report);
+            }
+        }
+        Together::OneSet(sets) => {
+            let whole = |set: &&&[&str]| set.iter().all(has);
+            let given: usize = sets.iter().flat_map(|set| *set).filter(|n| has(n)).count();
+            if sets.iter().find(whole).is_none_or(|set| set.len() != given) {
+                let sets: Vec<String> = sets
+                    .iter()
+                    .map(|s| format!("{{{}}}", s.join(", ")))
+                    .collect();
+                report.error(node.at, format!("{place} takes {}", sets.join(" or ")));
+            }
+        }
+        Together::Needs(this, other, else_) => {
+            if let (Some(at), false) = (node.get(this), has(other)) {
+                let error =
+                    report.harmless(at.at, format!("{place}: {this} without {other}: {else_}"));
+                error.suggest(format!("add {other}"));
+            }
+        }
+        Together::Replaces(this, others, called) => {
+            for (key, value) in node.entries() {
+                if has(this) && !value.is_null() && others.contains(&key.name.as_str()) {
+                    let message = format!("{place}.{} has no effect with {called}", key.name);
+                    report.harmless(key.at, message);
+                }
+            }
+        }
+    }
+}
+
+/// Whether one of these is there; reports if not.
+fn needs(node: &Node, what: &str, of: &[&str], place: &str, report: &mut Report) -> bool {
+    if of.iter().any(|name| node.get(name).is_some()) {
+        return true;
+    }
+    let error = report.harmless(node.at, format!("{place} needs {what}"));
+    error.legal(of.join(", "));
+    false
+}
+
+fn not_both(
+    first: &str,
+    second: &str,
+    at: crate::text::node::Pos,
+    place: &str,
+    report: &mut Report,
+) {
+    report.harmless(
+        at,
+        format!("{place} has either {first} or {second}, not both"),
+    );
+}

@@ -1,0 +1,218 @@
+//! JSON Schema (draft 2020-12) of our own file formats, made from the tables the checker uses.
+//!
+//! Must refuse what the checker refuses, as far as a schema can say it.
+
+use super::shape::{Field, Object, Shape, Versions};
+use super::shapes::common::PARAMETERS;
+use super::shapes::together::{Together, together};
+use crate::Source;
+use crate::text::yaml;
+use serde_json::{Map, Value, json};
+
+/// The schema of `Scenario`, `Topology`, `Timing` or `JobSet`.
+pub fn json_schema(kind: &str) -> Option<Value> {
+    let root = super::shapes::root(kind)?;
+    let has_parameters = root.fields.iter().any(|f| f.name == PARAMETERS.name);
+    let mut defs = Defs {
+        of: Map::new(),
+        has_parameters,
+    };
+    if has_parameters {
+        defs.of.insert(PARAMETER.to_owned(), parameter());
+    }
+    let mut schema = object_schema(root, &mut defs);
+    let Value::Object(fields) = &mut schema else {
+        return None;
+    };
+    fields.insert(
+        "$schema".to_owned(),
+        json!("https://json-schema.org/draft/2020-12/schema"),
+    );
+    fields.insert("title".to_owned(), json!(kind));
+    fields.insert("$defs".to_owned(), Value::Object(defs.of));
+    Some(schema)
+}
+
+/// What `$defs` has, and whether `${name}` may stand for a value.
+struct Defs {
+    of: Map<String, Value>,
+    has_parameters: bool,
+}
+
+/// The name of what `${name}` looks like.
+const PARAMETER: &str = "Parameter";
+
+fn parameter() -> Value {
+    json!({
+        "type": "string",
+        "pattern": r"\$\{[^{}]+\}",
+        "description": "`${name}` stands for a value of `parameters`",
+    })
+}
+
+fn object_schema(object: &Object, defs: &mut Defs) -> Value {
+    let mut properties = Map::new();
+    for field in object.fields {
+        properties.insert(field.name.to_owned(), field_schema(field, defs));
+    }
+    let required = object.fields.iter().filter(|f| f.required);
+    let required: Vec<&str> = required.map(|f| f.name).collect();
+    let mut schema = json!({
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    let rules: Vec<Value> = together(object.kind).iter().map(rule).collect();
+    if !rules.is_empty() {
+        schema["allOf"] = json!(rules);
+    }
+    schema
+}
+
+/// What holds between fields.
+fn rule(rule: &Together) -> Value {
+    let each =
+        |of: &[&str]| -> Vec<Value> { of.iter().map(|f| json!({"required": [f]})).collect() };
+    match rule {
+        Together::One { of, .. } => json!({"oneOf": each(of)}),
+        Together::Some { of, .. } => json!({"anyOf": each(of)}),
+        Together::NotBoth(first, second) => json!({"not": {"required": [first, second]}}),
+        Together::OneSet(sets) => {
+            let set = |set: &&[&str]| {
+                let others = sets.iter().flat_map(|s| *s).filter(|f| !set.contains(f));
+                let others: Vec<&str> = others.copied().collect();
+                json!({"required": set, "not": {"anyOf": each(&others)}})
+            };
+            json!({"oneOf": sets.iter().map(set).collect::<Vec<_>>()})
+        }
+        Together::Needs(this, other, _) => json!({"dependentRequired": {*this: [other]}}),
+        Together::Replaces(this, others, _) => {
+            json!({"dependentSchemas": {*this: {"not": {"anyOf": each(others)}}}})
+        }
+    }
+}
+
+fn field_schema(field: &Field, defs: &mut Defs) -> Value {
+    let mut schema = shape_schema(&field.shape, defs);
+    for (key, text) in [("default", field.default), ("examples", field.example)] {
+        let Some(value) = written(text) else { continue };
+        schema[key] = if key == "examples" {
+            json!([value])
+        } else {
+            value
+        };
+    }
+    if !field.doc.is_empty() {
+        schema["description"] = json!(field.doc);
+    }
+    schema
+}
+
+/// A value as the tables write it; `None`: there is none.
+pub(crate) fn written(text: &str) -> Option<Value> {
+    let source = Source {
+        file: String::new(),
+        text: text.to_owned(),
+    };
+    Some(yaml::parse(&source).ok()?.first()?.to_json())
+}
+
+/// In a file with `parameters` a name may stand for any value that is one word or number.
+fn shape_schema(shape: &Shape, defs: &mut Defs) -> Value {
+    let schema = own_schema(shape, defs);
+    let is_value = match shape {
+        Shape::Bool | Shape::Int(..) | Shape::Number(..) | Shape::OneOf(_) => true,
+        Shape::Quantity | Shape::Amount | Shape::Duration | Shape::Seconds => true,
+        Shape::Version(_) | Shape::Preset(_) | Shape::Assignment => true,
+        // Anything, any text, and what is made of values.
+        _ => false,
+    };
+    match is_value && defs.has_parameters {
+        true => json!({"anyOf": [schema, {"$ref": format!("#/$defs/{PARAMETER}")}]}),
+        false => schema,
+    }
+}
+
+fn own_schema(shape: &Shape, defs: &mut Defs) -> Value {
+    match shape {
+        Shape::Any => json!({}),
+        Shape::Bool => json!({"type": "boolean"}),
+        Shape::Str => json!({"type": "string"}),
+        Shape::Line => json!({"type": "string", "pattern": "^[^\\n]*$"}),
+        Shape::Version(of) => version(of),
+        Shape::Preset(names) => {
+            json!({"anyOf": [{"enum": names()}, {"type": "string", "pattern": "\\.ya?ml$"}]})
+        }
+        Shape::Int(low, high) => json!({"type": "integer", "minimum": low, "maximum": high}),
+        Shape::Number(low, high) => json!({"type": "number", "minimum": low, "maximum": high}),
+        Shape::OneOf(legal) => json!({"enum": legal}),
+        Shape::Quantity => quantity(true),
+        Shape::Amount => quantity(false),
+        Shape::Duration => json!({"anyOf": [duration(), {"const": 0}]}),
+        Shape::Seconds => {
+            json!({"anyOf": [duration(), {"type": "number", "minimum": 0, "maximum": 1e9}]})
+        }
+        Shape::Assignment => json!({"type": "string", "pattern": "^[^=]+="}),
+        Shape::List(item) => json!({"type": "array", "items": shape_schema(item, defs)}),
+        Shape::NonEmpty(item) => {
+            json!({"type": "array", "items": shape_schema(item, defs), "minItems": 1})
+        }
+        Shape::Pair(item) => {
+            let items = shape_schema(item, defs);
+            json!({"type": "array", "items": items, "minItems": 2, "maxItems": 2})
+        }
+        Shape::Map(value) => {
+            json!({"type": "object", "additionalProperties": shape_schema(value, defs)})
+        }
+        Shape::Either(first, second) => {
+            json!({"anyOf": [shape_schema(first, defs), shape_schema(second, defs)]})
+        }
+        Shape::Kinds(kinds) => {
+            let mut legal = Vec::new();
+            for object in kinds.objects {
+                let kind =
+                    json!({"properties": {"kind": {"const": object.kind}}, "required": ["kind"]});
+                legal.push(json!({"allOf": [reference(object, defs), kind]}));
+            }
+            legal.extend(kinds.file.map(|object| reference(object, defs)));
+            json!({"anyOf": legal})
+        }
+        Shape::Object(object) => reference(object, defs),
+    }
+}
+
+fn reference(object: &Object, defs: &mut Defs) -> Value {
+    if !defs.of.contains_key(object.kind) {
+        defs.of.insert(object.kind.to_owned(), Value::Null);
+        let schema = object_schema(object, defs);
+        defs.of.insert(object.kind.to_owned(), schema);
+    }
+    json!({"$ref": format!("#/$defs/{}", object.kind)})
+}
+
+/// A quantity of Kubernetes; a number may stand without quotes.
+fn quantity(negative: bool) -> Value {
+    let sign = if negative { "[+-]?" } else { "[+]?" };
+    let pattern = format!("^{sign}[0-9.]+([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?$");
+    let least = if negative { f64::MIN } else { 0.0 };
+    json!({"type": ["string", "number"], "pattern": pattern, "minimum": least})
+}
+
+fn duration() -> Value {
+    let pattern = r"^(0|(([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|ms|s|m|h|d))+)$";
+    json!({"type": "string", "pattern": pattern})
+}
+
+/// A version without quotes is a number, in which `1.30` and `1.3` are one.
+fn version(of: &Versions) -> Value {
+    let numbers: Vec<f64> = of.names().filter_map(|name| name.parse().ok()).collect();
+    let minors: Vec<String> = (of.oldest..=of.newest).map(|m| m.to_string()).collect();
+    let pattern = format!(r"^v*{}\.({})(\..*)?$", of.major, minors.join("|"));
+    json!({"anyOf": [{"type": "string", "pattern": pattern}, {"enum": numbers}]})
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,342 @@
+//! Reference pages of our own file formats in Markdown, made from the tables the checker uses.
+
+use super::shape::{Class, Field, Object, Shape};
+use super::shapes::root;
+use super::shapes::together::{Together, together};
+use crate::presets::preset_data::DEFAULT_PRESET;
+use crate::presets::{Assumption, assumptions};
+use std::fmt::Write;
+
+/// Formats with a page of their own, what they are, and where they stand in a scenario.
+const PAGES: [(&str, &str, &str); 4] = [
+    ("Scenario", "Everything that a run needs, in one file", ""),
+    ("Topology", "The nodes of a cluster", ""),
+    (
+        "Fleet",
+        "The collapsed model: one synchronous job on alike nodes that fail and are repaired, without a control plane",
+        "",
+    ),
+    (
+        "Timing",
+        "The key `timing` of a scenario: delays that differ from the timing profile",
+        "timing",
+    ),
+];
+
+/// The page of a format; `None`: it has none.
+pub fn markdown(kind: &str) -> Option<String> {
+    let (_, what, prefix) = PAGES.iter().find(|(page, ..)| *page == kind)?;
+    let object = root(kind)?;
+    let command = format!("jobset-sim schema {} --format md", kind.to_lowercase());
+    let mut page = format!(
+        "# {kind}\n\n{what}. `{command}` prints this page; it is made of the tables that files are\n\
+         checked with (`src/manifest/shapes/`).\n"
+    );
+    let assumptions = assumptions();
+    for section in &sections(object, prefix) {
+        section.write(&assumptions, &mut page);
+    }
+    Some(page)
+}
+
+/// Everything that is known of a field.
+pub struct FieldRow {
+    /// From the root of its format; `[]` is an element of a list, `KEY` a name of the user's.
+    pub path: String,
+    /// The same field of the same object elsewhere.
+    pub also: Vec<String>,
+    /// What it may hold.
+    pub takes: String,
+    /// What holds where it is absent.
+    pub default: String,
+    pub doc: &'static str,
+    pub example: &'static str,
+    /// How its object's fields stand together, where it is one of them.
+    pub rules: Vec<String>,
+    pub modelled: bool,
+}
+
+/// The fields of a format, also of those without a page.
+pub fn fields(kind: &str) -> Vec<FieldRow> {
+    let prefix = PAGES.iter().find(|(page, ..)| *page == kind);
+    let Some(object) = root(kind) else {
+        return Vec::new();
+    };
+    let assumptions = assumptions();
+    let sections = sections(object, prefix.map_or("", |(.., prefix)| prefix));
+    sections.iter().flat_map(|s| s.rows(&assumptions)).collect()
+}
+
+/// The objects of a format, each once.
+fn sections(object: &'static Object, prefix: &str) -> Vec<Section> {
+    let mut sections = vec![Section {
+        object,
+        paths: vec![prefix.to_owned()],
+    }];
+    let mut at = 0;
+    while at < sections.len() {
+        let (object, path) = (sections[at].object, sections[at].paths[0].clone());
+        for field in object.fields {
+            inner(&field.shape, joined(&path, field.name), &mut sections);
+        }
+        at += 1;
+    }
+    sections
+}
+
+/// An object, and the paths where it may stand.
+struct Section {
+    object: &'static Object,
+    paths: Vec<String>,
+}
+
+fn joined(path: &str, name: &str) -> String {
+    match path {
+        "" => name.to_owned(),
+        path => format!("{path}.{name}"),
+    }
+}
+
+/// Adds the objects of our own that a value may hold. Those of Kubernetes' API, and those with a page, are not told.
+fn inner(shape: &Shape, path: String, sections: &mut Vec<Section>) {
+    match shape {
+        Shape::Object(object) if PAGES.iter().any(|(page, ..)| *page == object.kind) => {}
+        Shape::Object(object) => match sections.iter_mut().find(|s| s.object.kind == object.kind) {
+            Some(known) => known.paths.push(path),
+            None => sections.push(Section {
+                object,
+                paths: vec![path],
+            }),
+        },
+        Shape::List(item) | Shape::NonEmpty(item) | Shape::Pair(item) => {
+            inner(item, format!("{path}[]"), sections);
+        }
+        Shape::Map(value) => inner(value, format!("{path}.KEY"), sections),
+        Shape::Either(first, second) => {
+            inner(first, path.clone(), sections);
+            inner(second, path, sections);
+        }
+        Shape::Kinds(kinds) => {
+            if let Some(object) = kinds.file {
+                inner(&Shape::Object(object), path, sections);
+            }
+        }
+        _ => {}
+    }
+}
+
+impl Section {
+    fn rows(&self, assumptions: &[Assumption]) -> Vec<FieldRow> {
+        let row = |field: &Field| {
+            let path = joined(&self.paths[0], field.name);
+            let rules = together(self.object.kind).iter();
+            let rules = rules.filter(|rule| rule.names(field.name)).map(words);
+            FieldRow {
+                also: self.paths[1..]
+                    .iter()
+                    .map(|p| joined(p, field.name))
+                    .collect(),
+                takes: kind_of(&field.shape),
+                default: match one_of(self.object, field.name) {
+                    true => "one of these".to_owned(),
+                    false => default(field, &path, assumptions),
+                },
+                doc: field.doc,
+                example: field.written_example(),
+                rules: rules.collect(),
+                modelled: field.class != Class::NotModelled,
+                path,
+            }
+        };
+        self.object.fields.iter().map(row).collect()
+    }
+
+    fn write(&self, assumptions: &[Assumption], page: &mut String) {
+        let path = &self.paths[0];
+        if let (false, [first, more @ ..]) = (path.is_empty(), self.paths.as_slice()) {
+            let _ = write!(page, "\n## `{first}`\n");
+            let more: Vec<String> = more.iter().map(|p| format!("`{p}`")).collect();
+            if !more.is_empty() {
+                let _ = write!(page, "\nThe same stands at {}.\n", more.join(", "));
+            }
+        }
+        page.push_str("\n| path | type | default | meaning | example |\n|---|---|---|---|---|\n");
+        for row in self.rows(assumptions) {
+            let cells = [
+                format!("`{}`", row.path),
+                row.takes,
+                row.default,
+                row.doc.to_owned(),
+                format!("`{}`", row.example),
+            ];
+            let cells = cells.map(|cell| cell.replace('|', "\\|"));
+            let _ = writeln!(page, "| {} |", cells.join(" | "));
+        }
+        for rule in together(self.object.kind) {
+            let _ = write!(page, "\n{}\n", words(rule));
+        }
+    }
+}
+
+fn kind_of(shape: &Shape) -> String {
+    let link = |object: &Object| match PAGES.iter().any(|(page, ..)| *page == object.kind) {
+        true => format!("[{}]({}.md)", object.kind, object.kind.to_lowercase()),
+        false => "a mapping".to_owned(),
+    };
+    match shape {
+        Shape::OneOf([only]) => format!("`{only}`"),
+        Shape::Object(object) => link(object),
+        Shape::Either(first, Shape::Object(object)) => {
+            format!("{}, or {}", first.noun(), link(object))
+        }
+        Shape::Kinds(kinds) => format!(
+            "an object: {}",
+            kinds.names().collect::<Vec<_>>().join(", ")
+        ),
+        Shape::List(item) | Shape::NonEmpty(item) => match item {
+            Shape::Kinds(_) => format!("a list, each {}", kind_of(item)),
+            _ => shape.noun(),
+        },
+        Shape::Map(value) => format!("a mapping of names to {}", value.noun()),
+        _ => shape.noun(),
+    }
+}
+
+/// Whether the field is one of several of which one has to be given.
+fn one_of(object: &Object, name: &str) -> bool {
+    together(object.kind).iter().any(|rule| match rule {
+        Together::One { of, .. } | Together::Some { of, .. } => of.contains(&name),
+        Together::OneSet(sets) => sets.iter().any(|set| set.contains(&name)),
+        Together::NotBoth(..) | Together::Needs(..) | Together::Replaces(..) => false,
+    })
+}
+
+/// What holds where the field is absent.
+fn default(field: &Field, path: &str, assumptions: &[Assumption]) -> String {
+    if field.required {
+        return "required".to_owned();
+    }
+    if !field.default.is_empty() {
+        return format!("`{}`", field.default);
+    }
+    if !field.otherwise.is_empty() {
+        return field.otherwise.to_owned();
+    }
+    let value = |id: &str| assumptions.iter().find(|a| a.id == id).map(|a| &a.value);
+    if let Some(value) = value(path) {
+        return format!("`{value}`");
+    }
+    let of_preset = path.strip_prefix("controlPlane.");
+    let of_preset =
+        of_preset.and_then(|rest| value(&format!("controlPlane.{DEFAULT_PRESET}.{rest}")));
+    match of_preset {
+        Some(value) => format!("the preset's: `{value}` of {DEFAULT_PRESET}"),
+        None if matches!(field.shape, Shape::Object(_)) => "as its fields say".to_owned(),
+        None => "none".to_owned(),
+    }
+}
+
+fn words(rule: &Together) -> String {
+    let list = |of: &[&str]| {
+        of.iter()
+            .map(|f| format!("`{f}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    match rule {
+        Together::One { what, of } => {
+            format!("It takes exactly one of these, {what}: {}.", list(of))
+        }
+        Together::Some { what, of } => {
+            format!("It takes at least one of these, {what}: {}.", list(of))
+        }
+        Together::NotBoth(first, second) => {
+            format!("It does not take both `{first}` and `{second}`.")
+        }
+        Together::OneSet(sets) => {
+            let sets: Vec<String> = sets.iter().map(|set| list(set)).collect();
+            format!("It takes {}.", sets.join(", or "))
+        }
+        Together::Needs(this, other, _) => format!("`{this}` needs `{other}`."),
+        Together::Replaces(this, others, _) => format!(
+            "Beside `{this}` these have no effect and are refused: {}.",
+            list(others)
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::{Unmodelled, check};
+    use super::*;
+    use crate::text::diagnostic::{Report, Source};
+    use crate::text::path::Path;
+    use crate::text::yaml;
+
+    fn refused(text: &str, shape: &Shape) -> Vec<String> {
+        let source = Source {
+            file: "x".to_owned(),
+            text: text.to_owned(),
+        };
+        let none = Source::default();
+        let mut report = Report::new(&source, &none);
+        match yaml::parse(&source).as_deref() {
+            Ok([node]) => check(
+                node,
+                shape,
+                &Path::ROOT,
+                &mut report,
+                &mut Unmodelled::new(),
+            ),
+            _ => return vec!["no document".to_owned()],
+        }
+        report.found.iter().map(|d| d.message.clone()).collect()
+    }
+
+    #[test]
+    fn every_field_says_what_it_is_and_its_default_and_example_are_legal() {
+        let mut fields = 0;
+        for (kind, ..) in PAGES {
+            let mut sections = Vec::new();
+            let object = root(kind).unwrap();
+            sections.push(Section {
+                object,
+                paths: vec![String::new()],
+            });
+            let mut at = 0;
+            while at < sections.len() {
+                let object = sections[at].object;
+                for field in object.fields {
+                    let name = format!("{}.{}", object.kind, field.name);
+                    inner(&field.shape, name.clone(), &mut sections);
+                    assert!(!field.doc.is_empty(), "{name} has no words");
+                    let example = field.written_example();
+                    assert!(!example.is_empty(), "{name} has no example");
+                    for text in [example, field.default] {
+                        let problems = refused(text, &field.shape);
+                        assert!(
+                            text.is_empty() || problems.is_empty(),
+                            "{name}: {text}: {problems:?}"
+                        );
+                    }
+                    fields += 1;
+                }
+                at += 1;
+            }
+        }
+        assert!(fields > 100, "{fields}");
+    }
+
+    #[test]
+    fn the_versions_that_stand_in_are_those_of_the_model() {
+        let of = |name: &str| {
+            let fields = super::super::shapes::control_plane_fields();
+            fields.iter().find(|f| f.name == name).unwrap().default
+        };
+        let default = crate::presets::DEFAULT_VERSION;
+        let default = format!("\"{}.{}\"", default.major, default.minor);
+        assert_eq!(of("kubernetes"), default);
+        let newest = super::super::shapes::JOBSET.names().last().unwrap();
+        assert_eq!(of("jobset"), format!("\"{newest}\""));
+    }
+}

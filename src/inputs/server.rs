@@ -1,0 +1,160 @@
+//! What the API server and the webhooks say of a JobSet of a manifest, at its places in the text.
+//!
+//! Must never judge for itself: every rule is in `admission`.
+
+use super::text::diagnostic::{Report, shortened};
+use super::text::locate::locate;
+use super::text::node::Node;
+use serde_json::Value;
+use sim_api::admission;
+use sim_api::admission::field::quoted;
+use sim_api::admission::names;
+use sim_api::admission::{Create, FieldError, FieldErrorKind, FieldValidation, Gates};
+
+/// Longer values are not repeated in a message.
+const VALUE_MAX: usize = 80;
+/// Errors beyond this are not shown.
+const ERRORS_MAX: usize = 200;
+
+/// With every feature gate on, since the manifest does not say which cluster it is for.
+fn request(object: &Value) -> Create<'_> {
+    let namespace = object["metadata"]["namespace"].as_str();
+    Create {
+        object,
+        namespace: namespace.filter(|n| !n.is_empty()).unwrap_or("default"),
+        gates: Gates {
+            in_place_restart: true,
+            restart_job: true,
+            elastic_job_set: true,
+        },
+        existing_claims: &[],
+    }
+}
+
+/// The object as it would be stored, or the server's refusal; as kubectl asks.
+pub fn stored(object: &Value) -> Result<Value, String> {
+    let answer = admission::post(&request(object), FieldValidation::Strict, &[]);
+    answer.result.map_err(|r| r.message)
+}
+
+/// The object as it would be stored, or reports what the server has against it. Where `report` has errors of it
+/// already, the first of them, `found[before]`, gets the server's sentence; the others say the same in other words.
+pub fn stored_or_refused(
+    node: &Node,
+    object: &Value,
+    before: usize,
+    report: &mut Report,
+) -> Option<Value> {
+    let sentence = match stored(object) {
+        Ok(stored) => return Some(stored),
+        Err(sentence) => sentence,
+    };
+    if report.found.len() == before {
+        field_errors(node, &admission::every_error(&request(object)), report);
+    }
+    if report.found.len() == before {
+        report.error(node.at, "the API server would refuse this JobSet");
+    }
+    report.found[before].server = Some(shortened(sentence));
+    None
+}
+
+/// One error of the report for each error of a field.
+pub fn field_errors(node: &Node, errors: &[FieldError], report: &mut Report) {
+    let mut said: Vec<(u32, u32, String)> = Vec::new();
+    for error in errors.iter().take(ERRORS_MAX) {
+        let found = locate(node, error.place());
+        let at = match &found {
+            // A key that is wrong itself is shown, not what stands behind it.
+            Some(place) if place.whole && !is_key(error) => place.node.at,
+            Some(place) => place.key,
+            None => node.at,
+        };
+        let written = found.and_then(|place| place.node.as_str());
+        let same = (at.line, at.column, message(error, written));
+        if said.contains(&same) {
+            continue;
+        }
+        let diagnostic = report.error(at, &same.2);
+        if !error.legal.is_empty() {
+            let known = error.legal.iter().map(String::as_str);
+            diagnostic.nearest(written.unwrap_or(""), known);
+            diagnostic.legal(error.legal.join(", "));
+        }
+        if let Some(hint) = &error.hint {
+            diagnostic.suggest(hint);
+        }
+        said.push(same);
+    }
+}
+
+/// Whether the value that the server shows is the last key of the place.
+fn is_key(error: &FieldError) -> bool {
+    let Some(value) = error.value.as_deref() else {
+        return false;
+    };
+    let key = value.trim_matches('"');
+    value.len() > key.len() && error.place().ends_with(&format!("[{key}]"))
+}
+
+/// What is wrong, without what the server only says for completeness; `written` is the text at the place.
+fn message(error: &FieldError, written: Option<&str>) -> String {
+    let path = match error.place() {
+        "" => "the JobSet",
+        place => place,
+    };
+    let detail = names::brief(&error.detail);
+    let value = error.value.as_deref().unwrap_or("");
+    let shown = !value.is_empty() && value != "null" && value.len() <= VALUE_MAX;
+    match error.kind {
+        FieldErrorKind::Unknown => format!("unknown field {path:?}"),
+        FieldErrorKind::Internal => detail.to_owned(),
+        FieldErrorKind::Required if detail.is_empty() => format!("{path} is required"),
+        FieldErrorKind::Required => format!("{path} is required: {detail}"),
+        FieldErrorKind::NotSupported => format!("{path} is {value}, which is not legal"),
+        FieldErrorKind::Duplicate => match written {
+            Some(text) => format!("{path}: {text:?} is given twice"),
+            None => format!("{path}: {value} is given twice"),
+        },
+        FieldErrorKind::Forbidden => format!("{path} is not allowed: {detail}"),
+        _ if detail.is_empty() => format!("{path}: {value}"),
+        _ if shown && written.is_some_and(|text| quoted(text) != value) => {
+            format!("{path} leads to {value}: {detail}")
+        }
+        _ if shown => format!("{path} is {value}: {detail}"),
+        _ => format!("{path}: {detail}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Source, read_manifests};
+
+    fn error(spec: &str) -> String {
+        let head = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\n";
+        let source = Source {
+            file: "a.yaml".into(),
+            text: format!("{head}{spec}"),
+        };
+        read_manifests(&source).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_error_has_the_servers_sentence_beside_it() {
+        let text = error("spec: {suspended: true}\n");
+        let server = "= the API server would say: JobSet in version \"v1alpha2\" cannot be handled as a JobSet: strict \
+                      decoding error: unknown field \"spec.suspended\"";
+        assert!(text.starts_with("error: unknown field"), "{text}");
+        assert!(
+            text.contains("a.yaml:4:8") && text.contains(server),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_only_the_server_refuses_is_refused_at_its_place() {
+        let text = error("spec: {startupPolicy: {startupPolicyOrder: InOrder}}\n");
+        assert!(text.contains("no such key: replicatedJobs"), "{text}");
+        assert!(text.contains("a.yaml:4:44"), "{text}");
+    }
+}

@@ -1,0 +1,244 @@
+//! Fields of a JobSet that belong together: a restart strategy, and what its pods and Jobs must have for it to work.
+//!
+//! Source: the examples of JobSet for in-place restart (`jobset-sidecar-container-mode.yaml`).
+
+use serde_json::{Value, json};
+use sim_api::spec::{FieldChange, RestartStrategy, SubmittedJobSet};
+
+/// The field that names the strategy.
+const STRATEGY: &str = "spec.failurePolicy.restartStrategy";
+/// What may be written for it.
+const SHORT: [&str; 2] = ["strategy", "restartStrategy"];
+
+/// A Job whose pods restart in place never fails by their number.
+const NO_LIMIT: i64 = i32::MAX as i64;
+
+/// The strategy that these overrides ask for, as it is written.
+pub fn asked(sets: &[(String, String)]) -> Option<&str> {
+    let names = |path: &str| path == STRATEGY || SHORT.contains(&path);
+    let found = sets.iter().rev().find(|(path, _)| names(path));
+    found.map(|(_, value)| value.trim_matches(['"', '\'', ' ']))
+}
+
+/// The overrides with what belongs to them: before them, so that what was written wins. `jobsets` are those without the
+/// overrides.
+pub fn with_companions(
+    sets: &[(String, String)],
+    jobsets: &[SubmittedJobSet],
+) -> Result<Vec<FieldChange>, String> {
+    let Some(written) = asked(sets) else {
+        return Ok(sets.iter().map(as_written).collect());
+    };
+    let strategy = RestartStrategy::ALL.iter().find(|s| s.as_str() == written);
+    let Some(strategy) = strategy else {
+        let legal = RestartStrategy::ALL.map(RestartStrategy::as_str).join(", ");
+        return Err(format!(
+            "{written:?} is no restart strategy; legal: {legal}"
+        ));
+    };
+    let mut all = Vec::new();
+    for (i, submitted) in jobsets.iter().enumerate() {
+        let object = submitted.jobset.object.as_deref();
+        let changes = object.map_or(Vec::new(), |object| companions(object, *strategy));
+        if i > 0 && changes != all {
+            let text = "the pods of the JobSets need different changes for it; write them into `set` of each jobSets";
+            return Err(format!("strategy {written}: {text}"));
+        }
+        all = changes;
+    }
+    all.extend(sets.iter().map(as_written));
+    Ok(all)
+}
+
+fn as_written((path, value): &(String, String)) -> FieldChange {
+    let short = SHORT.contains(&path.as_str());
+    FieldChange {
+        path: if short { STRATEGY } else { path }.to_owned(),
+        value: value.clone(),
+        because: String::new(),
+    }
+}
+
+/// What else has to change in this JobSet for the strategy to be what it is.
+fn companions(jobset: &Value, strategy: RestartStrategy) -> Vec<FieldChange> {
+    let rjs = jobset["spec"]["replicatedJobs"].as_array();
+    let mut changes = Vec::new();
+    for (i, rj) in rjs.into_iter().flatten().enumerate() {
+        let at = format!("spec.replicatedJobs[{i}].template.spec");
+        let job = &rj["template"]["spec"];
+        let mut change = |path: &str, value: Value| {
+            changes.push(FieldChange {
+                path: format!("{at}.{path}"),
+                value: value.to_string(),
+                because: strategy.as_str().to_owned(),
+            });
+        };
+        match strategy {
+            RestartStrategy::InPlaceRestart => brought(job, &mut change),
+            _ => taken_away(job, &mut change),
+        }
+    }
+    changes
+}
+
+fn containers<'j>(job: &'j Value, key: &str) -> &'j [Value] {
+    let list = job["template"]["spec"][key].as_array();
+    list.map_or(&[], Vec::as_slice)
+}
+
+fn is_agent(container: &Value) -> bool {
+    let env = container["env"].as_array();
+    let has = |name: &str| env.is_some_and(|env| env.iter().any(|e| e["name"] == name));
+    has("JOBSET_NAME") && has("POD_NAME")
+}
+
+fn restarts_all(container: &Value) -> bool {
+    let rules = container["restartPolicyRules"].as_array();
+    rules.is_some_and(|rules| rules.iter().any(|r| r["action"] == "RestartAllContainers"))
+}
+
+/// The agent with its barrier, the rules that restart all containers, and no limit that would fail the Job.
+fn brought(job: &Value, change: &mut dyn FnMut(&str, Value)) {
+    let init = containers(job, "initContainers");
+    let main = containers(job, "containers");
+    if main.iter().chain(init).any(is_agent) {
+        return;
+    }
+    change("backoffLimit", json!(NO_LIMIT));
+    change("podReplacementPolicy", json!("Failed"));
+    let agent = format!("template.spec.initContainers[{}]", init.len());
+    change(&agent, agent_container());
+    for (i, _) in main.iter().enumerate() {
+        let at = format!("template.spec.containers[{i}]");
+        change(&format!("{at}.restartPolicy"), json!("Never"));
+        change(&format!("{at}.restartPolicyRules"), restart_rules());
+    }
+}
+
+fn restart_rules() -> Value {
+    json!([{"action": "RestartAllContainers", "exitCodes": {"operator": "NotIn", "values": [0]}}])
+}
+
+fn agent_container() -> Value {
+    let field = |name: &str, path: &str| json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}});
+    json!({
+        "name": "in-place-restart-agent",
+        "image": "in-place-restart-agent",
+        "restartPolicy": "Always",
+        "restartPolicyRules": restart_rules(),
+        "startupProbe": {
+            "httpGet": {"path": "/barrier-is-down", "port": 8081},
+            "failureThreshold": 600,
+            "periodSeconds": 1
+        },
+        "env": [
+            field("JOBSET_NAME", "metadata.annotations['jobset.sigs.k8s.io/jobset-name']"),
+            field("POD_NAME", "metadata.name")
+        ]
+    })
+}
+
+/// Without all this one failed pod fails its Job, which is what the JobSet's other strategies wait for.
+fn taken_away(job: &Value, change: &mut dyn FnMut(&str, Value)) {
+    let init = containers(job, "initContainers");
+    if !init.iter().any(is_agent) {
+        return;
+    }
+    if job["backoffLimit"] == NO_LIMIT {
+        change("backoffLimit", json!(0));
+    }
+    if job["podReplacementPolicy"] == "Failed" {
+        change("podReplacementPolicy", Value::Null);
+    }
+    let others: Vec<&Value> = init.iter().filter(|c| !is_agent(c)).collect();
+    change("template.spec.initContainers", json!(others));
+    for (i, container) in containers(job, "containers").iter().enumerate() {
+        if restarts_all(container) {
+            let at = format!("template.spec.containers[{i}]");
+            change(&format!("{at}.restartPolicy"), Value::Null);
+            change(&format!("{at}.restartPolicyRules"), json!([]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Source, read_manifests};
+
+    fn submitted(file: &str) -> Vec<SubmittedJobSet> {
+        let path = format!(
+            "{}/scenarios/manifests/{file}",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../..")
+        );
+        let text = std::fs::read_to_string(path).unwrap();
+        let file = file.to_owned();
+        let manifests = read_manifests(&Source { file, text }).unwrap();
+        let of = |(jobset, source)| SubmittedJobSet {
+            jobset,
+            submit_at: sim_base::Duration::ZERO,
+            source,
+        };
+        manifests.jobsets.into_iter().map(of).collect()
+    }
+
+    fn paths(sets: &[(&str, &str)], file: &str) -> Vec<String> {
+        let sets: Vec<_> = sets
+            .iter()
+            .map(|(p, v)| (p.to_string(), v.to_string()))
+            .collect();
+        let changes = with_companions(&sets, &submitted(file)).unwrap();
+        let path = |c: FieldChange| c.path.replace("spec.replicatedJobs[0].template.spec", "J");
+        changes.into_iter().map(path).collect()
+    }
+
+    #[test]
+    fn in_place_restart_brings_its_agent_rules_and_limits_and_takes_them_along() {
+        let brought = paths(&[("strategy", "InPlaceRestart")], "workers.yaml");
+        assert_eq!(
+            brought,
+            [
+                "J.backoffLimit",
+                "J.podReplacementPolicy",
+                "J.template.spec.initContainers[0]",
+                "J.template.spec.containers[0].restartPolicy",
+                "J.template.spec.containers[0].restartPolicyRules",
+                STRATEGY
+            ]
+        );
+        assert_eq!(
+            paths(&[(STRATEGY, "InPlaceRestart")], "train-5000.yaml"),
+            [STRATEGY]
+        );
+        let taken = paths(&[("restartStrategy", "Recreate")], "train-5000.yaml");
+        assert_eq!(
+            taken,
+            [
+                "J.backoffLimit",
+                "J.podReplacementPolicy",
+                "J.template.spec.initContainers",
+                "J.template.spec.containers[0].restartPolicy",
+                "J.template.spec.containers[0].restartPolicyRules",
+                STRATEGY
+            ]
+        );
+        assert_eq!(
+            paths(&[("strategy", "BlockingRecreate")], "workers.yaml"),
+            [STRATEGY]
+        );
+        assert_eq!(
+            paths(&[("spec.suspend", "true")], "workers.yaml"),
+            ["spec.suspend"]
+        );
+    }
+
+    #[test]
+    fn a_strategy_that_does_not_exist_is_refused_with_those_that_do() {
+        let sets = [("strategy".to_owned(), "InPlace".to_owned())];
+        let error = with_companions(&sets, &[]).unwrap_err();
+        assert!(
+            error.contains("BlockingRecreate, InPlaceRestart"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,9 @@
+//! YAML text as a tree in which every key and value knows its position, and errors with positions.
+
+pub mod diagnostic;
+pub mod locate;
+pub mod node;
+pub mod path;
+pub(crate) mod print;
+pub(crate) mod suggest;
+pub mod yaml;

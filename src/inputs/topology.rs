@@ -1,0 +1,433 @@
+//! Reads and writes Topology files.
+
+pub mod import;
+pub(crate) mod node_names;
+pub(crate) mod taint;
+
+use super::read;
+use super::schema::check::{Unmodelled, check};
+use super::schema::shape::Shape;
+use super::schema::shapes::common::API_VERSION;
+use super::schema::shapes::topology::{NODES_MAX, PER_ACCELERATOR, PER_NODE, TOPOLOGY};
+use super::text::diagnostic::{Diagnostic, Diagnostics, Report, Source};
+use super::text::node::{Node, Pos};
+use super::text::path::Path;
+use super::text::{print, yaml};
+use node_names::node_names;
+use sim_api::admission::names;
+use sim_api::admission::names::Rule;
+use sim_api::spec::{DcnLevel, IslandKind, NodePool, Price, Taint, Topology};
+use std::collections::BTreeMap;
+use taint::taint;
+
+/// What a kubelet allows by default; stands in where `allocatable` does not name pods.
+pub const PODS_PER_NODE_MILLI: i64 = 110_000;
+/// More was meant for another resource.
+const DEVICES_MAX: i64 = 1_000_000;
+const RUNNING_NUMBERS: [&str; 3] = ["{pool}", "{island}", "{node}"];
+
+/// A Topology; of a list of Nodes, as kubectl prints it, what `topology import` makes of it.
+pub fn read_topology(source: &Source) -> Result<Topology, Diagnostics> {
+    read_noting(source).map(|(topology, _)| topology)
+}
+
+/// The same, and what of a list of Nodes is not in it.
+pub fn read_noting(source: &Source) -> Result<(Topology, Vec<String>), Diagnostics> {
+    let documents = yaml::parse(source)?;
+    match is_node_list(&documents) {
+        true => imported(source, IMPORTED),
+        false => Ok((read_documents(documents, source)?, Vec::new())),
+    }
+}
+
+/// What a topology is called that has no name of its own.
+const IMPORTED: &str = "nodes";
+
+/// A list of Nodes as a topology that this reader has looked at, and what is left out.
+pub fn imported(source: &Source, name: &str) -> Result<(Topology, Vec<String>), Diagnostics> {
+    let (topology, notes) = import::import_nodes(source, name)?;
+    let written = Source {
+        file: source.file.clone(),
+        text: print::yaml(&written(&topology)),
+    };
+    let topology = read_documents(yaml::parse(&written)?, &written)?;
+    Ok((topology, notes))
+}
+
+fn read_documents(mut documents: Vec<Node>, source: &Source) -> Result<Topology, Diagnostics> {
+    if let Some(error) = something_else(&documents, source) {
+        return Err(error.into());
+    }
+    let node = match documents.len() {
+        1 => documents.remove(0),
+        0 => {
+            return Err(Diagnostic::of_file(&source.file, "the file is empty: no Topology").into());
+        }
+        n => {
+            let message = format!("{n} documents; a topology file holds one");
+            return Err(Diagnostic::of_file(&source.file, message).into());
+        }
+    };
+    let none = Source::default();
+    let mut report = Report::new(source, &none);
+    let shape = Shape::Object(&TOPOLOGY);
+    check(
+        &node,
+        &shape,
+        &Path::ROOT,
+        &mut report,
+        &mut Unmodelled::new(),
+    );
+    if !report.is_clean() {
+        return report.finish().map(|()| Topology::default());
+    }
+    let topology = convert(&node, &mut report);
+    report.finish().map(|()| topology)
+}
+
+/// Whether there is a Node in it, alone or in a list.
+fn is_node_list(documents: &[Node]) -> bool {
+    let kind = |node: &Node| node.get("kind").and_then(Node::as_str).map(str::to_owned);
+    let is_node = |node: &Node| kind(node).as_deref() == Some("Node");
+    documents
+        .iter()
+        .any(|document| match kind(document).as_deref() {
+            Some("NodeList") => true,
+            Some(kind) if kind.ends_with("List") => {
+                let items = document.get("items");
+                items.is_some_and(|items| items.items().iter().any(is_node))
+            }
+            _ => is_node(document),
+        })
+}
+
+/// What is meant for another place of the command line.
+fn something_else(documents: &[Node], source: &Source) -> Option<Diagnostic> {
+    let first = documents.first()?;
+    let kind = first.get("kind")?;
+    let (message, suggestion) = match kind.as_str()? {
+        "Scenario" => (
+            "this is a Scenario, not a Topology",
+            "give it as the scenario of run",
+        ),
+        "JobSet" | "List" | "JobSetList" => {
+            ("this is a manifest, not a Topology", "give it with -f")
+        }
+        _ => return None,
+    };
+    let mut error = Diagnostic::at(source, kind.at, message.to_owned());
+    error.suggest(suggestion);
+    Some(error)
+}
+
+/// The topology as a document of this format.
+pub fn written(topology: &Topology) -> serde_json::Value {
+    let level = |l: &DcnLevel| serde_json::json!({"name": l.name, "label": l.label, "gbitsPerSecond": l.gbits_per_s});
+    serde_json::json!({
+        "apiVersion": API_VERSION,
+        "kind": "Topology",
+        "metadata": {"name": topology.name, "description": topology.description},
+        "currency": topology.currency,
+        "extendedResourceToleration": topology.extended_resource_toleration,
+        "dcnLevels": topology.dcn_levels.iter().map(level).collect::<Vec<_>>(),
+        "pools": topology.pools.iter().map(written_pool).collect::<Vec<_>>(),
+    })
+}
+
+fn written_pool(pool: &NodePool) -> serde_json::Value {
+    let quantities = pool.allocatable.iter();
+    let allocatable: BTreeMap<_, _> = quantities
+        .map(|(name, milli)| (name, quantity(*milli)))
+        .collect();
+    let taint = |t: &Taint| {
+        let effect = t.effect.as_str();
+        serde_json::json!({"key": t.key, "value": t.value, "effect": effect})
+    };
+    let (key, micros) = match pool.price {
+        Price::PerNode(micros) => (PER_NODE, micros),
+        Price::PerAccelerator(micros) => (PER_ACCELERATOR, micros),
+    };
+    serde_json::json!({
+        "name": pool.name,
+        "count": pool.count,
+        "islands": pool.islands,
+        "nodesPerIsland": pool.nodes_per_island,
+        "islandKind": match pool.island_kind {
+            IslandKind::None => "None",
+            IslandKind::Ici => "Ici",
+            IslandKind::NvLink => "NvLink",
+        },
+        "allocatable": allocatable,
+        "accelerator": pool.accelerator,
+        key: micros as f64 / 1e6,
+        "taints": pool.taints.iter().map(taint).collect::<Vec<_>>(),
+        "labels": pool.labels,
+        "features": pool.features,
+    })
+}
+
+/// Thousandths as a quantity.
+fn quantity(milli: i64) -> String {
+    match milli % 1_000 {
+        0 => (milli / 1_000).to_string(),
+        _ => format!("{milli}m"),
+    }
+}
+
+/// Converts a checked node.
+pub fn convert(node: &Node, report: &mut Report) -> Topology {
+    let metadata = |key: &str| {
+        let text = node.at_path(&["metadata", key]).and_then(Node::as_str);
+        text.unwrap_or("").to_owned()
+    };
+    let nodes = read::list(node, "pools");
+    let topology = Topology {
+        name: metadata("name"),
+        description: metadata("description"),
+        pools: nodes.iter().map(pool).collect(),
+        dcn_levels: read::list(node, "dcnLevels")
+            .iter()
+            .map(dcn_level)
+            .collect(),
+        currency: read::string(node, "currency").unwrap_or_else(|| "USD".to_owned()),
+        extended_resource_toleration: read::boolean(node, "extendedResourceToleration")
+            .unwrap_or(false),
+    };
+    let at = node.get("pools").map_or(node.at, |p| p.at);
+    for (i, (pool, node)) in topology.pools.iter().zip(nodes).enumerate() {
+        let name = node.get("name").map_or(node.at, |n| n.at);
+        if topology.pools[..i]
+            .iter()
+            .any(|other| other.name == pool.name)
+        {
+            report.error(name, format!("pool name {:?} is used twice", pool.name));
+        }
+        check_pool(pool, node, report);
+        let place = |resource: &str| node.at_path(&["allocatable", resource]);
+        let at = |resource: &str| place(resource).map_or(node.at, |n| n.at);
+        too_many_devices(&topology, &pool.allocatable, at, report);
+    }
+    sizes(&topology, nodes, at, report);
+    if report.is_clean() {
+        names_twice(&topology, nodes, report);
+    }
+    for (level, node) in topology
+        .dcn_levels
+        .iter()
+        .zip(read::list(node, "dcnLevels"))
+    {
+        let known = |p: &NodePool| p.labels.contains_key(&level.label);
+        if !topology.pools.iter().any(known) {
+            let at = node.get("label").map_or(node.at, |l| l.at);
+            let error = report.error(at, format!("no pool has the label {:?}", level.label));
+            error.legal(label_keys(&topology).join(", "));
+        }
+    }
+    topology
+}
+
+/// Every label key of any node.
+pub fn label_keys(topology: &Topology) -> Vec<String> {
+    let mut keys: Vec<String> = topology
+        .pools
+        .iter()
+        .flat_map(|p| p.labels.keys().cloned())
+        .collect();
+    keys.sort();
+    keys.dedup();
+    keys
+}
+
+fn pool(node: &Node) -> NodePool {
+    let count = |key: &str| read::u32_of(node, key).unwrap_or(1);
+    let mut allocatable = read::quantities(node, "allocatable");
+    allocatable
+        .entry("pods".to_owned())
+        .or_insert(PODS_PER_NODE_MILLI);
+    NodePool {
+        name: read::string(node, "name").unwrap_or_default(),
+        count: count("count"),
+        islands: count("islands"),
+        nodes_per_island: count("nodesPerIsland"),
+        island_kind: match node.get("islandKind").and_then(Node::as_str) {
+            Some("Ici") => IslandKind::Ici,
+            Some("NvLink") => IslandKind::NvLink,
+            _ => IslandKind::None,
+        },
+        labels: read::string_map(node, "labels"),
+        taints: read::list(node, "taints").iter().map(taint).collect(),
+        allocatable,
+        accelerator: read::string(node, "accelerator").unwrap_or_default(),
+        price: price(node),
+        features: read::strings(node, "features"),
+    }
+}
+
+fn price(node: &Node) -> Price {
+    let micros = |key: &str| read::number(node, key).map(Price::micros);
+    match micros(PER_ACCELERATOR) {
+        Some(micros) => Price::PerAccelerator(micros),
+        None => Price::PerNode(micros(PER_NODE).unwrap_or(0)),
+    }
+}
+
+/// The error for a node with more accelerators, by the name that some pool gives them, than can be counted; `at` finds
+/// the place of a resource.
+pub fn too_many_devices(
+    topology: &Topology,
+    allocatable: &BTreeMap<String, i64>,
+    at: impl Fn(&str) -> Pos,
+    report: &mut Report,
+) {
+    let accelerator = |name: &str| topology.pools.iter().any(|p| p.accelerator == name);
+    for (name, milli) in allocatable {
+        if milli / 1_000 > DEVICES_MAX && accelerator(name) {
+            let message = format!("a node has {} of {name:?}", milli / 1_000);
+            let error = report.error(at(name), message);
+            error.legal(format!("at most {DEVICES_MAX} accelerators on a node"));
+        }
+    }
+}
+
+fn dcn_level(node: &Node) -> DcnLevel {
+    DcnLevel {
+        name: read::string(node, "name").unwrap_or_default(),
+        label: read::string(node, "label").unwrap_or_default(),
+        gbits_per_s: read::number(node, "gbitsPerSecond").unwrap_or(0.0),
+    }
+}
+
+fn check_pool(pool: &NodePool, node: &Node, report: &mut Report) {
+    let at = |key: &str| node.get(key).map_or(node.at, |n| n.at);
+    let mut text = |what: String, text: &str, at: Pos, rule: Rule| {
+        let wrong = expanded(text).map(|sample| rule(&sample));
+        let wrong = wrong.map_or_else(Some, |sentences| sentences.into_iter().next());
+        if let Some(problem) = wrong {
+            let rule = names::brief(&problem);
+            report.error(at, format!("{what} is {text:?}: {rule}"));
+        }
+    };
+    text(
+        "the pool name".to_owned(),
+        &pool.name,
+        at("name"),
+        names::dns1123_subdomain,
+    );
+    for (key, value) in node.get("labels").map_or(&[][..], Node::entries) {
+        text(
+            "a label key".to_owned(),
+            &key.name,
+            key.at,
+            names::label_key,
+        );
+        let what = format!("the value of label {:?}", key.name);
+        text(
+            what,
+            value.as_str().unwrap_or(""),
+            value.at,
+            names::label_value,
+        );
+    }
+    for (taint, node) in pool.taints.iter().zip(read::list(node, "taints")) {
+        let at = |key: &str| node.get(key).map_or(node.at, |n| n.at);
+        text(
+            "a taint key".to_owned(),
+            &taint.key,
+            at("key"),
+            names::label_key,
+        );
+        text(
+            "a taint value".to_owned(),
+            &taint.value,
+            at("value"),
+            names::label_value,
+        );
+    }
+    if !pool.accelerator.is_empty() && !pool.allocatable.contains_key(&pool.accelerator) {
+        let message = format!("the accelerator {:?} is not allocatable", pool.accelerator);
+        let known: Vec<&str> = pool.allocatable.keys().map(String::as_str).collect();
+        report
+            .error(at("accelerator"), message)
+            .legal(known.join(", "));
+    }
+}
+
+/// The text with large numbers in place of the running numbers; `{node:05}` pads with zeros.
+fn expanded(text: &str) -> Result<String, String> {
+    let legal = || format!("running numbers are {}", RUNNING_NUMBERS.join(", "));
+    let mut sample = String::new();
+    let mut rest = text;
+    while let Some((before, tail)) = rest.split_once('{') {
+        let (inside, tail) = tail.split_once('}').ok_or_else(legal)?;
+        let (word, width) = inside.split_once(':').unwrap_or((inside, "0"));
+        if !RUNNING_NUMBERS.contains(&format!("{{{word}}}").as_str())
+            || width.parse::<u8>().is_err()
+        {
+            return Err(legal());
+        }
+        sample.push_str(before);
+        sample.push_str("999999");
+        rest = tail;
+    }
+    if rest.contains('}') {
+        return Err(legal());
+    }
+    sample.push_str(rest);
+    Ok(sample)
+}
+
+/// Two nodes must not have one name; those of two pools have if they begin and count alike.
+fn names_twice(topology: &Topology, nodes: &[Node], report: &mut Report) {
+    let pools = &topology.pools;
+    let fixed = |p: &NodePool| p.name.split('{').next().unwrap_or("").to_owned();
+    let fixed: Vec<String> = pools.iter().map(fixed).collect();
+    let alike = |i: usize, j: usize| {
+        i != j && (fixed[i].starts_with(&fixed[j]) || fixed[j].starts_with(&fixed[i]))
+    };
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for (i, pool) in pools.iter().enumerate() {
+        if !(0..pools.len()).any(|j| alike(i, j)) {
+            continue;
+        }
+        for name in node_names(std::slice::from_ref(pool)) {
+            let Some(other) = seen.insert(name.clone(), i) else {
+                continue;
+            };
+            let at = nodes[i].get("name").map_or(nodes[i].at, |n| n.at);
+            let message = format!(
+                "a node of pool {:?} and one of this pool would be called {name:?}",
+                pools[other].name
+            );
+            let error = report.error(at, message);
+            error.suggest("begin the names of each pool in another way");
+            break;
+        }
+    }
+}
+
+fn sizes(topology: &Topology, nodes: &[Node], at: Pos, report: &mut Report) {
+    let limit = NODES_MAX as u64;
+    let size = |p: &NodePool| {
+        let islands = u64::from(p.count) * u64::from(p.islands);
+        islands.saturating_mul(u64::from(p.nodes_per_island))
+    };
+    for (pool, node) in topology.pools.iter().zip(nodes) {
+        if size(pool) > limit {
+            let message = format!("pool {:?} has {} nodes", pool.name, size(pool));
+            report
+                .error(node.at, message)
+                .legal(format!("at most {limit}"));
+            return;
+        }
+    }
+    match topology.pools.iter().map(size).fold(0, u64::saturating_add) {
+        0 => {
+            report.error(at, "the topology has no nodes: every pool is empty");
+        }
+        total if total > limit => {
+            let message = format!("the topology has {total} nodes");
+            report.error(at, message).legal(format!("at most {limit}"));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,348 @@
+//! A list of Nodes, as `kubectl get nodes -o yaml` prints it, to a Topology: nodes that are alike become a pool, pools
+//! whose labels count up become islands.
+//!
+//! Must never make up a label: what is not the same for all nodes of a pool is counted, or said to be left out.
+
+use super::taint::taint;
+use crate::object_list::unlisted;
+use crate::read;
+use crate::text::diagnostic::{Diagnostic, Diagnostics, Source};
+use crate::text::node::Node;
+use crate::text::yaml;
+use sim_api::spec::keys::HOSTNAME;
+use sim_api::spec::{IslandKind, NodePool, Taint, TaintEffect, Topology};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Resources whose units are accelerators, the first that a node has.
+const ACCELERATORS: [&str; 6] = [
+    "google.com/tpu",
+    "nvidia.com/gpu",
+    "amd.com/gpu",
+    "habana.ai/gaudi",
+    "aws.amazon.com/neuron",
+    "aws.amazon.com/neuroncore",
+];
+/// Labels whose values are an island: of TPUs, and of NVLink.
+const SLICE: &str = "cloud.google.com/gke-nodepool";
+const TPU_TOPOLOGY: &str = "cloud.google.com/gke-tpu-topology";
+const CLIQUE: &str = "nvidia.com/gpu.clique";
+/// What the node controllers put on nodes that are in trouble.
+const LIFECYCLE: &str = "node.kubernetes.io/";
+/// Kubelets report them a little different on machines that are alike: so many percent are equal.
+const ABOUT: [&str; 2] = ["memory", "ephemeral-storage"];
+const ALIKE_PERCENT: i64 = 2;
+
+/// What a node has, but for its name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    allocatable: BTreeMap<String, i64>,
+    taints: Vec<(String, String, TaintEffect)>,
+    features: Vec<String>,
+    labels: BTreeMap<String, String>,
+}
+
+struct Member {
+    name: String,
+    kind: Kind,
+    about: BTreeMap<String, i64>,
+}
+
+/// The topology, and what of the list is not in it.
+pub fn import_nodes(source: &Source, name: &str) -> Result<(Topology, Vec<String>), Diagnostics> {
+    let mut notes = Vec::new();
+    let mut members = Vec::new();
+    let mut out = Vec::new();
+    for node in unlisted(yaml::parse(source)?) {
+        let kind = node.get("kind").and_then(Node::as_str).unwrap_or("");
+        if kind != "Node" {
+            let message = format!("this is a {kind}, not a Node");
+            let mut error = Diagnostic::at(source, node.at, message);
+            error.legal("what `kubectl get nodes -o yaml` prints");
+            return Err(error.into());
+        }
+        match in_trouble(&node) {
+            true => out.push(name_of(&node)),
+            false => members.push(member(&node)),
+        }
+    }
+    if members.is_empty() {
+        let message = "there is no node that is ready and may be used";
+        return Err(Diagnostic::of_file(&source.file, message).into());
+    }
+    if !out.is_empty() {
+        notes.push(format!(
+            "not ready or cordoned, and left out: {}",
+            some(&out)
+        ));
+    }
+    notes.extend(drop_identities(&mut members));
+    let pools = pools(members, &mut notes);
+    let topology = Topology {
+        name: name.to_owned(),
+        description: format!("Imported from {}", source.file),
+        extended_resource_toleration: pools.iter().any(is_gke_device),
+        pools,
+        currency: "USD".to_owned(),
+        ..Topology::default()
+    };
+    Ok((topology, notes))
+}
+
+fn name_of(node: &Node) -> String {
+    let name = node.at_path(&["metadata", "name"]).and_then(Node::as_str);
+    name.unwrap_or("").to_owned()
+}
+
+/// The first few of them.
+fn some(names: &[String]) -> String {
+    let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
+    match names.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn in_trouble(node: &Node) -> bool {
+    let empty = Node::empty_map();
+    let cordoned = node
+        .at_path(&["spec", "unschedulable"])
+        .and_then(Node::as_bool);
+    let ready = |c: &Node| {
+        let text = |key: &str| c.get(key).and_then(Node::as_str);
+        text("type") != Some("Ready") || text("status") == Some("True")
+    };
+    let status = node.get("status").unwrap_or(&empty);
+    cordoned == Some(true) || !read::list(status, "conditions").iter().all(ready)
+}
+
+fn member(node: &Node) -> Member {
+    let empty = Node::empty_map();
+    let part = |key: &str| node.get(key).unwrap_or(&empty);
+    let given = ["allocatable", "capacity"];
+    let given = given
+        .into_iter()
+        .find(|key| part("status").get(key).is_some());
+    let mut allocatable = read::quantities(part("status"), given.unwrap_or("allocatable"));
+    allocatable.retain(|_, milli| *milli > 0);
+    let about = ABOUT
+        .iter()
+        .filter_map(|name| allocatable.remove_entry(*name));
+    let about = about.collect();
+    let taints = read::list(part("spec"), "taints").iter().map(taint);
+    let taints = taints.filter(|t| !t.key.starts_with(LIFECYCLE));
+    let mut taints: Vec<_> = taints.map(|t| (t.key, t.value, t.effect)).collect();
+    taints.sort();
+    let mut labels = read::string_map(part("metadata"), "labels");
+    labels.remove(HOSTNAME);
+    Member {
+        name: name_of(node),
+        about,
+        kind: Kind {
+            allocatable,
+            taints,
+            features: read::strings(part("status"), "declaredFeatures"),
+            labels,
+        },
+    }
+}
+
+/// Labels that tell each node from every other are its identity, not where it is; those that count up are kept.
+fn drop_identities(members: &mut [Member]) -> Option<String> {
+    let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (key, value) in members.iter().flat_map(|m| &m.kind.labels) {
+        values.entry(key.clone()).or_default().push(value.clone());
+    }
+    let all = members.len();
+    let is_identity = |values: &Vec<String>| {
+        let distinct: BTreeSet<&String> = values.iter().collect();
+        let counts_up = values.iter().all(|v| split(v).is_some());
+        all > 1 && distinct.len() == all && !counts_up
+    };
+    let dropped = values
+        .iter()
+        .filter(|(key, values)| ![SLICE, CLIQUE].contains(&key.as_str()) && is_identity(values));
+    let dropped: Vec<String> = dropped.map(|(key, _)| key.clone()).collect();
+    for key in &dropped {
+        members
+            .iter_mut()
+            .for_each(|m| drop(m.kind.labels.remove(key)));
+    }
+    let labels = dropped.join(", ");
+    (!dropped.is_empty())
+        .then(|| format!("labels that are another on every node, and left out: {labels}"))
+}
+
+/// A text that ends with a number: what stands before it, the number, and how many digits it has at least.
+fn split(text: &str) -> Option<(&str, u64, usize)> {
+    let digits = text.len() - text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let (before, number) = text.split_at(text.len() - digits);
+    let padded = digits > 1 && number.starts_with('0');
+    Some((
+        before,
+        number.parse().ok()?,
+        if padded { digits } else { 0 },
+    ))
+}
+
+/// Nodes that are alike, in the order of their names.
+struct Cell {
+    kind: Kind,
+    names: Vec<String>,
+    about: BTreeMap<String, i64>,
+}
+
+fn pools(mut members: Vec<Member>, notes: &mut Vec<String>) -> Vec<NodePool> {
+    members.sort_by(|a, b| (&a.kind, &a.about).cmp(&(&b.kind, &b.about)));
+    let mut cells: Vec<Cell> = Vec::new();
+    for m in members {
+        let alike = |c: &&mut Cell| {
+            let near = |(name, least): (&String, &i64)| {
+                let more = m.about.get(name).copied().unwrap_or(0);
+                more <= least.saturating_add(least / 100 * ALIKE_PERCENT) && more >= *least
+            };
+            c.kind == m.kind && c.about.len() == m.about.len() && c.about.iter().all(near)
+        };
+        match cells.last_mut().filter(alike) {
+            Some(cell) => cell.names.push(m.name),
+            None => cells.push(Cell {
+                kind: m.kind,
+                names: vec![m.name],
+                about: m.about,
+            }),
+        }
+    }
+    let natural = |name: &String| split(name).map(|(before, n, _)| (before.to_owned(), n));
+    for cell in &mut cells {
+        cell.names
+            .sort_by_cached_key(|name| (natural(name), name.clone()));
+    }
+    let families = families(cells);
+    let mut renamed = 0;
+    let mut pools = Vec::new();
+    for (at, family) in families.iter().enumerate() {
+        let names: Vec<&String> = family.iter().flat_map(|cell| &cell.names).collect();
+        let name = match names.as_slice() {
+            [one] => Some((*one).clone()),
+            _ => counted(&names, "node"),
+        };
+        renamed += usize::from(name.is_none());
+        pools.push(pool(
+            family,
+            name.unwrap_or_else(|| format!("p{at}-{{node}}")),
+        ));
+    }
+    if renamed > 0 {
+        notes.push("names of nodes that do not count up from 0 are made up: p0-0, ...".to_owned());
+    }
+    pools
+}
+
+/// Cells of one size that differ only in labels that count up together from 0: the islands of one pool.
+fn families(cells: Vec<Cell>) -> Vec<Vec<Cell>> {
+    let family_of = |cell: &Cell| {
+        let without = |(key, value): (&String, &String)| {
+            let before = split(value).map_or(value.as_str(), |(before, _, _)| before);
+            (key.clone(), before.to_owned())
+        };
+        let kind = Kind {
+            labels: cell.kind.labels.iter().map(without).collect(),
+            ..cell.kind.clone()
+        };
+        (kind, cell.names.len())
+    };
+    let mut found: BTreeMap<(Kind, usize), Vec<Cell>> = BTreeMap::new();
+    for cell in cells {
+        found.entry(family_of(&cell)).or_default().push(cell);
+    }
+    let mut families = Vec::new();
+    for (_, mut family) in found {
+        let number = |cell: &Cell| {
+            let numbers = cell.kind.labels.values().filter_map(|v| split(v));
+            numbers.map(|(_, n, _)| n).collect::<Vec<_>>()
+        };
+        family.sort_by_cached_key(number);
+        match labels(&family) {
+            Some(_) => families.push(family),
+            None => families.extend(family.into_iter().map(|cell| vec![cell])),
+        }
+    }
+    families.sort_by(|a, b| a[0].names.cmp(&b[0].names));
+    families
+}
+
+/// The labels of a pool with a cell in each of its islands; `None`: they are not all the same or counted.
+fn labels(family: &[Cell]) -> Option<BTreeMap<String, String>> {
+    let one = |key: &String| {
+        let values: Vec<&String> = family.iter().map(|cell| &cell.kind.labels[key]).collect();
+        match values.iter().all(|v| *v == values[0]) {
+            true => Some(values[0].clone()),
+            false => counted(&values, "island"),
+        }
+    };
+    let keys = family[0].kind.labels.keys();
+    keys.map(|key| Some((key.clone(), one(key)?))).collect()
+}
+
+/// Digits of `{node:09}`; more are not read.
+const WIDEST: usize = 9;
+
+/// `a-0`, `a-1`, ... as `a-{word}`.
+fn counted(texts: &[&String], word: &str) -> Option<String> {
+    let (before, _, width) = split(texts.first()?)?;
+    if width > WIDEST {
+        return None;
+    }
+    let counts = |(at, text): (u64, &&String)| {
+        let padded = format!("{before}{at:0width$}");
+        **text == padded
+    };
+    let all = (0..).zip(texts).all(counts);
+    let number = match width {
+        0 => format!("{{{word}}}"),
+        _ => format!("{{{word}:{width:02}}}"),
+    };
+    (all && !before.contains(['{', '}'])).then(|| format!("{before}{number}"))
+}
+
+fn pool(family: &[Cell], name: String) -> NodePool {
+    let first = &family[0];
+    let mut allocatable = first.kind.allocatable.clone();
+    for cell in family {
+        for (name, least) in &cell.about {
+            let milli = allocatable.entry(name.clone()).or_insert(*least);
+            *milli = (*milli).min(*least);
+        }
+    }
+    let labels = labels(family).unwrap_or_default();
+    let has = |name: &&&str| allocatable.contains_key(**name);
+    let accelerator = ACCELERATORS.iter().find(has).map_or("", |name| name);
+    let island_kind = match () {
+        () if labels.contains_key(CLIQUE) => IslandKind::NvLink,
+        () if labels.contains_key(TPU_TOPOLOGY) && labels.contains_key(SLICE) => IslandKind::Ici,
+        () => IslandKind::None,
+    };
+    let taints = first.kind.taints.iter().map(|(key, value, effect)| Taint {
+        key: key.clone(),
+        value: value.clone(),
+        effect: *effect,
+    });
+    NodePool {
+        name,
+        count: 1,
+        islands: family.len() as u32,
+        nodes_per_island: first.names.len() as u32,
+        island_kind,
+        taints: taints.collect(),
+        accelerator: accelerator.to_owned(),
+        features: first.kind.features.clone(),
+        labels,
+        allocatable,
+        ..NodePool::default()
+    }
+}
+
+/// GKE taints nodes with their device, and runs the admission plugin that lets pods which request it tolerate that.
+fn is_gke_device(pool: &NodePool) -> bool {
+    let device = |t: &Taint| pool.allocatable.contains_key(&t.key);
+    pool.labels.contains_key(SLICE) && pool.taints.iter().any(device)
+}

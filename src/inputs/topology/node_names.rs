@@ -1,0 +1,117 @@
+//! The names of a topology's nodes, and the nodes that have a label value.
+
+use sim_api::spec::NodePool;
+use std::collections::BTreeMap;
+
+/// Every node's name, in order: the pool's name with its running numbers, and the node's number if it has none.
+pub fn node_names(pools: &[NodePool]) -> impl Iterator<Item = String> {
+    nodes(pools).map(|(_, _, name)| name)
+}
+
+/// The names of the nodes with this value of a label, in order.
+pub fn nodes_labelled(pools: &[NodePool], key: &str, value: &str) -> Vec<String> {
+    let is = |(pool, numbers, name): (&NodePool, Numbers, String)| {
+        let has = pool
+            .labels
+            .get(key)
+            .is_some_and(|v| fill(v, numbers) == value);
+        has.then_some(name)
+    };
+    nodes(pools).filter_map(is).collect()
+}
+
+/// How many nodes have the same value of a label as a node, itself included, on average; one without it is alone.
+pub fn neighbours(pools: &[NodePool], key: &str) -> f64 {
+    let mut with: BTreeMap<String, f64> = BTreeMap::new();
+    let (mut all, mut sum) = (0.0, 0.0);
+    for (pool, numbers, _) in nodes(pools) {
+        all += 1.0;
+        match pool.labels.get(key) {
+            Some(value) => *with.entry(fill(value, numbers)).or_default() += 1.0,
+            None => sum += 1.0,
+        }
+    }
+    sum += with.values().map(|n| n * n).sum::<f64>();
+    sum / f64::max(all, 1.0)
+}
+
+/// The running numbers of a node.
+type Numbers = [(&'static str, u64); 3];
+
+fn nodes(pools: &[NodePool]) -> impl Iterator<Item = (&NodePool, Numbers, String)> {
+    pools.iter().flat_map(|pool| {
+        let per_pool = u64::from(pool.islands) * u64::from(pool.nodes_per_island);
+        let total = per_pool * u64::from(pool.count);
+        let numbered = pool.name.contains("{node") || total <= 1;
+        (0..total).map(move |node| {
+            let island = node / u64::from(pool.nodes_per_island.max(1));
+            let numbers = [
+                ("pool", node / per_pool.max(1)),
+                ("island", island),
+                ("node", node),
+            ];
+            let name = fill(&pool.name, numbers);
+            let name = match numbered {
+                true => name,
+                false => format!("{name}-{node:05}"),
+            };
+            (pool, numbers, name)
+        })
+    })
+}
+
+/// Puts numbers into `{pool}`, `{island}`, `{node}`; `{node:05}` pads with zeros.
+fn fill(text: &str, numbers: [(&str, u64); 3]) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, tail)) = rest.split_once('{') {
+        let Some((inside, tail)) = tail.split_once('}') else {
+            break;
+        };
+        out.push_str(before);
+        let (word, width) = inside.split_once(':').unwrap_or((inside, "0"));
+        let width = width.parse().unwrap_or(0usize).min(9);
+        match numbers.iter().find(|(name, _)| *name == word) {
+            Some((_, n)) => out.push_str(&format!("{n:0width$}")),
+            None => out.push_str(&format!("{{{inside}}}")),
+        }
+        rest = tail;
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_api::spec::Topology;
+
+    #[test]
+    fn node_names_carry_the_running_numbers() {
+        let names = |name: &str, count, islands, nodes| {
+            let pool = NodePool {
+                name: name.into(),
+                count,
+                islands,
+                nodes_per_island: nodes,
+                ..NodePool::default()
+            };
+            let pools = vec![pool];
+            let topology = Topology {
+                pools,
+                ..Topology::default()
+            };
+            node_names(&topology.pools).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names("p{pool}-i{island}-n{node:03}", 2, 1, 2)[3],
+            "p1-i1-n003"
+        );
+        assert_eq!(
+            names("tpu", 1, 2, 2),
+            ["tpu-00000", "tpu-00001", "tpu-00002", "tpu-00003"]
+        );
+        assert_eq!(names("one", 1, 1, 1), ["one"]);
+        assert!(names("none", 0, 1, 1).is_empty());
+    }
+}

@@ -1,0 +1,270 @@
+//! Reads traces of faults: CSV with a head line, or one JSON object a line, of node (or pod), time, kind and duration.
+//!
+//! Must never know what a fault does; that is the business of the processes that name the file.
+
+use crate::files::Loader;
+use crate::read;
+use crate::text::diagnostic::{Diagnostic, Report, Source};
+use crate::text::node::{Node, Pos, Value};
+use serde_json::Value as Json;
+use sim_base::Duration;
+use std::collections::BTreeMap;
+
+/// The names of the columns: what fails, by what a process is on.
+pub const NAMED: [&str; 2] = ["node", "pod"];
+const COLUMNS: [&str; 3] = ["time", "kind", "duration"];
+
+/// One line of a trace.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// `node` or `pod`.
+    pub of: &'static str,
+    pub name: String,
+    pub at: Duration,
+    pub kind: Option<String>,
+    pub lasts: Option<Duration>,
+    /// 1-based.
+    pub line: u32,
+}
+
+/// A trace that was read.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    pub rows: Vec<Row>,
+    pub source: Source,
+}
+
+/// By the name of the file.
+pub type Traces = BTreeMap<String, Trace>;
+
+/// The file that a process names.
+pub fn file_of(process: &Node) -> Option<&Node> {
+    let trace = process.get("trace")?;
+    trace
+        .get("file")
+        .or(Some(trace))
+        .filter(|file| file.as_str().is_some())
+}
+
+/// Reads every trace that is named in this list.
+pub fn load(
+    (root, list): (&Node, &str),
+    loader: &Loader,
+    inputs: &mut Vec<(String, String)>,
+    report: &mut Report,
+) -> Traces {
+    let mut traces = Traces::new();
+    for process in read::list(root, list) {
+        let Some((place, file)) = file_of(process).and_then(|f| Some((f, f.as_str()?))) else {
+            continue;
+        };
+        if traces.contains_key(file) {
+            continue;
+        }
+        let text = match loader(file) {
+            Ok(text) => text,
+            Err(problem) => {
+                report.error(place.at, format!("trace {file:?} {problem}"));
+                continue;
+            }
+        };
+        let file = file.to_owned();
+        if !inputs.iter().any(|(name, _)| *name == file) {
+            inputs.push((file.clone(), text.clone()));
+        }
+        let source = Source {
+            file: file.clone(),
+            text,
+        };
+        let (rows, errors) = rows(&source);
+        report.found.extend(errors);
+        traces.insert(file, Trace { rows, source });
+    }
+    traces
+}
+
+impl Trace {
+    /// Its faults; with `kinds` those of these kinds.
+    pub fn of_kinds(&self, kinds: Option<&[Node]>) -> Vec<&Row> {
+        let wanted = |row: &&Row| {
+            let is = |kind: &Node| kind.as_str() == row.kind.as_deref();
+            kinds.is_none_or(|kinds| kinds.iter().any(is))
+        };
+        self.rows.iter().filter(wanted).collect()
+    }
+}
+
+/// An error of a line.
+pub fn error(source: &Source, line: u32, message: String) -> Diagnostic {
+    let text = source.text.lines().nth(line.saturating_sub(1) as usize);
+    let at = Pos {
+        line,
+        column: 1,
+        len: text.map_or(1, |text| text.chars().count() as u32),
+        ..Pos::default()
+    };
+    Diagnostic::at(source, at, message)
+}
+
+/// The values of a line by the names of their columns.
+type Fields = BTreeMap<String, String>;
+
+fn rows(source: &Source) -> (Vec<Row>, Vec<Diagnostic>) {
+    let found = match source.text.trim_start().starts_with('{') {
+        true => json_lines(source),
+        false => csv_lines(source),
+    };
+    let (mut rows, mut errors) = (Vec::new(), Vec::new());
+    for (line, fields) in found {
+        match fields.and_then(|fields| row(&fields, line)) {
+            Ok(row) => rows.push(row),
+            Err(message) => errors.push(error(source, line, message)),
+        }
+    }
+    (rows, errors)
+}
+
+/// Each line that is not empty, by its number.
+type Lines = Vec<(u32, Result<Fields, String>)>;
+
+fn json_lines(source: &Source) -> Lines {
+    let lines = (1u32..).zip(source.text.lines());
+    let written = lines.filter(|(_, line)| !line.trim().is_empty());
+    written.map(|(n, line)| (n, of_json(line))).collect()
+}
+
+/// A head that is refused stands for all lines below it.
+fn csv_lines(source: &Source) -> Lines {
+    let mut reader = csv::ReaderBuilder::new();
+    let mut reader = reader
+        .trim(csv::Trim::All)
+        .from_reader(source.text.as_bytes());
+    // Empty lines before a record are part of it.
+    let line_of = |at: Option<&csv::Position>| {
+        let Some(at) = at else { return 1 };
+        let rest = source.text.get(at.byte() as usize..).unwrap_or("");
+        let empty = &rest[..rest.len() - rest.trim_start().len()];
+        at.line() as u32 + empty.matches('\n').count() as u32
+    };
+    let head = match reader.headers() {
+        Ok(head) => head.clone(),
+        Err(e) => return vec![(line_of(e.position()), Err(e.to_string()))],
+    };
+    if let Some(message) = head.iter().find_map(unknown) {
+        return vec![(line_of(head.position()), Err(message))];
+    }
+    let of = |record: Result<csv::StringRecord, csv::Error>| match record {
+        Ok(record) => {
+            let fields = head.iter().zip(&record);
+            let fields = fields.filter(|(_, cell)| !cell.is_empty());
+            let fields = fields.map(|(name, cell)| (name.to_owned(), cell.to_owned()));
+            (line_of(record.position()), Ok(fields.collect()))
+        }
+        Err(e) => match e.kind() {
+            csv::ErrorKind::UnequalLengths { pos, len, .. } => {
+                let message = format!("{len} values; the head line has {} columns", head.len());
+                (line_of(pos.as_ref()), Err(message))
+            }
+            _ => (line_of(e.position()), Err(e.to_string())),
+        },
+    };
+    reader.records().map(of).collect()
+}
+
+/// What is wrong with the name of a column.
+fn unknown(column: &str) -> Option<String> {
+    let known = NAMED.iter().chain(&COLUMNS).any(|known| *known == column);
+    let message =
+        || format!("unknown column {column:?}; node or pod, time, kind and duration are read");
+    (!known).then(message)
+}
+
+fn of_json(line: &str) -> Result<Fields, String> {
+    let Ok(Json::Object(object)) = serde_json::from_str(line) else {
+        return Err("no JSON object".to_owned());
+    };
+    let text = |value: Json| match value {
+        Json::String(text) => text,
+        other => other.to_string(),
+    };
+    let fields = object.into_iter().filter(|(_, value)| !value.is_null());
+    Ok(fields.map(|(key, value)| (key, text(value))).collect())
+}
+
+fn row(fields: &Fields, line: u32) -> Result<Row, String> {
+    if let Some(message) = fields.keys().find_map(|key| unknown(key)) {
+        return Err(message);
+    }
+    let of = NAMED.into_iter().find(|of| fields.contains_key(*of));
+    let (Some(of), Some(time)) = (of, fields.get("time")) else {
+        return Err("a fault has a node (or a pod) and a time".to_owned());
+    };
+    let duration = |text: &String| {
+        let number = text.parse().map_or(Value::Str(text.clone()), Value::Float);
+        let seconds = read::seconds(&Node::new(Pos::default(), number));
+        let refused = |_| format!("{text:?} is no time: 90, 1m30s or 3h since the run began");
+        seconds.map(Duration::from_seconds_f64).map_err(refused)
+    };
+    Ok(Row {
+        of,
+        name: fields[of].clone(),
+        at: duration(time)?,
+        kind: fields.get("kind").cloned(),
+        lasts: fields.get("duration").map(duration).transpose()?,
+        line,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Vec<Row>, Vec<Diagnostic>) {
+        rows(&Source {
+            file: "faults.csv".to_owned(),
+            text: text.to_owned(),
+        })
+    }
+
+    #[test]
+    fn csv_and_json_lines_say_the_same() {
+        let csv = "time,node,kind,duration\n90,\"a-0\", Crash,1h\n\n2h,a-1,,\n";
+        let json = "{\"node\": \"a-0\", \"time\": 90, \"kind\": \"Crash\", \"duration\": \"1h\"}\n\
+                    {\"node\": \"a-1\", \"time\": \"2h\", \"kind\": null}\n";
+        for text in [csv, json] {
+            let (rows, errors) = read(text);
+            assert_eq!(errors, [], "{text}");
+            let told = |r: &Row| {
+                let lasts = r.lasts.map_or("-".to_owned(), |lasts| lasts.to_string());
+                format!(
+                    "{} {} {} {lasts}",
+                    r.name,
+                    r.at,
+                    r.kind.as_deref().unwrap_or("-")
+                )
+            };
+            let told: Vec<String> = rows.iter().map(told).collect();
+            assert_eq!(told, ["a-0 1m30s Crash 1h", "a-1 2h - -"], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_fault_is_refused_with_its_line() {
+        for (text, line, part) in [
+            ("time,node\n1,a,b\n", 2, "3 values"),
+            ("time,node\n\n-1,a\n", 3, "no time"),
+            ("time,where\n1,a\n", 1, "unknown column"),
+            ("{\"time\": 1, \"where\": \"a\"}", 1, "unknown column"),
+            ("node\na\n", 2, "and a time"),
+            ("{\"node\": \"a\"\n", 1, "no JSON object"),
+        ] {
+            let (_, errors) = read(text);
+            assert_eq!(errors[0].line, line, "{text}");
+            assert!(
+                errors[0].message.contains(part),
+                "{text}: {}",
+                errors[0].message
+            );
+        }
+    }
+}

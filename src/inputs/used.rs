@@ -1,0 +1,283 @@
+//! Which defaults of the presets hold in a scenario, and which its inputs replace; and how to try another value.
+//!
+//! Must hold no value: those are in `src/presets/`.
+
+use super::dist;
+use super::presets::faults;
+use super::presets::preset_data::preset_names;
+use super::presets::{self, Assumption, render};
+use super::scenario::LoadedScenario;
+use super::schema::shapes::timing::OF_REAL_KUBELETS;
+use super::settings::Settings;
+use super::text::node::{Node, Value};
+use super::text::yaml;
+use sim_api::spec::Version;
+use sim_api::spec::timing::Kubelet;
+use sim_base::Duration;
+
+/// A default of the model, or what the inputs say instead.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Used {
+    /// The field of a scenario that changes it, or the id of the preset's value.
+    pub id: String,
+    /// In force in this run.
+    pub value: String,
+    /// The default that the inputs replace.
+    pub instead_of: Option<String>,
+    pub source: String,
+    pub confidence: String,
+    /// How another value is tried: a field, and the value that it has.
+    knob: Option<(String, String)>,
+}
+
+/// A value that is so much larger or smaller, as an override.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tried {
+    pub set: (String, String),
+    /// By which share it really differs: whole numbers cannot differ by any.
+    pub share: f64,
+}
+
+/// Every default that plays a part in the scenario, in the order of the presets.
+pub fn used(loaded: &LoadedScenario) -> Vec<Used> {
+    let scenario = &loaded.scenario;
+    let cp = &scenario.control_plane;
+    let scripted = matches!(scenario.timing.kubelet, Kubelet::Scripted { .. });
+    let mut all = Vec::new();
+    for a in presets::assumptions() {
+        let Some(id) = field(&a.id, &cp.preset, cp.kubernetes) else {
+            continue;
+        };
+        let of_kubelet = id.strip_prefix("timing.");
+        let of_kubelet = of_kubelet.is_some_and(|id| OF_REAL_KUBELETS.contains(&id));
+        if scripted && of_kubelet {
+            continue;
+        }
+        all.push(one(a, id, &loaded.settings));
+    }
+    of_fault_presets(&loaded.settings.faults, "faultProcesses", &mut all);
+    all
+}
+
+/// Adds the numbers of presets of faults: the place in `list`, the name, and how many times its rate.
+pub(super) fn of_fault_presets(presets: &[(usize, String, f64)], list: &str, all: &mut Vec<Used>) {
+    for (at, name, times) in presets {
+        let prefix = format!("faults.{name}.");
+        let common = |a: &Assumption| a.id.matches('.').count() == 1;
+        let own = faults::assumptions().into_iter();
+        let own = own.filter(|a| a.id.starts_with(&prefix) || common(a));
+        for a in own
+            .filter(|a| !all.iter().any(|u| u.id == a.id))
+            .collect::<Vec<_>>()
+        {
+            let rate = a.id.ends_with(".per1000NodeDays");
+            let knob = (format!("{list}[{at}].times"), times.to_string());
+            all.push(Used {
+                knob: rate.then_some(knob),
+                id: a.id,
+                value: a.value,
+                instead_of: None,
+                source: a.source,
+                confidence: a.confidence,
+            });
+        }
+    }
+}
+
+/// The field of a scenario that an assumption is the default of, if it is one here.
+fn field(id: &str, preset: &str, kubernetes: Version) -> Option<String> {
+    let Some(rest) = id.strip_prefix("controlPlane.") else {
+        return Some(id.to_owned());
+    };
+    let names = preset_names();
+    if let Some(rest) = rest.strip_prefix(preset).and_then(|r| r.strip_prefix('.')) {
+        return Some(format!("controlPlane.{rest}"));
+    }
+    let of_other = |name: &String| rest.starts_with(&format!("{name}."));
+    if names.iter().any(of_other) {
+        return None;
+    }
+    let old = kubernetes < Version::new(32);
+    match (rest.strip_suffix(".before1.32"), old) {
+        (Some(rest), true) => Some(format!("controlPlane.{rest}")),
+        (Some(_), false) => None,
+        (None, true) if rest == "nodeMonitorGracePeriodSeconds" => None,
+        (None, _) => Some(id.to_owned()),
+    }
+}
+
+fn one(a: Assumption, id: String, settings: &Settings) -> Used {
+    let given = settings.get(&id).map(render);
+    let value = given.clone().unwrap_or_else(|| a.value.clone());
+    Used {
+        knob: Some((id.clone(), value.clone())),
+        id,
+        value,
+        source: match given {
+            Some(_) => "the inputs".to_owned(),
+            None => a.source,
+        },
+        confidence: match given {
+            Some(_) => "given".to_owned(),
+            None => a.confidence,
+        },
+        instead_of: given.map(|_| a.value),
+    }
+}
+
+impl Used {
+    /// A value that stands in the inputs.
+    pub(super) fn given(path: &str, value: String) -> Used {
+        Used {
+            knob: Some((path.to_owned(), value.clone())),
+            id: path.to_owned(),
+            value,
+            instead_of: None,
+            source: "the inputs".to_owned(),
+            confidence: "given".to_owned(),
+        }
+    }
+
+    /// A value that the format has where the inputs have none.
+    pub(super) fn by_default(path: &str, value: &str) -> Used {
+        Used {
+            source: "docs/reference/fleet.md".to_owned(),
+            confidence: "assumed".to_owned(),
+            ..Used::given(path, value.to_owned())
+        }
+    }
+
+    /// A default as the presets list it, of no run.
+    pub fn listed(a: Assumption) -> Used {
+        Used {
+            id: a.id,
+            value: a.value,
+            instead_of: None,
+            source: a.source,
+            confidence: a.confidence,
+            knob: None,
+        }
+    }
+
+    /// What the number counts; a time says it itself, and is in seconds where it does not.
+    pub fn unit(&self) -> &'static str {
+        let last = self.id.rsplit('.').next().unwrap_or("");
+        match last {
+            "qps" | "nodeRequestsPerSecond" => "requests/s",
+            "burst" => "requests",
+            "concurrentJobSyncs" | "concurrentGcSyncs" => "workers",
+            "per1000NodeDays" => "faults per 1,000 node-days",
+            _ if self.id.starts_with("faults.") => "share of the faults",
+            _ if self.id.starts_with("controlPlane.") || self.id.starts_with("timing.") => "s",
+            // Of a Fleet: times say it themselves.
+            _ => "",
+        }
+    }
+
+    /// The value times `factor`; nothing, if there is no field for it or it cannot be scaled.
+    pub fn times(&self, factor: f64) -> Option<Tried> {
+        let (path, value) = self.knob.as_ref()?;
+        if let Ok(whole) = value.parse::<i64>() {
+            let scaled = (whole as f64 * factor).round() as i64;
+            let scaled = match factor > 1.0 {
+                true => scaled.max(whole + 1),
+                false => scaled.min(whole - 1),
+            };
+            let share = scaled as f64 / whole as f64 - 1.0;
+            let set = (path.clone(), scaled.to_string());
+            return (scaled > 0).then_some(Tried { set, share });
+        }
+        let source = super::Source {
+            file: String::new(),
+            text: value.clone(),
+        };
+        let node = yaml::parse(&source).ok()?.into_iter().next()?;
+        Some(Tried {
+            set: (path.clone(), scaled(&node, factor)?),
+            share: factor - 1.0,
+        })
+    }
+}
+
+/// A number, a duration or a distribution, times a factor.
+fn scaled(node: &Node, factor: f64) -> Option<String> {
+    match &node.value {
+        Value::Str(text) => {
+            let duration: Duration = text.parse().ok()?;
+            let scaled = (duration.0 as f64 * factor).round() as u64;
+            Some(Duration(scaled).to_string())
+        }
+        Value::Int(_) | Value::Float(_) => Some((node.as_f64()? * factor).to_string()),
+        Value::Seq(items) => {
+            let items: Option<Vec<String>> = items.iter().map(|i| scaled(i, factor)).collect();
+            Some(format!("[{}]", items?.join(", ")))
+        }
+        Value::Map(entries) => {
+            let entry = |(key, value): &(super::text::node::Key, Node)| {
+                let value = match dist::SHAPES.contains(&key.name.as_str()) {
+                    true => render(value),
+                    false => scaled(value, factor)?,
+                };
+                Some(format!("{}: {value}", key.name))
+            };
+            let entries: Option<Vec<String>> = entries.iter().map(entry).collect();
+            Some(format!("{{{}}}", entries?.join(", ")))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(value: &str, factor: f64) -> Option<(String, f64)> {
+        let used = Used {
+            id: "timing.x".to_owned(),
+            value: value.to_owned(),
+            instead_of: None,
+            source: String::new(),
+            confidence: String::new(),
+            knob: Some(("timing.x".to_owned(), value.to_owned())),
+        };
+        used.times(factor).map(|t| (t.set.1, t.share))
+    }
+
+    #[test]
+    fn values_are_scaled_and_what_is_no_size_stays() {
+        for (value, scaled) in [
+            ("1s", "2s"),
+            ("0.5", "1"),
+            ("{uniform: [0.1, 0.4]}", "{uniform: [0.2, 0.8]}"),
+            (
+                "{logNormal: {median: 1h, sigma: 1.5}}",
+                "{logNormal: {median: 2h, sigma: 1.5}}",
+            ),
+            (
+                "{empirical: {values: [1, 2], weights: [3, 4]}}",
+                "{empirical: {values: [2, 4], weights: [3, 4]}}",
+            ),
+        ] {
+            assert_eq!(times(value, 2.0).map(|t| t.0).as_deref(), Some(scaled));
+        }
+        assert_eq!(times("4", 1.1), Some(("5".to_owned(), 0.25)));
+        assert_eq!(times("1", 0.9), None, "there is no half worker");
+    }
+
+    #[test]
+    fn a_default_is_of_the_preset_and_the_version_in_force() {
+        let of = |id: &str, minor: u16| field(id, "stock", Version::new(minor));
+        assert_eq!(
+            of("controlPlane.stock.kubeScheduler.qps", 36).as_deref(),
+            Some("controlPlane.kubeScheduler.qps")
+        );
+        assert_eq!(of("controlPlane.kops.kubeScheduler.qps", 36), None);
+        let grace = "controlPlane.nodeMonitorGracePeriodSeconds";
+        assert_eq!(of(grace, 36).as_deref(), Some(grace));
+        assert_eq!(of(grace, 30), None);
+        assert_eq!(
+            of(&format!("{grace}.before1.32"), 30).as_deref(),
+            Some(grace)
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! What a Fleet hangs on: every number and time of it, written or by default, and the presets of its faults.
+//!
+//! The collapsed model has no control plane and no kubelets, so that none of their defaults plays a part.
+
+use super::fleet::LoadedFleet;
+use super::presets::render;
+use super::schema::shape::{Field, Object, Shape};
+use super::schema::shapes::fleet::FLEET;
+use super::text::node::Node;
+use super::used::{Used, of_fault_presets};
+
+/// Fields that say what the file is, and what is done with it.
+const NOT_OF_THE_MODEL: [&str; 6] = [
+    "metadata",
+    "parameters",
+    "experiment",
+    "prices",
+    "seed",
+    "description",
+];
+
+/// Every value that the Fleet uses.
+pub fn used_fleet(loaded: &LoadedFleet) -> Vec<Used> {
+    let mut all = Vec::new();
+    walk(&FLEET, &loaded.written, "", &mut all);
+    of_fault_presets(&loaded.presets(), "faults", &mut all);
+    all
+}
+
+fn walk(object: &'static Object, node: &Node, path: &str, all: &mut Vec<Used>) {
+    let fields = object.fields.iter();
+    for field in fields.filter(|f| !(path.is_empty() && NOT_OF_THE_MODEL.contains(&f.name))) {
+        let path = match path {
+            "" => field.name.to_owned(),
+            path => format!("{path}.{}", field.name),
+        };
+        value(field, &field.shape, node.get(field.name), &path, all);
+    }
+}
+
+fn value(field: &Field, shape: &Shape, written: Option<&Node>, path: &str, all: &mut Vec<Used>) {
+    match (shape, written) {
+        (Shape::Object(object), Some(node)) => walk(object, node, path, all),
+        (Shape::List(item) | Shape::NonEmpty(item), Some(node)) => {
+            for (i, node) in node.items().iter().enumerate() {
+                value(field, item, Some(node), &format!("{path}[{i}]"), all);
+            }
+        }
+        (Shape::Either(_, Shape::Object(object)), Some(node)) if !node.entries().is_empty() => {
+            match object.kind {
+                // One value.
+                "Distribution" => all.push(Used::given(path, render(node))),
+                _ => walk(object, node, path, all),
+            }
+        }
+        (Shape::Object(_) | Shape::List(_) | Shape::NonEmpty(_) | Shape::Map(_), _) => {}
+        (Shape::Bool | Shape::Str | Shape::Line | Shape::OneOf(_) | Shape::Assignment, _) => {}
+        (_, Some(node)) => {
+            let text = render(node);
+            if number(&text) {
+                all.push(Used::given(path, text));
+            }
+        }
+        (_, None) if number(field.default) => all.push(Used::by_default(path, field.default)),
+        (_, None) => {}
+    }
+}
+
+/// A number, a time or a distribution.
+fn number(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit() || "{[.".contains(c))
+}

@@ -1,0 +1,90 @@
+//! REC-5 and REC-6 summed up over the Jobs of a JobSet; a cache keeps the sums from pass to pass, Job by Job.
+//!
+//! Must never look at anything but labels and conditions of Jobs, as upstream does not.
+
+use super::job_bucket::{Bucket, Buckets, bucket_of};
+use crate::view::{Basis, JobView, RjStatus};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub buckets: Buckets,
+    rjs: Vec<Counts>,
+    /// Jobs whose labels cannot be read: each of them ends a pass (REC-5.1, REC-5.3).
+    pub unreadable: u32,
+}
+
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    /// In whatever bucket.
+    jobs: u32,
+    ready: u32,
+    succeeded: u32,
+    failed: u32,
+    active: u32,
+    suspended: u32,
+}
+
+impl Tally {
+    pub fn of(basis: &Basis<'_>, jobs: &[JobView]) -> Tally {
+        let mut tally = Tally::default();
+        let rjs = basis.jobset.spec.replicated_jobs.len();
+        tally.rjs.resize(rjs, Counts::default());
+        jobs.iter().for_each(|job| tally.add(basis, job));
+        tally
+    }
+
+    pub fn add(&mut self, basis: &Basis<'_>, job: &JobView) {
+        self.change(basis, job, |sum, by| *sum += by);
+    }
+
+    /// `job` as it was when it was added, by the same basis.
+    pub fn remove(&mut self, basis: &Basis<'_>, job: &JobView) {
+        self.change(basis, job, |sum, by| *sum -= by);
+    }
+
+    fn change(&mut self, basis: &Basis<'_>, job: &JobView, put: fn(&mut u32, u32)) {
+        let at = job.rj as usize;
+        if let Some(counts) = self.rjs.get_mut(at) {
+            put(&mut counts.jobs, 1);
+        }
+        let n = &mut self.buckets;
+        let Ok(bucket) = bucket_of(basis, job) else {
+            return put(&mut self.unreadable, 1);
+        };
+        let of = match bucket {
+            Bucket::Previous => &mut n.previous,
+            Bucket::Failed => &mut n.failed,
+            Bucket::Successful => &mut n.successful,
+            Bucket::Active => &mut n.active,
+        };
+        put(of, 1);
+        let specs = &basis.jobset.spec.replicated_jobs;
+        let (Some(s), Some(spec)) = (self.rjs.get_mut(at), specs.get(at)) else {
+            return;
+        };
+        match bucket {
+            Bucket::Previous => {}
+            Bucket::Failed => put(&mut s.failed, 1),
+            Bucket::Successful => put(&mut s.succeeded, 1),
+            Bucket::Active => {
+                let ready = job.succeeded + job.ready >= spec.template.pods();
+                put(&mut s.ready, u32::from(ready));
+                put(&mut s.active, u32::from(job.active > 0));
+                put(&mut s.suspended, u32::from(job.suspended));
+            }
+        }
+    }
+
+    /// Jobs of a replicatedJob, whatever they are.
+    pub fn jobs(&self, rj: usize) -> u32 {
+        self.rjs.get(rj).map_or(0, |counts| counts.jobs)
+    }
+
+    /// REC-6.
+    pub fn write(&self, status: &mut [RjStatus]) {
+        for (s, counts) in status.iter_mut().zip(&self.rjs) {
+            (s.ready, s.succeeded, s.failed) = (counts.ready, counts.succeeded, counts.failed);
+            (s.active, s.suspended) = (counts.active, counts.suspended);
+        }
+    }
+}

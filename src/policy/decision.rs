@@ -1,0 +1,366 @@
+//! What a controller saw, tried and did in one pass: the decision log as data.
+//!
+//! Made only for a sink that asks for it. Must never be part of the records, so that watching changes no digest.
+
+use serde::{Serialize, Serializer};
+use sim_base::*;
+use std::borrow::Cow;
+
+/// One pass that decided something.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Decision {
+    /// Its number in the log, from 1; the log gives it.
+    #[serde(rename = "decision")]
+    pub id: u32,
+    #[serde(rename = "t_ns", serialize_with = "nanoseconds")]
+    pub at: Time,
+    /// `seq` of the record that brought the pass about.
+    pub cause: Option<u32>,
+    #[serde(flatten)]
+    pub what: Decided,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "controller", rename_all = "camelCase")]
+pub enum Decided {
+    /// A pass of the JobSet controller.
+    JobSet(Box<JobSetPass>),
+    /// A sync of the Job controller.
+    Job(Box<JobSync>),
+    /// A pass of the JobSet controller that came to nothing on the way.
+    JobSetPassLost(PassLost),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PassLost {
+    /// Number of the decision that is lost.
+    #[serde(rename = "lost")]
+    pub decision: u32,
+    /// `namespace/name`.
+    pub object: String,
+    pub why: String,
+    pub rule: &'static str,
+}
+
+/// A number before and after.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Step {
+    pub before: u32,
+    pub after: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobSetPass {
+    /// `namespace/name`.
+    pub object: String,
+    /// Jobs by bucket (REC-5).
+    pub jobs: JobCounts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure_policy: Option<FailureTrace>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub success_policy: Option<SuccessTrace>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<DependencyTrace>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub startup_policy: Option<StartupTrace>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restart: Option<RestartTrace>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_place: Option<InPlaceTrace>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<TtlTrace>,
+    pub restarts: Step,
+    pub restarts_count_towards_max: Step,
+    /// Every other field of the status that changes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub status: Vec<Change>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<ConditionWrite>,
+    /// Kubernetes Events that follow the status write: reason and message.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<(String, String)>,
+    #[serde(flatten)]
+    pub does: Requests,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Ids of the rules that decided something, in order.
+    pub rules: Vec<&'static str>,
+}
+
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct JobCounts {
+    pub active: u32,
+    pub successful: u32,
+    pub failed: u32,
+    pub previous: u32,
+}
+
+/// What the pass asks of the API server besides the status write; Jobs by name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Requests {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delete: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub create_service: bool,
+    /// PersistentVolumeClaims, asked for in every pass.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub create_claims: u32,
+    /// Jobs that get the template's parallelism and completions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub patch: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub create: Vec<String>,
+    /// The Jobs of `create` are created suspended.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub create_suspended: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suspend: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resume: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub delete_job_set: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    pub field: String,
+    pub before: String,
+    pub after: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConditionWrite {
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub status: bool,
+    pub reason: String,
+    pub message: String,
+    /// The status before; `None`: the condition is new.
+    pub was: Option<bool>,
+}
+
+/// Section 4 of the rules: FP-1 to FP-17.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailureTrace {
+    /// Current failed Jobs, the earliest first (FP-2).
+    pub failed_jobs: Vec<FailedJob>,
+    /// None: the JobSet has no failurePolicy (FP-1).
+    pub has_policy: bool,
+    pub rules: Vec<RuleTrace>,
+    /// Position of the rule that decides; None: the default RestartJobSet (FP-5).
+    pub chosen_rule: Option<usize>,
+    pub action: Option<&'static str>,
+    /// The Job that the action is about.
+    pub job: String,
+    pub budget: Option<Budget>,
+    /// Complete Jobs that the success policy was not asked about (REC-10).
+    pub success_not_asked: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailedJob {
+    pub name: String,
+    pub replicated_job: String,
+    pub reason: String,
+    pub message: String,
+    /// lastTransitionTime as the API stores it, in whole seconds.
+    #[serde(rename = "failedAt_ns", serialize_with = "nanoseconds")]
+    pub failed_at: Time,
+    /// `seq` of the record of its Failed condition.
+    pub record: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RuleTrace {
+    pub index: usize,
+    pub name: String,
+    pub action: &'static str,
+    pub reasons: Vec<String>,
+    pub patterns: Vec<String>,
+    pub invalid_patterns: Vec<String>,
+    pub targets: Vec<String>,
+    /// One verdict per failed Job, in their order; empty: an earlier rule had decided.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// FP-4: what one rule says of one failed Job. `None` where the rule does not ask.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verdict {
+    pub job: String,
+    pub reason: Option<bool>,
+    /// The pattern that was found; empty: none was.
+    pub pattern: Option<String>,
+    pub target: Option<bool>,
+    pub matches: bool,
+}
+
+/// FP-7.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Budget {
+    /// Whether the action counts towards maxRestarts at all.
+    pub counted: bool,
+    pub restarts_count_towards_max: i64,
+    pub job_restarts_count_towards_max: i64,
+    pub max_restarts: i64,
+    pub reached: bool,
+}
+
+/// SP-1, SP-2.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SuccessTrace {
+    pub operator: &'static str,
+    pub targets: Vec<String>,
+    pub matched: u64,
+    pub needed: u64,
+    pub met: bool,
+}
+
+/// DEP-1: a dependency that holds a replicatedJob back.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DependencyTrace {
+    pub replicated_job: String,
+    pub on: String,
+    /// `Ready` or `Complete`.
+    pub status: &'static str,
+    pub have: u32,
+    pub need: u32,
+}
+
+/// SU-1, SU-2: the replicatedJob at which InOrder stops.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartupTrace {
+    /// The first one that has not started; None: all have.
+    pub waits_for: Option<String>,
+    pub have: u32,
+    pub need: u32,
+    /// Those after it.
+    pub held_back: Vec<String>,
+}
+
+/// RS-1, RS-2.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RestartTrace {
+    pub strategy: &'static str,
+    /// Jobs of an earlier attempt that still exist.
+    pub previous: Vec<String>,
+    /// Whether nothing is created while one of them exists.
+    pub blocks: bool,
+}
+
+/// Truth table 5.6.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InPlaceTrace {
+    pub max_container_restarts: u32,
+    /// Pods that announced an attempt, and how many are expected.
+    pub attempts: u32,
+    pub expected: Option<u64>,
+    pub smallest: Option<u32>,
+    pub largest: Option<u32>,
+    /// Restarts of the JobSet that do not count towards maxRestarts.
+    pub uncounted: i64,
+    pub max_restarts: i64,
+    /// Row of the table that decided.
+    pub row: u8,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TtlTrace {
+    pub ttl_seconds_after_finished: u32,
+    #[serde(rename = "finishedAt_ns", serialize_with = "nanoseconds")]
+    pub finished_at: Time,
+    #[serde(rename = "due_ns", serialize_with = "nanoseconds")]
+    pub due: Time,
+}
+
+/// A sync of one Job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobSync {
+    /// `namespace/name`.
+    pub object: String,
+    /// Failed pods judged for the first time, the first few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed_pods: Vec<FailedPod>,
+    /// How many more there are.
+    pub more_failed_pods: u32,
+    /// Pods counted as failed, without ignored ones.
+    pub failed: Step,
+    pub backoff_limit: i32,
+    /// Container restarts of active pods; they count with restartPolicy OnFailure.
+    pub container_restarts: Option<u32>,
+    pub succeeded: u32,
+    pub completions: Option<u32>,
+    /// Reason and message of the failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fails: Option<(Cow<'static, str>, String)>,
+    /// The same of its success.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completes: Option<(Cow<'static, str>, String)>,
+    /// Indexes that have failed for good.
+    pub failed_indexes: u32,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub suspends: bool,
+    pub delete_pods: u32,
+    pub create_pods: u32,
+    /// Pod-failure back-off before pods are created again.
+    #[serde(rename = "wait_ns", serialize_with = "span")]
+    pub wait: Option<Duration>,
+}
+
+/// A failed pod before the Job's podFailurePolicy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailedPod {
+    #[serde(skip)]
+    pub pod: PodId,
+    pub name: String,
+    /// Completion index and the name of the Job, as scenarios name pods.
+    #[serde(skip)]
+    pub place: String,
+    pub container: String,
+    pub exit_code: Option<i32>,
+    pub disruption_target: bool,
+    /// Deleted before it could fail by itself (FP-20).
+    pub by_deletion: bool,
+    pub rules: Vec<PodRuleTrace>,
+    pub counts: bool,
+    /// `seq` of the record of its phase Failed, or of its deletion.
+    pub record: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PodRuleTrace {
+    pub index: usize,
+    pub action: &'static str,
+    /// What the rule asks for: `onExitCodes worker In [3, 9]`.
+    pub asks: String,
+    pub matches: bool,
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+fn nanoseconds<S: Serializer>(at: &Time, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_u64(at.0)
+}
+
+fn span<S: Serializer>(wait: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+    match wait {
+        Some(wait) => to.serialize_some(&wait.0),
+        None => to.serialize_none(),
+    }
+}

@@ -1,0 +1,109 @@
+//! Which indexes of a Job have failed for good: backoffLimitPerIndex and maxFailedIndexes (kubernetes.md 1.6;
+//! `pkg/controller/job/indexed_job_utils.go`).
+//!
+//! Must never wait for anything: when a failed index may be tried again is `backoff`'s business.
+
+use super::pod_failure::Verdict;
+use crate::JobSyncView;
+use sim_api::spec::{CompletionMode, JobSpec, PodFailurePolicyAction};
+
+pub const MAX_FAILED_INDEXES_EXCEEDED: (&str, &str) = (
+    "MaxFailedIndexesExceeded",
+    "Job has exceeded the specified maximal number of failed indexes",
+);
+pub const FAILED_INDEXES: (&str, &str) = ("FailedIndexes", "Job has failed indexes");
+
+/// Whether the Job counts failures per index.
+pub fn counts_per_index(spec: &JobSpec) -> bool {
+    spec.completion_mode == CompletionMode::Indexed && spec.backoff_limit_per_index.is_some()
+}
+
+/// Whether a failed pod ends its index for good: FailIndex matched, or the failures its index had before this one
+/// (`failures_before`, without ignored ones) are at the limit already.
+pub fn index_fails(spec: &JobSpec, verdict: &Verdict, failures_before: u32) -> bool {
+    if !counts_per_index(spec) {
+        return false;
+    }
+    let limit = spec.backoff_limit_per_index.unwrap_or(0);
+    verdict.action == Some(PodFailurePolicyAction::FailIndex)
+        || (verdict.counts && i64::from(failures_before) >= i64::from(limit))
+}
+
+/// Why the Job fails because of failed indexes, if it does.
+pub fn past_failed_indexes(view: &JobSyncView<'_>) -> Option<(&'static str, &'static str)> {
+    if !counts_per_index(view.spec) {
+        return None;
+    }
+    let limit = view.spec.max_failed_indexes;
+    if limit.is_some_and(|max| i64::from(view.failed_indexes) > i64::from(max)) {
+        return Some(MAX_FAILED_INDEXES_EXCEEDED);
+    }
+    let decided = view.failed_indexes + view.succeeded;
+    let all = view.spec.completions().is_some_and(|c| decided >= c);
+    (view.failed_indexes > 0 && all).then_some(FAILED_INDEXES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_fails_at_its_own_limit_or_at_once() {
+        let spec = |limit| JobSpec {
+            backoff_limit_per_index: limit,
+            ..JobSpec::default()
+        };
+        let verdict = |counts, action| Verdict { counts, action };
+        use PodFailurePolicyAction::*;
+        for (limit, verdict, before, fails, sentence) in [
+            (
+                Some(0),
+                verdict(true, None),
+                0,
+                true,
+                "no failure is allowed",
+            ),
+            (
+                Some(2),
+                verdict(true, None),
+                1,
+                false,
+                "the second of two retries is left",
+            ),
+            (
+                Some(2),
+                verdict(true, Some(Count)),
+                2,
+                true,
+                "the third failure",
+            ),
+            (
+                Some(2),
+                verdict(true, Some(FailIndex)),
+                0,
+                true,
+                "FailIndex needs no count",
+            ),
+            (
+                Some(0),
+                verdict(false, Some(Ignore)),
+                0,
+                false,
+                "an ignored failure",
+            ),
+            (
+                None,
+                verdict(true, Some(FailIndex)),
+                9,
+                false,
+                "no limit per index",
+            ),
+        ] {
+            assert_eq!(
+                index_fails(&spec(limit), &verdict, before),
+                fails,
+                "{sentence}"
+            );
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! What the controllers decide: pure functions, a view in and a plan out.
+//!
+//! Must never see a clock, randomness, a queue or `&mut World`.
+
+pub mod buckets;
+pub mod conditions;
+pub mod decision;
+pub mod depends_on;
+pub mod elastic;
+pub mod failure;
+pub mod in_place;
+pub mod job;
+pub mod kinds;
+pub mod placement;
+pub mod plan;
+pub mod reconcile;
+pub mod restart;
+pub mod startup;
+pub mod success;
+pub mod suspend;
+pub mod topology;
+pub mod trace;
+pub mod ttl;
+pub mod view;
+
+pub use plan::*;
+pub use reconcile::{reconcile, reconcile_counted};
+pub use view::*;

@@ -1,0 +1,148 @@
+//! How many pods of a template a cluster, or a topology domain of it, holds while it is empty.
+
+use super::template::TemplateFacts;
+use crate::topology::{Cluster, Domains};
+use sim_api::spec::{DependsOnStatus, JobSet, ReplicatedJob};
+use sim_base::NodeId;
+
+/// A topology domain that can take a leader.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Its number among the values of the key.
+    pub domain: usize,
+    /// Pods that it holds.
+    pub pods: u64,
+    /// The most that one node of it holds: what is lost with that node.
+    pub largest_node: u64,
+}
+
+impl Room {
+    /// Whether it still takes a leader when a node is lost, but no longer all pods (EXC-19).
+    pub fn is_a_trap_without_a_node(&self, pods: u64) -> bool {
+        let left = self.pods - self.largest_node;
+        0 < left && left < pods && pods <= self.pods
+    }
+
+    /// Whether it holds so many pods when any one of its nodes is lost.
+    pub fn spares_a_node(&self, pods: u64) -> bool {
+        self.pods - self.largest_node >= pods
+    }
+}
+
+/// Pods that each node holds; 0 where none is allowed.
+pub fn of_nodes(facts: &TemplateFacts, cluster: &Cluster) -> Vec<u64> {
+    let one = |n: usize| {
+        let node = NodeId(n as u32);
+        match facts.allows(node) {
+            true => facts.room(cluster, node),
+            false => 0,
+        }
+    };
+    (0..cluster.len()).map(one).collect()
+}
+
+/// Pods that all nodes hold together.
+pub fn of_cluster(facts: &TemplateFacts, cluster: &Cluster) -> u64 {
+    let rooms = of_nodes(facts, cluster);
+    rooms.into_iter().fold(0, u64::saturating_add)
+}
+
+/// Those of the domains with room for a pod.
+pub fn of_domains(facts: &TemplateFacts, cluster: &Cluster, domains: &Domains) -> Vec<Room> {
+    let rooms = of_nodes(facts, cluster);
+    let room = |(domain, nodes): (usize, &Vec<NodeId>)| {
+        let each = || nodes.iter().map(|n| rooms[n.ix()]);
+        Room {
+            domain,
+            pods: each().fold(0, u64::saturating_add),
+            largest_node: each().max().unwrap_or(0),
+        }
+    };
+    let rooms = domains.nodes.iter().enumerate().map(room);
+    rooms.filter(|room| room.pods > 0).collect()
+}
+
+/// What one replicatedJob with exclusive placement asks of the domains of its key.
+pub struct Demand<'a> {
+    /// Its place in the JobSet.
+    pub index: usize,
+    pub rj: &'a ReplicatedJob,
+    pub key: &'a str,
+    pub rooms: Vec<Room>,
+}
+
+impl Demand<'_> {
+    /// Pods of one Job.
+    pub fn pods(&self) -> u64 {
+        u64::from(self.rj.template.pods())
+    }
+}
+
+/// Exclusive replicatedJobs with pods whose key some node has.
+pub fn demands<'a>(jobset: &'a JobSet, cluster: &Cluster) -> Vec<Demand<'a>> {
+    let mut found = Vec::new();
+    let mut domains: Vec<Domains> = Vec::new();
+    for (index, rj) in jobset.spec.replicated_jobs.iter().enumerate() {
+        let wants = rj.replicas > 0 && rj.template.pods() > 0;
+        let Some(key) = jobset.webhook_key(rj).filter(|_| wants) else {
+            continue;
+        };
+        let known = domains.iter().position(|d| d.key == key);
+        let at = known.unwrap_or_else(|| {
+            domains.push(Domains::build(cluster, key));
+            domains.len() - 1
+        });
+        if !domains[at].nodes.is_empty() {
+            let facts = TemplateFacts::build(cluster, &rj.template.template, 0);
+            found.push(Demand {
+                index,
+                rj,
+                key,
+                rooms: of_domains(&facts, cluster, &domains[at]),
+            });
+        }
+    }
+    found
+}
+
+/// The demands of one key together.
+pub struct KeyDemand<'d, 'a> {
+    pub key: &'a str,
+    /// In the order of the JobSet; at least one.
+    pub of: Vec<&'d Demand<'a>>,
+    /// Domains that some of their Jobs can use.
+    pub domains: usize,
+    /// Jobs that run at once.
+    pub jobs: u64,
+}
+
+pub fn by_key<'d, 'a>(demands: &'d [Demand<'a>]) -> Vec<KeyDemand<'d, 'a>> {
+    let mut keys: Vec<&str> = Vec::new();
+    for demand in demands {
+        if !keys.contains(&demand.key) {
+            keys.push(demand.key);
+        }
+    }
+    let together = |key| {
+        let of: Vec<&Demand> = demands.iter().filter(|d| d.key == key).collect();
+        let usable = of.iter().flat_map(|d| d.rooms.iter().map(|r| r.domain));
+        let mut usable: Vec<usize> = usable.collect();
+        usable.sort_unstable();
+        usable.dedup();
+        // Whatever waits for complete Jobs takes over their domains.
+        let waits = |d: &&&Demand| {
+            let mut on = d.rj.depends_on.iter();
+            on.any(|d| d.status == DependsOnStatus::Complete)
+        };
+        let replicas = |d: &&Demand| u64::from(d.rj.replicas);
+        let at_once: u64 = of.iter().filter(|d| !waits(d)).map(replicas).sum();
+        let largest = of.iter().map(replicas).max();
+        KeyDemand {
+            key,
+            domains: usable.len(),
+            jobs: at_once.max(largest.unwrap_or(0)),
+            of,
+        }
+    };
+    keys.into_iter().map(together).collect()
+}

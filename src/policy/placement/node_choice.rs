@@ -1,0 +1,76 @@
+//! Which nodes a pod may run on by its own choice: nodeSelector and required node affinity, as kube-scheduler's
+//! NodeAffinity plugin asks them. The one place that does.
+
+use crate::topology::Cluster;
+use sim_api::spec::{NodeTerm, PodSpec};
+use sim_base::NodeId;
+use std::collections::BTreeSet;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeChoice {
+    selector: Vec<(String, String)>,
+    /// One of the terms has to match.
+    affinity: Option<Vec<NodeTerm>>,
+}
+
+impl NodeChoice {
+    pub fn of(spec: &PodSpec) -> NodeChoice {
+        NodeChoice {
+            selector: spec.node_selector.clone().into_iter().collect(),
+            affinity: spec.node_affinity.clone(),
+        }
+    }
+
+    /// Filter.
+    pub fn matches(&self, cluster: &Cluster, node: NodeId) -> bool {
+        let label = |key: &str| cluster.label(node, key);
+        let mut selector = self.selector.iter();
+        let name = &cluster.names[node.ix()];
+        selector.all(|(key, value)| label(key).as_deref() == Some(value))
+            && self
+                .affinity
+                .as_ref()
+                .is_none_or(|terms| terms.iter().any(|t| t.matches(name, label)))
+    }
+
+    /// PreFilter: the only nodes that are looked at, where each term names some.
+    pub fn names(&self) -> Option<BTreeSet<&str>> {
+        let terms = self.affinity.as_ref()?;
+        let sets: Option<Vec<BTreeSet<&str>>> = terms.iter().map(NodeTerm::names).collect();
+        let sets = sets.filter(|sets| !sets.is_empty())?;
+        Some(sets.into_iter().flatten().collect())
+    }
+
+    /// PreFilter: the terms name nodes, each of them none that it wants altogether.
+    pub fn conflicts(&self) -> bool {
+        self.names().is_some_and(|names| names.is_empty())
+    }
+
+    /// Whether the two can meet on no node, whatever labels it has.
+    pub fn is_apart_from(&self, other: &NodeChoice) -> bool {
+        let disjoint = |a: Option<BTreeSet<&str>>, b: Option<BTreeSet<&str>>| {
+            a.zip(b).is_some_and(|(a, b)| a.is_disjoint(&b))
+        };
+        let mut keys = self.keys().into_iter();
+        keys.any(|key| disjoint(self.values_of(key), other.values_of(key)))
+            || disjoint(self.names(), other.names())
+    }
+
+    fn keys(&self) -> BTreeSet<&str> {
+        let selector = self.selector.iter().map(|(key, _)| key.as_str());
+        let terms = self.affinity.iter().flatten();
+        let asked = terms.flat_map(|t| t.expressions.iter().map(|r| r.key.as_str()));
+        selector.chain(asked).collect()
+    }
+
+    /// The values of a label that are left, if they are listed.
+    fn values_of(&self, key: &str) -> Option<BTreeSet<&str>> {
+        if let Some((_, value)) = self.selector.iter().find(|(k, _)| k == key) {
+            return Some(BTreeSet::from([value.as_str()]));
+        }
+        let terms = self.affinity.iter().flatten();
+        let sets: Option<Vec<BTreeSet<&str>>> = terms.map(|t| t.values_of(key)).collect();
+        let sets = sets.filter(|sets| !sets.is_empty())?;
+        Some(sets.into_iter().flatten().collect())
+    }
+}

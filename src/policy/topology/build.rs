@@ -1,0 +1,383 @@
+//! Makes a `Cluster` of a `spec::Topology`: nodes are numbered in the order of the description.
+
+use sim_api::spec::{IslandKind, NodeObject, NodePool, Taint, Topology};
+use sim_base::*;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// The label by which the node lifecycle controller groups nodes into failure zones.
+pub const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
+pub use sim_api::spec::keys::HOSTNAME as HOSTNAME_LABEL;
+/// kubelet default `maxPods`.
+const MAX_PODS_PER_NODE: i64 = 110;
+
+#[derive(Clone, Debug, Default)]
+pub struct Cluster {
+    pub names: Vec<String>,
+    pools: Vec<NodePool>,
+    /// Per node: entry of `pools` and the running numbers inside it.
+    place: Vec<Place>,
+    pub island: Vec<IslandId>,
+    pub island_kinds: Vec<IslandKind>,
+    pub zone: Vec<ZoneId>,
+    pub zone_sizes: Vec<u32>,
+    zone_names: Vec<String>,
+    /// Resources that some pod requests; the columns of `allocatable`.
+    pub resources: Vec<String>,
+    /// Thousandths, node-major.
+    pub allocatable: Vec<i64>,
+    pub accelerators: Vec<u32>,
+    /// Millionths of the currency per accelerator and hour.
+    pub price_micros_per_hour: Vec<u64>,
+    pub currency: String,
+    /// Whether pods tolerate the taint that is named like a device they request.
+    pub extended_resource_toleration: bool,
+    /// Nodes that are not as described: created or changed during a run.
+    own: BTreeMap<NodeId, NodeObject>,
+    /// The nodes of the description by their names, once somebody has asked for one.
+    by_name: OnceLock<Vec<NodeId>>,
+    /// What `reset` goes back to; empty while nothing differs from it.
+    described: Option<Box<Described>>,
+}
+
+/// The columns that a changed node may change.
+#[derive(Clone, Debug)]
+struct Described {
+    nodes: usize,
+    zones: usize,
+    zone: Vec<ZoneId>,
+    zone_sizes: Vec<u32>,
+    allocatable: Vec<i64>,
+    accelerators: Vec<u32>,
+}
+
+#[derive(Copy, Clone, Debug, Default)]
+struct Place {
+    pool: u32,
+    pool_number: u32,
+    island_number: u32,
+    node_number: u32,
+}
+
+impl Cluster {
+    /// `resources`: the resource names pods request, `pods` always first.
+    pub fn build(topology: &Topology, resources: &[String]) -> Cluster {
+        let mut c = Cluster {
+            pools: topology.pools.clone(),
+            resources: resources.to_vec(),
+            currency: topology.currency.clone(),
+            extended_resource_toleration: topology.extended_resource_toleration,
+            ..Cluster::default()
+        };
+        for (p, pool) in topology.pools.iter().enumerate() {
+            let mut place = Place {
+                pool: p as u32,
+                ..Place::default()
+            };
+            for pool_number in 0..pool.count {
+                place.pool_number = pool_number;
+                for _ in 0..pool.islands {
+                    for _ in 0..pool.nodes_per_island {
+                        c.push_node(pool, place);
+                        place.node_number += 1;
+                    }
+                    c.island_kinds.push(pool.island_kind);
+                    place.island_number += 1;
+                }
+            }
+        }
+        c
+    }
+
+    fn push_node(&mut self, pool: &NodePool, place: Place) {
+        let mut name = fill(&pool.name, place);
+        let many =
+            u64::from(pool.islands) * u64::from(pool.nodes_per_island) * u64::from(pool.count) > 1;
+        let numbered = pool.name.contains("{node");
+        if many && !numbered {
+            name.push('-');
+            push_number(&mut name, place.node_number, 5);
+        }
+        self.names.push(name);
+        self.place.push(place);
+        self.island.push(IslandId(self.island_kinds.len() as u32));
+        let zone = pool
+            .labels
+            .get(ZONE_LABEL)
+            .map_or(String::new(), |l| fill(l, place));
+        let at = self.zone_named(zone);
+        self.zone.push(ZoneId(at as u32));
+        self.zone_sizes[at] += 1;
+        for resource in &self.resources {
+            let milli = pool.allocatable.get(resource).copied();
+            let default = default_allocatable(resource);
+            self.allocatable.push(milli.unwrap_or(default));
+        }
+        let accelerators = self.accelerators_in(&pool.allocatable);
+        self.accelerators.push(accelerators);
+        let price = pool.price.of_accelerator(accelerators);
+        self.price_micros_per_hour.push(price);
+    }
+
+    /// The node of that name.
+    pub fn named(&self, name: &str) -> Option<NodeId> {
+        let described = (self.described.as_ref()).map_or(self.names.len(), |was| was.nodes);
+        let of = |node: &NodeId| self.names[node.ix()].as_str();
+        let by_name = self.by_name.get_or_init(|| {
+            let mut all: Vec<NodeId> = (0..described as u32).map(NodeId).collect();
+            all.sort_by_key(of);
+            all
+        });
+        let at = by_name.partition_point(|node| of(node) < name);
+        let known = by_name.get(at).filter(|node| of(node) == name).copied();
+        // Those that were created during the run are few.
+        let created = || (described as u32..self.names.len() as u32).map(NodeId);
+        known.or_else(|| created().find(|node| of(node) == name))
+    }
+
+    fn zone_named(&mut self, zone: String) -> usize {
+        let known = self.zone_names.iter().rposition(|z| *z == zone);
+        known.unwrap_or_else(|| {
+            self.zone_names.push(zone);
+            self.zone_sizes.push(0);
+            self.zone_names.len() - 1
+        })
+    }
+
+    /// Back to what was described.
+    pub fn reset(&mut self) {
+        self.own.clear();
+        let Some(described) = self.described.take() else {
+            return;
+        };
+        let nodes = described.nodes;
+        self.names.truncate(nodes);
+        self.place.truncate(nodes);
+        self.island.truncate(nodes);
+        self.price_micros_per_hour.truncate(nodes);
+        self.zone_names.truncate(described.zones);
+        self.zone = described.zone;
+        self.zone_sizes = described.zone_sizes;
+        self.allocatable = described.allocatable;
+        self.accelerators = described.accelerators;
+    }
+
+    fn remember(&mut self) {
+        if self.described.is_none() {
+            self.described = Some(Box::new(Described {
+                nodes: self.names.len(),
+                zones: self.zone_names.len(),
+                zone: self.zone.clone(),
+                zone_sizes: self.zone_sizes.clone(),
+                allocatable: self.allocatable.clone(),
+                accelerators: self.accelerators.clone(),
+            }));
+        }
+    }
+
+    /// A node that the description does not have. It is in no island and costs nothing.
+    pub fn push(&mut self, node: &NodeObject) -> NodeId {
+        self.remember();
+        let id = NodeId(self.names.len() as u32);
+        self.names.push(node.name.clone());
+        self.place.push(Place {
+            pool: u32::MAX,
+            ..Place::default()
+        });
+        self.island.push(IslandId::NONE);
+        self.zone.push(ZoneId::NONE);
+        self.allocatable
+            .resize(self.allocatable.len() + self.resources.len(), 0);
+        self.accelerators.push(0);
+        self.price_micros_per_hour.push(0);
+        self.change(id, node);
+        id
+    }
+
+    /// The node is from now on as `object` says, whatever its pool says.
+    pub fn change(&mut self, node: NodeId, object: &NodeObject) {
+        self.remember();
+        let columns = self.resources.len();
+        for (c, resource) in self.resources.iter().enumerate() {
+            let default = default_allocatable(resource);
+            let milli = object.allocatable.get(resource).copied();
+            self.allocatable[node.ix() * columns + c] = milli.unwrap_or(default);
+        }
+        self.accelerators[node.ix()] = self.accelerators_in(&object.allocatable);
+        let old = self.zone[node.ix()];
+        if old.is_some() {
+            self.zone_sizes[old.ix()] -= 1;
+        }
+        let zone = object.labels.get(ZONE_LABEL).cloned().unwrap_or_default();
+        let zone = self.zone_named(zone);
+        self.zone_sizes[zone] += 1;
+        self.zone[node.ix()] = ZoneId(zone as u32);
+        self.own.insert(node, object.clone());
+    }
+
+    /// The node as an object of its own, for changing it.
+    pub fn object(&self, node: NodeId) -> NodeObject {
+        if let Some(own) = self.own.get(&node) {
+            return own.clone();
+        }
+        let place = self.place[node.ix()];
+        let pool = &self.pools[place.pool as usize];
+        let filled = pool.labels.iter().map(|(k, v)| (k.clone(), fill(v, place)));
+        let mut labels: BTreeMap<String, String> = filled.collect();
+        labels
+            .entry(HOSTNAME_LABEL.to_owned())
+            .or_insert_with(|| self.names[node.ix()].clone());
+        NodeObject {
+            name: self.names[node.ix()].clone(),
+            labels,
+            taints: pool.taints.clone(),
+            unschedulable: false,
+            allocatable: pool.allocatable.clone(),
+            features: pool.features.clone(),
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The value of a node label.
+    pub fn label(&self, node: NodeId, key: &str) -> Option<String> {
+        if let Some(own) = self.own.get(&node) {
+            return own.labels.get(key).cloned();
+        }
+        let place = self.place[node.ix()];
+        match self.pools[place.pool as usize].labels.get(key) {
+            Some(value) => Some(fill(value, place)),
+            None if key == HOSTNAME_LABEL => Some(self.names[node.ix()].clone()),
+            None => None,
+        }
+    }
+
+    /// Whether both have the same value of a label, or none, as far as can be said without filling in numbers.
+    pub fn is_labelled_as(&self, node: NodeId, other: NodeId, key: &str) -> bool {
+        let (a, b) = (self.place[node.ix()], self.place[other.ix()]);
+        let number_of = |p: Place| (p.pool, p.pool_number, p.island_number);
+        if number_of(a) != number_of(b)
+            || self.own.contains_key(&node)
+            || self.own.contains_key(&other)
+        {
+            return false;
+        }
+        match self.pools[a.pool as usize].labels.get(key) {
+            Some(value) => !value.contains("{node"),
+            None => key != HOSTNAME_LABEL,
+        }
+    }
+
+    /// The taints it was described or created with, and those that a user gave it since.
+    pub fn taints(&self, node: NodeId) -> &[Taint] {
+        if let Some(own) = self.own.get(&node) {
+            return &own.taints;
+        }
+        &self.pools[self.place[node.ix()].pool as usize].taints
+    }
+
+    pub fn has_feature(&self, node: NodeId, feature: &str) -> bool {
+        if let Some(own) = self.own.get(&node) {
+            return own.features.iter().any(|f| f == feature);
+        }
+        self.pools[self.place[node.ix()].pool as usize]
+            .features
+            .iter()
+            .any(|f| f == feature)
+    }
+
+    /// Whether units of a resource are accelerators in the ledger.
+    pub fn is_accelerator(&self, resource: &str) -> bool {
+        !resource.is_empty() && self.pools.iter().any(|p| p.accelerator == resource)
+    }
+
+    /// Of every resource that is an accelerator in some pool: a pod's accelerators are counted so, too.
+    fn accelerators_in(&self, allocatable: &BTreeMap<String, i64>) -> u32 {
+        let accelerators = allocatable.iter().filter(|(r, _)| self.is_accelerator(r));
+        let all = accelerators.fold(0i64, |sum, (_, milli)| sum.saturating_add(milli / 1000));
+        all.clamp(0, i64::from(u32::MAX)) as u32
+    }
+}
+
+fn default_allocatable(resource: &str) -> i64 {
+    if resource == "pods" {
+        MAX_PODS_PER_NODE * 1000
+    } else {
+        0
+    }
+}
+
+/// Puts the running numbers into `{pool}`, `{island}`, `{node}`; `{node:05}` pads with zeros.
+fn fill(text: &str, place: Place) -> String {
+    if !text.contains('{') {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        out.push_str(&rest[..open]);
+        let Some(close) = rest[open..].find('}') else {
+            rest = &rest[open..];
+            break;
+        };
+        let inside = &rest[open + 1..open + close];
+        let (word, width) = inside.split_once(':').unwrap_or((inside, "0"));
+        let number = match word {
+            "pool" => Some(place.pool_number),
+            "island" => Some(place.island_number),
+            "node" => Some(place.node_number),
+            _ => None,
+        };
+        match number {
+            Some(n) => push_number(&mut out, n, width.parse().unwrap_or(0).min(9)),
+            None => out.push_str(&rest[open..=open + close]),
+        }
+        rest = &rest[open + close + 1..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// `width`: with zeros in front, 9 at most.
+fn push_number(out: &mut String, mut number: u32, width: usize) {
+    const DIGITS: usize = 10;
+    let mut digits = [b'0'; DIGITS];
+    let mut from = DIGITS;
+    while number > 0 || from > DIGITS - width.max(1) {
+        from -= 1;
+        digits[from] = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    out.extend(digits[from..].iter().map(|d| char::from(*d)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn running_numbers_fill_names_and_labels() {
+        let place = Place {
+            pool: 0,
+            pool_number: 2,
+            island_number: 3,
+            node_number: 41,
+        };
+        for (text, filled) in [
+            ("pool-{pool}", "pool-2"),
+            ("n-{node:05}", "n-00041"),
+            ("{pool:00}{node:1}{node:99}", "241000000041"),
+            ("{island}/{unknown}", "3/{unknown}"),
+            ("plain", "plain"),
+            ("broken{", "broken{"),
+        ] {
+            assert_eq!(fill(text, place), filled);
+        }
+    }
+}

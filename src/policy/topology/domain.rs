@@ -1,0 +1,77 @@
+//! A topology key's domains: which nodes share which value.
+
+use super::build::Cluster;
+use sim_base::*;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, Default)]
+pub struct Domains {
+    pub key: String,
+    pub values: Vec<String>,
+    /// Per node; `DomainId::NONE` where the label is missing.
+    pub of: Vec<DomainId>,
+    /// Nodes of each domain, ascending.
+    pub nodes: Vec<Vec<NodeId>>,
+    index: BTreeMap<String, DomainId>,
+}
+
+impl Domains {
+    pub fn build(cluster: &Cluster, key: &str) -> Domains {
+        let mut d = Domains {
+            key: key.to_owned(),
+            ..Domains::default()
+        };
+        for n in 0..cluster.len() as u32 {
+            let node = NodeId(n);
+            // Most nodes are in the domain of the one before, and to fill in their labels costs more than all the rest.
+            match n.checked_sub(1).map(NodeId) {
+                Some(before) if cluster.is_labelled_as(node, before, key) => d.follow(before),
+                _ => d.place(cluster, node),
+            }
+        }
+        d
+    }
+
+    /// The next node is where the one `before` it is.
+    fn follow(&mut self, before: NodeId) {
+        let (id, node) = (self.of[before.ix()], NodeId(self.of.len() as u32));
+        self.of.push(id);
+        if id.is_some() {
+            self.nodes[id.ix()].push(node);
+        }
+    }
+
+    /// The node is in the domain that its label says now.
+    pub fn place(&mut self, cluster: &Cluster, node: NodeId) {
+        if self.of.len() <= node.ix() {
+            self.of.resize(node.ix() + 1, DomainId::NONE);
+        }
+        let id = match cluster.label(node, &self.key) {
+            Some(value) => self.value(value),
+            None => DomainId::NONE,
+        };
+        let old = std::mem::replace(&mut self.of[node.ix()], id);
+        if old == id {
+            return;
+        }
+        if old.is_some() {
+            self.nodes[old.ix()].retain(|n| *n != node);
+        }
+        if id.is_some() {
+            let members = &mut self.nodes[id.ix()];
+            let at = members.partition_point(|n| *n < node);
+            members.insert(at, node);
+        }
+    }
+
+    fn value(&mut self, value: String) -> DomainId {
+        if let Some(id) = self.index.get(&value) {
+            return *id;
+        }
+        let id = DomainId(self.values.len() as u32);
+        self.index.insert(value.clone(), id);
+        self.values.push(value);
+        self.nodes.push(Vec::new());
+        id
+    }
+}

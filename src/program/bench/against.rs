@@ -1,0 +1,185 @@
+//! Rows of two versions side by side: which changed, by how much, and which phase and which wait moved.
+
+use super::row::Row;
+use serde::{Deserialize, Serialize};
+use sim_base::*;
+use std::collections::BTreeMap;
+
+pub const SCHEMA: &str = "jobset-sim/bench-ttr/v1";
+
+/// What `bench ttr --format json` prints, and a baseline is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    pub schema: String,
+    pub version: String,
+    pub rows: Vec<Row>,
+    pub not_run: Vec<String>,
+}
+
+impl Report {
+    pub fn new(rows: Vec<Row>, not_run: Vec<String>) -> Report {
+        Report {
+            schema: SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            rows,
+            not_run,
+        }
+    }
+
+    /// One row a line: what changed is then a line of a diff.
+    pub fn json(&self) -> Result<String, String> {
+        let rows: Result<Vec<String>, String> = self.rows.iter().map(line).collect();
+        let not_run = line(&self.not_run)?;
+        let (schema, version) = (line(&self.schema)?, line(&self.version)?);
+        Ok(format!(
+            "{{\"schema\":{schema},\"version\":{version},\"notRun\":{not_run},\"rows\":[\n{}\n]}}\n",
+            rows?.join(",\n")
+        ))
+    }
+
+    /// Of a baseline; the error says what is wrong with it.
+    pub fn read(text: &str) -> Result<Report, String> {
+        let report: Report = serde_json::from_str(text).map_err(|e| e.to_string())?;
+        match report.schema == SCHEMA {
+            true => Ok(report),
+            false => Err(format!("its schema is {:?}, not {SCHEMA:?}", report.schema)),
+        }
+    }
+
+    pub fn find(&self, row: &Row) -> Option<&Row> {
+        self.rows.iter().find(|r| r.key == row.key)
+    }
+}
+
+/// JSON without line breaks.
+fn line<T: Serialize>(value: &T) -> Result<String, String> {
+    serde_json::to_string(value).map_err(|e| e.to_string())
+}
+
+/// A row that is not as it was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moved<'r> {
+    pub row: &'r Row,
+    pub before: &'r Row,
+    /// Nanoseconds more than before; `None`: one of them never ended.
+    pub change_ns: Option<i128>,
+    /// The phase that changed most, and by how much.
+    pub phase: Option<(String, i128)>,
+    /// The same of what was waited for.
+    pub wait: Option<(String, i128)>,
+}
+
+impl Moved<'_> {
+    /// More than before as a share of before; one that no longer ends is beyond all.
+    pub fn share(&self) -> f64 {
+        match (self.row.ttr_ns, self.before.ttr_ns, self.change_ns) {
+            (_, Some(before), Some(change)) if before > 0 => change as f64 / before as f64,
+            (None, Some(_), _) => f64::INFINITY,
+            (Some(_), None, _) => f64::NEG_INFINITY,
+            _ => 0.0,
+        }
+    }
+}
+
+/// Rows of both that differ in time, the worst first; of equals in the order of the table.
+pub fn moved<'r>(now: &'r Report, before: &'r Report) -> Vec<Moved<'r>> {
+    let pairs = now
+        .rows
+        .iter()
+        .filter_map(|row| Some((row, before.find(row)?)));
+    let differ =
+        pairs.filter(|(row, old)| row.ttr_ns != old.ttr_ns || row.phases_ns != old.phases_ns);
+    let mut all: Vec<Moved<'_>> = differ
+        .map(|(row, before)| Moved {
+            change_ns: row
+                .ttr_ns
+                .zip(before.ttr_ns)
+                .map(|(now, old)| i128::from(now) - i128::from(old)),
+            phase: most(&row.phases_ns, &before.phases_ns),
+            wait: most(&row.waits_ns, &before.waits_ns),
+            row,
+            before,
+        })
+        .collect();
+    all.sort_by(|a, b| b.share().total_cmp(&a.share()));
+    all
+}
+
+/// What changed most.
+fn most(now: &BTreeMap<String, u64>, before: &BTreeMap<String, u64>) -> Option<(String, i128)> {
+    let names = now.keys().chain(before.keys());
+    let time =
+        |of: &BTreeMap<String, u64>, name: &String| i128::from(of.get(name).copied().unwrap_or(0));
+    let change = |name: &String| time(now, name) - time(before, name);
+    let most = names.max_by_key(|name| {
+        (
+            change(name).unsigned_abs(),
+            std::cmp::Reverse((*name).clone()),
+        )
+    })?;
+    Some((most.clone(), change(most))).filter(|(_, change)| *change != 0)
+}
+
+/// `+1.5 s`, `-20.0 s`.
+pub fn signed(nanos: i128, seconds: impl Fn(Duration) -> String) -> String {
+    let sign = if nanos < 0 { '-' } else { '+' };
+    let size = u64::try_from(nanos.unsigned_abs()).unwrap_or(u64::MAX);
+    format!("{sign}{}", seconds(Duration(size)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::Key;
+    use super::*;
+
+    fn row(case: &str, ttr: Option<u64>, detect: u64, wait: u64) -> Row {
+        let map = |name: &str, n: u64| BTreeMap::from([(name.to_owned(), n)]);
+        Row {
+            key: Key {
+                case: case.to_owned(),
+                nodes: 100,
+                strategy: "Recreate".to_owned(),
+                preset: "stock".to_owned(),
+                kubernetes: "1.36".to_owned(),
+            },
+            ttr_ns: ttr,
+            restarts: 1,
+            phases_ns: map("detect", detect),
+            waits_ns: map("a bucket", wait),
+            digest: String::new(),
+        }
+    }
+
+    #[test]
+    fn the_worst_row_comes_first_with_the_phase_and_the_wait_that_moved() {
+        let before = vec![
+            row("a", Some(100), 10, 5),
+            row("b", Some(100), 10, 5),
+            row("c", Some(9), 9, 9),
+            row("d", Some(5), 5, 5),
+        ];
+        let now = vec![
+            row("a", Some(110), 20, 5),
+            row("b", Some(150), 10, 55),
+            row("c", Some(9), 9, 9),
+            row("d", None, 5, 5),
+            row("e", Some(1), 1, 1),
+        ];
+        let (before, now) = (
+            Report::new(before, Vec::new()),
+            Report::new(now, Vec::new()),
+        );
+        assert_eq!(Report::read(&now.json().unwrap()).unwrap(), now);
+        let moved = moved(&now, &before);
+        let told: Vec<_> = moved
+            .iter()
+            .map(|m| (m.row.key.case.as_str(), m.change_ns))
+            .collect();
+        assert_eq!(told, [("d", None), ("b", Some(50)), ("a", Some(10))]);
+        assert_eq!(moved[1].wait, Some(("a bucket".to_owned(), 50)));
+        assert_eq!(moved[2].phase, Some(("detect".to_owned(), 10)));
+        assert_eq!((&moved[1].phase, &moved[2].wait), (&None, &None));
+        assert_eq!(signed(-2_000_000_000, |d| d.to_string()), "-2s");
+    }
+}

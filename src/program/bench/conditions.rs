@@ -1,0 +1,287 @@
+//! The numbers of a suite that `--fail-if` may name: of each row, over all rows, and how many rows are what.
+//!
+//! Must never pass because there was nothing to measure.
+
+use super::against::{Report, moved};
+use super::row::Row;
+use sim_analysis::metrics::Phase;
+use sim_base::condition::Condition;
+use sim_base::stats::{quantile, sorted};
+
+/// Over all rows.
+const OVER: [&str; 5] = ["min", "p50", "p95", "max", "mean"];
+/// How many rows are what.
+const COUNTS: [&str; 5] = [
+    "rows.stuck",
+    "rows.changed",
+    "rows.slower",
+    "rows.faster",
+    "rows.new",
+];
+
+/// What came of a condition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// The condition as it was written.
+    pub condition: String,
+    pub failed: bool,
+    /// The number it was about: of the worst row, if it is about rows.
+    pub value: f64,
+    /// Whether `value` is a share of the reference.
+    pub is_share: bool,
+    /// The rows of which it holds, if it is about rows.
+    pub rows: Vec<String>,
+}
+
+/// What a name stands for.
+enum Number<'n> {
+    /// Of each row.
+    Each(&'n str),
+    /// Over all rows.
+    Over(&'n str, &'n str),
+    Count(&'n str),
+}
+
+/// All names.
+pub fn names() -> impl Iterator<Item = String> {
+    let of_row = || {
+        ["ttr", "restarts"]
+            .into_iter()
+            .chain(Phase::ALL.map(Phase::as_str))
+    };
+    let over = of_row().flat_map(|name| OVER.map(|over| format!("{name}.{over}")));
+    let counts = COUNTS.map(str::to_owned);
+    of_row().map(str::to_owned).chain(over).chain(counts)
+}
+
+fn number(name: &str) -> Option<Number<'_>> {
+    let of_row = |name: &str| {
+        let phases = Phase::ALL.map(Phase::as_str);
+        name == "ttr" || name == "restarts" || phases.contains(&name)
+    };
+    if COUNTS.contains(&name) {
+        return Some(Number::Count(name));
+    }
+    match name.rsplit_once('.') {
+        Some((row, over)) if of_row(row) && OVER.contains(&over) => Some(Number::Over(row, over)),
+        None if of_row(name) => Some(Number::Each(name)),
+        _ => None,
+    }
+}
+
+/// Refuses what has no number, before anything is played.
+pub fn known(condition: &Condition, has_baseline: bool) -> Result<(), String> {
+    let found = number(metric(&condition.name).1);
+    if found.is_none() {
+        let names: Vec<String> = names().collect();
+        let text = condition.unknown(names.iter().map(String::as_str));
+        return Err(format!(
+            "{text}; ROW:NAME is of the rows that begin with ROW"
+        ));
+    }
+    let compares = matches!(found, Some(Number::Count(name)) if name != "rows.stuck");
+    match (condition.is_relative() || compares) && !has_baseline {
+        true => Err(format!(
+            "--fail-if {:?} needs --against BASELINE",
+            condition.text()
+        )),
+        false => Ok(()),
+    }
+}
+
+/// `drain/5000:ttr` as the beginning of rows and the name.
+fn metric(name: &str) -> (&str, &str) {
+    name.rsplit_once(':').unwrap_or(("", name))
+}
+
+/// Seconds; of what never ended without bounds.
+fn value(row: &Row, name: &str) -> f64 {
+    let seconds = |nanos: u64| nanos as f64 / 1e9;
+    match name {
+        "ttr" => row.ttr_ns.map_or(f64::INFINITY, seconds),
+        "restarts" => row.restarts as f64,
+        phase => seconds(row.phases_ns.get(phase).copied().unwrap_or(0)),
+    }
+}
+
+pub fn check(
+    condition: &Condition,
+    now: &Report,
+    before: Option<&Report>,
+) -> Result<Checked, String> {
+    let (prefix, name) = metric(&condition.name);
+    let of = |report: &Report| -> Vec<Row> {
+        let rows = report.rows.iter();
+        rows.filter(|r| r.key.text().starts_with(prefix))
+            .cloned()
+            .collect()
+    };
+    let rows = of(now);
+    // Only what was played in both.
+    let old: Option<Vec<Option<&Row>>> = before.map(|b| rows.iter().map(|r| b.find(r)).collect());
+    let nothing = || {
+        format!(
+            "--fail-if {:?}: there is no row to measure",
+            condition.text()
+        )
+    };
+    let is_share = matches!(condition.limit, sim_base::condition::Limit::Share(_));
+    let mut checked = Checked {
+        condition: condition.to_string(),
+        failed: false,
+        value: 0.0,
+        is_share,
+        rows: Vec::new(),
+    };
+    match number(name).ok_or_else(nothing)? {
+        Number::Each(name) => {
+            let mut seen = 0;
+            for (i, row) in rows.iter().enumerate() {
+                let reference = old.as_ref().and_then(|old| old[i]).map(|r| value(r, name));
+                if condition.is_relative() && reference.is_none() {
+                    continue;
+                }
+                seen += 1;
+                let (now, reference) = both_ended(value(row, name), reference);
+                let verdict = condition.holds(now, reference)?;
+                if verdict.failed {
+                    let worse = !checked.failed || verdict.value.abs() > checked.value.abs();
+                    checked.value = if worse { verdict.value } else { checked.value };
+                    checked.failed = true;
+                    checked.rows.push(row.key.text());
+                }
+            }
+            if seen == 0 {
+                return Err(nothing());
+            }
+        }
+        Number::Over(name, over) => {
+            let common = |i: &usize| {
+                old.as_ref()
+                    .is_none_or(|old| old[*i].is_some() || !condition.is_relative())
+            };
+            let which: Vec<usize> = (0..rows.len()).filter(common).collect();
+            let number =
+                |of: &dyn Fn(usize) -> f64| over_all(which.iter().map(|i| of(*i)).collect(), over);
+            let now = number(&|i| value(&rows[i], name)).ok_or_else(nothing)?;
+            let reference = match (&old, condition.is_relative()) {
+                (Some(old), true) => number(&|i| old[i].map_or(0.0, |r| value(r, name))),
+                _ => None,
+            };
+            let (now, reference) = both_ended(now, reference);
+            let verdict = condition.holds(now, reference)?;
+            (checked.failed, checked.value) = (verdict.failed, verdict.value);
+        }
+        Number::Count(name) => {
+            let verdict = condition.holds(count(name, now, before), None)?;
+            (checked.failed, checked.value) = (verdict.failed, verdict.value);
+        }
+    }
+    Ok(checked)
+}
+
+/// What never ended, then as now, has not changed.
+fn both_ended(now: f64, reference: Option<f64>) -> (f64, Option<f64>) {
+    match reference {
+        Some(before) if now.is_infinite() && before.is_infinite() => (0.0, Some(0.0)),
+        other => (now, other),
+    }
+}
+
+fn over_all(values: Vec<f64>, over: &str) -> Option<f64> {
+    let n = values.len() as f64;
+    let sum: f64 = values.iter().sum();
+    let sorted = sorted(values);
+    Some(match over {
+        "min" => *sorted.first()?,
+        "max" => *sorted.last()?,
+        "mean" if n > 0.0 => sum / n,
+        "p50" => quantile(&sorted, 0.5)?,
+        "p95" => quantile(&sorted, 0.95)?,
+        _ => return None,
+    })
+}
+
+fn count(name: &str, now: &Report, before: Option<&Report>) -> f64 {
+    let count = |n: usize| n as f64;
+    let changed = before.map(|before| moved(now, before)).unwrap_or_default();
+    match name {
+        "rows.stuck" => count(now.rows.iter().filter(|r| r.ttr_ns.is_none()).count()),
+        "rows.changed" => count(changed.len()),
+        "rows.slower" => count(changed.iter().filter(|m| m.share() > 0.0).count()),
+        "rows.faster" => count(changed.iter().filter(|m| m.share() < 0.0).count()),
+        _ => count(
+            now.rows
+                .iter()
+                .filter(|r| before.is_none_or(|b| b.find(r).is_none()))
+                .count(),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::Key;
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn report(ttr_s: &[Option<u64>]) -> Report {
+        let row = |(i, ttr): (usize, &Option<u64>)| Row {
+            key: Key {
+                case: format!("case-{i}"),
+                nodes: 100,
+                strategy: "Recreate".to_owned(),
+                preset: "stock".to_owned(),
+                kubernetes: "1.36".to_owned(),
+            },
+            ttr_ns: ttr.map(|s| s * 1_000_000_000),
+            restarts: 1,
+            phases_ns: BTreeMap::from([("detect".to_owned(), 2_000_000_000)]),
+            waits_ns: BTreeMap::new(),
+            digest: String::new(),
+        };
+        Report::new(ttr_s.iter().enumerate().map(row).collect(), Vec::new())
+    }
+
+    #[test]
+    fn conditions_are_about_each_row_or_all_of_them_absolute_or_against_the_baseline() {
+        let (now, before) = (
+            report(&[Some(10), Some(33), None]),
+            report(&[Some(10), Some(30), None]),
+        );
+        for (text, failed, rows) in [
+            ("ttr > +2%", true, &["case-1/100/Recreate/stock/1.36"][..]),
+            ("ttr > +11%", false, &[]),
+            ("ttr > +2s", true, &["case-1/100/Recreate/stock/1.36"]),
+            (
+                "case-0/100:ttr > 9s",
+                true,
+                &["case-0/100/Recreate/stock/1.36"],
+            ),
+            ("ttr.min > +2%", false, &[]),
+            ("ttr.p50 > +2%", true, &[]),
+            ("ttr.max > 1h", true, &[]),
+            ("detect.mean > 1.9s", true, &[]),
+            ("rows.stuck > 0", true, &[]),
+            ("rows.changed == 1", true, &[]),
+            ("rows.faster > 0", false, &[]),
+        ] {
+            let condition: Condition = text.parse().unwrap();
+            known(&condition, true).unwrap();
+            let checked = check(&condition, &now, Some(&before)).unwrap();
+            assert_eq!(checked.failed, failed, "{text}: {checked:?}");
+            assert_eq!(checked.rows, rows, "{text}");
+        }
+        for (text, expected) in [
+            ("ttl > 5", "the names are ttr,"),
+            ("ttr > +2%", "needs --against"),
+            ("rows.new > 0", "needs --against"),
+        ] {
+            let condition: Condition = text.parse().unwrap();
+            let error = known(&condition, false).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+        let nothing: Condition = "x:ttr > 1".parse().unwrap();
+        assert!(check(&nothing, &now, None).unwrap_err().contains("no row"));
+    }
+}

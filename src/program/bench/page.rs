@@ -1,0 +1,188 @@
+//! The page of `bench ttr`: times to recover against the size of the cluster, with the closed form of a token bucket.
+
+use super::print::{cell, lines, planes, sizes};
+use super::{Report, Row};
+use sim_analysis::format::{count, thousands};
+use sim_report::assumptions::hanging;
+use sim_report::assumptions::hanging::Hung;
+use sim_report::draw::scene::Scene;
+use sim_report::figures::scaling_figure::{Axes, Line, scaling, token_bucket};
+use sim_report::page::reproduce::Reproduction;
+use sim_report::page::{Block, Chart, KeyFigure, NOT_MODELLED, Page, Section, Table};
+
+/// Rate and burst of kube-controller-manager in a preset.
+pub type Rates<'a> = &'a dyn Fn(&str) -> Option<(f64, f64)>;
+
+const SIZE: (u32, u32) = (1600, 800);
+
+/// What decided rows of that case under that preset.
+pub type Decided<'a> = &'a dyn Fn(&str, &str) -> Vec<Hung>;
+
+pub fn page(
+    report: &Report,
+    (rates, decided): (Rates<'_>, Decided<'_>),
+    commands: &[String],
+) -> Page {
+    let rows = &report.rows;
+    let never = rows.iter().filter(|r| r.ttr_ns.is_none()).count();
+    let mut page = Page {
+        kicker: "jobset-sim report: bench ttr".to_owned(),
+        title: format!(
+            "Time to recover: {}, {} never",
+            count(rows.len() as u64, "row"),
+            thousands(never as u64)
+        ),
+        lead: "Seconds of virtual time from the first fault until all pods are ready for good, exact for the seed: \
+               repeated, they are the same to the nanosecond."
+            .to_owned(),
+        figures: vec![
+            figure("rows", rows.len() as u64),
+            figure("never ready again", never as u64),
+            figure(
+                "nodes of the largest cluster",
+                rows.iter().map(|r| r.key.nodes).max().unwrap_or(0),
+            ),
+        ],
+        sections: Vec::new(),
+        foot: vec![foot(report)],
+    };
+    let (mut charts, mut hung) = (Vec::new(), Vec::new());
+    for case in cases(rows) {
+        let preset = rows.iter().find(|r| r.key.case == case);
+        let preset = preset.map_or("", |r| r.key.preset.as_str());
+        let own = decided(&case, preset);
+        let beside = (rates, hanging::foot(&own));
+        let Some(scene) = chart(report, (&case, preset), &beside, SIZE) else {
+            continue;
+        };
+        hung.extend(own);
+        charts.push(Block::Chart(Chart {
+            name: format!("scaling-{case}"),
+            alt: format!("{case}: time to recover against the number of nodes, preset {preset}"),
+            scene,
+        }));
+    }
+    page.push(Section::new(
+        "scaling",
+        "Against the size of the cluster",
+        charts,
+    ));
+    let tables = planes(report).into_iter().flat_map(|(plane, rows)| {
+        let sizes = sizes(&rows);
+        let mut head = vec!["case".to_owned(), "strategy".to_owned()];
+        head.extend(sizes.iter().map(|n| count(*n, "node")));
+        let line = |line: (&str, &str)| {
+            let mut row = vec![line.0.to_owned(), line.1.to_owned()];
+            row.extend(sizes.iter().map(|n| cell(&rows, line, *n)));
+            row
+        };
+        let all = lines(&rows).into_iter().map(line).collect();
+        let table = Table {
+            head,
+            numbers: &[2, 3, 4, 5, 6, 7],
+            rows: all,
+            open: 0,
+        };
+        [Block::Heading(plane), Block::Table(table)]
+    });
+    page.push(Section::new("rows", "Each row", tables.collect()));
+    let not_run = vec![Block::List(report.not_run.clone())];
+    if !report.not_run.is_empty() {
+        page.push(Section::new("not-run", "Not run", not_run));
+    }
+    page.push(Section::new(
+        "assumptions",
+        "Assumptions that mattered",
+        hanging::blocks(&hung),
+    ));
+    let never = Block::List(NOT_MODELLED.map(str::to_owned).to_vec());
+    let limits = vec![Block::Heading("Never modelled".to_owned()), never];
+    page.push(Section::new("limits", "What to distrust", limits));
+    let suite = "the suite in this version of the program";
+    let mut reproduction = Reproduction::new(commands, &page.foot, suite);
+    reproduction.depends_on = hanging::together(&hung);
+    page.push(reproduction.section());
+    page
+}
+
+fn figure(what: &str, n: u64) -> KeyFigure {
+    KeyFigure {
+        what: what.to_owned(),
+        value: thousands(n),
+    }
+}
+
+fn foot(report: &Report) -> String {
+    let digest = |row: Option<&Row>| row.map_or("none".to_owned(), |r| r.digest.clone());
+    let (first, last) = (digest(report.rows.first()), digest(report.rows.last()));
+    format!(
+        "jobset-sim {}  ·  bench ttr  ·  {}  ·  digests {first} to {last}",
+        report.version,
+        count(report.rows.len() as u64, "row")
+    )
+}
+
+/// Cases in their order.
+pub fn cases(rows: &[Row]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for row in rows {
+        if !all.contains(&row.key.case) {
+            all.push(row.key.case.clone());
+        }
+    }
+    all
+}
+
+/// One case under one preset: a line for each strategy of the newest Kubernetes version, and the token bucket.
+pub fn chart(
+    report: &Report,
+    (case, preset): (&str, &str),
+    (rates, hangs): &(Rates<'_>, Vec<String>),
+    size: (u32, u32),
+) -> Option<Scene> {
+    let own = report.rows.iter();
+    let own: Vec<&Row> = own
+        .filter(|r| r.key.case == case && r.key.preset == preset)
+        .collect();
+    let version = own.first()?.key.kubernetes.clone();
+    let mut all: Vec<Line> = Vec::new();
+    for row in own.iter().filter(|r| r.key.kubernetes == version) {
+        let Some(ttr) = row.ttr() else { continue };
+        let name = &row.key.strategy;
+        let at = all.iter().position(|l| l.name == *name).unwrap_or_else(|| {
+            all.push(Line::new(name.clone()));
+            all.len() - 1
+        });
+        all[at].points.push((row.key.nodes as f64, ttr.seconds()));
+    }
+    all.iter_mut()
+        .for_each(|l| l.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    if all.iter().all(|l| l.points.len() < 2) {
+        return None;
+    }
+    let mut below = vec![foot(report)];
+    below.extend_from_slice(hangs);
+    if let Some((rate, burst)) = rates(preset) {
+        let sizes: Vec<u64> = sizes(&own);
+        all.push(Line {
+            points: sizes
+                .iter()
+                .map(|n| (*n as f64, token_bucket(*n as f64, rate, burst)))
+                .collect(),
+            closed: true,
+            ..Line::new("one token a node".to_owned())
+        });
+        below.push(format!(
+            "closed form: (nodes - {burst}) / {rate} s, one request of the Job controller for each node (calibration.md 6.6)"
+        ));
+    }
+    let title = format!("{case}: time to recover");
+    let subtitle = format!("preset {preset}, Kubernetes {version}");
+    Some(scaling(
+        (&title, &subtitle),
+        &Axes::NODES,
+        &all,
+        &below,
+        size,
+    ))
+}

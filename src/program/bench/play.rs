@@ -1,0 +1,145 @@
+//! Plays rows on several threads; their order is that of the table, whatever the threads do.
+
+use super::Set;
+use super::row::{Key, Row};
+use super::scene;
+use super::suite::Combination;
+use sim_analysis::experiment::parallel::each;
+use sim_analysis::experiment::{Limited, Limits, play};
+use sim_analysis::metrics::Folds;
+use sim_api::spec::Scenario;
+use sim_engine::Simulation;
+use sim_engine::faults;
+use sim_engine::record::EndReason;
+use sim_inputs::LoadedScenario;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What is to be played.
+pub enum Entry {
+    /// A row of the suite.
+    OfSuite(Combination),
+    /// A scenario of one's own.
+    Own(Box<LoadedScenario>),
+}
+
+/// The rows that were finished; the error names the row.
+pub fn all(
+    entries: &[Entry],
+    sets: &[Set],
+    (threads, limits): (usize, &Limits),
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Vec<Row>, String> {
+    let finished = AtomicU64::new(0);
+    // The largest first, so that no thread is left with one at the end.
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    order.sort_by_key(|i| std::cmp::Reverse(size(&entries[*i])));
+    let one = |(): &mut (), i: u64| {
+        let at = order[i as usize];
+        let row = row(&entries[at], sets, limits);
+        done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+        Some((at, row)).filter(|(_, row)| !matches!(row, Ok(None)))
+    };
+    let played = each(
+        || Ok(()),
+        (entries.len() as u64, threads),
+        &limits.flag,
+        one,
+    );
+    let mut played = played.map_err(|why| why.to_string())?;
+    played.sort_by_key(|(at, _)| *at);
+    played
+        .into_iter()
+        .filter_map(|(_, row)| row.transpose())
+        .collect()
+}
+
+fn size(entry: &Entry) -> u64 {
+    match entry {
+        Entry::OfSuite(row) => u64::from(row.nodes),
+        Entry::Own(loaded) => loaded.scenario.topology.nodes(),
+    }
+}
+
+fn row(entry: &Entry, sets: &[Set], limits: &Limits) -> Result<Option<Row>, String> {
+    match entry {
+        Entry::Own(loaded) => {
+            let scenario = &loaded.scenario;
+            play_one(scenario, own_key(scenario), limits)
+        }
+        Entry::OfSuite(row) => {
+            let key = Key {
+                case: row.case.name.clone(),
+                nodes: u64::from(row.nodes),
+                strategy: row.strategy.as_str().to_owned(),
+                preset: row.plane.preset.clone(),
+                kubernetes: row.plane.kubernetes.clone(),
+            };
+            let named = |why: String| format!("{}:\n{why}", key.text());
+            let loaded = scene::load(row, sets).map_err(named)?;
+            play_one(&loaded.scenario, key.clone(), limits)
+        }
+    }
+}
+
+/// `None`: it was stopped.
+fn play_one(scenario: &Scenario, key: Key, limits: &Limits) -> Result<Option<Row>, String> {
+    let scenario = faults::drawn(scenario, scenario.seed, 0);
+    let simulation = Simulation::new(&scenario);
+    let mut simulation = simulation.map_err(|why| format!("{}:\n{why}", key.text()))?;
+    let folds = Folds::new(&scenario, false);
+    let (played, _) = play(
+        &mut simulation,
+        (scenario.seed, 0),
+        folds,
+        Limited::by(limits),
+    );
+    let stopped = played.outcome.end_reason == EndReason::Stopped;
+    Ok((!stopped).then(|| Row::of(key, &played)))
+}
+
+fn own_key(scenario: &Scenario) -> Key {
+    let plane = &scenario.control_plane;
+    let strategy = scenario.jobsets.first().map(|s| s.jobset.spec.strategy());
+    Key {
+        case: scenario.name.clone(),
+        nodes: scenario.topology.nodes(),
+        strategy: strategy.unwrap_or_default().as_str().to_owned(),
+        preset: plane.preset.clone(),
+        kubernetes: format!("{}.{}", plane.kubernetes.major, plane.kubernetes.minor),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Report;
+    use super::super::against::moved;
+    use super::super::print::change;
+    use super::super::suite::{Only, Suite};
+    use super::*;
+
+    #[test]
+    fn a_row_that_changed_is_named_with_its_case_and_its_phase() {
+        let only = Only {
+            cases: vec!["kill-process".to_owned()],
+            nodes: vec![100],
+            strategies: vec!["Recreate".to_owned()],
+            presets: vec!["kops".to_owned()],
+        };
+        let rows = Suite::shipped().combinations(&only).unwrap();
+        let entry = Entry::OfSuite(rows[0].clone());
+        let with = |sets: &[Set]| row(&entry, sets, &Limits::none()).unwrap().unwrap();
+        let play = || with(&[]);
+        // Before 1.31 a Job is Failed before its pods have ended (kubernetes.md 1.4).
+        let old = [("controlPlane.kubernetes".to_owned(), "1.30".to_owned())];
+        let right = Report::new(vec![play()], Vec::new());
+        let wrong = Report::new(vec![with(&old)], Vec::new());
+        assert_eq!(moved(&right, &Report::new(vec![play()], Vec::new())), []);
+        let moved = moved(&wrong, &right);
+        let told = change(&moved[0]);
+        let begins = "kill-process/100/Recreate/kops/1.36: ";
+        assert!(
+            told.starts_with(begins) && told.contains("; phase terminate -"),
+            "{told}"
+        );
+    }
+}

@@ -1,0 +1,271 @@
+//! The suite as text, CSV and Markdown: times by case, strategy and size, and what moved.
+
+use super::against::{Moved, Report, moved, signed};
+use super::conditions::Checked;
+use super::row::Row;
+use csv::Writer;
+use sim_analysis::format::{column, count, exact_seconds, seconds, thousands};
+use sim_analysis::metrics::Phase;
+use sim_base::plain::{for_cell, for_markdown};
+use sim_base::*;
+use sim_report::console::waterfall::Style;
+use std::fmt::Write;
+
+/// Rows that moved, which are told.
+const WORST: usize = 10;
+
+pub fn text(
+    report: &Report,
+    before: Option<&Report>,
+    checked: &[Checked],
+    style: &Style,
+) -> String {
+    let mut out = String::new();
+    for (plane, rows) in planes(report) {
+        let _ = writeln!(out, "{}", style.bold(&plane));
+        table(&mut out, &rows, style);
+        out.push('\n');
+    }
+    if let Some(before) = before {
+        changes(&mut out, report, before);
+    }
+    for c in checked {
+        let _ = writeln!(out, "{}", verdict(c));
+    }
+    if !report.not_run.is_empty() {
+        let _ = writeln!(out, "not run:");
+        for line in &report.not_run {
+            for (i, line) in sim_analysis::format::wrap(line, style.width - 4)
+                .iter()
+                .enumerate()
+            {
+                let _ = writeln!(out, "{} {line}", if i == 0 { "  -" } else { "   " });
+            }
+        }
+    }
+    out
+}
+
+/// Rows by control plane, in their order.
+pub(super) fn planes(report: &Report) -> Vec<(String, Vec<&Row>)> {
+    let mut all: Vec<(String, Vec<&Row>)> = Vec::new();
+    for row in &report.rows {
+        let plane = format!(
+            "{}, Kubernetes {}: time to recover",
+            row.key.preset, row.key.kubernetes
+        );
+        match all.iter_mut().find(|(known, _)| *known == plane) {
+            Some((_, rows)) => rows.push(row),
+            None => all.push((plane, vec![row])),
+        }
+    }
+    all
+}
+
+/// Sizes of clusters, in the order in which they come.
+pub(super) fn sizes(rows: &[&Row]) -> Vec<u64> {
+    let mut sizes: Vec<u64> = rows.iter().map(|r| r.key.nodes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+/// Rows of one case and strategy.
+pub(super) fn lines<'r>(rows: &[&'r Row]) -> Vec<(&'r str, &'r str)> {
+    let mut all: Vec<(&str, &str)> = Vec::new();
+    for row in rows {
+        let line = (row.key.case.as_str(), row.key.strategy.as_str());
+        if !all.contains(&line) {
+            all.push(line);
+        }
+    }
+    all
+}
+
+pub(super) fn cell(rows: &[&Row], (case, strategy): (&str, &str), nodes: u64) -> String {
+    let mut rows = rows.iter();
+    let found =
+        rows.find(|r| r.key.case == case && r.key.strategy == strategy && r.key.nodes == nodes);
+    match found.map(|r| r.ttr()) {
+        Some(Some(ttr)) => seconds(ttr),
+        Some(None) => "never".to_owned(),
+        None => String::new(),
+    }
+}
+
+fn table(out: &mut String, rows: &[&Row], style: &Style) {
+    let sizes = sizes(rows);
+    let lines = lines(rows);
+    let widest = column(lines.iter().map(|(case, _)| *case), 4);
+    let mut head = format!("  {:<widest$} {:<16}", "case", "strategy");
+    for size in &sizes {
+        let _ = write!(head, " {:>13}", count(*size, "node"));
+    }
+    let _ = writeln!(out, "{}", style.dim(&head));
+    for line in lines {
+        let _ = write!(out, "  {:<widest$} {:<16}", line.0, line.1);
+        for size in &sizes {
+            let _ = write!(out, " {:>13}", cell(rows, line, *size));
+        }
+        let _ = writeln!(out);
+    }
+}
+
+fn changes(out: &mut String, now: &Report, before: &Report) {
+    let all = moved(now, before);
+    let new = now.rows.iter().filter(|r| before.find(r).is_none()).count();
+    let same = now.rows.len() - all.len() - new;
+    let _ = writeln!(
+        out,
+        "Against the baseline of {}: {} as before, {} changed, {} new",
+        before.version,
+        count(same as u64, "row"),
+        thousands(all.len() as u64),
+        thousands(new as u64)
+    );
+    for m in all.iter().take(WORST) {
+        let _ = writeln!(out, "  {}", change(m));
+    }
+    if all.len() > WORST {
+        let _ = writeln!(out, "  and {} more", thousands((all.len() - WORST) as u64));
+    }
+}
+
+/// One row that moved, on one line.
+pub fn change(m: &Moved<'_>) -> String {
+    let time = |ns: Option<u64>| ns.map_or("never".to_owned(), |ns| seconds(Duration(ns)));
+    let mut text = format!(
+        "{}: {} -> {}",
+        m.row.key.text(),
+        time(m.before.ttr_ns),
+        time(m.row.ttr_ns)
+    );
+    if let Some(change) = m.change_ns {
+        let percent = m.share() * 100.0;
+        let _ = write!(text, " ({}, {percent:+.2} %)", signed(change, seconds));
+    }
+    if let Some((phase, by)) = &m.phase {
+        let _ = write!(text, "; phase {phase} {}", signed(*by, seconds));
+    }
+    if let Some((wait, by)) = &m.wait {
+        let _ = write!(text, "; wait for {wait} {}", signed(*by, seconds));
+    }
+    text
+}
+
+/// What came of a condition, in a sentence.
+pub fn verdict(c: &Checked) -> String {
+    let value = match c.is_share {
+        true => format!("{:+.3} %", c.value * 100.0),
+        false => format!("{}", c.value),
+    };
+    match (c.failed, c.rows.len()) {
+        (false, _) => format!("passed: not {}", c.condition),
+        (true, 0) => format!("FAILED: {} (it is {value})", c.condition),
+        (true, n) => format!(
+            "FAILED: {} in {} (the worst: {value})",
+            c.condition,
+            count(n as u64, "row")
+        ),
+    }
+}
+
+/// One line for each row; times in seconds with all their digits.
+pub fn csv(report: &Report) -> Result<Vec<u8>, String> {
+    let mut out = Writer::from_writer(Vec::new());
+    let head = [
+        "case",
+        "nodes",
+        "strategy",
+        "preset",
+        "kubernetes",
+        "ttr_s",
+        "restarts",
+    ];
+    let phases = Phase::ALL.iter().map(|p| format!("{}_s", p.as_str()));
+    let head = head.map(str::to_owned).into_iter().chain(phases);
+    let head: Vec<String> = head.chain(["digest".to_owned()]).collect();
+    out.write_record(&head).map_err(|e| e.to_string())?;
+    for row in &report.rows {
+        let k = &row.key;
+        let ttr = row
+            .ttr_ns
+            .map_or(String::new(), |ns| exact_seconds(u128::from(ns)));
+        let mut cells = vec![
+            k.case.clone(),
+            k.nodes.to_string(),
+            k.strategy.clone(),
+            k.preset.clone(),
+            k.kubernetes.clone(),
+            ttr,
+            row.restarts.to_string(),
+        ];
+        cells.extend(Phase::ALL.map(|p| exact_seconds(u128::from(row.phase(p).0))));
+        cells.push(row.digest.clone());
+        let cells = cells.iter().map(|cell| for_cell(cell).into_owned());
+        out.write_record(cells).map_err(|e| e.to_string())?;
+    }
+    out.into_inner().map_err(|e| e.to_string())
+}
+
+/// For a comment on a pull request: what moved first, then the tables.
+pub fn markdown(report: &Report, before: Option<&Report>, checked: &[Checked]) -> String {
+    let mut out = "## Time to recover\n\n".to_owned();
+    for c in checked {
+        let mark = if c.failed { "❌" } else { "✅" };
+        let _ = writeln!(out, "{mark} {}\n", verdict(c));
+    }
+    if let Some(before) = before {
+        let all = moved(report, before);
+        let _ = writeln!(
+            out,
+            "{} changed of {}.\n",
+            count(all.len() as u64, "row"),
+            thousands(report.rows.len() as u64)
+        );
+        if !all.is_empty() {
+            out.push_str(
+                "| | row | before | now | change | phase | wait |\n|---|---|---|---|---|---|---|\n",
+            );
+        }
+        for m in all.iter().take(WORST) {
+            out.push_str(&moved_row(m));
+        }
+        out.push('\n');
+    }
+    for (plane, rows) in planes(report) {
+        let sizes = sizes(&rows);
+        let heads: Vec<String> = sizes.iter().map(|s| count(*s, "node")).collect();
+        let _ = writeln!(
+            out,
+            "### {plane}\n\n| case | strategy | {} |",
+            heads.join(" | ")
+        );
+        let _ = writeln!(out, "|---|---|{}", "---:|".repeat(sizes.len()));
+        for line in lines(&rows) {
+            let cells: Vec<String> = sizes.iter().map(|s| cell(&rows, line, *s)).collect();
+            let (case, strategy) = (for_markdown(line.0), for_markdown(line.1));
+            let _ = writeln!(out, "| {case} | {strategy} | {} |", cells.join(" | "));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn moved_row(m: &Moved<'_>) -> String {
+    let time = |ns: Option<u64>| ns.map_or("never".to_owned(), |ns| seconds(Duration(ns)));
+    let by = |part: &Option<(String, i128)>| match part {
+        Some((name, by)) => format!("{name} {}", signed(*by, seconds)),
+        None => String::new(),
+    };
+    let arrow = if m.share() > 0.0 { "▲" } else { "▼" };
+    format!(
+        "| {arrow} | {} | {} | {} | {:+.2} % | {} | {} |\n",
+        for_markdown(&m.row.key.text()),
+        time(m.before.ttr_ns),
+        time(m.row.ttr_ns),
+        m.share() * 100.0,
+        by(&m.phase),
+        by(&m.wait)
+    )
+}

@@ -1,0 +1,95 @@
+//! One row: how long it took until all pods were ready again, in phases, and by what was waited for.
+
+use serde::{Deserialize, Serialize};
+use sim_analysis::experiment::Played;
+use sim_analysis::metrics::restarts::gate;
+use sim_analysis::metrics::{Ending, Phase, Restart};
+use sim_base::*;
+use std::collections::BTreeMap;
+
+/// What a row is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Key {
+    pub case: String,
+    pub nodes: u64,
+    pub strategy: String,
+    pub preset: String,
+    pub kubernetes: String,
+}
+
+impl Key {
+    /// As it is printed, and named in conditions.
+    pub fn text(&self) -> String {
+        let Key {
+            case,
+            nodes,
+            strategy,
+            preset,
+            kubernetes,
+        } = self;
+        format!("{case}/{nodes}/{strategy}/{preset}/{kubernetes}")
+    }
+}
+
+/// Times are nanoseconds of virtual time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    #[serde(flatten)]
+    pub key: Key,
+    /// From the first fault until all pods were ready, for good; absent if that never came.
+    pub ttr_ns: Option<u64>,
+    pub restarts: usize,
+    /// By phase; what lies between two restarts is in none.
+    pub phases_ns: BTreeMap<String, u64>,
+    /// By what the path waited for.
+    pub waits_ns: BTreeMap<String, u64>,
+    /// Over all records of the run.
+    pub digest: String,
+}
+
+/// Waits shorter than this are in no row.
+const LEAST: Duration = Duration::from_millis(10);
+
+impl Row {
+    pub fn of(key: Key, played: &Played) -> Row {
+        let restarts = &played.folded.restarts;
+        let ended = restarts.last().filter(|r| r.ending == Ending::Ready);
+        let first = restarts.iter().map(|r| r.start).min();
+        let ttr = ended
+            .zip(first)
+            .map(|(last, start)| last.end.since(start).0);
+        let mut phases = BTreeMap::new();
+        let mut waits = BTreeMap::new();
+        for restart in restarts {
+            add_phases(&mut phases, restart);
+            for (name, time) in gate::waits(restart) {
+                *waits.entry(name).or_insert(0) += time.0;
+            }
+        }
+        waits.retain(|_, time| *time >= LEAST.0);
+        Row {
+            key,
+            ttr_ns: ttr,
+            restarts: restarts.len(),
+            phases_ns: phases,
+            waits_ns: waits,
+            digest: format!("{:016x}", played.outcome.digest),
+        }
+    }
+
+    pub fn ttr(&self) -> Option<Duration> {
+        self.ttr_ns.map(Duration)
+    }
+
+    pub fn phase(&self, phase: Phase) -> Duration {
+        Duration(self.phases_ns.get(phase.as_str()).copied().unwrap_or(0))
+    }
+}
+
+fn add_phases(sums: &mut BTreeMap<String, u64>, restart: &Restart) {
+    for (phase, time) in Phase::ALL.iter().zip(restart.phases()) {
+        if time > Duration::ZERO {
+            *sums.entry(phase.as_str().to_owned()).or_insert(0) += time.0;
+        }
+    }
+}

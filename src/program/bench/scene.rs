@@ -1,0 +1,84 @@
+//! A row of the table as a scenario: text that the one reader of scenarios reads.
+
+use super::Set;
+use super::suite::Combination;
+use serde_json::json;
+use sim_inputs::{LoadedScenario, Source, strategy};
+
+/// Nodes of a rack, and pods of a Job.
+const RACK: u32 = 25;
+/// Racks that stay free.
+const FREE: u32 = 2;
+/// The least number of nodes: two racks to run on, two that are free.
+pub const NODES_MIN: u32 = RACK * (FREE + 2);
+
+const MANIFEST: &str = include_str!("../../../scenarios/manifests/workers.yaml");
+const EXCLUSIVE: &str = include_str!("../../../scenarios/manifests/exclusive-workers.yaml");
+
+/// Why a cluster of so many nodes is none of the suite's.
+pub fn refused(nodes: u32) -> Option<String> {
+    let wrong = nodes < NODES_MIN || !nodes.is_multiple_of(RACK) || nodes > 65_000;
+    wrong.then(|| {
+        format!(
+            "--nodes {nodes}: a rack has {RACK} nodes; a multiple of it from {NODES_MIN} to 65000"
+        )
+    })
+}
+
+pub fn load(row: &Combination, more: &[Set]) -> Result<LoadedScenario, String> {
+    let source = Source {
+        file: format!("{}.yaml", row.case.name),
+        text: text(row),
+    };
+    let manifest = match row.case.exclusive {
+        true => EXCLUSIVE,
+        false => MANIFEST,
+    };
+    let loader = |_: &str| Ok(manifest.to_owned());
+    let read = |sets: &[Set]| {
+        sim_inputs::parse_scenario(&source, sets, &loader).map_err(|e| e.to_string())
+    };
+    let plain = read(&[])?;
+    let asked = [("strategy".to_owned(), row.strategy.as_str().to_owned())];
+    let changes = strategy::with_companions(&asked, &plain.scenario.jobsets)?;
+    let sets = changes.into_iter().map(|c| (c.path, c.value));
+    let sets: Vec<Set> = sets.chain(more.iter().cloned()).collect();
+    read(&sets)
+}
+
+fn text(row: &Combination) -> String {
+    let racks = row.nodes / RACK;
+    let jobs = "spec.replicatedJobs[0]";
+    let scenario = json!({
+        "apiVersion": sim_inputs::API_VERSION,
+        "kind": "Scenario",
+        "metadata": {"name": row.case.name, "description": row.case.about},
+        "topology": {
+            "apiVersion": sim_inputs::API_VERSION,
+            "kind": "Topology",
+            "metadata": {"name": format!("{racks}x{RACK}")},
+            "pools": [{
+                "name": "n-{node:05}",
+                "count": racks,
+                "nodesPerIsland": RACK,
+                "accelerator": "example.com/accelerator",
+                "allocatable": {"cpu": 8, "memory": "64Gi", "example.com/accelerator": 4},
+                "labels": {"topology.kubernetes.io/zone": "zone-a", "cloud.google.com/gke-nodepool": "rack-{pool}"},
+                "features": ["RestartAllContainersOnContainerExits"]
+            }]
+        },
+        "controlPlane": {"preset": row.plane.preset, "kubernetes": row.plane.kubernetes},
+        "jobSets": [{
+            "manifest": "workers.yaml",
+            "set": [
+                format!("{jobs}.replicas={}", racks - FREE),
+                format!("{jobs}.template.spec.parallelism={RACK}"),
+                format!("{jobs}.template.spec.completions={RACK}")
+            ]
+        }],
+        "faults": row.case.faults,
+        "stop": {"at": "6h", "when": "Settled"},
+        "seed": 42
+    });
+    scenario.to_string()
+}

@@ -1,0 +1,220 @@
+//! The table of the suite: what happens, to which clusters, under which strategies and control planes.
+
+use serde_json::{Map, Value};
+use sim_api::spec::RestartStrategy;
+use sim_inputs::Source;
+
+const TEXT: &str = include_str!("suite.yaml");
+
+/// The whole table.
+pub struct Suite {
+    pub cases: Vec<Case>,
+    pub nodes: Vec<u32>,
+    pub strategies: Vec<RestartStrategy>,
+    pub control_planes: Vec<ControlPlane>,
+    /// What is left out, and why.
+    pub not_run: Vec<String>,
+}
+
+/// One kind of trouble.
+#[derive(Clone)]
+pub struct Case {
+    pub name: String,
+    pub about: String,
+    /// Each Job has a rack for itself.
+    pub exclusive: bool,
+    /// The script, as a scenario has it.
+    pub faults: Vec<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ControlPlane {
+    pub preset: String,
+    pub kubernetes: String,
+}
+
+/// One row to be played.
+#[derive(Clone)]
+pub struct Combination {
+    pub case: Case,
+    pub nodes: u32,
+    pub strategy: RestartStrategy,
+    pub plane: ControlPlane,
+}
+
+/// Which rows are wanted; empty: all.
+#[derive(Clone, Debug, Default)]
+pub struct Only {
+    pub cases: Vec<String>,
+    pub nodes: Vec<u32>,
+    pub strategies: Vec<String>,
+    pub presets: Vec<String>,
+}
+
+impl Suite {
+    pub fn shipped() -> Suite {
+        let source = Source {
+            file: "suite.yaml".to_owned(),
+            text: TEXT.to_owned(),
+        };
+        let documents = sim_inputs::documents(&source).unwrap_or_default();
+        let root = documents.into_iter().next().unwrap_or_default();
+        let list = |key: &str| root[key].as_array().cloned().unwrap_or_default();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let strategy = |value: &Value| {
+            let mut all = RestartStrategy::ALL.into_iter();
+            all.find(|s| Some(s.as_str()) == value.as_str())
+        };
+        Suite {
+            cases: list("cases")
+                .iter()
+                .map(|case| Case {
+                    name: text(&case["name"]),
+                    about: text(&case["about"]),
+                    exclusive: case["exclusive"] == true,
+                    faults: case["faults"]
+                        .as_array()
+                        .into_iter()
+                        .flatten()
+                        .flat_map(script)
+                        .collect(),
+                })
+                .collect(),
+            nodes: list("nodes")
+                .iter()
+                .filter_map(|n| u32::try_from(n.as_u64()?).ok())
+                .collect(),
+            strategies: list("strategies").iter().filter_map(strategy).collect(),
+            control_planes: list("controlPlanes")
+                .iter()
+                .map(|plane| ControlPlane {
+                    preset: text(&plane["preset"]),
+                    kubernetes: text(&plane["kubernetes"]),
+                })
+                .collect(),
+            not_run: list("notRun").iter().map(text).collect(),
+        }
+    }
+
+    /// The rows that are wanted, in the order of the table; the error names what there is.
+    pub fn combinations(&self, only: &Only) -> Result<Vec<Combination>, String> {
+        let names: Vec<&str> = self.cases.iter().map(|c| c.name.as_str()).collect();
+        known("--case", &only.cases, &names)?;
+        let strategies: Vec<&str> = self.strategies.iter().map(|s| s.as_str()).collect();
+        known("--strategy", &only.strategies, &strategies)?;
+        let mut presets: Vec<&str> = self
+            .control_planes
+            .iter()
+            .map(|p| p.preset.as_str())
+            .collect();
+        presets.sort();
+        presets.dedup();
+        known("--preset", &only.presets, &presets)?;
+        let wanted =
+            |list: &[String], name: &str| list.is_empty() || list.iter().any(|w| w == name);
+        let nodes = if only.nodes.is_empty() {
+            &self.nodes
+        } else {
+            &only.nodes
+        };
+        let mut all = Vec::new();
+        for plane in self
+            .control_planes
+            .iter()
+            .filter(|p| wanted(&only.presets, &p.preset))
+        {
+            for case in self.cases.iter().filter(|c| wanted(&only.cases, &c.name)) {
+                for strategy in self
+                    .strategies
+                    .iter()
+                    .filter(|s| wanted(&only.strategies, s.as_str()))
+                {
+                    all.extend(nodes.iter().map(|nodes| Combination {
+                        case: case.clone(),
+                        nodes: *nodes,
+                        strategy: *strategy,
+                        plane: plane.clone(),
+                    }));
+                }
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn known(option: &str, wanted: &[String], there: &[&str]) -> Result<(), String> {
+    match wanted.iter().find(|w| !there.contains(&w.as_str())) {
+        None => Ok(()),
+        Some(other) => {
+            let mut text = format!(
+                "{option} {other}: there is none; legal: {}",
+                there.join(", ")
+            );
+            if let Some(near) = sim_inputs::nearest(other, there.iter().copied()) {
+                text.push_str(&format!("\n  did you mean {near}?"));
+            }
+            Err(text)
+        }
+    }
+}
+
+/// An action of the table as those of a scenario: `each: 25` makes 25 of it.
+fn script(action: &Value) -> Vec<Value> {
+    let mut one: Map<String, Value> = action.as_object().cloned().unwrap_or_default();
+    match one.remove("each").and_then(|n| n.as_u64()) {
+        None => vec![Value::Object(one)],
+        Some(n) => (0..n)
+            .map(|i| numbered(&Value::Object(one.clone()), i))
+            .collect(),
+    }
+}
+
+/// With `{i}` replaced in all texts.
+fn numbered(value: &Value, i: u64) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace("{i}", &i.to_string())),
+        Value::Object(map) => map
+            .iter()
+            .map(|(k, v)| (k.clone(), numbered(v, i)))
+            .collect(),
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_read_and_its_rows_can_be_chosen() {
+        let suite = Suite::shipped();
+        assert_eq!((suite.cases.len(), suite.nodes.len()), (11, 4));
+        assert!(
+            suite
+                .cases
+                .iter()
+                .all(|c| !c.about.is_empty() && !c.faults.is_empty())
+        );
+        let all = suite.combinations(&Only::default()).unwrap();
+        assert_eq!(
+            all.len(),
+            11 * 4 * suite.strategies.len() * suite.control_planes.len()
+        );
+        let rack = suite.cases.iter().find(|c| c.name == "rack-loss").unwrap();
+        assert_eq!(rack.faults.len(), 50);
+        assert_eq!(rack.faults[24]["crashNode"]["alias"], "lost-24");
+        let only = Only {
+            cases: vec!["drain".to_owned()],
+            nodes: vec![200],
+            presets: vec!["kops".to_owned()],
+            ..Only::default()
+        };
+        assert_eq!(suite.combinations(&only).unwrap().len(), 6);
+        let wrong = Only {
+            cases: vec!["drian".to_owned()],
+            ..Only::default()
+        };
+        let error = suite.combinations(&wrong).err().unwrap();
+        assert!(error.contains("did you mean drain?"), "{error}");
+    }
+}

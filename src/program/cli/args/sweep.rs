@@ -1,0 +1,162 @@
+//! The command lines of `sweep`.
+
+use super::{Look, PlayArgs, TableFormat};
+use crate::cli::inputs::variants;
+use crate::cli::sweep::{AxisArg, ShardArg, parse_grid, parse_range, parse_shard};
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct SweepArgs {
+    #[command(subcommand)]
+    pub command: Option<SweepCommand>,
+    #[command(flatten)]
+    pub play: PlayArgs,
+    #[command(flatten)]
+    pub over: OverArgs,
+    /// Run one part of the sweep: I/N, or auto with I and N from a Slurm array or Open MPI, or auto/N in an Indexed Job
+    #[arg(long, value_name = "I/N|auto|auto/N", value_parser = parse_shard, requires = "out", conflicts_with = "fail_if")]
+    pub shard: Option<ShardArg>,
+    /// Write summary.json, replications.csv, charts and the inputs here. An interrupted sweep is in DIR.unfinished; the
+    /// same command resumes it. {shard} is replaced by the number of the shard
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub tell: SweepTellArgs,
+}
+
+/// How results are told.
+#[derive(Debug, Args)]
+pub struct SweepTellArgs {
+    /// Output format; csv prints one row per point and metric
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
+    /// Metrics to print and draw, e.g. goodput,cost.total [default: up to three main metrics in which points differ]
+    #[arg(long = "metric", value_name = "NAMES", value_delimiter = ',')]
+    pub metrics: Vec<String>,
+    /// Exit with code 5 if this is true of any point, e.g. 'goodput@p10 < 0.8', or of one, '3:goodput < 0.9';
+    /// repeatable (docs/fail-if.md)
+    #[arg(long, value_name = "EXPR")]
+    pub fail_if: Vec<String>,
+    /// Print results only: no progress
+    #[arg(long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+/// What is varied, and how often each point is played.
+#[derive(Debug, Args)]
+pub struct OverArgs {
+    /// An axis with its values, e.g. 'parameters.spares=0,2,4,8'; any path of --set; repeatable
+    #[arg(long = "grid", value_name = "PATH=VALUE,VALUE", value_parser = parse_grid)]
+    pub grids: Vec<AxisArg>,
+    /// An axis from which --lhs takes values, e.g. 'parameters.interval=5m..2h:log'; repeatable
+    #[arg(long = "range", value_name = "PATH=LOW..HIGH[:log]", value_parser = parse_range)]
+    pub ranges: Vec<AxisArg>,
+    /// Points of a Latin hypercube over all ranges
+    #[arg(long, value_name = "N")]
+    pub lhs: Option<u64>,
+    /// Replications of each point; with --until the maximum [default: that of the experiment, else 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub seeds: Option<u64>,
+    /// Add replications until the 95 % interval of the metric's mean is within ±SHARE at every point, e.g.
+    /// 'goodput ±1%'
+    #[arg(long, value_name = "METRIC ±SHARE%", value_parser = variants::parse_until)]
+    pub until: Option<variants::Until>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SweepCommand {
+    /// Merge the shards of a sweep into the files that one machine writes
+    #[command(after_help = "Example: jobset-sim sweep merge shards/* --out result")]
+    Merge(MergeArgs),
+    /// Print the size of a sweep, and the manifests or scripts that start its shards
+    #[command(
+        after_help = "Examples:\n  jobset-sim sweep plan scenario.yaml --grid 'parameters.spares=0,2,4,8' --seeds 1000\n  jobset-sim sweep plan scenario.yaml --engine indexed-job --cpus 4 --claim results > plan.yaml\n  jobset-sim sweep plan scenario.yaml --engine slurm --shards 50 > sweep.sbatch\n\nNothing is submitted. Without --shards some replications are played and timed."
+    )]
+    Plan(Box<SweepPlanArgs>),
+}
+
+#[derive(Debug, Args)]
+pub struct SweepPlanArgs {
+    #[command(flatten)]
+    pub play: PlayArgs,
+    #[command(flatten)]
+    pub over: OverArgs,
+    /// System that starts the shards [default: print the size only]
+    #[arg(long, value_enum)]
+    pub engine: Option<Engine>,
+    /// Number of shards [default: shards of about four minutes each, from a timed pilot]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub shards: Option<u64>,
+    /// Cores of each shard
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub cpus: u16,
+    /// Directory of the result; the shards are in DIR-shards beside it
+    #[arg(long, value_name = "DIR", default_value = "sweep-result", value_parser = one_line)]
+    pub out: String,
+    /// Name of the Job and of the array [default: the scenario's name]
+    #[arg(long, value_name = "NAME", value_parser = object_name)]
+    pub name: Option<String>,
+    /// Image of the Indexed Job [default: jobset-sim with the tag of this version]
+    #[arg(long, value_name = "IMAGE", value_parser = image)]
+    pub image: Option<String>,
+    /// PersistentVolumeClaim for the shards of an Indexed Job
+    #[arg(long, value_name = "NAME", default_value = "jobset-sim", value_parser = object_name)]
+    pub claim: String,
+    /// Print results only
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// A Kubernetes Job with one index per shard
+    IndexedJob,
+    /// A Slurm job array
+    Slurm,
+    /// A Ray driver in Python
+    Ray,
+    /// GNU parallel, on one machine or over ssh
+    Parallel,
+}
+
+fn object_name(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let ends = |c: Option<char>| c.is_some_and(|c| c != '-');
+    let fits = text.len() <= 63 && text.chars().all(plain);
+    match fits && ends(text.chars().next()) && ends(text.chars().last()) {
+        true => Ok(text.to_owned()),
+        false => Err("write lower case letters, digits and -, 63 at most".to_owned()),
+    }
+}
+
+/// It stands in comments of scripts.
+fn one_line(text: &str) -> Result<String, String> {
+    match !text.is_empty() && !text.chars().any(char::is_control) {
+        true => Ok(text.to_owned()),
+        false => Err("write the name of a directory, on one line".to_owned()),
+    }
+}
+
+fn image(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "./:@_-".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => Ok(text.to_owned()),
+        false => Err("write the name of an image".to_owned()),
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// Directories of shards, or a directory that holds them
+    #[arg(value_name = "DIR", required = true)]
+    pub dirs: Vec<PathBuf>,
+    /// Write the merged result here; it must not exist yet
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub tell: SweepTellArgs,
+}

@@ -1,0 +1,253 @@
+//! `bench ttr`: the standard restart-latency suite, and its comparison with a baseline.
+
+use super::args::{Look, TableFormat};
+use super::inputs::{hangs, load};
+use super::output::{self, Progress};
+use super::{Failure, interrupt};
+use crate::bench::play::{self, Entry};
+use crate::bench::suite::{Only, Suite};
+use crate::bench::{Report, Row, conditions, junit, print, scene};
+use sim_base::condition::Condition;
+
+use sim_report::assumptions::hanging::Hung;
+use sim_report::atomic_write;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub struct BenchArgs {
+    #[command(subcommand)]
+    pub command: BenchCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum BenchCommand {
+    /// Measure the time to recover by fault, cluster size, strategy and control plane
+    #[command(
+        after_help = "Examples:\n  jobset-sim bench ttr --format json > baseline.json\n  jobset-sim bench ttr --against baseline.json --fail-if 'ttr > +2%' --fail-if 'rows.stuck > 0'\n  jobset-sim bench ttr --case drain,node-loss --nodes 100,1000 --set timing.plegPeriod=100ms\n  jobset-sim bench ttr scenarios/first-steps.yaml --format md\n\nNames of --fail-if: ttr, restarts and each phase, of every row; with .min, .p50, .p95, .max or .mean over all rows;\nrows.stuck, rows.changed, rows.slower, rows.faster, rows.new. ROW:NAME is of the rows that begin with ROW."
+    )]
+    Ttr(TtrArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct TtrArgs {
+    /// Scenarios to measure instead of the suite; with --case in addition to it
+    #[arg(value_name = "SCENARIO")]
+    pub scenarios: Vec<PathBuf>,
+    /// Only these cases, e.g. drain,node-loss
+    #[arg(long = "case", value_name = "NAMES", value_delimiter = ',')]
+    pub cases: Vec<String>,
+    /// Numbers of nodes, instead of those of the suite
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub nodes: Vec<u32>,
+    /// Only these restart strategies
+    #[arg(long = "strategy", value_name = "NAMES", value_delimiter = ',')]
+    pub strategies: Vec<String>,
+    /// Only these control planes
+    #[arg(long = "preset", value_name = "NAMES", value_delimiter = ',')]
+    pub presets: Vec<String>,
+    /// Override any field in every row, as `run --set` does; repeatable
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = super::args::path_value)]
+    pub sets: Vec<(String, String)>,
+    /// Baseline to compare with, a result of --format json
+    #[arg(long, value_name = "BASELINE.json")]
+    pub against: Option<PathBuf>,
+    /// Exit with code 5 if this is true, e.g. 'ttr > +2%'; repeatable
+    #[arg(long, value_name = "EXPR")]
+    pub fail_if: Vec<String>,
+    /// Write JUnit XML here
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Also write the JSON here, as the next baseline
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Number of worker threads (does not affect results) [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
+    /// Print results only: no progress
+    #[arg(long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+pub const GATE_FAILED: u8 = 5;
+/// No result is larger: a baseline is read whole.
+const BASELINE_MAX: u64 = 64 << 20;
+
+pub fn cli(args: &BenchArgs) -> Result<u8, Failure> {
+    match &args.command {
+        BenchCommand::Ttr(args) => ttr(args),
+    }
+}
+
+fn ttr(args: &TtrArgs) -> Result<u8, Failure> {
+    let conditions = read_conditions(&args.fail_if, args.against.is_some())?;
+    let before = args.against.as_deref().map(baseline).transpose()?;
+    let suite = Suite::shipped();
+    let entries = entries(args, &suite)?;
+    let limits = interrupt::limits();
+    let n = entries.len();
+    let highest = Progress::default();
+    let progress = |done: u64| {
+        if !args.quiet {
+            highest.reach(done, |done| output::progress(&format!("{done}/{n} rows")));
+        }
+    };
+    let threads = args.threads.map_or(0, usize::from);
+    let rows = play::all(&entries, &args.sets, (threads, &limits), &progress);
+    if !args.quiet {
+        output::progress("");
+    }
+    let rows = rows?;
+    if rows.is_empty() {
+        return Err(interrupt::failure("no row is finished"));
+    }
+    let finished = rows.len();
+    let not_run = if args.scenarios.is_empty() {
+        suite.not_run
+    } else {
+        Vec::new()
+    };
+    let report = Report::new(rows, not_run);
+    let check = |c: &Condition| conditions::check(c, &report, before.as_ref());
+    let checked: Vec<_> = conditions.iter().map(check).collect::<Result<_, _>>()?;
+    if let Some(path) = &args.junit {
+        write(path, &junit::xml(&report, &checked))?;
+    }
+    if let Some(path) = &args.out {
+        write(path, &report.json().map_err(Failure::Internal)?)?;
+    }
+    tell(args, &report, before.as_ref(), &checked)?;
+    if finished < n {
+        let kept = format!("{finished} of {n} rows are finished, and these are reported");
+        return Err(interrupt::failure(&kept));
+    }
+    let failed = checked.iter().filter(|c| c.failed);
+    if args.format != TableFormat::Text {
+        failed
+            .clone()
+            .for_each(|c| output::notice(&print::verdict(c)));
+        worst(&report, before.as_ref(), failed.clone().count() > 0);
+    }
+    Ok(if failed.count() > 0 { GATE_FAILED } else { 0 })
+}
+
+/// Who reads JSON in a log of CI still sees what went wrong.
+fn worst(report: &Report, before: Option<&Report>, failed: bool) {
+    let Some(before) = before.filter(|_| failed) else {
+        return;
+    };
+    for m in crate::bench::against::moved(report, before).iter().take(3) {
+        output::notice(&print::change(m));
+    }
+}
+
+fn read_conditions(texts: &[String], has_baseline: bool) -> Result<Vec<Condition>, Failure> {
+    let read = |text: &String| -> Result<Condition, Failure> {
+        let condition: Condition = text.parse()?;
+        conditions::known(&condition, has_baseline)?;
+        Ok(condition)
+    };
+    texts.iter().map(read).collect()
+}
+
+/// Rate and burst of kube-controller-manager in a preset.
+pub fn rates(preset: &str) -> Option<(f64, f64)> {
+    let rate = sim_inputs::control_plane(preset)?.kube_controller_manager;
+    Some((rate.qps, f64::from(rate.burst)))
+}
+
+/// What decided rows of the report: one for each strategy, the largest of that case under that preset on up to a
+/// thousand nodes, played once more. Without those of which this program gives another digest, or that are none of the
+/// suite.
+pub fn decided(report: &Report, case: &str, preset: &str) -> Vec<Hung> {
+    const NODES: u64 = 1000;
+    let own = report.rows.iter().filter(|r| {
+        r.key.case == case && r.key.preset == preset && r.ttr_ns.is_some() && r.key.nodes <= NODES
+    });
+    let own: Vec<&Row> = own.collect();
+    let Some(most) = own.iter().map(|r| r.key.nodes).max() else {
+        return Vec::new();
+    };
+    let version = own.first().map(|r| &r.key.kubernetes);
+    let same = |r: &&&Row| r.key.nodes == most && Some(&r.key.kubernetes) == version;
+    let all = own.iter().filter(same);
+    all.filter_map(|row| decided_row(row)).collect()
+}
+
+fn decided_row(row: &Row) -> Option<Hung> {
+    let all = Suite::shipped().combinations(&Only {
+        cases: vec![row.key.case.clone()],
+        nodes: vec![u32::try_from(row.key.nodes).ok()?],
+        strategies: vec![row.key.strategy.clone()],
+        presets: vec![row.key.preset.clone()],
+    });
+    let mut all = all.ok()?.into_iter();
+    let one = all.find(|c| c.plane.kubernetes == row.key.kubernetes)?;
+    let loaded = scene::load(&one, &[]).ok()?;
+    let seed = loaded.scenario.seed;
+    let (hung, digest) = hangs::of_scenario(&row.key.text(), &loaded, seed)?;
+    (format!("{digest:016x}") == row.digest).then_some(hung)
+}
+
+pub fn baseline(path: &Path) -> Result<Report, Failure> {
+    let shown = path.display();
+    let failed = |why: String| Failure::Invalid(format!("{shown}: {why}"));
+    let mut text = String::new();
+    let read = std::fs::File::open(path)
+        .and_then(|file| file.take(BASELINE_MAX + 1).read_to_string(&mut text));
+    read.map_err(|e| failed(e.to_string()))?;
+    if text.len() as u64 > BASELINE_MAX {
+        return Err(failed("too large for a baseline".to_owned()));
+    }
+    Report::read(&text)
+        .map_err(|why| failed(format!("no result of `bench ttr --format json`: {why}")))
+}
+
+fn entries(args: &TtrArgs, suite: &Suite) -> Result<Vec<Entry>, Failure> {
+    let only = Only {
+        cases: args.cases.clone(),
+        nodes: args.nodes.clone(),
+        strategies: args.strategies.clone(),
+        presets: args.presets.clone(),
+    };
+    if let Some(why) = args.nodes.iter().find_map(|n| scene::refused(*n)) {
+        return Err(Failure::Invalid(why));
+    }
+    let mut entries = Vec::new();
+    for path in &args.scenarios {
+        let loaded = sim_inputs::read_scenario(path, &args.sets).map_err(load::invalid)?;
+        entries.push(Entry::Own(Box::new(loaded)));
+    }
+    // Own scenarios alone, unless some of the suite is asked for as well.
+    if args.scenarios.is_empty() || !args.cases.is_empty() {
+        let rows = suite.combinations(&only)?;
+        entries.extend(rows.into_iter().map(Entry::OfSuite));
+    }
+    Ok(entries)
+}
+
+pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    atomic_write::write(path, text.as_bytes())
+        .map_err(|e| Failure::Invalid(format!("cannot write {}: {e}", path.display())))
+}
+
+fn tell(
+    args: &TtrArgs,
+    report: &Report,
+    before: Option<&Report>,
+    checked: &[conditions::Checked],
+) -> Result<(), Failure> {
+    match args.format {
+        TableFormat::Json => output::result(&report.json().map_err(Failure::Internal)?),
+        TableFormat::Csv => output::bytes(&print::csv(report)?),
+        TableFormat::Md => output::result(&print::markdown(report, before, checked)),
+        TableFormat::Text => {
+            let style = output::style(&args.look);
+            output::styled(&print::text(report, before, checked, &style), &style)
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! `compare`: variants of a scenario, or of manifests, under the same random numbers.
+
+use super::args::{CompareArgs, TableFormat};
+use super::inputs::variants::{Base, Until, Variant, named};
+use super::inputs::{fail_if, hangs};
+use super::{Failure, interrupt, output};
+use serde::Serialize;
+use sim_analysis::experiment::fail_if::Group;
+use sim_analysis::experiment::{
+    Change, Comparison, Limits, NoRuns, PlayedVariant, metrics, never_placed,
+};
+use sim_base::stats::{Look, Looks};
+use sim_report::assumptions::hanging;
+use sim_report::assumptions::hanging::Hung;
+use sim_report::console::compare;
+use sim_report::figures::compare_figure;
+use sim_report::files::compare_tables;
+use sim_report::files::rundir::RunDir;
+
+/// Replications of each variant, unless it is said.
+const REPLICATIONS: u64 = 20;
+/// With `--until`: the first look, and when to give up.
+const FIRST_LOOK: usize = 32;
+const UNTIL_MAX: u64 = 100_000;
+
+pub fn cli(args: &CompareArgs) -> Result<(), Failure> {
+    with(args, |job, unplayed| job.run(unplayed))
+}
+
+/// The comparison alone and what it hangs on, for whoever tells it otherwise.
+pub fn again(args: &CompareArgs) -> Result<(Comparison, Vec<PlayedVariant>, Vec<Hung>), Failure> {
+    with(args, |job, unplayed| {
+        let (all, played, _) = job.play(unplayed)?;
+        match job.limits.flag.is_raised() {
+            true => Err(interrupt::failure("nothing is kept")),
+            false => Ok((all, played, job.hung())),
+        }
+    })
+}
+
+fn with<T>(
+    args: &CompareArgs,
+    act: impl FnOnce(&Job<'_>, Vec<PlayedVariant>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let base = Base::read(args)?;
+    let variants = base.variants(args)?;
+    let skipped = base.baseline.skipped();
+    if !args.quiet && !skipped.is_empty() {
+        output::notice(&format!("not simulated: {}", skipped.join(", ")));
+    }
+    let job = Job {
+        args,
+        base: &base,
+        variants: &variants,
+        seed: args.play.seed.unwrap_or(variants[0].subject.seed()),
+        limits: &interrupt::limits(),
+    };
+    let unplayed = variants.iter().map(unplayed);
+    act(&job, unplayed.collect::<Result<_, _>>()?)
+}
+
+/// What is compared.
+struct Job<'a> {
+    args: &'a CompareArgs,
+    base: &'a Base,
+    variants: &'a [Variant],
+    seed: u64,
+    limits: &'a Limits,
+}
+
+impl Job<'_> {
+    /// `played`: the variants before their first replication; and how many replications were wanted.
+    fn play(
+        &self,
+        mut played: Vec<PlayedVariant>,
+    ) -> Result<(Comparison, Vec<PlayedVariant>, u64), Failure> {
+        let args = self.args;
+        let asked = args.seeds.or(self.base.baseline.experiment().replications);
+        let wanted = match &args.until {
+            Some(until) => {
+                let most = asked.unwrap_or(UNTIL_MAX);
+                self.until_precise(until, &mut played, most)?
+            }
+            None => {
+                let n = asked.unwrap_or(REPLICATIONS);
+                self.play_to(&mut played, n)?;
+                n
+            }
+        };
+        played.retain(|variant| !variant.replications.is_empty());
+        if played.is_empty() {
+            return Err(interrupt::failure("no replication is finished"));
+        }
+        let name = self.variants[0].subject.name();
+        let all = Comparison::of((name, self.seed), &played);
+        Ok((all, played, wanted))
+    }
+
+    fn run(&self, played: Vec<PlayedVariant>) -> Result<(), Failure> {
+        let args = self.args;
+        let conditions = fail_if::read(&args.fail_if)?;
+        let dir = args.out.as_deref().map(RunDir::create).transpose()?;
+        let variants = played.len() as u64;
+        let (all, played, wanted) = self.play(played)?;
+        if let Some(dir) = dir {
+            dir.write_json("summary.json", &Summary::of(&all))?;
+            let rows = compare_tables::replications_csv(self.seed, &played)?;
+            dir.write("replications.csv", &rows)?;
+            let hangs = hanging::foot(&self.hung());
+            charts(&dir, &all, &played, &hangs)?;
+            let inputs = self.base.inputs(args, self.seed, wanted);
+            dir.write_inputs(&inputs.files, &inputs.command)?;
+            dir.commit()?;
+        }
+        tell(args, &all)?;
+        let finished: u64 = played.iter().map(|v| v.replications.len() as u64).sum();
+        let asked = wanted * variants;
+        if self.limits.flag.is_raised() && finished < asked {
+            let kept =
+                format!("{finished} of {asked} replications are finished, and these are reported");
+            return Err(interrupt::failure(&kept));
+        }
+        for variant in &played {
+            let rows = variant.replications.iter();
+            if let Some(why) = never_placed(rows.map(|r| r.never_placed.as_deref())) {
+                return Err(named(&variant.name, Failure::CannotBePlaced(why)));
+            }
+        }
+        let groups: Vec<Group> = played.iter().map(group).collect();
+        fail_if::check(&conditions, &groups)
+    }
+
+    /// What the first replication of each variant hangs on.
+    fn hung(&self) -> Vec<Hung> {
+        let of = |v: &Variant| hangs::of(&v.name, &v.loaded, self.seed);
+        self.variants.iter().map(of).collect()
+    }
+
+    /// Plays each variant up to `n` replications, from where it is.
+    fn play_to(&self, played: &mut [PlayedVariant], n: u64) -> Result<(), Failure> {
+        for (at, variant) in played.iter_mut().enumerate() {
+            let from = variant.replications.len() as u64;
+            let name = &variant.name;
+            let quiet = self.args.quiet;
+            let progress = |done: u64| {
+                if !quiet {
+                    let done = from + done;
+                    output::progress(&format!("{name}: {done}/{n} replications"));
+                }
+            };
+            let (own, on) = (&self.variants[at], (self.args.play.threads(), self.limits));
+            let more = own.subject.replicate((self.seed, from..n), on, &progress);
+            if !quiet {
+                output::progress("");
+            }
+            let more = more.map_err(|why| match why {
+                NoRuns::Threads(_) => Failure::Invalid(why.to_string()),
+                NoRuns::Scenario(_) => own.named(Failure::CannotBePlaced(why.to_string())),
+            });
+            variant.replications.extend(more?);
+        }
+        Ok(())
+    }
+
+    /// Plays until the metric is known as precisely as asked in every variant; how many replications that took.
+    fn until_precise(
+        &self,
+        until: &Until,
+        played: &mut [PlayedVariant],
+        most: u64,
+    ) -> Result<u64, Failure> {
+        for look in Looks::new(FIRST_LOOK, 0.95).all() {
+            let n = (look.n as u64).min(most);
+            self.play_to(played, n)?;
+            if self.limits.flag.is_raised() {
+                return Ok(n);
+            }
+            let mut ends = true;
+            for variant in played.iter() {
+                ends &= is_precise(variant, until, look)?;
+            }
+            if ends {
+                return Ok(n);
+            }
+            if n == most {
+                let text = format!(
+                    "--until {}: not reached after {most} replications",
+                    until.text
+                );
+                output::notice(&text);
+                return Ok(n);
+            }
+        }
+        Ok(most)
+    }
+}
+
+fn group(variant: &PlayedVariant) -> Group {
+    Group::of(&variant.name, &variant.jobsets, &variant.replications)
+}
+
+/// `charts/`: SVG, and PNG where it is built in.
+fn charts(
+    dir: &RunDir,
+    all: &Comparison,
+    played: &[PlayedVariant],
+    hangs: &[String],
+) -> Result<(), Failure> {
+    for (name, scene) in compare_figure::figures(all, played, hangs) {
+        dir.write_chart(&format!("charts/{name}"), &scene)?;
+    }
+    Ok(())
+}
+
+/// `summary.json` and what `--format json` prints.
+#[derive(Serialize)]
+struct Summary<'a> {
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+    /// The sentence that the text begins with.
+    conclusion: String,
+}
+
+impl Summary<'_> {
+    fn of(comparison: &Comparison) -> Summary<'_> {
+        Summary {
+            comparison,
+            conclusion: compare::conclusion(comparison),
+        }
+    }
+}
+
+fn tell(args: &CompareArgs, all: &Comparison) -> Result<(), Failure> {
+    match args.format {
+        TableFormat::Json => output::json(&Summary::of(all)),
+        TableFormat::Csv => output::bytes(&compare_tables::csv(all)?),
+        TableFormat::Md => output::result(&compare_tables::markdown(all)),
+        TableFormat::Text => {
+            let style = output::style(&args.look);
+            output::styled(&compare::text(all, &style), &style)
+        }
+    }
+}
+
+/// A variant before its first replication. Refuses what cannot be placed before anything is played.
+fn unplayed(variant: &Variant) -> Result<PlayedVariant, Failure> {
+    let ready = variant.subject.player();
+    ready.map_err(|why| variant.named(Failure::CannotBePlaced(why.to_string())))?;
+    let change = |c: &sim_api::spec::FieldChange| Change {
+        path: c.path.clone(),
+        value: c.value.clone(),
+        because: c.because.clone(),
+    };
+    Ok(PlayedVariant {
+        name: variant.name.clone(),
+        changes: variant.changes.iter().map(change).collect(),
+        jobsets: variant.subject.jobsets(),
+        replications: Vec::new(),
+    })
+}
+
+fn is_precise(variant: &PlayedVariant, until: &Until, look: Look) -> Result<bool, Failure> {
+    let rows = variant.replications.iter();
+    let rows: Vec<_> = rows.map(|r| metrics(r, &variant.jobsets)).collect();
+    let known = rows.iter().flatten().any(|(name, _)| *name == until.metric);
+    if !known {
+        let names: Vec<&str> = rows
+            .iter()
+            .flatten()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        return Err(Failure::Invalid(until.unknown(names)));
+    }
+    let own = rows
+        .iter()
+        .flatten()
+        .filter(|(name, _)| *name == until.metric);
+    let values: Vec<f64> = own.filter_map(|(_, m)| m.value()).collect();
+    Ok(look.ends(&values, until.precision).is_some())
+}

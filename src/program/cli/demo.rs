@@ -1,0 +1,200 @@
+//! `demo`: the same fault under Recreate and InPlaceRestart on 5,000 pods, from files inside the program.
+
+use super::args::{DemoArgs, Format, Trace};
+use super::inputs::load;
+use super::inputs::load::Loaded;
+use super::inputs::whole::defaults;
+use super::run::{Done, keep, play, simulation};
+use super::{Failure, inputs, interrupt, output};
+use serde_json::json;
+use sim_analysis::experiment::Limits;
+use sim_analysis::metrics::summary::Summary;
+use sim_analysis::metrics::{Restart, RunView};
+use sim_inputs::Source;
+use sim_report::assumptions::provenance;
+use sim_report::console::side_by_side;
+use sim_report::console::side_by_side::Side;
+use sim_report::console::text;
+use sim_report::draw::chart::SLIDE;
+use sim_report::figures::figure;
+use sim_report::files::rundir::RunDir;
+use std::path::{Path, PathBuf};
+
+const RECREATE: (&str, &str) = (
+    "scenarios/restart-5000-recreate.yaml",
+    include_str!("../../../scenarios/restart-5000-recreate.yaml"),
+);
+const IN_PLACE: (&str, &str) = (
+    "scenarios/restart-5000-in-place.yaml",
+    include_str!("../../../scenarios/restart-5000-in-place.yaml"),
+);
+/// What the scenarios name.
+const NAMED: [(&str, &str); 2] = [
+    (
+        "train-5000.yaml",
+        include_str!("../../../scenarios/manifests/train-5000.yaml"),
+    ),
+    (
+        "tpu-5000.yaml",
+        include_str!("../../../topologies/tpu-5000.yaml"),
+    ),
+];
+
+pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
+    let out = match &args.out {
+        Some(out) => out.clone(),
+        None => free_name(),
+    };
+    let dir = RunDir::create(&out)?;
+    let limits = interrupt::limits();
+    let (left, right) = rayon::join(
+        || run((&dir, &limits), "recreate", RECREATE),
+        || run((&dir, &limits), "in-place", IN_PLACE),
+    );
+    let (left, right) = (left?, right?);
+    let views = (left.view(), right.view());
+    let style = output::style(&args.look);
+    let mut page = String::new();
+    text::header(&mut page, &views.0, &style);
+    if let (Some(l), Some(r)) = (views.0.restarts().first(), views.1.restarts().first()) {
+        let side = |run, restart| Side {
+            label: label(&run, restart),
+            run,
+            restart,
+        };
+        let (l, r) = (side(views.0, l), side(views.1, r));
+        let (title, subtitle) = titles(&l, &r);
+        let bars = [
+            (l.label.to_owned(), l.restart.clone()),
+            (r.label.to_owned(), r.restart.clone()),
+        ];
+        page.push_str(&format!("{title}\n\n"));
+        page.push_str(&side_by_side::compare(&l, &r, &style));
+        let defaults = defaults();
+        let named = [(l.label.to_owned(), l.run), (r.label.to_owned(), r.run)];
+        let mut foot = provenance::of_runs(&named);
+        for side in [&l, &r] {
+            let hangs = provenance::hangs(&side.run, &[side.restart], &defaults);
+            foot.push(format!("{} {hangs}", side.label));
+        }
+        charts(&dir, &title, &subtitle, (&bars, &foot))?;
+    } else {
+        return Err(Failure::Internal(
+            "a run of the demo had no restart".to_owned(),
+        ));
+    }
+    dir.commit()?;
+    if args.format == Format::Json {
+        return output::json(&json!({
+            "recreate": Summary::of(&views.0),
+            "inPlace": Summary::of(&views.1),
+        }));
+    }
+    page.push_str(&files(&out));
+    output::styled(&page, &style)
+}
+
+struct Played {
+    loaded: Loaded,
+    done: Done,
+}
+
+impl Played {
+    fn view(&self) -> RunView<'_> {
+        self.done.view(&self.loaded)
+    }
+}
+
+fn run(
+    (dir, limits): (&RunDir, &Limits),
+    name: &str,
+    (file, text): (&str, &str),
+) -> Result<Played, Failure> {
+    let loaded = load(file, text)?;
+    let own = dir.inner(name)?;
+    let mut sim = simulation(&loaded)?;
+    let done = play((&mut sim, limits), &loaded, Some(&own), Trace::Events)?;
+    keep(own, &done.view(&loaded), &loaded)?;
+    Ok(Played { loaded, done })
+}
+
+fn load(file: &str, text: &str) -> Result<Loaded, Failure> {
+    let source = Source {
+        file: file.to_owned(),
+        text: text.to_owned(),
+    };
+    let named = |name: &str| {
+        let known = NAMED
+            .iter()
+            .find(|(file, _)| Path::new(name).ends_with(file));
+        let text = known.map(|(_, text)| (*text).to_owned());
+        text.ok_or_else(|| format!("{name} is not part of the program"))
+    };
+    let loaded = sim_inputs::parse_scenario(&source, &[], &named).map_err(load::invalid)?;
+    let seed = loaded.scenario.seed;
+    let inputs = inputs::of_scenario(&loaded.inputs, &inputs::tail(&[], &[], seed, None));
+    Ok(load::finish(loaded, inputs, seed))
+}
+
+fn label<'a>(run: &RunView<'a>, restart: &Restart) -> &'a str {
+    run.strategy(restart)
+}
+
+fn titles(left: &Side<'_>, right: &Side<'_>) -> (String, String) {
+    use sim_analysis::format;
+    let jobsets = left.run.scenario.jobsets.iter();
+    let pods = jobsets.map(|j| j.jobset.spec.pods()).sum();
+    let pods = format::count(pods, "pod");
+    let title = format!("One container of {pods} fails: time until all are ready again");
+    let (l, r) = (left.restart.total(), right.restart.total());
+    let subtitle = format!(
+        "{}: {}, {}: {}, {:.1} times as fast; {}, seed {}",
+        left.label,
+        format::seconds(l),
+        right.label,
+        format::seconds(r),
+        l.seconds() / r.seconds().max(1e-9),
+        left.run.scenario.topology.name,
+        left.run.seed,
+    );
+    (title, subtitle)
+}
+
+fn charts(
+    dir: &RunDir,
+    title: &str,
+    subtitle: &str,
+    bars: (&[(String, Restart)], &[String]),
+) -> Result<(), Failure> {
+    let (bars, below) = bars;
+    dir.write_chart(
+        "demo",
+        &figure::restarts(title, subtitle, bars, below, SLIDE),
+    )?;
+    Ok(())
+}
+
+/// `jobset-sim-demo` in the working directory, or with the next free number.
+fn free_name() -> PathBuf {
+    let taken = |p: &PathBuf| std::fs::symlink_metadata(p).is_ok();
+    let numbered = (2..).map(|n: u32| PathBuf::from(format!("jobset-sim-demo-{n}")));
+    let mut names = std::iter::once(PathBuf::from("jobset-sim-demo")).chain(numbered);
+    names.find(|p| !taken(p)).unwrap_or_default()
+}
+
+fn files(out: &Path) -> String {
+    let mut text = String::from("\nFiles:\n");
+    let mut line = |name: &str, what: &str| {
+        text.push_str(&format!(
+            "  {:<40} {what}\n",
+            out.join(name).display().to_string()
+        ));
+    };
+    line("demo.svg", "the chart");
+    if cfg!(feature = "png") {
+        line("demo.png", "the same for slides");
+    }
+    line("recreate", "run directory of the first run");
+    line("in-place", "run directory of the second run");
+    text
+}

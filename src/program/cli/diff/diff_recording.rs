@@ -1,0 +1,202 @@
+//! `diff RUN RECORDING`: a run, played again from its inputs, beside a recording of a real control plane.
+
+use super::{DiffArgs, cut, gate, record_line, shown};
+use crate::cli::args::Format;
+use crate::cli::inputs::{load, stored_run};
+use crate::cli::{Failure, output, run};
+use sim_base::condition::Condition;
+use sim_base::plain::for_terminal;
+use sim_base::time::NANOS_PER_SECOND;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use sim_analysis::format;
+use sim_api::spec::Scenario;
+use sim_recordings::validate::beside::{Beside, First, beside};
+use sim_recordings::validate::recording::Recording;
+use sim_recordings::validate::result::{Difference, Moment};
+use sim_recordings::validate::{recording_of, simulate};
+use sim_report::console::waterfall::Style;
+use sim_report::decisions::DecisionLog;
+use sim_report::rundiff;
+use sim_report::rundiff::{MetricDiff, newest_decision};
+use std::fmt::Write;
+use std::path::Path;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    schema: &'static str,
+    equal: bool,
+    /// Of the program that made the run, and of this one, which played it again.
+    versions: [String; 2],
+    digests: [String; 2],
+    #[serde(flatten)]
+    beside: Beside,
+    /// What the run decided last until they part.
+    decision: Option<Value>,
+}
+
+pub fn cli(args: &DiffArgs, conditions: &[Condition]) -> Result<u8, Failure> {
+    let told = told(&args.a, &args.b)?;
+    match args.format {
+        Format::Json => output::json(&told)?,
+        Format::Text => {
+            let style = output::style(&args.look);
+            output::styled(&text(&told, &style), &style)?;
+        }
+    }
+    gate(conditions, |name| match name {
+        "diff.inputs" => told.beside.inputs.len() as f64,
+        "diff.records" => f64::from(u8::from(told.beside.first.is_some())),
+        _ => told.beside.differences.len() as f64,
+    })
+}
+
+fn told(dir: &Path, file: &Path) -> Result<Told, Failure> {
+    let file = file.to_string_lossy();
+    let recording = recording_of(&file).map_err(Failure::Invalid)?;
+    if !stored_run::is_run(dir) {
+        let text = format!(
+            "{} is no run directory: it has no inputs/command.txt",
+            dir.display()
+        );
+        return Err(Failure::Invalid(text));
+    }
+    let summary = std::fs::read(dir.join("summary.json"));
+    let summary: Value = summary
+        .ok()
+        .and_then(|text| serde_json::from_slice(&text).ok())
+        .unwrap_or_default();
+    let made = |key: &str| summary[key].as_str().unwrap_or("unknown").to_owned();
+    let of = stored_run::arguments(dir)?;
+    let source = of.play.scenario.as_deref().map(load::source).transpose()?;
+    let loaded = load::run(&of, source.as_ref())?;
+    let mut simulation = run::simulation(&loaded)?;
+    let log = DecisionLog::new(simulation.scenario());
+    let (observed, log) = simulate::watched(&recording, &mut simulation, loaded.seed, log);
+    let played = (simulation.scenario(), &format::fault as _);
+    let mut beside = beside(&file, &recording, played, &observed);
+    beside.inputs.extend(jobset(&recording, &loaded.scenario));
+    let parts_s = beside
+        .first
+        .as_ref()
+        .map(|first| first.moment.simulated_s.unwrap_or(first.moment.at_s()));
+    let until = parts_s.map(|s| (s + observed.sink.history.created_s()) * NANOS_PER_SECOND as f64);
+    let decision = match until {
+        Some(until) => newest_decision(log.ndjson.as_slice(), until as u64 + 1)?,
+        None => None,
+    };
+    let is = format!("{:016x}", observed.outcome.digest);
+    // Of several replications the first is played again, and the digest that is stored is that of all.
+    let was = match of.seeds {
+        Some(_) => is.clone(),
+        None => made("digest"),
+    };
+    Ok(Told {
+        schema: "jobset-sim/recording-diff/v1",
+        equal: beside.inputs.is_empty() && beside.first.is_none() && beside.differences.is_empty(),
+        versions: [made("version"), env!("CARGO_PKG_VERSION").to_owned()],
+        digests: [was, is],
+        beside,
+        decision,
+    })
+}
+
+/// Fields of the JobSet, as the API server stores it, that are not the same.
+fn jobset(recording: &Recording, own: &Scenario) -> Vec<Difference> {
+    let object = own.jobsets.first().and_then(|j| j.jobset.object.as_ref());
+    let own = object.and_then(|object| sim_inputs::server::stored(object).ok());
+    let Some((recorded, own)) = simulate::stored(recording).zip(own) else {
+        return Vec::new();
+    };
+    let of = |object: &Value| json!({"name": object["metadata"]["name"], "spec": object["spec"]});
+    let mut found = Vec::new();
+    rundiff::compare(&of(&recorded), &of(&own), "jobSet", &mut found);
+    let one = |d: MetricDiff| Difference::new(d.metric, d.a, d.b);
+    found.into_iter().map(one).collect()
+}
+
+fn text(told: &Told, style: &Style) -> String {
+    let mut out = String::new();
+    if told.equal {
+        let _ = writeln!(
+            out,
+            "The same: what was played, and every decision that is compared."
+        );
+    }
+    let ([made, now], [was, is]) = (&told.versions, &told.digests);
+    if was != is {
+        let _ = writeln!(
+            out,
+            "The run (version {made}, digest {was}) was played again by version {now}: digest {is}. What follows is \
+             of the run of now.\n"
+        );
+    }
+    let Beside {
+        inputs,
+        first,
+        differences,
+        restart_error,
+    } = &told.beside;
+    listed(&mut out, "Inputs that differ", inputs, style);
+    if let Some(first) = first {
+        first_text(&mut out, first, told.decision.as_ref(), style);
+    } else if !differences.is_empty() {
+        let _ = writeln!(out, "No instant differs; what came out does.\n");
+    }
+    listed(
+        &mut out,
+        "Differences, as validate tells them",
+        differences,
+        style,
+    );
+    if let Some(error) = restart_error {
+        let _ = writeln!(
+            out,
+            "restart time {} % off",
+            format::with_sign(error * 100.0, 1)
+        );
+    }
+    out
+}
+
+fn listed(out: &mut String, title: &str, all: &[Difference], style: &Style) {
+    if all.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{}", style.bold(title));
+    for difference in all {
+        let path = for_terminal(&difference.path, false);
+        let (recorded, own) = (shown(&difference.recorded), shown(&difference.simulated));
+        let _ = writeln!(
+            out,
+            "  {}\n    recording {recorded}\n    run       {own}",
+            cut(&path)
+        );
+    }
+    out.push('\n');
+}
+
+fn first_text(out: &mut String, first: &First, decision: Option<&Value>, style: &Style) {
+    let title = "First decision that differs, seconds after the creation: recording, run";
+    let _ = writeln!(out, "{}", style.bold(title));
+    for moment in &first.before {
+        let _ = writeln!(out, "    {}", style.dim(&moment_line(moment)));
+    }
+    let _ = writeln!(out, "  ! {}", moment_line(&first.moment));
+    if let Some(decision) = decision {
+        let _ = writeln!(
+            out,
+            "      last decision of the run until then: {}",
+            cut(&record_line(decision))
+        );
+    }
+    out.push('\n');
+}
+
+fn moment_line(moment: &Moment) -> String {
+    let at = |s: Option<f64>| s.map_or("never".to_owned(), |s| format!("{s:.3}"));
+    let (recorded, own) = (at(moment.recorded_s), at(moment.simulated_s));
+    cut(&format!("{recorded:>9} {own:>9}  {}", moment.what))
+}

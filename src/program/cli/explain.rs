@@ -1,0 +1,201 @@
+//! `explain children`: reads manifests, and prints what the controllers would make of them.
+
+pub(crate) mod children;
+pub(crate) mod terms;
+pub(crate) mod yaml;
+
+use super::args::{ExplainChildrenArgs, ObjectFormat};
+use super::inputs::{gates, load};
+use super::{Failure, output};
+use children::{Entry, children};
+use serde_json::{Value, json};
+use sim_api::admission::Gates;
+use sim_api::spec::{FeatureGates, JobSet};
+use sim_inputs::{Manifests, kube};
+use yaml::yaml;
+
+pub fn cli(args: &ExplainChildrenArgs) -> Result<(), Failure> {
+    let (documents, manifests) = read(&args.manifests)?;
+    if manifests.jobsets.is_empty() {
+        let error = kube::no_jobset("explain", manifests.other, &manifests.skipped);
+        return Err(load::invalid(error.into()));
+    }
+    let jobsets = manifests.jobsets.into_iter();
+    let jobsets: Vec<JobSet> = jobsets.map(|(jobset, _)| jobset).collect();
+    jobsets.iter().try_for_each(printable)?;
+    let entries = children(&documents, gates(args, &jobsets)?)?;
+    match args.format {
+        ObjectFormat::Yaml => output::result(&as_yaml(&entries)),
+        ObjectFormat::Json => output::json(&as_json(&entries)),
+    }
+}
+
+/// Checked by the reader of manifests first, so that an error has its line.
+fn read(paths: &[String]) -> Result<(Vec<Value>, Manifests), Failure> {
+    let mut sources = Vec::new();
+    for path in paths {
+        let (read, not_tried) = sim_inputs::manifest_sources(path).map_err(load::invalid)?;
+        if !not_tried.is_empty() {
+            output::note(&format!("not read: {}", not_tried.join(", ")));
+        }
+        sources.extend(read);
+    }
+    let manifests = sim_inputs::read_sources(&sources, &[]).map_err(load::invalid)?;
+    let mut all = sim_inputs::wrapped_documents(&sources);
+    for source in &sources {
+        all.extend(sim_inputs::documents(source).map_err(load::invalid)?);
+    }
+    Ok((all, manifests))
+}
+
+/// More than anybody reads, and in memory ten times of it.
+const PRINTED_MAX: u64 = 200 << 20;
+/// What the API server adds to an object by default, about.
+const DEFAULTED: u64 = 2_000;
+
+/// Whether what is to be printed of a JobSet fits into memory.
+fn printable(jobset: &JobSet) -> Result<(), Failure> {
+    let rjs = jobset.object.as_ref().map(|o| &o["spec"]["replicatedJobs"]);
+    let rjs = rjs.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let sizes = jobset
+        .spec
+        .replicated_jobs
+        .iter()
+        .zip(rjs)
+        .map(|(rj, text)| {
+            let each = text["template"].to_string().len() as u64 + DEFAULTED;
+            let objects = u64::from(rj.replicas) * (1 + u64::from(rj.template.pods()));
+            (objects, objects.saturating_mul(each))
+        });
+    let (mut objects, mut bytes) = (0u64, 0u64);
+    for (more, size) in sizes {
+        objects = objects.saturating_add(more);
+        bytes = bytes.saturating_add(size);
+    }
+    if bytes <= PRINTED_MAX {
+        return Ok(());
+    }
+    Err(Failure::Invalid(format!(
+        "JobSet {} has {objects} Jobs and pods, about {} MiB; at most {} MiB are printed: give it fewer replicas, \
+         they are alike",
+        jobset.name,
+        bytes >> 20,
+        PRINTED_MAX >> 20
+    )))
+}
+
+/// As for `run`: what the JobSets need is on, and is told.
+fn gates(args: &ExplainChildrenArgs, jobsets: &[JobSet]) -> Result<Gates, Failure> {
+    let needed = FeatureGates::needed_by(jobsets);
+    let set = gates::read(needed, &args.feature_gates)?;
+    let on = [
+        (
+            "InPlaceRestart",
+            needed.in_place_restart && set.in_place_restart,
+        ),
+        ("RestartJob", needed.restart_job && set.restart_job),
+    ];
+    for (name, _) in on.iter().filter(|(_, on)| *on) {
+        output::notice(&format!(
+            "note: feature gate {name} is on, as the manifests use it"
+        ));
+    }
+    Ok(Gates {
+        in_place_restart: set.in_place_restart,
+        restart_job: set.restart_job,
+        elastic_job_set: set.elastic_jobset,
+    })
+}
+
+fn as_yaml(entries: &[Entry]) -> String {
+    let mut out = String::new();
+    for entry in entries {
+        if !out.is_empty() {
+            out.push_str("---\n");
+        }
+        for note in &entry.notes {
+            out.push_str(&format!("# {note}\n"));
+        }
+        if let Some(object) = &entry.object {
+            out.push_str(&yaml(object));
+        }
+    }
+    out
+}
+
+/// A List, as kubectl prints several objects, with the notes beside the items.
+fn as_json(entries: &[Entry]) -> Value {
+    let items: Vec<&Value> = entries.iter().filter_map(|e| e.object.as_ref()).collect();
+    let notes: Vec<&String> = entries.iter().flat_map(|e| &e.notes).collect();
+    json!({"apiVersion": "v1", "kind": "List", "items": items, "notes": notes})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MANIFEST: &str = "
+kind: JobSet
+apiVersion: jobset.x-k8s.io/v1alpha2
+metadata: {name: js, annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: pool}}
+spec:
+  replicatedJobs:
+  - name: a
+    replicas: 1
+    template: {spec: {parallelism: 2, completions: 2, template: {spec: {containers: [{name: c, image: i}]}}}}
+  - name: b
+    replicas: 1
+    dependsOn: [{name: a, status: Ready}]
+    template:
+      spec:
+        parallelism: 1
+        completions: 1
+        template: {spec: {restartPolicy: Always, containers: [{name: c, image: i}]}}
+";
+
+    fn explained(text: &str) -> Result<Vec<Entry>, Failure> {
+        let source = sim_inputs::Source {
+            file: "js.yaml".to_owned(),
+            text: text.to_owned(),
+        };
+        children(
+            &sim_inputs::documents(&source).expect("YAML"),
+            Gates::default(),
+        )
+    }
+
+    #[test]
+    fn each_child_is_shown_with_what_it_waits_for() {
+        let entries = explained(MANIFEST).expect("admitted");
+        let text = as_yaml(&entries);
+        for part in [
+            "kind: Service",
+            "name: js-a-0\n",
+            "# pod js-a-0-1 waits until its leader js-a-0-0 has a node",
+            "pool: \"<pool of js-a-0-0>\"",
+            "# job js-b-0 is not created: JobCreationFailed: Job.batch \"js-b-0\" is invalid: spec.template.spec.restartPolicy: Required value",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        let good = MANIFEST.replace("restartPolicy: Always, ", "");
+        let text = as_yaml(&explained(&good).expect("admitted"));
+        assert!(
+            text.contains("# job js-b-0 waits until replicatedJob a is Ready"),
+            "{text}"
+        );
+        let kinds = as_json(&entries)["items"].as_array().map(Vec::len);
+        assert_eq!(kinds, Some(4), "a Service, a Job, two pods");
+    }
+
+    #[test]
+    fn what_the_server_refuses_is_refused_in_its_words() {
+        let bad = MANIFEST.replace("name: a, status: Ready", "name: zzz, status: Ready");
+        let Err(Failure::Invalid(message)) = explained(&bad) else {
+            panic!("it was admitted");
+        };
+        assert!(
+            message.starts_with("admission webhook \"vjobset.kb.io\""),
+            "{message}"
+        );
+    }
+}

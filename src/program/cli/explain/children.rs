@@ -1,0 +1,299 @@
+//! The Jobs, Services, claims and pods that the controllers would make of a JobSet, and why one is not made.
+//!
+//! Must never run anything: where time decides, it says what is waited for.
+
+use crate::cli::Failure;
+use serde_json::{Value, json};
+use sim_api::admission;
+use sim_api::admission::{Create, GENERATED_SUFFIX, Gates, Rejection};
+use sim_api::objects;
+use sim_api::objects::{JobSlot, Places, Surroundings};
+use sim_api::spec::keys;
+
+/// An object and what is to be known about it; a note alone is about something that is not created.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub notes: Vec<String>,
+    pub object: Option<Value>,
+}
+
+/// Children of every JobSet among the documents, in their order.
+pub fn children(documents: &[Value], gates: Gates) -> Result<Vec<Entry>, Failure> {
+    let of_kind = |kind: &'static str| documents.iter().filter(move |d| d["kind"] == kind);
+    let classes: Vec<Value> = of_kind("PriorityClass").cloned().collect();
+    let runtime_classes: Vec<String> = of_kind("RuntimeClass")
+        .map(|d| name(d).to_owned())
+        .collect();
+    let mut entries = Vec::new();
+    for document in of_kind("JobSet") {
+        let request = Create {
+            object: document,
+            namespace: document["metadata"]["namespace"]
+                .as_str()
+                .unwrap_or("default"),
+            gates,
+            existing_claims: &[],
+        };
+        let jobset =
+            admission::create(&request).map_err(|refused| Failure::Invalid(refused.message))?;
+        let around = Surroundings {
+            priority_classes: &classes,
+            runtime_classes: &runtime_classes,
+            ..Surroundings::default()
+        };
+        of_jobset(&jobset, gates, &around, &mut entries);
+    }
+    Ok(entries)
+}
+
+fn name(object: &Value) -> &str {
+    object["metadata"]["name"].as_str().unwrap_or("")
+}
+
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn note(entries: &mut Vec<Entry>, text: String) {
+    entries.push(Entry {
+        notes: vec![text],
+        object: None,
+    });
+}
+
+/// Keeps a stored object; a refusal is told, and nothing that comes after it is created.
+fn keep(
+    entries: &mut Vec<Entry>,
+    what: &str,
+    answer: Result<Value, Rejection>,
+    event: &str,
+) -> bool {
+    match answer {
+        Ok(object) => {
+            let notes = Vec::new();
+            entries.push(Entry {
+                notes,
+                object: Some(object),
+            });
+            true
+        }
+        Err(refused) => {
+            note(
+                entries,
+                format!("{what} is not created: {event}: {}", refused.message),
+            );
+            false
+        }
+    }
+}
+
+fn of_jobset(jobset: &Value, gates: Gates, around: &Surroundings, entries: &mut Vec<Entry>) {
+    let spec = &jobset["spec"];
+    if let Some(manager) = spec["managedBy"].as_str()
+        && manager != keys::JOBSET_CONTROLLER
+    {
+        let text = format!(
+            "jobset {}: nothing is created, it is managed by {manager}",
+            name(jobset)
+        );
+        return note(entries, text);
+    }
+    if let Some(service) = objects::service(jobset) {
+        let what = format!("service {}", name(&service));
+        if !keep(
+            entries,
+            &what,
+            objects::admit_service(&service),
+            "HeadlessServiceCreationFailed",
+        ) {
+            return;
+        }
+    }
+    for claim in objects::claims(jobset) {
+        let what = format!("persistentvolumeclaim {}", name(&claim));
+        if !keep(
+            entries,
+            &what,
+            objects::admit_claim(&claim),
+            "PVCCreationFailed",
+        ) {
+            return;
+        }
+    }
+    let rjs = items(&spec["replicatedJobs"]);
+    let places = Places::of(jobset);
+    for (k, rj) in rjs.iter().enumerate() {
+        let waits = waits_for(jobset, k);
+        let mut created = true;
+        for index in 0..rj["replicas"]
+            .as_u64()
+            .and_then(|n| u32::try_from(n).ok())
+            .unwrap_or(0)
+        {
+            let slot = JobSlot {
+                jobset,
+                replicated_job: k,
+                index,
+                restarts: 0,
+                job_restarts: gates.restart_job.then_some(0),
+                places: Some(&places),
+            };
+            created &= of_slot(&slot, &waits, around, entries);
+        }
+        if !created {
+            let later: Vec<&str> = rjs[k + 1..]
+                .iter()
+                .filter_map(|rj| rj["name"].as_str())
+                .collect();
+            if !later.is_empty() {
+                let text = format!(
+                    "replicatedJobs behind it are not created either: {}",
+                    later.join(", ")
+                );
+                note(entries, text);
+            }
+            return;
+        }
+    }
+}
+
+/// DEP and SU rules, in words.
+fn waits_for(jobset: &Value, replicated_job: usize) -> Vec<String> {
+    let rjs = items(&jobset["spec"]["replicatedJobs"]);
+    let rj = &rjs[replicated_job];
+    let mut waits: Vec<String> = items(&rj["dependsOn"])
+        .iter()
+        .map(|d| {
+            let name = d["name"].as_str().unwrap_or("");
+            format!(
+                "waits until replicatedJob {name} is {}",
+                d["status"].as_str().unwrap_or("")
+            )
+        })
+        .collect();
+    let suspended = jobset["spec"]["suspend"] == true;
+    let in_order = jobset["spec"]["startupPolicy"]["startupPolicyOrder"] == "InOrder";
+    if in_order && !suspended && replicated_job > 0 {
+        let before = rjs[replicated_job - 1]["name"].as_str().unwrap_or("");
+        waits.push(format!(
+            "waits until replicatedJob {before} has started (InOrder)"
+        ));
+    }
+    waits
+}
+
+/// One Job with its pods; whether the Job is created.
+fn of_slot(
+    slot: &JobSlot,
+    waits: &[String],
+    around: &Surroundings,
+    entries: &mut Vec<Entry>,
+) -> bool {
+    let posted = objects::job(slot);
+    let what = format!("job {}", name(&posted));
+    let job = match objects::admit_job(&posted) {
+        Ok(job) => job,
+        Err(refused) => {
+            note(
+                entries,
+                format!(
+                    "{what} is not created: JobCreationFailed: {}",
+                    refused.message
+                ),
+            );
+            return false;
+        }
+    };
+    let mut notes: Vec<String> = waits.iter().map(|wait| format!("{what} {wait}")).collect();
+    let suspended = job["spec"]["suspend"] == true;
+    if suspended {
+        notes.push(format!("{what} is suspended: no pods"));
+    }
+    if let Some(manager) = job["spec"]["managedBy"].as_str()
+        && manager != "kubernetes.io/job-controller"
+    {
+        notes.push(format!("{what} is managed by {manager}: no pods"));
+    }
+    let runs = notes.len() == waits.len();
+    entries.push(Entry {
+        notes,
+        object: Some(job.clone()),
+    });
+    if runs {
+        pods(&job, around, entries);
+    }
+    true
+}
+
+/// Pods of the first attempt. Followers are shown as they are created once their leader has a node.
+fn pods(job: &Value, around: &Surroundings, entries: &mut Vec<Entry>) {
+    let size = |field: &str| {
+        job["spec"][field]
+            .as_u64()
+            .and_then(|n| u32::try_from(n).ok())
+    };
+    let parallelism = size("parallelism").unwrap_or(0);
+    let count = size("completions").map_or(parallelism, |n| n.min(parallelism));
+    let indexed = job["spec"]["completionMode"] == "Indexed";
+    let mut leader: Vec<Value> = Vec::new();
+    let mut nodes: Vec<Value> = Vec::new();
+    for index in 0..count {
+        let pod = objects::pod(job, indexed.then_some(index));
+        let own = Surroundings {
+            pods: &leader,
+            nodes: &nodes,
+            ..around.clone()
+        };
+        let what = pod["metadata"]["generateName"]
+            .as_str()
+            .unwrap_or("")
+            .trim_end_matches('-');
+        let follows = objects::is_exclusive(&pod) && !objects::is_leader(&pod);
+        match objects::admit_pod(&pod, GENERATED_SUFFIX, &own) {
+            Ok(mut stored) => {
+                let mut notes = Vec::new();
+                if follows {
+                    let leader = format!("{}-0", name(job));
+                    let key = topology_key(&stored).to_owned();
+                    let domain = format!("<{key} of {leader}>");
+                    stored["spec"]["nodeSelector"][key] = json!(domain);
+                    notes.push(format!(
+                        "pod {what} waits until its leader {leader} has a node"
+                    ));
+                } else if objects::is_exclusive(&stored) && index == 0 {
+                    let (node, domain) = leader_node(&stored);
+                    leader.push(node);
+                    nodes.push(domain);
+                }
+                entries.push(Entry {
+                    notes,
+                    object: Some(stored),
+                });
+            }
+            Err(refused) => {
+                let text = format!(
+                    "pod {what} is not created: FailedCreate: {}",
+                    refused.message
+                );
+                note(entries, text);
+            }
+        }
+    }
+}
+
+/// The topology key of an exclusive pod.
+fn topology_key(pod: &Value) -> &str {
+    let key = &pod["metadata"]["annotations"][keys::EXCLUSIVE_TOPOLOGY];
+    key.as_str().unwrap_or("")
+}
+
+/// The leader on a node that stands for the one it will get.
+fn leader_node(leader: &Value) -> (Value, Value) {
+    let (node, key) = ("some-node", topology_key(leader));
+    let mut leader = leader.clone();
+    leader["spec"]["nodeName"] = json!(node);
+    (
+        leader,
+        json!({"metadata": {"name": node, "labels": {key: "some-domain"}}}),
+    )
+}

@@ -1,0 +1,181 @@
+//! `explain WORD`: what a word means; commands and options are told from the description of the command line.
+
+use crate::cli::args::{Cli, ExplainArgs, ExplainCommand, Format};
+use crate::cli::{Failure, explain, output};
+use crate::words::{Book, Entry, plain, text};
+use clap::{Arg, Command, CommandFactory};
+
+pub fn cli(args: &ExplainArgs) -> Result<(), Failure> {
+    if let Some(ExplainCommand::Children(args)) = &args.command {
+        return explain::cli(args);
+    }
+    let book = Book::new(commands());
+    let style = output::style(&args.look);
+    if args.words.is_empty() && !args.list && args.kind.is_none() {
+        return match args.format {
+            Format::Text => output::styled(&text::topics(&book, &style), &style),
+            Format::Json => output::json(&all(&book, None)?),
+        };
+    }
+    if args.words.is_empty() {
+        let shown = all(&book, args.kind.as_deref())?;
+        return match args.format {
+            Format::Text => output::styled(&text::list(&shown, &style), &style),
+            Format::Json => output::json(&shown),
+        };
+    }
+    let asked = args.words.join(" ");
+    let mut found = book.find(&asked);
+    if let Some(kind) = &args.kind {
+        found.entries.retain(|e| e.kind == *kind);
+    }
+    if found.entries.is_empty() {
+        return Err(unknown(&asked, &found));
+    }
+    match args.format {
+        Format::Text => output::styled(&text::found(&found, &style), &style),
+        Format::Json => output::json(&text::found_json(&asked, &found)),
+    }
+}
+
+fn unknown(asked: &str, found: &crate::words::Found<'_>) -> Failure {
+    let hint = match (found.near, found.also.as_slice()) {
+        (Some(near), _) => format!("did you mean {near:?}?"),
+        (None, [first, ..]) => format!("there is {first:?}"),
+        (None, []) => "explain without a word lists topics, explain --list all words".to_owned(),
+    };
+    Failure::Invalid(format!("nothing is known of {asked:?}; {hint}"))
+}
+
+/// All words, or those of a kind.
+fn all<'b>(book: &'b Book, kind: Option<&str>) -> Result<Vec<&'b Entry>, Failure> {
+    let of_kind = |e: &&Entry| kind.is_none_or(|kind| e.kind == kind);
+    let found: Vec<&Entry> = book.words().filter(of_kind).collect();
+    match (found.is_empty(), kind) {
+        (true, Some(kind)) => {
+            let mut kinds: Vec<&str> = book.words().map(|e| e.kind.as_str()).collect();
+            kinds.sort_unstable();
+            kinds.dedup();
+            let legal = kinds.join(", ");
+            Err(Failure::Invalid(format!(
+                "there is no kind {kind:?}; legal: {legal}"
+            )))
+        }
+        _ => Ok(found),
+    }
+}
+
+/// Every command and every option.
+fn commands() -> Vec<Entry> {
+    let mut command = Cli::command();
+    command.build();
+    let mut all = Vec::new();
+    of_command(&command, "", &mut all);
+    all
+}
+
+fn of_command(command: &Command, path: &str, all: &mut Vec<Entry>) {
+    for inner in command.get_subcommands().filter(|c| c.get_name() != "help") {
+        let name = format!("{path} {}", inner.get_name()).trim().to_owned();
+        let about = inner.get_about().map(ToString::to_string);
+        let options = inner.get_arguments().filter(|a| shown(a));
+        let options: Vec<String> = options.map(typed).collect();
+        let help = inner.get_after_help().map(ToString::to_string);
+        let examples = help.unwrap_or_default();
+        let examples = examples.lines().filter(|line| line.contains("jobset-sim "));
+        let example = |line: &str| line.trim().trim_start_matches("Example: ").to_owned();
+        let mut facts: Vec<(String, String)> = examples
+            .map(|line| ("example".to_owned(), example(line)))
+            .collect();
+        facts.insert(0, ("takes".to_owned(), options.join(", ")));
+        facts.retain(|(_, text)| !text.is_empty());
+        all.push(entry(
+            &name,
+            "command",
+            "",
+            about.unwrap_or_default(),
+            facts,
+        ));
+        for arg in inner.get_arguments().filter(|a| shown(a)) {
+            of_option(arg, &name, all);
+        }
+        of_command(inner, &name, all);
+    }
+}
+
+fn of_option(arg: &Arg, command: &str, all: &mut Vec<Entry>) {
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let values: Vec<String> = arg
+        .get_possible_values()
+        .iter()
+        .map(|v| v.get_name().to_owned())
+        .collect();
+    let text = match (help.as_str(), values.as_slice()) {
+        ("", []) => "an option".to_owned(),
+        ("", values) => format!("one of {}", values.join(", ")),
+        (help, _) => help.to_owned(),
+    };
+    let word = typed(arg);
+    let word = word.split(' ').next().unwrap_or("").to_owned();
+    let known = all
+        .iter_mut()
+        .find(|e| e.word == word && e.text == plain(&text));
+    if let Some(known) = known {
+        known.of = format!("{}, {command}", known.of);
+        return;
+    }
+    let mut facts = vec![("typed".to_owned(), typed(arg))];
+    if !values.is_empty() {
+        facts.push(("values".to_owned(), values.join(", ")));
+    }
+    all.push(entry(&word, "option", command, text, facts));
+}
+
+fn entry(word: &str, kind: &str, of: &str, text: String, facts: Vec<(String, String)>) -> Entry {
+    Entry {
+        word: word.to_owned(),
+        kind: kind.to_owned(),
+        of: of.to_owned(),
+        text: plain(&text),
+        facts,
+        source: format!(
+            "jobset-sim {}--help",
+            match of {
+                "" => format!("{word} "),
+                of => format!("{of} "),
+            }
+        ),
+        ..Entry::default()
+    }
+}
+
+fn shown(arg: &Arg) -> bool {
+    !["help", "version"].contains(&arg.get_id().as_str())
+}
+
+/// An option as it is typed: `--seeds N`, `-f FILE`.
+fn typed(arg: &Arg) -> String {
+    let value = match arg.get_action().takes_values() {
+        true => arg.get_value_names().unwrap_or_default().join(" "),
+        false => String::new(),
+    };
+    let name = match (arg.get_long(), arg.get_short()) {
+        (Some(long), _) => format!("--{long}"),
+        (None, Some(short)) => format!("-{short}"),
+        (None, None) => return value,
+    };
+    format!("{name} {value}").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_are_alike_are_one_word() {
+        let all = commands();
+        let seeds: Vec<&Entry> = all.iter().filter(|e| e.word == "--set").collect();
+        assert!(seeds.len() >= 2, "{seeds:?}");
+        assert!(all.iter().any(|e| e.word == "topology show"));
+    }
+}

@@ -1,0 +1,140 @@
+//! JSON trees as YAML, the way kubectl prints them: keys in order, lists not indented, texts quoted only where needed.
+//!
+//! Must never change a value: what is read again is what was written.
+
+use serde_json::Value;
+use std::fmt::Write;
+
+/// One document, without its leading `---`.
+pub fn yaml(value: &Value) -> String {
+    let mut out = String::new();
+    block(&mut out, value, 0);
+    out
+}
+
+fn block(out: &mut String, value: &Value, depth: usize) {
+    match value {
+        Value::Object(fields) => {
+            for (k, (key, value)) in fields.iter().enumerate() {
+                // The first key of a list item stands behind its dash.
+                if k > 0 || !out.ends_with("- ") {
+                    indent(out, depth);
+                }
+                let _ = write!(out, "{}:", scalar(key));
+                nested(out, value, depth);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                indent(out, depth);
+                out.push_str("- ");
+                match item {
+                    Value::Object(fields) if !fields.is_empty() => block(out, item, depth + 1),
+                    _ => {
+                        let _ = writeln!(out, "{}", flow(item));
+                    }
+                }
+            }
+        }
+        _ => {
+            let _ = writeln!(out, "{}", flow(value));
+        }
+    }
+}
+
+/// What stands behind a key.
+fn nested(out: &mut String, value: &Value, depth: usize) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            out.push('\n');
+            block(out, value, depth + 1);
+        }
+        Value::Array(items) if !items.is_empty() => {
+            out.push('\n');
+            block(out, value, depth);
+        }
+        Value::String(text) if is_block(text) => block_text(out, text, depth + 1),
+        _ => {
+            let _ = writeln!(out, " {}", flow(value));
+        }
+    }
+}
+
+fn indent(out: &mut String, depth: usize) {
+    for _ in 0..depth {
+        out.push_str("  ");
+    }
+}
+
+/// On one line.
+fn flow(value: &Value) -> String {
+    match value {
+        Value::String(text) => scalar(text),
+        other => other.to_string(),
+    }
+}
+
+/// Whether a text reads well as lines: it has some, and none that a block would change.
+fn is_block(text: &str) -> bool {
+    let plain = |c: char| c == '\n' || (!c.is_control() && c != '\u{feff}');
+    text.contains('\n')
+        && text.chars().all(plain)
+        && !text.starts_with([' ', '\n'])
+        && !text.ends_with("\n\n")
+        && text.lines().all(|line| !line.ends_with(' '))
+}
+
+fn block_text(out: &mut String, text: &str, depth: usize) {
+    let keep = if text.ends_with('\n') { "" } else { "-" };
+    let _ = writeln!(out, " |{keep}");
+    for line in text.lines() {
+        if !line.is_empty() {
+            indent(out, depth);
+        }
+        let _ = writeln!(out, "{line}");
+    }
+}
+
+/// Plain if no reader can take it for something else, else quoted.
+fn scalar(text: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || "-_./ @%+=(),".contains(c);
+    let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
+    let word = matches!(
+        text.to_ascii_lowercase().as_str(),
+        "null" | "true" | "false" | "yes" | "no" | "on" | "off" | "y" | "n"
+    );
+    let number = text.parse::<f64>().is_ok();
+    if starts && !word && !number && text.chars().all(safe) && !text.ends_with(' ') {
+        return text.to_owned();
+    }
+    Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use sim_inputs::{Source, documents};
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let value = json!({
+            "a": {"b": [1, "1", "", "yes", "x: y", "- z", {"c": [], "d": {}, "e": null}], "f": "two\nlines\n"},
+            "jobset.sigs.k8s.io/job-index": "0",
+            "g": ["one\ntwo", " lead", "tail ", "#no", "é", "inf", "0x1f", "1e3", "~"],
+            "h": true,
+            "i": "a\n\n",
+        });
+        let text = yaml(&value);
+        let source = Source {
+            file: "t".to_owned(),
+            text,
+        };
+        assert_eq!(
+            documents(&source).map_err(|e| e.to_string()),
+            Ok(vec![value]),
+            "{}",
+            source.text
+        );
+    }
+}

@@ -1,0 +1,313 @@
+//! Which inputs a run directory keeps, under which names, and the command that repeats the run from there.
+
+pub(crate) mod fail;
+pub(crate) mod fail_if;
+pub(crate) mod gates;
+pub(crate) mod hangs;
+pub(crate) mod load;
+pub(crate) mod origin;
+pub(crate) mod stored_run;
+pub(crate) mod subject;
+pub(crate) mod variants;
+pub(crate) mod whole;
+
+use fail::Fail;
+
+use sim_api::spec::Level;
+use std::path::{Component, Path, PathBuf};
+
+/// The name under which the reader lists `--set` overrides; they are part of the command, no file.
+const SETS: &str = "--set";
+
+/// What goes into `inputs/`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// Relative name and text; of an empty directory a name that ends with a slash.
+    pub files: Vec<(String, String)>,
+    /// To be run inside `inputs/`.
+    pub command: String,
+}
+
+impl Inputs {
+    /// Those of another command than `run`.
+    pub fn of_command(mut self, name: &str) -> Inputs {
+        let other = format!("jobset-sim {name}");
+        self.command = self.command.replacen("jobset-sim run", &other, 1);
+        self
+    }
+}
+
+/// Inputs of a scenario. The first is the scenario itself, the others are named relative to it; they keep their
+/// places relative to each other. Where it names a file from the root on, the stored one names the copy.
+pub fn of_scenario(inputs: &[(String, String)], tail: &str) -> Inputs {
+    let files: Vec<&(String, String)> = inputs.iter().filter(|(name, _)| name != SETS).collect();
+    let Some((first, _)) = files.first() else {
+        return Inputs::default();
+    };
+    let base = Path::new(first)
+        .parent()
+        .unwrap_or(Path::new(""))
+        .to_owned();
+    let place = |(i, (name, _)): (usize, &&(String, String))| {
+        let path = if i == 0 {
+            PathBuf::from(name)
+        } else {
+            base.join(name)
+        };
+        std::path::absolute(&path).unwrap_or(path)
+    };
+    let written: Vec<PathBuf> = files.iter().enumerate().map(place).collect();
+    let places: Vec<PathBuf> = written.iter().map(|path| normal(path)).collect();
+    let through = gone_through(&written);
+    let all: Vec<PathBuf> = places.iter().chain(&through).cloned().collect();
+    let common = common_parent(&all);
+    let mut kept: Vec<(String, String)> = Vec::new();
+    for (path, (_, text)) in places.iter().zip(&files) {
+        let name = path.strip_prefix(&common).unwrap_or(path);
+        let name = name.to_string_lossy().into_owned();
+        if kept.iter().all(|(known, _)| *known != name) {
+            kept.push((name, text.clone()));
+        }
+    }
+    // What a name goes through has to be there when it is read again.
+    let empty = |directory: &&PathBuf| !places.iter().any(|path| path.starts_with(directory));
+    for directory in through.iter().filter(empty) {
+        let name = directory.strip_prefix(&common).unwrap_or(directory);
+        let name = format!("{}/", name.to_string_lossy());
+        if name != "/" && kept.iter().all(|(known, _)| *known != name) {
+            kept.push((name, String::new()));
+        }
+    }
+    let from_root = files.iter().zip(&places).skip(1);
+    let from_root = from_root.filter(|((name, _), _)| Path::new(name).is_absolute());
+    let mut tail = tail.to_owned();
+    for ((name, _), place) in from_root {
+        let copy = relative(places[0].parent().unwrap_or(Path::new("")), place);
+        kept[0].1 = renamed(&kept[0].1, name, &copy);
+        tail = renamed(&tail, name, &copy);
+    }
+    let command = format!("jobset-sim run {}{tail}", quoted(&kept[0].0));
+    Inputs {
+        files: kept,
+        command,
+    }
+}
+
+/// The override that names a preset file.
+pub const PRESET: &str = "controlPlane.preset";
+
+/// Inputs of manifests and, perhaps, a topology and a preset file.
+pub fn of_manifests(
+    manifests: Vec<(String, String)>,
+    topology: Option<(String, String)>,
+    presets: Vec<(String, String)>,
+    tail: &str,
+) -> Inputs {
+    let mut files = Vec::new();
+    let mut command = "jobset-sim run".to_owned();
+    for (i, (name, text)) in manifests.into_iter().enumerate() {
+        let base = match Path::new(&name).file_name() {
+            Some(base) if name != sim_inputs::STDIN => base.to_string_lossy().into_owned(),
+            _ => "stdin.yaml".to_owned(),
+        };
+        // Two directories may hold files of one name, and their order matters.
+        let kept = format!("manifests/{i:02}-{base}");
+        command.push_str(&format!(" -f {}", quoted(&kept)));
+        files.push((kept, text));
+    }
+    if let Some((_, text)) = topology {
+        files.push(("topology.yaml".to_owned(), text));
+        command.push_str(" -t topology.yaml");
+    }
+    let mut tail = tail.to_owned();
+    for (name, text) in presets {
+        let named = |file: &str| quoted(&format!("{PRESET}={file}"));
+        tail = tail.replace(&named(&name), &named("preset.yaml"));
+        files.push(("preset.yaml".to_owned(), text));
+    }
+    command.push_str(&tail);
+    Inputs { files, command }
+}
+
+/// The options that change results, as they would be typed.
+pub fn tail(sets: &[(String, String)], fails: &[Fail], seed: u64, seeds: Option<u64>) -> String {
+    let mut tail = String::new();
+    for (path, value) in sets {
+        tail.push_str(&format!(" --set {}", quoted(&format!("{path}={value}"))));
+    }
+    for fail in fails {
+        tail.push_str(&format!(" --fail {}", quoted(&fail.text)));
+    }
+    tail.push_str(&format!(" --seed {seed}"));
+    if let Some(n) = seeds {
+        tail.push_str(&format!(" --seeds {n}"));
+    }
+    tail
+}
+
+/// The same of the level of detail.
+pub fn level(level: Option<Level>) -> String {
+    let word = level.map(|level| level.as_str().to_ascii_lowercase());
+    word.map_or(String::new(), |word| format!(" --level {word}"))
+}
+
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// The way from a directory to a file; both are absolute.
+fn relative(from: &Path, to: &Path) -> String {
+    let same = from.components().zip(to.components());
+    let same = same.take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(same).map(|_| Component::ParentDir);
+    let way: PathBuf = up.chain(to.components().skip(same)).collect();
+    way.to_string_lossy().into_owned()
+}
+
+/// A text with another name for a file, wherever the name stands as a whole.
+fn renamed(text: &str, name: &str, other: &str) -> String {
+    let part = |c: char| c.is_alphanumeric() || "/._-".contains(c);
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(name) {
+        let (before, after) = (&rest[..at], &rest[at + name.len()..]);
+        let whole = !before.ends_with(part) && !after.starts_with(part);
+        out.push_str(before);
+        out.push_str(if whole { other } else { name });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The directories that names leave again by `..`.
+fn gone_through(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in paths {
+        let mut before = PathBuf::new();
+        for part in path.components() {
+            if part == Component::ParentDir {
+                found.push(normal(&before));
+            }
+            before.push(part);
+        }
+    }
+    found
+}
+
+/// Without `.` and `..`, by names alone.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                out.pop();
+            }
+            Component::Normal(name) => out.push(name),
+            _ => {}
+        }
+    }
+    out
+}
+
+fn common_parent(paths: &[PathBuf]) -> PathBuf {
+    let mut common = paths[0].parent().unwrap_or(Path::new("")).to_owned();
+    for path in paths {
+        while !path.starts_with(&common) {
+            common.pop();
+        }
+    }
+    common
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_of_a_scenario_keep_their_places_relative_to_each_other() {
+        let input = |name: &str| (name.to_owned(), "text".to_owned());
+        let inputs = [
+            input("x/scenarios/a.yaml"),
+            input("--set"),
+            input("../topologies/t.yaml"),
+            input("m/j.yaml"),
+        ];
+        let kept = of_scenario(
+            &inputs,
+            &tail(&[("a.b".into(), "1 2".into())], &[], 7, None),
+        );
+        let names: Vec<&str> = kept.files.iter().map(|f| f.0.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "scenarios/a.yaml",
+                "topologies/t.yaml",
+                "scenarios/m/j.yaml"
+            ]
+        );
+        assert_eq!(
+            kept.command,
+            "jobset-sim run scenarios/a.yaml --set 'a.b=1 2' --seed 7"
+        );
+    }
+
+    #[test]
+    fn what_is_named_from_the_root_on_is_named_by_its_copy() {
+        let text =
+            "topology: /t/t.yaml\njobSets: [{manifest: \"/m/t/t.yaml\"}, {manifest: /m/j.yaml}]";
+        let input = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+        let inputs = [
+            input("/x/s/a.yaml", text),
+            input("/t/t.yaml", "t"),
+            input("/m/t/t.yaml", "u"),
+            input("/m/j.yaml", "j"),
+        ];
+        let kept = of_scenario(&inputs, " --set topology=/t/t.yaml");
+        let names: Vec<&str> = kept.files.iter().map(|f| f.0.as_str()).collect();
+        assert_eq!(names, ["x/s/a.yaml", "t/t.yaml", "m/t/t.yaml", "m/j.yaml"]);
+        let expected = "topology: ../../t/t.yaml\njobSets: [{manifest: \"../../m/t/t.yaml\"}, {manifest: \
+                        ../../m/j.yaml}]";
+        assert_eq!(kept.files[0].1, expected);
+        let command = "jobset-sim run x/s/a.yaml --set topology=../../t/t.yaml";
+        assert_eq!(kept.command, command);
+    }
+
+    #[test]
+    fn what_a_name_goes_through_is_kept_too() {
+        let input = |name: &str| (name.to_owned(), "text".to_owned());
+        let inputs = [
+            input("x/a.yaml"),
+            input("sub/../../y/k.yaml"),
+            input("../../z/../k.yaml"),
+        ];
+        let kept = of_scenario(&inputs, "");
+        let here = std::env::current_dir().unwrap();
+        let parent = here.file_name().unwrap().to_string_lossy().into_owned();
+        let names: Vec<String> = kept.files.iter().map(|f| f.0.clone()).collect();
+        for expected in ["x/a.yaml", "y/k.yaml", "x/sub/"] {
+            let expected = format!("{parent}/{expected}");
+            assert!(names.contains(&expected), "{expected}: {names:?}");
+        }
+        assert!(names.contains(&"z/".to_owned()), "{names:?}");
+    }
+
+    #[test]
+    fn manifests_keep_their_order() {
+        let file = |name: &str| (name.to_owned(), "text".to_owned());
+        let kept = of_manifests(
+            vec![file("b/x.yaml"), file("a/x.yaml")],
+            Some(file("t.yaml")),
+            vec![file("mine.yaml")],
+            " --set controlPlane.preset=mine.yaml --seed 1",
+        );
+        assert_eq!(
+            kept.command,
+            "jobset-sim run -f manifests/00-x.yaml -f manifests/01-x.yaml -t topology.yaml --set controlPlane.preset=preset.yaml --seed 1"
+        );
+    }
+}

@@ -1,0 +1,177 @@
+//! `--fail POD:exit=CODE@TIME`: one failure without a scenario file.
+//!
+//! Must never add a fault that a scenario could not write: it becomes a line of `faults`.
+
+use crate::cli::Failure;
+use sim_base::Duration;
+
+use sim_api::spec::{FaultAction, FaultTime, Scenario, ScriptedFault};
+
+const USAGE: &str = "write POD:exit=CODE, POD:delete or POD:evict, then @TIME, \
+    e.g. workers-0-1:exit=42@10m or workers-0-1:evict@ready+30s";
+
+/// What was asked for, before anybody knows whether the pod exists.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fail {
+    /// As it was typed, to repeat the command.
+    pub text: String,
+    pod: String,
+    what: What,
+    at: FaultTime,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum What {
+    Exit(i32),
+    Delete,
+    Evict,
+}
+
+/// `POD:WHAT@TIME`; without a time when every pod is ready for the first time.
+pub fn parse(text: &str) -> Result<Fail, String> {
+    let (pod, rest) = text.split_once(':').ok_or(USAGE)?;
+    let (what, at) = match rest.split_once('@') {
+        Some((what, at)) => (what, time(at)?),
+        None => (rest, FaultTime::AfterReady(Duration::ZERO)),
+    };
+    let what = match what.split_once('=') {
+        Some(("exit", code)) => What::Exit(exit_code(code)?),
+        None if what == "delete" => What::Delete,
+        None if what == "evict" => What::Evict,
+        _ => return Err(format!("{what:?} is not known; {USAGE}")),
+    };
+    if pod.is_empty() {
+        return Err(format!("no pod is named; {USAGE}"));
+    }
+    Ok(Fail {
+        text: text.to_owned(),
+        pod: pod.replace('/', "-"),
+        what,
+        at,
+    })
+}
+
+fn exit_code(text: &str) -> Result<i32, String> {
+    let code = text.parse::<u8>().map(i32::from);
+    code.map_err(|_| format!("exit code {text:?} is not a number from 0 to 255"))
+}
+
+/// `10m` after the start of the run, `ready` and `ready+30s` after every pod was ready for the first time.
+fn time(text: &str) -> Result<FaultTime, String> {
+    let duration = |text: &str| {
+        let parsed = text.parse::<Duration>();
+        parsed.map_err(|e| format!("time {text:?}: {e}; write 10m, ready or ready+30s"))
+    };
+    match text.strip_prefix("ready") {
+        Some("") => Ok(FaultTime::AfterReady(Duration::ZERO)),
+        Some(rest) => match rest.strip_prefix('+') {
+            Some(after) => Ok(FaultTime::AfterReady(duration(after)?)),
+            None => Err(format!("time {text:?}: write 10m, ready or ready+30s")),
+        },
+        None => Ok(FaultTime::At(duration(text)?)),
+    }
+}
+
+/// Adds the failures to the script.
+pub fn add(fails: &[Fail], scenario: &mut Scenario) -> Result<(), Failure> {
+    for fail in fails {
+        let pod = resolve(fail, scenario)?;
+        if let FaultTime::At(at) = fail.at
+            && at > scenario.stop.at
+        {
+            let stop = scenario.stop.at;
+            let text = format!("--fail {}: the run stops at {stop}", fail.text);
+            return Err(Failure::Invalid(text));
+        }
+        let action = match fail.what {
+            What::Exit(exit_code) => FaultAction::ContainerExit { pod, exit_code },
+            What::Delete => FaultAction::DeletePod { pod, force: false },
+            What::Evict => FaultAction::EvictPod { pod },
+        };
+        let at = fail.at;
+        scenario.faults.push(ScriptedFault {
+            at,
+            action,
+            drawn_as: None,
+        });
+    }
+    Ok(())
+}
+
+/// The name of the pod with its JobSet's in front, which may be left away.
+fn resolve(fail: &Fail, scenario: &Scenario) -> Result<String, Failure> {
+    let jobsets = &scenario.jobsets;
+    match sim_inputs::pods_meant(jobsets, &fail.pod).as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(Failure::Invalid(format!(
+            "--fail {}: there is no pod {:?}\n  legal: {}",
+            fail.text,
+            fail.pod,
+            sim_inputs::pod_names(jobsets)
+        ))),
+        several => Err(Failure::Invalid(format!(
+            "--fail {}: {:?} may be {}",
+            fail.text,
+            fail.pod,
+            several.join(" or ")
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_a_pod_what_happens_and_when() {
+        let seconds = Duration::from_secs;
+        for (text, pod, what, at) in [
+            (
+                "w-0-1:exit=42@10m",
+                "w-0-1",
+                What::Exit(42),
+                FaultTime::At(seconds(600)),
+            ),
+            (
+                "w/0/1:exit=1",
+                "w-0-1",
+                What::Exit(1),
+                FaultTime::AfterReady(seconds(0)),
+            ),
+            (
+                "js-w-0-1:delete@ready",
+                "js-w-0-1",
+                What::Delete,
+                FaultTime::AfterReady(seconds(0)),
+            ),
+            (
+                "w-0-1:evict@ready+30s",
+                "w-0-1",
+                What::Evict,
+                FaultTime::AfterReady(seconds(30)),
+            ),
+        ] {
+            let fail = parse(text).unwrap();
+            assert_eq!(
+                (fail.pod.as_str(), &fail.what, fail.at),
+                (pod, &what, at),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_none_says_how_to_write_it() {
+        for (text, expected) in [
+            ("w-0-1", "write POD:exit=CODE"),
+            (":exit=1", "no pod is named"),
+            ("w-0-1:explode", "\"explode\" is not known"),
+            ("w-0-1:exit=256", "not a number from 0 to 255"),
+            ("w-0-1:exit=1@later", "write 10m, ready or ready+30s"),
+            ("w-0-1:exit=1@ready-3s", "write 10m, ready or ready+30s"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+}

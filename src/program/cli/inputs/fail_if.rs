@@ -1,0 +1,47 @@
+//! `--fail-if` of `run`, `compare` and `sweep`: conditions read before anything is played, and held against what came
+//! of it.
+
+use crate::cli::Failure;
+use sim_analysis::experiment::fail_if::{Group, held};
+use sim_base::condition::Condition;
+
+pub fn read(texts: &[String]) -> Result<Vec<Condition>, Failure> {
+    let read = |text: &String| text.parse().map_err(Failure::Invalid);
+    texts.iter().map(read).collect()
+}
+
+/// Refuses what needs a reference where there is none.
+pub fn absolute(conditions: &[Condition]) -> Result<(), Failure> {
+    match conditions.iter().find(|c| c.is_relative()) {
+        Some(c) => {
+            let text = format!(
+                "--fail-if {:?}: a change needs something to compare with; `compare` and `bench` have it",
+                c.text()
+            );
+            Err(Failure::Invalid(text))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The failure that says which of them hold.
+pub fn check(conditions: &[Condition], groups: &[Group]) -> Result<(), Failure> {
+    let mut failed = Vec::new();
+    for condition in conditions {
+        for held in held(condition, groups)? {
+            let of = match held.variant.as_str() {
+                "" => String::new(),
+                variant => format!(" in {variant}"),
+            };
+            let value = held.value;
+            failed.push(format!(
+                "--fail-if {:?} holds{of}: it is {value}",
+                condition.text()
+            ));
+        }
+    }
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Gate(failed.join("\n"))),
+    }
+}

@@ -1,0 +1,31 @@
+//! `--feature-gates`: JobSet's gates, for `lint` and `explain`.
+
+use crate::cli::Failure;
+use sim_api::spec::FeatureGates;
+
+const NAMES: [&str; 3] = ["InPlaceRestart", "RestartJob", "ElasticJobSet"];
+
+/// What was set, on top of what the manifests need. A setting is `NAME`, `NAME=BOOL`, or several with commas.
+pub fn read(needed: FeatureGates, settings: &[String]) -> Result<FeatureGates, Failure> {
+    let mut gates = needed;
+    for assignment in settings.iter().flat_map(|g| g.split(',')) {
+        let (name, value) = assignment.split_once('=').unwrap_or((assignment, "true"));
+        let value: bool = value.parse().map_err(|_| {
+            Failure::Invalid(format!(
+                "--feature-gates {assignment:?}: write NAME=true or NAME=false"
+            ))
+        })?;
+        match name {
+            "InPlaceRestart" => gates.in_place_restart = value,
+            "RestartJob" => gates.restart_job = value,
+            "ElasticJobSet" => gates.elastic_jobset = value,
+            other => {
+                let legal = NAMES.join(", ");
+                let message =
+                    format!("--feature-gates: there is no gate {other:?}; legal: {legal}");
+                return Err(Failure::Invalid(message));
+            }
+        }
+    }
+    Ok(gates)
+}

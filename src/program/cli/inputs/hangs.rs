@@ -1,0 +1,116 @@
+//! What a comparison, a sweep or a plan hangs on: the first replication of a variant or point, played once more with
+//! its critical paths.
+
+use super::subject::Loaded;
+use super::whole::defaults;
+use crate::cli::interrupt;
+use sim_analysis::experiment::{Limited, play};
+use sim_analysis::metrics::Folds;
+use sim_api::spec::Level;
+use sim_base::*;
+use sim_engine::Simulation;
+use sim_engine::faults;
+use sim_engine::record::EndReason;
+use sim_inputs::LoadedScenario;
+use sim_report::assumptions::deciding::{Decider, GIVEN};
+use sim_report::assumptions::hanging::Hung;
+use sim_report::assumptions::provenance;
+
+/// Nothing where it cannot be played, or was stopped.
+pub fn of(name: &str, loaded: &Loaded, seed: u64) -> Hung {
+    let mut hung = match loaded {
+        Loaded::Pods(loaded) if loaded.experiment.level == Level::Collapsed => {
+            let what = "as the engine was measured to do them";
+            said(
+                name,
+                vec![decider("restarts", what, ("docs/collapsed.md", "derived"))],
+            )
+        }
+        Loaded::Pods(loaded) => {
+            let found = of_scenario(name, loaded, seed);
+            found.map_or_else(|| said(name, Vec::new()), |(hung, _)| hung)
+        }
+        Loaded::Fleet(_) => {
+            let what = "as the Fleet has them";
+            said(name, vec![decider("every time and rate", what, GIVEN)])
+        }
+    };
+    if let Loaded::Pods(loaded) = loaded {
+        // How often something fails comes first of what has no share of a path.
+        hung.deciders.splice(0..0, random_faults(loaded));
+        hung.preset = provenance::preset(&loaded.scenario.control_plane);
+    }
+    hung
+}
+
+fn said(name: &str, deciders: Vec<Decider>) -> Hung {
+    Hung {
+        name: name.to_owned(),
+        preset: String::new(),
+        deciders,
+        total: Duration::ZERO,
+    }
+}
+
+/// And the digest.
+pub fn of_scenario(name: &str, loaded: &LoadedScenario, seed: u64) -> Option<(Hung, u64)> {
+    let scenario = faults::drawn(&loaded.scenario, seed, 0);
+    let mut simulation = Simulation::new(&scenario).ok()?;
+    let (folds, limits) = (Folds::new(&scenario, false), interrupt::limits());
+    let limited = Limited::by(&limits);
+    let (played, _) = play(&mut simulation, (seed, 0), folds, limited);
+    if played.outcome.end_reason == EndReason::Stopped {
+        return None;
+    }
+    let run = played.view(seed, &[]);
+    let all: Vec<_> = run.restarts().iter().collect();
+    let hung = Hung::of_restarts(name, &run, &all, &defaults());
+    Some((hung, played.outcome.digest))
+}
+
+fn decider(name: &'static str, value: &str, (source, confidence): (&str, &str)) -> Decider {
+    Decider {
+        name,
+        value: value.to_owned(),
+        id: String::new(),
+        source: source.to_owned(),
+        confidence: confidence.to_owned(),
+        time: Duration::ZERO,
+        without: "decides how often, not how long",
+        is_delay: false,
+    }
+}
+
+/// How often something fails decides as much as how long a restart takes.
+fn random_faults(loaded: &LoadedScenario) -> Vec<Decider> {
+    const NAME: &str = "random faults";
+    if loaded.scenario.fault_processes.is_empty() {
+        return Vec::new();
+    }
+    let used = sim_inputs::used(loaded).into_iter();
+    let rates = used.filter(|u| u.id.ends_with(".per1000NodeDays"));
+    let of_presets: Vec<Decider> = rates
+        .map(|u| Decider {
+            id: u.id.clone(),
+            ..decider(
+                NAME,
+                &format!("{} {}", u.value, u.unit()),
+                (&u.source, &u.confidence),
+            )
+        })
+        .collect();
+    if !of_presets.is_empty() {
+        return of_presets;
+    }
+    let mut causes: Vec<&str> = Vec::new();
+    for process in &loaded.scenario.fault_processes {
+        if !causes.contains(&process.cause.as_str()) {
+            causes.push(&process.cause);
+        }
+    }
+    let value = format!("of {} as given", causes.join(", "));
+    vec![Decider {
+        id: "faultProcesses".to_owned(),
+        ..decider(NAME, &value, GIVEN)
+    }]
+}

@@ -1,0 +1,159 @@
+//! One run with everything that charts and reports are made of, from a run directory, a scenario or manifests.
+
+use super::quoted;
+use super::stored_run;
+use super::subject::Given;
+use crate::cli::Failure;
+use crate::cli::args::PlayArgs;
+use crate::cli::inputs;
+use sim_analysis::experiment::{Played, play};
+use sim_analysis::metrics::kept;
+use sim_analysis::metrics::kept::Kept;
+use sim_analysis::metrics::node_states::NodeStates;
+use sim_analysis::metrics::occupancy::Occupancy;
+use sim_analysis::metrics::queued::Queued;
+use sim_analysis::metrics::scraped::Scraped;
+use sim_analysis::metrics::{Folds, RunView, Witness};
+use sim_base::*;
+use sim_engine::Simulation;
+use sim_engine::faults;
+use sim_inputs::LoadedScenario;
+use sim_report::assumptions::deciding::{Defaults, Known};
+use sim_report::timeline;
+
+/// Of an OpenMetrics text: more are over a gigabyte.
+const SAMPLES: u64 = 10_000_000;
+
+pub struct Whole {
+    loaded: LoadedScenario,
+    /// Names and texts of everything that was read.
+    pub files: Vec<(String, String)>,
+    not_modelled: Vec<String>,
+    played: Played,
+    pub witness: Witness,
+    pub pods: Occupancy,
+    pub queued: Queued,
+    simulation: Simulation,
+    seed: u64,
+}
+
+impl Whole {
+    /// `command`: whose inputs they are.
+    pub fn of(given: &PlayArgs, command: &str) -> Result<Whole, Failure> {
+        let play_args = stored_run::resolved(given)?;
+        let given = Given::read(&play_args)?;
+        let loaded = given.pods(&[], command)?;
+        let seed = play_args.seed.unwrap_or(loaded.scenario.seed);
+        let scenario = faults::drawn(&loaded.scenario, seed, 0);
+        let placed = Simulation::new(&scenario);
+        let mut simulation = placed.map_err(|e| Failure::CannotBePlaced(e.to_string()))?;
+        let folds = Folds::new(&scenario, false);
+        let (played, witness) = play(&mut simulation, (seed, 0), folds, Witness::default());
+        let run = played.view(seed, &[]);
+        let moments = timeline::moments(&run);
+        let close = timeline::closely(&run).into_iter();
+        let snapshots: Vec<_> = close.flat_map(|(_, r)| [r.start, r.end]).collect();
+        let nodes = played.names.nodes.len();
+        // Only now is it known when to look closely.
+        let pods = Occupancy::new(moments.clone(), &snapshots, nodes);
+        let mut both = (pods, Queued::new(moments));
+        simulation.run(seed, 0, &mut both);
+        both.0.finish();
+        Ok(Whole {
+            not_modelled: loaded.not_modelled(),
+            files: given.files(&loaded),
+            loaded,
+            played,
+            witness,
+            pods: both.0,
+            queued: both.1,
+            simulation,
+            seed,
+        })
+    }
+
+    /// Every record and ticket, from playing it once more.
+    pub fn kept(&mut self) -> Result<Kept, Failure> {
+        if self.played.outcome.records > kept::MOST {
+            let (n, most) = (self.played.outcome.records, kept::MOST);
+            let text = format!(
+                "the run has {n} records, and a trace holds {most}; make it shorter (stop.at)"
+            );
+            return Err(Failure::Invalid(text));
+        }
+        let mut kept = Kept::default();
+        self.simulation.run(self.seed, 0, &mut kept);
+        Ok(kept)
+    }
+
+    /// What each node did from one instant to another, from playing it once more.
+    pub fn states(&mut self, stretch: (Time, Time)) -> NodeStates {
+        let mut states = NodeStates::new(stretch, self.played.names.nodes.len());
+        self.simulation.run(self.seed, 0, &mut states);
+        states
+    }
+
+    /// What would have been scraped so often, from playing it once more.
+    pub fn scraped(&mut self, every: Duration) -> Result<Scraped, Failure> {
+        let end = self.played.outcome.end;
+        let (nodes, n) = (
+            self.played.names.nodes.len() as u64,
+            end.0 / every.0.max(1) + 2,
+        );
+        let jobsets = self.played.scenario.jobsets.iter();
+        let pods: u64 = jobsets.map(|j| j.jobset.spec.pods()).sum();
+        let samples = n.saturating_mul(5 * pods + 3 * nodes + 100);
+        if samples > SAMPLES {
+            let text = format!(
+                "--scrape {every}: some {} million samples are too many; scrape less often, e.g. --scrape {}",
+                samples / 1_000_000,
+                Duration(every.0.saturating_mul(samples / SAMPLES + 1))
+            );
+            return Err(Failure::Invalid(text));
+        }
+        let mut at: Vec<Time> = (0..n - 1).map(|i| Time(i * every.0)).collect();
+        at.retain(|at| *at < end);
+        at.push(end);
+        let mut scraped = Scraped::new(at, self.played.names.jobsets.len(), nodes as usize);
+        self.simulation.run(self.seed, 0, &mut scraped);
+        scraped.finish();
+        Ok(scraped)
+    }
+
+    pub fn view(&self) -> RunView<'_> {
+        self.played.view(self.seed, &self.not_modelled)
+    }
+
+    pub fn skipped(&self) -> &[String] {
+        &self.loaded.skipped
+    }
+
+    /// The rest of a command line that names what was given, with its seed.
+    pub fn words(&self, given: &PlayArgs) -> String {
+        let mut words = String::new();
+        if let Some(path) = &given.scenario {
+            words.push_str(&format!(" {}", quoted(&path.to_string_lossy())));
+        }
+        for path in &given.manifests {
+            words.push_str(&format!(" -f {}", quoted(path)));
+        }
+        if let Some(path) = &given.topology {
+            words.push_str(&format!(" -t {}", quoted(&path.to_string_lossy())));
+        }
+        words + &inputs::tail(&given.sets, &given.fails, self.seed, None)
+    }
+}
+
+/// The defaults of the program, as reports tell them.
+pub fn defaults() -> Defaults {
+    let known = sim_inputs::assumptions().into_iter().map(|a| Known {
+        id: a.id,
+        value: a.value,
+        source: a.source,
+        confidence: a.confidence,
+    });
+    Defaults {
+        known: known.collect(),
+        timing: sim_inputs::timing(),
+    }
+}

@@ -1,0 +1,284 @@
+//! Findings as text, JSON, CSV and Markdown.
+
+use crate::cli::Failure;
+use crate::cli::args::LintFormat;
+use serde_json::{Value, json};
+use sim_analysis::format::wrap;
+use sim_base::plain::{for_cell, for_markdown};
+use sim_lint::{Finding, Kind, Report, Severity, table};
+use std::fmt::Write;
+
+/// How text looks.
+pub struct Shape {
+    pub color: bool,
+    /// Columns of a line.
+    pub width: usize,
+    /// With a last line that counts.
+    pub verbose: bool,
+}
+
+pub fn render(format: LintFormat, report: &Report, shape: &Shape) -> Result<String, Failure> {
+    match format {
+        LintFormat::Text => Ok(text(report, shape)),
+        LintFormat::Json => pretty(&as_json(report)),
+        LintFormat::Csv => csv(report),
+        LintFormat::Md => Ok(markdown(report)),
+        LintFormat::Sarif => pretty(&super::sarif::sarif(Some(report))),
+    }
+}
+
+fn pretty(value: &Value) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(value);
+    text.map(|t| t + "\n")
+        .map_err(|e| Failure::Internal(e.to_string()))
+}
+
+fn text(report: &Report, shape: &Shape) -> String {
+    let mut out = String::new();
+    for finding in &report.findings {
+        one(&mut out, finding, shape);
+    }
+    if shape.verbose {
+        out.push_str(&last_line(report));
+    }
+    out
+}
+
+fn one(out: &mut String, f: &Finding, shape: &Shape) {
+    let whole = f.diagnostic.to_string();
+    let body = whole.strip_prefix("error: ").unwrap_or(&whole);
+    let lead = format!("{}[{}]", f.severity.as_str(), f.name);
+    let painted = match (shape.color, f.severity) {
+        (false, _) => lead.clone(),
+        (true, Severity::Error) => format!("\u{1b}[1;31m{lead}\u{1b}[0m"),
+        (true, Severity::Warning) => format!("\u{1b}[1;33m{lead}\u{1b}[0m"),
+    };
+    let (title, place) = body.split_once('\n').unwrap_or((body, ""));
+    let title = format!("{lead}: {title}");
+    let title = wrap(&title, shape.width - 2).join("\n  ");
+    let _ = writeln!(out, "{}\n{place}", title.replacen(&lead, &painted, 1));
+    let gutter = " ".repeat(f.diagnostic.line.to_string().len());
+    let rules = f.rules.join(", ");
+    let server = f.server.as_deref().unwrap_or("");
+    let notes = [
+        ("then", f.consequence.as_str()),
+        ("fix", f.fix.as_str()),
+        ("server", server),
+        ("rules", rules.as_str()),
+    ];
+    for (what, note) in notes.iter().filter(|(_, note)| !note.is_empty()) {
+        let indent = gutter.len() + 3;
+        let room = shape.width.saturating_sub(indent + 2);
+        let lines = wrap(&format!("{what}: {note}"), room);
+        let next = format!("\n{}", " ".repeat(indent + 2));
+        let _ = writeln!(out, "{gutter} = {}", lines.join(&next));
+    }
+    out.push('\n');
+}
+
+fn last_line(report: &Report) -> String {
+    let count = |n: usize, one: &str, many: &str| match n {
+        1 => format!("1 {one}"),
+        n => format!("{n} {many}"),
+    };
+    let (errors, warnings) = (
+        report.traps(Severity::Error),
+        report.traps(Severity::Warning),
+    );
+    let jobsets = count(report.examined, "JobSet", "JobSets");
+    if report.findings.is_empty() {
+        return format!("{jobsets}: nothing found\n");
+    }
+    let rejected = match report.rejected() {
+        0 => "accepted".to_owned(),
+        n => count(n, "reason to be rejected", "reasons to be rejected"),
+    };
+    format!(
+        "{jobsets}: {rejected}; traps: {}, {}\n",
+        count(errors, "error", "errors"),
+        count(warnings, "warning", "warnings")
+    )
+}
+
+fn as_json(report: &Report) -> Value {
+    let findings: Vec<Value> = report.findings.iter().map(finding_json).collect();
+    json!({
+        "schema": "jobset-sim/lint/v1",
+        "jobSets": report.examined,
+        "rejected": report.rejected(),
+        "errors": report.traps(Severity::Error),
+        "warnings": report.traps(Severity::Warning),
+        "findings": findings,
+    })
+}
+
+fn finding_json(f: &Finding) -> Value {
+    let d = &f.diagnostic;
+    let mut value = json!({
+        "kind": f.kind.as_str(),
+        "name": f.name,
+        "severity": f.severity.as_str(),
+        "rules": f.rules,
+        "jobSet": f.jobset,
+        "file": d.file,
+        "line": d.line,
+        "column": d.column,
+        "snippet": d.snippet,
+        "message": d.message,
+    });
+    let optional = [
+        ("legal", d.legal.as_deref()),
+        ("suggestion", d.suggestion.as_deref()),
+        ("consequence", Some(f.consequence.as_str())),
+        ("fix", Some(f.fix.as_str())),
+        ("server", f.server.as_deref()),
+    ];
+    for (key, text) in optional {
+        if let Some(text) = text.filter(|t| !t.is_empty()) {
+            value[key] = text.into();
+        }
+    }
+    value
+}
+
+const COLUMNS: [&str; 11] = [
+    "kind",
+    "name",
+    "severity",
+    "rules",
+    "jobset",
+    "file",
+    "line",
+    "column",
+    "message",
+    "consequence",
+    "fix",
+];
+
+fn csv(report: &Report) -> Result<String, Failure> {
+    let row = |f: &Finding| {
+        let d = &f.diagnostic;
+        let message = match (&f.server, f.kind) {
+            (Some(server), Kind::Rejected) => format!("{} ({server})", d.message),
+            _ => d.message.clone(),
+        };
+        vec![
+            f.kind.as_str().to_owned(),
+            f.name.to_owned(),
+            f.severity.as_str().to_owned(),
+            f.rules.join(" "),
+            f.jobset.clone(),
+            d.file.clone(),
+            d.line.to_string(),
+            d.column.to_string(),
+            message,
+            f.consequence.clone(),
+            f.fix.clone(),
+        ]
+    };
+    rows(&COLUMNS, report.findings.iter().map(row))
+}
+
+fn rows(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Result<String, Failure> {
+    let failed = |e: String| Failure::Internal(format!("CSV: {e}"));
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer
+        .write_record(head)
+        .map_err(|e| failed(e.to_string()))?;
+    for row in rows {
+        writer
+            .write_record(row.iter().map(|cell| for_cell(cell).into_owned()))
+            .map_err(|e| failed(e.to_string()))?;
+    }
+    let bytes = writer.into_inner().map_err(|e| failed(e.to_string()))?;
+    String::from_utf8(bytes).map_err(|e| failed(e.to_string()))
+}
+
+fn markdown(report: &Report) -> String {
+    let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
+    let mut out = String::from("| | place | what | then | fix |\n|---|---|---|---|---|\n");
+    for f in &report.findings {
+        let d = &f.diagnostic;
+        let server = f.server.as_deref().map(for_markdown);
+        let then = server.unwrap_or_else(|| cell(&f.consequence));
+        let _ = writeln!(
+            out,
+            "| {} `{}` | {}:{} | {} | {} | {} |",
+            f.severity.as_str(),
+            f.name,
+            for_markdown(&d.file),
+            d.line,
+            for_markdown(&d.message),
+            then,
+            cell(&f.fix)
+        );
+    }
+    out.push('\n');
+    out.push_str(&last_line(report));
+    out
+}
+
+pub fn table_sarif() -> Result<String, Failure> {
+    pretty(&super::sarif::sarif(None))
+}
+
+pub fn table_json() -> Result<String, Failure> {
+    let mut traps = Vec::new();
+    for (theme, all) in table::THEMES {
+        for t in all {
+            traps.push(trap(theme, t));
+        }
+    }
+    pretty(&Value::Array(traps))
+}
+
+/// One trap by its name.
+pub fn trap_json(name: &str) -> Result<String, Failure> {
+    let themes = table::THEMES.iter();
+    let mut all = themes.flat_map(|(theme, traps)| traps.iter().map(move |t| (theme, t)));
+    let found = all.find(|(_, t)| t.name == name);
+    pretty(&found.map_or(Value::Null, |(theme, t)| trap(theme, t)))
+}
+
+fn trap(theme: &str, t: &sim_lint::Trap) -> Value {
+    json!({
+        "name": t.name,
+        "theme": theme,
+        "severity": t.severity.as_str(),
+        "rules": t.rules,
+        "title": t.title,
+        "consequence": t.consequence,
+        "fix": t.fix,
+        "needs": t.check.needs(),
+    })
+}
+
+pub fn table_csv() -> Result<String, Failure> {
+    let head = [
+        "name",
+        "theme",
+        "severity",
+        "rules",
+        "title",
+        "consequence",
+        "fix",
+        "needs",
+    ];
+    let of = |(theme, traps): &(&'static str, &'static [sim_lint::Trap])| {
+        let theme = (*theme).to_owned();
+        let row = move |t: &sim_lint::Trap| {
+            vec![
+                t.name.to_owned(),
+                theme.clone(),
+                t.severity.as_str().to_owned(),
+                t.rules.join(" "),
+                t.title.to_owned(),
+                t.consequence.to_owned(),
+                t.fix.to_owned(),
+                t.check.needs().to_owned(),
+            ]
+        };
+        traps.iter().map(row).collect::<Vec<_>>()
+    };
+    rows(&head, table::THEMES.iter().flat_map(of))
+}

@@ -1,0 +1,139 @@
+//! `lint --format sarif`: findings as SARIF 2.1.0, which code hosts and editors show at their places.
+
+use serde_json::{Value, json};
+use sim_lint::{Finding, Kind, Report, Severity, Trap, table};
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+const ABOUT: &str = "https://github.com/kubernetes-sigs/jobset";
+
+/// All traps as rules, and the findings as results.
+pub fn sarif(report: Option<&Report>) -> Value {
+    let rules: Vec<Value> = all_rules();
+    let findings = report.map_or(&[][..], |r| r.findings.as_slice());
+    let results: Vec<Value> = findings.iter().map(|f| result(f, &rules)).collect();
+    json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "jobset-sim",
+                "version": env!("CARGO_PKG_VERSION"),
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "informationUri": ABOUT,
+                "rules": rules,
+            }},
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    })
+}
+
+fn all_rules() -> Vec<Value> {
+    let of = |(theme, traps): &(&'static str, &'static [Trap])| {
+        let theme = *theme;
+        traps
+            .iter()
+            .map(move |trap| rule(theme, trap))
+            .collect::<Vec<_>>()
+    };
+    let mut rules = vec![json!({
+        "id": "rejected",
+        "shortDescription": {"text": "the API server refuses it"},
+        "fullDescription": {"text": "The API server, the CRD or JobSet's webhooks refuse the object."},
+        "defaultConfiguration": {"level": "error"},
+        "help": {"text": "The message says what is legal."},
+    })];
+    rules.extend(table::THEMES.iter().flat_map(of));
+    rules
+}
+
+fn rule(theme: &str, trap: &Trap) -> Value {
+    let help = format!("{} {}", trap.consequence, trap.fix);
+    json!({
+        "id": trap.name,
+        "shortDescription": {"text": trap.title},
+        "fullDescription": {"text": trap.consequence},
+        "defaultConfiguration": {"level": trap.severity.as_str()},
+        "help": {"text": help, "markdown": format!("{}\n\n**Fix:** {}", trap.consequence, trap.fix)},
+        "properties": {"tags": [theme], "rules": trap.rules},
+    })
+}
+
+fn result(f: &Finding, rules: &[Value]) -> Value {
+    let d = &f.diagnostic;
+    let index = rules.iter().position(|rule| rule["id"] == f.name);
+    let level = match f.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    let mut text = d.message.clone();
+    for (lead, more) in [
+        ("", f.server.as_deref().filter(|_| f.kind == Kind::Rejected)),
+        ("Legal: ", d.legal.as_deref()),
+        ("", d.suggestion.as_deref()),
+        ("", Some(f.consequence.as_str())),
+        ("Fix: ", Some(f.fix.as_str())),
+    ] {
+        if let Some(more) = more.filter(|t| !t.is_empty()) {
+            text.push_str(&format!("\n{lead}{more}"));
+        }
+    }
+    json!({
+        "ruleId": f.name,
+        "ruleIndex": index.map_or(-1, |i| i as i64),
+        "level": level,
+        "message": {"text": text},
+        "locations": [{"physicalLocation": location(f)}],
+        "properties": {"jobSet": f.jobset, "rules": f.rules},
+    })
+}
+
+/// The place; a finding about the whole file has no region.
+fn location(f: &Finding) -> Value {
+    let d = &f.diagnostic;
+    // A JobSet that was found inside of another object is a text of its own, which nobody has as a file.
+    let (file, inside) = match d.file.split_once('#') {
+        Some((file, part)) if part.contains('/') => (file, true),
+        _ => (d.file.as_str(), false),
+    };
+    let mut place = json!({"artifactLocation": {"uri": uri(file)}});
+    if d.line > 0 && !inside {
+        place["region"] = json!({
+            "startLine": d.line,
+            "startColumn": d.column.max(1),
+            "endColumn": d.column.max(1) + d.len.max(1),
+        });
+        if !d.snippet.is_empty() {
+            place["region"]["snippet"] = json!({"text": d.snippet});
+        }
+    }
+    place
+}
+
+/// A path as a relative reference.
+fn uri(path: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~/".contains(&b);
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let mut out = String::new();
+    for byte in path.bytes() {
+        match plain(byte) {
+            true => out.push(char::from(byte)),
+            false => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_trap_is_a_rule_and_paths_are_references() {
+        let all = sarif(None);
+        let rules = all["runs"][0]["tool"]["driver"]["rules"].as_array();
+        assert_eq!(rules.map(Vec::len), Some(table::all().count() + 1));
+        assert_eq!(uri("./a b/ü.yaml"), "a%20b/%C3%BC.yaml");
+    }
+}

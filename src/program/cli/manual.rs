@@ -1,0 +1,102 @@
+//! `completions` and `man`: shell completions and manual pages, from the description of the command line.
+
+use super::args::Cli;
+use super::{Failure, output};
+
+use clap::{Command, CommandFactory};
+use clap_complete::Shell;
+use sim_report::files::rundir::RunDir;
+use std::path::Path;
+
+pub fn completions(shell: Shell) -> Result<(), Failure> {
+    let mut command = Cli::command();
+    let name = command.get_name().to_owned();
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut command, name, &mut text);
+    let text = String::from_utf8(text).map_err(|e| Failure::Internal(e.to_string()))?;
+    output::bytes(with_topologies(shell, &text).as_bytes())
+}
+
+/// The same with the shipped topologies beside files wherever `-t` takes either; what generates it knows one of both.
+fn with_topologies(shell: Shell, text: &str) -> String {
+    const FILES: &str = "COMPREPLY=($(compgen -f \"${cur}\"))";
+    let names = sim_inputs::topology_names().join(" ");
+    let mut out = String::with_capacity(text.len());
+    let mut before = "";
+    for line in text.lines() {
+        let line_out = match shell {
+            Shell::Bash if before.trim() == "-t)" => {
+                let both = format!(
+                    "COMPREPLY=($(compgen -f \"${{cur}}\") $(compgen -W \"{names}\" -- \"${{cur}}\"))"
+                );
+                line.replace(FILES, &both)
+            }
+            Shell::Zsh if line.starts_with("'-t+[") => line.replace(
+                ":TOPOLOGY:_files'",
+                &format!(":TOPOLOGY:{{compadd {names}; _files}}'"),
+            ),
+            Shell::Fish if line.contains(" -s t -d ") => format!("{line} -a \"{names}\""),
+            _ => line.to_owned(),
+        };
+        out.push_str(&line_out);
+        out.push('\n');
+        before = line;
+    }
+    out
+}
+
+/// The page of the program, or all pages into a directory.
+pub fn cli(out: Option<&Path>) -> Result<(), Failure> {
+    let mut command = Cli::command();
+    // Fills in the full names of subcommands.
+    command.build();
+    match out {
+        None => output::bytes(&page(command)?),
+        Some(out) => {
+            let dir = RunDir::create(out)?;
+            pages(command, &dir)?;
+            dir.commit()?;
+            Ok(())
+        }
+    }
+}
+
+fn page(command: Command) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    let rendered = clap_mangen::Man::new(command).render(&mut text);
+    rendered.map_err(|e| Failure::Internal(e.to_string()))?;
+    Ok(text)
+}
+
+/// `jobset-sim.1`, `jobset-sim-run.1` and so on.
+fn pages(command: Command, dir: &RunDir) -> Result<(), Failure> {
+    for inner in command.get_subcommands().filter(|c| c.get_name() != "help") {
+        pages(inner.clone(), dir)?;
+    }
+    let name = command.get_display_name().unwrap_or(command.get_name());
+    let name = name.replace(' ', "-");
+    dir.write(&format!("{name}.1"), &page(command)?)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shells_complete_shipped_topologies_and_files_after_t() {
+        for (shell, part) in [
+            (Shell::Bash, "compgen -W \""),
+            (Shell::Zsh, ":TOPOLOGY:{compadd "),
+            (Shell::Fish, " -a \""),
+        ] {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "jobset-sim", &mut text);
+            let plain = String::from_utf8(text).expect("UTF-8");
+            let with = with_topologies(shell, &plain);
+            let n = with.matches("small-16").count();
+            assert!(n > 10 && with.contains(part), "{shell}: {n}");
+            assert_eq!(with.lines().count(), plain.lines().count());
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! `new`: a scenario for a manifest, by asking nothing.
+
+use super::args::NewArgs;
+use super::inputs::load;
+use super::{Failure, output};
+use sim_analysis::metrics::RestartFold;
+use sim_api::spec::{Scenario, Topology};
+use sim_engine::Simulation;
+use sim_inputs::{Diagnostics, LoadedScenario, Source, scaffold};
+use sim_report::files::rundir::RunDir;
+use std::path::Path;
+
+/// What a first scenario is of, where nothing is given.
+const FIRST: &str = include_str!("../../../scenarios/manifests/exclusive-workers.yaml");
+
+pub fn cli(args: &NewArgs) -> Result<(), Failure> {
+    if args.out.is_none() && args.manifests.iter().any(|path| path == "-") {
+        let text = "a scenario names its manifest, and standard input has no name: give --out DIR, which keeps a copy";
+        return Err(Failure::Invalid(text.to_owned()));
+    }
+    let sources = match (args.manifests.is_empty(), &args.out) {
+        (true, None) => {
+            let text = "give a manifest (-f), or --out DIR for a first scenario with its manifest";
+            return Err(Failure::Invalid(text.to_owned()));
+        }
+        (true, Some(_)) => vec![Source {
+            file: "jobset.yaml".to_owned(),
+            text: FIRST.to_owned(),
+        }],
+        (false, _) => read(&args.manifests)?,
+    };
+    let chosen = choose(&sources, args.topology.as_deref())?;
+    let paths: Vec<String> = match &args.out {
+        None => sources.iter().map(|s| s.file.clone()).collect(),
+        Some(_) => sources.iter().enumerate().map(copied).collect(),
+    };
+    let text = scaffold::scenario(&scaffold::Draft {
+        scenario: &chosen.loaded.scenario,
+        manifests: &paths,
+        topology: match (&chosen.file, &args.out) {
+            (Some(_), Some(_)) => Some("topology.yaml"),
+            _ => chosen.name.as_deref(),
+        },
+        because: &chosen.because,
+    });
+    let Some(out) = &args.out else {
+        return output::result(&text);
+    };
+    let dir = RunDir::create(out)?;
+    dir.write("scenario.yaml", text.as_bytes())?;
+    for (path, source) in paths.iter().zip(&sources) {
+        dir.write(path, source.text.as_bytes())?;
+    }
+    if let Some(file) = &chosen.file {
+        dir.write("topology.yaml", file.text.as_bytes())?;
+    }
+    dir.commit()?;
+    let shown = out.join("scenario.yaml");
+    output::notice(&format!("Try: jobset-sim run {}", shown.display()));
+    Ok(())
+}
+
+/// The name of a copy beside the scenario.
+fn copied((i, source): (usize, &Source)) -> String {
+    let name = Path::new(&source.file).file_name();
+    let name = name.map(|n| n.to_string_lossy().into_owned());
+    match name.filter(|n| n != sim_inputs::STDIN && n.contains('.')) {
+        Some(name) if i == 0 => name,
+        Some(name) => format!("{}-{name}", i + 1),
+        None => "jobset.yaml".to_owned(),
+    }
+}
+
+/// The files that have a JobSet, or a part of one.
+fn read(paths: &[String]) -> Result<Vec<Source>, Failure> {
+    let mut sources = Vec::new();
+    for path in paths {
+        sources.extend(sim_inputs::manifest_sources(path).map_err(load::invalid)?.0);
+    }
+    if paths.len() == 1 && sources.len() == 1 {
+        return Ok(sources);
+    }
+    sim_inputs::read_sources(&sources, &[]).map_err(load::invalid)?;
+    let matters = sim_inputs::of_jobsets(&sources);
+    let with = sources.into_iter().zip(matters);
+    Ok(with
+        .filter_map(|(source, of)| of.then_some(source))
+        .collect())
+}
+
+/// The JobSets on a cluster, and why it is that one.
+struct Chosen {
+    loaded: LoadedScenario,
+    /// As a scenario names it; without a name it is written out.
+    name: Option<String>,
+    /// A file that was given.
+    file: Option<Source>,
+    because: String,
+}
+
+fn choose(sources: &[Source], given: Option<&Path>) -> Result<Chosen, Failure> {
+    let on = |topology: Option<Topology>| {
+        let manifests = sim_inputs::read_sources(sources, &[])?;
+        sim_inputs::scenario_from_manifests(vec![manifests], topology, &Vec::new())
+    };
+    if let Some(path) = given {
+        let (source, topology) = load::topology(path)?;
+        let shipped = sim_inputs::topology_names().contains(&path.to_string_lossy().as_ref());
+        return Ok(Chosen {
+            loaded: on(Some(topology)).map_err(load::invalid)?,
+            name: Some(path.to_string_lossy().into_owned()),
+            file: (!shipped || path.exists()).then_some(source),
+            because: "the one that was given".to_owned(),
+        });
+    }
+    let made = on(None).map_err(load::invalid)?;
+    Ok(match smallest(&made.scenario, &on)? {
+        Some((name, loaded)) => Chosen {
+            loaded,
+            name: Some(name.to_owned()),
+            file: None,
+            because: "the smallest of the shipped ones that has the nodes that are asked for"
+                .to_owned(),
+        },
+        None => Chosen {
+            loaded: made,
+            name: None,
+            file: None,
+            because: "one that is just large enough, made for these JobSets".to_owned(),
+        },
+    })
+}
+
+/// JobSets on a cluster.
+type On<'o> = dyn Fn(Option<Topology>) -> Result<LoadedScenario, Diagnostics> + 'o;
+
+/// The smallest shipped topology that takes all of it, if the pods name nodes at all.
+fn smallest(
+    scenario: &Scenario,
+    on: &On<'_>,
+) -> Result<Option<(&'static str, LoadedScenario)>, Failure> {
+    if !names_nodes(scenario) {
+        return Ok(None);
+    }
+    let mut known = Vec::new();
+    for name in sim_inputs::topology_names() {
+        known.push((name, load::topology(Path::new(name))?.1));
+    }
+    known.sort_by_key(|(name, topology)| (topology.nodes(), *name));
+    Ok(known.into_iter().find_map(|(name, topology)| {
+        let loaded = on(Some(topology)).ok()?;
+        all_at_once(&loaded.scenario).then_some((name, loaded))
+    }))
+}
+
+/// Whether every pod has a node, with containers that run for ever.
+fn all_at_once(scenario: &Scenario) -> bool {
+    let Ok(mut simulation) = Simulation::new(scenario) else {
+        return false;
+    };
+    let mut sink = RestartFold::new(scenario).without_paths();
+    simulation.run(scenario.seed, 0, &mut sink).stuck.is_empty()
+}
+
+/// Whether some pods can run on nodes of a kind only.
+fn names_nodes(scenario: &Scenario) -> bool {
+    let mut jobs = scenario.jobsets.iter().flat_map(|s| {
+        let jobset = &s.jobset;
+        let jobs = jobset.spec.replicated_jobs.iter();
+        jobs.map(move |rj| (jobset, rj))
+    });
+    jobs.any(|(jobset, rj)| {
+        let spec = &rj.template.template.spec;
+        spec.chooses_nodes() || jobset.exclusive_key(rj).is_some()
+    })
+}

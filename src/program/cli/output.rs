@@ -1,0 +1,140 @@
+//! Standard output, standard error, and how text looks on them.
+
+use super::Failure;
+use super::args::{Color, Look};
+use sim_analysis::format::{fitted, wrap};
+use sim_base::plain::for_terminal;
+use sim_report::console::waterfall::Style;
+use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
+use std::sync::{Mutex, PoisonError};
+
+/// Writes a result.
+pub fn result(text: &str) -> Result<(), Failure> {
+    bytes(for_terminal(text, false).as_bytes())
+}
+
+/// Writes text for people, in which our own colors may be; no line is longer than the terminal is wide.
+pub fn styled(text: &str, style: &Style) -> Result<(), Failure> {
+    let text = fitted(text, style.width);
+    bytes(for_terminal(&text, style.color).as_bytes())
+}
+
+/// The same without colors.
+pub fn text(text: &str) -> Result<(), Failure> {
+    let style = Style {
+        width: width(),
+        ..Style::default()
+    };
+    styled(text, &style)
+}
+
+/// A reader that has seen enough, such as `head`, is no error.
+pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::Invalid(format!(
+            "cannot write to standard output: {e}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let mut text =
+        serde_json::to_string_pretty(value).map_err(|e| Failure::Internal(e.to_string()))?;
+    text.push('\n');
+    result(&text)
+}
+
+/// Writes a line to standard error; nobody can be told if that fails.
+pub fn notice(text: &str) {
+    let _ = writeln!(stderr().lock(), "{}", for_terminal(text, false));
+}
+
+/// A sentence on standard error, on as many lines as it needs.
+pub fn note(text: &str) {
+    notice(&wrap(text, Style::default().width - 2).join("\n  "));
+}
+
+/// How far replications are, told by several threads in any order.
+#[derive(Default)]
+pub struct Progress {
+    shown: Mutex<u64>,
+}
+
+impl Progress {
+    /// Shows the number if it is higher than the one that is shown.
+    pub fn reach(&self, done: u64, show: impl FnOnce(u64)) {
+        // Held while it is shown, so that no lower number is written after it.
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if done > *shown {
+            *shown = done;
+            show(done);
+        }
+    }
+}
+
+/// Replaces the progress line, on a terminal only.
+pub fn progress(text: &str) {
+    if stderr().is_terminal() {
+        let _ = write!(stderr().lock(), "\r\u{1b}[K{text}");
+    }
+}
+
+pub fn style(look: &Look) -> Style {
+    let color = match look.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => stdout().is_terminal() && !no_color(),
+    };
+    Style {
+        unicode: !look.ascii,
+        color,
+        width: width(),
+    }
+}
+
+/// https://no-color.org: any value but the empty one.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it decides how text looks, not what it says"
+)]
+fn no_color() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
+/// Columns of the terminal; of anything else as many as documents have.
+fn width() -> usize {
+    let narrow_to_wide = |columns: u16| usize::from(columns).clamp(NARROWEST, WIDEST);
+    columns().map_or(Style::default().width, narrow_to_wide)
+}
+
+#[cfg(any(unix, windows))]
+fn columns() -> Option<u16> {
+    terminal_size::terminal_size_of(stdout()).map(|(width, _)| width.0)
+}
+
+/// In a browser there is no terminal.
+#[cfg(not(any(unix, windows)))]
+fn columns() -> Option<u16> {
+    None
+}
+
+/// Tables need so much, and longer lines are hard to read.
+const NARROWEST: usize = 80;
+const WIDEST: usize = 160;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_never_counts_down() {
+        let progress = Progress::default();
+        let mut seen = Vec::new();
+        for done in [1, 3, 2, 3, 5, 4] {
+            progress.reach(done, |n| seen.push(n));
+        }
+        assert_eq!(seen, [1, 3, 5]);
+    }
+}

@@ -1,0 +1,95 @@
+//! `plan interval`: the best checkpoint interval, beside what formulas say.
+
+use super::{Lab, formula, rows};
+use crate::cli::Failure;
+use crate::cli::args::IntervalArgs;
+use crate::cli::inputs::quoted;
+use sim_analysis::planning::interval::{Search, best};
+use sim_analysis::planning::{ClosedForm, Sample};
+use sim_base::Duration;
+use sim_report::planning::interval::IntervalReport;
+use std::ops::Range;
+
+/// The name of the format.
+const SCHEMA: &str = "jobset-sim/plan-interval/v1";
+/// Replications of each interval at first.
+const FIRST: u64 = 40;
+/// The most of an interval with pods, and of a Fleet, unless it is said.
+const PODS: u64 = 160;
+const FLEET: u64 = 1_600;
+
+pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
+    let mut lab = Lab::new(&args.play, &args.tell)?;
+    let now = formula::checkpoints(&lab.subject).map_err(Failure::Invalid)?;
+    if now.blocking.0 == 0 {
+        let text = "a checkpoint does not stand in the way of work (blocking 0s): the more often the better, down to what the storage takes";
+        return Err(Failure::Invalid(text.to_owned()));
+    }
+    let metric = lab.metric(args.metric.as_deref());
+    let most = args.seeds.unwrap_or(lab.by_level(PODS, FLEET));
+    let first = FIRST.min(most);
+    // As it is: how often it is interrupted, where the search begins.
+    let set = |seconds: f64| {
+        let every = format!("{}ms", (seconds * 1e3).round() as u64);
+        vec![(args.path.clone(), every)]
+    };
+    let base = lab.replicate(&set(now.every.seconds()), 0..first, "as it is")?;
+    let mut work = formula::at_work(&lab.subject, &base.0);
+    if base.0.is_empty() {
+        return lab.interrupted("no replication is finished");
+    }
+    if work.1 == 0.0 {
+        let text = format!(
+            "nothing interrupted the job in {first} replications: without failures the best interval is none"
+        );
+        return Err(Failure::Invalid(text));
+    }
+    let search = Search {
+        start_s: ClosedForm::of(now.blocking.seconds(), work.0 / work.1).exact_s,
+        bounds_s: [now.blocking.seconds().max(0.1), 30.0 * 86_400.0],
+        first,
+        most,
+    };
+    let found = {
+        let mut play = |every: &u64, which: Range<u64>| -> Result<Sample, Failure> {
+            let seconds = *every as f64 / 1e3;
+            let what = format!("every {}", Duration::from_millis(*every));
+            let (played, jobsets) = lab.replicate(&set(seconds), which, &what)?;
+            let (seconds, times) = formula::at_work(&lab.subject, &played);
+            work = (work.0 + seconds, work.1 + times);
+            rows(&played, &jobsets, (&metric, "--metric"), None)
+        };
+        let mut found = best(&search, &metric, &mut play)?;
+        // What the inputs have is told, too.
+        let now_ms = (now.every.seconds() * 1e3).round() as u64;
+        let known = found
+            .points
+            .iter()
+            .any(|p| (p.every_s * 1e3).round() as u64 == now_ms);
+        let n = found
+            .points
+            .iter()
+            .map(|p| p.replications)
+            .max()
+            .unwrap_or(0) as u64;
+        if !known && !found.interrupted {
+            found.add(now.every.seconds(), play(&now_ms, 0..n)?);
+        }
+        found
+    };
+    let closed = ClosedForm::of(now.blocking.seconds(), work.0 / work.1);
+    let interrupted = found.interrupted;
+    let told = (args.path.as_str(), metric.as_str(), now.every.seconds());
+    let unknown = formula::unknown_to_them(&lab.subject);
+    let report = IntervalReport::new(lab.provenance(SCHEMA), told, found, closed, unknown);
+    let more = format!(
+        " --path {} --metric {}",
+        quoted(&args.path),
+        quoted(&metric)
+    );
+    lab.tell(&report, &args.tell, ("plan interval", most, &more))?;
+    match interrupted {
+        true => lab.interrupted("what is known so far is reported"),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,85 @@
+//! `plot` of many runs: the charts of a directory of `compare`, or of replications of each run.
+
+use super::one::of_path;
+use super::{Kind, PlotArgs};
+use crate::cli::inputs::hangs;
+use crate::cli::inputs::stored_run;
+use crate::cli::inputs::stored_run::Stored;
+use crate::cli::inputs::subject::Given;
+use crate::cli::{Failure, compare, interrupt};
+use sim_analysis::experiment::{Comparison, PlayedVariant};
+use sim_report::assumptions::hanging;
+use sim_report::assumptions::hanging::Hung;
+use sim_report::draw::scene::Scene;
+use sim_report::figures::compare_figure;
+
+/// `None`: the chart is of something else.
+pub fn drawn(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
+    let name = match args.kind {
+        Kind::Cdf => "restarts",
+        Kind::Differences => "differences",
+        Kind::Ledger => "ledger",
+        Kind::Distributions => "distributions",
+        Kind::Goodput => "goodput",
+        Kind::Availability => "availability",
+        _ => return Ok(None),
+    };
+    let (all, played, hung) = match args.runs.as_slice() {
+        [dir] if stored_run::is_run(dir) => match stored_run::stored(dir)? {
+            Stored::Compare(mut stored) => {
+                stored.quiet |= args.quiet;
+                stored.play.seed = args.seed.or(stored.play.seed);
+                compare::again(&stored)?
+            }
+            Stored::Run(_) => replicated(args)?,
+            Stored::Sweep(_) => {
+                let text = "that chart is of runs or of a comparison, and this is a sweep; its charts are bands, heat, knee, scatter and scaling";
+                return Err(Failure::Invalid(text.to_owned()));
+            }
+        },
+        _ => replicated(args)?,
+    };
+    let drawn = compare_figure::figures(&all, &played, &hanging::foot(&hung));
+    let has: Vec<&str> = drawn.iter().map(|(own, _)| *own).collect();
+    let text = format!(
+        "there is nothing for that chart here; there is for: {}",
+        has.join(", ")
+    );
+    let found = drawn.into_iter().find(|(own, _)| *own == name);
+    found
+        .map(|(_, scene)| Some(scene))
+        .ok_or(Failure::Invalid(text))
+}
+
+/// Each of the runs as a variant, under one seed.
+fn replicated(args: &PlotArgs) -> Result<(Comparison, Vec<PlayedVariant>, Vec<Hung>), Failure> {
+    let (n, limits) = (args.seeds.unwrap_or(20), interrupt::limits());
+    let mut played: Vec<PlayedVariant> = Vec::new();
+    let mut hung = Vec::new();
+    let mut seed = args.seed;
+    for path in &args.runs {
+        let play = stored_run::resolved(&of_path(args, path))?;
+        let loaded = Given::read(&play)?.load(&[])?;
+        let subject = loaded.subject()?;
+        let seed = *seed.get_or_insert(play.seed.unwrap_or(subject.seed()));
+        let more = subject.replicate((seed, 0..n), (0, &limits), &|_| {});
+        let replications = more.map_err(|why| Failure::CannotBePlaced(why.to_string()))?;
+        if limits.flag.is_raised() {
+            return Err(interrupt::failure("nothing is kept"));
+        }
+        let name = match played.iter().any(|p| p.name == subject.name()) {
+            true => path.display().to_string(),
+            false => subject.name().to_owned(),
+        };
+        hung.push(hangs::of(&name, &loaded, seed));
+        played.push(PlayedVariant {
+            name,
+            changes: Vec::new(),
+            jobsets: subject.jobsets(),
+            replications,
+        });
+    }
+    let name = played.first().map_or("", |p| p.name.as_str()).to_owned();
+    let all = Comparison::of((&name, seed.unwrap_or(0)), &played);
+    Ok((all, played, hung))
+}

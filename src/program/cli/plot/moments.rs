@@ -1,0 +1,64 @@
+//! `plot map --at` and `plot film`: what each node does at an instant, and all the time of a restart.
+
+use super::PlotArgs;
+use super::one::{chosen, only};
+use crate::cli::Failure;
+use crate::cli::inputs::whole::{Whole, defaults};
+use sim_base::*;
+use sim_report::assumptions::hanging;
+use sim_report::assumptions::hanging::Hung;
+use sim_report::assumptions::provenance;
+use sim_report::draw::scene::Scene;
+use sim_report::draw::svg::Film;
+use sim_report::figures::nodes_figure;
+use sim_report::figures::nodes_figure::Take;
+
+/// What every node does at one instant.
+pub fn map(args: &PlotArgs, runs: &mut [Whole], at: Time) -> Result<Scene, Failure> {
+    only(args, runs)?;
+    let [one] = runs else {
+        unreachable!("there is only one")
+    };
+    let end = one.view().outcome.end;
+    if at > end {
+        let text = format!("--at {}: the run ends at {end}", at.since(Time::ZERO));
+        return Err(Failure::Invalid(text));
+    }
+    let states = one.states((at, at));
+    let run = one.view();
+    let all: Vec<_> = run.restarts().iter().collect();
+    let foot = provenance::foot(&run, &all, &defaults());
+    Ok(nodes_figure::map(&run, (&states, at), &foot, args.size()))
+}
+
+/// How long a film lasts where nobody says how fast it is.
+const FILM_S: f64 = 10.0;
+
+pub fn film(args: &PlotArgs, runs: &mut [Whole]) -> Result<Film, Failure> {
+    let mut states = Vec::new();
+    for one in runs.iter_mut() {
+        let (_, r) = chosen(args, &one.view())?;
+        let stretch = (r.start, r.end);
+        states.push(one.states(stretch));
+    }
+    let (mut takes, mut named, mut longest) = (Vec::new(), Vec::new(), 0f64);
+    let (mut hung, defaults) = (Vec::new(), defaults());
+    for (one, states) in runs.iter().zip(states) {
+        let run = one.view();
+        let (_, restart) = chosen(args, &run)?;
+        longest = longest.max(restart.total().seconds());
+        let label = run.strategy(restart).to_owned();
+        named.push((label.clone(), run));
+        hung.push(Hung::of_restarts("", &run, &[restart], &defaults));
+        takes.push(Take {
+            label,
+            run,
+            restart,
+            states,
+        });
+    }
+    let speed = args.speed.unwrap_or((longest / FILM_S).max(0.01));
+    let mut foot = provenance::of_runs(&named);
+    foot.extend(hanging::foot(&hung));
+    Ok(nodes_figure::film(&takes, speed, &foot, args.size()))
+}

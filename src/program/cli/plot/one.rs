@@ -1,0 +1,143 @@
+//! `plot` of single runs: a restart step by step, several beside each other, pods and queues over time, the map.
+
+use super::PlotArgs;
+use crate::cli::Failure;
+use crate::cli::args::PlayArgs;
+use crate::cli::inputs::whole::{Whole, defaults};
+use clap::ValueEnum;
+use sim_analysis::format;
+use sim_analysis::metrics::{Restart, RunView};
+use sim_report::assumptions::provenance;
+use sim_report::draw::scene::Scene;
+use sim_report::figures::{figure, map_figure, timeline_figure, waterfall_figure};
+use sim_report::timeline;
+use std::path::Path;
+
+pub fn whole(args: &PlotArgs, path: &Path) -> Result<Whole, Failure> {
+    Whole::of(&of_path(args, path), "plot")
+}
+
+pub fn of_path(args: &PlotArgs, path: &Path) -> PlayArgs {
+    PlayArgs {
+        level: None,
+        scenario: Some(path.to_owned()),
+        manifests: Vec::new(),
+        topology: None,
+        sets: args.sets.clone(),
+        fails: Vec::new(),
+        seed: args.seed,
+        threads: None,
+    }
+}
+
+/// The restart that is asked for, and its number from 0.
+pub fn chosen<'r>(args: &PlotArgs, run: &RunView<'r>) -> Result<(usize, &'r Restart), Failure> {
+    let all = run.restarts();
+    let there = format::count(all.len() as u64, "restart");
+    let name = &run.scenario.name;
+    let found = match args.restart {
+        Some(n) => n.checked_sub(1).filter(|i| *i < all.len()),
+        None => sim_analysis::metrics::restarts::restart::longest(all),
+    };
+    let none = || Failure::Invalid(format!("{name} has {there}; they are numbered from 1"));
+    found.map(|i| (i, &all[i])).ok_or_else(none)
+}
+
+pub fn only<'w>(args: &PlotArgs, runs: &'w [Whole]) -> Result<&'w Whole, Failure> {
+    let [one] = runs else {
+        let kind = args.kind.to_possible_value();
+        let kind = kind.as_ref().map_or("this", |k| k.get_name());
+        let text = format!("{kind} is of one run; `plot restarts` puts several beside each other");
+        return Err(Failure::Invalid(text));
+    };
+    Ok(one)
+}
+
+pub fn waterfall(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
+    let run = only(args, runs)?.view();
+    let (i, r) = chosen(args, &run)?;
+    let foot = provenance::foot(&run, &[r], &defaults());
+    Ok(waterfall_figure::waterfall(
+        &run,
+        r,
+        i + 1,
+        &foot,
+        args.size(),
+    ))
+}
+
+pub fn over_time(args: &PlotArgs, runs: &[Whole], name: &str) -> Result<Scene, Failure> {
+    let one = only(args, runs)?;
+    let run = one.view();
+    let mut lanes = timeline::timeline(&run, &one.pods, &one.queued);
+    if let Some(n) = args.restart {
+        let (i, _) = chosen(args, &run)?;
+        let asked = format!("restart {}", i + 1);
+        let at = lanes.windows.iter().position(|w| w.name == asked);
+        let at = at.ok_or_else(|| {
+            let close = timeline::CLOSELY;
+            Failure::Invalid(format!(
+                "restart {n} is none of the {close} longest, which are kept over time"
+            ))
+        })?;
+        lanes.windows.swap(0, at);
+    }
+    let all: Vec<&Restart> = run.restarts().iter().collect();
+    let foot = provenance::foot(&run, &all, &defaults());
+    let charts = timeline_figure::charts(&run, &lanes, &foot, args.size());
+    let found = charts.into_iter().find(|(own, _)| *own == name);
+    let none = || {
+        Failure::Invalid(format!(
+            "{}: nothing to draw, nobody ever waits",
+            run.scenario.name
+        ))
+    };
+    found.map(|(_, scene)| scene).ok_or_else(none)
+}
+
+pub fn map(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
+    let one = only(args, runs)?;
+    let run = one.view();
+    let (i, r) = chosen(args, &run)?;
+    let foot = provenance::foot(&run, &[r], &defaults());
+    let drawn = map_figure::of_restart(&run, &one.pods, (i, r), &foot, args.size());
+    let close = timeline::CLOSELY;
+    let text = format!(
+        "restart {} is none of the {close} longest, which are kept over time",
+        i + 1
+    );
+    drawn.ok_or(Failure::Invalid(text))
+}
+
+pub fn restarts(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
+    let views: Vec<RunView<'_>> = runs.iter().map(Whole::view).collect();
+    let mut bars = Vec::new();
+    for run in &views {
+        let (_, r) = chosen(args, run)?;
+        bars.push((run.strategy(r).to_owned(), r.clone()));
+    }
+    let alike =
+        |(i, (name, _)): (usize, &(String, Restart))| bars[..i].iter().any(|b| b.0 == *name);
+    if bars.iter().enumerate().any(alike) {
+        for (bar, run) in bars.iter_mut().zip(&views) {
+            bar.0 = format!("{}: {}", run.scenario.name, bar.0);
+        }
+    }
+    let named: Vec<_> = bars
+        .iter()
+        .map(|b| b.0.clone())
+        .zip(views.iter().copied())
+        .collect();
+    let mut foot = provenance::of_runs(&named);
+    let defaults = defaults();
+    for ((run, bar), name) in views.iter().zip(&bars).zip(&named) {
+        let hangs = provenance::hangs(run, &[&bar.1], &defaults);
+        foot.push(match views.len() {
+            1 => hangs,
+            _ => format!("{} {hangs}", name.0),
+        });
+    }
+    let title = "From the fault until every pod is ready again";
+    let cause = format::cause(&views[0], &bars[0].1.cause);
+    Ok(figure::restarts(title, &cause, &bars, &foot, args.size()))
+}

@@ -1,0 +1,100 @@
+//! `plot scaling`: seconds against nodes, or a metric of a sweep over one of its fields, with the closed form beside.
+
+use super::one::chosen;
+use super::{PlotArgs, swept};
+use crate::cli::inputs::whole::{Whole, defaults};
+use crate::cli::{Failure, bench};
+use sim_report::assumptions::hanging;
+use sim_report::assumptions::hanging::Hung;
+use sim_report::assumptions::provenance;
+use sim_report::draw::scene::Scene;
+use sim_report::figures::scaling_figure;
+use sim_report::figures::scaling_figure::{Axes, Line, token_bucket};
+
+/// Of what is no run: a sweep, or a result of `bench ttr`.
+pub fn stored(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
+    match swept::of(args)? {
+        Some(sweep) => swept::scaling(args, &sweep).map(Some),
+        None => benchmark(args),
+    }
+}
+
+fn benchmark(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
+    let [path] = args.runs.as_slice() else {
+        return Ok(None);
+    };
+    if path.extension().is_none_or(|e| e != "json") {
+        return Ok(None);
+    }
+    let report = bench::baseline(path)?;
+    let cases = crate::bench::page::cases(&report.rows);
+    let case = args
+        .case
+        .clone()
+        .or(cases.first().cloned())
+        .unwrap_or_default();
+    let own = report.rows.iter().find(|r| r.key.case == case);
+    let preset = own.map_or(String::new(), |r| r.key.preset.clone());
+    let preset = args.preset.clone().unwrap_or(preset);
+    let hung = bench::decided(&report, &case, &preset);
+    let beside: (crate::bench::page::Rates<'_>, _) = (&bench::rates, hanging::foot(&hung));
+    let drawn = crate::bench::page::chart(&report, (&case, &preset), &beside, args.size());
+    let text = format!(
+        "{}: no two sizes of case {case:?} under preset {preset:?}; its cases are {}",
+        path.display(),
+        cases.join(", ")
+    );
+    drawn.map(Some).ok_or(Failure::Invalid(text))
+}
+
+/// The longest restart of each run against its nodes, a line for each strategy.
+pub fn of_runs(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
+    let mut lines: Vec<Line> = Vec::new();
+    let (mut named, mut rates, mut hung) = (Vec::new(), Vec::new(), Vec::new());
+    let defaults = defaults();
+    for one in runs {
+        let run = one.view();
+        let (_, r) = chosen(args, &run)?;
+        hung.push(Hung::of_restarts("", &run, &[r], &defaults));
+        let (name, nodes) = (run.strategy(r), run.scenario.topology.nodes() as f64);
+        let at = lines
+            .iter()
+            .position(|l| l.name == name)
+            .unwrap_or_else(|| {
+                lines.push(Line::new(name.to_owned()));
+                lines.len() - 1
+            });
+        lines[at].points.push((nodes, r.total().seconds()));
+        let rate = run.scenario.control_plane.kube_controller_manager;
+        rates.push((nodes, rate.qps, f64::from(rate.burst)));
+        named.push((format!("{nodes} nodes"), run));
+    }
+    lines
+        .iter_mut()
+        .for_each(|l| l.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    let mut foot = provenance::of_runs(&named);
+    let (_, rate, burst) = rates[0];
+    if rates.iter().all(|r| (r.1, r.2) == (rate, burst)) {
+        rates.sort_by(|a, b| a.0.total_cmp(&b.0));
+        lines.push(Line {
+            points: rates
+                .iter()
+                .map(|r| (r.0, token_bucket(r.0, rate, burst)))
+                .collect(),
+            closed: true,
+            ..Line::new("one token a node".to_owned())
+        });
+        foot.push(format!(
+            "closed form: (nodes - {burst}) / {rate} s, one request of the Job controller for each node (calibration.md 6.6)"
+        ));
+    }
+    let names = ("Time to recover", "the longest restart of each run");
+    foot.extend(hanging::foot(&hung));
+    Ok(scaling_figure::scaling(
+        names,
+        &Axes::NODES,
+        &lines,
+        &foot,
+        args.size(),
+    ))
+}

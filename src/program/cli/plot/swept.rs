@@ -1,0 +1,68 @@
+//! `plot` of a directory of `sweep`, from what it holds: nothing is played but the point that its foot tells of.
+
+use super::{Kind, PlotArgs};
+use crate::cli::Failure;
+use crate::cli::inputs::stored_run;
+use crate::cli::inputs::stored_run::Stored;
+use crate::cli::sweep::{StoredSweep, known};
+use clap::ValueEnum;
+use sim_report::draw::scene::Scene;
+use sim_report::figures::sweep_figure;
+use sim_report::figures::sweep_figure::axis_of;
+
+/// `None`: it is no sweep.
+pub fn of(args: &PlotArgs) -> Result<Option<StoredSweep>, Failure> {
+    let [dir] = args.runs.as_slice() else {
+        return Ok(None);
+    };
+    if !stored_run::is_run(dir) {
+        return Ok(None);
+    }
+    let Stored::Sweep(stored) = stored_run::stored(dir)? else {
+        return Ok(None);
+    };
+    if !args.sets.is_empty() || args.seed.is_some() {
+        let text = "--set and --seed change a run; sweep anew to change a sweep";
+        return Err(Failure::Invalid(text.to_owned()));
+    }
+    let sweep = StoredSweep::read(dir, &stored)?;
+    if let Some(metric) = &args.metric {
+        known("--metric", metric, sweep.results.names())?;
+    }
+    Ok(Some(sweep))
+}
+
+pub fn drawn(args: &PlotArgs) -> Result<Scene, Failure> {
+    let name = args.kind.to_possible_value();
+    let name = name.as_ref().map_or("this", |k| k.get_name()).to_owned();
+    let Some(sweep) = of(args)? else {
+        let text = format!("{name} is of one directory that `sweep --out` wrote");
+        return Err(Failure::Invalid(text));
+    };
+    let asked: Vec<String> = args.metric.iter().cloned().collect();
+    let drawn = sweep_figure::figures(sweep.swept(), &asked);
+    let has: Vec<&str> = drawn.iter().map(|(own, _)| *own).collect();
+    let none = format!(
+        "there is nothing for that chart here; there is for: {}",
+        has.join(", ")
+    );
+    let found = drawn.into_iter().find(|(own, _)| *own == name);
+    found.map(|(_, scene)| scene).ok_or(Failure::Invalid(none))
+}
+
+pub fn scaling(args: &PlotArgs, sweep: &StoredSweep) -> Result<Scene, Failure> {
+    debug_assert_eq!(args.kind, Kind::Scaling);
+    let axis = axis_of(&sweep.results, args.over.as_deref())?;
+    let metric = args.metric.clone().or_else(|| sweep.headline());
+    let none =
+        || Failure::Invalid("the points do not differ in anything that was measured".to_owned());
+    let metric = metric.ok_or_else(none)?;
+    let closed = sweep.closed.as_ref();
+    let closed = closed.filter(|_| sweep_figure::has_closed_form(&metric));
+    Ok(sweep_figure::over(
+        sweep.swept(),
+        (&metric, axis),
+        closed,
+        args.size(),
+    ))
+}

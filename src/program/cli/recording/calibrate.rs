@@ -1,0 +1,248 @@
+//! `recording calibrate`: client rates, latencies and start-up times from recordings and metrics, as a preset file.
+
+use super::import;
+use crate::cli::args::Format;
+use crate::cli::inputs::load;
+use crate::cli::{Failure, output};
+use sim_analysis::format::wrap;
+use sim_api::spec::Kubelet;
+use sim_base::plain::for_terminal;
+use sim_inputs::Diagnostic;
+use sim_recordings::calibrate;
+use sim_recordings::calibrate::groups;
+use sim_recordings::calibrate::groups::{By, Group};
+use sim_recordings::calibrate::{Found, Metrics, Parameter, Value, preset};
+use sim_recordings::validate::recording_of;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub struct CalibrateArgs {
+    /// Recordings, as `recording import` writes them
+    #[arg(required_unless_present = "metrics", value_name = "RECORDING")]
+    pub recordings: Vec<String>,
+    /// Metrics text of the API server, the controller manager, the scheduler or the JobSet manager; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub metrics: Vec<String>,
+    /// Preset whose values are used where the data determine none
+    #[arg(long, value_name = "NAME", default_value = sim_inputs::presets::DEFAULT_PRESET)]
+    pub base: String,
+    /// Also fit each phase of pods separately, grouped by phase, image, pool
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
+    pub by: Vec<ByWhat>,
+    /// Label of Nodes that names their pool [default: that of the cloud, else pool]
+    #[arg(long, value_name = "KEY", requires = "by")]
+    pub pool_label: Option<String>,
+    /// Write the preset file here; it must not exist yet
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ByWhat {
+    Phase,
+    Image,
+    Pool,
+}
+
+impl From<ByWhat> for By {
+    fn from(by: ByWhat) -> By {
+        match by {
+            ByWhat::Phase => By::Phase,
+            ByWhat::Image => By::Image,
+            ByWhat::Pool => By::Pool,
+        }
+    }
+}
+
+pub fn cli(args: &CalibrateArgs) -> Result<(), Failure> {
+    if sim_inputs::control_plane(&args.base).is_none() {
+        let names = sim_inputs::preset_names().join(", ");
+        return Err(Failure::Invalid(format!(
+            "--base {:?}: the presets are {names}",
+            args.base
+        )));
+    }
+    let mut recordings = Vec::new();
+    for file in &args.recordings {
+        recordings.push((file.clone(), recording_of(file).map_err(Failure::Invalid)?));
+    }
+    let mut metrics = Metrics::default();
+    for file in &args.metrics {
+        let source = import::source(file)?;
+        let read = metrics.read(&source.text);
+        read.map_err(|(line, column, message)| match line {
+            0 => Failure::Invalid(Diagnostic::of_file(&source.file, message).to_string()),
+            _ => import::told_at(&source, line, column, message),
+        })?;
+    }
+    let found = calibrate::calibrate(&recordings, &metrics, rest_s());
+    let by: Vec<By> = args.by.iter().map(|by| By::from(*by)).collect();
+    let groups = match by.is_empty() {
+        true => Vec::new(),
+        false => groups::groups(&recordings, &by, args.pool_label.as_deref()),
+    };
+    let name = args.out.as_deref().and_then(Path::file_stem);
+    let name = name.map_or("calibrated".into(), |n| n.to_string_lossy());
+    let name: String = name
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || "-.".contains(*c))
+        .collect();
+    let mut document = preset::document(
+        &found,
+        sim_inputs::API_VERSION,
+        &name.to_lowercase(),
+        &args.base,
+    );
+    if !groups.is_empty() {
+        document["groups"] = serde_json::json!(groups);
+    }
+    if let Some(path) = &args.out {
+        let text = sim_inputs::print_yaml(&document);
+        // What is written can be named.
+        let source = sim_inputs::Source {
+            file: path.display().to_string(),
+            text: text.clone(),
+        };
+        sim_inputs::read_preset(&source).map_err(|e| match load::invalid(e) {
+            Failure::Invalid(e) => Failure::Internal(e),
+            other => other,
+        })?;
+        import::new_file(path, text.as_bytes())?;
+    }
+    match args.format {
+        Format::Json => output::json(&serde_json::json!({
+            "schema": "jobset-sim/calibration/v1", "parameters": found.parameters, "undecided": found.undecided,
+            "unseen": found.unseen, "groups": groups, "preset": document,
+        })),
+        Format::Text => output::result(&text(&found, &groups, args)),
+    }
+}
+
+/// What a start has beside its container, by default, in seconds: the kubelet's status and the API server.
+fn rest_s() -> f64 {
+    let timing = sim_inputs::timing();
+    let write = match &timing.kubelet {
+        Kubelet::Real(kubelet) => kubelet.status_write.median().seconds(),
+        Kubelet::Scripted { .. } => 0.0,
+    };
+    write + timing.api_write.median().seconds()
+}
+
+fn number(x: f64) -> String {
+    match x {
+        x if x >= 100.0 => format!("{x:.1}"),
+        x if x >= 0.1 => format!("{x:.3}"),
+        x => format!("{x:.5}"),
+    }
+}
+
+fn shown(p: &Parameter) -> (String, &'static str) {
+    let unit = if p.id.starts_with("timing.") {
+        " s"
+    } else {
+        ""
+    };
+    match &p.value {
+        Value::Number(n) => (number(*n), unit),
+        Value::LogNormal(median, _) => (number(*median), unit),
+        Value::Empirical(values) => (number(values[values.len() / 2]), unit),
+    }
+}
+
+/// A line for each group, and its quantiles.
+fn table(out: &mut String, groups: &[Group]) {
+    if groups.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        out,
+        "\n{:<10}{:>6}{:>10}{:>8}{:>8}{:>10}{:>9}{:>9}{:>9}  confidence",
+        "phase", "n", "median_s", "sigma", "fit p", "p5_s", "p50_s", "p95_s", "p99_s"
+    );
+    for g in groups {
+        let at = |name: &str| {
+            g.quantiles_s
+                .get(name)
+                .map_or("-".to_owned(), |s| format!("{s:.3}"))
+        };
+        let fit = g.log_normal.as_ref();
+        let cell = |value: Option<f64>, digits: usize| {
+            value.map_or("-".to_owned(), |v| format!("{v:.digits$}"))
+        };
+        let _ = writeln!(
+            out,
+            "{:<10}{:>6}{:>10}{:>8}{:>8}{:>10}{:>9}{:>9}{:>9}  {}",
+            g.phase,
+            g.n,
+            cell(fit.map(|f| f.median_s), 3),
+            cell(fit.map(|f| f.sigma), 3),
+            cell(fit.map(|f| f.p), 3),
+            at("p5"),
+            at("p50"),
+            at("p95"),
+            at("p99"),
+            g.confidence
+        );
+        let own = [("image", &g.image), ("pool", &g.pool)];
+        let own = own
+            .into_iter()
+            .filter_map(|(what, value)| Some(format!("{what} {}", value.as_ref()?)));
+        let own = own.collect::<Vec<_>>().join(", ");
+        if !own.is_empty() {
+            for line in wrap(&for_terminal(&own, false), 94) {
+                let _ = writeln!(out, "      {line}");
+            }
+        }
+    }
+}
+
+fn text(found: &Found, groups: &[Group], args: &CalibrateArgs) -> String {
+    let mut out = String::new();
+    if !found.parameters.is_empty() {
+        let _ = writeln!(out, "{:<42}{:>10}  95 % interval", "found", "value");
+    }
+    for p in &found.parameters {
+        let (value, unit) = shown(p);
+        let [low, high] = p.interval.map(number);
+        let _ = writeln!(out, "  {:<40}{value:>10}  {low} to {high}{unit}", p.id);
+        if let (Value::LogNormal(_, sigma), Some([low, high])) = (&p.value, p.sigma_interval) {
+            let _ = writeln!(
+                out,
+                "    {:<38}{sigma:>10.3}  {low:.3} to {high:.3}",
+                "sigma"
+            );
+        }
+        let few = match preset::confidence(p) {
+            "measured" => "",
+            _ => "; too few: unverified",
+        };
+        for line in wrap(&for_terminal(&format!("{}{few}", p.from), false), 94) {
+            let _ = writeln!(out, "      {line}");
+        }
+    }
+    table(&mut out, groups);
+    for (title, all) in [
+        ("The data cannot tell apart", &found.undecided),
+        ("Not seen", &found.unseen),
+    ] {
+        if all.is_empty() {
+            continue;
+        }
+        let _ = writeln!(out, "\n{title}:");
+        for item in all {
+            let lines = wrap(&for_terminal(item, false), 96);
+            let _ = writeln!(out, "  {}", lines.join("\n    "));
+        }
+    }
+    if let Some(path) = &args.out {
+        let shown = path.display();
+        let _ = writeln!(
+            out,
+            "\nWritten to {shown}: a scenario names it with controlPlane.preset, `validate` with --preset"
+        );
+    }
+    out
+}

@@ -1,0 +1,113 @@
+//! `recording commands`: the kubectl commands that record a restart, for `recording import`. Contacts no cluster.
+
+use crate::cli::inputs::load;
+use crate::cli::{Failure, output};
+
+use serde_json::json;
+use sim_analysis::format::wrap;
+use sim_recordings::observe::commands;
+use sim_recordings::observe::commands::{Line, Subject};
+use std::fmt::Write;
+
+#[derive(Debug, clap::Args)]
+pub struct CommandsArgs {
+    /// Manifests with the JobSet: a file, a directory, or - for standard input
+    #[arg(short = 'f', value_name = "FILE|DIR|-", conflicts_with_all = ["jobset", "namespace"], required_unless_present = "jobset")]
+    pub manifests: Option<String>,
+    /// Name of the JobSet, instead of a manifest
+    #[arg(long, value_name = "NAME")]
+    pub jobset: Option<String>,
+    #[arg(short = 'n', long, value_name = "NAMESPACE", default_value = "default")]
+    pub namespace: String,
+    /// Output format; script is a script for `sh`
+    #[arg(long, value_enum, default_value_t = CommandsFormat::Text)]
+    pub format: CommandsFormat,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum CommandsFormat {
+    Text,
+    Json,
+    Script,
+}
+
+pub fn cli(args: &CommandsArgs) -> Result<(), Failure> {
+    let subject = subject(args)?;
+    let (watches, once) = (commands::watches(&subject), commands::once(&subject));
+    match args.format {
+        CommandsFormat::Text => output::text(&text(&subject, &watches, &once)),
+        CommandsFormat::Script => output::result(&commands::shell(&subject)),
+        CommandsFormat::Json => output::json(&json!({
+            "schema": "jobset-sim/recording-commands/v1", "jobset": subject.jobset, "namespace": subject.namespace,
+            "watches": watches, "once": once,
+        })),
+    }
+}
+
+fn subject(args: &CommandsArgs) -> Result<Subject, Failure> {
+    let named = |jobset: &str, namespace: &str| Subject {
+        jobset: jobset.to_owned(),
+        namespace: namespace.to_owned(),
+    };
+    let Some(path) = &args.manifests else {
+        let name = args.jobset.as_deref().unwrap_or("");
+        for (what, name) in [("--jobset", name), ("-n", args.namespace.as_str())] {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
+            if name.is_empty() || name.len() > 253 || !name.chars().all(plain) {
+                let text =
+                    format!("{what} {name:?}: a name has letters, digits, - and ., at most 253");
+                return Err(Failure::Invalid(text));
+            }
+        }
+        return Ok(named(name, &args.namespace));
+    };
+    let (read, _) = sim_inputs::read_manifest_path(path).map_err(load::invalid)?;
+    let found: Vec<Subject> = read
+        .jobsets
+        .iter()
+        .map(|(jobset, _)| named(&jobset.name, &jobset.namespace))
+        .collect();
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(Failure::Invalid(format!("{path}: no JobSet in it"))),
+        many => {
+            let names: Vec<&str> = many.iter().map(|s| s.jobset.as_str()).collect();
+            let text = format!(
+                "{path}: {} JobSets ({}); name one with --jobset",
+                many.len(),
+                names.join(", ")
+            );
+            Err(Failure::Invalid(text))
+        }
+    }
+}
+
+fn text(subject: &Subject, watches: &[Line], once: &[Line]) -> String {
+    let mut out = format!(
+        "To record a restart of JobSet {} in namespace {}. Nothing is installed, and nothing is changed.\n\n\
+         Before the restart, each in a shell of its own (or all at once: --format script). End them when all is ready again:\n",
+        subject.jobset, subject.namespace
+    );
+    lines(&mut out, watches);
+    let (after, save): (Vec<&Line>, Vec<&Line>) = once.iter().partition(|l| l.file == "after.yaml");
+    out.push_str("\nOnce, at any time:\n");
+    lines(&mut out, save);
+    out.push_str("\nIf the restart is over and nobody watched:\n");
+    lines(&mut out, after);
+    out.push_str(
+        "\nThen:\n  jobset-sim recording import watch-*.json nodes.json --out incident.json\n  jobset-sim validate incident.json\n  \
+         jobset-sim recording calibrate incident.json --metrics apiserver-metrics.txt --out my-cluster.yaml\n\n\
+         recording import --anonymize removes names, images, nodes and labels.\n",
+    );
+    out
+}
+
+fn lines<'l>(out: &mut String, lines: impl IntoIterator<Item = &'l Line>) {
+    for line in lines {
+        for part in wrap(line.what, 96) {
+            let _ = writeln!(out, "  # {part}");
+        }
+        // Lines of a shell go on after a backslash.
+        let _ = writeln!(out, "  {}", wrap(&line.command, 92).join(" \\\n    "));
+    }
+}

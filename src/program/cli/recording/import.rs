@@ -1,0 +1,252 @@
+//! `recording import`: makes a recording from the output of `kubectl`.
+
+use crate::cli::inputs::load;
+use crate::cli::{Failure, output};
+use serde_json::Value;
+use sim_analysis::format::wrap;
+use sim_base::plain::for_terminal;
+use sim_inputs::text::node::Pos;
+use sim_inputs::{Diagnostic, Source};
+use sim_recordings::observe;
+use sim_recordings::observe::{
+    Imported, Problem, Reader, anonymous, life, milestones, recording, text,
+};
+use std::fmt::Write;
+use std::io::{Read, Write as _};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub struct ImportArgs {
+    /// Watches and lists printed by `kubectl`, JSON or YAML, in any order; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+    /// Name of the JobSet, if there are several
+    #[arg(long, value_name = "NAME")]
+    pub jobset: Option<String>,
+    #[arg(short = 'n', long, value_name = "NAMESPACE")]
+    pub namespace: Option<String>,
+    /// Number of the restart, from 1
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub restart: u32,
+    /// Remove names, images, nodes, labels and messages
+    #[arg(long, alias = "anonymise")]
+    pub anonymize: bool,
+    /// Control plane preset whose rates are used until they are calibrated
+    #[arg(long, value_name = "NAME", default_value = sim_inputs::presets::DEFAULT_PRESET)]
+    pub preset: String,
+    /// Write the recording here; it must not exist yet, - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+pub fn cli(args: &ImportArgs) -> Result<(), Failure> {
+    let defaults = sim_inputs::control_plane(&args.preset).ok_or_else(|| {
+        let names = sim_inputs::preset_names().join(", ");
+        Failure::Invalid(format!(
+            "--preset {:?}: the presets are {names}",
+            args.preset
+        ))
+    })?;
+    let mut reader = Reader::default();
+    for file in &args.files {
+        read(file, &mut reader)?;
+    }
+    let invalid = |e: String| Failure::Invalid(e);
+    let (jobset, namespace) = (args.jobset.as_deref(), args.namespace.as_deref());
+    let chosen = life::choose(&reader.seen, jobset, namespace).map_err(invalid)?;
+    let mut life = life::read(&reader.seen, &chosen);
+    let notes = std::mem::take(&mut reader.broken).into_iter();
+    life.notes
+        .extend(notes.map(|why| format!("a watch broke off: {why}")));
+    let imported = observe::import(&life, args.restart, &defaults).map_err(invalid)?;
+    let json = match args.anonymize {
+        true => anonymous::anonymous(&imported.json),
+        false => imported.json.clone(),
+    };
+    write(&args.out, &json)?;
+    let told = told(&life, &imported, &reader, args);
+    match args.out.as_os_str() == "-" {
+        true => {
+            output::notice(told.trim_end());
+            Ok(())
+        }
+        false => output::text(&told),
+    }
+}
+
+fn read(file: &str, reader: &mut Reader) -> Result<(), Failure> {
+    let source = source(file)?;
+    if text::is_json(&source.text) {
+        let read = reader.json(&source.file, &source.text);
+        return read.map_err(|problem| placed(&source, &problem));
+    }
+    let documents = sim_inputs::documents(&source).map_err(load::invalid)?;
+    let of_file = |e: String| Failure::Invalid(Diagnostic::of_file(&source.file, e).to_string());
+    let from = reader.seen.len();
+    let read = documents
+        .into_iter()
+        .try_for_each(|document| reader.value(document));
+    read.map_err(of_file)?;
+    reader.end_of_text(from);
+    Ok(())
+}
+
+/// Larger than any manifest: a watch of thousands of pods.
+pub fn source(file: &str) -> Result<Source, Failure> {
+    let whole = |message: String| Failure::Invalid(Diagnostic::of_file(file, message).to_string());
+    let mut bytes = Vec::new();
+    let most = text::TEXT_MAX + 1;
+    let read = match file {
+        "-" => std::io::stdin().lock().take(most).read_to_end(&mut bytes),
+        path => std::fs::File::open(path).and_then(|f| f.take(most).read_to_end(&mut bytes)),
+    };
+    read.map_err(|e| whole(format!("cannot be read: {e}")))?;
+    if bytes.len() as u64 > text::TEXT_MAX {
+        let mib = text::TEXT_MAX >> 20;
+        return Err(whole(format!(
+            "the file is too large; legal: at most {mib} MiB"
+        )));
+    }
+    let text = String::from_utf8(bytes).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        let before = &e.as_bytes()[..at];
+        let line = before.iter().filter(|b| **b == b'\n').count() + 1;
+        let column = before.iter().rev().take_while(|b| **b != b'\n').count() + 1;
+        whole(format!(
+            "not a text file: line {line}, byte {column} of it is not UTF-8"
+        ))
+    })?;
+    let file = match file {
+        "-" => sim_inputs::STDIN,
+        file => file,
+    };
+    Ok(Source {
+        file: file.to_owned(),
+        text,
+    })
+}
+
+/// An error at a line and byte of a text that was read.
+pub fn told_at(source: &Source, line: usize, column: usize, message: String) -> Failure {
+    let problem = Problem {
+        file: source.file.clone(),
+        line,
+        column,
+        message,
+    };
+    placed(source, &problem)
+}
+
+fn placed(source: &Source, problem: &Problem) -> Failure {
+    let line = source.text.lines().nth(problem.line.saturating_sub(1));
+    // serde_json counts bytes, people count characters.
+    let bytes = problem.column.saturating_sub(1);
+    let column = line.map_or(1, |line| {
+        let before = line.char_indices().take_while(|(i, _)| *i < bytes);
+        before.count() + 1
+    });
+    let before = source.text.lines().take(problem.line.saturating_sub(1));
+    let byte: usize = before.map(|l| l.len() + 1).sum::<usize>() + bytes;
+    let at = Pos {
+        line: u32::try_from(problem.line).unwrap_or(u32::MAX),
+        column: u32::try_from(column).unwrap_or(u32::MAX),
+        len: 1,
+        byte: u32::try_from(byte.min(source.text.len())).unwrap_or(0),
+        ..Pos::default()
+    };
+    Failure::Invalid(Diagnostic::at(source, at, problem.message.clone()).to_string())
+}
+
+fn write(path: &Path, json: &Value) -> Result<(), Failure> {
+    let mut text = serde_json::to_string(json).map_err(|e| Failure::Internal(e.to_string()))?;
+    text.push('\n');
+    if path.as_os_str() == "-" {
+        return output::result(&text);
+    }
+    new_file(path, text.as_bytes())
+}
+
+/// A file that was not there; complete or absent.
+pub fn new_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let shown = path.display();
+    let refuse = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::AlreadyExists => Failure::Invalid(format!(
+            "{shown} exists already; choose another name for --out or remove it"
+        )),
+        _ => Failure::Invalid(format!("cannot write {shown}: {e}")),
+    };
+    let mut file = std::fs::File::create_new(path).map_err(refuse)?;
+    let written = file.write_all(bytes).and_then(|()| file.flush());
+    written.map_err(|e| {
+        // Half a file is none.
+        let _ = std::fs::remove_file(path);
+        refuse(e)
+    })
+}
+
+/// What was found, how well it is known, and what is missing.
+fn told(life: &observe::Life, imported: &Imported, reader: &Reader, args: &ImportArgs) -> String {
+    let mut out = String::new();
+    let restart = &imported.restart;
+    let name = for_terminal(&life.jobset.name, false).into_owned();
+    let (wanted, counted) = (milestones::wanted(life), milestones::count(life));
+    let _ = writeln!(
+        out,
+        "JobSet {name}: {wanted} pods, {counted} restart{} in these files; restart {}",
+        if counted == 1 { "" } else { "s" },
+        restart.number
+    );
+    if let Some((origin, at)) = restart.origin {
+        let how = match (&restart.first_pod, restart.derived) {
+            (_, true) => ", derived".to_owned(),
+            (Some(pod), _) => format!(", pod {}", for_terminal(pod, false)),
+            _ => String::new(),
+        };
+        let _ = writeln!(
+            out,
+            "\n  {:<18}{:>10}   of {}{how}",
+            "milestone",
+            "seconds",
+            recording::called(restart, origin)
+        );
+        for (milestone, when) in &restart.at {
+            let s = when.ms_after(at) as f64 / 1e3;
+            let off = when.off_with(at);
+            let _ = writeln!(
+                out,
+                "  {:<18}{s:>10.3}   ± {off:.2}",
+                recording::called(restart, *milestone)
+            );
+        }
+    }
+    for (milestone, why) in &restart.unknown {
+        let _ = writeln!(
+            out,
+            "  {:<18}{:>10}   {why}",
+            recording::called(restart, *milestone),
+            "unknown"
+        );
+    }
+    let mut list = |title: &str, items: &[String]| {
+        if items.is_empty() {
+            return;
+        }
+        let _ = writeln!(out, "\n{title}:");
+        for item in items {
+            let lines = wrap(&for_terminal(item, false), 96);
+            let _ = writeln!(out, "  {}", lines.join("\n    "));
+        }
+    };
+    list("Assumed, since nothing shows it", &imported.assumed);
+    list("Notes", &imported.notes);
+    let skipped = reader.skipped.iter().map(|(kind, n)| format!("{n} {kind}"));
+    list("Not read", &skipped.collect::<Vec<_>>());
+    if args.out.as_os_str() != "-" {
+        let shown = args.out.display();
+        let _ = writeln!(
+            out,
+            "\nWritten to {shown}; next: jobset-sim validate {shown}"
+        );
+    }
+    out
+}

@@ -1,0 +1,452 @@
+//! `recording replay`: an incident, of a run or of a recording, unchanged and with a change: same faults, same draws.
+
+use super::replay_plane;
+use crate::cli::args::{Format, Look, PlayArgs, path_value};
+use crate::cli::inputs::subject::Given;
+use crate::cli::inputs::{load, stored_run};
+use crate::cli::{Failure, interrupt, output};
+use serde_json::{Value, json};
+use sim_analysis::experiment;
+use sim_analysis::experiment::metric::metrics;
+use sim_analysis::experiment::{Limited, Played, Replication};
+use sim_analysis::format::with_sign;
+use sim_analysis::metrics::{Folds, Milestone, Restart};
+use sim_api::spec::Scenario;
+use sim_base::plain::for_terminal;
+use sim_engine::Simulation;
+use sim_engine::faults;
+use sim_engine::record::EndReason;
+use sim_inputs::strategy;
+use sim_inputs::text::path;
+use sim_recordings::validate::recording::Recording;
+use sim_recordings::validate::scenario::SEED;
+use sim_recordings::validate::{recording_of, simulate};
+use sim_report::console::side_by_side;
+use sim_report::console::side_by_side::Side;
+use sim_report::console::waterfall::Style;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub struct ReplayArgs {
+    /// Run directory that `run --out` wrote, or recording, such as one that `recording import` wrote
+    #[arg(value_name = "RUN|RECORDING")]
+    pub incident: PathBuf,
+    /// Change to simulate: a field of the JobSet (spec..., strategy) or of the control plane (controlPlane...,
+    /// timing...); of a run any field except those that define the incident; repeatable
+    #[arg(long, required = true, value_name = "PATH=VALUE", value_parser = path_value)]
+    pub counterfactual: Vec<(String, String)>,
+    /// Number of the restart to print, from 1 [default: the imported one, else 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub restart: Option<u32>,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    #[command(flatten)]
+    pub look: Look,
+}
+
+/// What is played: as it was, and with the change.
+struct Incident {
+    as_it_was: Scenario,
+    changed: Scenario,
+    seed: u64,
+    /// Milestones as they were recorded, by name, s.
+    recorded: BTreeMap<String, f64>,
+    /// Which restart is shown, from 1.
+    restart: u32,
+}
+
+type Sets = [(String, String)];
+
+pub fn cli(args: &ReplayArgs) -> Result<(), Failure> {
+    let mut incident = match args.incident.is_dir() {
+        true => of_run(&args.incident, &args.counterfactual)?,
+        false => of_recording(&args.incident, &args.counterfactual)?,
+    };
+    let asked = args.restart.unwrap_or(incident.restart);
+    if asked != incident.restart {
+        // Recorded milestones are of another one.
+        incident.recorded.clear();
+        incident.restart = asked;
+    }
+    let [was, with] = [&incident.as_it_was, &incident.changed].map(|s| play(s, incident.seed));
+    let (was, with) = (was?, with?);
+    match args.format {
+        Format::Json => output::json(&as_json(args, &incident, (&was, &with))),
+        Format::Text => {
+            let style = output::style(&args.look);
+            output::styled(&text(args, &incident, (&was, &with), &style), &style)
+        }
+    }
+}
+
+/// Fields of a scenario that are what happened, and not how it was met.
+const THE_INCIDENT: [&str; 7] = [
+    "seed",
+    "faults",
+    "faultProcesses",
+    "containers",
+    "stop",
+    "objects",
+    "parameters",
+];
+
+fn of_run(dir: &Path, changes: &Sets) -> Result<Incident, Failure> {
+    if !stored_run::is_run(dir) {
+        let text = format!(
+            "{} is a directory without inputs/command.txt: no run",
+            dir.display()
+        );
+        return Err(Failure::Invalid(text));
+    }
+    let play: PlayArgs = stored_run::arguments(dir)?.play;
+    for (path, _) in changes {
+        let first = path.split(['.', '[']).next().unwrap_or("");
+        if THE_INCIDENT.contains(&first) {
+            let text = format!(
+                "--counterfactual {path}: that is the incident itself; with another one nothing is compared. `run --set` plays it"
+            );
+            return Err(Failure::Invalid(text));
+        }
+    }
+    let given = Given::read(&play)?;
+    let as_it_was = given.pods(&[], "recording replay")?.scenario;
+    let sets = companions(changes, &as_it_was)?;
+    let changed = given.pods(&sets, "recording replay")?.scenario;
+    let seed = play.seed.unwrap_or(as_it_was.seed);
+    checked(Incident {
+        as_it_was,
+        changed,
+        seed,
+        recorded: BTreeMap::new(),
+        restart: 1,
+    })
+}
+
+/// With what belongs to a restart strategy.
+fn companions(changes: &Sets, scenario: &Scenario) -> Result<Vec<(String, String)>, Failure> {
+    let all = strategy::with_companions(changes, &scenario.jobsets).map_err(Failure::Invalid)?;
+    Ok(all.into_iter().map(|c| (c.path, c.value)).collect())
+}
+
+fn of_recording(file: &Path, changes: &Sets) -> Result<Incident, Failure> {
+    let name = file.to_string_lossy();
+    let recording = recording_of(&name).map_err(Failure::Invalid)?;
+    let cannot = |why: String| Failure::Invalid(format!("{name}: it cannot be played: {why}"));
+    let as_it_was = simulate::played(&name, &recording).map_err(cannot)?;
+    let mut other = recording.clone();
+    let sets = companions(changes, &as_it_was)?;
+    for (path, _) in &sets {
+        let spec = path.split(['.', '[']).next() == Some("spec");
+        if !spec && !replay_plane::is_of(path) {
+            let text = format!(
+                "--counterfactual {path}: of a recording a field of the JobSet (spec..., strategy), of controlPlane or of \
+                 timing; what containers and users did is the incident itself"
+            );
+            return Err(Failure::Invalid(text));
+        }
+    }
+    let (plane, spec): (Vec<_>, Vec<_>) = sets
+        .into_iter()
+        .partition(|(path, _)| replay_plane::is_of(path));
+    other.job_set = set(&recording.job_set, &spec)?;
+    needs_gates(&mut other);
+    once(&mut other);
+    let refused = |why: String| Failure::Invalid(format!("the counterfactual is refused: {why}"));
+    let mut changed = simulate::played(&name, &other).map_err(refused)?;
+    replay_plane::change(&mut changed, &plane)?;
+    let restart = recording.nth_restart() as u32 + 1;
+    let recorded = recording.milestones.map(|m| m.milestones_s);
+    checked(Incident {
+        as_it_was,
+        changed,
+        seed: SEED,
+        recorded: recorded.unwrap_or_default(),
+        restart,
+    })
+}
+
+/// A strategy that was not recorded may need a gate that was off.
+fn needs_gates(recording: &mut Recording) {
+    let policy = recording.job_set["spec"]["failurePolicy"].to_string();
+    let gates = &mut recording.control_plane.feature_gates;
+    let jobs = policy
+        .replace("\"RestartJobSet", "")
+        .contains("\"RestartJob");
+    for (gate, needed) in [
+        ("InPlaceRestart", policy.contains("\"InPlaceRestart\"")),
+        ("RestartJob", jobs),
+    ] {
+        if needed && !gates.iter().any(|g| g == gate) {
+            gates.push(gate.to_owned());
+        }
+    }
+}
+
+/// What failed, failed once: where the pod or the attempt stays, another run of the container is not the one that did.
+fn once(recording: &mut Recording) {
+    let policy = recording.job_set["spec"]["failurePolicy"].to_string();
+    let in_place = policy.contains("\"InPlaceRestart\"");
+    for rule in recording
+        .script
+        .pods
+        .iter_mut()
+        .filter(|rule| rule.run_ms >= 0)
+    {
+        if in_place {
+            rule.container_run.get_or_insert(0);
+        } else {
+            rule.job_restart.get_or_insert(0);
+        }
+    }
+}
+
+fn set(object: &Value, sets: &Sets) -> Result<Value, Failure> {
+    let mut node = sim_inputs::text::node::Node::from_json(object);
+    let source = path::overrides_source("--counterfactual", sets);
+    path::apply_sets(&mut node, &source, sets).map_err(load::invalid)?;
+    let changed = node.to_json();
+    let read = |object: &Value| {
+        let text = sim_inputs::print_yaml(object);
+        let file = "the JobSet with --counterfactual".to_owned();
+        sim_inputs::read_manifests(&sim_inputs::Source { file, text })
+    };
+    // What was recorded was accepted by a server; what is changed is checked as any manifest.
+    match (read(object), read(&changed)) {
+        (Ok(_), Err(errors)) => Err(load::invalid(errors)),
+        _ => Ok(changed),
+    }
+}
+
+fn checked(incident: Incident) -> Result<Incident, Failure> {
+    let (was, with) = (&incident.as_it_was, &incident.changed);
+    let objects = |s: &Scenario| -> Vec<Option<Value>> {
+        let all = s
+            .jobsets
+            .iter()
+            .map(|j| j.jobset.object.as_deref().cloned());
+        all.collect()
+    };
+    let same = objects(was) == objects(with)
+        && format!(
+            "{:?}",
+            (
+                &was.control_plane,
+                &was.timing,
+                &was.topology,
+                &was.training
+            )
+        ) == format!(
+            "{:?}",
+            (
+                &with.control_plane,
+                &with.timing,
+                &with.topology,
+                &with.training
+            )
+        );
+    match same {
+        true => Err(Failure::Invalid(
+            "--counterfactual: that is how it was; nothing differs".to_owned(),
+        )),
+        false => Ok(incident),
+    }
+}
+
+fn play(scenario: &Scenario, seed: u64) -> Result<Played, Failure> {
+    let scenario = faults::drawn(scenario, seed, 0);
+    let refused = |e: sim_engine::CannotRun| Failure::CannotBePlaced(e.to_string());
+    let mut simulation = Simulation::new(&scenario).map_err(refused)?;
+    let limits = interrupt::limits();
+    let folds = Folds::new(&scenario, false);
+    let (played, _) = experiment::play(&mut simulation, (seed, 0), folds, Limited::by(&limits));
+    match played.outcome.end_reason {
+        EndReason::Stopped => Err(interrupt::failure("nothing is kept")),
+        _ => Ok(played),
+    }
+}
+
+fn nth(played: &Played, nth: u32) -> Option<Restart> {
+    let view = played.view(0, &[]);
+    view.restarts().get(nth as usize - 1).cloned()
+}
+
+/// What times count from: the failing pod's status, as in recordings, else the fault.
+fn origin(restart: &Restart) -> Milestone {
+    let all = [Milestone::PodFailed, Milestone::PodNotReady];
+    let found = all.into_iter().find(|m| restart.milestone(*m).is_some());
+    found.unwrap_or(Milestone::Fault)
+}
+
+/// Milestones of both: name, recorded, as it was, with the change.
+type Rows = Vec<(String, [Option<f64>; 3])>;
+
+fn rows(incident: &Incident, restarts: [Option<&Restart>; 2]) -> Rows {
+    let zero = restarts[0].map_or(Milestone::Fault, origin);
+    let seconds = |restart: Option<&Restart>, m: Milestone| {
+        let restart = restart?;
+        let from = restart.milestone(zero).unwrap_or(restart.start);
+        Some(restart.milestone(m)?.seconds() - from.seconds())
+    };
+    let one = |m: Milestone| {
+        let name = m.as_str();
+        let as_recorded = if m == Milestone::LastReady {
+            "lastPodReady"
+        } else {
+            name
+        };
+        let recorded = incident
+            .recorded
+            .get(as_recorded)
+            .or(incident.recorded.get(name));
+        let values = [
+            recorded.copied(),
+            seconds(restarts[0], m),
+            seconds(restarts[1], m),
+        ];
+        values
+            .iter()
+            .any(Option::is_some)
+            .then(|| (name.to_owned(), values))
+    };
+    Milestone::ALL.into_iter().filter_map(one).collect()
+}
+
+/// Numbers of the whole run that differ, or that people ask for first.
+fn differing(played: (&Played, &Played), seed: u64) -> Vec<(String, f64, f64)> {
+    let of = |p: &Played| {
+        let view = p.view(seed, &[]);
+        let names: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
+        metrics(&Replication::of(&view, 0), &names)
+    };
+    let with: BTreeMap<String, f64> = of(played.1)
+        .into_iter()
+        .filter_map(|(n, m)| Some((n, m.value()?)))
+        .collect();
+    let pair = |(name, was): (String, experiment::metric::Measured)| {
+        let (was, with) = (was.value()?, *with.get(&name)?);
+        (was != with).then_some((name, was, with))
+    };
+    of(played.0).into_iter().filter_map(pair).collect()
+}
+
+fn as_json(args: &ReplayArgs, incident: &Incident, (was, with): (&Played, &Played)) -> Value {
+    let restarts = [was, with].map(|p| nth(p, incident.restart));
+    let rows = rows(incident, [restarts[0].as_ref(), restarts[1].as_ref()]);
+    let row = |(name, [recorded, was, with]): &(String, [Option<f64>; 3])| {
+        json!({"name": name, "recorded_s": recorded, "asItWas_s": was, "counterfactual_s": with,
+            "difference_s": was.zip(*with).map(|(was, with)| with - was)})
+    };
+    let total = |r: &Option<Restart>| r.as_ref().map(|r| r.total().seconds());
+    let metric = |(name, was, with): &(String, f64, f64)| json!({"name": name, "asItWas": was, "counterfactual": with, "difference": with - was});
+    json!({
+        "schema": "jobset-sim/recording-replay/v1", "restart": incident.restart,
+        "counterfactual": args.counterfactual.iter().map(|(p, v)| format!("{p}={v}")).collect::<Vec<_>>(),
+        "milestones": rows.iter().map(row).collect::<Vec<_>>(),
+        "total": {"asItWas_s": total(&restarts[0]), "counterfactual_s": total(&restarts[1])},
+        "metrics": differing((was, with), incident.seed).iter().map(metric).collect::<Vec<_>>(),
+        "digests": ([was, with].map(|p| format!("{:016x}", p.outcome.digest))),
+    })
+}
+
+fn text(
+    args: &ReplayArgs,
+    incident: &Incident,
+    (was, with): (&Played, &Played),
+    style: &Style,
+) -> String {
+    let mut out = String::new();
+    let changes: Vec<String> = args
+        .counterfactual
+        .iter()
+        .map(|(p, v)| format!("{p}={v}"))
+        .collect();
+    let changes = for_terminal(&changes.join(", "), false).into_owned();
+    let _ = writeln!(
+        out,
+        "{}\n",
+        style.bold(&format!("The same incident, as it was and with {changes}"))
+    );
+    let restarts = [was, with].map(|p| nth(p, incident.restart));
+    table(
+        &mut out,
+        &rows(incident, [restarts[0].as_ref(), restarts[1].as_ref()]),
+    );
+    match (&restarts[0], &restarts[1]) {
+        (Some(a), Some(b)) => {
+            let (a_run, b_run) = (was.view(incident.seed, &[]), with.view(incident.seed, &[]));
+            let side = |label, run, restart| Side {
+                label,
+                run,
+                restart,
+            };
+            out.push('\n');
+            let (a, b) = (
+                side("as it was", a_run, a),
+                side("with the change", b_run, b),
+            );
+            out.push_str(&side_by_side::compare(&a, &b, style));
+        }
+        (Some(_), None) => {
+            let _ = writeln!(
+                out,
+                "\nWith the change there is no restart {}.",
+                incident.restart
+            );
+        }
+        _ => {
+            let _ = writeln!(
+                out,
+                "\nAs it was played there is no restart {}.",
+                incident.restart
+            );
+        }
+    }
+    let metrics = differing((was, with), incident.seed);
+    if metrics.is_empty() {
+        return out + "\nNothing else that is measured differs.\n";
+    }
+    let _ = writeln!(
+        out,
+        "\n{:<44}{:>14}{:>14}{:>14}",
+        "of the whole run", "as it was", "with it", "difference"
+    );
+    for (name, a, b) in metrics.iter().take(SHOWN) {
+        let _ = writeln!(out, "  {name:<42}{a:>14.3}{b:>14.3}{:>+14.3}", b - a);
+    }
+    if metrics.len() > SHOWN {
+        let _ = writeln!(
+            out,
+            "  and {} more; --format json has all",
+            metrics.len() - SHOWN
+        );
+    }
+    out
+}
+
+/// Metrics in the text.
+const SHOWN: usize = 12;
+
+fn table(out: &mut String, rows: &Rows) {
+    let recorded = rows.iter().any(|(_, values)| values[0].is_some());
+    let cell = |s: Option<f64>| s.map_or("-".to_owned(), |s| format!("{s:.3} s"));
+    let head = if recorded { "recorded" } else { "" };
+    let _ = writeln!(
+        out,
+        "  {:<26}{head:>12}{:>12}{:>12}{:>13}",
+        "milestone", "as it was", "with it", "difference"
+    );
+    for (name, [r, was, with]) in rows {
+        let r = if recorded { cell(*r) } else { String::new() };
+        let difference = was.zip(*with).map_or("-".to_owned(), |(a, b)| {
+            format!("{} s", with_sign(b - a, 3))
+        });
+        let _ = writeln!(
+            out,
+            "  {name:<26}{r:>12}{:>12}{:>12}{difference:>13}",
+            cell(*was),
+            cell(*with)
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! What else a recording's control plane could have been: fields of `controlPlane` and `timing`, in a scenario's words
+//! and with its checks, put over what was recorded.
+
+use crate::cli::Failure;
+use crate::cli::inputs::load;
+use serde_json::json;
+use sim_api::spec::{ControlPlane, MeasuredLatency, Scenario, Timing};
+use sim_inputs::text::path;
+
+type Sets = [(String, String)];
+
+/// Whether a path is of these.
+pub fn is_of(path: &str) -> bool {
+    ["controlPlane", "timing"].contains(&path.split(['.', '[']).next().unwrap_or(""))
+}
+
+/// Puts them over a scenario that a recording has become.
+pub fn change(scenario: &mut Scenario, sets: &Sets) -> Result<(), Failure> {
+    if sets.is_empty() {
+        return Ok(());
+    }
+    let (plane, timing) = read(sets)?;
+    for (path, value) in sets {
+        let parts: Vec<&str> = path.split('.').collect();
+        let known = match parts.as_slice() {
+            ["controlPlane", "preset"] => {
+                whole(
+                    scenario,
+                    (&plane, &timing),
+                    sim_inputs::is_preset_file(value),
+                );
+                true
+            }
+            ["controlPlane", field, ..] => of_plane(&mut scenario.control_plane, &plane, field),
+            ["timing", field] => of_timing(&mut scenario.timing, &timing, field),
+            _ => false,
+        };
+        if !known {
+            let text = format!(
+                "--counterfactual {path}: of a recording a rate, period, gate or version of controlPlane, or a time of the \
+                 API server, of watches, of the scheduler or of the Job controller; what containers did is the incident itself"
+            );
+            return Err(Failure::Invalid(text));
+        }
+    }
+    Ok(())
+}
+
+/// As a preset file reads them.
+fn read(sets: &Sets) -> Result<(ControlPlane, Timing), Failure> {
+    let file = sets
+        .iter()
+        .find(|(p, v)| p == "controlPlane.preset" && sim_inputs::is_preset_file(v));
+    let mut base = match file {
+        None => {
+            json!({"apiVersion": sim_inputs::API_VERSION, "kind": "Preset", "metadata": {"name": "counterfactual"},
+            "controlPlane": {"preset": sim_inputs::presets::DEFAULT_PRESET}, "timing": {}})
+        }
+        Some((_, name)) => {
+            let source =
+                sim_inputs::read_source(std::path::Path::new(name)).map_err(load::invalid)?;
+            sim_inputs::read_preset(&source).map_err(load::invalid)?;
+            let first = sim_inputs::documents(&source).map_err(load::invalid)?;
+            first.into_iter().next().unwrap_or_default()
+        }
+    };
+    if !base["timing"].is_object() {
+        base["timing"] = json!({});
+    }
+    let rest: Vec<(String, String)> = sets
+        .iter()
+        .filter(|set| Some(*set) != file)
+        .cloned()
+        .collect();
+    let mut node = sim_inputs::text::node::Node::from_json(&base);
+    let source = path::overrides_source("--counterfactual", &rest);
+    path::apply_sets(&mut node, &source, &rest).map_err(load::invalid)?;
+    let text = sim_inputs::print_yaml(&node.to_json());
+    let file = "the control plane with --counterfactual".to_owned();
+    sim_inputs::read_preset(&sim_inputs::Source { file, text }).map_err(load::invalid)
+}
+
+/// Rates and workers of another preset; of a file its times, too.
+fn whole(scenario: &mut Scenario, (plane, timing): (&ControlPlane, &Timing), file: bool) {
+    for field in [
+        "kubeControllerManager",
+        "kubeScheduler",
+        "jobsetManager",
+        "nodeRequestsPerSecond",
+        "nodeMonitorGracePeriodSeconds",
+        "heartbeatSeconds",
+    ] {
+        of_plane(&mut scenario.control_plane, plane, field);
+    }
+    scenario.control_plane.preset.clone_from(&plane.preset);
+    if file {
+        for field in TIMES {
+            of_timing(&mut scenario.timing, timing, field);
+        }
+    }
+}
+
+fn of_plane(own: &mut ControlPlane, new: &ControlPlane, field: &str) -> bool {
+    match field {
+        "kubeControllerManager" => {
+            own.kube_controller_manager = new.kube_controller_manager;
+            own.concurrent_job_syncs = new.concurrent_job_syncs;
+            own.concurrent_gc_syncs = new.concurrent_gc_syncs;
+        }
+        "kubeScheduler" => own.kube_scheduler = new.kube_scheduler,
+        "jobsetManager" => {
+            own.jobset_manager = new.jobset_manager;
+            own.placement_repair = new.placement_repair;
+        }
+        "nodeRequestsPerSecond" => own.node_requests_per_s = new.node_requests_per_s,
+        "kubernetes" => own.kubernetes = new.kubernetes,
+        "featureGates" => own.feature_gates = new.feature_gates,
+        "nodeMonitorGracePeriodSeconds" => {
+            own.node_monitor_grace_period_s = new.node_monitor_grace_period_s;
+        }
+        "heartbeatSeconds" => own.heartbeat_s = new.heartbeat_s,
+        _ => return false,
+    }
+    true
+}
+
+/// Times that belong to the control plane.
+const TIMES: [&str; 10] = [
+    "apiRead",
+    "apiWrite",
+    "apiPodCreate",
+    "watchLag",
+    "agentFanout",
+    "jobsetListPerPod",
+    "jobSyncBatchPeriod",
+    "schedulerFixed",
+    "schedulerPerNode",
+    "schedulerAffinityPerNode",
+];
+
+fn of_timing(own: &mut Timing, new: &Timing, field: &str) -> bool {
+    match field {
+        "apiRead" => own.api_read = new.api_read.clone(),
+        "apiWrite" => own.api_write = new.api_write.clone(),
+        "apiPodCreate" => own.api_pod_create = new.api_pod_create.clone(),
+        "watchLag" => own.watch_lag = new.watch_lag.clone(),
+        "agentFanout" => own.agent_fanout = new.agent_fanout.clone(),
+        "jobsetListPerPod" => own.jobset_list_per_pod = new.jobset_list_per_pod,
+        "jobSyncBatchPeriod" => own.job_sync_batch_period = new.job_sync_batch_period,
+        "schedulerFixed" => own.scheduler.fixed = new.scheduler.fixed,
+        "schedulerPerNode" => own.scheduler.per_node = new.scheduler.per_node,
+        "schedulerAffinityPerNode" => {
+            own.scheduler.affinity_per_node = new.scheduler.affinity_per_node;
+        }
+        _ => return false,
+    }
+    // What each kind of request was recorded to take would stand before it.
+    own.api_measured.retain(|row| class(row) != field);
+    true
+}
+
+fn class(row: &MeasuredLatency) -> &'static str {
+    match (row.verb.as_str(), row.resource.as_str()) {
+        ("get" | "list", _) => "apiRead",
+        ("create", "pods") => "apiPodCreate",
+        _ => "apiWrite",
+    }
+}

@@ -1,0 +1,213 @@
+//! `report`: one page of a run, as HTML or Markdown.
+
+use super::args::{PlayArgs, SweepArgs};
+use super::inputs::quoted;
+use super::inputs::stored_run;
+use super::inputs::stored_run::Stored;
+use super::inputs::whole::{Whole, defaults};
+use super::sweep::StoredSweep;
+use super::{Failure, bench, compare, output};
+use sim_base::*;
+use sim_report::assumptions::provenance;
+use sim_report::export;
+use sim_report::export::Subject;
+use sim_report::files::openmetrics::Metrics;
+use sim_report::files::perfetto::Trace;
+use sim_report::page;
+use sim_report::page::run::Told;
+use sim_report::page::{Page, comparison};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub struct ReportArgs {
+    #[command(flatten)]
+    pub play: PlayArgs,
+    /// Write the HTML page here
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["md", "perfetto", "openmetrics"])]
+    pub html: Option<PathBuf>,
+    /// Write Markdown here and its charts into a directory beside it
+    #[arg(long, value_name = "FILE")]
+    pub md: Option<PathBuf>,
+    /// Write a trace for Perfetto here: tracks for JobSets, Jobs, nodes and pods, queues, arrows from cause to effect
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
+    /// Write OpenMetrics text here, with the metric names of JobSet, kube-state-metrics and client-go
+    #[arg(long, value_name = "FILE")]
+    pub openmetrics: Option<PathBuf>,
+    /// Scrape interval of the metrics
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = scrape)]
+    pub scrape: Duration,
+    /// Print results only: no notices
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+fn scrape(text: &str) -> Result<Duration, String> {
+    let every: Duration = text.parse()?;
+    match every >= Duration::from_millis(100) {
+        true => Ok(every),
+        false => Err("at least 100ms".to_owned()),
+    }
+}
+
+pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
+    let asked = [
+        (&args.html, &["html", "htm"][..]),
+        (&args.md, &["md"]),
+        (&args.perfetto, &["perfetto-trace", "pftrace"]),
+        (&args.openmetrics, &["om", "prom", "txt"]),
+    ];
+    for (path, endings) in asked {
+        let ending = path.as_ref().and_then(|p| p.extension()?.to_str());
+        if let Some(path) = path
+            && !ending.is_some_and(|e| endings.contains(&e))
+        {
+            let (path, ending) = (path.display(), endings[0]);
+            return Err(Failure::Invalid(format!(
+                "{path}: its name must end with .{ending}"
+            )));
+        }
+    }
+    if let Some(page) = other(args)? {
+        if args.perfetto.is_some() || args.openmetrics.is_some() {
+            let text =
+                "a trace and metrics are of one run; this is a comparison, a sweep or a benchmark";
+            return Err(Failure::Invalid(text.to_owned()));
+        }
+        return pages(args, &page);
+    }
+    let mut whole = Whole::of(&args.play, "report")?;
+    if let Some(path) = &args.perfetto {
+        let kept = whole.kept()?;
+        let trace = Trace {
+            run: whole.view(),
+            witness: &whole.witness,
+            kept: &kept,
+        };
+        written(args, path, Subject::Trace(&trace))?;
+    }
+    if let Some(path) = &args.openmetrics {
+        let scraped = whole.scraped(args.scrape)?;
+        let metrics = Metrics {
+            run: whole.view(),
+            scraped: &scraped,
+        };
+        written(args, path, Subject::Metrics(&metrics))?;
+    }
+    let words = whole.words(&args.play);
+    let told = Told {
+        run: whole.view(),
+        witness: &whole.witness,
+        pods: &whole.pods,
+        queued: &whole.queued,
+        defaults: &defaults(),
+        commands: &[
+            format!("jobset-sim run{words}"),
+            format!("jobset-sim report{words} --html report.html"),
+        ],
+        inputs: &provenance::inputs_digest(&whole.files),
+        skipped: whole.skipped(),
+    };
+    let page = page::run::page(&told);
+    pages(args, &page)
+}
+
+fn pages(args: &ReportArgs, page: &Page) -> Result<(), Failure> {
+    for path in [&args.html, &args.md].into_iter().flatten() {
+        written(args, path, Subject::Page(page))?;
+    }
+    Ok(())
+}
+
+/// The page of what is no run: a directory of `compare` or `sweep`, or a result of `bench ttr`.
+fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
+    let Some(path) = args.play.scenario.as_deref() else {
+        return Ok(None);
+    };
+    let page = format!(
+        "jobset-sim report {} --html report.html",
+        quoted(&path.to_string_lossy())
+    );
+    if path.is_dir() && stored_run::is_run(path) {
+        let stored = stored_run::stored(path)?;
+        let of = stored.command();
+        if of != "run" && !(args.play.sets.is_empty() && args.play.fails.is_empty()) {
+            let text = format!("--set and --fail change a run; {of} anew to change its results");
+            return Err(Failure::Invalid(text));
+        }
+        let inputs = quoted(&path.join("inputs").to_string_lossy());
+        let command = std::fs::read_to_string(path.join("inputs/command.txt")).unwrap_or_default();
+        let commands = [format!("cd {inputs} && {}", command.trim_end()), page];
+        let mut stored = match stored {
+            Stored::Run(_) => return Ok(None),
+            Stored::Sweep(_) if args.play.seed.is_some() => {
+                let text = "--seed changes a run; sweep anew to change its results";
+                return Err(Failure::Invalid(text.to_owned()));
+            }
+            Stored::Sweep(stored) => return swept(path, &stored, &commands).map(Some),
+            Stored::Compare(stored) => stored,
+        };
+        stored.play.seed = args.play.seed.or(stored.play.seed);
+        stored.play.threads = args.play.threads;
+        stored.quiet |= args.quiet;
+        let (all, played, hung) = compare::again(&stored)?;
+        let digest = stored_inputs(&path.join("inputs"))?;
+        let repeat = (commands.as_slice(), digest.as_str());
+        return Ok(Some(comparison::page(&all, &played, &hung, repeat)));
+    }
+    if path.extension().is_some_and(|e| e == "json") {
+        let report = bench::baseline(path)?;
+        let commands = ["jobset-sim bench ttr --out bench.json".to_owned(), page];
+        return Ok(Some(crate::bench::page::page(
+            &report,
+            (&bench::rates, &|case, preset| {
+                bench::decided(&report, case, preset)
+            }),
+            &commands,
+        )));
+    }
+    Ok(None)
+}
+
+/// The digest of the input files that a directory of `compare` or `sweep` holds.
+fn stored_inputs(dir: &Path) -> Result<String, Failure> {
+    let failed =
+        |e: std::io::Error| Failure::Invalid(format!("cannot read {}: {e}", dir.display()));
+    let mut files = Vec::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in std::fs::read_dir(&next).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.file_name().is_none_or(|name| name != "command.txt") {
+                let text = std::fs::read_to_string(&path).map_err(failed)?;
+                let name = path.strip_prefix(dir).unwrap_or(&path);
+                files.push((name.to_string_lossy().into_owned(), text));
+            }
+        }
+    }
+    files.sort();
+    Ok(provenance::inputs_digest(&files))
+}
+
+fn swept(dir: &Path, stored: &SweepArgs, commands: &[String]) -> Result<Page, Failure> {
+    let inputs = stored_inputs(&dir.join("inputs"))?;
+    let sweep = StoredSweep::read(dir, stored)?;
+    Ok(page::sweep::page(&page::sweep::Told {
+        of: sweep.swept(),
+        hung: &sweep.hung,
+        closed: sweep.closed.as_ref(),
+        warnings: &sweep.warnings,
+        commands,
+        inputs: &inputs,
+    }))
+}
+
+fn written(args: &ReportArgs, path: &Path, subject: Subject<'_>) -> Result<(), Failure> {
+    export::save(subject, path)?;
+    if !args.quiet {
+        output::notice(&format!("written: {}", path.display()));
+    }
+    Ok(())
+}

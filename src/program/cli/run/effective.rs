@@ -1,0 +1,30 @@
+//! `run --show-effective`: the JobSets of the manifests as the API server would store them.
+//!
+//! Must never run anything.
+
+use crate::cli::args::{RunArgs, TableFormat};
+use crate::cli::inputs::load;
+use crate::cli::{Failure, output};
+use sim_inputs::Source;
+
+pub fn cli(args: &RunArgs, source: Option<&Source>) -> Result<(), Failure> {
+    let loaded = load::run(args, source)?;
+    let mut documents = Vec::new();
+    for submitted in &loaded.scenario.jobsets {
+        if let Some(object) = &submitted.jobset.object {
+            let stored = sim_inputs::server::stored(object).map_err(Failure::Invalid)?;
+            documents.push(stored);
+        }
+    }
+    match args.format {
+        TableFormat::Json => output::json(&documents),
+        TableFormat::Csv | TableFormat::Md => {
+            let text = "--show-effective is printed as text (YAML) or json";
+            Err(Failure::Invalid(text.to_owned()))
+        }
+        TableFormat::Text => {
+            let texts: Vec<String> = documents.iter().map(sim_inputs::print_yaml).collect();
+            output::result(&texts.join("---\n"))
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! `run --seeds N`: replications, as text or JSON, and their directory.
+
+use super::check_collapsed;
+use super::simulation;
+use crate::cli::args::{RunArgs, TableFormat};
+use crate::cli::inputs::fail_if;
+use crate::cli::inputs::load::Loaded;
+use crate::cli::output;
+use crate::cli::output::Progress;
+use crate::cli::{Failure, interrupt};
+use sim_analysis::experiment::fail_if::Group;
+use sim_analysis::experiment::{
+    Limited, Limits, NoRuns, Played, Replication, Replications, Subject, never_placed, play,
+};
+use sim_analysis::metrics::Folds;
+use sim_api::spec::Level;
+use sim_base::Duration;
+use sim_base::condition::Condition;
+use sim_base::plain::for_markdown;
+use sim_engine::Simulation;
+use sim_engine::record::EndReason;
+use sim_report::console::replications;
+use sim_report::files::csv;
+use sim_report::files::rundir::RunDir;
+
+pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<(), Failure> {
+    let n = args.seeds.unwrap_or(1);
+    let limits = interrupt::limits();
+    let dir = args.out.as_deref().map(RunDir::create).transpose()?;
+    let level = args.play.level().unwrap_or(loaded.level);
+    let subject = subject(args, loaded, level)?;
+    // The report takes the names from it; it also refuses before the threads start.
+    let first = first(loaded, level, &limits)?;
+    let highest = Progress::default();
+    let progress = |done: u64| {
+        if !args.quiet {
+            highest.reach(1 + done, |done| {
+                output::progress(&format!("{done}/{n} replications"));
+            });
+        }
+    };
+    let threads = args.play.threads();
+    // With every pod the first one is played already.
+    let from = u64::from(level == Level::Pods);
+    let rest = subject.replicate((loaded.seed, from..n), (threads, &limits), &progress);
+    if !args.quiet {
+        output::progress("");
+    }
+    let rest = rest.map_err(|why| match why {
+        NoRuns::Threads(_) => Failure::Invalid(why.to_string()),
+        NoRuns::Scenario(_) => Failure::CannotBePlaced(why.to_string()),
+    })?;
+    let view = first.view(loaded.seed, &loaded.not_modelled);
+    let mut rows = Vec::new();
+    rows.extend((from > 0).then(|| Replication::of(&view, 0)));
+    rows.extend(rest);
+    let all = Replications::of(&view, &rows);
+    if let Some(dir) = dir {
+        keep(dir, &all, &rows, loaded)?;
+    }
+    tell(args, &all, &rows)?;
+    let finished = rows.len();
+    if (finished as u64) < n {
+        let kept = format!("{finished} of {n} replications are finished, and these are reported");
+        return Err(interrupt::failure(&kept));
+    }
+    match never_placed(rows.iter().map(|r| r.never_placed.as_deref())) {
+        Some(why) => Err(Failure::CannotBePlaced(why)),
+        None if conditions.is_empty() => Ok(()),
+        None => {
+            let jobsets: Vec<String> = view.names.jobsets.iter().map(|j| j.name.clone()).collect();
+            fail_if::check(conditions, &[Group::of("", &jobsets, &rows)])
+        }
+    }
+}
+
+fn subject(args: &RunArgs, loaded: &Loaded, level: Level) -> Result<Subject, Failure> {
+    Ok(match level {
+        Level::Collapsed => {
+            Subject::Collapsed(check_collapsed::measured(&loaded.scenario, args.quiet)?)
+        }
+        Level::Pods => Subject::Pods {
+            scenario: Box::new(loaded.scenario.clone()),
+            not_modelled: loaded.not_modelled.clone(),
+        },
+    })
+}
+
+/// The first replication, folded as the others are; collapsed, as much of it as has the names.
+fn first(loaded: &Loaded, level: Level, limits: &Limits) -> Result<Played, Failure> {
+    let mut sim = match level {
+        Level::Pods => simulation(loaded)?,
+        Level::Collapsed => {
+            let mut scenario = loaded.scenario.clone();
+            scenario.fault_processes.clear();
+            scenario.node_spares = None;
+            scenario.stop.at = Duration::from_secs(1);
+            let built = Simulation::new(&scenario);
+            built.map_err(|errors| Failure::CannotBePlaced(errors.to_string()))?
+        }
+    };
+    let folds = Folds::new(sim.scenario(), false).without_paths();
+    let (played, _) = play(&mut sim, (loaded.seed, 0), folds, Limited::by(limits));
+    match played.outcome.end_reason {
+        EndReason::Stopped => Err(interrupt::failure("no replication is finished")),
+        _ => Ok(played),
+    }
+}
+
+fn tell(args: &RunArgs, all: &Replications, rows: &[Replication]) -> Result<(), Failure> {
+    match args.format {
+        TableFormat::Json => output::json(all),
+        TableFormat::Csv => output::bytes(&replications::csv(all, rows)?),
+        TableFormat::Md => {
+            let table = csv::markdown(&replications::estimates_csv(all)?)?;
+            let (scenario, n) = (for_markdown(&all.scenario), all.replications);
+            output::result(&format!(
+                "{scenario}, {n} replications of seed {}\n\n{table}",
+                all.seed
+            ))
+        }
+        TableFormat::Text => {
+            let style = output::style(&args.look);
+            output::styled(&replications::text(all, &style), &style)
+        }
+    }
+}
+
+fn keep(
+    dir: RunDir,
+    all: &Replications,
+    rows: &[Replication],
+    loaded: &Loaded,
+) -> Result<(), Failure> {
+    dir.write_json("summary.json", all)?;
+    dir.write("replications.csv", &replications::csv(all, rows)?)?;
+    dir.write_inputs(&loaded.inputs.files, &loaded.inputs.command)?;
+    dir.commit()?;
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! `sensitivity`: the parameters in effect with their sources, elasticities, and one-at-a-time ranges.
+
+mod ranges;
+
+use super::args::{PlayArgs, SensitivityArgs, TableFormat};
+use super::inputs::stored_run;
+use super::inputs::subject::{Given, Loaded};
+use super::planning::Lab;
+use super::{Failure, interrupt, output};
+use crate::words::assumptions::{self, Effect, Played, Row};
+use sim_analysis::experiment::{Replication, Side, derivative, headline};
+use sim_analysis::reduced::{Choice, choices};
+use sim_api::spec::Level;
+use sim_inputs::{Assumption, Used};
+
+/// Default number of replications of each value.
+const REPLICATIONS: u64 = 5;
+
+pub fn cli(args: &SensitivityArgs) -> Result<(), Failure> {
+    let has_inputs = args.play.scenario.is_some() || !args.play.manifests.is_empty();
+    let is_one_at_a_time = args.ranges || !args.inputs.is_empty();
+    if !has_inputs && is_one_at_a_time {
+        let text = "--ranges and --input need a scenario, a run directory or manifests (-f)";
+        return Err(Failure::Invalid(text.to_owned()));
+    }
+    if !has_inputs {
+        return print(args, "", &defaults(), None);
+    }
+    let play = stored_run::resolved(&args.play)?;
+    if is_one_at_a_time {
+        return ranges::cli(&play, args);
+    }
+    if args.parameters_only {
+        let loaded = Given::read(&play)?.load(&[])?;
+        let rows = in_effect(&loaded).into_iter().map(|used| Row {
+            used,
+            effect: Effect::NotPlayed,
+        });
+        return print(args, loaded.name(), &rows.collect::<Vec<_>>(), None);
+    }
+    elasticities(&play, args)
+}
+
+/// The parameters that a run of these inputs uses.
+fn in_effect(loaded: &Loaded) -> Vec<Used> {
+    match loaded {
+        Loaded::Pods(pods) => {
+            let mut used = sim_inputs::used(pods);
+            if pods.experiment.level == Level::Collapsed {
+                used.extend(choices().into_iter().map(of_choice).map(Used::listed));
+            }
+            used
+        }
+        Loaded::Fleet(fleet) => sim_inputs::used_fleet(fleet),
+    }
+}
+
+/// A parameter of the measurements of the reduced model.
+fn of_choice(choice: Choice) -> Assumption {
+    Assumption {
+        id: choice.id.to_owned(),
+        value: choice.value,
+        source: format!("how the collapsed level measures: {}", choice.why),
+        confidence: "derived".to_owned(),
+    }
+}
+
+/// All defaults of the model.
+fn defaults() -> Vec<Row> {
+    let rows = sim_inputs::assumptions().into_iter();
+    let rows = rows.chain(sim_inputs::presets::faults::assumptions());
+    let rows = rows.chain(choices().into_iter().map(of_choice));
+    let row = |a| Row {
+        used: Used::listed(a),
+        effect: Effect::NotPlayed,
+    };
+    rows.map(row).collect()
+}
+
+fn elasticities(play: &PlayArgs, args: &SensitivityArgs) -> Result<(), Failure> {
+    let mut lab = Lab::new(play, &args.tell)?;
+    let used = in_effect(&lab.loaded);
+    let n = args.seeds.unwrap_or(REPLICATIONS);
+    let (base, names) = lab.replicate(&Vec::new(), 0..n, "unchanged")?;
+    let metric = match &args.metric {
+        Some(metric) => known(metric, &base, &names)?,
+        None => headline(&base, &names).unwrap_or_default(),
+    };
+    let mut rows = Vec::new();
+    let count = used.len();
+    for (i, used) in used.into_iter().enumerate() {
+        let what = format!("{}/{count} {}", i + 1, used.id);
+        let job = Elasticity {
+            base: &base,
+            names: &names,
+            metric: &metric,
+            step: f64::from(args.step) / 100.0,
+            what: &what,
+        };
+        let effect = job.effect(&mut lab, &used)?;
+        rows.push(Row { used, effect });
+        if lab.limits.flag.is_raised() {
+            return Err(interrupt::failure("nothing is finished"));
+        }
+    }
+    let value = |r| sim_analysis::experiment::derivative::value(r, &names, &metric);
+    let values: Vec<f64> = base.iter().filter_map(value).collect();
+    let played = Played {
+        base: sim_base::stats::Mean::of(&values).map(|mean| mean.mean),
+        metric,
+        replications: n,
+        step: args.step,
+    };
+    let name = lab.loaded.name().to_owned();
+    print(args, &name, &assumptions::sorted(rows), Some(&played))
+}
+
+/// The elasticity of a metric with respect to one parameter.
+struct Elasticity<'a> {
+    base: &'a [Replication],
+    names: &'a [String],
+    metric: &'a str,
+    /// Change of the value, as a fraction.
+    step: f64,
+    /// Label of the progress line.
+    what: &'a str,
+}
+
+impl Elasticity<'_> {
+    /// Stops after the first replication if its records are the same for both changed values.
+    fn effect(&self, lab: &mut Lab<'_>, used: &Used) -> Result<Effect, Failure> {
+        let (smaller, larger) = (used.times(1.0 - self.step), used.times(1.0 + self.step));
+        let (Some(smaller), Some(larger)) = (smaller, larger) else {
+            let why = "no field changes it, or it cannot be smaller";
+            return Ok(Effect::NotTried(why.to_owned()));
+        };
+        let (mut down, mut up) = (Vec::new(), Vec::new());
+        for (set, played) in [(&smaller.set, &mut down), (&larger.set, &mut up)] {
+            match lab.replicate(&vec![set.clone()], 0..1, self.what) {
+                Ok((first, _)) => played.extend(first),
+                Err(Failure::Invalid(why) | Failure::CannotBePlaced(why)) => {
+                    let why = why.lines().next().unwrap_or_default().to_owned();
+                    return Ok(Effect::NotTried(why));
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        let digest = |r: &[Replication]| r.first().map(|r| r.digest);
+        if [&down, &up].iter().all(|r| digest(r) == digest(self.base)) {
+            return Ok(Effect::None);
+        }
+        let n = self.base.len() as u64;
+        for (set, played) in [(&smaller.set, &mut down), (&larger.set, &mut up)] {
+            played.extend(lab.replicate(&vec![set.clone()], 1..n.max(1), self.what)?.0);
+        }
+        let side = |share, replications| Side {
+            share,
+            replications,
+        };
+        let (down, up) = (side(smaller.share, &down[..]), side(larger.share, &up[..]));
+        let found = derivative(self.base, (&down, &up), (self.names, self.metric));
+        Ok(match found {
+            Some(d) if d.per_percent == 0.0 && d.ci95 == [0.0; 2] => Effect::None,
+            Some(d) => Effect::Of(d),
+            None => Effect::NotTried(format!("{} was never measured", self.metric)),
+        })
+    }
+}
+
+fn known(metric: &str, base: &[Replication], names: &[String]) -> Result<String, Failure> {
+    let all = base
+        .iter()
+        .flat_map(|r| sim_analysis::experiment::metrics(r, names));
+    let known: Vec<String> = all.map(|(name, _)| name).collect();
+    if known.iter().any(|name| name == metric) {
+        return Ok(metric.to_owned());
+    }
+    let near = sim_inputs::nearest(metric, known.iter().map(String::as_str));
+    let hint = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+    Err(Failure::Invalid(format!(
+        "there is no metric {metric:?}{hint}"
+    )))
+}
+
+fn print(
+    args: &SensitivityArgs,
+    name: &str,
+    rows: &[Row],
+    played: Option<&Played>,
+) -> Result<(), Failure> {
+    match args.tell.format {
+        TableFormat::Json => output::json(&assumptions::as_json(name, rows, played)),
+        TableFormat::Csv => output::bytes(&assumptions::csv(rows)?),
+        TableFormat::Md => output::result(&assumptions::markdown(rows, played)),
+        TableFormat::Text => {
+            let style = output::style(&args.tell.look);
+            output::styled(&assumptions::text(name, rows, played, &style), &style)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! `sensitivity --ranges` and `--input`: the change of a metric when each input moves over its range, one at a time.
+
+use crate::cli::Failure;
+use crate::cli::args::{PlayArgs, SensitivityArgs};
+use crate::cli::inputs::quoted;
+use crate::cli::planning::Lab;
+use sim_analysis::planning::Sample;
+use sim_analysis::planning::tornado::{Bar, base, sorted};
+use sim_inputs::SourcedRange;
+use sim_report::planning::tornado::TornadoReport;
+
+/// The name of the format.
+const SCHEMA: &str = "jobset-sim/sensitivity-ranges/v1";
+/// Default number of replications of each end, with pods and of a Fleet.
+const PODS: u64 = 40;
+const FLEET: u64 = 400;
+
+pub fn cli(play: &PlayArgs, args: &SensitivityArgs) -> Result<(), Failure> {
+    let mut lab = Lab::new(play, &args.tell)?;
+    let inputs = inputs(&lab, args)?;
+    let n = args.seeds.unwrap_or(lab.by_level(PODS, FLEET));
+    if n < 2 {
+        let text = "--seeds: --ranges and --input need at least 2 replications";
+        return Err(Failure::Invalid(text.to_owned()));
+    }
+    let metric = lab.metric(args.metric.as_deref());
+    // Wrong paths are refused before anything is played.
+    for input in &inputs {
+        for value in [&input.low, &input.high] {
+            lab.given.load(&[(input.path.clone(), value.clone())])?;
+        }
+    }
+    let as_is = lab.sample(&Vec::new(), 0..n, (&metric, "as they are"))?;
+    if !as_is.is_empty() && as_is.iter().all(|row| row.value.is_none()) {
+        return Err(Failure::Invalid(format!(
+            "--metric: no replication of the inputs as they are has a number for {metric}; name another"
+        )));
+    }
+    let mut bars = Vec::new();
+    for input in &inputs {
+        let mut end = |value: &String| -> Result<Sample, Failure> {
+            let sets = vec![(input.path.clone(), value.clone())];
+            lab.sample(&sets, 0..n, (&metric, &format!("{}={value}", input.path)))
+        };
+        let (low, high) = (end(&input.low)?, end(&input.high)?);
+        if lab.limits.flag.is_raised() {
+            break;
+        }
+        let of = (input.path.clone(), input.low.clone(), input.high.clone());
+        let told = (input.shown.clone(), input.source.clone());
+        bars.push(Bar::of(of, told, (&as_is, &low, &high)));
+    }
+    let (asked, told) = (inputs.len(), bars.len());
+    if as_is.is_empty() || told == 0 {
+        return lab.interrupted("no input was played at both ends");
+    }
+    let report = TornadoReport::new(lab.provenance(SCHEMA), &metric, base(&as_is), sorted(bars));
+    let mut more = format!(" --metric {}", quoted(&metric));
+    if args.ranges {
+        more.push_str(" --ranges");
+    }
+    for input in &args.inputs {
+        more.push_str(&format!(" --input {}", quoted(&input.text)));
+    }
+    lab.tell(&report, &args.tell, ("sensitivity", n, &more))?;
+    match told < asked {
+        true => lab.interrupted(&format!("{told} of {asked} inputs are reported")),
+        false => Ok(()),
+    }
+}
+
+/// The given inputs, or those of the file that have a published range.
+fn inputs(lab: &Lab<'_>, args: &SensitivityArgs) -> Result<Vec<SourcedRange>, Failure> {
+    if !args.inputs.is_empty() {
+        let given = |range: &sim_analysis::planning::Range| SourcedRange {
+            path: range.path.clone(),
+            low: written(&range.text, 0),
+            high: written(&range.text, 1),
+            shown: [0, 1].map(|end| written(&range.text, end)),
+            source: "as given".to_owned(),
+        };
+        return Ok(args.inputs.iter().map(given).collect());
+    }
+    let found = lab
+        .given
+        .text()
+        .map(sim_inputs::sourced)
+        .unwrap_or_default();
+    match found.is_empty() {
+        true => Err(Failure::Invalid(
+            "no field of these inputs has a published range; give ranges with --input 'PATH=LOW..HIGH'".to_owned(),
+        )),
+        false => Ok(found),
+    }
+}
+
+/// A bound as it was typed: `5m` is easier to read than so many milliseconds.
+fn written(text: &str, which: usize) -> String {
+    let bounds = text.rsplit_once('=').map_or("", |(_, bounds)| bounds);
+    bounds
+        .split("..")
+        .nth(which)
+        .unwrap_or("")
+        .trim()
+        .to_owned()
+}

@@ -1,0 +1,136 @@
+//! Axes and shards as they are typed.
+
+use crate::cli::inputs::variants::fields_of;
+use sim_analysis::sweep::Shard;
+use sim_api::spec::{Axis, Over};
+
+/// An axis of the command line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AxisArg {
+    /// As it was typed.
+    pub text: String,
+    pub axis: Axis,
+}
+
+/// `PATH=VALUE,VALUE`.
+pub fn parse_grid(text: &str) -> Result<AxisArg, String> {
+    let bad = || "write PATH=VALUE,VALUE, e.g. parameters.spares=0,2,4,8".to_owned();
+    let (path, values) = text.split_once('=').ok_or_else(bad)?;
+    let (path, values) = (path.trim(), values.trim());
+    if path.is_empty() {
+        return Err(bad());
+    }
+    if values.is_empty() {
+        return Err(format!("{path} has no value; {}", bad()));
+    }
+    let values = fields_of(values).into_iter().map(str::trim);
+    let values: Vec<String> = values.map(str::to_owned).collect();
+    if values.iter().any(String::is_empty) {
+        return Err(format!(
+            "{path} has an empty value; write '' for an empty text"
+        ));
+    }
+    let over = Over::Values(values);
+    Ok(arg(text, path, over))
+}
+
+/// `PATH=LOW..HIGH` or `PATH=LOW..HIGH:log`.
+pub fn parse_range(text: &str) -> Result<AxisArg, String> {
+    let bad = || {
+        "write PATH=LOW..HIGH or PATH=LOW..HIGH:log, e.g. parameters.interval=5m..2h:log".to_owned()
+    };
+    let (path, range) = text.split_once('=').ok_or_else(bad)?;
+    let (range, log) = match range.rsplit_once(':') {
+        Some((range, "log")) => (range, true),
+        Some((_, scale)) => return Err(format!("{scale:?} is no scale; {}", bad())),
+        None => (range, false),
+    };
+    let (low, high) = range.split_once("..").ok_or_else(bad)?;
+    let (low, high) = (low.trim().to_owned(), high.trim().to_owned());
+    sim_analysis::sweep::range::Range::of(&low, &high, log)?;
+    let over = Over::Range { low, high, log };
+    match path.trim() {
+        "" => Err(bad()),
+        path => Ok(arg(text, path, over)),
+    }
+}
+
+fn arg(text: &str, path: &str, over: Over) -> AxisArg {
+    let path = path.to_owned();
+    AxisArg {
+        text: text.to_owned(),
+        axis: Axis { path, over },
+    }
+}
+
+/// A shard as it is typed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ShardArg {
+    This(Shard),
+    /// From the engine that started the process; it may not say of how many.
+    Auto(Option<u64>),
+}
+
+pub fn parse_shard(text: &str) -> Result<ShardArg, String> {
+    match text.strip_prefix("auto") {
+        Some("") => Ok(ShardArg::Auto(None)),
+        Some(of) => {
+            let of = of.strip_prefix('/').and_then(|n| n.parse().ok());
+            let of = of.ok_or_else(|| format!("{text:?} is no shard; write auto, or auto/N"))?;
+            Shard::new(0, of).map(|_| ShardArg::Auto(Some(of)))
+        }
+        None => Shard::parse(text).map(ShardArg::This),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> Vec<String> {
+        match parse_grid(text).unwrap().axis.over {
+            Over::Values(values) => values,
+            range => panic!("{range:?}"),
+        }
+    }
+
+    #[test]
+    fn an_axis_is_a_path_and_its_values_or_a_range() {
+        assert_eq!(values("a.b = 1, 2,4"), ["1", "2", "4"]);
+        assert_eq!(values("a=[1, 2],{b: 'x, y'}"), ["[1, 2]", "{b: 'x, y'}"]);
+        for wrong in ["a", "=1", "a=", "a=1,,2", "a=1,"] {
+            assert!(parse_grid(wrong).is_err(), "{wrong:?}");
+        }
+        let range = parse_range("parameters.i=5m..2h:log").unwrap().axis;
+        let (low, high) = ("5m".to_owned(), "2h".to_owned());
+        assert_eq!(
+            range.over,
+            Over::Range {
+                low,
+                high,
+                log: true
+            }
+        );
+        for wrong in [
+            "a",
+            "a=1",
+            "a=2..1",
+            "a=0..4:log",
+            "a=1..2:cubic",
+            "=1..2",
+            "a=x..y",
+        ] {
+            assert!(parse_range(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_shard_is_named_or_comes_from_the_engine() {
+        assert_eq!(parse_shard("auto"), Ok(ShardArg::Auto(None)));
+        assert_eq!(parse_shard("auto/8"), Ok(ShardArg::Auto(Some(8))));
+        assert!(matches!(parse_shard("1/8"), Ok(ShardArg::This(_))));
+        for wrong in ["auto/0", "auto8", "3/2", ""] {
+            assert!(parse_shard(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! `sweep merge`: shards of one sweep, put together to what one machine would have written.
+
+use super::given::Sweep;
+use super::place::{self, JOURNAL, PART};
+use super::{stored, tell};
+use crate::cli::Failure;
+use crate::cli::args::MergeArgs;
+use crate::cli::inputs::stored_run;
+use crate::cli::inputs::stored_run::Stored;
+use crate::cli::inputs::variants::parse_until;
+use sim_analysis::sweep::identity::PartOf;
+use sim_analysis::sweep::journal;
+use sim_analysis::sweep::{Finished, Results, Shard, Target};
+use sim_report::assumptions::hanging;
+use sim_report::files::rundir::RunDir;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub fn cli(args: &MergeArgs) -> Result<(), Failure> {
+    let conditions = tell::conditions(&args.tell)?;
+    let dir = args.out.as_deref().map(RunDir::create).transpose()?;
+    let parts = parts(&args.dirs)?;
+    let (first, one) = parts
+        .first()
+        .ok_or_else(|| "there is no shard".to_owned())?;
+    let identity = &one.experiment;
+    if identity.version != env!("CARGO_PKG_VERSION") {
+        return Err(Failure::Invalid(format!(
+            "{} is of jobset-sim {}, and this is {}: shards are put together by the program that played them",
+            first.display(),
+            identity.version,
+            env!("CARGO_PKG_VERSION")
+        )));
+    }
+    let finished = together(&parts)?;
+    let points = identity.points()?;
+    let until = identity.until.as_deref().map(parse_until).transpose()?;
+    let target: Target =
+        super::given::target(points.count(), identity.replications, until.as_ref());
+    if let Some(gaps) = target.gaps(&finished) {
+        return Err(Failure::Invalid(gaps));
+    }
+    tell::imprecise(identity, &target, Shard::WHOLE, &finished, &points);
+    let results = Results::of(points, finished.into_rows());
+    if let Some(dir) = dir {
+        let (files, command) = inputs(first)?;
+        let hangs = hangs(first, &results)?;
+        tell::keep(
+            &dir,
+            &args.tell,
+            (identity, &hangs),
+            &results,
+            (&files, &command),
+        )?;
+        dir.commit()?;
+    }
+    tell::results(&args.tell, identity, &results)?;
+    tell::gates(&conditions, &results)
+}
+
+/// As one machine would have said it, from what the shard keeps of its inputs.
+fn hangs(shard: &Path, results: &Results) -> Result<Vec<String>, Failure> {
+    let Stored::Sweep(args) = stored_run::stored(shard)? else {
+        return Ok(Vec::new());
+    };
+    let sweep = Sweep::open(&args.play, &args.over, true)?;
+    Ok(hanging::foot(&stored::hung(&sweep, results)))
+}
+
+/// The shards, in the order of their numbers: each once, none missing, all of one experiment.
+fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, Failure> {
+    let mut parts: Vec<(PathBuf, PartOf)> = Vec::new();
+    for dir in dirs {
+        let before = parts.len();
+        add(dir, &mut parts)?;
+        if parts.len() == before {
+            let inside =
+                fs::read_dir(dir).map_err(|e| format!("cannot read {}: {e}", dir.display()))?;
+            let mut inside: Vec<PathBuf> = inside.filter_map(|e| Some(e.ok()?.path())).collect();
+            inside.sort();
+            for dir in &inside {
+                add(dir, &mut parts)?;
+            }
+        }
+        if parts.len() == before {
+            let text = format!(
+                "{} is no shard of a sweep, and holds none: no {PART}",
+                dir.display()
+            );
+            return Err(Failure::Invalid(text));
+        }
+    }
+    let (first, one) = &parts[0];
+    for (dir, part) in &parts[1..] {
+        let mut differences = one.experiment.differences(&part.experiment);
+        if one.shard.of != part.shard.of {
+            differences.push(format!(
+                "number of shards ({} and {})",
+                one.shard.of, part.shard.of
+            ));
+        }
+        if !differences.is_empty() {
+            return Err(Failure::Invalid(format!(
+                "{} and {} are shards of different sweeps; they differ in: {}",
+                first.display(),
+                dir.display(),
+                differences.join(", ")
+            )));
+        }
+    }
+    let of = one.shard.of;
+    let mut by_index: BTreeMap<u64, (PathBuf, PartOf)> = BTreeMap::new();
+    for (dir, part) in parts {
+        let index = part.shard.index;
+        if let Some((other, _)) = by_index.get(&index) {
+            return Err(Failure::Invalid(format!(
+                "{} and {} are both shard {index} of {of}",
+                other.display(),
+                dir.display()
+            )));
+        }
+        by_index.insert(index, (dir, part));
+    }
+    let missing: Vec<String> = (0..of)
+        .filter(|i| !by_index.contains_key(i))
+        .map(|i| i.to_string())
+        .collect();
+    if !missing.is_empty() {
+        const SHOWN: usize = 20;
+        let more = missing.len().saturating_sub(SHOWN);
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        let shown = &missing[..missing.len().min(SHOWN)];
+        return Err(Failure::Invalid(format!(
+            "shards are missing: {}{more} of {of} (counted from 0)",
+            shown.join(", ")
+        )));
+    }
+    Ok(by_index.into_values().collect())
+}
+
+fn add(dir: &Path, parts: &mut Vec<(PathBuf, PartOf)>) -> Result<(), Failure> {
+    let Some(part) = place::part_of(dir)? else {
+        return Ok(());
+    };
+    if place::is_unfinished(dir) {
+        return Err(Failure::Invalid(format!(
+            "{} is an unfinished shard, {} of {}; run its command again, which goes on where it ended",
+            dir.display(),
+            part.shard.index,
+            part.shard.of
+        )));
+    }
+    parts.push((dir.to_owned(), part));
+    Ok(())
+}
+
+/// The replications of all of them.
+fn together(parts: &[(PathBuf, PartOf)]) -> Result<Finished, Failure> {
+    let mut finished = Finished::default();
+    for (dir, part) in parts {
+        let (head, rows) = journal::read(&dir.join(JOURNAL))?;
+        let shard = Shard::new(part.shard.index, part.shard.of)?;
+        if head.experiment != part.experiment.digest() || head.shard != shard {
+            let text = format!(
+                "{}: its journal is of another sweep than its {PART}",
+                dir.display()
+            );
+            return Err(Failure::Invalid(text));
+        }
+        for row in rows {
+            let (point, replication) = row.key();
+            if !finished.add(row) {
+                return Err(Failure::Invalid(format!(
+                    "replication {replication} of point {point} is there twice, the second time in {}",
+                    dir.display()
+                )));
+            }
+        }
+    }
+    Ok(finished)
+}
+
+/// What the shard keeps of its inputs, and the command.
+fn inputs(dir: &Path) -> Result<(Vec<(String, String)>, String), Failure> {
+    let root = dir.join("inputs");
+    let failed = |path: &Path, e: std::io::Error| format!("cannot read {}: {e}", path.display());
+    let mut files = Vec::new();
+    let mut command = String::new();
+    let mut waiting = vec![root.clone()];
+    while let Some(dir) = waiting.pop() {
+        let entries = fs::read_dir(&dir).map_err(|e| failed(&dir, e))?;
+        let mut empty = dir != root;
+        for entry in entries {
+            let path = entry.map_err(|e| failed(&dir, e))?.path();
+            empty = false;
+            if path.is_dir() {
+                waiting.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).map_err(|e| failed(&path, e))?;
+            let name = path
+                .strip_prefix(&root)
+                .unwrap_or(&path)
+                .to_string_lossy()
+                .into_owned();
+            match name.as_str() {
+                "command.txt" => command = text.trim_end().to_owned(),
+                _ => files.push((name, text)),
+            }
+        }
+        if empty {
+            let name = dir.strip_prefix(&root).unwrap_or(&dir);
+            files.push((format!("{}/", name.to_string_lossy()), String::new()));
+        }
+    }
+    Ok((files, command))
+}

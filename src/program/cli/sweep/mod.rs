@@ -1,0 +1,250 @@
+//! `sweep`: a scenario at many points of its fields, on all cores, in shards, and on after every interruption.
+
+mod auto;
+mod axes;
+mod given;
+mod merge;
+mod place;
+mod plan;
+mod progress;
+mod stored;
+mod tell;
+
+pub use axes::{AxisArg, ShardArg, parse_grid, parse_range, parse_shard};
+pub use given::known;
+pub use stored::StoredSweep;
+
+use super::args::{SweepArgs, SweepCommand};
+use super::{Failure, interrupt, output};
+use given::Sweep;
+use place::{Found, Place};
+use progress::Progress;
+use sim_analysis::experiment::{Limits, NoRuns, Subject};
+use sim_analysis::sweep::{Finished, Host, Results, Row, Shard, play};
+use sim_base::condition::Condition;
+use sim_report::assumptions::hanging;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+pub fn cli(args: &SweepArgs) -> Result<(), Failure> {
+    match &args.command {
+        Some(SweepCommand::Merge(args)) => merge::cli(args),
+        Some(SweepCommand::Plan(args)) => plan::cli(args),
+        None => sweep(args),
+    }
+}
+
+fn sweep(args: &SweepArgs) -> Result<(), Failure> {
+    // One of one is a part, too: it waits for `merge`.
+    let part = args.shard.map(auto::shard).transpose()?;
+    let conditions = tell::conditions(&args.tell)?;
+    let shard = part.unwrap_or(Shard::WHOLE);
+    let sweep = Sweep::read(&args.play, &args.over, args.tell.quiet)?;
+    let limits = interrupt::limits();
+    let mut finished = Finished::default();
+    let mut place = None;
+    if let Some(out) = &args.out {
+        let out = named(out, shard);
+        match Place::open(&out, (&sweep.identity, part), &sweep.inputs)? {
+            Found::Open(open, rows) => {
+                rows.into_iter().for_each(|row| {
+                    finished.add(row);
+                });
+                place = Some(open);
+            }
+            Found::Done if !conditions.is_empty() => {
+                return Err(Failure::Invalid(format!(
+                    "{} is complete already: --fail-if is held against what is played; remove the directory, or name another one",
+                    out.display()
+                )));
+            }
+            Found::Done => {
+                output::notice(&format!("{} is complete already", out.display()));
+                return Ok(());
+            }
+        }
+    }
+    let job = Job {
+        sweep: &sweep,
+        total: sweep.target.total(shard),
+        limits: &limits,
+        progress: Mutex::new(Progress::new(finished.count() as u64, args.tell.quiet)),
+        state: Mutex::new(State { finished, place }),
+    };
+    let played = job.play(shard, args.play.threads());
+    if !args.tell.quiet {
+        output::progress("");
+    }
+    let state = job
+        .state
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    played.map_err(|why| kept(why, &state))?;
+    end(
+        args,
+        (&sweep, &conditions),
+        (shard, job.total),
+        state,
+        &limits,
+    )
+}
+
+/// `{shard}` in the name of a directory.
+fn named(out: &std::path::Path, shard: Shard) -> PathBuf {
+    let text = out.to_string_lossy();
+    match text.contains("{shard}") {
+        true => text.replace("{shard}", &shard.index.to_string()).into(),
+        false => out.to_owned(),
+    }
+}
+
+/// Tells what there is, and gives it its name if that is all of it.
+fn end(
+    args: &SweepArgs,
+    (sweep, conditions): (&Sweep, &[Condition]),
+    (shard, total): (Shard, u64),
+    state: State,
+    limits: &Limits,
+) -> Result<(), Failure> {
+    let done = sweep.target.next(shard, &state.finished).is_empty();
+    let count = state.finished.count();
+    if !done {
+        debug_assert!(limits.flag.is_raised());
+        let at_most = if sweep.target.until.is_some() {
+            "at most "
+        } else {
+            ""
+        };
+        let mut text = format!("{count} of {at_most}{total} replications are finished");
+        if let Some(place) = &state.place {
+            text.push_str(&format!(
+                " and kept in {}; the same command goes on from there",
+                place.shown()
+            ));
+            return Err(interrupt::failure(&text));
+        }
+        if count > 0 {
+            let results = Results::of(sweep.points.clone(), state.finished.into_rows());
+            tell::results(&args.tell, &sweep.identity, &results)?;
+            text.push_str(", and these are reported");
+        }
+        return Err(interrupt::failure(&text));
+    }
+    tell::imprecise(
+        &sweep.identity,
+        &sweep.target,
+        shard,
+        &state.finished,
+        &sweep.points,
+    );
+    let Some(place) = state.place else {
+        let results = Results::of(sweep.points.clone(), state.finished.into_rows());
+        tell::results(&args.tell, &sweep.identity, &results)?;
+        return tell::gates(conditions, &results);
+    };
+    if args.shard.is_some() {
+        place.finish(|_| Ok(()))?;
+        if !args.tell.quiet {
+            output::notice(&format!(
+                "shard {shard}: {count} replications; put all {} together with `sweep merge`",
+                shard.of
+            ));
+        }
+        return Ok(());
+    }
+    let results = Results::of(sweep.points.clone(), state.finished.into_rows());
+    let inputs = (sweep.inputs.files.as_slice(), sweep.inputs.command.as_str());
+    let hangs = hanging::foot(&stored::hung(sweep, &results));
+    place.finish(|dir| tell::keep(dir, &args.tell, (&sweep.identity, &hangs), &results, inputs))?;
+    tell::results(&args.tell, &sweep.identity, &results)?;
+    tell::gates(conditions, &results)
+}
+
+/// A sweep that is played.
+struct Job<'a> {
+    sweep: &'a Sweep,
+    /// Replications of the shard.
+    total: u64,
+    limits: &'a Limits,
+    progress: Mutex<Progress>,
+    state: Mutex<State>,
+}
+
+struct State {
+    finished: Finished,
+    place: Option<Box<Place>>,
+}
+
+impl Job<'_> {
+    /// In rounds: with `--until` what is next is known after a look at what there is.
+    fn play(&self, shard: Shard, threads: usize) -> Result<(), Failure> {
+        loop {
+            let work = {
+                let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                self.check_metric(&state.finished)?;
+                self.sweep.target.next(shard, &state.finished)
+            };
+            if work.is_empty() || self.limits.flag.is_raised() {
+                return Ok(());
+            }
+            play(self, work, self.sweep.seed, (threads, self.limits))?;
+        }
+    }
+
+    fn check_metric(&self, finished: &Finished) -> Result<(), Failure> {
+        let until = self.sweep.target.until.as_ref();
+        match (until, finished.names()) {
+            (Some(until), Some(names)) => given::known("--until", &until.metric, &names),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Host for Job<'_> {
+    type Error = Failure;
+
+    fn load(&self, point: usize) -> Result<Subject, Failure> {
+        self.sweep.load(point)
+    }
+
+    fn refused(&self, point: Option<usize>, why: NoRuns) -> Failure {
+        match (point, why) {
+            (Some(point), NoRuns::Scenario(why)) => self
+                .sweep
+                .named(point, Failure::CannotBePlaced(why.to_string())),
+            (_, why) => Failure::Invalid(why.to_string()),
+        }
+    }
+
+    fn keep(&self, row: Row) -> Result<(), Failure> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = &mut state.place {
+            place.journal.append(&row)?;
+            if progress.syncs() {
+                place.journal.sync()?;
+            }
+        }
+        state.finished.add(row);
+        let done = state.finished.count() as u64;
+        progress.tell(done, self.total, self.sweep.target.until.is_some());
+        Ok(())
+    }
+}
+
+/// The failure, with where the finished replications are.
+fn kept(why: Failure, state: &State) -> Failure {
+    let Some(place) = state.place.as_ref().filter(|_| state.finished.count() > 0) else {
+        return why;
+    };
+    let count = state.finished.count();
+    let more = format!(
+        "\n{count} replications are finished and kept in {}",
+        place.shown()
+    );
+    match why {
+        Failure::Invalid(m) => Failure::Invalid(m + &more),
+        Failure::CannotBePlaced(m) => Failure::CannotBePlaced(m + &more),
+        other => other,
+    }
+}

@@ -1,0 +1,195 @@
+//! Where a sweep is kept while it is played, and how it gets its name when it is done.
+//!
+//! `DIR` is complete or absent, as every output directory. What is finished of an unfinished sweep is in
+//! `DIR.unfinished`: `sweep.json` says of which experiment and shard, `inputs/` how to go on, `journal` has the
+//! replications. It appears with the first two in one step. A shard that is done gets its name by one rename. Of a
+//! whole sweep the final files are written inside, then moved to `DIR` in one step, then the rest is removed.
+
+use crate::cli::Failure;
+use crate::cli::inputs::Inputs;
+use sim_analysis::sweep::identity::PartOf;
+use sim_analysis::sweep::journal::{Head, Journal};
+use sim_analysis::sweep::{Identity, Row, Shard};
+use sim_report::files::rundir::RunDir;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub const PART: &str = "sweep.json";
+pub const JOURNAL: &str = "journal";
+/// Of a directory inside `DIR.unfinished`.
+const FINISHED: &str = "finished";
+/// What `DIR` ends with while it is not done.
+const UNFINISHED: &str = ".unfinished";
+
+/// A sweep with a directory.
+pub struct Place {
+    target: PathBuf,
+    work: PathBuf,
+    part: Option<Shard>,
+    pub journal: Journal,
+}
+
+/// What is there already.
+pub enum Found {
+    /// The sweep can go on, with what was finished of it.
+    Open(Box<Place>, Vec<Row>),
+    /// It was done before.
+    Done,
+}
+
+impl Place {
+    /// Opens what an earlier process left of the same sweep, or of the same part of it, or begins.
+    pub fn open(
+        target: &Path,
+        (identity, part): (&Identity, Option<Shard>),
+        inputs: &Inputs,
+    ) -> Result<Found, Failure> {
+        let shard = part.unwrap_or(Shard::WHOLE);
+        let work = unfinished(target)?;
+        if fs::symlink_metadata(target).is_ok() {
+            if !is_done(target, identity, part) {
+                return Err(Failure::Invalid(format!(
+                    "{} exists already, and is not this sweep; choose another name for --out or remove it",
+                    target.display()
+                )));
+            }
+            // Its process ended before it was removed.
+            let _ = fs::remove_dir_all(&work);
+            return Ok(Found::Done);
+        }
+        let of = PartOf {
+            shard: shard.into(),
+            experiment: identity.clone(),
+        };
+        if fs::symlink_metadata(&work).is_err() {
+            let dir = RunDir::create(&work)?;
+            dir.write_json(PART, &of)?;
+            dir.write_inputs(&inputs.files, &inputs.command)?;
+            dir.commit()?;
+        }
+        same(&work, &of)?;
+        let head = Head {
+            experiment: identity.digest(),
+            shard,
+        };
+        let path = work.join(JOURNAL);
+        let (journal, rows) = match path.exists() {
+            true => Journal::open(&path, &head)?,
+            false => (Journal::create(&path, &head)?, Vec::new()),
+        };
+        let place = Place {
+            target: target.to_owned(),
+            work,
+            part,
+            journal,
+        };
+        Ok(Found::Open(Box::new(place), rows))
+    }
+
+    /// Where an interrupted sweep waits.
+    pub fn shown(&self) -> String {
+        self.work.display().to_string()
+    }
+
+    /// Gives the sweep its name; `write` writes what a whole sweep has.
+    pub fn finish(
+        mut self,
+        write: impl FnOnce(&RunDir) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.journal.sync()?;
+        let failed = |e: std::io::Error| format!("cannot create {}: {e}", self.target.display());
+        let from = match self.part {
+            None => {
+                let complete = self.work.join(FINISHED);
+                // An earlier process may have ended while it wrote.
+                let _ = fs::remove_dir_all(&complete);
+                let work = self.work.display();
+                let kept = format!(
+                    "what is finished is in {work}, and the same command goes on from there"
+                );
+                let dir = RunDir::beside(&complete, &self.target, kept)?;
+                write(&dir)?;
+                dir.commit()?
+            }
+            Some(_) => self.work.clone(),
+        };
+        if fs::symlink_metadata(&self.target).is_ok() {
+            let text = format!("{} appeared during the sweep", self.target.display());
+            return Err(Failure::Invalid(text));
+        }
+        fs::rename(from, &self.target).map_err(failed)?;
+        sync(&self.target);
+        if self.part.is_none() {
+            // What is left is of no use to anybody.
+            let _ = fs::remove_dir_all(&self.work);
+        }
+        Ok(())
+    }
+}
+
+/// Waits until the name of a new directory is on the disk, where that can be waited for.
+fn sync(directory: &Path) {
+    let parent = directory.parent().filter(|p| !p.as_os_str().is_empty());
+    let parent = fs::File::open(parent.unwrap_or(Path::new(".")));
+    let _ = parent.and_then(|parent| parent.sync_all());
+}
+
+/// `DIR.unfinished`, beside `DIR`.
+fn unfinished(target: &Path) -> Result<PathBuf, Failure> {
+    let shown = target.display();
+    let name = target.file_name();
+    let name = name.ok_or_else(|| format!("{shown} is not a name for a directory"))?;
+    let mut name = name.to_owned();
+    name.push(UNFINISHED);
+    Ok(target.with_file_name(name))
+}
+
+/// What a directory says it is a part of; nothing if it does not say so.
+pub fn part_of(dir: &Path) -> Result<Option<PartOf>, Failure> {
+    let path = dir.join(PART);
+    let Ok(text) = fs::read_to_string(&path) else {
+        return Ok(None);
+    };
+    let part = serde_json::from_str(&text);
+    part.map(Some)
+        .map_err(|e| Failure::Invalid(format!("{}: {e}", path.display())))
+}
+
+/// Whether the directory waits for its sweep to go on.
+pub fn is_unfinished(dir: &Path) -> bool {
+    let name = dir
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    name.is_some_and(|name| name.ends_with(UNFINISHED))
+}
+
+/// Whether the directory of an unfinished sweep is of this one.
+fn same(work: &Path, part: &PartOf) -> Result<(), Failure> {
+    let shown = work.display();
+    let found = part_of(work)?;
+    let found = found.ok_or_else(|| format!("{shown} has no {PART}: it is no unfinished sweep"))?;
+    let mut differences = found.experiment.differences(&part.experiment);
+    if found.shard != part.shard {
+        let text = |s: sim_analysis::sweep::identity::ShardText| format!("{}/{}", s.index, s.of);
+        let (a, b) = (text(found.shard), text(part.shard));
+        differences.push(format!("shard ({a} and {b})"));
+    }
+    match differences.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Invalid(format!(
+            "{shown} is of another sweep; they differ in: {}; choose another name for --out, or remove it",
+            differences.join(", ")
+        ))),
+    }
+}
+
+/// Whether the directory has this sweep, complete.
+fn is_done(target: &Path, identity: &Identity, part: Option<Shard>) -> bool {
+    if let Some(shard) = part {
+        let found = part_of(target).ok().flatten();
+        return found.is_some_and(|p| p.shard == shard.into() && p.experiment == *identity);
+    }
+    let text = fs::read_to_string(target.join("summary.json")).unwrap_or_default();
+    let summary: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    summary["experiment"] == serde_json::Value::String(identity.digest())
+}

@@ -1,0 +1,122 @@
+//! An Indexed Job of Kubernetes: the inputs as a ConfigMap, one index for each shard.
+
+use super::{Plan, words};
+use crate::cli::Failure;
+use crate::cli::inputs::Inputs;
+use sim_base::plain::for_terminal;
+
+use serde_json::{Value, json};
+
+/// What a ConfigMap may hold (kubernetes.io/docs/concepts/configuration/configmap: 1 MiB).
+const CONFIG_MAP: usize = 1_048_576;
+/// Of the container: nobody in particular; the number that images without a shell commonly use for `nonroot`.
+const USER: u32 = 65_532;
+/// An index whose process ends, say with its node, goes on where it was; one that ends so often has an error. As many
+/// as a Job has where nobody says (batch/v1: backoffLimit 6).
+const RETRIES: u32 = 6;
+
+pub fn manifest(plan: &Plan, inputs: &Inputs) -> Result<String, Failure> {
+    let size: usize = inputs
+        .files
+        .iter()
+        .map(|(name, text)| name.len() + text.len())
+        .sum();
+    // Its own keys and metadata need room, too.
+    if size > CONFIG_MAP - 16_384 {
+        return Err(Failure::Invalid(format!(
+            "the inputs are {size} bytes, and a ConfigMap holds {CONFIG_MAP}: build them into the image, or put them on the volume, and start `sweep --shard auto/{}` there",
+            plan.shards
+        )));
+    }
+    let name = &plan.name;
+    let mut text = format!(
+        "# {}\n#\n#   kubectl apply -f plan.yaml\n#   kubectl wait --for=condition=complete --timeout=-1s job/{name}\n#\n\
+         # Then, where the volume is mounted:\n#\n#   jobset-sim sweep merge {name}-shards --out {}\n#\n\
+         # The claim {} must exist, for several nodes at once (ReadWriteMany). The image {} holds the program: see\n\
+         # the Containerfile.\n",
+        for_terminal(&plan.size, false),
+        plan.out,
+        plan.claim,
+        plan.image
+    );
+    text.push_str(&sim_inputs::print_yaml(&config_map(name, inputs)));
+    text.push_str("---\n");
+    text.push_str(&sim_inputs::print_yaml(&job(plan, inputs)));
+    Ok(text)
+}
+
+/// Keys cannot have slashes; the volume gives each file its name back.
+fn key(i: usize) -> String {
+    format!("input-{i:03}")
+}
+
+fn config_map(name: &str, inputs: &Inputs) -> Value {
+    let files = inputs.files.iter().enumerate();
+    let files = files.filter(|(_, (name, _))| !name.ends_with('/'));
+    let data = files.map(|(i, (_, text))| (key(i), Value::from(text.as_str())));
+    json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name},
+        "data": Value::Object(data.collect())
+    })
+}
+
+fn job(plan: &Plan, inputs: &Inputs) -> Value {
+    let files = inputs.files.iter().enumerate();
+    let files = files.filter(|(_, (name, _))| !name.ends_with('/'));
+    let items = files.map(|(i, (name, _))| json!({"key": key(i), "path": name}));
+    let items: Vec<Value> = items.collect();
+    let name = &plan.name;
+    // Inside of its inputs, as `inputs/command.txt` says.
+    let mut args: Vec<String> = words(&inputs.command).into_iter().skip(1).collect();
+    args.extend([
+        "--shard".to_owned(),
+        format!("auto/{}", plan.shards),
+        "--threads".to_owned(),
+        plan.cpus.to_string(),
+        "--out".to_owned(),
+        format!("/results/{name}-shards/{{shard}}"),
+        "--quiet".to_owned(),
+    ]);
+    json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name},
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": plan.shards,
+            "parallelism": plan.shards,
+            "backoffLimitPerIndex": RETRIES,
+            "template": {"spec": {
+                "restartPolicy": "Never",
+                "securityContext": {
+                    "runAsNonRoot": true,
+                    "runAsUser": USER,
+                    "fsGroup": USER,
+                    "seccompProfile": {"type": "RuntimeDefault"}
+                },
+                "containers": [{
+                    "name": "shard",
+                    "image": plan.image,
+                    "args": args,
+                    "workingDir": "/inputs",
+                    "resources": {"requests": {"cpu": plan.cpus.to_string()}},
+                    "securityContext": {
+                        "allowPrivilegeEscalation": false,
+                        "readOnlyRootFilesystem": true,
+                        "capabilities": {"drop": ["ALL"]}
+                    },
+                    "volumeMounts": [
+                        {"name": "inputs", "mountPath": "/inputs", "readOnly": true},
+                        {"name": "results", "mountPath": "/results"}
+                    ]
+                }],
+                "volumes": [
+                    {"name": "inputs", "configMap": {"name": name, "items": items}},
+                    {"name": "results", "persistentVolumeClaim": {"claimName": plan.claim}}
+                ]
+            }}
+        }
+    })
+}

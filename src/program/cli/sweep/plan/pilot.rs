@@ -1,0 +1,84 @@
+//! The pilot: a few replications are played and timed, to say how long all of them take.
+
+use super::Sweep;
+use crate::cli::{Failure, interrupt};
+use sim_analysis::format::count;
+use std::time::{Duration, Instant};
+
+/// It ends after so long, or after so many points.
+const LONGEST: Duration = Duration::from_secs(3);
+const POINTS: usize = 24;
+/// What a shard should take: long against the start of a process, short against a node's life.
+const SHARD_S: f64 = 240.0;
+/// More shards are for users to ask for.
+const SHARDS: u64 = 1000;
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long the users' machines will work"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// How many shards, and a sentence on the size of all of it.
+pub fn measure(sweep: &Sweep, total: u64, cpus: u16) -> Result<(u64, String), Failure> {
+    let limits = interrupt::limits();
+    let points = sweep.points.count();
+    let began = now();
+    let mut played = 0u64;
+    let mut seconds = 0.0;
+    // From all over the sweep: points may take very differently long.
+    for i in 0..points.min(POINTS) {
+        let point = i * points / points.min(POINTS);
+        let begin = now();
+        let subject = sweep.load(point)?;
+        let refused = |why| sweep.named(point, Failure::CannotBePlaced(format!("{why}")));
+        let mut player = subject.player().map_err(refused)?;
+        if player.play((sweep.seed, 0), &limits).is_none() {
+            return Err(interrupt::failure("no replication is finished"));
+        }
+        played += 1;
+        seconds += begin.elapsed().as_secs_f64();
+        if began.elapsed() > LONGEST {
+            break;
+        }
+    }
+    let each = seconds / played.max(1) as f64;
+    let all = each * total as f64;
+    let pieces = match sweep.target.until {
+        Some(_) => points as u64,
+        None => total,
+    };
+    let wanted = (all / f64::from(cpus) / SHARD_S).ceil();
+    let shards = (wanted as u64).clamp(1, SHARDS.min(pieces));
+    let at_most = if sweep.target.until.is_some() {
+        "at most "
+    } else {
+        ""
+    };
+    Ok((
+        shards,
+        format!(
+            "{}, {at_most}{}; {played} of them took {} each here: {} of one core in all, {} for each of {} with {}",
+            count(points as u64, "point"),
+            count(total, "replication"),
+            time(each),
+            time(all),
+            time(all / shards as f64 / f64::from(cpus)),
+            count(shards, "shard"),
+            count(u64::from(cpus), "core")
+        ),
+    ))
+}
+
+/// For people: a plan is a guess.
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.001 => format!("{:.0} us", s * 1e6),
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.0} h", s / 3600.0),
+    }
+}

@@ -1,0 +1,183 @@
+//! A directory of `sweep`, read back: what it found, what it hangs on, and the closed form beside it.
+//!
+//! Must never play the sweep again: its replications are in the directory.
+
+use super::given::Sweep;
+use crate::cli::Failure;
+use crate::cli::args::SweepArgs;
+use crate::cli::inputs::hangs;
+use crate::cli::inputs::subject::Loaded;
+use serde_json::Value;
+use sim_analysis::experiment::Measured;
+use sim_analysis::sweep::{Identity, Results, Row};
+use sim_api::spec::RestartStrategy;
+use sim_base::fnv;
+use sim_report::assumptions::hanging;
+use sim_report::assumptions::hanging::Hung;
+use sim_report::figures::scaling_figure::token_bucket;
+use sim_report::figures::sweep_figure::{Closed, Swept};
+use sim_report::sweep_pick::{axis_names, told};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a page and charts of a sweep are made of.
+pub struct StoredSweep {
+    pub identity: Identity,
+    pub results: Results,
+    pub hung: Vec<Hung>,
+    /// Of restart latencies, where all of it is known.
+    pub closed: Option<Closed>,
+    pub warnings: Vec<String>,
+    foot: Vec<String>,
+}
+
+impl StoredSweep {
+    /// `args`: what it was called with; paths lead into the directory.
+    pub fn read(dir: &Path, args: &SweepArgs) -> Result<StoredSweep, Failure> {
+        let shown = dir.display();
+        let sweep = Sweep::open(&args.play, &args.over, true)?;
+        let summary = summary(dir)?;
+        let of = |key: &str| summary[key].as_str().unwrap_or_default().to_owned();
+        if of("version") != env!("CARGO_PKG_VERSION") {
+            return Err(Failure::Invalid(format!(
+                "{shown} is of jobset-sim {}, and this is {}: sweep it anew",
+                of("version"),
+                env!("CARGO_PKG_VERSION")
+            )));
+        }
+        if of("experiment") != sweep.identity.digest() {
+            let text = format!("{shown}: its inputs are not those that were swept");
+            return Err(Failure::Invalid(text));
+        }
+        let rows = rows(dir, &summary)?;
+        let digest = fnv::of_words(rows.iter().map(|r| r.digest));
+        if of("digest") != format!("{digest:016x}") {
+            let text =
+                format!("{shown}: replications.csv and summary.json are of different sweeps");
+            return Err(Failure::Invalid(text));
+        }
+        let results = Results::of(sweep.points.clone(), rows);
+        let warnings = summary["warnings"].as_array().into_iter().flatten();
+        let warnings = warnings.filter_map(|w| Some(w.as_str()?.to_owned()));
+        let hung = hung(&sweep, &results);
+        Ok(StoredSweep {
+            foot: hanging::foot(&hung),
+            hung,
+            closed: closed(&sweep),
+            warnings: warnings.collect(),
+            identity: sweep.identity,
+            results,
+        })
+    }
+
+    pub fn swept(&self) -> Swept<'_> {
+        Swept {
+            identity: &self.identity,
+            results: &self.results,
+            hangs: &self.foot,
+        }
+    }
+
+    /// What a reviewer asks for first.
+    pub fn headline(&self) -> Option<String> {
+        told(&self.results, &[]).into_iter().next()
+    }
+}
+
+/// What the first point hangs on, and the best one.
+pub fn hung(sweep: &Sweep, results: &Results) -> Vec<Hung> {
+    let metrics = told(results, &[]);
+    let best = metrics.iter().find_map(|metric| results.best(metric));
+    let mut points = vec![0];
+    points.extend(best.map(|b| b.point).filter(|p| *p != 0));
+    let one = |point: usize| {
+        let loaded = sweep.loaded(point).ok()?;
+        let names = axis_names(results);
+        let values = results.points().values(point);
+        let each = names.iter().zip(values);
+        let each: Vec<String> = each.map(|(name, v)| format!("{name}={v}")).collect();
+        Some(hangs::of(&each.join(", "), &loaded, sweep.seed))
+    };
+    points.into_iter().filter_map(one).collect()
+}
+
+/// One request of the Job controller for each pod of the first JobSet, at each point's own rate; nothing where a point
+/// does not recreate them.
+fn closed(sweep: &Sweep) -> Option<Closed> {
+    let one = |point: usize| {
+        let Loaded::Pods(loaded) = sweep.loaded(point).ok()? else {
+            return None;
+        };
+        let scenario = &loaded.scenario;
+        let spec = &scenario.jobsets.first()?.jobset.spec;
+        let rate = scenario.control_plane.kube_controller_manager;
+        let recreates = spec.strategy() != RestartStrategy::InPlaceRestart;
+        let value = token_bucket(spec.pods() as f64, rate.qps, f64::from(rate.burst));
+        recreates.then_some(value).filter(|v| v.is_finite())
+    };
+    let values: Vec<Option<f64>> = (0..sweep.points.count()).map(one).collect();
+    values.iter().any(Option::is_some).then(|| Closed {
+        name: "tokens".to_owned(),
+        formula: "closed form: (pods - burst) / rate s, one request of the Job controller for each pod (calibration.md 6.6)".to_owned(),
+        values,
+    })
+}
+
+fn summary(dir: &Path) -> Result<Value, Failure> {
+    let path = dir.join("summary.json");
+    let failed = |why: String| Failure::Invalid(format!("{}: {why}", path.display()));
+    let text = std::fs::read_to_string(&path).map_err(|e| failed(e.to_string()))?;
+    serde_json::from_str(&text).map_err(|e| failed(e.to_string()))
+}
+
+/// The rows of `replications.csv`, in their order. Why a cell is empty stands in the summary, as counts for each point
+/// and metric; which of the empty ones is which changes nothing.
+fn rows(dir: &Path, summary: &Value) -> Result<Vec<Row>, Failure> {
+    let path = dir.join("replications.csv");
+    let failed = |why: String| Failure::Invalid(format!("{}: {why}", path.display()));
+    let mut reader = csv::Reader::from_path(&path).map_err(|e| failed(e.to_string()))?;
+    let head = reader.headers().map_err(|e| failed(e.to_string()))?.clone();
+    let place = |name: &str| {
+        let found = head.iter().position(|h| h == name);
+        found.ok_or_else(|| failed(format!("no column {name}")))
+    };
+    let (point, number) = (place("point")?, place("replication")?);
+    let (reason, digest) = (place("end_reason")?, place("digest")?);
+    let names: Arc<Vec<String>> =
+        Arc::new(head.iter().skip(digest + 1).map(str::to_owned).collect());
+    let mut rows: Vec<Row> = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|e| failed(e.to_string()))?;
+        let wrong = |at: usize| failed(format!("{:?} in column {}", &record[at], &head[at]));
+        let cell = |at: usize| match &record[at] {
+            "" => Ok(Measured::Absent),
+            text => text.parse().map(Measured::Value).map_err(|_| wrong(at)),
+        };
+        rows.push(Row {
+            point: record[point].parse().map_err(|_| wrong(point))?,
+            replication: record[number].parse().map_err(|_| wrong(number))?,
+            digest: u64::from_str_radix(&record[digest], 16).map_err(|_| wrong(digest))?,
+            end_reason: record[reason].to_owned(),
+            names: names.clone(),
+            values: (digest + 1..head.len())
+                .map(cell)
+                .collect::<Result<_, _>>()?,
+            warnings: Vec::new(),
+            never_placed: None,
+        });
+    }
+    let points = summary["points"].as_array().map_or(&[][..], Vec::as_slice);
+    for of in points {
+        let own = |row: &&mut Row| of["point"].as_u64() == Some(row.point as u64);
+        for (at, name) in names.iter().enumerate() {
+            let n = |why: &str| of["metrics"][name][why].as_u64().unwrap_or(0) as usize;
+            let why = [(Measured::Stuck, n("stuck")), (Measured::Cut, n("cut"))];
+            let mut why = why.into_iter().flat_map(|(m, n)| std::iter::repeat_n(m, n));
+            let empty = rows.iter_mut().filter(own);
+            for row in empty.filter(|r| r.values[at] == Measured::Absent) {
+                row.values[at] = why.next().unwrap_or(Measured::Absent);
+            }
+        }
+    }
+    Ok(rows)
+}

@@ -1,0 +1,135 @@
+//! What a sweep tells: on standard output, and in its directory.
+
+use super::given::known;
+use crate::cli::args::{SweepTellArgs, TableFormat};
+use crate::cli::inputs::fail_if;
+use crate::cli::{Failure, output};
+use serde::Serialize;
+use sim_analysis::experiment::fail_if::Group;
+use sim_analysis::experiment::never_placed;
+use sim_analysis::sweep::{Finished, Identity, Points, Results, Shard, SweepSummary, Target};
+use sim_base::condition::Condition;
+use sim_report::console::sweep;
+use sim_report::figures::sweep_figure;
+use sim_report::figures::sweep_figure::Swept;
+use sim_report::files::rundir::RunDir;
+use sim_report::files::sweep_tables;
+
+/// `summary.json` and what `--format json` prints.
+#[derive(Serialize)]
+struct Summary {
+    #[serde(flatten)]
+    summary: SweepSummary,
+    /// The sentence that the text begins with.
+    conclusion: String,
+}
+
+impl Summary {
+    fn of(identity: &Identity, results: &Results) -> Summary {
+        Summary {
+            summary: SweepSummary::of(identity, results),
+            conclusion: sweep::conclusion(results),
+        }
+    }
+}
+
+/// Refuses conditions that cannot be read, before anything is played.
+pub fn conditions(args: &SweepTellArgs) -> Result<Vec<Condition>, Failure> {
+    fail_if::read(&args.fail_if)
+}
+
+/// Refuses a sweep that has placed nothing at any point, and holds conditions against all points.
+pub fn gates(conditions: &[Condition], results: &Results) -> Result<(), Failure> {
+    let rows = (0..results.points().count()).flat_map(|point| results.rows(point));
+    if let Some(why) = never_placed(rows.map(|r| r.never_placed.as_deref())) {
+        return Err(Failure::CannotBePlaced(why));
+    }
+    let group = |point: usize| {
+        let of = |name: &String| {
+            let column = results.column(point, name);
+            let values: Vec<_> = column.iter().map(|m| (name.clone(), *m)).collect();
+            values
+        };
+        let title = format!("point {point} ({})", results.points().name(point));
+        let all = results.names().iter().flat_map(of);
+        Group::from_values(&point.to_string(), &title, all)
+    };
+    if conditions.is_empty() {
+        return Ok(());
+    }
+    let groups: Vec<Group> = (0..results.points().count()).map(group).collect();
+    fail_if::check(conditions, &groups)
+}
+
+pub fn results(
+    args: &SweepTellArgs,
+    identity: &Identity,
+    results: &Results,
+) -> Result<(), Failure> {
+    for metric in &args.metrics {
+        known("--metric", metric, results.names())?;
+    }
+    match args.format {
+        TableFormat::Json => output::json(&Summary::of(identity, results)),
+        TableFormat::Csv => output::bytes(&sweep_tables::csv(results)?),
+        TableFormat::Md => output::result(&sweep_tables::markdown(results, &args.metrics)),
+        TableFormat::Text => {
+            let style = output::style(&args.look);
+            let text = sweep::text(identity, results, &args.metrics, &style);
+            output::styled(&text, &style)
+        }
+    }
+}
+
+/// What a whole sweep leaves.
+pub fn keep(
+    dir: &RunDir,
+    args: &SweepTellArgs,
+    (identity, hangs): (&Identity, &[String]),
+    results: &Results,
+    (files, command): (&[(String, String)], &str),
+) -> Result<(), Failure> {
+    for metric in &args.metrics {
+        known("--metric", metric, results.names())?;
+    }
+    dir.write_json("summary.json", &Summary::of(identity, results))?;
+    let rows = sweep_tables::replications_csv(identity.seed, results)?;
+    dir.write("replications.csv", &rows)?;
+    dir.write_inputs(files, command)?;
+    let of = Swept {
+        identity,
+        results,
+        hangs,
+    };
+    let figures = sweep_figure::figures(of, &args.metrics);
+    if figures.is_empty() {
+        return Ok(());
+    }
+    for (name, scene) in figures {
+        dir.write_chart(&format!("charts/{name}"), &scene)?;
+    }
+    Ok(())
+}
+
+/// Points at which `--until` was not reached.
+pub fn imprecise(
+    identity: &Identity,
+    target: &Target,
+    shard: Shard,
+    finished: &Finished,
+    points: &Points,
+) {
+    let own = |point: &usize| shard.has(*point as u64);
+    let all: Vec<usize> = target.imprecise(finished).into_iter().filter(own).collect();
+    let Some(first) = all.first() else {
+        return;
+    };
+    let text = format!(
+        "--until {}: not reached after {} replications at {} points, the first of them {}",
+        identity.until.as_deref().unwrap_or(""),
+        target.replications,
+        all.len(),
+        points.name(*first)
+    );
+    output::note(&text);
+}

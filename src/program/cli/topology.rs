@@ -1,0 +1,192 @@
+//! `topology show`, `list`, `check` and `import`: cluster descriptions as tables and JSON, and made of Nodes.
+
+use super::args::{Format, TopologyArgs, TopologyCommand};
+use super::inputs::load;
+use super::recording::import::new_file;
+use super::{Failure, output};
+
+use serde_json::{Value, json};
+use sim_analysis::format::{count, thousands};
+use sim_api::spec::{IslandKind, NodePool, Price, Topology};
+use std::fmt::Write;
+use std::path::Path;
+
+pub fn cli(args: &TopologyArgs) -> Result<(), Failure> {
+    let (topologies, format, one) = match &args.command {
+        TopologyCommand::Show { file, format } => (vec![load::topology(file)?.1], format, true),
+        TopologyCommand::Import { file, name, out } => return import(file, name, out.as_deref()),
+        TopologyCommand::Check { file, format } => return check(&load::topology(file)?.1, *format),
+        TopologyCommand::List { format } => {
+            let names = sim_inputs::topology_names().into_iter();
+            let read = |name| Ok(load::topology(Path::new(name))?.1);
+            let all: Result<Vec<Topology>, Failure> = names.map(read).collect();
+            (all?, format, false)
+        }
+    };
+    match (format, one) {
+        (Format::Json, true) => output::json(&as_json(&topologies[0])),
+        (Format::Json, false) => output::json(&topologies.iter().map(as_json).collect::<Vec<_>>()),
+        (Format::Text, true) => output::text(&show(&topologies[0])),
+        (Format::Text, false) => output::text(&list(&topologies)),
+    }
+}
+
+fn check(topology: &Topology, format: Format) -> Result<(), Failure> {
+    let (name, nodes, pools) = (&topology.name, topology.nodes(), topology.pools.len());
+    match format {
+        Format::Json => output::json(&json!({"name": name, "nodes": nodes, "pools": pools})),
+        Format::Text => {
+            let (nodes, pools) = (count(nodes, "node"), count(pools as u64, "pool"));
+            output::result(&format!("{name}: {nodes} in {pools}\n"))
+        }
+    }
+}
+
+/// Nodes of a list as a file of this program's format; what is left out is told beside it.
+fn import(file: &str, name: &str, out: Option<&Path>) -> Result<(), Failure> {
+    let (sources, _) = sim_inputs::manifest_sources(file).map_err(load::invalid)?;
+    let [source] = sources.as_slice() else {
+        return Err(Failure::Invalid(format!(
+            "{file}: one list of Nodes, not a directory"
+        )));
+    };
+    let (topology, notes) = sim_inputs::imported(source, name).map_err(load::invalid)?;
+    let text = sim_inputs::print_yaml(&sim_inputs::written_topology(&topology));
+    for note in notes {
+        output::note(&format!("note: {note}"));
+    }
+    let Some(path) = out else {
+        return output::result(&text);
+    };
+    new_file(path, text.as_bytes())?;
+    let nodes = count(topology.nodes(), "node");
+    output::notice(&format!("{}: {nodes}", path.display()));
+    Ok(())
+}
+
+fn as_json(topology: &Topology) -> Value {
+    let accelerators: u64 = topology.pools.iter().map(accelerators).sum();
+    json!({
+        "name": topology.name,
+        "nodes": topology.nodes(),
+        "accelerators": accelerators,
+        "topology": sim_inputs::written_topology(topology),
+    })
+}
+
+fn list(topologies: &[Topology]) -> String {
+    let mut out = String::new();
+    for topology in topologies {
+        let (name, nodes) = (&topology.name, thousands(topology.nodes()));
+        let _ = writeln!(out, "{name:<16} {nodes:>7} nodes  {}", topology.description);
+    }
+    out
+}
+
+fn accelerators(pool: &NodePool) -> u64 {
+    let per_node = pool
+        .allocatable
+        .get(&pool.accelerator)
+        .map_or(0, |milli| milli / 1000);
+    nodes(pool) * per_node.max(0) as u64
+}
+
+fn nodes(pool: &NodePool) -> u64 {
+    u64::from(pool.count) * u64::from(pool.islands) * u64::from(pool.nodes_per_island)
+}
+
+pub fn show(topology: &Topology) -> String {
+    let mut out = String::new();
+    let total: u64 = topology.pools.iter().map(accelerators).sum();
+    let _ = writeln!(
+        out,
+        "{}: {}, {}",
+        topology.name,
+        count(topology.nodes(), "node"),
+        count(total, "accelerator")
+    );
+    if !topology.description.is_empty() {
+        let _ = writeln!(out, "{}", topology.description);
+    }
+    let _ = writeln!(
+        out,
+        "\n{:<24} {:>6} {:>8} {:>13} {:>8} {:>13}  kind",
+        "pool", "count", "islands", "nodes/island", "nodes", "accelerators"
+    );
+    for pool in &topology.pools {
+        one_pool(&mut out, pool, &topology.currency);
+    }
+    for level in &topology.dcn_levels {
+        let _ = writeln!(
+            out,
+            "network level {}: nodes with equal {} share {} Gbit/s",
+            level.name, level.label, level.gbits_per_s
+        );
+    }
+    out
+}
+
+fn one_pool(out: &mut String, pool: &NodePool, currency: &str) {
+    let kind = match pool.island_kind {
+        IslandKind::None => "-",
+        IslandKind::Ici => "ICI slice",
+        IslandKind::NvLink => "NVLink domain",
+    };
+    let _ = writeln!(
+        out,
+        "{:<24} {:>6} {:>8} {:>13} {:>8} {:>13}  {kind}",
+        pool.name,
+        thousands(u64::from(pool.count)),
+        thousands(u64::from(pool.islands)),
+        thousands(u64::from(pool.nodes_per_island)),
+        thousands(nodes(pool)),
+        thousands(accelerators(pool)),
+    );
+    for (key, value) in &pool.labels {
+        let _ = writeln!(out, "  label        {key}={value}");
+    }
+    for taint in &pool.taints {
+        let _ = writeln!(
+            out,
+            "  taint        {}={}:{}",
+            taint.key,
+            taint.value,
+            taint.effect.as_str()
+        );
+    }
+    for (name, milli) in &pool.allocatable {
+        let _ = writeln!(out, "  allocatable  {name}: {}", *milli as f64 / 1000.0);
+    }
+    let (micros, of) = match pool.price {
+        Price::PerNode(micros) => (micros, "node"),
+        Price::PerAccelerator(micros) => (micros, "accelerator"),
+    };
+    if micros > 0 {
+        let price = micros as f64 / 1e6;
+        let _ = writeln!(out, "  price        {price} {currency} per {of} and hour");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pools_add_up_to_the_first_line() {
+        let pool = NodePool {
+            name: "v5p".into(),
+            count: 2,
+            islands: 3,
+            nodes_per_island: 4,
+            allocatable: [("google.com/tpu".to_owned(), 4000)].into(),
+            accelerator: "google.com/tpu".into(),
+            ..NodePool::default()
+        };
+        let topology = Topology {
+            name: "t".into(),
+            pools: vec![pool.clone(), pool],
+            ..Topology::default()
+        };
+        assert!(show(&topology).starts_with("t: 48 nodes, 192 accelerators\n"));
+    }
+}

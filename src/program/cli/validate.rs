@@ -1,0 +1,233 @@
+//! `validate`: recordings against runs, as text, JSON or CSV, and gates on the totals.
+
+use super::output as out;
+
+use sim_api::spec::{ControlPlane, Timing};
+use sim_recordings::validate;
+use sim_recordings::validate::gate::Gate;
+use sim_recordings::validate::result::{FileResult, Totals};
+use sim_recordings::validate::scenario::Overrides;
+use sim_recordings::validate::{Input, check_latency, output, text};
+
+const DONE: u8 = 0;
+const INTERNAL_ERROR: u8 = 1;
+const INVALID_INPUT: u8 = 2;
+const GATE_FAILED: u8 = 5;
+
+#[derive(Clone, Debug, clap::Args)]
+pub struct ValidateArgs {
+    /// Recordings (schema jobset-sim/recording/v1 or jobset-sim/admission-recording/v1), or directories of them
+    #[arg(required = true, value_name = "RECORDING")]
+    pub recordings: Vec<String>,
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: ValidateFormat,
+    /// Exit with code 5 if this is true, e.g. 'restart.error.p50 > 5%'; repeatable
+    #[arg(long, value_name = "EXPR")]
+    pub fail_if: Vec<String>,
+    /// Median and 95th percentile of one API request in ms, e.g. 8,40 [default: the recording's, else the program's]
+    #[arg(long, value_name = "P50,P95")]
+    pub api_latency: Option<String>,
+    /// Preset file whose rates and latencies replace the recordings', as `recording calibrate` writes it
+    #[arg(long, value_name = "FILE")]
+    pub preset: Option<std::path::PathBuf>,
+    /// Requests per second that all kubelets and agents together get answered [default: 240, as when recorded]
+    #[arg(long, value_name = "N")]
+    pub node_requests_per_s: Option<f64>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ValidateFormat {
+    Text,
+    Json,
+    Csv,
+}
+
+/// Runs the command; the result is the exit code.
+pub fn cli(args: &ValidateArgs) -> u8 {
+    let (overrides, gates, recordings, preset) = match prepare(args) {
+        Ok(prepared) => prepared,
+        Err(errors) => {
+            errors.iter().for_each(|error| tell(error));
+            return INVALID_INPUT;
+        }
+    };
+    let files = match validate::compare_all(&recordings, &overrides, preset) {
+        Ok(files) => files,
+        Err(error) => {
+            tell(&error);
+            return INTERNAL_ERROR;
+        }
+    };
+    let totals = Totals::of(&files);
+    let verdict = check_gates(&gates, &totals);
+    if let Err(error) = &verdict {
+        tell(error);
+        return INVALID_INPUT;
+    }
+    let rendered = render(args.format, &files, &totals);
+    let print = match args.format {
+        ValidateFormat::Text => out::text,
+        _ => out::result,
+    };
+    let printed = rendered.and_then(|text| print(&text).map_err(|e| e.message().to_owned()));
+    if let Err(error) = printed {
+        tell(&error);
+        return INVALID_INPUT;
+    }
+    match verdict {
+        Ok(true) => GATE_FAILED,
+        _ => DONE,
+    }
+}
+
+fn tell(error: &str) {
+    out::notice(&format!("error: {error}"));
+}
+
+type Prepared = (
+    Overrides,
+    Vec<Gate>,
+    Vec<(String, Input)>,
+    Option<(ControlPlane, Timing)>,
+);
+
+/// Everything that can be wrong before the first run, all of it at once.
+fn prepare(args: &ValidateArgs) -> Result<Prepared, Vec<String>> {
+    let mut errors = Vec::new();
+    let mut keep = |error: String| errors.push(error);
+    let overrides = overrides(args).map_err(&mut keep).unwrap_or_default();
+    let gates = args
+        .fail_if
+        .iter()
+        .filter_map(|text| text.parse().map_err(&mut keep).ok());
+    let gates: Vec<Gate> = gates.collect();
+    let (recordings, unreadable) = validate::read_all(&args.recordings);
+    errors.extend(unreadable);
+    let preset = args.preset.as_deref().map(|path| {
+        let source = sim_inputs::read_source(path)?;
+        sim_inputs::read_preset(&source)
+    });
+    let preset = preset.transpose().unwrap_or_else(|e| {
+        errors.push(e.to_string());
+        None
+    });
+    if errors.is_empty() {
+        Ok((overrides, gates, recordings, preset))
+    } else {
+        Err(errors)
+    }
+}
+
+fn overrides(args: &ValidateArgs) -> Result<Overrides, String> {
+    if let Some(n) = args.node_requests_per_s
+        && !(n.is_finite() && n > 0.0)
+    {
+        return Err(format!(
+            "--node-requests-per-s {n}: must be a number greater than 0"
+        ));
+    }
+    let latency = args.api_latency.as_deref().map(parse_latency).transpose();
+    Ok(Overrides {
+        api_latency_ms: latency.map_err(|e| format!("--api-latency {e}"))?,
+        node_requests_per_s: args.node_requests_per_s,
+    })
+}
+
+/// `8,40` or `8ms,40ms`.
+fn parse_latency(text: &str) -> Result<(f64, f64), String> {
+    let bad = || format!("{text:?}: write the median and the 95th percentile in ms, e.g. 8,40");
+    let (p50, p95) = text.split_once(',').ok_or_else(bad)?;
+    let number = |s: &str| {
+        let s = s.trim();
+        s.strip_suffix("ms").unwrap_or(s).trim().parse::<f64>().ok()
+    };
+    let (p50, p95) = (number(p50).ok_or_else(bad)?, number(p95).ok_or_else(bad)?);
+    check_latency(p50, p95).map_err(|e| format!("{text:?}: {e}"))?;
+    Ok((p50, p95))
+}
+
+/// Whether any gate failed; all that failed are named on stderr.
+fn check_gates(gates: &[Gate], totals: &Totals) -> Result<bool, String> {
+    let mut failed = false;
+    for gate in gates {
+        let (value, is_true) = gate.check(totals)?;
+        if is_true {
+            let value = (value * 1e6).round() / 1e6;
+            out::notice(&format!("gate failed: {gate} (it is {value})"));
+        }
+        failed |= is_true;
+    }
+    Ok(failed)
+}
+
+fn render(format: ValidateFormat, files: &[FileResult], totals: &Totals) -> Result<String, String> {
+    match format {
+        ValidateFormat::Text => {
+            let text = text::text(files, totals);
+            Ok(format!("{text}{}", text::not_modelled(files)))
+        }
+        ValidateFormat::Json => serde_json::to_string_pretty(&output::json(files, totals))
+            .map(|text| text + "\n")
+            .map_err(|e| e.to_string()),
+        ValidateFormat::Csv => output::csv(files),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: ValidateArgs,
+    }
+
+    fn args(words: &[&str]) -> ValidateArgs {
+        let words = ["validate"].into_iter().chain(words.iter().copied());
+        Cli::try_parse_from(words).map(|c| c.args).unwrap()
+    }
+
+    #[test]
+    fn bad_flags_and_files_are_reported_together() {
+        let bad = args(&[
+            "no-such-file.json",
+            "--fail-if",
+            "x > 1",
+            "--api-latency",
+            "9,8",
+            "Cargo.toml",
+        ]);
+        let errors = prepare(&bad).unwrap_err();
+        for part in [
+            "no-such-file.json: ",
+            "the names are",
+            "must be 0 < p50",
+            "Cargo.toml: not JSON",
+        ] {
+            assert!(
+                errors.iter().any(|e| e.contains(part)),
+                "{part}: {errors:?}"
+            );
+        }
+        assert_eq!(errors.len(), 4);
+        assert_eq!(cli(&bad), INVALID_INPUT);
+    }
+
+    #[test]
+    fn latencies_are_read_with_or_without_their_unit() {
+        for (text, expected) in [
+            ("8,40", Some((8.0, 40.0))),
+            ("0.5ms, 2ms", Some((0.5, 2.0))),
+            ("8", None),
+            ("8,x", None),
+            ("0,1", None),
+            ("nan,1", None),
+            ("1,inf", None),
+        ] {
+            assert_eq!(parse_latency(text).ok(), expected, "{text}");
+        }
+        assert!(overrides(&args(&["f", "--node-requests-per-s", "0"])).is_err());
+    }
+}

@@ -1,0 +1,208 @@
+//! A scenario in code: it is written as a document of the scenario format and read like any other.
+//!
+//! Must never check anything itself: the reader of files does.
+
+use super::{Error, Fault, JobSet, Scenario, Topology, jobset};
+use serde_json::{Map, Value, json};
+use sim_api::spec::StopWhen;
+use sim_base::Duration;
+use sim_inputs::{Diagnostic, Diagnostics, Source};
+use std::path::{Path, PathBuf};
+
+/// What errors call the scenario that the builder writes.
+const DOCUMENT: &str = "<builder>";
+/// What it calls a cluster that it makes up.
+const GENERATED: &str = "<generated topology>";
+
+/// A [`Scenario`] in the making.
+///
+/// All values are checked by [`ScenarioBuilder::build`], together and by the same rules as those of files.
+#[derive(Clone, Debug)]
+pub struct ScenarioBuilder {
+    document: Map<String, Value>,
+    topology: Option<From>,
+    jobsets: Vec<JobSet>,
+    faults: Vec<Value>,
+    containers: Vec<Value>,
+    sets: Vec<(String, String)>,
+}
+
+#[derive(Clone, Debug)]
+enum From {
+    File(PathBuf),
+    Code(Topology),
+}
+
+impl ScenarioBuilder {
+    pub(super) fn new(name: &str) -> ScenarioBuilder {
+        let mut document = Map::new();
+        let mut field = |key: &str, value: Value| document.insert(key.to_owned(), value);
+        field("apiVersion", sim_inputs::API_VERSION.into());
+        field("kind", "Scenario".into());
+        field("metadata", json!({"name": name}));
+        ScenarioBuilder {
+            document,
+            topology: None,
+            jobsets: Vec::new(),
+            faults: Vec::new(),
+            containers: Vec::new(),
+            sets: Vec::new(),
+        }
+    }
+
+    /// The cluster. Without one there is one node for each pod, with every label that is selected.
+    pub fn topology(mut self, topology: Topology) -> ScenarioBuilder {
+        self.topology = Some(From::Code(topology));
+        self
+    }
+
+    /// The cluster, from a file of kind Topology.
+    pub fn topology_file(mut self, path: impl AsRef<Path>) -> ScenarioBuilder {
+        self.topology = Some(From::File(path.as_ref().to_owned()));
+        self
+    }
+
+    /// One more JobSet that is submitted.
+    pub fn jobset(mut self, jobset: JobSet) -> ScenarioBuilder {
+        self.jobsets.push(jobset);
+        self
+    }
+
+    /// Rates and workers of the control plane: `stock`, `scale-test` or `kops`; `scale-test` unless this says
+    /// otherwise.
+    pub fn preset(self, name: &str) -> ScenarioBuilder {
+        self.set("controlPlane.preset", name)
+    }
+
+    /// One more fault, or action of a user.
+    pub fn fault(mut self, fault: Fault) -> ScenarioBuilder {
+        self.faults.push(fault.into_line());
+        self
+    }
+
+    /// Every container exits with 0 after this long; without a rule containers run for ever.
+    pub fn run_for(self, time: impl Into<Duration>) -> ScenarioBuilder {
+        self.container(json!({"runFor": time.into().to_string()}))
+    }
+
+    /// One more rule for what containers do, with fields such as `replicatedJob`, `restartAttempt`, `runFor` and
+    /// `exitCode`; the first that matches wins. [`Scenario::schema`] lists all fields.
+    pub fn container(mut self, rule: Value) -> ScenarioBuilder {
+        self.containers.push(rule);
+        self
+    }
+
+    /// The run ends here in any case; after 24 h unless this says otherwise.
+    pub fn stop_at(self, at: impl Into<Duration>) -> ScenarioBuilder {
+        self.set("stop.at", at.into())
+    }
+
+    /// What ends the run before that; [`StopWhen::Settled`] unless this says otherwise.
+    pub fn stop_when(self, when: StopWhen) -> ScenarioBuilder {
+        self.set("stop.when", when.as_str())
+    }
+
+    /// The seed that [`Scenario::seed`] tells; 1 unless this says otherwise.
+    pub fn seed(self, seed: u64) -> ScenarioBuilder {
+        self.set("seed", seed)
+    }
+
+    /// Changes any value of the scenario, as `jobset-sim run --set PATH=VALUE` does; the value is YAML.
+    pub fn set(mut self, path: &str, value: impl ToString) -> ScenarioBuilder {
+        self.sets.push((path.to_owned(), value.to_string()));
+        self
+    }
+
+    /// Checks all of it.
+    pub fn build(self) -> Result<Scenario, Error> {
+        let misuse = |j: &JobSet| Some(Diagnostic::of_file(DOCUMENT, j.misuse?));
+        let misuse: Vec<Diagnostic> = self.jobsets.iter().filter_map(misuse).collect();
+        if !misuse.is_empty() {
+            return Err(Error::Invalid(Diagnostics(misuse)));
+        }
+        let mut files = Files::default();
+        let submitted = self.jobsets.iter().enumerate();
+        let submitted: Vec<Value> = submitted.map(|(i, j)| files.jobset(i, j)).collect();
+        let mut document = self.document;
+        document.insert("jobSets".to_owned(), submitted.into());
+        document.insert("faults".to_owned(), self.faults.into());
+        document.insert("containers".to_owned(), self.containers.into());
+        let topology = match self.topology {
+            Some(From::Code(topology)) => topology.document,
+            Some(From::File(path)) => path.display().to_string().into(),
+            None => GENERATED.into(),
+        };
+        document.insert("topology".to_owned(), topology);
+        let source = Source {
+            file: DOCUMENT.to_owned(),
+            text: sim_inputs::print_yaml(&document.into()),
+        };
+        let file = |name: &str| files.read(name);
+        let loaded = sim_inputs::parse_scenario(&source, &self.sets, &file)?;
+        Ok(Scenario::new(loaded))
+    }
+}
+
+/// What the document names: texts of JobSets, or else files.
+#[derive(Default)]
+struct Files {
+    texts: Vec<(String, String)>,
+    jobsets: Vec<(String, Vec<(String, String)>)>,
+}
+
+impl Files {
+    /// The line of `jobSets`.
+    fn jobset(&mut self, index: usize, jobset: &JobSet) -> Value {
+        let name = match &jobset.from {
+            jobset::From::File(path) => path.display().to_string(),
+            jobset::From::Text(name, text) => self.keep(index, name, text.clone()),
+            jobset::From::Tree(tree) => {
+                let name = tree["metadata"]["name"].as_str().unwrap_or("jobset");
+                let name = format!("<JobSet {name}>");
+                self.keep(index, &name, sim_inputs::print_yaml(tree))
+            }
+        };
+        let set = |(path, value): &(String, String)| format!("{path}={value}");
+        let sets: Vec<String> = jobset.sets.iter().map(set).collect();
+        self.jobsets.push((name.clone(), jobset.sets.clone()));
+        let mut line = json!({"manifest": name, "set": sets});
+        if let Some(at) = jobset.submit_at {
+            line["submitAt"] = at.to_string().into();
+        }
+        line
+    }
+
+    /// Keeps a text under its name, or one that no other has.
+    fn keep(&mut self, index: usize, name: &str, text: String) -> String {
+        let taken = self.texts.iter().any(|(n, t)| n == name && *t != text);
+        let name = match taken {
+            true => format!("{name} ({index})"),
+            false => name.to_owned(),
+        };
+        self.texts.push((name.clone(), text));
+        name
+    }
+
+    fn read(&self, name: &str) -> Result<String, String> {
+        if name == GENERATED {
+            return Ok(sim_inputs::print_yaml(&self.generated()));
+        }
+        match self.texts.iter().find(|(n, _)| n == name) {
+            Some((_, text)) => Ok(text.clone()),
+            None => sim_inputs::file_text(Path::new(name)),
+        }
+    }
+
+    /// JobSets that cannot be read are left out: they are read again, and then their errors are told.
+    fn generated(&self) -> Value {
+        let source = |name: &String| {
+            let text = self.read(name).ok()?;
+            let file = name.clone();
+            Some(Source { file, text })
+        };
+        let jobsets = self.jobsets.iter();
+        let jobsets = jobsets.filter_map(|(name, sets)| Some((source(name)?, sets.clone())));
+        let topology = sim_inputs::generated_topology(&jobsets.collect::<Vec<_>>());
+        sim_inputs::written_topology(&topology)
+    }
+}

@@ -1,0 +1,221 @@
+//! Breakpoints: a kind of record, and one of its members.
+//!
+//! `jobset.condition=RestartingJobSet`, `PodReady`, `RestartCounted.restarts=2`. Must never look at anything but the
+//! record.
+
+use serde_json::Value;
+use sim_engine::record::Body;
+use sim_inputs::nearest;
+use std::fmt;
+
+/// Where a run is to stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Break {
+    /// As it was written.
+    text: String,
+    kind: &'static str,
+    /// Members and their values; all must be so.
+    wants: Vec<(String, String)>,
+}
+
+impl fmt::Display for Break {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// A name for a member of a kind, and what else must be so.
+struct Alias {
+    name: &'static str,
+    kind: &'static str,
+    member: &'static str,
+    also: &'static [(&'static str, &'static str)],
+}
+
+const ALIASES: [Alias; 6] = [
+    alias(
+        "jobset.condition",
+        "JobSetCondition",
+        "type",
+        &[("status", "True")],
+    ),
+    alias(
+        "job.condition",
+        "JobCondition",
+        "type",
+        &[("status", "True")],
+    ),
+    alias("pod.phase", "PodFinished", "phase", &[]),
+    alias("node.ready", "NodeState", "ready", &[]),
+    alias("event.reason", "KubeEvent", "reason", &[]),
+    alias("container.exitCode", "ContainerExited", "exitCode", &[]),
+];
+
+const fn alias(
+    name: &'static str,
+    kind: &'static str,
+    member: &'static str,
+    also: &'static [(&'static str, &'static str)],
+) -> Alias {
+    Alias {
+        name,
+        kind,
+        member,
+        also,
+    }
+}
+
+/// Members of every record.
+const COMMON: [&str; 4] = ["object", "reason", "message", "t_ns"];
+
+impl std::str::FromStr for Break {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Break, String> {
+        let text = text.trim();
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name.trim(), Some(value.trim())),
+            None => (text, None),
+        };
+        if let Some(alias) = ALIASES.iter().find(|a| a.name == name) {
+            return of_alias(text, alias, value);
+        }
+        let (kind, member) = match name.split_once('.') {
+            Some((kind, member)) => (kind, Some(member)),
+            None => (name, None),
+        };
+        let Some((kind, roles)) = Body::KINDS.iter().find(|(known, _)| *known == kind) else {
+            return Err(unknown(name, kind));
+        };
+        let wants = match (member, value) {
+            (None, None) => Vec::new(),
+            (Some(member), Some(value)) => {
+                let own = roles.iter().filter_map(|role| role.member());
+                let known: Vec<&str> = own.chain(COMMON).collect();
+                if !known.contains(&member) {
+                    let known = known.join(", ");
+                    return Err(format!("a {kind} has no {member:?}; it has {known}"));
+                }
+                vec![(member.to_owned(), value.to_owned())]
+            }
+            _ => return Err(format!("{text:?}: write KIND, or KIND.MEMBER=VALUE")),
+        };
+        Ok(Break {
+            text: text.to_owned(),
+            kind,
+            wants,
+        })
+    }
+}
+
+fn of_alias(text: &str, alias: &Alias, value: Option<&str>) -> Result<Break, String> {
+    let value = value.filter(|v| !v.is_empty());
+    let value = value.ok_or_else(|| format!("{text:?}: write {}=VALUE", alias.name))?;
+    let both = |(member, value): (&str, &str)| (member.to_owned(), value.to_owned());
+    // Pods that run have a kind of their own.
+    if alias.name == "pod.phase" && !["Failed", "Succeeded"].contains(&value) {
+        let kind = match value {
+            "Pending" => "PodCreated",
+            "Running" => "PodRunning",
+            _ => return Err("a pod's phase is Pending, Running, Succeeded or Failed".to_owned()),
+        };
+        return Ok(Break {
+            text: text.to_owned(),
+            kind,
+            wants: Vec::new(),
+        });
+    }
+    let wants = std::iter::once((alias.member, value)).chain(alias.also.iter().copied());
+    Ok(Break {
+        text: text.to_owned(),
+        kind: alias.kind,
+        wants: wants.map(both).collect(),
+    })
+}
+
+fn unknown(name: &str, kind: &str) -> String {
+    let aliases = ALIASES.iter().map(|a| a.name);
+    let known: Vec<&str> = Body::KINDS
+        .iter()
+        .map(|(known, _)| *known)
+        .chain(aliases)
+        .collect();
+    let near =
+        nearest(name, known.iter().copied()).or_else(|| nearest(kind, known.iter().copied()));
+    let near = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+    let aliases: Vec<&str> = ALIASES.iter().map(|a| a.name).collect();
+    let legal = aliases.join(", ");
+    format!(
+        "nothing to stop at is called {name:?}{near}\n = legal: a kind of record (docs/run-directory.md), or {legal}"
+    )
+}
+
+impl Break {
+    /// Whether records of that kind can meet it.
+    pub fn may_be(&self, kind: &str) -> bool {
+        self.kind == kind
+    }
+
+    /// Whether a record of its kind meets it.
+    pub fn meets(&self, members: &Value) -> bool {
+        self.wants.iter().all(|(member, wanted)| {
+            let found = &members[member];
+            let found = found
+                .as_str()
+                .map_or_else(|| found.to_string(), str::to_owned);
+            // A name without namespace, or without the random suffix, will do.
+            let named = member == "object"
+                && found.split('/').any(|part| {
+                    part == wanted
+                        || part
+                            .strip_prefix(wanted.as_str())
+                            .is_some_and(|rest| rest.starts_with('-'))
+                });
+            found == *wanted || named
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_breakpoint_is_a_kind_and_perhaps_a_member() {
+        for (text, kind) in [
+            ("PodReady", "PodReady"),
+            ("RestartCounted.restarts=2", "RestartCounted"),
+            ("jobset.condition=RestartingJobSet", "JobSetCondition"),
+            ("pod.phase=Running", "PodRunning"),
+            ("pod.phase=Failed", "PodFinished"),
+            ("PodReady.object=train-workers-0-1", "PodReady"),
+        ] {
+            let found: Break = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert_eq!((found.kind, found.to_string()), (kind, text.to_owned()));
+        }
+        for (text, words) in [
+            ("PodRedy", "did you mean \"PodReady\"?"),
+            ("PodReady=1", "write KIND, or KIND.MEMBER=VALUE"),
+            (
+                "PodReady.exitCode=1",
+                "a PodReady has no \"exitCode\"; it has incarnation",
+            ),
+            ("jobset.condition", "write jobset.condition=VALUE"),
+            ("pod.phase=Lost", "Pending, Running, Succeeded or Failed"),
+        ] {
+            let refused = text.parse::<Break>().expect_err(text);
+            assert!(refused.contains(words), "{text}: {refused}");
+        }
+    }
+
+    #[test]
+    fn all_that_it_names_must_be_so() {
+        let found: Break = "jobset.condition=Failed".parse().unwrap();
+        assert!(found.meets(&json!({"type": "Failed", "status": "True"})));
+        assert!(!found.meets(&json!({"type": "Failed", "status": "False"})));
+        let of: Break = "PodReady.object=t-w-0-1".parse().unwrap();
+        assert!(of.meets(&json!({"object": "pod/default/t-w-0-1-x2m4q"})));
+        assert!(!of.meets(&json!({"object": "pod/default/t-w-0-11-x2m4q"})));
+    }
+}

@@ -1,0 +1,272 @@
+//! The commands of a session, one a line.
+
+use super::breaks::Break;
+use super::{Mode, Session, describe, lists};
+use serde_json::Value;
+use sim_api::spec::NodeObject;
+use sim_base::*;
+use sim_engine::record::Names;
+use sim_inputs::nearest;
+
+const HELP: &str = "next [N]            the next record, or the next N (n)
+continue            to the next breakpoint, or the end (c)
+until TIME          to the first record at this time or later: until 2m30s (u)
+break EXPR          stop at a kind of record: break PodReady, break RestartCounted.restarts=2,
+                    break PodReady.object=train-workers-0-1, break jobset.condition=RestartingJobSet,
+                    also job.condition, pod.phase, node.ready, event.reason, container.exitCode (b)
+breaks              list breakpoints
+delete [N]          delete breakpoint N, or all
+get KIND            list jobsets, jobs, pods, nodes, services, claims or events
+describe KIND NAME  an object as kubectl describe shows it (d)
+why                 what brought this record about, back to its origin (w)
+where               the record where the run stands
+quit                end here (q)
+An empty line repeats the last next, continue or until.
+";
+
+/// Kinds as they may be written, and as the API calls them.
+const KINDS: [(&str, &[&str]); 6] = [
+    ("JobSet", &["jobset", "jobsets", "js"]),
+    ("Job", &["job", "jobs"]),
+    ("Pod", &["pod", "pods", "po"]),
+    ("Node", &["node", "nodes", "no"]),
+    ("Service", &["service", "services", "svc"]),
+    (
+        "PersistentVolumeClaim",
+        &[
+            "claim",
+            "claims",
+            "pvc",
+            "persistentvolumeclaim",
+            "persistentvolumeclaims",
+        ],
+    ),
+];
+const COMMANDS: [&str; 12] = [
+    "next", "continue", "until", "break", "breaks", "delete", "get", "describe", "why", "where",
+    "quit", "help",
+];
+/// Lines of a list; more are counted.
+const LISTED_MAX: usize = 200;
+
+impl Session<'_> {
+    /// Takes commands until the run is to go on, or to end.
+    pub(super) fn prompt(&mut self, names: Option<&Names>) {
+        loop {
+            let Some(line) = self.talk.ask() else {
+                self.quit = true;
+                return;
+            };
+            let line = match line.trim() {
+                "" => self.last.clone(),
+                line => line.to_owned(),
+            };
+            if line.starts_with('#') {
+                continue;
+            }
+            match self.command(&line, names) {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(message) => self.talk.complain(&message),
+            }
+        }
+    }
+
+    /// Whether the run is to go on.
+    fn command(&mut self, line: &str, names: Option<&Names>) -> Result<bool, String> {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        let bare = |yes: bool| match rest.is_empty() {
+            true => Ok(yes),
+            false => Err(format!("{word} takes nothing after it")),
+        };
+        match word {
+            "next" | "n" => {
+                let n = if rest.is_empty() { Ok(1) } else { rest.parse() };
+                let n = n.ok().filter(|n| *n > 0);
+                let n = n.ok_or_else(|| format!("next takes a number of records, not {rest:?}"))?;
+                self.goes_on(line, Mode::Next(n))
+            }
+            "continue" | "c" => bare(true).and_then(|_| self.goes_on(line, Mode::Continue)),
+            "until" | "u" => {
+                let at: Duration = rest.parse().map_err(|e| format!("until {rest}: {e}"))?;
+                self.goes_on(line, Mode::Until(Time::ZERO + at))
+            }
+            "break" | "b" => {
+                let found: Break = rest.parse()?;
+                let text = format!("breakpoint {}: {found}", self.breaks.len() + 1);
+                self.breaks.push(found);
+                self.say(&text);
+                Ok(false)
+            }
+            "breaks" => bare(false).map(|_| {
+                for (i, b) in self.breaks.clone().iter().enumerate() {
+                    self.say(&format!("breakpoint {}: {b}", i + 1));
+                }
+                false
+            }),
+            "delete" => self.delete(rest).map(|()| false),
+            "get" => self.list(rest).map(|()| false),
+            "describe" | "d" => self.describe(rest).map(|()| false),
+            "why" | "w" => bare(false).map(|_| {
+                self.why(names);
+                false
+            }),
+            "where" => bare(false).map(|_| {
+                self.tell_where(names);
+                false
+            }),
+            "quit" | "q" | "exit" => bare(true).inspect(|_| self.quit = true),
+            "help" | "h" | "?" => {
+                self.talk.tell(HELP);
+                Ok(false)
+            }
+            _ => Err(match nearest(word, COMMANDS) {
+                Some(near) => format!("there is no command {word:?}; did you mean {near:?}?"),
+                None => format!("there is no command {word:?}; help lists them"),
+            }),
+        }
+    }
+
+    fn goes_on(&mut self, line: &str, mode: Mode) -> Result<bool, String> {
+        if let Some(over) = &self.over {
+            return Err(over.clone());
+        }
+        line.clone_into(&mut self.last);
+        self.mode = mode;
+        Ok(true)
+    }
+
+    fn delete(&mut self, which: &str) -> Result<(), String> {
+        if which.is_empty() {
+            self.breaks.clear();
+            return Ok(());
+        }
+        let n: usize = which
+            .parse()
+            .map_err(|_| format!("delete takes a number, not {which:?}"))?;
+        if n == 0 || n > self.breaks.len() {
+            return Err(format!("there is no breakpoint {n}"));
+        }
+        self.breaks.remove(n - 1);
+        Ok(())
+    }
+
+    fn why(&mut self, names: Option<&Names>) {
+        let chain = self.chain();
+        let Some(names) = names.filter(|_| !chain.is_empty()) else {
+            return self.say("nothing has happened yet");
+        };
+        for seq in chain {
+            match self.told(seq, names) {
+                Some(line) => self.say(&line),
+                None => self.say(&format!("record {seq} is not kept: the run has too many")),
+            }
+        }
+    }
+
+    fn tell_where(&mut self, names: Option<&Names>) {
+        let here = self.here.as_ref().map(|(record, _)| record.seq);
+        let told = here
+            .zip(names)
+            .and_then(|(seq, names)| self.told(seq, names));
+        match (&self.over, told) {
+            (Some(over), _) => self.say(&over.clone()),
+            (None, Some(line)) => self.say(&line),
+            (None, None) => self.say("nothing has happened yet"),
+        }
+    }
+
+    /// What exists now.
+    fn objects(&mut self) -> &[Value] {
+        let seq = self.here.as_ref().map(|(record, _)| record.seq);
+        match (seq, &self.over) {
+            (None, _) => &[],
+            (_, Some(_)) => self.snapshots.at(None),
+            (seq, None) => self.snapshots.at(seq),
+        }
+    }
+
+    fn list(&mut self, word: &str) -> Result<(), String> {
+        let text = match word {
+            "events" | "event" | "ev" => describe::events(&self.known, None),
+            _ => {
+                let kind = kind(word)?;
+                let objects = self.objects().to_vec();
+                match kind {
+                    "Node" => lists::nodes(&self.nodes(), &objects, &self.known),
+                    _ => lists::list(kind, &objects, &self.known),
+                }
+            }
+        };
+        let lines: Vec<&str> = text.lines().collect();
+        let more = lines.len().saturating_sub(LISTED_MAX);
+        let mut shown = lines[..lines.len() - more].join("\n");
+        shown.push('\n');
+        if more > 0 {
+            shown.push_str(&format!("... {more} more\n"));
+        }
+        self.talk.tell(&shown);
+        Ok(())
+    }
+
+    fn nodes(&self) -> Vec<String> {
+        self.snapshots.nodes()
+    }
+
+    fn describe(&mut self, what: &str) -> Result<(), String> {
+        let (word, name) = what
+            .split_once([' ', '/'])
+            .ok_or("write describe KIND NAME")?;
+        let (kind, name) = (kind(word)?, name.trim());
+        let now = self.now();
+        let objects = self.objects().to_vec();
+        if kind == "Node" {
+            let node: Option<NodeObject> = self.snapshots.node(name);
+            let node =
+                node.ok_or_else(|| missing(kind, name, self.nodes().iter().map(String::as_str)))?;
+            let text = describe::node(&node, &objects, &self.known);
+            self.talk.tell(&text);
+            return Ok(());
+        }
+        let of_kind = || objects.iter().filter(|o| o["kind"] == kind);
+        let called = |o: &Value| o["metadata"]["name"].as_str().unwrap_or("").to_owned();
+        let exact = of_kind().find(|o| called(o) == name);
+        // A pod goes by its name without the random suffix, too.
+        let short = || {
+            of_kind().find(|o| {
+                called(o)
+                    .rsplit_once('-')
+                    .is_some_and(|(front, _)| front == name)
+            })
+        };
+        let found = exact.or_else(|| if kind == "Pod" { short() } else { None });
+        let names: Vec<String> = of_kind().map(called).collect();
+        let object = found.ok_or_else(|| missing(kind, name, names.iter().map(String::as_str)))?;
+        let text = describe::object(object, &self.known, now);
+        self.talk.tell(&text);
+        Ok(())
+    }
+}
+
+fn kind(word: &str) -> Result<&'static str, String> {
+    let word = word.to_ascii_lowercase();
+    let found = KINDS
+        .iter()
+        .find(|(_, words)| words.contains(&word.as_str()));
+    found.map(|(kind, _)| *kind).ok_or_else(|| {
+        let known: Vec<&str> = KINDS.iter().map(|(_, words)| words[0]).collect();
+        format!("{word:?} is no kind of object; legal: {}", known.join(", "))
+    })
+}
+
+fn missing<'n>(kind: &str, name: &str, known: impl Iterator<Item = &'n str>) -> String {
+    let known: Vec<&str> = known.collect();
+    let near = nearest(name, known.iter().copied());
+    let hint = match (near, known.len()) {
+        (Some(near), _) => format!("; did you mean {near:?}?"),
+        (None, 0) => "; there is none".to_owned(),
+        (None, n) => format!("; there are {n}, as {}", known[..n.min(4)].join(", ")),
+    };
+    format!("there is no {kind} {name:?} now{hint}")
+}

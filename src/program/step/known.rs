@@ -1,0 +1,139 @@
+//! What records say of objects that the API would show of them: Events, what is ready, exit codes, nodes.
+
+use sim_base::*;
+use sim_engine::record::About;
+use sim_engine::record::{Body, Names, NodeReady, Record};
+use sim_report::files::event_objects::Objects;
+use std::collections::BTreeMap;
+
+/// Events that are kept; the oldest go first, as they do after an hour.
+const EVENTS_MAX: usize = 100_000;
+
+/// A Kubernetes Event.
+pub struct Told {
+    pub at: Time,
+    pub warning: bool,
+    /// `pod/default/train-workers-0-1-x2m4q`.
+    pub object: String,
+    pub reason: String,
+    pub message: String,
+}
+
+/// A pod beyond its phase.
+#[derive(Clone, Debug, Default)]
+pub struct OfPod {
+    pub created: Time,
+    pub running: Option<Time>,
+    pub ready: bool,
+    pub restarts: u32,
+    pub exit_code: Option<i32>,
+    pub deleting: Option<Time>,
+    pub attempt: Option<u32>,
+}
+
+/// A Node beyond what the topology says of it.
+#[derive(Clone, Debug, Default)]
+pub struct OfNode {
+    pub ready: Option<(NodeReady, Time)>,
+    pub taints: Vec<(String, String)>,
+    pub gone: bool,
+}
+
+#[derive(Default)]
+pub struct Known {
+    pub events: Vec<Told>,
+    pub pods: BTreeMap<String, OfPod>,
+    pub nodes: BTreeMap<String, OfNode>,
+}
+
+impl Known {
+    pub fn learn(&mut self, record: &Record, objects: &Objects, names: &Names) {
+        let head = record.body.head();
+        let object = String::from_utf8_lossy(objects.of(head.about)).into_owned();
+        if let Body::KubeEvent {
+            warning,
+            reason,
+            message,
+            ..
+        } = record.body
+        {
+            if self.events.len() == EVENTS_MAX {
+                self.events.remove(0);
+            }
+            let text = |id| names.text(id).to_owned();
+            let (reason, message) = (text(reason), text(message));
+            self.events.push(Told {
+                at: record.at,
+                warning,
+                object,
+                reason,
+                message,
+            });
+            return;
+        }
+        match head.about {
+            About::Pod(_) => self.pod(record, object),
+            About::Node(_) => self.node(record, object, names),
+            _ => {}
+        }
+    }
+
+    fn pod(&mut self, record: &Record, object: String) {
+        let at = record.at;
+        match record.body {
+            Body::PodCreated { .. } => {
+                let pod = OfPod {
+                    created: at,
+                    ..OfPod::default()
+                };
+                self.pods.insert(object, pod);
+                return;
+            }
+            Body::PodGone { .. } => {
+                self.pods.remove(&object);
+                return;
+            }
+            _ => {}
+        }
+        let Some(pod) = self.pods.get_mut(&object) else {
+            return;
+        };
+        match record.body {
+            Body::PodRunning { .. } => pod.running = Some(at),
+            Body::PodReady { .. } => pod.ready = true,
+            Body::PodNotReady { .. } => pod.ready = false,
+            Body::ContainersRestarting { restarts, .. } => pod.restarts = restarts,
+            Body::PodFinished { exit_code, .. } => {
+                (pod.ready, pod.exit_code) = (false, Some(exit_code));
+            }
+            Body::PodDeleting { .. } => pod.deleting = Some(at),
+            Body::AttemptWritten { attempt, .. } => pod.attempt = Some(attempt),
+            _ => {}
+        }
+    }
+
+    fn node(&mut self, record: &Record, object: String, names: &Names) {
+        let node = self.nodes.entry(object).or_default();
+        match record.body {
+            Body::NodeState { ready, .. } => node.ready = Some((ready, record.at)),
+            Body::NodeTaint {
+                key, effect, added, ..
+            } => {
+                let effect = sim_engine::record::TAINT_EFFECTS[usize::from(effect)];
+                let taint = (names.text(key).to_owned(), effect.to_owned());
+                node.taints.retain(|known| *known != taint);
+                if added {
+                    node.taints.push(taint);
+                }
+            }
+            Body::NodeGone { .. } => {
+                *node = OfNode {
+                    gone: true,
+                    ..OfNode::default()
+                }
+            }
+            Body::NodeCreated { .. } => *node = OfNode::default(),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Objects as they are after a record: a second run of the same scenario that ends there.
+
+use serde_json::Value;
+use sim_api::spec::NodeObject;
+use sim_engine::Simulation;
+use sim_engine::record::{Names, Record, Sink};
+use sim_policy::topology::Cluster;
+
+pub struct Snapshots {
+    simulation: Simulation,
+    seed: u64,
+    /// The last one, and the record that it is of; `None`: of the whole run.
+    taken: Option<(Option<u32>, Vec<Value>)>,
+}
+
+impl Snapshots {
+    pub fn new(simulation: Simulation, seed: u64) -> Snapshots {
+        Snapshots {
+            simulation,
+            seed,
+            taken: None,
+        }
+    }
+
+    /// JobSets, Jobs, pods, Services and claims once the event is over that wrote the record; without one at the end.
+    pub fn at(&mut self, seq: Option<u32>) -> &[Value] {
+        if self.taken.as_ref().is_none_or(|(of, _)| *of != seq) {
+            let mut sink = Until {
+                seq,
+                reached: false,
+                objects: Vec::new(),
+            };
+            self.simulation.run(self.seed, 0, &mut sink);
+            self.taken = Some((seq, sink.objects));
+        }
+        self.taken
+            .as_ref()
+            .map_or(&[], |(_, objects)| objects.as_slice())
+    }
+
+    fn cluster(&self) -> Cluster {
+        Cluster::build(&self.simulation.scenario().topology, &["pods".to_owned()])
+    }
+
+    /// The names of all Nodes that the topology has.
+    pub fn nodes(&self) -> Vec<String> {
+        self.cluster().names
+    }
+
+    /// A Node as the topology has it.
+    pub fn node(&self, name: &str) -> Option<NodeObject> {
+        let cluster = self.cluster();
+        Some(cluster.object(cluster.named(name)?))
+    }
+}
+
+struct Until {
+    seq: Option<u32>,
+    reached: bool,
+    objects: Vec<Value>,
+}
+
+impl Sink for Until {
+    fn record(&mut self, record: &Record, _: &Names) {
+        self.reached |= self.seq.is_some_and(|seq| record.seq >= seq);
+    }
+
+    fn wants_objects(&self) -> bool {
+        true
+    }
+
+    fn objects(&mut self, objects: &[Value]) {
+        self.objects = objects.to_vec();
+    }
+
+    fn looks_after(&self, _: u64) -> u64 {
+        1
+    }
+
+    fn stops(&mut self, _: u64) -> bool {
+        self.reached
+    }
+}

@@ -1,0 +1,285 @@
+//! Prints the defaults that a run used, and which of them its result hangs on.
+
+use serde_json::{Value, json};
+use sim_analysis::experiment::Derivative;
+use sim_analysis::format::wrap;
+use sim_base::plain::{for_cell, for_markdown};
+use sim_inputs::Used;
+use sim_report::console::compare::shown;
+use sim_report::console::waterfall::Style;
+use std::fmt::Write;
+
+/// What came of playing other values.
+pub struct Played {
+    pub metric: String,
+    /// Its mean in the scenario as it is.
+    pub base: Option<f64>,
+    pub replications: u64,
+    /// By how many percent values were changed.
+    pub step: u8,
+}
+
+/// A default, and what hangs on it.
+pub struct Row {
+    pub used: Used,
+    pub effect: Effect,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Nothing was played.
+    NotPlayed,
+    /// There is no field for it, or the model refuses the other values; why.
+    NotTried(String),
+    /// The first replication is the same with both other values.
+    None,
+    Of(Derivative),
+}
+
+impl Row {
+    fn derivative(&self) -> Option<&Derivative> {
+        match &self.effect {
+            Effect::Of(derivative) => Some(derivative),
+            _ => None,
+        }
+    }
+}
+
+/// Percent of the metric for 1 % of a value: less is not worth a line.
+const HARDLY: f64 = 0.005;
+
+/// Those first on which the most hangs, then those without influence, then the others.
+pub fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
+    let rank = |row: &Row| match &row.effect {
+        Effect::Of(d) => (0, -d.per_percent.abs()),
+        Effect::None => (1, 0.0),
+        Effect::NotTried(_) | Effect::NotPlayed => (2, 0.0),
+    };
+    rows.sort_by(|a, b| {
+        let ((a, x), (b, y)) = (rank(a), rank(b));
+        a.cmp(&b).then(x.total_cmp(&y))
+    });
+    rows
+}
+
+pub fn text(name: &str, rows: &[Row], played: Option<&Played>, style: &Style) -> String {
+    let mut out = String::new();
+    let title = match name {
+        "" => "Defaults of the model".to_owned(),
+        name => format!("Parameters of {name}"),
+    };
+    let _ = writeln!(out, "{}\n", style.bold(&title));
+    if let Some(played) = played {
+        effects(&mut out, rows, played, style);
+    }
+    for row in rows {
+        default(&mut out, &row.used, style);
+    }
+    out
+}
+
+fn effects(out: &mut String, rows: &[Row], played: &Played, style: &Style) {
+    let base = played.base.map(|v| shown(&played.metric, v));
+    let base = base.map_or("never measured".to_owned(), |v| format!("{v} on average"));
+    let head = format!(
+        "{}: {base} of {} replications. Each value was played {} % smaller and larger under the same random numbers.",
+        played.metric, played.replications, played.step
+    );
+    say(out, "", &head, style);
+    let found = rows.iter().filter_map(|r| Some((r, r.derivative()?)));
+    let (clear, unclear): (Vec<_>, Vec<_>) = found.partition(|(_, d)| d.is_separated());
+    let hardly = |d: &Derivative| d.elasticity.is_some_and(|e| e.abs() < HARDLY);
+    let (small, clear): (Vec<_>, Vec<_>) = clear.into_iter().partition(|(_, d)| hardly(d));
+    if !clear.is_empty() {
+        let head = format!(
+            "\n  {:>12} {:>10}   {:>25}  of",
+            "for 1 % more", "that is", "95 % interval"
+        );
+        let _ = writeln!(out, "{}", style.dim(&head));
+    }
+    for (row, d) in &clear {
+        line(out, &row.used, d, &played.metric);
+    }
+    out.push('\n');
+    let names = |rows: Vec<&Row>| -> String {
+        let names: Vec<&str> = rows.iter().map(|r| r.used.id.as_str()).collect();
+        names.join(", ")
+    };
+    let unclear = names(unclear.into_iter().map(|(row, _)| row).collect());
+    let small = names(small.into_iter().map(|(row, _)| row).collect());
+    let alone = played.replications < 2;
+    let why = match alone {
+        true => "One replication cannot tell how sure this is (--seeds 20): ",
+        false => "Not told from nothing by so few replications: ",
+    };
+    let none = rows.iter().filter(|r| r.effect == Effect::None);
+    let none = names(none.collect());
+    let hardly = "Hardly any influence (less than 0.005 % for 1 %): ";
+    for (lead, list) in [
+        (why, unclear),
+        (hardly, small),
+        ("Without any influence here: ", none),
+    ] {
+        if !list.is_empty() {
+            say(out, lead, &format!("{list}."), style);
+        }
+    }
+    for row in rows {
+        if let Effect::NotTried(why) = &row.effect {
+            say(
+                out,
+                "Not tried: ",
+                &format!("{}: {why}", row.used.id),
+                style,
+            );
+        }
+    }
+    out.push('\n');
+}
+
+fn line(out: &mut String, used: &Used, d: &Derivative, metric: &str) {
+    let signed = |v: f64| match v > 0.0 {
+        true => format!("+{}", shown(metric, v)),
+        false => shown(metric, v),
+    };
+    let share = d.elasticity.map_or(String::new(), |e| format!("{e:+.3} %"));
+    let [low, high] = d.ci95.map(signed);
+    let _ = writeln!(
+        out,
+        "  {:>12} {share:>10}   {:>25}  {}",
+        signed(d.per_percent),
+        format!("{low} to {high}"),
+        used.id
+    );
+}
+
+fn default(out: &mut String, used: &Used, style: &Style) {
+    let _ = writeln!(out, "{} = {}", used.id, value(used));
+    let note = match &used.instead_of {
+        Some(default) => format!("given by the inputs, instead of {default}"),
+        None => format!("{}: {}", used.confidence, used.source),
+    };
+    say(out, "    ", &note, style);
+}
+
+/// With its unit, where it does not say it itself.
+fn value(used: &Used) -> String {
+    let said = used.unit() == "s" && used.value.ends_with(['s', 'm', 'h', 'd']);
+    match said || used.unit().is_empty() {
+        true => used.value.clone(),
+        false => format!("{} {}", used.value, used.unit()),
+    }
+}
+
+fn say(out: &mut String, lead: &str, text: &str, style: &Style) {
+    let held = lead.replace(' ', "\u{a0}");
+    let lines = wrap(&format!("{held}{text}"), style.width - 4);
+    let _ = writeln!(out, "{}", lines.join("\n    "));
+}
+
+pub fn as_json(name: &str, rows: &[Row], played: Option<&Played>) -> Value {
+    let row = |row: &Row| {
+        let used = &row.used;
+        let mut value = json!({
+            "id": used.id,
+            "value": used.value,
+            "unit": used.unit(),
+            "source": used.source,
+            "confidence": used.confidence,
+            "insteadOf": used.instead_of,
+        });
+        match &row.effect {
+            Effect::Of(derivative) => value["effect"] = json!(derivative),
+            Effect::None => value["effect"] = json!({"perPercent": 0.0}),
+            Effect::NotTried(why) => value["notTried"] = json!(why),
+            Effect::NotPlayed => {}
+        }
+        value
+    };
+    let mut all = json!({
+        "schema": "jobset-sim/sensitivity/v1",
+        "scenario": name,
+        "parameters": rows.iter().map(row).collect::<Vec<_>>(),
+    });
+    if let Some(p) = played {
+        all["metric"] = json!({
+            "name": p.metric, "mean": p.base, "replications": p.replications, "stepPercent": p.step,
+        });
+    }
+    all
+}
+
+const COLUMNS: [&str; 11] = [
+    "id",
+    "value",
+    "unit",
+    "source",
+    "confidence",
+    "instead_of",
+    "per_percent",
+    "ci95_low",
+    "ci95_high",
+    "elasticity",
+    "n",
+];
+
+fn cells(row: &Row) -> [String; 11] {
+    let used = &row.used;
+    let of = |f: &dyn Fn(&Derivative) -> String| match &row.effect {
+        Effect::Of(d) => f(d),
+        Effect::None => "0".to_owned(),
+        _ => String::new(),
+    };
+    [
+        used.id.clone(),
+        used.value.clone(),
+        used.unit().to_owned(),
+        used.source.clone(),
+        used.confidence.clone(),
+        used.instead_of.clone().unwrap_or_default(),
+        of(&|d| d.per_percent.to_string()),
+        of(&|d| d.ci95[0].to_string()),
+        of(&|d| d.ci95[1].to_string()),
+        of(&|d| d.elasticity.map_or(String::new(), |e| e.to_string())),
+        of(&|d| d.n.to_string()),
+    ]
+}
+
+pub fn csv(rows: &[Row]) -> Result<Vec<u8>, String> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    out.write_record(COLUMNS).map_err(|e| e.to_string())?;
+    for row in rows {
+        let cells = cells(row);
+        let cells = cells.iter().map(|cell| for_cell(cell).into_owned());
+        out.write_record(cells).map_err(|e| e.to_string())?;
+    }
+    out.into_inner().map_err(|e| e.to_string())
+}
+
+pub fn markdown(rows: &[Row], played: Option<&Played>) -> String {
+    let head = match played {
+        Some(p) => format!(
+            "| parameter | value | for 1 % more: {} | confidence | source |\n|---|---|---|---|---|\n",
+            p.metric
+        ),
+        None => "| parameter | value | confidence | source |\n|---|---|---|---|\n".to_owned(),
+    };
+    let mut out = head;
+    for row in rows {
+        let used = &row.used;
+        let effect = match (&row.effect, played) {
+            (_, None) => String::new(),
+            (Effect::Of(d), Some(p)) => format!("{} | ", shown(&p.metric, d.per_percent)),
+            (Effect::None, _) => "0 | ".to_owned(),
+            _ => " | ".to_owned(),
+        };
+        let [value, confidence, source] =
+            [&value(used), &used.confidence, &used.source].map(|t| for_markdown(t));
+        let _ = writeln!(
+            out,
+            "| `{}` | {value} | {effect}{confidence} | {source} |",
+            used.id
+        );
+    }
+    out
+}

@@ -1,0 +1,80 @@
+//! All words in one list.
+
+use super::entry::{Entry, PASSAGE};
+use super::pages::PAGES;
+use super::{fields, page};
+use sim_lint::table;
+
+/// All entries, in the order of their sources.
+pub struct Book {
+    pub entries: Vec<Entry>,
+}
+
+impl Book {
+    /// `more`: what only the program itself knows, its commands and options.
+    pub fn new(more: Vec<Entry>) -> Book {
+        let pages = PAGES
+            .iter()
+            .flat_map(|(name, text)| page::entries(name, text));
+        let mut entries = more;
+        entries.extend(pages);
+        entries.extend(fields::entries());
+        entries.extend(assumptions());
+        entries.extend(traps());
+        entries.retain(|e| !e.word.is_empty() && !e.text.is_empty());
+        Book { entries }
+    }
+
+    /// All but passages, which are told where nothing else tells of a word.
+    pub fn words(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|e| e.kind != PASSAGE)
+    }
+
+    /// The rule of an id, or of the whole that it is a part of.
+    pub fn rule(&self, id: &str) -> Option<&Entry> {
+        let whole = id.trim_end_matches(|c: char| c.is_ascii_lowercase());
+        let mut rules = self.entries.iter().filter(|e| e.is_rule());
+        rules.find(|e| e.word == whole)
+    }
+}
+
+fn assumptions() -> Vec<Entry> {
+    let entry = |a: sim_inputs::Assumption| Entry {
+        text: format!("a default of the model: {}", a.value),
+        facts: vec![
+            ("source".to_owned(), a.source),
+            ("confidence".to_owned(), a.confidence),
+        ],
+        kind: "assumption".to_owned(),
+        source: match a.id.starts_with("timing.") {
+            true => "src/presets/timing.yaml".to_owned(),
+            false => "src/presets/control-plane.yaml".to_owned(),
+        },
+        word: a.id,
+        ..Entry::default()
+    };
+    sim_inputs::assumptions().into_iter().map(entry).collect()
+}
+
+fn traps() -> Vec<Entry> {
+    let entry = |(theme, trap): (&str, &sim_lint::Trap)| Entry {
+        word: trap.name.to_owned(),
+        kind: "trap".to_owned(),
+        of: format!("lint, {theme}"),
+        text: format!("{}: {}", trap.severity.as_str(), trap.title),
+        facts: [
+            ("then", trap.consequence),
+            ("fix", trap.fix),
+            ("needs", trap.check.needs()),
+        ]
+        .map(|(name, text)| (name.to_owned(), text.to_owned()))
+        .into_iter()
+        .chain([("rules".to_owned(), trap.rules.join(", "))])
+        .collect(),
+        source: "docs/lint.md".to_owned(),
+        ..Entry::default()
+    };
+    let themes = table::THEMES.iter();
+    let all = themes.flat_map(|(theme, traps)| traps.iter().map(move |t| (*theme, t)));
+    all.map(entry).collect()
+}

@@ -1,0 +1,63 @@
+//! The fields of scenarios, topologies, fleets and manifests, from the tables that files are checked with.
+
+use super::entry::Entry;
+use super::page::plain;
+use sim_inputs::{FieldRow, field_rows};
+
+/// The formats, and what a path of them is a path of.
+const FORMATS: [(&str, &str); 5] = [
+    ("JobSet", "a JobSet manifest"),
+    ("Scenario", "a scenario"),
+    ("Topology", "a topology"),
+    ("Fleet", "a fleet"),
+    ("Timing", "timing of a scenario"),
+];
+
+pub fn entries() -> Vec<Entry> {
+    let mut all = Vec::new();
+    for (format, of) in FORMATS {
+        let rows = field_rows(format);
+        all.extend(rows.iter().map(|row| entry(format, of, row)));
+    }
+    all
+}
+
+fn entry(format: &str, of: &str, row: &FieldRow) -> Entry {
+    let mut facts = vec![("takes".to_owned(), plain(&row.takes))];
+    let mut fact = |name: &str, text: &str| {
+        if !text.is_empty() && text != "none" {
+            facts.push((name.to_owned(), plain(text)));
+        }
+    };
+    fact("default", &row.default);
+    fact("example", row.example);
+    match row.also.as_slice() {
+        [] => {}
+        few @ [_] | few @ [_, _] | few @ [_, _, _] => fact("also at", &few.join(", ")),
+        [first, many @ ..] => fact("also at", &format!("{first} and {} more", many.len())),
+    }
+    fact("beside others", &row.rules.join(" "));
+    let modelled = match row.modelled {
+        true => "",
+        false => "known to Kubernetes, and without influence on a run",
+    };
+    let text = match (row.doc, modelled) {
+        ("", "") => format!("a field of {of}"),
+        (doc, "") => plain(doc),
+        ("", note) => note.to_owned(),
+        (doc, note) => format!("{}; {note}", plain(doc)),
+    };
+    Entry {
+        word: row.path.clone(),
+        aliases: row.also.clone(),
+        kind: "field".to_owned(),
+        of: of.to_owned(),
+        text,
+        facts,
+        source: match format {
+            "JobSet" => "docs/rules/api.md".to_owned(),
+            _ => format!("docs/reference/{}.md", format.to_lowercase()),
+        },
+        ..Entry::default()
+    }
+}

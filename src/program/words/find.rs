@@ -1,0 +1,210 @@
+//! Finds a word: as it is written, as the end of a path, as one of a pattern, in the text of another; or the nearest.
+
+use super::book::Book;
+use super::entry::{Entry, PASSAGE};
+use super::page::is_rule;
+use sim_inputs::nearest;
+
+/// What is known of a word.
+#[derive(Default)]
+pub struct Found<'b> {
+    /// What it means, wherever it means something.
+    pub entries: Vec<&'b Entry>,
+    /// Longer words that end in it, or contain it.
+    pub also: Vec<&'b str>,
+    /// Rules that the entries cite, or that speak of it.
+    pub rules: Vec<&'b Entry>,
+    /// What was asked for.
+    pub asked: String,
+    /// Nothing is known of it; this one is.
+    pub near: Option<&'b str>,
+}
+
+/// As many rules as anybody reads.
+const RULES: usize = 12;
+
+impl Book {
+    pub fn find(&self, asked: &str) -> Found<'_> {
+        let asked = asked.trim();
+        if let Some((kind, word)) = self.of_kind(asked) {
+            let mut found = self.find(word);
+            found.entries.retain(|e| e.kind == kind);
+            return found;
+        }
+        let word = folded(asked);
+        let is = |m: &String| folded(m) == word;
+        let looks: [&dyn Fn(&Entry) -> bool; 7] = [
+            &|e| e.word == asked,
+            &|e| is(&e.word),
+            &|e| paths(e).any(|p| ends_in(&folded(p), &word)),
+            &|e| fits(&e.word, asked),
+            &|e| e.mentions.iter().any(is),
+            &|e| e.mentions.iter().any(|m| ends_in(&folded(m), &word)),
+            &|e| e.mentions.iter().any(|m| fits(m, asked)),
+        ];
+        let mut found = Found {
+            asked: asked.to_owned(),
+            ..Found::default()
+        };
+        for look in looks {
+            found.entries = self.words().filter(|e| look(e)).collect();
+            if !found.entries.is_empty() {
+                break;
+            }
+        }
+        if found.entries.is_empty() {
+            let passages = self.entries.iter().filter(|e| e.kind == PASSAGE);
+            found.entries = passages.filter(|e| e.mentions.iter().any(is)).collect();
+        }
+        self.add_same(&mut found.entries, &word);
+        if found.entries.is_empty() {
+            found.near = self.near(&word);
+        }
+        found.also = self.also(&word, &found.entries);
+        found.rules = self.rules_of(asked, &found.entries);
+        found
+    }
+
+    /// `exit code 5`, `column total`: a kind, and a word of it.
+    fn of_kind<'a>(&'a self, asked: &'a str) -> Option<(&'a str, &'a str)> {
+        let split = |e: &'a Entry| {
+            let word = asked.strip_prefix(e.kind.as_str())?.strip_prefix(' ')?;
+            (e.word.eq_ignore_ascii_case(word)).then_some((e.kind.as_str(), word))
+        };
+        self.words().find_map(split)
+    }
+
+    /// A word that is written alike may mean more: `Failed` is a condition, a phase and a reason.
+    fn add_same<'b>(&'b self, entries: &mut Vec<&'b Entry>, word: &str) {
+        let more = self.words().filter(|e| folded(&e.word) == word);
+        for entry in more {
+            if !entries.iter().any(|known| std::ptr::eq(*known, entry)) {
+                entries.push(entry);
+            }
+        }
+    }
+
+    fn also(&self, word: &str, found: &[&Entry]) -> Vec<&str> {
+        const SHORTEST: usize = 3;
+        let mut all: Vec<&str> = Vec::new();
+        for entry in self.words() {
+            let longer = folded(&entry.word);
+            let within = word.len() >= SHORTEST && longer.contains(word) && longer != *word;
+            let known = found.iter().any(|e| e.word == entry.word);
+            if within && !known && !all.contains(&entry.word.as_str()) {
+                all.push(&entry.word);
+            }
+        }
+        all
+    }
+
+    fn near(&self, word: &str) -> Option<&str> {
+        nearest(word, self.words().map(|e| e.word.as_str()))
+    }
+
+    fn rules_of(&self, asked: &str, found: &[&Entry]) -> Vec<&Entry> {
+        let mut all: Vec<&Entry> = Vec::new();
+        let cited = found
+            .iter()
+            .filter(|e| !SWEEPING.contains(&e.kind.as_str()));
+        let texts = cited.flat_map(|e| {
+            let facts = e.facts.iter().map(|(_, text)| text.as_str());
+            std::iter::once(e.text.as_str()).chain(facts)
+        });
+        for id in texts.flat_map(rule_ids) {
+            all.extend(self.rule(id));
+        }
+        let last = asked.rsplit('.').next().unwrap_or(asked);
+        if last.len() > 3 && !last.contains(' ') {
+            let rules = self.entries.iter().filter(|e| e.is_rule());
+            all.extend(rules.filter(|e| speaks_of(&e.text, last)));
+        }
+        let mut seen: Vec<&str> = found.iter().map(|e| e.word.as_str()).collect();
+        all.retain(|e| {
+            let new = !seen.contains(&e.word.as_str());
+            seen.push(&e.word);
+            new
+        });
+        all.truncate(RULES);
+        all
+    }
+}
+
+/// Kinds whose text lists rules instead of citing them.
+const SWEEPING: [&str; 4] = ["rules", "topic", "section", "file"];
+
+/// Without what differs between ways to write it: `rules[0].action`, `rules[].action`, `--set`.
+pub fn folded(word: &str) -> String {
+    let mut out = String::with_capacity(word.len());
+    let mut within = false;
+    for c in word.trim().trim_start_matches("--").chars() {
+        match c {
+            '[' => within = true,
+            ']' => within = false,
+            '`' => {}
+            c if within && c.is_ascii_digit() => {}
+            c if within => out.push(c),
+            c => out.extend(c.to_lowercase()),
+        }
+    }
+    without_indexes(&out)
+}
+
+/// `faults.0.at` as `faults.at`: places in a list.
+fn without_indexes(path: &str) -> String {
+    let parts: Vec<&str> = path.split('.').collect();
+    let last = parts.len() - 1;
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let kept = parts.iter().enumerate();
+    let kept = kept.filter(|(i, part)| *i == 0 || *i == last || !digits(part));
+    kept.map(|(_, part)| *part).collect::<Vec<_>>().join(".")
+}
+
+fn paths(entry: &Entry) -> impl Iterator<Item = &String> {
+    std::iter::once(&entry.word).chain(&entry.aliases)
+}
+
+fn ends_in(path: &str, word: &str) -> bool {
+    let before = path.strip_suffix(word);
+    before.is_some_and(|before| before.ends_with('.') || before.ends_with(':'))
+}
+
+/// Whether it is one of those that a pattern stands for: `failures_CAUSE`, `lost_s.CAUSE`, `NAME_repairs`.
+fn fits(pattern: &str, word: &str) -> bool {
+    let (mut rest, mut literal) = (pattern, String::new());
+    let mut pieces: Vec<String> = Vec::new();
+    let capital = |c: char| c.is_ascii_uppercase();
+    while let Some(at) = rest.find(capital) {
+        let run = rest[at..].find(|c| !capital(c)).unwrap_or(rest.len() - at);
+        literal.push_str(&rest[..at]);
+        if run >= 3 {
+            pieces.push(std::mem::take(&mut literal));
+        } else {
+            literal.push_str(&rest[at..at + run]);
+        }
+        rest = &rest[at + run..];
+    }
+    literal.push_str(rest);
+    pieces.push(literal);
+    let [first, last] = pieces.as_slice() else {
+        return false;
+    };
+    let within = word.strip_prefix(first.as_str());
+    let within = within.and_then(|w| w.strip_suffix(last.as_str()));
+    first.len() + last.len() >= 3 && within.is_some_and(|w| !w.is_empty())
+}
+
+/// The ids of rules in a text.
+fn rule_ids(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    words.filter(|word| is_rule(word))
+}
+
+/// Whether a text has the word as a whole.
+fn speaks_of(text: &str, word: &str) -> bool {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_');
+    let mut words = words.filter(|w| !w.is_empty());
+    // A small word is one of the language, too.
+    let named = word.contains(char::is_uppercase) || word.contains(['-', '_']);
+    named && words.any(|w| w == word)
+}

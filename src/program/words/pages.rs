@@ -1,0 +1,55 @@
+//! The pages of `docs/` that are in the program. `docs/lint.md` and most of `docs/reference/` are made of tables that
+//! are in it anyway.
+
+macro_rules! page {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../../docs/", $name, ".md")))
+    };
+}
+
+/// A page's name without `docs/` and `.md`, and its text.
+pub const PAGES: &[(&str, &str)] = &[
+    page!("assumptions"),
+    page!("bench"),
+    page!("browser"),
+    page!("chart"),
+    page!("clusters"),
+    page!("collapsed"),
+    page!("compare"),
+    page!("decision-log"),
+    page!("diff"),
+    page!("fail-if"),
+    page!("fleet"),
+    ("lint", include_str!("../../lint/docs-head.md")),
+    page!("limits"),
+    page!("planning"),
+    page!("planning-output"),
+    page!("random-faults"),
+    page!("recordings"),
+    page!("reports"),
+    page!("run-directory"),
+    page!("seconds"),
+    page!("step"),
+    page!("stories"),
+    page!("stories-design-review"),
+    page!("summary"),
+    page!("sweep"),
+    page!("tour"),
+    page!("training"),
+    page!("validate"),
+    page!("why"),
+    page!("words"),
+    page!("wrapped"),
+    page!("reference/recording"),
+    page!("rules/api"),
+    page!("rules/calibration"),
+    page!("rules/corner"),
+    page!("rules/exclusive"),
+    page!("rules/failure"),
+    page!("rules/in-place"),
+    page!("rules/kubernetes"),
+    page!("rules/objects"),
+    page!("rules/policies"),
+    page!("rules/reconcile"),
+    page!("rules/recorded"),
+];

@@ -1,0 +1,162 @@
+//! Prints what is known of a word, or the list of all.
+
+use super::book::Book;
+use super::entry::Entry;
+use super::find::Found;
+use serde_json::{Value, json};
+use sim_analysis::format::wrap;
+use sim_report::console::waterfall::Style;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Entries told in full; of more only where they stand.
+const FULL: usize = 8;
+const LISTED: usize = 30;
+
+pub fn found(found: &Found<'_>, style: &Style) -> String {
+    let mut out = String::new();
+    let shown = match found.entries.len() {
+        n if n <= FULL + 2 => n,
+        _ => FULL,
+    };
+    for entry in &found.entries[..shown] {
+        one(&mut out, entry, style);
+    }
+    effects(&mut out, found, style);
+    let rest = found.entries[shown..].iter().map(|e| title(e));
+    listed(&mut out, "The same word elsewhere", rest.collect(), style);
+    if !found.rules.is_empty() {
+        let _ = writeln!(out, "{}", style.bold("Rules"));
+        for rule in &found.rules {
+            told(&mut out, &format!("  {:<8}", rule.word), &rule.text, style);
+        }
+        out.push('\n');
+    }
+    let also = found.also.iter().map(|w| (*w).to_owned()).collect();
+    listed(&mut out, "See also", also, style);
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
+}
+
+/// What it comes to, as the engine has told it.
+fn effects(out: &mut String, found: &Found, style: &Style) {
+    let mut shown: Vec<&str> = Vec::new();
+    let words = found.entries.iter().map(|e| e.word.as_str());
+    let words = std::iter::once(found.asked.as_str()).chain(words);
+    for effect in words.flat_map(super::effects::of) {
+        if shown.contains(&effect.word) {
+            continue;
+        }
+        shown.push(effect.word);
+        let _ = writeln!(out, "{}", style.bold(&format!("{} comes to", effect.word)));
+        for line in &effect.lines {
+            let _ = writeln!(out, "  {line}");
+        }
+        told(out, "  from ", effect.command, style);
+        out.push('\n');
+    }
+}
+
+fn title(entry: &Entry) -> String {
+    match entry.of.as_str() {
+        "" => format!("{} ({})", entry.word, entry.kind),
+        of => format!("{} ({}: {of})", entry.word, entry.kind),
+    }
+}
+
+fn one(out: &mut String, entry: &Entry, style: &Style) {
+    let lines = wrap(&title(entry), style.width - 2);
+    let _ = writeln!(out, "{}", style.bold(&lines.join("\n  ")));
+    told(out, "  ", &entry.text, style);
+    for (name, text) in &entry.facts {
+        told(out, &format!("  {name}: "), text, style);
+    }
+    told(out, "  from ", &entry.source, style);
+    out.push('\n');
+}
+
+/// A lead and a text on as many lines as it needs.
+fn told(out: &mut String, lead: &str, text: &str, style: &Style) {
+    let hanging = 4.max(lead.chars().take_while(|c| *c == ' ').count() + 2);
+    let held = lead.replace(' ', "\u{a0}");
+    let lines = wrap(&format!("{held}{text}"), style.width - hanging);
+    let between = format!("\n{}", " ".repeat(hanging));
+    let _ = writeln!(out, "{}", lines.join(&between));
+}
+
+fn listed(out: &mut String, title: &str, mut words: Vec<String>, style: &Style) {
+    if words.is_empty() {
+        return;
+    }
+    let more = words.len().saturating_sub(LISTED);
+    words.truncate(LISTED);
+    let mut text = words.join(", ");
+    if more > 0 {
+        let _ = write!(text, " and {more} more");
+    }
+    let _ = writeln!(out, "{}", style.bold(title));
+    told(out, "  ", &text, style);
+    out.push('\n');
+}
+
+pub fn found_json(asked: &str, found: &Found<'_>) -> Value {
+    let rule = |e: &&Entry| json!({"id": e.word, "text": e.text, "source": e.source});
+    json!({
+        "schema": "jobset-sim/explain/v1",
+        "word": asked,
+        "entries": found.entries,
+        "rules": found.rules.iter().map(rule).collect::<Vec<_>>(),
+        "also": found.also,
+    })
+}
+
+const RUN_DIRECTORY: &str = "docs/run-directory.md";
+
+fn names<'e>(entries: impl Iterator<Item = &'e Entry>) -> Vec<String> {
+    entries.map(|e| e.word.clone()).collect()
+}
+
+/// How many words of which kind there are, and the topics to begin with.
+pub fn topics(book: &Book, style: &Style) -> String {
+    let of = |kind: &str| names(book.words().filter(|e| e.kind == kind));
+    let mut out = String::from(
+        "explain WORD tells what a word means that the program prints or reads; explain TOPIC what a page says.\n\n",
+    );
+    let mut part = |name: &str, words: Vec<String>| {
+        told(&mut out, &format!("{name:<10} "), &words.join(", "), style);
+    };
+    let commands = |e: &&Entry| e.kind == "command" && e.of.is_empty();
+    part("commands", names(book.words().filter(commands)));
+    let files = |e: &&Entry| e.kind == "file" && e.source == RUN_DIRECTORY;
+    part("files", names(book.words().filter(files)));
+    part("topics", of("topic"));
+    part("rules", of("rules"));
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for entry in book.words() {
+        *kinds.entry(&entry.kind).or_default() += 1;
+    }
+    let kinds = kinds.iter().map(|(kind, n)| format!("{kind} {n}"));
+    part("kinds", kinds.collect());
+    out.push_str(
+        "\nexplain --list prints all words, explain --list --kind KIND those of a kind.\n",
+    );
+    out
+}
+
+/// A line for each word.
+pub fn list(entries: &[&Entry], style: &Style) -> String {
+    let mut out = String::new();
+    for entry in entries {
+        let line = format!("{}: {}", title(entry), entry.text);
+        let _ = match line.chars().count() > style.width {
+            true => writeln!(
+                out,
+                "{}...",
+                line.chars().take(style.width - 3).collect::<String>()
+            ),
+            false => writeln!(out, "{line}"),
+        };
+    }
+    out
+}

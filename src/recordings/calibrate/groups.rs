@@ -1,0 +1,175 @@
+//! How long each phase of a pod took, by image and pool of nodes: a distribution for each group, and its quantiles as
+//! they are, since a mixture of images or pools has the form of none of them.
+
+use super::fit::{ENOUGH, UNLIKELY};
+use super::lognormal::{self, Cell};
+use crate::validate::recording::Recording;
+use crate::validate::rows::PodRow;
+use serde::Serialize;
+use sim_base::stats::{quantile, sorted};
+use std::collections::BTreeMap;
+
+/// What pods are told apart by.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum By {
+    Phase,
+    Image,
+    Pool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Group {
+    pub phase: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
+    pub n: usize,
+    /// Absent: too few, or all alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_normal: Option<Fitted>,
+    /// As they were seen, s, by probability in percent.
+    #[serde(rename = "quantiles_s")]
+    pub quantiles_s: BTreeMap<&'static str, f64>,
+    /// `assumed`: fewer than 20.
+    pub confidence: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Fitted {
+    #[serde(rename = "median_s")]
+    pub median_s: f64,
+    #[serde(rename = "medianInterval_s")]
+    pub median_interval: [f64; 2],
+    pub sigma: f64,
+    pub sigma_interval: [f64; 2],
+    /// Goodness of fit: the chance of a greater deviation, if the form is that.
+    pub p: f64,
+    pub fits: bool,
+}
+
+const QUANTILES: [(&str, f64); 6] = [
+    ("p5", 0.05),
+    ("p25", 0.25),
+    ("p50", 0.5),
+    ("p75", 0.75),
+    ("p95", 0.95),
+    ("p99", 0.99),
+];
+
+/// Labels that name a node's pool where nobody says which, the first that is there.
+pub const POOLS: [&str; 4] = [
+    "cloud.google.com/gke-nodepool",
+    "eks.amazonaws.com/nodegroup",
+    "kubernetes.azure.com/agentpool",
+    "pool",
+];
+
+type Key = (usize, Option<String>, Option<String>);
+
+/// Every phase of every pod, in groups.
+pub fn groups(recordings: &[(String, Recording)], by: &[By], label: Option<&str>) -> Vec<Group> {
+    let mut cells: BTreeMap<Key, Vec<Cell>> = BTreeMap::new();
+    for (_, recording) in recordings {
+        let images = images(recording);
+        let pools = pools(recording, label);
+        let half = match recording.imported.is_some() {
+            true => 0.5,
+            false => 0.0005,
+        };
+        for pod in &recording.pods.0 {
+            let image = images.get(&pod.replicated_job).cloned().unwrap_or_default();
+            let pool = pools
+                .get(pod.node.as_str())
+                .copied()
+                .unwrap_or("")
+                .to_owned();
+            for (i, (_, span)) in PHASES.iter().enumerate() {
+                let Some(s) = span(pod) else { continue };
+                let of = |by_it: By, value: &str| {
+                    by.contains(&by_it)
+                        .then(|| if value.is_empty() { "?" } else { value }.to_owned())
+                };
+                let key = (i, of(By::Image, &image), of(By::Pool, &pool));
+                let cell = Cell {
+                    low: (s - half).max(0.0),
+                    high: s + half,
+                    n: 1.0,
+                };
+                cells.entry(key).or_default().push(cell);
+            }
+        }
+    }
+    cells
+        .into_iter()
+        .map(|(key, cells)| group(key, &cells))
+        .collect()
+}
+
+type Span = fn(&PodRow) -> Option<f64>;
+
+/// From one time of a pod to another, s.
+const PHASES: [(&str, Span); 4] = [
+    ("schedule", |p| between(p.created_ms, p.bound_ms)),
+    ("start", |p| between(p.bound_ms, p.ready_ms)),
+    ("stop", |p| {
+        p.ready_ms?;
+        between(p.deleting_ms, p.finished_ms)
+    }),
+    ("remove", |p| {
+        between(p.finished_ms.or(p.deleting_ms), p.gone_ms)
+    }),
+];
+
+fn between(from: Option<u64>, to: Option<u64>) -> Option<f64> {
+    Some(to?.checked_sub(from?)? as f64 / 1e3)
+}
+
+fn group((phase, image, pool): Key, cells: &[Cell]) -> Group {
+    let middles = sorted(cells.iter().map(|c| 0.5 * (c.low + c.high)).collect());
+    let fitted = |f: lognormal::Fit| Fitted {
+        median_s: f.median_s,
+        median_interval: f.median_interval,
+        sigma: f.sigma,
+        sigma_interval: f.sigma_interval,
+        p: f.p,
+        fits: f.p > UNLIKELY,
+    };
+    let at = |(name, p): &(&'static str, f64)| Some((*name, quantile(&middles, *p)?));
+    Group {
+        phase: PHASES[phase].0,
+        image,
+        pool,
+        n: cells.len(),
+        log_normal: lognormal::fit(&lognormal::gathered(cells)).map(fitted),
+        quantiles_s: QUANTILES.iter().filter_map(at).collect(),
+        confidence: match cells.len() as u64 >= ENOUGH {
+            true => "measured",
+            false => "assumed",
+        },
+    }
+}
+
+/// The image of each replicated job's first container.
+fn images(recording: &Recording) -> BTreeMap<String, String> {
+    let all = recording.job_set["spec"]["replicatedJobs"].as_array();
+    let image = |rj: &serde_json::Value| {
+        let pod = &rj["template"]["spec"]["template"]["spec"];
+        let image = pod["containers"][0]["image"].as_str()?;
+        Some((rj["name"].as_str()?.to_owned(), image.to_owned()))
+    };
+    all.into_iter().flatten().filter_map(image).collect()
+}
+
+fn pools<'r>(recording: &'r Recording, label: Option<&'r str>) -> BTreeMap<&'r str, &'r str> {
+    let nodes = recording.objects.iter().filter(|o| o["kind"] == "Node");
+    let of = |node: &'r serde_json::Value| {
+        let meta = &node["metadata"];
+        let keys = label.map_or(POOLS.to_vec(), |label| vec![label]);
+        let pool = keys.iter().find_map(|key| meta["labels"][*key].as_str())?;
+        Some((meta["name"].as_str()?, pool))
+    };
+    nodes.filter_map(of).collect()
+}

@@ -1,0 +1,190 @@
+//! A log-normal distribution fitted to observations that are known to lie between two bounds, or counted in buckets.
+
+use super::climb::{highest, profile};
+use sim_base::stats::normal::{normal_cdf, normal_quantile};
+
+/// So many observations between two bounds, in seconds; the upper one may be infinite.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Cell {
+    pub low: f64,
+    pub high: f64,
+    pub n: f64,
+}
+
+/// Median and sigma with their intervals.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Fit {
+    pub median_s: f64,
+    pub median_interval: [f64; 2],
+    pub sigma: f64,
+    pub sigma_interval: [f64; 2],
+    pub n: f64,
+    /// Whether the form of the distribution is that of the observations: the chance of a greater deviation, if it is.
+    pub p: f64,
+}
+
+fn below(x: f64, [mu, log_sigma]: [f64; 2]) -> f64 {
+    match x {
+        x if x <= 0.0 => 0.0,
+        f64::INFINITY => 1.0,
+        x => normal_cdf((libm::log(x) - mu) / libm::exp(log_sigma)),
+    }
+}
+
+/// `None`: too few, or all alike within their bounds.
+pub fn fit(cells: &[Cell]) -> Option<Fit> {
+    let n: f64 = cells.iter().map(|c| c.n).sum();
+    let filled = cells.iter().filter(|c| c.n > 0.0).count();
+    if n < 5.0 || filled < 2 {
+        return None;
+    }
+    let likelihood = |at: [f64; 2]| {
+        let one = |c: &Cell| {
+            let part = below(c.high, at) - below(c.low, at);
+            c.n * libm::log(part.max(1e-300))
+        };
+        cells.iter().filter(|c| c.n > 0.0).map(one).sum::<f64>()
+    };
+    let start = moments(cells, n);
+    let top = highest(&likelihood, start, [0.3, 0.3]);
+    let step = (libm::exp(top[1]) / libm::sqrt(n)).max(1e-6);
+    let mu = profile(&likelihood, top, 0, step);
+    let log_sigma = profile(&likelihood, top, 1, 1.0 / libm::sqrt(n));
+    Some(Fit {
+        median_s: libm::exp(top[0]),
+        median_interval: mu.map(libm::exp),
+        sigma: libm::exp(top[1]),
+        sigma_interval: log_sigma.map(libm::exp),
+        n,
+        p: likely(cells, top, n),
+    })
+}
+
+/// Neighbors of very many together: nothing of the form is lost, and the likelihood has fewer terms.
+pub fn gathered(cells: &[Cell]) -> Vec<Cell> {
+    const AT_MOST: usize = 200;
+    let mut sorted = cells.to_vec();
+    sorted.sort_by(|a, b| a.low.total_cmp(&b.low));
+    let together = |part: &[Cell]| Cell {
+        low: part[0].low,
+        high: part.iter().map(|c| c.high).fold(0.0, f64::max),
+        n: part.iter().map(|c| c.n).sum(),
+    };
+    let parts = sorted.chunks(sorted.len().div_ceil(AT_MOST).max(1));
+    parts.map(together).collect()
+}
+
+/// Mean and deviation of the logarithms of the middles.
+fn moments(cells: &[Cell], n: f64) -> [f64; 2] {
+    let middle = |c: &Cell| {
+        let high = if c.high.is_finite() {
+            c.high
+        } else {
+            c.low * 2.0
+        };
+        libm::log((0.5 * (c.low.max(0.0) + high)).max(1e-6))
+    };
+    let mean = cells.iter().map(|c| c.n * middle(c)).sum::<f64>() / n;
+    let square = cells.iter().map(|c| c.n * (middle(c) - mean).powi(2));
+    let sd = libm::sqrt(square.sum::<f64>() / n);
+    [mean, libm::log(sd.max(1e-3))]
+}
+
+/// The likelihood-ratio test of the fitted form against parts of equal chance, each free: as many as the root of n.
+fn likely(cells: &[Cell], at: [f64; 2], n: f64) -> f64 {
+    let parts = (libm::sqrt(n) as usize).clamp(5, 40);
+    let mut counts = vec![0.0; parts];
+    for c in cells.iter().filter(|c| c.n > 0.0) {
+        // An observation that may be in several parts is in each by its chance.
+        let (low, high) = (below(c.low, at), below(c.high, at));
+        let width = (high - low).max(1e-12);
+        for (i, count) in counts.iter_mut().enumerate() {
+            let (from, to) = (i as f64 / parts as f64, (i + 1) as f64 / parts as f64);
+            let both = (high.min(to) - low.max(from)).max(0.0);
+            *count += c.n * both / width;
+        }
+    }
+    let expected = n / parts as f64;
+    let one = |o: &f64| {
+        if *o > 0.0 {
+            o * libm::log(o / expected)
+        } else {
+            0.0
+        }
+    };
+    let g = 2.0 * counts.iter().map(one).sum::<f64>();
+    chi_square_above(g, parts as f64 - 3.0)
+}
+
+/// The approximation of Wilson and Hilferty (PNAS 17, 1931).
+fn chi_square_above(x: f64, degrees: f64) -> f64 {
+    let part = 2.0 / (9.0 * degrees);
+    let z = (libm::cbrt(x.max(0.0) / degrees) - (1.0 - part)) / libm::sqrt(part);
+    normal_cdf(-z)
+}
+
+impl Fit {
+    /// The 95th percentile.
+    pub fn p95_s(&self) -> f64 {
+        self.median_s * libm::exp(self.sigma * normal_quantile(0.95))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_base::random::Dist;
+
+    fn sample(n: u32, width: f64) -> Vec<Cell> {
+        let dist = Dist::LogNormal {
+            median_s: 8.0,
+            sigma: 0.4,
+        };
+        let one = |i: u32| {
+            let x = dist.quantile((f64::from(i) + 0.5) / f64::from(n)).seconds();
+            let low = if width >= 1.0 {
+                x.floor()
+            } else {
+                x - width / 2.0
+            };
+            Cell {
+                low,
+                high: low + width,
+                n: 1.0,
+            }
+        };
+        (0..n).map(one).collect()
+    }
+
+    #[test]
+    fn whole_seconds_hide_little_of_a_distribution() {
+        for width in [0.001, 1.0] {
+            let fit = fit(&sample(200, width)).unwrap();
+            assert!((fit.median_s - 8.0).abs() < 0.1, "{fit:?}");
+            assert!((fit.sigma - 0.4).abs() < 0.01, "{fit:?}");
+            // 1.96 · sigma / √n of the logarithm.
+            let wide = libm::log(fit.median_interval[1] / fit.median_interval[0]);
+            assert!(
+                (wide - 2.0 * 1.96 * 0.4 / 200f64.sqrt()).abs() < 0.01,
+                "{fit:?}"
+            );
+            assert!(fit.p > 0.5, "{fit:?}");
+        }
+    }
+
+    #[test]
+    fn two_kinds_of_pods_are_no_log_normal() {
+        let two: Vec<Cell> = (0..200)
+            .map(|i| {
+                let x = if i % 2 == 0 { 2.0 } else { 60.0 } + f64::from(i) * 1e-3;
+                Cell {
+                    low: x,
+                    high: x + 1e-3,
+                    n: 1.0,
+                }
+            })
+            .collect();
+        assert!(fit(&two).unwrap().p < 0.01);
+        assert_eq!(fit(&two[..4]), None);
+    }
+}

@@ -1,0 +1,462 @@
+//! A recording in which nothing of the cluster's own words is left: what a reader may see is listed, all else is
+//! replaced or dropped.
+
+use serde_json::{Map, Value, json};
+use sim_api::spec::keys;
+use std::collections::BTreeMap;
+
+/// What a JobSet is called that has no name.
+const JOBSET: &str = "x";
+
+/// Names by what they stand for, each replaced the same way wherever it stands.
+#[derive(Default)]
+struct Names {
+    known: BTreeMap<(&'static str, String), String>,
+    counts: BTreeMap<&'static str, usize>,
+}
+
+impl Names {
+    fn of(&mut self, what: &'static str, name: &str) -> String {
+        let key = (what, name.to_owned());
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let n = self.counts.entry(what).or_default();
+        let new = match what {
+            "node" => format!("n-{n:05}"),
+            _ => format!("{what}-{n}"),
+        };
+        *n += 1;
+        self.known.insert(key, new.clone());
+        new
+    }
+
+    fn value(&mut self, what: &'static str, value: &Value) -> Value {
+        value
+            .as_str()
+            .map_or(Value::Null, |name| json!(self.of(what, name)))
+    }
+}
+
+/// Resources that are not a company's own.
+const RESOURCES: [&str; 8] = [
+    "cpu",
+    "memory",
+    "ephemeral-storage",
+    "pods",
+    "nvidia.com/gpu",
+    "google.com/tpu",
+    "amd.com/gpu",
+    "aws.amazon.com/neuron",
+];
+/// Label keys that every cluster has.
+const LABELS: [&str; 4] = [
+    keys::HOSTNAME,
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+    "cloud.google.com/gke-nodepool",
+];
+/// Fields of a JobSet, a Job's and a pod's template that hold a number, a choice or a structure, and no name.
+const PLAIN: [&str; 40] = [
+    "replicas",
+    "parallelism",
+    "completions",
+    "completionMode",
+    "backoffLimit",
+    "backoffLimitPerIndex",
+    "maxFailedIndexes",
+    "activeDeadlineSeconds",
+    "podReplacementPolicy",
+    "suspend",
+    "ttlSecondsAfterFinished",
+    "maxRestarts",
+    "restartStrategy",
+    "action",
+    "operator",
+    "startupPolicyOrder",
+    "enableDNSHostnames",
+    "publishNotReadyAddresses",
+    "restartPolicy",
+    "terminationGracePeriodSeconds",
+    "status",
+    "onExitCodes",
+    "exitCodes",
+    "values",
+    "rules",
+    "failurePolicy",
+    "successPolicy",
+    "startupPolicy",
+    "network",
+    "spec",
+    "template",
+    "podFailurePolicy",
+    "onPodConditions",
+    "replicatedJobs",
+    "containers",
+    "initContainers",
+    "restartPolicyRules",
+    "resources",
+    "requests",
+    "limits",
+];
+/// Words of Kubernetes that may stand in these fields; any other is dropped.
+const WORDS: [&str; 42] = [
+    "Indexed",
+    "NonIndexed",
+    "Failed",
+    "TerminatingOrFailed",
+    "Recreate",
+    "BlockingRecreate",
+    "InPlaceRestart",
+    "FailJobSet",
+    "RestartJobSet",
+    "RestartJobSetAndIgnoreMaxRestarts",
+    "RestartJob",
+    "RestartJobAndIgnoreMaxRestarts",
+    "All",
+    "Any",
+    "AnyOrder",
+    "InOrder",
+    "Always",
+    "OnFailure",
+    "Never",
+    "FailJob",
+    "FailIndex",
+    "Ignore",
+    "Count",
+    "In",
+    "NotIn",
+    "True",
+    "False",
+    "Unknown",
+    "DisruptionTarget",
+    "RestartAllContainers",
+    "Ready",
+    "Complete",
+    "BackoffLimitExceeded",
+    "PodFailurePolicy",
+    "DeadlineExceeded",
+    "FailedIndexes",
+    "MaxFailedIndexesExceeded",
+    "ConfigIssue",
+    "FailureTarget",
+    "Suspended",
+    "Restart",
+    "RestartContainer",
+];
+
+/// The same recording without its words.
+pub fn anonymous(recording: &Value) -> Value {
+    let mut names = Names::default();
+    let r = recording;
+    let namespace = "ns";
+    let jobset = r["jobSet"]["metadata"]["name"]
+        .as_str()
+        .unwrap_or("")
+        .to_owned();
+    let mut out = Map::new();
+    for key in [
+        "schema",
+        "kind",
+        "playedForMs",
+        "deleted",
+        "podColumns",
+        "scored",
+        "scoredUpTo",
+    ] {
+        if !r[key].is_null() {
+            out.insert(key.to_owned(), r[key].clone());
+        }
+    }
+    let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
+    put("name", json!(namespace));
+    put("about", json!("imported, without names"));
+    put("controlPlane", r["controlPlane"].clone());
+    let job_set = manifest(&r["jobSet"], &mut names);
+    put("jobSet", job_set);
+    let nodes = r["objects"].as_array().into_iter().flatten();
+    let nodes: Vec<Value> = nodes.map(|node| self::node(node, r, &mut names)).collect();
+    put("objects", json!(nodes));
+    put("script", script(&r["script"], (&jobset, &mut names)));
+    let mut milestones = r["milestones"].clone();
+    milestones["name"] = json!(JOBSET);
+    put("milestones", milestones);
+    put("imported", imported(&r["imported"]));
+    put("status", status(&r["status"], &mut names));
+    put("jobs", rows(&r["jobs"], |j| job(j, (&jobset, &mut names))));
+    put("events", json!([]));
+    put(
+        "log",
+        rows(&r["log"], |row| log(row, (&jobset, &mut names))),
+    );
+    put("pods", rows(&r["pods"], |row| pod(row, &mut names)));
+    out.into()
+}
+
+fn rows(value: &Value, one: impl FnMut(&Value) -> Value) -> Value {
+    let all = value.as_array().into_iter().flatten();
+    all.map(one).collect::<Vec<_>>().into()
+}
+
+/// What was assumed is told in words of the program, except for names: how many is enough.
+fn imported(own: &Value) -> Value {
+    let mut own = own.clone();
+    own["notes"] = json!([]);
+    own
+}
+
+fn manifest(jobset: &Value, names: &mut Names) -> Value {
+    let mut meta = json!({"name": JOBSET});
+    let annotations = jobset["metadata"]["annotations"]
+        .as_object()
+        .into_iter()
+        .flatten();
+    for (key, value) in annotations {
+        match key.as_str() {
+            keys::EXCLUSIVE_TOPOLOGY => {
+                let topology = value.as_str().map(|key| label(key, names));
+                meta["annotations"][key] = json!(topology);
+            }
+            keys::NODE_SELECTOR_STRATEGY => meta["annotations"][key] = value.clone(),
+            _ => {}
+        }
+    }
+    let spec = plain(&jobset["spec"], names);
+    json!({"apiVersion": jobset["apiVersion"], "kind": "JobSet", "metadata": meta, "spec": spec})
+}
+
+fn label(key: &str, names: &mut Names) -> String {
+    match LABELS.contains(&key) {
+        true => key.to_owned(),
+        false => names.of("topology", key),
+    }
+}
+
+fn resource(name: &str, names: &mut Names) -> String {
+    match RESOURCES.contains(&name) || name.starts_with("hugepages-") {
+        true => name.to_owned(),
+        false => format!("example.com/{}", names.of("resource", name)),
+    }
+}
+
+/// Known structure with numbers, choices, and names replaced.
+fn plain(value: &Value, names: &mut Names) -> Value {
+    let Value::Object(map) = value else {
+        return match value {
+            Value::Array(items) => items.iter().map(|item| plain(item, names)).collect(),
+            Value::String(text) if !WORDS.contains(&text.as_str()) => Value::Null,
+            other => other.clone(),
+        };
+    };
+    let mut out = Map::new();
+    for (key, value) in map {
+        let new = match key.as_str() {
+            "name" => named(map, value, names),
+            "type" => plain(value, names),
+            "image" => names.value("image", value),
+            "groupName" => names.value("group", value),
+            "containerName" => names.value("container", value),
+            "requests" | "limits" => quantities(value, names),
+            "targetReplicatedJobs" | "dependsOn" => references(value, names),
+            "onJobFailureReasons" => plain(value, names),
+            "metadata" => placement(value, names),
+            key if PLAIN.contains(&key) => plain(value, names),
+            _ => continue,
+        };
+        if !new.is_null() {
+            out.insert(key.clone(), new);
+        }
+    }
+    // A container needs an image, a list of texts none that was dropped.
+    out.into()
+}
+
+/// Replicated jobs have templates, containers images; rules have neither.
+fn named(map: &Map<String, Value>, name: &Value, names: &mut Names) -> Value {
+    let what = match () {
+        () if map.contains_key("template") => "r",
+        () if map.contains_key("image") => "container",
+        () if map.contains_key("action") => "rule",
+        () => return Value::Null,
+    };
+    names.value(what, name)
+}
+
+fn quantities(value: &Value, names: &mut Names) -> Value {
+    let entries = value.as_object().into_iter().flatten();
+    let one = |(name, quantity): (&String, &Value)| (resource(name, names), quantity.clone());
+    entries.map(one).collect::<Map<_, _>>().into()
+}
+
+fn references(value: &Value, names: &mut Names) -> Value {
+    let one = |item: &Value| match item {
+        Value::String(name) => json!(names.of("r", name)),
+        other => {
+            json!({"name": names.value("r", &other["name"]), "status": plain(&other["status"], names)})
+        }
+    };
+    let all = value.as_array().into_iter().flatten();
+    all.map(one).collect::<Vec<_>>().into()
+}
+
+/// Of the metadata of a template only where its pods must be.
+fn placement(meta: &Value, names: &mut Names) -> Value {
+    let mut out = Map::new();
+    let of = &meta["annotations"];
+    if let Some(key) = of[keys::EXCLUSIVE_TOPOLOGY].as_str() {
+        let topology = label(key, names);
+        out.insert(keys::EXCLUSIVE_TOPOLOGY.to_owned(), json!(topology));
+    }
+    match out.is_empty() {
+        true => json!({}),
+        false => json!({"annotations": out}),
+    }
+}
+
+/// Name, size, and the labels that place pods.
+fn node(node: &Value, recording: &Value, names: &mut Names) -> Value {
+    let name = names.value("node", &node["metadata"]["name"]);
+    let wanted = recording["jobSet"].to_string();
+    let mut labels = Map::new();
+    for (key, value) in node["metadata"]["labels"].as_object().into_iter().flatten() {
+        let value = value.as_str().unwrap_or("");
+        if key == keys::HOSTNAME {
+            labels.insert(key.clone(), name.clone());
+        } else if wanted.contains(&format!("\"{key}\"")) {
+            labels.insert(label(key, names), json!(names.of("domain", value)));
+        }
+    }
+    let size = quantities(&node["status"]["allocatable"], names);
+    let mut out = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels},
+        "status": {"allocatable": size.clone(), "capacity": size}});
+    let features = &node["status"]["declaredFeatures"];
+    let known = features.as_array().into_iter().flatten();
+    if known.into_iter().any(|f| f == keys::RESTART_ALL_CONTAINERS) {
+        out["status"]["declaredFeatures"] = json!([keys::RESTART_ALL_CONTAINERS]);
+    }
+    out
+}
+
+/// `js-w-0-3`: the JobSet, the replicated job, and numbers.
+fn child(name: &str, jobset: &str, names: &mut Names) -> String {
+    let rest = name
+        .strip_prefix(jobset)
+        .and_then(|rest| rest.strip_prefix('-'));
+    let Some(rest) = rest else {
+        return JOBSET.to_owned();
+    };
+    let known: Vec<String> = names
+        .known
+        .keys()
+        .filter(|k| k.0 == "r")
+        .map(|k| k.1.clone())
+        .collect();
+    let of = known.iter().filter(|w| {
+        rest.strip_prefix(w.as_str())
+            .is_some_and(|r| r.starts_with('-'))
+    });
+    match of.max_by_key(|w| w.len()) {
+        Some(w) => format!("{JOBSET}-{}{}", names.of("r", w), &rest[w.len()..]),
+        None => JOBSET.to_owned(),
+    }
+}
+
+fn script(script: &Value, (jobset, names): (&str, &mut Names)) -> Value {
+    let mut script = script.clone();
+    for rule in script["pods"].as_array_mut().into_iter().flatten() {
+        if rule["replicatedJob"].is_string() {
+            rule["replicatedJob"] = names.value("r", &rule["replicatedJob"]);
+        }
+    }
+    for action in script["actions"].as_array_mut().into_iter().flatten() {
+        if let Some(pod) = action["pod"].as_str() {
+            action["pod"] = json!(child(pod, jobset, names));
+        }
+        let body = action["body"].as_str();
+        if let Some(taint) = body.and_then(|b| serde_json::from_str::<Value>(b).ok()) {
+            let key = match taint["key"].as_str() {
+                Some(key) if key.starts_with("node.kubernetes.io/") => json!(key),
+                _ => names.value("taint", &taint["key"]),
+            };
+            let new = json!({"key": key, "value": names.value("value", &taint["value"]), "effect": taint["effect"]});
+            action["body"] = json!(new.to_string());
+        }
+    }
+    script
+}
+
+fn status(status: &Value, names: &mut Names) -> Value {
+    let mut out = Map::new();
+    for (key, value) in status.as_object().into_iter().flatten() {
+        let new = match (key.as_str(), value) {
+            ("conditions", value) => rows(
+                value,
+                |c| json!({"type": c["type"], "status": c["status"], "reason": c["reason"], "message": ""}),
+            ),
+            ("replicatedJobsStatus", value) => rows(value, |s| {
+                // What is none of the API's rows is nobody's to tell.
+                let mut s = s.as_object().cloned().unwrap_or_default();
+                s.insert(
+                    "name".to_owned(),
+                    names.value("r", &Value::from(s.get("name").cloned())),
+                );
+                s.into()
+            }),
+            (_, Value::Number(_)) => value.clone(),
+            ("terminalState", value) => value.clone(),
+            _ => continue,
+        };
+        out.insert(key.clone(), new);
+    }
+    out.into()
+}
+
+/// `Type=Status Reason: message` without its message.
+fn condition(text: &Value) -> Value {
+    let text = text.as_str().unwrap_or("");
+    json!(
+        text.split_once(": ")
+            .map_or(text, |(head, _)| head)
+            .to_owned()
+            + ": "
+    )
+}
+
+fn job(job: &Value, (jobset, names): (&str, &mut Names)) -> Value {
+    let mut out = job.clone();
+    out["name"] = json!(child(job["name"].as_str().unwrap_or(""), jobset, names));
+    out["conditions"] = rows(&job["conditions"], condition);
+    out["restartAttempt"] = json!(
+        job["restartAttempt"]
+            .as_str()
+            .and_then(|a| a.parse::<u32>().ok())
+            .map_or(String::new(), |a| a.to_string())
+    );
+    out
+}
+
+fn log(row: &Value, (jobset, names): (&str, &mut Names)) -> Value {
+    let (kind, what) = (row[1].as_str().unwrap_or(""), row[3].as_str().unwrap_or(""));
+    let name = match kind {
+        "JobSet" => JOBSET.to_owned(),
+        "Event" => String::new(),
+        _ => child(row[2].as_str().unwrap_or(""), jobset, names),
+    };
+    let detail = match (kind, what) {
+        ("JobSet", "status") => status(&row[4], names),
+        ("Job", "condition") => condition(&row[4]),
+        ("Job", "created") => row[4].clone(),
+        _ => return json!([row[0], kind, name, what]),
+    };
+    json!([row[0], kind, name, what, detail])
+}
+
+fn pod(row: &Value, names: &mut Names) -> Value {
+    let mut row = row.clone();
+    row[0] = names.value("r", &row[0]);
+    row[4] = match row[4].as_str() {
+        Some("") | None => json!(""),
+        Some(node) => json!(names.of("node", node)),
+    };
+    row
+}

@@ -1,0 +1,150 @@
+//! The nodes of an imported recording: those that were given, and those that pods were seen on.
+
+use super::life::Life;
+use serde_json::{Map, Value, json};
+use sim_api::spec::keys;
+use sim_base::quantity::parse_milli;
+use std::collections::BTreeMap;
+
+pub struct Cluster {
+    pub nodes: Vec<Value>,
+    /// The kubelets' version, e.g. `1.36.3`.
+    pub version: Option<String>,
+    pub assumed: Vec<String>,
+}
+
+/// More is a mistake, and would only exhaust memory.
+const NODES_MAX: usize = 1_000_000;
+
+pub fn cluster(life: &Life) -> Cluster {
+    let mut assumed = Vec::new();
+    let mut nodes: BTreeMap<String, Value> = BTreeMap::new();
+    let mut version = None;
+    for node in life.nodes.iter().filter(|n| n.object.is_object()) {
+        let (name, node) = (node.name.clone(), &node.object);
+        let seen = node["status"]["nodeInfo"]["kubeletVersion"].as_str();
+        version = version.or_else(|| seen.map(|v| v.trim_start_matches('v').to_owned()));
+        version = version.filter(|v| v.starts_with("1."));
+        nodes.insert(name, usable(node));
+    }
+    let given = nodes.len();
+    let needed = needed(life);
+    let mut missing = 0;
+    for (name, (requests, labels)) in needed {
+        match nodes.get_mut(&name) {
+            Some(node) => grow(node, &requests),
+            None => {
+                missing += 1;
+                nodes.insert(name.clone(), made(&name, requests, labels));
+            }
+        }
+    }
+    if missing > 0 {
+        assumed.push(match given {
+            0 => format!(
+                "nodes: no Node was given; the {missing} that pods were seen on, each as large as what it held"
+            ),
+            _ => format!("nodes: {missing} that pods were seen on were not given; each as large as what it held"),
+        });
+    }
+    if uses_rules(&life.jobset.manifest) {
+        for node in nodes
+            .values_mut()
+            .filter(|n| n["status"]["declaredFeatures"].is_null())
+        {
+            node["status"]["declaredFeatures"] = json!([keys::RESTART_ALL_CONTAINERS]);
+        }
+    }
+    Cluster {
+        nodes: nodes.into_values().take(NODES_MAX).collect(),
+        version,
+        assumed,
+    }
+}
+
+fn uses_rules(manifest: &Value) -> bool {
+    manifest.to_string().contains("\"restartPolicyRules\"")
+}
+
+/// Without what only held while it was looked at.
+fn usable(node: &Value) -> Value {
+    let mut node = node.clone();
+    if let Some(taints) = node["spec"]["taints"].as_array_mut() {
+        let lifecycle = |t: &Value| {
+            t["key"]
+                .as_str()
+                .is_some_and(|k| k.starts_with("node.kubernetes.io/"))
+        };
+        taints.retain(|t| !lifecycle(t));
+        for taint in taints {
+            if let Some(taint) = taint.as_object_mut() {
+                taint.remove("timeAdded");
+            }
+        }
+    }
+    if let Some(status) = node["status"].as_object_mut() {
+        status.remove("nodeInfo");
+    }
+    node
+}
+
+type Needs = BTreeMap<String, (BTreeMap<String, i64>, Map<String, Value>)>;
+
+/// The most that pods of one attempt asked of each node, and the labels that it must have had.
+fn needed(life: &Life) -> Needs {
+    let mut sums: BTreeMap<(&str, Option<u32>), BTreeMap<String, i64>> = BTreeMap::new();
+    let mut needs = Needs::new();
+    for pod in life.pods.iter().filter(|p| !p.last.node.is_empty()) {
+        let sum = sums.entry((&pod.last.node, pod.last.attempt)).or_default();
+        for (name, quantity) in &pod.last.requests {
+            let milli = quantity
+                .as_str()
+                .and_then(|q| parse_milli(q).ok())
+                .unwrap_or(0);
+            let all = sum.entry(name.clone()).or_default();
+            *all = all.saturating_add(milli);
+        }
+        let (most, labels) = needs.entry(pod.last.node.clone()).or_default();
+        for (name, milli) in sum.iter() {
+            let known = most.entry(name.clone()).or_default();
+            *known = (*known).max(*milli);
+        }
+        labels.extend(pod.last.selector.clone());
+    }
+    needs
+}
+
+fn quantity(milli: i64) -> Value {
+    match milli % 1000 {
+        0 => json!((milli / 1000).to_string()),
+        _ => json!(format!("{milli}m")),
+    }
+}
+
+fn made(name: &str, requests: BTreeMap<String, i64>, mut labels: Map<String, Value>) -> Value {
+    labels.insert(keys::HOSTNAME.to_owned(), json!(name));
+    let mut all: Map<String, Value> = requests
+        .into_iter()
+        .map(|(k, milli)| (k, quantity(milli)))
+        .collect();
+    // What a kubelet offers by itself; it decides nothing here.
+    for (key, value) in [("pods", "110"), ("cpu", "8"), ("memory", "64Gi")] {
+        all.entry(key).or_insert_with(|| json!(value));
+    }
+    json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels},
+        "status": {"allocatable": all.clone(), "capacity": all}})
+}
+
+/// A node had room for what it held.
+fn grow(node: &mut Value, requests: &BTreeMap<String, i64>) {
+    for part in ["allocatable", "capacity"] {
+        for (name, milli) in requests {
+            let has = node["status"][part][name]
+                .as_str()
+                .and_then(|q| parse_milli(q).ok());
+            if has.is_none_or(|has| has < *milli) {
+                node["status"][part][name] = quantity(*milli);
+            }
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! What of an object's fields matters for the life of a JobSet.
+
+use super::stamp::{At, in_name, nanos};
+use serde_json::{Map, Value, json};
+use sim_api::spec::keys;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    pub kind: String,
+    pub status: String,
+    pub reason: String,
+    pub message: String,
+    pub since: Option<String>,
+}
+
+impl Condition {
+    pub fn is(&self, kind: &str, status: &str) -> bool {
+        self.kind == kind && self.status == status
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum Facts {
+    JobSet {
+        /// As it would be submitted again.
+        manifest: Value,
+        status: Value,
+        conditions: Vec<Condition>,
+    },
+    Job {
+        jobset: String,
+        attempt: String,
+        suspended: bool,
+        /// Nobody has written a status yet.
+        new: bool,
+        /// active, ready, succeeded, failed, terminating.
+        counts: [Option<u32>; 5],
+        conditions: Vec<Condition>,
+    },
+    Pod(Box<Pod>),
+    Node(Box<Node>),
+    Event {
+        /// `Kind/name`.
+        object: String,
+        kind: String,
+        reason: String,
+        message: String,
+        /// When its first occurrence was told.
+        first: Option<At>,
+        /// The component that told it.
+        by: String,
+        /// Told more than once, or by another name later: its write is not the first.
+        merged: bool,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taint {
+    pub key: String,
+    pub value: String,
+    pub effect: String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Node {
+    /// As it could be created again: what places pods.
+    pub object: Value,
+    /// Status of its condition Ready, and since when.
+    pub ready: String,
+    pub since: Option<String>,
+    pub taints: Vec<Taint>,
+    pub cordoned: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Pod {
+    pub jobset: String,
+    pub job: String,
+    pub replicated_job: String,
+    pub job_index: Option<u32>,
+    pub index: Option<u32>,
+    pub attempt: Option<u32>,
+    pub node: String,
+    pub phase: String,
+    pub conditions: Vec<Condition>,
+    pub exit_code: Option<i32>,
+    pub started: Option<u64>,
+    pub finished: Option<u64>,
+    /// End of the run before, and beginning of this one, of a container that was restarted.
+    pub restarted: Option<(u64, u64)>,
+    pub restarts: u32,
+    /// The Job controller has not counted it.
+    pub tracked: bool,
+    pub in_place: Option<u32>,
+    /// What it asks of a node, and what it wants the node to be.
+    pub requests: Map<String, Value>,
+    pub selector: Map<String, Value>,
+}
+
+impl Facts {
+    /// The newest second that the object's writers put into its status, ns.
+    pub fn since(&self) -> Option<u64> {
+        let newest = |conditions: &[Condition]| {
+            let all = conditions.iter().filter_map(|c| nanos(c.since.as_deref()?));
+            all.max()
+        };
+        match self {
+            Facts::JobSet { conditions, .. } | Facts::Job { conditions, .. } => newest(conditions),
+            Facts::Pod(pod) => newest(&pod.conditions).max(pod.started).max(pod.finished),
+            Facts::Node(node) => node.since.as_deref().and_then(nanos),
+            Facts::Event { .. } => None,
+        }
+    }
+}
+
+pub fn of(kind: Kind, object: &Value) -> Result<Facts, String> {
+    let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+    let labels = &object["metadata"]["labels"];
+    let status = &object["status"];
+    Ok(match kind {
+        Kind::JobSet => Facts::JobSet {
+            manifest: manifest(object),
+            status: status.clone(),
+            conditions: conditions(status),
+        },
+        Kind::Job => Facts::Job {
+            jobset: text(&labels[keys::JOBSET_NAME]),
+            attempt: text(&labels[keys::RESTART_ATTEMPT]),
+            suspended: object["spec"]["suspend"] == true,
+            new: status.as_object().is_none_or(Map::is_empty),
+            counts: ["active", "ready", "succeeded", "failed", "terminating"]
+                .map(|key| u32_of(&status[key])),
+            conditions: conditions(status),
+        },
+        Kind::Pod => Facts::Pod(Box::new(pod(object))),
+        Kind::Node => Facts::Node(Box::new(node(object))),
+        Kind::Event => event(object),
+    })
+}
+
+fn u32_of(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|n| u32::try_from(n).ok())
+}
+
+fn conditions(status: &Value) -> Vec<Condition> {
+    let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+    let all = status["conditions"].as_array().into_iter().flatten();
+    let one = |c: &Value| Condition {
+        kind: text(&c["type"]),
+        status: text(&c["status"]),
+        reason: text(&c["reason"]),
+        message: text(&c["message"]),
+        since: c["lastTransitionTime"].as_str().map(str::to_owned),
+    };
+    all.map(one).collect()
+}
+
+/// Annotations that `kubectl` leaves, of no meaning to JobSet.
+const APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// Without what the server wrote.
+fn manifest(object: &Value) -> Value {
+    let meta = &object["metadata"];
+    let mut own = Map::new();
+    own.insert("name".to_owned(), meta["name"].clone());
+    for key in ["labels", "annotations"] {
+        if let Some(map) = meta[key].as_object() {
+            let mut map = map.clone();
+            map.remove(APPLIED);
+            if !map.is_empty() {
+                own.insert(key.to_owned(), map.into());
+            }
+        }
+    }
+    json!({"apiVersion": object["apiVersion"], "kind": "JobSet", "metadata": own, "spec": object["spec"]})
+}
+
+fn node(object: &Value) -> Node {
+    let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+    let conditions = conditions(&object["status"]);
+    let ready = conditions.into_iter().find(|c| c.kind == "Ready");
+    let taints = object["spec"]["taints"].as_array().into_iter().flatten();
+    let taint = |t: &Value| Taint {
+        key: text(&t["key"]),
+        value: text(&t["value"]),
+        effect: text(&t["effect"]),
+    };
+    Node {
+        object: created_again(object),
+        since: ready.as_ref().and_then(|c| c.since.clone()),
+        ready: ready.map_or(String::new(), |c| c.status),
+        taints: taints.map(taint).collect(),
+        cordoned: object["spec"]["unschedulable"] == true,
+    }
+}
+
+fn created_again(object: &Value) -> Value {
+    let (meta, status) = (&object["metadata"], &object["status"]);
+    let mut out = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": meta["name"]}, "status": {}});
+    if meta["labels"].is_object() {
+        out["metadata"]["labels"] = meta["labels"].clone();
+    }
+    for key in ["allocatable", "capacity", "declaredFeatures"] {
+        if !status[key].is_null() {
+            out["status"][key] = status[key].clone();
+        }
+    }
+    for key in ["taints", "unschedulable"] {
+        if !object["spec"][key].is_null() {
+            out["spec"][key] = object["spec"][key].clone();
+        }
+    }
+    let version = &status["nodeInfo"]["kubeletVersion"];
+    if version.is_string() {
+        out["status"]["nodeInfo"] = json!({"kubeletVersion": version});
+    }
+    out
+}
+
+fn pod(object: &Value) -> Pod {
+    let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+    let number = |value: &Value| value.as_str().and_then(|n| n.parse::<u32>().ok());
+    let (meta, spec, status) = (&object["metadata"], &object["spec"], &object["status"]);
+    let (labels, annotations) = (&meta["labels"], &meta["annotations"]);
+    let containers = || status["containerStatuses"].as_array().into_iter().flatten();
+    let ended = || containers().map(|c| &c["state"]["terminated"]);
+    let time = |value: &Value| value.as_str().and_then(nanos);
+    // The one that did not end well decides.
+    let bad = ended().find(|t| t["exitCode"].as_i64().is_some_and(|code| code != 0));
+    let end = bad.or_else(|| ended().find(|t| t.is_object()));
+    let again = |c: &Value| {
+        let before = time(&c["lastState"]["terminated"]["finishedAt"])?;
+        Some((before, time(&c["state"]["running"]["startedAt"])?))
+    };
+    let finalizers = meta["finalizers"].as_array().into_iter().flatten();
+    Pod {
+        jobset: text(&labels[keys::JOBSET_NAME]),
+        job: match text(&labels[keys::BATCH_JOB_NAME]) {
+            job if job.is_empty() => text(&labels[keys::LEGACY_JOB_NAME]),
+            job => job,
+        },
+        replicated_job: text(&labels[keys::REPLICATED_JOB_NAME]),
+        job_index: number(&labels[keys::JOB_INDEX]),
+        index: number(&annotations[keys::JOB_COMPLETION_INDEX])
+            .or_else(|| number(&labels[keys::JOB_COMPLETION_INDEX])),
+        attempt: number(&labels[keys::RESTART_ATTEMPT]),
+        node: text(&spec["nodeName"]),
+        phase: text(&status["phase"]),
+        conditions: conditions(status),
+        exit_code: end
+            .and_then(|t| t["exitCode"].as_i64())
+            .and_then(|code| i32::try_from(code).ok()),
+        started: containers()
+            .filter_map(|c| time(&c["state"]["running"]["startedAt"]))
+            .max(),
+        finished: end.and_then(|t| time(&t["finishedAt"])),
+        restarted: containers().filter_map(again).max(),
+        restarts: containers()
+            .filter_map(|c| u32_of(&c["restartCount"]))
+            .max()
+            .unwrap_or(0),
+        tracked: finalizers.into_iter().any(|f| f == keys::JOB_TRACKING),
+        in_place: number(&annotations[keys::IN_PLACE_RESTART_ATTEMPT]),
+        requests: requests(spec),
+        selector: spec["nodeSelector"]
+            .as_object()
+            .cloned()
+            .unwrap_or_default(),
+    }
+}
+
+/// The sum over containers, where each quantity is written in one way; else that of the last.
+fn requests(spec: &Value) -> Map<String, Value> {
+    let mut sums: std::collections::BTreeMap<String, i64> = Default::default();
+    for container in spec["containers"].as_array().into_iter().flatten() {
+        let resources = &container["resources"];
+        for part in ["limits", "requests"] {
+            for (name, quantity) in resources[part].as_object().into_iter().flatten() {
+                let written = quantity
+                    .as_str()
+                    .map_or(quantity.to_string(), str::to_owned);
+                let Ok(milli) = sim_base::quantity::parse_milli(&written) else {
+                    continue;
+                };
+                // Limits stand in only where no request is written.
+                if part == "limits" && !resources["requests"][name].is_null() {
+                    continue;
+                }
+                let sum = sums.entry(name.clone()).or_default();
+                *sum = sum.saturating_add(milli);
+            }
+        }
+    }
+    let text = |(name, milli): (String, i64)| (name, Value::from(format!("{milli}m")));
+    sums.into_iter().map(text).collect()
+}
+
+fn event(object: &Value) -> Facts {
+    let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+    let involved = match object.get("involvedObject") {
+        Some(involved) => involved,
+        None => &object["regarding"],
+    };
+    let time = |key: &str| object[key].as_str().filter(|t| !t.is_empty());
+    let told = time("eventTime").or(time("firstTimestamp"));
+    let told = told.or(time("deprecatedFirstTimestamp"));
+    let name = object["metadata"]["name"].as_str().unwrap_or("");
+    let exact = in_name(name, told.and_then(nanos)).map(At::exact);
+    let count = object["count"].as_u64().unwrap_or(1);
+    Facts::Event {
+        object: format!("{}/{}", text(&involved["kind"]), text(&involved["name"])),
+        kind: text(&object["type"]),
+        reason: text(&object["reason"]),
+        message: match object.get("message") {
+            Some(message) => text(message),
+            None => text(&object["note"]),
+        },
+        first: exact.or_else(|| At::of(told?)),
+        by: match text(&object["source"]["component"]) {
+            by if by.is_empty() => text(&object["reportingComponent"]),
+            by => by,
+        },
+        merged: count > 1 || object["series"].is_object(),
+    }
+}
+
+/// Kinds of objects that are read; others are counted.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    JobSet,
+    Job,
+    Pod,
+    Node,
+    Event,
+}

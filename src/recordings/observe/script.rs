@@ -1,0 +1,361 @@
+//! What containers and the user did, from the life of a JobSet, as the script that plays it again.
+//!
+//! Must never use what the control plane decided: only when containers began and ended, and who deleted a pod.
+
+use super::faults::{self, Faults};
+use super::life::{JobLife, Life, PodLife};
+use super::milestones::{self, Restart};
+use super::stamp::{At, SECOND};
+use super::when::JOB_FAILED;
+use serde_json::{Value, json};
+use sim_analysis::metrics::restarts::restart::Milestone;
+use sim_api::spec::ControlPlane;
+use std::collections::BTreeMap;
+
+pub struct Script {
+    pub json: Value,
+    /// Values that nothing shows, with what stands in.
+    pub assumed: Vec<String>,
+    /// What happened and has no word in a script.
+    pub not_played: Vec<String>,
+}
+
+/// Pods whose start is farther off the median than its times are known get a rule of their own; less is nothing.
+const NOISE_MS: i64 = 100;
+/// As many rules at most, those farthest off.
+const RULES_MAX: usize = 2000;
+
+pub fn script(life: &Life, restart: &Restart, (zero, plane): (At, &ControlPlane)) -> Script {
+    let mut faults = faults::faults(life, zero, plane);
+    let mut assumed = std::mem::take(&mut faults.assumed);
+    let starts: BTreeMap<usize, Start> = life.pods.iter().enumerate().filter_map(start).collect();
+    let start_ms = median(starts.values().map(|s| s.ms).collect()).unwrap_or_else(|| {
+        assumed.push(
+            "script.startMs: no pod was seen bound and then ready; 1000 stands in".to_owned(),
+        );
+        1000
+    });
+    let stops: Vec<i64> = life.pods.iter().filter_map(stop).collect();
+    let term_ms = median(stops).unwrap_or_else(|| {
+        assumed.push(
+            "script.termMs: no running pod was seen to be deleted and then ended; 0 stands in"
+                .to_owned(),
+        );
+        0
+    });
+    let codes = life
+        .pods
+        .iter()
+        .filter(|p| stop(p).is_some())
+        .filter_map(|p| p.last.exit_code);
+    let term_exit = most_common(codes).unwrap_or_else(|| {
+        assumed.push(
+            "script.termExit: the exit code of no deleted container was seen; 143 stands in"
+                .to_owned(),
+        );
+        143
+    });
+    let restart_ms = restart_ms(life, restart).unwrap_or_else(|| {
+        if restart.in_place {
+            assumed.push(
+                "script.restartMs: no container was seen to start again; startMs stands in"
+                    .to_owned(),
+            );
+        }
+        start_ms
+    });
+    let mut not_played = std::mem::take(&mut faults.not_played);
+    let lost = lost(life, restart, (zero, start_ms), &mut assumed);
+    let (mut rules, actions) =
+        troubles(life, restart, (zero, &faults), (start_ms, &mut not_played));
+    rules.extend(lost);
+    let failing = rules.len();
+    rules.extend(stragglers(life, &starts, start_ms));
+    if rules.len() == failing + RULES_MAX {
+        not_played.push(format!(
+            "start-up times of more than {RULES_MAX} pods that are far off the median"
+        ));
+    }
+    Script {
+        json: json!({
+            "startMs": start_ms, "termMs": term_ms, "termExit": term_exit, "restartMs": restart_ms,
+            "pods": rules, "actions": actions,
+        }),
+        assumed,
+        not_played,
+    }
+}
+
+/// After the fact the pod that failed is gone, but its siblings were told to be deleted: it is the one that was not.
+fn lost(
+    life: &Life,
+    restart: &Restart,
+    (zero, start_ms): (At, i64),
+    assumed: &mut Vec<String>,
+) -> Option<Value> {
+    if !restart.derived {
+        return None;
+    }
+    let (_, at) = restart.origin?;
+    let told = life
+        .events
+        .iter()
+        .find(|e| JOB_FAILED.contains(&e.reason.as_str()))?;
+    let job = told.object.strip_prefix("Job/")?;
+    let of = life
+        .pods
+        .iter()
+        .filter(|p| p.only_told && p.last.job == job && p.deleting.is_none());
+    let left: Vec<&PodLife> = of
+        .filter(|p| p.created.is_some_and(|c| c.ns < at.ns))
+        .collect();
+    let pod = left.first()?;
+    assumed.push(match left.len() {
+        1 => "script.pods: the pod of the failed Job that it did not delete had failed, with exit code 1".to_owned(),
+        n => format!("script.pods: one of {n} pods of the failed Job had failed, the first, with exit code 1"),
+    });
+    let mut rule = selector(pod);
+    if let (Some(object), Some(names)) = (rule.as_object_mut(), replicated_job(life, job)) {
+        object.insert("replicatedJob".to_owned(), json!(names));
+        object.insert("restartAttempt".to_owned(), json!(restart.number - 1));
+    }
+    let begin = pod.bound.or(pod.created)?.ms_after(zero) + start_ms;
+    rule["runMs"] = json!((at.ms_after(zero) - begin).max(0));
+    rule["exit"] = json!(1);
+    Some(rule)
+}
+
+/// `js-w-0` is of `w`.
+fn replicated_job<'l>(life: &'l Life, job: &str) -> Option<&'l str> {
+    let rest = job
+        .strip_prefix(life.jobset.name.as_str())?
+        .strip_prefix('-')?;
+    let (name, _) = rest.rsplit_once('-')?;
+    let all = life.jobset.manifest["spec"]["replicatedJobs"].as_array()?;
+    let mut names = all.iter().filter_map(|rj| rj["name"].as_str());
+    names.find(|own| *own == name)
+}
+
+/// From bound to ready, and how far that may be off.
+struct Start {
+    ms: i64,
+    off_ms: i64,
+}
+
+fn start((i, pod): (usize, &PodLife)) -> Option<(usize, Start)> {
+    let (ready, _) = pod.ready.first().filter(|(_, ready)| *ready)?;
+    let bound = pod.bound?;
+    let start = Start {
+        ms: ready.ms_after(bound).max(0),
+        off_ms: (ready.off_with(bound) * 1e3) as i64,
+    };
+    Some((i, start))
+}
+
+/// How long containers take to run again, ms. In place a restart waits for it twice, for the pod that began it, and for
+/// the slowest of the others after the order, and the script has one time: the mean of the two. Else from a container's
+/// end to its next run, in the whole seconds of kubelets.
+fn restart_ms(life: &Life, restart: &Restart) -> Option<i64> {
+    let of = |m: Milestone| restart.get(m);
+    let own = of(Milestone::AttemptsFirst).zip(restart.origin);
+    let slowest = of(Milestone::AttemptsLast).zip(of(Milestone::PreviousWritten));
+    if let (Some((own, (_, origin))), Some((slowest, order))) = (own, slowest) {
+        return Some(((own.ms_after(origin) + slowest.ms_after(order)) / 2).max(0));
+    }
+    let again = life.pods.iter().filter_map(|p| p.last.restarted);
+    let again = again.map(|(end, begin)| begin.saturating_sub(end) as i64 / 1_000_000);
+    median(again.collect())
+}
+
+/// From its mark for deletion to the end of its containers, of a pod that ran, ms.
+fn stop(pod: &PodLife) -> Option<i64> {
+    let (deleting, end) = (pod.deleting?, pod.finished.or(pod.gone)?);
+    let ran = !pod.ready.is_empty() && pod.last.exit_code.is_some();
+    (ran && end.ns + end.off >= deleting.ns).then(|| end.ms_after(deleting).max(0))
+}
+
+fn median(mut values: Vec<i64>) -> Option<i64> {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied()
+}
+
+fn most_common(codes: impl Iterator<Item = i32>) -> Option<i32> {
+    let mut counts: BTreeMap<i32, usize> = BTreeMap::new();
+    codes.for_each(|code| *counts.entry(code).or_default() += 1);
+    counts
+        .into_iter()
+        .max_by_key(|(_, n)| *n)
+        .map(|(code, _)| code)
+}
+
+/// Which pod a rule is for.
+fn selector(pod: &PodLife) -> Value {
+    let last = &pod.last;
+    let mut rule = json!({"jobIndex": last.job_index, "podIndex": last.index, "restartAttempt": last.attempt.unwrap_or(0)});
+    if !last.replicated_job.is_empty() {
+        rule["replicatedJob"] = json!(last.replicated_job);
+    }
+    rule
+}
+
+/// Containers that ended by themselves, as rules; pods that somebody deleted, as actions.
+fn troubles(
+    life: &Life,
+    restart: &Restart,
+    (zero, faults): (At, &Faults),
+    (start_ms, not_played): (i64, &mut Vec<String>),
+) -> (Vec<Value>, Vec<Value>) {
+    let (mut rules, mut actions) = (Vec::new(), faults.actions.clone());
+    for pod in life.pods.iter().filter(|p| !p.only_told) {
+        // What a fault of its node brought about follows from it again.
+        let node = |at: Option<At>| at.is_some_and(|at| faults.explain(pod, at));
+        let disrupted = |reason: &str| {
+            let mut all = pod.last.conditions.iter();
+            all.any(|c| c.is("DisruptionTarget", "True") && c.reason == reason)
+        };
+        let by_node = disrupted("DeletionByTaintManager") || disrupted("DeletionByPodGC");
+        let dead = pod
+            .last
+            .exit_code
+            .is_none_or(|code| code == faults::FOUND_DEAD);
+        if node(pod.deleting) && by_node || node(pod.finished) && dead {
+            continue;
+        }
+        let alone = match (pod.deleting, pod.finished) {
+            (Some(deleting), Some(finished)) => finished.ns + finished.off < deleting.ns,
+            (None, Some(_)) => true,
+            _ => false,
+        };
+        if let (true, Some(finished), Some(bound)) = (alone, pod.finished, pod.bound) {
+            let begun = pod.ready.first().map(|(at, _)| *at);
+            let begin = begun.map_or(bound.ms_after(zero) + start_ms, |at| at.ms_after(zero));
+            let mut rule = selector(pod);
+            rule["runMs"] = json!((finished.ms_after(zero) - begin).max(0));
+            rule["exit"] = json!(pod.last.exit_code.unwrap_or(1));
+            rule["containerRun"] = json!(pod.last.restarts);
+            rule["startMs"] = json!((begin - bound.ms_after(zero)).max(0));
+            rules.push(rule);
+            continue;
+        }
+        let Some(deleting) = pod.deleting else {
+            continue;
+        };
+        if disrupted("EvictionByEvictionAPI") {
+            actions.push(action("evictPod", pod, deleting, zero));
+            continue;
+        }
+        if its_own(life, pod, deleting) {
+            continue;
+        }
+        let reason = pod
+            .last
+            .conditions
+            .iter()
+            .find(|c| c.is("DisruptionTarget", "True"));
+        match reason.map(|c| c.reason.as_str()) {
+            Some(other) => not_played.push(format!("a pod was disrupted: {other}")),
+            None => actions.push(action("deletePod", pod, deleting, zero)),
+        }
+    }
+    if restart.in_place {
+        for nth in 1..=restart.number {
+            match in_place(life, nth, zero) {
+                Some(rule) => rules.push(rule),
+                None => not_played.push(format!("what began restart {nth} in place")),
+            }
+        }
+    }
+    actions.sort_by_key(|a| a["atMs"].as_i64());
+    not_played.sort();
+    not_played.dedup();
+    (rules, actions)
+}
+
+/// Whether the control plane deleted a pod for a restart, and will again: its Job was failing or being deleted, or all
+/// of it was.
+fn its_own(life: &Life, pod: &PodLife, deleting: At) -> bool {
+    let told = life.events.iter().any(|e| {
+        e.reason == "SuccessfulDelete" && e.message.strip_prefix("Deleted pod: ") == Some(&pod.name)
+    });
+    let of = |j: &&JobLife| {
+        j.name == pod.last.job
+            && j.created.map(|at| at.ns) <= pod.created.map(|at| at.ns + at.off)
+            && j.gone.is_none_or(|gone| gone.ns + gone.off >= deleting.ns)
+    };
+    let job = life.jobs.iter().rev().find(of);
+    let conditions = job.into_iter().flat_map(|j| &j.conditions);
+    let mut failing =
+        conditions.filter(|(_, c)| c.is("FailureTarget", "True") || c.is("Failed", "True"));
+    let target = failing.next().map(|(at, _)| at);
+    let marked = job.and_then(|j| j.deleting);
+    let by_user = life.jobset.deleted;
+    let after = |end: At| deleting.ns + SECOND > end.ns.saturating_sub(end.off);
+    // It deletes the others of its pods before it says that it fails; the first is what made it fail.
+    let others = || {
+        life.pods.iter().any(|other| {
+            other.last.job == pod.last.job
+                && other.last.attempt == pod.last.attempt
+                && other.deleting.is_some_and(|d| d.ns < deleting.ns)
+        })
+    };
+    told || marked.is_some_and(after)
+        || by_user.is_some_and(after)
+        || target
+            .is_some_and(|t| deleting.ns > t.ns || (deleting.ns + 2 * SECOND > t.ns && others()))
+        || target_follows(life, pod, deleting)
+}
+
+/// A Job deletes its other pods once one has failed, before it says so.
+fn target_follows(life: &Life, pod: &PodLife, deleting: At) -> bool {
+    life.pods.iter().any(|other| {
+        other.last.job == pod.last.job
+            && other.name != pod.name
+            && other.last.phase == "Failed"
+            && other
+                .finished
+                .is_some_and(|f| f.ns < deleting.ns + deleting.off)
+            && other
+                .deleting
+                .is_none_or(|d| other.finished.is_some_and(|f| f.ns < d.ns))
+    })
+}
+
+fn action(what: &str, pod: &PodLife, at: At, zero: At) -> Value {
+    json!({"atMs": at.ms_after(zero).max(0), "do": what, "pod": pod.short()})
+}
+
+/// The container that ended first and made all others start again.
+fn in_place(life: &Life, nth: u32, zero: At) -> Option<Value> {
+    let restart = milestones::restart(life, nth).ok()?;
+    let (_, at) = restart.origin?;
+    let first = restart.first_pod.as_ref()?;
+    let pod = life
+        .pods
+        .iter()
+        .find(|p| p.name == *first && p.last.restarts > 0)?;
+    let before = pod.ready.iter().rev();
+    let (ready, _) = before
+        .into_iter()
+        .find(|(since, ready)| *ready && since.ns < at.ns)?;
+    let mut rule = selector(pod);
+    rule["inPlaceAttempt"] = json!(restart.number - 1);
+    rule["containerRun"] = json!(restart.number - 1);
+    rule["runMs"] = json!((at.ms_after(zero) - ready.ms_after(zero)).max(0));
+    rule["exit"] = json!(pod.last.exit_code.filter(|code| *code != 0).unwrap_or(1));
+    Some(rule)
+}
+
+/// Pods that started much earlier or later than most.
+fn stragglers(life: &Life, starts: &BTreeMap<usize, Start>, start_ms: i64) -> Vec<Value> {
+    let far = |(_, s): &(&usize, &Start)| (s.ms - start_ms).abs() > s.off_ms.max(NOISE_MS);
+    let mut all: Vec<(&usize, &Start)> = starts.iter().filter(far).collect();
+    all.sort_by_key(|(i, s)| (-(s.ms - start_ms).abs(), **i));
+    all.truncate(RULES_MAX);
+    let rule = |(i, s): (&usize, &Start)| {
+        let mut rule = selector(&life.pods[*i]);
+        rule["startMs"] = json!(s.ms);
+        rule["runMs"] = json!(-1);
+        rule
+    };
+    all.into_iter().map(rule).collect()
+}

@@ -1,0 +1,134 @@
+//! Admission recordings: what the API server answered to JobSets, one case after the other.
+//!
+//! A file is a list: a header, whose `kind` says what the cases are, then the cases. Must never know how an answer is
+//! made (`admission_create`, `admission_update`), only when two are equal (`admission_compare`).
+
+pub(crate) mod cases;
+pub mod children;
+pub(crate) mod children_case;
+pub(crate) mod children_compare;
+pub mod children_documents;
+pub(crate) mod compare;
+pub(crate) mod create;
+pub(crate) mod update;
+
+use super::recording::Kind;
+use super::result::{Admission, Difference, FileResult};
+
+use serde_json::Value;
+
+const SCHEMA: &str = "jobset-sim/admission-recording/v1";
+
+#[derive(Clone, Debug)]
+pub struct File {
+    pub kind: Kind,
+    pub cases: Vec<Value>,
+}
+
+/// Whether a text is such a file: these are lists, all others are objects.
+pub fn is_admission(text: &str) -> bool {
+    text.trim_start().starts_with('[')
+}
+
+/// Reads one file; `file` appears in the error.
+pub fn read(file: &str, text: &str) -> Result<File, String> {
+    let cases: Vec<Value> =
+        serde_json::from_str(text).map_err(|e| format!("{file}: not JSON: {e}"))?;
+    let Some((head, cases)) = cases.split_first() else {
+        return Err(format!("{file}: an empty list, not a recording"));
+    };
+    if head["schema"] != SCHEMA {
+        return Err(format!(
+            "{file}: schema {} is not known; a list of cases has {SCHEMA:?}",
+            head["schema"]
+        ));
+    }
+    let kind = match head["kind"].as_str() {
+        Some("create") => Kind::Create,
+        Some("update") => Kind::Update,
+        Some("children") => Kind::Children,
+        _ => {
+            return Err(format!(
+                "{file}: kind {} is not known; the kinds are create, update, children",
+                head["kind"]
+            ));
+        }
+    };
+    for (i, case) in cases.iter().enumerate() {
+        if !case["id"].is_string() {
+            return Err(format!("{file}: case {} has no id", i + 1));
+        }
+    }
+    Ok(File {
+        kind,
+        cases: cases.to_vec(),
+    })
+}
+
+fn compare_children(recording: &str, case: &Value) -> Vec<Difference> {
+    match children_documents::documents(recording, case) {
+        Ok(documents) => children::compare(case, &documents),
+        Err(problem) => vec![Difference::new("docs", "readable", problem)],
+    }
+}
+
+/// Plays every case and compares.
+pub fn validate(name: &str, file: &File) -> FileResult {
+    let mut result = FileResult::new(name, file.kind);
+    let compare = |case: &Value| match file.kind {
+        Kind::Create => create::compare(case),
+        Kind::Update => update::compare(case),
+        _ => compare_children(name, case),
+    };
+    let mut found = Admission::default();
+    for case in &file.cases {
+        let differences = compare(case);
+        found.count.total += 1;
+        found.count.equal += usize::from(differences.is_empty());
+        found.differences.extend(differences);
+    }
+    result.admission = Some(found);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::result::Equal;
+    use super::*;
+
+    #[test]
+    fn what_is_no_list_of_cases_says_so_with_the_file_name() {
+        let head = |kind: &str| format!("[{{\"schema\": \"{SCHEMA}\", \"kind\": \"{kind}\"}}]");
+        for (text, expected) in [
+            ("[".to_owned(), "f.json: not JSON"),
+            ("[]".to_owned(), "f.json: an empty list"),
+            ("[{}]".to_owned(), "f.json: schema null is not known"),
+            (head("film"), "f.json: kind \"film\" is not known"),
+            (
+                head("create").replace(']', ", {}]"),
+                "f.json: case 1 has no id",
+            ),
+        ] {
+            let error = read("f.json", &text).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        assert_eq!(
+            read("f.json", &head("update")).map(|f| f.kind),
+            Ok(Kind::Update)
+        );
+    }
+
+    #[test]
+    fn every_shared_case_is_answered_as_recorded() {
+        for (file, text) in super::super::read::tests::shared("admission") {
+            let read = read(&file, &text).unwrap();
+            let result = validate(&file, &read);
+            let Some(admission) = result.admission else {
+                continue;
+            };
+            let Equal { equal, total } = admission.count;
+            assert!(total > 20, "{file}: {total} cases");
+            assert_eq!(equal, total, "{file}: {:#?}", admission.differences);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Recordings of kind `children`: documents that were created, and the child objects some seconds later.
+//!
+//! The engine plays them on the eight nodes of the recordings, where no kubelet ever starts a container. Must never
+//! read a file: the documents of a shipped example are handed in.
+
+use super::children_case::Case;
+use super::children_compare::{self, masked};
+use crate::validate::result::Difference;
+use crate::validate::simulate;
+use serde_json::{Value, json};
+use sim_api::admission;
+use sim_api::admission::{Create, Gates};
+use sim_api::objects;
+
+/// An object as the recordings keep it.
+type Form = fn(&Value) -> Value;
+
+/// Compares one case; `documents` are those of the case, or of the example that it names.
+pub fn compare(case: &Value, documents: &[Value]) -> Vec<Difference> {
+    let id = case["id"].as_str().unwrap_or("");
+    let on = case["gates"] == "on";
+    let path = format!("{id}, gates {}", if on { "on" } else { "off" });
+    let mut found = Vec::new();
+    let played = create(case, documents, &path, &mut found);
+    let all = match simulate::children(&played) {
+        Ok(all) => all,
+        Err(reason) => {
+            found.push(Difference::new(path, "played", reason));
+            return found;
+        }
+    };
+    let unnamed = |d: &&Value| d["metadata"]["name"].as_str().is_none_or(str::is_empty);
+    let jobsets = documents.iter().filter(|d| d["kind"] == "JobSet");
+    let generated = jobsets.filter(unnamed).count() > 0;
+    let kinds: [(&str, &str, Form); 4] = [
+        ("jobs", "Job", children_compare::job),
+        ("services", "Service", children_compare::service),
+        ("pvcs", "PersistentVolumeClaim", children_compare::claim),
+        ("pods", "Pod", children_compare::pod),
+    ];
+    for (key, kind, form) in kinds {
+        let own = all.iter().filter(|o| o["kind"] == kind);
+        let own = own.map(|o| masked(&form(o), generated)).collect();
+        let mut recorded = case["observed"][key].clone();
+        children_compare::generate_names(&mut recorded);
+        let path = format!("{path}: {key}");
+        found.extend(children_compare::compare(&path, &recorded, own));
+    }
+    found
+}
+
+/// What the API server stores of the documents, in their order.
+fn create(case: &Value, documents: &[Value], path: &str, found: &mut Vec<Difference>) -> Case {
+    let on = case["gates"] == "on";
+    let mut played = Case {
+        namespace: case["namespace"].as_str().unwrap_or("").to_owned(),
+        gates: Gates {
+            in_place_restart: on,
+            restart_job: on,
+            elastic_job_set: on,
+        },
+        jobsets: Vec::new(),
+        objects: Vec::new(),
+    };
+    let created = case["created"].as_array().into_iter().flatten();
+    let mut recorded = created.filter(|c| c["kind"] == "JobSet");
+    for document in documents {
+        let mut object = document.clone();
+        match document["kind"].as_str().unwrap_or("") {
+            "JobSet" => {
+                let claims = played.objects.iter();
+                let claims = claims.filter(|o| o["kind"] == "PersistentVolumeClaim");
+                let answer = admission::create(&Create {
+                    object: document,
+                    namespace: &played.namespace,
+                    gates: played.gates,
+                    existing_claims: &claims.cloned().collect::<Vec<Value>>(),
+                });
+                let recorded = recorded.next().unwrap_or(&Value::Null);
+                found.extend(answer_difference(path, recorded, &answer));
+                played.jobsets.extend(answer);
+            }
+            "PriorityClass" => played.objects.push(object),
+            "Service" | "PersistentVolumeClaim" => {
+                object["metadata"]["namespace"] = json!(played.namespace);
+                let around = objects::Surroundings::default();
+                played.objects.extend(objects::admit_any(&object, &around));
+            }
+            _ => {}
+        }
+    }
+    played
+}
+
+/// Whether the code, and for a refusal by JobSet's webhook every word, is the recorded one.
+fn answer_difference(
+    path: &str,
+    recorded: &Value,
+    answer: &Result<Value, admission::Rejection>,
+) -> Option<Difference> {
+    let (code, message) = match answer {
+        Ok(_) => (201, ""),
+        Err(refused) => (refused.code, refused.message.as_str()),
+    };
+    let same_words = match recorded["message"].as_str() {
+        Some(said) if said.contains("vjobset.kb.io") => said == message,
+        _ => true,
+    };
+    let same = recorded["code"] == code && same_words;
+    (!same).then(|| {
+        let own = json!({"code": code, "message": message});
+        Difference::new(format!("{path}: created"), recorded.clone(), own)
+    })
+}

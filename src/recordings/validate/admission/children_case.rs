@@ -1,0 +1,58 @@
+//! A case of the recordings of kind `children`, and the eight nodes on which all of them were made.
+
+use serde_json::Value;
+use sim_api::admission::Gates;
+use sim_api::spec::keys::{HOSTNAME, RESTART_ALL_CONTAINERS};
+use sim_api::spec::{NodePool, Topology};
+use sim_base::quantity::parse_milli;
+use std::collections::BTreeMap;
+
+const NODES: u32 = 8;
+
+/// Neighbors with one value of the label `pool`; all are in one rack.
+const POOL: u32 = 4;
+
+const CAPACITY: [(&str, &str); 4] = [
+    ("cpu", "32"),
+    ("memory", "128Gi"),
+    ("ephemeral-storage", "100Gi"),
+    ("pods", "110"),
+];
+
+/// What is played: the stored JobSets, and what was there before them.
+pub struct Case {
+    pub namespace: String,
+    pub gates: Gates,
+    pub jobsets: Vec<Value>,
+    pub objects: Vec<Value>,
+}
+
+/// Nodes with labels `pool` and `rack`, and no others but their name.
+pub fn topology() -> Topology {
+    let pool = |k: u32| {
+        let name = format!("node-{k:05}");
+        let labels = [
+            (HOSTNAME, name.clone()),
+            ("pool", format!("pool-{}", k / POOL)),
+            ("rack", "rack-0".to_owned()),
+        ];
+        let milli = |(resource, amount): (&str, &str)| {
+            (resource.to_owned(), parse_milli(amount).unwrap_or_default())
+        };
+        NodePool {
+            name,
+            count: 1,
+            islands: 1,
+            nodes_per_island: 1,
+            labels: labels.map(|(k, v)| (k.to_owned(), v)).into(),
+            allocatable: CAPACITY.into_iter().map(milli).collect::<BTreeMap<_, _>>(),
+            features: vec![RESTART_ALL_CONTAINERS.to_owned()],
+            ..NodePool::default()
+        }
+    };
+    Topology {
+        name: "children".to_owned(),
+        pools: (0..NODES).map(pool).collect(),
+        ..Topology::default()
+    }
+}

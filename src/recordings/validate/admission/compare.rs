@@ -1,0 +1,247 @@
+//! When two answers of the API server are equal: accepted or not, code, stored object, message by stage.
+//!
+//! Must never make an answer.
+
+use crate::validate::result::Difference;
+use regex::Regex;
+use serde_json::{Map, Value};
+use sim_api::admission::{Answer, GENERATED_SUFFIX};
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+/// What the recordings leave out of metadata.
+const NOT_RECORDED: [&str; 8] = [
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "generation",
+    "managedFields",
+    "selfLink",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+];
+const UID: &str = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
+
+/// The first thing that differs; `path` names case and gates.
+pub fn difference(path: &str, recorded: &Value, answer: &Answer) -> Option<Difference> {
+    let differ = |what: &str, recorded: Value, simulated: Value| {
+        let differs = recorded != simulated;
+        differs.then(|| Difference::new(format!("{path}: {what}"), recorded, simulated))
+    };
+    let message = answer.result.as_ref().err().map(|r| mask(&r.message));
+    let accepted: Value = answer.result.is_ok().into();
+    if recorded["accepted"] != accepted || recorded["code"] != answer.code {
+        let said = |message: Option<&str>, code: String| match message {
+            Some(message) => format!("{code}: {message}"),
+            None => code,
+        };
+        return differ(
+            "code",
+            said(recorded["message"].as_str(), recorded["code"].to_string()).into(),
+            said(message.as_deref(), answer.code.to_string()).into(),
+        );
+    }
+    match (&answer.result, message) {
+        _ if warnings(recorded) != answer.warnings => differ(
+            "warnings",
+            recorded["warnings"].clone(),
+            answer.warnings.clone().into(),
+        ),
+        (Ok(object), _) => differ("object", times_dropped(&recorded["object"]), shown(object)),
+        (Err(_), Some(simulated)) => {
+            let recorded = recorded["message"].as_str().unwrap_or("");
+            let equal = same_message(recorded, &simulated);
+            (!equal).then(|| Difference::new(format!("{path}: message"), recorded, simulated))
+        }
+        (Err(_), None) => None,
+    }
+}
+
+/// HTTP Warning texts; a recording without any leaves them out.
+fn warnings(recorded: &Value) -> Vec<&str> {
+    let list = recorded["warnings"].as_array().into_iter().flatten();
+    list.filter_map(Value::as_str).collect()
+}
+
+/// An object as the recordings show it.
+fn shown(object: &Value) -> Value {
+    let mut out = Map::new();
+    for key in ["metadata", "spec", "status"] {
+        if let Some(value) = object.get(key) {
+            out.insert(key.to_owned(), value.clone());
+        }
+    }
+    let mut out = times_dropped(&Value::Object(out));
+    let metadata = out.get_mut("metadata").and_then(Value::as_object_mut);
+    if let Some(metadata) = metadata {
+        metadata.retain(|key, _| !NOT_RECORDED.contains(&key.as_str()));
+        if let Some(Value::String(name)) = metadata.get_mut("name") {
+            *name = mask(name);
+        }
+    }
+    out
+}
+
+/// Times are the recorder's; so are uids.
+fn times_dropped(object: &Value) -> Value {
+    match object {
+        Value::Object(fields) => {
+            let kept = fields
+                .iter()
+                .filter(|(key, _)| *key != "lastTransitionTime");
+            let kept = kept.map(|(key, value)| match (key.as_str(), value) {
+                ("uid", Value::String(_)) => (key.clone(), "<uid>".into()),
+                _ => (key.clone(), times_dropped(value)),
+            });
+            Value::Object(kept.collect())
+        }
+        Value::Array(items) => items.iter().map(times_dropped).collect(),
+        other => other.clone(),
+    }
+}
+
+/// A generated suffix reads `<rand>`, a uid `<uid>`.
+fn mask(text: &str) -> String {
+    static UIDS: OnceLock<Option<Regex>> = OnceLock::new();
+    let text = text.replace(GENERATED_SUFFIX, "<rand>");
+    match UIDS.get_or_init(|| Regex::new(UID).ok()) {
+        Some(uids) => uids.replace_all(&text, "<uid>").into_owned(),
+        None => text,
+    }
+}
+
+/// Which part of the server spoke decides how closely its words must agree.
+fn same_message(recorded: &str, simulated: &str) -> bool {
+    if recorded == simulated {
+        return true;
+    }
+    let webhook = recorded.starts_with("admission webhook \"vjobset.kb.io\"");
+    if webhook && recorded.contains(" is invalid: ") {
+        // Duplicate rule names come from a Go map: their order means nothing.
+        let sorted = |message: &str| {
+            let body = message.strip_suffix(']').unwrap_or(message);
+            let mut parts: Vec<&str> = body.split(", <nil>: ").collect();
+            parts.sort_unstable();
+            parts.join(", <nil>: ")
+        };
+        return recorded.matches("rule names are not unique").count() > 1
+            && sorted(&whole(recorded)) == sorted(&whole(simulated));
+    }
+    if recorded.contains(" is invalid: ") {
+        return errors(recorded) == errors(simulated);
+    }
+    field(recorded) == field(simulated)
+}
+
+/// The bracket before the first of several errors taken off, so that all look alike.
+fn whole(message: &str) -> String {
+    message.replacen("is invalid: [<nil>: ", "is invalid: , <nil>: ", 1)
+}
+
+/// Field path and type of each error.
+fn errors(message: &str) -> BTreeSet<(String, String)> {
+    static ERROR: OnceLock<Option<Regex>> = OnceLock::new();
+    let pattern = r"(?:^\[?|, )(<nil>|[A-Za-z][^\s:,]*): (Required value|Invalid value|Unsupported value|Duplicate value|Too long|Too many|Forbidden|Internal error|Not found)";
+    let body = message
+        .split_once(" is invalid: ")
+        .map_or("", |(_, body)| body);
+    let regex = ERROR.get_or_init(|| Regex::new(pattern).ok());
+    let all = regex.iter().flat_map(|r| r.captures_iter(body));
+    all.map(|c| (c[1].to_owned(), c[2].to_owned())).collect()
+}
+
+/// The field that a 400 names; the whole sentence where it names none.
+fn field(message: &str) -> String {
+    static FIELD: OnceLock<Option<Regex>> = OnceLock::new();
+    let pattern = r#"Go struct field \S*?\.(\S+) of type|(?:unknown|duplicate) field "([^"]*)"|Object '(\w+)' is missing|(json parse error)|(the namespace|the API version|the name of)|(quantities must match)"#;
+    let regex = FIELD.get_or_init(|| Regex::new(pattern).ok());
+    let found = regex.as_ref().and_then(|r| r.captures(message));
+    let found = found.and_then(|c| {
+        c.iter()
+            .skip(1)
+            .flatten()
+            .next()
+            .map(|m| m.as_str().to_owned())
+    });
+    found.unwrap_or_else(|| message.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use sim_api::admission::Rejection;
+
+    fn answer(code: u16, message: &str) -> Answer {
+        Answer {
+            code,
+            result: Err(Rejection::new(code, "", message)),
+            warnings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn messages_agree_by_stage() {
+        let webhook =
+            "admission webhook \"vjobset.kb.io\" denied the request: JobSet \"a\" is invalid: ";
+        let schema = "JobSet \"a\" is invalid: ";
+        let named = "rule names are not unique, rules with indices";
+        for (recorded, simulated, equal) in [
+            (
+                format!("{webhook}x: Invalid value: 1"),
+                format!("{webhook}x: Invalid value: 2"),
+                false,
+            ),
+            (
+                format!("{webhook}[<nil>: {named} [0 1], <nil>: {named} [2 3]]"),
+                format!("{webhook}[<nil>: {named} [2 3], <nil>: {named} [0 1]]"),
+                true,
+            ),
+            (
+                format!("{schema}[x: Invalid value: 1: more, y: Required value]"),
+                format!("{schema}[y: Required value, x: Invalid value: 2]"),
+                true,
+            ),
+            (
+                format!("{schema}x: Invalid value: 1"),
+                format!("{schema}x: Required value"),
+                false,
+            ),
+            (
+                "json: cannot unmarshal string into Go struct field A.b.c of type int32".to_owned(),
+                "json: cannot unmarshal bool into Go struct field A.b.c of type int32".to_owned(),
+                true,
+            ),
+            (
+                "json: cannot unmarshal string into Go struct field A.b.c of type int32".to_owned(),
+                "json: cannot unmarshal string into Go struct field A.b.d of type int32".to_owned(),
+                false,
+            ),
+        ] {
+            let result = json!({"accepted": false, "code": 422, "message": recorded});
+            let found = difference("case", &result, &answer(422, &simulated));
+            assert_eq!(found.is_none(), equal, "{recorded} / {simulated}");
+        }
+    }
+
+    #[test]
+    fn another_code_and_another_object_are_differences() {
+        let result = json!({"accepted": false, "code": 422, "message": "m"});
+        assert!(difference("case", &result, &answer(400, "m")).is_some());
+        let stored = |restarts: i64| {
+            json!({"kind": "JobSet", "metadata": {"name": "gx7k2p", "generateName": "g", "uid": "1"},
+                "status": {"restarts": restarts, "conditions": [{"lastTransitionTime": "x"}]}})
+        };
+        let recorded = json!({"accepted": true, "code": 201, "object": {
+            "metadata": {"name": "g<rand>", "generateName": "g"},
+            "status": {"restarts": 1, "conditions": [{}]}}});
+        for (restarts, equal) in [(1, true), (2, false)] {
+            let answer = Answer {
+                code: 201,
+                result: Ok(stored(restarts)),
+                warnings: Vec::new(),
+            };
+            assert_eq!(difference("case", &recorded, &answer).is_none(), equal);
+        }
+    }
+}

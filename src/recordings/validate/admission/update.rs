@@ -1,0 +1,192 @@
+//! Cases of kind `update`: a stored JobSet, perhaps a first change, then the one meant.
+//!
+//! Must never compare; that is for `admission_compare`.
+
+use super::cases::results;
+use super::compare::difference;
+use super::create::field_validation;
+use crate::validate::result::Difference;
+use serde_json::{Value, json};
+use sim_api::admission;
+use sim_api::admission::{Answer, Change, Create, FieldValidation, Gates, Request, change};
+
+/// Where the cases were played.
+const NAMESPACE: &str = "upd";
+
+/// Everything in which the recorded answers of one case differ from ours.
+pub fn compare(case: &Value) -> Vec<Difference> {
+    let id = case["id"].as_str().unwrap_or("");
+    let answers = results(case).into_iter();
+    let found = answers.filter_map(|(name, gates, recorded)| {
+        let path = format!("{id}, gates {name}");
+        match played(case, gates) {
+            Ok(answer) => difference(&path, recorded, &answer),
+            Err(refused) => Some(Difference::new(path, "base accepted", refused)),
+        }
+    });
+    found.collect()
+}
+
+/// The answer to the change; `Err` if the JobSet could not even be created.
+fn played(case: &Value, gates: Gates) -> Result<Answer, String> {
+    let base = &case["base"];
+    let create = Create {
+        object: base,
+        namespace: NAMESPACE,
+        gates,
+        existing_claims: &[],
+    };
+    let mut stored = admission::create(&create).map_err(|r| r.message)?;
+    system_fields(&mut stored);
+    if case["status"].is_object() {
+        stored["status"] = case["status"].clone();
+    }
+    if case["first"].is_object() {
+        let first = asked(base, &stored, &case["first"], gates);
+        stored = first.result.map_err(|r| r.message)?;
+    }
+    Ok(asked(base, &stored, case, gates))
+}
+
+/// What the server adds to a stored object.
+fn system_fields(stored: &mut Value) {
+    for (key, value) in [
+        ("uid", json!("00000000-0000-0000-0000-000000000001")),
+        ("resourceVersion", json!("1")),
+        ("generation", json!(1)),
+        ("creationTimestamp", json!("2026-01-01T00:00:00Z")),
+    ] {
+        stored["metadata"][key] = value;
+    }
+}
+
+fn asked(base: &Value, stored: &Value, case: &Value, gates: Gates) -> Answer {
+    let op = case["op"].as_str().unwrap_or("put");
+    let body = body(base, stored, op, &case["change"]);
+    let request = |change| Request {
+        stored,
+        change,
+        gates,
+        field_validation: field_validation(case["query"].as_str().unwrap_or(""))
+            .unwrap_or(FieldValidation::Warn),
+    };
+    change(&request(match op {
+        "merge" => Change::Merge(&body),
+        "json" => Change::Json(&body),
+        "strategic" => Change::Strategic(&body),
+        "status" => Change::Status(&body),
+        "apply" => Change::Apply(&body),
+        _ => Change::Put(&body),
+    }))
+}
+
+/// What was sent: a patch as it is, else an object with the change made.
+fn body(base: &Value, stored: &Value, op: &str, change: &Value) -> Value {
+    if !["put", "apply"].contains(&op) {
+        return change.clone();
+    }
+    let mut body = match change {
+        Value::String(_) if change == "original" => {
+            let mut original = base.clone();
+            if op == "put" {
+                original["metadata"]["resourceVersion"] =
+                    stored["metadata"]["resourceVersion"].clone();
+            }
+            original
+        }
+        _ if op == "apply" => base.clone(),
+        _ => stored.clone(),
+    };
+    if change == "swap"
+        && let Some(jobs) = body["spec"]["replicatedJobs"].as_array_mut()
+    {
+        jobs.reverse();
+    }
+    for (path, value) in change["set"].as_object().into_iter().flatten() {
+        set(&mut body, &parts(path), Some(value));
+    }
+    for path in change["unset"].as_array().into_iter().flatten() {
+        set(&mut body, &parts(path.as_str().unwrap_or("")), None);
+    }
+    body
+}
+
+/// A path's parts; `rj0`, `job0`, `pod0` and `c0` abbreviate where a replicatedJob, its Job spec, its pod spec and its
+/// first container are.
+fn parts(path: &str) -> Vec<String> {
+    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+    let digits = first.trim_start_matches(|c: char| c.is_ascii_lowercase());
+    let word = &first[..first.len() - digits.len()];
+    let start = match word {
+        _ if digits.parse::<usize>().is_err() => first.to_owned(),
+        "rj" => format!("spec.replicatedJobs.{digits}"),
+        "job" => format!("spec.replicatedJobs.{digits}.template.spec"),
+        "pod" => format!("spec.replicatedJobs.{digits}.template.spec.template.spec"),
+        "c" => format!("spec.replicatedJobs.{digits}.template.spec.template.spec.containers.0"),
+        _ => first.to_owned(),
+    };
+    let rest = rest.split('.').filter(|p| !p.is_empty());
+    start.split('.').chain(rest).map(str::to_owned).collect()
+}
+
+/// Sets or, without a value, removes what is at the path.
+fn set(target: &mut Value, path: &[String], value: Option<&Value>) {
+    let Some((key, rest)) = path.split_first() else {
+        return;
+    };
+    if let (Value::Array(items), Ok(index)) = (&mut *target, key.parse::<usize>()) {
+        match (items.get_mut(index), value) {
+            (Some(item), _) if !rest.is_empty() => set(item, rest, value),
+            (Some(item), Some(value)) => *item = value.clone(),
+            (Some(_), None) => {
+                items.remove(index);
+            }
+            (None, Some(value)) if rest.is_empty() => items.push(value.clone()),
+            (None, _) => {}
+        }
+        return;
+    }
+    if target.is_null() {
+        *target = json!({});
+    }
+    let Value::Object(fields) = target else {
+        return;
+    };
+    match value {
+        Some(value) if rest.is_empty() => {
+            fields.insert(key.clone(), value.clone());
+        }
+        None if rest.is_empty() => {
+            fields.remove(key);
+        }
+        Some(_) => set(
+            fields.entry(key.clone()).or_insert(Value::Null),
+            rest,
+            value,
+        ),
+        None => {
+            if let Some(inner) = fields.get_mut(key) {
+                set(inner, rest, None);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_changes_reach_what_they_abbreviate() {
+        let job = json!({"name": "w", "template": {"spec": {"parallelism": 1, "template": {"spec": {"containers": [{}]}}}}});
+        let stored = json!({"metadata": {}, "spec": {"replicatedJobs": [job]}});
+        let change = json!({"set": {"c0.image": "x", "job0.parallelism": 2, "rj0.replicas": 3,
+            "pod0.nodeSelector": {"a": "b"}, "metadata.labels": {"l": "1"}}, "unset": ["rj0.name", "spec.none.at.all"]});
+        let expected = json!({"metadata": {"labels": {"l": "1"}}, "spec": {"replicatedJobs": [{"replicas": 3,
+            "template": {"spec": {"parallelism": 2, "template": {"spec": {"containers": [{"image": "x"}],
+                "nodeSelector": {"a": "b"}}}}}}]}});
+        assert_eq!(body(&Value::Null, &stored, "put", &change), expected);
+        let gone = body(&Value::Null, &stored, "put", &json!({"unset": ["rj0"]}));
+        assert_eq!(gone["spec"]["replicatedJobs"], json!([]));
+    }
+}

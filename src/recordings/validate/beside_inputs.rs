@@ -1,0 +1,175 @@
+//! What was played in a recording and what a run plays, fact by fact.
+//!
+//! Must never look at what came out.
+
+use super::recording::Recording;
+use super::result::Difference;
+use super::scenario::{NotSimulated, Overrides, scenario};
+use super::simulate;
+use serde_json::{Value, json};
+use sim_api::spec::timing::Kubelet;
+use sim_api::spec::*;
+
+type Fact = (String, String);
+
+/// What an action does, in words.
+pub type Words<'w> = &'w dyn Fn(&FaultAction) -> String;
+
+/// Facts that differ.
+pub fn inputs(recording: &Recording, own: &Scenario, words: Words<'_>) -> Vec<Difference> {
+    let mut found = Vec::new();
+    let defaults = simulate::defaults();
+    let recorded = defaults.map(|d| scenario(recording, &d, &Overrides::default()));
+    match recorded {
+        Ok(Ok(recorded)) => {
+            facts_differ(&facts(&recorded, words), &facts(own, words), &mut found);
+        }
+        Ok(Err(NotSimulated(reasons))) => {
+            found.push(Difference::new(
+                "not simulated",
+                reasons.join("; "),
+                Value::Null,
+            ));
+        }
+        Err(reason) => found.push(Difference::new("presets", reason, Value::Null)),
+    }
+    found
+}
+
+fn facts_differ(recorded: &[Fact], own: &[Fact], found: &mut Vec<Difference>) {
+    let value = |facts: &[Fact], name: &str| {
+        let fact = facts.iter().find(|(known, _)| known == name);
+        fact.map(|(_, value)| value.clone())
+    };
+    let more = own
+        .iter()
+        .filter(|(name, _)| value(recorded, name).is_none());
+    for (name, _) in recorded.iter().chain(more) {
+        let (r, s) = (value(recorded, name), value(own, name));
+        if r != s {
+            found.push(Difference::new(name, json!(r), json!(s)));
+        }
+    }
+}
+
+fn facts(scenario: &Scenario, words: Words<'_>) -> Vec<Fact> {
+    let plane = &scenario.control_plane;
+    let rate = |rate: ClientRate| format!("{} requests/s, burst {}", rate.qps, rate.burst);
+    let gates = plane.feature_gates;
+    let named = [
+        ("InPlaceRestart", gates.in_place_restart),
+        ("RestartJob", gates.restart_job),
+        ("ElasticJobSet", gates.elastic_jobset),
+    ];
+    let on: Vec<&str> = named
+        .iter()
+        .filter(|(_, on)| *on)
+        .map(|(n, _)| *n)
+        .collect();
+    let nodes = scenario.topology.nodes();
+    let Version { major, minor } = plane.kubernetes;
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let mut all = vec![
+        fact("kubernetes", format!("{major}.{minor}")),
+        fact("feature gates", on.join(", ")),
+        fact(
+            "kube-controller-manager",
+            rate(plane.kube_controller_manager),
+        ),
+        fact(
+            "workers of the Job controller",
+            plane.concurrent_job_syncs.to_string(),
+        ),
+        fact("kube-scheduler", rate(plane.kube_scheduler)),
+        fact("JobSet manager", rate(plane.jobset_manager)),
+        fact(
+            "node monitor grace period",
+            format!("{} s", plane.node_monitor_grace_period_s),
+        ),
+        fact("heartbeat", format!("{} s", plane.heartbeat_s)),
+        fact("nodes", nodes.to_string()),
+        fact(
+            "objects before the JobSet",
+            scenario.objects.len().to_string(),
+        ),
+        fact("kubelets", kubelets(&scenario.timing.kubelet)),
+    ];
+    // What says nothing may be written or left out.
+    let rules = scenario.containers.iter().map(rule);
+    let rules = rules.filter(|text| text != FOR_EVER).enumerate();
+    all.extend(rules.map(|(i, text)| (format!("containers[{i}]"), text)));
+    let start = scenario.jobsets.first().map(|j| j.submit_at);
+    let start = start.filter(|at| *at != BY_SCRIPT).unwrap_or_default();
+    let actions = scenario.faults.iter().enumerate();
+    all.extend(actions.map(|(i, action)| {
+        let at = match action.at {
+            FaultTime::At(at) => format!("{} after the creation", at - start),
+            FaultTime::AfterReady(after) => format!("{after} after all were ready"),
+            FaultTime::Worn { age, .. } => format!("at the age of {age}"),
+            FaultTime::Follows { after, .. } => format!("{after} after what it follows"),
+        };
+        let what = words(&action.action);
+        (format!("action {i}"), format!("{at}: {what}"))
+    }));
+    all
+}
+
+fn kubelets(kubelet: &Kubelet) -> String {
+    match kubelet {
+        Kubelet::Scripted {
+            start,
+            stop,
+            stop_exit_code,
+            restart,
+        } => {
+            format!("scripted: start {start}, stop {stop} with {stop_exit_code}, restart {restart}")
+        }
+        Kubelet::Real(_) => "modelled".to_owned(),
+    }
+}
+
+const FOR_EVER: &str = "any container runs for ever";
+
+/// When it is for a container, and what that does.
+fn rule(rule: &ContainerRule) -> String {
+    let mut parts = Vec::new();
+    let texts = [
+        ("jobSet", &rule.jobset),
+        ("replicatedJob", &rule.replicated_job),
+        ("container", &rule.container),
+    ];
+    for (name, value) in texts {
+        parts.extend(value.as_ref().map(|v| format!("{name} {v}")));
+    }
+    let numbers = [
+        ("jobIndex", rule.job_index),
+        ("podIndex", rule.pod_index),
+        ("restartAttempt", rule.restart_attempt),
+        ("jobRestart", rule.job_restart),
+        ("jobTry", rule.job_try),
+        ("inPlaceAttempt", rule.in_place_attempt),
+        ("containerRun", rule.container_run),
+    ];
+    for (name, value) in numbers {
+        parts.extend(value.map(|v| format!("{name} {v}")));
+    }
+    let times = [
+        ("runs for", rule.run_for),
+        ("starts after", rule.start_after),
+        ("stops after", rule.stop_after),
+        ("waits at the barrier for", rule.at_barrier_for),
+    ];
+    for (name, value) in times {
+        parts.extend(value.map(|v| format!("{name} {v}")));
+    }
+    if rule.ends() {
+        parts.push(format!("exits with {}", rule.exit_code));
+    }
+    if rule.pod_fails {
+        parts.push("its pod fails".to_owned());
+    }
+    match parts.is_empty() {
+        true => FOR_EVER.to_owned(),
+        false => parts.join(", "),
+    }
+}

@@ -1,0 +1,309 @@
+//! Gathers from records the history of the JobSet's status, its Events and the answers to user actions.
+//!
+//! Must never compare; `decisions` does.
+
+use sim_base::{JobId, JobSetId, PodId, Time};
+use sim_engine::record::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The part of a JobSet's status whose every change is compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    pub restarts: u32,
+    pub counted: u32,
+    pub terminal_state: String,
+    pub current: Option<u32>,
+    pub previous: Option<u32>,
+    /// (type, status, reason) in the order of the API.
+    pub conditions: Vec<(String, String, String)>,
+}
+
+/// The only JobSet of a recording's scenario.
+const JOBSET: JobSetId = JobSetId(0);
+
+/// A Kubernetes Event as it was told, its texts not masked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Told {
+    /// `Job/name` or `Pod/name`; None: the JobSet.
+    object: Option<String>,
+    pub warning: bool,
+    pub reason: String,
+    pub message: String,
+}
+
+impl Told {
+    pub fn object(&self, jobset: &str) -> String {
+        self.object
+            .clone()
+            .unwrap_or_else(|| format!("JobSet/{jobset}"))
+    }
+}
+
+/// A sink that keeps what is compared beyond the final state and the pods.
+#[derive(Default)]
+pub struct History {
+    created: Option<Time>,
+    state: State,
+    /// The instant of the status write that is being collected: one write is several records.
+    writing: Option<Time>,
+    /// Each with the instant from which it held.
+    states: Vec<(Time, State)>,
+    /// ready, succeeded, failed, active, suspended over all replicatedJobs.
+    counts: Vec<(Time, [u32; 5])>,
+    pub events: BTreeSet<Told>,
+    /// Newest object of each pod id: its Job, index and incarnation.
+    pods: BTreeMap<PodId, (JobId, u32, u32)>,
+    /// Index of the scripted action → whether it found its pod or node.
+    pub faults: BTreeMap<u32, bool>,
+    /// Index of the request → the API server's answer.
+    pub answers: BTreeMap<u32, String>,
+    /// Names of Jobs, for Events that are no records.
+    jobs: Vec<String>,
+}
+
+impl History {
+    /// Every status in order and since when, in seconds, without repeats; the first is the empty one.
+    pub fn states(&self) -> Vec<(f64, State)> {
+        let mut states = vec![(0.0, State::default())];
+        let newest = self.writing.map(|at| (at, self.state.clone()));
+        for (at, state) in self.states.iter().chain(&newest) {
+            if states.last().is_none_or(|(_, last)| last != state) {
+                states.push((self.seconds(*at), state.clone()));
+            }
+        }
+        states
+    }
+
+    /// Counts of Jobs and since when, in seconds.
+    pub fn counts(&self) -> Vec<(f64, [u32; 5])> {
+        let mut counts = vec![(0.0, [0; 5])];
+        counts.extend(self.counts.iter().map(|(at, c)| (self.seconds(*at), *c)));
+        counts
+    }
+
+    /// When the JobSet was created: times of a recording count from there.
+    pub fn created_s(&self) -> f64 {
+        self.created.map_or(0.0, Time::seconds)
+    }
+
+    fn seconds(&self, at: Time) -> f64 {
+        at.seconds() - self.created_s()
+    }
+
+    fn write(&mut self, at: Time) -> &mut State {
+        if let Some(before) = self.writing.filter(|before| *before != at) {
+            self.states.push((before, self.state.clone()));
+        }
+        self.writing = Some(at);
+        &mut self.state
+    }
+
+    fn pod_failed_scheduling(&mut self, pod: PodId, reason: &str, names: &Names) {
+        let Some((job, index, incarnation)) = self.pods.get(&pod).copied() else {
+            return;
+        };
+        let name = names.pod(job, index, pod, incarnation);
+        self.events.insert(Told {
+            object: Some(format!("Pod/{name}")),
+            warning: true,
+            reason: "FailedScheduling".to_owned(),
+            message: reason.to_owned(),
+        });
+    }
+
+    fn condition(&mut self, at: Time, kind: JobSetConditionType, status: bool, reason: &str) {
+        let state = self.write(at);
+        let status_text = condition_status(status).to_owned();
+        match state.conditions.iter_mut().find(|c| c.0 == kind.as_str()) {
+            Some(c) => (c.1, c.2) = (status_text, reason.to_owned()),
+            None => {
+                let new = (kind.as_str().to_owned(), status_text, reason.to_owned());
+                state.conditions.push(new);
+            }
+        }
+        let terminal = matches!(
+            kind,
+            JobSetConditionType::Completed | JobSetConditionType::Failed
+        );
+        if terminal && status {
+            state.terminal_state = kind.as_str().to_owned();
+        }
+    }
+}
+
+pub fn condition_status(status: bool) -> &'static str {
+    if status { "True" } else { "False" }
+}
+
+impl Sink for History {
+    fn record(&mut self, record: &Record, names: &Names) {
+        let at = record.at;
+        for job in names.jobs.iter().skip(self.jobs.len()) {
+            self.jobs.push(job.name.clone());
+        }
+        match record.body {
+            Body::RestartCounted {
+                jobset: JOBSET,
+                restarts,
+                counted,
+                ..
+            } => {
+                let state = self.write(at);
+                (state.restarts, state.counted) = (restarts, counted);
+            }
+            Body::PreviousAttempt {
+                jobset: JOBSET,
+                attempt,
+            } => self.write(at).previous = Some(attempt),
+            Body::CurrentAttempt {
+                jobset: JOBSET,
+                attempt,
+            } => self.write(at).current = Some(attempt),
+            Body::JobSetCondition {
+                jobset: JOBSET,
+                kind,
+                status,
+                reason,
+                ..
+            } => self.condition(at, kind, status, names.text(reason)),
+            Body::JobSetCreated { jobset: JOBSET } => {
+                self.created.get_or_insert(at);
+            }
+            Body::ReplicatedJobsStatus {
+                jobset: JOBSET,
+                ready,
+                succeeded,
+                failed,
+                active,
+                suspended,
+            } => {
+                let counts = [ready, succeeded, failed, active, suspended];
+                self.counts.push((at, counts));
+            }
+            Body::PodCreated {
+                pod,
+                incarnation,
+                job,
+                index,
+                ..
+            } => {
+                self.pods.insert(pod, (job, index, incarnation));
+            }
+            Body::PodUnschedulable { pod, reason } => {
+                self.pod_failed_scheduling(pod, names.text(reason), names);
+            }
+            Body::Fault { index, node, pod } => {
+                let found = node.is_some() || pod.is_some();
+                self.faults.insert(index, found);
+            }
+            Body::Answered { index, answer } => {
+                self.answers.insert(index, names.text(answer).to_owned());
+            }
+            Body::KubeEvent {
+                object: ObjectRef::JobSet(JOBSET),
+                warning,
+                reason,
+                message,
+            } => {
+                self.events.insert(Told {
+                    object: None,
+                    warning,
+                    reason: names.text(reason).to_owned(),
+                    message: names.text(message).to_owned(),
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn wants_events(&self) -> bool {
+        true
+    }
+
+    fn event(&mut self, event: &StoredEvent) {
+        let name = self.jobs.get(event.job.ix()).map_or("?", String::as_str);
+        self.events.insert(Told {
+            object: Some(format!("Job/{name}")),
+            warning: event.warning,
+            reason: event.reason.clone(),
+            message: event.message.clone(),
+        });
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use sim_base::JobId;
+
+    pub fn play(names: &Names, records: &[(u64, Body)]) -> History {
+        let mut history = History::default();
+        for (seq, (ms, body)) in records.iter().enumerate() {
+            let record = Record {
+                seq: seq as u32,
+                cause: NO_CAUSE,
+                ticket: NO_TICKET,
+                at: Time(ms * 1_000_000),
+                body: *body,
+            };
+            history.record(&record, names);
+        }
+        history
+    }
+
+    pub fn condition(
+        kind: JobSetConditionType,
+        status: bool,
+        names: &mut Names,
+        reason: &str,
+    ) -> Body {
+        Body::JobSetCondition {
+            jobset: JOBSET,
+            kind,
+            status,
+            reason: names.intern(reason),
+            message: names.intern("message"),
+        }
+    }
+
+    pub fn counted(restarts: u32) -> Body {
+        Body::RestartCounted {
+            jobset: JOBSET,
+            restarts,
+            counted: restarts,
+            failed_job: JobId(0),
+        }
+    }
+
+    #[test]
+    fn records_of_one_instant_are_one_status_write() {
+        let mut names = Names::default();
+        let restarting = JobSetConditionType::RestartingJobSet;
+        let on = condition(restarting, true, &mut names, "DefaultFailurePolicy");
+        let off = condition(restarting, false, &mut names, "JobsReady");
+        let failed = condition(
+            JobSetConditionType::Failed,
+            true,
+            &mut names,
+            "ReachedMaxRestarts",
+        );
+        let records = [
+            (10, counted(1)),
+            (10, on),
+            (20, on),
+            (30, off),
+            (40, failed),
+        ];
+        let states = play(&names, &records).states();
+        let seen: Vec<(u32, usize, &str)> = states
+            .iter()
+            .map(|(_, s)| (s.restarts, s.conditions.len(), s.terminal_state.as_str()))
+            .collect();
+        assert_eq!(
+            seen,
+            [(0, 0, ""), (1, 1, ""), (1, 1, ""), (1, 2, "Failed")],
+            "{states:?}"
+        );
+        assert_eq!(states[2].1.conditions[0].1, "False");
+    }
+}

@@ -1,0 +1,84 @@
+//! Writes random pod name suffixes as `<rand>`, as the recordings do.
+//!
+//! Must never touch a word that is not the name of a pod of one of the run's Jobs.
+
+use regex::Regex;
+use sim_engine::record::Names;
+use std::collections::BTreeSet;
+
+/// Masks names of pods: `<job>-<index>-<suffix>`, or `<job>-<suffix>` of a NonIndexed Job.
+pub struct Mask {
+    jobs: BTreeSet<String>,
+    name: Option<Regex>,
+}
+
+impl Mask {
+    /// `names`: those of the run when it is over. A pod that no Job has made has no suffix.
+    pub fn new(names: &Names) -> Mask {
+        let jobs = names.jobs.iter().filter(|j| !j.bare);
+        Mask {
+            jobs: jobs.map(|j| j.name.clone()).collect(),
+            // The alphabet is the API server's (apimachinery, util/rand); the pattern is fixed, so it compiles.
+            name: Regex::new(r"([a-z0-9.-]+)-([bcdfghjklmnpqrstvwxz2456789]{5})\b").ok(),
+        }
+    }
+
+    pub fn text(&self, text: &str) -> String {
+        let Some(name) = &self.name else {
+            return text.to_owned();
+        };
+        let masked = name.replace_all(text, |c: &regex::Captures<'_>| {
+            if self.is_pod(&c[1]) {
+                format!("{}-<rand>", &c[1])
+            } else {
+                c[0].to_owned()
+            }
+        });
+        masked.into_owned()
+    }
+
+    fn is_pod(&self, stem: &str) -> bool {
+        let indexed = stem
+            .rsplit_once('-')
+            .filter(|(_, index)| !index.is_empty() && index.chars().all(|c| c.is_ascii_digit()));
+        self.jobs.contains(stem) || indexed.is_some_and(|(job, _)| self.jobs.contains(job))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_base::{JobId, JobSetId, PodId};
+    use sim_engine::record::names::JobName;
+
+    #[test]
+    fn only_suffixes_of_pods_are_masked() {
+        let job = |name: &str| JobName {
+            jobset: JobSetId(0),
+            name: name.to_owned(),
+            replicated_job: "w".to_owned(),
+            ..JobName::default()
+        };
+        let names = Names::for_jobs(vec![job("js-w-0"), job("js-bcdfg-1")]);
+        let mask = Mask::new(&names);
+        let pod = names.pod(JobId(0), 3, PodId(7), 1);
+        for (text, expected) in [
+            (
+                format!("Pod ns/{pod} has condition"),
+                "Pod ns/js-w-0-3-<rand> has condition",
+            ),
+            (
+                "Created pod: js-w-0-bcdfg".into(),
+                "Created pod: js-w-0-<rand>",
+            ),
+            (
+                "first failed job: js-bcdfg-1".into(),
+                "first failed job: js-bcdfg-1",
+            ),
+            ("other-0-1-bcdfg".into(), "other-0-1-bcdfg"),
+            ("js-w-0-3-<rand>".into(), "js-w-0-3-<rand>"),
+        ] {
+            assert_eq!(mask.text(&text), expected);
+        }
+    }
+}

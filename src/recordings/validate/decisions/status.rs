@@ -1,0 +1,91 @@
+//! The final status of the JobSet.
+
+use super::mask::Mask;
+use super::{compare_lists, condition};
+use crate::validate::recording::{Recording, Status};
+use crate::validate::result::Difference;
+use serde_json::{Value, json};
+use sim_engine::record::*;
+
+pub fn compare(
+    recording: &Recording,
+    jobset: &JobSetOutcome,
+    mask: &Mask,
+    out: &mut Vec<Difference>,
+) {
+    let nothing = Status::default();
+    let status = recording.status.as_ref().unwrap_or(&nothing);
+    let pairs = [
+        (
+            "status.terminalState",
+            json!(status.terminal_state),
+            json!(jobset.terminal_state),
+        ),
+        (
+            "status.restarts",
+            json!(status.restarts),
+            json!(jobset.restarts),
+        ),
+        (
+            "status.restartsCountTowardsMax",
+            json!(status.restarts_count_towards_max),
+            json!(jobset.restarts_count_towards_max),
+        ),
+        (
+            "status.currentInPlaceRestartAttempt",
+            json!(status.current_in_place_restart_attempt),
+            json!(jobset.current_in_place_restart_attempt),
+        ),
+        (
+            "status.previousInPlaceRestartAttempt",
+            json!(status.previous_in_place_restart_attempt),
+            json!(jobset.previous_in_place_restart_attempt),
+        ),
+        ("deleted", json!(recording.deleted), json!(jobset.deleted)),
+    ];
+    for (path, recorded, simulated) in pairs {
+        if recorded != simulated {
+            out.push(Difference::new(path, recorded, simulated));
+        }
+    }
+    let recorded: Vec<String> = status
+        .conditions
+        .iter()
+        .map(|c| format!("{}={} {}: {}", c.kind, c.status, c.reason, c.message))
+        .collect();
+    let simulated: Vec<String> = jobset
+        .conditions
+        .iter()
+        .map(|c| condition(c, mask))
+        .collect();
+    compare_lists("status.conditions", &recorded, &simulated, out);
+    compare_replicated_jobs(status, jobset, out);
+}
+
+/// In order: the API shows them by name, descending (ST-5).
+fn compare_replicated_jobs(status: &Status, jobset: &JobSetOutcome, out: &mut Vec<Difference>) {
+    let (recorded, simulated) = (
+        &status.replicated_jobs_status,
+        &jobset.replicated_jobs_status,
+    );
+    for i in 0..recorded.len().max(simulated.len()) {
+        let (r, s) = (recorded.get(i), simulated.get(i));
+        if r != s {
+            let path = format!("status.replicatedJobsStatus[{i}]");
+            out.push(Difference::new(path, counts(r), counts(s)));
+        }
+    }
+}
+
+fn counts(status: Option<&ReplicatedJobStatus>) -> Value {
+    let Some(s) = status else { return Value::Null };
+    let mut value = json!({"name": s.name, "ready": s.ready, "succeeded": s.succeeded, "failed": s.failed,
+        "active": s.active, "suspended": s.suspended});
+    if !s.job_restarts.is_empty() {
+        value["jobRestarts"] = json!(s.job_restarts);
+    }
+    if !s.job_restarts_count_towards_max.is_empty() {
+        value["jobRestartsCountTowardsMax"] = json!(s.job_restarts_count_towards_max);
+    }
+    value
+}

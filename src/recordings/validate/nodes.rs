@@ -1,0 +1,385 @@
+//! Times of the steps around a lost node: recorded against simulated.
+//!
+//! A step that follows another directly is compared by its distance from that one, so that one early or late phase is
+//! reported once and not along the whole chain. Must never compare phases more exactly than they are drawn.
+
+use super::recording::Recording;
+use super::result::{Difference, Milestone, Moment};
+use super::run_steps::RunSteps;
+use super::steps::{self, Object, Step, What};
+use serde_json::json;
+use sim_engine::record::Names;
+use std::collections::BTreeMap;
+
+/// Hangs on the phase of heartbeats (10 s) and of the node monitor (5 s).
+const PHASE_S: f64 = 15.0;
+/// Hangs on the 20 s period of pod garbage collection.
+const POD_GC_S: f64 = 20.0;
+/// Follows another step directly.
+const DIRECT_S: f64 = 1.5;
+
+/// How a recorded step is compared.
+#[derive(Copy, Clone, Debug, PartialEq)]
+enum Rule {
+    /// By its time in the run.
+    Absolute(f64),
+    /// By the distance from the step with this position.
+    After(usize),
+}
+
+/// Differences, and every recorded step as a milestone.
+pub fn compare(
+    recording: &Recording,
+    run: &RunSteps,
+    names: &Names,
+) -> (Vec<Difference>, Vec<Milestone>) {
+    let simulated = run.named(recording, names);
+    told(&compare_steps(
+        recording,
+        &steps::recorded(recording),
+        &simulated,
+    ))
+}
+
+/// Every step that is compared, with its times after the creation and whether it differs; those that only the run has
+/// are last.
+pub fn moments(
+    recording: &Recording,
+    run: &RunSteps,
+    names: &Names,
+    created_s: f64,
+) -> Vec<Moment> {
+    let mut simulated = run.named(recording, names);
+    for step in &mut simulated {
+        step.at_s -= created_s;
+    }
+    compare_steps(recording, &steps::recorded(recording), &simulated)
+}
+
+fn told(moments: &[Moment]) -> (Vec<Difference>, Vec<Milestone>) {
+    let rounded = |s: f64| (s * 1e3).round() / 1e3;
+    let differs = moments.iter().filter(|m| m.differs);
+    let difference = |m: &Moment| {
+        let (r, s) = (m.recorded_s.map(rounded), m.simulated_s.map(rounded));
+        Difference::new(format!("times: {}", m.what), json!(r), json!(s))
+    };
+    let recorded = moments.iter().filter(|m| m.recorded_s.is_some());
+    let milestone = |m: &Moment| Milestone {
+        name: m.what.clone(),
+        recorded_s: m.recorded_s,
+        simulated_s: m.simulated_s,
+    };
+    (
+        differs.map(difference).collect(),
+        recorded.map(milestone).collect(),
+    )
+}
+
+fn compare_steps(recording: &Recording, recorded: &[Step], simulated: &[Step]) -> Vec<Moment> {
+    let matched = match_steps(recorded, simulated);
+    let context = Context::new(recording, recorded);
+    let mut moments = Vec::new();
+    for (i, step) in recorded.iter().enumerate() {
+        if !is_compared(step) {
+            continue;
+        }
+        let mut moment = Moment::new(step.to_string(), Some(step.at_s), matched[i]);
+        moment.differs = match matched[i] {
+            None => true,
+            Some(at_s) => {
+                let (off_s, tolerance_s) = match context.rule(recorded, i, &matched) {
+                    Rule::Absolute(tolerance_s) => (at_s - step.at_s, tolerance_s),
+                    Rule::After(j) => {
+                        let before_s = matched[j].unwrap_or(recorded[j].at_s);
+                        let off_s = (at_s - before_s) - (step.at_s - recorded[j].at_s);
+                        (off_s, DIRECT_S)
+                    }
+                };
+                off_s.abs() > tolerance_s
+            }
+        };
+        moments.push(moment);
+    }
+    for step in extra(recorded, simulated) {
+        let mut moment = Moment::new(step.to_string(), None, Some(step.at_s));
+        moment.differs = true;
+        moments.push(moment);
+    }
+    moments
+}
+
+/// Times of phases on the node and of the first start are only there to hang other steps on.
+fn is_compared(step: &Step) -> bool {
+    match (&step.object, &step.what) {
+        (Object::Action(_), _) | (_, What::Finished) => false,
+        (Object::Pod { attempt, nth, .. }, What::Created) => *attempt > 0 || *nth > 0,
+        _ => true,
+    }
+}
+
+type Key<'a> = (&'a Object, &'a What);
+
+fn times(steps: &[Step]) -> BTreeMap<Key<'_>, Vec<f64>> {
+    let mut times: BTreeMap<Key<'_>, Vec<f64>> = BTreeMap::new();
+    for step in steps {
+        times
+            .entry((&step.object, &step.what))
+            .or_default()
+            .push(step.at_s);
+    }
+    times
+}
+
+/// For each recorded step the time of the simulated one: the nth of an object and kind goes with the nth.
+fn match_steps(recorded: &[Step], simulated: &[Step]) -> Vec<Option<f64>> {
+    let times = times(simulated);
+    let mut used: BTreeMap<Key<'_>, usize> = BTreeMap::new();
+    let matched = recorded.iter().map(|step| {
+        let key = (&step.object, &step.what);
+        let n = used.entry(key).or_default();
+        *n += 1;
+        times.get(&key)?.get(*n - 1).copied()
+    });
+    matched.collect()
+}
+
+/// Steps that the run has more often than the recording.
+fn extra<'a>(recorded: &[Step], simulated: &'a [Step]) -> Vec<&'a Step> {
+    let recorded = times(recorded);
+    let mut seen: BTreeMap<Key<'a>, usize> = BTreeMap::new();
+    let mut extra = Vec::new();
+    for step in simulated {
+        let key = (&step.object, &step.what);
+        let n = seen.entry(key).or_default();
+        *n += 1;
+        if is_compared(step) && recorded.get(&key).map_or(0, Vec::len) < *n {
+            extra.push(step);
+        }
+    }
+    extra
+}
+
+/// What the rules need to know of the script.
+struct Context {
+    /// Pod → alias of its node.
+    node_of: BTreeMap<Object, String>,
+    /// Alias and time from which its pods are left to pod garbage collection.
+    abandoned: Vec<(String, f64)>,
+    /// Alias of the node that each action is about.
+    action_node: Vec<Option<String>>,
+    /// Whether an action can make the control plane mark a pod at once; silence and the Node object alone do not.
+    marks_pods: Vec<bool>,
+}
+
+/// Actions after which a pod on the node is marked later, by somebody's timer, or not at all.
+const MARK_NO_POD: [&str; 4] = ["crashNode", "partitionNode", "deleteNode", "newNode"];
+
+impl Context {
+    fn new(recording: &Recording, recorded: &[Step]) -> Context {
+        let aliases = steps::aliases(recording);
+        let rows = recording.pods.0.iter();
+        let node_of = steps::pod_objects(recording)
+            .into_iter()
+            .zip(rows)
+            .filter_map(|(object, row)| Some((object, aliases.get(&row.node)?.clone())))
+            .collect();
+        let actions = &recording.script.actions;
+        let deleted = actions.iter().filter(|a| a.what == "deleteNode");
+        let mut abandoned: Vec<(String, f64)> = deleted
+            .filter_map(|a| Some((a.name.clone()?, a.at_ms as f64 / 1e3)))
+            .collect();
+        for step in recorded {
+            if let (Object::Node(alias), What::Tainted(key)) = (&step.object, &step.what)
+                && key == "node.kubernetes.io/out-of-service"
+            {
+                abandoned.push((alias.clone(), step.at_s));
+            }
+        }
+        Context {
+            node_of,
+            abandoned,
+            action_node: actions.iter().map(|a| a.name.clone()).collect(),
+            marks_pods: actions
+                .iter()
+                .map(|a| !MARK_NO_POD.contains(&a.what.as_str()))
+                .collect(),
+        }
+    }
+
+    fn rule(&self, recorded: &[Step], i: usize, matched: &[Option<f64>]) -> Rule {
+        let step = &recorded[i];
+        let by_pod_gc = matches!(step.object, Object::Pod { .. })
+            && step.what == What::Gone
+            && self.node_of.get(&step.object).is_some_and(|node| {
+                let left = |(alias, at_s): &(String, f64)| alias == node && *at_s <= step.at_s;
+                self.abandoned.iter().any(left)
+            });
+        if by_pod_gc {
+            return Rule::Absolute(POD_GC_S);
+        }
+        let before = (0..i).rev().find(|j| {
+            let there = matched[*j].is_some() || recorded[*j].what == What::Acted;
+            there && self.brings_about(&recorded[*j], step)
+        });
+        match (&step.object, before) {
+            (Object::Node(_), Some(j)) if recorded[i].at_s - recorded[j].at_s < DIRECT_S => {
+                // At once after the action; whether the run agrees is a matter of the same moment.
+                Rule::After(j)
+            }
+            (Object::Node(_), _) => Rule::Absolute(PHASE_S),
+            (_, Some(j)) => Rule::After(j),
+            (_, None) => Rule::Absolute(DIRECT_S),
+        }
+    }
+
+    /// Whether `a` is a kind of step that can bring about `b` directly.
+    fn brings_about(&self, a: &Step, b: &Step) -> bool {
+        match (&b.object, &b.what) {
+            (Object::Action(_), _) => false,
+            (Object::Node(node), _) => match a.object {
+                Object::Action(i) => self.action_node[i].as_ref() == Some(node),
+                _ => false,
+            },
+            (Object::Pod { job, .. }, What::Deleting) => match &a.object {
+                Object::Action(i) => self.marks_pods[*i] && self.acts_on(a, b),
+                Object::Node(_) => matches!(a.what, What::Tainted(_)) && self.acts_on(a, b),
+                Object::Job(other) => other == job && a.what != What::Created,
+                Object::Pod { job: other, .. } => other == job && a.what != What::Created,
+            },
+            (Object::Pod { job, index, .. }, What::Created) => match &a.object {
+                Object::Job(other) => other == job && a.what == What::Created,
+                Object::Pod {
+                    job: other,
+                    index: i,
+                    ..
+                } => other == job && i == index && a.what != What::Created,
+                _ => false,
+            },
+            (Object::Pod { .. }, _) => a.object == b.object || self.acts_on(a, b),
+            (Object::Job(job), what) => match (&a.object, &a.what) {
+                (Object::Pod { job: other, .. }, What::Created) => {
+                    other == job && *what == What::Gone
+                }
+                (Object::Pod { job: other, .. }, _) => other == job && *what != What::Created,
+                (Object::Job(other), What::Condition(_)) if *what == What::Deleting => {
+                    // One failed Job makes the JobSet delete all of them.
+                    !other.is_empty()
+                }
+                (Object::Job(_), What::Gone) if *what == What::Created => a.object == b.object,
+                (Object::Job(other), _) => other == job && *what != What::Created,
+                _ => false,
+            },
+        }
+    }
+
+    /// Whether the action or node step `a` is about the node of the pod step `b`.
+    fn acts_on(&self, a: &Step, b: &Step) -> bool {
+        let node = self.node_of.get(&b.object);
+        match &a.object {
+            Object::Action(i) => node.is_some() && self.action_node[*i].as_ref() == node,
+            Object::Node(alias) => Some(alias) == node,
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::{read, tests::shared};
+    use super::*;
+
+    fn check(name: &str, edit: impl Fn(&mut Vec<Step>)) -> Option<Vec<String>> {
+        let files = shared("nodes");
+        let (file, text) = files.iter().find(|(f, _)| f.ends_with(name))?;
+        let recording = read(file, text).ok()?;
+        let recorded = steps::recorded(&recording);
+        let mut simulated = recorded.clone();
+        edit(&mut simulated);
+        let (differences, milestones) = told(&compare_steps(&recording, &recorded, &simulated));
+        assert!(milestones.len() > 5, "{name}: {}", milestones.len());
+        Some(differences.into_iter().map(|d| d.path).collect())
+    }
+
+    #[test]
+    fn every_recording_equals_itself() {
+        for (file, _) in shared("nodes") {
+            let name = file.rsplit('/').next().unwrap_or("");
+            assert_eq!(check(name, |_| {}), Some(Vec::new()), "{file}");
+        }
+    }
+
+    /// Moves every step that `which` names by `by_s`.
+    fn moved(by_s: f64, which: fn(&Step) -> bool) -> impl Fn(&mut Vec<Step>) {
+        move |steps| {
+            for step in steps.iter_mut().filter(|s| which(s)) {
+                step.at_s += by_s;
+            }
+        }
+    }
+
+    #[test]
+    fn a_later_heartbeat_phase_moves_the_chain_but_not_its_distances() {
+        let late = moved(9.0, |s| s.at_s > 40.0 && s.at_s < 90.0);
+        assert_eq!(
+            check("n-crash-for-ever.json", late).unwrap_or_default(),
+            [""; 0]
+        );
+        let Some(found) = check("n-crash-for-ever.json", moved(16.0, |s| s.at_s > 40.0)) else {
+            return;
+        };
+        assert_eq!(
+            found,
+            [
+                "times: node a Ready=Unknown",
+                "times: node a tainted node.kubernetes.io/unreachable:NoExecute"
+            ]
+        );
+    }
+
+    #[test]
+    fn pod_garbage_collection_may_be_20_s_off_and_a_direct_step_1_5_s() {
+        for (from_s, by_s, expected) in [
+            // The lost pod ended at 155.0 s; everything after it hangs on that.
+            (154.0, -19.0, None),
+            (
+                154.0,
+                21.0,
+                Some("times: pod js-w-0-1 attempt 0 try 0 gone"),
+            ),
+            // Failed follows at 156.0 s, and the rest follows Failed.
+            (155.5, 3.0, Some("times: Job js-w-0 Failed=True")),
+            (155.5, 1.4, None),
+        ] {
+            let edit = |steps: &mut Vec<Step>| {
+                for step in steps.iter_mut().filter(|s| s.at_s > from_s) {
+                    step.at_s += by_s;
+                }
+            };
+            let Some(found) = check("n-crash-delete-node.json", edit) else {
+                return;
+            };
+            let expected: Vec<&str> = expected.into_iter().collect();
+            assert_eq!(found, expected, "{by_s} s from {from_s} s");
+        }
+    }
+
+    #[test]
+    fn a_step_that_never_happens_or_is_new_is_reported() {
+        let without = |steps: &mut Vec<Step>| {
+            steps.retain(|s| s.what != What::Condition("Failed=True".into()));
+        };
+        let Some(found) = check("n-crash-delete-node.json", without) else {
+            return;
+        };
+        assert_eq!(found, ["times: Job js-w-0 Failed=True"]);
+        let more = |steps: &mut Vec<Step>| {
+            steps.push(Step {
+                object: Object::Job("js-w-1".into()),
+                what: What::Condition("Failed=True".into()),
+                at_s: 70.0,
+            });
+        };
+        let found = check("n-crash-for-ever.json", more);
+        assert_eq!(found.unwrap_or_default(), ["times: Job js-w-1 Failed=True"]);
+    }
+}

@@ -1,0 +1,285 @@
+//! The comparison as JSON and CSV.
+//!
+//! Must never compute: every number is in the result already.
+
+use super::result::*;
+use serde_json::{Map, Value, json};
+use sim_base::plain::for_cell;
+
+/// Microseconds are more than the recordings resolve.
+fn rounded(value: f64) -> f64 {
+    let rounded = (value * 1e6).round() / 1e6;
+    // −0 would print as "-0.0".
+    if rounded == 0.0 { 0.0 } else { rounded }
+}
+
+pub fn json(files: &[FileResult], totals: &Totals) -> Value {
+    let mut out = Map::new();
+    let recordings: Vec<Value> = files.iter().map(file_json).collect();
+    out.insert("recordings".to_owned(), Value::Array(recordings));
+    if let Some(all) = totals.decisions {
+        out.insert("decisions".to_owned(), verdicts(all));
+        let kinds = totals.kinds.iter();
+        let kinds = kinds.map(|(kind, of_kind)| ((*kind).to_owned(), verdicts(*of_kind)));
+        out.insert("kinds".to_owned(), Value::Object(kinds.collect()));
+    }
+    if let Some(e) = totals.admission {
+        let admission = json!({"equal": e.equal, "total": e.total});
+        out.insert("admission".to_owned(), admission);
+    }
+    if let Some(e) = totals.restart {
+        let error = json!({"p50": rounded(e.p50), "max": rounded(e.max)});
+        out.insert("restart".to_owned(), json!({"error": error}));
+    }
+    Value::Object(out)
+}
+
+fn verdicts(v: Verdicts) -> Value {
+    json!({"equal": v.equal, "otherPlay": v.other_play, "different": v.different,
+        "notSimulated": v.not_simulated, "total": v.total()})
+}
+
+fn decisions_json(file: &FileResult, verdict: Verdict) -> Value {
+    let differences = file.differences.iter().flatten();
+    let list: Vec<Value> = differences.map(difference_json).collect();
+    let mut decisions = json!({"result": verdict.as_str(), "equal": verdict == Verdict::Equal});
+    if let Some(play) = &file.play {
+        decisions["play"] = json!(play);
+    }
+    match verdict {
+        Verdict::NotSimulated => decisions["notSimulated"] = json!(file.not_simulated),
+        _ => decisions["differences"] = json!(list),
+    }
+    decisions
+}
+
+fn file_json(file: &FileResult) -> Value {
+    let mut out = Map::new();
+    out.insert("file".to_owned(), json!(file.file));
+    out.insert("kind".to_owned(), json!(file.kind.as_str()));
+    if let Some(verdict) = file.verdict() {
+        out.insert("decisions".to_owned(), decisions_json(file, verdict));
+    } else if !file.not_simulated.is_empty() {
+        out.insert("notSimulated".to_owned(), json!(file.not_simulated));
+    }
+    if let Some(a) = &file.admission {
+        let list: Vec<Value> = a.differences.iter().map(difference_json).collect();
+        let (equal, total) = (a.count.equal, a.count.total);
+        let admission = json!({"equal": equal, "total": total, "differences": list});
+        out.insert("admission".to_owned(), admission);
+    }
+    if !file.milestones.is_empty() {
+        let list: Vec<Value> = file.milestones.iter().map(milestone_json).collect();
+        out.insert("milestones".to_owned(), Value::Array(list));
+    }
+    if let Some(r) = &file.restart {
+        let mut restart = json!({"recorded_s": rounded(r.recorded_s), "error": rounded(r.error())});
+        if let Some(simulated_s) = r.simulated_s {
+            restart["simulated_s"] = json!(rounded(simulated_s));
+        }
+        out.insert("restart".to_owned(), restart);
+    }
+    Value::Object(out)
+}
+
+fn difference_json(d: &Difference) -> Value {
+    json!({"path": d.path, "recorded": d.recorded, "simulated": d.simulated})
+}
+
+fn milestone_json(m: &Milestone) -> Value {
+    let mut out = Map::new();
+    out.insert("name".to_owned(), json!(m.name));
+    for (key, value) in [("recorded_s", m.recorded_s), ("simulated_s", m.simulated_s)] {
+        if let Some(value) = value {
+            out.insert(key.to_owned(), json!(rounded(value)));
+        }
+    }
+    Value::Object(out)
+}
+
+/// One row per compared thing: file, kind, section, name, recorded, simulated, difference (a fraction, where both are
+/// numbers).
+pub fn csv(files: &[FileResult]) -> Result<String, String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut row = |cells: [&str; 7]| {
+        let cells = cells.map(|cell| for_cell(cell).into_owned());
+        writer.write_record(cells).map_err(|e| e.to_string())
+    };
+    row([
+        "file",
+        "kind",
+        "section",
+        "name",
+        "recorded",
+        "simulated",
+        "difference",
+    ])?;
+    for file in files {
+        for r in file_rows(file) {
+            let [section, name, recorded, simulated, difference] = &r;
+            let kind = file.kind.as_str();
+            row([
+                &file.file, kind, section, name, recorded, simulated, difference,
+            ])?;
+        }
+    }
+    let bytes = writer.into_inner().map_err(|e| e.to_string())?;
+    String::from_utf8(bytes).map_err(|e| e.to_string())
+}
+
+fn file_rows(file: &FileResult) -> Vec<[String; 5]> {
+    let mut rows = Vec::new();
+    let number = |n: Option<f64>| n.map_or(String::new(), |n| rounded(n).to_string());
+    let text = |s: &str| s.to_owned();
+    let empty = || [(); 3].map(|()| String::new());
+    let mut named = |section: &str, name: &str| {
+        let [recorded, simulated, difference] = empty();
+        rows.push([text(section), text(name), recorded, simulated, difference]);
+    };
+    for reason in &file.not_simulated {
+        named("not simulated", reason);
+    }
+    if let Some(play) = &file.play {
+        named("equal in another play", play);
+    }
+    let admission = file.admission.iter().flat_map(|a| &a.differences);
+    for d in file.differences.iter().flatten().chain(admission) {
+        let (recorded, simulated) = (plain(&d.recorded), plain(&d.simulated));
+        rows.push([
+            text("difference"),
+            d.path.clone(),
+            recorded,
+            simulated,
+            text(""),
+        ]);
+    }
+    for m in &file.milestones {
+        rows.push([
+            text("milestone"),
+            m.name.clone(),
+            number(m.recorded_s),
+            number(m.simulated_s),
+            number(relative(m.recorded_s, m.simulated_s)),
+        ]);
+    }
+    if let Some(r) = &file.restart {
+        rows.push([
+            text(if r.scored {
+                "restart"
+            } else {
+                "restart, not scored"
+            }),
+            r.milestone.clone(),
+            number(Some(r.recorded_s)),
+            number(r.simulated_s),
+            number(Some(r.error())),
+        ]);
+    }
+    for r in &file.requests {
+        rows.push([
+            format!("requests {}", r.window),
+            request_name(r),
+            r.recorded.to_string(),
+            r.simulated.to_string(),
+            number(relative(Some(r.recorded as f64), Some(r.simulated as f64))),
+        ]);
+    }
+    rows
+}
+
+/// (simulated − recorded) / recorded, where that means something.
+pub fn relative(recorded: Option<f64>, simulated: Option<f64>) -> Option<f64> {
+    let (recorded, simulated) = (recorded?, simulated?);
+    (recorded != 0.0).then_some((simulated - recorded) / recorded)
+}
+
+pub fn request_name(r: &RequestDifference) -> String {
+    let name = format!("{} {} {}", r.client, r.verb, r.resource);
+    if r.code.is_empty() {
+        name
+    } else {
+        format!("{name} ({})", r.code)
+    }
+}
+
+/// A value without JSON's quotes around texts; null is `-`.
+pub fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(s) if s.is_empty() => "(empty)".to_owned(),
+        Value::String(s) => s.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::recording::Kind;
+    use super::super::result::tests::*;
+    use super::*;
+
+    #[test]
+    fn json_has_the_documented_keys_and_no_others() {
+        let mut decided = file(Kind::Decisions);
+        decided.differences = Some(vec![Difference::new("status.restarts", 1, 0)]);
+        let mut skipped = file(Kind::Corner);
+        skipped.not_simulated = vec!["action patch".into(), "key x".into()];
+        let mut other = file(Kind::Nodes);
+        other.differences = decided.differences.clone();
+        other.play = Some("ties to the last name".into());
+        let mut timed = file(Kind::Times);
+        timed.restart = Some(restart(100.0, Some(103.1)));
+        timed.milestones = vec![Milestone {
+            name: "jobFailed".into(),
+            recorded_s: Some(2.0),
+            simulated_s: Some(2.5),
+        }];
+        let files = [decided, skipped, other, timed];
+        assert_eq!(
+            json(&files, &Totals::of(&files)),
+            json!({"recordings": [
+                {"file": "decisions.json", "kind": "decisions", "decisions": {"result": "different", "equal": false,
+                    "differences": [{"path": "status.restarts", "recorded": 1, "simulated": 0}]}},
+                {"file": "corner.json", "kind": "corner", "decisions": {"result": "notSimulated", "equal": false,
+                    "notSimulated": ["action patch", "key x"]}},
+                {"file": "nodes.json", "kind": "nodes", "decisions": {"result": "otherPlay", "equal": false,
+                    "play": "ties to the last name",
+                    "differences": [{"path": "status.restarts", "recorded": 1, "simulated": 0}]}},
+                {"file": "times.json", "kind": "times",
+                    "milestones": [{"name": "jobFailed", "recorded_s": 2.0, "simulated_s": 2.5}],
+                    "restart": {"recorded_s": 100.0, "simulated_s": 103.1, "error": 0.031}}],
+                "decisions": {"equal": 0, "otherPlay": 1, "different": 1, "notSimulated": 1, "total": 3},
+                "kinds": {
+                    "corner": {"equal": 0, "otherPlay": 0, "different": 0, "notSimulated": 1, "total": 1},
+                    "decisions": {"equal": 0, "otherPlay": 0, "different": 1, "notSimulated": 0, "total": 1},
+                    "nodes": {"equal": 0, "otherPlay": 1, "different": 0, "notSimulated": 0, "total": 1}},
+                "restart": {"error": {"p50": 0.031, "max": 0.031}}})
+        );
+        assert_eq!(json(&[], &Totals::default()), json!({"recordings": []}));
+    }
+
+    #[test]
+    fn csv_has_one_row_per_compared_thing() {
+        let mut timed = file(Kind::Times);
+        timed.restart = Some(Restart {
+            scored: false,
+            ..restart(10.0, Some(9.0))
+        });
+        timed.requests = vec![RequestDifference {
+            window: "restart",
+            client: "jobset".into(),
+            verb: "create".into(),
+            resource: "jobs".into(),
+            code: "409".into(),
+            recorded: 0,
+            simulated: 2,
+            note: None,
+        }];
+        assert_eq!(
+            csv(&[timed]).unwrap(),
+            "file,kind,section,name,recorded,simulated,difference\n\
+             times.json,times,\"restart, not scored\",lastPodReady,10,9,-0.1\n\
+             times.json,times,requests restart,jobset create jobs (409),0,2,\n"
+        );
+    }
+}

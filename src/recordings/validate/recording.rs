@@ -1,0 +1,367 @@
+//! A recording of a real control plane (`jobset-sim/recording/v1`), typed.
+//!
+//! Must never decide what a recording means for a run or for a comparison. Keys that it does not know may change what
+//! was played: they are kept under `unknown`.
+
+use super::rows::{LogEntry, Pods};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use sim_engine::record::ReplicatedJobStatus;
+use std::collections::BTreeMap;
+
+pub const SCHEMA: &str = "jobset-sim/recording/v1";
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Decisions,
+    Times,
+    Corner,
+    Nodes,
+    /// Admission recordings have a format of their own.
+    Create,
+    Update,
+    Children,
+}
+
+impl Kind {
+    /// Whether what was decided is compared, and not only how long it took.
+    pub fn has_decisions(self) -> bool {
+        matches!(self, Kind::Decisions | Kind::Corner | Kind::Nodes)
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Decisions => "decisions",
+            Kind::Times => "times",
+            Kind::Corner => "corner",
+            Kind::Nodes => "nodes",
+            Kind::Create => "create",
+            Kind::Update => "update",
+            Kind::Children => "children",
+        }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Recording {
+    pub kind: Kind,
+    pub name: String,
+    #[serde(default)]
+    pub about: String,
+    pub control_plane: RecordedControlPlane,
+    /// The manifest as submitted.
+    pub job_set: Value,
+    pub script: Script,
+    /// The spec as first stored; absent if the JobSet was refused.
+    #[serde(default)]
+    pub stored_spec: Option<Value>,
+    pub milestones: Option<Milestones>,
+    pub requests: Option<Requests>,
+    pub played_for_ms: Option<u64>,
+    /// What existed before the JobSet, as it was created.
+    #[serde(default)]
+    pub objects: Vec<Value>,
+    pub status: Option<Status>,
+    #[serde(default)]
+    pub deleted: bool,
+    #[serde(default)]
+    pub jobs: Vec<JobRow>,
+    #[serde(default)]
+    pub events: Vec<EventRow>,
+    #[serde(default)]
+    pub log: Vec<LogEntry>,
+    #[serde(flatten)]
+    pub pods: Pods,
+    pub scored: Option<bool>,
+    pub scored_up_to: Option<String>,
+    /// How `recording import` made it: what nothing showed, what is assumed. Changes nothing that is played.
+    pub imported: Option<Value>,
+    /// Read before the rest.
+    #[serde(default, rename = "schema")]
+    _schema: IgnoredAny,
+    #[serde(flatten)]
+    pub unknown: BTreeMap<String, Value>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordedControlPlane {
+    pub kubernetes: String,
+    #[serde(default)]
+    pub feature_gates: Vec<String>,
+    pub kube_controller_manager: Rate,
+    pub kube_scheduler: Rate,
+    pub jobset_manager: Rate,
+    pub nodes: u32,
+    pub nodes_per_pool: u32,
+    #[serde(default = "pods_per_node")]
+    pub pods_per_node: u32,
+    pub nodes_per_zone: Option<u32>,
+    pub node_monitor_grace_period_s: Option<u64>,
+    pub heartbeat_s: Option<u64>,
+    pub api_latency_ms: Option<Latency>,
+    #[serde(default)]
+    pub gate_switches: Vec<RecordedGateSwitch>,
+    #[serde(default)]
+    pub manager_may_write_pod_status: bool,
+    /// The commit of JobSet; all recordings are of one.
+    #[serde(default, rename = "jobset")]
+    _jobset: IgnoredAny,
+    #[serde(flatten)]
+    pub unknown: BTreeMap<String, Value>,
+}
+
+/// The manager is stopped at `at_ms`, and back about 2 s later without the gates in `off`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordedGateSwitch {
+    pub at_ms: u64,
+    #[serde(default)]
+    pub off: Vec<String>,
+    #[serde(flatten)]
+    pub unknown: BTreeMap<String, Value>,
+}
+
+fn pods_per_node() -> u32 {
+    110
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Rate {
+    pub qps: f64,
+    pub burst: u32,
+    pub concurrent_job_syncs: Option<u32>,
+}
+
+/// Median and 95th percentile of one request, ms: `[8, 40]` or `{"p50": 8, "p95": 40}`.
+#[derive(Copy, Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Latency {
+    Pair([f64; 2]),
+    Named { p50: f64, p95: f64 },
+}
+
+impl Latency {
+    pub fn p50_p95(self) -> (f64, f64) {
+        match self {
+            Latency::Pair([p50, p95]) | Latency::Named { p50, p95 } => (p50, p95),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Script {
+    pub start_ms: u64,
+    pub term_ms: u64,
+    pub term_exit: i32,
+    pub restart_ms: u64,
+    #[serde(default)]
+    pub pods: Vec<PodRule>,
+    #[serde(default)]
+    pub actions: Vec<Action>,
+    #[serde(flatten)]
+    pub unknown: BTreeMap<String, Value>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodRule {
+    pub job_set: Option<String>,
+    pub replicated_job: Option<String>,
+    pub job_index: Option<u32>,
+    pub pod_index: Option<u32>,
+    pub restart_attempt: Option<u32>,
+    pub job_restart: Option<u32>,
+    pub job_try: Option<u32>,
+    pub in_place_attempt: Option<u32>,
+    pub container_run: Option<u32>,
+    /// −1: never.
+    pub run_ms: i64,
+    #[serde(default)]
+    pub exit: i32,
+    pub start_ms: Option<u64>,
+    pub term_ms: Option<u64>,
+    /// Only this container ends with `exit`, the others with 0.
+    pub container: Option<String>,
+    pub pod_fails: Option<bool>,
+    pub barrier_ms: Option<u64>,
+    #[serde(flatten)]
+    pub unknown: BTreeMap<String, Value>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Action {
+    pub at_ms: u64,
+    #[serde(rename = "do")]
+    pub what: String,
+    pub pod: Option<String>,
+    pub name: Option<String>,
+    pub body: Option<String>,
+    pub grace_seconds: Option<u32>,
+    /// `group/version/plural`, as in `batch/v1/jobs`.
+    pub resource: Option<String>,
+    pub subresource: Option<String>,
+    pub patch_type: Option<String>,
+    pub propagation: Option<String>,
+    #[serde(default)]
+    pub fields: Vec<String>,
+    #[serde(flatten)]
+    pub unknown: BTreeMap<String, Value>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Milestones {
+    pub strategy: String,
+    pub milestones_s: BTreeMap<String, f64>,
+    /// What they count from, if it is not the status of the failing pod.
+    pub origin: Option<String>,
+}
+
+/// Columns: client, verb, resource, error, requests, p50 and p95 in ms, first and last in seconds.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Requests {
+    #[serde(default)]
+    pub start: Vec<RequestRow>,
+    #[serde(default)]
+    pub restart: Vec<RequestRow>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct RequestRow(
+    pub String,
+    pub String,
+    pub String,
+    pub String,
+    pub u64,
+    pub f64,
+    pub f64,
+    pub f64,
+    pub f64,
+);
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Status {
+    pub conditions: Vec<Condition>,
+    pub replicated_jobs_status: Vec<ReplicatedJobStatus>,
+    pub restarts: u32,
+    pub restarts_count_towards_max: u32,
+    pub current_in_place_restart_attempt: Option<u32>,
+    pub previous_in_place_restart_attempt: Option<u32>,
+    pub terminal_state: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Condition {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub status: String,
+    #[serde(default)]
+    pub reason: String,
+    #[serde(default)]
+    pub message: String,
+    /// Wall time in whole seconds; only the final status has it.
+    #[serde(default, rename = "lastTransitionTime")]
+    pub last_transition_time: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobRow {
+    pub name: String,
+    /// The label's text: user actions may have made it something else than a number.
+    #[serde(default)]
+    pub restart_attempt: String,
+    /// `Type=Status Reason: message`.
+    #[serde(default)]
+    pub conditions: Vec<String>,
+    #[serde(default)]
+    pub suspended: bool,
+    #[serde(default)]
+    pub exists: bool,
+    #[serde(default)]
+    pub active: u32,
+    #[serde(default)]
+    pub ready: u32,
+    #[serde(default)]
+    pub succeeded: u32,
+    #[serde(default)]
+    pub failed: u32,
+    /// Only where a recording has it; `log` has it more often.
+    pub terminating: Option<u32>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct EventRow {
+    /// `Kind/name`.
+    pub object: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub reason: String,
+    #[serde(default)]
+    pub message: String,
+}
+
+impl Recording {
+    /// Name of the recorded JobSet; recordings call it `js`.
+    pub fn jobset_name(&self) -> &str {
+        self.job_set
+            .pointer("/metadata/name")
+            .and_then(Value::as_str)
+            .unwrap_or("js")
+    }
+
+    /// Which of its restarts `milestones` are of, from 0: the first, unless `recording import` was asked for a later one.
+    pub fn nth_restart(&self) -> usize {
+        let imported = self.imported.as_ref().and_then(|i| i["restart"].as_u64());
+        imported.map_or(0, |n| n.saturating_sub(1) as usize)
+    }
+
+    /// What the API server answered instead of creating the JobSet, if it did.
+    pub fn rejected(&self) -> Option<&str> {
+        let entry = self.log.iter().find(|e| e.what == "rejected")?;
+        Some(entry.detail.as_str().unwrap_or(""))
+    }
+
+    /// The answer to each action of the script, in the order of the script; None: it was never played.
+    pub fn answers(&self) -> Vec<Option<&str>> {
+        let mut used = vec![false; self.log.len()];
+        let mut answer = |action: &Action| {
+            let target = action.pod.as_deref().or(action.name.as_deref());
+            let found = self.log.iter().enumerate().position(|(i, e)| {
+                !used[i]
+                    && e.kind == "User"
+                    && e.what == action.what
+                    && e.name == target.unwrap_or("")
+            })?;
+            used[found] = true;
+            Some(self.log[found].detail.as_str().unwrap_or(""))
+        };
+        self.script.actions.iter().map(&mut answer).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::tests::example;
+
+    #[test]
+    fn answers_go_to_the_action_they_belong_to() {
+        let r = example(|j| {
+            j["script"]["actions"] = serde_json::json!([
+                {"atMs": 6500, "do": "suspend"}, {"atMs": 12500, "do": "resume"},
+                {"atMs": 3500, "do": "deletePod", "pod": "js-w-0-1"}]);
+            j["log"] = serde_json::json!([
+                [3568, "User", "js-w-0-1", "deletePod", "no such pod"],
+                [6551, "User", "", "suspend"]
+            ]);
+        });
+        assert_eq!(r.answers(), [Some(""), None, Some("no such pod")]);
+    }
+}

@@ -1,0 +1,194 @@
+//! API requests recorded against simulated, before and during the restart.
+//!
+//! Must never judge: requests explain an error of the times, they are not scored.
+
+use super::recording::{RequestRow, Requests};
+use super::result::RequestDifference;
+use sim_engine::record::RequestCount;
+use std::collections::BTreeMap;
+
+/// client, verb, resource, code.
+type Key = [String; 4];
+
+/// What the model leaves out on purpose, first match wins: client, resource, code ("" matches all), reason.
+pub const NOT_MODELLED: [(&str, &str, &str, &str); 7] = [
+    (
+        "endpoint-controller",
+        "",
+        "",
+        "endpoints follow the pods; nothing waits for them",
+    ),
+    (
+        "endpointslice-controller",
+        "",
+        "",
+        "endpoint slices follow the pods; nothing waits for them",
+    ),
+    (
+        "admin",
+        "",
+        "",
+        "the user's own request, before the run begins",
+    ),
+    (
+        "kubelets",
+        "",
+        "404",
+        "late answers about pods that are gone; nothing waits for them",
+    ),
+    (
+        "",
+        "",
+        "409",
+        "conflicts of stale caches; the request is repeated, the decision stays",
+    ),
+    (
+        "",
+        "events",
+        "",
+        "Events are written beside the work, by a client of their own",
+    ),
+    (
+        "",
+        "",
+        "404",
+        "questions about objects that are gone; nothing waits for them",
+    ),
+];
+
+fn note(key: &Key) -> Option<&'static str> {
+    let fits = |pattern: &str, value: &str| pattern.is_empty() || pattern == value;
+    NOT_MODELLED
+        .iter()
+        .find(|(client, resource, code, _)| {
+            fits(client, &key[0]) && fits(resource, &key[2]) && fits(code, &key[3])
+        })
+        .map(|n| n.3)
+}
+
+/// Both windows: before the restart, and since it began.
+pub fn compare(recorded: &Requests, simulated: &[RequestCount]) -> Vec<RequestDifference> {
+    let before = by_key(simulated, |c| c.count.saturating_sub(c.since_restart));
+    let during = by_key(simulated, |c| c.since_restart);
+    let mut rows = window("start", &recorded.start, before);
+    rows.extend(window("restart", &recorded.restart, during));
+    rows
+}
+
+fn by_key(counts: &[RequestCount], count: fn(&RequestCount) -> u64) -> BTreeMap<Key, u64> {
+    let mut by_key: BTreeMap<Key, u64> = BTreeMap::new();
+    for c in counts {
+        let key = [c.client, c.verb, c.resource, c.code].map(str::to_owned);
+        *by_key.entry(key).or_default() += count(c);
+    }
+    by_key
+}
+
+fn window(
+    window: &'static str,
+    recorded: &[RequestRow],
+    simulated: BTreeMap<Key, u64>,
+) -> Vec<RequestDifference> {
+    let mut pairs: BTreeMap<Key, (u64, u64)> = BTreeMap::new();
+    for r in recorded {
+        let key = [r.0.clone(), r.1.clone(), r.2.clone(), r.3.clone()];
+        pairs.entry(key).or_default().0 += r.4;
+    }
+    for (key, count) in simulated {
+        pairs.entry(key).or_default().1 += count;
+    }
+    let rows = pairs.into_iter().filter(|(_, (r, s))| r + s > 0);
+    rows.map(|(key, (recorded, simulated))| {
+        let note = note(&key).filter(|_| simulated == 0);
+        let [client, verb, resource, code] = key;
+        RequestDifference {
+            window,
+            client,
+            verb,
+            resource,
+            code,
+            recorded,
+            simulated,
+            note,
+        }
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_base::Time;
+
+    fn count(
+        client: &'static str,
+        resource: &'static str,
+        count: u64,
+        since_restart: u64,
+    ) -> RequestCount {
+        RequestCount {
+            client,
+            verb: "create",
+            resource,
+            code: "",
+            count,
+            since_restart,
+            first: Time::ZERO,
+            last: Time::ZERO,
+        }
+    }
+
+    fn row(client: &str, resource: &str, count: u64) -> RequestRow {
+        let text = |s: &str| s.to_owned();
+        RequestRow(
+            text(client),
+            text("create"),
+            text(resource),
+            String::new(),
+            count,
+            1.0,
+            2.0,
+            0.0,
+            3.0,
+        )
+    }
+
+    #[test]
+    fn requests_are_split_where_the_restart_began() {
+        let recorded = Requests {
+            start: vec![row("job-controller", "pods", 400)],
+            restart: vec![
+                row("job-controller", "pods", 400),
+                row("endpoint-controller", "endpoints", 9),
+                row("jobset", "jobs", 4),
+            ],
+        };
+        let run = [
+            count("job-controller", "pods", 790, 390),
+            count("kubelets", "pods/status", 2, 2),
+        ];
+        let rows = compare(&recorded, &run);
+        let seen: Vec<(&str, &str, u64, u64, bool)> = rows
+            .iter()
+            .map(|r| {
+                (
+                    r.window,
+                    r.client.as_str(),
+                    r.recorded,
+                    r.simulated,
+                    r.note.is_some(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("start", "job-controller", 400, 400, false),
+                ("restart", "endpoint-controller", 9, 0, true),
+                ("restart", "job-controller", 400, 390, false),
+                ("restart", "jobset", 4, 0, false),
+                ("restart", "kubelets", 0, 2, false),
+            ]
+        );
+    }
+}

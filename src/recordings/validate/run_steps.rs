@@ -1,0 +1,259 @@
+//! Makes the steps of a run from its records, in the words of `steps`.
+//!
+//! Must never match or judge; `nodes` does.
+
+use super::recording::Recording;
+use super::steps::{NodeView, Object, Step, What};
+use sim_api::spec::TaintEffect;
+use sim_base::{JobId, NodeId, PodId};
+use sim_engine::record::*;
+use std::collections::BTreeMap;
+
+/// Who a step of a run belongs to, in ids.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Subject {
+    Action(u32),
+    Node(NodeId),
+    Job(JobId),
+    Pod(PodId, u32),
+}
+
+/// A sink that keeps the steps of a run.
+#[derive(Default)]
+pub struct RunSteps {
+    steps: Vec<(Subject, What, f64)>,
+    nodes: BTreeMap<NodeId, NodeView>,
+    /// Action index → node it acted on.
+    acted_on: BTreeMap<u32, NodeId>,
+    pods: BTreeMap<(PodId, u32), (JobId, u32, u32, u32)>,
+    /// By the Job's name: each of its objects may have an id of its own.
+    tries: BTreeMap<(String, u32, u32), u32>,
+}
+
+impl RunSteps {
+    /// The steps in the order of their times, with names.
+    pub fn named(&self, recording: &Recording, names: &Names) -> Vec<Step> {
+        let mut aliases: BTreeMap<NodeId, String> = BTreeMap::new();
+        for (index, node) in &self.acted_on {
+            let action = recording.script.actions.get(*index as usize);
+            if let Some(alias) = action.and_then(|a| a.name.clone()) {
+                aliases.insert(*node, alias);
+            }
+        }
+        let object = |subject: Subject| match subject {
+            Subject::Action(i) => Some(Object::Action(i as usize)),
+            Subject::Node(node) => aliases.get(&node).cloned().map(Object::Node),
+            Subject::Job(job) => Some(Object::Job(names.job(job).to_owned())),
+            Subject::Pod(pod, incarnation) => {
+                let (job, index, attempt, nth) = *self.pods.get(&(pod, incarnation))?;
+                Some(Object::Pod {
+                    job: names.job(job).to_owned(),
+                    index,
+                    attempt,
+                    nth,
+                })
+            }
+        };
+        let named = |(subject, what, at_s): &(Subject, What, f64)| {
+            Some(Step {
+                object: object(*subject)?,
+                what: what.clone(),
+                at_s: *at_s,
+            })
+        };
+        self.steps.iter().filter_map(named).collect()
+    }
+
+    fn pod_created(
+        &mut self,
+        pod: (PodId, u32),
+        (job, name): (JobId, &str),
+        index: u32,
+        attempt: u32,
+    ) {
+        let key = (name.to_owned(), index, attempt);
+        let nth = self.tries.entry(key).or_default();
+        self.pods.insert(pod, (job, index, attempt, *nth));
+        *nth += 1;
+    }
+}
+
+impl RunSteps {
+    fn node_step(&mut self, body: &Body, names: &Names) -> Option<(Subject, What)> {
+        let (node, what) = match *body {
+            Body::NodeState { node, ready } => {
+                let status = match ready {
+                    NodeReady::True => "True",
+                    NodeReady::False => "False",
+                    NodeReady::Unknown => "Unknown",
+                };
+                (node, self.nodes.entry(node).or_default().ready(status))
+            }
+            Body::NodeTaint {
+                node,
+                key,
+                effect,
+                added,
+            } if effect == TaintEffect::NoExecute as u8 => {
+                let view = self.nodes.entry(node).or_default();
+                (node, view.taint(names.text(key), added))
+            }
+            Body::NodeGone { node } => {
+                self.nodes.remove(&node);
+                return None;
+            }
+            _ => return None,
+        };
+        Some((Subject::Node(node), what?))
+    }
+
+    fn job_step(body: &Body) -> Option<(Subject, What)> {
+        let (job, what) = match *body {
+            Body::JobCreated { job, .. } => (job, What::Created),
+            Body::JobDeleting { job } => (job, What::Deleting),
+            Body::JobGone { job } => (job, What::Gone),
+            Body::JobCondition { job, kind, .. } if kind != JobConditionType::Suspended => {
+                (job, What::Condition(format!("{}=True", kind.as_str())))
+            }
+            _ => return None,
+        };
+        Some((Subject::Job(job), what))
+    }
+
+    fn pod_step(&mut self, body: &Body, names: &Names) -> Option<(Subject, What)> {
+        let (pod, incarnation, what) = match *body {
+            Body::PodCreated {
+                pod,
+                incarnation,
+                job,
+                index,
+                attempt,
+            } => {
+                let job = (job, names.job(job));
+                self.pod_created((pod, incarnation), job, index, attempt);
+                (pod, incarnation, What::Created)
+            }
+            Body::PodDeleting {
+                pod, incarnation, ..
+            } => (pod, incarnation, What::Deleting),
+            Body::PodFinished {
+                pod, incarnation, ..
+            } => (pod, incarnation, What::Finished),
+            Body::PodGone { pod, incarnation } => (pod, incarnation, What::Gone),
+            _ => return None,
+        };
+        Some((Subject::Pod(pod, incarnation), what))
+    }
+}
+
+impl Sink for RunSteps {
+    fn record(&mut self, record: &Record, names: &Names) {
+        if let Body::Fault { index, node, .. } = record.body {
+            if node.is_some() {
+                self.acted_on.insert(index, node);
+            }
+            let step = (Subject::Action(index), What::Acted, record.at.seconds());
+            self.steps.push(step);
+            return;
+        }
+        let step = self
+            .node_step(&record.body, names)
+            .or_else(|| Self::job_step(&record.body))
+            .or_else(|| self.pod_step(&record.body, names));
+        if let Some((subject, what)) = step {
+            self.steps.push((subject, what, record.at.seconds()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::tests::example;
+    use super::*;
+    use serde_json::json;
+    use sim_base::*;
+
+    #[test]
+    fn records_become_steps_in_the_words_of_the_recording() {
+        let recording = example(|j| {
+            j["script"]["actions"] =
+                json!([{"atMs": 5000, "do": "crashNode", "pod": "js-w-0-1", "name": "a"}]);
+        });
+        let mut names = Names::for_jobs(vec![JobName {
+            jobset: JobSetId(0),
+            name: "js-w-0".into(),
+            replicated_job: "w".into(),
+            job_index: 0,
+            ..JobName::default()
+        }]);
+        let taint = |effect, key| Body::NodeTaint {
+            node: NodeId(3),
+            key,
+            effect,
+            added: true,
+        };
+        let state = |node, ready| Body::NodeState {
+            node: NodeId(node),
+            ready,
+        };
+        let created = |incarnation| Body::PodCreated {
+            pod: PodId(1),
+            incarnation,
+            job: JobId(0),
+            index: 1,
+            attempt: 0,
+        };
+        let key = names.intern("unreachable");
+        let condition = Body::JobCondition {
+            job: JobId(0),
+            kind: JobConditionType::Failed,
+            status: true,
+            reason: key,
+            message: key,
+        };
+        let mut run = RunSteps::default();
+        for (s, body) in [
+            (0, created(0)),
+            (0, state(3, NodeReady::True)),
+            (
+                5,
+                Body::Fault {
+                    index: 0,
+                    node: NodeId(3),
+                    pod: PodId(1),
+                },
+            ),
+            (50, state(3, NodeReady::Unknown)),
+            (50, state(4, NodeReady::Unknown)),
+            (50, taint(TaintEffect::NoSchedule as u8, key)),
+            (50, taint(TaintEffect::NoExecute as u8, key)),
+            (60, created(1)),
+            (61, condition),
+        ] {
+            let at = Time(s * 1_000_000_000);
+            run.record(
+                &Record {
+                    seq: 0,
+                    cause: NO_CAUSE,
+                    ticket: NO_TICKET,
+                    at,
+                    body,
+                },
+                &names,
+            );
+        }
+        let steps = run.named(&recording, &names);
+        let seen: Vec<String> = steps.iter().map(|s| format!("{} {s}", s.at_s)).collect();
+        assert_eq!(
+            seen,
+            [
+                "0 pod js-w-0-1 attempt 0 try 0 created",
+                "5 action 0 done",
+                "50 node a Ready=Unknown",
+                "50 node a tainted unreachable:NoExecute",
+                "60 pod js-w-0-1 attempt 0 try 1 created",
+                "61 Job js-w-0 Failed=True",
+            ]
+        );
+    }
+}

@@ -1,0 +1,332 @@
+//! Makes a `spec::Scenario` of a recording: the same JobSet, cluster, rates and script as were played.
+//!
+//! Must never leave out a part of the script in silence: what the model has no word for makes the recording
+//! `NotSimulated`, with the reason, so that it is counted apart instead of being compared with something else.
+
+pub(crate) mod clock;
+pub(crate) mod script;
+pub(crate) mod script_requests;
+pub(crate) mod surroundings;
+pub(crate) mod topology;
+
+use super::recording::{Kind, RecordedControlPlane, Recording, Requests};
+use script::{container_rule, faults};
+
+use sim_api::spec::timing::Kubelet;
+use sim_api::spec::*;
+use sim_base::Duration;
+use sim_base::random::Dist;
+use topology::topology;
+
+/// Node-side requests per second that the API server answered while the recordings were made. The player of all
+/// kubelets and the API server shared two cores; the 600 status and 200 annotation patches of 200 pods took 3.4 s in
+/// `t100-i-4x50`. A property of that machine, not of Kubernetes; `--node-requests-per-s` overrides it.
+pub const NODE_REQUESTS_PER_S: f64 = 240.0;
+
+/// Kind `times` is not cut off: the run ends by itself when every pod is ready again, or at this time.
+const LIMIT_WITHOUT_END: Duration = Duration::from_secs(2 * 3600);
+
+/// The end of a recording that is not compared, ms.
+pub const LAST_MS: u64 = 1000;
+
+/// The seed of every run of `validate`: one recording, one history.
+pub const SEED: u64 = 1;
+
+/// Why a recording can not be simulated: short phrases, the same for equal causes, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotSimulated(pub Vec<String>);
+
+/// What the flags of the command change.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub struct Overrides {
+    /// p50 and p95 of one API request, ms.
+    pub api_latency_ms: Option<(f64, f64)>,
+    pub node_requests_per_s: Option<f64>,
+}
+
+/// Defaults of the program that a recording changes in part.
+#[derive(Clone, Debug)]
+pub struct Defaults {
+    pub control_plane: ControlPlane,
+    pub timing: Timing,
+    /// Rates and latencies of a preset file: they replace the recording's.
+    pub win: bool,
+}
+
+/// The scenario that plays `recording` again; the JobSet itself is still to be submitted.
+pub fn scenario(
+    recording: &Recording,
+    defaults: &Defaults,
+    overrides: &Overrides,
+) -> Result<Scenario, NotSimulated> {
+    let mut reasons = unknown_keys(recording);
+    let (gates, gate_switches) = keep(surroundings::gates(recording), &mut reasons);
+    let objects = keep(surroundings::objects(recording, gates), &mut reasons);
+    let mut faults = keep(faults(recording), &mut reasons);
+    faults.extend(gate_switches);
+    let rules = recording.script.pods.iter().map(container_rule);
+    let (rules, unknown): (Vec<_>, Vec<_>) = rules.partition(Result::is_ok);
+    reasons.extend(unknown.into_iter().filter_map(Result::err));
+    let kubernetes = version(&recording.control_plane.kubernetes);
+    reasons.extend(kubernetes.clone().err());
+    if !reasons.is_empty() {
+        reasons.sort();
+        reasons.dedup();
+        return Err(NotSimulated(reasons));
+    }
+    let mut control_plane = control_plane(
+        &recording.control_plane,
+        gates,
+        (&defaults.control_plane, defaults.win),
+        overrides,
+    );
+    control_plane.kubernetes = kubernetes.unwrap_or(control_plane.kubernetes);
+    Ok(Scenario {
+        name: recording.name.clone(),
+        description: recording.about.clone(),
+        topology: topology(recording),
+        control_plane,
+        timing: timing(recording, defaults, overrides),
+        jobsets: Vec::new(),
+        objects,
+        containers: rules.into_iter().filter_map(Result::ok).collect(),
+        training: Vec::new(),
+        faults,
+        admit_unplaceable: true,
+        fault_processes: Vec::new(),
+        node_repair: None,
+        node_spares: None,
+        clocks: Vec::new(),
+        repairs_later: false,
+        claims_bind: false,
+        only_described_classes: true,
+        ties: TieBreak::default(),
+        // `simulate` knows the readers.
+        decode: Decoders::NONE,
+        stop: stop(recording),
+        seed: SEED,
+    })
+}
+
+/// The value, or its default and the reasons why there is none.
+fn keep<T: Default>(value: Result<T, Vec<String>>, reasons: &mut Vec<String>) -> T {
+    value.unwrap_or_else(|found| {
+        reasons.extend(found);
+        T::default()
+    })
+}
+
+/// Keys of which nobody knows how they change what was played.
+fn unknown_keys(recording: &Recording) -> Vec<String> {
+    let places = [
+        ("", &recording.unknown),
+        ("controlPlane ", &recording.control_plane.unknown),
+        ("script ", &recording.script.unknown),
+    ];
+    let keys = places
+        .into_iter()
+        .flat_map(|(place, keys)| keys.keys().map(move |key| format!("{place}key {key}")));
+    keys.collect()
+}
+
+fn stop(recording: &Recording) -> Stop {
+    match (recording.kind, recording.played_for_ms) {
+        (Kind::Times, _) | (_, None) => Stop {
+            at: LIMIT_WITHOUT_END,
+            when: StopWhen::Settled,
+        },
+        // What happens in the last second is not compared.
+        (_, Some(ms)) => Stop {
+            at: Duration::from_millis(ms.saturating_sub(LAST_MS)),
+            when: StopWhen::Time,
+        },
+    }
+}
+
+fn control_plane(
+    recorded: &RecordedControlPlane,
+    gates: FeatureGates,
+    defaults: (&ControlPlane, bool),
+    overrides: &Overrides,
+) -> ControlPlane {
+    let rate = |r: super::recording::Rate| ClientRate::new(r.qps, r.burst);
+    let kcm = recorded.kube_controller_manager;
+    let own = |recorded: super::recording::Rate, preset: ClientRate| match defaults.1 {
+        true => preset,
+        false => rate(recorded),
+    };
+    let defaults = defaults.0;
+    ControlPlane {
+        preset: "recording".to_owned(),
+        kube_controller_manager: own(kcm, defaults.kube_controller_manager),
+        concurrent_job_syncs: kcm
+            .concurrent_job_syncs
+            .unwrap_or(defaults.concurrent_job_syncs),
+        kube_scheduler: own(recorded.kube_scheduler, defaults.kube_scheduler),
+        jobset_manager: own(recorded.jobset_manager, defaults.jobset_manager),
+        node_requests_per_s: overrides.node_requests_per_s.unwrap_or(NODE_REQUESTS_PER_S),
+        feature_gates: gates,
+        placement_repair: match recorded.manager_may_write_pod_status {
+            true => PlacementRepair::Works,
+            false => PlacementRepair::Forbidden,
+        },
+        node_monitor_grace_period_s: recorded
+            .node_monitor_grace_period_s
+            .unwrap_or(defaults.node_monitor_grace_period_s),
+        heartbeat_s: recorded.heartbeat_s.unwrap_or(defaults.heartbeat_s),
+        ..defaults.clone()
+    }
+}
+
+/// `1.36.3` or `v1.36`: the minor version decides.
+fn version(text: &str) -> Result<Version, String> {
+    let mut parts = text.trim_start_matches('v').split('.');
+    match (parts.next(), parts.next().and_then(|m| m.parse().ok())) {
+        (Some("1"), Some(minor)) => Ok(Version::new(minor)),
+        _ => Err(format!("Kubernetes version {text:?}")),
+    }
+}
+
+fn timing(recording: &Recording, defaults: &Defaults, overrides: &Overrides) -> Timing {
+    let script = &recording.script;
+    let mut timing = defaults.timing.clone();
+    timing.kubelet = Kubelet::Scripted {
+        start: Duration::from_millis(script.start_ms),
+        stop: Duration::from_millis(script.term_ms),
+        stop_exit_code: script.term_exit,
+        restart: Duration::from_millis(script.restart_ms),
+    };
+    let requests = recording.requests.as_ref().filter(|_| !defaults.win);
+    timing.api_measured = requests.map_or(Vec::new(), measured);
+    let recorded = recording.control_plane.api_latency_ms.map(|l| l.p50_p95());
+    if let Some((p50, p95)) = overrides.api_latency_ms.or(recorded) {
+        let latency = Dist::from_p50_p95(p50 / 1e3, p95 / 1e3);
+        timing.api_read = latency.clone();
+        timing.api_write = latency.clone();
+        timing.api_pod_create = latency;
+        if overrides.api_latency_ms.is_some() {
+            timing.api_measured.clear();
+        }
+    }
+    timing
+}
+
+/// What each kind of request took that succeeded: during the restart, which is what is timed, else before it.
+fn measured(requests: &Requests) -> Vec<MeasuredLatency> {
+    let rows = requests.restart.iter().chain(&requests.start);
+    let succeeded = rows.filter(|row| row.3.is_empty());
+    let measured = succeeded.map(|row| MeasuredLatency {
+        client: row.0.clone(),
+        verb: row.1.clone(),
+        resource: row.2.clone(),
+        latency: Dist::Measured {
+            p50_s: row.5 / 1e3,
+            p95_s: row.6.max(row.5) / 1e3,
+        },
+    });
+    measured.collect()
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::super::read::{read, tests::*};
+    use super::*;
+    use serde_json::json;
+    use sim_api::spec::timing::SchedulerCost;
+
+    pub fn defaults() -> Defaults {
+        let rate = ClientRate::new(5.0, 10);
+        Defaults {
+            control_plane: ControlPlane {
+                preset: "stock".into(),
+                kube_controller_manager: rate,
+                concurrent_job_syncs: 5,
+                concurrent_gc_syncs: 20,
+                kube_scheduler: rate,
+                jobset_manager: rate,
+                node_requests_per_s: 5000.0,
+                kubernetes: Version::new(30),
+                feature_gates: FeatureGates {
+                    in_place_restart: true,
+                    restart_job: true,
+                    elastic_jobset: true,
+                },
+                placement_repair: PlacementRepair::default(),
+                node_monitor_grace_period_s: 40,
+                heartbeat_s: 10,
+            },
+            timing: Timing {
+                api_read: Dist::fixed_ms(1),
+                api_write: Dist::fixed_ms(2),
+                api_pod_create: Dist::fixed_ms(3),
+                api_measured: Vec::new(),
+                watch_lag: Dist::fixed_ms(4),
+                agent_fanout: Dist::ZERO,
+                jobset_list_per_pod: Duration::ZERO,
+                job_sync_batch_period: Duration::from_secs(1),
+                kubelet: Kubelet::Scripted {
+                    start: Duration::ZERO,
+                    stop: Duration::ZERO,
+                    stop_exit_code: 0,
+                    restart: Duration::ZERO,
+                },
+                scheduler: SchedulerCost {
+                    fixed: Duration::ZERO,
+                    per_node: Duration::ZERO,
+                    affinity_per_node: Duration::ZERO,
+                },
+            },
+            win: false,
+        }
+    }
+
+    pub fn plain(recording: &Recording, overrides: Overrides) -> Result<Scenario, NotSimulated> {
+        scenario(recording, &defaults(), &overrides)
+    }
+
+    #[test]
+    fn rates_gates_and_kubelet_come_from_the_recording() {
+        let s = plain(&example(|_| {}), Overrides::default()).unwrap();
+        let cp = &s.control_plane;
+        assert_eq!(cp.kube_controller_manager, ClientRate::new(50.0, 60));
+        assert_eq!(cp.kube_scheduler, ClientRate::new(70.0, 80));
+        assert_eq!(
+            (cp.kubernetes, cp.node_requests_per_s),
+            (Version::new(36), 240.0)
+        );
+        assert!(cp.feature_gates.in_place_restart && !cp.feature_gates.restart_job);
+        assert_eq!(s.stop.at, Duration::from_secs(8));
+        assert_eq!(s.timing.api_write, Dist::fixed_ms(2));
+        let Kubelet::Scripted { start, stop, .. } = s.timing.kubelet else {
+            panic!("not scripted");
+        };
+        assert_eq!(
+            (start, stop),
+            (Duration::from_millis(500), Duration::from_millis(400))
+        );
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
+        let file = example(|j| j["controlPlane"]["apiLatencyMs"] = json!({"p50": 8, "p95": 8}));
+        let timing = plain(&file, Overrides::default()).unwrap().timing;
+        assert_eq!(timing.api_pod_create, Dist::fixed_ms(8));
+        let flags = Overrides {
+            api_latency_ms: Some((5.0, 5.0)),
+            node_requests_per_s: Some(7.0),
+        };
+        let s = plain(&file, flags).unwrap();
+        assert_eq!(s.timing.api_read, Dist::fixed_ms(5));
+        assert_eq!(s.control_plane.node_requests_per_s, 7.0);
+    }
+
+    #[test]
+    fn every_shared_recording_has_a_scenario() {
+        for folder in ["times", "nodes", "decisions", "corner"] {
+            for (file, text) in shared(folder) {
+                let s = plain(&read(&file, &text).unwrap(), Overrides::default());
+                assert!(s.is_ok(), "{file}: {s:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! Makes container rules and faults of a recording's script, one to one and in the same order.
+//!
+//! Must never leave out a key or an action in silence: what has no word in the model is an error, a short phrase, the
+//! same for equal causes.
+
+use super::script_requests::request;
+use crate::validate::recording::{Action, PodRule, Recording};
+use sim_api::spec::*;
+use sim_base::Duration;
+use std::collections::BTreeSet;
+
+/// A rule of the script; a key the model has no word for stops it.
+pub fn container_rule(rule: &PodRule) -> Result<ContainerRule, String> {
+    if let Some(key) = rule.unknown.keys().next() {
+        return Err(format!("pod rule {key}"));
+    }
+    Ok(ContainerRule {
+        jobset: rule.job_set.clone(),
+        replicated_job: rule.replicated_job.clone(),
+        job_index: rule.job_index,
+        pod_index: rule.pod_index,
+        restart_attempt: rule.restart_attempt,
+        job_restart: rule.job_restart,
+        job_try: rule.job_try,
+        in_place_attempt: rule.in_place_attempt,
+        container_run: rule.container_run,
+        run_for: u64::try_from(rule.run_ms).ok().map(Duration::from_millis),
+        exit_code: rule.exit,
+        container: rule.container.clone(),
+        pod_fails: rule.pod_fails == Some(true),
+        at_barrier_for: rule.barrier_ms.map(Duration::from_millis),
+        start_after: rule.start_ms.map(Duration::from_millis),
+        stop_after: rule.term_ms.map(Duration::from_millis),
+        from_command: None,
+    })
+}
+
+/// The actions as faults, or everything of them that cannot be played.
+pub fn faults(recording: &Recording) -> Result<Vec<ScriptedFault>, Vec<String>> {
+    let mut reader = Reader {
+        recording,
+        jobsets: 0,
+        aliases: BTreeSet::new(),
+    };
+    let (mut faults, mut reasons) = (Vec::new(), Vec::new());
+    for action in &recording.script.actions {
+        match reader.fault(action) {
+            Ok(action_of) => faults.push(ScriptedFault {
+                at: FaultTime::At(Duration::from_millis(action.at_ms)),
+                action: action_of,
+                drawn_as: None,
+            }),
+            Err(reason) => reasons.push(reason),
+        }
+    }
+    if reasons.is_empty() {
+        Ok(faults)
+    } else {
+        Err(reasons)
+    }
+}
+
+/// What each action may say besides `atMs` and `do`.
+const KEYS: [(&str, &[&str]); 19] = [
+    ("suspend", &[]),
+    ("resume", &[]),
+    ("deleteJobSet", &[]),
+    ("deletePod", &["pod", "graceSeconds"]),
+    ("forceDeletePod", &["pod", "name"]),
+    ("evictPod", &["pod"]),
+    ("crashNode", NODE),
+    ("partitionNode", NODE),
+    ("returnNode", NODE),
+    ("deleteNode", NODE),
+    ("cordonNode", NODE),
+    ("drainNode", NODE),
+    ("newNode", &["name"]),
+    ("taintNode", &["pod", "name", "body"]),
+    ("patch", &["body", "patchType"]),
+    (
+        "patchObject",
+        &[
+            "pod",
+            "resource",
+            "name",
+            "body",
+            "patchType",
+            "subresource",
+        ],
+    ),
+    ("create", &["resource", "name", "body"]),
+    (
+        "deleteObject",
+        &["pod", "resource", "name", "propagation", "graceSeconds"],
+    ),
+    ("show", &["pod", "resource", "name", "fields"]),
+];
+const NODE: &[&str] = &["pod", "name"];
+
+fn written(action: &Action) -> Vec<&str> {
+    let keys = [
+        ("pod", action.pod.is_some()),
+        ("name", action.name.is_some()),
+        ("body", action.body.is_some()),
+        ("graceSeconds", action.grace_seconds.is_some()),
+        ("resource", action.resource.is_some()),
+        ("subresource", action.subresource.is_some()),
+        ("patchType", action.patch_type.is_some()),
+        ("propagation", action.propagation.is_some()),
+        ("fields", !action.fields.is_empty()),
+    ];
+    let present = keys.into_iter().filter(|k| k.1).map(|k| k.0);
+    present
+        .chain(action.unknown.keys().map(String::as_str))
+        .collect()
+}
+
+struct Reader<'r> {
+    recording: &'r Recording,
+    /// JobSets that actions have created so far.
+    jobsets: u32,
+    /// Names that actions have given to nodes so far.
+    aliases: BTreeSet<&'r str>,
+}
+
+impl<'r> Reader<'r> {
+    fn fault(&mut self, action: &'r Action) -> Result<FaultAction, String> {
+        let what = action.what.as_str();
+        let Some((_, keys)) = KEYS.iter().find(|k| k.0 == what) else {
+            return Err(format!("action {what}"));
+        };
+        if let Some(key) = written(action).into_iter().find(|key| !keys.contains(key)) {
+            return Err(format!("action {what} with {key}"));
+        }
+        let jobset = || self.recording.jobset_name().to_owned();
+        let pod = || {
+            let missing = || format!("action {what} without a pod");
+            action.pod.clone().ok_or_else(missing)
+        };
+        Ok(match what {
+            "suspend" => FaultAction::SuspendJobSet(jobset()),
+            "resume" => FaultAction::ResumeJobSet(jobset()),
+            "deleteJobSet" => FaultAction::DeleteJobSet(jobset()),
+            "deletePod" => FaultAction::DeletePod {
+                pod: pod()?,
+                force: match action.grace_seconds {
+                    None => false,
+                    Some(0) => true,
+                    Some(_) => return Err("action deletePod with graceSeconds".to_owned()),
+                },
+            },
+            "forceDeletePod" => {
+                let alias = action.name.as_deref();
+                if alias.is_some_and(|alias| !self.aliases.contains(alias)) {
+                    return Err("action forceDeletePod that names a node first".to_owned());
+                }
+                FaultAction::DeletePod {
+                    pod: pod()?,
+                    force: true,
+                }
+            }
+            "evictPod" => FaultAction::EvictPod { pod: pod()? },
+            "patch" | "patchObject" | "create" | "deleteObject" | "show" => {
+                FaultAction::Request(request(action, self.recording, &mut self.jobsets)?)
+            }
+            _ => self.node_action(action)?,
+        })
+    }
+
+    fn node_action(&mut self, action: &'r Action) -> Result<FaultAction, String> {
+        let node = NodeRef {
+            name: None,
+            of_pod: action.pod.clone(),
+            alias: action.name.clone(),
+        };
+        let what = action.what.as_str();
+        match (&action.pod, &action.name) {
+            (None, None) => return Err(format!("action {what} without a node")),
+            (None, Some(alias)) if !self.aliases.contains(alias.as_str()) => {
+                return Err(format!("action {what} of a node that no action has named"));
+            }
+            _ => self.aliases.extend(action.name.as_deref()),
+        }
+        Ok(match what {
+            "crashNode" => FaultAction::CrashNode(node),
+            "partitionNode" => FaultAction::PartitionNode(node),
+            "returnNode" => FaultAction::ReturnNode(node),
+            "deleteNode" => FaultAction::DeleteNode(node),
+            "cordonNode" => FaultAction::CordonNode(node),
+            "drainNode" => FaultAction::DrainNode(node),
+            "newNode" => FaultAction::NewNode(node),
+            _ => FaultAction::TaintNode(node, taint(action)?),
+        })
+    }
+}
+
+fn taint(action: &Action) -> Result<Taint, String> {
+    #[derive(serde::Deserialize)]
+    struct Body {
+        key: String,
+        #[serde(default)]
+        value: String,
+        effect: String,
+    }
+    let bad = |e: String| format!("action taintNode: {e}");
+    let body = action.body.as_deref().unwrap_or("");
+    let body: Body = serde_json::from_str(body).map_err(|e| bad(format!("body: {e}")))?;
+    let effects = [
+        TaintEffect::NoSchedule,
+        TaintEffect::PreferNoSchedule,
+        TaintEffect::NoExecute,
+    ];
+    let effect = effects.into_iter().find(|e| e.as_str() == body.effect);
+    Ok(Taint {
+        key: body.key,
+        value: body.value,
+        effect: effect.ok_or_else(|| bad(format!("effect {}", body.effect)))?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::read::tests::example;
+    use crate::validate::scenario::tests::plain;
+    use crate::validate::scenario::{NotSimulated, Overrides};
+    use serde_json::{Value, json};
+
+    #[test]
+    fn what_has_no_word_in_the_model_is_not_simulated() {
+        for (pods, actions, expected) in [
+            (
+                json!([]),
+                json!([{"atMs": 1, "do": "patch", "body": "{}", "patchType": "strategic"}]),
+                "patch type strategic",
+            ),
+            (
+                json!([{"runMs": 1, "exit": 1, "podHopes": true}]),
+                json!([]),
+                "pod rule podHopes",
+            ),
+            (
+                json!([]),
+                json!([{"atMs": 1, "do": "scale", "fields": ["spec"]}]),
+                "action scale",
+            ),
+            (
+                json!([]),
+                json!([{"atMs": 1, "do": "suspend", "twice": true}]),
+                "action suspend with twice",
+            ),
+            (
+                json!([]),
+                json!([{"atMs": 1, "do": "deletePod"}]),
+                "action deletePod without a pod",
+            ),
+            (
+                json!([]),
+                json!([{"atMs": 1, "do": "evictPod", "pod": "p", "graceSeconds": 3}]),
+                "action evictPod with graceSeconds",
+            ),
+            (
+                json!([]),
+                json!([{"atMs": 1, "do": "newNode", "name": "a"}]),
+                "action newNode of a node that no action has named",
+            ),
+            (
+                json!([]),
+                json!([{"atMs": 1, "do": "create", "body": "{\"kind\": \"ConfigMap\"}"}]),
+                "action create of kind ConfigMap",
+            ),
+            (
+                json!([]),
+                json!([{"atMs": 1, "do": "patchObject", "resource": "v1/nodes", "name": "n",
+                    "body": "{\"metadata\": {\"annotations\": {}}}"}]),
+                "patch of a Node's metadata.annotations",
+            ),
+            (
+                json!([]),
+                json!([{"atMs": 1, "do": "deleteObject", "resource": "v1/secrets", "name": "n"}]),
+                "action deleteObject of v1/secrets",
+            ),
+            (
+                json!([]),
+                json!([{"atMs": 1, "do": "deletePod", "pod": "p", "graceSeconds": 3}]),
+                "action deletePod with graceSeconds",
+            ),
+        ] {
+            let r = example(|j| {
+                j["script"]["pods"] = pods;
+                j["script"]["actions"] = actions;
+            });
+            let error = plain(&r, Overrides::default()).unwrap_err();
+            assert_eq!(error, NotSimulated(vec![expected.to_owned()]));
+        }
+    }
+
+    #[test]
+    fn actions_become_faults_in_the_order_of_the_script() {
+        let r = example(|j| {
+            j["script"]["actions"] = json!([
+                {"atMs": 5000, "do": "crashNode", "pod": "js-w-0-1", "name": "a"},
+                {"atMs": 9000, "do": "taintNode", "name": "a",
+                 "body": "{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoExecute\"}"}]);
+        });
+        let s = plain(&r, Overrides::default()).unwrap();
+        let FaultAction::CrashNode(node) = &s.faults[0].action else {
+            panic!("{:?}", s.faults[0]);
+        };
+        assert_eq!(
+            (node.of_pod.as_deref(), node.alias.as_deref()),
+            (Some("js-w-0-1"), Some("a"))
+        );
+        let FaultAction::TaintNode(_, taint) = &s.faults[1].action else {
+            panic!("{:?}", s.faults[1]);
+        };
+        assert_eq!(
+            (taint.value.as_str(), taint.effect),
+            ("v", TaintEffect::NoExecute)
+        );
+    }
+
+    #[test]
+    fn a_forced_deletion_and_a_new_node_go_by_names_given_before() {
+        let r = example(|j| {
+            j["script"]["actions"] = json!([
+                {"atMs": 1, "do": "crashNode", "pod": "js-w-0-1", "name": "a"},
+                {"atMs": 2, "do": "forceDeletePod", "pod": "js-w-0-1", "name": "a"},
+                {"atMs": 3, "do": "newNode", "name": "a"}]);
+        });
+        let s = plain(&r, Overrides::default()).unwrap();
+        let FaultAction::DeletePod { force: true, .. } = &s.faults[1].action else {
+            panic!("{:?}", s.faults[1]);
+        };
+        let FaultAction::NewNode(node) = &s.faults[2].action else {
+            panic!("{:?}", s.faults[2]);
+        };
+        assert_eq!(
+            (node.of_pod.as_deref(), node.alias.as_deref()),
+            (None, Some("a"))
+        );
+    }
+
+    #[test]
+    fn a_created_object_is_posted_in_the_namespace_of_the_recording() {
+        let r = example(|j| {
+            j["script"]["actions"] = json!([
+                {"atMs": 1, "do": "create", "body": "{\"kind\": \"Service\", \"metadata\": {\"name\": \"s\"}}"},
+                {"atMs": 2, "do": "create", "body": "{\"kind\": \"JobSet\", \"metadata\": {\"name\": \"o\"}}"}]);
+        });
+        let s = plain(&r, Overrides::default()).unwrap();
+        let created: Vec<(ObjectKind, &Value, Option<u32>)> = s
+            .faults
+            .iter()
+            .filter_map(|fault| match &fault.action {
+                FaultAction::Request(UserRequest {
+                    object: name,
+                    verb: Verb::Create { object, jobset },
+                }) => Some((name.kind, &object["metadata"]["namespace"], *jobset)),
+                _ => None,
+            })
+            .collect();
+        let ns = json!("ns");
+        assert_eq!(
+            created,
+            [
+                (ObjectKind::Service, &ns, None),
+                (ObjectKind::JobSet, &ns, Some(1))
+            ]
+        );
+    }
+}

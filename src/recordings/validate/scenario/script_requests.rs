@@ -1,0 +1,105 @@
+//! Makes requests of a user of a script's actions on objects of the API.
+//!
+//! Must never pass on a request that changes nothing in the model: it is an error, a short phrase.
+
+use super::surroundings::in_namespace;
+use crate::validate::recording::{Action, Recording};
+use serde_json::Value;
+use sim_api::spec::*;
+
+/// `jobsets` counts the JobSets that actions have created so far.
+pub fn request(
+    action: &Action,
+    recording: &Recording,
+    jobsets: &mut u32,
+) -> Result<UserRequest, String> {
+    let what = action.what.as_str();
+    if what == "create" {
+        return create(action, recording, jobsets);
+    }
+    let object = object(action, recording);
+    if object.kind == ObjectKind::Other {
+        let resource = action.resource.as_deref().unwrap_or("");
+        return Err(format!("action {what} of {resource}"));
+    }
+    let verb = match what {
+        "patch" | "patchObject" => patch(action, object.kind)?,
+        "deleteObject" => Verb::Delete {
+            propagation: match action.propagation.as_deref() {
+                None | Some("Background") => Propagation::Background,
+                Some("Foreground") => Propagation::Foreground,
+                Some("Orphan") => Propagation::Orphan,
+                Some(other) => return Err(format!("propagation {other}")),
+            },
+            grace_s: action.grace_seconds,
+        },
+        _ => Verb::Show {
+            fields: action.fields.clone(),
+        },
+    };
+    Ok(UserRequest { object, verb })
+}
+
+fn object(action: &Action, recording: &Recording) -> ObjectName {
+    match (&action.pod, &action.resource) {
+        (Some(pod), _) => ObjectName {
+            kind: ObjectKind::Pod,
+            name: pod.clone(),
+        },
+        (None, Some(resource)) => ObjectName {
+            kind: ObjectKind::of_resource(resource),
+            name: action.name.clone().unwrap_or_default(),
+        },
+        (None, None) => ObjectName {
+            kind: ObjectKind::JobSet,
+            name: recording.jobset_name().to_owned(),
+        },
+    }
+}
+
+fn create(
+    action: &Action,
+    recording: &Recording,
+    jobsets: &mut u32,
+) -> Result<UserRequest, String> {
+    let object = in_namespace(&body(action)?, &recording.name);
+    let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+    let kind = ObjectKind::of_kind(&text(&object["kind"]));
+    if kind == ObjectKind::Other {
+        return Err(format!("action create of kind {}", text(&object["kind"])));
+    }
+    let is_jobset = kind == ObjectKind::JobSet;
+    *jobsets += u32::from(is_jobset);
+    let name = text(&object["metadata"]["name"]);
+    Ok(UserRequest {
+        object: ObjectName { kind, name },
+        verb: Verb::Create {
+            object,
+            jobset: is_jobset.then_some(*jobsets),
+        },
+    })
+}
+
+fn body(action: &Action) -> Result<Value, String> {
+    let text = action.body.as_deref().unwrap_or("");
+    serde_json::from_str(text).map_err(|e| format!("action {}: body: {e}", action.what))
+}
+
+fn patch(action: &Action, kind: ObjectKind) -> Result<Verb, String> {
+    match action.patch_type.as_deref() {
+        None | Some("merge") => {}
+        Some(other) => return Err(format!("patch type {other}")),
+    }
+    let status = match action.subresource.as_deref() {
+        None => false,
+        Some("status") => true,
+        Some(other) => return Err(format!("patch of the subresource {other}")),
+    };
+    let body = body(action)?;
+    if kind == ObjectKind::Node
+        && let Some(path) = unknown_node_patches(&body, status).first()
+    {
+        return Err(format!("patch of a Node's {path}"));
+    }
+    Ok(Verb::Patch { body, status })
+}

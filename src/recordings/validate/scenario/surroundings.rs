@@ -1,0 +1,246 @@
+//! What stood around a recorded JobSet: objects that existed before it, and the JobSet manager's gates and role.
+//!
+//! Must never look at anything else than the fields that say so: not at the recording's name, its prose, or at what
+//! was decided or placed. What cannot be played is named.
+
+use crate::validate::recording::{RecordedGateSwitch, Recording};
+use serde_json::{Value, json};
+use sim_api::admission;
+use sim_api::admission::{Create, Gates};
+use sim_api::objects;
+use sim_api::objects::admit_any;
+use sim_api::spec::{
+    FaultAction, FaultTime, FeatureGates, GateChanges, ManagerStop, ObjectKind, ScriptedFault,
+};
+use sim_base::Duration;
+
+/// How long the manager is away when its gates are switched.
+const MANAGER_DOWN: Duration = Duration::from_secs(2);
+/// Kinds whose only effect is what `controlPlane.managerMayWritePodStatus` says.
+const ROLES: [&str; 2] = ["ClusterRole", "Role"];
+const ROLE_BINDINGS: [&str; 2] = ["ClusterRoleBinding", "RoleBinding"];
+const POD_STATUS: &str = "pods/status";
+
+/// The objects as the API server stored them, in order; or everything of them that cannot be played.
+pub fn objects(recording: &Recording, gates: FeatureGates) -> Result<Vec<Value>, Vec<String>> {
+    let (mut stored, mut reasons) = (Vec::new(), Vec::new());
+    for object in &recording.objects {
+        let kind = text(&object["kind"]);
+        if ROLES.contains(&kind) {
+            let more = !only_pod_status(object);
+            reasons.extend(more.then(|| format!("a {kind} for more than {POD_STATUS}")));
+        } else if !ROLE_BINDINGS.contains(&kind) {
+            match of_kind(object, recording, gates, &stored) {
+                Ok(object) => stored.push(object),
+                Err(reason) => reasons.push(reason),
+            }
+        }
+    }
+    if reasons.is_empty() {
+        Ok(stored)
+    } else {
+        Err(reasons)
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or("")
+}
+
+/// Whether a role allows nothing but what the manager's flag stands for.
+fn only_pod_status(role: &Value) -> bool {
+    let rules = role["rules"].as_array().into_iter().flatten();
+    let mut resources = rules.flat_map(|rule| rule["resources"].as_array().into_iter().flatten());
+    resources.all(|resource| resource == POD_STATUS)
+}
+
+fn of_kind(
+    object: &Value,
+    recording: &Recording,
+    gates: FeatureGates,
+    before: &[Value],
+) -> Result<Value, String> {
+    let kind = text(&object["kind"]);
+    let known = ObjectKind::of_kind(kind);
+    if known == ObjectKind::Other {
+        return Err(format!("object of kind {kind}"));
+    }
+    let object = in_namespace(object, &recording.name);
+    let stored = match known {
+        ObjectKind::JobSet => admission::create(&Create {
+            object: &object,
+            namespace: &recording.name,
+            gates: admission_gates(gates),
+            existing_claims: &claims(before),
+        }),
+        _ => admit_any(
+            &object,
+            &objects::Surroundings {
+                priority_classes: &of(before, ObjectKind::PriorityClass),
+                runtime_classes: &[],
+                pods: &of(before, ObjectKind::Pod),
+                nodes: &of(before, ObjectKind::Node),
+            },
+        ),
+    };
+    let name = text(&object["metadata"]["name"]);
+    stored.map_err(|r| format!("object {kind} {name}: {}", r.message))
+}
+
+fn of(objects: &[Value], kind: ObjectKind) -> Vec<Value> {
+    let wanted = |o: &&Value| o["kind"] == kind.as_str();
+    objects.iter().filter(wanted).cloned().collect()
+}
+
+/// PersistentVolumeClaims among them (VAL-19, VAL-20).
+pub fn claims(objects: &[Value]) -> Vec<Value> {
+    of(objects, ObjectKind::PersistentVolumeClaim)
+}
+
+/// As it was posted: recordings leave out the namespace, which is the recording's name.
+pub fn in_namespace(object: &Value, namespace: &str) -> Value {
+    let mut object = object.clone();
+    let known = ObjectKind::of_kind(text(&object["kind"]));
+    if known.is_namespaced()
+        && object["metadata"].is_object()
+        && object["metadata"]["namespace"].is_null()
+    {
+        object["metadata"]["namespace"] = json!(namespace);
+    }
+    object
+}
+
+pub fn admission_gates(gates: FeatureGates) -> Gates {
+    Gates {
+        in_place_restart: gates.in_place_restart,
+        restart_job: gates.restart_job,
+        elastic_job_set: gates.elastic_jobset,
+    }
+}
+
+/// The gates from the start, and their switches: each leaves on what is on from the start and not in its `off`.
+pub fn gates(recording: &Recording) -> Result<(FeatureGates, Vec<ScriptedFault>), Vec<String>> {
+    let mut reasons = Vec::new();
+    let mut gates = FeatureGates::default();
+    let names = &recording.control_plane.feature_gates;
+    set(&mut gates, names, true, &mut reasons);
+    let switch = |entry: &RecordedGateSwitch| {
+        let mut without = gates;
+        set(&mut without, &entry.off, false, &mut reasons);
+        let keys = entry.unknown.keys();
+        reasons.extend(keys.map(|key| format!("gateSwitches key {key}")));
+        ScriptedFault {
+            at: FaultTime::At(Duration::from_millis(entry.at_ms)),
+            action: FaultAction::StopManager(ManagerStop {
+                down_for: MANAGER_DOWN,
+                gates: GateChanges {
+                    in_place_restart: Some(without.in_place_restart),
+                    restart_job: Some(without.restart_job),
+                    elastic_jobset: Some(without.elastic_jobset),
+                },
+            }),
+            drawn_as: None,
+        }
+    };
+    let entries = recording.control_plane.gate_switches.iter();
+    let switches: Vec<ScriptedFault> = entries.map(switch).collect();
+    if reasons.is_empty() {
+        Ok((gates, switches))
+    } else {
+        Err(reasons)
+    }
+}
+
+fn set(gates: &mut FeatureGates, names: &[String], on: bool, reasons: &mut Vec<String>) {
+    for name in names {
+        match name.as_str() {
+            "InPlaceRestart" => gates.in_place_restart = on,
+            "RestartJob" => gates.restart_job = on,
+            "ElasticJobSet" => gates.elastic_jobset = on,
+            other => reasons.push(format!("feature gate {other}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::read::tests::example;
+
+    fn with(objects: Value) -> Result<Vec<Value>, Vec<String>> {
+        let recording = example(|j| j["objects"] = objects);
+        let (gates, _) = gates(&recording).unwrap();
+        super::objects(&recording, gates)
+    }
+
+    #[test]
+    fn objects_are_stored_in_the_namespace_of_the_recording() {
+        let stored = with(json!([
+            {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "spec": {"unschedulable": true}},
+            {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data-js"},
+             "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}},
+            {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "other"},
+             "spec": {"replicatedJobs": []}}]));
+        let stored = stored.unwrap();
+        assert_eq!(stored[0]["metadata"], json!({"name": "n"}));
+        assert_eq!(stored[0]["spec"]["unschedulable"], true);
+        assert_eq!(stored[1]["metadata"]["namespace"], "ns");
+        assert_eq!(stored[1]["spec"]["volumeMode"], "Filesystem");
+        assert_eq!(stored[2]["metadata"]["namespace"], "ns");
+        assert_eq!(stored[2]["spec"]["successPolicy"]["operator"], "All");
+        assert_eq!(claims(&stored).len(), 1);
+    }
+
+    #[test]
+    fn a_role_for_the_status_of_pods_is_what_the_flag_says_and_no_other_is_played() {
+        let role = |resource: &str| json!({"kind": "ClusterRole", "metadata": {"name": "r"}, "rules": [{"resources": [resource]}]});
+        let binding = json!({"kind": "ClusterRoleBinding", "metadata": {"name": "r"}});
+        assert_eq!(with(json!([role("pods/status"), binding])), Ok(Vec::new()));
+        let reasons = with(json!([role("secrets"), {"kind": "ConfigMap"}])).unwrap_err();
+        assert_eq!(
+            reasons,
+            [
+                "a ClusterRole for more than pods/status",
+                "object of kind ConfigMap"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_object_that_is_refused_is_named() {
+        let reasons = with(
+            json!([{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "J"},
+            "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}]),
+        );
+        let reasons = reasons.unwrap_err();
+        assert!(
+            reasons[0].starts_with("object Job J: Job.batch"),
+            "{reasons:?}"
+        );
+    }
+
+    #[test]
+    fn each_switch_says_which_gates_are_off_from_then_on() {
+        let recording = example(|j| {
+            j["controlPlane"]["featureGates"] = json!(["InPlaceRestart", "RestartJob"]);
+            j["controlPlane"]["gateSwitches"] =
+                json!([{"atMs": 12000, "off": ["RestartJob"]}, {"atMs": 15000, "off": []}]);
+        });
+        let (from_start, switches) = gates(&recording).unwrap();
+        assert_eq!(switches[0].at, FaultTime::At(Duration::from_secs(12)));
+        let stop = |at: usize| match switches[at].action {
+            FaultAction::StopManager(stop) => stop,
+            _ => panic!("the manager is stopped"),
+        };
+        assert_eq!(stop(0).down_for, Duration::from_secs(2));
+        assert_eq!(stop(0).gates.restart_job, Some(false));
+        assert_eq!(stop(0).gates.in_place_restart, Some(true));
+        assert_eq!(from_start.with(stop(1).gates), from_start);
+        let unknown = example(|j| {
+            j["controlPlane"]["featureGates"] = json!(["Magic"]);
+            j["controlPlane"]["gateSwitches"] = json!([{"atMs": 1, "on": ["RestartJob"]}]);
+        });
+        let reasons = gates(&unknown).unwrap_err();
+        assert_eq!(reasons, ["feature gate Magic", "gateSwitches key on"]);
+    }
+}

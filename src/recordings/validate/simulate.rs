@@ -1,0 +1,456 @@
+//! The only file of `validate` that knows the engine and the manifest reader.
+//!
+//! Must never compare: it reads the JobSet, plays the scenario and hands over what was observed.
+
+use super::admission::children_case;
+use super::compare::{NoRun, Observed, Observer, compare};
+use super::plays::{Play, plays};
+use super::recording::{Kind, Recording};
+use super::result::{FileResult, Verdict};
+use super::scenario::surroundings;
+use super::scenario::{Defaults, NotSimulated, Overrides, SEED, scenario};
+use sim_api::admission;
+use sim_api::admission::Create;
+use sim_base::{Duration, Time};
+use sim_engine::{CannotRun, Simulation};
+
+use serde_json::Value;
+use sim_analysis::metrics::RestartFold;
+use sim_api::spec::{
+    BY_SCRIPT, ControlPlane, FaultAction, FaultTime, FeatureGates, Kubelet, ObjectKind, Scenario,
+    Stop, StopWhen, SubmittedJobSet, TieBreak, UserRequest, Verb, Version,
+};
+use sim_engine::record::{Body, Discard, JobSetConditionType, Names, Record, Sink};
+
+/// Where worker counts come from; the recordings were made with upstream's.
+const PRESET: &str = "stock";
+
+/// What a recording does not say.
+pub fn defaults() -> Result<Defaults, String> {
+    Ok(Defaults {
+        control_plane: sim_inputs::control_plane(PRESET)
+            .ok_or_else(|| format!("no control-plane preset {PRESET:?}"))?,
+        timing: sim_inputs::timing(),
+        win: false,
+    })
+}
+
+/// How long `objects` exist when the JobSet is submitted. No recording says it; the recorder waited until the pods
+/// among them ran.
+const HEAD_START: Duration = Duration::from_secs(1);
+
+/// All documents of a YAML text.
+pub fn documents(file: &str, text: &str) -> Result<Vec<Value>, String> {
+    let source = sim_inputs::Source {
+        file: file.to_owned(),
+        text: text.to_owned(),
+    };
+    sim_inputs::documents(&source).map_err(|e| e.to_string())
+}
+
+/// Simulates one recording and compares.
+pub fn validate(
+    file: &str,
+    recording: &Recording,
+    defaults: &Defaults,
+    overrides: &Overrides,
+) -> FileResult {
+    let observed = |play| match observe(file, recording, defaults, overrides, play) {
+        Ok(observed) => compare(file, recording, Ok(&observed)),
+        Err(no_run) => compare(file, recording, Err(no_run)),
+    };
+    let mut plays = plays(recording).into_iter();
+    let mut first = observed(plays.next().unwrap_or(Play::PLAIN));
+    if first.verdict() == Some(Verdict::Different) {
+        let equal = plays.find(|play| observed(*play).verdict() == Some(Verdict::Equal));
+        first.play = equal.map(|play| play.to_string());
+    }
+    first
+}
+
+/// A recording as it is played first, for whoever asks something else of it.
+pub fn played(file: &str, recording: &Recording) -> Result<Scenario, String> {
+    let plays = prepared(
+        file,
+        recording,
+        &defaults()?,
+        (&Overrides::default(), Play::PLAIN),
+    );
+    plays.map_err(|no_run| match no_run {
+        NoRun::NotSimulated(NotSimulated(reasons)) => reasons.join("; "),
+        NoRun::Refused(why) | NoRun::Rejected { recorded: why, .. } => why,
+    })
+}
+
+fn prepared(
+    file: &str,
+    recording: &Recording,
+    defaults: &Defaults,
+    (overrides, play): (&Overrides, Play),
+) -> Result<Scenario, NoRun> {
+    let mut scenario = scenario(recording, defaults, overrides).map_err(NoRun::NotSimulated)?;
+    scenario.decode = sim_inputs::DECODERS;
+    if play.seed == Play::PLAIN.seed && recording.kind != Kind::Times {
+        // A decision that no race decides needs no luck.
+        scenario.timing = scenario.timing.without_chance_of_the_server();
+    }
+    scenario.ties = play.ties;
+    readable(&scenario).map_err(NoRun::NotSimulated)?;
+    let stored = admitted(recording, &scenario)?;
+    let submit = |jobset, submit_at| SubmittedJobSet {
+        jobset,
+        submit_at,
+        source: format!("{file} (jobSet)"),
+    };
+    let read = |object: &Value| sim_inputs::stored_jobset(object).map_err(NoRun::Refused);
+    let mut start = play.clock_phase;
+    if !scenario.objects.is_empty() {
+        start = start + HEAD_START;
+    }
+    scenario.jobsets.push(submit(read(&stored)?, start));
+    for created in created_jobsets(&scenario) {
+        scenario.jobsets.push(submit(read(&created)?, BY_SCRIPT));
+    }
+    begin_at(start, &mut scenario);
+    Ok(scenario)
+}
+
+fn observe(
+    file: &str,
+    recording: &Recording,
+    defaults: &Defaults,
+    overrides: &Overrides,
+    play: Play,
+) -> Result<Observed, NoRun> {
+    let mut scenario = prepared(file, recording, defaults, (overrides, play))?;
+    let refused = |why: CannotRun| NoRun::Refused(why.to_string().replace('\n', "; "));
+    let mut simulation = Simulation::new(&scenario).map_err(refused)?;
+    if let Some(margin) = recorded_margin(recording) {
+        // The recorded audit log ends soon after the restart, with Events still unsent: so does the simulated one.
+        let mut end = RestartEnd::default();
+        simulation.run(play.seed, 0, &mut end);
+        if end.0 > Time::ZERO {
+            scenario.stop.at = end.0.since(Time::ZERO) + margin;
+            scenario.stop.when = StopWhen::Time;
+            simulation = Simulation::new(&scenario).map_err(refused)?;
+        }
+    }
+    let (observed, Discard) = watched(recording, &mut simulation, play.seed, Discard);
+    Ok(observed)
+}
+
+/// Plays what somebody else has prepared, and keeps what a comparison with the recording needs; `more` gets the
+/// records, too, and comes back.
+pub fn watched<S: Sink>(
+    recording: &Recording,
+    simulation: &mut Simulation,
+    seed: u64,
+    more: S,
+) -> (Observed, S) {
+    let mut sinks = (Observer::new(recording, simulation.scenario()), more);
+    let outcome = simulation.run(seed, 0, &mut sinks);
+    let (mut sink, more) = sinks;
+    let names = simulation.names().clone();
+    let no_more = RestartFold::from_parts(Vec::new());
+    let restarts = std::mem::replace(&mut sink.restarts, no_more).finish(&outcome, &names);
+    let observed = Observed {
+        outcome,
+        names,
+        sink,
+        restart: restarts.into_iter().nth(recording.nth_restart()),
+    };
+    (observed, more)
+}
+
+/// A recorded JobSet as it is stored, for whoever compares it with another; `None`: it was refused, in one of the two.
+pub fn stored(recording: &Recording) -> Option<Value> {
+    let defaults = defaults().ok()?;
+    let scenario = scenario(recording, &defaults, &Overrides::default()).ok()?;
+    admitted(recording, &scenario).ok()
+}
+
+/// Times of a recording count from the creation of its JobSet.
+fn begin_at(start: Duration, scenario: &mut Scenario) {
+    for fault in &mut scenario.faults {
+        if let FaultTime::At(at) = &mut fault.at {
+            *at = *at + start;
+        }
+    }
+    scenario.stop.at = scenario.stop.at + start;
+}
+
+/// Whether every object that exists or is created is one the model understands.
+fn readable(scenario: &Scenario) -> Result<(), NotSimulated> {
+    let created = scenario.faults.iter().filter_map(|f| match &f.action {
+        FaultAction::Request(UserRequest {
+            verb: Verb::Create { object, .. },
+            ..
+        }) => Some(object),
+        _ => None,
+    });
+    let problem = |object: &Value| {
+        let kind = object["kind"].as_str().unwrap_or("");
+        let read = match ObjectKind::of_kind(kind) {
+            ObjectKind::Job => sim_inputs::stored_job(object).map(drop),
+            ObjectKind::Pod => sim_inputs::stored_pod(object).map(drop),
+            ObjectKind::Node => sim_inputs::stored_node(object).map(drop),
+            _ => Ok(()),
+        };
+        let name = object["metadata"]["name"].as_str().unwrap_or("");
+        read.err().map(|e| format!("object {kind} {name}: {e}"))
+    };
+    let problems: Vec<String> = scenario
+        .objects
+        .iter()
+        .chain(created)
+        .filter_map(problem)
+        .collect();
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(NotSimulated(problems)),
+    }
+}
+
+/// How long requests were still recorded after the restart's last milestone.
+fn recorded_margin(recording: &Recording) -> Option<Duration> {
+    let requests = recording.requests.as_ref()?;
+    let last_request = requests
+        .restart
+        .iter()
+        .map(|r| r.8)
+        .fold(f64::NAN, f64::max);
+    let milestones = recording.milestones.as_ref()?;
+    let last = milestones
+        .milestones_s
+        .values()
+        .fold(f64::NAN, |a, b| a.max(*b));
+    let margin = last_request - last;
+    margin
+        .is_finite()
+        .then(|| Duration::from_seconds_f64(margin.max(0.0)))
+}
+
+/// When all was ready for the last time, in the JobSet's own words where it has any.
+#[derive(Default)]
+struct RestartEnd(Time);
+
+impl Sink for RestartEnd {
+    fn record(&mut self, record: &Record, _: &Names) {
+        use JobSetConditionType::RestartingJobSet;
+        match record.body {
+            Body::AllReady { ready: true, .. }
+            | Body::JobSetCondition {
+                kind: RestartingJobSet,
+                status: false,
+                ..
+            } => self.0 = record.at,
+            _ => {}
+        }
+    }
+}
+
+/// A JobSet in the words of a POST to the namespace in which the recording was played.
+fn posted<'r>(object: &'r Value, scenario: &'r Scenario, claims: &'r [Value]) -> Create<'r> {
+    Create {
+        object,
+        namespace: &scenario.name,
+        gates: surroundings::admission_gates(scenario.control_plane.feature_gates),
+        existing_claims: claims,
+    }
+}
+
+/// JobSets that actions of the script create, in the order of the script.
+fn created_jobsets(scenario: &Scenario) -> Vec<Value> {
+    let bodies = scenario.faults.iter().filter_map(|f| match &f.action {
+        FaultAction::Request(UserRequest {
+            verb:
+                Verb::Create {
+                    object,
+                    jobset: Some(_),
+                },
+            ..
+        }) => Some(object),
+        _ => None,
+    });
+    // What is refused is refused again when it is created.
+    let stored = bodies.map(|body| {
+        let stored = admission::create(&posted(body, scenario, &[]));
+        stored.unwrap_or_else(|_| body.clone())
+    });
+    stored.collect()
+}
+
+/// The recorded JobSet as it is stored, or what becomes of a recording whose JobSet one of the two API servers
+/// refused.
+fn admitted(recording: &Recording, scenario: &Scenario) -> Result<Value, NoRun> {
+    let claims = surroundings::claims(&scenario.objects);
+    let object = surroundings::in_namespace(&recording.job_set, &recording.name);
+    let simulated = admission::create(&posted(&object, scenario, &claims));
+    match (recording.rejected(), simulated) {
+        (None, Ok(stored)) => Ok(stored),
+        (None, Err(refusal)) => Err(NoRun::Refused(refusal.message)),
+        (Some(recorded), simulated) => Err(NoRun::Rejected {
+            recorded: recorded.to_owned(),
+            simulated: match simulated {
+                Ok(_) => "accepted".to_owned(),
+                Err(refusal) => refusal.message,
+            },
+        }),
+    }
+}
+
+/// YAML as the API server reads it: the object, and what a strict reader would say of keys written twice.
+pub fn yaml(text: &str) -> Result<(Value, Vec<String>), String> {
+    let source = sim_inputs::Source {
+        file: String::new(),
+        text: text.to_owned(),
+    };
+    let (node, duplicate) = sim_inputs::text::yaml::first_document(&source).map_err(|e| {
+        let first = e.0.into_iter().next();
+        format!("yaml: {}", first.map_or(String::new(), |d| d.message))
+    })?;
+    let strict = duplicate.map(|(line, key)| {
+        format!("yaml: unmarshal errors:\n  line {line}: key {key:?} already set in map")
+    });
+    let object = node.map_or(Value::Null, |node| node.to_json());
+    Ok((object, strict.into_iter().collect()))
+}
+
+/// How long child objects were watched.
+const WATCHED: Duration = Duration::from_secs(4);
+/// Longer than any case is watched: no container starts.
+const NEVER: Duration = Duration::from_secs(3600);
+
+/// What exists some seconds after a case's JobSets were created.
+pub fn children(case: &children_case::Case) -> Result<Vec<Value>, String> {
+    let defaults = defaults()?;
+    let mut timing = defaults.timing.without_chance_of_the_server();
+    timing.kubelet = Kubelet::Scripted {
+        start: NEVER,
+        stop: Duration::ZERO,
+        stop_exit_code: 0,
+        restart: Duration::ZERO,
+    };
+    let gates = FeatureGates {
+        in_place_restart: case.gates.in_place_restart,
+        restart_job: case.gates.restart_job,
+        elastic_jobset: case.gates.elastic_job_set,
+    };
+    let submitted = |jobset: &Value| {
+        Ok(SubmittedJobSet {
+            jobset: sim_inputs::stored_jobset(jobset)?,
+            submit_at: Duration::ZERO,
+            source: "children".to_owned(),
+        })
+    };
+    let scenario = Scenario {
+        name: case.namespace.clone(),
+        description: String::new(),
+        topology: children_case::topology(),
+        control_plane: ControlPlane {
+            kubernetes: Version::new(36),
+            feature_gates: gates,
+            ..defaults.control_plane
+        },
+        timing,
+        jobsets: case
+            .jobsets
+            .iter()
+            .map(submitted)
+            .collect::<Result<_, String>>()?,
+        objects: case.objects.clone(),
+        containers: Vec::new(),
+        training: Vec::new(),
+        faults: Vec::new(),
+        admit_unplaceable: true,
+        fault_processes: Vec::new(),
+        node_repair: None,
+        node_spares: None,
+        clocks: Vec::new(),
+        repairs_later: false,
+        claims_bind: false,
+        only_described_classes: true,
+        ties: TieBreak::default(),
+        decode: sim_inputs::DECODERS,
+        stop: Stop {
+            at: WATCHED,
+            when: StopWhen::Time,
+        },
+        seed: SEED,
+    };
+    let mut simulation = Simulation::new(&scenario).map_err(|e| e.to_string())?;
+    let mut sink = Objects::default();
+    simulation.run(SEED, 0, &mut sink);
+    Ok(sink.0)
+}
+
+/// Keeps what exists at the end.
+#[derive(Default)]
+struct Objects(Vec<Value>);
+
+impl Sink for Objects {
+    fn record(&mut self, _: &Record, _: &Names) {}
+
+    fn wants_objects(&self) -> bool {
+        true
+    }
+
+    fn objects(&mut self, all: &[Value]) {
+        self.0 = all.to_vec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::{read, tests::shared};
+    use super::*;
+
+    #[test]
+    fn the_jobset_that_is_played_is_the_one_that_was_stored() {
+        let defaults = defaults().unwrap();
+        let mut compared = 0;
+        for folder in ["decisions", "corner", "nodes"] {
+            for (file, text) in shared(folder) {
+                let recording = read(&file, &text).unwrap();
+                let scenario = scenario(&recording, &defaults, &Overrides::default()).unwrap();
+                let (Ok(played), Some(stored)) =
+                    (admitted(&recording, &scenario), &recording.stored_spec)
+                else {
+                    continue;
+                };
+                assert_eq!(played["spec"], *stored, "{file}");
+                compared += 1;
+            }
+        }
+        assert!(compared > 60, "{compared}");
+    }
+
+    #[test]
+    fn times_of_the_script_count_from_the_creation_and_objects_are_there_before() {
+        let recording = super::super::read::tests::example(|j| {
+            j["controlPlane"]["gateSwitches"] = serde_json::json!([{"atMs": 3000}]);
+            j["script"]["actions"] = serde_json::json!([{"atMs": 1000, "do": "suspend"}]);
+        });
+        let mut scenario =
+            scenario(&recording, &defaults().unwrap(), &Overrides::default()).unwrap();
+        begin_at(Duration::from_secs(2), &mut scenario);
+        assert_eq!(scenario.faults[0].at, FaultTime::At(Duration::from_secs(3)));
+        assert_eq!(scenario.faults[1].at, FaultTime::At(Duration::from_secs(5)));
+        assert_eq!(scenario.stop.at, Duration::from_secs(10));
+    }
+
+    #[test]
+    fn an_object_the_model_does_not_understand_is_not_simulated() {
+        let recording = super::super::read::tests::example(|j| {
+            j["objects"] = serde_json::json!([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},
+                "status": {"conditions": [{"type": "Ready", "status": "False"}]}}]);
+        });
+        let defaults = defaults().unwrap();
+        let result = validate("f", &recording, &defaults, &Overrides::default());
+        assert_eq!(result.verdict(), Some(Verdict::NotSimulated));
+        assert_eq!(
+            result.not_simulated,
+            ["object Node n: a Node that begins with Ready=False is not modelled"]
+        );
+    }
+}

@@ -1,0 +1,259 @@
+//! The comparison for people: one block per recording, then the totals.
+//!
+//! Must never compute or leave anything out without saying how much.
+
+use super::output::{plain, relative, request_name};
+use super::recording::Kind;
+use super::result::*;
+use sim_analysis::metrics::restarts::waits::with_sign;
+use std::fmt::Write;
+
+/// Differences shown per recording; JSON and CSV have all of them.
+const SHOWN: usize = 8;
+
+pub fn text(files: &[FileResult], totals: &Totals) -> String {
+    let mut out = String::new();
+    for file in files {
+        file_text(&mut out, file);
+    }
+    totals_text(&mut out, totals);
+    out
+}
+
+/// `writeln!` to a String can not fail.
+macro_rules! line {
+    ($out:expr, $($arg:tt)*) => {{
+        let _ = writeln!($out, $($arg)*);
+    }};
+}
+
+fn file_text(out: &mut String, file: &FileResult) {
+    let mut title = format!("{} ({})", file.file, file.kind.as_str());
+    if !file.about.is_empty() {
+        let _ = write!(title, ": {}", file.about);
+    }
+    line!(out, "{title}");
+    for reason in &file.not_simulated {
+        line!(out, "  not simulated: {reason}");
+    }
+    if let Some(differences) = &file.differences {
+        differences_text(out, differences, file.play.as_deref());
+    }
+    if let Some(a) = &file.admission {
+        line!(out, "  {} of {} cases equal", a.count.equal, a.count.total);
+        if !a.differences.is_empty() {
+            differences_text(out, &a.differences, None);
+        }
+    }
+    // The steps of a lost node are many; only those that differ are shown, above.
+    if file.kind == Kind::Times && !file.milestones.is_empty() {
+        milestones_text(out, &file.milestones);
+    }
+    if let Some(r) = &file.restart {
+        let simulated = seconds(r.simulated_s);
+        let error = percent(Some(r.error()));
+        let note = if r.scored { "" } else { "; not scored" };
+        line!(
+            out,
+            "  restart, up to {}: recorded {}, simulated {simulated}, {error}{note}",
+            r.milestone,
+            seconds(Some(r.recorded_s))
+        );
+    }
+    requests_text(out, &file.requests);
+}
+
+fn differences_text(out: &mut String, differences: &[Difference], play: Option<&str>) {
+    // What no recording says had to be as it was (plays).
+    if let Some(play) = play {
+        line!(out, "  equal only if {play}; as first played:");
+    }
+    match differences.len() {
+        0 => line!(out, "  equal"),
+        1 => line!(out, "  1 difference"),
+        n => line!(out, "  {n} differences"),
+    }
+    for d in differences.iter().take(SHOWN) {
+        line!(out, "    {}", d.path);
+        line!(out, "      recorded   {}", plain(&d.recorded));
+        line!(out, "      simulated  {}", plain(&d.simulated));
+    }
+    if differences.len() > SHOWN {
+        let more = differences.len() - SHOWN;
+        line!(out, "    and {more} more; --format json shows all");
+    }
+}
+
+fn seconds(s: Option<f64>) -> String {
+    s.map_or("never".to_owned(), |s| format!("{s:.3} s"))
+}
+
+fn percent(fraction: Option<f64>) -> String {
+    fraction.map_or("-".to_owned(), |f| format!("{} %", with_sign(f * 100.0, 1)))
+}
+
+fn milestones_text(out: &mut String, milestones: &[Milestone]) {
+    line!(
+        out,
+        "  {:<18}{:>12}{:>12}{:>12}",
+        "milestone",
+        "recorded",
+        "simulated",
+        "difference"
+    );
+    for m in milestones {
+        line!(
+            out,
+            "  {:<18}{:>12}{:>12}{:>12}",
+            m.name,
+            seconds(m.recorded_s),
+            seconds(m.simulated_s),
+            percent(relative(m.recorded_s, m.simulated_s))
+        );
+    }
+}
+
+fn requests_text(out: &mut String, requests: &[RequestDifference]) {
+    let shown: Vec<&RequestDifference> =
+        requests.iter().filter(|r| r.window == "restart").collect();
+    if shown.is_empty() {
+        return;
+    }
+    line!(
+        out,
+        "  {:<52}{:>9}{:>10}{:>12}",
+        "requests during the restart",
+        "recorded",
+        "simulated",
+        "difference"
+    );
+    for r in shown {
+        let difference = match r.note {
+            Some(_) => "not modelled".to_owned(),
+            None => percent(relative(Some(r.recorded as f64), Some(r.simulated as f64))),
+        };
+        line!(
+            out,
+            "  {:<52}{:>9}{:>10}  {difference:>12}",
+            request_name(r),
+            r.recorded,
+            r.simulated
+        );
+    }
+}
+
+fn totals_text(out: &mut String, totals: &Totals) {
+    line!(out, "");
+    if let Some(all) = totals.decisions {
+        line!(out, "decisions: {}", verdicts(all));
+        for (kind, of_kind) in totals.kinds.iter().filter(|_| totals.kinds.len() > 1) {
+            line!(out, "  {kind}: {}", verdicts(*of_kind));
+        }
+    }
+    if let Some(e) = totals.admission {
+        line!(out, "admission: {} of {} equal", e.equal, e.total);
+    }
+    if let Some(e) = totals.restart {
+        line!(
+            out,
+            "restart time: {} scored, absolute error p50 {:.1} %, max {:.1} %",
+            totals.scored_restarts,
+            e.p50 * 100.0,
+            e.max * 100.0
+        );
+    }
+    if !totals.not_simulated.is_empty() {
+        line!(out, "not simulated, by reason:");
+        for (reason, n) in &totals.not_simulated {
+            line!(out, "  {n} {reason}");
+        }
+    }
+}
+
+/// All four numbers, whatever they are: none of them may be taken for another.
+fn verdicts(v: Verdicts) -> String {
+    format!(
+        "{} of {} equal, {} only in another play, {} different, {} not simulated",
+        v.equal,
+        v.total(),
+        v.other_play,
+        v.different,
+        v.not_simulated
+    )
+}
+
+/// The reasons behind "not modelled", once per output.
+pub fn not_modelled(files: &[FileResult]) -> String {
+    let mut out = String::new();
+    let used = |reason: &str| {
+        let mut all = files.iter().flat_map(|f| &f.requests);
+        all.any(|r| r.window == "restart" && r.note == Some(reason))
+    };
+    for (client, resource, code, reason) in super::requests::NOT_MODELLED {
+        if !used(reason) {
+            continue;
+        }
+        let parts = [client, resource, code];
+        let what: Vec<&str> = parts.into_iter().filter(|p| !p.is_empty()).collect();
+        line!(out, "  {}: {reason}", what.join(" "));
+    }
+    if out.is_empty() {
+        out
+    } else {
+        format!("requests that are not modelled:\n{out}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::result::tests::*;
+    use super::*;
+
+    #[test]
+    fn a_timed_recording_shows_its_milestones_side_by_side() {
+        let mut timed = file(Kind::Times);
+        timed.about = "Recreate".into();
+        timed.restart = Some(restart(20.0, None));
+        timed.milestones = vec![
+            Milestone {
+                name: "jobFailed".into(),
+                recorded_s: Some(2.0),
+                simulated_s: Some(1.9),
+            },
+            Milestone {
+                name: "lastPodReady".into(),
+                recorded_s: Some(20.0),
+                simulated_s: None,
+            },
+        ];
+        let files = [timed];
+        assert_eq!(
+            text(&files, &Totals::of(&files)),
+            "times.json (times): Recreate\n\
+             \x20 milestone             recorded   simulated  difference\n\
+             \x20 jobFailed              2.000 s     1.900 s      -5.0 %\n\
+             \x20 lastPodReady          20.000 s       never           -\n\
+             \x20 restart, up to lastPodReady: recorded 20.000 s, simulated never, -100.0 %\n\
+             \nrestart time: 1 scored, absolute error p50 100.0 %, max 100.0 %\n"
+        );
+    }
+
+    #[test]
+    fn more_differences_than_fit_are_counted() {
+        let mut decided = file(Kind::Decisions);
+        decided.differences = Some((0..10).map(|i| Difference::new("events", i, "")).collect());
+        let mut skipped = file(Kind::Corner);
+        skipped.not_simulated = vec!["action patch".into()];
+        let files = [decided, skipped];
+        let text = text(&files, &Totals::of(&files));
+        for part in [
+            "  10 differences\n",
+            "      recorded   7\n      simulated  (empty)\n    and 2 more;",
+            "corner.json (corner)\n  not simulated: action patch\n",
+            "decisions: 0 of 2 equal, 0 only in another play, 1 different, 1 not simulated\n  corner: 0 of 1 equal, ",
+            "not simulated, by reason:\n  1 action patch\n",
+        ] {
+            assert!(text.contains(part), "{part:?} in {text}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The assumptions that a restart hangs on: which default stands behind what its path waited for, with its source.
+//!
+//! Must never know a value: presets are given, and what a run used is read from its scenario.
+
+use super::decided_by::{DELAYS, Delay, RATES, Rate};
+use sim_analysis::format::{exact_seconds, thousands};
+use sim_analysis::metrics::restarts::path::PathStep;
+use sim_analysis::metrics::{Restart, RunView};
+use sim_api::spec::Timing;
+use sim_base::*;
+use sim_engine::record::Resource;
+
+/// A default as its preset tells it.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// `controlPlane.<preset>.<field>`, `controlPlane.<field>` or `timing.<field>`.
+    pub id: String,
+    pub value: String,
+    pub source: String,
+    /// documented, measured, derived or unverified.
+    pub confidence: String,
+}
+
+/// All defaults: what is told of them, and the delays themselves.
+#[derive(Clone, Debug)]
+pub struct Defaults {
+    pub known: Vec<Known>,
+    pub timing: Timing,
+}
+
+/// One assumption that decides something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decider {
+    /// In few words.
+    pub name: &'static str,
+    pub value: String,
+    /// How to set it; empty: it cannot be set.
+    pub id: String,
+    pub source: String,
+    pub confidence: String,
+    /// Time on the path that waited for it; of one that is only assumed away, none.
+    pub time: Duration,
+    /// What is said where it has no share of the path.
+    pub without: &'static str,
+    /// Of the timing profile.
+    pub is_delay: bool,
+}
+
+/// Of what takes no part of the path.
+const NO_TIME: &str = "takes no time here";
+
+/// What is said where the scenario differs from the defaults.
+pub const GIVEN: (&str, &str) = ("set by the scenario", "given");
+/// What takes a smaller part of the path, one in so many, decides nothing.
+const SMALL: u64 = 100;
+
+/// Those behind these restarts, of all first what takes longest. Assumptions that take time away are there, too: a
+/// grace period, images that nobody pulls.
+pub fn deciders(run: &RunView<'_>, restarts: &[&Restart], defaults: &Defaults) -> Vec<Decider> {
+    let total: u64 = restarts.iter().map(|r| r.path.total().0).sum();
+    let on_path = |which: &dyn Fn(&PathStep) -> bool| {
+        let steps = restarts.iter().flat_map(|r| &r.path.steps);
+        let own = steps.filter(|step| which(step));
+        Duration(own.map(|step| step.duration().0).sum())
+    };
+    let mut all = Vec::new();
+    for rate in RATES {
+        let time = on_path(&|step| (rate.waits)(step));
+        if time.0 * SMALL >= total.max(1) || (rate.always && used(run, restarts, rate)) {
+            all.push(of_rate(run, rate, time, defaults));
+        }
+    }
+    for delay in DELAYS {
+        let time = on_path(&|step| (delay.waits)(step));
+        if time.0 * SMALL >= total.max(1) {
+            all.push(of_delay(run, delay, time, defaults));
+        }
+    }
+    if !restarts.is_empty() {
+        all.extend(assumed_away(run));
+    }
+    all.sort_by_key(|d| std::cmp::Reverse(d.time));
+    all
+}
+
+/// Whether somebody waited for it during one of the restarts.
+fn used(run: &RunView<'_>, restarts: &[&Restart], rate: &Rate) -> bool {
+    let mut all = run.outcome.resources.iter();
+    let usage = all.find(|u| Some(u.resource) == rate.resource);
+    usage.is_some_and(|u| {
+        let busy = |r: &&Restart| u.busy_within(r.start, r.end) > Duration::ZERO;
+        u.resource == Resource::NodeRequests && u.requests > 0 || restarts.iter().any(busy)
+    })
+}
+
+fn of_rate(run: &RunView<'_>, rate: &Rate, time: Duration, defaults: &Defaults) -> Decider {
+    let cp = &run.scenario.control_plane;
+    let value = (rate.value)(cp);
+    let known = |id: String| defaults.known.iter().find(|k| k.id == id);
+    let of_preset = known(format!("controlPlane.{}.{}", cp.preset, rate.field));
+    let entry = of_preset.or_else(|| known(format!("controlPlane.{}", rate.preset_field)));
+    let same = entry.filter(|k| k.value.parse::<f64>() == Ok(value));
+    let (source, confidence) = match same {
+        Some(k) => (k.source.clone(), k.confidence.clone()),
+        None => (GIVEN.0.to_owned(), GIVEN.1.to_owned()),
+    };
+    Decider {
+        name: rate.name,
+        value: format!("{}{}", number(value), rate.unit),
+        id: format!("controlPlane.{}", rate.field),
+        source,
+        confidence,
+        time,
+        without: NO_TIME,
+        is_delay: false,
+    }
+}
+
+fn number(value: f64) -> String {
+    match value == value.trunc() && value >= 1000.0 {
+        true => thousands(value as u64),
+        false => format!("{value}"),
+    }
+}
+
+fn of_delay(run: &RunView<'_>, delay: &Delay, time: Duration, defaults: &Defaults) -> Decider {
+    let id = format!("timing.{}", delay.field);
+    let entry = defaults.known.iter().find(|k| k.id == id);
+    let same = (delay.same)(&run.scenario.timing, &defaults.timing);
+    let (value, source, confidence) = match entry.filter(|_| same) {
+        Some(k) => (k.value.clone(), k.source.clone(), k.confidence.clone()),
+        None => (String::new(), GIVEN.0.to_owned(), GIVEN.1.to_owned()),
+    };
+    Decider {
+        name: delay.name,
+        value,
+        id,
+        source,
+        confidence,
+        time,
+        without: NO_TIME,
+        is_delay: true,
+    }
+}
+
+/// What would take time, were it not said, or assumed, that it takes none.
+fn assumed_away(run: &RunView<'_>) -> Vec<Decider> {
+    let pods = run.scenario.jobsets.iter();
+    let pods = pods.flat_map(|j| &j.jobset.spec.replicated_jobs);
+    let graces: Vec<u32> = pods
+        .map(|rj| rj.template.template.spec.termination_grace_period_s)
+        .collect();
+    let (least, most) = (graces.iter().min(), graces.iter().max());
+    let seconds = |s: &u32| exact_seconds(u128::from(*s) * 1_000_000_000);
+    let grace = match (least, most) {
+        (Some(a), Some(b)) if a != b => format!("{} to {} s", seconds(a), seconds(b)),
+        (_, Some(b)) => format!("{} s", seconds(b)),
+        _ => return Vec::new(),
+    };
+    vec![
+        Decider {
+            name: "termination grace period",
+            value: grace,
+            id: "terminationGracePeriodSeconds of the pods".to_owned(),
+            source: "the manifests; 30 s unless they say it".to_owned(),
+            confidence: "given".to_owned(),
+            time: Duration::ZERO,
+            without: NO_TIME,
+            is_delay: false,
+        },
+        Decider {
+            name: "images",
+            value: "present on every node".to_owned(),
+            id: String::new(),
+            source:
+                "the model pulls none; imagePullPolicy Always costs a check (timing.imageCheck)"
+                    .to_owned(),
+            confidence: "assumed".to_owned(),
+            time: Duration::ZERO,
+            without: NO_TIME,
+            is_delay: false,
+        },
+    ]
+}
+
+/// What decides much: a delay with a smaller part of the path, one in so many, is in no foot.
+const MUCH: u64 = 20;
+
+/// One line for the foot of a chart; a distribution is only named.
+pub fn line(deciders: &[Decider], total: Duration) -> String {
+    let told = |d: &&Decider| !d.is_delay || d.time.0 * MUCH >= total.0;
+    let one = |d: &Decider| {
+        let mut text = d.name.to_owned();
+        if !d.value.is_empty() && !d.value.starts_with('{') {
+            text.push_str(&format!(" {}", d.value));
+        }
+        if ["unverified", "assumed"].contains(&d.confidence.as_str()) {
+            text.push_str(&format!(" ({})", d.confidence));
+        }
+        text
+    };
+    let told: Vec<String> = deciders.iter().filter(told).map(one).collect();
+    match told.is_empty() {
+        true => String::new(),
+        false => format!("hangs on: {}", told.join("  ·  ")),
+    }
+}

@@ -1,0 +1,176 @@
+//! What several runs hang on together: the assumptions behind the first replication of each variant or point, for the
+//! feet of charts and for pages.
+//!
+//! Must never play: who tells of many runs has played the first of each once more.
+
+use super::deciding::{self, Decider, Defaults};
+use super::provenance;
+use crate::page::{Block, Table};
+use sim_analysis::metrics::{Restart, RunView};
+use sim_base::*;
+
+/// One variant or point, and what decided its first replication.
+#[derive(Clone, Debug)]
+pub struct Hung {
+    /// Empty: there is nothing beside it.
+    pub name: String,
+    /// Of its control plane; empty: it has none.
+    pub preset: String,
+    pub deciders: Vec<Decider>,
+    /// Of all critical paths.
+    pub total: Duration,
+}
+
+impl Hung {
+    pub fn of_restarts(
+        name: &str,
+        run: &RunView<'_>,
+        restarts: &[&Restart],
+        defaults: &Defaults,
+    ) -> Hung {
+        Hung {
+            name: name.to_owned(),
+            preset: provenance::preset(&run.scenario.control_plane),
+            deciders: deciding::deciders(run, restarts, defaults),
+            total: Duration(restarts.iter().map(|r| r.path.total().0).sum()),
+        }
+    }
+}
+
+/// The lines for the foot of a chart of all of them: presets, and what they hang on; none where nothing is known.
+pub fn foot(all: &[Hung]) -> Vec<String> {
+    let mut presets: Vec<&str> = Vec::new();
+    for own in all.iter().map(|h| h.preset.as_str()) {
+        if !own.is_empty() && !presets.contains(&own) {
+            presets.push(own);
+        }
+    }
+    let total = all.iter().map(|h| h.total.0).sum();
+    let line = deciding::line(&together(all), Duration(total));
+    let lines = [presets.join(" or "), line];
+    lines.into_iter().filter(|line| !line.is_empty()).collect()
+}
+
+/// By name, with every value that one of them has.
+pub fn together(all: &[Hung]) -> Vec<Decider> {
+    let mut found: Vec<(Decider, Vec<String>)> = Vec::new();
+    for own in all.iter().flat_map(|h| &h.deciders) {
+        match found.iter_mut().find(|(known, _)| known.name == own.name) {
+            Some((known, values)) => {
+                known.time = known.time + own.time;
+                if !values.contains(&own.value) {
+                    values.push(own.value.clone());
+                }
+            }
+            None => found.push((own.clone(), vec![own.value.clone()])),
+        }
+    }
+    let told = found.into_iter().map(|(decider, values)| Decider {
+        value: values.join(" or "),
+        ..decider
+    });
+    let mut told: Vec<Decider> = told.collect();
+    told.sort_by_key(|d| std::cmp::Reverse(d.time));
+    told
+}
+
+/// A row for each assumption of each of them.
+pub fn blocks(all: &[Hung]) -> Vec<Block> {
+    let several = all.iter().any(|h| !h.name.is_empty());
+    let row = |h: &Hung, d: &Decider| {
+        let share = d.time.0 as f64 / (h.total.0 as f64).max(1.0) * 100.0;
+        let share = match d.time {
+            Duration::ZERO => d.without.to_owned(),
+            _ => format!("{share:.0} %"),
+        };
+        let [name, of] = [d.name.to_owned(), h.name.clone()];
+        let cells = [name, d.value.clone(), share, d.confidence.clone()];
+        let cells = cells.into_iter().chain([d.source.clone(), d.id.clone()]);
+        let first = several.then_some(of);
+        first.into_iter().chain(cells).collect()
+    };
+    let rows = all.iter();
+    let rows = rows.flat_map(|h| h.deciders.iter().map(move |d| row(h, d)));
+    let rows: Vec<Vec<String>> = rows.collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let which = match several {
+        true => "the restarts of the first replication of each",
+        false => "the restarts",
+    };
+    let mut head = vec!["of"];
+    head.retain(|_| several);
+    head.extend([
+        "assumption",
+        "value",
+        "share of the path",
+        "confidence",
+        "source",
+        "field",
+    ]);
+    vec![
+        Block::Text(format!(
+            "What the time of {which} hangs on, by the share of their critical paths that waited for it. Confidence: \
+             documented (read in source code or its documentation), measured, derived, unverified (an estimate), \
+             given (by the inputs), assumed."
+        )),
+        Block::Table(Table {
+            head: head.into_iter().map(str::to_owned).collect(),
+            numbers: if several { &[3] } else { &[2] },
+            rows,
+            open: 30,
+        }),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hung(name: &str, value: &str, seconds: u64) -> Hung {
+        let decider = Decider {
+            name: "kube-scheduler",
+            value: value.to_owned(),
+            id: "controlPlane.kubeScheduler.qps".to_owned(),
+            source: "a source".to_owned(),
+            confidence: "unverified".to_owned(),
+            time: Duration::from_secs(seconds),
+            without: "",
+            is_delay: false,
+        };
+        Hung {
+            name: name.to_owned(),
+            preset: String::new(),
+            deciders: vec![decider],
+            total: Duration::from_secs(2 * seconds),
+        }
+    }
+
+    #[test]
+    fn a_foot_has_each_assumption_once_with_all_its_values() {
+        let all = [
+            hung("a", "50/s", 1),
+            hung("b", "100/s", 2),
+            hung("c", "50/s", 1),
+        ];
+        assert_eq!(
+            foot(&all),
+            ["hangs on: kube-scheduler 50/s or 100/s (unverified)"]
+        );
+        assert!(foot(&[]).is_empty() && blocks(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_table_names_the_variant_only_where_there_are_several() {
+        let width = |all: &[Hung]| match &blocks(all)[1] {
+            Block::Table(table) => (table.head.len(), table.rows[0].len(), table.rows.len()),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(width(&[hung("", "50/s", 1)]), (6, 6, 1));
+        assert_eq!(
+            width(&[hung("a", "50/s", 1), hung("b", "50/s", 1)]),
+            (7, 7, 2)
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! What it takes to make a chart or a page again: program, inputs, seeds, digest; and what its numbers hang on.
+
+use super::deciding::{self, Defaults};
+use sim_analysis::format::count;
+use sim_analysis::metrics::{Restart, RunView};
+use sim_api::spec::ControlPlane;
+use sim_base::*;
+
+/// `jobset-sim 0.1.0 · scenario … · preset scale-test, Kubernetes 1.36 · seed 42 · digest …`.
+pub fn of_run(run: &RunView<'_>) -> String {
+    [
+        format!("jobset-sim {}", env!("CARGO_PKG_VERSION")),
+        format!("scenario {}", run.scenario.name),
+        preset(&run.scenario.control_plane),
+        format!("seed {}", run.seed),
+        format!("digest {}", run.digest()),
+    ]
+    .join("  ·  ")
+}
+
+/// FNV-1a digest of the texts of all inputs, in order; the names and places of the files do not matter.
+pub fn inputs_digest(inputs: &[(String, String)]) -> String {
+    let mut bytes = Vec::new();
+    for (_, text) in inputs {
+        bytes.extend_from_slice(text.as_bytes());
+        // No UTF-8 text contains this byte.
+        bytes.push(0xff);
+    }
+    let (n, digest) = (inputs.len() as u64, sim_base::fnv::fnv1a(bytes));
+    format!("digest {digest:016x} of {}", count(n, "file"))
+}
+
+/// `preset scale-test, Kubernetes 1.36`.
+pub fn preset(cp: &ControlPlane) -> String {
+    let version = cp.kubernetes;
+    format!(
+        "preset {}, Kubernetes {}.{}",
+        cp.preset, version.major, version.minor
+    )
+}
+
+/// The lines at the foot of a chart of these restarts.
+pub fn foot(run: &RunView<'_>, restarts: &[&Restart], defaults: &Defaults) -> Vec<String> {
+    let lines = [of_run(run), hangs(run, restarts, defaults)];
+    lines.into_iter().filter(|line| !line.is_empty()).collect()
+}
+
+/// What these restarts hang on; empty where there is none.
+pub fn hangs(run: &RunView<'_>, restarts: &[&Restart], defaults: &Defaults) -> String {
+    let total = restarts.iter().map(|r| r.path.total().0).sum();
+    let found = deciding::deciders(run, restarts, defaults);
+    deciding::line(&found, Duration(total))
+}
+
+/// Of several runs beside each other: what all have, then each digest.
+pub fn of_runs(runs: &[(String, RunView<'_>)]) -> Vec<String> {
+    match runs {
+        [] => Vec::new(),
+        [(_, one)] => vec![of_run(one)],
+        many => {
+            let each = |(name, run): &(String, RunView<'_>)| {
+                let seed = run.seed;
+                format!("{name}: {} seed {seed} {}", run.scenario.name, run.digest())
+            };
+            let mut presets: Vec<&str> = many
+                .iter()
+                .map(|(_, run)| run.scenario.control_plane.preset.as_str())
+                .collect();
+            presets.dedup();
+            let all: Vec<String> = many.iter().map(each).collect();
+            let program = format!("jobset-sim {}", env!("CARGO_PKG_VERSION"));
+            vec![
+                format!("{program}  ·  preset {}", presets.join(", ")),
+                all.join("  ·  "),
+            ]
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! What `run --check-collapsed` prints: both levels of detail side by side, replication by replication.
+
+use super::waterfall::Style;
+use serde::Serialize;
+use sim_analysis::experiment::{Agreement, BriefRestart, Checked, Collapsed, Counted, Differences};
+use sim_analysis::format::{count, with_sign, wrap};
+use std::fmt::Write;
+
+/// Both levels over the replications.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Check {
+    /// The scenario's name.
+    pub scenario: String,
+    /// Of all random numbers.
+    pub seed: u64,
+    /// Plays of the engine that were measured first.
+    pub measured_plays: u64,
+    /// The widest spread of restart times that are drawn from each other.
+    #[serde(rename = "spread_s")]
+    pub spread_s: f64,
+    /// Replications in which both levels count the same restarts, and end alike.
+    pub equal: usize,
+    /// Replications in which goodput differs by no more than the bound.
+    pub within_bound: usize,
+    /// Replications with a fault so near an edge that they need not be equal.
+    pub close: usize,
+    /// Collapsed less with every pod, over all replications; none if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub differences: Option<Differences>,
+    /// In order.
+    pub replications: Vec<Row>,
+}
+
+fn differences(rows: &[Row]) -> Option<Differences> {
+    let both = |of: &dyn Fn(&Side) -> f64| {
+        rows.iter()
+            .map(|r| [of(&r.pods), of(&r.collapsed)])
+            .collect()
+    };
+    let restarts: Vec<[f64; 2]> = both(&|side| f64::from(side.restarts));
+    let goodput: Vec<[f64; 2]> = both(&|side| side.goodput);
+    let bounds = rows.iter().map(|row| row.bound).collect();
+    Differences::of(&restarts, &goodput, bounds)
+}
+
+fn sentence(differences: &Differences) -> String {
+    let (restarts, goodput) = (&differences.restarts, &differences.goodput);
+    let more = |restarts: f64| with_sign(restarts, 3);
+    let so = match differences.uneven.is_empty() {
+        true => "",
+        false => " That does not even out.",
+    };
+    format!(
+        "On average collapsed replications have {} restarts (95 % interval {} to {}) and {} goodput ({} to {}) beside \
+         those with every pod.{so}",
+        more(restarts.mean),
+        more(restarts.ci95[0]),
+        more(restarts.ci95[1]),
+        more_percent(goodput.mean),
+        more_percent(goodput.ci95[0]),
+        more_percent(goodput.ci95[1])
+    )
+}
+
+/// One replication.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Row {
+    /// Its number.
+    pub replication: u64,
+    /// With every pod.
+    pub pods: Side,
+    /// Collapsed.
+    pub collapsed: Side,
+    /// By how much goodput may differ.
+    pub bound: f64,
+    /// Faults near an edge.
+    pub close_calls: u32,
+    /// What both say together.
+    pub verdict: Agreement,
+    /// Where the levels part: the first restart that begins or ends elsewhere, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parts: Option<String>,
+}
+
+/// The first restart that one level has and the other has not, or that ends far from that of the other.
+fn parts(checked: &Checked) -> Option<String> {
+    let [pods, collapsed] = [&checked.pods, &checked.collapsed].map(|r| &r.jobsets[0].each);
+    let told = |r: Option<&BriefRestart>| match r {
+        Some(r) => format!("{:.1} to {:.1} s", r.start.seconds(), r.end.seconds()),
+        None => "none".to_owned(),
+    };
+    let near = |a: &BriefRestart, b: &BriefRestart| {
+        let off = |x: f64, y: f64| (x - y).abs();
+        off(a.start.seconds(), b.start.seconds()) < 1.0
+            && off(a.end.seconds(), b.end.seconds()) < 60.0
+    };
+    let n = pods.len().max(collapsed.len());
+    let first = (0..n).find(|i| {
+        let both = pods.get(*i).zip(collapsed.get(*i));
+        both.is_none_or(|(a, b)| !near(a, b))
+    })?;
+    Some(format!(
+        "restart {}: {} with every pod, {} collapsed",
+        first + 1,
+        told(pods.get(first)),
+        told(collapsed.get(first))
+    ))
+}
+
+/// One level of one replication.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Side {
+    /// `status.restarts`.
+    pub restarts: u32,
+    /// `status.restartsCountTowardsMax`.
+    pub restarts_count_towards_max: u32,
+    /// `Completed`, `Failed` or empty.
+    pub terminal_state: &'static str,
+    /// Of its training job.
+    pub goodput: f64,
+}
+
+fn side(counted: Counted, goodput: f64) -> Side {
+    Side {
+        restarts: counted.restarts,
+        restarts_count_towards_max: counted.counts,
+        terminal_state: counted.terminal_state,
+        goodput,
+    }
+}
+
+fn row(checked: &Checked) -> Row {
+    let (pods, collapsed) = checked.goodput();
+    let verdict = checked.agreement();
+    Row {
+        parts: parts(checked).filter(|_| verdict != Agreement::Equal),
+        replication: checked.pods.replication,
+        pods: side(Counted::of(&checked.pods), pods),
+        collapsed: side(Counted::of(&checked.collapsed), collapsed),
+        bound: checked.bound,
+        close_calls: checked.close_calls,
+        verdict,
+    }
+}
+
+impl Check {
+    /// Of what was played.
+    pub fn of(collapsed: &Collapsed, seed: u64, all: &[Checked]) -> Check {
+        let count = |is: &dyn Fn(&Checked) -> bool| all.iter().filter(|c| is(c)).count();
+        let rows: Vec<Row> = all.iter().map(row).collect();
+        Check {
+            scenario: collapsed.scenario().name.clone(),
+            seed,
+            measured_plays: collapsed.measured().plays(),
+            spread_s: collapsed.measured().spread_s(),
+            equal: count(&Checked::is_equal),
+            within_bound: count(&Checked::is_within_bound),
+            close: count(&|c| c.close_calls > 0),
+            differences: differences(&rows),
+            replications: rows,
+        }
+    }
+
+    /// What speaks against the collapsed level: replications that must be equal and are not, close ones that differ
+    /// more often than not, or do not even out.
+    pub fn failure(&self) -> Option<String> {
+        let rows = &self.replications;
+        let are = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+        let (different, close, of) = (are(Agreement::Different), are(Agreement::Close), rows.len());
+        if different > 0 || close * 2 > of {
+            let differ = different + close;
+            return Some(format!(
+                "the levels differ in {differ} of {of} replications"
+            ));
+        }
+        let uneven = &self.differences.as_ref()?.uneven;
+        let told = || format!("the levels differ in {} on average", uneven.join(" and "));
+        (!uneven.is_empty()).then(told)
+    }
+
+    /// As a table.
+    pub fn text(&self, style: &Style) -> String {
+        let mut out = String::new();
+        let n = self.replications.len();
+        let title = format!(
+            "{}: {} of seed {} with every pod, and collapsed",
+            self.scenario,
+            count(n as u64, "replication"),
+            self.seed
+        );
+        let _ = writeln!(out, "{}\n", style.bold(&title));
+        let head = format!(
+            "  {:>4}  {:>13}  {:>13}  {:<11}  {:>9}  {:>9}  {:>10}  {:>8}  {:>5}",
+            "",
+            "restarts",
+            "that count",
+            "end",
+            "goodput",
+            "collapsed",
+            "difference",
+            "bound",
+            "close"
+        );
+        let _ = writeln!(out, "{}", style.dim(&head));
+        for row in &self.replications {
+            let (a, b) = (&row.pods, &row.collapsed);
+            let both = |a: u32, b: u32| match a == b {
+                true => a.to_string(),
+                false => format!("{a} | {b}"),
+            };
+            let end = |s: &'static str| if s.is_empty() { "runs" } else { s };
+            let ends = match a.terminal_state == b.terminal_state {
+                true => end(a.terminal_state).to_owned(),
+                false => format!("{} | {}", end(a.terminal_state), end(b.terminal_state)),
+            };
+            let line = format!(
+                "  {:>4}  {:>13}  {:>13}  {:<11}  {:>9}  {:>9}  {:>10}  {:>8}  {:>5}",
+                row.replication,
+                both(a.restarts, b.restarts),
+                both(a.restarts_count_towards_max, b.restarts_count_towards_max),
+                ends,
+                percent(a.goodput),
+                percent(b.goodput),
+                more_percent(b.goodput - a.goodput),
+                format!("{:.4} %", row.bound * 100.0),
+                row.close_calls
+            );
+            let _ = match row.verdict {
+                Agreement::Different => writeln!(out, "{line}  {}", row.verdict.name()),
+                Agreement::Equal | Agreement::Close => writeln!(out, "{line}"),
+            };
+            if let Some(parts) = &row.parts {
+                let _ = writeln!(out, "        {parts}");
+            }
+        }
+        let told = format!(
+            "Restarts and ends are equal in {} of {n} replications, goodput is within its bound in {}; {} had a fault \
+             so near an edge that they need not be. The bound of a replication: for each restart twice the widest \
+             spread of the times that were measured for its kind ({:.3} s at most), and what that moves over the edge \
+             of a checkpoint. \
+             Measured in {}.",
+            self.equal,
+            self.within_bound,
+            self.close,
+            self.spread_s,
+            count(self.measured_plays, "play")
+        );
+        let differs = self.differences.as_ref();
+        let differs = differs.filter(|d| self.equal < n || !d.uneven.is_empty());
+        let told = [Some(told), differs.map(sentence)];
+        for paragraph in told.into_iter().flatten() {
+            out.push('\n');
+            for line in wrap(&paragraph, style.width) {
+                let _ = writeln!(out, "{line}");
+            }
+        }
+        out
+    }
+
+    /// One row for each replication.
+    pub fn csv(&self) -> Result<Vec<u8>, String> {
+        let mut csv = csv::Writer::from_writer(Vec::new());
+        let wrong = |e: csv::Error| e.to_string();
+        csv.write_record([
+            "replication",
+            "restarts_pods",
+            "restarts_collapsed",
+            "counted_pods",
+            "counted_collapsed",
+            "end_pods",
+            "end_collapsed",
+            "goodput_pods",
+            "goodput_collapsed",
+            "bound",
+            "close_calls",
+            "verdict",
+        ])
+        .map_err(wrong)?;
+        for row in &self.replications {
+            let (a, b) = (&row.pods, &row.collapsed);
+            csv.write_record([
+                row.replication.to_string(),
+                a.restarts.to_string(),
+                b.restarts.to_string(),
+                a.restarts_count_towards_max.to_string(),
+                b.restarts_count_towards_max.to_string(),
+                a.terminal_state.to_owned(),
+                b.terminal_state.to_owned(),
+                a.goodput.to_string(),
+                b.goodput.to_string(),
+                row.bound.to_string(),
+                row.close_calls.to_string(),
+                row.verdict.name().to_owned(),
+            ])
+            .map_err(wrong)?;
+        }
+        csv.into_inner().map_err(|e| e.to_string())
+    }
+}
+
+fn more_percent(share: f64) -> String {
+    format!("{} %", with_sign(share * 100.0, 4))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.4} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of `pods` restarts with every pod, and a goodput of 0.9.
+    fn rows(pods: u32, collapsed: &[(u32, f64)]) -> Vec<Row> {
+        let side = |restarts, goodput| Side {
+            restarts,
+            restarts_count_towards_max: restarts,
+            terminal_state: "",
+            goodput,
+        };
+        let row = |(replication, &(restarts, goodput))| Row {
+            replication,
+            pods: side(pods, 0.9),
+            collapsed: side(restarts, goodput),
+            bound: 0.01,
+            close_calls: 1,
+            verdict: match pods == restarts && goodput == 0.9 {
+                true => Agreement::Equal,
+                false => Agreement::Close,
+            },
+            parts: None,
+        };
+        (0..).zip(collapsed).map(row).collect()
+    }
+
+    #[test]
+    fn what_differs_is_told_on_average_with_an_interval() {
+        let all = rows(70, &[(69, 0.901), (71, 0.901), (73, 0.901)]);
+        let told = sentence(&differences(&all).unwrap());
+        // Student's t with two degrees of freedom: 4.303 times 2 / sqrt(3).
+        let restarts = "+1.000 restarts (95 % interval -3.968 to +5.968)";
+        assert!(told.contains(restarts), "{told}");
+        assert!(told.contains("+0.1000 % goodput"), "{told}");
+        assert!(differences(&[]).is_none());
+    }
+
+    /// As many again are equal.
+    #[test]
+    fn close_replications_may_not_be_most_of_them_and_have_to_even_out() {
+        let check = |close: [(u32, f64); 4], equal: usize| {
+            let all = [&close[..], &vec![(100, 0.9); equal]].concat();
+            let replications = rows(100, &all);
+            Check {
+                scenario: "some".to_owned(),
+                seed: 1,
+                measured_plays: 1,
+                spread_s: 0.0,
+                equal,
+                within_bound: 4 + equal,
+                close: 4,
+                differences: differences(&replications),
+                replications,
+            }
+        };
+        let failure = |of| check(of, 4).failure().unwrap_or_default();
+        let even = [(98, 0.9), (103, 0.9), (99, 0.9), (102, 0.9)];
+        assert_eq!(failure(even), "");
+        let most = check(even, 3).failure();
+        let told = "the levels differ in 4 of 7 replications";
+        assert_eq!(most.as_deref(), Some(told));
+        let fewer = [(70, 0.9), (71, 0.9), (70, 0.9), (71, 0.9)];
+        assert_eq!(failure(fewer), "the levels differ in restarts on average");
+        let poorer = [(100, 0.6), (100, 0.61), (100, 0.6), (100, 0.61)];
+        assert_eq!(failure(poorer), "the levels differ in goodput on average");
+        let less = [(100, 0.892), (100, 0.893), (100, 0.892), (100, 0.893)];
+        assert_eq!(failure(less), "", "by less than the bound");
+        let told = check(poorer, 4).text(&Style::default());
+        assert!(told.ends_with("That does not even out.\n"), "{told}");
+    }
+}

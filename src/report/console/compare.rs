@@ -1,0 +1,461 @@
+//! What `compare` prints: each metric of each variant, their differences, and the sentence a reviewer would write.
+
+use super::waterfall::Style;
+use crate::estimates::{Estimates, HEAD};
+use sim_analysis::experiment::{Comparison, MetricEstimate, PairedEstimate, Verdict, is_by_cause};
+use sim_analysis::format::{column, count, seconds, wrap};
+use sim_analysis::metrics::restarts::waits::thousands;
+use sim_base::stats::Weakness;
+use sim_base::*;
+use std::fmt::Write;
+
+/// With more variants than these, differences to the first one are printed, and the others are in the files alone.
+const ALL_PAIRS_MAX: usize = 4;
+
+pub fn text(all: &Comparison, style: &Style) -> String {
+    let mut out = String::new();
+    let most = all.variants.iter().map(|v| v.replications).max();
+    let title = format!(
+        "jobset-sim {}: {}, {}, {} each of seed {}, all under the same random numbers",
+        all.version,
+        all.scenario,
+        count(all.variants.len() as u64, "variant"),
+        count(most.unwrap_or(0) as u64, all.level.replication()),
+        all.seed
+    );
+    let _ = writeln!(out, "{}\n", style.bold(&title));
+    for line in wrap(&conclusion(all), style.width) {
+        let _ = writeln!(out, "{line}");
+    }
+    out.push('\n');
+    variants(&mut out, all);
+    let (told, same) = parted(all);
+    for (i, metric) in told.iter().enumerate() {
+        let alike = |known: &&&str| rows(all, known).eq(rows(all, metric));
+        match told[..i].iter().find(alike) {
+            Some(known) => {
+                let _ = writeln!(out, "{}: as {known}\n", style.bold(metric));
+            }
+            None => one_metric(&mut out, all, metric, style),
+        }
+    }
+    for line in caveats(all, &same) {
+        for (i, part) in wrap(&line, style.width - 2).iter().enumerate() {
+            let _ = writeln!(out, "{}{part}", if i == 0 { "" } else { "  " });
+        }
+    }
+    out
+}
+
+/// What a table would show of a metric.
+fn rows<'a>(all: &'a Comparison, metric: &'a str) -> impl Iterator<Item = &'a MetricEstimate> {
+    estimates(all, metric).map(|(_, e)| e)
+}
+
+fn name_width(all: &Comparison) -> usize {
+    column(all.variants.iter().map(|v| v.name.as_str()), 8)
+}
+
+fn variants(out: &mut String, all: &Comparison) {
+    let width = name_width(all);
+    for v in &all.variants {
+        let ends: Vec<String> = v
+            .end_reasons
+            .iter()
+            .map(|(r, n)| format!("{r} {n}"))
+            .collect();
+        let ends = ends.join(", ");
+        let _ = writeln!(
+            out,
+            "  {:<width$}  {ends}; digest {:016x}",
+            v.name, v.digest
+        );
+        for c in &v.changes {
+            let because = match c.because.as_str() {
+                "" => String::new(),
+                reason => format!("   (for {reason})"),
+            };
+            let value = shortened(&c.value);
+            let _ = writeln!(out, "  {:<width$}    {}={value}{because}", "", c.path);
+        }
+    }
+    out.push('\n');
+}
+
+/// What a reader can take in; the whole value is in the JSON.
+fn shortened(value: &str) -> String {
+    const LONGEST: usize = 40;
+    match value.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}...", &value[..at]),
+        None => value.to_owned(),
+    }
+}
+
+/// Metrics that tell variants apart or have no number in some run, and those that are equal in each replication.
+pub(crate) fn parted(all: &Comparison) -> (Vec<&str>, Vec<&str>) {
+    let left_out = |e: &MetricEstimate| e.stuck + e.cut > 0;
+    let differs = |metric: &&str| {
+        let mut pairs = all.paired.iter().filter(|p| p.metric == *metric);
+        pairs.any(|p| p.difference.ci95 != [0.0, 0.0] || p.unpaired > 0)
+            || rows(all, metric).any(left_out)
+    };
+    all.metrics.iter().map(String::as_str).partition(differs)
+}
+
+pub(crate) fn estimates<'a>(
+    all: &'a Comparison,
+    metric: &'a str,
+) -> impl Iterator<Item = (&'a str, &'a MetricEstimate)> {
+    let of = move |v: &'a sim_analysis::experiment::VariantEstimates| {
+        Some((v.name.as_str(), v.metrics.get(metric)?))
+    };
+    all.variants.iter().filter_map(of)
+}
+
+fn one_metric(out: &mut String, all: &Comparison, metric: &str, style: &Style) {
+    if rows(all, metric).all(|e| e.n == 0) {
+        let why =
+            estimates(all, metric).filter_map(|(v, e)| Some(format!("{v}: {}", left_out(e)?)));
+        let why: Vec<String> = why.collect();
+        let text = format!("{metric}: no run has a number. {}.", why.join(". "));
+        for line in wrap(&text, style.width) {
+            let _ = writeln!(out, "{line}");
+        }
+        out.push('\n');
+        return;
+    }
+    let width = name_width(all);
+    let pairs: Vec<&PairedEstimate> = all.paired.iter().filter(|p| p.metric == metric).collect();
+    let better = match sim_analysis::experiment::better(metric) {
+        sim_analysis::experiment::Better::Lower => "lower is better",
+        sim_analysis::experiment::Better::Higher => "higher is better",
+    };
+    let _ = writeln!(out, "{} ({}{better})", style.bold(metric), unit(metric));
+    let mut table = Estimates::new(&HEAD, [width, 6, 10]);
+    for (name, e) in estimates(all, metric) {
+        let cell = |v: Option<f64>| v.map_or("-".to_owned(), |v| shown(metric, v));
+        let interval = match e.ci95 {
+            Some([low, high]) if e.n > 1 => {
+                format!("{} to {}", shown(metric, low), shown(metric, high))
+            }
+            _ => "-".to_owned(),
+        };
+        table.row(vec![
+            name.to_owned(),
+            e.n.to_string(),
+            cell(e.p10),
+            cell(e.p50),
+            cell(e.p90),
+            cell(e.mean),
+            interval,
+        ]);
+        if let Some(text) = left_out(e) {
+            table.text(format!("{:<width$} ATTENTION: {text}", ""));
+        }
+    }
+    table.write(out, style);
+    for p in pairs.iter().filter(|p| is_printed(all, p)) {
+        let _ = writeln!(out, "  {}", difference(p));
+    }
+    out.push('\n');
+}
+
+fn is_printed(all: &Comparison, p: &PairedEstimate) -> bool {
+    all.variants.len() <= ALL_PAIRS_MAX || all.variants.first().is_some_and(|v| v.name == p.a)
+}
+
+pub(crate) fn left_out(e: &MetricEstimate) -> Option<String> {
+    let of = e.n + e.stuck + e.cut + e.absent;
+    let mut parts = Vec::new();
+    if e.stuck > 0 {
+        parts.push(format!("{} got stuck", e.stuck));
+    }
+    if e.cut > 0 {
+        parts.push(format!("{} were cut by the end of the run", e.cut));
+    }
+    let text = format!(
+        "of {of} runs {}; they are in no number here",
+        parts.join(" and ")
+    );
+    (!parts.is_empty()).then_some(text)
+}
+
+/// `b less a: -3.2 s (-3.3 s to -3.1 s): b is better`.
+fn difference(p: &PairedEstimate) -> String {
+    let d = &p.difference;
+    let [low, high] = d.ci95;
+    let interval = match d.n {
+        1 => "one pair has no interval".to_owned(),
+        _ => format!("{} to {}", shown(&p.metric, low), shown(&p.metric, high)),
+    };
+    let unpaired = match p.unpaired {
+        0 => String::new(),
+        n => format!(
+            "; {} in which only one has a number",
+            count(n as u64, "run")
+        ),
+    };
+    format!(
+        "{} less {}: {} ({interval}): {}{unpaired}",
+        p.b,
+        p.a,
+        shown(&p.metric, d.mean),
+        verdict(p)
+    )
+}
+
+fn verdict(p: &PairedEstimate) -> String {
+    match (p.verdict, p.needed) {
+        (Verdict::A, _) => format!("{} is better", p.a),
+        (Verdict::B, _) => format!("{} is better", p.b),
+        (Verdict::NotSeparated, Some(needed)) if needed > p.difference.n => {
+            let more = count((needed - p.difference.n) as u64, "more replication");
+            format!("not separated; about {more} would")
+        }
+        (Verdict::NotSeparated, _) if p.difference.mean == 0.0 => "no difference".to_owned(),
+        (Verdict::NotSeparated, _) => "not separated".to_owned(),
+    }
+}
+
+/// Which metric a reviewer asks for first: the first of these that tells the variants apart.
+pub(crate) const HEADLINES: [&str; 10] = [
+    "stuck",
+    "failed",
+    "goodput",
+    "effective_training_ratio",
+    "training_time_h",
+    "restartLatency_s.p50",
+    "end.t_s",
+    "cost.total",
+    "restarts",
+    "ledger.productive",
+];
+
+/// Whether the metric is that headline, of the only JobSet or of one of them. A cause may be named like one.
+pub(crate) fn tells(metric: &str, headline: &str) -> bool {
+    metric.ends_with(headline) && !is_by_cause(metric)
+}
+
+/// What grows until the run ends: of runs that end because nothing goes on, it says nothing of anybody's worth.
+fn until_the_end(metric: &str) -> bool {
+    tells(metric, "end.t_s") || metric.starts_with("cost.") || metric.starts_with("ledger.")
+}
+
+const UNTRIED: &str = "The variants differ only in when nothing more went on, which ranks nobody: no JobSet finished, and none \
+     had to restart. --fail POD:exit=1, or faults in a scenario, would try them.";
+
+/// The one sentence: which variant is best by how much, or that none is.
+pub fn conclusion(all: &Comparison) -> String {
+    let (mut told, _) = parted(all);
+    let differ = !told.is_empty();
+    if all
+        .variants
+        .iter()
+        .any(|v| v.end_reasons.contains_key("Settled"))
+    {
+        told.retain(|metric| !until_the_end(metric));
+    }
+    let has_pairs = |metric: &&&str| all.paired.iter().any(|p| p.metric == **metric);
+    let asked = HEADLINES.iter().find_map(|headline| {
+        let mut fit = told.iter().filter(has_pairs);
+        fit.find(|metric| tells(metric, headline))
+    });
+    let Some(metric) = asked.or_else(|| told.iter().find(has_pairs)) else {
+        return match told.is_empty() {
+            true if differ => UNTRIED.to_owned(),
+            true => "The variants do not differ in anything that was measured.".to_owned(),
+            false => "There is no number that two variants have in the same run.".to_owned(),
+        };
+    };
+    let pairs: Vec<&PairedEstimate> = all.paired.iter().filter(|p| p.metric == *metric).collect();
+    let wins = |name: &str, p: &PairedEstimate| {
+        p.verdict == Verdict::A && p.a == name || p.verdict == Verdict::B && p.b == name
+    };
+    let is_in = |name: &str, p: &PairedEstimate| p.a == name || p.b == name;
+    let best = estimates(all, metric).find(|(name, _)| {
+        let mut own = pairs.iter().filter(|p| is_in(name, p)).peekable();
+        own.peek().is_some() && own.all(|p| wins(name, p))
+    });
+    let mut text = match best {
+        Some((name, _)) => best_of(all, name, metric, &pairs),
+        None => none_is_best(all, metric, &pairs),
+    };
+    for (name, e) in estimates(all, metric) {
+        if let Some(left_out) = left_out(e) {
+            let _ = write!(text, " Attention: {name}: {left_out}.");
+        }
+    }
+    text
+}
+
+fn best_of(all: &Comparison, name: &str, metric: &str, pairs: &[&PairedEstimate]) -> String {
+    let own = pairs.iter().filter(|p| p.a == name || p.b == name);
+    // The next best: the one with the smallest distance.
+    let closest = own.min_by(|x, y| x.difference.mean.abs().total_cmp(&y.difference.mean.abs()));
+    let Some(p) = closest else {
+        return String::new();
+    };
+    let other = if p.a == name { &p.b } else { &p.a };
+    let mean = |of: &str| {
+        let found = estimates(all, metric).find(|(name, _)| *name == of);
+        let mean = found.and_then(|(_, e)| e.mean);
+        mean.map_or(String::new(), |m| shown(metric, m))
+    };
+    // Separated: zero is not between them.
+    let mut bounds = p.difference.ci95.map(f64::abs);
+    bounds.sort_by(f64::total_cmp);
+    format!(
+        "{name} is best in {metric}: {} on average against {} of {other}, the next best; the difference is {} (95 % interval {} to {}, {}).",
+        mean(name),
+        mean(other),
+        shown(metric, p.difference.mean.abs()),
+        shown(metric, bounds[0]),
+        shown(metric, bounds[1]),
+        count(p.difference.n as u64, "pair")
+    )
+}
+
+/// A sentence of more of them is none: all are in the tables.
+const PAIRS_TOLD: usize = 3;
+
+/// Those that no other one beats, and why nothing more can be said of them.
+fn none_is_best(all: &Comparison, metric: &str, pairs: &[&PairedEstimate]) -> String {
+    let loses = |name: &str, p: &PairedEstimate| {
+        p.verdict == Verdict::A && p.b == name || p.verdict == Verdict::B && p.a == name
+    };
+    let is_beaten = |name: &&str| pairs.iter().any(|p| loses(name, p));
+    let names = estimates(all, metric).map(|(name, _)| name);
+    let (beaten, unbeaten): (Vec<&str>, Vec<&str>) = names.partition(is_beaten);
+    let own = |p: &&&PairedEstimate| [&p.a, &p.b].iter().all(|n| unbeaten.contains(&n.as_str()));
+    let mut among: Vec<String> = pairs.iter().filter(own).map(|p| difference(p)).collect();
+    let more = among.len().saturating_sub(PAIRS_TOLD);
+    if more > 0 {
+        among.truncate(PAIRS_TOLD);
+        among.push(format!("{} more below", count(more as u64, "pair")));
+    }
+    let worse = match beaten.as_slice() {
+        [] => String::new(),
+        beaten => format!(" Worse than one of these: {}.", beaten.join(", ")),
+    };
+    format!(
+        "No variant is best in {metric}: {}.{worse}",
+        among.join("; ")
+    )
+}
+
+/// What should keep a reader from believing too much.
+fn caveats(all: &Comparison, same: &[&str]) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !same.is_empty() {
+        lines.push(format!("Equal in each replication: {}.", same.join(", ")));
+    }
+    let mut too_few = None;
+    for v in &all.variants {
+        let mut skewed = Vec::new();
+        for (metric, e) in &v.metrics {
+            for weakness in &e.weaknesses {
+                match *weakness {
+                    Weakness::TooFew { n, needed } => too_few = Some((n, needed)),
+                    Weakness::HeavyTail {
+                        skewness, needed, ..
+                    } => {
+                        skewed.push(format!("{metric} (skewness {skewness:.1}, {needed})"));
+                    }
+                    // Said beside the number.
+                    Weakness::LeftOut { .. } => {}
+                }
+            }
+        }
+        if !skewed.is_empty() {
+            let text = "Heavy tails, and how many replications the interval of the mean needs:";
+            lines.push(format!("{text} {}: {}.", v.name, skewed.join(", ")));
+        }
+    }
+    if let Some((_, needed)) = too_few {
+        let text = "Too few replications: with less than";
+        lines.insert(
+            0,
+            format!("{text} {needed} numbers, p10 and p90 have no 95 % interval."),
+        );
+    }
+    lines.extend(all.warnings.iter().map(|w| format!("Warning: {w}")));
+    lines
+}
+
+/// Names end with their unit, or a part of them does.
+pub(crate) fn is_seconds(metric: &str) -> bool {
+    metric.ends_with("_s") || metric.contains("_s.")
+}
+
+pub(crate) fn unit(metric: &str) -> &'static str {
+    match metric {
+        m if m.contains("ledger.") => "accelerator-hours; ",
+        m if is_seconds(m) => "seconds of virtual time; ",
+        m if m.starts_with("nodeHours.") => "node-hours; ",
+        m if m.ends_with("_h") => "hours of virtual time; ",
+        _ => "",
+    }
+}
+
+pub fn shown(metric: &str, v: f64) -> String {
+    let sign = if v < 0.0 { "-" } else { "" };
+    let size = v.abs();
+    if metric.contains("ledger.") {
+        return format!("{sign}{}", figures(size / 3600.0));
+    }
+    if is_seconds(metric) && size >= 0.9995 {
+        return format!("{sign}{}", seconds(Duration::from_seconds_f64(size)));
+    }
+    let unit = match metric {
+        m if is_seconds(m) => " s",
+        m if m.ends_with("_h") => " h",
+        _ => "",
+    };
+    format!("{sign}{}{unit}", figures(size))
+}
+
+/// Three or four figures, as far as there are any; what is below a billionth is none.
+fn figures(v: f64) -> String {
+    match v {
+        v if v < 1e-9 => "0".to_owned(),
+        v if v == v.trunc() && v < 1e15 => thousands(v as u64),
+        v if v < 0.1 => format!("{v:.0$}", (2.0 - libm::log10(v).floor()) as usize),
+        v if v < 9.995 => format!("{v:.3}"),
+        v if v < 99.95 => format!("{v:.2}"),
+        v if v < 9999.5 => format!("{v:.1}"),
+        v if v < 1e15 => thousands(v.round() as u64),
+        v => format!("{v:.3e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_that_is_named_like_a_headline_is_none() {
+        for (metric, told) in [
+            ("failed", true),
+            ("train.failed", true),
+            ("lost_s.failed", false),
+        ] {
+            assert_eq!(tells(metric, "failed"), told, "{metric}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_the_figures_that_a_reader_needs() {
+        for (metric, value, expected) in [
+            ("end.t_s", 731.4, "731 s"),
+            ("restartLatency_s.p50", -0.0831, "-0.0831 s"),
+            ("restartLatency_s.p50", 0.25, "0.250 s"),
+            ("restartLatency_s.p50", 0.0, "0 s"),
+            ("ledger.idle", 36_000.0, "10"),
+            ("ledger.idle", -5.4, "-0.00150"),
+            ("restarts", 12_345.0, "12,345"),
+            ("restarts", 12.345, "12.35"),
+        ] {
+            assert_eq!(shown(metric, value), expected, "{metric} {value}");
+        }
+    }
+}

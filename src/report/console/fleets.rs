@@ -1,0 +1,81 @@
+//! What `run` prints of a fleet: every output over the replications, and where the nodes' time went.
+
+use super::replications;
+use super::waterfall::Style;
+use crate::estimates::Estimates;
+use sim_analysis::experiment::FleetReplications;
+use sim_analysis::fleet::FleetOutcome;
+use sim_analysis::format::count;
+use sim_base::stats::Estimate;
+use std::fmt::Write;
+
+/// The table of outputs.
+pub fn text(all: &FleetReplications, style: &Style) -> String {
+    let mut out = String::new();
+    let of = (all.version, all.scenario.as_str(), all.digest.as_str());
+    let played = count(all.replications as u64, "replication");
+    replications::head(&mut out, of, (&played, all.seed), &all.ends, style);
+    let mut table = Estimates::new(&["output", "mean", "p10", "p50", "p90"], [26, 5, 12]);
+    for (name, e) in &all.rows {
+        row(&mut table, name, e);
+    }
+    table.write(&mut out, style);
+    let total: f64 = all.node_hours.values().flatten().map(|e| e.mean).sum();
+    out.push('\n');
+    let _ = writeln!(
+        out,
+        "{}",
+        style.bold("Where the nodes' time went (mean share of all node-hours)")
+    );
+    for (name, e) in all
+        .node_hours
+        .iter()
+        .filter_map(|(n, e)| Some((n, e.as_ref()?)))
+    {
+        if e.mean > 0.0 {
+            let _ = writeln!(out, "  {name:<22} {:>8.3} %", 100.0 * e.mean / total);
+        }
+    }
+    for warning in &all.warnings {
+        let _ = writeln!(out, "Warning: {warning}");
+    }
+    out
+}
+
+/// Six digits, as much of them behind the point as there is room.
+fn number(v: f64) -> String {
+    match v.abs() {
+        a if a >= 10_000.0 => format!("{v:.0}"),
+        a if a >= 100.0 => format!("{v:.1}"),
+        a if a >= 10.0 => format!("{v:.2}"),
+        0.0 => "0".to_owned(),
+        _ => format!("{v:.4}"),
+    }
+}
+
+fn row(table: &mut Estimates, name: &str, e: &Estimate) {
+    let interval = format!("{} to {}", number(e.ci95[0]), number(e.ci95[1]));
+    let numbers = [e.mean, e.p10, e.p50, e.p90].map(number);
+    let cells = [name.to_owned()]
+        .into_iter()
+        .chain(numbers)
+        .chain([interval]);
+    table.row(cells.collect());
+}
+
+/// `replications.csv`: a row per replication.
+pub fn csv(seed: u64, rows: &[FleetOutcome]) -> Result<Vec<u8>, String> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let names = rows.first().map_or(&[][..], |r| &r.outputs);
+    let mut header = vec!["replication", "seed", "end_reason"];
+    header.extend(names.iter().map(|(name, _)| name.as_str()));
+    header.push("digest");
+    out.write_record(&header).map_err(|e| e.to_string())?;
+    for (i, r) in rows.iter().enumerate() {
+        let mut row = vec![i.to_string(), seed.to_string(), r.why.as_str().to_owned()];
+        row.extend(r.outputs.iter().map(|(_, v)| v.to_string()));
+        row.push(format!("{:016x}", r.digest));
+        out.write_record(&row).map_err(|e| e.to_string())?;
+    }
+    out.into_inner().map_err(|e| e.to_string())
+}

@@ -1,0 +1,217 @@
+//! What `run --seeds N` prints: each restart's latency and phases over the replications.
+
+use super::waterfall::Style;
+use crate::estimates::{COLUMNS, Estimates, HEAD, cells};
+use crate::files::csv::record;
+use sim_analysis::experiment::{Cost, JobSetEstimates, Replication, Replications};
+use sim_analysis::format::{count, seconds, wrap};
+use sim_analysis::metrics::Phase;
+use sim_base::plain::for_cell;
+use sim_base::stats::Estimate;
+use sim_base::*;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Columns of an estimate, and how wide they like to be.
+const ROOMY: [usize; 3] = [22, 5, 9];
+
+pub fn text(all: &Replications, style: &Style) -> String {
+    let mut out = String::new();
+    let of = (all.version, all.scenario.as_str(), all.digest.as_str());
+    let played = count(all.replications as u64, all.level.replication());
+    head(&mut out, of, (&played, all.seed), &all.end.reasons, style);
+    for jobset in &all.job_sets {
+        one_jobset(&mut out, jobset, style);
+    }
+    costs(&mut out, &all.cost, style);
+    let mut told = |text: &str| {
+        for (i, line) in wrap(text, style.width - 2).iter().enumerate() {
+            let _ = writeln!(out, "{}{line}", if i == 0 { "" } else { "  " });
+        }
+    };
+    for warning in &all.warnings {
+        told(&format!("Warning: {warning}"));
+    }
+    if !all.not_modelled.is_empty() {
+        told(&format!("Not modelled: {}", all.not_modelled.join(", ")));
+    }
+    out
+}
+
+/// What was played, and why the replications ended; of scenarios and of fleets.
+pub(crate) fn head(
+    out: &mut String,
+    (version, scenario, digest): (&str, &str, &str),
+    (played, seed): (&str, u64),
+    ends: &BTreeMap<&'static str, usize>,
+    style: &Style,
+) {
+    let title = format!("jobset-sim {version}: {scenario}, {played} of seed {seed}");
+    let _ = writeln!(out, "{}", style.bold(&title));
+    let _ = writeln!(out, "  digest {digest}");
+    let ends: Vec<String> = ends.iter().map(|(why, n)| format!("{why} {n}")).collect();
+    let _ = writeln!(out, "  how they ended: {}\n", ends.join(", "));
+}
+
+fn one_jobset(out: &mut String, jobset: &JobSetEstimates, style: &Style) {
+    let states: Vec<String> = jobset
+        .terminal_states
+        .iter()
+        .map(|(s, n)| format!("{} {n}", if s.is_empty() { "not finished" } else { s }))
+        .collect();
+    let _ = writeln!(
+        out,
+        "{}",
+        style.bold(&format!("JobSet {}: {}", jobset.name, states.join(", ")))
+    );
+    let mut table = Estimates::new(&HEAD, ROOMY);
+    shares(&mut table, jobset);
+    for r in &jobset.each_restart {
+        if r.not_ended > 0 && r.ended > 0 {
+            table.text(format!(
+                "ATTENTION: restart {} ended in {} of {}; the numbers leave out the other {}",
+                r.restart,
+                r.ended,
+                count((r.ended + r.not_ended) as u64, "replication"),
+                r.not_ended
+            ));
+        }
+        if let Some(total) = &r.total_s {
+            row(&mut table, &format!("restart {}", r.restart), total);
+            for phase in Phase::ALL.map(Phase::as_str) {
+                if let Some(e) = r.phases_s.get(phase) {
+                    row(&mut table, &format!("  {phase}"), e);
+                }
+            }
+        } else {
+            table.text(format!(
+                "restart {}: never ready again in any replication",
+                r.restart
+            ));
+        }
+    }
+    if jobset.each_restart.is_empty() {
+        table.text("no restart in any replication".to_owned());
+    }
+    table.write(out, style);
+    out.push('\n');
+}
+
+/// Goodput of its training job, if it has one.
+fn shares(table: &mut Estimates, jobset: &JobSetEstimates) {
+    let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
+    let told = [("goodput", jobset.goodput), ("ETTR", ettr)];
+    for (name, e) in told.iter().filter_map(|(name, e)| Some((name, (*e)?))) {
+        line(table, name, &e, |v| format!("{:.2} %", v * 100.0));
+    }
+}
+
+/// What the accelerators cost, by what they did, the most first.
+fn costs(out: &mut String, cost: &Cost, style: &Style) {
+    let Some(total) = cost.total.filter(|total| total.mean > 0.0) else {
+        return;
+    };
+    let of = |(name, e): (&&'static str, &Option<Estimate>)| e.map(|e| (*name, e));
+    let mut all: Vec<(&str, Estimate)> = cost.by_category.iter().filter_map(of).collect();
+    all.retain(|(_, e)| e.mean > 0.0);
+    all.sort_by(|a, b| b.1.mean.total_cmp(&a.1.mean));
+    all.push(("total", total));
+    let money = |v: f64| format!("{v:.2}");
+    let title = format!(
+        "Cost in {}, by what accelerators did",
+        for_cell(&cost.currency)
+    );
+    let _ = writeln!(out, "{}", style.bold(&title));
+    let mut table = Estimates::new(&HEAD, ROOMY);
+    for (name, e) in all {
+        line(&mut table, name, &e, money);
+    }
+    table.write(out, style);
+    out.push('\n');
+}
+
+fn row(table: &mut Estimates, name: &str, e: &Estimate) {
+    line(table, name, e, |v| seconds(Duration::from_seconds_f64(v)));
+}
+
+/// An estimate, each of its numbers as `show` has it.
+fn line(table: &mut Estimates, name: &str, e: &Estimate, show: impl Fn(f64) -> String) {
+    let interval = format!("{} to {}", show(e.ci95[0]), show(e.ci95[1]));
+    table.row(vec![
+        name.to_owned(),
+        e.n.to_string(),
+        show(e.p10),
+        show(e.p50),
+        show(e.p90),
+        show(e.mean),
+        interval,
+    ]);
+}
+
+/// What is estimated of each JobSet, a row for each number. Seconds, or shares.
+pub fn estimates_csv(all: &Replications) -> Result<Vec<u8>, String> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    record(&mut out, ["jobset", "what"].iter().chain(&COLUMNS))?;
+    for jobset in &all.job_sets {
+        let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
+        let mut told = vec![
+            ("goodput".to_owned(), jobset.goodput),
+            ("ettr".to_owned(), ettr),
+        ];
+        for r in &jobset.each_restart {
+            told.push((format!("restart {}", r.restart), r.total_s));
+            for phase in Phase::ALL.map(Phase::as_str) {
+                let estimate = r.phases_s.get(phase).copied();
+                told.push((format!("restart {} {phase}", r.restart), estimate));
+            }
+        }
+        for (what, e) in told.into_iter().filter_map(|(what, e)| Some((what, e?))) {
+            let named = [jobset.name.clone(), what].into_iter();
+            record(&mut out, named.chain(cells(&e)))?;
+        }
+    }
+    out.into_inner().map_err(|e| e.to_string())
+}
+
+/// `replications.csv`: a row per replication and JobSet.
+pub fn csv(all: &Replications, rows: &[Replication]) -> Result<Vec<u8>, String> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let header = [
+        "replication",
+        "seed",
+        "jobset",
+        "terminal_state",
+        "end",
+        "end_reason",
+        "restarts",
+        "restarts_count_towards_max",
+        "latency_p50",
+        "latency_p95",
+        "latency_max",
+        "cost",
+        "digest",
+    ];
+    record(&mut out, header)?;
+    for r in rows {
+        for (j, name) in r.jobsets.iter().zip(&all.job_sets) {
+            let optional = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
+            let row = [
+                r.replication.to_string(),
+                all.seed.to_string(),
+                name.name.clone(),
+                j.terminal_state.to_owned(),
+                r.end_s.to_string(),
+                r.end_reason.to_owned(),
+                j.restarts.to_string(),
+                j.restarts_count_towards_max.to_string(),
+                optional(j.latency_p50_s),
+                optional(j.latency_p95_s),
+                optional(j.latency_max_s),
+                r.cost.to_string(),
+                format!("{:016x}", r.digest),
+            ];
+            record(&mut out, row)?;
+        }
+    }
+    out.into_inner().map_err(|e| e.to_string())
+}

@@ -1,0 +1,130 @@
+//! Two restarts after the same fault, phase by phase on one time scale.
+
+use super::waterfall::Style;
+use sim_analysis::format::seconds;
+use sim_analysis::metrics::restarts::gate;
+use sim_analysis::metrics::{Phase, Restart, RunView};
+use sim_base::*;
+use std::fmt::Write;
+
+const BAR: usize = 32;
+
+/// One side: its name, its run and the restart to show.
+pub struct Side<'a> {
+    pub label: &'a str,
+    pub run: RunView<'a>,
+    pub restart: &'a Restart,
+}
+
+pub fn compare(left: &Side<'_>, right: &Side<'_>, style: &Style) -> String {
+    let mut out = String::new();
+    let scale = left.restart.total().max(right.restart.total());
+    let column = 10 + BAR;
+    let line = if style.unicode { '│' } else { '|' };
+    let title = format!(
+        "  {:<10} {:<column$}{line} {:<column$}",
+        "", left.label, right.label
+    );
+    let _ = writeln!(out, "{}", style.bold(title.trim_end()));
+    let axis = format!("0 s{:>width$}", seconds(scale), width = BAR - 3);
+    let blank = " ".repeat(9);
+    let head = format!("  {:<10} {blank}{axis} {line} {blank}{axis}", "phase");
+    let _ = writeln!(out, "{}", style.dim(&head));
+    let sides = [left, right].map(|s| (extents(s.restart), s.restart.start));
+    for (i, phase) in Phase::ALL.iter().enumerate() {
+        if sides.iter().all(|(e, _)| e[i].is_empty()) {
+            continue;
+        }
+        let cell = |(extents, start): &(Extents, Time)| half(&extents[i], *start, scale, style);
+        let (l, r) = (cell(&sides[0]), cell(&sides[1]));
+        let _ = writeln!(out, "  {:<10} {l} {line} {}", phase.as_str(), r.trim_end());
+    }
+    let total = |s: &Side<'_>| {
+        format!(
+            "{:>8} {:<BAR$}",
+            seconds(s.restart.total()),
+            "from the fault to all ready"
+        )
+    };
+    let totals = format!("  {:<10} {} {line} {}", "total", total(left), total(right));
+    let _ = writeln!(out, "{}", style.bold(totals.trim_end()));
+    out.push('\n');
+    for side in [left, right] {
+        bottleneck(&mut out, side);
+    }
+    ratio(&mut out, left, right, style);
+    out
+}
+
+type Extents = [Vec<(Time, Time)>; Phase::COUNT];
+
+/// The pieces of each phase; a phase can come twice.
+fn extents(r: &Restart) -> Extents {
+    let mut all: Extents = Default::default();
+    for span in r.spans() {
+        let pieces = &mut all[span.phase() as usize];
+        match pieces.last_mut() {
+            Some((_, to)) if *to == span.from => *to = span.to,
+            _ if span.duration() > Duration::ZERO => pieces.push((span.from, span.to)),
+            _ => {}
+        }
+    }
+    all
+}
+
+/// Duration and bar of one phase on one side.
+fn half(pieces: &[(Time, Time)], start: Time, scale: Duration, style: &Style) -> String {
+    if pieces.is_empty() {
+        return format!("{:>8} {:<BAR$}", "-", "");
+    }
+    let sum = pieces
+        .iter()
+        .fold(Duration::ZERO, |d, &(a, b)| d + b.since(a));
+    let mut bar = vec![' '; BAR];
+    for &(from, to) in pieces {
+        let piece = style.bar(from.since(start), to.since(start), scale, BAR);
+        for (cell, c) in bar.iter_mut().zip(piece.chars()) {
+            if c != ' ' && *cell != '█' {
+                *cell = c;
+            }
+        }
+    }
+    format!(
+        "{:>8} {}",
+        seconds(sum),
+        bar.into_iter().collect::<String>()
+    )
+}
+
+fn bottleneck(out: &mut String, side: &Side<'_>) {
+    for (i, gate) in gate::bottleneck(&side.run, side.restart).iter().enumerate() {
+        let (name, time, percent) = (&gate.name, seconds(gate.time), gate.share * 100.0);
+        let verb = match (i, gate.is_bottleneck()) {
+            (0, true) => "the bottleneck is",
+            (0, false) => "the longest part is",
+            _ => "about as long took",
+        };
+        let label = side.label;
+        let _ = writeln!(out, "  {label}: {verb} {name} ({time}, {percent:.0} %)");
+    }
+}
+
+fn ratio(out: &mut String, left: &Side<'_>, right: &Side<'_>, style: &Style) {
+    let (Some(l), Some(r)) = (left.restart.latency(), right.restart.latency()) else {
+        let _ = writeln!(
+            out,
+            "  At least one of the two never became ready again: no ratio."
+        );
+        return;
+    };
+    let (slow, fast, ratio) = if l >= r {
+        (left, right, l.seconds() / r.seconds().max(1e-9))
+    } else {
+        (right, left, r.seconds() / l.seconds().max(1e-9))
+    };
+    let text = format!(
+        "{} is {ratio:.1} times as fast as {}.",
+        fast.label, slow.label
+    );
+    let _ = writeln!(out, "  {}", style.bold(&text));
+}

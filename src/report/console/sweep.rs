@@ -1,0 +1,263 @@
+//! What `sweep` prints: the best point in a sentence, and a table for each metric that tells points apart.
+
+use super::compare::{left_out, shown, unit};
+use super::waterfall::Style;
+use crate::estimates::{Estimates, HEAD};
+use crate::sweep_pick::{axis_names, point_name, told};
+use sim_analysis::experiment::{Better, MetricEstimate, better, warnings_of};
+use sim_analysis::format::{column, count, wrap};
+use sim_analysis::sweep::points::short;
+use sim_analysis::sweep::results::Best;
+use sim_analysis::sweep::{Identity, Results};
+use sim_base::stats::Weakness;
+use std::fmt::Write;
+
+/// Of more points the best are printed, and all are in the files.
+const ROWS: usize = 40;
+/// Points that a sentence names.
+const NAMED: usize = 3;
+
+pub fn text(identity: &Identity, all: &Results, asked: &[String], style: &Style) -> String {
+    let mut out = String::new();
+    let points = all.points();
+    let most = (0..points.count()).map(|p| all.rows(p).len()).max();
+    let title = format!(
+        "jobset-sim {}: {}, {}, {} each of seed {}, all under the same random numbers",
+        identity.version,
+        identity.scenario,
+        count(points.count() as u64, "point"),
+        count(most.unwrap_or(0) as u64, "replication"),
+        identity.seed
+    );
+    let _ = writeln!(out, "{}\n", style.bold(&title));
+    for line in wrap(&conclusion(all), style.width) {
+        let _ = writeln!(out, "{line}");
+    }
+    out.push('\n');
+    for axis in &identity.axes {
+        let _ = writeln!(out, "  {}", short(&axis.told()));
+    }
+    out.push('\n');
+    for metric in told(all, asked) {
+        match grid(all) {
+            Some((rows, columns)) => matrix(&mut out, all, &metric, (rows, columns), style),
+            None => list(&mut out, all, &metric, style),
+        }
+    }
+    for line in caveats(all) {
+        for (i, part) in wrap(&line, style.width - 2).iter().enumerate() {
+            let _ = writeln!(out, "{}{part}", if i == 0 { "" } else { "  " });
+        }
+    }
+    out
+}
+
+/// The sentence: which point is best in what is asked for first, and which ones nobody can tell from it.
+pub fn conclusion(all: &Results) -> String {
+    let metrics = told(all, &[]);
+    let Some(best) = metrics.iter().find_map(|metric| all.best(metric)) else {
+        return "The points do not differ in anything that was measured.".to_owned();
+    };
+    let e = all.estimate(best.point, &best.metric);
+    let shown = |v: f64| shown(&best.metric, v);
+    let interval = match e.ci95 {
+        Some([low, high]) if e.n > 1 => {
+            format!(" (95 % interval {} to {})", shown(low), shown(high))
+        }
+        _ => String::new(),
+    };
+    let mut text = format!(
+        "{} is best in {}: {} on average{interval}",
+        point_name(all, best.point),
+        best.metric,
+        shown(e.mean.unwrap_or(f64::NAN))
+    );
+    match best.not_separated.as_slice() {
+        [] => text.push_str("; every other point is worse in paired differences."),
+        others => {
+            let names = others.iter().take(NAMED).map(|p| point_name(all, *p));
+            let mut names: Vec<String> = names.collect();
+            if others.len() > NAMED {
+                names.push(format!("{} more", others.len() - NAMED));
+            }
+            let _ = write!(text, "; not separated from it: {}.", names.join("; "));
+        }
+    }
+    text
+}
+
+/// Two axes of values and nothing else: which are the rows and which the columns.
+fn grid(all: &Results) -> Option<(usize, usize)> {
+    let points = all.points();
+    let two = points.axes().len() == 2;
+    let values = |axis| points.grid(axis).map(<[String]>::len);
+    // A table that is too wide is a list.
+    let fits = two && values(0).is_some() && values(1).is_some_and(|n| n <= 8);
+    fits.then_some((0, 1))
+}
+
+fn head(metric: &str) -> String {
+    let side = match better(metric) {
+        Better::Higher => "higher is better",
+        Better::Lower => "lower is better",
+    };
+    format!(" ({}{side})", unit(metric))
+}
+
+/// How a point stands to the best one, as a sign behind its number.
+fn sign(best: Option<&Best>, point: usize) -> &'static str {
+    match best {
+        Some(best) if best.point == point => "*",
+        Some(best) if best.not_separated.contains(&point) => "~",
+        _ => " ",
+    }
+}
+
+fn legend(out: &mut String, best: Option<&Best>, style: &Style) {
+    let Some(best) = best else {
+        out.push('\n');
+        return;
+    };
+    let text = match best.not_separated.is_empty() {
+        true => "  * best",
+        false => {
+            "  * best   ~ not separated from it: the interval of the paired difference contains zero"
+        }
+    };
+    let _ = writeln!(out, "{}\n", style.dim(text));
+}
+
+/// Means: the first axis down, the second one across.
+fn matrix(
+    out: &mut String,
+    all: &Results,
+    metric: &str,
+    (down, across): (usize, usize),
+    style: &Style,
+) {
+    let names = axis_names(all);
+    let points = all.points();
+    let (rows, columns) = (points.grid(down), points.grid(across));
+    let (rows, columns) = (rows.unwrap_or(&[]), columns.unwrap_or(&[]));
+    let means = all.means(metric);
+    let best = all.best(metric);
+    let _ = writeln!(out, "{}{}: mean", style.bold(metric), head(metric));
+    let cell = |point: usize| means[point].map_or("-".to_owned(), |m| shown(metric, m));
+    let cells: Vec<String> = (0..means.len()).map(cell).collect();
+    let width = column(cells.iter().chain(columns).map(String::as_str), 6) + 2;
+    let left = column(rows.iter().chain([&names[down]]).map(|t| t.as_ref()), 0) + 2;
+    let _ = writeln!(
+        out,
+        "{}",
+        style.dim(&format!("  {:>left$}  {}", "", names[across]))
+    );
+    let header: String = columns.iter().map(|c| format!("{c:>width$} ")).collect();
+    let header = format!("  {:>left$}{}", names[down], header.trim_end());
+    let _ = writeln!(out, "{}", style.dim(&header));
+    for (i, value) in rows.iter().enumerate() {
+        let mut line = format!("  {value:>left$}");
+        for j in 0..columns.len() {
+            let point = i * columns.len() + j;
+            let _ = write!(
+                line,
+                "{:>width$}{}",
+                cells[point],
+                sign(best.as_ref(), point)
+            );
+        }
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    legend(out, best.as_ref(), style);
+}
+
+/// One row for each point; of many the best.
+fn list(out: &mut String, all: &Results, metric: &str, style: &Style) {
+    let best = all.best(metric);
+    let points = all.points().count();
+    let mut order: Vec<usize> = (0..points).collect();
+    let means = all.means(metric);
+    let mut which = String::new();
+    if points > ROWS {
+        let worst = match better(metric) {
+            Better::Higher => f64::MIN,
+            Better::Lower => f64::MAX,
+        };
+        let key = |p: &usize| means[*p].unwrap_or(worst);
+        order.sort_by(|a, b| match better(metric) {
+            Better::Higher => key(b).total_cmp(&key(a)),
+            Better::Lower => key(a).total_cmp(&key(b)),
+        });
+        order.truncate(ROWS);
+        which = format!(": the best {ROWS} of {points} points");
+    }
+    let _ = writeln!(out, "{}{}{which}", style.bold(metric), head(metric));
+    let names: Vec<String> = order.iter().map(|p| point_name(all, *p)).collect();
+    let mut table = Estimates::new(&HEAD, [0, 6, 10]);
+    for (point, name) in order.iter().zip(&names) {
+        let e = all.estimate(*point, metric);
+        let cell = |v: Option<f64>| v.map_or("-".to_owned(), |v| shown(metric, v));
+        let interval = match e.ci95 {
+            Some([low, high]) if e.n > 1 => {
+                format!("{} to {}", shown(metric, low), shown(metric, high))
+            }
+            _ => "-".to_owned(),
+        };
+        table.row(vec![
+            format!("{} {name}", sign(best.as_ref(), *point)),
+            e.n.to_string(),
+            cell(e.p10),
+            cell(e.p50),
+            cell(e.p90),
+            cell(e.mean),
+            interval,
+        ]);
+    }
+    table.write(out, style);
+    legend(out, best.as_ref(), style);
+}
+
+/// What should keep a reader from believing too much.
+fn caveats(all: &Results) -> Vec<String> {
+    let mut lines = Vec::new();
+    let points = all.points().count();
+    let estimates = |p: usize| {
+        all.names()
+            .iter()
+            .map(move |name| (name, all.estimate(p, name)))
+    };
+    let mut few = None;
+    let mut without: Vec<String> = Vec::new();
+    for point in 0..points {
+        let mut worst: Option<(usize, &String, MetricEstimate)> = None;
+        for (name, e) in estimates(point) {
+            for weakness in &e.weaknesses {
+                if let Weakness::TooFew { needed, .. } = weakness {
+                    few = few.max(Some(*needed));
+                }
+            }
+            let out = e.stuck + e.cut;
+            if out > worst.as_ref().map_or(0, |w| w.0) {
+                worst = Some((out, name, e));
+            }
+        }
+        if let Some((_, name, e)) = worst {
+            let text = left_out(&e).unwrap_or_default();
+            without.push(format!("{}, {name}: {text}", point_name(all, point)));
+        }
+    }
+    if let Some(needed) = few {
+        lines.push(format!(
+            "Too few replications: with less than {needed} numbers, p10 and p90 have no 95 % interval."
+        ));
+    }
+    if let Some(first) = without.first() {
+        let n = count(without.len() as u64, "point");
+        lines.push(format!(
+            "Attention: at {n} some replications have no number, and what has none is not ranked: {first}."
+        ));
+    }
+    let rows = (0..points).flat_map(|p| all.rows(p));
+    let warned: Vec<&[String]> = rows.map(|r| r.warnings.as_slice()).collect();
+    lines.extend(warnings_of(&warned).iter().map(|w| format!("Warning: {w}")));
+    lines
+}

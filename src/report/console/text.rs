@@ -1,0 +1,250 @@
+//! What `run` prints: the scenario, what happened, each restart as a waterfall, who was busy, what to distrust.
+
+use super::story;
+use super::training;
+use super::waterfall::{self, Style};
+use sim_analysis::format;
+use sim_analysis::format::{count, seconds, thousands};
+use sim_analysis::metrics::assumed;
+use sim_analysis::metrics::restarts::gate;
+use sim_analysis::metrics::summary::Latency;
+use sim_analysis::metrics::{Restart, RunView};
+use sim_api::spec::{ClientRate, JobSet};
+use sim_base::*;
+use sim_engine::record::ResourceUsage;
+use std::fmt::Write;
+
+/// Restarts shown in full, and those shown with a line.
+const FULL: usize = 3;
+const LISTED: usize = 20;
+
+/// The whole report of one run. `files`: where the run directory is, if there is one.
+pub fn run(run: &RunView<'_>, files: Option<&str>, style: &Style) -> String {
+    let mut out = String::new();
+    header(&mut out, run, style);
+    story::story(&mut out, run, style);
+    out.push('\n');
+    restarts(&mut out, run, style);
+    training::training(&mut out, run, style);
+    resources(&mut out, run, style);
+    notes(&mut out, run, style);
+    if let Some(files) = files {
+        let _ = writeln!(
+            out,
+            "Files: {files} (start with summary.json and restarts.csv)"
+        );
+    }
+    out
+}
+
+/// The decision log below what was simulated.
+pub fn decisions(run: &RunView<'_>, log: &str, files: Option<&str>, style: &Style) -> String {
+    let mut out = String::new();
+    header(&mut out, run, style);
+    out.push_str(log);
+    if let Some(files) = files {
+        let _ = writeln!(out, "Files: {files} (start with decisions.log)");
+    }
+    out
+}
+
+pub fn header(out: &mut String, run: &RunView<'_>, style: &Style) {
+    let title = format!(
+        "jobset-sim {}: {}",
+        env!("CARGO_PKG_VERSION"),
+        run.scenario.name
+    );
+    let _ = writeln!(out, "{}", style.bold(&title));
+    for (label, text) in facts(run) {
+        labelled(out, label, &text, style);
+    }
+    out.push('\n');
+}
+
+/// A fact of the header, on as many lines as it needs.
+fn labelled(out: &mut String, label: &str, text: &str, style: &Style) {
+    for (i, part) in format::wrap(text, style.width - 17).iter().enumerate() {
+        let label = if i == 0 { label } else { "" };
+        let _ = writeln!(out, "  {label:<14} {part}");
+    }
+}
+
+/// What was played: label and text; a label is empty where its line goes on with the one before.
+pub fn facts(run: &RunView<'_>) -> Vec<(&'static str, String)> {
+    let scenario = run.scenario;
+    let accelerators = match run.outcome.ledger.accelerators {
+        0 => String::new(),
+        n => format!(", {}", count(n, "accelerator")),
+    };
+    let nodes = count(scenario.topology.nodes(), "node");
+    let cp = &scenario.control_plane;
+    let rate = |r: &ClientRate| format!("{} requests/s", r.qps);
+    let mut facts = vec![
+        (
+            "cluster",
+            format!("{}: {nodes}{accelerators}", scenario.topology.name),
+        ),
+        (
+            "control plane",
+            format!(
+                "{}: Kubernetes {}.{}; each controller of kube-controller-manager {}, kube-scheduler {}, JobSet manager {}",
+                cp.preset,
+                cp.kubernetes.major,
+                cp.kubernetes.minor,
+                rate(&cp.kube_controller_manager),
+                rate(&cp.kube_scheduler),
+                rate(&cp.jobset_manager)
+            ),
+        ),
+    ];
+    let jobsets = scenario.jobsets.iter();
+    facts.extend(jobsets.map(|j| ("JobSet", jobset(&j.jobset))));
+    let trainings = scenario.training.iter();
+    facts.extend(trainings.map(|t| ("training", training::given(run, t))));
+    let assumed = assumed::containers(scenario).lines();
+    for (i, line) in assumed.into_iter().enumerate() {
+        facts.push((if i == 0 { "containers" } else { "" }, line));
+    }
+    facts.push(("seed", format!("{} (digest {})", run.seed, run.digest())));
+    facts
+}
+
+fn jobset(jobset: &JobSet) -> String {
+    let jobs = jobset.spec.replicated_jobs.iter();
+    let (jobs, pods) = (
+        jobs.map(|rj| u64::from(rj.replicas)).sum(),
+        jobset.spec.pods(),
+    );
+    let policy = match &jobset.spec.failure_policy {
+        Some(p) => format!(
+            "{}, maxRestarts {}",
+            p.restart_strategy.as_str(),
+            p.max_restarts
+        ),
+        None => "no failurePolicy".to_owned(),
+    };
+    format!(
+        "{}: {} with {}; {policy}",
+        jobset.name,
+        count(jobs, "Job"),
+        count(pods, "pod")
+    )
+}
+
+fn restarts(out: &mut String, run: &RunView<'_>, style: &Style) {
+    let all = run.restarts();
+    if all.is_empty() {
+        let _ = writeln!(out, "No restart.\n");
+        return;
+    }
+    for (i, r) in all.iter().take(FULL).enumerate() {
+        waterfall::restart(out, run, r, i + 1, style);
+        out.push('\n');
+    }
+    for (i, r) in all.iter().enumerate().skip(FULL).take(LISTED) {
+        let _ = writeln!(out, "{}", format::restart_title(run, r, i + 1));
+    }
+    if all.len() > FULL {
+        let more = all.len().saturating_sub(FULL + LISTED) as u64;
+        if more > 0 {
+            let _ = writeln!(out, "... and {}", count(more, "more restart"));
+        }
+        out.push('\n');
+        quantiles(out, all);
+    }
+}
+
+fn quantiles(out: &mut String, all: &[Restart]) {
+    let latency = Latency::of(all.iter().filter_map(|r| r.latency()));
+    if let (Some(p50), Some(p95), Some(max)) = (latency.p50, latency.p95, latency.max) {
+        let s = |v| seconds(Duration::from_seconds_f64(v));
+        let _ = writeln!(
+            out,
+            "{} back to all ready: half within {}, 95 % within {}, longest {}.\n",
+            count(latency.count as u64, "restart"),
+            s(p50),
+            s(p95),
+            s(max)
+        );
+    }
+}
+
+/// Share of the given intervals in which a resource made somebody wait.
+pub(crate) fn busy_share(usage: &ResourceUsage, intervals: &[(Time, Time)]) -> f64 {
+    let (mut busy, mut total) = (0u64, 0u64);
+    for &(from, to) in intervals {
+        busy += usage.busy_within(from, to).0;
+        total += to.since(from).0;
+    }
+    busy as f64 / (total as f64).max(1.0) * 100.0
+}
+
+fn resources(out: &mut String, run: &RunView<'_>, style: &Style) {
+    let outcome = run.outcome;
+    let used: Vec<&ResourceUsage> = outcome
+        .resources
+        .iter()
+        .filter(|u| u.requests > 0)
+        .collect();
+    if used.is_empty() {
+        return;
+    }
+    let gating = gate::bottlenecks(run.restarts());
+    let whole = [(Time::ZERO, outcome.end)];
+    let during: Vec<(Time, Time)> = run.restarts().iter().map(|r| (r.start, r.end)).collect();
+    let title = "Shared resources (busy: somebody waited for it)";
+    let _ = writeln!(out, "{}", style.bold(title));
+    let head = format!(
+        "  {:<25} {:<26} {:>9} {:>6} {:>11} {:>7}",
+        "", "capacity", "requests", "busy", "in restarts", "longest"
+    );
+    let _ = writeln!(out, "{}", style.dim(&head));
+    for u in used {
+        let in_restarts = match during.as_slice() {
+            [] => "-".to_owned(),
+            list => format!("{:.0} %", busy_share(u, list)),
+        };
+        let mark = if gating.contains(&u.resource) {
+            "  BOTTLENECK"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            out,
+            "  {:<25} {:<26} {:>9} {:>6} {:>11} {:>7}{mark}",
+            u.resource.as_str(),
+            u.capacity,
+            thousands(u.requests),
+            format!("{:.0} %", busy_share(u, &whole)),
+            in_restarts,
+            thousands(u64::from(u.longest_queue)),
+        );
+    }
+    out.push('\n');
+}
+
+fn notes(out: &mut String, run: &RunView<'_>, style: &Style) {
+    let mut list = |title: &str, lines: &[String]| {
+        if lines.is_empty() {
+            return;
+        }
+        let _ = writeln!(out, "{}", style.bold(title));
+        for line in lines {
+            for (i, part) in format::wrap(line, style.width - 4).iter().enumerate() {
+                let _ = writeln!(out, "  {}{part}", if i == 0 { "- " } else { "  " });
+            }
+        }
+        out.push('\n');
+    };
+    let (stuck, overtaken) = run.outcome.stuck_and_overtaken();
+    list("What can never go on", &stuck);
+    list("Not ready at the end", &overtaken);
+    list("Suspended at the end", &run.suspended());
+    list("Warnings", &run.outcome.warnings);
+    if !run.not_modelled.is_empty() {
+        let text = format!("Not modelled: {}", run.not_modelled.join(", "));
+        for line in format::wrap(&text, style.width) {
+            let _ = writeln!(out, "{line}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! A restart as a waterfall: one bar per step on a common time scale, with what each step waited for.
+
+use sim_analysis::format;
+use sim_analysis::format::seconds;
+use sim_analysis::metrics::restarts::gate;
+use sim_analysis::metrics::restarts::gate::Gated;
+use sim_analysis::metrics::restarts::waits;
+use sim_analysis::metrics::{Phase, Restart, RunView};
+use sim_base::*;
+use std::fmt::Write;
+
+/// How text is drawn.
+#[derive(Copy, Clone, Debug)]
+pub struct Style {
+    pub width: usize,
+    pub unicode: bool,
+    pub color: bool,
+}
+
+impl Default for Style {
+    fn default() -> Style {
+        Style {
+            width: 100,
+            unicode: true,
+            color: false,
+        }
+    }
+}
+
+impl Style {
+    pub fn bold(&self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    pub fn dim(&self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.color {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// The colors of the charts, as a terminal has them.
+    fn phase(&self, phase: Phase, text: &str) -> String {
+        let code = match phase {
+            Phase::Detect => "38;5;244",
+            Phase::Terminate => "38;5;166",
+            Phase::Recreate => "38;5;25",
+            Phase::Queue | Phase::Schedule => "38;5;74",
+            Phase::Start => "38;5;36",
+            Phase::Barrier => "38;5;178",
+            _ => "38;5;175",
+        };
+        self.paint(code, text)
+    }
+
+    /// A bar of `cells` characters: from `from` to `to` of `total`; something that lasts is never invisible.
+    pub fn bar(&self, from: Duration, to: Duration, total: Duration, cells: usize) -> String {
+        let steps = cells * 8;
+        let scale =
+            |d: Duration| (d.0 as f64 / (total.0 as f64).max(1.0) * steps as f64).round() as usize;
+        let (from, to) = (scale(from).min(steps - 1), scale(to).min(steps));
+        let to = to.max(from + 1);
+        let mut bar = String::new();
+        for cell in 0..cells {
+            let (left, right) = (cell * 8, cell * 8 + 8);
+            let filled = to.min(right).saturating_sub(from.max(left));
+            bar.push(self.cell(filled, from <= left));
+        }
+        bar
+    }
+
+    /// A cell of which `filled` eighths are covered, from its left edge or not.
+    fn cell(&self, filled: usize, from_left: bool) -> char {
+        const LEFT: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
+        match (self.unicode, filled, from_left) {
+            (_, 0, _) => ' ',
+            (true, n, true) => LEFT[n],
+            (true, 8, false) => '█',
+            (true, 4.., false) => '▐',
+            (true, _, false) => '▕',
+            (false, 4.., _) => '#',
+            (false, _, _) => '|',
+        }
+    }
+
+    /// What stands between facts on a line.
+    fn separator(&self) -> &'static str {
+        if self.unicode { " · " } else { ", " }
+    }
+}
+
+/// Steps this short are only counted, unless there is nothing else.
+pub(crate) fn is_shown(g: &Gated, total: Duration) -> bool {
+    let d = g.span.duration();
+    d >= Duration::from_millis(50) || d.0 * 200 >= total.0.max(1)
+}
+
+const BAR: usize = 24;
+
+/// The full waterfall of one restart; `number` counts from 1.
+pub fn restart(out: &mut String, run: &RunView<'_>, r: &Restart, number: usize, style: &Style) {
+    let gated = gate::gated(run, r);
+    let heading = format::restart_title(run, r, number);
+    let _ = writeln!(out, "{}", style.bold(&heading));
+    let cause = format::cause(run, &r.cause);
+    let cause = format!("cause: {cause}, at {}", r.start);
+    for line in format::wrap(&cause, style.width - 4) {
+        let _ = writeln!(out, "  {line}");
+    }
+    let _ = writeln!(out);
+    let column = format::seconds_width(r.total(), 8);
+    let head = format!(
+        "  {:<10} {:>column$} {:>column$}  {:<BAR$}  what happens, and what it waited for",
+        "phase", "begins", "takes", "0 s"
+    );
+    let _ = writeln!(out, "{}", style.dim(&head));
+    let mut hidden = (0, Duration::ZERO);
+    for g in &gated {
+        if is_shown(g, r.total()) {
+            step(out, r, g, style);
+        } else {
+            hidden = (hidden.0 + 1, hidden.1 + g.span.duration());
+        }
+    }
+    if hidden.0 > 0 {
+        let steps = format::count(hidden.0, "short step");
+        let line = format!(
+            "  ({steps} not shown, {} s together)",
+            format::exact_seconds(u128::from(hidden.1.0 / 1_000_000 * 1_000_000))
+        );
+        let _ = writeln!(out, "{}", style.dim(&line));
+    }
+    let _ = writeln!(out);
+    bottleneck(out, run, r, style);
+    milestones(out, r, style);
+}
+
+/// What took the most time, with that time.
+fn bottleneck(out: &mut String, run: &RunView<'_>, r: &Restart, style: &Style) {
+    let text = longest(run, r);
+    if text.is_empty() {
+        return;
+    }
+    for line in format::wrap(&text, style.width - 2) {
+        let _ = writeln!(out, "  {line}");
+    }
+}
+
+/// The same as one sentence; empty where nobody knows.
+pub fn longest(run: &RunView<'_>, r: &Restart) -> String {
+    let gates = gate::bottleneck(run, r);
+    let Some(first) = gates.first() else {
+        return String::new();
+    };
+    let title = match first.is_bottleneck() {
+        true => "Bottleneck",
+        false => "Longest part",
+    };
+    let mut text = format!(
+        "{title}: {}, {} of {} ({:.0} %)",
+        first.name,
+        seconds(first.time),
+        seconds(r.total()),
+        first.share * 100.0
+    );
+    for other in &gates[1..] {
+        let percent = other.share * 100.0;
+        text.push_str(&format!(
+            "; and {}, {} ({percent:.0} %)",
+            other.name,
+            seconds(other.time)
+        ));
+    }
+    text.push('.');
+    text
+}
+
+fn step(out: &mut String, r: &Restart, g: &Gated, style: &Style) {
+    let begins = g.span.from.since(r.start);
+    let bar = style.bar(begins, g.span.to.since(r.start), r.total(), BAR);
+    let column = format::seconds_width(r.total(), 8);
+    let indent = 2 + 10 + 1 + column + 1 + column + 2 + BAR + 2;
+    let room = style.width.saturating_sub(indent);
+    let what = format::wrap(&waits::with_pods(g.span.step.what, r.pods), room);
+    let _ = writeln!(
+        out,
+        "  {:<10} {:>column$} {:>column$}  {}  {}",
+        g.span.phase().as_str(),
+        seconds(begins),
+        seconds(g.span.duration()),
+        style.phase(g.span.phase(), &bar),
+        what.first().map_or("", String::as_str),
+    );
+    for line in what.iter().skip(1) {
+        let _ = writeln!(out, "{:indent$}{line}", "");
+    }
+    let arrow = if style.unicode { "← " } else { "< " };
+    let gate = g.gate.as_ref().map(|gate| gate.text());
+    let gate = format::wrap(&gate.unwrap_or_default(), room.saturating_sub(2));
+    for (i, line) in gate.iter().enumerate() {
+        let lead = if i == 0 { arrow } else { "  " };
+        let _ = writeln!(out, "{:indent$}{}", "", style.dim(&format!("{lead}{line}")));
+    }
+}
+
+fn milestones(out: &mut String, r: &Restart, style: &Style) {
+    let list: Vec<String> = r
+        .reached()
+        .iter()
+        // A space inside an item would let it be broken over two lines.
+        .map(|(m, d)| format!("{}\u{a0}{:.2}", m.as_str(), d.seconds()))
+        .collect();
+    let text = format!(
+        "Milestones, seconds after the fault: {}",
+        list.join(style.separator())
+    );
+    for line in format::wrap(&text, style.width - 2) {
+        let _ = writeln!(out, "  {}", style.dim(&line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_of_consecutive_steps_cover_the_width_without_gaps_and_short_ones_are_seen() {
+        let style = Style::default();
+        let s = Duration::from_secs;
+        assert_eq!(style.bar(s(0), s(5), s(10), 10), "█████     ");
+        assert_eq!(style.bar(s(5), s(10), s(10), 10), "     █████");
+        assert_eq!(style.bar(s(0), Duration(1), s(10), 10), "▏         ");
+        assert_eq!(style.bar(s(10), s(10), s(10), 10), "         ▕");
+        let ascii = Style {
+            unicode: false,
+            ..style
+        };
+        assert_eq!(ascii.bar(s(2), s(5), s(10), 10), "  ###     ");
+    }
+}

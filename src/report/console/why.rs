@@ -1,0 +1,291 @@
+//! The answer for people: the path with its spans, what would have been, what blocks.
+
+use crate::console::waterfall::Style;
+use sim_analysis::format;
+use sim_analysis::format::{count, exact_seconds, seconds};
+use sim_analysis::metrics::CriticalSpan;
+use sim_analysis::metrics::restarts::critical;
+use sim_analysis::metrics::restarts::critical::{Group, counts};
+use sim_analysis::metrics::restarts::waits::What;
+use sim_analysis::why::explain::{WhatIf, Why};
+use sim_analysis::why::levers::{Setting, typed};
+use sim_base::*;
+use std::fmt::Write;
+
+/// Rows of what-ifs that are shown; JSON has all.
+const SHOWN: usize = 10;
+
+/// `quoted`: a word as a shell needs it.
+pub fn text(why: &Why, style: &Style, quoted: &dyn Fn(&str) -> String) -> String {
+    let mut out = String::new();
+    let subject = &why.subject;
+    let _ = writeln!(out, "{}", style.bold(&subject.title));
+    if !subject.cause.is_empty() {
+        paragraph(
+            &mut out,
+            &format!("cause: {}, at {}", subject.cause, subject.start),
+            2,
+            style,
+        );
+    }
+    if let Some((number, of)) = subject.number.filter(|(_, of)| *of > 1) {
+        let _ = writeln!(
+            out,
+            "  restart {number} of {of}; --restart N explains another one"
+        );
+    }
+    let _ = writeln!(out);
+    if !why.spans.is_empty() {
+        path(&mut out, why, style);
+    }
+    blocked(&mut out, why, style, quoted);
+    what_ifs(&mut out, why, style, quoted);
+    out
+}
+
+fn paragraph(out: &mut String, text: &str, indent: usize, style: &Style) {
+    for line in format::wrap(text, style.width - indent) {
+        let _ = writeln!(out, "{:indent$}{line}", "");
+    }
+}
+
+fn path(out: &mut String, why: &Why, style: &Style) {
+    let total = why.subject.total();
+    let column = format::seconds_width(total, 8);
+    let head = format!(
+        "  {:>column$} {:>column$}  {:<10} what went on, and what it waited for",
+        "from", "length", "phase"
+    );
+    let _ = writeln!(out, "{}", style.dim(&head));
+    for group in critical::groups(&why.spans, total) {
+        match group.long {
+            Some(longest) => told(out, why, (&group, longest), style),
+            None => fold(out, why, &group.spans, style),
+        }
+    }
+    let sum: u64 = why.spans.iter().map(|s| s.step.duration().0).sum();
+    let sum = exact_seconds(u128::from(sum));
+    let of = match why.subject.kind {
+        "restart" => "the whole restart",
+        "pod" => "the pod's whole way",
+        _ => "the whole start",
+    };
+    let spans = count(why.spans.len() as u64, "span");
+    let _ = writeln!(out, "  {spans}, together {sum} s: {of}\n");
+}
+
+fn told(out: &mut String, why: &Why, (group, longest): (&Group, &CriticalSpan), style: &Style) {
+    let total = why.subject.total();
+    let column = format::seconds_width(total, 8);
+    let indent = 2 + column + 1 + column + 2 + 10 + 1;
+    let begins = seconds(group.spans[0].step.from.since(why.subject.start));
+    let (length, phase) = (seconds(group.time()), longest.phase);
+    let room = style.width - indent;
+    for (i, line) in format::wrap(&longest.what, room).iter().enumerate() {
+        let _ = match i {
+            0 => writeln!(
+                out,
+                "  {begins:>column$} {length:>column$}  {phase:<10} {line}"
+            ),
+            _ => writeln!(out, "{:indent$}{line}", ""),
+        };
+    }
+    let rule = match longest.rule {
+        "" => String::new(),
+        rule => format!(" [{rule}]"),
+    };
+    let mut waited = format!("{}{rule}", longest.waited_for);
+    let alike = group
+        .spans
+        .iter()
+        .filter(|s| What::of(&s.step) == What::of(&longest.step));
+    let (n, time) = alike.fold((0, 0), |(n, t), s| (n + 1, t + s.step.duration().0));
+    if n > 1 {
+        let longest = seconds(longest.step.duration());
+        let time = seconds(Duration(time));
+        let _ = write!(waited, ": {longest} here, {n} times {time} in all");
+    }
+    let arrow = if style.unicode { "← " } else { "< " };
+    for (i, line) in format::wrap(&waited, room - 2).iter().enumerate() {
+        let lead = if i == 0 { arrow } else { "  " };
+        let _ = writeln!(out, "{:indent$}{}", "", style.dim(&format!("{lead}{line}")));
+    }
+}
+
+/// Spans too short to be shown, in one line at their place; with what most of their time went to, if that counts.
+fn fold(out: &mut String, why: &Why, short: &[&CriticalSpan], style: &Style) {
+    let Some(first) = short.first() else { return };
+    let total = why.subject.total();
+    let column = format::seconds_width(total, 8);
+    let begins = seconds(first.step.from.since(why.subject.start));
+    let sum = Duration(short.iter().map(|s| s.step.duration().0).sum());
+    let n = format::short_spans(short, total);
+    let indent = 2 + column + 1 + column + 2 + 10 + 1;
+    let lines = format::wrap(&n, style.width - indent);
+    let phase = first.phase;
+    let head = lines.first().map_or("", String::as_str);
+    let line = format!(
+        "  {begins:>column$} {:>column$}  {phase:<10} {head}",
+        seconds(sum)
+    );
+    let _ = writeln!(out, "{}", style.dim(&line));
+    for line in lines.iter().skip(1) {
+        let _ = writeln!(out, "{:indent$}{}", "", style.dim(line));
+    }
+}
+
+fn blocked(out: &mut String, why: &Why, style: &Style, quoted: &dyn Fn(&str) -> String) {
+    let Some(blocked) = &why.blocked else { return };
+    let _ = writeln!(out, "{}", style.bold("What blocks"));
+    paragraph(
+        out,
+        &format!("{}: {}", blocked.object, blocked.condition),
+        2,
+        style,
+    );
+    match &blocked.change {
+        Some((setting, takes)) => {
+            let text = format!(
+                "Smallest change that ends it, of those that were played: {}, then it takes {}",
+                setting.lever,
+                seconds(*takes)
+            );
+            paragraph(out, &text, 2, style);
+            let _ = writeln!(out, "    --set {}", one_word(setting, quoted));
+        }
+        None if why.no_help.is_empty() && why.what_if.is_empty() => {}
+        None => paragraph(
+            out,
+            "None of the changes that were played ends it.",
+            2,
+            style,
+        ),
+    }
+    let _ = writeln!(out);
+}
+
+fn one_word(setting: &Setting, quoted: &dyn Fn(&str) -> String) -> String {
+    match setting.sets.as_slice() {
+        [(path, value)] => quoted(&format!("{path}={value}")),
+        sets => typed(sets, quoted),
+    }
+}
+
+fn what_ifs(out: &mut String, why: &Why, style: &Style, quoted: &dyn Fn(&str) -> String) {
+    if let Some(binding) = &why.binding {
+        let time = format!(
+            "{} of {}",
+            seconds(binding.time),
+            seconds(why.subject.total())
+        );
+        let mut text = format!("Longest wait: {}, {time}", binding.name);
+        if let Some(i) = binding.lever {
+            let w = &why.what_if[i];
+            let _ = write!(
+                text,
+                "; what acts on it: {}, saves {}",
+                w.setting.lever,
+                seconds(w.saves)
+            );
+        }
+        paragraph(out, &text, 2, style);
+        let _ = writeln!(out);
+    }
+    let worth = |w: &&WhatIf| !why.subject.ended || counts(w.saves, why.subject.total());
+    let shown = best_of_each(why);
+    let shown: Vec<&WhatIf> = shown.into_iter().filter(worth).collect();
+    if !shown.is_empty() {
+        let title = "What if (each is a run of its own; `run` with the same --set gives the same)";
+        let _ = writeln!(out, "{}", style.bold(title));
+        let takes = match why.subject.kind {
+            "restart" => "restart",
+            _ => "takes",
+        };
+        let head = format!("  {:>10} {takes:>10}  lever", "saves");
+        let _ = writeln!(out, "{}", style.dim(&head));
+        let saves = |w: &WhatIf| match why.subject.ended {
+            true => seconds(w.saves),
+            false => "ends it".to_owned(),
+        };
+        for w in shown.iter().take(SHOWN) {
+            row(out, (w, &saves(w)), style, quoted);
+        }
+        let _ = writeln!(out);
+    }
+    let told = |lever: &str| shown.iter().any(|w| w.setting.lever == lever);
+    let small = why
+        .what_if
+        .iter()
+        .filter(|w| w.parts_save.is_none())
+        .map(|w| w.setting.lever.as_str());
+    let others = small.chain(why.no_help.iter().map(|(s, _)| s.lever.as_str()));
+    let mut names: Vec<&str> = Vec::new();
+    for lever in others.filter(|lever| !told(lever)) {
+        if !names.contains(&lever) {
+            names.push(lever);
+        }
+    }
+    if !names.is_empty() {
+        let text = format!(
+            "Tried, and saved hardly anything or nothing: {}",
+            names.join(", ")
+        );
+        paragraph(out, &text, 2, style);
+    }
+    let mut told: Vec<&str> = Vec::new();
+    for (setting, why) in &why.not_tried {
+        if !told.contains(&setting.lever.as_str()) {
+            told.push(&setting.lever);
+            paragraph(
+                out,
+                &format!("Could not be tried: {} ({why})", setting.lever),
+                2,
+                style,
+            );
+        }
+    }
+}
+
+/// The best setting of each lever, and the combinations that are more, or less, than their parts together.
+fn best_of_each(why: &Why) -> Vec<&WhatIf> {
+    let mut shown: Vec<&WhatIf> = Vec::new();
+    let total = why.subject.total();
+    for w in &why.what_if {
+        let known = shown.iter().any(|s| s.setting.lever == w.setting.lever);
+        let interacts = w
+            .parts_save
+            .is_none_or(|parts| counts(Duration(parts.0.abs_diff(w.saves.0)), total));
+        if !known && interacts {
+            shown.push(w);
+        }
+    }
+    shown
+}
+
+fn row(
+    out: &mut String,
+    (w, saves): (&WhatIf, &str),
+    style: &Style,
+    quoted: &dyn Fn(&str) -> String,
+) {
+    let mut lever = w.setting.lever.clone();
+    if let Some(parts) = w.parts_save {
+        let _ = write!(lever, " (their savings one by one: {})", seconds(parts));
+    }
+    let room = style.width - 25;
+    for (i, line) in format::wrap(&lever, room).iter().enumerate() {
+        let _ = match i {
+            0 => writeln!(out, "  {:>10} {:>10}  {line}", saves, seconds(w.takes)),
+            _ => writeln!(out, "{:25}{line}", ""),
+        };
+    }
+    let set = format!("--set {}", one_word(&w.setting, quoted));
+    let shown = match set.chars().count() > LONGEST {
+        true => "(its --set is long: --format json has it)".to_owned(),
+        false => set,
+    };
+    let _ = writeln!(out, "{:25}{}", "", style.dim(&shown));
+}
+
+/// Longer settings are told in JSON alone.
+const LONGEST: usize = 1_000;

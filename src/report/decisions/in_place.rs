@@ -1,0 +1,56 @@
+//! How an in-place step was decided: the rule, and the numbers it looked at.
+
+use super::block::Block;
+use sim_policy::decision::InPlaceTrace;
+
+pub fn trace(block: &mut Block, t: &InPlaceTrace) {
+    let expected = t.expected.map_or("?".to_owned(), |n| n.to_string());
+    let range = match (t.smallest, t.largest) {
+        (Some(a), Some(b)) if a == b => format!(", all at {a}"),
+        (Some(a), Some(b)) => format!(", from {a} to {b}"),
+        _ => String::new(),
+    };
+    let text = format!("{} of {expected} pods announced{range}", t.attempts);
+    block.add("attempts", text, "IPR-3");
+    let largest = t.largest.unwrap_or(0);
+    let (text, rule) = match t.row {
+        1 => (
+            format!(
+                "a container was restarted {} times, more than maxRestarts {}: the JobSet fails",
+                t.max_container_restarts, t.max_restarts
+            ),
+            "IPR-2",
+        ),
+        2 => (
+            "an attempt annotation is not a number: error".to_owned(),
+            "IPR-3",
+        ),
+        3 => (
+            format!(
+                "attempt {largest} less {} uncounted restarts is more than maxRestarts {}: the JobSet fails",
+                t.uncounted, t.max_restarts
+            ),
+            "IPR-4",
+        ),
+        4 => (
+            "completions and parallelism differ: error".to_owned(),
+            "IPR-5",
+        ),
+        5 => (
+            format!("all pods are at attempt {largest}: their barriers open"),
+            "IPR-7",
+        ),
+        6 => (
+            "first start: waits until all pods have announced".to_owned(),
+            "IPR-6",
+        ),
+        _ => (
+            format!(
+                "not all at {largest} yet: those at {} and below restart in place",
+                i64::from(largest) - 1
+            ),
+            "IPR-9",
+        ),
+    };
+    block.add("in place", format!("row {}: {text}", t.row), rule);
+}

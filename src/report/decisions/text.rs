@@ -1,0 +1,302 @@
+//! A decision as short labeled lines in Kubernetes' words, each with the id of its rule.
+//!
+//! Must never leave out which rule decided, nor judge anew: it prints what the policies say they did.
+
+use super::block::{Block, LISTED, names};
+use sim_analysis::format::count;
+use sim_policy::decision::*;
+
+/// The decision as a block of lines.
+pub fn block(decision: &Decision) -> Block {
+    let mut block = Block {
+        title: String::new(),
+        short: None,
+        lines: Vec::new(),
+    };
+    match &decision.what {
+        Decided::JobSet(pass) => {
+            block.title = title(JOBSET_CONTROLLER, &pass.object);
+            block.pass(pass);
+            if only_counts(pass) {
+                let counters = block.lines.iter().filter(|(_, _, rule)| rule == "REC-6");
+                let text: Vec<&str> = counters.map(|(_, text, _)| text.as_str()).collect();
+                let text = format!("{}: {}", block.title, text.join("; "));
+                block.short = Some((text, "REC-6".to_owned()));
+            }
+        }
+        Decided::Job(sync) => {
+            block.title = title("Job controller", &sync.object);
+            super::job::sync(&mut block, sync);
+            if let [(label, text, rule)] = block.lines.as_slice() {
+                let lead = if *label == "so" { "" } else { label };
+                let text = format!("{}: {lead} {text}", block.title).replace(":  ", ": ");
+                block.short = Some((text, rule.clone()));
+            }
+        }
+        Decided::JobSetPassLost(lost) => {
+            let title = title(JOBSET_CONTROLLER, &lost.object);
+            let text = format!(
+                "{title}: D{} is lost, {}; the pass is repeated",
+                lost.decision, lost.why
+            );
+            block.short = Some((text, lost.rule.to_owned()));
+        }
+    }
+    block
+}
+
+impl Block {
+    fn pass(&mut self, pass: &JobSetPass) {
+        match &pass.failure_policy {
+            Some(failure) => super::failure::trace(self, pass, failure),
+            None => self.seen(pass),
+        }
+        if let Some(success) = &pass.success_policy {
+            self.success(success);
+        }
+        if let Some(startup) = &pass.startup_policy {
+            self.startup(startup);
+        }
+        for d in &pass.depends_on {
+            let text = format!(
+                "{} for {} to be {}: {} of {}",
+                d.replicated_job,
+                d.on,
+                d.status,
+                d.have,
+                count(u64::from(d.need), "Job")
+            );
+            self.add("waits", text, "DEP-3");
+        }
+        if let Some(restart) = &pass.restart {
+            self.restart(restart);
+        }
+        if let Some(in_place) = &pass.in_place {
+            super::in_place::trace(self, in_place);
+        }
+        if let Some(ttl) = &pass.ttl {
+            let text = format!(
+                "ttlSecondsAfterFinished {} from {} on: due at {}",
+                ttl.ttl_seconds_after_finished, ttl.finished_at, ttl.due
+            );
+            self.add("ttl", text, "TTL-1");
+        }
+        self.does(pass);
+        self.writes(pass);
+        if let Some(error) = &pass.error {
+            self.add("error", error.as_str(), "REC-13");
+            self.add(
+                "",
+                "nothing of the status is written; again after a back-off",
+                "",
+            );
+        }
+    }
+
+    fn seen(&mut self, pass: &JobSetPass) {
+        let n = pass.jobs;
+        let all = [
+            (n.active, "active"),
+            (n.successful, "successful"),
+            (n.failed, "failed"),
+            (n.previous, "previous"),
+        ];
+        let some: Vec<String> = all
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, word)| format!("{n} {word}"))
+            .collect();
+        let text = match some.as_slice() {
+            [] => "no Job".to_owned(),
+            some => format!("Jobs: {}", some.join(", ")),
+        };
+        self.add("seen", text, "");
+    }
+
+    fn success(&mut self, s: &SuccessTrace) {
+        let of = match s.targets.as_slice() {
+            [] => String::new(),
+            targets => format!(" of {}", targets.join(", ")),
+        };
+        let met = if s.met { "met" } else { "not met" };
+        let text = format!(
+            "operator {}: {} Complete{of}, {} needed: {met}",
+            s.operator,
+            count(s.matched, "Job"),
+            s.needed
+        );
+        self.add("success", text, "SP-2");
+    }
+
+    fn startup(&mut self, s: &StartupTrace) {
+        let Some(first) = &s.waits_for else {
+            return self.add(
+                "startup",
+                "InOrder: every replicatedJob has started",
+                "CRE-6",
+            );
+        };
+        let started = format!(
+            "InOrder: {first} has started {} of {}",
+            s.have,
+            count(u64::from(s.need), "Job")
+        );
+        let text = match s.held_back.as_slice() {
+            [] => started,
+            held => format!("{started}; {} must wait", held.join(", ")),
+        };
+        self.add("startup", text, "SU-2");
+    }
+
+    fn restart(&mut self, r: &RestartTrace) {
+        let (text, rule) = if r.blocks {
+            ("no Job is created before all of them are gone", "RS-2")
+        } else {
+            ("a Job is created as soon as its name is free", "RS-1")
+        };
+        self.add(
+            "previous",
+            format!("of an earlier attempt: {}", names(&r.previous)),
+            "REC-5",
+        );
+        self.add("", format!("{}: {text}", r.strategy), rule);
+    }
+
+    fn does(&mut self, pass: &JobSetPass) {
+        let does = &pass.does;
+        let cited = |rules: &[&'static str]| {
+            let mut all = pass.rules.iter().filter(|r| rules.contains(r));
+            all.next_back().copied().unwrap_or(rules[0])
+        };
+        if !does.delete.is_empty() {
+            let rule = cited(&["REC-8", "REC-7"]);
+            self.add("deletes", jobs(&does.delete), rule);
+        }
+        if does.create_service {
+            self.add("creates", "the headless Service", "SVC-1");
+        }
+        if does.create_claims > 0 {
+            let claims = count(u64::from(does.create_claims), "PersistentVolumeClaim");
+            self.add("creates", format!("{claims}, unless there"), "PVC-1");
+        }
+        if !does.patch.is_empty() {
+            let text = format!("{}: parallelism and completions", jobs(&does.patch));
+            self.add("patches", text, "ELA-2");
+        }
+        if !does.create.is_empty() {
+            let suspended = if does.create_suspended {
+                ", suspended"
+            } else {
+                ""
+            };
+            let text = format!("{}{suspended}", jobs(&does.create));
+            self.add("creates", text, cited(&["CRE-4", "CRE-7"]));
+        }
+        if !does.suspend.is_empty() {
+            self.add("suspends", jobs(&does.suspend), "SUS-1");
+        }
+        if !does.resume.is_empty() {
+            self.add("resumes", jobs(&does.resume), "SUS-5");
+        }
+        if does.delete_job_set {
+            self.add("deletes", "the JobSet", "TTL-1");
+        }
+    }
+
+    fn writes(&mut self, pass: &JobSetPass) {
+        for c in &pass.conditions {
+            let status = if c.status { "True" } else { "False" };
+            let was = match c.was {
+                Some(true) => " (was True)",
+                Some(false) => " (was False)",
+                None => "",
+            };
+            self.add(
+                "condition",
+                format!("{}={status} {}{was}", c.kind, c.reason),
+                "COND-1",
+            );
+            self.add("", format!("\"{}\"", c.message), "");
+        }
+        self.status(&pass.status);
+        let announced = |reason: &String| pass.conditions.iter().any(|c| c.reason == *reason);
+        for (reason, _) in pass.events.iter().filter(|(reason, _)| !announced(reason)) {
+            self.add("event", reason.as_str(), "FP-17");
+        }
+    }
+
+    /// Changes of one replicatedJob in one line.
+    fn status(&mut self, changes: &[Change]) {
+        let mut lines: Vec<(String, String)> = Vec::new();
+        for c in changes {
+            let (of, field) = c.field.rsplit_once('.').unwrap_or(("", &c.field));
+            // Counters of restarts of single Jobs stand apart: the policy wrote them, not the count of Jobs.
+            let of = format!("{of}{}", if field.contains('[') { " " } else { "" });
+            let was = if c.before.is_empty() {
+                "\"\""
+            } else {
+                &c.before
+            };
+            let text = format!("{field} {was} -> {}", c.after);
+            match lines.last_mut() {
+                Some((last, line)) if *last == of => *line = format!("{line}, {text}"),
+                _ => lines.push((of, text)),
+            }
+        }
+        let more = lines.len().saturating_sub(2 * LISTED);
+        for (i, (of, text)) in lines.into_iter().take(2 * LISTED).enumerate() {
+            let rule = match of.as_str() {
+                "" if text.starts_with("terminalState") => "ST-4",
+                "" => "ST-8",
+                of if of.ends_with(' ') => "ST-6",
+                _ => "REC-6",
+            };
+            let label = if i == 0 { "status" } else { "" };
+            let of = of.trim_end();
+            let text = if of.is_empty() {
+                text
+            } else {
+                format!("{of}: {text}")
+            };
+            self.add(label, text, rule);
+        }
+        if more > 0 {
+            self.add(
+                "",
+                format!("... and {}", count(more as u64, "more replicatedJob")),
+                "",
+            );
+        }
+    }
+}
+
+const JOBSET_CONTROLLER: &str = "JobSet controller";
+
+/// Without the namespace.
+fn title(controller: &str, object: &str) -> String {
+    let name = object.rsplit('/').next().unwrap_or(object);
+    format!("{controller}, {name}")
+}
+
+/// Nothing but counters of Jobs are written (REC-6), and no Job has just ended.
+fn only_counts(pass: &JobSetPass) -> bool {
+    let claims_only = Requests {
+        create_claims: pass.does.create_claims,
+        ..Requests::default()
+    };
+    pass.does == claims_only
+        && pass.error.is_none()
+        && pass.conditions.is_empty()
+        && pass.failure_policy.is_none()
+        && pass.restarts.before == pass.restarts.after
+        && pass.status.iter().all(|c| {
+            c.field.contains('.') && !c.field.ends_with(".succeeded") && !c.field.contains('[')
+        })
+}
+
+fn jobs(list: &[String]) -> String {
+    match list {
+        [one] => format!("Job {one}"),
+        list => format!("{}: {}", count(list.len() as u64, "Job"), names(list)),
+    }
+}

@@ -1,0 +1,94 @@
+//! Scenes to PNG. The only file that names the drawing library.
+
+use super::scene::Scene;
+use std::path::Path;
+
+#[cfg(feature = "png")]
+pub fn save(scene: &Scene, path: &Path) -> Result<(), String> {
+    drawing::save(scene, path)
+}
+
+#[cfg(not(feature = "png"))]
+pub fn save(_: &Scene, _: &Path) -> Result<(), String> {
+    Err("this program was built without PNG; write an .svg".to_owned())
+}
+
+#[cfg(feature = "png")]
+mod drawing {
+    use super::super::scene::{self, Anchor, PAPER, Scene, Shape};
+    use super::super::svg::{AREA_OPACITY, FONT, FONT_NAME};
+    use plotters::coord::Shift;
+    use plotters::prelude::*;
+    use plotters::style::text_anchor::{HPos, Pos, VPos};
+    use sim_base::plain::for_terminal;
+    use std::path::Path;
+
+    pub fn save(scene: &Scene, path: &Path) -> Result<(), String> {
+        plotters::style::register_font(FONT_NAME, FontStyle::Normal, FONT)
+            .map_err(|_| "the bundled font cannot be read".to_owned())?;
+        let size = (scene.width, scene.height);
+        let mut rgb = vec![0; 3 * size.0 as usize * size.1 as usize];
+        {
+            let root = BitMapBackend::with_buffer(&mut rgb, size).into_drawing_area();
+            draw(scene, &root).map_err(|error| error.to_string())?;
+        }
+        std::fs::write(path, super::super::png::encode(&rgb, size))
+            .map_err(|error| error.to_string())
+    }
+
+    /// The library's size of a font is from its highest to its lowest letter, everybody else's its em: of the bundled
+    /// font (ascent 1901 and descent 483 of 2048) so many ems.
+    const LINE: f64 = 2384.0 / 2048.0;
+
+    fn rgb((r, g, b): scene::Color) -> RGBColor {
+        RGBColor(r, g, b)
+    }
+
+    type Drawn<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
+
+    fn draw<DB: DrawingBackend>(scene: &Scene, root: &DrawingArea<DB, Shift>) -> Drawn<DB> {
+        root.fill(&rgb(PAPER))?;
+        for shape in &scene.shapes {
+            match shape {
+                Shape::Rect { x, y, w, h, color } => {
+                    let corners = [(*x, *y), (x + w, y + h)];
+                    root.draw(&Rectangle::new(corners, rgb(*color).filled()))?;
+                }
+                Shape::Line {
+                    points,
+                    width,
+                    color,
+                } => {
+                    let style = rgb(*color).stroke_width(*width);
+                    root.draw(&PathElement::new(points.clone(), style))?;
+                }
+                Shape::Area { points, color } => {
+                    let style = rgb(*color).mix(AREA_OPACITY).filled();
+                    root.draw(&Polygon::new(points.clone(), style))?;
+                }
+                Shape::Text {
+                    x,
+                    y,
+                    size,
+                    anchor,
+                    color,
+                    text,
+                } => {
+                    let h = match anchor {
+                        Anchor::Left => HPos::Left,
+                        Anchor::Middle => HPos::Center,
+                        Anchor::Right => HPos::Right,
+                    };
+                    let color = rgb(*color);
+                    let style = TextStyle::from((FONT_NAME, f64::from(*size) * LINE).into_font())
+                        .color(&color)
+                        .pos(Pos::new(h, VPos::Center));
+                    // The library centers the box of the font, which sits higher than its letters.
+                    let text = for_terminal(text, false).replace('\n', " ");
+                    root.draw_text(&text, &style, (*x, *y + size / 10))?;
+                }
+            }
+        }
+        root.present()
+    }
+}

@@ -1,0 +1,83 @@
+//! Charts to files; the name of the file says the format.
+
+use super::scene::Scene;
+use crate::export;
+use crate::export::Subject;
+use crate::figures::figure;
+use crate::figures::growth_figure;
+use sim_analysis::metrics::Restart;
+use std::path::Path;
+
+pub use crate::figures::growth_figure::Panel;
+
+/// What a slide of 16:9 has.
+pub const SLIDE: (u32, u32) = (1600, 900);
+
+/// Restarts as stacked bars. The name of the file says the format: `.svg`, or `.png` where it is built in.
+pub fn restart_chart(
+    title: &str,
+    subtitle: &str,
+    (bars, below): (&[(String, Restart)], &[String]),
+    size: (u32, u32),
+    path: &Path,
+) -> Result<(), String> {
+    save(&figure::restarts(title, subtitle, bars, below, size), path)
+}
+
+/// Quantities against the number of nodes, as lines.
+pub fn growth_chart(
+    title: &str,
+    panels: &[Panel],
+    size: (u32, u32),
+    path: &Path,
+) -> Result<(), String> {
+    save(&growth_figure::growth(title, panels, size), path)
+}
+
+/// The name of the file says the format: `.svg`, or `.png` where it is built in.
+pub fn save(scene: &Scene, path: &Path) -> Result<(), String> {
+    export::save(Subject::Chart(scene), path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::figure::tests::{bars, panels};
+    use super::*;
+
+    #[test]
+    fn a_name_in_a_chart_is_only_text() {
+        let dir = std::env::temp_dir().join(format!("jobset-sim-test-name-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let file = dir.join("a.svg");
+        let title = "<script>&\"\u{1b}[2J\u{202e}";
+        restart_chart(title, title, (&bars(), &[]), SLIDE, &file).unwrap();
+        let svg = std::fs::read_to_string(&file).unwrap();
+        assert!(
+            !svg.contains("<script") && svg.contains("&lt;script"),
+            "{svg}"
+        );
+        assert!(!svg.contains(['\u{1b}', '\u{202e}']), "{svg}");
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[test]
+    fn both_formats_are_written_and_others_refused() {
+        let dir =
+            std::env::temp_dir().join(format!("jobset-sim-test-chart-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let draw =
+            |name: &str| restart_chart("Title", "subtitle", (&bars(), &[]), SLIDE, &dir.join(name));
+        draw("a.svg").unwrap();
+        let svg = std::fs::read_to_string(dir.join("a.svg")).unwrap();
+        assert!(svg.starts_with("<svg") && svg.contains("InPlaceRestart"));
+        if cfg!(feature = "png") {
+            draw("a.png").unwrap();
+            growth_chart("Growth", &panels(), SLIDE, &dir.join("g.png")).unwrap();
+            assert_eq!(&std::fs::read(dir.join("a.png")).unwrap()[1..4], b"PNG");
+        }
+        assert!(draw("a.pdf").is_err());
+        let nowhere = draw("nowhere/a.png").unwrap_err();
+        assert!(!nowhere.contains(['{', '"']), "in plain words: {nowhere}");
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+}

@@ -1,0 +1,102 @@
+//! What stands above and below a chart: title and subtitle, and the lines at its foot, as large as they fit.
+
+use super::scene::*;
+
+pub(crate) const MARGIN: i32 = 60;
+
+/// Title and subtitle; where the first of them ends, and further down if the other one takes two lines.
+pub(crate) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> i32 {
+    let (w, h) = (scene.width as i32, scene.height as i32);
+    let (big, normal) = ((h / 20).clamp(28, 45), (h / 36).clamp(22, 25));
+    let width = w - 2 * MARGIN;
+    let size = fitting(title, big, width);
+    let title = shorten(title, size, width);
+    scene.text((MARGIN, MARGIN), size, Anchor::Left, INK, &title);
+    let below = MARGIN + big;
+    let size = fitting(subtitle, normal, width);
+    let lines = two_lines(subtitle, size, width);
+    for (i, line) in (0..).zip(&lines) {
+        let at = (MARGIN, below + normal / 2 + i * 3 * size / 2);
+        scene.text(at, size, Anchor::Left, FAINT, line);
+    }
+    below + (lines.len() as i32 - 1) * 3 * size / 2
+}
+
+/// A text on one line, or on two where it has no room on one; cut if it has none on two.
+fn two_lines(text: &str, size: i32, width: i32) -> Vec<String> {
+    if text_width(text, size) <= width {
+        return vec![text.to_owned()];
+    }
+    let ends = text.match_indices(' ').map(|(at, _)| at);
+    let fits = |at: &usize| text_width(&text[..*at], size) <= width;
+    match ends.take_while(fits).last() {
+        Some(at) => vec![text[..at].to_owned(), shorten(&text[at + 1..], size, width)],
+        None => vec![shorten(text, size, width)],
+    }
+}
+
+/// The largest font not above `size` with which a text fits; never below 22 pixels.
+pub(crate) fn fitting(text: &str, size: i32, width: i32) -> i32 {
+    let needed = text_width(text, size);
+    if needed <= width {
+        size
+    } else {
+        (size * width / needed).max(22)
+    }
+}
+
+/// A text cut at the end, where it has no room at this size.
+pub(crate) fn shorten(text: &str, size: i32, width: i32) -> String {
+    if text_width(text, size) <= width {
+        return text.to_owned();
+    }
+    // By bisection: a name may be of any length.
+    let room = width - text_width("...", size);
+    let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+    let fits = ends.partition_point(|end| text_width(&text[..*end], size) <= room);
+    let end = ends[..fits].last().copied().unwrap_or(0);
+    format!("{}...", text[..end].trim_end())
+}
+
+/// Size of the lines at the foot of a chart, and what stands between their parts.
+const FOOT: i32 = 18;
+const PARTS: &str = "  ·  ";
+
+/// Lines that are too long for the chart, broken between their parts.
+fn foot_lines(lines: &[String], width: i32) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for line in lines {
+        let mut open = String::new();
+        for part in line.split(PARTS) {
+            let longer = match open.is_empty() {
+                true => part.to_owned(),
+                false => format!("{open}{PARTS}{part}"),
+            };
+            if !open.is_empty() && text_width(&longer, FOOT) > width {
+                all.push(std::mem::replace(&mut open, format!("     {part}")));
+            } else {
+                open = longer;
+            }
+        }
+        all.push(open);
+    }
+    all
+}
+
+pub(crate) fn foot_height(lines: &[String], width: i32) -> i32 {
+    match foot_lines(lines, width - 2 * MARGIN).len() {
+        0 => 0,
+        n => n as i32 * (FOOT + 8) + MARGIN / 2,
+    }
+}
+
+/// At the lower edge: what a reader must know to make the chart again, and to believe it.
+pub(crate) fn foot(scene: &mut Scene, lines: &[String]) {
+    let width = scene.width as i32 - 2 * MARGIN;
+    let top = scene.height as i32 - foot_height(lines, scene.width as i32) + FOOT / 2;
+    for (i, line) in foot_lines(lines, width).iter().enumerate() {
+        let y = top + i as i32 * (FOOT + 8);
+        let line = shorten(line, FOOT, width);
+        scene.text((MARGIN, y), FOOT, Anchor::Left, FAINT, &line);
+    }
+}

@@ -1,0 +1,283 @@
+//! A figure as rectangles, lines and texts in pixels: what charts are laid out with before anything is drawn.
+//!
+//! Must never know a drawing library; so layouts can be tested for texts that overlap or leave the picture.
+
+pub type Color = (u8, u8, u8);
+
+pub const INK: Color = (30, 30, 30);
+pub const FAINT: Color = (105, 105, 105);
+pub const GRID: Color = (222, 222, 222);
+pub const PAPER: Color = (255, 255, 255);
+/// Texts on colored pieces: the same on light and on dark paper.
+pub const ON_DARK: Color = (254, 254, 254);
+pub const ON_LIGHT: Color = (31, 31, 31);
+
+/// Okabe and Ito's palette, readable with every kind of color blindness; the grey is for what is only waiting.
+pub const PALETTE: [Color; 8] = [
+    (136, 136, 136),
+    (213, 94, 0),
+    (0, 114, 178),
+    (86, 180, 233),
+    (0, 158, 115),
+    (240, 228, 66),
+    (204, 121, 167),
+    (230, 159, 0),
+];
+
+/// Whichever of the two is better to read on that color, by WCAG's contrast ratio.
+pub fn ink_on(color: Color) -> Color {
+    let ratio = |ink: Color| {
+        let (a, b) = (luminance(ink), luminance(color));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    };
+    match ratio(ON_DARK) > ratio(ON_LIGHT) {
+        true => ON_DARK,
+        false => ON_LIGHT,
+    }
+}
+
+fn luminance((r, g, b): Color) -> f64 {
+    let linear = |v: u8| match f64::from(v) / 255.0 {
+        v if v <= 0.04045 => v / 12.92,
+        v => libm::pow((v + 0.055) / 1.055, 2.4),
+    };
+    0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    Left,
+    Middle,
+    Right,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    Rect {
+        x: i32,
+        y: i32,
+        w: i32,
+        h: i32,
+        color: Color,
+    },
+    Line {
+        points: Vec<(i32, i32)>,
+        width: u32,
+        color: Color,
+    },
+    /// What lies between the points; things below shine through.
+    Area {
+        points: Vec<(i32, i32)>,
+        color: Color,
+    },
+    /// Centered on `y`.
+    Text {
+        x: i32,
+        y: i32,
+        size: i32,
+        anchor: Anchor,
+        color: Color,
+        text: String,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub struct Scene {
+    pub width: u32,
+    pub height: u32,
+    pub shapes: Vec<Shape>,
+}
+
+impl Scene {
+    pub fn new((width, height): (u32, u32)) -> Scene {
+        Scene {
+            width,
+            height,
+            shapes: Vec::new(),
+        }
+    }
+
+    pub fn rect(&mut self, x: i32, y: i32, w: i32, h: i32, color: Color) {
+        self.shapes.push(Shape::Rect { x, y, w, h, color });
+    }
+
+    pub fn line(&mut self, points: Vec<(i32, i32)>, width: u32, color: Color) {
+        self.shapes.push(Shape::Line {
+            points,
+            width,
+            color,
+        });
+    }
+
+    pub fn area(&mut self, points: Vec<(i32, i32)>, color: Color) {
+        self.shapes.push(Shape::Area { points, color });
+    }
+
+    pub fn text(&mut self, at: (i32, i32), size: i32, anchor: Anchor, color: Color, text: &str) {
+        let text = text.to_owned();
+        self.shapes.push(Shape::Text {
+            x: at.0,
+            y: at.1,
+            size,
+            anchor,
+            color,
+            text,
+        });
+    }
+
+    /// As large as it can be in a picture of that size, in its middle.
+    pub fn within(&self, (width, height): (u32, u32)) -> Scene {
+        let part = |of: u32, own: u32| f64::from(of) / f64::from(own.max(1));
+        let factor = part(width, self.width).min(part(height, self.height));
+        let long = |v: i32| (f64::from(v) * factor).round() as i32;
+        let middle = |of: u32, own: u32| (of as i32 - long(own as i32)) / 2;
+        let (left, top) = (middle(width, self.width), middle(height, self.height));
+        let at = |x: i32, y: i32| (left + long(x), top + long(y));
+        let all = |points: &[(i32, i32)]| points.iter().map(|(x, y)| at(*x, *y)).collect();
+        let one = |shape: &Shape| match shape.clone() {
+            Shape::Rect { x, y, w, h, color } => {
+                // Ends are placed as beginnings are: pieces that touch do so at any size.
+                let ((from, up), (to, down)) = (at(x, y), at(x + w, y + h));
+                let (w, h) = (to - from, down - up);
+                let (x, y) = (from, up);
+                Shape::Rect { x, y, w, h, color }
+            }
+            Shape::Line {
+                points,
+                width,
+                color,
+            } => Shape::Line {
+                points: all(&points),
+                width: (f64::from(width) * factor).round().max(1.0) as u32,
+                color,
+            },
+            Shape::Area { points, color } => Shape::Area {
+                points: all(&points),
+                color,
+            },
+            Shape::Text {
+                x,
+                y,
+                size,
+                anchor,
+                color,
+                text,
+            } => {
+                let (x, y) = at(x, y);
+                let size = (f64::from(size) * factor) as i32;
+                Shape::Text {
+                    x,
+                    y,
+                    size,
+                    anchor,
+                    color,
+                    text,
+                }
+            }
+        };
+        Scene {
+            width,
+            height,
+            shapes: self.shapes.iter().map(one).collect(),
+        }
+    }
+
+    /// A text on a piece of paper of its own, which hides lines behind it.
+    pub fn note(&mut self, at: (i32, i32), size: i32, color: Color, text: &str) {
+        if !text.is_empty() {
+            let width = text_width(text, size);
+            self.rect(at.0 - 4, at.1 - size / 2 - 4, width + 8, size + 8, PAPER);
+        }
+        self.text(at, size, Anchor::Left, color, text);
+    }
+
+    /// Boxes of all texts: left, top, right, bottom.
+    #[cfg(test)]
+    pub fn text_boxes(&self) -> Vec<(i32, i32, i32, i32, &str)> {
+        let of = |s: &Shape| match s {
+            Shape::Text {
+                x,
+                y,
+                size,
+                anchor,
+                text,
+                ..
+            } => {
+                let w = text_width(text, *size);
+                let left = match anchor {
+                    Anchor::Left => *x,
+                    Anchor::Middle => x - w / 2,
+                    Anchor::Right => x - w,
+                };
+                Some((left, y - size / 2, left + w, y + size / 2, text.clone()))
+            }
+            _ => None,
+        };
+        let boxes: Vec<_> = self.shapes.iter().filter_map(of).collect();
+        boxes
+            .into_iter()
+            .map(|(a, b, c, d, text)| (a, b, c, d, &*text.leak()))
+            .collect()
+    }
+}
+
+/// Advances of the printable ASCII characters in the bundled font, thousandths of its size.
+const ADVANCE: [i32; 95] = [
+    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636,
+    636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632,
+    575, 775, 752, 295, 295, 656, 557, 863, 748, 787, 603, 787, 695, 635, 611, 732, 684, 989, 685,
+    611, 685, 390, 337, 390, 838, 500, 500, 613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579,
+    278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,
+];
+
+/// Width of a text in the bundled font.
+pub fn text_width(text: &str, size: i32) -> i32 {
+    let advance = |c: char| {
+        ADVANCE
+            .get((c as usize).wrapping_sub(32))
+            .copied()
+            .unwrap_or(840)
+    };
+    text.chars().map(advance).sum::<i32>() * size / 1000 + 2
+}
+
+/// About `count` round numbers from 0 up to `max`.
+pub fn ticks(max: f64, count: usize) -> Vec<f64> {
+    if max.is_nan() || max <= 0.0 {
+        return vec![0.0];
+    }
+    let rough = max / count as f64;
+    let power = libm::pow(10.0, libm::floor(libm::log10(rough)));
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|m| m * power)
+        .find(|&s| s >= rough)
+        .unwrap_or(power * 10.0);
+    (0..)
+        .map(|i| f64::from(i) * step)
+        .take_while(|&t| t <= max * 1.000_001)
+        .collect()
+}
+
+/// A tick's label without needless digits.
+pub fn tick_label(value: f64) -> String {
+    if value >= 1000.0 {
+        return sim_analysis::format::thousands(value.round() as u64);
+    }
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_end_before_the_maximum() {
+        assert_eq!(ticks(126.0, 6), [0.0, 50.0, 100.0]);
+        assert_eq!(ticks(9.0, 5), [0.0, 2.0, 4.0, 6.0, 8.0]);
+        assert_eq!(ticks(0.0, 5), [0.0]);
+        let labels: Vec<String> = ticks(0.011, 5).into_iter().map(tick_label).collect();
+        assert_eq!(labels, ["0", "0.005", "0.01"]);
+    }
+}

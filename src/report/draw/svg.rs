@@ -1,0 +1,293 @@
+//! Scenes as SVG: files of their own with their font inside, and figures of a page in the colors of its theme.
+//!
+//! Must never write a text that is not escaped, and never anything that differs between two runs of the program.
+
+use super::scene::*;
+use sim_base::plain::for_html;
+use std::fmt::Write;
+
+/// Printable ASCII of DejaVu Sans, which all charts are measured with.
+pub const FONT: &[u8] = include_bytes!("../font/DejaVuSans-subset.ttf");
+pub const FONT_NAME: &str = "jobset-sim";
+
+/// Two areas on each other are still light enough for a line of their color.
+pub const AREA_OPACITY: f64 = 0.25;
+
+/// A scene in which things change over time, again and again.
+#[derive(Clone, Debug)]
+pub struct Film {
+    pub scene: Scene,
+    pub moving: Vec<Moving>,
+    /// From its beginning until it begins again.
+    pub seconds: f64,
+}
+
+/// Instants are shares of the film.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Moving {
+    /// Left, top and side of each; from which instant on they have which color, the first from 0.
+    Squares {
+        squares: Vec<(i32, i32, i32)>,
+        colors: Vec<(f64, Color)>,
+    },
+    /// An upright line that goes from the first to the second `x` and stays there.
+    Line {
+        y: (i32, i32),
+        x: (i32, i32),
+        until: f64,
+    },
+}
+
+/// Where the picture is shown.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum On {
+    Paper,
+    /// Of a page, which is light or dark.
+    Page,
+}
+
+/// A file of its own: it looks the same wherever it is opened.
+pub fn file(scene: &Scene) -> String {
+    let (w, h) = (scene.width, scene.height);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
+         font-family=\"{FONT_NAME}, sans-serif\" xml:space=\"preserve\">\n<style>{}</style>\n<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>\n",
+        font_face()
+    );
+    shapes(&mut out, scene, On::Paper);
+    out.push_str("</svg>\n");
+    out
+}
+
+/// An animated file of its own (SMIL, which browsers play without a script). Where nothing moves, as on paper, it shows
+/// how the film begins.
+pub fn film(film: &Film) -> String {
+    let still = file(&film.scene);
+    let mut out = still.trim_end().trim_end_matches("</svg>").to_owned();
+    let lasts = format!("dur=\"{:.3}s\" repeatCount=\"indefinite\"", film.seconds);
+    for moving in &film.moving {
+        match moving {
+            Moving::Squares { squares, colors } => {
+                let corner =
+                    |(x, y, side): &(i32, i32, i32)| format!("M{x} {y}h{side}v{side}h-{side}z");
+                let d: String = squares.iter().map(corner).collect();
+                let first = colors.first().map_or(PAPER, |(_, color)| *color);
+                let _ = write!(out, "<path d=\"{d}\" fill=\"{}\"", hex(first));
+                let _ = match colors.as_slice() {
+                    [] | [_] => writeln!(out, "/>"),
+                    many => {
+                        let times: Vec<String> =
+                            many.iter().map(|(at, _)| format!("{at:.4}")).collect();
+                        let values: Vec<String> =
+                            many.iter().map(|(_, color)| hex(*color)).collect();
+                        writeln!(
+                            out,
+                            "><animate attributeName=\"fill\" calcMode=\"discrete\" keyTimes=\"{}\" values=\"{}\" {lasts}/></path>",
+                            times.join(";"),
+                            values.join(";")
+                        )
+                    }
+                };
+            }
+            Moving::Line { y, x, until } => {
+                let _ = writeln!(
+                    out,
+                    "<path d=\"M{} {}v{}\" stroke=\"{}\" stroke-width=\"3\"><animateTransform \
+                     attributeName=\"transform\" type=\"translate\" keyTimes=\"0;{until:.4};1\" values=\"0;{};{}\" {lasts}/></path>",
+                    x.0,
+                    y.0,
+                    y.1 - y.0,
+                    hex(INK),
+                    x.1 - x.0,
+                    x.1 - x.0,
+                );
+            }
+        }
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// Part of a page, which brings the font and the colors of texts, lines and paper; `alt` says what it shows.
+pub fn inline(scene: &Scene, alt: &str) -> String {
+    let (w, h) = (scene.width, scene.height);
+    let mut out = format!(
+        "<svg class=\"chart\" viewBox=\"0 0 {w} {h}\" role=\"img\" xml:space=\"preserve\" aria-label=\"{}\">\n",
+        for_html(alt)
+    );
+    shapes(&mut out, scene, On::Page);
+    out.push_str("</svg>\n");
+    out
+}
+
+/// The rule of CSS that brings the font.
+pub fn font_face() -> String {
+    let data = base64(FONT);
+    format!("@font-face{{font-family:{FONT_NAME};src:url(data:font/ttf;base64,{data})}}")
+}
+
+fn shapes(out: &mut String, scene: &Scene, on: On) {
+    let mut rest = scene.shapes.as_slice();
+    while let Some((shape, more)) = rest.split_first() {
+        rest = more;
+        match shape {
+            Shape::Rect { color, .. } => {
+                let alike = |s: &&Shape| matches!(s, Shape::Rect { color: c, .. } if c == color);
+                let n = more.iter().take_while(alike).count();
+                let mut d = corners(shape);
+                more[..n].iter().for_each(|s| d.push_str(&corners(s)));
+                rest = &more[n..];
+                element(out, &format!("<path d=\"{d}\""), "fill", *color, on);
+            }
+            Shape::Line {
+                points,
+                width,
+                color,
+            } => {
+                let head = format!(
+                    "<path d=\"{}\" fill=\"none\" stroke-width=\"{width}\"",
+                    way(points)
+                );
+                element(out, &head, "stroke", *color, on);
+            }
+            Shape::Area { points, color } => {
+                let head = format!(
+                    "<path d=\"{}z\" fill-opacity=\"{AREA_OPACITY}\"",
+                    way(points)
+                );
+                element(out, &head, "fill", *color, on);
+            }
+            Shape::Text {
+                x,
+                y,
+                size,
+                anchor,
+                color,
+                text,
+            } => {
+                let anchor = match anchor {
+                    Anchor::Left => "",
+                    Anchor::Middle => " text-anchor=\"middle\"",
+                    Anchor::Right => " text-anchor=\"end\"",
+                };
+                // Half of the height of capitals below the middle.
+                let baseline = y + size * 36 / 100;
+                let text = for_html(text).replace('\n', " ");
+                let paint = paint("fill", *color, on);
+                let _ = writeln!(
+                    out,
+                    "<text x=\"{x}\" y=\"{baseline}\" font-size=\"{size}\"{anchor}{paint}>{text}</text>"
+                );
+            }
+        }
+    }
+}
+
+fn corners(shape: &Shape) -> String {
+    match shape {
+        Shape::Rect { x, y, w, h, .. } => format!("M{x} {y}h{w}v{h}h{}z", -w),
+        _ => String::new(),
+    }
+}
+
+fn way(points: &[(i32, i32)]) -> String {
+    let mut d = String::new();
+    let mut at: Option<(i32, i32)> = None;
+    for &(x, y) in points {
+        let _ = match at {
+            None => write!(d, "M{x} {y}"),
+            Some((px, py)) if px == x && py == y => Ok(()),
+            Some((px, py)) if py == y => write!(d, "h{}", x - px),
+            Some((px, py)) if px == x => write!(d, "v{}", y - py),
+            Some((px, py)) => write!(d, "l{} {}", x - px, y - py),
+        };
+        at = Some((x, y));
+    }
+    d
+}
+
+fn element(out: &mut String, head: &str, what: &str, color: Color, on: On) {
+    let _ = writeln!(out, "{head}{}/>", paint(what, color, on));
+}
+
+fn paint(what: &str, color: Color, on: On) -> String {
+    let themed = match color {
+        INK => "ink",
+        FAINT => "faint",
+        GRID => "grid",
+        PAPER => "paper",
+        _ => "",
+    };
+    if on == On::Page && !themed.is_empty() {
+        return format!(" style=\"{what}:var(--{themed})\"");
+    }
+    format!(" {what}=\"{}\"", hex(color))
+}
+
+/// As CSS and SVG write it.
+pub fn hex((r, g, b): Color) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// RFC 4648.
+pub fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |i: usize| u32::from(chunk.get(i).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for i in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * i) & 63) as usize];
+            out.push(if i <= chunk.len() {
+                char::from(digit)
+            } else {
+                '='
+            });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_the_standard() {
+        for (text, coded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(base64(text.as_bytes()), coded);
+        }
+    }
+
+    #[test]
+    fn a_figure_of_a_page_has_its_theme_and_a_file_its_own_colors_and_font() {
+        let mut scene = Scene::new((100, 50));
+        scene.rect(0, 0, 10, 10, PALETTE[1]);
+        scene.rect(20, 0, 10, 10, PALETTE[1]);
+        scene.line(vec![(0, 0), (5, 0), (5, 7), (9, 9)], 2, GRID);
+        scene.text((1, 2), 22, Anchor::Middle, INK, "</text><script>");
+        let (file, page) = (file(&scene), inline(&scene, "a \"name\""));
+        assert!(file.contains("M0 0h10v10h-10zM20 0h10v10h-10z"), "{file}");
+        assert!(
+            file.contains("M0 0h5v7l4 2") && file.contains("stroke=\"#dedede\""),
+            "{file}"
+        );
+        assert!(file.contains("@font-face") && !page.contains("@font-face"));
+        assert!(
+            page.contains("stroke:var(--grid)") && page.contains("fill:var(--ink)"),
+            "{page}"
+        );
+        assert!(page.contains("aria-label=\"a &quot;name&quot;\""), "{page}");
+        for text in [file, page] {
+            assert!(
+                !text.contains("<script>") && text.contains("&lt;script&gt;"),
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Layouts of the charts of a comparison: paired differences, where the accelerators' time went, and distributions.
+//!
+//! Must never compute an estimate: intervals are those of the comparison.
+
+use super::compare_ledger::{ledger, shares};
+pub use super::compare_panel::provenance;
+use super::compare_panel::{
+    Axis, Compared, ROW, SIZE, WIDTH, end, legend, name, names_end, shrunk,
+};
+use super::compare_time::{self, beneath, color_of};
+use crate::console::compare::{HEADLINES, estimates, parted, shown, tells, unit};
+use crate::draw::heading::{MARGIN, heading};
+use crate::draw::scene::*;
+use sim_analysis::experiment::{Comparison, PlayedVariant, Verdict, metrics};
+
+/// More panels than these do not help anybody to decide.
+const PANELS: usize = 4;
+
+const BETTER: Color = PALETTE[4];
+const WORSE: Color = PALETTE[1];
+const OPEN: Color = PALETTE[0];
+
+/// Every chart that this comparison has something for, by the name of its file.
+///
+/// `hangs`: the lines that say what they hang on.
+pub fn figures(
+    all: &Comparison,
+    played: &[PlayedVariant],
+    hangs: &[String],
+) -> Vec<(&'static str, Scene)> {
+    let told = headlines(all);
+    let mut figures = Vec::new();
+    if all.variants.len() > 1 && !told.is_empty() {
+        figures.push(("differences", differences((all, hangs), &told)));
+    }
+    if shares(all).iter().any(|(_, s)| !s.is_empty()) {
+        figures.push(("ledger", ledger((all, hangs))));
+    }
+    if !told.is_empty() {
+        figures.push(("distributions", distributions((all, hangs), played, &told)));
+    }
+    figures.extend(compare_time::figures((all, hangs), played));
+    figures
+}
+
+/// The metrics that tell the variants apart and that a reviewer asks for, most wanted first.
+fn headlines(all: &Comparison) -> Vec<&str> {
+    let (told, _) = parted(all);
+    // What differs by rounding alone is nobody's question.
+    let differs = |metric: &&&str| {
+        let size = |e: &sim_analysis::experiment::MetricEstimate| e.mean.map_or(0.0, f64::abs);
+        let most = estimates(all, metric)
+            .map(|(_, e)| size(e))
+            .fold(0.0, f64::max);
+        let mut bounds = all.paired.iter().filter(|p| p.metric == ***metric);
+        bounds.any(|p| p.difference.ci95.iter().any(|b| b.abs() > most * 1e-9))
+    };
+    let asked = HEADLINES.iter().flat_map(|headline| {
+        let fit = told.iter().filter(differs);
+        fit.filter(move |metric| tells(metric, headline))
+    });
+    asked.copied().take(PANELS).collect()
+}
+
+fn labelled(metric: &str) -> String {
+    match unit(metric).trim_end_matches("; ") {
+        "" => metric.to_owned(),
+        unit => format!("{metric} ({unit})"),
+    }
+}
+
+/// One panel for each metric, one interval for each variant against the first.
+fn differences((all, hangs): Compared<'_>, told: &[&str]) -> Scene {
+    let others = all.variants.len() as i32 - 1;
+    let panel = others * ROW + 4 * SIZE + 10;
+    let mut scene = Scene::new((WIDTH as u32, 900));
+    let first = &all.variants[0].name;
+    let title = format!(
+        "{}: differences to {first} on the same faults",
+        all.scenario
+    );
+    let subtitle = "mean of the paired differences with its 95 % interval; what contains zero is not separated";
+    let mut top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
+    let words = [
+        (BETTER, "better"),
+        (WORSE, "worse"),
+        (OPEN, "not separated"),
+    ];
+    legend(
+        &mut scene,
+        top,
+        words.map(|(c, w)| (c, w.to_owned())).into_iter(),
+    );
+    top += SIZE;
+    for metric in told {
+        let pairs = all.paired.iter();
+        let pairs: Vec<_> = pairs
+            .filter(|p| p.metric == *metric && p.a == *first)
+            .collect();
+        let label = labelled(metric);
+        scene.text((MARGIN, top + SIZE), SIZE, Anchor::Left, INK, &label);
+        let (from, to) = (top + 2 * SIZE, top + 2 * SIZE + others * ROW);
+        let bounds = pairs.iter().flat_map(|p| p.difference.ci95);
+        let axis = Axis::over(bounds.chain([0.0]), (names_end(all), WIDTH - MARGIN - 420));
+        axis.draw(&mut scene, metric, (from, to));
+        scene.line(vec![(axis.x(0.0), from), (axis.x(0.0), to)], 3, INK);
+        for (i, p) in pairs.iter().enumerate() {
+            let y = from + i as i32 * ROW + ROW / 2;
+            let color = match p.verdict {
+                Verdict::A => WORSE,
+                Verdict::B => BETTER,
+                Verdict::NotSeparated => OPEN,
+            };
+            name(&mut scene, y, &p.b);
+            let [low, high] = p.difference.ci95;
+            scene.line(vec![(axis.x(low), y), (axis.x(high), y)], 5, color);
+            scene.rect(axis.x(p.difference.mean) - 7, y - 7, 14, 14, color);
+            let text = format!(
+                "{}  ({} to {})",
+                shown(metric, p.difference.mean),
+                shown(metric, low),
+                shown(metric, high)
+            );
+            let size = shrunk(&text, SIZE, 400);
+            scene.text((WIDTH - MARGIN - 400, y), size, Anchor::Left, INK, &text);
+        }
+        top += panel;
+    }
+    end(&mut scene, top, (all, hangs));
+    scene
+}
+
+/// For each metric, the share of replications at or below each value, one line for each variant.
+fn distributions((all, hangs): Compared<'_>, played: &[PlayedVariant], told: &[&str]) -> Scene {
+    const PLOT: i32 = 220;
+    let panel = PLOT + 11 * SIZE / 2;
+    let mut scene = Scene::new((WIDTH as u32, 900));
+    let title = format!("{}: how the replications differ", all.scenario);
+    let subtitle = "share of the replications at or below a value; those that got stuck or were cut have no value";
+    let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
+    let entries = played
+        .iter()
+        .enumerate()
+        .map(|(i, v)| (color_of(i), v.name.clone()));
+    let mut top = legend(&mut scene, top, entries);
+    for metric in told {
+        let label = labelled(metric);
+        scene.text((MARGIN, top + SIZE), SIZE, Anchor::Left, INK, &label);
+        // Room for the number of the upper line below the name.
+        let from = top + 5 * SIZE / 2;
+        let to = from + PLOT;
+        let values: Vec<Vec<f64>> = played.iter().map(|v| sorted_values(v, metric)).collect();
+        let left = MARGIN + text_width("100 %", SIZE) + 14;
+        let axis = Axis::over(values.iter().flatten().copied(), (left, WIDTH - MARGIN));
+        axis.draw(&mut scene, metric, (from, to));
+        let y = |share: f64| to - (share * f64::from(PLOT)) as i32;
+        for share in [0.0, 0.5, 1.0] {
+            scene.line(vec![(axis.left, y(share)), (axis.right, y(share))], 2, GRID);
+            let text = format!("{:.0} %", share * 100.0);
+            scene.text(
+                (axis.left - 12, y(share)),
+                SIZE - 2,
+                Anchor::Right,
+                FAINT,
+                &text,
+            );
+        }
+        for (i, own) in values.iter().enumerate() {
+            let step = |(k, v): (usize, &f64)| {
+                let n = own.len() as f64;
+                let (before, after) = (k as f64 / n, (k + 1) as f64 / n);
+                [(axis.x(*v), y(before)), (axis.x(*v), y(after))]
+            };
+            let points: Vec<_> = own.iter().enumerate().flat_map(step).collect();
+            if points.len() > 1 {
+                scene.line(points, beneath(i, values.len()), color_of(i));
+            }
+        }
+        top += panel;
+    }
+    end(&mut scene, top, (all, hangs));
+    scene
+}
+
+fn sorted_values(variant: &PlayedVariant, metric: &str) -> Vec<f64> {
+    let of = |r| {
+        let own = metrics(r, &variant.jobsets).into_iter();
+        own.filter(|(name, _)| name == metric)
+            .find_map(|(_, m)| m.value())
+    };
+    let mut values: Vec<f64> = variant.replications.iter().filter_map(of).collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::super::figure::tests::check;
+    use super::*;
+    use sim_analysis::experiment::Replication;
+    use std::collections::BTreeMap;
+
+    /// So long that it needs two lines.
+    pub const HANGS: &str = "hangs on: each controller of kube-controller-manager 100 requests/s  ·  termination grace period 0 s  ·  node requests 4,000/s (unverified)  ·  images present on every node (assumed)";
+
+    pub fn variant(name: &str, scale: f64, categories: &[&'static str]) -> PlayedVariant {
+        let replication = |i: u32| Replication {
+            level: sim_api::spec::Level::Pods,
+            replication: u64::from(i),
+            digest: u64::from(i),
+            end_s: 100_000.0 * scale + f64::from(i * i) * 900.0,
+            end_reason: "AllJobSetsFinished",
+            jobsets: Vec::new(),
+            fleet_goodput: None,
+            ledger_s: BTreeMap::from_iter(
+                categories
+                    .iter()
+                    .map(|c| (*c, 5000.0 * scale + f64::from(i))),
+            ),
+            cost: 1e6 * scale,
+            cost_by_category: BTreeMap::new(),
+            outputs: Vec::new(),
+            warnings: Vec::new(),
+            never_placed: None,
+        };
+        PlayedVariant {
+            name: name.to_owned(),
+            changes: Vec::new(),
+            jobsets: Vec::new(),
+            replications: (0..6).map(replication).collect(),
+        }
+    }
+
+    #[test]
+    fn no_text_overlaps_another_or_leaves_the_picture_however_many_variants_there_are() {
+        let all = sim_engine::record::LedgerCategory::ALL.map(|c| c.as_str());
+        let long =
+            "a variant with a name that somebody wrote who likes long names very much indeed";
+        for names in [
+            &["one"][..],
+            &["one", "two"],
+            &["a", "b", "c", "d", "e", "f", "g", "h", long],
+        ] {
+            for categories in [&all[..], &all[..2]] {
+                let scale = |i: usize| 1.0 + i as f64 * 0.3;
+                let variants = names
+                    .iter()
+                    .enumerate()
+                    .map(|(i, n)| variant(n, scale(i), categories));
+                let played: Vec<PlayedVariant> = variants.collect();
+                let compared = Comparison::of(("a-scenario", 1), &played);
+                let figures = figures(&compared, &played, &[HANGS.to_owned()]);
+                let drawn: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
+                let expected = match names.len() {
+                    1 => vec!["ledger"],
+                    _ => vec!["differences", "ledger", "distributions"],
+                };
+                assert_eq!(drawn, expected);
+                figures.iter().for_each(|(_, scene)| check(scene));
+            }
+        }
+    }
+
+    #[test]
+    fn ticks_are_round_in_the_unit_that_people_count_in() {
+        let axis = |from, to| Axis {
+            from,
+            to,
+            left: 0,
+            right: 100,
+        };
+        let of = |axis: &Axis, metric| axis.ticks(4, axis.unit(metric));
+        assert_eq!(of(&axis(-1e4, 2e4), "end.t_s"), [0.0, 18_000.0]);
+        assert_eq!(of(&axis(0.71, 0.83), "goodput").len(), 2);
+    }
+}

@@ -1,0 +1,124 @@
+//! The chart of where the accelerators' time went: one stacked bar for each variant of a comparison.
+
+use super::compare_panel::{Axis, Compared, ROW, SIZE, WIDTH, end, legend, name, names_end};
+use crate::draw::heading::{MARGIN, heading};
+use crate::draw::scene::*;
+use sim_analysis::experiment::Comparison;
+
+/// For each variant, the share of each category in all accelerator-seconds.
+pub(crate) fn shares(all: &Comparison) -> Vec<(&str, Vec<(&str, f64)>)> {
+    let of = |v: &sim_analysis::experiment::VariantEstimates| -> Vec<(&str, f64)> {
+        let own = all.metrics.iter().filter_map(|metric| {
+            let category = metric.strip_prefix("ledger.")?;
+            Some((category, v.metrics.get(metric)?.mean?))
+        });
+        let own: Vec<(&str, f64)> = own.collect();
+        let total: f64 = own.iter().map(|(_, s)| s).sum();
+        own.into_iter()
+            .map(|(c, s)| (c, s / total.max(1e-9)))
+            .collect()
+    };
+    all.variants
+        .iter()
+        .map(|v| (v.name.as_str(), of(v)))
+        .collect()
+}
+
+/// Beside the palette, for kinds of loss that are rare: Tol's muted colors.
+const RARE: [Color; 4] = [(51, 34, 136), (136, 34, 85), (17, 119, 51), (153, 153, 51)];
+
+/// What is useful and what nobody asked for have colors of their own; the others have them by size.
+fn colors<'a>(shares: &[(&str, Vec<(&'a str, f64)>)]) -> Vec<(&'a str, Color)> {
+    let mut sums: Vec<(&str, f64)> = Vec::new();
+    for (category, share) in shares.iter().flat_map(|(_, s)| s) {
+        match sums.iter_mut().find(|(c, _)| c == category) {
+            Some((_, sum)) => *sum += share,
+            None => sums.push((category, *share)),
+        }
+    }
+    sums.retain(|(_, sum)| *sum > 0.0);
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let useful = sim_engine::record::LedgerCategory::Productive.as_str();
+    let (mut own, lost): (Vec<_>, Vec<_>) = sums.into_iter().partition(|(c, _)| *c == useful);
+    own.extend(lost);
+    let free = [1, 2, 3, 6, 7, 5].iter().map(|&i| PALETTE[i]);
+    let mut next = free.chain(RARE).chain(std::iter::repeat(GRID));
+    let idle = sim_engine::record::LedgerCategory::Idle.as_str();
+    let color = |(category, _): (&'a str, f64)| match category {
+        c if c == useful => (category, PALETTE[4]),
+        c if c == idle => (category, PALETTE[0]),
+        _ => (category, next.next().unwrap_or(GRID)),
+    };
+    own.into_iter().map(color).collect()
+}
+
+/// Stacked bars of all accelerator-seconds, and below of what was not productive.
+pub(crate) fn ledger((all, hangs): Compared<'_>) -> Scene {
+    let shares = shares(all);
+    let colors = colors(&shares);
+    let useful = sim_engine::record::LedgerCategory::Productive.as_str();
+    let slot = ROW + 16;
+    let panel = all.variants.len() as i32 * slot + 4 * SIZE + 20;
+    let mut scene = Scene::new((WIDTH as u32, 900));
+    let title = format!("{}: where the accelerators' time went", all.scenario);
+    let subtitle = "mean share of all accelerator-seconds of the cluster, from the beginning to the end of the run";
+    let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
+    let entries = colors.iter().map(|(c, color)| (*color, (*c).to_owned()));
+    let mut top = legend(&mut scene, top, entries);
+    let lost = |s: &[(&str, f64)]| s.iter().filter(|(c, _)| *c != useful).map(|(_, v)| v).sum();
+    let most = shares.iter().map(|(_, s)| lost(s)).fold(0.0, f64::max);
+    for (label, whole) in [("everything", true), ("what was not productive", false)] {
+        scene.text((MARGIN, top + SIZE), SIZE, Anchor::Left, INK, label);
+        let (from, to) = (
+            top + 2 * SIZE,
+            top + 2 * SIZE + all.variants.len() as i32 * slot,
+        );
+        let axis = Axis {
+            from: 0.0,
+            to: if whole { 1.0 } else { most.max(1e-9) * 1.02 },
+            left: names_end(all),
+            right: WIDTH - MARGIN - 120,
+        };
+        for t in axis.ticks(8, 1.0) {
+            scene.line(vec![(axis.x(t), from), (axis.x(t), to)], 2, GRID);
+            let text = percent(t);
+            scene.text(
+                (axis.x(t), to + SIZE),
+                SIZE - 2,
+                Anchor::Middle,
+                FAINT,
+                &text,
+            );
+        }
+        for (i, (variant, own)) in shares.iter().enumerate() {
+            let y = from + i as i32 * slot + slot / 2;
+            name(&mut scene, y, variant);
+            let mut at = 0.0;
+            for (category, color) in colors.iter().filter(|(c, _)| whole || *c != useful) {
+                let share = own
+                    .iter()
+                    .find(|(c, _)| c == category)
+                    .map_or(0.0, |(_, s)| *s);
+                let (left, right) = (axis.x(at), axis.x(at + share));
+                scene.rect(left, y - ROW / 2, right - left, ROW, *color);
+                let text = percent(share);
+                if text_width(&text, SIZE - 2) + 12 < right - left {
+                    let middle = ((left + right) / 2, y);
+                    scene.text(middle, SIZE - 2, Anchor::Middle, ink_on(*color), &text);
+                }
+                at += share;
+            }
+            if !whole {
+                scene.text((axis.x(at) + 12, y), SIZE, Anchor::Left, INK, &percent(at));
+            }
+        }
+        top += panel;
+    }
+    end(&mut scene, top, (all, hangs));
+    scene
+}
+
+fn percent(share: f64) -> String {
+    let text = format!("{:.2}", share * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}

@@ -1,0 +1,142 @@
+//! Parts that the charts of a comparison share: sizes, axes, names, legends and the lines at the foot.
+
+use crate::console::compare::{is_seconds, shown};
+use crate::draw::heading::{MARGIN, foot, foot_height};
+use crate::draw::scene::*;
+use sim_analysis::experiment::Comparison;
+use sim_analysis::format::count;
+
+pub(crate) const WIDTH: i32 = 1600;
+
+/// Of texts, and of the lines they stand in.
+pub(crate) const SIZE: i32 = 22;
+
+pub(crate) const ROW: i32 = 40;
+
+/// A comparison, and the lines that say what it hangs on.
+pub(crate) type Compared<'a> = (&'a Comparison, &'a [String]);
+
+/// Below the last panel: what a reader must know to make the chart again.
+pub(crate) fn end(scene: &mut Scene, top: i32, (all, hangs): Compared<'_>) {
+    let mut lines = provenance(all);
+    lines.extend_from_slice(hangs);
+    scene.height = (top + SIZE + foot_height(&lines, WIDTH)) as u32;
+    foot(scene, &lines);
+}
+
+/// What it takes to make its charts again.
+pub fn provenance(all: &Comparison) -> Vec<String> {
+    let of =
+        |v: &sim_analysis::experiment::VariantEstimates| format!("{} {:016x}", v.name, v.digest);
+    let digests: Vec<String> = all.variants.iter().map(of).collect();
+    let n = all.variants.iter().map(|v| v.replications).max();
+    vec![
+        format!(
+            "jobset-sim {}  ·  scenario {}  ·  seed {}  ·  {} of each variant",
+            all.version,
+            all.scenario,
+            all.seed,
+            count(n.unwrap_or(0) as u64, all.level.replication())
+        ),
+        format!("digests: {}", digests.join("  ·  ")),
+    ]
+}
+
+/// An axis from a number to another one, over pixels.
+pub(crate) struct Axis {
+    pub from: f64,
+    pub to: f64,
+    pub left: i32,
+    pub right: i32,
+}
+
+impl Axis {
+    /// With a little air on both sides.
+    pub(crate) fn over(values: impl Iterator<Item = f64>, (left, right): (i32, i32)) -> Axis {
+        let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
+        let air = ((high - low) * 0.06).max(high.abs() * 1e-6).max(1e-12);
+        Axis {
+            from: low - air,
+            to: high + air,
+            left,
+            right,
+        }
+    }
+
+    pub fn x(&self, v: f64) -> i32 {
+        let share = (v - self.from) / (self.to - self.from);
+        self.left + (share * f64::from(self.right - self.left)) as i32
+    }
+
+    /// Numbers that are round in that unit, about so many.
+    pub fn ticks(&self, count: usize, unit: f64) -> Vec<f64> {
+        let step = match ticks((self.to - self.from) / unit, count).get(1) {
+            Some(step) => *step * unit,
+            None => return vec![self.from],
+        };
+        let first = (self.from / step).ceil();
+        let number = |i: u32| (first + f64::from(i)) * step;
+        (0..40).map(number).take_while(|&v| v <= self.to).collect()
+    }
+
+    /// In which people count so much of a metric, as a number of what it is measured in.
+    pub(crate) fn unit(&self, metric: &str) -> f64 {
+        let span = self.to - self.from;
+        match metric {
+            m if m.contains("ledger.") => 3600.0,
+            m if is_seconds(m) && span > 7200.0 => 3600.0,
+            m if is_seconds(m) && span > 120.0 => 60.0,
+            _ => 1.0,
+        }
+    }
+
+    /// Lines of the grid with their numbers below.
+    pub(crate) fn draw(&self, scene: &mut Scene, metric: &str, (top, bottom): (i32, i32)) {
+        let mut free = i32::MIN;
+        for t in self.ticks(8, self.unit(metric)) {
+            scene.line(vec![(self.x(t), top), (self.x(t), bottom)], 2, GRID);
+            let label = shown(metric, t);
+            let half = text_width(&label, SIZE - 2) / 2;
+            if self.x(t) - half > free {
+                let at = (self.x(t), bottom + SIZE);
+                scene.text(at, SIZE - 2, Anchor::Middle, FAINT, &label);
+                free = self.x(t) + half + 16;
+            }
+        }
+        scene.line(vec![(self.left, bottom), (self.right, bottom)], 2, FAINT);
+    }
+}
+
+/// Where bars and intervals begin: behind the longest name of a variant.
+pub(crate) fn names_end(all: &Comparison) -> i32 {
+    let widest = all.variants.iter().map(|v| text_width(&v.name, SIZE)).max();
+    MARGIN + widest.unwrap_or(0).min(WIDTH / 4) + 20
+}
+
+/// The size at which a text has room, however small that is.
+pub(crate) fn shrunk(text: &str, size: i32, width: i32) -> i32 {
+    size.min(size * width / text_width(text, size).max(1))
+}
+
+pub(crate) fn name(scene: &mut Scene, y: i32, name: &str) {
+    let size = shrunk(name, SIZE, WIDTH / 4);
+    scene.text((MARGIN, y), size, Anchor::Left, INK, name);
+}
+
+pub(crate) fn legend(
+    scene: &mut Scene,
+    y: i32,
+    entries: impl Iterator<Item = (Color, String)>,
+) -> i32 {
+    let (mut x, mut y) = (MARGIN, y);
+    for (color, text) in entries {
+        let width = SIZE + 10 + text_width(&text, SIZE) + 28;
+        if x + width > WIDTH - MARGIN {
+            (x, y) = (MARGIN, y + SIZE * 3 / 2);
+        }
+        scene.rect(x, y - SIZE / 2, SIZE, SIZE, color);
+        scene.text((x + SIZE + 10, y), SIZE, Anchor::Left, INK, &text);
+        x += width;
+    }
+    y + SIZE
+}

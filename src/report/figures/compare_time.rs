@@ -1,0 +1,330 @@
+//! Layouts of the charts of a comparison over time: the fan of goodput, time at work, and how long restarts take.
+//!
+//! Must never compute a statistic: that is `experiment::over_time`.
+
+use super::compare_panel::{Axis, Compared, SIZE, WIDTH, end, legend, name, names_end};
+use crate::draw::heading::{MARGIN, heading};
+use crate::draw::scene::*;
+use sim_analysis::experiment::PlayedVariant;
+use sim_analysis::experiment::over_time::{OverTime, over_time, restart_times};
+use sim_base::Duration;
+
+/// Of the plots of one variant, and of all variants.
+const FAN: i32 = 170;
+const PLOT: i32 = 420;
+/// For what stands right of a plot.
+const ASIDE: i32 = 300;
+/// The beginning of a fan says little and would flatten the rest.
+const BEGINNING: f64 = 0.1;
+
+pub(crate) fn color_of(i: usize) -> Color {
+    PALETTE[[2, 1, 4, 6, 7, 3, 0, 5][i % 8]]
+}
+
+/// How wide the line of one of so many is: those below show where lines lie on each other.
+pub(crate) fn beneath(i: usize, of: usize) -> u32 {
+    4 + 3 * (of - 1 - i).min(3) as u32
+}
+
+/// Every chart over time that this comparison has something for, by the name of its file.
+pub(crate) fn figures(all: Compared<'_>, played: &[PlayedVariant]) -> Vec<(&'static str, Scene)> {
+    let mut figures = Vec::new();
+    if let Some((jobset, variants)) = over_time(played) {
+        figures.push(("goodput", goodput(all, jobset, &variants)));
+        figures.push(("availability", availability(all, jobset, &variants)));
+    }
+    let times: Vec<(Vec<f64>, usize)> = played.iter().map(restart_times).collect();
+    if times.iter().any(|(own, _)| own.len() > 1) {
+        figures.push(("restarts", restarts(all, &times)));
+    }
+    figures
+}
+
+/// Shares from a low one up to 1.
+struct Shares {
+    low: f64,
+    top: i32,
+    bottom: i32,
+}
+
+impl Shares {
+    /// As low as any of them, in round tenths.
+    fn over(values: impl Iterator<Item = f64>, (top, bottom): (i32, i32)) -> Shares {
+        let low = values.fold(0.9, f64::min);
+        let low = (low * 10.0).floor() / 10.0;
+        Shares { low, top, bottom }
+    }
+
+    /// What is lower lies at the bottom.
+    fn y(&self, share: f64) -> i32 {
+        let part = ((share - self.low) / (1.0 - self.low)).clamp(0.0, 1.0);
+        self.bottom - (part * f64::from(self.bottom - self.top)) as i32
+    }
+
+    fn draw(&self, scene: &mut Scene, axis: &Axis) {
+        for part in 0..=2 {
+            let share = self.low + (1.0 - self.low) * f64::from(part) / 2.0;
+            let y = self.y(share);
+            scene.line(vec![(axis.left, y), (axis.right, y)], 2, GRID);
+            let text = format!("{:.0} %", share * 100.0);
+            scene.text((axis.left - 10, y), SIZE - 4, Anchor::Right, FAINT, &text);
+        }
+    }
+}
+
+fn time_axis(variants: &[OverTime], (left, right): (i32, i32)) -> Axis {
+    let last = variants.iter().filter_map(|v| v.goodput.last());
+    let to = last.map(|(after, _)| *after).fold(0.0, f64::max);
+    Axis {
+        from: 0.0,
+        to: to.max(1e-9),
+        left,
+        right,
+    }
+}
+
+/// Below a plot: time in the unit that fits.
+fn times(scene: &mut Scene, axis: &Axis, (top, bottom): (i32, i32)) {
+    let units = [(86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s")];
+    let fits = |(unit, _): &&(f64, &str)| axis.to >= 2.0 * unit;
+    let (unit, word) = units.iter().find(fits).unwrap_or(&units[3]);
+    for t in axis.ticks(8, *unit) {
+        let x = axis.x(t);
+        scene.line(vec![(x, top), (x, bottom)], 2, GRID);
+        let text = format!("{} {word}", tick_label(t / unit));
+        scene.text((x, bottom + SIZE), SIZE - 4, Anchor::Middle, FAINT, &text);
+    }
+}
+
+/// One panel for each variant: the median, half and four fifths of the replications around it, and the first's median.
+fn goodput((all, hangs): Compared<'_>, jobset: &str, variants: &[OverTime]) -> Scene {
+    let mut scene = Scene::new((WIDTH as u32, 900));
+    let title = format!("{}: goodput of {jobset} so far", all.scenario);
+    let subtitle = "steps that count / time since all pods were there first, until then; median, p25 to p75 and p10 to p90 of the replications";
+    let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
+    let first = format!("median of {}", all.variants[0].name);
+    let mut top = legend(&mut scene, top, [(FAINT, first)].into_iter()) + SIZE;
+    let axis = time_axis(variants, (names_end(all) + 70, WIDTH - MARGIN - ASIDE));
+    let said = |v: &OverTime| {
+        let from = axis.to * BEGINNING;
+        let told = v.goodput.iter().filter(move |(after, _)| *after >= from);
+        told.map(|(_, fan)| fan[0]).collect::<Vec<f64>>()
+    };
+    let lows: Vec<f64> = variants.iter().flat_map(said).collect();
+    for (i, v) in variants.iter().enumerate() {
+        let y = Shares::over(lows.iter().copied(), (top, top + FAN));
+        name(&mut scene, top + FAN / 2, &v.name);
+        times(&mut scene, &axis, (top, top + FAN));
+        y.draw(&mut scene, &axis);
+        let line = |nth: usize| v.goodput.iter().map(move |(t, fan)| (*t, fan[nth]));
+        for (low, high) in [(0, 4), (1, 3)] {
+            let there = line(low).map(|(t, s)| (axis.x(t), y.y(s)));
+            let back = line(high).map(|(t, s)| (axis.x(t), y.y(s)));
+            let mut points: Vec<(i32, i32)> = there.collect();
+            points.extend(back.collect::<Vec<_>>().into_iter().rev());
+            scene.area(points, color_of(i));
+        }
+        let median = |v: &OverTime| -> Vec<(i32, i32)> {
+            v.goodput
+                .iter()
+                .map(|(t, fan)| (axis.x(*t), y.y(fan[2])))
+                .collect()
+        };
+        if i > 0 {
+            scene.line(median(&variants[0]), 2, FAINT);
+        }
+        scene.line(median(v), 4, color_of(i));
+        if let Some((_, fan)) = v.goodput.last() {
+            let text = format!("{:.3}  ({:.3} to {:.3})", fan[2], fan[0], fan[4]);
+            let at = (
+                axis.right + 16,
+                y.y(fan[2]).clamp(top + SIZE, top + FAN - SIZE),
+            );
+            scene.text(at, SIZE - 2, Anchor::Left, INK, &text);
+        }
+        top += FAN + 3 * SIZE;
+    }
+    end(&mut scene, top, (all, hangs));
+    scene
+}
+
+/// One line for each variant: in each sixtieth of the time, the mean share of it in which every pod was at work.
+fn availability((all, hangs): Compared<'_>, jobset: &str, variants: &[OverTime]) -> Scene {
+    let mut scene = Scene::new((WIDTH as u32, 900));
+    let title = format!("{}: time with all pods of {jobset} at work", all.scenario);
+    let subtitle = "share of each sixtieth of the time since all pods were there first, mean over the replications";
+    let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
+    let entries = variants.iter().enumerate();
+    let top = legend(
+        &mut scene,
+        top,
+        entries.map(|(i, v)| (color_of(i), v.name.clone())),
+    ) + SIZE;
+    let axis = time_axis(variants, (MARGIN + 70, WIDTH - MARGIN));
+    let shares = variants.iter().flat_map(|v| &v.at_work).map(|(_, s)| *s);
+    let y = Shares::over(shares, (top, top + PLOT));
+    times(&mut scene, &axis, (top, top + PLOT));
+    y.draw(&mut scene, &axis);
+    for (i, v) in variants.iter().enumerate() {
+        let points: Vec<_> = v
+            .at_work
+            .iter()
+            .map(|(t, s)| (axis.x(*t), y.y(*s)))
+            .collect();
+        if points.len() > 1 {
+            scene.line(points, beneath(i, variants.len()), color_of(i));
+        }
+    }
+    end(&mut scene, top + PLOT + 3 * SIZE, (all, hangs));
+    scene
+}
+
+/// The share of all restarts that took so long or less, on a logarithmic axis.
+fn restarts((all, hangs): Compared<'_>, times: &[(Vec<f64>, usize)]) -> Scene {
+    const MARKS: [f64; 11] = [
+        0.1,
+        1.0,
+        3.0,
+        10.0,
+        30.0,
+        60.0,
+        300.0,
+        1200.0,
+        3600.0,
+        6.0 * 3600.0,
+        86_400.0,
+    ];
+    /// With fewer of these on the axis there are round numbers on it instead.
+    const FEW: usize = 2;
+    let mut scene = Scene::new((WIDTH as u32, 900));
+    let title = format!("{}: how long single restarts take", all.scenario);
+    let subtitle = "share of the restarts of all replications that took so long or less, from the fault until every pod is ready";
+    let top = heading(&mut scene, &title, subtitle) + 3 * SIZE;
+    let told = all.variants.iter().zip(times).enumerate();
+    let entries = told.map(|(i, (v, (over, left)))| {
+        let unfinished = match left {
+            0 => String::new(),
+            n => format!(", {n} more had no end"),
+        };
+        (
+            color_of(i),
+            format!("{}: {}{unfinished}", v.name, over.len()),
+        )
+    });
+    let top = legend(&mut scene, top, entries) + SIZE;
+    let log = |s: f64| libm::log10(s.max(1e-3));
+    let values = || times.iter().flat_map(|(own, _)| own).map(|s| log(*s));
+    let (low, high) = values().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
+    let axis = Axis {
+        from: low - 0.05,
+        to: high.max(low + 0.1) + 0.05,
+        left: MARGIN + 70,
+        right: WIDTH - MARGIN,
+    };
+    let bottom = top + PLOT;
+    let y = Shares {
+        low: 0.0,
+        top,
+        bottom,
+    };
+    y.draw(&mut scene, &axis);
+    let mut free = i32::MIN;
+    let seen = |m: &f64| (axis.from..=axis.to).contains(&log(*m));
+    let mut marks: Vec<f64> = MARKS.into_iter().filter(seen).collect();
+    if marks.len() < FEW {
+        let all = ticks(libm::pow(10.0, axis.to), 30);
+        marks = all.into_iter().filter(seen).collect();
+    }
+    for mark in marks {
+        let x = axis.x(log(mark));
+        let text = sim_analysis::format::seconds(Duration::from_seconds_f64(mark));
+        let half = text_width(&text, SIZE - 4) / 2;
+        if x - half <= free {
+            continue;
+        }
+        free = x + half + 10;
+        scene.line(vec![(x, top), (x, bottom)], 2, GRID);
+        scene.text((x, bottom + SIZE), SIZE - 4, Anchor::Middle, FAINT, &text);
+    }
+    for (i, (own, _)) in times.iter().enumerate() {
+        let share = |k: usize| y.y(k as f64 / own.len() as f64);
+        let step =
+            |(k, s): (usize, &f64)| [(axis.x(log(*s)), share(k)), (axis.x(log(*s)), share(k + 1))];
+        let points: Vec<_> = own.iter().enumerate().flat_map(step).collect();
+        if points.len() > 1 {
+            scene.line(points, beneath(i, times.len()), color_of(i));
+        }
+    }
+    end(&mut scene, bottom + 3 * SIZE, (all, hangs));
+    scene
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::compare_figure::tests::{HANGS, variant};
+    use super::super::figure::tests::check;
+    use super::*;
+    use sim_analysis::experiment::{BriefRestart, Comparison, ReplicatedJobSet};
+    use sim_analysis::metrics::Ending;
+    use sim_analysis::metrics::timeline::Timeline;
+    use sim_base::Time;
+    use sim_engine::record::TrainingStretch;
+    use std::collections::BTreeMap;
+
+    fn at(s: u64) -> Time {
+        Time::ZERO + Duration::from_secs(s)
+    }
+
+    /// A job that is interrupted for a while, longer with each replication.
+    fn trained(name: &str, away: u64) -> PlayedVariant {
+        let mut played = variant(name, 1.0, &["productive"]);
+        played.jobsets = vec!["train".to_owned()];
+        for (i, replication) in (1..).zip(&mut played.replications) {
+            let stretch = |since, until| TrainingStretch {
+                since: at(since),
+                until: at(until),
+                productive: Duration::from_secs((until - since) * 9 / 10),
+                lost: Duration::ZERO,
+                rendezvous: Duration::ZERO,
+                restore: Duration::ZERO,
+                redo: Duration::ZERO,
+                suspended: Duration::ZERO,
+            };
+            let back = 40_000 + away * i;
+            let restart = BriefRestart::new((at(40_000), at(back)), Ending::Ready);
+            let stretches = vec![stretch(10, 40_000), stretch(back, 300_000)];
+            replication.jobsets = vec![ReplicatedJobSet {
+                terminal_state: "",
+                restarts: 1,
+                restarts_count_towards_max: 1,
+                latency_p50_s: None,
+                latency_p95_s: None,
+                latency_max_s: None,
+                training: None,
+                taken: BTreeMap::new(),
+                timeline: Some(Timeline::new(at(300_000), &stretches)),
+                each: vec![restart],
+            }];
+        }
+        played
+    }
+
+    #[test]
+    fn charts_over_time_are_drawn_of_what_trains_and_their_texts_have_room() {
+        let names = ["baseline", "a variant of a long name", "c", "d", "e"];
+        let hangs = [HANGS.to_owned()];
+        for n in [1, 2, 5] {
+            let played: Vec<PlayedVariant> = (0..n)
+                .map(|i| trained(names[i], 20 + 3000 * i as u64))
+                .collect();
+            let compared = Comparison::of(("a-scenario", 1), &played);
+            let figures = figures((&compared, &hangs), &played);
+            let drawn: Vec<&str> = figures.iter().map(|(name, _)| *name).collect();
+            assert_eq!(drawn, ["goodput", "availability", "restarts"]);
+            figures.iter().for_each(|(_, scene)| check(scene));
+        }
+        let idle = [variant("one", 1.0, &["productive"])];
+        let compared = Comparison::of(("a-scenario", 1), &idle);
+        assert!(figures((&compared, &[]), &idle).is_empty());
+    }
+}

@@ -1,0 +1,265 @@
+//! Restarts as stacked bars, one below the other, and the colors of their phases.
+
+use crate::draw::heading::{MARGIN, fitting, foot, foot_height, heading};
+use crate::draw::scene::*;
+use sim_analysis::format::seconds;
+use sim_analysis::metrics::{Phase, Restart};
+use sim_base::*;
+
+/// Colors of the phases, in the order of `Phase::ALL`.
+pub(crate) fn color_of(phase: Phase) -> Color {
+    let i = match phase {
+        Phase::Detect => 0,
+        Phase::Terminate => 1,
+        Phase::Recreate => 2,
+        Phase::Queue | Phase::Schedule => 3,
+        Phase::Start => 4,
+        Phase::Barrier => 5,
+        Phase::Rendezvous | Phase::Restore => 6,
+        Phase::Redo => 7,
+    };
+    PALETTE[i]
+}
+
+/// Horizontal stacked bars, one per restart, on one axis of seconds.
+pub fn restarts(
+    title: &str,
+    subtitle: &str,
+    bars: &[(String, Restart)],
+    lines: &[String],
+    size: (u32, u32),
+) -> Scene {
+    let mut scene = Scene::new(size);
+    let (w, h) = (size.0 as i32, size.1 as i32);
+    let normal = (h / 36).max(22);
+    let below = heading(&mut scene, title, subtitle);
+    let top = legend(&mut scene, bars, below + 2 * normal + normal / 2, normal) + normal;
+    let end = h - foot_height(lines, w);
+    let bottom = end - MARGIN - 2 * normal;
+    let longest = bars
+        .iter()
+        .map(|b| b.1.total().seconds())
+        .fold(0.0, f64::max);
+    let right = w - MARGIN - text_width("0000 s", normal + 6) - 12;
+    let x = |s: f64| MARGIN + (s / longest.max(1e-9) * f64::from(right - MARGIN)) as i32;
+    for t in ticks(longest, 7) {
+        scene.line(vec![(x(t), top), (x(t), bottom)], 2, GRID);
+        scene.text(
+            (x(t), bottom + normal),
+            normal,
+            Anchor::Middle,
+            FAINT,
+            &tick_label(t),
+        );
+    }
+    scene.line(vec![(MARGIN, bottom), (right, bottom)], 2, FAINT);
+    let axis = "seconds from the fault until every pod is ready again";
+    scene.text(
+        ((MARGIN + right) / 2, end - MARGIN / 2 - 4),
+        normal,
+        Anchor::Middle,
+        INK,
+        axis,
+    );
+    foot(&mut scene, lines);
+    let slot = (bottom - top) / bars.len().max(1) as i32;
+    for (i, (label, restart)) in bars.iter().enumerate() {
+        bar(
+            &mut scene,
+            label,
+            restart,
+            top + i as i32 * slot,
+            slot,
+            normal,
+            &x,
+        );
+    }
+    scene
+}
+
+fn used(bars: &[(String, Restart)]) -> Vec<Phase> {
+    let seen = |p: &&Phase| {
+        bars.iter()
+            .any(|b| b.1.phases()[**p as usize] > Duration::ZERO)
+    };
+    Phase::ALL.iter().filter(seen).copied().collect()
+}
+
+/// Returns where it ends.
+fn legend(scene: &mut Scene, bars: &[(String, Restart)], y: i32, size: i32) -> i32 {
+    let mut x = MARGIN;
+    let mut y = y;
+    for phase in used(bars) {
+        let width = size + 10 + text_width(phase.as_str(), size) + 28;
+        if x + width > scene.width as i32 - MARGIN {
+            x = MARGIN;
+            y += size * 3 / 2;
+        }
+        scene.rect(x, y - size / 2, size, size, color_of(phase));
+        scene.text((x + size + 10, y), size, Anchor::Left, INK, phase.as_str());
+        x += width;
+    }
+    y + size / 2
+}
+
+fn bar(
+    scene: &mut Scene,
+    label: &str,
+    r: &Restart,
+    top: i32,
+    slot: i32,
+    size: i32,
+    x: &dyn Fn(f64) -> i32,
+) {
+    let label_y = top + slot / 2 - slot / 5 - size;
+    let bar_top = label_y + size;
+    let height = (slot * 2 / 5).min(150);
+    scene.note((MARGIN, label_y), size + 4, INK, label);
+    let mut parts = Vec::new();
+    for span in r.spans() {
+        let (from, to) = (span.from.since(r.start), span.to.since(r.start));
+        scene.rect(
+            x(from.seconds()),
+            bar_top,
+            (x(to.seconds()) - x(from.seconds())).max(0),
+            height,
+            color_of(span.phase()),
+        );
+    }
+    for (phase, d) in Phase::ALL.iter().zip(r.phases()) {
+        if d > Duration::ZERO {
+            parts.push(format!("{} {}", phase.as_str(), seconds(d)));
+        }
+    }
+    inside(scene, r, bar_top + height / 2, size, x);
+    let end = x(r.total().seconds()) + 12;
+    let total = seconds(r.total());
+    scene.note((end, bar_top + height / 2), size + 6, INK, &total);
+    if slot < 5 * size {
+        return;
+    }
+    let line = parts.join("  ·  ");
+    let width = scene.width as i32 - 2 * MARGIN;
+    let below = bar_top + height + size;
+    let fitted = fitting(&line, size, width);
+    scene.note((MARGIN, below), fitted, FAINT, &line);
+}
+
+/// The time of each run of spans of one phase, where it fits into its part of the bar.
+fn inside(scene: &mut Scene, r: &Restart, y: i32, size: i32, x: &dyn Fn(f64) -> i32) {
+    let mut groups: Vec<(Phase, Time, Time)> = Vec::new();
+    for s in r.spans() {
+        match groups.last_mut() {
+            Some((phase, _, to)) if *phase == s.phase() => *to = s.to,
+            _ => groups.push((s.phase(), s.from, s.to)),
+        }
+    }
+    for (phase, from, to) in groups {
+        let text = seconds(to.since(from));
+        let (left, right) = (
+            x(from.since(r.start).seconds()),
+            x(to.since(r.start).seconds()),
+        );
+        if text_width(&text, size) + 16 <= right - left {
+            let ink = ink_on(color_of(phase));
+            scene.text(((left + right) / 2, y), size, Anchor::Middle, ink, &text);
+        }
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::super::growth_figure::{Panel, growth};
+    use super::*;
+    use sim_analysis::metrics::restarts::restart::{Cause, Ending, Milestone, Shape};
+
+    pub fn bars() -> Vec<(String, Restart)> {
+        let t = |tenths: u64| Time::ZERO + Duration::from_millis(tenths * 100);
+        let mut recreate = Restart::new(JobSetId(0), t(0), Cause::UNKNOWN);
+        recreate.shape = Shape::Recreate;
+        for (m, at) in [
+            (Milestone::PodFailed, 9),
+            (Milestone::FailureTarget, 110),
+            (Milestone::JobFailed, 220),
+            (Milestone::FirstJobDeleting, 221),
+            (Milestone::LastJobGone, 700),
+            (Milestone::FirstPodCreated, 703),
+            (Milestone::LastPodCreated, 1205),
+            (Milestone::LastPodBound, 1208),
+        ] {
+            recreate.last(m, t(at));
+        }
+        (recreate.ending, recreate.end) = (Ending::Ready, t(1262));
+        let mut in_place = Restart::new(JobSetId(0), t(0), Cause::UNKNOWN);
+        in_place.shape = Shape::InPlaceRestart;
+        for (m, at) in [
+            (Milestone::AttemptsFirst, 14),
+            (Milestone::PreviousWritten, 15),
+            (Milestone::LastContainersRestarting, 20),
+            (Milestone::AttemptsLast, 79),
+            (Milestone::CurrentWritten, 90),
+        ] {
+            in_place.last(m, t(at));
+        }
+        (in_place.ending, in_place.end) = (Ending::Ready, t(101));
+        vec![
+            ("Recreate".into(), recreate),
+            ("InPlaceRestart".into(), in_place),
+        ]
+    }
+
+    pub fn panels() -> Vec<Panel> {
+        let line = |scale: f64| {
+            let sizes = [64.0, 256.0, 1024.0, 5000.0, 16384.0, 65536.0];
+            sizes
+                .iter()
+                .map(|&n| (n, scale * (1.0 + libm::log(n) / 8.0)))
+                .collect()
+        };
+        vec![
+            Panel {
+                label: "simulated seconds per pod".into(),
+                lines: vec![
+                    ("Recreate".into(), line(0.011)),
+                    ("InPlaceRestart".into(), line(0.001)),
+                ],
+            },
+            Panel {
+                label: "bytes per pod".into(),
+                lines: vec![("process".into(), line(300.0))],
+            },
+        ]
+    }
+
+    pub fn check(scene: &Scene) {
+        let boxes = scene.text_boxes();
+        for (i, a) in boxes.iter().enumerate() {
+            assert!(a.0 >= 0 && a.1 >= 0, "{:?} starts outside", a.4);
+            assert!(
+                a.2 <= scene.width as i32 && a.3 <= scene.height as i32,
+                "{:?} ends outside",
+                a.4
+            );
+            for b in &boxes[i + 1..] {
+                let apart = a.2 <= b.0 || b.2 <= a.0 || a.3 <= b.1 || b.3 <= a.1;
+                assert!(apart, "{:?} overlaps {:?}", a.4, b.4);
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_overlaps_another_or_leaves_the_picture() {
+        for size in [(1600, 900), (1280, 720)] {
+            check(&restarts(
+                "One failed container, 5,000 pods: time to all ready",
+                "12.5 times as fast",
+                &bars(),
+                &["jobset-sim 0.1.0".to_owned(), "assumes much".to_owned()],
+                size,
+            ));
+            check(&growth("Growth with the number of nodes", &panels(), size));
+        }
+        let four: Vec<_> = bars().into_iter().chain(bars()).collect();
+        check(&restarts("Four", "", &four, &[], (1600, 900)));
+    }
+}

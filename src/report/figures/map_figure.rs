@@ -1,0 +1,302 @@
+//! Layout of a map: the nodes of the cluster by pool and island, colored by the Job that has them, before and after.
+//!
+//! Must never place a pod: who had which node is what `metrics::occupancy` kept.
+
+use crate::draw::heading::{MARGIN, foot, foot_height, heading, shorten};
+use crate::draw::scene::*;
+use sim_analysis::format::thousands;
+use sim_analysis::metrics::occupancy::{Occupancy, Tenant};
+use sim_analysis::metrics::{Restart, RunView};
+use sim_api::spec::IslandKind;
+use sim_base::JobId;
+
+/// One side of the map.
+struct Side<'a> {
+    title: String,
+    nodes: &'a [Tenant],
+}
+
+/// Colors of Jobs, by their number; later ones begin again.
+const JOBS: [Color; 7] = [
+    PALETTE[2], PALETTE[7], PALETTE[4], PALETTE[6], PALETTE[3], PALETTE[1], PALETTE[5],
+];
+const EMPTY: Color = GRID;
+const BROKEN: Color = INK;
+const GAP: i32 = 40;
+/// Jobs that the legend names.
+const NAMED: usize = 8;
+
+/// Nodes that stand together: consecutive ones of an island, or of a pool without islands.
+struct Block {
+    name: String,
+    from: usize,
+    to: usize,
+}
+
+fn map(
+    run: &RunView<'_>,
+    (title, subtitle): (&str, &str),
+    sides: &[Side<'_>],
+    below: &[String],
+    size: (u32, u32),
+) -> Scene {
+    let mut scene = Scene::new(size);
+    let top = heading(&mut scene, title, subtitle) + 74;
+    let top = legend(&mut scene, run, sides, top) + 56;
+    let bottom = size.1 as i32 - foot_height(below, size.0 as i32) - 16;
+    let n = sides.len().max(1) as i32;
+    let width = (size.0 as i32 - 2 * MARGIN - (n - 1) * GAP) / n;
+    let blocks = blocks(run, sides.first().map_or(0, |s| s.nodes.len()));
+    for (i, side) in sides.iter().enumerate() {
+        let left = MARGIN + i as i32 * (width + GAP);
+        scene.text((left, top - 12), 22, Anchor::Left, INK, &side.title);
+        draw(
+            &mut scene,
+            side,
+            &blocks,
+            (left, top + 12),
+            (width, bottom - top - 12),
+        );
+    }
+    foot(&mut scene, below);
+    scene
+}
+
+/// Before and after a restart; nothing if nobody kept who had which node then, or there is no node.
+pub fn of_restart(
+    run: &RunView<'_>,
+    pods: &Occupancy,
+    (i, r): (usize, &Restart),
+    below: &[String],
+    size: (u32, u32),
+) -> Option<Scene> {
+    let side = |title: String, nodes| Side { title, nodes };
+    let (before, after) = (pods.at(r.start)?, pods.at(r.end)?);
+    if before.is_empty() {
+        return None;
+    }
+    let moved = before
+        .iter()
+        .zip(after)
+        .filter(|(a, b)| a.job != b.job)
+        .count();
+    let sides = [
+        side(format!("before, at {}", r.start), before),
+        side(format!("after, at {}", r.end), after),
+    ];
+    let title = format!("Restart {}: the nodes by Job, before and after", i + 1);
+    let subtitle = match moved {
+        0 => "every node has pods of the same Job as before".to_owned(),
+        n => format!(
+            "{} of {} nodes changed hands",
+            thousands(n as u64),
+            thousands(before.len() as u64)
+        ),
+    };
+    Some(map(run, (&title, &subtitle), &sides, below, size))
+}
+
+fn color(tenant: &Tenant) -> Color {
+    match (tenant.ready, tenant.job.is_some()) {
+        (false, _) => BROKEN,
+        (true, true) => JOBS[tenant.job.ix() % JOBS.len()],
+        (true, false) => EMPTY,
+    }
+}
+
+fn legend(scene: &mut Scene, run: &RunView<'_>, sides: &[Side<'_>], y: i32) -> i32 {
+    let mut jobs: Vec<JobId> = sides
+        .iter()
+        .flat_map(|s| s.nodes.iter().map(|t| t.job))
+        .collect();
+    jobs.sort();
+    jobs.dedup();
+    jobs.retain(|job| job.is_some());
+    let more = jobs.len().saturating_sub(NAMED);
+    let named = jobs.iter().take(NAMED);
+    let mut entries: Vec<(Color, String)> = named
+        .map(|job| (JOBS[job.ix() % JOBS.len()], run.names.job(*job).to_owned()))
+        .collect();
+    if more > 0 {
+        entries.push((
+            PAPER,
+            format!("and {} more Jobs, colors again", thousands(more as u64)),
+        ));
+    }
+    entries.push((EMPTY, "no pod of a Job".to_owned()));
+    if sides.iter().any(|s| s.nodes.iter().any(|t| !t.ready)) {
+        entries.push((BROKEN, "node not ready".to_owned()));
+    }
+    let (mut x, mut y) = (MARGIN, y);
+    for (color, text) in entries {
+        let text = shorten(&text, 20, 360);
+        let width = 30 + text_width(&text, 20) + 26;
+        if x + width > scene.width as i32 - MARGIN {
+            (x, y) = (MARGIN, y + 30);
+        }
+        scene.rect(x, y - 10, 20, 20, color);
+        scene.text((x + 30, y), 20, Anchor::Left, INK, &text);
+        x += width;
+    }
+    y
+}
+
+/// The islands of the cluster, or its pools where they have none: from which node to before which.
+pub(crate) fn islands(run: &RunView<'_>, nodes: usize) -> Vec<(usize, usize)> {
+    let all = blocks(run, nodes);
+    all.into_iter().map(|b| (b.from, b.to)).collect()
+}
+
+/// More blocks than these are not drawn apart.
+const BLOCKS: usize = 400;
+
+fn blocks(run: &RunView<'_>, nodes: usize) -> Vec<Block> {
+    let mut all = Vec::new();
+    let mut from = 0usize;
+    for pool in &run.scenario.topology.pools {
+        for _ in 0..pool.count {
+            let islands = match pool.island_kind {
+                IslandKind::None => 1,
+                _ => pool.islands.max(1),
+            };
+            let size = (pool.islands * pool.nodes_per_island / islands) as usize;
+            for _ in 0..islands {
+                let to = (from + size).min(nodes);
+                let name = format!("{} nodes", thousands((to - from) as u64));
+                all.push(Block { name, from, to });
+                from = to;
+            }
+        }
+    }
+    // Nodes that came during the run.
+    if from < nodes {
+        let name = format!("{} more", thousands((nodes - from) as u64));
+        all.push(Block {
+            name,
+            from,
+            to: nodes,
+        });
+    }
+    all.retain(|b| b.to > b.from);
+    if all.len() > BLOCKS {
+        let name = format!("{} nodes", thousands(nodes as u64));
+        return vec![Block {
+            name,
+            from: 0,
+            to: nodes,
+        }];
+    }
+    all
+}
+
+/// Where blocks of nodes stand, as many of them side by side as give the largest cells.
+pub(crate) struct Grid {
+    corner: (i32, i32),
+    /// Width and height of the room of one block.
+    room: (i32, i32),
+    across: i32,
+    /// Pixels of a node.
+    pub(crate) cell: i32,
+    /// Nodes in a row of a block.
+    pub(crate) columns: i32,
+    /// Where the last row of blocks ends.
+    pub(crate) bottom: i32,
+}
+
+impl Grid {
+    /// `blocks`: from which node to before which.
+    pub(crate) fn new(
+        blocks: &[(usize, usize)],
+        corner: (i32, i32),
+        (width, height): (i32, i32),
+    ) -> Grid {
+        let n = blocks.len().max(1) as i32;
+        let largest = blocks.iter().map(|b| b.1 - b.0).max().unwrap_or(1) as i32;
+        let fit = |across: i32| {
+            let down = (n + across - 1) / across;
+            let (w, h) = (width / across - 12, height / down - 12);
+            let cell = (1..=40).rev().find(|c| (w / c) * (h / c) >= largest);
+            cell.unwrap_or(0)
+        };
+        let across = (1..=n).max_by_key(|a| (fit(*a), -a)).unwrap_or(1);
+        let cell = fit(across).max(1);
+        let (w, down) = (width / across, (n + across - 1) / across);
+        let columns = ((w - 12) / cell).max(1);
+        let rows = (largest + columns - 1) / columns;
+        let h = (height / down).min(rows * cell + 16);
+        Grid {
+            corner,
+            room: (w, h),
+            across,
+            cell,
+            columns,
+            bottom: corner.1 + down * h,
+        }
+    }
+
+    /// The upper left corner of a block.
+    pub(crate) fn block(&self, i: usize) -> (i32, i32) {
+        let (i, (w, h)) = (i as i32, self.room);
+        let (left, top) = self.corner;
+        (left + i % self.across * w, top + i / self.across * h)
+    }
+}
+
+fn draw(
+    scene: &mut Scene,
+    side: &Side<'_>,
+    blocks: &[Block],
+    (left, top): (i32, i32),
+    (width, height): (i32, i32),
+) {
+    let ranges: Vec<(usize, usize)> = blocks.iter().map(|b| (b.from, b.to)).collect();
+    let grid = Grid::new(&ranges, (left, top), (width, height));
+    for (i, block) in blocks.iter().enumerate() {
+        let nodes = &side.nodes[block.from..block.to];
+        draw_block(scene, nodes, grid.block(i), (grid.cell, grid.columns));
+    }
+    if let [first, ..] = blocks {
+        let largest = ranges.iter().map(|b| b.1 - b.0).max().unwrap_or(0);
+        let text = match blocks.len() {
+            1 => first.name.clone(),
+            many => format!(
+                "{} blocks of up to {} nodes",
+                thousands(many as u64),
+                thousands(largest as u64)
+            ),
+        };
+        let y = (grid.bottom + 6).min(top + height - 2);
+        scene.text((left, y), 18, Anchor::Left, FAINT, &text);
+    }
+}
+
+/// Runs of one color are one rectangle; thin lines of paper part the nodes where there is room for them.
+fn draw_block(
+    scene: &mut Scene,
+    nodes: &[Tenant],
+    (x, y): (i32, i32),
+    (cell, columns): (i32, i32),
+) {
+    let mut rects: Vec<(Color, i32, i32, i32)> = Vec::new();
+    for (row, line) in nodes.chunks(columns as usize).enumerate() {
+        let mut at = 0;
+        for run in line.chunk_by(|a, b| color(a) == color(b)) {
+            rects.push((color(&run[0]), at, row as i32, run.len() as i32));
+            at += run.len() as i32;
+        }
+    }
+    rects.sort_by_key(|r| r.0);
+    for (color, column, row, n) in rects {
+        scene.rect(x + column * cell, y + row * cell, n * cell, cell, color);
+    }
+    if cell >= 5 {
+        let rows = (nodes.len() as i32 + columns - 1) / columns;
+        let wide = columns.min(nodes.len() as i32) * cell;
+        for row in 1..rows {
+            scene.rect(x, y + row * cell, wide, 1, PAPER);
+        }
+        for column in 1..columns.min(nodes.len() as i32) {
+            scene.rect(x + column * cell, y, 1, rows * cell, PAPER);
+        }
+    }
+}

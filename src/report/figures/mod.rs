@@ -1,0 +1,14 @@
+//! Charts: one file per kind of figure, from metrics to a scene.
+
+pub mod compare_figure;
+pub(crate) mod compare_ledger;
+pub(crate) mod compare_panel;
+pub(crate) mod compare_time;
+pub mod figure;
+pub mod growth_figure;
+pub mod map_figure;
+pub mod nodes_figure;
+pub mod scaling_figure;
+pub mod sweep_figure;
+pub mod timeline_figure;
+pub mod waterfall_figure;

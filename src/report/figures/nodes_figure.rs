@@ -1,0 +1,223 @@
+//! What each node does, by pool and island: at one instant, and as a film of a restart, of several runs side by side.
+//!
+//! Must never fold records: that is `metrics::node_states`.
+
+use super::figure::color_of as color_of_phase;
+use super::map_figure::{Grid, islands};
+use crate::draw::heading::{MARGIN, foot, foot_height, heading};
+use crate::draw::scene::*;
+use crate::draw::svg::{Film, Moving};
+use crate::timeline::color_of;
+use sim_analysis::format::{seconds, thousands};
+use sim_analysis::metrics::node_states::{NodeState, NodeStates};
+use sim_analysis::metrics::occupancy::PodState;
+use sim_analysis::metrics::{Phase, Restart, RunView};
+use sim_base::*;
+use std::collections::BTreeMap;
+
+/// Of a node without pods that stands in an island where others have some.
+const STRANDED: Color = PALETTE[0];
+const FONT: i32 = 20;
+/// Pictures of a film for each second of it; more would only make the file larger.
+const PICTURES_PER_S: f64 = 12.0;
+/// How long the last one stays.
+const REST_S: f64 = 1.5;
+const AXIS: i32 = 96;
+const GAP: i32 = 40;
+
+fn color(state: NodeState) -> Color {
+    match state {
+        NodeState::Free => GRID,
+        NodeState::Ready => color_of(PodState::Ready),
+        NodeState::Starting => color_of(PodState::Starting),
+        NodeState::Down => color_of(PodState::Down),
+        NodeState::Ending => color_of(PodState::Ending),
+        NodeState::Broken => INK,
+    }
+}
+
+fn legend(scene: &mut Scene, entries: &[(Color, String)], y: i32) {
+    let mut x = MARGIN;
+    for (color, text) in entries {
+        scene.rect(x, y - 10, 20, 20, *color);
+        scene.text((x + 30, y), FONT, Anchor::Left, INK, text);
+        x += 30 + text_width(text, FONT) + 26;
+    }
+}
+
+/// Every node at one instant. Free ones are spare where their whole island is free, and stranded where it is not.
+pub fn map(
+    run: &RunView<'_>,
+    (states, at): (&NodeStates, Time),
+    below: &[String],
+    size: (u32, u32),
+) -> Scene {
+    let mut scene = Scene::new(size);
+    let blocks = islands(run, states.nodes());
+    let state = |node: usize| states.at(node, at);
+    let mut painted = Vec::new();
+    let mut counts: BTreeMap<Color, (String, u64)> = BTreeMap::new();
+    for (i, &(from, to)) in blocks.iter().enumerate() {
+        let spare = (from..to).all(|node| matches!(state(node), NodeState::Free));
+        for node in from..to {
+            let (color, name) = match state(node) {
+                NodeState::Free if !spare => (STRANDED, "free, others of its island are not"),
+                NodeState::Free => (color(NodeState::Free), "free with its whole island"),
+                other => (color(other), other.as_str()),
+            };
+            painted.push((i, node - from, color));
+            let (_, n) = counts.entry(color).or_insert_with(|| (name.to_owned(), 0));
+            *n += 1;
+        }
+    }
+    let title = format!(
+        "{}: what the nodes do after {}",
+        run.scenario.name,
+        seconds(at.since(Time::ZERO))
+    );
+    let (nodes, n) = (thousands(states.nodes() as u64), blocks.len());
+    let subtitle = match n {
+        1 => format!("{nodes} nodes"),
+        n => format!("{nodes} nodes in {} islands", thousands(n as u64)),
+    };
+    let top = heading(&mut scene, &title, &subtitle) + 74;
+    let entry =
+        |(color, (name, n)): (Color, (String, u64))| (color, format!("{name}: {}", thousands(n)));
+    let entries: Vec<(Color, String)> = counts.into_iter().map(entry).collect();
+    legend(&mut scene, &entries, top);
+    let bottom = size.1 as i32 - foot_height(below, size.0 as i32) - 16;
+    let room = (size.0 as i32 - 2 * MARGIN, bottom - top - 40);
+    let grid = Grid::new(&blocks, (MARGIN, top + 40), room);
+    for (block, i, color) in painted {
+        let (x, y, side) = cell(&grid, block, i);
+        scene.rect(x, y, side, side, color);
+    }
+    foot(&mut scene, below);
+    scene
+}
+
+/// Where the `i`th node of a block is, and its size with a line of paper around it where there is room for that.
+fn cell(grid: &Grid, block: usize, i: usize) -> (i32, i32, i32) {
+    let (x, y) = grid.block(block);
+    let (column, row) = (i as i32 % grid.columns, i as i32 / grid.columns);
+    let side = grid.cell - i32::from(grid.cell >= 5);
+    (x + column * grid.cell, y + row * grid.cell, side)
+}
+
+/// One side of a film.
+pub struct Take<'a> {
+    pub label: String,
+    pub run: RunView<'a>,
+    pub restart: &'a Restart,
+    pub states: NodeStates,
+}
+
+/// The restarts from their faults on, at the same instant side by side, `speed` times as fast as they were.
+pub fn film(takes: &[Take<'_>], speed: f64, below: &[String], size: (u32, u32)) -> Film {
+    let mut scene = Scene::new(size);
+    let longest = takes.iter().map(|t| t.restart.total()).max();
+    let longest = longest.unwrap_or(Duration::ZERO).seconds().max(1e-9);
+    let of_film = longest / speed;
+    let pictures = (of_film * PICTURES_PER_S).ceil().max(1.0) as usize;
+    let whole = of_film + REST_S;
+    let title = "From the fault until every pod is ready again";
+    let subtitle = format!("{speed:.1} times as fast as it was, again and again");
+    let top = heading(&mut scene, title, &subtitle) + 74;
+    let entries = NodeState::ALL.map(|state| (color(state), state.as_str().to_owned()));
+    legend(&mut scene, &entries, top);
+    let bottom = size.1 as i32 - foot_height(below, size.0 as i32) - 16;
+    let n = takes.len().max(1) as i32;
+    let width = (size.0 as i32 - 2 * MARGIN - (n - 1) * GAP) / n;
+    let mut moving = Vec::new();
+    for (i, take) in takes.iter().enumerate() {
+        let left = MARGIN + i as i32 * (width + GAP);
+        let total = seconds(take.restart.total());
+        let label = format!("{}: {total}", take.label);
+        scene.text((left, top + 46), 24, Anchor::Left, INK, &label);
+        let room = (width, bottom - AXIS - top - 76);
+        let stage = (left, top + 76, room.0, room.1);
+        let at = |picture: usize| longest * picture as f64 / pictures as f64;
+        moving.extend(cells(take, stage, (pictures, of_film / whole), at));
+        let axis = (left, bottom - AXIS + 20, width);
+        moving.push(steps(&mut scene, take, axis, longest, of_film / whole));
+    }
+    foot(&mut scene, below);
+    Film {
+        scene,
+        moving,
+        seconds: whole,
+    }
+}
+
+/// Nodes that do the same at the same pictures are one shape.
+fn cells(
+    take: &Take<'_>,
+    (left, top, width, height): (i32, i32, i32, i32),
+    (pictures, share): (usize, f64),
+    at: impl Fn(usize) -> f64,
+) -> Vec<Moving> {
+    let blocks = islands(&take.run, take.states.nodes());
+    let grid = Grid::new(&blocks, (left, top), (width, height));
+    type Places = Vec<(i32, i32, i32)>;
+    let mut alike: BTreeMap<Vec<(usize, Color)>, Places> = BTreeMap::new();
+    for (block, &(from, to)) in blocks.iter().enumerate() {
+        for node in from..to {
+            let mut shown: Vec<(usize, Color)> = Vec::new();
+            for picture in 0..=pictures {
+                let then = take.restart.start + Duration((at(picture) * 1e9) as u64);
+                let color = color(take.states.at(node, then.min(take.restart.end)));
+                if shown.last().is_none_or(|(_, last)| *last != color) {
+                    shown.push((picture, color));
+                }
+            }
+            let place = cell(&grid, block, node - from);
+            alike.entry(shown).or_default().push(place);
+        }
+    }
+    let moment = |picture: usize| share * picture as f64 / pictures as f64;
+    let shape = |(shown, squares): (Vec<(usize, Color)>, _)| Moving::Squares {
+        squares,
+        colors: shown.into_iter().map(|(p, c)| (moment(p), c)).collect(),
+    };
+    alike.into_iter().map(shape).collect()
+}
+
+/// The phases over an axis of seconds, and the line that runs along it.
+fn steps(
+    scene: &mut Scene,
+    take: &Take<'_>,
+    (left, top, width): (i32, i32, i32),
+    longest: f64,
+    share: f64,
+) -> Moving {
+    let x = |s: f64| left + (s / longest * f64::from(width)) as i32;
+    let r = take.restart;
+    for span in r.spans() {
+        let (from, to) = (span.from.since(r.start), span.to.since(r.start));
+        let (from, to) = (x(from.seconds()), x(to.seconds()));
+        scene.rect(
+            from,
+            top,
+            (to - from).max(0),
+            22,
+            color_of_phase(span.phase()),
+        );
+    }
+    for t in ticks(longest, 5) {
+        scene.line(vec![(x(t), top + 24), (x(t), top + 30)], 2, FAINT);
+        let text = format!("{} s", tick_label(t));
+        scene.text((x(t), top + 42), 18, Anchor::Middle, FAINT, &text);
+    }
+    let parts = Phase::ALL.iter().zip(r.phases());
+    let parts = parts.filter(|(_, d)| *d > Duration::ZERO);
+    let parts: Vec<String> = parts
+        .map(|(p, d)| format!("{} {}", p.as_str(), seconds(d)))
+        .collect();
+    let line = crate::draw::heading::shorten(&parts.join("  ·  "), 18, width);
+    scene.text((left, top + 66), 18, Anchor::Left, FAINT, &line);
+    Moving::Line {
+        y: (top - 6, top + 30),
+        x: (left, left + width),
+        until: share,
+    }
+}

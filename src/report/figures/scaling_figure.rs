@@ -1,0 +1,316 @@
+//! Layout of a scaling law: a number against a size, one line for each of several things, and closed forms beside them;
+//! axes are logarithmic where they can be.
+//!
+//! Must never fit a line: points are runs, and a closed form is a formula with given numbers.
+
+use crate::draw::heading::{MARGIN, foot, foot_height, heading, shorten};
+use crate::draw::scene::*;
+use crate::planning::plane::Scale;
+use sim_analysis::format::{seconds, thousands};
+use sim_base::*;
+
+/// Points by size, ascending.
+#[derive(Clone, Debug)]
+pub struct Line {
+    pub name: String,
+    pub points: Vec<(f64, f64)>,
+    /// Intervals: where, from, to.
+    pub bars: Vec<(f64, f64, f64)>,
+    /// A formula, drawn thin and gray.
+    pub closed: bool,
+}
+
+impl Line {
+    pub fn new(name: String) -> Line {
+        Line {
+            name,
+            points: Vec::new(),
+            bars: Vec::new(),
+            closed: false,
+        }
+    }
+}
+
+/// What the axes are of, and how their numbers are written.
+pub struct Axes<'a> {
+    pub x: &'a str,
+    pub y: &'a str,
+    pub x_label: &'a dyn Fn(f64) -> String,
+    pub y_label: &'a dyn Fn(f64) -> String,
+    /// Equal factors are equally far apart, where all of it is above 0.
+    pub is_time: bool,
+}
+
+impl Axes<'_> {
+    /// Seconds against nodes.
+    pub const NODES: Axes<'static> = Axes {
+        x: "nodes",
+        y: "time to recover",
+        x_label: &|n| match n >= 1000.0 {
+            true => thousands(n as u64),
+            false => tick_label(n),
+        },
+        y_label: &|v| seconds(Duration::from_seconds_f64(v)),
+        is_time: true,
+    };
+}
+
+/// A token bucket: of `n` requests that come at once, the last one passes then (calibration.md 6.6).
+pub fn token_bucket(n: f64, rate: f64, burst: f64) -> f64 {
+    ((n - burst) / rate).max(0.0)
+}
+
+const COLORS: [usize; 7] = [1, 2, 4, 6, 7, 3, 0];
+/// For the names at the ends of lines.
+const ASIDE: i32 = 330;
+const SIZE: i32 = 22;
+const NAME: i32 = 19;
+
+pub fn scaling(
+    (title, subtitle): (&str, &str),
+    axes: &Axes<'_>,
+    lines: &[Line],
+    below: &[String],
+    size: (u32, u32),
+) -> Scene {
+    let mut scene = Scene::new(size);
+    let top = heading(&mut scene, title, subtitle) + 92;
+    let bottom = size.1 as i32 - foot_height(below, size.0 as i32) - 80;
+    // What a logarithm has no place for is left out: a closed form of 0 s.
+    let all = || lines.iter().flat_map(|l| &l.points);
+    let log_y = axes.is_time && all().any(|p| p.1 > 0.0);
+    let shown = |p: &&(f64, f64)| !log_y || p.1 > 0.0;
+    let bars = lines.iter().flat_map(|l| &l.bars);
+    let ends = bars.flat_map(|b| [b.1, b.2]).filter(|v| !log_y || *v > 0.0);
+    let heights = all().filter(shown).map(|p| p.1).chain(ends);
+    let y = Axis::over(heights, (bottom, top), log_y);
+    let ticks = y.ticks();
+    let widest = ticks.iter().map(|v| text_width(&(axes.y_label)(*v), SIZE));
+    let left = MARGIN + widest.max().unwrap_or(0) + 12;
+    let x_ends = (left, size.0 as i32 - MARGIN - ASIDE);
+    let positive = all().all(|p| p.0 > 0.0);
+    let x = Axis::over(all().filter(shown).map(|p| p.0), x_ends, positive);
+    for v in ticks {
+        scene.line(vec![(x.from, y.at(v)), (x.to, y.at(v))], 2, GRID);
+        let label = (axes.y_label)(v);
+        scene.text((left - 12, y.at(v)), SIZE, Anchor::Right, FAINT, &label);
+    }
+    sizes(
+        &mut scene,
+        &x,
+        axes,
+        all().map(|p| p.0).collect(),
+        (top, bottom),
+    );
+    let logarithmic = match (x.log, y.log) {
+        (true, true) => " (both axes are logarithmic)",
+        (true, false) => " (logarithmic)",
+        (false, true) => " (the other axis is logarithmic)",
+        (false, false) => "",
+    };
+    let middle = (x.from + x.to) / 2;
+    let words = shorten(
+        &format!("{}{logarithmic}", axes.x),
+        SIZE,
+        size.0 as i32 - 2 * MARGIN,
+    );
+    scene.text((middle, bottom + 54), SIZE, Anchor::Middle, INK, &words);
+    let words = shorten(axes.y, SIZE, x.to - MARGIN);
+    scene.text((MARGIN, top - 32), SIZE, Anchor::Left, INK, &words);
+    draw(&mut scene, lines, axes, (&x, &y));
+    foot(&mut scene, below);
+    scene
+}
+
+/// The sizes that there are, below the plot.
+fn sizes(
+    scene: &mut Scene,
+    x: &Axis,
+    axes: &Axes<'_>,
+    mut all: Vec<f64>,
+    (top, bottom): (i32, i32),
+) {
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    let mut free = i32::MIN;
+    for n in all {
+        let label = (axes.x_label)(n);
+        let half = text_width(&label, SIZE) / 2;
+        scene.line(vec![(x.at(n), top), (x.at(n), bottom)], 2, GRID);
+        if x.at(n) - half > free {
+            let at = (x.at(n), bottom + SIZE);
+            scene.text(at, SIZE, Anchor::Middle, FAINT, &label);
+            free = x.at(n) + half + 14;
+        }
+    }
+}
+
+fn draw(scene: &mut Scene, lines: &[Line], axes: &Axes<'_>, (x, y): (&Axis, &Axis)) {
+    let mut ends: Vec<(i32, Color, String)> = Vec::new();
+    let mut nth = 0;
+    for line in lines {
+        let points: Vec<(i32, i32)> = line
+            .points
+            .iter()
+            .filter(|p| !y.log || p.1 > 0.0)
+            .map(|p| (x.at(p.0), y.at(p.1)))
+            .collect();
+        let Some(end) = points.last().copied() else {
+            continue;
+        };
+        let color = match line.closed {
+            true => FAINT,
+            false => {
+                nth += 1;
+                PALETTE[COLORS[(nth - 1) % COLORS.len()]]
+            }
+        };
+        let last = line.points.last().map_or(0.0, |p| p.1);
+        let value = (axes.y_label)(last);
+        let room = ASIDE - 20 - text_width(&format!("  {value}"), NAME);
+        let name = format!("{}  {value}", shorten(&line.name, NAME, room));
+        ends.push((end.1, color, name));
+        for (at, low, high) in &line.bars {
+            let low = if y.log { low.max(y.low) } else { *low };
+            scene.line(
+                vec![(x.at(*at), y.at(low)), (x.at(*at), y.at(*high))],
+                2,
+                color,
+            );
+        }
+        scene.line(points.clone(), if line.closed { 2 } else { 4 }, color);
+        for (px, py) in points.iter().filter(|_| !line.closed) {
+            scene.rect(px - 6, py - 6, 12, 12, color);
+        }
+    }
+    names(scene, ends, (x, y));
+}
+
+/// Names from the top down, each at the end of its line or as near as there is room.
+fn names(scene: &mut Scene, mut ends: Vec<(i32, Color, String)>, (x, y): (&Axis, &Axis)) {
+    let (top, bottom) = (y.to, y.from);
+    let step = (SIZE + 8).min((bottom - top) / (ends.len() as i32).max(1));
+    ends.sort_by_key(|e| e.0);
+    let mut free = top;
+    for (at, ..) in &mut ends {
+        *at = (*at).max(free);
+        free = *at + step;
+    }
+    let mut last = bottom;
+    for (at, ..) in ends.iter_mut().rev() {
+        *at = (*at).min(last);
+        last = *at - step;
+    }
+    for (at, color, name) in ends {
+        scene.rect(x.to + 14, at - 7, 14, 14, color);
+        let name = shorten(&name, NAME, ASIDE - 20);
+        scene.text((x.to + 36, at), NAME, Anchor::Left, INK, &name);
+    }
+}
+
+/// An axis over pixels.
+struct Axis {
+    low: f64,
+    high: f64,
+    from: i32,
+    to: i32,
+    log: bool,
+}
+
+impl Axis {
+    fn over(values: impl Iterator<Item = f64>, (from, to): (i32, i32), log: bool) -> Axis {
+        let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
+        let (low, high) = match low <= high {
+            true if log => (low, high.max(low * 1.01)),
+            true => (low, high.max(low + low.abs().max(1.0) * 0.01)),
+            false => (1.0, 10.0),
+        };
+        let (low, high) = match log {
+            true => {
+                let air = libm::pow(high / low, 0.04);
+                (low / air, high * air)
+            }
+            false => {
+                let air = (high - low) * 0.04;
+                (low - air, high + air)
+            }
+        };
+        Axis {
+            low,
+            high,
+            from,
+            to,
+            log,
+        }
+    }
+
+    fn at(&self, v: f64) -> i32 {
+        let share = match self.log {
+            true => libm::log(v / self.low) / libm::log(self.high / self.low),
+            false => (v - self.low) / (self.high - self.low),
+        };
+        self.from + (share * f64::from(self.to - self.from)) as i32
+    }
+
+    /// Round numbers; on a logarithmic axis 1, 2 and 5 of each power of ten, or the powers alone if these are many.
+    fn ticks(&self) -> Vec<f64> {
+        if !self.log {
+            return Scale::new(self.low, self.high).ticks(6);
+        }
+        let first = libm::floor(libm::log10(self.low)) as i32;
+        let last = libm::ceil(libm::log10(self.high)) as i32;
+        let steps: &[f64] = match last - first {
+            ..=3 => &[1.0, 2.0, 5.0],
+            _ => &[1.0],
+        };
+        let all = (first..=last)
+            .flat_map(|p| steps.iter().map(move |s| s * libm::pow(10.0, f64::from(p))));
+        let all: Vec<f64> = all.filter(|v| (self.low..=self.high).contains(v)).collect();
+        match all.len() {
+            // Within one step there are round numbers, too.
+            ..2 => Scale::new(self.low, self.high).ticks(4),
+            _ => all,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figure::tests::check;
+    use super::*;
+
+    #[test]
+    fn the_closed_form_is_that_of_the_calibration() {
+        for (n, rate, burst, expected) in [
+            (5000.0, 50.0, 100.0, 98.0),
+            (5000.0, 20.0, 30.0, 248.5),
+            (5000.0, 500.0, 500.0, 9.0),
+            (10.0, 20.0, 30.0, 0.0),
+        ] {
+            assert_eq!(token_bucket(n, rate, burst), expected);
+        }
+    }
+
+    #[test]
+    fn names_at_the_ends_of_lines_that_meet_do_not_overlap() {
+        let line = |i: u32| Line {
+            name: format!("strategy number {i}"),
+            points: vec![
+                (100.0, 8.0),
+                (1000.0, 60.0),
+                (15_000.0, 400.0 + f64::from(i)),
+            ],
+            bars: vec![(1000.0, 50.0, 70.0)],
+            closed: i == 3,
+        };
+        let lines: Vec<Line> = (0..4).map(line).collect();
+        let names = ("Time to recover", "kill-process");
+        check(&scaling(
+            names,
+            &Axes::NODES,
+            &lines,
+            &["jobset-sim".to_owned()],
+            (1600, 900),
+        ));
+    }
+}

@@ -1,0 +1,277 @@
+//! A metric over a swept field: median and quantile bands along an axis of values, marks with intervals along a range.
+
+use super::super::compare_panel::legend;
+use super::{
+    SIZE, Swept, WIDTH, end, labelled, lines, number, numbers, ranges, scale, told_number,
+};
+use crate::draw::heading::{MARGIN, heading, shorten};
+use crate::draw::scene::*;
+use crate::planning::plane::{Labels, Plane, Scale, left_of};
+use crate::sweep_pick::axis_names;
+use sim_analysis::sweep::Results;
+
+/// More panels than these are too narrow to read.
+const PANELS: usize = 6;
+const PLOT: i32 = 460;
+const COLOR: Color = PALETTE[2];
+
+/// Points that differ on one axis alone, in the order of its values.
+pub fn lines_along(all: &Results, axis: usize) -> Vec<Vec<usize>> {
+    let mut lines: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
+    for point in 0..all.points().count() {
+        let mut others = all.points().indexes(point);
+        others.remove(axis);
+        match lines.iter_mut().find(|(known, _)| *known == others) {
+            Some((_, points)) => points.push(point),
+            None => lines.push((others, vec![point])),
+        }
+    }
+    lines.into_iter().map(|(_, points)| points).collect()
+}
+
+/// One panel for each combination of the other axes, all on one scale.
+pub fn bands(of: Swept<'_>, metric: &str, axis: usize) -> Scene {
+    let (identity, all) = (of.identity, of.results);
+    let mut scene = Scene::new((WIDTH as u32, 900));
+    let names = axis_names(all);
+    let name = &names[axis];
+    let title = format!("{}: {} over {name}", identity.scenario, metric);
+    let every = lines_along(all, axis);
+    let shown: Vec<&Vec<usize>> = every.iter().take(PANELS).collect();
+    let subtitle = match every.len() - shown.len() {
+        0 => "median of the replications, and where 80 % of them lie".to_owned(),
+        more => format!(
+            "median of the replications, and where 80 % of them lie; {more} more combinations are in the table"
+        ),
+    };
+    let top = heading(&mut scene, &title, &subtitle) + 3 * SIZE;
+    let entries = [
+        (COLOR, "median".to_owned()),
+        (PALETTE[3], "p10 to p90".to_owned()),
+    ];
+    let top = legend(&mut scene, top, entries.into_iter()) + 4 * SIZE;
+    let bounds = shown.iter().flat_map(|line| line.iter()).flat_map(|p| {
+        let e = all.estimate(*p, metric);
+        [e.p10, e.p90, e.mean]
+    });
+    let y = Scale::over(bounds.flatten());
+    let values = numbers(all, axis).unwrap_or_default();
+    let labels = all.points().grid(axis).unwrap_or(&[]);
+    let y_label = |v: f64| told_number(metric, Some(v));
+    let y_name = labelled(metric);
+    let first = Labels {
+        name: &y_name,
+        ticks: y.ticks(6),
+        label: &y_label,
+    };
+    let left = left_of(&first);
+    let gap = 30;
+    let panels = shown.len() as i32;
+    let width = (WIDTH - MARGIN - left - gap * (panels - 1)) / panels;
+    let label = |v: f64| {
+        let at = values.iter().position(|known| *known == v);
+        at.map_or(String::new(), |at| labels[at].clone())
+    };
+    for (i, line) in shown.iter().enumerate() {
+        let left = left + i as i32 * (width + gap);
+        let plane = Plane {
+            x: scale(&values),
+            y,
+            left,
+            right: left + width,
+            top,
+            bottom: top + PLOT,
+        };
+        let none = |_: f64| String::new();
+        let y_labels = match i {
+            0 => Labels {
+                name: &y_name,
+                ticks: y.ticks(6),
+                label: &y_label,
+            },
+            _ => Labels {
+                name: "",
+                ticks: y.ticks(6),
+                label: &none,
+            },
+        };
+        let x_name = shorten(name, SIZE, width);
+        plane.draw(
+            &mut scene,
+            &Labels {
+                name: &x_name,
+                ticks: values.clone(),
+                label: &label,
+            },
+            &y_labels,
+        );
+        let others = others(all, axis, line[0], &names);
+        let others = shorten(&others, SIZE, width);
+        let at = ((left + left + width) / 2, top + PLOT + 4 * SIZE);
+        scene.text(at, SIZE, Anchor::Middle, INK, &others);
+        one(&mut scene, &plane, all, metric, (line, &values));
+    }
+    end(&mut scene, top + PLOT + 6 * SIZE, &lines(of));
+    scene
+}
+
+/// What the other axes of a line are.
+pub fn others(all: &Results, axis: usize, point: usize, names: &[String]) -> String {
+    let values = all.points().values(point);
+    let each = names.iter().zip(values).enumerate();
+    let each = each.filter(|(i, _)| *i != axis);
+    let each: Vec<String> = each
+        .map(|(_, (name, value))| format!("{name}={value}"))
+        .collect();
+    each.join(", ")
+}
+
+fn one(
+    scene: &mut Scene,
+    plane: &Plane,
+    all: &Results,
+    metric: &str,
+    (points, values): (&[usize], &[f64]),
+) {
+    let mut told: Vec<_> = points
+        .iter()
+        .zip(values)
+        .map(|(p, x)| (*x, all.estimate(*p, metric)))
+        .collect();
+    told.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let band = told.iter().filter_map(|(x, e)| Some((*x, e.p10?, e.p90?)));
+    plane.band(scene, &band.collect::<Vec<_>>(), PALETTE[3]);
+    let median = told.iter().filter_map(|(x, e)| Some((*x, e.p50?)));
+    plane.curve(scene, &median.collect::<Vec<_>>(), 5, COLOR);
+    for (x, e) in &told {
+        if let Some(p50) = e.p50 {
+            let (px, py) = plane.at(*x, p50);
+            scene.rect(px - 5, py - 5, 10, 10, COLOR);
+        }
+    }
+}
+
+/// One panel for each range: every point of the hypercube with the interval of its mean.
+pub fn scatter(of: Swept<'_>, metric: &str) -> Scene {
+    let (identity, all) = (of.identity, of.results);
+    let mut scene = Scene::new((WIDTH as u32, 900));
+    let names = axis_names(all);
+    let title = format!(
+        "{}: {} at the points of a Latin hypercube",
+        identity.scenario, metric
+    );
+    let subtitle = "mean of each point with its 95 % interval; the best in orange";
+    let top = heading(&mut scene, &title, subtitle) + 5 * SIZE;
+    let axes: Vec<usize> = ranges(all).into_iter().take(PANELS).collect();
+    let points = 0..all.points().count();
+    let estimates: Vec<_> = points.map(|p| all.estimate(p, metric)).collect();
+    let bounds = estimates
+        .iter()
+        .flat_map(|e| e.ci95.into_iter().flatten().chain(e.mean));
+    let y = Scale::over(bounds);
+    let y_label = |v: f64| told_number(metric, Some(v));
+    let none = |_: f64| String::new();
+    let y_name = labelled(metric);
+    let left = left_of(&Labels {
+        name: &y_name,
+        ticks: y.ticks(6),
+        label: &y_label,
+    });
+    let gap = 30;
+    let panels = axes.len() as i32;
+    let width = (WIDTH - MARGIN - left - gap * (panels - 1)) / panels;
+    let best = all.best(metric).map(|b| b.point);
+    for (i, axis) in axes.iter().enumerate() {
+        let value = |p: usize| number(all.points().values(p)[*axis]);
+        let values: Vec<f64> = (0..estimates.len()).filter_map(value).collect();
+        let x = scale(&values);
+        let left = left + i as i32 * (width + gap);
+        let plane = Plane {
+            x,
+            y,
+            left,
+            right: left + width,
+            top,
+            bottom: top + PLOT,
+        };
+        let label: &dyn Fn(f64) -> String = if i == 0 { &y_label } else { &none };
+        let y_labels = Labels {
+            name: if i == 0 { &y_name } else { "" },
+            ticks: y.ticks(6),
+            label,
+        };
+        let is_time = all.points().values(0)[*axis].parse::<f64>().is_err();
+        let x_label = move |v: f64| match is_time {
+            true => sim_base::Duration::from_seconds_f64(v).to_string(),
+            false => tick_label(v),
+        };
+        let ticks = if is_time { times(x) } else { x.ticks(6) };
+        plane.draw(
+            &mut scene,
+            &Labels {
+                name: &names[*axis],
+                ticks,
+                label: &x_label,
+            },
+            &y_labels,
+        );
+        for (point, e) in estimates.iter().enumerate() {
+            let Some((v, (mean, [low, high]))) = value(point).zip(e.mean.zip(e.ci95)) else {
+                continue;
+            };
+            let clear = |v: f64| if v.is_finite() { v } else { mean };
+            let color = if best == Some(point) {
+                PALETTE[1]
+            } else {
+                COLOR
+            };
+            plane.mark(&mut scene, v, (clear(low), mean, clear(high)), color);
+        }
+    }
+    end(&mut scene, top + PLOT + 4 * SIZE, &lines(of));
+    scene
+}
+
+/// Round times in a scale of seconds.
+fn times(scale: Scale) -> Vec<f64> {
+    const ROUND: [f64; 22] = [
+        0.1,
+        0.2,
+        0.5,
+        1.0,
+        2.0,
+        5.0,
+        10.0,
+        30.0,
+        60.0,
+        120.0,
+        300.0,
+        600.0,
+        1800.0,
+        3600.0,
+        7200.0,
+        14_400.0,
+        28_800.0,
+        86_400.0,
+        172_800.0,
+        604_800.0,
+        2_592_000.0,
+        31_536_000.0,
+    ];
+    let inside = |v: &f64| (scale.from..=scale.to).contains(v);
+    match scale.log {
+        true => ROUND.into_iter().filter(inside).collect(),
+        false => {
+            let span = scale.to - scale.from;
+            let step = ROUND
+                .into_iter()
+                .find(|r| span / r <= 7.0)
+                .unwrap_or(span / 5.0);
+            let first = (scale.from / step).ceil();
+            (0..20)
+                .map(|i| (first + f64::from(i)) * step)
+                .filter(inside)
+                .collect()
+        }
+    }
+}

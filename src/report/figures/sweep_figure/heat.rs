@@ -1,0 +1,186 @@
+//! A heat map: the mean of a metric at each point of a grid of two axes.
+
+use super::{SIZE, Swept, WIDTH, end, labelled, lines, told_number};
+use crate::draw::heading::{MARGIN, fitting, heading, shorten};
+use crate::draw::scene::*;
+use crate::sweep_pick::{axis_names, point_name};
+use sim_analysis::experiment::{Better, better};
+
+/// From the worst to the best: one hue, each step darker, so that a copy in black and white reads the same.
+const RAMP: [Color; 5] = [
+    (240, 245, 250),
+    (198, 219, 239),
+    (125, 178, 218),
+    (50, 120, 184),
+    (8, 64, 129),
+];
+const BEST: Color = PALETTE[1];
+const EMPTY: Color = (236, 236, 236);
+
+pub fn map(of: Swept<'_>, metric: &str, (down, across): (usize, usize)) -> Scene {
+    let (identity, all) = (of.identity, of.results);
+    let names = axis_names(all);
+    let empty: &[String] = &[];
+    let rows = all.points().grid(down).unwrap_or(empty);
+    let columns = all.points().grid(across).unwrap_or(empty);
+    let mut scene = Scene::new((WIDTH as u32, 900));
+    let title = format!(
+        "{}: {} by {} and {}",
+        identity.scenario, metric, names[down], names[across]
+    );
+    let best = all.best(metric);
+    let subtitle = match &best {
+        Some(best) => format!(
+            "mean of the replications; framed: the best, {}; marked: not separated from it in paired differences",
+            point_name(all, best.point)
+        ),
+        None => "mean of the replications".to_owned(),
+    };
+    let top = heading(&mut scene, &title, &subtitle) + 2 * SIZE;
+    let means = all.means(metric);
+    let ends = worst_best(metric, &means);
+    let top = legend(&mut scene, top + SIZE, metric, ends) + 3 * SIZE;
+    let widest = rows.iter().map(|v| text_width(v, SIZE)).max().unwrap_or(0);
+    let left = MARGIN + widest.max(text_width(&names[down], SIZE)) + 24;
+    let right = WIDTH - MARGIN;
+    let cell = (
+        (right - left) / columns.len().max(1) as i32,
+        row_height(rows.len()),
+    );
+    scene.text(
+        ((left + right) / 2, top - 2 * SIZE),
+        SIZE,
+        Anchor::Middle,
+        INK,
+        &names[across],
+    );
+    scene.text(
+        (MARGIN, top - SIZE / 2),
+        SIZE,
+        Anchor::Left,
+        INK,
+        &names[down],
+    );
+    for (j, value) in columns.iter().enumerate() {
+        let x = left + j as i32 * cell.0 + cell.0 / 2;
+        let value = shorten(value, SIZE, cell.0 - 8);
+        scene.text((x, top - SIZE / 2), SIZE, Anchor::Middle, FAINT, &value);
+    }
+    for (i, value) in rows.iter().enumerate() {
+        let y = top + SIZE / 2 + i as i32 * cell.1;
+        scene.text(
+            (left - 16, y + cell.1 / 2),
+            SIZE,
+            Anchor::Right,
+            FAINT,
+            value,
+        );
+        for j in 0..columns.len() {
+            let point = i * columns.len() + j;
+            let at = (left + j as i32 * cell.0, y);
+            let is_best = best.as_ref().is_some_and(|b| b.point == point);
+            let alike = best
+                .as_ref()
+                .is_some_and(|b| b.not_separated.contains(&point));
+            one(
+                &mut scene,
+                at,
+                cell,
+                (metric, means[point], ends),
+                (is_best, alike),
+            );
+        }
+    }
+    let bottom = top + SIZE / 2 + rows.len() as i32 * cell.1;
+    end(&mut scene, bottom + SIZE, &lines(of));
+    scene
+}
+
+fn row_height(rows: usize) -> i32 {
+    (560 / rows.max(1) as i32).clamp(36, 110)
+}
+
+fn one(
+    scene: &mut Scene,
+    (x, y): (i32, i32),
+    (w, h): (i32, i32),
+    (metric, mean, ends): (&str, Option<f64>, Option<[f64; 2]>),
+    (is_best, alike): (bool, bool),
+) {
+    const GAP: i32 = 3;
+    if is_best {
+        scene.rect(x, y, w, h, BEST);
+    }
+    let inner = if is_best { 3 * GAP } else { GAP };
+    let share = mean.zip(ends).map(|(m, ends)| goodness(m, ends));
+    let color = share.map_or(EMPTY, ramp);
+    scene.rect(x + inner, y + inner, w - 2 * inner, h - 2 * inner, color);
+    let ink = ink_on(color);
+    let text = told_number(metric, mean);
+    let size = fitting(&text, SIZE + 2, w - 30);
+    let text = shorten(&text, size, w - 10);
+    scene.text((x + w / 2, y + h / 2), size, Anchor::Middle, ink, &text);
+    if alike {
+        let d = 10;
+        scene.rect(x + w - inner - 2 * d, y + inner + d / 2, d, d, BEST);
+    }
+}
+
+/// The worst and the best mean.
+fn worst_best(metric: &str, means: &[Option<f64>]) -> Option<[f64; 2]> {
+    let known = || means.iter().flatten().copied();
+    let (low, high) = (
+        known().fold(f64::MAX, f64::min),
+        known().fold(f64::MIN, f64::max),
+    );
+    (low <= high).then_some(match better(metric) {
+        Better::Higher => [low, high],
+        Better::Lower => [high, low],
+    })
+}
+
+/// 0 for the worst, 1 for the best.
+fn goodness(v: f64, [worst, best]: [f64; 2]) -> f64 {
+    match best == worst {
+        true => 1.0,
+        false => (v - worst) / (best - worst),
+    }
+}
+
+fn ramp(share: f64) -> Color {
+    let steps = RAMP.len() - 1;
+    let place = share.clamp(0.0, 1.0) * steps as f64;
+    let at = (place.floor() as usize).min(steps - 1);
+    let part = place - at as f64;
+    let (a, b) = (RAMP[at], RAMP[at + 1]);
+    let mix = |a: u8, b: u8| (f64::from(a) + part * (f64::from(b) - f64::from(a))).round() as u8;
+    (mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
+}
+
+/// The ramp with its ends in numbers; where it ends.
+fn legend(scene: &mut Scene, y: i32, metric: &str, ends: Option<[f64; 2]>) -> i32 {
+    const LONG: i32 = 300;
+    let name = labelled(metric);
+    scene.text((MARGIN, y), SIZE, Anchor::Left, INK, &name);
+    let Some([worst, best]) = ends else {
+        return y + SIZE;
+    };
+    let mut x = MARGIN + text_width(&name, SIZE) + 36;
+    let low = told_number(metric, Some(worst));
+    scene.text((x, y), SIZE, Anchor::Left, FAINT, &low);
+    x += text_width(&low, SIZE) + 12;
+    const PARTS: i32 = 50;
+    for part in 0..PARTS {
+        let color = ramp(f64::from(part) / f64::from(PARTS - 1));
+        scene.rect(
+            x + part * LONG / PARTS,
+            y - SIZE / 2,
+            LONG / PARTS + 1,
+            SIZE,
+            color,
+        );
+    }
+    let high = format!("{} (best)", told_number(metric, Some(best)));
+    scene.text((x + LONG + 12, y), SIZE, Anchor::Left, FAINT, &high);
+    y + SIZE
+}

@@ -1,0 +1,200 @@
+//! The knee: what more of a swept field is worth, above, and what it costs, below.
+
+use super::super::compare_panel::legend;
+use super::band::lines_along;
+use super::{SIZE, Swept, WIDTH, end, labelled, lines, numbers, scale, told_number};
+use crate::draw::heading::{MARGIN, heading};
+use crate::draw::scene::*;
+use crate::planning::plane::{Labels, Plane, Scale, left_of};
+use crate::sweep_pick::{axis_names, point_name};
+use sim_analysis::experiment::Measured;
+use sim_analysis::sweep::Results;
+
+const COST: &str = "cost.total";
+const NODE_HOURS: &str = "nodeHours.";
+const ALIKE: Color = PALETTE[4];
+const WORSE: Color = PALETTE[0];
+
+/// Along the axis through the best point; nothing if that costs nothing.
+pub fn knee(of: Swept<'_>, metric: &str, axis: usize) -> Option<Scene> {
+    let (identity, all) = (of.identity, of.results);
+    if metric == COST {
+        return None;
+    }
+    let best = all.best(metric)?;
+    let along = lines_along(all, axis);
+    let line = along.into_iter().find(|line| line.contains(&best.point))?;
+    let cost = |p: usize| cost(all, p);
+    let costs: Vec<f64> = line.iter().map(|p| cost(*p)).collect::<Option<_>>()?;
+    let values = numbers(all, axis)?;
+    let names = axis_names(all);
+    // Along this line the least that nobody can tell from its best.
+    let alike = |p: &usize| *p == best.point || best.not_separated.contains(p);
+    let by_value = |p: &usize| values[all.points().indexes(*p)[axis]];
+    let mut order = line.clone();
+    order.sort_by(|a, b| by_value(a).total_cmp(&by_value(b)));
+    let least = *order.iter().find(|p| alike(p))?;
+    let mut scene = Scene::new((WIDTH as u32, 900));
+    let title = format!(
+        "{}: {metric} and cost over {}",
+        identity.scenario, names[axis]
+    );
+    let subtitle = format!(
+        "{}: {} at a cost of {}; the least that is not separated from the best",
+        point_name(all, least),
+        told_number(metric, all.estimate(least, metric).mean),
+        money(all, cost(least)?)
+    );
+    let below = heading(&mut scene, &title, &subtitle);
+    let means: Vec<_> = line.iter().map(|p| all.estimate(*p, metric)).collect();
+    let bounds = means
+        .iter()
+        .flat_map(|e| e.ci95.into_iter().flatten().chain(e.mean));
+    let y = Scale::over(bounds);
+    let highest = costs.iter().copied().fold(0.0, f64::max);
+    let dear = Scale::new(0.0, highest * 1.08);
+    let y_label = |v: f64| told_number(metric, Some(v));
+    let dear_label = |v: f64| thousands(v);
+    let (y_name, dear_name) = (labelled(metric), cost_name(all));
+    let y_labels = Labels {
+        name: &y_name,
+        ticks: y.ticks(5),
+        label: &y_label,
+    };
+    let dear_labels = Labels {
+        name: &dear_name,
+        ticks: dear.ticks(4),
+        label: &dear_label,
+    };
+    let left = left_of(&y_labels).max(left_of(&dear_labels));
+    let x = wide(scale(&values));
+    let top = below + 8 * SIZE;
+    let right = WIDTH - MARGIN - 20;
+    let upper = Plane {
+        x,
+        y,
+        left,
+        right,
+        top,
+        bottom: top + 340,
+    };
+    let lower_top = upper.bottom + 5 * SIZE;
+    let lower = Plane {
+        x,
+        y: dear,
+        left,
+        right,
+        top: lower_top,
+        bottom: lower_top + 180,
+    };
+    let texts = all.points().grid(axis)?;
+    let label = |v: f64| {
+        let at = values.iter().position(|known| *known == v);
+        at.map_or(String::new(), |at| texts[at].clone())
+    };
+    let axis_of = |name| Labels {
+        name,
+        ticks: values.clone(),
+        label: &label,
+    };
+    upper.draw(&mut scene, &axis_of(""), &y_labels);
+    lower.draw(&mut scene, &axis_of(&names[axis]), &dear_labels);
+    let mut curve: Vec<(f64, f64)> = Vec::new();
+    for (i, p) in line.iter().enumerate() {
+        let value = by_value(p);
+        curve.extend(means[i].mean.map(|m| (value, m)));
+        let (px, py) = lower.at(value, costs[i]);
+        let color = if alike(p) { ALIKE } else { WORSE };
+        scene.rect(px - 18, py, 36, lower.bottom - py, color);
+    }
+    curve.sort_by(|a, b| a.0.total_cmp(&b.0));
+    upper.curve(&mut scene, &curve, 3, PALETTE[3]);
+    for (i, p) in line.iter().enumerate() {
+        if let Some((mean, [low, high])) = means[i].mean.zip(means[i].ci95) {
+            let clear = |v: f64| if v.is_finite() { v } else { mean };
+            let color = if alike(p) { ALIKE } else { WORSE };
+            upper.mark(
+                &mut scene,
+                by_value(p),
+                (clear(low), mean, clear(high)),
+                color,
+            );
+        }
+    }
+    let words = [
+        (ALIKE, "best, or not separated from it"),
+        (WORSE, "worse in paired differences"),
+    ];
+    let entries = words.map(|(color, word)| (color, word.to_owned()));
+    legend(&mut scene, below + 3 * SIZE, entries.into_iter());
+    end(&mut scene, lower.bottom + 4 * SIZE, &lines(of));
+    Some(scene)
+}
+
+/// A bar needs room at both ends.
+fn wide(scale: Scale) -> Scale {
+    let mut wide = scale;
+    match scale.log {
+        true => {
+            let air = libm::pow(scale.to / scale.from, 0.02);
+            (wide.from, wide.to) = (scale.from / air, scale.to * air);
+        }
+        false => {
+            let air = (scale.to - scale.from) * 0.02;
+            (wide.from, wide.to) = (scale.from - air, scale.to + air);
+        }
+    }
+    wide
+}
+
+/// The mean cost of a replication: money, or where there is no price the node-hours of a fleet.
+fn cost(all: &Results, point: usize) -> Option<f64> {
+    let money = all.estimate(point, COST).mean;
+    money
+        .filter(|c| *c > 0.0)
+        .or_else(|| node_hours(all, point))
+}
+
+fn node_hours(all: &Results, point: usize) -> Option<f64> {
+    let names = all
+        .names()
+        .iter()
+        .filter(|name| name.starts_with(NODE_HOURS));
+    let mut sum = None;
+    for name in names {
+        let own: Vec<f64> = all
+            .column(point, name)
+            .iter()
+            .copied()
+            .filter_map(Measured::value)
+            .collect();
+        let mean = own.iter().sum::<f64>() / own.len().max(1) as f64;
+        sum = Some(sum.unwrap_or(0.0) + mean);
+    }
+    sum
+}
+
+fn is_money(all: &Results) -> bool {
+    let points = 0..all.points().count();
+    points
+        .into_iter()
+        .any(|p| all.estimate(p, COST).mean.is_some_and(|c| c > 0.0))
+}
+
+fn cost_name(all: &Results) -> String {
+    match is_money(all) {
+        true => "mean cost of a run (cost.total)".to_owned(),
+        false => "mean node-hours of a run, spares and repairs included".to_owned(),
+    }
+}
+
+fn money(all: &Results, v: f64) -> String {
+    match is_money(all) {
+        true => thousands(v),
+        false => format!("{} node-hours", thousands(v)),
+    }
+}
+
+fn thousands(v: f64) -> String {
+    sim_analysis::format::thousands(v.round() as u64)
+}

@@ -1,0 +1,161 @@
+//! Layouts of the charts of a sweep: a heat map over two axes, quantile bands over one, the knee of worth and cost.
+//!
+//! Must never compute an estimate: those are of the results.
+
+mod band;
+mod heat;
+mod knee;
+mod scaling;
+#[cfg(test)]
+mod tests;
+
+use crate::console::compare::shown;
+use crate::draw::heading;
+use crate::draw::scene::Scene;
+use crate::planning::plane::Scale;
+use crate::sweep_pick::told;
+use sim_analysis::sweep::{Identity, Results};
+use sim_base::{Duration, fnv};
+
+pub use scaling::{Closed, along, axis_of, over};
+
+const WIDTH: i32 = 1600;
+/// Of texts.
+const SIZE: i32 = 22;
+
+/// A sweep, its results, and the lines that say what they hang on.
+#[derive(Copy, Clone)]
+pub struct Swept<'a> {
+    pub identity: &'a Identity,
+    pub results: &'a Results,
+    pub hangs: &'a [String],
+}
+
+/// Every chart that this sweep has something for, by the name of its file. `asked`: the metrics to be drawn.
+pub fn figures(of: Swept<'_>, asked: &[String]) -> Vec<(&'static str, Scene)> {
+    let all = of.results;
+    let metrics = told(all, asked);
+    let Some(first) = metrics.first() else {
+        return Vec::new();
+    };
+    let mut figures = Vec::new();
+    let grids: Vec<usize> = (0..all.points().axes().len())
+        .filter(|a| is_grid(all, *a))
+        .collect();
+    if grids.len() == 2 && all.points().axes().len() == 2 {
+        let (down, across) = (grids[0], grids[1]);
+        figures.push(("heat", heat::map(of, first, (down, across))));
+    }
+    if let Some(axis) = swept(all) {
+        figures.push(("bands", band::bands(of, first, axis)));
+        if let Some(scene) = knee::knee(of, first, axis) {
+            figures.push(("knee", scene));
+        }
+    }
+    if !ranges(all).is_empty() {
+        figures.push(("scatter", band::scatter(of, first)));
+    }
+    figures
+}
+
+/// Axes with values, two at least.
+fn is_grid(all: &Results, axis: usize) -> bool {
+    all.points()
+        .grid(axis)
+        .is_some_and(|values| values.len() > 1)
+}
+
+fn ranges(all: &Results) -> Vec<usize> {
+    let axes = 0..all.points().axes().len();
+    axes.filter(|a| all.points().grid(*a).is_none()).collect()
+}
+
+/// The axis that a line goes along: the first one whose values are numbers, where all axes have values.
+fn swept(all: &Results) -> Option<usize> {
+    if !ranges(all).is_empty() {
+        return None;
+    }
+    let numbers = |a: &usize| is_grid(all, *a) && numbers(all, *a).is_some();
+    (0..all.points().axes().len()).find(numbers)
+}
+
+/// Values of an axis as numbers, durations in seconds; nothing if they are words.
+fn numbers(all: &Results, axis: usize) -> Option<Vec<f64>> {
+    all.points()
+        .grid(axis)?
+        .iter()
+        .map(|text| number(text))
+        .collect()
+}
+
+fn number(text: &str) -> Option<f64> {
+    let plain = text.parse::<f64>().ok();
+    let duration = || text.parse::<Duration>().ok().map(Duration::seconds);
+    plain.or_else(duration).filter(|v| v.is_finite())
+}
+
+/// Over these values: as factors where they are.
+fn scale(values: &[f64]) -> Scale {
+    let low = values.iter().copied().fold(f64::MAX, f64::min);
+    let high = values.iter().copied().fold(f64::MIN, f64::max);
+    if low > 0.0 && high / low >= 8.0 {
+        let air = libm::pow(high / low, 0.04);
+        let mut scale = Scale::new(low / air, high * air);
+        scale.log = true;
+        return scale;
+    }
+    let air = ((high - low) * 0.04).max(1e-9);
+    Scale::new(low - air, high + air)
+}
+
+/// What is drawn and in what it is measured.
+fn labelled(metric: &str) -> String {
+    match crate::console::compare::unit(metric).trim_end_matches("; ") {
+        "" => metric.to_owned(),
+        unit => format!("{metric} ({unit})"),
+    }
+}
+
+/// What a reader must know to make the chart again.
+pub fn provenance(of: Swept<'_>) -> Vec<String> {
+    let (identity, all) = (of.identity, of.results);
+    let points = all.points().count();
+    let most = (0..points).map(|p| all.rows(p).len()).max().unwrap_or(0);
+    let n = match &identity.until {
+        Some(until) => format!("until {until}, at most {most} replications of each point"),
+        None => format!("{most} replications of each of {points} points"),
+    };
+    let digest = fnv::of_words((0..points).flat_map(|p| all.rows(p)).map(|r| r.digest));
+    let parts = [
+        format!("jobset-sim {}", identity.version),
+        format!("scenario {}", identity.scenario),
+        format!("seed {}", identity.seed),
+        n,
+        format!("experiment {}", identity.digest()),
+        format!("digest {digest:016x}"),
+    ];
+    vec![parts.join("  ·  ")]
+}
+
+/// The foot of a chart.
+fn lines(of: Swept<'_>) -> Vec<String> {
+    let own = provenance(of).into_iter();
+    own.chain(of.hangs.iter().cloned()).collect()
+}
+
+/// Whether the formula of a token bucket is beside that metric.
+pub fn has_closed_form(metric: &str) -> bool {
+    crate::console::compare::tells(metric, "restartLatency_s.p50")
+        || metric.contains("restartLatency_s.")
+}
+
+/// Ends the scene below `bottom`.
+fn end(scene: &mut Scene, bottom: i32, lines: &[String]) {
+    scene.height = (bottom + heading::foot_height(lines, scene.width as i32)) as u32;
+    heading::foot(scene, lines);
+}
+
+/// A number of this metric, where there is one.
+fn told_number(metric: &str, v: Option<f64>) -> String {
+    v.map_or("-".to_owned(), |v| shown(metric, v))
+}

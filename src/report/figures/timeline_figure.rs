@@ -1,0 +1,185 @@
+//! Layout of one group of a timeline as a chart: lanes over one window of time.
+//!
+//! Must never count: its lanes are those of the page.
+
+use crate::draw::heading::{MARGIN, foot, foot_height, heading, shorten};
+use crate::draw::scene::*;
+use crate::page::sums;
+use crate::timeline::{Group, Lane, Timeline, Window};
+use sim_analysis::metrics::RunView;
+
+const WORDS: i32 = 330;
+const ROW: (i32, i32) = (30, 90);
+
+/// One chart for each group, over the window that the page begins with; the pods first.
+pub fn charts(
+    run: &RunView<'_>,
+    timeline: &Timeline,
+    below: &[String],
+    size: (u32, u32),
+) -> Vec<(&'static str, Scene)> {
+    let Some(window) = timeline.windows.first() else {
+        return Vec::new();
+    };
+    let one = |group: &Group| {
+        let subtitle = format!("{}: {}", run.scenario.name, window.name);
+        let names = (group.title, subtitle.as_str());
+        (
+            group.name,
+            chart(names, timeline, (group, window), below, size),
+        )
+    };
+    timeline.groups.iter().map(one).collect()
+}
+
+fn chart(
+    (title, subtitle): (&str, &str),
+    timeline: &Timeline,
+    (group, window): (&Group, &Window),
+    below: &[String],
+    size: (u32, u32),
+) -> Scene {
+    let mut scene = Scene::new(size);
+    let top = heading(&mut scene, title, subtitle) + 74;
+    let mut x = MARGIN;
+    for (color, what) in &group.legend {
+        scene.rect(x, top - 11, 22, 22, *color);
+        scene.text((x + 32, top), 22, Anchor::Left, INK, what);
+        x += 32 + text_width(what, 22) + 28;
+    }
+    let top = top + 34;
+    let under = 62 + foot_height(below, size.0 as i32);
+    let lanes = group.lanes.len().max(1) as i32;
+    let row = ((size.1 as i32 - top - under) / lanes).clamp(ROW.0, ROW.1);
+    scene.height = scene.height.max((top + lanes * row + under) as u32);
+    let bottom = top + lanes * row;
+    let axis = Axis {
+        window,
+        left: MARGIN + WORDS,
+        right: size.0 as i32 - MARGIN,
+    };
+    for t in axis.ticks() {
+        let x = axis.x(t);
+        scene.line(vec![(x, top), (x, bottom)], 2, GRID);
+        let label = format!("{} s", tick_label(t));
+        scene.text((x, bottom + 22), 22, Anchor::Middle, FAINT, &label);
+    }
+    for (i, lane) in group.lanes.iter().enumerate() {
+        draw(
+            &mut scene,
+            timeline,
+            lane,
+            &axis,
+            (top + i as i32 * row, row),
+        );
+    }
+    for mark in timeline.marks.iter().filter(|m| within(window, m.at)) {
+        let x = axis.x(mark.at.seconds());
+        let color = if mark.what == "fault" { INK } else { FAINT };
+        scene.line(vec![(x, top), (x, bottom)], 2, color);
+    }
+    scene.line(vec![(axis.left, bottom), (axis.right, bottom)], 2, FAINT);
+    let words = "seconds since the start of the run; black lines are faults, gray ones the ends of restarts";
+    let middle = (axis.left + axis.right) / 2;
+    scene.text((middle, bottom + 48), 19, Anchor::Middle, FAINT, words);
+    foot(&mut scene, below);
+    scene
+}
+
+fn within(window: &Window, at: sim_base::Time) -> bool {
+    window.from <= at && at <= window.to
+}
+
+struct Axis<'w> {
+    window: &'w Window,
+    left: i32,
+    right: i32,
+}
+
+impl Axis<'_> {
+    fn x(&self, s: f64) -> i32 {
+        let (from, to) = (self.window.from.seconds(), self.window.to.seconds());
+        let share = ((s - from) / (to - from).max(1e-9)).clamp(0.0, 1.0);
+        self.left + (share * f64::from(self.right - self.left)) as i32
+    }
+
+    fn ticks(&self) -> Vec<f64> {
+        let (from, to) = (self.window.from.seconds(), self.window.to.seconds());
+        let step = ticks(to - from, 7).get(1).copied().unwrap_or(1.0);
+        let first = (from / step).ceil();
+        let all = (0..40).map(|i| (first + f64::from(i)) * step);
+        all.take_while(|t| *t <= to).collect()
+    }
+}
+
+fn draw(
+    scene: &mut Scene,
+    timeline: &Timeline,
+    lane: &Lane,
+    axis: &Axis<'_>,
+    (top, row): (i32, i32),
+) {
+    let middle = top + row / 2;
+    let width = WORDS - 20;
+    let words = |size: i32, text: &str| shorten(text, size, width);
+    if row >= 46 {
+        scene.text(
+            (MARGIN, middle - 11),
+            20,
+            Anchor::Left,
+            INK,
+            &words(20, &lane.label),
+        );
+        scene.text(
+            (MARGIN, middle + 13),
+            18,
+            Anchor::Left,
+            FAINT,
+            &words(18, &lane.note),
+        );
+    } else {
+        scene.text(
+            (MARGIN, middle),
+            18,
+            Anchor::Left,
+            INK,
+            &words(18, &lane.label),
+        );
+    }
+    let (base, high) = (top + row - 3, row - 6);
+    for layer in (0..lane.layers.len()).rev() {
+        if lane.layers[layer].1.iter().all(|(_, n)| *n == 0) {
+            continue;
+        }
+        for (x, to, y) in steps(timeline, lane, layer, axis, (base, high)) {
+            scene.rect(x, y, to - x, base - y, lane.layers[layer].0);
+        }
+    }
+}
+
+/// The stack up to a layer, piece by piece: from, to, and how high; cut at the window.
+fn steps(
+    timeline: &Timeline,
+    lane: &Lane,
+    top: usize,
+    axis: &Axis<'_>,
+    (base, high): (i32, i32),
+) -> Vec<(i32, i32, i32)> {
+    let y = |n: u32| base - (u64::from(n) * high as u64 / u64::from(lane.full)) as i32;
+    let mut pieces: Vec<(i32, i32, i32)> = Vec::new();
+    let (mut from, mut last) = (axis.left, base);
+    for (at, n) in sums(lane, top) {
+        let at = timeline.moments[at as usize];
+        if at > axis.window.to {
+            break;
+        }
+        let (x, now) = (axis.x(at.seconds()), y(n));
+        if now != last {
+            pieces.push((from, x, last));
+            (from, last) = (x, now);
+        }
+    }
+    pieces.push((from, axis.right, last));
+    pieces.retain(|(from, to, y)| to > from && *y < base);
+    pieces
+}

@@ -1,0 +1,157 @@
+//! A comparison as tables: CSV and Markdown, and one row for each replication.
+
+use super::csv::record;
+use crate::console::compare::conclusion;
+use crate::estimates::{COLUMNS, WITHOUT, metric_cells};
+use sim_analysis::experiment::{Comparison, PlayedVariant, Verdict, metrics, unnamed};
+use std::fmt::Write;
+
+/// One row for each variant and metric, then one for each pair and metric.
+pub fn csv(all: &Comparison) -> Result<Vec<u8>, String> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let header = ["kind", "a", "b", "metric"];
+    let header: Vec<&str> = [&header[..], &COLUMNS, &WITHOUT, &["verdict", "needed"]].concat();
+    let columns = header.len();
+    record(&mut out, header)?;
+    let number = |v: Option<f64>| {
+        v.filter(|v| v.is_finite())
+            .map_or(String::new(), |v| v.to_string())
+    };
+    for v in &all.variants {
+        for metric in &all.metrics {
+            let Some(e) = v.metrics.get(metric) else {
+                continue;
+            };
+            let named = ["variant", &v.name, "", metric].map(str::to_owned);
+            let mut row = [&named[..], &metric_cells(e)].concat();
+            row.resize(columns, String::new());
+            record(&mut out, row)?;
+        }
+    }
+    for p in &all.paired {
+        let mut row = vec![
+            "paired".to_owned(),
+            p.a.clone(),
+            p.b.clone(),
+            p.metric.clone(),
+            p.difference.n.to_string(),
+            number(Some(p.difference.mean)),
+            number(Some(p.difference.ci95[0])),
+            number(Some(p.difference.ci95[1])),
+        ];
+        row.resize(columns - 2, String::new());
+        row.push(verdict_word(p.verdict).to_owned());
+        row.push(p.needed.map_or(String::new(), |n| n.to_string()));
+        record(&mut out, row)?;
+    }
+    out.into_inner().map_err(|e| e.to_string())
+}
+
+fn verdict_word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::A => "a",
+        Verdict::B => "b",
+        Verdict::NotSeparated => "notSeparated",
+    }
+}
+
+/// `replications.csv`: a row for each replication and variant, with exact metrics; empty where a run has none.
+pub fn replications_csv(seed: u64, played: &[PlayedVariant]) -> Result<Vec<u8>, String> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let mut names: Vec<String> = Vec::new();
+    for variant in played {
+        for r in &variant.replications {
+            for (name, _) in metrics(r, &variant.jobsets) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+    }
+    let head = ["variant", "replication", "seed", "end_reason", "digest"].map(str::to_owned);
+    let header: Vec<String> = head.into_iter().chain(names.iter().cloned()).collect();
+    record(&mut out, header)?;
+    for variant in played {
+        for r in &variant.replications {
+            let measured = metrics(r, &variant.jobsets);
+            let value = |name: &String| {
+                let found = measured.iter().find(|(known, _)| known == name);
+                let value = found.map_or(unnamed(name, r), |(_, m)| *m).value();
+                value.map_or(String::new(), |v| v.to_string())
+            };
+            let head = [
+                variant.name.clone(),
+                r.replication.to_string(),
+                seed.to_string(),
+                r.end_reason.to_owned(),
+                format!("{:016x}", r.digest),
+            ];
+            let row = head.into_iter().chain(names.iter().map(value));
+            record(&mut out, row)?;
+        }
+    }
+    out.into_inner().map_err(|e| e.to_string())
+}
+
+/// For a design document: the sentence, a table of each metric's means, a table of differences.
+pub fn markdown(all: &Comparison) -> String {
+    let mut out = format!("{}\n\n", cell(&conclusion(all)));
+    let names: Vec<String> = all.variants.iter().map(|v| cell(&v.name)).collect();
+    let _ = writeln!(out, "| metric | {} |", names.join(" | "));
+    let _ = writeln!(out, "|---|{}", "---|".repeat(names.len()));
+    for metric in &all.metrics {
+        let one = |v: &sim_analysis::experiment::VariantEstimates| match v.metrics.get(metric) {
+            Some(e) if e.n > 0 => {
+                let [mean, low, high] = [e.mean, e.ci95.map(|c| c[0]), e.ci95.map(|c| c[1])];
+                let [mean, low, high] = [mean, low, high].map(|v| short(v.unwrap_or(f64::NAN)));
+                let left_out = match e.stuck + e.cut {
+                    0 => String::new(),
+                    n => format!("; {n} runs left out"),
+                };
+                format!("{mean} ({low} to {high}; n {}{left_out})", e.n)
+            }
+            _ => "-".to_owned(),
+        };
+        let cells: Vec<String> = all.variants.iter().map(one).collect();
+        let _ = writeln!(out, "| {} | {} |", cell(metric), cells.join(" | "));
+    }
+    let _ = writeln!(
+        out,
+        "\n| difference | metric | mean | 95 % interval | n | better |"
+    );
+    let _ = writeln!(out, "|---|---|---|---|---|---|");
+    for p in &all.paired {
+        let d = &p.difference;
+        let better = match p.verdict {
+            Verdict::A => cell(&p.a),
+            Verdict::B => cell(&p.b),
+            Verdict::NotSeparated => "not separated".to_owned(),
+        };
+        let _ = writeln!(
+            out,
+            "| {} less {} | {} | {} | {} to {} | {} | {better} |",
+            cell(&p.b),
+            cell(&p.a),
+            cell(&p.metric),
+            short(d.mean),
+            short(d.ci95[0]),
+            short(d.ci95[1]),
+            d.n
+        );
+    }
+    out
+}
+
+/// A cell must not end its row.
+pub(crate) fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+fn short(v: f64) -> String {
+    match v {
+        v if !v.is_finite() => "-".to_owned(),
+        v if v == v.trunc() && v.abs() < 1e15 => format!("{v}"),
+        v if v.abs() < 100.0 => format!("{v:.3}"),
+        v => format!("{v:.1}"),
+    }
+}

@@ -1,0 +1,15 @@
+//! Files for scripts: the run directory, CSV, JSON, event logs, Perfetto and OpenMetrics.
+
+pub mod compare_tables;
+pub mod csv;
+pub mod event_objects;
+pub mod events;
+pub mod json;
+pub mod openmetrics;
+pub(crate) mod openmetrics_requests;
+pub(crate) mod openmetrics_text;
+pub mod perfetto;
+pub(crate) mod perfetto_tracks;
+pub(crate) mod proto;
+pub mod rundir;
+pub mod sweep_tables;

@@ -1,0 +1,109 @@
+//! Requests to the API server as it counts them itself, and as its clients do.
+//!
+//! Sources of the names and labels: `staging/src/k8s.io/apiserver/pkg/endpoints/metrics/metrics.go` and client-go's
+//! `tools/metrics` in component-base.
+
+use super::openmetrics_text::{Text, label};
+use sim_analysis::metrics::scraped::{Answers, Scraped};
+use sim_base::Time;
+use std::collections::BTreeMap;
+
+pub fn write(out: &mut Text, scraped: &Scraped) {
+    let name = "apiserver_request";
+    out.family(
+        name,
+        "counter",
+        "Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, \
+         and HTTP response code.",
+    );
+    counted(out, name, scraped, of_server);
+    let name = "rest_client_requests";
+    out.family(
+        name,
+        "counter",
+        "Number of HTTP requests, partitioned by status code, method, and host.",
+    );
+    counted(out, name, scraped, of_client);
+}
+
+/// Sums of all requests with the same labels, in the order of these.
+fn counted(out: &mut Text, name: &str, scraped: &Scraped, labels: fn(&Answers) -> String) {
+    let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for answers in &scraped.answers {
+        let sums = all
+            .entry(labels(answers))
+            .or_insert_with(|| vec![0; scraped.at.len()]);
+        for (sum, n) in sums.iter_mut().zip(&answers.since) {
+            *sum += n;
+        }
+    }
+    let name = format!("{name}_total");
+    for (labels, since) in &all {
+        let mut total = 0;
+        for (n, at) in since.iter().zip(&scraped.at) {
+            total += n;
+            let at: Time = *at;
+            out.sample(&name, labels, total, at);
+        }
+    }
+}
+
+fn of_server(answers: &Answers) -> String {
+    let kind = answers.call.kind();
+    let (resource, subresource) = kind.resource.split_once('/').unwrap_or((kind.resource, ""));
+    let (group, version) = match (resource, kind.client) {
+        ("jobs", _) => ("batch", "v1"),
+        ("jobsets", _) => ("jobset.x-k8s.io", "v1alpha2"),
+        // The scheduler has the newer recorder of Events.
+        ("events", "kube-scheduler") => ("events.k8s.io", "v1"),
+        _ => ("", "v1"),
+    };
+    let verb = match kind.verb {
+        "list" => "LIST".to_owned(),
+        other => http(other),
+    };
+    let scope = match kind.verb {
+        "list" => "namespace",
+        _ => "resource",
+    };
+    let all = [
+        label("code", code(answers)),
+        label("component", "apiserver"),
+        label("dry_run", ""),
+        label("group", group),
+        label("resource", resource),
+        label("scope", scope),
+        label("subresource", subresource),
+        label("verb", &verb),
+        label("version", version),
+    ];
+    all.join(",")
+}
+
+fn of_client(answers: &Answers) -> String {
+    let kind = answers.call.kind();
+    let all = [
+        label("code", code(answers)),
+        label("job", kind.client),
+        label("method", &http(kind.verb)),
+    ];
+    all.join(",")
+}
+
+fn code(answers: &Answers) -> &'static str {
+    match (answers.code, answers.call.kind().verb) {
+        ("", "create") => "201",
+        ("", _) => "200",
+        (code, _) => code,
+    }
+}
+
+/// As client-go counts it: by HTTP verb.
+pub(crate) fn http(verb: &str) -> String {
+    match verb {
+        "get" | "list" | "watch" => "GET".to_owned(),
+        "create" => "POST".to_owned(),
+        "update" => "PUT".to_owned(),
+        other => other.to_uppercase(),
+    }
+}

@@ -1,0 +1,33 @@
+//! Samples and labels as OpenMetrics text.
+
+use sim_base::Time;
+use std::fmt::Write;
+
+pub(crate) struct Text(pub(crate) String);
+
+impl Text {
+    pub(crate) fn family(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.0, "# TYPE {name} {kind}\n# HELP {name} {help}");
+    }
+
+    pub(crate) fn sample(
+        &mut self,
+        name: &str,
+        labels: &str,
+        value: impl std::fmt::Display,
+        at: Time,
+    ) {
+        let ms = at.0 / 1_000_000;
+        let (s, ms) = (ms / 1000, ms % 1000);
+        let _ = writeln!(self.0, "{name}{{{labels}}} {value} {s}.{ms:03}");
+    }
+}
+
+/// `name="value"` with what would end a value escaped.
+pub(crate) fn label(name: &str, value: &str) -> String {
+    let value = value
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n");
+    format!("{name}=\"{value}\"")
+}

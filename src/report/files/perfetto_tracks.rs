@@ -1,0 +1,84 @@
+//! The packets of a Perfetto trace: descriptors of tracks, slices, instants, counters.
+
+use super::proto::Message;
+use sim_base::Time;
+
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub enum Kind {
+    Events,
+    Counter,
+}
+
+/// All of it is one sequence of packets.
+const SEQUENCE: u64 = 1;
+/// `SEQ_INCREMENTAL_STATE_CLEARED`, of the first packet.
+const CLEARED: u64 = 1;
+
+#[derive(Default)]
+pub struct Tracks {
+    trace: Message,
+    declared: u64,
+    packets: u64,
+}
+
+impl Tracks {
+    /// A new track below `parent`; 0: below none.
+    pub fn declare(&mut self, parent: u64, name: &str, kind: Kind) -> u64 {
+        self.declared += 1;
+        let uuid = self.declared;
+        let mut track = Message::default();
+        track.number(1, uuid).text(2, name);
+        if parent != 0 {
+            track.number(5, parent);
+        }
+        // Children in the order of their declaration.
+        track.number(11, 3).number(12, uuid);
+        if kind == Kind::Counter {
+            let mut counter = Message::default();
+            counter.number(3, 2);
+            track.message(8, &counter);
+        }
+        let mut packet = Message::default();
+        packet.message(60, &track);
+        self.packet(packet);
+        uuid
+    }
+
+    /// `event` has its type and track.
+    pub fn event(&mut self, at: Time, event: &Message) {
+        let mut packet = Message::default();
+        packet.number(8, at.0).message(11, event);
+        self.packet(packet);
+    }
+
+    pub fn begin(&mut self, track: u64, name: &str, at: Time) {
+        let mut event = Message::default();
+        event.number(9, 1).number(11, track).text(23, name);
+        self.event(at, &event);
+    }
+
+    pub fn end(&mut self, track: u64, at: Time) {
+        let mut event = Message::default();
+        event.number(9, 2).number(11, track);
+        self.event(at, &event);
+    }
+
+    pub fn count(&mut self, track: u64, value: u64, at: Time) {
+        let mut event = Message::default();
+        event.number(9, 4).number(11, track).number(30, value);
+        self.event(at, &event);
+    }
+
+    fn packet(&mut self, mut packet: Message) {
+        packet.number(10, SEQUENCE);
+        if self.packets == 0 {
+            packet.number(13, CLEARED);
+        }
+        self.packets += 1;
+        self.trace.message(1, &packet);
+    }
+
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.trace.into_bytes()
+    }
+}

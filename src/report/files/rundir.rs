@@ -1,0 +1,277 @@
+//! `--out DIR`: written under a temporary name beside its target and renamed when complete.
+//!
+//! Must never leave a partial directory: one that is not committed removes itself.
+
+use super::csv;
+use super::events::EventWriter;
+use crate::draw::scene::Scene;
+use crate::export;
+use crate::export::Subject;
+use sim_analysis::metrics::RunView;
+use sim_analysis::metrics::summary::Summary;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+pub struct RunDir {
+    target: PathBuf,
+    temporary: PathBuf,
+    /// Parents that were not there, the innermost first: they go again if nothing comes of the run.
+    new_parents: Vec<PathBuf>,
+    /// What it is to be called, and what is left of it if it cannot be written.
+    shown: PathBuf,
+    kept: String,
+}
+
+impl RunDir {
+    /// Refuses a target that exists; creates missing parents.
+    pub fn create(target: &Path) -> Result<RunDir, String> {
+        let shown = target.display();
+        if fs::symlink_metadata(target).is_ok() {
+            return Err(format!(
+                "{shown} exists already; choose another name for --out or remove it"
+            ));
+        }
+        let name = target
+            .file_name()
+            .ok_or_else(|| format!("{shown} is not a name for a directory"))?;
+        let parent = match target.parent() {
+            Some(p) if !p.as_os_str().is_empty() => p,
+            _ => Path::new("."),
+        };
+        let failed = |e| format!("cannot create the directory {shown}: {e}");
+        let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+        let new_parents = parent.ancestors().take_while(missing);
+        let new_parents = new_parents.map(Path::to_owned).collect();
+        fs::create_dir_all(parent).map_err(failed)?;
+        let partial = format!(".{}.partial-{}", name.to_string_lossy(), process_id());
+        let temporary = create_free(&parent.join(partial)).map_err(failed)?;
+        Ok(RunDir {
+            target: target.to_owned(),
+            temporary,
+            new_parents,
+            shown: target.to_owned(),
+            kept: "nothing was kept".to_owned(),
+        })
+    }
+
+    /// Where a file of this name is until the directory is committed.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.temporary.join(name)
+    }
+
+    /// The same at another place, until somebody gives it the name `shown`; `kept`: what is kept if that fails.
+    pub fn beside(place: &Path, shown: &Path, kept: String) -> Result<RunDir, String> {
+        let mut dir = RunDir::create(place)?;
+        (dir.shown, dir.kept) = (shown.to_owned(), kept);
+        Ok(dir)
+    }
+
+    /// A directory inside, to be committed before this one.
+    pub fn inner(&self, name: &str) -> Result<RunDir, String> {
+        let shown = self.shown.join(name);
+        RunDir::beside(&self.path(name), &shown, self.kept.clone())
+    }
+
+    /// A chart as SVG, and as PNG where that is built in.
+    pub fn write_chart(&self, name: &str, scene: &Scene) -> Result<(), String> {
+        self.write_svg(name, scene)?;
+        match cfg!(feature = "png") {
+            true => self.draw(&format!("{name}.png"), scene),
+            false => Ok(()),
+        }
+    }
+
+    pub fn write_svg(&self, name: &str, scene: &Scene) -> Result<(), String> {
+        self.draw(&format!("{name}.svg"), scene)
+    }
+
+    fn draw(&self, name: &str, scene: &Scene) -> Result<(), String> {
+        let path = self.temporary.join(name);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        made.map_err(|e| e.to_string())
+            .and_then(|()| export::write(Subject::Chart(scene), &path))
+            .map_err(|e| self.failed(name, &e))
+    }
+
+    /// A sink for `events.ndjson`.
+    pub fn events(&self) -> Result<EventWriter<File>, String> {
+        let path = self.temporary.join("events.ndjson");
+        let file = File::create(&path).map_err(|e| self.failed("events.ndjson", &e.to_string()))?;
+        Ok(EventWriter::new(file))
+    }
+
+    pub fn finish_events(&self, events: EventWriter<File>, digest: &str) -> Result<(), String> {
+        events
+            .finish(digest)
+            .map(drop)
+            .map_err(|e| self.failed("events.ndjson", &e.to_string()))
+    }
+
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), String> {
+        let path = self.temporary.join(name);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        made.and_then(|()| fs::write(&path, content))
+            .map_err(|e| self.failed(name, &e.to_string()))
+    }
+
+    /// Everything except the events.
+    pub fn write_run(&self, run: &RunView<'_>) -> Result<(), String> {
+        self.write_json("summary.json", &Summary::of(run))?;
+        for (name, rows) in csv::tables(run) {
+            let file = format!("{name}.csv");
+            let rows = rows.map_err(|e| self.failed(&file, &e))?;
+            self.write(&file, &rows)?;
+        }
+        Ok(())
+    }
+
+    pub fn write_json(&self, name: &str, value: &impl serde::Serialize) -> Result<(), String> {
+        let mut bytes =
+            serde_json::to_vec_pretty(value).map_err(|e| self.failed(name, &e.to_string()))?;
+        bytes.push(b'\n');
+        self.write(name, &bytes)
+    }
+
+    /// The inputs as they were read, below `inputs/`, and the command that repeats the run from there.
+    pub fn write_inputs(&self, inputs: &[(String, String)], command: &str) -> Result<(), String> {
+        for (name, text) in inputs {
+            let kept = input_name(name);
+            match name.ends_with('/') {
+                true => fs::create_dir_all(self.temporary.join(&kept))
+                    .map_err(|e| self.failed(&kept, &e.to_string()))?,
+                false => self.write(&kept, text.as_bytes())?,
+            }
+        }
+        self.write("inputs/command.txt", format!("{command}\n").as_bytes())
+    }
+
+    pub fn commit(self) -> Result<PathBuf, String> {
+        // Somebody may have made the target meanwhile; an empty directory would be replaced without a word.
+        if fs::symlink_metadata(&self.target).is_ok() {
+            return Err(format!("{} appeared during the run", self.target.display()));
+        }
+        fs::rename(&self.temporary, &self.target)
+            .map_err(|e| format!("cannot create {}: {e}", self.target.display()))?;
+        Ok(self.target.clone())
+    }
+
+    fn failed(&self, name: &str, error: &str) -> String {
+        format!(
+            "cannot write {name} of {}: {error}; {}",
+            self.shown.display(),
+            self.kept
+        )
+    }
+}
+
+/// Tells directories of programs that run at the same time apart.
+#[cfg(not(target_os = "wasi"))]
+fn process_id() -> u32 {
+    std::process::id()
+}
+
+/// In a browser each run is alone.
+#[cfg(target_os = "wasi")]
+fn process_id() -> u32 {
+    0
+}
+
+/// A directory of this name, or of the name with a number: one that was killed may have left its own, and in a
+/// container every process may have the same id.
+fn create_free(path: &Path) -> io::Result<PathBuf> {
+    for n in 0..1000 {
+        let mut name = path.as_os_str().to_owned();
+        if n > 0 {
+            name.push(format!("-{n}"));
+        }
+        match fs::create_dir(&name) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| name.into()),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+impl Drop for RunDir {
+    fn drop(&mut self) {
+        // After a commit there is nothing under this name, and no parent is empty.
+        let _ = fs::remove_dir_all(&self.temporary);
+        for parent in &self.new_parents {
+            let _ = fs::remove_dir(parent);
+        }
+    }
+}
+
+/// Where an input goes below the run directory: its path without what would lead outside.
+pub fn input_name(name: &str) -> String {
+    let mut path = PathBuf::from("inputs");
+    for part in Path::new(name).components() {
+        if let Component::Normal(part) = part {
+            path.push(part);
+        }
+    }
+    if path.as_os_str() == "inputs" {
+        path.push("stdin.yaml");
+    }
+    path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str) -> PathBuf {
+        let dir =
+            std::env::temp_dir().join(format!("jobset-sim-test-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&dir).unwrap();
+        dir
+    }
+
+    #[test]
+    fn a_run_directory_appears_whole_or_not_at_all() {
+        let base = scratch("rundir");
+        let target = base.join("a/run");
+        let dir = RunDir::create(&target).unwrap();
+        dir.write("inputs/x.yaml", b"x").unwrap();
+        assert!(!target.exists());
+        drop(dir);
+        assert!(!base.join("a").exists(), "neither does its parent");
+
+        let dir = RunDir::create(&target).unwrap();
+        dir.write("inputs/x.yaml", b"x").unwrap();
+        dir.commit().unwrap();
+        assert_eq!(fs::read(target.join("inputs/x.yaml")).unwrap(), b"x");
+        assert_eq!(fs::read_dir(base.join("a")).unwrap().count(), 1);
+        let error = RunDir::create(&target).err().unwrap();
+        assert!(error.contains("exists already"), "{error}");
+        fs::remove_dir_all(base).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_in_nobodys_way() {
+        let base = scratch("rundir-left");
+        let left = base.join(format!(".run.partial-{}", std::process::id()));
+        fs::create_dir(&left).unwrap();
+        let dir = RunDir::create(&base.join("run")).unwrap();
+        dir.write("a", b"a").unwrap();
+        dir.commit().unwrap();
+        assert_eq!(fs::read(base.join("run/a")).unwrap(), b"a");
+        assert!(left.exists(), "it is not ours to remove");
+        fs::remove_dir_all(base).unwrap();
+    }
+
+    #[test]
+    fn inputs_cannot_leave_the_directory() {
+        for (name, expected) in [
+            ("scenarios/a.yaml", "inputs/scenarios/a.yaml"),
+            ("../../etc/a.yaml", "inputs/etc/a.yaml"),
+            ("/abs/a.yaml", "inputs/abs/a.yaml"),
+            ("-", "inputs/-"),
+            ("", "inputs/stdin.yaml"),
+        ] {
+            assert_eq!(input_name(name), expected);
+        }
+    }
+}

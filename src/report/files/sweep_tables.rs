@@ -1,0 +1,112 @@
+//! A sweep as tables: CSV and Markdown, and one row for each replication.
+
+use super::compare_tables::cell;
+use super::csv::record;
+use crate::console::compare::shown;
+use crate::estimates::{COLUMNS, WITHOUT, metric_cells};
+use crate::sweep_pick::{axis_names, told};
+use sim_analysis::sweep::Results;
+use sim_analysis::sweep::results::Best;
+use std::fmt::Write;
+
+/// One row for each point and metric.
+pub fn csv(all: &Results) -> Result<Vec<u8>, String> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let paths = all.points().axes().iter().map(|a| a.path.as_str());
+    let numbers = [&["metric"][..], &COLUMNS, &WITHOUT, &["rank"]].concat();
+    let header: Vec<&str> = ["point"].into_iter().chain(paths).chain(numbers).collect();
+    record(&mut out, header)?;
+    let best: Vec<Option<Best>> = all.names().iter().map(|name| all.best(name)).collect();
+    for point in 0..all.points().count() {
+        for (metric, best) in all.names().iter().zip(&best) {
+            let e = all.estimate(point, metric);
+            let values = all.points().values(point).into_iter().map(str::to_owned);
+            let point_named = [point.to_string()].into_iter().chain(values);
+            let rank = rank(best.as_ref(), point).to_owned();
+            let row = point_named.chain([metric.clone()]).chain(metric_cells(&e));
+            record(&mut out, row.chain([rank]))?;
+        }
+    }
+    out.into_inner().map_err(|e| e.to_string())
+}
+
+fn rank(best: Option<&Best>, point: usize) -> &'static str {
+    match best {
+        Some(best) if best.point == point => "best",
+        Some(best) if best.not_separated.contains(&point) => "notSeparated",
+        _ => "",
+    }
+}
+
+/// `replications.csv`: a row for each replication of each point, with exact metrics; empty where a run has none.
+pub fn replications_csv(seed: u64, all: &Results) -> Result<Vec<u8>, String> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let paths = all.points().axes().iter().map(|a| a.path.as_str());
+    let header = ["point"].into_iter().chain(paths);
+    let header = header.chain(["replication", "seed", "end_reason", "digest"]);
+    let header: Vec<&str> = header
+        .chain(all.names().iter().map(String::as_str))
+        .collect();
+    record(&mut out, header)?;
+    for point in 0..all.points().count() {
+        let values: Vec<String> = all
+            .points()
+            .values(point)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let columns: Vec<_> = all
+            .names()
+            .iter()
+            .map(|name| all.column(point, name))
+            .collect();
+        for (i, row) in all.rows(point).iter().enumerate() {
+            let head = [point.to_string()]
+                .into_iter()
+                .chain(values.iter().cloned());
+            let head = head.chain([
+                row.replication.to_string(),
+                seed.to_string(),
+                row.end_reason.clone(),
+                format!("{:016x}", row.digest),
+            ]);
+            let measured = columns.iter().map(|column| column[i].value());
+            let measured = measured.map(|v| v.map_or(String::new(), |v| v.to_string()));
+            record(&mut out, head.chain(measured))?;
+        }
+    }
+    out.into_inner().map_err(|e| e.to_string())
+}
+
+/// For a design document: the sentence, and a table of the means of the metrics that are told.
+pub fn markdown(all: &Results, asked: &[String]) -> String {
+    let mut out = format!("{}\n\n", cell(&crate::console::sweep::conclusion(all)));
+    let metrics = told(all, asked);
+    let names = axis_names(all).into_iter().chain(metrics.iter().cloned());
+    let names: Vec<String> = names.map(|name| cell(&name)).collect();
+    let _ = writeln!(out, "| {} |", names.join(" | "));
+    let _ = writeln!(out, "|{}", "---|".repeat(names.len()));
+    for point in 0..all.points().count() {
+        let values = all.points().values(point).into_iter().map(cell);
+        let mean = |metric: &String| {
+            let e = all.estimate(point, metric);
+            let shown = |v: f64| shown(metric, v);
+            match (e.mean, e.ci95) {
+                (Some(mean), Some([low, high])) if e.n > 1 => {
+                    format!(
+                        "{} ({} to {}; n {})",
+                        shown(mean),
+                        shown(low),
+                        shown(high),
+                        e.n
+                    )
+                }
+                (Some(mean), _) => shown(mean),
+                _ => "-".to_owned(),
+            }
+        };
+        let cells: Vec<String> = values.chain(metrics.iter().map(mean)).collect();
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    out
+}

@@ -1,0 +1,468 @@
+//! The golden log: what happened in a run as short aligned text, for tests and for reading.
+//!
+//! Columns: virtual time · what (`+n word` for pods) · object · details. JobSets, Jobs, nodes, faults, conditions and
+//! attempts have a line each; what pods do is counted per virtual second and written with the time of the last one
+//! counted, before any other line. A count of one names its pod where it failed. In a busy second, kinds of line that
+//! come often are counted too. Must never depend on the seed's random suffixes: pods are named without them.
+
+use sim_base::time::NANOS_PER_SECOND;
+use sim_base::*;
+use sim_engine::record::*;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Written above every golden log.
+pub const LEGEND: &str = "\
+# Columns: virtual time, what happened, object, details.
+# Pods are counted per second of virtual time: `+120 created +98 bound`. Words: created, rejected (by a webhook),
+# unschedulable, bound, running, ready, notReady, exited (a container by itself), restarting (containers, in place),
+# attempt (agents that announced one), lifted (barriers), failed, succeeded, deleting, gone.
+# In a second with more than 24 lines every kind that has more than 6 of them is counted like pods: `+50 JobCreated`.
+";
+
+/// More lines than this make a second busy.
+const BUSY: usize = 24;
+/// More lines than this of one kind are counted in a busy second.
+const OFTEN: u32 = 6;
+
+const WORDS: [&str; 15] = [
+    "created",
+    "rejected",
+    "unschedulable",
+    "bound",
+    "running",
+    "ready",
+    "notReady",
+    "exited",
+    "restarting",
+    "attempt",
+    "lifted",
+    "failed",
+    "succeeded",
+    "deleting",
+    "gone",
+];
+
+const EXITED: usize = 7;
+const FAILED: usize = 11;
+
+/// What was counted since the last line, and when the last of it happened.
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    at: Time,
+    pods: [u32; WORDS.len()],
+    /// Lines of a busy second, by kind.
+    kinds: BTreeMap<&'static str, u32>,
+    last_failed: String,
+}
+
+enum Line {
+    Pods(Counts),
+    Other {
+        at: Time,
+        kind: &'static str,
+        object: String,
+        details: String,
+    },
+}
+
+pub struct Golden {
+    text: String,
+    /// The lines of the second that is being told.
+    second: Vec<Line>,
+    now: Time,
+    /// Job and index of each pod.
+    places: Vec<Option<(JobId, u32)>>,
+}
+
+impl Default for Golden {
+    fn default() -> Golden {
+        Golden::new()
+    }
+}
+
+impl Golden {
+    pub fn new() -> Golden {
+        Golden {
+            text: LEGEND.to_owned(),
+            second: Vec::new(),
+            now: Time::ZERO,
+            places: Vec::new(),
+        }
+    }
+
+    /// The log, closed with the digest.
+    pub fn finish(mut self, outcome: &RunOutcome) -> String {
+        self.tell();
+        let digest = format!("{:016x}", outcome.digest);
+        let details = format!("{} records", outcome.records);
+        self.line(outcome.end, "digest", &digest, &details);
+        self.text
+    }
+
+    fn line(&mut self, at: Time, what: &str, object: &str, details: &str) {
+        let mut line = format!(
+            "{:>12}  {what:<24}  {object:<28}  {details}",
+            at.to_string()
+        );
+        line.truncate(line.trim_end().len());
+        self.text.push_str(&line);
+        self.text.push('\n');
+    }
+
+    /// Writes the second that is over.
+    fn tell(&mut self) {
+        let lines = std::mem::take(&mut self.second);
+        let mut often: BTreeMap<&str, u32> = BTreeMap::new();
+        if lines.len() > BUSY {
+            for line in &lines {
+                if let Line::Other { kind, .. } = line {
+                    *often.entry(kind).or_default() += 1;
+                }
+            }
+        }
+        let mut counts = Counts::default();
+        for line in lines {
+            match line {
+                Line::Pods(more) => counts.add(more),
+                Line::Other { at, kind, .. } if often.get(kind).is_some_and(|n| *n > OFTEN) => {
+                    counts.at = at;
+                    *counts.kinds.entry(kind).or_default() += 1;
+                }
+                Line::Other {
+                    at,
+                    kind,
+                    object,
+                    details,
+                } => {
+                    std::mem::take(&mut counts).write(&mut self.text);
+                    self.line(at, kind, &object, &details);
+                }
+            }
+        }
+        counts.write(&mut self.text);
+    }
+
+    /// Turns to the second of a record.
+    fn turn_to(&mut self, at: Time) {
+        if at.0 / NANOS_PER_SECOND != self.now.0 / NANOS_PER_SECOND {
+            self.tell();
+        }
+        self.now = at;
+    }
+
+    fn place(&self, pod: PodId, names: &Names) -> String {
+        match self.places.get(pod.ix()) {
+            Some(Some((job, index))) => names.pod_place(*job, *index),
+            _ => String::new(),
+        }
+    }
+
+    fn count(&mut self, at: Time, word: usize, failed: Option<String>) {
+        if !matches!(self.second.last(), Some(Line::Pods(_))) {
+            self.second.push(Line::Pods(Counts::default()));
+        }
+        if let Some(Line::Pods(counts)) = self.second.last_mut() {
+            counts.at = at;
+            counts.pods[word] += 1;
+            if let Some(pod) = failed {
+                counts.last_failed = pod;
+            }
+        }
+    }
+
+    fn object(&self, about: About, names: &Names) -> String {
+        match about {
+            About::JobSet(id) => names.jobset(id).to_owned(),
+            About::Job(id) => names.job(id).to_owned(),
+            About::Pod(id) => self.place(id, names),
+            About::Node(id) => names.node(id).to_owned(),
+            About::Nothing => String::new(),
+        }
+    }
+}
+
+impl Counts {
+    fn add(&mut self, more: Counts) {
+        self.at = more.at;
+        for (n, more) in self.pods.iter_mut().zip(more.pods) {
+            *n += more;
+        }
+        if !more.last_failed.is_empty() {
+            self.last_failed = more.last_failed;
+        }
+    }
+
+    fn write(self, text: &mut String) {
+        let pods = WORDS.into_iter().zip(self.pods);
+        let words: String = pods
+            .chain(self.kinds)
+            .filter(|(_, n)| *n > 0)
+            .map(|(word, n)| format!(" +{n} {word}"))
+            .collect();
+        if words.is_empty() {
+            return;
+        }
+        let _ = write!(text, "{:>12} {words}", self.at.to_string());
+        let (exited, failed) = (self.pods[EXITED], self.pods[FAILED]);
+        if exited.max(failed) == 1 {
+            let _ = write!(text, " ({})", self.last_failed);
+        }
+        text.push('\n');
+    }
+}
+
+/// Which of `WORDS` counts what a pod did; `None`: it is no pod, and has a line of its own.
+fn word(body: &Body) -> Option<usize> {
+    use Body::*;
+    Some(match body {
+        PodCreated { .. } => 0,
+        PodCreateRejected { .. } => 1,
+        PodUnschedulable { .. } => 2,
+        PodBound { .. } => 3,
+        PodRunning { .. } => 4,
+        PodReady { .. } => 5,
+        PodNotReady { .. } => 6,
+        ContainerExited { .. } => EXITED,
+        ContainersRestarting { .. } => 8,
+        AttemptWritten { .. } => 9,
+        BarrierLifted { .. } => 10,
+        PodFinished { succeeded, .. } => FAILED + usize::from(*succeeded),
+        PodDeleting { .. } => 13,
+        PodGone { .. } => 14,
+        JobSetCreated { .. }
+        | JobSetRefused { .. }
+        | RestartCounted { .. }
+        | JobRestartCounted { .. }
+        | PreviousAttempt { .. }
+        | CurrentAttempt { .. }
+        | JobSetCondition { .. }
+        | AllReady { .. }
+        | TrainingStarted { .. }
+        | TrainingSlices { .. }
+        | TrainingInterrupted { .. }
+        | TrainingDone { .. }
+        | ReplicatedJobsStatus { .. }
+        | JobSetDeleted { .. }
+        | JobCreated { .. }
+        | JobCondition { .. }
+        | JobDeleting { .. }
+        | JobGone { .. }
+        | NodeState { .. }
+        | NodeTaint { .. }
+        | NodeGone { .. }
+        | NodeCreated { .. }
+        | Fault { .. }
+        | Answered { .. }
+        | KubeEvent { .. }
+        | End { .. } => return None,
+    })
+}
+
+/// The rest of a line, in the fewest words that say it.
+fn details(body: &Body, names: &Names) -> String {
+    use Body::*;
+    match *body {
+        RestartCounted {
+            restarts,
+            counted,
+            failed_job,
+            ..
+        } => {
+            let job = names.job(failed_job);
+            format!("restarts={restarts} countTowardsMax={counted} failedJob={job}")
+        }
+        PreviousAttempt { attempt, .. } | CurrentAttempt { attempt, .. } => attempt.to_string(),
+        JobSetCondition {
+            kind,
+            status,
+            reason,
+            message,
+            ..
+        } => condition(kind.as_str(), status, reason, message, names),
+        JobCondition {
+            kind,
+            status,
+            reason,
+            message,
+            ..
+        } => condition(kind.as_str(), status, reason, message, names),
+        AllReady { ready, .. } => ready.to_string(),
+        TrainingStarted { from, .. } => format!("from {from}"),
+        TrainingSlices { slices, of, .. } => format!("{slices} of {of}"),
+        TrainingInterrupted { reached, kept, .. } => format!("at {reached}, saved {kept}"),
+        TrainingDone { work, .. } => work.to_string(),
+        JobCreated { attempt, .. } => format!("restart-attempt={attempt}"),
+        NodeState { ready, .. } => format!("Ready={}", ready.as_str()),
+        NodeTaint {
+            key, effect, added, ..
+        } => taint(names.text(key), effect, added),
+        Fault { index, .. } => format!("fault {index}"),
+        Answered { index, answer } => {
+            let text = Some(names.text(answer)).filter(|t| !t.is_empty());
+            format!("fault {index}: {}", text.unwrap_or("accepted"))
+        }
+        KubeEvent {
+            warning,
+            reason,
+            message,
+            ..
+        } => {
+            let kind = if warning { "Warning" } else { "Normal" };
+            format!("{kind} {}: {}", names.text(reason), names.text(message))
+        }
+        End { reason } => reason.as_str().to_owned(),
+        JobSetRefused { answer, .. } => names.text(answer).to_owned(),
+        JobSetCreated { .. }
+        | JobRestartCounted { .. }
+        | ReplicatedJobsStatus { .. }
+        | JobSetDeleted { .. }
+        | JobDeleting { .. }
+        | JobGone { .. }
+        | NodeGone { .. }
+        | NodeCreated { .. } => members(body, names),
+        PodCreated { .. }
+        | PodCreateRejected { .. }
+        | PodUnschedulable { .. }
+        | PodBound { .. }
+        | PodRunning { .. }
+        | PodReady { .. }
+        | PodNotReady { .. }
+        | ContainerExited { .. }
+        | ContainersRestarting { .. }
+        | AttemptWritten { .. }
+        | BarrierLifted { .. }
+        | PodFinished { .. }
+        | PodDeleting { .. }
+        | PodGone { .. } => String::new(),
+    }
+}
+
+fn taint(key: &str, effect: u8, added: bool) -> String {
+    let effect = TAINT_EFFECTS[usize::from(effect).min(TAINT_EFFECTS.len() - 1)];
+    let sign = if added { '+' } else { '-' };
+    format!("{sign}{key}:{effect}")
+}
+
+/// What a kind without words of its own says: `key=value` for each member of its line.
+fn members(body: &Body, names: &Names) -> String {
+    let mut text = String::new();
+    body.fields(&mut |role, value| {
+        let Role::Member(key) = role else { return };
+        let space = if text.is_empty() { "" } else { " " };
+        let _ = write!(text, "{space}{key}=");
+        let _ = match value {
+            Value::JobSet(id) => write!(text, "{}", names.jobset(id)),
+            Value::Job(id) => write!(text, "{}", names.job(id)),
+            Value::Node(id) => write!(text, "{}", names.node(id)),
+            Value::Text(id) => write!(text, "{}", names.text(id)),
+            Value::Number(n) => write!(text, "{n}"),
+            Value::Nanoseconds(ns) => write!(text, "{ns}"),
+            Value::Signed(n) => write!(text, "{n}"),
+            Value::Flag(flag) => write!(text, "{flag}"),
+            Value::Word(_, word) => write!(text, "{word}"),
+            // Pods have random suffixes.
+            Value::Pod(_) => Ok(()),
+        };
+    });
+    text
+}
+
+fn condition(kind: &str, status: bool, reason: TextId, message: TextId, names: &Names) -> String {
+    let status = if status { "True" } else { "False" };
+    let (reason, message) = (names.text(reason), names.text(message));
+    format!("{kind}={status} {reason}: {message}")
+}
+
+impl Sink for Golden {
+    fn record(&mut self, record: &Record, names: &Names) {
+        let (at, body) = (record.at, &record.body);
+        self.turn_to(at);
+        if let Body::PodCreated {
+            pod, job, index, ..
+        } = *body
+        {
+            *row(&mut self.places, pod.ix()) = Some((job, index));
+        }
+        let about = body.head().about;
+        match word(body) {
+            Some(word) => {
+                let failed = [EXITED, FAILED].contains(&word);
+                self.count(at, word, failed.then(|| self.object(about, names)));
+            }
+            None => self.second.push(Line::Other {
+                at,
+                kind: body.kind(),
+                object: self.object(about, names),
+                details: details(body, names),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records;
+
+    #[test]
+    fn pods_are_counted_per_second_and_everything_else_has_a_line() {
+        let mut golden = Golden::new();
+        for r in records::records(&records::recreate()) {
+            golden.record(&r, &records::names());
+        }
+        golden.tell();
+        let body: Vec<&str> = golden
+            .text
+            .lines()
+            .filter(|l| !l.starts_with('#'))
+            .collect();
+        assert_eq!(body[0], "      0.000s  JobSetCreated             train");
+        assert!(body.contains(&"      1.000s  +2 created"), "{body:#?}");
+        assert!(
+            body.contains(&"    100.000s  +1 exited (train-workers-0-1)"),
+            "{body:#?}"
+        );
+        assert!(
+            body.contains(&"    107.000s  RestartCounted            train                         restarts=1 countTowardsMax=1 failedJob=train-workers-0"),
+            "{body:#?}"
+        );
+    }
+
+    #[test]
+    fn kinds_that_come_often_in_a_busy_second_are_counted_and_the_others_keep_their_lines() {
+        let names = records::names();
+        let told = |jobs: u32| {
+            let mut golden = Golden::new();
+            let mut record = |body: Body| {
+                golden.record(
+                    &Record {
+                        seq: 0,
+                        cause: NO_CAUSE,
+                        ticket: NO_TICKET,
+                        at: Time(5),
+                        body,
+                    },
+                    &names,
+                );
+            };
+            for _ in 0..jobs {
+                record(Body::JobGone { job: JobId(0) });
+            }
+            record(Body::JobSetDeleted {
+                jobset: JobSetId(0),
+            });
+            record(Body::JobGone { job: JobId(0) });
+            golden.tell();
+            let lines = golden.text.lines().filter(|l| !l.starts_with('#'));
+            lines.map(|l| l.trim_start().to_owned()).collect::<Vec<_>>()
+        };
+        let busy = [
+            "0.000s  +30 JobGone",
+            "0.000s  JobSetDeleted             train",
+            "0.000s  +1 JobGone",
+        ];
+        assert_eq!(told(30), busy);
+        assert_eq!(told(20).len(), 22);
+    }
+}

@@ -1,0 +1,159 @@
+//! A whole run around a hand-made stream: scenario, outcome, view. Tests only.
+
+use super::lines::{Line, names, play, s};
+use sim_analysis::metrics::{Folds, RunView};
+use sim_api::spec::timing::{Kubelet, SchedulerCost};
+use sim_api::spec::*;
+use sim_base::random::Dist;
+use sim_base::*;
+use sim_engine::record::*;
+
+/// The scenario of the streams above: nothing in it but names and one fault.
+fn scenario() -> Scenario {
+    let rate = ClientRate::new(100.0, 100);
+    let exit = FaultAction::ContainerExit {
+        pod: "train-workers-0-1".into(),
+        exit_code: 1,
+    };
+    Scenario {
+        name: "two-pods".into(),
+        description: String::new(),
+        topology: Topology {
+            name: "small".into(),
+            ..Topology::default()
+        },
+        control_plane: ControlPlane {
+            preset: "custom".into(),
+            kube_controller_manager: rate,
+            concurrent_job_syncs: 5,
+            concurrent_gc_syncs: 20,
+            kube_scheduler: rate,
+            jobset_manager: rate,
+            node_requests_per_s: 1000.0,
+            kubernetes: Version::new(36),
+            feature_gates: FeatureGates {
+                in_place_restart: true,
+                restart_job: false,
+                elastic_jobset: false,
+            },
+            placement_repair: PlacementRepair::default(),
+            node_monitor_grace_period_s: 50,
+            heartbeat_s: 10,
+        },
+        timing: timing(),
+        jobsets: vec![SubmittedJobSet {
+            jobset: JobSet {
+                name: "train".into(),
+                namespace: "default".into(),
+                ..JobSet::default()
+            },
+            submit_at: Duration::ZERO,
+            source: String::new(),
+        }],
+        objects: Vec::new(),
+        containers: Vec::new(),
+        training: Vec::new(),
+        faults: vec![ScriptedFault {
+            at: FaultTime::At(Duration::from_secs(100)),
+            action: exit,
+            drawn_as: None,
+        }],
+        admit_unplaceable: false,
+        fault_processes: Vec::new(),
+        node_repair: None,
+        node_spares: None,
+        clocks: Vec::new(),
+        repairs_later: false,
+        claims_bind: true,
+        only_described_classes: false,
+        ties: sim_api::spec::TieBreak::default(),
+        decode: sim_api::spec::Decoders::NONE,
+        stop: Stop {
+            at: Duration::from_secs(1000),
+            when: StopWhen::Settled,
+        },
+        seed: 1,
+    }
+}
+
+fn timing() -> Timing {
+    Timing {
+        api_read: Dist::ZERO,
+        api_write: Dist::ZERO,
+        api_pod_create: Dist::ZERO,
+        api_measured: Vec::new(),
+        watch_lag: Dist::ZERO,
+        jobset_list_per_pod: Duration::ZERO,
+        job_sync_batch_period: Duration::from_secs(1),
+        agent_fanout: Dist::ZERO,
+        kubelet: Kubelet::Scripted {
+            start: Duration::ZERO,
+            stop: Duration::ZERO,
+            stop_exit_code: 143,
+            restart: Duration::ZERO,
+        },
+        scheduler: SchedulerCost {
+            fixed: Duration::ZERO,
+            per_node: Duration::ZERO,
+            affinity_per_node: Duration::ZERO,
+        },
+    }
+}
+
+pub fn outcome() -> RunOutcome {
+    let mut ledger = Ledger {
+        accelerators: 8,
+        currency: "USD".into(),
+        ..Ledger::default()
+    };
+    ledger.accelerator_ns[LedgerCategory::Productive as usize] = 8 * 131_000_000_000;
+    RunOutcome {
+        end: s(131),
+        end_reason: EndReason::Settled,
+        digest: 0xabc,
+        records: 40,
+        events: 100,
+        jobsets: vec![JobSetOutcome {
+            restarts: 1,
+            ..JobSetOutcome::default()
+        }],
+        training: Vec::new(),
+        ledger,
+        resources: vec![ResourceUsage {
+            resource: Resource::JobControllerClient,
+            capacity: "100 requests/s, burst 100".into(),
+            requests: 10,
+            busy: vec![(s(115), s(120))],
+            longest_queue: 3,
+        }],
+        requests: Vec::new(),
+        stuck: Vec::new(),
+        warnings: vec!["a warning".into()],
+    }
+}
+
+/// Everything about the run of these lines, for reports.
+pub fn with_view<T>(lines: &[Line], use_view: impl FnOnce(&RunView<'_>) -> T) -> T {
+    with_outcome(lines, outcome(), use_view)
+}
+
+/// The same with another end.
+pub fn with_outcome<T>(
+    lines: &[Line],
+    outcome: RunOutcome,
+    use_view: impl FnOnce(&RunView<'_>) -> T,
+) -> T {
+    let (scenario, mut names) = (scenario(), names());
+    names.intern("DefaultFailurePolicy");
+    let mut folds = Folds::new(&scenario, true);
+    play(lines, &names, &mut folds);
+    let folded = folds.finish(&outcome, &names);
+    use_view(&RunView {
+        scenario: &scenario,
+        names: &names,
+        outcome: &outcome,
+        folded: &folded,
+        seed: 1,
+        not_modelled: &["spec.network".to_owned()],
+    })
+}
