@@ -8,7 +8,7 @@
 mod dist;
 mod embedded_jobsets;
 mod experiment;
-mod files;
+pub mod files;
 pub mod fleet;
 pub mod kube;
 mod node_repair;

@@ -8,25 +8,25 @@
 //! validating webhook has the last word (`webhook_create` and its policies, coordinator and volumes, `webhook_update`).
 //! What the fields are, stands in the tables of `types`; what is wrong with one, in `field`.
 
-mod cel;
+pub mod cel;
 pub mod change;
-mod coerce;
+pub mod coerce;
 pub(crate) mod collector;
-mod decode;
-mod defaulting;
-mod errors;
+pub mod decode;
+pub mod defaulting;
+pub mod errors;
 pub mod field;
-mod go;
-mod go_text;
-mod json_text;
-mod meta;
+pub mod go;
+pub mod go_text;
+pub mod json_text;
+pub mod meta;
 pub(crate) mod meta_check;
 pub mod names;
 mod patch;
-mod schema;
-mod schema_unique;
-mod size;
-mod types;
+pub mod schema;
+pub mod schema_unique;
+pub mod size;
+pub mod types;
 pub mod webhook;
 
 pub use change::{Change, Request, change};

@@ -2,22 +2,22 @@
 //!
 //! Pure: stored JobSet in, objects out, as JSON trees in the API's form. Must never decide *when* one is created.
 
-mod any;
-mod change;
+pub mod any;
+pub mod change;
 pub mod check;
-mod claim;
+pub mod claim;
 mod defaults;
 mod exclusive;
 mod failure_policy;
-mod job;
-mod pod;
+pub mod job;
+pub mod pod;
 mod pod_webhook;
-mod service;
-mod sha1;
-mod surroundings;
+pub mod service;
+pub mod sha1;
+pub mod surroundings;
 #[cfg(test)]
 mod tests;
-mod tree;
+pub mod tree;
 
 pub use any::admit_any;
 pub use change::{elastic_patch, resize, resume, suspend};

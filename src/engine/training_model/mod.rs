@@ -5,9 +5,9 @@
 
 mod books;
 mod kept;
-mod pace;
+pub mod pace;
 pub mod plan;
-mod stretch;
+pub mod stretch;
 #[cfg(test)]
 mod tests;
 
