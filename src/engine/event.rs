@@ -378,13 +378,3 @@ impl Event {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_event_fits_into_sixteen_bytes_with_its_cause() {
-        assert!(size_of::<(Event, u32)>() <= 16, "{}", size_of::<Event>());
-    }
-}

@@ -94,6 +94,3 @@ pub fn generated_topology(jobsets: &[(Source, Vec<(String, String)>)]) -> sim_ap
     });
     scenario::generated(&submitted.collect::<Vec<_>>())
 }
-
-#[cfg(test)]
-mod tests;

@@ -93,38 +93,3 @@ impl Sink for CountedFold {
         self.tell(jobset, record.at);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use sim_engine::record::{NO_CAUSE, NO_TICKET};
-
-    /// FP-11 counts, FP-12 does not, and the limit is held against the sum over Jobs (FP-7).
-    #[test]
-    fn restarts_of_single_jobs_use_up_what_counts_of_them() {
-        let mut fold = CountedFold::default();
-        let names = Names::default();
-        let all = [(0, 1, 1), (1, 1, 0), (0, 2, 1), (1, 2, 1), (0, 3, 3)];
-        for (seq, (job, restarts, counted)) in (0..).zip(all) {
-            let body = Body::JobRestartCounted {
-                jobset: JobSetId(0),
-                job: JobId(job),
-                restarts,
-                counted,
-            };
-            let at = Time(u64::from(seq));
-            fold.record(
-                &Record {
-                    seq,
-                    at,
-                    cause: NO_CAUSE,
-                    ticket: NO_TICKET,
-                    body,
-                },
-                &names,
-            );
-        }
-        let told: Vec<(u64, u32)> = fold.finish().iter().map(|u| (u.at.0, u.times)).collect();
-        assert_eq!(told, [(0, 1), (3, 1), (4, 2)]);
-    }
-}

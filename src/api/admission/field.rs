@@ -192,32 +192,3 @@ fn is_printable(c: char) -> bool {
     );
     c == ' ' || !(c.is_control() || c.is_whitespace() || unseen)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_are_quoted_as_go_quotes_them() {
-        for (text, expected) in [
-            ("a b", "\"a b\""),
-            ("a\"\\", "\"a\\\"\\\\\""),
-            ("\n\t\u{1}\u{7f}", "\"\\n\\t\\x01\\x7f\""),
-            ("caf\u{e9}", "\"caf\u{e9}\""),
-            ("\u{a0}\u{200b}", "\"\\u00a0\\u200b\""),
-        ] {
-            assert_eq!(quoted(text), expected);
-        }
-    }
-
-    #[test]
-    fn an_error_without_a_field_may_still_have_a_place() {
-        let nowhere = FieldError::internal("x");
-        assert_eq!(
-            (nowhere.place(), nowhere.clone().at("a").place().to_owned()),
-            ("", "a".to_owned())
-        );
-        assert_eq!(FieldError::new("b", Kind::Required, "").place(), "b");
-        assert_eq!(nowhere.at("a").to_string(), "<nil>: Internal error: x");
-    }
-}

@@ -104,14 +104,3 @@ pub fn generated(prefix: &str) -> String {
     }
     format!("{}{GENERATED_SUFFIX}", &prefix[..end])
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_generated_name_leaves_room_for_its_suffix() {
-        assert_eq!(generated("gen-"), "gen-x7k2p");
-        assert_eq!(generated(&"g".repeat(80)).len(), 63);
-    }
-}

@@ -15,8 +15,6 @@ mod pod_webhook;
 pub mod service;
 pub mod sha1;
 pub mod surroundings;
-#[cfg(test)]
-mod tests;
 pub mod tree;
 
 pub use any::admit_any;

@@ -8,8 +8,6 @@ mod kept;
 pub mod pace;
 pub mod plan;
 pub mod stretch;
-#[cfg(test)]
-mod tests;
 
 pub use books::{Booked, Books, End};
 pub use kept::Kept;

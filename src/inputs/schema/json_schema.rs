@@ -213,6 +213,3 @@ fn version(of: &Versions) -> Value {
     let pattern = format!(r"^v*{}\.({})(\..*)?$", of.major, minors.join("|"));
     json!({"anyOf": [{"type": "string", "pattern": pattern}, {"enum": numbers}]})
 }
-
-#[cfg(test)]
-mod tests;

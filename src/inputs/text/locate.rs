@@ -51,28 +51,3 @@ fn step<'n, 'p>(node: &'n Node, rest: &'p str) -> Option<(Pos, &'n Node, &'p str
     let (key, value, after) = fitting.max_by_key(|(key, ..)| key.name.len())?;
     Some((key.at, value, after))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Source;
-    use crate::text::yaml;
-
-    #[test]
-    fn a_path_leads_to_the_nearest_place_that_was_written() {
-        let text = "spec:\n  jobs:\n  - name: a\n  - name: b\n    n: 1\n  labels:\n    x.y/z: 1\n    x: {y: 2}\n";
-        let source = Source {
-            file: "x".into(),
-            text: text.into(),
-        };
-        let root = yaml::parse(&source).unwrap().remove(0);
-        let found = |path| locate(&root, path).map(|p| (p.key.line, p.whole));
-        assert_eq!(found("spec.jobs[1].n"), Some((5, true)));
-        assert_eq!(found("spec.jobs[0].n"), Some((3, false)));
-        assert_eq!(found("spec.jobs[7].n"), Some((2, false)));
-        assert_eq!(found("spec.labels.x.y/z"), Some((7, true)));
-        assert_eq!(found("spec.labels[x.y/z]"), Some((7, true)));
-        assert_eq!(found("spec.labels.x.y"), Some((8, true)));
-        assert_eq!(found("status"), None);
-    }
-}

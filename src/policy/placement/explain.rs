@@ -136,37 +136,3 @@ pub fn failed_scheduling(reasons: &[Reasons]) -> String {
         "{why} no new claims to deallocate, preemption: 0/{nodes} nodes are available: {preemption}."
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reasons_are_counted_and_sorted_as_the_scheduler_does() {
-        let cpu = |free| Reasons::Insufficient {
-            resource: "cpu".to_owned(),
-            free,
-        };
-        let reasons = [cpu(true), Reasons::Selector, cpu(false)];
-        let why = "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 2 Insufficient cpu.";
-        assert_eq!(explain(&reasons), why);
-        let preemption = "1 No preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.";
-        assert_eq!(
-            failed_scheduling(&reasons),
-            format!(
-                "{why} no new claims to deallocate, preemption: 0/3 nodes are available: {preemption}"
-            )
-        );
-        let claims = [Reasons::NoClaim("data".to_owned()), Reasons::Taint];
-        assert_eq!(
-            failed_scheduling(&claims),
-            "0/2 nodes are available: persistentvolumeclaim \"data\" not found. not found"
-        );
-        let goes = vec![Reasons::ClaimGoes("data".to_owned()); 2];
-        assert_eq!(
-            failed_scheduling(&goes),
-            "0/2 nodes are available: persistentvolumeclaim \"data\" is being deleted. no new claims to deallocate, \
-             preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
-        );
-    }
-}

@@ -137,19 +137,3 @@ fn quoted(word: &str) -> String {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_cannot_leave_their_word() {
-        let subject = Subject {
-            jobset: "a'; rm -rf / #".to_owned(),
-            namespace: "ns".to_owned(),
-        };
-        let all = shell(&subject);
-        assert!(all.contains(r"'a'\''; rm -rf / #'"), "{all}");
-        assert_eq!(watches(&subject).len(), 5);
-    }
-}

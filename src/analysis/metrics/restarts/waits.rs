@@ -183,21 +183,3 @@ pub fn doing(waited: Waited) -> &'static str {
         Waited::Restart => "the controller is down",
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_has_no_sign() {
-        for (x, digits, text) in [
-            (0.25, 2, "+0.25"),
-            (-1.0, 1, "-1.0"),
-            (-0.00001, 4, "0.0000"),
-            (0.0, 0, "0"),
-            (-10.0, 0, "-10"),
-        ] {
-            assert_eq!(with_sign(x, digits), text);
-        }
-    }
-}

@@ -1,14 +1,16 @@
 //! The schema against a validator: it takes what is shipped, and refuses what the checker refuses.
 
-use super::super::check::{Unmodelled, check};
-use super::super::shapes::root;
-use super::*;
-use crate::text::diagnostic::Report;
-use crate::text::node::Node;
-use crate::text::path::Path;
 use jsonschema::Validator;
+use sim_inputs::Source;
+use sim_inputs::schema::check::{Unmodelled, check};
+use sim_inputs::schema::json_schema::*;
+use sim_inputs::schema::shape::Shape;
+use sim_inputs::schema::shapes::root;
+use sim_inputs::text::diagnostic::Report;
+use sim_inputs::text::node::Node;
+use sim_inputs::text::path::Path;
+use sim_inputs::text::yaml;
 use std::path::PathBuf;
-
 const KINDS: [&str; 5] = ["Scenario", "Fleet", "Topology", "Timing", "JobSet"];
 
 fn source(text: &str) -> Source {
@@ -44,7 +46,7 @@ fn validator(kind: &str) -> Validator {
 
 /// The files of a folder of the repository that are of a kind, with their texts.
 fn texts(folder: &str, is: impl Fn(&str) -> bool) -> Vec<(String, String)> {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(folder);
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(folder);
     let entries = std::fs::read_dir(folder).unwrap();
     let mut found: Vec<(String, String)> = entries
         .map(|entry| entry.unwrap().path())

@@ -2,10 +2,16 @@
 //!
 //! Must never repeat what the recordings show as a whole.
 
-use super::*;
-use crate::admission::merge_patch;
-use serde_json::{Value, json};
+mod any;
+mod sha1;
 
+use serde_json::{Value, json};
+use sim_api::admission::merge_patch;
+use sim_api::objects::change::{elastic_patch, resize, resume};
+use sim_api::objects::job::{JobSlot, job};
+use sim_api::objects::pod::{admit_pod, pod};
+use sim_api::objects::surroundings::Surroundings;
+use sim_api::objects::*;
 /// A stored JobSet with one replicatedJob, its Job template changed by a merge patch.
 fn jobset(change: &Value) -> Value {
     let mut template = json!({

@@ -1,15 +1,16 @@
 //! What users meet first: shipped files read, upstream's examples read unmodified, bad input answered as expected.
 
-use super::scenario::{parse_scenario, read_scenario, scenario_from_manifests};
-use super::text::diagnostic::Source;
-use super::*;
 use sim_api::spec::*;
+use sim_inputs::kube::{read_manifest_path, read_manifests};
+use sim_inputs::scenario::{parse_scenario, read_scenario, scenario_from_manifests};
+use sim_inputs::text::diagnostic::Source;
+use sim_inputs::topology::read_topology;
+use sim_inputs::*;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-
 fn root() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn files(directory: &Path) -> Vec<PathBuf> {
@@ -32,8 +33,8 @@ fn all_shipped_scenarios_and_topologies_are_read() {
             continue;
         }
         let source = files::read_source(&path).unwrap();
-        if super::is_fleet(&source) {
-            let loaded = super::parse_fleet(&source, &[]);
+        if sim_inputs::is_fleet(&source) {
+            let loaded = sim_inputs::parse_fleet(&source, &[]);
             let loaded = loaded.unwrap_or_else(|e| panic!("{}\n{e}", path.display()));
             let stem = path.file_stem().and_then(|s| s.to_str());
             assert_eq!(Some(loaded.fleet.name.as_str()), stem);

@@ -1,8 +1,7 @@
 //! Tests of the closed form against a walk through the same stretch, one nanosecond of work after the other.
 
-use super::pace::{ONE, Pace, Reason};
-use super::stretch::{Kind, Plan, Saving, Spent};
-
+use sim_engine::training_model::pace::{ONE, Pace, Reason};
+use sim_engine::training_model::stretch::{Kind, Plan, Saving, Spent};
 /// Time that passes, seen until some instant.
 struct Clock {
     now: u64,

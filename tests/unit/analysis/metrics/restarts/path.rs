@@ -1,0 +1,143 @@
+//! Tests of `sim_analysis::metrics::restarts::path`.
+
+use Part::*;
+use proptest::prelude::*;
+use sim_analysis::metrics::restarts::path::*;
+use sim_base::*;
+use sim_engine::record::{About, Call, NO_TICKET, Ticket, Waited};
+fn ticket(id: u32, parent: u32, from: u64, to: u64, waited: Waited) -> Ticket {
+    Ticket {
+        id,
+        parent,
+        from: Time(from),
+        granted: Time(from),
+        to: Time(to),
+        waited,
+        about: About::Nothing,
+    }
+}
+
+fn request(id: u32, parent: u32, from: u64, granted: u64, to: u64) -> Ticket {
+    let granted = Time(granted);
+    let waited = Waited::Request(Call::JobPodCreate);
+    Ticket {
+        granted,
+        ..ticket(id, parent, from, to, waited)
+    }
+}
+
+/// The path from the last ticket back to `start`, as (from, to, part).
+fn walk(tickets: &[Ticket], start: u64) -> Vec<(u64, u64, Part)> {
+    let last = tickets[tickets.len() - 1];
+    let find = |id: u32| tickets.iter().find(|t| t.id == id);
+    let path = Path::walk(find, last.id, Time(start), last.to);
+    let step = |s: &PathStep| (s.from.0, s.to.0, s.part);
+    path.steps.iter().map(step).collect()
+}
+
+#[test]
+fn a_request_gives_a_step_for_its_token_and_one_for_its_answer_and_empty_steps_are_left_out() {
+    let tickets = [
+        ticket(0, NO_TICKET, 0, 100, Waited::Running),
+        ticket(1, 0, 100, 110, Waited::Pleg),
+        request(2, 1, 110, 150, 152),
+        ticket(3, 2, 152, 152, Waited::Watch),
+        request(4, 3, 152, 152, 160),
+    ];
+    let expected = [
+        (100, 110, Whole),
+        (110, 150, Token),
+        (150, 152, Answer),
+        (152, 160, Answer),
+    ];
+    assert_eq!(walk(&tickets, 100), expected);
+}
+
+#[test]
+fn the_first_step_is_cut_at_the_start_wherever_that_lies() {
+    let tickets = [
+        ticket(0, NO_TICKET, 0, 50, Waited::Script),
+        request(1, 0, 50, 80, 90),
+        ticket(2, 1, 90, 100, Waited::Grace),
+    ];
+    assert_eq!(walk(&tickets, 95), [(95, 100, Whole)]);
+    assert_eq!(walk(&tickets, 85), [(85, 90, Answer), (90, 100, Whole)]);
+    let in_token = [(60, 80, Token), (80, 90, Answer), (90, 100, Whole)];
+    assert_eq!(walk(&tickets, 60), in_token);
+    assert_eq!(walk(&tickets, 100), []);
+}
+
+#[test]
+fn a_wait_that_began_by_itself_or_after_forgotten_ones_takes_what_is_left() {
+    // A root of the script: from = 0, in the middle of the restart.
+    let script = [
+        ticket(7, NO_TICKET, 0, 70, Waited::Script),
+        ticket(8, 7, 70, 90, Waited::Grace),
+    ];
+    assert_eq!(walk(&script, 40), [(40, 70, Whole), (70, 90, Whole)]);
+    // Roots that began after the start.
+    let late = [
+        ticket(3, NO_TICKET, 60, 70, Waited::NodeMonitor),
+        ticket(8, 3, 70, 90, Waited::Grace),
+    ];
+    assert_eq!(walk(&late, 40), [(40, 70, Whole), (70, 90, Whole)]);
+    assert_eq!(
+        walk(&[request(8, 5, 70, 80, 90)], 40),
+        [(40, 80, Token), (80, 90, Answer)]
+    );
+    // It did not wait for a token, so the rest is none either.
+    assert_eq!(walk(&[request(8, 5, 70, 70, 90)], 40), [(40, 90, Answer)]);
+}
+
+#[test]
+fn nobody_walks_in_circles_or_without_tickets() {
+    let tickets = [ticket(4, 4, 50, 60, Waited::Watch)];
+    assert_eq!(walk(&tickets, 10), [(10, 60, Whole)]);
+    let path = Path::walk(|_| None, NO_TICKET, Time(0), Time(9));
+    assert_eq!(path, Path::default());
+}
+
+#[test]
+fn what_never_came_is_the_last_step() {
+    let tickets = [ticket(0, NO_TICKET, 0, 60, Waited::Watch)];
+    let mut path = Path::walk(|_| tickets.first(), 0, Time(10), Time(60));
+    path.leave_open(Time(10), Time(100), About::Nothing);
+    assert_eq!(path.total(), Duration(90));
+    assert_eq!(path.steps[1].part, Open);
+    let mut nothing = Path::default();
+    nothing.leave_open(Time(10), Time(100), About::Nothing);
+    assert_eq!(nothing.total(), Duration(90));
+}
+
+/// Lengths of waits, each with the part of it that goes to the token, and where the restart begins.
+fn chains() -> impl Strategy<Value = (Vec<(u64, u64, bool)>, u64)> {
+    let wait = (0..50u64, 0..60u64, any::<bool>());
+    (proptest::collection::vec(wait, 1..40), 0..2000u64)
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_waits_are_their_path_is_the_restart((waits, start) in chains(), first in 0..30u32) {
+        let mut at = 100;
+        let mut tickets = Vec::new();
+        for (i, &(length, token, is_request)) in waits.iter().enumerate() {
+            // Ids have gaps; the chain begins with a root or with a parent that is forgotten.
+            let (id, parent) = (first + 3 * i as u32 + 1, (first + 3 * i as u32).wrapping_sub(2));
+            let to = at + length;
+            tickets.push(match is_request {
+                true => request(id, parent, at, at + token.min(length), to),
+                false => ticket(id, parent, at, to, Waited::Watch),
+            });
+            at = to;
+        }
+        let start = start.min(at);
+        let steps = walk(&tickets, start);
+        let sum: u64 = steps.iter().map(|(from, to, _)| to - from).sum();
+        prop_assert_eq!(sum, at - start);
+        let mut cursor = start;
+        for (from, to, _) in steps {
+            prop_assert!(from == cursor && to > from);
+            cursor = to;
+        }
+    }
+}

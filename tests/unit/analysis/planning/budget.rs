@@ -1,0 +1,76 @@
+//! Tests of `sim_analysis::planning::budget`.
+
+use sim_analysis::experiment::{CountedRun, UsedAt};
+use sim_analysis::planning::budget::*;
+use std::sync::Arc;
+/// A run with restarts at these days, by these causes.
+fn run(replication: u64, used: &[(f64, &str)]) -> CountedRun {
+    let one = |(day, cause): &(f64, &str)| UsedAt {
+        at_s: day * 86_400.0,
+        times: 1,
+        cause: Arc::from(*cause),
+    };
+    CountedRun {
+        replication,
+        end_s: 30.0 * 86_400.0,
+        completed: false,
+        ended_otherwise: None,
+        never_placed: None,
+        used: used.iter().map(one).collect(),
+        digest: 0,
+    }
+}
+
+fn ask(limit: u32) -> Question {
+    Question {
+        horizon_s: 30.0 * 86_400.0,
+        limit: Some(limit),
+        probability: 0.5,
+    }
+}
+
+#[test]
+fn every_limit_and_every_rule_is_told_from_the_same_runs() {
+    let runs = [
+        run(0, &[(1.0, "gpu"), (2.0, "maintenance"), (20.0, "gpu")]),
+        run(
+            1,
+            &[(5.0, "maintenance"), (6.0, "maintenance"), (40.0, "gpu")],
+        ),
+        run(2, &[(5.0, "gpu")]),
+        run(3, &[]),
+    ];
+    let ruled = Ruled::ignoring(&["maintenance".to_owned()], &runs);
+    let told = Budget::of(&ask(1), &runs, Some(&ruled)).unwrap();
+    // 3, 2, 1 and 0 restarts within thirty days.
+    assert_eq!(told.used.mean, 1.5);
+    assert_eq!(told.lasts.unwrap().share, 0.5);
+    let rule = told.rule.unwrap();
+    assert_eq!((rule.used.mean, rule.lasts.unwrap().share), (0.75, 0.75));
+    assert_eq!(rule.uncounted, [("maintenance".to_owned(), 0.75)].into());
+    let gpu = &told.causes[0];
+    assert_eq!(
+        (gpu.cause.as_str(), gpu.share, gpu.last_straw),
+        ("gpu", 0.5, 0)
+    );
+    let maintenance = &told.causes[1];
+    assert_eq!(maintenance.last_straw, 2);
+    assert_eq!(told.curve.last().unwrap().lasts.share, 0.5);
+    assert_eq!(told.curve[0].lasts.share, 1.0);
+    assert_eq!(told.limits.len(), 4);
+}
+
+#[test]
+fn the_least_limit_is_a_range_where_so_few_runs_cannot_tell() {
+    let used = |n: u64| vec![(1.0, "a"); (n % 5) as usize];
+    let runs: Vec<CountedRun> = (0..1000).map(|n| run(n, &used(n))).collect();
+    let mut question = ask(2);
+    question.probability = 0.7;
+    let clear = Budget::of(&question, &runs, None).unwrap().least;
+    assert_eq!((clear.low, clear.high), (3, Some(3)));
+    let open = Budget::of(&question, &runs[..20], None).unwrap().least;
+    assert_eq!((open.low, open.high), (2, Some(4)));
+    question.probability = 0.99;
+    let few = Budget::of(&question, &runs[..20], None).unwrap().least;
+    assert_eq!((few.high, few.replications_needed), (None, 368));
+}

@@ -1,0 +1,36 @@
+//! Tests of `sim_analysis::sweep::identity`.
+
+use sim_analysis::sweep::identity::*;
+use sim_api::spec::{Axis, Over, SweepSpec};
+fn identity(seed: u64, text: &str, command: &str) -> Identity {
+    let over = Over::Values(vec!["1".to_owned(), "2".to_owned()]);
+    let axes = vec![Axis {
+        path: "a".to_owned(),
+        over,
+    }];
+    let sweep = SweepSpec {
+        axes,
+        hypercube: None,
+    };
+    let inputs = [("x.yaml".to_owned(), text.to_owned())];
+    Identity::of("x", (seed, 20, None), &sweep, (&inputs, command))
+}
+
+#[test]
+fn experiments_that_differ_say_in_what() {
+    let one = identity(1, "a", "c");
+    assert_eq!(one.differences(&one), [""; 0]);
+    assert_eq!(one.differences(&identity(2, "a", "c")), ["seed (1 and 2)"]);
+    assert_eq!(one.differences(&identity(1, "b", "c")), ["input x.yaml"]);
+    assert_eq!(
+        one.differences(&identity(1, "a", "d")),
+        ["options (c and d)"]
+    );
+    let mut other = one.clone();
+    other.version = "9".to_owned();
+    assert!(one.differences(&other)[0].starts_with("program version"));
+    assert_ne!(one.digest(), other.digest());
+    let read: Identity = serde_json::from_str(&serde_json::to_string(&one).unwrap()).unwrap();
+    assert_eq!(read, one);
+    assert_eq!(read.points().unwrap().count(), 2);
+}

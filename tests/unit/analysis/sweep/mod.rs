@@ -1,0 +1,8 @@
+//! Tests of `sim_analysis::sweep`.
+
+mod identity;
+mod journal;
+mod range;
+mod results;
+mod shard;
+mod todo;

@@ -1,0 +1,74 @@
+//! Tests of `sim_analysis::sweep::results`.
+
+use sim_analysis::experiment::Measured;
+use sim_analysis::sweep::points::Points;
+use sim_analysis::sweep::results::*;
+use sim_analysis::sweep::row::Row;
+use sim_api::spec::{Axis, Over, SweepSpec};
+use std::sync::Arc;
+fn results(values: &[&[f64]]) -> Results {
+    let over = Over::Values((0..values.len()).map(|i| i.to_string()).collect());
+    let axes = vec![Axis {
+        path: "a".to_owned(),
+        over,
+    }];
+    let points = Points::of(
+        &SweepSpec {
+            axes,
+            hypercube: None,
+        },
+        1,
+    )
+    .unwrap();
+    let mut rows = Vec::new();
+    for (point, own) in values.iter().enumerate() {
+        for (i, v) in own.iter().enumerate() {
+            let names = match v.is_nan() {
+                true => vec!["other".to_owned()],
+                false => vec!["goodput".to_owned(), "other".to_owned()],
+            };
+            let values = names.iter().map(|n| match n.as_str() {
+                "goodput" => Measured::Value(*v),
+                _ => Measured::Value(1.0),
+            });
+            rows.push(Row {
+                point,
+                replication: i as u64,
+                digest: 0,
+                end_reason: "x".to_owned(),
+                values: values.collect(),
+                names: Arc::new(names),
+                warnings: Vec::new(),
+                never_placed: None,
+            });
+        }
+    }
+    Results::of(points, rows)
+}
+
+#[test]
+fn the_best_point_has_the_best_mean_and_those_that_nobody_can_tell_from_it_are_named() {
+    let noise = [0.0, 0.2, -0.1, 0.3, -0.2];
+    let at = |mean: f64| noise.map(|n| mean + n);
+    // The third differs from the second by noise of its own.
+    let third = [0.9, 1.3, 1.0, 0.8, 1.0];
+    let found = results(&[&at(0.5), &at(1.0), &third])
+        .best("goodput")
+        .unwrap();
+    assert_eq!((found.point, found.not_separated), (1, vec![2]));
+    let clear = results(&[&at(0.5), &at(1.0), &at(0.9)])
+        .best("goodput")
+        .unwrap();
+    assert_eq!((clear.point, clear.not_separated), (1, vec![]));
+    let other = results(&[&at(0.5), &at(1.0)]);
+    assert_eq!(other.best("other"), None, "all points are equal in it");
+    assert_eq!(other.names(), ["goodput", "other"]);
+}
+
+#[test]
+fn a_point_without_a_number_in_some_replication_is_not_ranked() {
+    let found = results(&[&[2.0, f64::NAN], &[1.0, 1.5], &[0.5, 0.6]]);
+    assert_eq!(found.means("goodput"), [None, Some(1.25), Some(0.55)]);
+    assert_eq!(found.best("goodput").unwrap().point, 1);
+    assert_eq!(found.estimate(0, "goodput").absent, 1);
+}

@@ -1,0 +1,8 @@
+//! Tests of `sim_api::admission::meta`.
+
+use sim_api::admission::meta::*;
+#[test]
+fn a_generated_name_leaves_room_for_its_suffix() {
+    assert_eq!(generated("gen-"), "gen-x7k2p");
+    assert_eq!(generated(&"g".repeat(80)).len(), 63);
+}

@@ -1,0 +1,5 @@
+//! Tests of `sim_api`.
+
+mod admission;
+mod objects;
+mod spec;

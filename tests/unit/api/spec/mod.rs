@@ -1,0 +1,4 @@
+//! Tests of `sim_api::spec`.
+
+mod node_affinity;
+mod request;

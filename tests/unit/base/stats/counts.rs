@@ -1,0 +1,49 @@
+//! Tests of `sim_base::stats::counts`.
+
+use sim_base::stats::counts::*;
+#[test]
+fn poisson_chances_are_those_of_the_calibration_table() {
+    // reference 6.3, perfect checkpoints: lambda W; m = 0, 1, 2, 3.
+    for (mean, expected) in [
+        (0.5, [0.606531, 0.909796, 0.985612, 0.998248]),
+        (1.0, [0.367879, 0.735759, 0.919699, 0.981012]),
+        (2.0, [0.135335, 0.406006, 0.676676, 0.857123]),
+    ] {
+        for (m, expected) in (0..).zip(expected) {
+            let found = poisson_cdf(m, mean);
+            assert!((found - expected).abs() < 1e-6, "{mean} {m}: {found}");
+            assert!((poisson_sf(m, mean) + found - 1.0).abs() < 1e-12);
+        }
+    }
+    // Far out: the first term, times what follows it, by hand. 1/(9! e) (1 + 1/10 + 1/110 + ...).
+    let tail = libm::exp(-1.0) / 362_880.0
+        * (1.0 + 0.1 + 1.0 / 110.0 + 1.0 / 1320.0 + 1.0 / 17_160.0 + 1.0 / 240_240.0);
+    assert!((poisson_sf(8, 1.0) / tail - 1.0).abs() < 1e-6);
+    assert!((poisson_cdf(400, 400.0) - 0.5133).abs() < 1e-3);
+    assert!(poisson_sf(5000, 4000.0) < 1e-50 && poisson_cdf(3000, 4000.0) < 1e-50);
+}
+
+#[test]
+fn failures_before_one_success_are_geometric() {
+    // reference 6.3, from scratch, lambda W = 1: 1 - (1 - 1/e)^(m + 1).
+    for (m, expected) in (0..).zip([0.367879, 0.600424, 0.747420, 0.840339]) {
+        let found = negative_binomial_cdf(m, 1.0, libm::exp(-1.0));
+        assert!((found - expected).abs() < 1e-6, "{m}: {found}");
+    }
+    // Two successes with chance 1/2: 1/4 + 2/8 + 3/16.
+    assert!((negative_binomial_cdf(2, 2.0, 0.5) - 0.6875).abs() < 1e-12);
+}
+
+#[test]
+fn a_share_that_was_never_seen_has_the_bound_of_the_rule_of_three() {
+    let [low, high] = share_interval(0, 100, 0.95);
+    assert_eq!(low, 0.0);
+    assert!(
+        (high - (1.0 - libm::pow(0.025, 0.01))).abs() < 1e-9,
+        "{high}"
+    );
+    // R: binom.test(7, 20)$conf.int is 0.1539092 0.5921885.
+    let [low, high] = share_interval(7, 20, 0.95);
+    assert!((low - 0.153_909_2).abs() < 1e-6 && (high - 0.592_188_5).abs() < 1e-6);
+    assert_eq!(share_interval(20, 20, 0.95)[1], 1.0);
+}

@@ -1,0 +1,6 @@
+//! Tests of `sim_base::stats`.
+
+mod counts;
+mod estimate;
+mod lambert;
+mod quantile;

@@ -1,0 +1,6 @@
+//! Tests of `sim_engine`.
+
+mod event;
+mod record;
+mod store;
+mod training_model;

@@ -1,0 +1,5 @@
+//! Tests of `sim_engine::record`.
+
+mod digest;
+mod outcome;
+mod records;

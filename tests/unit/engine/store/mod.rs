@@ -1,0 +1,3 @@
+//! Tests of `sim_engine::store`.
+
+mod pod_list;

@@ -1,0 +1,7 @@
+//! Tests of `sim_inputs`.
+
+mod crate_root;
+mod scenario;
+mod schema;
+mod server;
+mod text;

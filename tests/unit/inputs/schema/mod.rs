@@ -1,0 +1,4 @@
+//! Tests of `sim_inputs::schema`.
+
+mod check;
+mod json_schema;

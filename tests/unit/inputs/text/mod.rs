@@ -1,0 +1,4 @@
+//! Tests of `sim_inputs::text`.
+
+mod locate;
+mod path;

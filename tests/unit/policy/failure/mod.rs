@@ -1,0 +1,3 @@
+//! Tests of `sim_policy::failure`.
+
+mod re2;

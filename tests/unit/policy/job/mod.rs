@@ -1,0 +1,5 @@
+//! Tests of `sim_policy::job`.
+
+mod backoff;
+mod per_index;
+mod pod_failure;

@@ -1,0 +1,5 @@
+//! Tests of `sim_policy`.
+
+mod failure;
+mod job;
+mod placement;

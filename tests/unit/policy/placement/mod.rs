@@ -1,0 +1,4 @@
+//! Tests of `sim_policy::placement`.
+
+mod exclusive;
+mod explain;

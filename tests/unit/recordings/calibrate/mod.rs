@@ -1,0 +1,5 @@
+//! Tests of `sim_recordings::calibrate`.
+
+mod bucket;
+mod lognormal;
+mod prometheus;

@@ -1,0 +1,5 @@
+//! Tests of `sim_recordings`.
+
+mod calibrate;
+mod observe;
+mod validate;

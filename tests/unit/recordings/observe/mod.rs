@@ -1,0 +1,4 @@
+//! Tests of `sim_recordings::observe`.
+
+mod commands;
+mod text;

@@ -1,0 +1,27 @@
+//! Tests of `sim_recordings::validate::milestones`.
+
+use sim_analysis::metrics::restarts::restart::Cause;
+use sim_analysis::metrics::{Milestone, Restart};
+use sim_base::{JobSetId, Time};
+use sim_recordings::validate::milestones::*;
+#[test]
+fn milestones_count_from_the_status_of_the_failing_pod() {
+    let s = |s: u64| Time(s * 1_000_000_000);
+    let mut restart = Restart::new(JobSetId(0), s(1), Cause::UNKNOWN);
+    restart.first(Milestone::PodNotReady, s(2));
+    restart.last(Milestone::LastReady, s(9));
+    assert!(seconds(&restart, false, None).is_empty());
+    assert_eq!(seconds(&restart, true, None), [("lastReady", 7.0)].into());
+    restart.first(Milestone::PodFailed, s(3));
+    restart.first(Milestone::JobFailed, s(4));
+    let seen = seconds(&restart, false, None);
+    assert_eq!(seen, [("jobFailed", 1.0), ("lastPodReady", 6.0)].into());
+}
+
+#[test]
+fn every_milestone_that_is_recorded_is_one_that_run_reports() {
+    let known = Milestone::ALL.map(Milestone::as_str);
+    for name in RECREATE.iter().chain(&IN_PLACE) {
+        assert!(known.contains(name) || *name == "lastPodReady", "{name}");
+    }
+}
