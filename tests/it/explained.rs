@@ -273,7 +273,7 @@ fn every_page_of_docs_is_in_the_program() {
             let name = format!("{folder}{stem}");
             assert!(
                 known.contains(name.as_str()) || made.contains(&name.as_str()),
-                "docs/{name}.md is not in src/words/pages.rs"
+                "docs/{name}.md is not in src/program/words/pages.rs"
             );
         }
     }
@@ -371,14 +371,14 @@ fn effects() {
             lines.join("\n")
         ));
     }
-    let path = root().join("src/words/effects.txt");
+    let path = root().join("src/program/words/effects.txt");
     if crate::support::updating() {
         std::fs::write(&path, &now).expect("it can be written");
     }
     let known = std::fs::read_to_string(&path).expect("it is there");
     assert!(
         known == now,
-        "src/words/effects.txt is not what the engine tells: UPDATE_GOLDEN=1\n{now}"
+        "src/program/words/effects.txt is not what the engine tells: UPDATE_GOLDEN=1\n{now}"
     );
 }
 

@@ -75,4 +75,5 @@ mod why;
 mod why_recorded;
 mod width;
 mod words;
+mod workspace;
 mod wrapped;

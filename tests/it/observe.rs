@@ -1,4 +1,4 @@
-//! `recording commands` and `import`: what kubectl printed of a real restart is read again, and nothing stays where it must not.
+//! `recording commands` and `recording import`: what kubectl printed of a restart, and what must stay out of a recording.
 
 mod printer;
 mod variants;

@@ -52,7 +52,7 @@ fn components_name_no_other_component() {
         for (file, code) in rust_files(&folder) {
             for (other, _) in COMPONENTS {
                 let reached = [
-                    format!("engine::{other}"),
+                    format!("crate::{other}::"),
                     format!("super::{other}::"),
                     format!("super::super::{other}"),
                     format!("parts.{other}"),

@@ -429,7 +429,7 @@ fn an_argo_workflow_is_listed_as_an_unknown_kind() {
     let said = refused(&workflow);
     assert!(said.contains("there is no JobSet to run"), "{said}");
     let done = fed(
-        &["run", "-f", "-", "--show-effective"],
+        &["run", "-f", "-"],
         &format!("{workflow}---\n{}", crate::program::JOBSET),
     );
     let said = String::from_utf8_lossy(&done.stderr).into_owned();

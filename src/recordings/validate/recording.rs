@@ -317,7 +317,7 @@ impl Recording {
             .unwrap_or("js")
     }
 
-    /// Which of its restarts `milestones` are of, from 0: the first, unless `recording import` was asked for a later one.
+    /// The restart, counted from 0, that `milestones` describes: the first unless another one was requested.
     pub fn nth_restart(&self) -> usize {
         let imported = self.imported.as_ref().and_then(|i| i["restart"].as_u64());
         imported.map_or(0, |n| n.saturating_sub(1) as usize)

@@ -34,7 +34,7 @@ fn chunk(file: &mut Vec<u8>, kind: &[u8; 4], data: &[u8]) {
     file.extend_from_slice(&checksum.to_be_bytes());
 }
 
-/// CRC-32 with the polynomial of ISO 3309, bit by bit: a chart has some 20 KiB.
+/// The checksum of ISO 3309 (32-bit CRC), bit by bit: a chart has 20 to 100 KiB.
 fn crc32(bytes: &[u8]) -> u32 {
     let step = |crc: u32, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
     let byte = |crc: u32, &byte: &u8| (0..8).fold(crc ^ u32::from(byte), step);

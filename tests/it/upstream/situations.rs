@@ -24,7 +24,11 @@ fn situations() -> Vec<(&'static str, &'static str)> {
 
 /// All Rust code, in which a test function is looked for.
 fn code() -> String {
-    let mut folders = vec![root().join("src"), root().join("tests/it"), root().join("tests/unit")];
+    let mut folders = vec![
+        root().join("src"),
+        root().join("tests/it"),
+        root().join("tests/unit"),
+    ];
     let mut code = String::new();
     while let Some(folder) = folders.pop() {
         code.extend(
