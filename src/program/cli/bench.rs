@@ -3,8 +3,7 @@
 use crate::bench::play::{self, Entry};
 use crate::bench::suite::{Only, Suite};
 use crate::bench::{Report, Row, conditions, junit, print, scene};
-use crate::cli::args::output::{Look, TableFormat};
-use crate::cli::args::typed_values::{Override, path_value};
+use crate::cli::args::{Look, Override, TableFormat, path_value};
 use crate::cli::failure::{Failure, GATE_FAILED};
 use crate::cli::inputs::dominant_assumptions;
 use crate::cli::output::ProgressLine;

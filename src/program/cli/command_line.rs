@@ -198,7 +198,7 @@ pub enum Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::inputs::shell_words::words;
+    use crate::cli::inputs::words;
     use clap::CommandFactory;
 
     #[test]

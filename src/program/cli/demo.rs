@@ -1,9 +1,8 @@
 //! `demo`: the same fault under Recreate and InPlaceRestart on 5,000 pods, from files inside the program.
 
-use crate::cli::args::output::{Format, Look};
+use crate::cli::args::{Format, Look};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::dominant_assumptions::model_defaults;
-use crate::cli::inputs::input_copies::{copy_scenario, result_options};
+use crate::cli::inputs::{copy_scenario, model_defaults, result_options};
 use crate::cli::run::args::Trace;
 use crate::cli::run::simulate;
 use crate::cli::run::simulate::{FinishedRun, RunInput};

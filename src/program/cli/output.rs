@@ -1,6 +1,6 @@
 //! Standard output, standard error, and how text looks on them.
 
-use crate::cli::args::output::{Color, Look};
+use crate::cli::args::{Color, Look};
 use crate::cli::failure::Failure;
 use sim_analysis::format::{fitted, wrap};
 use sim_base::plain::for_terminal;

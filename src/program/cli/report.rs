@@ -1,12 +1,8 @@
 //! `report`: one page of a run, as HTML or Markdown.
 
-use crate::cli::args::input::InputArgs;
+use crate::cli::args::InputArgs;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::dominant_assumptions::model_defaults;
-use crate::cli::inputs::loaded_run::LoadedRun;
-use crate::cli::inputs::shell_words::quoted;
-use crate::cli::inputs::stored_run;
-use crate::cli::inputs::stored_run::Stored;
+use crate::cli::inputs::{LoadedRun, Stored, model_defaults, quoted, stored_run};
 use crate::cli::sweep::args::SweepArgs;
 use crate::cli::sweep::stored::StoredSweep;
 use crate::cli::{bench, compare, output};

@@ -1,9 +1,8 @@
 //! `step`: a run record by record, with commands from standard input.
 
-use crate::cli::args::input::InputArgs;
+use crate::cli::args::InputArgs;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::experiment_input::ExperimentInput;
-use crate::cli::inputs::stored_run;
+use crate::cli::inputs::{ExperimentInput, stored_run};
 use crate::cli::output;
 use crate::step::breaks::Break;
 use crate::step::{self, Talk};

@@ -1,6 +1,6 @@
 //! `topology show`, `list`, `check` and `import`: cluster descriptions as tables and JSON, and made of Nodes.
 
-use crate::cli::args::output::Format;
+use crate::cli::args::Format;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::experiment_input;
 use crate::cli::output;

@@ -1,11 +1,8 @@
 //! `why`: the critical path of a restart, a start or a pod, and what would have been different.
 
-use crate::cli::args::input::InputArgs;
-use crate::cli::args::output::{Format, Look};
+use crate::cli::args::{Format, InputArgs, Look};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::experiment_input::ExperimentInput;
-use crate::cli::inputs::shell_words::quoted;
-use crate::cli::inputs::stored_run;
+use crate::cli::inputs::{ExperimentInput, quoted, stored_run};
 use crate::cli::output;
 use sim_analysis::why;
 use sim_analysis::why::{Asked, NoAnswer, Set};

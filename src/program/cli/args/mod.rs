@@ -1,5 +1,11 @@
 //! Options that several commands share. Imports no command.
 
-pub mod input;
-pub mod output;
-pub mod typed_values;
+mod input;
+mod output;
+mod typed_values;
+
+pub use input::InputArgs;
+pub use output::{Color, Format, Look, OutputArgs, TableFormat};
+pub use typed_values::{
+    Override, Until, VariantArg, days, fields_of, parse_until, parse_variant, path_value,
+};

@@ -66,7 +66,7 @@ pub fn parse_variant(text: &str) -> Result<VariantArg, String> {
 }
 
 /// Parts between commas, but not within brackets or quotes.
-pub(crate) fn fields_of(text: &str) -> Vec<&str> {
+pub fn fields_of(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0i32, None);
     for (at, c) in text.char_indices() {
         match (quote, c) {

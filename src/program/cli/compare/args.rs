@@ -1,8 +1,8 @@
 //! The command line of `compare`.
 
-use crate::cli::args::input::InputArgs;
-use crate::cli::args::output::{Look, TableFormat};
-use crate::cli::args::typed_values::{Until, VariantArg, parse_until, parse_variant};
+use crate::cli::args::{
+    InputArgs, Look, TableFormat, Until, VariantArg, parse_until, parse_variant,
+};
 use clap::Args;
 use std::path::PathBuf;
 

@@ -3,8 +3,7 @@
 pub mod args;
 mod variants;
 
-use crate::cli::args::output::TableFormat;
-use crate::cli::args::typed_values::Until;
+use crate::cli::args::{TableFormat, Until};
 use crate::cli::compare::args::CompareArgs;
 use crate::cli::compare::variants::{Base, Variant};
 use crate::cli::failure::{Failure, unknown_metric};

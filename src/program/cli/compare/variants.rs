@@ -1,12 +1,9 @@
 //! Which variants `compare` plays: read from the scenario, `--variant` and `--strategies`, each text once.
 
-use crate::cli::args::typed_values::Override;
+use crate::cli::args::Override;
 use crate::cli::compare::args::CompareArgs;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::experiment_input;
-use crate::cli::inputs::experiment_input::{ExperimentInput, LoadedInput};
-use crate::cli::inputs::input_copies::InputCopies;
-use crate::cli::inputs::shell_words::quoted;
+use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput, experiment_input, quoted};
 use sim_analysis::experiment::Subject;
 use sim_api::spec::{BASELINE, FieldChange, RestartStrategy};
 use sim_inputs::strategy;

@@ -1,6 +1,6 @@
 //! The command line of `diff`.
 
-use crate::cli::args::output::{Format, Look};
+use crate::cli::args::{Format, Look};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]

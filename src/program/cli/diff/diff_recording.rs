@@ -1,11 +1,10 @@
 //! `diff RUN RECORDING`: a run, played again from its inputs, beside a recording of a real control plane.
 
-use crate::cli::args::output::Format;
+use crate::cli::args::Format;
 use crate::cli::diff::args::DiffArgs;
 use crate::cli::diff::record_text::{cut, gate, record_line, shown};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::experiment_input::{ExperimentInput, LoadedInput};
-use crate::cli::inputs::{experiment_input, stored_run};
+use crate::cli::inputs::{ExperimentInput, LoadedInput, experiment_input, stored_run};
 use crate::cli::output;
 use crate::cli::run::simulate::{RunInput, simulation};
 use sim_base::condition::Condition;

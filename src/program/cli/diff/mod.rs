@@ -5,7 +5,7 @@ pub mod args;
 mod diff_recording;
 mod record_text;
 
-use crate::cli::args::output::Format;
+use crate::cli::args::Format;
 use crate::cli::diff::args::DiffArgs;
 use crate::cli::diff::record_text::{cut, gate, record_line, shown};
 use crate::cli::failure::Failure;

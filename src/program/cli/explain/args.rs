@@ -1,6 +1,6 @@
 //! The command line of `explain`.
 
-use crate::cli::args::output::{Format, Look};
+use crate::cli::args::{Format, Look};
 use crate::cli::explain::manifest_children::ExplainChildrenArgs;
 use clap::{Args, Subcommand};
 

@@ -1,7 +1,6 @@
 //! `explain WORD`: what a word means; commands and options are told from the description of the command line.
 
-use crate::cli::args::output::Format;
-use crate::cli::args::typed_values::Override;
+use crate::cli::args::{Format, Override};
 use crate::cli::explain::args::ExplainArgs;
 use crate::cli::failure::Failure;
 use crate::cli::output;

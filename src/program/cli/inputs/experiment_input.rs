@@ -1,7 +1,6 @@
 //! The inputs of a command, each text read once and loaded with any overrides: a scenario, manifests or a Fleet.
 
-use crate::cli::args::input::InputArgs;
-use crate::cli::args::typed_values::Override;
+use crate::cli::args::{InputArgs, Override};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::fail::Fail;
 use crate::cli::inputs::input_copies::{

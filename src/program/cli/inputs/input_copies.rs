@@ -1,6 +1,6 @@
 //! Copies of inputs in a run directory, and the command that repeats the run from there.
 
-use crate::cli::args::typed_values::Override;
+use crate::cli::args::Override;
 use crate::cli::inputs::fail::Fail;
 use crate::cli::inputs::shell_words::quoted;
 use sim_api::spec::Level;

@@ -1,7 +1,6 @@
 //! One run with everything that charts and reports are made of, from a run directory, a scenario or manifests.
 
-use crate::cli::args::input::InputArgs;
-use crate::cli::args::typed_values::Override;
+use crate::cli::args::{InputArgs, Override};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::experiment_input::ExperimentInput;
 use crate::cli::inputs::input_copies::result_options;

@@ -1,10 +1,9 @@
 //! A run directory as what it was made from: the command line that repeats it, its paths inside `inputs/`.
 
-use crate::cli::args::input::InputArgs;
+use crate::cli::args::InputArgs;
 use crate::cli::compare::args::CompareArgs;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::input_copies::InputCopies;
-use crate::cli::inputs::input_copies::PRESET;
+use crate::cli::inputs::input_copies::{InputCopies, PRESET};
 use crate::cli::inputs::shell_words::words;
 use crate::cli::run::args::RunArgs;
 use crate::cli::sweep::args::SweepArgs;

@@ -1,6 +1,6 @@
 //! The command line of `lint`.
 
-use crate::cli::args::output::Look;
+use crate::cli::args::Look;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 

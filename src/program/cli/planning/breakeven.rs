@@ -1,10 +1,8 @@
 //! `plan breakeven`: the value of an unknown at which one choice overtakes another.
 
-use crate::cli::args::input::InputArgs;
-use crate::cli::args::output::OutputArgs;
-use crate::cli::args::typed_values::{Override, VariantArg, parse_variant};
+use crate::cli::args::{InputArgs, OutputArgs, Override, VariantArg, parse_variant};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::shell_words::quoted;
+use crate::cli::inputs::quoted;
 use crate::cli::planning::trial_runner::TrialRunner;
 use sim_analysis::planning::breakeven::{Effort, Point, break_even};
 use sim_analysis::planning::{Range as ValueRange, Sample};

@@ -1,10 +1,8 @@
 //! `plan budget`: how long maxRestarts lasts, who uses it, and what a rule that ignores some causes buys.
 
-use crate::cli::args::input::InputArgs;
-use crate::cli::args::output::OutputArgs;
-use crate::cli::args::typed_values::days;
+use crate::cli::args::{InputArgs, OutputArgs, days};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::shell_words::quoted;
+use crate::cli::inputs::quoted;
 use crate::cli::output::ProgressLine;
 use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::{interrupt, output};

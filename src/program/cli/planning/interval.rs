@@ -1,9 +1,8 @@
 //! `plan interval`: the best checkpoint interval, beside what formulas say.
 
-use crate::cli::args::input::InputArgs;
-use crate::cli::args::output::OutputArgs;
+use crate::cli::args::{InputArgs, OutputArgs};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::shell_words::quoted;
+use crate::cli::inputs::quoted;
 use crate::cli::planning::formula;
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use sim_analysis::planning::interval::{Search, best};

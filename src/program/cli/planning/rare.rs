@@ -1,8 +1,6 @@
 //! `plan rare`: chances that are too small to be counted, of a Fleet or a scenario at the collapsed level.
 
-use crate::cli::args::input::InputArgs;
-use crate::cli::args::output::OutputArgs;
-use crate::cli::args::typed_values::days;
+use crate::cli::args::{InputArgs, OutputArgs, days};
 use crate::cli::failure::Failure;
 use crate::cli::output::ProgressLine;
 use crate::cli::planning::trial_runner::TrialRunner;

@@ -1,11 +1,8 @@
 //! `plan spares`: the least number that meets a target, with what each candidate costs.
 
-use crate::cli::args::input::InputArgs;
-use crate::cli::args::output::OutputArgs;
-use crate::cli::args::typed_values::Override;
+use crate::cli::args::{InputArgs, OutputArgs, Override};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::experiment_input::LoadedInput;
-use crate::cli::inputs::shell_words::quoted;
+use crate::cli::inputs::{LoadedInput, quoted};
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use sim_analysis::planning::several::several;
 use sim_analysis::planning::{Answer, Plan, Range as ValueRange, Sample, Target, Unit, least};

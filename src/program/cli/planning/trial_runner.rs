@@ -1,11 +1,8 @@
 //! `plan`: runs candidates and prints answers. `TrialRunner` is shared with `sensitivity`.
 
-use crate::cli::args::input::InputArgs;
-use crate::cli::args::output::{OutputArgs, TableFormat};
-use crate::cli::args::typed_values::Override;
+use crate::cli::args::{InputArgs, OutputArgs, Override, TableFormat};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::dominant_assumptions;
-use crate::cli::inputs::experiment_input::{ExperimentInput, LoadedInput};
+use crate::cli::inputs::{ExperimentInput, LoadedInput, dominant_assumptions};
 use crate::cli::output::ProgressLine;
 use crate::cli::{interrupt, output};
 use sim_analysis::experiment::{Limits, Replication, Subject};

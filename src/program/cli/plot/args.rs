@@ -1,6 +1,6 @@
 //! The command line of `plot`.
 
-use crate::cli::args::typed_values::{Override, path_value};
+use crate::cli::args::{Override, path_value};
 use clap::ValueEnum;
 use sim_base::Duration;
 use sim_report::draw::chart;

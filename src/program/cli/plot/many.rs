@@ -1,9 +1,7 @@
 //! `plot` of many runs: the charts of a directory of `compare`, or of replications of each run.
 
 use crate::cli::failure::Failure;
-use crate::cli::inputs::experiment_input::ExperimentInput;
-use crate::cli::inputs::stored_run::Stored;
-use crate::cli::inputs::{dominant_assumptions, stored_run};
+use crate::cli::inputs::{ExperimentInput, Stored, dominant_assumptions, stored_run};
 use crate::cli::plot::args::{ChartKind, PlotArgs};
 use crate::cli::plot::one::of_path;
 use crate::cli::{compare, interrupt};

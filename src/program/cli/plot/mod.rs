@@ -8,7 +8,7 @@ mod scaling;
 mod swept;
 
 use crate::cli::failure::Failure;
-use crate::cli::inputs::loaded_run::LoadedRun;
+use crate::cli::inputs::LoadedRun;
 use crate::cli::output;
 use crate::cli::plot::args::{ChartKind, PlotArgs};
 use clap::ValueEnum;

@@ -1,8 +1,7 @@
 //! `plot map --at` and `plot film`: what each node does at an instant, and all the time of a restart.
 
 use crate::cli::failure::Failure;
-use crate::cli::inputs::dominant_assumptions::model_defaults;
-use crate::cli::inputs::loaded_run::LoadedRun;
+use crate::cli::inputs::{LoadedRun, model_defaults};
 use crate::cli::plot::args::PlotArgs;
 use crate::cli::plot::one::{chosen, only};
 use sim_base::*;

@@ -1,9 +1,8 @@
 //! `plot` of single runs: a restart step by step, several beside each other, pods and queues over time, the map.
 
-use crate::cli::args::input::InputArgs;
+use crate::cli::args::InputArgs;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::dominant_assumptions::model_defaults;
-use crate::cli::inputs::loaded_run::LoadedRun;
+use crate::cli::inputs::{LoadedRun, model_defaults};
 use crate::cli::plot::args::PlotArgs;
 use clap::ValueEnum;
 use sim_analysis::format;

@@ -2,8 +2,7 @@
 
 use crate::cli::bench;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::dominant_assumptions::model_defaults;
-use crate::cli::inputs::loaded_run::LoadedRun;
+use crate::cli::inputs::{LoadedRun, model_defaults};
 use crate::cli::plot::args::PlotArgs;
 use crate::cli::plot::one::chosen;
 use crate::cli::plot::swept;

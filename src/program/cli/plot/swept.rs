@@ -1,8 +1,7 @@
 //! `plot` of a directory of `sweep`, from what it holds: nothing is played but the point that its foot tells of.
 
 use crate::cli::failure::{Failure, check_metric};
-use crate::cli::inputs::stored_run;
-use crate::cli::inputs::stored_run::Stored;
+use crate::cli::inputs::{Stored, stored_run};
 use crate::cli::plot::args::{ChartKind, PlotArgs};
 use crate::cli::sweep::stored::StoredSweep;
 use clap::ValueEnum;

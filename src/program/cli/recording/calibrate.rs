@@ -1,6 +1,6 @@
 //! `recording calibrate`: client rates, latencies and start-up times from recordings and metrics, as a preset file.
 
-use crate::cli::args::output::Format;
+use crate::cli::args::Format;
 use crate::cli::failure::Failure;
 use crate::cli::output;
 use crate::cli::recording::import;

@@ -1,10 +1,8 @@
 //! `recording replay`: an incident, of a run or of a recording, unchanged and with a change: same faults, same draws.
 
-use crate::cli::args::output::{Format, Look};
-use crate::cli::args::typed_values::{Override, path_value};
+use crate::cli::args::{Format, Look, Override, path_value};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::experiment_input::ExperimentInput;
-use crate::cli::inputs::stored_run;
+use crate::cli::inputs::{ExperimentInput, stored_run};
 use crate::cli::recording::replay_plane;
 use crate::cli::{interrupt, output};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! What else a recording's control plane could have been: fields of `controlPlane` and `timing`, in a scenario's words
 //! and with its checks, put over what was recorded.
 
-use crate::cli::args::typed_values::Override;
+use crate::cli::args::Override;
 use crate::cli::failure::Failure;
 use serde_json::json;
 use sim_api::spec::{ControlPlane, MeasuredLatency, Scenario, Timing};

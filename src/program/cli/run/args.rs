@@ -1,7 +1,6 @@
 //! The command line of `run`.
 
-use crate::cli::args::input::InputArgs;
-use crate::cli::args::output::{Look, TableFormat};
+use crate::cli::args::{InputArgs, Look, TableFormat};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! `run --check-collapsed`: replications at both levels with the same faults, side by side.
 
-use crate::cli::args::output::TableFormat;
+use crate::cli::args::TableFormat;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::reduced_model;
 use crate::cli::output::ProgressLine;

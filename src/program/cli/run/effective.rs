@@ -2,7 +2,7 @@
 //!
 //! Must never run anything.
 
-use crate::cli::args::output::TableFormat;
+use crate::cli::args::TableFormat;
 use crate::cli::failure::Failure;
 use crate::cli::output;
 use crate::cli::run::simulate::RunInput;

@@ -1,10 +1,8 @@
 //! `run` on a fleet file: replications of the collapsed model.
 
-use crate::cli::args::output::TableFormat;
+use crate::cli::args::TableFormat;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::experiment_input::ExperimentInput;
-use crate::cli::inputs::input_copies::copy_scenario;
-use crate::cli::inputs::{experiment_input, fail_if};
+use crate::cli::inputs::{ExperimentInput, copy_scenario, experiment_input, fail_if};
 use crate::cli::output::ProgressLine;
 use crate::cli::run::args::{RunArgs, Trace};
 use crate::cli::{interrupt, output};

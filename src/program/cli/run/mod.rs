@@ -7,10 +7,9 @@ mod fleet;
 mod seeds;
 pub mod simulate;
 
-use crate::cli::args::output::TableFormat;
+use crate::cli::args::TableFormat;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::experiment_input::{ExperimentInput, LoadedInput};
-use crate::cli::inputs::fail_if;
+use crate::cli::inputs::{ExperimentInput, LoadedInput, fail_if};
 use crate::cli::run::args::{RunArgs, Trace};
 use crate::cli::run::simulate::{FinishedRun, RunInput};
 use crate::cli::{interrupt, output};

@@ -1,6 +1,6 @@
 //! `run --seeds N`: replications, as text or JSON, and their directory.
 
-use crate::cli::args::output::TableFormat;
+use crate::cli::args::TableFormat;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{fail_if, reduced_model};
 use crate::cli::output::ProgressLine;

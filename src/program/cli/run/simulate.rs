@@ -1,9 +1,7 @@
 //! One run of a scenario with every pod, and its run directory.
 
 use crate::cli::failure::Failure;
-use crate::cli::inputs::dominant_assumptions::model_defaults;
-use crate::cli::inputs::experiment_input::ExperimentInput;
-use crate::cli::inputs::input_copies::InputCopies;
+use crate::cli::inputs::{ExperimentInput, InputCopies, model_defaults};
 use crate::cli::interrupt;
 use crate::cli::run::args::{RunArgs, Trace};
 use sim_analysis::experiment;

@@ -1,7 +1,6 @@
 //! The command line of `sensitivity`.
 
-use crate::cli::args::input::InputArgs;
-use crate::cli::args::output::OutputArgs;
+use crate::cli::args::{InputArgs, OutputArgs};
 use clap::{Arg, Args, value_parser};
 use sim_analysis::planning::Range;
 use std::path::PathBuf;

@@ -3,11 +3,9 @@
 pub mod args;
 mod ranges;
 
-use crate::cli::args::input::InputArgs;
-use crate::cli::args::output::TableFormat;
+use crate::cli::args::{InputArgs, TableFormat};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::experiment_input::{ExperimentInput, LoadedInput};
-use crate::cli::inputs::stored_run;
+use crate::cli::inputs::{ExperimentInput, LoadedInput, stored_run};
 use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::sensitivity::args::SensitivityArgs;
 use crate::cli::{interrupt, output};

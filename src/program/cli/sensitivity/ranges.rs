@@ -1,8 +1,8 @@
 //! `sensitivity --ranges` and `--input`: the change of a metric when each input moves over its range, one at a time.
 
-use crate::cli::args::input::InputArgs;
+use crate::cli::args::InputArgs;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::shell_words::quoted;
+use crate::cli::inputs::quoted;
 use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::sensitivity::args::SensitivityArgs;
 use sim_analysis::planning::Sample;

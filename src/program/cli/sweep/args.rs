@@ -1,8 +1,6 @@
 //! The command lines of `sweep`.
 
-use crate::cli::args::input::InputArgs;
-use crate::cli::args::output::{Look, TableFormat};
-use crate::cli::args::typed_values::{Until, parse_until};
+use crate::cli::args::{InputArgs, Look, TableFormat, Until, parse_until};
 use crate::cli::sweep::axes::{AxisArg, ShardArg, parse_grid, parse_range, parse_shard};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;

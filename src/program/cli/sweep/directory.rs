@@ -6,7 +6,7 @@
 //! whole sweep the final files are written inside, then moved to `DIR` in one step, then the rest is removed.
 
 use crate::cli::failure::Failure;
-use crate::cli::inputs::input_copies::InputCopies;
+use crate::cli::inputs::InputCopies;
 use sim_analysis::sweep::identity::PartOf;
 use sim_analysis::sweep::journal::{Head, Journal};
 use sim_analysis::sweep::{Identity, Row, Shard};

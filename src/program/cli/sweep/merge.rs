@@ -1,9 +1,8 @@
 //! `sweep merge`: shards of one sweep, put together to what one machine would have written.
 
-use crate::cli::args::typed_values::parse_until;
+use crate::cli::args::parse_until;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::stored_run;
-use crate::cli::inputs::stored_run::Stored;
+use crate::cli::inputs::{Stored, stored_run};
 use crate::cli::sweep::args::MergeArgs;
 use crate::cli::sweep::directory::{JOURNAL, PART};
 use crate::cli::sweep::request::Sweep;

@@ -1,6 +1,6 @@
 //! What a sweep tells: on standard output, and in its directory.
 
-use crate::cli::args::output::TableFormat;
+use crate::cli::args::TableFormat;
 use crate::cli::failure::{Failure, check_metric};
 use crate::cli::inputs::fail_if;
 use crate::cli::output;

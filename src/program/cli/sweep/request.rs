@@ -1,11 +1,8 @@
 //! A sweep as it was asked for: inputs, axes, how often; and what a point of it is.
 
-use crate::cli::args::input::InputArgs;
-use crate::cli::args::typed_values::Until;
+use crate::cli::args::{InputArgs, Until};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::experiment_input::{ExperimentInput, LoadedInput};
-use crate::cli::inputs::input_copies::InputCopies;
-use crate::cli::inputs::shell_words::quoted;
+use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput, quoted};
 use crate::cli::sweep::args::OverArgs;
 use sim_analysis::experiment::Subject;
 use sim_analysis::sweep;

@@ -3,8 +3,7 @@
 //! Must never play the sweep again: its replications are in the directory.
 
 use crate::cli::failure::Failure;
-use crate::cli::inputs::dominant_assumptions;
-use crate::cli::inputs::experiment_input::LoadedInput;
+use crate::cli::inputs::{LoadedInput, dominant_assumptions};
 use crate::cli::sweep::args::SweepArgs;
 use crate::cli::sweep::request::Sweep;
 use serde_json::Value;

@@ -1,8 +1,7 @@
 //! An Indexed Job of Kubernetes: the inputs as a ConfigMap, one index for each shard.
 
 use crate::cli::failure::Failure;
-use crate::cli::inputs::input_copies::InputCopies;
-use crate::cli::inputs::shell_words::words;
+use crate::cli::inputs::{InputCopies, words};
 use crate::cli::sweep::plan::shard_plan::ShardPlan;
 use sim_base::plain::for_terminal;
 

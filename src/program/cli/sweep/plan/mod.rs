@@ -7,9 +7,9 @@ mod pilot;
 mod scripts;
 mod shard_plan;
 
-use crate::cli::args::input::InputArgs;
+use crate::cli::args::InputArgs;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::shell_words::words;
+use crate::cli::inputs::words;
 use crate::cli::output;
 use crate::cli::sweep::args::{Engine, SweepPlanArgs};
 use crate::cli::sweep::plan::shard_plan::ShardPlan;

@@ -1,6 +1,6 @@
 //! Scripts: a Slurm array, a Ray driver, GNU parallel. All nodes see the directory they are started in.
 
-use crate::cli::inputs::shell_words::quoted;
+use crate::cli::inputs::quoted;
 use crate::cli::sweep::plan::shard_plan::ShardPlan;
 use sim_base::plain::for_terminal;
 
