@@ -47,10 +47,10 @@
 //! What is re-exported here is the interface for others. The modules below are how it works inside; `ARCHITECTURE.md`
 //! explains them, and they change without notice.
 
-pub mod bench;
+mod bench;
 pub mod cli;
-pub mod facade;
-pub mod step;
+mod facade;
+mod step;
 pub mod words;
 
 #[doc(inline)]

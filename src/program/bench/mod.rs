@@ -12,9 +12,8 @@ pub mod row;
 pub mod scene;
 pub mod suite;
 
-pub use against::{Moved, Report};
-pub use row::{Key, Row};
-pub use suite::{Combination, Suite};
+pub use against::Report;
+pub use row::Row;
 
 /// Path and value, as `--set` takes them.
 pub type Set = (String, String);

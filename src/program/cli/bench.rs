@@ -1,12 +1,13 @@
 //! `bench ttr`: the standard restart-latency suite, and its comparison with a baseline.
 
-use super::args::{Look, TableFormat};
-use super::inputs::{hangs, load};
-use super::output::{self, Progress};
-use super::{Failure, interrupt};
 use crate::bench::play::{self, Entry};
 use crate::bench::suite::{Only, Suite};
 use crate::bench::{Report, Row, conditions, junit, print, scene};
+use crate::cli::args::{Look, Override, TableFormat, path_value};
+use crate::cli::failure::{Failure, GATE_FAILED};
+use crate::cli::inputs::dominant_assumptions;
+use crate::cli::output::ProgressLine;
+use crate::cli::{interrupt, output};
 use sim_base::condition::Condition;
 
 use sim_report::assumptions::hanging::Hung;
@@ -47,8 +48,8 @@ pub struct TtrArgs {
     #[arg(long = "preset", value_name = "NAMES", value_delimiter = ',')]
     pub presets: Vec<String>,
     /// Override any field in every row, as `run --set` does; repeatable
-    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = super::args::path_value)]
-    pub sets: Vec<(String, String)>,
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_value)]
+    pub sets: Vec<Override>,
     /// Baseline to compare with, a result of --format json
     #[arg(long, value_name = "BASELINE.json")]
     pub against: Option<PathBuf>,
@@ -73,7 +74,6 @@ pub struct TtrArgs {
     pub look: Look,
 }
 
-pub const GATE_FAILED: u8 = 5;
 /// No result is larger: a baseline is read whole.
 const BASELINE_MAX: u64 = 64 << 20;
 
@@ -90,17 +90,11 @@ fn ttr(args: &TtrArgs) -> Result<u8, Failure> {
     let entries = entries(args, &suite)?;
     let limits = interrupt::limits();
     let n = entries.len();
-    let highest = Progress::default();
-    let progress = |done: u64| {
-        if !args.quiet {
-            highest.reach(done, |done| output::progress(&format!("{done}/{n} rows")));
-        }
-    };
+    let progress = ProgressLine::new(args.quiet, |done| format!("{done}/{n} rows"));
     let threads = args.threads.map_or(0, usize::from);
-    let rows = play::all(&entries, &args.sets, (threads, &limits), &progress);
-    if !args.quiet {
-        output::progress("");
-    }
+    let reach = |done| progress.reach(done);
+    let rows = play::all(&entries, &args.sets, (threads, &limits), &reach);
+    drop(progress);
     let rows = rows?;
     if rows.is_empty() {
         return Err(interrupt::failure("no row is finished"));
@@ -189,7 +183,7 @@ fn decided_row(row: &Row) -> Option<Hung> {
     let one = all.find(|c| c.plane.kubernetes == row.key.kubernetes)?;
     let loaded = scene::load(&one, &[]).ok()?;
     let seed = loaded.scenario.seed;
-    let (hung, digest) = hangs::of_scenario(&row.key.text(), &loaded, seed)?;
+    let (hung, digest) = dominant_assumptions::of_scenario(&row.key.text(), &loaded, seed)?;
     (format!("{digest:016x}") == row.digest).then_some(hung)
 }
 
@@ -219,7 +213,7 @@ fn entries(args: &TtrArgs, suite: &Suite) -> Result<Vec<Entry>, Failure> {
     }
     let mut entries = Vec::new();
     for path in &args.scenarios {
-        let loaded = sim_inputs::read_scenario(path, &args.sets).map_err(load::invalid)?;
+        let loaded = sim_inputs::read_scenario(path, &args.sets)?;
         entries.push(Entry::Own(Box::new(loaded)));
     }
     // Own scenarios alone, unless some of the suite is asked for as well.

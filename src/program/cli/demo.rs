@@ -1,11 +1,12 @@
 //! `demo`: the same fault under Recreate and InPlaceRestart on 5,000 pods, from files inside the program.
 
-use super::args::{DemoArgs, Format, Trace};
-use super::inputs::load;
-use super::inputs::load::Loaded;
-use super::inputs::whole::defaults;
-use super::run::{Done, keep, play, simulation};
-use super::{Failure, inputs, interrupt, output};
+use crate::cli::args::{Format, Look};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{copy_scenario, model_defaults, result_options};
+use crate::cli::run::args::Trace;
+use crate::cli::run::simulate;
+use crate::cli::run::simulate::{FinishedRun, RunInput};
+use crate::cli::{interrupt, output};
 use serde_json::json;
 use sim_analysis::experiment::Limits;
 use sim_analysis::metrics::summary::Summary;
@@ -19,6 +20,18 @@ use sim_report::draw::chart::SLIDE;
 use sim_report::figures::figure;
 use sim_report::files::rundir::RunDir;
 use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub struct DemoArgs {
+    /// Directory for the charts and both runs [default: jobset-sim-demo, or the next free jobset-sim-demo-2, -3 ...]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Output format; json prints the summaries of both runs
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    #[command(flatten)]
+    pub look: Look,
+}
 
 const RECREATE: (&str, &str) = (
     "scenarios/restart-5000-recreate.yaml",
@@ -70,7 +83,7 @@ pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
         ];
         page.push_str(&format!("{title}\n\n"));
         page.push_str(&side_by_side::compare(&l, &r, &style));
-        let defaults = defaults();
+        let defaults = model_defaults();
         let named = [(l.label.to_owned(), l.run), (r.label.to_owned(), r.run)];
         let mut foot = provenance::of_runs(&named);
         for side in [&l, &r] {
@@ -95,8 +108,8 @@ pub fn cli(args: &DemoArgs) -> Result<(), Failure> {
 }
 
 struct Played {
-    loaded: Loaded,
-    done: Done,
+    loaded: RunInput,
+    done: FinishedRun,
 }
 
 impl Played {
@@ -112,13 +125,13 @@ fn run(
 ) -> Result<Played, Failure> {
     let loaded = load(file, text)?;
     let own = dir.inner(name)?;
-    let mut sim = simulation(&loaded)?;
-    let done = play((&mut sim, limits), &loaded, Some(&own), Trace::Events)?;
-    keep(own, &done.view(&loaded), &loaded)?;
+    let mut sim = simulate::simulation(&loaded)?;
+    let done = simulate::play((&mut sim, limits), &loaded, Some(&own), Trace::Events)?;
+    simulate::keep(own, &done.view(&loaded), &loaded)?;
     Ok(Played { loaded, done })
 }
 
-fn load(file: &str, text: &str) -> Result<Loaded, Failure> {
+fn load(file: &str, text: &str) -> Result<RunInput, Failure> {
     let source = Source {
         file: file.to_owned(),
         text: text.to_owned(),
@@ -130,10 +143,13 @@ fn load(file: &str, text: &str) -> Result<Loaded, Failure> {
         let text = known.map(|(_, text)| (*text).to_owned());
         text.ok_or_else(|| format!("{name} is not part of the program"))
     };
-    let loaded = sim_inputs::parse_scenario(&source, &[], &named).map_err(load::invalid)?;
+    let loaded = sim_inputs::parse_scenario(&source, &[], &named)?;
     let seed = loaded.scenario.seed;
-    let inputs = inputs::of_scenario(&loaded.inputs, &inputs::tail(&[], &[], seed, None));
-    Ok(load::finish(loaded, inputs, seed))
+    let inputs = copy_scenario(
+        &loaded.inputs,
+        &result_options((&[], &[]), (seed, None), None),
+    );
+    Ok(RunInput::new(loaded, inputs, seed))
 }
 
 fn label<'a>(run: &RunView<'a>, restart: &Restart) -> &'a str {

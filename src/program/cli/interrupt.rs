@@ -1,12 +1,10 @@
 //! Ctrl-C (INT) and TERM: runs end soon, what is finished is kept, nothing partial stays behind. Commands that keep
 //! nothing end at once, also as the first process of a container, where signals without a handler are ignored.
 
-use super::Failure;
+use crate::cli::failure::{Failure, INTERRUPTED};
+use crate::cli::output;
 use sim_analysis::experiment::{Limits, StopFlag};
 use std::sync::OnceLock;
-
-/// What the shell gives a program that INT has ended.
-pub const EXIT_CODE: u8 = 130;
 
 /// Raised by the first signal, once there is something to be kept.
 static RUNS: OnceLock<StopFlag> = OnceLock::new();
@@ -15,7 +13,7 @@ static RUNS: OnceLock<StopFlag> = OnceLock::new();
 #[cfg(any(unix, windows))]
 pub fn install() {
     if let Err(why) = ctrlc::set_handler(on_signal) {
-        super::output::notice(&format!("signals are not handled: {why}"));
+        output::notice(&format!("signals are not handled: {why}"));
     }
 }
 
@@ -34,7 +32,7 @@ pub fn limits() -> Limits {
 fn on_signal() {
     match RUNS.get() {
         Some(flag) if !flag.is_raised() => flag.raise(),
-        _ => std::process::exit(i32::from(EXIT_CODE)),
+        _ => std::process::exit(i32::from(INTERRUPTED)),
     }
 }
 

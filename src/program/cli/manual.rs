@@ -1,15 +1,13 @@
 //! `completions` and `man`: shell completions and manual pages, from the description of the command line.
 
-use super::args::Cli;
-use super::{Failure, output};
-
-use clap::{Command, CommandFactory};
+use crate::cli::failure::Failure;
+use crate::cli::output;
+use clap::Command;
 use clap_complete::Shell;
 use sim_report::files::rundir::RunDir;
 use std::path::Path;
 
-pub fn completions(shell: Shell) -> Result<(), Failure> {
-    let mut command = Cli::command();
+pub fn completions(mut command: Command, shell: Shell) -> Result<(), Failure> {
     let name = command.get_name().to_owned();
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut command, name, &mut text);
@@ -46,8 +44,7 @@ fn with_topologies(shell: Shell, text: &str) -> String {
 }
 
 /// The page of the program, or all pages into a directory.
-pub fn cli(out: Option<&Path>) -> Result<(), Failure> {
-    let mut command = Cli::command();
+pub fn cli(mut command: Command, out: Option<&Path>) -> Result<(), Failure> {
     // Fills in the full names of subcommands.
     command.build();
     match out {
@@ -82,6 +79,8 @@ fn pages(command: Command, dir: &RunDir) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::command_line::Cli;
+    use clap::CommandFactory;
 
     #[test]
     fn shells_complete_shipped_topologies_and_files_after_t() {

@@ -2,12 +2,14 @@
 //!
 //! Results go to standard output, everything else to standard error. Must never hold logic of the model.
 
-pub mod args;
+mod args;
 mod bench;
+mod command_line;
 mod compare;
 mod demo;
 mod diff;
 mod explain;
+mod failure;
 mod inputs;
 mod interrupt;
 mod lint;
@@ -27,55 +29,14 @@ mod topology;
 mod validate;
 mod why;
 
-use args::{Cli, Command};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+use command_line::{Cli, Command};
+use failure::Failure;
 use sim_base::plain::for_terminal;
 use sim_inputs::text::diagnostic::shortened;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-
-/// Why a command did not succeed, with its exit code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// A bug of this program.
-    Internal(String),
-    Invalid(String),
-    CannotBePlaced(String),
-    /// Nothing meets the target of a search.
-    NotFound(String),
-    /// By a signal; and what is kept.
-    Interrupted(String),
-    /// A --fail-if gate failed; which.
-    Gate(String),
-}
-
-impl Failure {
-    fn code(&self) -> u8 {
-        match self {
-            Failure::Internal(_) => 1,
-            Failure::Invalid(_) => 2,
-            Failure::NotFound(_) => 3,
-            Failure::CannotBePlaced(_) => 4,
-            Failure::Gate(_) => 5,
-            Failure::Interrupted(_) => interrupt::EXIT_CODE,
-        }
-    }
-
-    fn message(&self) -> &str {
-        match self {
-            Failure::Internal(m) | Failure::Invalid(m) => m,
-            Failure::NotFound(m) => m,
-            Failure::CannotBePlaced(m) | Failure::Interrupted(m) | Failure::Gate(m) => m,
-        }
-    }
-}
-
-impl From<String> for Failure {
-    fn from(message: String) -> Failure {
-        Failure::Invalid(message)
-    }
-}
 
 const REPORT: &str = "This is a bug in jobset-sim. Please report it with the command line, the inputs and the lines above.";
 
@@ -158,8 +119,8 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Schema(args) => schema::cli(args).map(|()| 0),
         Command::Topology(args) => topology::cli(args).map(|()| 0),
         Command::New(args) => new::cli(args).map(|()| 0),
-        Command::Explain(args) => explain::terms::cli(args).map(|()| 0),
-        Command::Completions { shell } => manual::completions(*shell).map(|()| 0),
-        Command::Man { out } => manual::cli(out.as_deref()).map(|()| 0),
+        Command::Explain(args) => explain::cli(args, Cli::command).map(|()| 0),
+        Command::Completions { shell } => manual::completions(Cli::command(), *shell).map(|()| 0),
+        Command::Man { out } => manual::cli(Cli::command(), out.as_deref()).map(|()| 0),
     }
 }

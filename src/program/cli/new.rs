@@ -1,14 +1,28 @@
 //! `new`: a scenario for a manifest, by asking nothing.
 
-use super::args::NewArgs;
-use super::inputs::load;
-use super::{Failure, output};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::experiment_input;
+use crate::cli::output;
 use sim_analysis::metrics::RestartFold;
 use sim_api::spec::{Scenario, Topology};
 use sim_engine::Simulation;
 use sim_inputs::{Diagnostics, LoadedScenario, Source, scaffold};
 use sim_report::files::rundir::RunDir;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub struct NewArgs {
+    /// Manifests: a file, a directory, or - for standard input; repeatable
+    #[arg(short = 'f', value_name = "FILE|DIR|-")]
+    pub manifests: Vec<String>,
+    /// Cluster: a file, or a name that `topology list` has [default: the smallest shipped one that fits,
+    /// or one made for it]
+    #[arg(short = 't', value_name = "TOPOLOGY")]
+    pub topology: Option<PathBuf>,
+    /// Write the scenario and copies of what it names into this directory; it must not exist yet
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
 
 /// What a first scenario is of, where nothing is given.
 const FIRST: &str = include_str!("../../../scenarios/manifests/exclusive-workers.yaml");
@@ -75,12 +89,12 @@ fn copied((i, source): (usize, &Source)) -> String {
 fn read(paths: &[String]) -> Result<Vec<Source>, Failure> {
     let mut sources = Vec::new();
     for path in paths {
-        sources.extend(sim_inputs::manifest_sources(path).map_err(load::invalid)?.0);
+        sources.extend(sim_inputs::manifest_sources(path)?.0);
     }
     if paths.len() == 1 && sources.len() == 1 {
         return Ok(sources);
     }
-    sim_inputs::read_sources(&sources, &[]).map_err(load::invalid)?;
+    sim_inputs::read_sources(&sources, &[])?;
     let matters = sim_inputs::of_jobsets(&sources);
     let with = sources.into_iter().zip(matters);
     Ok(with
@@ -104,16 +118,16 @@ fn choose(sources: &[Source], given: Option<&Path>) -> Result<Chosen, Failure> {
         sim_inputs::scenario_from_manifests(vec![manifests], topology, &Vec::new())
     };
     if let Some(path) = given {
-        let (source, topology) = load::topology(path)?;
+        let (source, topology) = experiment_input::topology(path)?;
         let shipped = sim_inputs::topology_names().contains(&path.to_string_lossy().as_ref());
         return Ok(Chosen {
-            loaded: on(Some(topology)).map_err(load::invalid)?,
+            loaded: on(Some(topology))?,
             name: Some(path.to_string_lossy().into_owned()),
             file: (!shipped || path.exists()).then_some(source),
             because: "the one that was given".to_owned(),
         });
     }
-    let made = on(None).map_err(load::invalid)?;
+    let made = on(None)?;
     Ok(match smallest(&made.scenario, &on)? {
         Some((name, loaded)) => Chosen {
             loaded,
@@ -144,7 +158,7 @@ fn smallest(
     }
     let mut known = Vec::new();
     for name in sim_inputs::topology_names() {
-        known.push((name, load::topology(Path::new(name))?.1));
+        known.push((name, experiment_input::topology(Path::new(name))?.1));
     }
     known.sort_by_key(|(name, topology)| (topology.nodes(), *name));
     Ok(known.into_iter().find_map(|(name, topology)| {

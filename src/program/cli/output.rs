@@ -1,7 +1,7 @@
 //! Standard output, standard error, and how text looks on them.
 
-use super::Failure;
-use super::args::{Color, Look};
+use crate::cli::args::{Color, Look};
+use crate::cli::failure::Failure;
 use sim_analysis::format::{fitted, wrap};
 use sim_base::plain::for_terminal;
 use sim_report::console::waterfall::Style;
@@ -56,20 +56,37 @@ pub fn note(text: &str) {
     notice(&wrap(text, Style::default().width - 2).join("\n  "));
 }
 
-/// How far replications are, told by several threads in any order.
-#[derive(Default)]
-pub struct Progress {
+/// The progress line of a command, moved on by several threads in any order. It is removed at the end.
+pub struct ProgressLine<F> {
     shown: Mutex<u64>,
+    quiet: bool,
+    text: F,
 }
 
-impl Progress {
-    /// Shows the number if it is higher than the one that is shown.
-    pub fn reach(&self, done: u64, show: impl FnOnce(u64)) {
-        // Held while it is shown, so that no lower number is written after it.
+impl<F: Fn(u64) -> String> ProgressLine<F> {
+    pub fn new(quiet: bool, text: F) -> ProgressLine<F> {
+        ProgressLine {
+            shown: Mutex::new(0),
+            quiet,
+            text,
+        }
+    }
+
+    /// Shows the number unless a higher one is shown.
+    pub fn reach(&self, done: u64) {
+        // Locked while it is shown, so that no lower number is written after it.
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        if done > *shown {
+        if done > *shown && !self.quiet {
             *shown = done;
-            show(done);
+            progress(&(self.text)(done));
+        }
+    }
+}
+
+impl<F> Drop for ProgressLine<F> {
+    fn drop(&mut self) {
+        if !self.quiet {
+            progress("");
         }
     }
 }
@@ -130,11 +147,14 @@ mod tests {
 
     #[test]
     fn progress_never_counts_down() {
-        let progress = Progress::default();
-        let mut seen = Vec::new();
+        let seen = Mutex::new(Vec::new());
+        let progress = ProgressLine::new(false, |done| {
+            seen.lock().unwrap().push(done);
+            String::new()
+        });
         for done in [1, 3, 2, 3, 5, 4] {
-            progress.reach(done, |n| seen.push(n));
+            progress.reach(done);
         }
-        assert_eq!(seen, [1, 3, 5]);
+        assert_eq!(*seen.lock().unwrap(), [1, 3, 5]);
     }
 }

@@ -1,12 +1,11 @@
 //! `report`: one page of a run, as HTML or Markdown.
 
-use super::args::{PlayArgs, SweepArgs};
-use super::inputs::quoted;
-use super::inputs::stored_run;
-use super::inputs::stored_run::Stored;
-use super::inputs::whole::{Whole, defaults};
-use super::sweep::StoredSweep;
-use super::{Failure, bench, compare, output};
+use crate::cli::args::InputArgs;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{LoadedRun, Stored, model_defaults, quoted, stored_run};
+use crate::cli::sweep::args::SweepArgs;
+use crate::cli::sweep::stored::StoredSweep;
+use crate::cli::{bench, compare, output};
 use sim_base::*;
 use sim_report::assumptions::provenance;
 use sim_report::export;
@@ -21,7 +20,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
     #[command(flatten)]
-    pub play: PlayArgs,
+    pub input: InputArgs,
     /// Write the HTML page here
     #[arg(long, value_name = "FILE", required_unless_present_any = ["md", "perfetto", "openmetrics"])]
     pub html: Option<PathBuf>,
@@ -76,7 +75,7 @@ pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
         }
         return pages(args, &page);
     }
-    let mut whole = Whole::of(&args.play, "report")?;
+    let mut whole = LoadedRun::of(&args.input, "report")?;
     if let Some(path) = &args.perfetto {
         let kept = whole.kept()?;
         let trace = Trace {
@@ -94,13 +93,13 @@ pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
         };
         written(args, path, Subject::Metrics(&metrics))?;
     }
-    let words = whole.words(&args.play);
+    let words = whole.words(&args.input);
     let told = Told {
         run: whole.view(),
         witness: &whole.witness,
         pods: &whole.pods,
         queued: &whole.queued,
-        defaults: &defaults(),
+        defaults: &model_defaults(),
         commands: &[
             format!("jobset-sim run{words}"),
             format!("jobset-sim report{words} --html report.html"),
@@ -121,7 +120,7 @@ fn pages(args: &ReportArgs, page: &Page) -> Result<(), Failure> {
 
 /// The page of what is no run: a directory of `compare` or `sweep`, or a result of `bench ttr`.
 fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
-    let Some(path) = args.play.scenario.as_deref() else {
+    let Some(path) = args.input.scenario.as_deref() else {
         return Ok(None);
     };
     let page = format!(
@@ -131,7 +130,7 @@ fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
     if path.is_dir() && stored_run::is_run(path) {
         let stored = stored_run::stored(path)?;
         let of = stored.command();
-        if of != "run" && !(args.play.sets.is_empty() && args.play.fails.is_empty()) {
+        if of != "run" && !(args.input.sets.is_empty() && args.input.fails.is_empty()) {
             let text = format!("--set and --fail change a run; {of} anew to change its results");
             return Err(Failure::Invalid(text));
         }
@@ -140,18 +139,18 @@ fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
         let commands = [format!("cd {inputs} && {}", command.trim_end()), page];
         let mut stored = match stored {
             Stored::Run(_) => return Ok(None),
-            Stored::Sweep(_) if args.play.seed.is_some() => {
+            Stored::Sweep(_) if args.input.seed.is_some() => {
                 let text = "--seed changes a run; sweep anew to change its results";
                 return Err(Failure::Invalid(text.to_owned()));
             }
             Stored::Sweep(stored) => return swept(path, &stored, &commands).map(Some),
             Stored::Compare(stored) => stored,
         };
-        stored.play.seed = args.play.seed.or(stored.play.seed);
-        stored.play.threads = args.play.threads;
+        stored.input.seed = args.input.seed.or(stored.input.seed);
+        stored.input.threads = args.input.threads;
         stored.quiet |= args.quiet;
         let (all, played, hung) = compare::again(&stored)?;
-        let digest = stored_inputs(&path.join("inputs"))?;
+        let digest = inputs_digest(path)?;
         let repeat = (commands.as_slice(), digest.as_str());
         return Ok(Some(comparison::page(&all, &played, &hung, repeat)));
     }
@@ -170,29 +169,14 @@ fn other(args: &ReportArgs) -> Result<Option<Page>, Failure> {
 }
 
 /// The digest of the input files that a directory of `compare` or `sweep` holds.
-fn stored_inputs(dir: &Path) -> Result<String, Failure> {
-    let failed =
-        |e: std::io::Error| Failure::Invalid(format!("cannot read {}: {e}", dir.display()));
-    let mut files = Vec::new();
-    let mut open = vec![dir.to_owned()];
-    while let Some(next) = open.pop() {
-        for entry in std::fs::read_dir(&next).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.file_name().is_none_or(|name| name != "command.txt") {
-                let text = std::fs::read_to_string(&path).map_err(failed)?;
-                let name = path.strip_prefix(dir).unwrap_or(&path);
-                files.push((name.to_string_lossy().into_owned(), text));
-            }
-        }
-    }
-    files.sort();
+fn inputs_digest(dir: &Path) -> Result<String, Failure> {
+    let mut files = stored_run::stored_inputs(dir)?.files;
+    files.retain(|(name, _)| !name.ends_with('/'));
     Ok(provenance::inputs_digest(&files))
 }
 
 fn swept(dir: &Path, stored: &SweepArgs, commands: &[String]) -> Result<Page, Failure> {
-    let inputs = stored_inputs(&dir.join("inputs"))?;
+    let inputs = inputs_digest(dir)?;
     let sweep = StoredSweep::read(dir, stored)?;
     Ok(page::sweep::page(&page::sweep::Told {
         of: sweep.swept(),

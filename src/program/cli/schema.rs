@@ -1,7 +1,32 @@
 //! `schema scenario|fleet|topology|timing`: the JSON Schema for editors, or the reference page for people.
 
-use super::args::{SchemaArgs, SchemaFormat, SchemaKind};
-use super::{Failure, output};
+use crate::cli::failure::Failure;
+use crate::cli::output;
+
+#[derive(Debug, clap::Args)]
+pub struct SchemaArgs {
+    #[arg(value_enum)]
+    pub kind: SchemaKind,
+    /// Output format: JSON Schema or reference page
+    #[arg(long, value_enum, default_value = "json")]
+    pub format: SchemaFormat,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum SchemaKind {
+    Scenario,
+    /// The Fleet format of the reduced model
+    Fleet,
+    Topology,
+    /// `timing` of a scenario
+    Timing,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum SchemaFormat {
+    Json,
+    Md,
+}
 
 pub fn cli(args: &SchemaArgs) -> Result<(), Failure> {
     let kind = match args.kind {

@@ -1,28 +1,39 @@
 //! `step`: a run record by record, with commands from standard input.
 
-use super::args::StepArgs;
-use super::inputs::stored_run;
-use super::inputs::subject::Given;
-use super::{Failure, output};
+use crate::cli::args::InputArgs;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ExperimentInput, stored_run};
+use crate::cli::output;
+use crate::step::breaks::Break;
 use crate::step::{self, Talk};
 use sim_engine::Simulation;
 use sim_engine::faults;
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 
+#[derive(Debug, clap::Args)]
+pub struct StepArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Stop at a kind of record, e.g. PodFinished, RestartCounted.restarts=2, jobset.condition=RestartingJobSet;
+    /// repeatable
+    #[arg(long = "break", value_name = "KIND[.MEMBER=VALUE]")]
+    pub breaks: Vec<Break>,
+}
+
 /// Exit code where a command was wrong and nobody could type it again.
 const WRONG: u8 = 2;
 
 pub fn cli(args: &StepArgs) -> Result<u8, Failure> {
-    let play = stored_run::resolved(&args.play)?;
+    let play = stored_run::resolved(&args.input)?;
     if play.manifests.iter().any(|path| path == "-") {
         let text = "commands come from standard input, so manifests cannot: give -f a file";
         return Err(Failure::Invalid(text.to_owned()));
     }
-    let loaded = Given::read(&play)?.pods(&[], "step")?;
+    let loaded = ExperimentInput::read(&play)?.pods(&[], "step")?;
     let seed = play.seed.unwrap_or(loaded.scenario.seed);
     let scenario = faults::drawn(&loaded.scenario, seed, 0);
-    let made = || Simulation::new(&scenario).map_err(|e| Failure::CannotBePlaced(e.to_string()));
-    let (mut simulation, second) = (made()?, made()?);
+    let mut simulation = Simulation::new(&scenario)?;
+    let second = Simulation::new(&scenario)?;
     let mut talk = Terminal {
         asks: stdin().is_terminal() && stderr().is_terminal(),
         wrong: false,

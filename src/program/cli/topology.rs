@@ -1,24 +1,77 @@
 //! `topology show`, `list`, `check` and `import`: cluster descriptions as tables and JSON, and made of Nodes.
 
-use super::args::{Format, TopologyArgs, TopologyCommand};
-use super::inputs::load;
-use super::recording::import::new_file;
-use super::{Failure, output};
-
+use crate::cli::args::Format;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::experiment_input;
+use crate::cli::output;
+use crate::cli::recording::import::new_file;
 use serde_json::{Value, json};
 use sim_analysis::format::{count, thousands};
 use sim_api::spec::{IslandKind, NodePool, Price, Topology};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub struct TopologyArgs {
+    #[command(subcommand)]
+    pub command: TopologyCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum TopologyCommand {
+    /// Show the pools of a topology and their totals
+    #[command(after_help = "Example: jobset-sim topology show topologies/tpu-5000.yaml")]
+    Show {
+        /// A file, or the name of a shipped topology
+        #[arg(value_name = "TOPOLOGY")]
+        file: PathBuf,
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// Convert a list of Nodes into a topology file
+    #[command(
+        after_help = "Example: kubectl get nodes -o yaml | jobset-sim topology import - --name prod --out prod.yaml"
+    )]
+    Import {
+        /// Output of `kubectl get nodes -o yaml` or `-o json`: a file, or - for standard input
+        #[arg(value_name = "FILE|-")]
+        file: String,
+        /// Name of the topology
+        #[arg(long, default_value = "imported")]
+        name: String,
+        /// Write the topology here instead of to standard output; it must not exist yet
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Check a topology file and print its errors or its number of nodes
+    #[command(after_help = "Example: jobset-sim topology check my-cluster.yaml")]
+    Check {
+        /// A file, or the name of a shipped topology
+        #[arg(value_name = "TOPOLOGY")]
+        file: PathBuf,
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// List the shipped topologies
+    #[command(after_help = "Example: jobset-sim topology list")]
+    List {
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+}
 
 pub fn cli(args: &TopologyArgs) -> Result<(), Failure> {
     let (topologies, format, one) = match &args.command {
-        TopologyCommand::Show { file, format } => (vec![load::topology(file)?.1], format, true),
+        TopologyCommand::Show { file, format } => {
+            (vec![experiment_input::topology(file)?.1], format, true)
+        }
         TopologyCommand::Import { file, name, out } => return import(file, name, out.as_deref()),
-        TopologyCommand::Check { file, format } => return check(&load::topology(file)?.1, *format),
+        TopologyCommand::Check { file, format } => {
+            return check(&experiment_input::topology(file)?.1, *format);
+        }
         TopologyCommand::List { format } => {
             let names = sim_inputs::topology_names().into_iter();
-            let read = |name| Ok(load::topology(Path::new(name))?.1);
+            let read = |name| Ok(experiment_input::topology(Path::new(name))?.1);
             let all: Result<Vec<Topology>, Failure> = names.map(read).collect();
             (all?, format, false)
         }
@@ -44,13 +97,13 @@ fn check(topology: &Topology, format: Format) -> Result<(), Failure> {
 
 /// Nodes of a list as a file of this program's format; what is left out is told beside it.
 fn import(file: &str, name: &str, out: Option<&Path>) -> Result<(), Failure> {
-    let (sources, _) = sim_inputs::manifest_sources(file).map_err(load::invalid)?;
+    let (sources, _) = sim_inputs::manifest_sources(file)?;
     let [source] = sources.as_slice() else {
         return Err(Failure::Invalid(format!(
             "{file}: one list of Nodes, not a directory"
         )));
     };
-    let (topology, notes) = sim_inputs::imported(source, name).map_err(load::invalid)?;
+    let (topology, notes) = sim_inputs::imported(source, name)?;
     let text = sim_inputs::print_yaml(&sim_inputs::written_topology(&topology));
     for note in notes {
         output::note(&format!("note: {note}"));

@@ -1,6 +1,7 @@
 //! `validate`: recordings against runs, as text, JSON or CSV, and gates on the totals.
 
-use super::output as out;
+use crate::cli::failure::GATE_FAILED;
+use crate::cli::output as console;
 
 use sim_api::spec::{ControlPlane, Timing};
 use sim_recordings::validate;
@@ -12,7 +13,6 @@ use sim_recordings::validate::{Input, check_latency, output, text};
 const DONE: u8 = 0;
 const INTERNAL_ERROR: u8 = 1;
 const INVALID_INPUT: u8 = 2;
-const GATE_FAILED: u8 = 5;
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct ValidateArgs {
@@ -66,8 +66,8 @@ pub fn cli(args: &ValidateArgs) -> u8 {
     }
     let rendered = render(args.format, &files, &totals);
     let print = match args.format {
-        ValidateFormat::Text => out::text,
-        _ => out::result,
+        ValidateFormat::Text => console::text,
+        _ => console::result,
     };
     let printed = rendered.and_then(|text| print(&text).map_err(|e| e.message().to_owned()));
     if let Err(error) = printed {
@@ -81,7 +81,7 @@ pub fn cli(args: &ValidateArgs) -> u8 {
 }
 
 fn tell(error: &str) {
-    out::notice(&format!("error: {error}"));
+    console::notice(&format!("error: {error}"));
 }
 
 type Prepared = (
@@ -153,7 +153,7 @@ fn check_gates(gates: &[Gate], totals: &Totals) -> Result<bool, String> {
         let (value, is_true) = gate.check(totals)?;
         if is_true {
             let value = (value * 1e6).round() / 1e6;
-            out::notice(&format!("gate failed: {gate} (it is {value})"));
+            console::notice(&format!("gate failed: {gate} (it is {value})"));
         }
         failed |= is_true;
     }

@@ -1,23 +1,54 @@
 //! `why`: the critical path of a restart, a start or a pod, and what would have been different.
 
-use super::args::{Format, WhyArgs};
-use super::inputs::quoted;
-use super::inputs::stored_run;
-use super::inputs::subject::Given;
-use super::{Failure, output};
+use crate::cli::args::{Format, InputArgs, Look};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ExperimentInput, quoted, stored_run};
+use crate::cli::output;
 use sim_analysis::why;
 use sim_analysis::why::{Asked, NoAnswer, Set};
-use sim_inputs::LoadedScenario;
+
+#[derive(Debug, clap::Args)]
+pub struct WhyArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Number of the restart, as `run` prints it [default: an unfinished restart, else the longest]
+    #[arg(long, value_name = "N", conflicts_with = "pod")]
+    pub restart: Option<usize>,
+    /// Pod to explain, by its name without the random suffix
+    #[arg(long, value_name = "POD")]
+    pub pod: Option<String>,
+    /// Print the critical path only, without what-ifs
+    #[arg(long)]
+    pub path_only: bool,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    #[command(flatten)]
+    pub look: Look,
+}
 
 /// Nothing of it could be placed.
 const NO_PLACE: u8 = 4;
 
 pub fn cli(args: &WhyArgs) -> Result<u8, Failure> {
-    let asked = Question::of(args)?;
-    // What the inputs themselves are refused for decides the exit code.
-    asked.load(&[])?;
-    let load = |more: &[Set]| asked.load(more).map_err(|why| why.message().to_owned());
-    let answer = why::explain(&load, &asked.asked);
+    let input = stored_run::resolved(&args.input)?;
+    let asked = Asked {
+        restart: args.restart,
+        pod: args.pod.clone(),
+        seed: input.seed,
+        extra_faults: input.fails.len(),
+        threads: args.input.threads(),
+        path_only: args.path_only,
+        of_manifests: input.scenario.is_none(),
+    };
+    let given = ExperimentInput::read(&input)?;
+    // Errors of the inputs themselves decide the exit code.
+    given.pods(&[], "why")?;
+    let load = |more: &[Set]| {
+        given
+            .pods(more, "why")
+            .map_err(|why| why.message().to_owned())
+    };
+    let answer = why::explain(&load, &asked);
     let answer = answer.map_err(|NoAnswer::Invalid(text)| Failure::Invalid(text))?;
     match args.format {
         Format::Json => output::json(&why::json::Json::of(&answer, &quoted))?,
@@ -28,32 +59,4 @@ pub fn cli(args: &WhyArgs) -> Result<u8, Failure> {
         }
     }
     Ok(if answer.unplaced { NO_PLACE } else { 0 })
-}
-
-/// The inputs, and what is asked about them.
-struct Question {
-    given: Given,
-    asked: Asked,
-}
-
-impl Question {
-    fn of(args: &WhyArgs) -> Result<Question, Failure> {
-        let play = stored_run::resolved(&args.play)?;
-        Ok(Question {
-            given: Given::read(&play)?,
-            asked: Asked {
-                restart: args.restart,
-                pod: args.pod.clone(),
-                seed: play.seed,
-                extra_faults: play.fails.len(),
-                threads: args.play.threads(),
-                path_only: args.path_only,
-                of_manifests: play.scenario.is_none(),
-            },
-        })
-    }
-
-    fn load(&self, more: &[Set]) -> Result<LoadedScenario, Failure> {
-        self.given.pods(more, "why")
-    }
 }

@@ -1,9 +1,12 @@
 //! `diff RUN RECORDING`: a run, played again from its inputs, beside a recording of a real control plane.
 
-use super::{DiffArgs, cut, gate, record_line, shown};
 use crate::cli::args::Format;
-use crate::cli::inputs::{load, stored_run};
-use crate::cli::{Failure, output, run};
+use crate::cli::diff::args::DiffArgs;
+use crate::cli::diff::record_text::{cut, gate, record_line, shown};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ExperimentInput, LoadedInput, experiment_input, stored_run};
+use crate::cli::output;
+use crate::cli::run::simulate::{RunInput, simulation};
 use sim_base::condition::Condition;
 use sim_base::plain::for_terminal;
 use sim_base::time::NANOS_PER_SECOND;
@@ -70,9 +73,12 @@ fn told(dir: &Path, file: &Path) -> Result<Told, Failure> {
         .unwrap_or_default();
     let made = |key: &str| summary[key].as_str().unwrap_or("unknown").to_owned();
     let of = stored_run::arguments(dir)?;
-    let source = of.play.scenario.as_deref().map(load::source).transpose()?;
-    let loaded = load::run(&of, source.as_ref())?;
-    let mut simulation = run::simulation(&loaded)?;
+    let input = ExperimentInput::read(&of.input)?;
+    let loaded = match input.load(&[])? {
+        LoadedInput::Pods(loaded) => RunInput::of_run(&input, *loaded, &of),
+        LoadedInput::Fleet(_) => return Err(experiment_input::needs_pods("diff")),
+    };
+    let mut simulation = simulation(&loaded)?;
     let log = DecisionLog::new(simulation.scenario());
     let (observed, log) = simulate::watched(&recording, &mut simulation, loaded.seed, log);
     let played = (simulation.scenario(), &format::fault as _);

@@ -2,7 +2,7 @@
 //!
 //! Must never run anything: where time decides, it says what is waited for.
 
-use crate::cli::Failure;
+use crate::cli::failure::Failure;
 use serde_json::{Value, json};
 use sim_api::admission;
 use sim_api::admission::{Create, GENERATED_SUFFIX, Gates, Rejection};

@@ -1,15 +1,15 @@
 //! `explain WORD`: what a word means; commands and options are told from the description of the command line.
 
-use crate::cli::args::{Cli, ExplainArgs, ExplainCommand, Format};
-use crate::cli::{Failure, explain, output};
+use crate::cli::args::{Format, Override};
+use crate::cli::explain::args::ExplainArgs;
+use crate::cli::failure::Failure;
+use crate::cli::output;
 use crate::words::{Book, Entry, plain, text};
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 
-pub fn cli(args: &ExplainArgs) -> Result<(), Failure> {
-    if let Some(ExplainCommand::Children(args)) = &args.command {
-        return explain::cli(args);
-    }
-    let book = Book::new(commands());
+/// `command_line`: the description of all commands and options.
+pub fn cli(args: &ExplainArgs, command_line: Command) -> Result<(), Failure> {
+    let book = Book::new(commands(command_line));
     let style = output::style(&args.look);
     if args.words.is_empty() && !args.list && args.kind.is_none() {
         return match args.format {
@@ -66,8 +66,7 @@ fn all<'b>(book: &'b Book, kind: Option<&str>) -> Result<Vec<&'b Entry>, Failure
 }
 
 /// Every command and every option.
-fn commands() -> Vec<Entry> {
-    let mut command = Cli::command();
+fn commands(mut command: Command) -> Vec<Entry> {
     command.build();
     let mut all = Vec::new();
     of_command(&command, "", &mut all);
@@ -84,7 +83,7 @@ fn of_command(command: &Command, path: &str, all: &mut Vec<Entry>) {
         let examples = help.unwrap_or_default();
         let examples = examples.lines().filter(|line| line.contains("jobset-sim "));
         let example = |line: &str| line.trim().trim_start_matches("Example: ").to_owned();
-        let mut facts: Vec<(String, String)> = examples
+        let mut facts: Vec<Override> = examples
             .map(|line| ("example".to_owned(), example(line)))
             .collect();
         facts.insert(0, ("takes".to_owned(), options.join(", ")));
@@ -131,7 +130,7 @@ fn of_option(arg: &Arg, command: &str, all: &mut Vec<Entry>) {
     all.push(entry(&word, "option", command, text, facts));
 }
 
-fn entry(word: &str, kind: &str, of: &str, text: String, facts: Vec<(String, String)>) -> Entry {
+fn entry(word: &str, kind: &str, of: &str, text: String, facts: Vec<Override>) -> Entry {
     Entry {
         word: word.to_owned(),
         kind: kind.to_owned(),
@@ -170,10 +169,12 @@ fn typed(arg: &Arg) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::command_line::Cli;
+    use clap::CommandFactory;
 
     #[test]
     fn options_that_are_alike_are_one_word() {
-        let all = commands();
+        let all = commands(Cli::command());
         let seeds: Vec<&Entry> = all.iter().filter(|e| e.word == "--set").collect();
         assert!(seeds.len() >= 2, "{seeds:?}");
         assert!(all.iter().any(|e| e.word == "topology show"));

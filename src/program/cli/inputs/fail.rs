@@ -2,7 +2,7 @@
 //!
 //! Must never add a fault that a scenario could not write: it becomes a line of `faults`.
 
-use crate::cli::Failure;
+use crate::cli::failure::Failure;
 use sim_base::Duration;
 
 use sim_api::spec::{FaultAction, FaultTime, Scenario, ScriptedFault};

@@ -1,7 +1,7 @@
 //! `--fail-if` of `run`, `compare` and `sweep`: conditions read before anything is played, and held against what came
 //! of it.
 
-use crate::cli::Failure;
+use crate::cli::failure::Failure;
 use sim_analysis::experiment::fail_if::{Group, held};
 use sim_base::condition::Condition;
 

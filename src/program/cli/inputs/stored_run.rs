@@ -1,9 +1,13 @@
 //! A run directory as what it was made from: the command line that repeats it, its paths inside `inputs/`.
 
-use crate::cli::args::{Cli, Command, CompareArgs, PlayArgs, RunArgs, SweepArgs};
-use crate::cli::{Failure, inputs};
-
-use clap::Parser;
+use crate::cli::args::InputArgs;
+use crate::cli::compare::args::CompareArgs;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::input_copies::{InputCopies, PRESET};
+use crate::cli::inputs::shell_words::words;
+use crate::cli::run::args::RunArgs;
+use crate::cli::sweep::args::SweepArgs;
+use clap::{Parser, Subcommand};
 use std::path::Path;
 
 /// Whether a path is a run directory.
@@ -11,11 +15,28 @@ pub fn is_run(path: &Path) -> bool {
     path.join("inputs/command.txt").is_file()
 }
 
-/// What a directory was made with; paths lead into it.
+/// The command that wrote a directory; paths lead into the directory.
 pub enum Stored {
     Run(Box<RunArgs>),
     Compare(Box<CompareArgs>),
     Sweep(Box<SweepArgs>),
+}
+
+/// The line in `inputs/command.txt`.
+#[derive(Parser)]
+#[command(name = "jobset-sim")]
+struct StoredLine {
+    #[command(subcommand)]
+    command: StoredCommand,
+}
+
+#[derive(Subcommand)]
+enum StoredCommand {
+    Run(Box<RunArgs>),
+    Compare(Box<CompareArgs>),
+    Sweep(Box<SweepArgs>),
+    #[command(external_subcommand)]
+    Other(Vec<String>),
 }
 
 impl Stored {
@@ -28,6 +49,9 @@ impl Stored {
     }
 }
 
+/// Commands that also write a directory with their inputs, but cannot be repeated from there.
+const NOT_REPEATED: [&str; 2] = ["plan", "sensitivity"];
+
 pub fn stored(dir: &Path) -> Result<Stored, Failure> {
     let base = dir.join("inputs");
     let file = base.join("command.txt");
@@ -35,23 +59,28 @@ pub fn stored(dir: &Path) -> Result<Stored, Failure> {
     let text = std::fs::read_to_string(&file);
     let text = text.map_err(|e| Failure::Invalid(format!("cannot read {shown}: {e}")))?;
     let words = words(text.trim_end());
-    let cli = Cli::try_parse_from(&words).map_err(|e| {
+    let refused =
+        |reason: &str| Failure::Invalid(format!("{shown} is no command of this version: {reason}"));
+    let line = StoredLine::try_parse_from(&words).map_err(|e| {
         let reason = e.render().to_string();
-        let reason = reason.lines().next().unwrap_or_default();
-        Failure::Invalid(format!("{shown} is no command of this version: {reason}"))
+        refused(reason.lines().next().unwrap_or_default())
     })?;
-    match cli.command {
-        Command::Run(mut args) => {
-            lead(&mut args.play, &base);
-            Ok(Stored::Run(Box::new(args)))
+    match line.command {
+        StoredCommand::Run(mut args) => {
+            lead(&mut args.input, &base);
+            Ok(Stored::Run(args))
         }
-        Command::Compare(mut args) => {
-            lead(&mut args.play, &base);
-            Ok(Stored::Compare(Box::new(args)))
+        StoredCommand::Compare(mut args) => {
+            lead(&mut args.input, &base);
+            Ok(Stored::Compare(args))
         }
-        Command::Sweep(mut args) if args.command.is_none() => {
-            lead(&mut args.play, &base);
+        StoredCommand::Sweep(mut args) if args.command.is_none() => {
+            lead(&mut args.input, &base);
             Ok(Stored::Sweep(args))
+        }
+        StoredCommand::Other(other) if !NOT_REPEATED.contains(&other[0].as_str()) => {
+            let name = &other[0];
+            Err(refused(&format!("error: unrecognized subcommand '{name}'")))
         }
         _ => {
             let other = words
@@ -69,27 +98,31 @@ pub fn stored(dir: &Path) -> Result<Stored, Failure> {
 }
 
 /// Paths of the command line, seen from outside.
-fn lead(play: &mut PlayArgs, base: &Path) {
-    play.scenario = play.scenario.as_deref().map(|path| base.join(path));
+fn lead(input: &mut InputArgs, base: &Path) {
+    input.scenario = input.scenario.as_deref().map(|path| base.join(path));
     // A name may be that of a topology of the program.
-    let topology = play.topology.as_deref().map(|path| base.join(path));
-    play.topology = topology
+    let topology = input.topology.as_deref().map(|path| base.join(path));
+    input.topology = topology
         .filter(|path| path.exists())
-        .or(play.topology.take());
-    for (path, value) in &mut play.sets {
+        .or(input.topology.take());
+    for (path, value) in &mut input.sets {
         // Beside a scenario it is found from there.
-        if !play.manifests.is_empty() && path == inputs::PRESET && sim_inputs::is_preset_file(value)
-        {
+        if !input.manifests.is_empty() && path == PRESET && sim_inputs::is_preset_file(value) {
             *value = base.join(&*value).to_string_lossy().into_owned();
         }
     }
-    for path in &mut play.manifests {
+    for path in &mut input.manifests {
         *path = base.join(&*path).to_string_lossy().into_owned();
     }
 }
 
-/// What `run` was called with; paths lead into the directory.
+/// The command line of `run` that wrote a directory; paths lead into the directory.
 pub fn arguments(dir: &Path) -> Result<RunArgs, Failure> {
+    if !is_run(dir) {
+        let dir = dir.display();
+        let text = format!("{dir} is a directory without inputs/command.txt: no run");
+        return Err(Failure::Invalid(text));
+    }
     match stored(dir)? {
         Stored::Run(args) => Ok(*args),
         other => {
@@ -100,59 +133,48 @@ pub fn arguments(dir: &Path) -> Result<RunArgs, Failure> {
     }
 }
 
-/// Where a run directory stands for a scenario: its inputs instead, with what is added to them.
-pub fn resolved(play: &PlayArgs) -> Result<PlayArgs, Failure> {
-    let Some(dir) = play.scenario.as_deref().filter(|path| path.is_dir()) else {
-        return Ok(play.clone());
+/// Replaces a run directory by its inputs, with the given options on top of the stored ones.
+pub fn resolved(given: &InputArgs) -> Result<InputArgs, Failure> {
+    let Some(dir) = given.scenario.as_deref().filter(|path| path.is_dir()) else {
+        return Ok(given.clone());
     };
-    if !is_run(dir) {
-        let dir = dir.display();
-        let text = format!("{dir} is a directory without inputs/command.txt: no run");
-        return Err(Failure::Invalid(text));
-    }
-    let mut stored = arguments(dir)?.play;
-    stored.sets.extend(play.sets.iter().cloned());
-    stored.fails.extend(play.fails.iter().cloned());
-    stored.seed = play.seed.or(stored.seed);
+    let mut stored = arguments(dir)?.input;
+    stored.sets.extend(given.sets.iter().cloned());
+    stored.fails.extend(given.fails.iter().cloned());
+    stored.seed = given.seed.or(stored.seed);
     Ok(stored)
 }
 
-/// The words of a line as a shell would see them; single quotes and backslashes, as `inputs::quoted` writes them.
-pub fn words(line: &str) -> Vec<String> {
-    let (mut words, mut word) = (Vec::new(), None::<String>);
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            ' ' | '\n' => words.extend(word.take()),
-            '\'' => {
-                let word = word.get_or_insert_default();
-                word.extend(chars.by_ref().take_while(|c| *c != '\''));
+/// Reads the files that a directory keeps of its inputs, sorted by name, and the command. The name of an empty directory
+/// ends with a slash.
+pub fn stored_inputs(dir: &Path) -> Result<InputCopies, Failure> {
+    let root = dir.join("inputs");
+    let failed = |path: &Path, e: std::io::Error| format!("cannot read {}: {e}", path.display());
+    let mut copies = InputCopies::default();
+    let mut open = vec![root.clone()];
+    while let Some(dir) = open.pop() {
+        let name = |path: &Path| {
+            let name = path.strip_prefix(&root).unwrap_or(path);
+            name.to_string_lossy().into_owned()
+        };
+        let mut is_empty = dir != root;
+        for entry in std::fs::read_dir(&dir).map_err(|e| failed(&dir, e))? {
+            let path = entry.map_err(|e| failed(&dir, e))?.path();
+            is_empty = false;
+            if path.is_dir() {
+                open.push(path);
+                continue;
             }
-            '\\' => word.get_or_insert_default().extend(chars.next()),
-            c => word.get_or_insert_default().push(c),
+            let text = std::fs::read_to_string(&path).map_err(|e| failed(&path, e))?;
+            match name(&path).as_str() {
+                "command.txt" => copies.command = text.trim_end().to_owned(),
+                name => copies.files.push((name.to_owned(), text)),
+            }
+        }
+        if is_empty {
+            copies.files.push((name(&dir) + "/", String::new()));
         }
     }
-    words.extend(word);
-    words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cli::inputs::quoted;
-
-    #[test]
-    fn words_are_those_that_were_quoted() {
-        let all = [
-            "run",
-            "a b",
-            "it's",
-            "",
-            "x=[{a: 'b'}]",
-            "two\nlines",
-            r"back\slash",
-        ];
-        let line: Vec<String> = all.iter().map(|w| quoted(w)).collect();
-        assert_eq!(words(&line.join(" ")), all);
-    }
+    copies.files.sort();
+    Ok(copies)
 }

@@ -1,7 +1,7 @@
 //! Findings as text, JSON, CSV and Markdown.
 
-use crate::cli::Failure;
-use crate::cli::args::LintFormat;
+use crate::cli::failure::Failure;
+use crate::cli::lint::args::LintFormat;
 use serde_json::{Value, json};
 use sim_analysis::format::wrap;
 use sim_base::plain::{for_cell, for_markdown};

@@ -1,15 +1,36 @@
 //! `plan breakeven`: the value of an unknown at which one choice overtakes another.
 
-use super::Lab;
-use crate::cli::Failure;
-use crate::cli::args::BreakEvenArgs;
+use crate::cli::args::{InputArgs, OutputArgs, Override, VariantArg, parse_variant};
+use crate::cli::failure::Failure;
 use crate::cli::inputs::quoted;
-use crate::cli::inputs::subject::Sets;
-use crate::cli::inputs::variants::{VariantArg, named};
-use sim_analysis::planning::Sample;
+use crate::cli::planning::trial_runner::TrialRunner;
 use sim_analysis::planning::breakeven::{Effort, Point, break_even};
+use sim_analysis::planning::{Range as ValueRange, Sample};
 use sim_report::planning::breakeven::BreakEvenReport;
 use std::ops::Range;
+
+#[derive(Debug, clap::Args)]
+pub struct BreakEvenArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// First variant [default: the unchanged inputs]
+    #[arg(long, value_name = "NAME: PATH=VALUE, ...", value_parser = parse_variant)]
+    pub a: Option<VariantArg>,
+    /// Second variant
+    #[arg(long, value_name = "NAME: PATH=VALUE, ...", value_parser = parse_variant)]
+    pub b: VariantArg,
+    /// Unknown and its range, in numbers or durations
+    #[arg(long, value_name = "PATH=LOW..HIGH")]
+    pub over: ValueRange,
+    /// Metric that decides [default: goodput, or effective_training_ratio of a Fleet]
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
+    /// Maximum number of replications of each value and variant [default: 160 with pods, 1,280 of a Fleet]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    pub seeds: Option<u64>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
 
 /// The name of the format.
 const SCHEMA: &str = "jobset-sim/plan-breakeven/v1";
@@ -20,9 +41,9 @@ const PODS: u64 = 160;
 const FLEET: u64 = 1_280;
 
 pub fn cli(args: &BreakEvenArgs) -> Result<(), Failure> {
-    let mut lab = Lab::new(&args.play, &args.tell)?;
-    let metric = lab.metric(args.metric.as_deref());
-    let most = args.seeds.unwrap_or(lab.by_level(PODS, FLEET));
+    let mut runner = TrialRunner::new(&args.input, &args.output)?;
+    let metric = runner.metric(args.metric.as_deref());
+    let most = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     let effort = Effort {
         first_look: FIRST_LOOK.min(most),
         most,
@@ -31,21 +52,21 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), Failure> {
     for value in [args.over.low, args.over.high] {
         for is_b in [false, true] {
             let point = Point { value, is_b };
-            let loaded = sets(&lab, args, &point).and_then(|sets| lab.given.load(&sets));
-            loaded.map_err(|why| named(name(args, is_b), why))?;
+            let loaded = sets(&runner, args, &point).and_then(|sets| runner.given.load(&sets));
+            loaded.map_err(|why| why.in_variant(name(args, is_b)))?;
         }
     }
     let found = {
         let mut play = |point: &Point, which: Range<u64>| -> Result<Sample, Failure> {
             let value = args.over.written(point.value);
             let what = format!("{} at {}={value}", name(args, point.is_b), args.over.path);
-            let sets = sets(&lab, args, point)?;
-            lab.sample(&sets, which, (&metric, &what))
+            let sets = sets(&runner, args, point)?;
+            runner.sample(&sets, which, (&metric, &what))
         };
         break_even((&args.over, &metric), effort, &mut play)?
     };
     if found.points.is_empty() {
-        lab.interrupted("no value was played with both")?;
+        runner.interrupted("no value was played with both")?;
         return Err(Failure::Invalid(format!(
             "--metric: no replication of both choices has a number for {metric}, at any value of {}; name another",
             args.over.path
@@ -53,15 +74,15 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), Failure> {
     }
     let interrupted = found.interrupted;
     let names = (name(args, false), name(args, true));
-    let of = lab.provenance(SCHEMA);
+    let of = runner.provenance(SCHEMA);
     let report = BreakEvenReport::new(of, names, (&args.over, &metric), found);
-    lab.tell(
+    runner.tell(
         &report,
-        &args.tell,
+        &args.output,
         ("plan breakeven", most, &options(args, &metric)),
     )?;
     match interrupted {
-        true => lab.interrupted("what is known so far is reported"),
+        true => runner.interrupted("what is known so far is reported"),
         false => Ok(()),
     }
 }
@@ -75,14 +96,20 @@ fn name(args: &BreakEvenArgs, is_b: bool) -> &str {
 }
 
 /// The unknown first: a choice may be about it, too.
-fn sets(lab: &Lab<'_>, args: &BreakEvenArgs, point: &Point) -> Result<Sets, Failure> {
+fn sets(
+    runner: &TrialRunner<'_>,
+    args: &BreakEvenArgs,
+    point: &Point,
+) -> Result<Vec<Override>, Failure> {
     let unknown = (args.over.path.clone(), args.over.written(point.value));
     let own = |v: &VariantArg| v.sets.clone();
     let choice = match point.is_b {
         true => own(&args.b),
         false => args.a.as_ref().map(own).unwrap_or_default(),
     };
-    lab.with_companions(&[unknown].into_iter().chain(choice).collect())
+    runner
+        .loaded
+        .with_companions(&[unknown].into_iter().chain(choice).collect::<Vec<_>>())
 }
 
 fn options(args: &BreakEvenArgs, metric: &str) -> String {

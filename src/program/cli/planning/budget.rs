@@ -1,9 +1,11 @@
 //! `plan budget`: how long maxRestarts lasts, who uses it, and what a rule that ignores some causes buys.
 
-use super::{Lab, no_runs, unknown};
-use crate::cli::args::BudgetArgs;
+use crate::cli::args::{InputArgs, OutputArgs, days};
+use crate::cli::failure::Failure;
 use crate::cli::inputs::quoted;
-use crate::cli::{Failure, interrupt, output};
+use crate::cli::output::ProgressLine;
+use crate::cli::planning::trial_runner::TrialRunner;
+use crate::cli::{interrupt, output};
 use sim_analysis::experiment::{
     CountedRun, Subject, count_restarts, never_placed, with_maintenance_rule, without_limit,
 };
@@ -12,20 +14,55 @@ use sim_api::spec::RandomAction;
 use sim_base::Duration;
 use sim_report::planning::budget::BudgetReport;
 
+#[derive(Debug, clap::Args)]
+pub struct BudgetArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// JobSet whose maxRestarts is examined [default: the only JobSet]
+    #[arg(long, value_name = "NAME")]
+    pub jobset: Option<String>,
+    /// Time that maxRestarts must last, a number of days or a duration [default: the end of the scenario]
+    #[arg(long, value_name = "DAYS|DURATION", value_parser = days)]
+    pub horizon: Option<f64>,
+    /// Probability with which the smallest maxRestarts must last until the horizon
+    #[arg(long, value_name = "P", default_value = "0.99", value_parser = probability)]
+    pub probability: f64,
+    /// Do not count restarts by this cause; repeatable [default: if pods are drained, a rule that ignores disruptions
+    /// is simulated]
+    #[arg(long, value_name = "CAUSE")]
+    pub ignore: Vec<String>,
+    /// Replications [default: 200 with pods, 2,000 of a Fleet]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    pub seeds: Option<u64>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    let (number, of) = match text.strip_suffix('%') {
+        Some(percent) => (percent.trim(), 100.0),
+        None => (text, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(p) if p > 0.0 && p < of => Ok(p / of),
+        _ => Err("write a probability between 0 and 1, e.g. 0.99 or 99%".to_owned()),
+    }
+}
+
 /// Replications with pods, and of a Fleet, unless it is said.
 const PODS: u64 = 200;
 const FLEET: u64 = 2_000;
 
 pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
-    let mut lab = Lab::new(&args.play, &args.tell)?;
-    let jobset = whose(&lab, args.jobset.as_deref())?;
-    let mut subject = lab.subject.clone();
+    let mut runner = TrialRunner::new(&args.input, &args.output)?;
+    let jobset = whose(&runner, args.jobset.as_deref())?;
+    let mut subject = runner.subject.clone();
     let until = args
         .horizon
         .map(|days| Duration::from_seconds_f64(days * 86_400.0));
     let (limit, horizon) = without_limit(&mut subject, jobset, until).map_err(Failure::Invalid)?;
-    let n = args.seeds.unwrap_or(lab.by_level(PODS, FLEET));
-    let runs = play(&mut lab, (&subject, jobset), n, "")?;
+    let n = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
+    let runs = play(&mut runner, (&subject, jobset), n, "")?;
     if let Some(why) = never_placed(runs.iter().map(|r| r.never_placed.as_deref())) {
         return Err(Failure::CannotBePlaced(why));
     }
@@ -36,17 +73,17 @@ pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
     };
     known(&subject, &args.ignore, &runs)?;
     let ruled = match args.ignore.as_slice() {
-        [] => ruled(&mut lab, (&subject, jobset), runs.len() as u64)?,
+        [] => ruled(&mut runner, (&subject, jobset), runs.len() as u64)?,
         causes => Some(Ruled::ignoring(causes, &runs)),
     };
     let Some(budget) = Budget::of(&question, &runs, ruled.as_ref()) else {
         return Err(interrupt::failure("no replication is finished"));
     };
     let name = subject.jobsets().get(jobset).cloned().unwrap_or_default();
-    let report = BudgetReport::new(lab.provenance(SCHEMA), name, budget);
-    lab.tell(&report, &args.tell, ("plan budget", n, &options(args)))?;
-    match (runs.len() as u64) < n || lab.limits.flag.is_raised() {
-        true => lab.interrupted(&format!(
+    let report = BudgetReport::new(runner.provenance(SCHEMA), name, budget);
+    runner.tell(&report, &args.output, ("plan budget", n, &options(args)))?;
+    match (runs.len() as u64) < n || runner.limits.flag.is_raised() {
+        true => runner.interrupted(&format!(
             "{} of {n} replications are finished, and these are reported",
             runs.len()
         )),
@@ -54,8 +91,8 @@ pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
     }
 }
 
-fn whose(lab: &Lab<'_>, name: Option<&str>) -> Result<usize, Failure> {
-    let all = lab.subject.jobsets();
+fn whose(runner: &TrialRunner<'_>, name: Option<&str>) -> Result<usize, Failure> {
+    let all = runner.subject.jobsets();
     match (name, all.len()) {
         (None, 0 | 1) => Ok(0),
         (Some(name), _) => {
@@ -73,23 +110,25 @@ fn whose(lab: &Lab<'_>, name: Option<&str>) -> Result<usize, Failure> {
 }
 
 fn play(
-    lab: &mut Lab<'_>,
+    runner: &mut TrialRunner<'_>,
     of: (&Subject, usize),
     n: u64,
     what: &str,
 ) -> Result<Vec<CountedRun>, Failure> {
-    let told = lab.upwards(|done| format!("{what}{done}/{n} replications"));
-    let on = (lab.play.threads(), &lab.limits);
-    let runs = count_restarts(of, (lab.seed, 0..n), on, &told);
-    lab.progress("");
-    let runs = runs.map_err(no_runs)?;
-    lab.note(runs.iter().map(|r| r.digest));
+    let text = |done| format!("{what}{done}/{n} replications");
+    let progress = ProgressLine::new(runner.quiet, text);
+    let reach = |done| progress.reach(done);
+    let on = (runner.input.threads(), &runner.limits);
+    let runs = count_restarts(of, (runner.seed, 0..n), on, &reach);
+    drop(progress);
+    let runs = runs?;
+    runner.note(runs.iter().map(|r| r.digest));
     Ok(runs)
 }
 
 /// The same runs with a rule that ignores disruptions, where there are drains that it could ignore.
 fn ruled(
-    lab: &mut Lab<'_>,
+    runner: &mut TrialRunner<'_>,
     (subject, jobset): (&Subject, usize),
     n: u64,
 ) -> Result<Option<Ruled>, Failure> {
@@ -102,7 +141,7 @@ fn ruled(
     }
     let mut subject = subject.clone();
     let Some(what) = with_maintenance_rule(&mut subject, jobset) else {
-        if !lab.quiet {
+        if !runner.quiet {
             output::note(
                 "note: no Job has a podFailurePolicy with FailJob on DisruptionTarget, so no rule could tell maintenance from failures; --ignore CAUSE says what one would be worth",
             );
@@ -110,7 +149,7 @@ fn ruled(
         return Ok(None);
     };
     let runs = play(
-        lab,
+        runner,
         (&subject, jobset),
         n,
         "with a rule that ignores disruptions: ",
@@ -138,6 +177,11 @@ fn known(subject: &Subject, asked: &[String], runs: &[CountedRun]) -> Result<(),
         Some(name) => Err(unknown("--ignore", "cause", name, &all)),
         None => Ok(()),
     }
+}
+
+fn unknown(option: &str, kind: &str, name: &str, known: &[String]) -> Failure {
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    Failure::unknown_name(option, kind, name, &known)
 }
 
 fn options(args: &BudgetArgs) -> String {

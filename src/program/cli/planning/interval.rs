@@ -1,14 +1,32 @@
 //! `plan interval`: the best checkpoint interval, beside what formulas say.
 
-use super::{Lab, formula, rows};
-use crate::cli::Failure;
-use crate::cli::args::IntervalArgs;
+use crate::cli::args::{InputArgs, OutputArgs};
+use crate::cli::failure::Failure;
 use crate::cli::inputs::quoted;
+use crate::cli::planning::formula;
+use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use sim_analysis::planning::interval::{Search, best};
 use sim_analysis::planning::{ClosedForm, Sample};
 use sim_base::Duration;
 use sim_report::planning::interval::IntervalReport;
 use std::ops::Range;
+
+#[derive(Debug, clap::Args)]
+pub struct IntervalArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Field of the interval
+    #[arg(long, value_name = "PATH", default_value = "training.checkpoint.every")]
+    pub path: String,
+    /// Metric to optimize [default: goodput, or effective_training_ratio of a Fleet]
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
+    /// Maximum number of replications of each interval [default: 160 with pods, 1,600 of a Fleet]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    pub seeds: Option<u64>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
 
 /// The name of the format.
 const SCHEMA: &str = "jobset-sim/plan-interval/v1";
@@ -19,24 +37,24 @@ const PODS: u64 = 160;
 const FLEET: u64 = 1_600;
 
 pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
-    let mut lab = Lab::new(&args.play, &args.tell)?;
-    let now = formula::checkpoints(&lab.subject).map_err(Failure::Invalid)?;
+    let mut runner = TrialRunner::new(&args.input, &args.output)?;
+    let now = formula::checkpoints(&runner.subject).map_err(Failure::Invalid)?;
     if now.blocking.0 == 0 {
         let text = "a checkpoint does not stand in the way of work (blocking 0s): the more often the better, down to what the storage takes";
         return Err(Failure::Invalid(text.to_owned()));
     }
-    let metric = lab.metric(args.metric.as_deref());
-    let most = args.seeds.unwrap_or(lab.by_level(PODS, FLEET));
+    let metric = runner.metric(args.metric.as_deref());
+    let most = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     let first = FIRST.min(most);
     // As it is: how often it is interrupted, where the search begins.
     let set = |seconds: f64| {
         let every = format!("{}ms", (seconds * 1e3).round() as u64);
         vec![(args.path.clone(), every)]
     };
-    let base = lab.replicate(&set(now.every.seconds()), 0..first, "as it is")?;
-    let mut work = formula::at_work(&lab.subject, &base.0);
+    let base = runner.replicate(&set(now.every.seconds()), 0..first, "as it is")?;
+    let mut work = formula::at_work(&runner.subject, &base.0);
     if base.0.is_empty() {
-        return lab.interrupted("no replication is finished");
+        return runner.interrupted("no replication is finished");
     }
     if work.1 == 0.0 {
         let text = format!(
@@ -54,8 +72,8 @@ pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
         let mut play = |every: &u64, which: Range<u64>| -> Result<Sample, Failure> {
             let seconds = *every as f64 / 1e3;
             let what = format!("every {}", Duration::from_millis(*every));
-            let (played, jobsets) = lab.replicate(&set(seconds), which, &what)?;
-            let (seconds, times) = formula::at_work(&lab.subject, &played);
+            let (played, jobsets) = runner.replicate(&set(seconds), which, &what)?;
+            let (seconds, times) = formula::at_work(&runner.subject, &played);
             work = (work.0 + seconds, work.1 + times);
             rows(&played, &jobsets, (&metric, "--metric"), None)
         };
@@ -80,16 +98,16 @@ pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
     let closed = ClosedForm::of(now.blocking.seconds(), work.0 / work.1);
     let interrupted = found.interrupted;
     let told = (args.path.as_str(), metric.as_str(), now.every.seconds());
-    let unknown = formula::unknown_to_them(&lab.subject);
-    let report = IntervalReport::new(lab.provenance(SCHEMA), told, found, closed, unknown);
+    let unknown = formula::unknown_to_them(&runner.subject);
+    let report = IntervalReport::new(runner.provenance(SCHEMA), told, found, closed, unknown);
     let more = format!(
         " --path {} --metric {}",
         quoted(&args.path),
         quoted(&metric)
     );
-    lab.tell(&report, &args.tell, ("plan interval", most, &more))?;
+    runner.tell(&report, &args.output, ("plan interval", most, &more))?;
     match interrupted {
-        true => lab.interrupted("what is known so far is reported"),
+        true => runner.interrupted("what is known so far is reported"),
         false => Ok(()),
     }
 }

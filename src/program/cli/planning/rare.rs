@@ -1,17 +1,41 @@
 //! `plan rare`: chances that are too small to be counted, of a Fleet or a scenario at the collapsed level.
 
-use super::{Lab, no_runs};
-use crate::cli::Failure;
-use crate::cli::args::RareArgs;
+use crate::cli::args::{InputArgs, OutputArgs, days};
+use crate::cli::failure::Failure;
+use crate::cli::output::ProgressLine;
+use crate::cli::planning::trial_runner::TrialRunner;
 use sim_analysis::experiment::{Subject, without_limit};
 use sim_analysis::fleet::Excess;
 use sim_analysis::planning::rare::{Question, SCHEMA, of_collapsed, of_fleet};
 use sim_base::{Duration, time};
 use sim_report::planning::rare::RareReport;
 
+#[derive(Debug, clap::Args)]
+pub struct RareArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Limit of restarts that must not run out [default: maxRestarts of the inputs]
+    #[arg(long, value_name = "N", conflicts_with = "loss_budget")]
+    pub restarts: Option<u32>,
+    /// Lost time that a run must not reach; all time that is not productive work is lost
+    #[arg(long, value_name = "DURATION")]
+    pub loss_budget: Option<Duration>,
+    /// End of the observation, a number of days or a duration [default: the end of the scenario]
+    #[arg(long, value_name = "DAYS|DURATION", value_parser = days)]
+    pub horizon: Option<f64>,
+    /// Number of runs from each level
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(4..=100_000))]
+    pub runs: u32,
+    /// Number of independent batches, from which the interval is computed
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(2..=100_000))]
+    pub seeds: u64,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
 pub fn cli(args: &RareArgs) -> Result<(), Failure> {
-    let mut lab = Lab::new(&args.play, &args.tell)?;
-    let mut subject = lab.subject.clone();
+    let mut runner = TrialRunner::new(&args.input, &args.output)?;
+    let mut subject = runner.subject.clone();
     let (limit, horizon) = boundless(&mut subject, args.horizon)?;
     let (excess, at) = match (args.loss_budget, args.restarts.or(limit)) {
         (Some(lost), _) => (Excess::LostTime, lost.0),
@@ -33,33 +57,36 @@ pub fn cli(args: &RareArgs) -> Result<(), Failure> {
         batches: args.seeds,
     };
     let batches = args.seeds;
-    let told = lab.upwards(move |done| format!("{done}/{batches} batches"));
-    let on = (lab.play.threads(), &lab.limits);
+    let progress = ProgressLine::new(runner.quiet, |done| format!("{done}/{batches} batches"));
+    let reach = |done| progress.reach(done);
+    let on = (runner.input.threads(), &runner.limits);
     let found = match &subject {
-        Subject::Fleet(fleet) => of_fleet((fleet, lab.seed), &question, on, &told),
-        Subject::Collapsed(collapsed) => of_collapsed((collapsed, lab.seed), &question, on, &told),
+        Subject::Fleet(fleet) => of_fleet((fleet, runner.seed), &question, on, &reach),
+        Subject::Collapsed(collapsed) => {
+            of_collapsed((collapsed, runner.seed), &question, on, &reach)
+        }
         Subject::Pods { .. } => return Err(refused()),
     };
-    lab.progress("");
-    let Some(rare) = found.map_err(no_runs)? else {
-        return lab.interrupted("fewer than two batches are finished");
+    drop(progress);
+    let Some(rare) = found? else {
+        return runner.interrupted("fewer than two batches are finished");
     };
     let (word, limit) = match excess {
         Excess::Restarts => ("restarts", at as f64),
         Excess::LostTime => ("lost_s", at as f64 / 1e9),
     };
     let batches = rare.batches as u64;
-    lab.note(rare.estimates.iter().map(|p| p.to_bits()));
-    let mut of = lab.provenance(SCHEMA);
+    runner.note(rare.estimates.iter().map(|p| p.to_bits()));
+    let mut of = runner.provenance(SCHEMA);
     of.replications_played = rare.played;
     let report = RareReport::new(of, (word, limit, horizon.seconds()), rare);
-    lab.tell(
+    runner.tell(
         &report,
-        &args.tell,
+        &args.output,
         ("plan rare", args.seeds, &options(args)),
     )?;
     match batches < args.seeds {
-        true => lab.interrupted(&format!("{batches} of {} batches are reported", args.seeds)),
+        true => runner.interrupted(&format!("{batches} of {} batches are reported", args.seeds)),
         false => Ok(()),
     }
 }

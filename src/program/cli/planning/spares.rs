@@ -1,15 +1,77 @@
 //! `plan spares`: the least number that meets a target, with what each candidate costs.
 
-use super::{Lab, rows};
-use crate::cli::Failure;
-use crate::cli::args::SparesArgs;
-use crate::cli::inputs::quoted;
-use crate::cli::inputs::subject::{Loaded, Sets};
+use crate::cli::args::{InputArgs, OutputArgs, Override};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{LoadedInput, quoted};
+use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use sim_analysis::planning::several::several;
-use sim_analysis::planning::{Answer, Plan, Sample, least};
+use sim_analysis::planning::{Answer, Plan, Range as ValueRange, Sample, Target, Unit, least};
 use sim_report::planning::several::SeveralReport;
 use sim_report::planning::spares::SparesReport;
 use std::ops::Range;
+
+#[derive(Debug, clap::Args)]
+pub struct SparesArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Target, e.g. 'goodput.p10 >= 0.9'
+    #[arg(long, value_name = "METRIC.QUANTILE >= LIMIT")]
+    pub target: Target,
+    /// Field to search, with its bounds; repeatable: with several fields, such as hosts, slices and racks, all minimal
+    /// combinations and the cheapest one are printed
+    #[arg(long = "path", value_name = "PATH[=MIN..MAX]", default_value = "parameters.spares", value_parser = searched)]
+    pub paths: Vec<Searched>,
+    /// Smallest value to try
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub min: u64,
+    /// Largest value to try
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    pub max: u64,
+    /// Maximum number of replications of one candidate [default: 320 with pods, 2,560 of a Fleet]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    pub seeds: Option<u64>,
+    /// Price of a node-hour of a Fleet; without it costs are in node-hours
+    #[arg(long, value_name = "PRICE", value_parser = price)]
+    pub price_per_node_hour: Option<f64>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// A number that is searched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Searched {
+    /// As it was typed.
+    pub text: String,
+    pub path: String,
+    pub bounds: Option<(u64, u64)>,
+}
+
+fn searched(text: &str) -> Result<Searched, String> {
+    let bare = Searched {
+        text: text.to_owned(),
+        path: text.to_owned(),
+        bounds: None,
+    };
+    if !text.contains('=') {
+        return Ok(bare);
+    }
+    let range: ValueRange = text.parse()?;
+    if range.unit != Unit::Whole || range.low < 0.0 {
+        return Err("write PATH, or PATH=MIN..MAX with whole numbers from 0 on".to_owned());
+    }
+    Ok(Searched {
+        path: range.path,
+        bounds: Some((range.low as u64, range.high as u64)),
+        ..bare
+    })
+}
+
+fn price(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(price) if price.is_finite() && price >= 0.0 => Ok(price),
+        _ => Err("write a number, e.g. 98.32".to_owned()),
+    }
+}
 
 /// The name of the format.
 const SCHEMA: &str = "jobset-sim/plan-spares/v1";
@@ -22,16 +84,16 @@ const PODS: u64 = 320;
 const FLEET: u64 = 2_560;
 
 pub fn cli(args: &SparesArgs) -> Result<(), Failure> {
-    let mut lab = Lab::new(&args.play, &args.tell)?;
-    let plans = plans(&lab, args)?;
+    let mut runner = TrialRunner::new(&args.input, &args.output)?;
+    let plans = plans(&runner, args)?;
     match plans.as_slice() {
-        [plan] => one(&mut lab, args, plan),
-        plans => several_levels(&mut lab, args, plans),
+        [plan] => one(&mut runner, args, plan),
+        plans => several_levels(&mut runner, args, plans),
     }
 }
 
-fn plans(lab: &Lab<'_>, args: &SparesArgs) -> Result<Vec<Plan>, Failure> {
-    let most = args.seeds.unwrap_or(lab.by_level(PODS, FLEET));
+fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<Plan>, Failure> {
+    let most = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     let mut plans = Vec::new();
     for (i, searched) in args.paths.iter().enumerate() {
         let (min, max) = searched.bounds.unwrap_or((args.min, args.max));
@@ -56,22 +118,22 @@ fn plans(lab: &Lab<'_>, args: &SparesArgs) -> Result<Vec<Plan>, Failure> {
     Ok(plans)
 }
 
-fn one(lab: &mut Lab<'_>, args: &SparesArgs, plan: &Plan) -> Result<(), Failure> {
+fn one(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &Plan) -> Result<(), Failure> {
     let found = {
-        let mut play = |value: &u64, which: Range<u64>| candidate(lab, args, &[*value], which);
+        let mut play = |value: &u64, which: Range<u64>| candidate(runner, args, &[*value], which);
         least(plan, &args.target, &mut play)?
     };
     if found.candidates.is_empty() {
-        return lab.interrupted("no replication is finished");
+        return runner.interrupted("no replication is finished");
     }
-    let currency = currency(&lab.loaded, args.price_per_node_hour);
-    let of = lab.provenance(SCHEMA);
+    let currency = currency(&runner.loaded, args.price_per_node_hour);
+    let of = runner.provenance(SCHEMA);
     let path = &args.paths[0].path;
     let report = SparesReport::new(of, path, &args.target, &found, &currency);
     let command = ("plan spares", plan.most, &*options(args));
-    lab.tell(&report, &args.tell, command)?;
+    runner.tell(&report, &args.output, command)?;
     if found.interrupted {
-        return lab.interrupted("what is known so far is reported");
+        return runner.interrupted("what is known so far is reported");
     }
     match found.answer {
         Answer::Least { .. } | Answer::Between { .. } => Ok(()),
@@ -81,22 +143,26 @@ fn one(lab: &mut Lab<'_>, args: &SparesArgs, plan: &Plan) -> Result<(), Failure>
     }
 }
 
-fn several_levels(lab: &mut Lab<'_>, args: &SparesArgs, plans: &[Plan]) -> Result<(), Failure> {
+fn several_levels(
+    runner: &mut TrialRunner<'_>,
+    args: &SparesArgs,
+    plans: &[Plan],
+) -> Result<(), Failure> {
     let found = {
-        let mut play = |values: &[u64], which: Range<u64>| candidate(lab, args, values, which);
+        let mut play = |values: &[u64], which: Range<u64>| candidate(runner, args, values, which);
         several(plans, &args.target, &mut play)?
     };
     if found.played == 0 {
-        return lab.interrupted("no replication is finished");
+        return runner.interrupted("no replication is finished");
     }
-    let currency = currency(&lab.loaded, args.price_per_node_hour);
-    let of = lab.provenance(SCHEMA_SEVERAL);
+    let currency = currency(&runner.loaded, args.price_per_node_hour);
+    let of = runner.provenance(SCHEMA_SEVERAL);
     let paths: Vec<String> = args.paths.iter().map(|p| p.path.clone()).collect();
     let report = SeveralReport::new(of, paths, &args.target, &found, &currency);
     let command = ("plan spares", plans[0].most, &*options(args));
-    lab.tell(&report, &args.tell, command)?;
+    runner.tell(&report, &args.output, command)?;
     if found.interrupted {
-        return lab.interrupted("what is known so far is reported");
+        return runner.interrupted("what is known so far is reported");
     }
     match found.least.is_empty() {
         true => Err(Failure::NotFound(report.conclusion[0].clone())),
@@ -105,16 +171,16 @@ fn several_levels(lab: &mut Lab<'_>, args: &SparesArgs, plans: &[Plan]) -> Resul
 }
 
 fn candidate(
-    lab: &mut Lab<'_>,
+    runner: &mut TrialRunner<'_>,
     args: &SparesArgs,
     values: &[u64],
     which: Range<u64>,
 ) -> Result<Sample, Failure> {
     let paths = args.paths.iter().map(|p| p.path.clone());
-    let sets: Sets = paths.zip(values.iter().map(u64::to_string)).collect();
+    let sets: Vec<Override> = paths.zip(values.iter().map(u64::to_string)).collect();
     let what: Vec<String> = sets.iter().map(|(p, v)| format!("{p}={v}")).collect();
     let what = what.join(", ");
-    let played = lab.replicate(&sets, which, &what);
+    let played = runner.replicate(&sets, which, &what);
     let (played, jobsets) = played.map_err(|why| with_min(why, &what))?;
     let metric = (args.target.metric.as_str(), "--target");
     rows(&played, &jobsets, metric, args.price_per_node_hour)
@@ -122,24 +188,19 @@ fn candidate(
 
 /// A number of all nodes does not begin at 0.
 fn with_min(why: Failure, what: &str) -> Failure {
-    let text = |m: &str| {
+    why.map_input_error(|m| {
         format!(
             "{m}\nwith {what}; --path says what is searched, e.g. 'topology.pools[0].count', --min and --max what is \
              tried"
         )
-    };
-    match why {
-        Failure::CannotBePlaced(m) => Failure::CannotBePlaced(text(&m)),
-        Failure::Invalid(m) => Failure::Invalid(text(&m)),
-        other => other,
-    }
+    })
 }
 
-fn currency(loaded: &Loaded, price: Option<f64>) -> String {
+fn currency(loaded: &LoadedInput, price: Option<f64>) -> String {
     match loaded {
-        Loaded::Pods(loaded) => loaded.scenario.topology.currency.clone(),
-        Loaded::Fleet(_) if price.is_none() => "node-hours".to_owned(),
-        Loaded::Fleet(_) => "USD".to_owned(),
+        LoadedInput::Pods(loaded) => loaded.scenario.topology.currency.clone(),
+        LoadedInput::Fleet(_) if price.is_none() => "node-hours".to_owned(),
+        LoadedInput::Fleet(_) => "USD".to_owned(),
     }
 }
 

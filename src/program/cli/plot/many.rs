@@ -1,12 +1,10 @@
 //! `plot` of many runs: the charts of a directory of `compare`, or of replications of each run.
 
-use super::one::of_path;
-use super::{Kind, PlotArgs};
-use crate::cli::inputs::hangs;
-use crate::cli::inputs::stored_run;
-use crate::cli::inputs::stored_run::Stored;
-use crate::cli::inputs::subject::Given;
-use crate::cli::{Failure, compare, interrupt};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ExperimentInput, Stored, dominant_assumptions, stored_run};
+use crate::cli::plot::args::{ChartKind, PlotArgs};
+use crate::cli::plot::one::of_path;
+use crate::cli::{compare, interrupt};
 use sim_analysis::experiment::{Comparison, PlayedVariant};
 use sim_report::assumptions::hanging;
 use sim_report::assumptions::hanging::Hung;
@@ -16,19 +14,19 @@ use sim_report::figures::compare_figure;
 /// `None`: the chart is of something else.
 pub fn drawn(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
     let name = match args.kind {
-        Kind::Cdf => "restarts",
-        Kind::Differences => "differences",
-        Kind::Ledger => "ledger",
-        Kind::Distributions => "distributions",
-        Kind::Goodput => "goodput",
-        Kind::Availability => "availability",
+        ChartKind::Cdf => "restarts",
+        ChartKind::Differences => "differences",
+        ChartKind::Ledger => "ledger",
+        ChartKind::Distributions => "distributions",
+        ChartKind::Goodput => "goodput",
+        ChartKind::Availability => "availability",
         _ => return Ok(None),
     };
     let (all, played, hung) = match args.runs.as_slice() {
         [dir] if stored_run::is_run(dir) => match stored_run::stored(dir)? {
             Stored::Compare(mut stored) => {
                 stored.quiet |= args.quiet;
-                stored.play.seed = args.seed.or(stored.play.seed);
+                stored.input.seed = args.seed.or(stored.input.seed);
                 compare::again(&stored)?
             }
             Stored::Run(_) => replicated(args)?,
@@ -59,7 +57,7 @@ fn replicated(args: &PlotArgs) -> Result<(Comparison, Vec<PlayedVariant>, Vec<Hu
     let mut seed = args.seed;
     for path in &args.runs {
         let play = stored_run::resolved(&of_path(args, path))?;
-        let loaded = Given::read(&play)?.load(&[])?;
+        let loaded = ExperimentInput::read(&play)?.load(&[])?;
         let subject = loaded.subject()?;
         let seed = *seed.get_or_insert(play.seed.unwrap_or(subject.seed()));
         let more = subject.replicate((seed, 0..n), (0, &limits), &|_| {});
@@ -71,7 +69,7 @@ fn replicated(args: &PlotArgs) -> Result<(Comparison, Vec<PlayedVariant>, Vec<Hu
             true => path.display().to_string(),
             false => subject.name().to_owned(),
         };
-        hung.push(hangs::of(&name, &loaded, seed));
+        hung.push(dominant_assumptions::of_input(&name, &loaded, seed));
         played.push(PlayedVariant {
             name,
             changes: Vec::new(),

@@ -1,155 +1,26 @@
 //! `plot`: one chart of runs, as SVG or PNG.
 
+pub mod args;
 mod many;
 mod moments;
 mod one;
 mod scaling;
 mod swept;
 
-use super::inputs::whole::Whole;
-use super::{Failure, output};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::LoadedRun;
+use crate::cli::output;
+use crate::cli::plot::args::{ChartKind, PlotArgs};
 use clap::ValueEnum;
-use sim_base::{Duration, Time};
-use sim_report::draw::chart;
+use sim_base::Time;
 use sim_report::draw::scene::Scene;
 use sim_report::export;
 use sim_report::export::Subject;
-use std::path::PathBuf;
-
-#[derive(Debug, clap::Args)]
-pub struct PlotArgs {
-    #[arg(value_enum)]
-    pub kind: Kind,
-    /// Run directories that `run --out` wrote, or scenario files; a directory of `compare` or of `sweep`; BENCH.json
-    #[arg(value_name = "RUN|SCENARIO", required = true)]
-    pub runs: Vec<PathBuf>,
-    /// Number of the restart, as `run` prints it [default: an unfinished restart, else the longest]
-    #[arg(long, value_name = "N")]
-    pub restart: Option<usize>,
-    /// Replications of each run, for cdf [default: 20]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=1_000_000))]
-    pub seeds: Option<u64>,
-    /// Case of a benchmark [default: the first]
-    #[arg(long, value_name = "NAME")]
-    pub case: Option<String>,
-    /// Control plane of a benchmark [default: the first]
-    #[arg(long, value_name = "NAME")]
-    pub preset: Option<String>,
-    /// Time of a map, e.g. 1h32m after the start
-    #[arg(long, value_name = "TIME")]
-    pub at: Option<Duration>,
-    /// Speed-up of a film [default: a film of ten seconds]
-    #[arg(long, value_name = "N", value_parser = speed)]
-    pub speed: Option<f64>,
-    /// Metric of a sweep [default: the first main metric in which points differ]
-    #[arg(long, value_name = "NAME")]
-    pub metric: Option<String>,
-    /// Field of the x axis of a sweep, for scaling [default: the first numeric field]
-    #[arg(long, value_name = "PATH")]
-    pub over: Option<String>,
-    /// Override any field in all runs, as `run --set` does; repeatable
-    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = super::args::path_value)]
-    pub sets: Vec<(String, String)>,
-    /// Seed of every random number [default: the scenario's]
-    #[arg(long)]
-    pub seed: Option<u64>,
-    /// Pixels: slide (1600x900), page (1280x720) or WIDTHxHEIGHT [default: slide; of a comparison or a sweep as high as
-    /// it needs]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub size: Option<(u32, u32)>,
-    /// Write the chart here: a name that ends with .svg or .png
-    #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
-    /// Print results only: no notices
-    #[arg(long)]
-    pub quiet: bool,
-}
-
-#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
-    /// Critical path of one restart, step by step
-    Waterfall,
-    /// One restart of each run, side by side
-    Restarts,
-    /// Pods of each Job over time, by state
-    Gantt,
-    /// Control plane: queue length of each shared resource over time
-    Queues,
-    /// Control plane: share of time with a non-empty queue, by shared resource
-    Utilization,
-    /// Node assignment by Job before and after a restart; with --at the state of each node
-    Map,
-    /// State of each node from the fault until all pods are ready, of several runs side by side: an animated SVG
-    Film,
-    /// Restart latency by number of nodes, or a metric over a swept field, with the closed form: of BENCH.json, several
-    /// runs, or a directory of `sweep`
-    Scaling,
-    /// Share of restarts that took at most this long, over --seeds replications of each run, or of a comparison
-    Cdf,
-    /// Of a directory of `compare`: paired differences
-    Differences,
-    /// Of a directory of `compare`: accelerator time by category
-    Ledger,
-    /// Of a directory of `compare`: distribution over the replications
-    Distributions,
-    /// Of a directory of `compare`: goodput over time
-    Goodput,
-    /// Of a directory of `compare`: availability over time
-    Availability,
-    /// Of a directory of `sweep`: median and quantiles over a field
-    Bands,
-    /// Of a directory of `sweep`: the mean at each point of two fields
-    Heat,
-    /// Of a directory of `sweep`: marginal benefit and cost of a field
-    Knee,
-    /// Of a directory of `sweep`: the points of its Latin hypercube
-    Scatter,
-}
-
-/// `30` or `30x`.
-fn speed(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('x').unwrap_or(text).parse::<f64>();
-    let legal = number.ok().filter(|n| (0.01..=1e6).contains(n));
-    legal.ok_or_else(|| "write a number between 0.01 and 1000000, e.g. 30x".to_owned())
-}
-
-fn size(text: &str) -> Result<(u32, u32), String> {
-    let wrong = || "write slide, page or WIDTHxHEIGHT between 640x360 and 7680x4320".to_owned();
-    match text {
-        "slide" => return Ok(chart::SLIDE),
-        "page" => return Ok((1280, 720)),
-        _ => {}
-    }
-    let (w, h) = text.split_once('x').ok_or_else(wrong)?;
-    let (w, h): (u32, u32) = (
-        w.parse().map_err(|_| wrong())?,
-        h.parse().map_err(|_| wrong())?,
-    );
-    match (640..=7680).contains(&w) && (360..=4320).contains(&h) {
-        true => Ok((w, h)),
-        false => Err(wrong()),
-    }
-}
-
-impl PlotArgs {
-    /// Of what has no size of its own.
-    fn size(&self) -> (u32, u32) {
-        self.size.unwrap_or(chart::SLIDE)
-    }
-
-    /// What is laid out as high as it needs, in the size that is asked for.
-    fn sized(&self, scene: Scene) -> Scene {
-        match self.size {
-            Some(size) => scene.within(size),
-            None => scene,
-        }
-    }
-}
 
 pub fn cli(args: &PlotArgs) -> Result<(), Failure> {
     for (given, option, kind) in [
-        (args.at.is_some(), "--at", Kind::Map),
-        (args.speed.is_some(), "--speed", Kind::Film),
+        (args.at.is_some(), "--at", ChartKind::Map),
+        (args.speed.is_some(), "--speed", ChartKind::Film),
     ] {
         if given && args.kind != kind {
             let kind = kind.to_possible_value();
@@ -159,36 +30,36 @@ pub fn cli(args: &PlotArgs) -> Result<(), Failure> {
         }
     }
     let of_many = match args.kind {
-        Kind::Bands | Kind::Heat | Kind::Knee | Kind::Scatter => {
+        ChartKind::Bands | ChartKind::Heat | ChartKind::Knee | ChartKind::Scatter => {
             Some(args.sized(swept::drawn(args)?))
         }
-        Kind::Scaling => scaling::stored(args)?,
+        ChartKind::Scaling => scaling::stored(args)?,
         _ => many::drawn(args)?.map(|scene| args.sized(scene)),
     };
     if let Some(scene) = of_many {
         return save(args, &scene);
     }
     let runs = args.runs.iter().map(|p| one::whole(args, p));
-    let mut runs: Vec<Whole> = runs.collect::<Result<_, _>>()?;
-    if args.kind == Kind::Film {
+    let mut runs: Vec<LoadedRun> = runs.collect::<Result<_, _>>()?;
+    if args.kind == ChartKind::Film {
         let film = moments::film(args, &mut runs)?;
         return write(args, Subject::Film(&film));
     }
     let scene = match (args.kind, args.at) {
-        (Kind::Map, Some(at)) => moments::map(args, &mut runs, Time::ZERO + at)?,
+        (ChartKind::Map, Some(at)) => moments::map(args, &mut runs, Time::ZERO + at)?,
         _ => of_runs(args, &runs)?,
     };
     save(args, &scene)
 }
 
-fn of_runs(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
+fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> {
     Ok(match args.kind {
-        Kind::Waterfall => one::waterfall(args, runs)?,
-        Kind::Restarts => one::restarts(args, runs)?,
-        Kind::Gantt => one::over_time(args, runs, "gantt")?,
-        Kind::Queues => one::over_time(args, runs, "queues")?,
-        Kind::Utilization => one::over_time(args, runs, "utilization")?,
-        Kind::Map => one::map(args, runs)?,
+        ChartKind::Waterfall => one::waterfall(args, runs)?,
+        ChartKind::Restarts => one::restarts(args, runs)?,
+        ChartKind::Gantt => one::over_time(args, runs, "gantt")?,
+        ChartKind::Queues => one::over_time(args, runs, "queues")?,
+        ChartKind::Utilization => one::over_time(args, runs, "utilization")?,
+        ChartKind::Map => one::map(args, runs)?,
         _ => scaling::of_runs(args, runs)?,
     })
 }

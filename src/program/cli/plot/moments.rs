@@ -1,9 +1,9 @@
 //! `plot map --at` and `plot film`: what each node does at an instant, and all the time of a restart.
 
-use super::PlotArgs;
-use super::one::{chosen, only};
-use crate::cli::Failure;
-use crate::cli::inputs::whole::{Whole, defaults};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{LoadedRun, model_defaults};
+use crate::cli::plot::args::PlotArgs;
+use crate::cli::plot::one::{chosen, only};
 use sim_base::*;
 use sim_report::assumptions::hanging;
 use sim_report::assumptions::hanging::Hung;
@@ -14,7 +14,7 @@ use sim_report::figures::nodes_figure;
 use sim_report::figures::nodes_figure::Take;
 
 /// What every node does at one instant.
-pub fn map(args: &PlotArgs, runs: &mut [Whole], at: Time) -> Result<Scene, Failure> {
+pub fn map(args: &PlotArgs, runs: &mut [LoadedRun], at: Time) -> Result<Scene, Failure> {
     only(args, runs)?;
     let [one] = runs else {
         unreachable!("there is only one")
@@ -27,14 +27,14 @@ pub fn map(args: &PlotArgs, runs: &mut [Whole], at: Time) -> Result<Scene, Failu
     let states = one.states((at, at));
     let run = one.view();
     let all: Vec<_> = run.restarts().iter().collect();
-    let foot = provenance::foot(&run, &all, &defaults());
+    let foot = provenance::foot(&run, &all, &model_defaults());
     Ok(nodes_figure::map(&run, (&states, at), &foot, args.size()))
 }
 
 /// How long a film lasts where nobody says how fast it is.
 const FILM_S: f64 = 10.0;
 
-pub fn film(args: &PlotArgs, runs: &mut [Whole]) -> Result<Film, Failure> {
+pub fn film(args: &PlotArgs, runs: &mut [LoadedRun]) -> Result<Film, Failure> {
     let mut states = Vec::new();
     for one in runs.iter_mut() {
         let (_, r) = chosen(args, &one.view())?;
@@ -42,7 +42,7 @@ pub fn film(args: &PlotArgs, runs: &mut [Whole]) -> Result<Film, Failure> {
         states.push(one.states(stretch));
     }
     let (mut takes, mut named, mut longest) = (Vec::new(), Vec::new(), 0f64);
-    let (mut hung, defaults) = (Vec::new(), defaults());
+    let (mut hung, defaults) = (Vec::new(), model_defaults());
     for (one, states) in runs.iter().zip(states) {
         let run = one.view();
         let (_, restart) = chosen(args, &run)?;

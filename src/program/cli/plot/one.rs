@@ -1,9 +1,9 @@
 //! `plot` of single runs: a restart step by step, several beside each other, pods and queues over time, the map.
 
-use super::PlotArgs;
-use crate::cli::Failure;
-use crate::cli::args::PlayArgs;
-use crate::cli::inputs::whole::{Whole, defaults};
+use crate::cli::args::InputArgs;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{LoadedRun, model_defaults};
+use crate::cli::plot::args::PlotArgs;
 use clap::ValueEnum;
 use sim_analysis::format;
 use sim_analysis::metrics::{Restart, RunView};
@@ -13,12 +13,12 @@ use sim_report::figures::{figure, map_figure, timeline_figure, waterfall_figure}
 use sim_report::timeline;
 use std::path::Path;
 
-pub fn whole(args: &PlotArgs, path: &Path) -> Result<Whole, Failure> {
-    Whole::of(&of_path(args, path), "plot")
+pub fn whole(args: &PlotArgs, path: &Path) -> Result<LoadedRun, Failure> {
+    LoadedRun::of(&of_path(args, path), "plot")
 }
 
-pub fn of_path(args: &PlotArgs, path: &Path) -> PlayArgs {
-    PlayArgs {
+pub fn of_path(args: &PlotArgs, path: &Path) -> InputArgs {
+    InputArgs {
         level: None,
         scenario: Some(path.to_owned()),
         manifests: Vec::new(),
@@ -43,7 +43,7 @@ pub fn chosen<'r>(args: &PlotArgs, run: &RunView<'r>) -> Result<(usize, &'r Rest
     found.map(|i| (i, &all[i])).ok_or_else(none)
 }
 
-pub fn only<'w>(args: &PlotArgs, runs: &'w [Whole]) -> Result<&'w Whole, Failure> {
+pub fn only<'w>(args: &PlotArgs, runs: &'w [LoadedRun]) -> Result<&'w LoadedRun, Failure> {
     let [one] = runs else {
         let kind = args.kind.to_possible_value();
         let kind = kind.as_ref().map_or("this", |k| k.get_name());
@@ -53,10 +53,10 @@ pub fn only<'w>(args: &PlotArgs, runs: &'w [Whole]) -> Result<&'w Whole, Failure
     Ok(one)
 }
 
-pub fn waterfall(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
+pub fn waterfall(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> {
     let run = only(args, runs)?.view();
     let (i, r) = chosen(args, &run)?;
-    let foot = provenance::foot(&run, &[r], &defaults());
+    let foot = provenance::foot(&run, &[r], &model_defaults());
     Ok(waterfall_figure::waterfall(
         &run,
         r,
@@ -66,7 +66,7 @@ pub fn waterfall(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
     ))
 }
 
-pub fn over_time(args: &PlotArgs, runs: &[Whole], name: &str) -> Result<Scene, Failure> {
+pub fn over_time(args: &PlotArgs, runs: &[LoadedRun], name: &str) -> Result<Scene, Failure> {
     let one = only(args, runs)?;
     let run = one.view();
     let mut lanes = timeline::timeline(&run, &one.pods, &one.queued);
@@ -83,7 +83,7 @@ pub fn over_time(args: &PlotArgs, runs: &[Whole], name: &str) -> Result<Scene, F
         lanes.windows.swap(0, at);
     }
     let all: Vec<&Restart> = run.restarts().iter().collect();
-    let foot = provenance::foot(&run, &all, &defaults());
+    let foot = provenance::foot(&run, &all, &model_defaults());
     let charts = timeline_figure::charts(&run, &lanes, &foot, args.size());
     let found = charts.into_iter().find(|(own, _)| *own == name);
     let none = || {
@@ -95,11 +95,11 @@ pub fn over_time(args: &PlotArgs, runs: &[Whole], name: &str) -> Result<Scene, F
     found.map(|(_, scene)| scene).ok_or_else(none)
 }
 
-pub fn map(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
+pub fn map(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> {
     let one = only(args, runs)?;
     let run = one.view();
     let (i, r) = chosen(args, &run)?;
-    let foot = provenance::foot(&run, &[r], &defaults());
+    let foot = provenance::foot(&run, &[r], &model_defaults());
     let drawn = map_figure::of_restart(&run, &one.pods, (i, r), &foot, args.size());
     let close = timeline::CLOSELY;
     let text = format!(
@@ -109,8 +109,8 @@ pub fn map(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
     drawn.ok_or(Failure::Invalid(text))
 }
 
-pub fn restarts(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
-    let views: Vec<RunView<'_>> = runs.iter().map(Whole::view).collect();
+pub fn restarts(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> {
+    let views: Vec<RunView<'_>> = runs.iter().map(LoadedRun::view).collect();
     let mut bars = Vec::new();
     for run in &views {
         let (_, r) = chosen(args, run)?;
@@ -129,7 +129,7 @@ pub fn restarts(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
         .zip(views.iter().copied())
         .collect();
     let mut foot = provenance::of_runs(&named);
-    let defaults = defaults();
+    let defaults = model_defaults();
     for ((run, bar), name) in views.iter().zip(&bars).zip(&named) {
         let hangs = provenance::hangs(run, &[&bar.1], &defaults);
         foot.push(match views.len() {

@@ -1,9 +1,11 @@
 //! `plot scaling`: seconds against nodes, or a metric of a sweep over one of its fields, with the closed form beside.
 
-use super::one::chosen;
-use super::{PlotArgs, swept};
-use crate::cli::inputs::whole::{Whole, defaults};
-use crate::cli::{Failure, bench};
+use crate::cli::bench;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{LoadedRun, model_defaults};
+use crate::cli::plot::args::PlotArgs;
+use crate::cli::plot::one::chosen;
+use crate::cli::plot::swept;
 use sim_report::assumptions::hanging;
 use sim_report::assumptions::hanging::Hung;
 use sim_report::assumptions::provenance;
@@ -48,10 +50,10 @@ fn benchmark(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
 }
 
 /// The longest restart of each run against its nodes, a line for each strategy.
-pub fn of_runs(args: &PlotArgs, runs: &[Whole]) -> Result<Scene, Failure> {
+pub fn of_runs(args: &PlotArgs, runs: &[LoadedRun]) -> Result<Scene, Failure> {
     let mut lines: Vec<Line> = Vec::new();
     let (mut named, mut rates, mut hung) = (Vec::new(), Vec::new(), Vec::new());
-    let defaults = defaults();
+    let defaults = model_defaults();
     for one in runs {
         let run = one.view();
         let (_, r) = chosen(args, &run)?;

@@ -1,10 +1,9 @@
 //! `plot` of a directory of `sweep`, from what it holds: nothing is played but the point that its foot tells of.
 
-use super::{Kind, PlotArgs};
-use crate::cli::Failure;
-use crate::cli::inputs::stored_run;
-use crate::cli::inputs::stored_run::Stored;
-use crate::cli::sweep::{StoredSweep, known};
+use crate::cli::failure::{Failure, check_metric};
+use crate::cli::inputs::{Stored, stored_run};
+use crate::cli::plot::args::{ChartKind, PlotArgs};
+use crate::cli::sweep::stored::StoredSweep;
 use clap::ValueEnum;
 use sim_report::draw::scene::Scene;
 use sim_report::figures::sweep_figure;
@@ -27,7 +26,7 @@ pub fn of(args: &PlotArgs) -> Result<Option<StoredSweep>, Failure> {
     }
     let sweep = StoredSweep::read(dir, &stored)?;
     if let Some(metric) = &args.metric {
-        known("--metric", metric, sweep.results.names())?;
+        check_metric("--metric", metric, sweep.results.names())?;
     }
     Ok(Some(sweep))
 }
@@ -51,7 +50,7 @@ pub fn drawn(args: &PlotArgs) -> Result<Scene, Failure> {
 }
 
 pub fn scaling(args: &PlotArgs, sweep: &StoredSweep) -> Result<Scene, Failure> {
-    debug_assert_eq!(args.kind, Kind::Scaling);
+    debug_assert_eq!(args.kind, ChartKind::Scaling);
     let axis = axis_of(&sweep.results, args.over.as_deref())?;
     let metric = args.metric.clone().or_else(|| sweep.headline());
     let none =

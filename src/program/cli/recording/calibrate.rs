@@ -1,9 +1,9 @@
 //! `recording calibrate`: client rates, latencies and start-up times from recordings and metrics, as a preset file.
 
-use super::import;
 use crate::cli::args::Format;
-use crate::cli::inputs::load;
-use crate::cli::{Failure, output};
+use crate::cli::failure::Failure;
+use crate::cli::output;
+use crate::cli::recording::import;
 use sim_analysis::format::wrap;
 use sim_api::spec::Kubelet;
 use sim_base::plain::for_terminal;
@@ -106,7 +106,7 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), Failure> {
             file: path.display().to_string(),
             text: text.clone(),
         };
-        sim_inputs::read_preset(&source).map_err(|e| match load::invalid(e) {
+        sim_inputs::read_preset(&source).map_err(|e| match Failure::from(e) {
             Failure::Invalid(e) => Failure::Internal(e),
             other => other,
         })?;

@@ -1,8 +1,7 @@
 //! `recording commands`: the kubectl commands that record a restart, for `recording import`. Contacts no cluster.
 
-use crate::cli::inputs::load;
-use crate::cli::{Failure, output};
-
+use crate::cli::failure::Failure;
+use crate::cli::output;
 use serde_json::json;
 use sim_analysis::format::wrap;
 use sim_recordings::observe::commands;
@@ -61,7 +60,7 @@ fn subject(args: &CommandsArgs) -> Result<Subject, Failure> {
         }
         return Ok(named(name, &args.namespace));
     };
-    let (read, _) = sim_inputs::read_manifest_path(path).map_err(load::invalid)?;
+    let (read, _) = sim_inputs::read_manifest_path(path)?;
     let found: Vec<Subject> = read
         .jobsets
         .iter()

@@ -1,7 +1,7 @@
 //! `recording import`: makes a recording from the output of `kubectl`.
 
-use crate::cli::inputs::load;
-use crate::cli::{Failure, output};
+use crate::cli::failure::Failure;
+use crate::cli::output;
 use serde_json::Value;
 use sim_analysis::format::wrap;
 use sim_base::plain::for_terminal;
@@ -51,14 +51,13 @@ pub fn cli(args: &ImportArgs) -> Result<(), Failure> {
     for file in &args.files {
         read(file, &mut reader)?;
     }
-    let invalid = |e: String| Failure::Invalid(e);
     let (jobset, namespace) = (args.jobset.as_deref(), args.namespace.as_deref());
-    let chosen = life::choose(&reader.seen, jobset, namespace).map_err(invalid)?;
+    let chosen = life::choose(&reader.seen, jobset, namespace)?;
     let mut life = life::read(&reader.seen, &chosen);
     let notes = std::mem::take(&mut reader.broken).into_iter();
     life.notes
         .extend(notes.map(|why| format!("a watch broke off: {why}")));
-    let imported = observe::import(&life, args.restart, &defaults).map_err(invalid)?;
+    let imported = observe::import(&life, args.restart, &defaults)?;
     let json = match args.anonymize {
         true => anonymous::anonymous(&imported.json),
         false => imported.json.clone(),
@@ -80,7 +79,7 @@ fn read(file: &str, reader: &mut Reader) -> Result<(), Failure> {
         let read = reader.json(&source.file, &source.text);
         return read.map_err(|problem| placed(&source, &problem));
     }
-    let documents = sim_inputs::documents(&source).map_err(load::invalid)?;
+    let documents = sim_inputs::documents(&source)?;
     let of_file = |e: String| Failure::Invalid(Diagnostic::of_file(&source.file, e).to_string());
     let from = reader.seen.len();
     let read = documents

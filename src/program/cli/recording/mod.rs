@@ -6,8 +6,37 @@ pub mod import;
 pub mod replay;
 mod replay_plane;
 
-use super::Failure;
-use super::args::{RecordingArgs, RecordingCommand};
+use crate::cli::failure::Failure;
+
+#[derive(Debug, clap::Args)]
+pub struct RecordingArgs {
+    #[command(subcommand)]
+    pub command: RecordingCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum RecordingCommand {
+    /// Print the kubectl commands that record a restart
+    #[command(
+        after_help = "Examples:\n  jobset-sim recording commands -f jobset.yaml\n  jobset-sim recording commands --jobset train -n research --format script > record.sh\n\nNo cluster is contacted, and the printed commands only read. `recording import` reads what they write."
+    )]
+    Commands(commands::CommandsArgs),
+    /// Make a recording from the output of kubectl
+    #[command(
+        after_help = "Examples:\n  jobset-sim recording import watch-*.json nodes.json --out incident.json\n  jobset-sim recording import after.yaml --anonymize --out incident.json\n\n`recording commands` prints what to save. Milestones that the files do not contain are listed as unknown."
+    )]
+    Import(import::ImportArgs),
+    /// Estimate client rates, latencies and start-up times; write them as a preset file
+    #[command(
+        after_help = "Examples:\n  jobset-sim recording calibrate incident.json --metrics apiserver-metrics.txt --out my-cluster.yaml\n  jobset-sim recording calibrate incident-*.json --format json\n\nEvery value has an interval. Values that the data do not determine are listed and not estimated."
+    )]
+    Calibrate(calibrate::CalibrateArgs),
+    /// Simulate an incident unchanged and with a change, such as another restart strategy
+    #[command(
+        after_help = "Examples:\n  jobset-sim recording replay incident.json --counterfactual strategy=BlockingRecreate\n  jobset-sim recording replay run-1 --counterfactual spec.failurePolicy.maxRestarts=9\n  jobset-sim recording replay incident.json --counterfactual controlPlane.kubeControllerManager.qps=200\n\nBoth runs have the same faults and random numbers, so the difference is the effect of the change."
+    )]
+    Replay(replay::ReplayArgs),
+}
 
 pub fn cli(args: &RecordingArgs) -> Result<(), Failure> {
     match &args.command {

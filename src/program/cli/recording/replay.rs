@@ -1,10 +1,10 @@
 //! `recording replay`: an incident, of a run or of a recording, unchanged and with a change: same faults, same draws.
 
-use super::replay_plane;
-use crate::cli::args::{Format, Look, PlayArgs, path_value};
-use crate::cli::inputs::subject::Given;
-use crate::cli::inputs::{load, stored_run};
-use crate::cli::{Failure, interrupt, output};
+use crate::cli::args::{Format, Look, Override, path_value};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ExperimentInput, stored_run};
+use crate::cli::recording::replay_plane;
+use crate::cli::{interrupt, output};
 use serde_json::{Value, json};
 use sim_analysis::experiment;
 use sim_analysis::experiment::metric::metrics;
@@ -36,7 +36,7 @@ pub struct ReplayArgs {
     /// Change to simulate: a field of the JobSet (spec..., strategy) or of the control plane (controlPlane...,
     /// timing...); of a run any field except those that define the incident; repeatable
     #[arg(long, required = true, value_name = "PATH=VALUE", value_parser = path_value)]
-    pub counterfactual: Vec<(String, String)>,
+    pub counterfactual: Vec<Override>,
     /// Number of the restart to print, from 1 [default: the imported one, else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub restart: Option<u32>,
@@ -56,8 +56,6 @@ struct Incident {
     /// Which restart is shown, from 1.
     restart: u32,
 }
-
-type Sets = [(String, String)];
 
 pub fn cli(args: &ReplayArgs) -> Result<(), Failure> {
     let mut incident = match args.incident.is_dir() {
@@ -92,15 +90,8 @@ const THE_INCIDENT: [&str; 7] = [
     "parameters",
 ];
 
-fn of_run(dir: &Path, changes: &Sets) -> Result<Incident, Failure> {
-    if !stored_run::is_run(dir) {
-        let text = format!(
-            "{} is a directory without inputs/command.txt: no run",
-            dir.display()
-        );
-        return Err(Failure::Invalid(text));
-    }
-    let play: PlayArgs = stored_run::arguments(dir)?.play;
+fn of_run(dir: &Path, changes: &[Override]) -> Result<Incident, Failure> {
+    let input = stored_run::arguments(dir)?.input;
     for (path, _) in changes {
         let first = path.split(['.', '[']).next().unwrap_or("");
         if THE_INCIDENT.contains(&first) {
@@ -110,11 +101,11 @@ fn of_run(dir: &Path, changes: &Sets) -> Result<Incident, Failure> {
             return Err(Failure::Invalid(text));
         }
     }
-    let given = Given::read(&play)?;
+    let given = ExperimentInput::read(&input)?;
     let as_it_was = given.pods(&[], "recording replay")?.scenario;
     let sets = companions(changes, &as_it_was)?;
     let changed = given.pods(&sets, "recording replay")?.scenario;
-    let seed = play.seed.unwrap_or(as_it_was.seed);
+    let seed = input.seed.unwrap_or(as_it_was.seed);
     checked(Incident {
         as_it_was,
         changed,
@@ -125,12 +116,12 @@ fn of_run(dir: &Path, changes: &Sets) -> Result<Incident, Failure> {
 }
 
 /// With what belongs to a restart strategy.
-fn companions(changes: &Sets, scenario: &Scenario) -> Result<Vec<(String, String)>, Failure> {
+fn companions(changes: &[Override], scenario: &Scenario) -> Result<Vec<Override>, Failure> {
     let all = strategy::with_companions(changes, &scenario.jobsets).map_err(Failure::Invalid)?;
     Ok(all.into_iter().map(|c| (c.path, c.value)).collect())
 }
 
-fn of_recording(file: &Path, changes: &Sets) -> Result<Incident, Failure> {
+fn of_recording(file: &Path, changes: &[Override]) -> Result<Incident, Failure> {
     let name = file.to_string_lossy();
     let recording = recording_of(&name).map_err(Failure::Invalid)?;
     let cannot = |why: String| Failure::Invalid(format!("{name}: it cannot be played: {why}"));
@@ -202,10 +193,10 @@ fn once(recording: &mut Recording) {
     }
 }
 
-fn set(object: &Value, sets: &Sets) -> Result<Value, Failure> {
+fn set(object: &Value, sets: &[Override]) -> Result<Value, Failure> {
     let mut node = sim_inputs::text::node::Node::from_json(object);
     let source = path::overrides_source("--counterfactual", sets);
-    path::apply_sets(&mut node, &source, sets).map_err(load::invalid)?;
+    path::apply_sets(&mut node, &source, sets)?;
     let changed = node.to_json();
     let read = |object: &Value| {
         let text = sim_inputs::print_yaml(object);
@@ -214,7 +205,7 @@ fn set(object: &Value, sets: &Sets) -> Result<Value, Failure> {
     };
     // What was recorded was accepted by a server; what is changed is checked as any manifest.
     match (read(object), read(&changed)) {
-        (Ok(_), Err(errors)) => Err(load::invalid(errors)),
+        (Ok(_), Err(errors)) => Err(Failure::from(errors)),
         _ => Ok(changed),
     }
 }
@@ -256,8 +247,7 @@ fn checked(incident: Incident) -> Result<Incident, Failure> {
 
 fn play(scenario: &Scenario, seed: u64) -> Result<Played, Failure> {
     let scenario = faults::drawn(scenario, seed, 0);
-    let refused = |e: sim_engine::CannotRun| Failure::CannotBePlaced(e.to_string());
-    let mut simulation = Simulation::new(&scenario).map_err(refused)?;
+    let mut simulation = Simulation::new(&scenario)?;
     let limits = interrupt::limits();
     let folds = Folds::new(&scenario, false);
     let (played, _) = experiment::play(&mut simulation, (seed, 0), folds, Limited::by(&limits));

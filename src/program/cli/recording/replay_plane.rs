@@ -1,13 +1,11 @@
 //! What else a recording's control plane could have been: fields of `controlPlane` and `timing`, in a scenario's words
 //! and with its checks, put over what was recorded.
 
-use crate::cli::Failure;
-use crate::cli::inputs::load;
+use crate::cli::args::Override;
+use crate::cli::failure::Failure;
 use serde_json::json;
 use sim_api::spec::{ControlPlane, MeasuredLatency, Scenario, Timing};
 use sim_inputs::text::path;
-
-type Sets = [(String, String)];
 
 /// Whether a path is of these.
 pub fn is_of(path: &str) -> bool {
@@ -15,7 +13,7 @@ pub fn is_of(path: &str) -> bool {
 }
 
 /// Puts them over a scenario that a recording has become.
-pub fn change(scenario: &mut Scenario, sets: &Sets) -> Result<(), Failure> {
+pub fn change(scenario: &mut Scenario, sets: &[Override]) -> Result<(), Failure> {
     if sets.is_empty() {
         return Ok(());
     }
@@ -47,7 +45,7 @@ pub fn change(scenario: &mut Scenario, sets: &Sets) -> Result<(), Failure> {
 }
 
 /// As a preset file reads them.
-fn read(sets: &Sets) -> Result<(ControlPlane, Timing), Failure> {
+fn read(sets: &[Override]) -> Result<(ControlPlane, Timing), Failure> {
     let file = sets
         .iter()
         .find(|(p, v)| p == "controlPlane.preset" && sim_inputs::is_preset_file(v));
@@ -57,27 +55,26 @@ fn read(sets: &Sets) -> Result<(ControlPlane, Timing), Failure> {
             "controlPlane": {"preset": sim_inputs::presets::DEFAULT_PRESET}, "timing": {}})
         }
         Some((_, name)) => {
-            let source =
-                sim_inputs::read_source(std::path::Path::new(name)).map_err(load::invalid)?;
-            sim_inputs::read_preset(&source).map_err(load::invalid)?;
-            let first = sim_inputs::documents(&source).map_err(load::invalid)?;
+            let source = sim_inputs::read_source(std::path::Path::new(name))?;
+            sim_inputs::read_preset(&source)?;
+            let first = sim_inputs::documents(&source)?;
             first.into_iter().next().unwrap_or_default()
         }
     };
     if !base["timing"].is_object() {
         base["timing"] = json!({});
     }
-    let rest: Vec<(String, String)> = sets
+    let rest: Vec<Override> = sets
         .iter()
         .filter(|set| Some(*set) != file)
         .cloned()
         .collect();
     let mut node = sim_inputs::text::node::Node::from_json(&base);
     let source = path::overrides_source("--counterfactual", &rest);
-    path::apply_sets(&mut node, &source, &rest).map_err(load::invalid)?;
+    path::apply_sets(&mut node, &source, &rest)?;
     let text = sim_inputs::print_yaml(&node.to_json());
     let file = "the control plane with --counterfactual".to_owned();
-    sim_inputs::read_preset(&sim_inputs::Source { file, text }).map_err(load::invalid)
+    Ok(sim_inputs::read_preset(&sim_inputs::Source { file, text })?)
 }
 
 /// Rates and workers of another preset; of a file its times, too.

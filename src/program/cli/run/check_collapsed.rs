@@ -1,39 +1,28 @@
 //! `run --check-collapsed`: replications at both levels with the same faults, side by side.
 
-use crate::cli::args::{RunArgs, TableFormat};
-use crate::cli::inputs::load::Loaded;
-use crate::cli::output;
-use crate::cli::output::Progress;
-use crate::cli::{Failure, interrupt};
-use sim_analysis::experiment::{Collapsed, NoRuns, NotCollapsed, check_collapsed};
-use sim_api::spec::Scenario;
+use crate::cli::args::TableFormat;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::reduced_model;
+use crate::cli::output::ProgressLine;
+use crate::cli::run::args::RunArgs;
+use crate::cli::run::simulate::RunInput;
+use crate::cli::{interrupt, output};
+use sim_analysis::experiment::check_collapsed;
 use sim_report::console::check_collapsed as report;
-use std::sync::Mutex;
 
 /// Replications, unless it is said.
 const REPLICATIONS: u64 = 20;
 
-pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
+pub fn cli(args: &RunArgs, loaded: &RunInput) -> Result<(), Failure> {
     let n = args.seeds.unwrap_or(REPLICATIONS);
-    let collapsed = measured(&loaded.scenario, args.quiet)?;
+    let collapsed = reduced_model::measured(&loaded.scenario, args.quiet)?;
     let limits = interrupt::limits();
-    let highest = Progress::default();
-    let progress = |done: u64| {
-        if !args.quiet {
-            highest.reach(done, |done| {
-                output::progress(&format!("{done}/{n} replications at both levels"));
-            });
-        }
-    };
-    let threads = args.play.threads();
-    let all = check_collapsed(&collapsed, (loaded.seed, n), (threads, &limits), &progress);
-    if !args.quiet {
-        output::progress("");
-    }
-    let all = all.map_err(|why| match why {
-        NoRuns::Threads(_) => Failure::Invalid(why.to_string()),
-        NoRuns::Scenario(_) => Failure::CannotBePlaced(why.to_string()),
-    })?;
+    let text = |done| format!("{done}/{n} replications at both levels");
+    let progress = ProgressLine::new(args.quiet, text);
+    let reach = |done| progress.reach(done);
+    let threads = args.input.threads();
+    let all = check_collapsed(&collapsed, (loaded.seed, n), (threads, &limits), &reach)?;
+    drop(progress);
     let checked = report::Check::of(&collapsed, loaded.seed, &all);
     match args.format {
         TableFormat::Json => output::json(&checked)?,
@@ -51,41 +40,4 @@ pub fn cli(args: &RunArgs, loaded: &Loaded) -> Result<(), Failure> {
     checked
         .failure()
         .map_or(Ok(()), |why| Err(Failure::Gate(why)))
-}
-
-/// What this process has measured, the newest last: points and variants differ in little that restarts hang on.
-static MEASURED: Mutex<Vec<Collapsed>> = Mutex::new(Vec::new());
-/// More of them are not kept.
-const KEPT: usize = 64;
-
-/// The scenario at the collapsed level, measured unless that was done for one like it; what it does not model is wrong
-/// input.
-pub fn measured(scenario: &Scenario, quiet: bool) -> Result<Collapsed, Failure> {
-    let mut known = MEASURED.lock().expect("nobody panics with it");
-    let stop = &interrupt::limits().flag;
-    let again = |known: &Collapsed| known.with_until(scenario, stop);
-    if let Some(again) = known.iter().rev().find_map(again) {
-        return Ok(again);
-    }
-    let collapsed = measure(scenario, quiet)?;
-    if known.len() == KEPT {
-        known.remove(0);
-    }
-    known.push(collapsed.clone());
-    Ok(collapsed)
-}
-
-fn measure(scenario: &Scenario, quiet: bool) -> Result<Collapsed, Failure> {
-    if !quiet {
-        output::progress("measuring restarts with every pod");
-    }
-    let collapsed = Collapsed::of_until(scenario, &interrupt::limits().flag);
-    if !quiet {
-        output::progress("");
-    }
-    collapsed.map_err(|why| match why {
-        NotCollapsed::Refused(_) => Failure::Invalid(why.to_string()),
-        NotCollapsed::CannotRun(_) => Failure::CannotBePlaced(why.to_string()),
-        NotCollapsed::Stopped => interrupt::failure("no replication is finished"),
-    })
 }

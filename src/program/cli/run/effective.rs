@@ -2,13 +2,12 @@
 //!
 //! Must never run anything.
 
-use crate::cli::args::{RunArgs, TableFormat};
-use crate::cli::inputs::load;
-use crate::cli::{Failure, output};
-use sim_inputs::Source;
+use crate::cli::args::TableFormat;
+use crate::cli::failure::Failure;
+use crate::cli::output;
+use crate::cli::run::simulate::RunInput;
 
-pub fn cli(args: &RunArgs, source: Option<&Source>) -> Result<(), Failure> {
-    let loaded = load::run(args, source)?;
+pub fn cli(format: TableFormat, loaded: &RunInput) -> Result<(), Failure> {
     let mut documents = Vec::new();
     for submitted in &loaded.scenario.jobsets {
         if let Some(object) = &submitted.jobset.object {
@@ -16,7 +15,7 @@ pub fn cli(args: &RunArgs, source: Option<&Source>) -> Result<(), Failure> {
             documents.push(stored);
         }
     }
-    match args.format {
+    match format {
         TableFormat::Json => output::json(&documents),
         TableFormat::Csv | TableFormat::Md => {
             let text = "--show-effective is printed as text (YAML) or json";

@@ -1,40 +1,37 @@
 //! `run` on a fleet file: replications of the collapsed model.
 
-use crate::cli::args::{RunArgs, TableFormat, Trace};
-use crate::cli::inputs::fail_if;
-use crate::cli::inputs::load::invalid;
-use crate::cli::{Failure, inputs, interrupt, output};
+use crate::cli::args::TableFormat;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ExperimentInput, copy_scenario, experiment_input, fail_if};
+use crate::cli::output::ProgressLine;
+use crate::cli::run::args::{RunArgs, Trace};
+use crate::cli::{interrupt, output};
 use sim_analysis::experiment;
 use sim_analysis::experiment::fail_if::Group;
 use sim_analysis::experiment::{FleetReplications, Replication, compared};
-use sim_inputs::Source;
+use sim_inputs::LoadedFleet;
 use sim_report::console::fleets;
 use sim_report::files::csv;
 use sim_report::files::rundir::RunDir;
 
-pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
+pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Result<(), Failure> {
     refuse(args)?;
     let conditions = fail_if::read(&args.fail_if)?;
     fail_if::absolute(&conditions)?;
-    let loaded = sim_inputs::parse_fleet(source, &args.play.sets).map_err(invalid)?;
     let fleet = &loaded.fleet;
     let limits = interrupt::limits();
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     let (seed, n) = (
-        args.play.seed.unwrap_or(fleet.seed),
+        args.input.seed.unwrap_or(fleet.seed),
         args.seeds.unwrap_or(1),
     );
-    let progress = |done: u64| {
-        if !args.quiet {
-            output::progress(&format!("{done}/{n} replications"));
-        }
+    let progress = ProgressLine::new(args.quiet, |done| format!("{done}/{n} replications"));
+    let threads = args.input.threads();
+    let play = |reach: &(dyn Fn(u64) + Sync)| {
+        experiment::replicate_fleet(fleet, (seed, 0..n), (threads, &limits), reach)
     };
-    let threads = args.play.threads();
-    let play = || experiment::replicate_fleet(fleet, (seed, 0..n), (threads, &limits), &progress);
-    let rows = play().map_err(|why| Failure::Invalid(why.to_string()))?;
-    if !args.quiet {
-        output::progress("");
-    }
+    let rows = play(&|done| progress.reach(done))?;
+    drop(progress);
     if rows.is_empty() {
         return Err(interrupt::failure("no replication is finished"));
     }
@@ -42,7 +39,7 @@ pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
     let all = told(&rows);
     // What was ended early is told as that.
     if args.paranoid && rows.len() as u64 == n {
-        let again = play().map_err(|why| Failure::Invalid(why.to_string()))?;
+        let again = play(&|_| {})?;
         if again.len() < rows.len() {
             return Err(interrupt::failure("nothing is kept"));
         }
@@ -54,8 +51,7 @@ pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
     if let Some(dir) = dir {
         dir.write_json("summary.json", &all)?;
         dir.write("replications.csv", &fleets::csv(seed, &rows)?)?;
-        let tail = inputs::tail(&args.play.sets, &[], seed, args.seeds);
-        let kept = inputs::of_scenario(&loaded.inputs, &tail);
+        let kept = copy_scenario(&loaded.inputs, &input.options((seed, args.seeds)));
         dir.write_inputs(&kept.files, &kept.command)?;
         dir.commit()?;
     }
@@ -82,13 +78,10 @@ pub fn cli(args: &RunArgs, source: &Source) -> Result<(), Failure> {
 /// What only makes sense with pods.
 fn refuse(args: &RunArgs) -> Result<(), Failure> {
     let option = match args {
-        a if !a.play.fails.is_empty() => "--fail",
-        a if a.play.level().is_some() => "--level",
         a if a.check_collapsed => "--check-collapsed",
         a if a.show_effective => "--show-effective",
         a if a.trace == Trace::Decisions => "--trace decisions",
         _ => return Ok(()),
     };
-    let text = format!("{option} is of scenarios with pods; this file is a Fleet, which has none");
-    Err(Failure::Invalid(text))
+    Err(experiment_input::needs_pods(option))
 }

@@ -1,16 +1,16 @@
 //! `run --seeds N`: replications, as text or JSON, and their directory.
 
-use super::check_collapsed;
-use super::simulation;
-use crate::cli::args::{RunArgs, TableFormat};
-use crate::cli::inputs::fail_if;
-use crate::cli::inputs::load::Loaded;
-use crate::cli::output;
-use crate::cli::output::Progress;
-use crate::cli::{Failure, interrupt};
+use crate::cli::args::TableFormat;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{fail_if, reduced_model};
+use crate::cli::output::ProgressLine;
+use crate::cli::run::args::RunArgs;
+use crate::cli::run::simulate;
+use crate::cli::run::simulate::RunInput;
+use crate::cli::{interrupt, output};
 use sim_analysis::experiment::fail_if::Group;
 use sim_analysis::experiment::{
-    Limited, Limits, NoRuns, Played, Replication, Replications, Subject, never_placed, play,
+    Limited, Limits, Played, Replication, Replications, Subject, never_placed, play,
 };
 use sim_analysis::metrics::Folds;
 use sim_api::spec::Level;
@@ -23,33 +23,21 @@ use sim_report::console::replications;
 use sim_report::files::csv;
 use sim_report::files::rundir::RunDir;
 
-pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<(), Failure> {
+pub fn cli(args: &RunArgs, loaded: &RunInput, conditions: &[Condition]) -> Result<(), Failure> {
     let n = args.seeds.unwrap_or(1);
     let limits = interrupt::limits();
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
-    let level = args.play.level().unwrap_or(loaded.level);
+    let level = loaded.level;
     let subject = subject(args, loaded, level)?;
     // The report takes the names from it; it also refuses before the threads start.
     let first = first(loaded, level, &limits)?;
-    let highest = Progress::default();
-    let progress = |done: u64| {
-        if !args.quiet {
-            highest.reach(1 + done, |done| {
-                output::progress(&format!("{done}/{n} replications"));
-            });
-        }
-    };
-    let threads = args.play.threads();
+    let progress = ProgressLine::new(args.quiet, |done| format!("{done}/{n} replications"));
+    let reach = |done| progress.reach(1 + done);
+    let threads = args.input.threads();
     // With every pod the first one is played already.
     let from = u64::from(level == Level::Pods);
-    let rest = subject.replicate((loaded.seed, from..n), (threads, &limits), &progress);
-    if !args.quiet {
-        output::progress("");
-    }
-    let rest = rest.map_err(|why| match why {
-        NoRuns::Threads(_) => Failure::Invalid(why.to_string()),
-        NoRuns::Scenario(_) => Failure::CannotBePlaced(why.to_string()),
-    })?;
+    let rest = subject.replicate((loaded.seed, from..n), (threads, &limits), &reach)?;
+    drop(progress);
     let view = first.view(loaded.seed, &loaded.not_modelled);
     let mut rows = Vec::new();
     rows.extend((from > 0).then(|| Replication::of(&view, 0)));
@@ -74,10 +62,10 @@ pub fn cli(args: &RunArgs, loaded: &Loaded, conditions: &[Condition]) -> Result<
     }
 }
 
-fn subject(args: &RunArgs, loaded: &Loaded, level: Level) -> Result<Subject, Failure> {
+fn subject(args: &RunArgs, loaded: &RunInput, level: Level) -> Result<Subject, Failure> {
     Ok(match level {
         Level::Collapsed => {
-            Subject::Collapsed(check_collapsed::measured(&loaded.scenario, args.quiet)?)
+            Subject::Collapsed(reduced_model::measured(&loaded.scenario, args.quiet)?)
         }
         Level::Pods => Subject::Pods {
             scenario: Box::new(loaded.scenario.clone()),
@@ -87,16 +75,15 @@ fn subject(args: &RunArgs, loaded: &Loaded, level: Level) -> Result<Subject, Fai
 }
 
 /// The first replication, folded as the others are; collapsed, as much of it as has the names.
-fn first(loaded: &Loaded, level: Level, limits: &Limits) -> Result<Played, Failure> {
+fn first(loaded: &RunInput, level: Level, limits: &Limits) -> Result<Played, Failure> {
     let mut sim = match level {
-        Level::Pods => simulation(loaded)?,
+        Level::Pods => simulate::simulation(loaded)?,
         Level::Collapsed => {
             let mut scenario = loaded.scenario.clone();
             scenario.fault_processes.clear();
             scenario.node_spares = None;
             scenario.stop.at = Duration::from_secs(1);
-            let built = Simulation::new(&scenario);
-            built.map_err(|errors| Failure::CannotBePlaced(errors.to_string()))?
+            Simulation::new(&scenario)?
         }
     };
     let folds = Folds::new(sim.scenario(), false).without_paths();
@@ -130,7 +117,7 @@ fn keep(
     dir: RunDir,
     all: &Replications,
     rows: &[Replication],
-    loaded: &Loaded,
+    loaded: &RunInput,
 ) -> Result<(), Failure> {
     dir.write_json("summary.json", all)?;
     dir.write("replications.csv", &replications::csv(all, rows)?)?;

@@ -1,12 +1,14 @@
 //! `sensitivity`: the parameters in effect with their sources, elasticities, and one-at-a-time ranges.
 
+pub mod args;
 mod ranges;
 
-use super::args::{PlayArgs, SensitivityArgs, TableFormat};
-use super::inputs::stored_run;
-use super::inputs::subject::{Given, Loaded};
-use super::planning::Lab;
-use super::{Failure, interrupt, output};
+use crate::cli::args::{InputArgs, TableFormat};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ExperimentInput, LoadedInput, stored_run};
+use crate::cli::planning::trial_runner::TrialRunner;
+use crate::cli::sensitivity::args::SensitivityArgs;
+use crate::cli::{interrupt, output};
 use crate::words::assumptions::{self, Effect, Played, Row};
 use sim_analysis::experiment::{Replication, Side, derivative, headline};
 use sim_analysis::reduced::{Choice, choices};
@@ -17,7 +19,7 @@ use sim_inputs::{Assumption, Used};
 const REPLICATIONS: u64 = 5;
 
 pub fn cli(args: &SensitivityArgs) -> Result<(), Failure> {
-    let has_inputs = args.play.scenario.is_some() || !args.play.manifests.is_empty();
+    let has_inputs = args.input.scenario.is_some() || !args.input.manifests.is_empty();
     let is_one_at_a_time = args.ranges || !args.inputs.is_empty();
     if !has_inputs && is_one_at_a_time {
         let text = "--ranges and --input need a scenario, a run directory or manifests (-f)";
@@ -26,32 +28,32 @@ pub fn cli(args: &SensitivityArgs) -> Result<(), Failure> {
     if !has_inputs {
         return print(args, "", &defaults(), None);
     }
-    let play = stored_run::resolved(&args.play)?;
+    let input = stored_run::resolved(&args.input)?;
     if is_one_at_a_time {
-        return ranges::cli(&play, args);
+        return ranges::cli(&input, args);
     }
     if args.parameters_only {
-        let loaded = Given::read(&play)?.load(&[])?;
+        let loaded = ExperimentInput::read(&input)?.load(&[])?;
         let rows = in_effect(&loaded).into_iter().map(|used| Row {
             used,
             effect: Effect::NotPlayed,
         });
         return print(args, loaded.name(), &rows.collect::<Vec<_>>(), None);
     }
-    elasticities(&play, args)
+    elasticities(&input, args)
 }
 
 /// The parameters that a run of these inputs uses.
-fn in_effect(loaded: &Loaded) -> Vec<Used> {
+fn in_effect(loaded: &LoadedInput) -> Vec<Used> {
     match loaded {
-        Loaded::Pods(pods) => {
+        LoadedInput::Pods(pods) => {
             let mut used = sim_inputs::used(pods);
             if pods.experiment.level == Level::Collapsed {
                 used.extend(choices().into_iter().map(of_choice).map(Used::listed));
             }
             used
         }
-        Loaded::Fleet(fleet) => sim_inputs::used_fleet(fleet),
+        LoadedInput::Fleet(fleet) => sim_inputs::used_fleet(fleet),
     }
 }
 
@@ -77,11 +79,11 @@ fn defaults() -> Vec<Row> {
     rows.map(row).collect()
 }
 
-fn elasticities(play: &PlayArgs, args: &SensitivityArgs) -> Result<(), Failure> {
-    let mut lab = Lab::new(play, &args.tell)?;
-    let used = in_effect(&lab.loaded);
+fn elasticities(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure> {
+    let mut runner = TrialRunner::new(input, &args.output)?;
+    let used = in_effect(&runner.loaded);
     let n = args.seeds.unwrap_or(REPLICATIONS);
-    let (base, names) = lab.replicate(&Vec::new(), 0..n, "unchanged")?;
+    let (base, names) = runner.replicate(&[], 0..n, "unchanged")?;
     let metric = match &args.metric {
         Some(metric) => known(metric, &base, &names)?,
         None => headline(&base, &names).unwrap_or_default(),
@@ -97,9 +99,9 @@ fn elasticities(play: &PlayArgs, args: &SensitivityArgs) -> Result<(), Failure> 
             step: f64::from(args.step) / 100.0,
             what: &what,
         };
-        let effect = job.effect(&mut lab, &used)?;
+        let effect = job.effect(&mut runner, &used)?;
         rows.push(Row { used, effect });
-        if lab.limits.flag.is_raised() {
+        if runner.limits.flag.is_raised() {
             return Err(interrupt::failure("nothing is finished"));
         }
     }
@@ -111,7 +113,7 @@ fn elasticities(play: &PlayArgs, args: &SensitivityArgs) -> Result<(), Failure> 
         replications: n,
         step: args.step,
     };
-    let name = lab.loaded.name().to_owned();
+    let name = runner.loaded.name().to_owned();
     print(args, &name, &assumptions::sorted(rows), Some(&played))
 }
 
@@ -128,7 +130,7 @@ struct Elasticity<'a> {
 
 impl Elasticity<'_> {
     /// Stops after the first replication if its records are the same for both changed values.
-    fn effect(&self, lab: &mut Lab<'_>, used: &Used) -> Result<Effect, Failure> {
+    fn effect(&self, runner: &mut TrialRunner<'_>, used: &Used) -> Result<Effect, Failure> {
         let (smaller, larger) = (used.times(1.0 - self.step), used.times(1.0 + self.step));
         let (Some(smaller), Some(larger)) = (smaller, larger) else {
             let why = "no field changes it, or it cannot be smaller";
@@ -136,7 +138,7 @@ impl Elasticity<'_> {
         };
         let (mut down, mut up) = (Vec::new(), Vec::new());
         for (set, played) in [(&smaller.set, &mut down), (&larger.set, &mut up)] {
-            match lab.replicate(&vec![set.clone()], 0..1, self.what) {
+            match runner.replicate(std::slice::from_ref(set), 0..1, self.what) {
                 Ok((first, _)) => played.extend(first),
                 Err(Failure::Invalid(why) | Failure::CannotBePlaced(why)) => {
                     let why = why.lines().next().unwrap_or_default().to_owned();
@@ -151,7 +153,11 @@ impl Elasticity<'_> {
         }
         let n = self.base.len() as u64;
         for (set, played) in [(&smaller.set, &mut down), (&larger.set, &mut up)] {
-            played.extend(lab.replicate(&vec![set.clone()], 1..n.max(1), self.what)?.0);
+            played.extend(
+                runner
+                    .replicate(std::slice::from_ref(set), 1..n.max(1), self.what)?
+                    .0,
+            );
         }
         let side = |share, replications| Side {
             share,
@@ -188,12 +194,12 @@ fn print(
     rows: &[Row],
     played: Option<&Played>,
 ) -> Result<(), Failure> {
-    match args.tell.format {
+    match args.output.format {
         TableFormat::Json => output::json(&assumptions::as_json(name, rows, played)),
         TableFormat::Csv => output::bytes(&assumptions::csv(rows)?),
         TableFormat::Md => output::result(&assumptions::markdown(rows, played)),
         TableFormat::Text => {
-            let style = output::style(&args.tell.look);
+            let style = output::style(&args.output.look);
             output::styled(&assumptions::text(name, rows, played, &style), &style)
         }
     }

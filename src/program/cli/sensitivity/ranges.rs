@@ -1,9 +1,10 @@
 //! `sensitivity --ranges` and `--input`: the change of a metric when each input moves over its range, one at a time.
 
-use crate::cli::Failure;
-use crate::cli::args::{PlayArgs, SensitivityArgs};
+use crate::cli::args::InputArgs;
+use crate::cli::failure::Failure;
 use crate::cli::inputs::quoted;
-use crate::cli::planning::Lab;
+use crate::cli::planning::trial_runner::TrialRunner;
+use crate::cli::sensitivity::args::SensitivityArgs;
 use sim_analysis::planning::Sample;
 use sim_analysis::planning::tornado::{Bar, base, sorted};
 use sim_inputs::SourcedRange;
@@ -15,22 +16,22 @@ const SCHEMA: &str = "jobset-sim/sensitivity-ranges/v1";
 const PODS: u64 = 40;
 const FLEET: u64 = 400;
 
-pub fn cli(play: &PlayArgs, args: &SensitivityArgs) -> Result<(), Failure> {
-    let mut lab = Lab::new(play, &args.tell)?;
-    let inputs = inputs(&lab, args)?;
-    let n = args.seeds.unwrap_or(lab.by_level(PODS, FLEET));
+pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure> {
+    let mut runner = TrialRunner::new(input, &args.output)?;
+    let inputs = inputs(&runner, args)?;
+    let n = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     if n < 2 {
         let text = "--seeds: --ranges and --input need at least 2 replications";
         return Err(Failure::Invalid(text.to_owned()));
     }
-    let metric = lab.metric(args.metric.as_deref());
+    let metric = runner.metric(args.metric.as_deref());
     // Wrong paths are refused before anything is played.
     for input in &inputs {
         for value in [&input.low, &input.high] {
-            lab.given.load(&[(input.path.clone(), value.clone())])?;
+            runner.given.load(&[(input.path.clone(), value.clone())])?;
         }
     }
-    let as_is = lab.sample(&Vec::new(), 0..n, (&metric, "as they are"))?;
+    let as_is = runner.sample(&[], 0..n, (&metric, "as they are"))?;
     if !as_is.is_empty() && as_is.iter().all(|row| row.value.is_none()) {
         return Err(Failure::Invalid(format!(
             "--metric: no replication of the inputs as they are has a number for {metric}; name another"
@@ -40,10 +41,10 @@ pub fn cli(play: &PlayArgs, args: &SensitivityArgs) -> Result<(), Failure> {
     for input in &inputs {
         let mut end = |value: &String| -> Result<Sample, Failure> {
             let sets = vec![(input.path.clone(), value.clone())];
-            lab.sample(&sets, 0..n, (&metric, &format!("{}={value}", input.path)))
+            runner.sample(&sets, 0..n, (&metric, &format!("{}={value}", input.path)))
         };
         let (low, high) = (end(&input.low)?, end(&input.high)?);
-        if lab.limits.flag.is_raised() {
+        if runner.limits.flag.is_raised() {
             break;
         }
         let of = (input.path.clone(), input.low.clone(), input.high.clone());
@@ -52,9 +53,14 @@ pub fn cli(play: &PlayArgs, args: &SensitivityArgs) -> Result<(), Failure> {
     }
     let (asked, told) = (inputs.len(), bars.len());
     if as_is.is_empty() || told == 0 {
-        return lab.interrupted("no input was played at both ends");
+        return runner.interrupted("no input was played at both ends");
     }
-    let report = TornadoReport::new(lab.provenance(SCHEMA), &metric, base(&as_is), sorted(bars));
+    let report = TornadoReport::new(
+        runner.provenance(SCHEMA),
+        &metric,
+        base(&as_is),
+        sorted(bars),
+    );
     let mut more = format!(" --metric {}", quoted(&metric));
     if args.ranges {
         more.push_str(" --ranges");
@@ -62,15 +68,15 @@ pub fn cli(play: &PlayArgs, args: &SensitivityArgs) -> Result<(), Failure> {
     for input in &args.inputs {
         more.push_str(&format!(" --input {}", quoted(&input.text)));
     }
-    lab.tell(&report, &args.tell, ("sensitivity", n, &more))?;
+    runner.tell(&report, &args.output, ("sensitivity", n, &more))?;
     match told < asked {
-        true => lab.interrupted(&format!("{told} of {asked} inputs are reported")),
+        true => runner.interrupted(&format!("{told} of {asked} inputs are reported")),
         false => Ok(()),
     }
 }
 
 /// The given inputs, or those of the file that have a published range.
-fn inputs(lab: &Lab<'_>, args: &SensitivityArgs) -> Result<Vec<SourcedRange>, Failure> {
+fn inputs(runner: &TrialRunner<'_>, args: &SensitivityArgs) -> Result<Vec<SourcedRange>, Failure> {
     if !args.inputs.is_empty() {
         let given = |range: &sim_analysis::planning::Range| SourcedRange {
             path: range.path.clone(),
@@ -81,7 +87,7 @@ fn inputs(lab: &Lab<'_>, args: &SensitivityArgs) -> Result<Vec<SourcedRange>, Fa
         };
         return Ok(args.inputs.iter().map(given).collect());
     }
-    let found = lab
+    let found = runner
         .given
         .text()
         .map(sim_inputs::sourced)

@@ -1,7 +1,7 @@
 //! `--shard auto`: which shard this process is, by what its engine says in the environment.
 
-use super::axes::ShardArg;
-use crate::cli::Failure;
+use crate::cli::failure::Failure;
+use crate::cli::sweep::axes::ShardArg;
 use sim_analysis::sweep::Shard;
 
 /// What an engine sets: its name, the process's number, the first number, how many there are, the last number.

@@ -1,6 +1,6 @@
 //! Axes and shards as they are typed.
 
-use crate::cli::inputs::variants::fields_of;
+use crate::cli::args::fields_of;
 use sim_analysis::sweep::Shard;
 use sim_api::spec::{Axis, Over};
 

@@ -1,13 +1,12 @@
 //! `sweep merge`: shards of one sweep, put together to what one machine would have written.
 
-use super::given::Sweep;
-use super::place::{self, JOURNAL, PART};
-use super::{stored, tell};
-use crate::cli::Failure;
-use crate::cli::args::MergeArgs;
-use crate::cli::inputs::stored_run;
-use crate::cli::inputs::stored_run::Stored;
-use crate::cli::inputs::variants::parse_until;
+use crate::cli::args::parse_until;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{Stored, stored_run};
+use crate::cli::sweep::args::MergeArgs;
+use crate::cli::sweep::directory::{JOURNAL, PART};
+use crate::cli::sweep::request::Sweep;
+use crate::cli::sweep::{directory, output, stored};
 use sim_analysis::sweep::identity::PartOf;
 use sim_analysis::sweep::journal;
 use sim_analysis::sweep::{Finished, Results, Shard, Target};
@@ -18,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub fn cli(args: &MergeArgs) -> Result<(), Failure> {
-    let conditions = tell::conditions(&args.tell)?;
+    let conditions = output::conditions(&args.output)?;
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
     let parts = parts(&args.dirs)?;
     let (first, one) = parts
@@ -37,26 +36,26 @@ pub fn cli(args: &MergeArgs) -> Result<(), Failure> {
     let points = identity.points()?;
     let until = identity.until.as_deref().map(parse_until).transpose()?;
     let target: Target =
-        super::given::target(points.count(), identity.replications, until.as_ref());
+        super::request::target(points.count(), identity.replications, until.as_ref());
     if let Some(gaps) = target.gaps(&finished) {
         return Err(Failure::Invalid(gaps));
     }
-    tell::imprecise(identity, &target, Shard::WHOLE, &finished, &points);
+    output::imprecise(identity, &target, Shard::WHOLE, &finished, &points);
     let results = Results::of(points, finished.into_rows());
     if let Some(dir) = dir {
-        let (files, command) = inputs(first)?;
+        let inputs = stored_run::stored_inputs(first)?;
         let hangs = hangs(first, &results)?;
-        tell::keep(
+        output::keep(
             &dir,
-            &args.tell,
+            &args.output,
             (identity, &hangs),
             &results,
-            (&files, &command),
+            (&inputs.files, &inputs.command),
         )?;
         dir.commit()?;
     }
-    tell::results(&args.tell, identity, &results)?;
-    tell::gates(&conditions, &results)
+    output::results(&args.output, identity, &results)?;
+    output::gates(&conditions, &results)
 }
 
 /// As one machine would have said it, from what the shard keeps of its inputs.
@@ -64,7 +63,7 @@ fn hangs(shard: &Path, results: &Results) -> Result<Vec<String>, Failure> {
     let Stored::Sweep(args) = stored_run::stored(shard)? else {
         return Ok(Vec::new());
     };
-    let sweep = Sweep::open(&args.play, &args.over, true)?;
+    let sweep = Sweep::open(&args.input, &args.over, true)?;
     Ok(hanging::foot(&stored::hung(&sweep, results)))
 }
 
@@ -144,10 +143,10 @@ fn parts(dirs: &[PathBuf]) -> Result<Vec<(PathBuf, PartOf)>, Failure> {
 }
 
 fn add(dir: &Path, parts: &mut Vec<(PathBuf, PartOf)>) -> Result<(), Failure> {
-    let Some(part) = place::part_of(dir)? else {
+    let Some(part) = directory::part_of(dir)? else {
         return Ok(());
     };
-    if place::is_unfinished(dir) {
+    if directory::is_unfinished(dir) {
         return Err(Failure::Invalid(format!(
             "{} is an unfinished shard, {} of {}; run its command again, which goes on where it ended",
             dir.display(),
@@ -183,40 +182,4 @@ fn together(parts: &[(PathBuf, PartOf)]) -> Result<Finished, Failure> {
         }
     }
     Ok(finished)
-}
-
-/// What the shard keeps of its inputs, and the command.
-fn inputs(dir: &Path) -> Result<(Vec<(String, String)>, String), Failure> {
-    let root = dir.join("inputs");
-    let failed = |path: &Path, e: std::io::Error| format!("cannot read {}: {e}", path.display());
-    let mut files = Vec::new();
-    let mut command = String::new();
-    let mut waiting = vec![root.clone()];
-    while let Some(dir) = waiting.pop() {
-        let entries = fs::read_dir(&dir).map_err(|e| failed(&dir, e))?;
-        let mut empty = dir != root;
-        for entry in entries {
-            let path = entry.map_err(|e| failed(&dir, e))?.path();
-            empty = false;
-            if path.is_dir() {
-                waiting.push(path);
-                continue;
-            }
-            let text = fs::read_to_string(&path).map_err(|e| failed(&path, e))?;
-            let name = path
-                .strip_prefix(&root)
-                .unwrap_or(&path)
-                .to_string_lossy()
-                .into_owned();
-            match name.as_str() {
-                "command.txt" => command = text.trim_end().to_owned(),
-                _ => files.push((name, text)),
-            }
-        }
-        if empty {
-            let name = dir.strip_prefix(&root).unwrap_or(&dir);
-            files.push((format!("{}/", name.to_string_lossy()), String::new()));
-        }
-    }
-    Ok((files, command))
 }

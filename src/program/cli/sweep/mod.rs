@@ -1,24 +1,23 @@
 //! `sweep`: a scenario at many points of its fields, on all cores, in shards, and on after every interruption.
 
+pub mod args;
 mod auto;
-mod axes;
-mod given;
+pub mod axes;
+mod directory;
 mod merge;
-mod place;
+mod output;
 mod plan;
 mod progress;
-mod stored;
-mod tell;
+mod request;
+pub mod stored;
 
-pub use axes::{AxisArg, ShardArg, parse_grid, parse_range, parse_shard};
-pub use given::known;
-pub use stored::StoredSweep;
-
-use super::args::{SweepArgs, SweepCommand};
-use super::{Failure, interrupt, output};
-use given::Sweep;
-use place::{Found, Place};
+use crate::cli::failure::{Failure, check_metric};
+use crate::cli::interrupt;
+use crate::cli::output::{notice, progress};
+use crate::cli::sweep::args::{SweepArgs, SweepCommand};
+use directory::{Found, Place};
 use progress::Progress;
+use request::Sweep;
 use sim_analysis::experiment::{Limits, NoRuns, Subject};
 use sim_analysis::sweep::{Finished, Host, Results, Row, Shard, play};
 use sim_base::condition::Condition;
@@ -37,9 +36,9 @@ pub fn cli(args: &SweepArgs) -> Result<(), Failure> {
 fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     // One of one is a part, too: it waits for `merge`.
     let part = args.shard.map(auto::shard).transpose()?;
-    let conditions = tell::conditions(&args.tell)?;
+    let conditions = output::conditions(&args.output)?;
     let shard = part.unwrap_or(Shard::WHOLE);
-    let sweep = Sweep::read(&args.play, &args.over, args.tell.quiet)?;
+    let sweep = Sweep::read(&args.input, &args.over, args.output.quiet)?;
     let limits = interrupt::limits();
     let mut finished = Finished::default();
     let mut place = None;
@@ -59,7 +58,7 @@ fn sweep(args: &SweepArgs) -> Result<(), Failure> {
                 )));
             }
             Found::Done => {
-                output::notice(&format!("{} is complete already", out.display()));
+                notice(&format!("{} is complete already", out.display()));
                 return Ok(());
             }
         }
@@ -68,12 +67,12 @@ fn sweep(args: &SweepArgs) -> Result<(), Failure> {
         sweep: &sweep,
         total: sweep.target.total(shard),
         limits: &limits,
-        progress: Mutex::new(Progress::new(finished.count() as u64, args.tell.quiet)),
+        progress: Mutex::new(Progress::new(finished.count() as u64, args.output.quiet)),
         state: Mutex::new(State { finished, place }),
     };
-    let played = job.play(shard, args.play.threads());
-    if !args.tell.quiet {
-        output::progress("");
+    let played = job.play(shard, args.input.threads());
+    if !args.output.quiet {
+        progress("");
     }
     let state = job
         .state
@@ -125,12 +124,12 @@ fn end(
         }
         if count > 0 {
             let results = Results::of(sweep.points.clone(), state.finished.into_rows());
-            tell::results(&args.tell, &sweep.identity, &results)?;
+            output::results(&args.output, &sweep.identity, &results)?;
             text.push_str(", and these are reported");
         }
         return Err(interrupt::failure(&text));
     }
-    tell::imprecise(
+    output::imprecise(
         &sweep.identity,
         &sweep.target,
         shard,
@@ -139,13 +138,13 @@ fn end(
     );
     let Some(place) = state.place else {
         let results = Results::of(sweep.points.clone(), state.finished.into_rows());
-        tell::results(&args.tell, &sweep.identity, &results)?;
-        return tell::gates(conditions, &results);
+        output::results(&args.output, &sweep.identity, &results)?;
+        return output::gates(conditions, &results);
     };
     if args.shard.is_some() {
         place.finish(|_| Ok(()))?;
-        if !args.tell.quiet {
-            output::notice(&format!(
+        if !args.output.quiet {
+            notice(&format!(
                 "shard {shard}: {count} replications; put all {} together with `sweep merge`",
                 shard.of
             ));
@@ -155,9 +154,17 @@ fn end(
     let results = Results::of(sweep.points.clone(), state.finished.into_rows());
     let inputs = (sweep.inputs.files.as_slice(), sweep.inputs.command.as_str());
     let hangs = hanging::foot(&stored::hung(sweep, &results));
-    place.finish(|dir| tell::keep(dir, &args.tell, (&sweep.identity, &hangs), &results, inputs))?;
-    tell::results(&args.tell, &sweep.identity, &results)?;
-    tell::gates(conditions, &results)
+    place.finish(|dir| {
+        output::keep(
+            dir,
+            &args.output,
+            (&sweep.identity, &hangs),
+            &results,
+            inputs,
+        )
+    })?;
+    output::results(&args.output, &sweep.identity, &results)?;
+    output::gates(conditions, &results)
 }
 
 /// A sweep that is played.
@@ -194,7 +201,7 @@ impl Job<'_> {
     fn check_metric(&self, finished: &Finished) -> Result<(), Failure> {
         let until = self.sweep.target.until.as_ref();
         match (until, finished.names()) {
-            (Some(until), Some(names)) => given::known("--until", &until.metric, &names),
+            (Some(until), Some(names)) => check_metric("--until", &until.metric, &names),
             _ => Ok(()),
         }
     }
@@ -209,9 +216,7 @@ impl Host for Job<'_> {
 
     fn refused(&self, point: Option<usize>, why: NoRuns) -> Failure {
         match (point, why) {
-            (Some(point), NoRuns::Scenario(why)) => self
-                .sweep
-                .named(point, Failure::CannotBePlaced(why.to_string())),
+            (Some(point), NoRuns::Scenario(why)) => self.sweep.named(point, why.into()),
             (_, why) => Failure::Invalid(why.to_string()),
         }
     }
@@ -242,9 +247,5 @@ fn kept(why: Failure, state: &State) -> Failure {
         "\n{count} replications are finished and kept in {}",
         place.shown()
     );
-    match why {
-        Failure::Invalid(m) => Failure::Invalid(m + &more),
-        Failure::CannotBePlaced(m) => Failure::CannotBePlaced(m + &more),
-        other => other,
-    }
+    why.map_input_error(|m| m + &more)
 }

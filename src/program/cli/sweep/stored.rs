@@ -2,11 +2,10 @@
 //!
 //! Must never play the sweep again: its replications are in the directory.
 
-use super::given::Sweep;
-use crate::cli::Failure;
-use crate::cli::args::SweepArgs;
-use crate::cli::inputs::hangs;
-use crate::cli::inputs::subject::Loaded;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{LoadedInput, dominant_assumptions};
+use crate::cli::sweep::args::SweepArgs;
+use crate::cli::sweep::request::Sweep;
 use serde_json::Value;
 use sim_analysis::experiment::Measured;
 use sim_analysis::sweep::{Identity, Results, Row};
@@ -35,7 +34,7 @@ impl StoredSweep {
     /// `args`: what it was called with; paths lead into the directory.
     pub fn read(dir: &Path, args: &SweepArgs) -> Result<StoredSweep, Failure> {
         let shown = dir.display();
-        let sweep = Sweep::open(&args.play, &args.over, true)?;
+        let sweep = Sweep::open(&args.input, &args.over, true)?;
         let summary = summary(dir)?;
         let of = |key: &str| summary[key].as_str().unwrap_or_default().to_owned();
         if of("version") != env!("CARGO_PKG_VERSION") {
@@ -96,7 +95,11 @@ pub fn hung(sweep: &Sweep, results: &Results) -> Vec<Hung> {
         let values = results.points().values(point);
         let each = names.iter().zip(values);
         let each: Vec<String> = each.map(|(name, v)| format!("{name}={v}")).collect();
-        Some(hangs::of(&each.join(", "), &loaded, sweep.seed))
+        Some(dominant_assumptions::of_input(
+            &each.join(", "),
+            &loaded,
+            sweep.seed,
+        ))
     };
     points.into_iter().filter_map(one).collect()
 }
@@ -105,7 +108,7 @@ pub fn hung(sweep: &Sweep, results: &Results) -> Vec<Hung> {
 /// does not recreate them.
 fn closed(sweep: &Sweep) -> Option<Closed> {
     let one = |point: usize| {
-        let Loaded::Pods(loaded) = sweep.loaded(point).ok()? else {
+        let LoadedInput::Pods(loaded) = sweep.loaded(point).ok()? else {
             return None;
         };
         let scenario = &loaded.scenario;

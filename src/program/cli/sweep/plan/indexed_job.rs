@@ -1,8 +1,8 @@
 //! An Indexed Job of Kubernetes: the inputs as a ConfigMap, one index for each shard.
 
-use super::{Plan, words};
-use crate::cli::Failure;
-use crate::cli::inputs::Inputs;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{InputCopies, words};
+use crate::cli::sweep::plan::shard_plan::ShardPlan;
 use sim_base::plain::for_terminal;
 
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ const USER: u32 = 65_532;
 /// as a Job has where nobody says (batch/v1: backoffLimit 6).
 const RETRIES: u32 = 6;
 
-pub fn manifest(plan: &Plan, inputs: &Inputs) -> Result<String, Failure> {
+pub fn manifest(plan: &ShardPlan, inputs: &InputCopies) -> Result<String, Failure> {
     let size: usize = inputs
         .files
         .iter()
@@ -50,7 +50,7 @@ fn key(i: usize) -> String {
     format!("input-{i:03}")
 }
 
-fn config_map(name: &str, inputs: &Inputs) -> Value {
+fn config_map(name: &str, inputs: &InputCopies) -> Value {
     let files = inputs.files.iter().enumerate();
     let files = files.filter(|(_, (name, _))| !name.ends_with('/'));
     let data = files.map(|(i, (_, text))| (key(i), Value::from(text.as_str())));
@@ -62,7 +62,7 @@ fn config_map(name: &str, inputs: &Inputs) -> Value {
     })
 }
 
-fn job(plan: &Plan, inputs: &Inputs) -> Value {
+fn job(plan: &ShardPlan, inputs: &InputCopies) -> Value {
     let files = inputs.files.iter().enumerate();
     let files = files.filter(|(_, (name, _))| !name.ends_with('/'));
     let items = files.map(|(i, (name, _))| json!({"key": key(i), "path": name}));

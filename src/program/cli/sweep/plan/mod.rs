@@ -5,32 +5,20 @@
 mod indexed_job;
 mod pilot;
 mod scripts;
+mod shard_plan;
 
-use super::given::{Sweep, options};
-use crate::cli::args::{Engine, PlayArgs, SweepPlanArgs};
-use crate::cli::inputs::quoted;
-use crate::cli::{Failure, output};
+use crate::cli::args::InputArgs;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::words;
+use crate::cli::output;
+use crate::cli::sweep::args::{Engine, SweepPlanArgs};
+use crate::cli::sweep::plan::shard_plan::ShardPlan;
+use crate::cli::sweep::request::{Sweep, options};
 use sim_analysis::format::count;
 use sim_analysis::sweep::shard::SHARDS_MAX;
 
-/// What is printed needs all of it.
-pub struct Plan {
-    /// Of Kubernetes objects and jobs.
-    pub name: String,
-    pub shards: u64,
-    pub cpus: u16,
-    /// What a shard is, behind the name of the program; relative to where it was asked for.
-    pub words: Vec<String>,
-    /// Where the result goes.
-    pub out: String,
-    pub image: String,
-    pub claim: String,
-    /// What is said of its size.
-    pub size: String,
-}
-
 pub fn cli(args: &SweepPlanArgs) -> Result<(), Failure> {
-    let sweep = Sweep::read(&args.play, &args.over, args.quiet)?;
+    let sweep = Sweep::read(&args.input, &args.over, args.quiet)?;
     let total = sweep.target.total(sim_analysis::sweep::Shard::WHOLE);
     let (shards, size) = match args.shards {
         Some(shards) => (
@@ -54,14 +42,14 @@ pub fn cli(args: &SweepPlanArgs) -> Result<(), Failure> {
         )));
     }
     debug_assert!(shards <= SHARDS_MAX);
-    let plan = Plan {
+    let plan = ShardPlan {
         name: args
             .name
             .clone()
             .unwrap_or_else(|| label(&sweep.identity.scenario)),
         shards,
         cpus: args.cpus,
-        words: words_of(&args.play, &sweep, args)?,
+        words: words_of(&args.input, &sweep, args)?,
         out: args.out.clone(),
         image: args
             .image
@@ -84,47 +72,17 @@ pub fn cli(args: &SweepPlanArgs) -> Result<(), Failure> {
 }
 
 /// `sweep` with what was typed; seed and replications are said, so that a changed file changes neither.
-fn words_of(play: &PlayArgs, sweep: &Sweep, args: &SweepPlanArgs) -> Result<Vec<String>, Failure> {
-    let mut line = String::from("sweep");
-    if let Some(path) = &play.scenario {
-        line.push_str(&format!(" {}", quoted(&path.to_string_lossy())));
+fn words_of(
+    input: &InputArgs,
+    sweep: &Sweep,
+    args: &SweepPlanArgs,
+) -> Result<Vec<String>, Failure> {
+    if input.manifests.iter().any(|path| path == sim_inputs::STDIN) {
+        let text = "standard input is here alone: give -f a file, for shards to read";
+        return Err(Failure::Invalid(text.to_owned()));
     }
-    for path in &play.manifests {
-        if path == sim_inputs::STDIN {
-            let text = "standard input is here alone: give -f a file, for shards to read";
-            return Err(Failure::Invalid(text.to_owned()));
-        }
-        line.push_str(&format!(" -f {}", quoted(path)));
-    }
-    if let Some(path) = &play.topology {
-        line.push_str(&format!(" -t {}", quoted(&path.to_string_lossy())));
-    }
-    line.push_str(&sweep.tail());
-    line.push_str(&options(&args.over));
-    Ok(words(&line))
-}
-
-/// A line that `quoted` wrote, as its words.
-pub fn words(line: &str) -> Vec<String> {
-    let (mut all, mut word, mut open, mut any) = (Vec::new(), String::new(), false, false);
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\'' => (open, any) = (!open, true),
-            '\\' if !open => word.extend(chars.next()),
-            ' ' if !open => {
-                if any || !word.is_empty() {
-                    all.push(std::mem::take(&mut word));
-                }
-                any = false;
-            }
-            c => word.push(c),
-        }
-    }
-    if any || !word.is_empty() {
-        all.push(word);
-    }
-    all
+    let (inputs, own) = (input.words(), options(&args.over));
+    Ok(words(&format!("sweep{inputs}{}{own}", sweep.tail())))
 }
 
 /// A name as Kubernetes takes it.
@@ -145,10 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_taken_apart_as_a_shell_would() {
-        let words_in = ["sweep", "a b.yaml", "", "it's", "x=[1, 2]", "ü"];
-        let line: Vec<String> = words_in.iter().map(|w| quoted(w)).collect();
-        assert_eq!(words(&line.join(" ")), words_in);
+    fn a_label_has_lower_case_letters_digits_and_dashes() {
         assert_eq!(label("My sweep/β"), "my-sweep");
         assert_eq!(label("***"), "sweep");
     }

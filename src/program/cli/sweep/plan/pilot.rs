@@ -1,7 +1,8 @@
 //! The pilot: a few replications are played and timed, to say how long all of them take.
 
-use super::Sweep;
-use crate::cli::{Failure, interrupt};
+use crate::cli::failure::Failure;
+use crate::cli::interrupt;
+use crate::cli::sweep::request::Sweep;
 use sim_analysis::format::count;
 use std::time::{Duration, Instant};
 

@@ -1,14 +1,14 @@
 //! Scripts: a Slurm array, a Ray driver, GNU parallel. All nodes see the directory they are started in.
 
-use super::Plan;
 use crate::cli::inputs::quoted;
+use crate::cli::sweep::plan::shard_plan::ShardPlan;
 use sim_base::plain::for_terminal;
 
 /// The program of the user's choice: `JOBSET_SIM`, or what the path has.
 const PROGRAM: &str = "\"${JOBSET_SIM:-jobset-sim}\"";
 
 /// The command of a shard for a shell, on one line.
-fn shard(plan: &Plan, which: &str, out: &str) -> String {
+fn shard(plan: &ShardPlan, which: &str, out: &str) -> String {
     let words: Vec<String> = plan.words.iter().map(|word| quoted(word)).collect();
     format!(
         "{PROGRAM} {} --shard {which} --threads {} --out {out} --quiet",
@@ -17,11 +17,11 @@ fn shard(plan: &Plan, which: &str, out: &str) -> String {
     )
 }
 
-fn shards(plan: &Plan) -> String {
+fn shards(plan: &ShardPlan) -> String {
     format!("{}-shards", plan.out)
 }
 
-fn merge(plan: &Plan) -> String {
+fn merge(plan: &ShardPlan) -> String {
     format!(
         "sweep merge {} --out {}",
         quoted(&shards(plan)),
@@ -29,11 +29,11 @@ fn merge(plan: &Plan) -> String {
     )
 }
 
-fn size(plan: &Plan) -> String {
+fn size(plan: &ShardPlan) -> String {
     for_terminal(&plan.size, false).replace('\n', " ")
 }
 
-pub fn slurm(plan: &Plan) -> String {
+pub fn slurm(plan: &ShardPlan) -> String {
     let last = plan.shards - 1;
     let out = quoted(&format!("{}/{{shard}}", shards(plan)));
     format!(
@@ -57,7 +57,7 @@ pub fn slurm(plan: &Plan) -> String {
     )
 }
 
-pub fn parallel(plan: &Plan) -> String {
+pub fn parallel(plan: &ShardPlan) -> String {
     let last = plan.shards - 1;
     let out = format!("{}/\"$1\"", quoted(&shards(plan)));
     format!(
@@ -78,7 +78,7 @@ pub fn parallel(plan: &Plan) -> String {
     )
 }
 
-pub fn ray(plan: &Plan) -> String {
+pub fn ray(plan: &ShardPlan) -> String {
     // JSON's texts are Python's.
     let python = |text: &str| serde_json::to_string(text).unwrap_or_default();
     let words: Vec<String> = plan.words.iter().map(|word| python(word)).collect();

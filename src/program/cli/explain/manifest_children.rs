@@ -1,24 +1,38 @@
 //! `explain children`: reads manifests, and prints what the controllers would make of them.
 
-pub(crate) mod children;
-pub(crate) mod terms;
-pub(crate) mod yaml;
-
-use super::args::{ExplainChildrenArgs, ObjectFormat};
-use super::inputs::{gates, load};
-use super::{Failure, output};
-use children::{Entry, children};
+use crate::cli::explain::children::{Entry, children};
+use crate::cli::explain::yaml::yaml;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{experiment_input, feature_gates};
+use crate::cli::output;
 use serde_json::{Value, json};
 use sim_api::admission::Gates;
 use sim_api::spec::{FeatureGates, JobSet};
-use sim_inputs::{Manifests, kube};
-use yaml::yaml;
+use sim_inputs::{Diagnostics, Manifests, kube};
+
+#[derive(Debug, clap::Args)]
+pub struct ExplainChildrenArgs {
+    /// Manifests: a file, a directory, or - for standard input; repeatable
+    #[arg(short = 'f', value_name = "FILE|DIR|-", required = true)]
+    pub manifests: Vec<String>,
+    #[arg(long, value_enum, default_value_t = ObjectFormat::Yaml)]
+    pub format: ObjectFormat,
+    /// JobSet's feature gates, e.g. RestartJob=false,ElasticJobSet=true [default: those that the manifests use]
+    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',')]
+    pub feature_gates: Vec<String>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ObjectFormat {
+    Yaml,
+    Json,
+}
 
 pub fn cli(args: &ExplainChildrenArgs) -> Result<(), Failure> {
     let (documents, manifests) = read(&args.manifests)?;
     if manifests.jobsets.is_empty() {
         let error = kube::no_jobset("explain", manifests.other, &manifests.skipped);
-        return Err(load::invalid(error.into()));
+        return Err(Diagnostics::from(error).into());
     }
     let jobsets = manifests.jobsets.into_iter();
     let jobsets: Vec<JobSet> = jobsets.map(|(jobset, _)| jobset).collect();
@@ -32,18 +46,17 @@ pub fn cli(args: &ExplainChildrenArgs) -> Result<(), Failure> {
 
 /// Checked by the reader of manifests first, so that an error has its line.
 fn read(paths: &[String]) -> Result<(Vec<Value>, Manifests), Failure> {
-    let mut sources = Vec::new();
-    for path in paths {
-        let (read, not_tried) = sim_inputs::manifest_sources(path).map_err(load::invalid)?;
-        if !not_tried.is_empty() {
-            output::note(&format!("not read: {}", not_tried.join(", ")));
-        }
-        sources.extend(read);
+    let (sources, not_tried, errors) = experiment_input::manifest_sources(paths);
+    if !errors.is_empty() {
+        return Err(Diagnostics(errors).into());
     }
-    let manifests = sim_inputs::read_sources(&sources, &[]).map_err(load::invalid)?;
+    if !not_tried.is_empty() {
+        output::note(&format!("not read: {}", not_tried.join(", ")));
+    }
+    let manifests = sim_inputs::read_sources(&sources, &[])?;
     let mut all = sim_inputs::wrapped_documents(&sources);
     for source in &sources {
-        all.extend(sim_inputs::documents(source).map_err(load::invalid)?);
+        all.extend(sim_inputs::documents(source)?);
     }
     Ok((all, manifests))
 }
@@ -87,7 +100,7 @@ fn printable(jobset: &JobSet) -> Result<(), Failure> {
 /// As for `run`: what the JobSets need is on, and is told.
 fn gates(args: &ExplainChildrenArgs, jobsets: &[JobSet]) -> Result<Gates, Failure> {
     let needed = FeatureGates::needed_by(jobsets);
-    let set = gates::read(needed, &args.feature_gates)?;
+    let set = feature_gates::read(needed, &args.feature_gates)?;
     let on = [
         (
             "InPlaceRestart",

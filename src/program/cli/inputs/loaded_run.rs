@@ -1,11 +1,10 @@
 //! One run with everything that charts and reports are made of, from a run directory, a scenario or manifests.
 
-use super::quoted;
-use super::stored_run;
-use super::subject::Given;
-use crate::cli::Failure;
-use crate::cli::args::PlayArgs;
-use crate::cli::inputs;
+use crate::cli::args::{InputArgs, Override};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::experiment_input::ExperimentInput;
+use crate::cli::inputs::input_copies::result_options;
+use crate::cli::inputs::stored_run;
 use sim_analysis::experiment::{Played, play};
 use sim_analysis::metrics::kept;
 use sim_analysis::metrics::kept::Kept;
@@ -18,16 +17,15 @@ use sim_base::*;
 use sim_engine::Simulation;
 use sim_engine::faults;
 use sim_inputs::LoadedScenario;
-use sim_report::assumptions::deciding::{Defaults, Known};
 use sim_report::timeline;
 
 /// Of an OpenMetrics text: more are over a gigabyte.
 const SAMPLES: u64 = 10_000_000;
 
-pub struct Whole {
+pub struct LoadedRun {
     loaded: LoadedScenario,
     /// Names and texts of everything that was read.
-    pub files: Vec<(String, String)>,
+    pub files: Vec<Override>,
     not_modelled: Vec<String>,
     played: Played,
     pub witness: Witness,
@@ -37,16 +35,15 @@ pub struct Whole {
     seed: u64,
 }
 
-impl Whole {
+impl LoadedRun {
     /// `command`: whose inputs they are.
-    pub fn of(given: &PlayArgs, command: &str) -> Result<Whole, Failure> {
-        let play_args = stored_run::resolved(given)?;
-        let given = Given::read(&play_args)?;
+    pub fn of(args: &InputArgs, command: &str) -> Result<LoadedRun, Failure> {
+        let resolved = stored_run::resolved(args)?;
+        let given = ExperimentInput::read(&resolved)?;
         let loaded = given.pods(&[], command)?;
-        let seed = play_args.seed.unwrap_or(loaded.scenario.seed);
+        let seed = resolved.seed.unwrap_or(loaded.scenario.seed);
         let scenario = faults::drawn(&loaded.scenario, seed, 0);
-        let placed = Simulation::new(&scenario);
-        let mut simulation = placed.map_err(|e| Failure::CannotBePlaced(e.to_string()))?;
+        let mut simulation = Simulation::new(&scenario)?;
         let folds = Folds::new(&scenario, false);
         let (played, witness) = play(&mut simulation, (seed, 0), folds, Witness::default());
         let run = played.view(seed, &[]);
@@ -59,9 +56,9 @@ impl Whole {
         let mut both = (pods, Queued::new(moments));
         simulation.run(seed, 0, &mut both);
         both.0.finish();
-        Ok(Whole {
+        Ok(LoadedRun {
             not_modelled: loaded.not_modelled(),
-            files: given.files(&loaded),
+            files: given.scenario_copies(&loaded, "").files,
             loaded,
             played,
             witness,
@@ -128,32 +125,9 @@ impl Whole {
         &self.loaded.skipped
     }
 
-    /// The rest of a command line that names what was given, with its seed.
-    pub fn words(&self, given: &PlayArgs) -> String {
-        let mut words = String::new();
-        if let Some(path) = &given.scenario {
-            words.push_str(&format!(" {}", quoted(&path.to_string_lossy())));
-        }
-        for path in &given.manifests {
-            words.push_str(&format!(" -f {}", quoted(path)));
-        }
-        if let Some(path) = &given.topology {
-            words.push_str(&format!(" -t {}", quoted(&path.to_string_lossy())));
-        }
-        words + &inputs::tail(&given.sets, &given.fails, self.seed, None)
-    }
-}
-
-/// The defaults of the program, as reports tell them.
-pub fn defaults() -> Defaults {
-    let known = sim_inputs::assumptions().into_iter().map(|a| Known {
-        id: a.id,
-        value: a.value,
-        source: a.source,
-        confidence: a.confidence,
-    });
-    Defaults {
-        known: known.collect(),
-        timing: sim_inputs::timing(),
+    /// The options of a command line that repeats the run, with its seed.
+    pub fn words(&self, given: &InputArgs) -> String {
+        let overrides = (&given.sets[..], &given.fails[..]);
+        given.words() + &result_options(overrides, (self.seed, None), None)
     }
 }

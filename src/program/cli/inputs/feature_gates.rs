@@ -1,6 +1,6 @@
 //! `--feature-gates`: JobSet's gates, for `lint` and `explain`.
 
-use crate::cli::Failure;
+use crate::cli::failure::Failure;
 use sim_api::spec::FeatureGates;
 
 const NAMES: [&str; 3] = ["InPlaceRestart", "RestartJob", "ElasticJobSet"];

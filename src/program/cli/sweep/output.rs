@@ -1,9 +1,10 @@
 //! What a sweep tells: on standard output, and in its directory.
 
-use super::given::known;
-use crate::cli::args::{SweepTellArgs, TableFormat};
+use crate::cli::args::TableFormat;
+use crate::cli::failure::{Failure, check_metric};
 use crate::cli::inputs::fail_if;
-use crate::cli::{Failure, output};
+use crate::cli::output;
+use crate::cli::sweep::args::SweepOutputArgs;
 use serde::Serialize;
 use sim_analysis::experiment::fail_if::Group;
 use sim_analysis::experiment::never_placed;
@@ -34,7 +35,7 @@ impl Summary {
 }
 
 /// Refuses conditions that cannot be read, before anything is played.
-pub fn conditions(args: &SweepTellArgs) -> Result<Vec<Condition>, Failure> {
+pub fn conditions(args: &SweepOutputArgs) -> Result<Vec<Condition>, Failure> {
     fail_if::read(&args.fail_if)
 }
 
@@ -62,12 +63,12 @@ pub fn gates(conditions: &[Condition], results: &Results) -> Result<(), Failure>
 }
 
 pub fn results(
-    args: &SweepTellArgs,
+    args: &SweepOutputArgs,
     identity: &Identity,
     results: &Results,
 ) -> Result<(), Failure> {
     for metric in &args.metrics {
-        known("--metric", metric, results.names())?;
+        check_metric("--metric", metric, results.names())?;
     }
     match args.format {
         TableFormat::Json => output::json(&Summary::of(identity, results)),
@@ -84,13 +85,13 @@ pub fn results(
 /// What a whole sweep leaves.
 pub fn keep(
     dir: &RunDir,
-    args: &SweepTellArgs,
+    args: &SweepOutputArgs,
     (identity, hangs): (&Identity, &[String]),
     results: &Results,
     (files, command): (&[(String, String)], &str),
 ) -> Result<(), Failure> {
     for metric in &args.metrics {
-        known("--metric", metric, results.names())?;
+        check_metric("--metric", metric, results.names())?;
     }
     dir.write_json("summary.json", &Summary::of(identity, results))?;
     let rows = sweep_tables::replications_csv(identity.seed, results)?;

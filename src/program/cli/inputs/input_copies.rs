@@ -1,18 +1,8 @@
-//! Which inputs a run directory keeps, under which names, and the command that repeats the run from there.
+//! Copies of inputs in a run directory, and the command that repeats the run from there.
 
-pub(crate) mod fail;
-pub(crate) mod fail_if;
-pub(crate) mod gates;
-pub(crate) mod hangs;
-pub(crate) mod load;
-pub(crate) mod origin;
-pub(crate) mod stored_run;
-pub(crate) mod subject;
-pub(crate) mod variants;
-pub(crate) mod whole;
-
-use fail::Fail;
-
+use crate::cli::args::Override;
+use crate::cli::inputs::fail::Fail;
+use crate::cli::inputs::shell_words::quoted;
 use sim_api::spec::Level;
 use std::path::{Component, Path, PathBuf};
 
@@ -21,28 +11,28 @@ const SETS: &str = "--set";
 
 /// What goes into `inputs/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Inputs {
+pub struct InputCopies {
     /// Relative name and text; of an empty directory a name that ends with a slash.
-    pub files: Vec<(String, String)>,
+    pub files: Vec<Override>,
     /// To be run inside `inputs/`.
     pub command: String,
 }
 
-impl Inputs {
+impl InputCopies {
     /// Those of another command than `run`.
-    pub fn of_command(mut self, name: &str) -> Inputs {
+    pub fn of_command(mut self, name: &str) -> InputCopies {
         let other = format!("jobset-sim {name}");
         self.command = self.command.replacen("jobset-sim run", &other, 1);
         self
     }
 }
 
-/// Inputs of a scenario. The first is the scenario itself, the others are named relative to it; they keep their
+/// InputCopies of a scenario. The first is the scenario itself, the others are named relative to it; they keep their
 /// places relative to each other. Where it names a file from the root on, the stored one names the copy.
-pub fn of_scenario(inputs: &[(String, String)], tail: &str) -> Inputs {
+pub fn copy_scenario(inputs: &[(String, String)], tail: &str) -> InputCopies {
     let files: Vec<&(String, String)> = inputs.iter().filter(|(name, _)| name != SETS).collect();
     let Some((first, _)) = files.first() else {
-        return Inputs::default();
+        return InputCopies::default();
     };
     let base = Path::new(first)
         .parent()
@@ -61,7 +51,7 @@ pub fn of_scenario(inputs: &[(String, String)], tail: &str) -> Inputs {
     let through = gone_through(&written);
     let all: Vec<PathBuf> = places.iter().chain(&through).cloned().collect();
     let common = common_parent(&all);
-    let mut kept: Vec<(String, String)> = Vec::new();
+    let mut kept: Vec<Override> = Vec::new();
     for (path, (_, text)) in places.iter().zip(&files) {
         let name = path.strip_prefix(&common).unwrap_or(path);
         let name = name.to_string_lossy().into_owned();
@@ -87,7 +77,7 @@ pub fn of_scenario(inputs: &[(String, String)], tail: &str) -> Inputs {
         tail = renamed(&tail, name, &copy);
     }
     let command = format!("jobset-sim run {}{tail}", quoted(&kept[0].0));
-    Inputs {
+    InputCopies {
         files: kept,
         command,
     }
@@ -96,13 +86,13 @@ pub fn of_scenario(inputs: &[(String, String)], tail: &str) -> Inputs {
 /// The override that names a preset file.
 pub const PRESET: &str = "controlPlane.preset";
 
-/// Inputs of manifests and, perhaps, a topology and a preset file.
-pub fn of_manifests(
-    manifests: Vec<(String, String)>,
+/// InputCopies of manifests and, perhaps, a topology and a preset file.
+pub fn copy_manifests(
+    manifests: Vec<Override>,
     topology: Option<(String, String)>,
-    presets: Vec<(String, String)>,
+    presets: Vec<Override>,
     tail: &str,
-) -> Inputs {
+) -> InputCopies {
     let mut files = Vec::new();
     let mut command = "jobset-sim run".to_owned();
     for (i, (name, text)) in manifests.into_iter().enumerate() {
@@ -126,38 +116,30 @@ pub fn of_manifests(
         files.push(("preset.yaml".to_owned(), text));
     }
     command.push_str(&tail);
-    Inputs { files, command }
+    InputCopies { files, command }
 }
 
-/// The options that change results, as they would be typed.
-pub fn tail(sets: &[(String, String)], fails: &[Fail], seed: u64, seeds: Option<u64>) -> String {
-    let mut tail = String::new();
+/// The options that change results, as a user would type them.
+pub fn result_options(
+    (sets, fails): (&[Override], &[Fail]),
+    (seed, seeds): (u64, Option<u64>),
+    level: Option<Level>,
+) -> String {
+    let mut options = String::new();
     for (path, value) in sets {
-        tail.push_str(&format!(" --set {}", quoted(&format!("{path}={value}"))));
+        options.push_str(&format!(" --set {}", quoted(&format!("{path}={value}"))));
     }
     for fail in fails {
-        tail.push_str(&format!(" --fail {}", quoted(&fail.text)));
+        options.push_str(&format!(" --fail {}", quoted(&fail.text)));
     }
-    tail.push_str(&format!(" --seed {seed}"));
+    options.push_str(&format!(" --seed {seed}"));
     if let Some(n) = seeds {
-        tail.push_str(&format!(" --seeds {n}"));
+        options.push_str(&format!(" --seeds {n}"));
     }
-    tail
-}
-
-/// The same of the level of detail.
-pub fn level(level: Option<Level>) -> String {
-    let word = level.map(|level| level.as_str().to_ascii_lowercase());
-    word.map_or(String::new(), |word| format!(" --level {word}"))
-}
-
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
+    if let Some(level) = level {
+        options.push_str(&format!(" --level {}", level.as_str().to_ascii_lowercase()));
     }
+    options
 }
 
 /// The way from a directory to a file; both are absolute.
@@ -237,9 +219,9 @@ mod tests {
             input("../topologies/t.yaml"),
             input("m/j.yaml"),
         ];
-        let kept = of_scenario(
+        let kept = copy_scenario(
             &inputs,
-            &tail(&[("a.b".into(), "1 2".into())], &[], 7, None),
+            &result_options((&[("a.b".into(), "1 2".into())], &[]), (7, None), None),
         );
         let names: Vec<&str> = kept.files.iter().map(|f| f.0.as_str()).collect();
         assert_eq!(
@@ -267,7 +249,7 @@ mod tests {
             input("/m/t/t.yaml", "u"),
             input("/m/j.yaml", "j"),
         ];
-        let kept = of_scenario(&inputs, " --set topology=/t/t.yaml");
+        let kept = copy_scenario(&inputs, " --set topology=/t/t.yaml");
         let names: Vec<&str> = kept.files.iter().map(|f| f.0.as_str()).collect();
         assert_eq!(names, ["x/s/a.yaml", "t/t.yaml", "m/t/t.yaml", "m/j.yaml"]);
         let expected = "topology: ../../t/t.yaml\njobSets: [{manifest: \"../../m/t/t.yaml\"}, {manifest: \
@@ -285,7 +267,7 @@ mod tests {
             input("sub/../../y/k.yaml"),
             input("../../z/../k.yaml"),
         ];
-        let kept = of_scenario(&inputs, "");
+        let kept = copy_scenario(&inputs, "");
         let here = std::env::current_dir().unwrap();
         let parent = here.file_name().unwrap().to_string_lossy().into_owned();
         let names: Vec<String> = kept.files.iter().map(|f| f.0.clone()).collect();
@@ -299,7 +281,7 @@ mod tests {
     #[test]
     fn manifests_keep_their_order() {
         let file = |name: &str| (name.to_owned(), "text".to_owned());
-        let kept = of_manifests(
+        let kept = copy_manifests(
             vec![file("b/x.yaml"), file("a/x.yaml")],
             Some(file("t.yaml")),
             vec![file("mine.yaml")],

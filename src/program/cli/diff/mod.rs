@@ -1,38 +1,23 @@
 //! `diff`: two run directories, inputs first, then the first record in which they part, then metrics. Against a
 //! recording of a real control plane: `diff_recording.rs`.
 
-pub(crate) mod diff_recording;
+pub mod args;
+mod diff_recording;
+mod record_text;
 
-use super::args::{Format, Look};
-use super::{Failure, output};
+use crate::cli::args::Format;
+use crate::cli::diff::args::DiffArgs;
+use crate::cli::diff::record_text::{cut, gate, record_line, shown};
+use crate::cli::failure::Failure;
+use crate::cli::output;
 use serde_json::Value;
-use sim_analysis::format::{exact_seconds, with_sign};
+use sim_analysis::format::with_sign;
 use sim_base::condition::Condition;
-use sim_base::plain::for_terminal;
 use sim_report::console::waterfall::Style;
 use sim_report::rundiff;
 use sim_report::rundiff::RunDiff;
 use std::fmt::Write;
-use std::path::PathBuf;
 
-#[derive(Debug, clap::Args)]
-pub struct DiffArgs {
-    /// Run directory that `run --out` wrote
-    #[arg(value_name = "RUN")]
-    pub a: PathBuf,
-    /// Second run directory, also of another version of the program, or recording of a real control plane
-    #[arg(value_name = "RUN|RECORDING")]
-    pub b: PathBuf,
-    /// Exit with code 5 if this is true, e.g. 'diff.records > 0'; repeatable
-    #[arg(long, value_name = "EXPR")]
-    pub fail_if: Vec<String>,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-    #[command(flatten)]
-    pub look: Look,
-}
-
-const GATE_FAILED: u8 = 5;
 const NAMES: [&str; 3] = ["diff.inputs", "diff.records", "diff.metrics"];
 
 pub fn cli(args: &DiffArgs) -> Result<u8, Failure> {
@@ -59,20 +44,6 @@ pub fn cli(args: &DiffArgs) -> Result<u8, Failure> {
         }
     }
     gate(&conditions, |name| number(&diff, name))
-}
-
-/// The exit code of the conditions.
-pub(super) fn gate(conditions: &[Condition], number: impl Fn(&str) -> f64) -> Result<u8, Failure> {
-    let mut failed = false;
-    for condition in conditions {
-        let value = number(&condition.name);
-        let verdict = condition.holds(value, None)?;
-        if verdict.failed {
-            output::notice(&format!("--fail-if {condition}: it is {value}"));
-        }
-        failed |= verdict.failed;
-    }
-    Ok(if failed { GATE_FAILED } else { 0 })
 }
 
 fn conditions(texts: &[String]) -> Result<Vec<Condition>, Failure> {
@@ -191,56 +162,6 @@ fn first(out: &mut String, diff: &RunDiff, style: &Style) {
         }
     }
     out.push('\n');
-}
-
-/// A record or a decision on one line: when, who, then all else that it says.
-pub(super) fn record_line(value: &Value) -> String {
-    let Some(members) = value.as_object() else {
-        return value.to_string();
-    };
-    let text = |key: &str| members.get(key).and_then(Value::as_str).unwrap_or_default();
-    let at = members.get("t_ns").and_then(Value::as_u64).unwrap_or(0);
-    let kind = format!("{}{}", text("kind"), text("controller"));
-    let number = members.get("seq").or(members.get("decision"));
-    let number = number.map_or(String::new(), Value::to_string);
-    let at = exact_seconds(u128::from(at));
-    let mut line = format!("{number} {at}s {kind} {}", text("object"));
-    const TOLD: [&str; 7] = [
-        "seq",
-        "decision",
-        "t_ns",
-        "cause",
-        "kind",
-        "controller",
-        "object",
-    ];
-    for (key, value) in members
-        .iter()
-        .filter(|(key, _)| !TOLD.contains(&key.as_str()))
-    {
-        if value.as_str() != Some("") {
-            let _ = write!(line, " {key}={value}");
-        }
-    }
-    line
-}
-
-/// Records of hundreds of columns say what they say in their beginning.
-pub(super) fn cut(text: &str) -> String {
-    const LONGEST: usize = 200;
-    let mut shown: String = text.chars().take(LONGEST).collect();
-    if text.chars().count() > LONGEST {
-        shown.push_str("...");
-    }
-    for_terminal(&shown, false).into_owned()
-}
-
-pub(super) fn shown(value: &Value) -> String {
-    match value {
-        Value::Null => "nothing".to_owned(),
-        Value::String(text) => cut(text),
-        other => cut(&other.to_string()),
-    }
 }
 
 /// How much more, of numbers.

@@ -1,15 +1,13 @@
 //! A sweep as it was asked for: inputs, axes, how often; and what a point of it is.
 
-use crate::cli::args::{OverArgs, PlayArgs};
-use crate::cli::inputs::subject::{Given, Loaded, Sets};
-use crate::cli::inputs::variants::Until;
-use crate::cli::inputs::{self, Inputs};
-use crate::cli::{Failure, output};
+use crate::cli::args::{InputArgs, Until};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput, quoted};
+use crate::cli::sweep::args::OverArgs;
 use sim_analysis::experiment::Subject;
 use sim_analysis::sweep;
 use sim_analysis::sweep::{Identity, Points, Target};
-use sim_api::spec::{Axis, Over, SubmittedJobSet, SweepSpec};
-use sim_inputs::strategy;
+use sim_api::spec::{Axis, Over, SweepSpec};
 
 /// Replications of each point, unless it is said.
 const REPLICATIONS: u64 = 20;
@@ -19,32 +17,29 @@ const UNTIL_MAX: u64 = 100_000;
 const ROWS_MAX: u64 = 10_000_000;
 
 pub struct Sweep {
-    given: Given,
-    baseline: Loaded,
+    given: ExperimentInput,
+    baseline: LoadedInput,
     pub points: Points,
     pub target: Target,
     pub identity: Identity,
-    pub inputs: Inputs,
+    pub inputs: InputCopies,
     pub seed: u64,
 }
 
 impl Sweep {
     /// Refuses what cannot be swept before anything is played.
-    pub fn read(play: &PlayArgs, over: &OverArgs, quiet: bool) -> Result<Sweep, Failure> {
-        let sweep = Sweep::open(play, over, quiet)?;
-        sweep.check(play)?;
+    pub fn read(input: &InputArgs, over: &OverArgs, quiet: bool) -> Result<Sweep, Failure> {
+        let sweep = Sweep::open(input, over, quiet)?;
+        sweep.check(input)?;
         Ok(sweep)
     }
 
     /// Without a look at its points.
-    pub fn open(play: &PlayArgs, over: &OverArgs, quiet: bool) -> Result<Sweep, Failure> {
-        let given = Given::read(play)?;
+    pub fn open(input: &InputArgs, over: &OverArgs, quiet: bool) -> Result<Sweep, Failure> {
+        let given = ExperimentInput::read(input)?;
         let baseline = given.load(&[])?;
-        let skipped = baseline.skipped();
-        if !quiet && !skipped.is_empty() {
-            output::notice(&format!("not simulated: {}", skipped.join(", ")));
-        }
-        let seed = play.seed.unwrap_or(baseline.seed());
+        baseline.note_skipped(quiet);
+        let seed = input.seed.unwrap_or(baseline.seed());
         let of_file = baseline.experiment();
         let spec = axes(&of_file.sweep, over);
         let points = Points::of(&spec, seed)?;
@@ -62,7 +57,8 @@ impl Sweep {
                 points.count()
             )));
         }
-        let inputs = command(&given, &baseline, over, (seed, replications));
+        let copies = given.copies(&baseline, (seed, Some(replications)), &options(over));
+        let inputs = copies.of_command("sweep");
         let until = over.until.as_ref();
         let identity = Identity::of(
             baseline.name(),
@@ -89,13 +85,15 @@ impl Sweep {
     }
 
     /// The same, read.
-    pub fn loaded(&self, point: usize) -> Result<Loaded, Failure> {
-        self.with(&self.points.sets(point))
+    pub fn loaded(&self, point: usize) -> Result<LoadedInput, Failure> {
+        self.given
+            .load(&self.baseline.with_companions(&self.points.sets(point))?)
     }
 
     /// The options that change results, but for axes.
     pub fn tail(&self) -> String {
-        self.given.tail((self.seed, self.target.replications))
+        self.given
+            .options((self.seed, Some(self.target.replications)))
     }
 
     /// The failure with the point's name.
@@ -103,20 +101,10 @@ impl Sweep {
         why.within(&format!("at the point {}", self.points.name(point)))
     }
 
-    fn with(&self, sets: &Sets) -> Result<Loaded, Failure> {
-        let jobsets: &[SubmittedJobSet] = match &self.baseline {
-            Loaded::Pods(loaded) => &loaded.scenario.jobsets,
-            Loaded::Fleet(_) => &[],
-        };
-        let changes = strategy::with_companions(sets, jobsets)?;
-        let sets: Sets = changes.into_iter().map(|c| (c.path, c.value)).collect();
-        self.given.load(&sets)
-    }
-
     /// Each value of each axis can be read, and the first point can be played: most mistakes are in one value.
-    fn check(&self, play: &PlayArgs) -> Result<(), Failure> {
+    fn check(&self, input: &InputArgs) -> Result<(), Failure> {
         for axis in self.points.axes() {
-            if let Some((path, _)) = play.sets.iter().find(|(path, _)| *path == axis.path) {
+            if let Some((path, _)) = input.sets.iter().find(|(path, _)| *path == axis.path) {
                 let text = format!("--set {path} and an axis of {path} contradict each other");
                 return Err(Failure::Invalid(text));
             }
@@ -133,7 +121,7 @@ impl Sweep {
             if new {
                 let subject = self.load(point)?;
                 let ready = subject.player().map(drop);
-                ready.map_err(|why| self.named(point, Failure::CannotBePlaced(why.to_string())))?;
+                ready.map_err(|why| self.named(point, why.into()))?;
             }
         }
         Ok(())
@@ -174,16 +162,11 @@ fn axes(of_file: &SweepSpec, over: &OverArgs) -> SweepSpec {
     }
 }
 
-fn command(given: &Given, baseline: &Loaded, over: &OverArgs, asked: (u64, u64)) -> Inputs {
-    let inputs = given.inputs(baseline, asked, &options(over));
-    inputs.of_command("sweep")
-}
-
 /// What is varied, as it would be typed.
 pub fn options(over: &OverArgs) -> String {
     let mut more = String::new();
     let mut option = |name: &str, value: &str| {
-        more.push_str(&format!(" --{name} {}", inputs::quoted(value)));
+        more.push_str(&format!(" --{name} {}", quoted(value)));
     };
     over.grids.iter().for_each(|arg| option("grid", &arg.text));
     over.ranges
@@ -196,33 +179,4 @@ pub fn options(over: &OverArgs) -> String {
         option("until", &until.text);
     }
     more
-}
-
-/// A failure of reading that is not of the sweep's own words.
-impl Failure {
-    fn within(self, place: &str) -> Failure {
-        let text = |m: String| format!("error: {place}:\n{m}");
-        match self {
-            Failure::Invalid(m) => Failure::Invalid(text(m)),
-            Failure::CannotBePlaced(m) => Failure::CannotBePlaced(text(m)),
-            other => other,
-        }
-    }
-}
-
-/// A metric that nothing measures is a typing error; what there is is known after the first replication.
-pub fn known(what: &str, metric: &str, names: &[String]) -> Result<(), Failure> {
-    if names.is_empty() || names.iter().any(|name| name == metric) {
-        return Ok(());
-    }
-    let mut all: Vec<&str> = names.iter().map(String::as_str).collect();
-    all.sort_unstable();
-    let mut text = format!(
-        "{what}: there is no metric {metric:?}; there are {}",
-        all.join(", ")
-    );
-    if let Some(near) = sim_inputs::nearest(metric, all.iter().copied()) {
-        text.push_str(&format!("\n  did you mean {near}?"));
-    }
-    Err(Failure::Invalid(text))
 }

@@ -1,9 +1,15 @@
 //! `compare`: variants of a scenario, or of manifests, under the same random numbers.
 
-use super::args::{CompareArgs, TableFormat};
-use super::inputs::variants::{Base, Until, Variant, named};
-use super::inputs::{fail_if, hangs};
-use super::{Failure, interrupt, output};
+pub mod args;
+mod variants;
+
+use crate::cli::args::{TableFormat, Until};
+use crate::cli::compare::args::CompareArgs;
+use crate::cli::compare::variants::{Base, Variant};
+use crate::cli::failure::{Failure, unknown_metric};
+use crate::cli::inputs::{dominant_assumptions, fail_if};
+use crate::cli::output::ProgressLine;
+use crate::cli::{interrupt, output};
 use serde::Serialize;
 use sim_analysis::experiment::fail_if::Group;
 use sim_analysis::experiment::{
@@ -44,15 +50,12 @@ fn with<T>(
 ) -> Result<T, Failure> {
     let base = Base::read(args)?;
     let variants = base.variants(args)?;
-    let skipped = base.baseline.skipped();
-    if !args.quiet && !skipped.is_empty() {
-        output::notice(&format!("not simulated: {}", skipped.join(", ")));
-    }
+    base.baseline.note_skipped(args.quiet);
     let job = Job {
         args,
         base: &base,
         variants: &variants,
-        seed: args.play.seed.unwrap_or(variants[0].subject.seed()),
+        seed: args.input.seed.unwrap_or(variants[0].subject.seed()),
         limits: &interrupt::limits(),
     };
     let unplayed = variants.iter().map(unplayed);
@@ -123,7 +126,7 @@ impl Job<'_> {
         for variant in &played {
             let rows = variant.replications.iter();
             if let Some(why) = never_placed(rows.map(|r| r.never_placed.as_deref())) {
-                return Err(named(&variant.name, Failure::CannotBePlaced(why)));
+                return Err(Failure::CannotBePlaced(why).in_variant(&variant.name));
             }
         }
         let groups: Vec<Group> = played.iter().map(group).collect();
@@ -132,7 +135,7 @@ impl Job<'_> {
 
     /// What the first replication of each variant hangs on.
     fn hung(&self) -> Vec<Hung> {
-        let of = |v: &Variant| hangs::of(&v.name, &v.loaded, self.seed);
+        let of = |v: &Variant| dominant_assumptions::of_input(&v.name, &v.loaded, self.seed);
         self.variants.iter().map(of).collect()
     }
 
@@ -142,20 +145,16 @@ impl Job<'_> {
             let from = variant.replications.len() as u64;
             let name = &variant.name;
             let quiet = self.args.quiet;
-            let progress = |done: u64| {
-                if !quiet {
-                    let done = from + done;
-                    output::progress(&format!("{name}: {done}/{n} replications"));
-                }
-            };
-            let (own, on) = (&self.variants[at], (self.args.play.threads(), self.limits));
-            let more = own.subject.replicate((self.seed, from..n), on, &progress);
-            if !quiet {
-                output::progress("");
-            }
+            let progress =
+                ProgressLine::new(quiet, |done| format!("{name}: {done}/{n} replications"));
+            let (own, on) = (&self.variants[at], (self.args.input.threads(), self.limits));
+            let more = own.subject.replicate((self.seed, from..n), on, &|done| {
+                progress.reach(from + done)
+            });
+            drop(progress);
             let more = more.map_err(|why| match why {
                 NoRuns::Threads(_) => Failure::Invalid(why.to_string()),
-                NoRuns::Scenario(_) => own.named(Failure::CannotBePlaced(why.to_string())),
+                NoRuns::Scenario(_) => Failure::from(why).in_variant(&own.name),
             });
             variant.replications.extend(more?);
         }
@@ -245,7 +244,7 @@ fn tell(args: &CompareArgs, all: &Comparison) -> Result<(), Failure> {
 /// A variant before its first replication. Refuses what cannot be placed before anything is played.
 fn unplayed(variant: &Variant) -> Result<PlayedVariant, Failure> {
     let ready = variant.subject.player();
-    ready.map_err(|why| variant.named(Failure::CannotBePlaced(why.to_string())))?;
+    ready.map_err(|why| Failure::from(why).in_variant(&variant.name))?;
     let change = |c: &sim_api::spec::FieldChange| Change {
         path: c.path.clone(),
         value: c.value.clone(),
@@ -269,7 +268,7 @@ fn is_precise(variant: &PlayedVariant, until: &Until, look: Look) -> Result<bool
             .flatten()
             .map(|(name, _)| name.as_str())
             .collect();
-        return Err(Failure::Invalid(until.unknown(names)));
+        return Err(unknown_metric("--until", &until.metric, names));
     }
     let own = rows
         .iter()

@@ -1,8 +1,7 @@
 //! The command lines of `sweep`.
 
-use super::{Look, PlayArgs, TableFormat};
-use crate::cli::inputs::variants;
-use crate::cli::sweep::{AxisArg, ShardArg, parse_grid, parse_range, parse_shard};
+use crate::cli::args::{InputArgs, Look, TableFormat, Until, parse_until};
+use crate::cli::sweep::axes::{AxisArg, ShardArg, parse_grid, parse_range, parse_shard};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -12,7 +11,7 @@ pub struct SweepArgs {
     #[command(subcommand)]
     pub command: Option<SweepCommand>,
     #[command(flatten)]
-    pub play: PlayArgs,
+    pub input: InputArgs,
     #[command(flatten)]
     pub over: OverArgs,
     /// Run one part of the sweep: I/N, or auto with I and N from a Slurm array or Open MPI, or auto/N in an Indexed Job
@@ -23,12 +22,12 @@ pub struct SweepArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub tell: SweepTellArgs,
+    pub output: SweepOutputArgs,
 }
 
 /// How results are told.
 #[derive(Debug, Args)]
-pub struct SweepTellArgs {
+pub struct SweepOutputArgs {
     /// Output format; csv prints one row per point and metric
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub format: TableFormat,
@@ -63,8 +62,8 @@ pub struct OverArgs {
     pub seeds: Option<u64>,
     /// Add replications until the 95 % interval of the metric's mean is within ±SHARE at every point, e.g.
     /// 'goodput ±1%'
-    #[arg(long, value_name = "METRIC ±SHARE%", value_parser = variants::parse_until)]
-    pub until: Option<variants::Until>,
+    #[arg(long, value_name = "METRIC ±SHARE%", value_parser = parse_until)]
+    pub until: Option<Until>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -82,7 +81,7 @@ pub enum SweepCommand {
 #[derive(Debug, Args)]
 pub struct SweepPlanArgs {
     #[command(flatten)]
-    pub play: PlayArgs,
+    pub input: InputArgs,
     #[command(flatten)]
     pub over: OverArgs,
     /// System that starts the shards [default: print the size only]
@@ -158,5 +157,5 @@ pub struct MergeArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub tell: SweepTellArgs,
+    pub output: SweepOutputArgs,
 }

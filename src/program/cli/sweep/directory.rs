@@ -5,8 +5,8 @@
 //! replications. It appears with the first two in one step. A shard that is done gets its name by one rename. Of a
 //! whole sweep the final files are written inside, then moved to `DIR` in one step, then the rest is removed.
 
-use crate::cli::Failure;
-use crate::cli::inputs::Inputs;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::InputCopies;
 use sim_analysis::sweep::identity::PartOf;
 use sim_analysis::sweep::journal::{Head, Journal};
 use sim_analysis::sweep::{Identity, Row, Shard};
@@ -42,7 +42,7 @@ impl Place {
     pub fn open(
         target: &Path,
         (identity, part): (&Identity, Option<Shard>),
-        inputs: &Inputs,
+        inputs: &InputCopies,
     ) -> Result<Found, Failure> {
         let shard = part.unwrap_or(Shard::WHOLE);
         let work = unfinished(target)?;

@@ -1,6 +1,7 @@
 //! What many command lines share: formats, how text looks, `PATH=VALUE`.
 
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 
 /// How text looks.
 #[derive(Debug, Args)]
@@ -34,9 +35,17 @@ pub enum Format {
     Json,
 }
 
-pub fn path_value(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((path, value)) if !path.is_empty() => Ok((path.to_owned(), value.to_owned())),
-        _ => Err("write PATH=VALUE, e.g. controlPlane.preset=stock".to_owned()),
-    }
+/// Output options.
+#[derive(Debug, Args)]
+pub struct OutputArgs {
+    /// Write summary.json, a table, charts and the inputs here; it must not exist yet
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
+    /// Print results only: no progress
+    #[arg(long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub look: Look,
 }

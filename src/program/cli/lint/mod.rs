@@ -1,11 +1,13 @@
 //! `lint`: what the API server would refuse in manifests, and what it accepts and hurts later.
 
-pub(crate) mod lint_output;
-pub(crate) mod sarif;
+pub mod args;
+mod lint_output;
+mod sarif;
 
-use super::args::{LintArgs, LintFormat};
-use super::inputs::{gates, load};
-use super::{Failure, output};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{experiment_input, feature_gates};
+use crate::cli::lint::args::{LintArgs, LintFormat, LintMethod};
+use crate::cli::output;
 use lint_output::Shape;
 use sim_api::spec::{FeatureGates, JobSet, Version};
 use sim_base::condition::{Condition, Limit};
@@ -42,7 +44,7 @@ pub fn cli(args: &LintArgs) -> Result<u8, Failure> {
         false => Some(files_of_update(&args.update, args.quiet)?),
     };
     let topology = match &args.topology {
-        Some(path) => Some(load::topology(path)?.1),
+        Some(path) => Some(experiment_input::topology(path)?.1),
         None => None,
     };
     let target = target(args, &files)?;
@@ -124,21 +126,12 @@ fn unknown(name: &str) -> Failure {
 }
 
 fn files(paths: &[String], quiet: bool) -> Result<Vec<Inspected>, Failure> {
-    let (mut sources, mut left_out, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    for path in paths {
-        match sim_inputs::manifest_sources(path) {
-            Ok((found, not_tried)) => {
-                sources.extend(found);
-                left_out.extend(not_tried);
-            }
-            Err(Diagnostics(found)) => errors.extend(found),
-        }
-    }
+    let (sources, left_out, mut errors) = experiment_input::manifest_sources(paths);
     let files = match inspect::inspect_all(&sources) {
         Ok(files) if errors.is_empty() => files,
         read => {
             errors.extend(read.err().map_or(Vec::new(), |Diagnostics(found)| found));
-            return Err(load::invalid(Diagnostics(errors)));
+            return Err(Diagnostics(errors).into());
         }
     };
     if !left_out.is_empty() && !quiet {
@@ -163,7 +156,7 @@ fn something(files: &[Inspected]) -> Result<(), Failure> {
     let first = places.next();
     let place = first.map(|(file, object)| kube::place_of_kind(&file.source, &object.node));
     let error = kube::no_jobset("check", place, &kinds);
-    Err(load::invalid(error.into()))
+    Err(Diagnostics::from(error).into())
 }
 
 fn files_of_update(paths: &[String], quiet: bool) -> Result<Vec<Inspected>, Failure> {
@@ -206,7 +199,7 @@ fn target(args: &LintArgs, files: &[Inspected]) -> Result<Target, Failure> {
     let jobsets = files.iter().flat_map(|f| &f.objects);
     // As for `run`: a gate that a JobSet needs is on.
     let needed = FeatureGates::needed_by(jobsets.filter_map(|o| o.jobset.as_ref()));
-    let gates = gates::read(needed, &args.feature_gates)?;
+    let gates = feature_gates::read(needed, &args.feature_gates)?;
     Ok(Target {
         kubernetes: kubernetes.unwrap_or(sim_inputs::DEFAULT_VERSION),
         gates,
@@ -263,11 +256,11 @@ fn gate(text: &str) -> Result<Gate, Failure> {
     }
 }
 
-impl From<super::args::LintMethod> for Method {
-    fn from(method: super::args::LintMethod) -> Method {
+impl From<LintMethod> for Method {
+    fn from(method: LintMethod) -> Method {
         match method {
-            super::args::LintMethod::Apply => Method::Apply,
-            super::args::LintMethod::Replace => Method::Replace,
+            LintMethod::Apply => Method::Apply,
+            LintMethod::Replace => Method::Replace,
         }
     }
 }

@@ -1,8 +1,7 @@
 //! What a comparison, a sweep or a plan hangs on: the first replication of a variant or point, played once more with
 //! its critical paths.
 
-use super::subject::Loaded;
-use super::whole::defaults;
+use crate::cli::inputs::experiment_input::LoadedInput;
 use crate::cli::interrupt;
 use sim_analysis::experiment::{Limited, play};
 use sim_analysis::metrics::Folds;
@@ -12,30 +11,30 @@ use sim_engine::Simulation;
 use sim_engine::faults;
 use sim_engine::record::EndReason;
 use sim_inputs::LoadedScenario;
-use sim_report::assumptions::deciding::{Decider, GIVEN};
+use sim_report::assumptions::deciding::{Decider, Defaults, GIVEN, Known};
 use sim_report::assumptions::hanging::Hung;
 use sim_report::assumptions::provenance;
 
 /// Nothing where it cannot be played, or was stopped.
-pub fn of(name: &str, loaded: &Loaded, seed: u64) -> Hung {
+pub fn of_input(name: &str, loaded: &LoadedInput, seed: u64) -> Hung {
     let mut hung = match loaded {
-        Loaded::Pods(loaded) if loaded.experiment.level == Level::Collapsed => {
+        LoadedInput::Pods(loaded) if loaded.experiment.level == Level::Collapsed => {
             let what = "as the engine was measured to do them";
             said(
                 name,
                 vec![decider("restarts", what, ("docs/collapsed.md", "derived"))],
             )
         }
-        Loaded::Pods(loaded) => {
+        LoadedInput::Pods(loaded) => {
             let found = of_scenario(name, loaded, seed);
             found.map_or_else(|| said(name, Vec::new()), |(hung, _)| hung)
         }
-        Loaded::Fleet(_) => {
+        LoadedInput::Fleet(_) => {
             let what = "as the Fleet has them";
             said(name, vec![decider("every time and rate", what, GIVEN)])
         }
     };
-    if let Loaded::Pods(loaded) = loaded {
+    if let LoadedInput::Pods(loaded) = loaded {
         // How often something fails comes first of what has no share of a path.
         hung.deciders.splice(0..0, random_faults(loaded));
         hung.preset = provenance::preset(&loaded.scenario.control_plane);
@@ -64,7 +63,7 @@ pub fn of_scenario(name: &str, loaded: &LoadedScenario, seed: u64) -> Option<(Hu
     }
     let run = played.view(seed, &[]);
     let all: Vec<_> = run.restarts().iter().collect();
-    let hung = Hung::of_restarts(name, &run, &all, &defaults());
+    let hung = Hung::of_restarts(name, &run, &all, &model_defaults());
     Some((hung, played.outcome.digest))
 }
 
@@ -113,4 +112,18 @@ fn random_faults(loaded: &LoadedScenario) -> Vec<Decider> {
         id: "faultProcesses".to_owned(),
         ..decider(NAME, &value, GIVEN)
     }]
+}
+
+/// The defaults of the model, for reports.
+pub fn model_defaults() -> Defaults {
+    let known = sim_inputs::assumptions().into_iter().map(|a| Known {
+        id: a.id,
+        value: a.value,
+        source: a.source,
+        confidence: a.confidence,
+    });
+    Defaults {
+        known: known.collect(),
+        timing: sim_inputs::timing(),
+    }
 }

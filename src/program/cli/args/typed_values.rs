@@ -1,0 +1,162 @@
+//! Values of options as they are typed.
+
+use sim_api::spec::BASELINE;
+use sim_base::Duration;
+use sim_base::stats::Precision;
+
+/// An override: the path of a field and its value.
+pub type Override = (String, String);
+
+pub fn path_value(text: &str) -> Result<Override, String> {
+    match text.split_once('=') {
+        Some((path, value)) if !path.is_empty() => Ok((path.to_owned(), value.to_owned())),
+        _ => Err("write PATH=VALUE, e.g. controlPlane.preset=stock".to_owned()),
+    }
+}
+
+/// Days from `30`, `30d` or any other duration.
+pub fn days(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let days = match text.strip_suffix('d').unwrap_or(text).parse::<f64>() {
+        Ok(days) => Some(days),
+        Err(_) => text
+            .parse::<Duration>()
+            .ok()
+            .map(|d| d.seconds() / 86_400.0),
+    };
+    match days {
+        Some(days) if days > 0.0 && days <= 36_500.0 => Ok(days),
+        _ => Err("write a number of days above 0 or a duration, e.g. 30 or 36h".to_owned()),
+    }
+}
+
+/// `NAME: PATH=VALUE, PATH=VALUE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VariantArg {
+    /// As it was typed.
+    pub text: String,
+    pub name: String,
+    pub sets: Vec<Override>,
+}
+
+pub fn parse_variant(text: &str) -> Result<VariantArg, String> {
+    let bad =
+        || "write NAME: PATH=VALUE, PATH=VALUE, e.g. patient: spec.failurePolicy.maxRestarts=50";
+    // Without a name the changes are the name.
+    let (name, fields) = match text.split_once(':') {
+        Some((name, fields)) if !name.contains('=') => (name.trim(), fields),
+        _ => (text.trim(), text),
+    };
+    if name.is_empty() || name == BASELINE {
+        return Err(format!("{name:?} is no name for a variant; {}", bad()));
+    }
+    let mut sets = Vec::new();
+    for field in fields_of(fields) {
+        let (path, value) = field.split_once('=').ok_or_else(bad)?;
+        if path.trim().is_empty() {
+            return Err(bad().to_owned());
+        }
+        sets.push((path.trim().to_owned(), value.trim().to_owned()));
+    }
+    Ok(VariantArg {
+        text: text.to_owned(),
+        name: name.to_owned(),
+        sets,
+    })
+}
+
+/// Parts between commas, but not within brackets or quotes.
+pub fn fields_of(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0i32, None);
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => depth -= 1,
+            (None, ',') if depth <= 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// `METRIC ±0.2%`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Until {
+    /// As it was typed.
+    pub text: String,
+    pub metric: String,
+    pub precision: Precision,
+}
+
+pub fn parse_until(text: &str) -> Result<Until, String> {
+    let bad =
+        || "write METRIC ±SHARE%, or METRIC ±NUMBER, e.g. 'restartLatency_s.p50 ±1%'".to_owned();
+    let parts = text.split_once('±').or_else(|| text.split_once("+-"));
+    let (metric, precision) = parts.ok_or_else(bad)?;
+    let (metric, precision) = (metric.trim(), precision.trim());
+    let (number, is_share) = match precision.strip_suffix('%') {
+        Some(number) => (number.trim(), true),
+        None => (precision, false),
+    };
+    let number: f64 = number.parse().map_err(|_| bad())?;
+    if metric.is_empty() || !number.is_finite() || number <= 0.0 {
+        return Err(bad());
+    }
+    Ok(Until {
+        text: text.to_owned(),
+        metric: metric.to_owned(),
+        precision: match is_share {
+            true => Precision::Relative(number / 100.0),
+            false => Precision::Absolute(number),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sets(text: &str) -> Vec<Override> {
+        parse_variant(text).unwrap().sets
+    }
+
+    #[test]
+    fn a_variant_is_a_name_and_fields() {
+        let parsed = parse_variant("two: a.b=1, c=[x, {y: 'z, u'}], d=e=f").unwrap();
+        assert_eq!(parsed.name, "two");
+        let field = |p: &str, v: &str| (p.to_owned(), v.to_owned());
+        let expected = [
+            field("a.b", "1"),
+            field("c", "[x, {y: 'z, u'}]"),
+            field("d", "e=f"),
+        ];
+        assert_eq!(parsed.sets, expected);
+        assert_eq!(parse_variant("a.b=1").unwrap().name, "a.b=1");
+        assert_eq!(sets("x: a[\"k,l\"]=2"), [field("a[\"k,l\"]", "2")]);
+        for wrong in ["", "x:", "x: y", "baseline: a=1", "x: =1"] {
+            assert!(parse_variant(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_precision_is_a_share_or_a_number() {
+        let until = |text: &str| parse_until(text).map(|u| (u.metric, u.precision));
+        let metric = || "goodput.p50".to_owned();
+        let share = Ok((metric(), Precision::Relative(0.002)));
+        assert_eq!(until("goodput.p50 ±0.2%"), share);
+        assert_eq!(
+            until("goodput.p50 +- 3"),
+            Ok((metric(), Precision::Absolute(3.0)))
+        );
+        for wrong in ["goodput", "±1%", "x ±", "x ±0%", "x ±-1", "x ±NaN"] {
+            assert!(until(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The command line of `compare`.
+
+use crate::cli::args::{
+    InputArgs, Look, TableFormat, Until, VariantArg, parse_until, parse_variant,
+};
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Additional variant; repeatable
+    #[arg(long = "variant", value_name = "NAME: PATH=VALUE, ...", value_parser = parse_variant)]
+    pub variants: Vec<VariantArg>,
+    /// One variant for each of these restart strategies: all, or e.g. Recreate,InPlaceRestart
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub strategies: Vec<String>,
+    /// Replications of each variant; with --until the maximum [default: that of the experiment, else 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    pub seeds: Option<u64>,
+    /// Add replications until the 95 % interval of the metric's mean is within ±SHARE in every variant, e.g.
+    /// 'restartLatency_s.p50 ±1%'
+    #[arg(long, value_name = "METRIC ±SHARE%", value_parser = parse_until)]
+    pub until: Option<Until>,
+    /// Exit with code 5 if this is true, e.g. 'restartLatency_s.p50 > +5%'; repeatable (docs/fail-if.md)
+    #[arg(long, value_name = "EXPR")]
+    pub fail_if: Vec<String>,
+    /// Write summary.json, replications.csv and the inputs here; it must not exist yet
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub format: TableFormat,
+    /// Print results only: no progress
+    #[arg(long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub look: Look,
+}

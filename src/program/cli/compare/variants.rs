@@ -1,0 +1,126 @@
+//! Which variants `compare` plays: read from the scenario, `--variant` and `--strategies`, each text once.
+
+use crate::cli::args::Override;
+use crate::cli::compare::args::CompareArgs;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput, experiment_input, quoted};
+use sim_analysis::experiment::Subject;
+use sim_api::spec::{BASELINE, FieldChange, RestartStrategy};
+use sim_inputs::strategy;
+
+/// A variant, ready to be played.
+pub struct Variant {
+    pub name: String,
+    pub changes: Vec<FieldChange>,
+    pub subject: Subject,
+    /// What it is of.
+    pub loaded: LoadedInput,
+}
+
+/// The inputs before any variant.
+pub struct Base {
+    given: ExperimentInput,
+    pub baseline: LoadedInput,
+}
+
+impl Base {
+    pub fn read(args: &CompareArgs) -> Result<Base, Failure> {
+        let given = ExperimentInput::read(&args.input)?;
+        let baseline = given.load(&[])?;
+        if matches!(baseline, LoadedInput::Fleet(_)) && !args.strategies.is_empty() {
+            return Err(experiment_input::needs_pods("--strategies"));
+        }
+        Ok(Base { given, baseline })
+    }
+
+    /// The scenario itself, then its own variants, then those of the command line.
+    pub fn variants(&self, args: &CompareArgs) -> Result<Vec<Variant>, Failure> {
+        let mut first = BASELINE.to_owned();
+        let own = self.baseline.experiment().variants.iter().cloned();
+        let mut all: Vec<(String, Vec<Override>)> = own.map(|v| (v.name, v.sets)).collect();
+        let more = args.variants.iter();
+        all.extend(more.map(|v| (v.name.clone(), v.sets.clone())));
+        for strategy in strategies(&args.strategies)? {
+            if self.has_strategy(strategy) {
+                // The scenario itself is that one.
+                first = strategy.as_str().to_owned();
+                continue;
+            }
+            let name = strategy.as_str().to_owned();
+            all.push((name.clone(), vec![("strategy".to_owned(), name)]));
+        }
+        if all.is_empty() {
+            return Err(Failure::Invalid(self.nothing().to_owned()));
+        }
+        all.insert(0, (first, Vec::new()));
+        for (i, (name, _)) in all.iter().enumerate() {
+            if all[..i].iter().any(|(known, _)| known == name) {
+                return Err(Failure::Invalid(format!("there are two variants {name:?}")));
+            }
+        }
+        let one = |(name, sets)| self.variant(name, sets);
+        all.into_iter().map(one).collect()
+    }
+
+    fn nothing(&self) -> &'static str {
+        match self.baseline {
+            LoadedInput::Fleet(_) => {
+                "there is nothing to compare: give --variant 'NAME: PATH=VALUE', e.g. --variant 'more: parameters.spares=80'"
+            }
+            LoadedInput::Pods(_) => {
+                "there is nothing to compare: give --variant 'NAME: PATH=VALUE', --strategies all, or an `experiment` in the scenario"
+            }
+        }
+    }
+
+    fn has_strategy(&self, strategy: RestartStrategy) -> bool {
+        let mut jobsets = self.baseline.jobsets().iter();
+        jobsets.all(|s| s.jobset.spec.strategy() == strategy)
+    }
+
+    fn variant(&self, name: String, sets: Vec<Override>) -> Result<Variant, Failure> {
+        let changes = strategy::with_companions(&sets, self.baseline.jobsets());
+        let changes = changes.map_err(|m| Failure::Invalid(m).in_variant(&name))?;
+        let more = changes.iter().map(|c| (c.path.clone(), c.value.clone()));
+        let loaded = self.given.load(&more.collect::<Vec<Override>>());
+        let loaded = loaded.map_err(|why| why.in_variant(&name))?;
+        Ok(Variant {
+            subject: loaded.subject().map_err(|why| why.in_variant(&name))?,
+            name,
+            changes,
+            loaded,
+        })
+    }
+
+    /// What a directory keeps, and the command that repeats the comparison from there.
+    pub fn inputs(&self, args: &CompareArgs, seed: u64, replications: u64) -> InputCopies {
+        let mut more = String::new();
+        for variant in &args.variants {
+            more.push_str(&format!(" --variant {}", quoted(&variant.text)));
+        }
+        if !args.strategies.is_empty() {
+            more.push_str(&format!(" --strategies {}", args.strategies.join(",")));
+        }
+        let seeds = (seed, Some(replications));
+        let copies = self.given.copies(&self.baseline, seeds, &more);
+        copies.of_command("compare")
+    }
+}
+
+/// `all`, or some of them by name.
+fn strategies(words: &[String]) -> Result<Vec<RestartStrategy>, Failure> {
+    if words.iter().any(|word| word == "all") {
+        return Ok(RestartStrategy::ALL.to_vec());
+    }
+    let one = |word: &String| {
+        let found = RestartStrategy::ALL
+            .into_iter()
+            .find(|s| s.as_str() == word);
+        found.ok_or_else(|| {
+            let legal = RestartStrategy::ALL.map(RestartStrategy::as_str).join(", ");
+            let text = format!("--strategies: {word:?} is none of them; legal: all, {legal}");
+            Failure::Invalid(text)
+        })
+    };
+    words.iter().map(one).collect()
+}

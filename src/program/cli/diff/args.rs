@@ -1,0 +1,21 @@
+//! The command line of `diff`.
+
+use crate::cli::args::{Format, Look};
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub struct DiffArgs {
+    /// Run directory that `run --out` wrote
+    #[arg(value_name = "RUN")]
+    pub a: PathBuf,
+    /// Second run directory, also of another version of the program, or recording of a real control plane
+    #[arg(value_name = "RUN|RECORDING")]
+    pub b: PathBuf,
+    /// Exit with code 5 if this is true, e.g. 'diff.records > 0'; repeatable
+    #[arg(long, value_name = "EXPR")]
+    pub fail_if: Vec<String>,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    #[command(flatten)]
+    pub look: Look,
+}

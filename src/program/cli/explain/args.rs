@@ -1,0 +1,32 @@
+//! The command line of `explain`.
+
+use crate::cli::args::{Format, Look};
+use crate::cli::explain::manifest_children::ExplainChildrenArgs;
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+pub struct ExplainArgs {
+    /// Word that the program prints or reads, or topic [default: list the topics]
+    #[arg(value_name = "WORD")]
+    pub words: Vec<String>,
+    /// List all words, one per line
+    #[arg(long, conflicts_with = "words")]
+    pub list: bool,
+    /// List or explain words of this kind only: column, field, rule, option ...
+    #[arg(long, value_name = "KIND")]
+    pub kind: Option<String>,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    #[command(flatten)]
+    pub look: Look,
+    #[command(subcommand)]
+    pub command: Option<ExplainCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ExplainCommand {
+    /// Print the Jobs, Services, claims and pods created for a manifest
+    #[command(after_help = "Example: jobset-sim explain children -f jobset.yaml")]
+    Children(ExplainChildrenArgs),
+}

@@ -1,0 +1,21 @@
+//! `explain`: the meaning of a word, or the children of a manifest.
+
+pub mod args;
+mod children;
+mod manifest_children;
+mod terms;
+mod yaml;
+
+use crate::cli::explain::args::{ExplainArgs, ExplainCommand};
+use crate::cli::failure::Failure;
+
+/// `command_line`: the description of all commands and options.
+pub fn cli(
+    args: &ExplainArgs,
+    command_line: impl FnOnce() -> clap::Command,
+) -> Result<(), Failure> {
+    match &args.command {
+        Some(ExplainCommand::Children(args)) => manifest_children::cli(args),
+        None => terms::cli(args, command_line()),
+    }
+}

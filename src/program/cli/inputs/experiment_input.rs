@@ -1,0 +1,296 @@
+//! The inputs of a command, each text read once and loaded with any overrides: a scenario, manifests or a Fleet.
+
+use crate::cli::args::{InputArgs, Override};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::fail::Fail;
+use crate::cli::inputs::input_copies::{
+    InputCopies, copy_manifests, copy_scenario, result_options,
+};
+use crate::cli::inputs::{fail, reduced_model};
+use crate::cli::output;
+use sim_analysis::experiment::Subject;
+use sim_api::spec::{Experiment, Level, SubmittedJobSet, Topology};
+use sim_inputs::{Diagnostic, Diagnostics, LoadedFleet, LoadedScenario, Source, strategy};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// Fields of JobSets that `--set` reaches with `-f`; all other paths are fields of the scenario.
+const OF_JOBSETS: [&str; 2] = ["spec", "metadata"];
+
+/// Inputs, with the overrides that apply to everything made of them.
+pub struct ExperimentInput {
+    source: InputSource,
+    sets: Vec<Override>,
+    fails: Vec<Fail>,
+    level: Option<Level>,
+}
+
+enum InputSource {
+    Scenario {
+        source: Source,
+        /// Texts of the files that it names, read at the first use.
+        texts: Mutex<BTreeMap<String, Result<String, String>>>,
+    },
+    Manifests {
+        sources: Vec<Source>,
+        /// Other files in the same directories.
+        not_tried: Vec<String>,
+        topology: Option<(Source, Topology)>,
+    },
+    Fleet(Source),
+}
+
+/// Inputs with all overrides.
+pub enum LoadedInput {
+    Pods(Box<LoadedScenario>),
+    Fleet(Box<LoadedFleet>),
+}
+
+impl ExperimentInput {
+    /// Reads every text that is named.
+    pub fn read(args: &InputArgs) -> Result<ExperimentInput, Failure> {
+        let source = args.scenario.as_deref().map(sim_inputs::read_source);
+        let source = match source.transpose()? {
+            Some(source) if sim_inputs::is_fleet(&source) => {
+                if !args.fails.is_empty() {
+                    return Err(needs_pods("--fail"));
+                }
+                if args.level.is_some() {
+                    return Err(needs_pods("--level"));
+                }
+                InputSource::Fleet(source)
+            }
+            Some(source) => InputSource::Scenario {
+                source,
+                texts: Mutex::default(),
+            },
+            None => InputSource::manifests(args)?,
+        };
+        Ok(ExperimentInput {
+            source,
+            sets: args.sets.clone(),
+            fails: args.fails.clone(),
+            level: args.level(),
+        })
+    }
+
+    /// Loads the inputs with `more` overrides.
+    pub fn load(&self, more: &[Override]) -> Result<LoadedInput, Failure> {
+        let sets: Vec<Override> = self.sets.iter().chain(more).cloned().collect();
+        if let InputSource::Fleet(source) = &self.source {
+            let loaded = sim_inputs::parse_fleet(source, &sets)?;
+            return Ok(LoadedInput::Fleet(Box::new(loaded)));
+        }
+        let mut loaded = self.source.load(&sets)?;
+        fail::add(&self.fails, &mut loaded.scenario)?;
+        if let Some(level) = self.level {
+            loaded.experiment.level = level;
+        }
+        Ok(LoadedInput::Pods(Box::new(loaded)))
+    }
+
+    /// Loads the inputs of a command that simulates every pod.
+    pub fn pods(&self, more: &[Override], command: &str) -> Result<LoadedScenario, Failure> {
+        match self.load(more)? {
+            LoadedInput::Pods(_) if self.level == Some(Level::Collapsed) => {
+                let text = format!("{command} needs every pod: --level collapsed has none");
+                Err(Failure::Invalid(text))
+            }
+            LoadedInput::Pods(loaded) => Ok(*loaded),
+            LoadedInput::Fleet(_) => {
+                let file = self.text().map_or("", |source| source.file.as_str());
+                let text = format!("{file} is a Fleet; {command} plays Scenarios");
+                Err(Failure::Invalid(text))
+            }
+        }
+    }
+
+    /// The text of the scenario or Fleet; `None` for manifests.
+    pub fn text(&self) -> Option<&Source> {
+        match &self.source {
+            InputSource::Scenario { source, .. } | InputSource::Fleet(source) => Some(source),
+            InputSource::Manifests { .. } => None,
+        }
+    }
+
+    /// The options that change results, as a user would type them.
+    pub fn options(&self, seeds: (u64, Option<u64>)) -> String {
+        result_options((&self.sets, &self.fails), seeds, self.level)
+    }
+
+    /// Copies for an output directory, and the command that repeats `run` from there with `more` options.
+    pub fn copies(
+        &self,
+        loaded: &LoadedInput,
+        seeds: (u64, Option<u64>),
+        more: &str,
+    ) -> InputCopies {
+        let options = self.options(seeds) + more;
+        match loaded {
+            LoadedInput::Pods(loaded) => self.scenario_copies(loaded, &options),
+            LoadedInput::Fleet(loaded) => copy_scenario(&loaded.inputs, &options),
+        }
+    }
+
+    /// The same for a scenario; `options` end the command.
+    pub fn scenario_copies(&self, loaded: &LoadedScenario, options: &str) -> InputCopies {
+        let InputSource::Manifests {
+            sources, topology, ..
+        } = &self.source
+        else {
+            return copy_scenario(&loaded.inputs, options);
+        };
+        let file = |source: &Source| (source.file.clone(), source.text.clone());
+        let presets = loaded.inputs.iter();
+        let presets = presets.filter(|(name, _)| sim_inputs::is_preset_file(name));
+        copy_manifests(
+            sources.iter().map(file).collect(),
+            topology.as_ref().map(|(source, _)| file(source)),
+            presets.cloned().collect(),
+            options,
+        )
+    }
+}
+
+impl InputSource {
+    /// Reads manifests and their topology; reports the errors of all of them together.
+    fn manifests(args: &InputArgs) -> Result<InputSource, Failure> {
+        let (sources, not_tried, mut errors) = manifest_sources(&args.manifests);
+        let topology = match args.topology.as_deref().map(topology).transpose() {
+            Ok(topology) if errors.is_empty() => topology,
+            found => {
+                let (_, of_jobsets) = sim_inputs::split_sets(&args.sets, &OF_JOBSETS);
+                let parsed = sim_inputs::read_sources(&sources, &of_jobsets);
+                errors.extend(parsed.err().map_or(Vec::new(), |Diagnostics(e)| e));
+                errors.extend(found.err().map_or(Vec::new(), |Diagnostics(e)| e));
+                return Err(Diagnostics(errors).into());
+            }
+        };
+        Ok(InputSource::Manifests {
+            sources,
+            not_tried,
+            topology,
+        })
+    }
+
+    fn load(&self, sets: &[Override]) -> Result<LoadedScenario, Diagnostics> {
+        match self {
+            InputSource::Scenario { source, texts } => {
+                let base = Path::new(&source.file).parent().unwrap_or(Path::new(""));
+                let loader = |name: &str| {
+                    let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
+                    let read = || sim_inputs::file_text(&base.join(name));
+                    texts.entry(name.to_owned()).or_insert_with(read).clone()
+                };
+                sim_inputs::parse_scenario(source, sets, &loader)
+            }
+            InputSource::Manifests {
+                sources,
+                not_tried,
+                topology,
+            } => {
+                let (sets, of_jobsets) = sim_inputs::split_sets(sets, &OF_JOBSETS);
+                let mut manifests = sim_inputs::read_sources(sources, &of_jobsets)?;
+                manifests.not_tried.clone_from(not_tried);
+                let topology = topology.as_ref().map(|(_, topology)| topology.clone());
+                sim_inputs::scenario_from_manifests(vec![manifests], topology, &sets)
+            }
+            InputSource::Fleet(_) => unreachable!("a Fleet is loaded as one"),
+        }
+    }
+}
+
+/// Reads files and directories of manifests: their texts, the files left out, and errors.
+pub fn manifest_sources(paths: &[String]) -> (Vec<Source>, Vec<String>, Vec<Diagnostic>) {
+    let (mut sources, mut not_tried, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    for path in paths {
+        match sim_inputs::manifest_sources(path) {
+            Ok((read, left_out)) => {
+                sources.extend(read);
+                not_tried.extend(left_out);
+            }
+            Err(Diagnostics(e)) => errors.extend(e),
+        }
+    }
+    (sources, not_tried, errors)
+}
+
+/// Reads a topology. Prints which of a list of Nodes are left out: no report has them.
+pub fn topology(path: &Path) -> Result<(Source, Topology), Diagnostics> {
+    let source = sim_inputs::topology_source(path)?;
+    let (topology, notes) = sim_inputs::read_noting(&source)?;
+    for note in notes {
+        output::note(&format!("note: {note}"));
+    }
+    Ok((source, topology))
+}
+
+/// The option makes no sense with a Fleet.
+pub fn needs_pods(option: &str) -> Failure {
+    let text = format!("{option} is of scenarios with pods; this file is a Fleet, which has none");
+    Failure::Invalid(text)
+}
+
+impl LoadedInput {
+    /// The default seed of all random numbers.
+    pub fn seed(&self) -> u64 {
+        match self {
+            LoadedInput::Pods(loaded) => loaded.scenario.seed,
+            LoadedInput::Fleet(loaded) => loaded.fleet.seed,
+        }
+    }
+
+    /// The name in reports.
+    pub fn name(&self) -> &str {
+        match self {
+            LoadedInput::Pods(loaded) => &loaded.scenario.name,
+            LoadedInput::Fleet(loaded) => &loaded.fleet.name,
+        }
+    }
+
+    /// The subject of replications. Measures the reduced model if that level is chosen.
+    pub fn subject(&self) -> Result<Subject, Failure> {
+        Ok(match self {
+            LoadedInput::Pods(loaded) if loaded.experiment.level == Level::Collapsed => {
+                Subject::Collapsed(reduced_model::measured(&loaded.scenario, true)?)
+            }
+            LoadedInput::Pods(loaded) => Subject::Pods {
+                scenario: Box::new(loaded.scenario.clone()),
+                not_modelled: loaded.not_modelled(),
+            },
+            LoadedInput::Fleet(loaded) => Subject::Fleet(Box::new(loaded.fleet.clone())),
+        })
+    }
+
+    /// The `experiment` of the file.
+    pub fn experiment(&self) -> &Experiment {
+        match self {
+            LoadedInput::Pods(loaded) => &loaded.experiment,
+            LoadedInput::Fleet(loaded) => &loaded.experiment,
+        }
+    }
+
+    pub fn jobsets(&self) -> &[SubmittedJobSet] {
+        match self {
+            LoadedInput::Pods(loaded) => &loaded.scenario.jobsets,
+            LoadedInput::Fleet(_) => &[],
+        }
+    }
+
+    /// Adds the fields that belong to a restart strategy, if one is set.
+    pub fn with_companions(&self, sets: &[Override]) -> Result<Vec<Override>, Failure> {
+        let changes = strategy::with_companions(sets, self.jobsets())?;
+        Ok(changes.into_iter().map(|c| (c.path, c.value)).collect())
+    }
+
+    /// Prints the objects of the manifests that are not simulated.
+    pub fn note_skipped(&self, quiet: bool) {
+        if let LoadedInput::Pods(loaded) = self
+            && !quiet
+            && !loaded.skipped.is_empty()
+        {
+            output::notice(&format!("not simulated: {}", loaded.skipped.join(", ")));
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! What commands read: scenarios, manifests, run directories; and what output directories keep of it.
+
+pub mod dominant_assumptions;
+pub mod experiment_input;
+pub mod fail;
+pub mod fail_if;
+pub mod feature_gates;
+mod input_copies;
+mod loaded_run;
+pub mod reduced_model;
+pub mod shell_words;
+pub mod stored_run;
+
+pub use dominant_assumptions::model_defaults;
+pub use experiment_input::{ExperimentInput, LoadedInput};
+pub use input_copies::{InputCopies, copy_scenario, result_options};
+pub use loaded_run::LoadedRun;
+pub use shell_words::{quoted, words};
+pub use stored_run::Stored;

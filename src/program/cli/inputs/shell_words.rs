@@ -1,0 +1,49 @@
+//! Words of a command line as a shell reads them.
+
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// The words of a line as a shell would see them; single quotes and backslashes, as `quoted` writes them.
+pub fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word) = (Vec::new(), None::<String>);
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' | '\n' => words.extend(word.take()),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                word.extend(chars.by_ref().take_while(|c| *c != '\''));
+            }
+            '\\' => word.get_or_insert_default().extend(chars.next()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_that_were_quoted() {
+        let all = [
+            "run",
+            "a b",
+            "it's",
+            "",
+            "x=[{a: 'b'}]",
+            "two\nlines",
+            r"back\slash",
+        ];
+        let line: Vec<String> = all.iter().map(|w| quoted(w)).collect();
+        assert_eq!(words(&line.join(" ")), all);
+    }
+}

@@ -1,0 +1,173 @@
+//! `plan`: runs candidates and prints answers. `TrialRunner` is shared with `sensitivity`.
+
+use crate::cli::args::{InputArgs, OutputArgs, Override, TableFormat};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ExperimentInput, LoadedInput, dominant_assumptions};
+use crate::cli::output::ProgressLine;
+use crate::cli::{interrupt, output};
+use sim_analysis::experiment::{Limits, Replication, Subject};
+use sim_analysis::planning::{Row, Sample};
+use sim_base::fnv;
+use sim_report::assumptions::hanging;
+use sim_report::files::csv;
+use sim_report::files::rundir::RunDir;
+use sim_report::planning::{Provenance, Told};
+use std::ops::Range;
+
+/// Plays the inputs with other overrides, and counts what it plays.
+pub struct TrialRunner<'a> {
+    pub input: &'a InputArgs,
+    pub given: ExperimentInput,
+    /// Without further overrides.
+    pub loaded: LoadedInput,
+    pub subject: Subject,
+    pub seed: u64,
+    pub limits: Limits,
+    pub quiet: bool,
+    digests: Vec<u64>,
+}
+
+impl<'a> TrialRunner<'a> {
+    pub fn new(input: &'a InputArgs, tell: &OutputArgs) -> Result<TrialRunner<'a>, Failure> {
+        let given = ExperimentInput::read(input)?;
+        let loaded = given.load(&[])?;
+        let subject = loaded.subject()?;
+        loaded.note_skipped(tell.quiet);
+        Ok(TrialRunner {
+            input,
+            seed: input.seed.unwrap_or(subject.seed()),
+            given,
+            loaded,
+            subject,
+            limits: interrupt::limits(),
+            quiet: tell.quiet,
+            digests: Vec::new(),
+        })
+    }
+
+    /// Replications of the inputs with more overrides; fewer than asked for where somebody has interrupted it.
+    pub fn replicate(
+        &mut self,
+        sets: &[Override],
+        which: Range<u64>,
+        what: &str,
+    ) -> Result<(Vec<Replication>, Vec<String>), Failure> {
+        let subject = self.given.load(sets)?.subject()?;
+        let (from, to) = (which.start, which.end);
+        let text = |done| format!("{what}: {done}/{to} replications");
+        let progress = ProgressLine::new(self.quiet, text);
+        let on = (self.input.threads(), &self.limits);
+        let reach = |done| progress.reach(from + done);
+        let played = subject.replicate((self.seed, which), on, &reach);
+        drop(progress);
+        let played = played?;
+        self.note(played.iter().map(|r| r.digest));
+        Ok((played, subject.jobsets()))
+    }
+
+    /// One metric of such replications.
+    pub fn sample(
+        &mut self,
+        sets: &[Override],
+        which: Range<u64>,
+        (metric, what): (&str, &str),
+    ) -> Result<Sample, Failure> {
+        let (played, jobsets) = self.replicate(sets, which, what)?;
+        rows(&played, &jobsets, (metric, "--metric"), None)
+    }
+
+    /// What is asked for, or what training jobs are usually judged by.
+    pub fn metric(&self, asked: Option<&str>) -> String {
+        let usual = match self.subject {
+            Subject::Pods { .. } | Subject::Collapsed(_) => "goodput",
+            Subject::Fleet(_) => "effective_training_ratio",
+        };
+        asked.unwrap_or(usual).to_owned()
+    }
+
+    /// These were played.
+    pub fn note(&mut self, digests: impl Iterator<Item = u64>) {
+        self.digests.extend(digests);
+    }
+
+    /// As many as one or the other has, unless it is said.
+    pub fn by_level(&self, pods: u64, fleet: u64) -> u64 {
+        match self.subject {
+            Subject::Pods { .. } => pods,
+            Subject::Collapsed(_) | Subject::Fleet(_) => fleet,
+        }
+    }
+
+    pub fn provenance(&self, schema: &'static str) -> Provenance {
+        Provenance {
+            schema,
+            version: env!("CARGO_PKG_VERSION"),
+            scenario: self.subject.name().to_owned(),
+            level: match self.subject {
+                Subject::Pods { .. } => "pods",
+                Subject::Collapsed(_) => "collapsed",
+                Subject::Fleet(_) => "fleet",
+            },
+            seed: self.seed,
+            replications_played: self.digests.len() as u64,
+            digest: format!("{:016x}", fnv::of_words(self.digests.iter().copied())),
+            interrupted: self.limits.flag.is_raised(),
+            hangs: hanging::foot(&[dominant_assumptions::of_input("", &self.loaded, self.seed)]),
+        }
+    }
+
+    /// Prints the answer, and writes the directory; `command` with `more` options repeats it.
+    pub fn tell(
+        &self,
+        told: &impl Told,
+        tell: &OutputArgs,
+        (command, seeds, more): (&str, u64, &str),
+    ) -> Result<(), Failure> {
+        if let Some(out) = &tell.out {
+            let dir = RunDir::create(out)?;
+            dir.write_json("summary.json", told)?;
+            dir.write("table.csv", &told.csv()?)?;
+            for (name, scene) in told.figures() {
+                dir.write_chart(&format!("charts/{name}"), &scene)?;
+            }
+            let inputs = self
+                .given
+                .copies(&self.loaded, (self.seed, Some(seeds)), more);
+            let inputs = inputs.of_command(command);
+            dir.write_inputs(&inputs.files, &inputs.command)?;
+            dir.commit()?;
+        }
+        match tell.format {
+            TableFormat::Json => output::json(told),
+            TableFormat::Csv => output::bytes(&told.csv()?),
+            TableFormat::Md => output::result(&csv::markdown(&told.csv()?)?),
+            TableFormat::Text => {
+                let style = output::style(&tell.look);
+                output::styled(&told.text(&style), &style)
+            }
+        }
+    }
+
+    /// The failure that says what is known so far, if somebody has interrupted it.
+    pub fn interrupted(&self, known: &str) -> Result<(), Failure> {
+        match self.limits.flag.is_raised() {
+            true => Err(interrupt::failure(known)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// One metric of replications; `option` has asked for it.
+pub fn rows(
+    played: &[Replication],
+    jobsets: &[String],
+    (metric, option): (&str, &str),
+    price: Option<f64>,
+) -> Result<Sample, Failure> {
+    let row = |r| Row::of(r, jobsets, metric, price);
+    let all: Result<Sample, Vec<String>> = played.iter().map(row).collect();
+    all.map_err(|names| {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Failure::unknown_name(option, "metric", metric, &names)
+    })
+}

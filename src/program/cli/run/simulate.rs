@@ -1,0 +1,112 @@
+//! One run of a scenario with every pod, and its run directory.
+
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ExperimentInput, InputCopies, model_defaults};
+use crate::cli::interrupt;
+use crate::cli::run::args::{RunArgs, Trace};
+use sim_analysis::experiment;
+use sim_analysis::experiment::{Limited, Limits, Played};
+use sim_analysis::metrics::restarts::restart;
+use sim_analysis::metrics::{Folds, RunView};
+use sim_api::spec::{Level, Scenario};
+use sim_engine::record::EndReason;
+use sim_engine::{Simulation, faults};
+use sim_inputs::LoadedScenario;
+use sim_report::assumptions::provenance;
+use sim_report::decisions::DecisionLog;
+use sim_report::draw::chart;
+use sim_report::figures::waterfall_figure;
+use sim_report::files::rundir::RunDir;
+
+/// A scenario, its seed, and what its run directory keeps of its inputs.
+pub struct RunInput {
+    pub scenario: Scenario,
+    pub inputs: InputCopies,
+    /// Objects of the manifests that are not simulated.
+    pub skipped: Vec<String>,
+    pub not_modelled: Vec<String>,
+    pub level: Level,
+    pub seed: u64,
+}
+
+impl RunInput {
+    pub fn new(loaded: LoadedScenario, inputs: InputCopies, seed: u64) -> RunInput {
+        RunInput {
+            not_modelled: loaded.not_modelled(),
+            level: loaded.experiment.level,
+            skipped: loaded.skipped,
+            scenario: loaded.scenario,
+            inputs,
+            seed,
+        }
+    }
+
+    /// The inputs of `run`.
+    pub fn of_run(input: &ExperimentInput, loaded: LoadedScenario, args: &RunArgs) -> RunInput {
+        let seed = args.input.seed.unwrap_or(loaded.scenario.seed);
+        let options = input.options((seed, args.seeds));
+        let inputs = input.scenario_copies(&loaded, &options);
+        RunInput::new(loaded, inputs, seed)
+    }
+}
+
+/// Builds the simulation of the first replication; what it refuses are inputs.
+pub fn simulation(loaded: &RunInput) -> Result<Simulation, Failure> {
+    let scenario = faults::drawn(&loaded.scenario, loaded.seed, 0);
+    // The reader has checked the inputs; pods that fit on no node remain.
+    Ok(Simulation::new(&scenario)?)
+}
+
+/// A finished run with what was folded from its records.
+pub struct FinishedRun {
+    played: Played,
+    /// The decision log as text and as NDJSON, if it was asked for.
+    pub decisions: Option<(String, Vec<u8>)>,
+}
+
+impl FinishedRun {
+    pub fn view<'a>(&'a self, loaded: &'a RunInput) -> RunView<'a> {
+        self.played.view(loaded.seed, &loaded.not_modelled)
+    }
+}
+
+/// One run; with a directory its events are written while it goes. A run that a limit stops is a failure.
+pub fn play(
+    (sim, limits): (&mut Simulation, &Limits),
+    loaded: &RunInput,
+    dir: Option<&RunDir>,
+    trace: Trace,
+) -> Result<FinishedRun, Failure> {
+    let events = match dir {
+        Some(dir) if trace != Trace::None => Some(dir.events()?),
+        _ => None,
+    };
+    let folds = Folds::new(sim.scenario(), dir.is_some());
+    let asked = trace == Trace::Decisions;
+    let log = asked.then(|| DecisionLog::new(sim.scenario()));
+    let more = (Limited::by(limits), (events, log));
+    let (played, (_, (events, log))) = experiment::play(sim, (loaded.seed, 0), folds, more);
+    if played.outcome.end_reason == EndReason::Stopped {
+        return Err(interrupt::failure("nothing is kept"));
+    }
+    if let (Some(dir), Some(events)) = (dir, events) {
+        dir.finish_events(events, &format!("{:016x}", played.outcome.digest))?;
+    }
+    Ok(FinishedRun {
+        decisions: log.map(|log| log.finish(&played.outcome, &played.names)),
+        played,
+    })
+}
+
+/// Writes the rest of the run directory and gives it its name.
+pub fn keep(dir: RunDir, view: &RunView<'_>, loaded: &RunInput) -> Result<String, Failure> {
+    dir.write_run(view)?;
+    if let Some(at) = restart::longest(view.restarts()) {
+        let r = &view.restarts()[at];
+        let foot = provenance::foot(view, &[r], &model_defaults());
+        let scene = waterfall_figure::waterfall(view, r, at + 1, &foot, chart::SLIDE);
+        dir.write_svg("waterfall", &scene)?;
+    }
+    dir.write_inputs(&loaded.inputs.files, &loaded.inputs.command)?;
+    Ok(dir.commit()?.display().to_string())
+}

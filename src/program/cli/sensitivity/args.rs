@@ -1,0 +1,42 @@
+//! The command line of `sensitivity`.
+
+use crate::cli::args::{InputArgs, OutputArgs};
+use clap::{Arg, Args, value_parser};
+use sim_analysis::planning::Range;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct SensitivityArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Metric [default: for elasticities goodput of a training job, else restartLatency_s.p50, else end.t_s; for ranges
+    /// goodput, or effective_training_ratio of a Fleet]
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
+    /// Replications of each value [default: 5; with --ranges or --input 40 with pods, 400 of a Fleet]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=10_000_000))]
+    pub seeds: Option<u64>,
+    /// Change of each value for its elasticity, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = value_parser!(u8).range(1..=90))]
+    pub step: u8,
+    /// Print the parameters only; run no replications
+    #[arg(long, conflicts_with_all = ["metric", "seeds", "ranges", "inputs"])]
+    pub parameters_only: bool,
+    /// Vary each input that has a published range over that range, one at a time
+    #[arg(long, conflicts_with = "inputs")]
+    pub ranges: bool,
+    /// Vary this input over a range, one at a time; repeatable
+    #[arg(long = "input", value_name = "PATH=LOW..HIGH")]
+    pub inputs: Vec<Range>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The positional of `InputArgs` for commands that work without it.
+pub fn run_or_scenario() -> Arg {
+    Arg::new("scenario")
+        .value_name("RUN|SCENARIO")
+        .help("Run directory that `run --out` wrote, or scenario file; without it and without -f all defaults are listed")
+        .value_parser(value_parser!(PathBuf))
+        .conflicts_with_all(["manifests", "topology"])
+}
