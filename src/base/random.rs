@@ -10,13 +10,13 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 mod block;
-mod dist;
-mod draws;
+pub mod dist;
+pub mod draws;
 #[cfg(test)]
 mod draws_tests;
-mod gamma;
-mod key;
-mod mixture;
+pub mod gamma;
+pub mod key;
+pub mod mixture;
 
 pub use dist::{Dist, Empirical, normal_quantile};
 pub use draws::{Draw, Draws};

@@ -5,8 +5,8 @@
 //! `presets`). Every error is a `Diagnostic`. Nothing here may simulate anything, and nothing behind it may see a
 //! text.
 
-mod dist;
-mod embedded_jobsets;
+pub mod dist;
+pub mod embedded_jobsets;
 mod experiment;
 pub mod files;
 pub mod fleet;
@@ -15,7 +15,7 @@ mod node_repair;
 mod object_list;
 mod parameters;
 pub mod presets;
-mod read;
+pub mod read;
 pub mod scaffold;
 pub mod scenario;
 pub mod schema;
@@ -24,7 +24,7 @@ pub mod settings;
 pub mod strategy;
 pub mod text;
 pub mod topology;
-mod traces;
+pub mod traces;
 mod training;
 pub mod used;
 mod used_fleet;

@@ -3,10 +3,10 @@
 //! No number of a preset may be written in code.
 
 pub mod faults;
-pub(crate) mod preset_data;
+pub mod preset_data;
 pub mod ranges;
 pub(crate) mod rate;
-pub(crate) mod shipped;
+pub mod shipped;
 
 use super::dist;
 use super::read;

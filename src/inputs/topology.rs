@@ -1,7 +1,7 @@
 //! Reads and writes Topology files.
 
 pub mod import;
-pub(crate) mod node_names;
+pub mod node_names;
 pub(crate) mod taint;
 
 use super::read;

@@ -7,7 +7,7 @@ pub mod atomic_write;
 pub mod console;
 pub mod decisions;
 pub mod draw;
-mod estimates;
+pub mod estimates;
 pub mod export;
 pub mod figures;
 pub mod files;

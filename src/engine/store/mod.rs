@@ -4,7 +4,7 @@
 //! (`engine/apiserver`); everybody else reads. Must never decide anything and never look at the clock.
 
 pub mod change;
-pub(crate) mod exit_codes;
+pub mod exit_codes;
 pub mod jobs;
 pub mod jobsets;
 pub mod nodes;

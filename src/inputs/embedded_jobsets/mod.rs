@@ -4,7 +4,7 @@
 //! Rendered JobSets are texts of their own, named after their object, and are read like files. This module does not
 //! read JobSets.
 
-mod patch;
+pub mod patch;
 mod policy;
 mod render;
 mod trainjob;

@@ -5,12 +5,12 @@
 mod admitted;
 mod depends;
 pub mod inspect;
-mod job;
+pub mod job;
 mod jobset;
-mod pod;
+pub mod pod;
 mod reader;
 mod sources;
-pub(crate) mod stored;
+pub mod stored;
 mod written;
 
 pub use admitted::{kind_of, posted, stored};

@@ -4,7 +4,7 @@
 //! so that the engine never meets one that does not exist.
 
 mod cluster;
-mod commands;
+pub mod commands;
 pub use commands::ends as ends_by_its_command;
 pub use control_plane::{NotSimulated, version as kubernetes_version};
 mod containers;
@@ -13,10 +13,10 @@ mod cross;
 mod faults;
 mod generate;
 mod jobsets;
-mod node_patch;
+pub mod node_patch;
 mod node_repair;
 pub(super) mod objects;
-pub(crate) mod pod_names;
+pub mod pod_names;
 pub mod preset_file;
 mod prices;
 pub mod requests;

@@ -4,6 +4,6 @@
 pub mod check;
 pub(crate) mod check_together;
 pub mod json_schema;
-pub(crate) mod reference;
+pub mod reference;
 pub mod shape;
 pub mod shapes;

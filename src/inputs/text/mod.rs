@@ -4,6 +4,6 @@ pub mod diagnostic;
 pub mod locate;
 pub mod node;
 pub mod path;
-pub(crate) mod print;
-pub(crate) mod suggest;
+pub mod print;
+pub mod suggest;
 pub mod yaml;

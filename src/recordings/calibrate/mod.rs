@@ -4,7 +4,7 @@
 //! said, and what they do not show is named: neither is guessed.
 
 pub mod bucket;
-mod climb;
+pub mod climb;
 pub mod fit;
 pub mod groups;
 pub mod histogram;

@@ -13,7 +13,7 @@ pub mod milestones;
 pub mod recording;
 mod script;
 pub mod sighting;
-mod stamp;
+pub mod stamp;
 pub mod text;
 pub mod when;
 

@@ -8,9 +8,9 @@ pub mod children;
 pub(crate) mod children_case;
 pub(crate) mod children_compare;
 pub mod children_documents;
-pub(crate) mod compare;
-pub(crate) mod create;
-pub(crate) mod update;
+pub mod compare;
+pub mod create;
+pub mod update;
 
 use super::recording::Kind;
 use super::result::{Admission, Difference, FileResult};

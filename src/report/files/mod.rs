@@ -10,6 +10,6 @@ pub(crate) mod openmetrics_requests;
 pub(crate) mod openmetrics_text;
 pub mod perfetto;
 pub(crate) mod perfetto_tracks;
-pub(crate) mod proto;
+pub mod proto;
 pub mod rundir;
 pub mod sweep_tables;

@@ -6,7 +6,7 @@ pub mod breakeven;
 pub mod budget;
 mod columns;
 pub mod interval;
-mod number;
+pub mod number;
 pub(crate) mod plane;
 pub mod rare;
 pub mod several;

@@ -3,8 +3,8 @@
 pub(crate) mod affinity;
 pub(crate) mod container;
 pub(crate) mod env;
-pub(crate) mod job;
-pub(crate) mod pod;
+pub mod job;
+pub mod pod;
 pub(crate) mod probes;
 pub(crate) mod resources;
 pub(crate) mod values;

@@ -7,7 +7,7 @@ pub mod bands;
 mod events;
 pub mod history;
 mod jobs;
-mod mask;
+pub mod mask;
 mod pods;
 pub mod sequence;
 mod status;
