@@ -36,26 +36,3 @@ fn beside(target: &Path) -> Option<PathBuf> {
     let temporary = format!(".partial-{}-{name}", std::process::id());
     Some(target.with_file_name(temporary))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_that_cannot_be_written_leaves_what_was_there() {
-        let dir = std::env::temp_dir().join(format!("whole-{}", std::process::id()));
-        fs::create_dir_all(&dir).unwrap();
-        let file = dir.join("a.svg");
-        write(&file, b"before").unwrap();
-        let failed = through(&file, |path| {
-            fs::write(path, b"half").unwrap();
-            Err("the disk is full".to_owned())
-        });
-        assert_eq!(failed.unwrap_err(), "the disk is full");
-        assert_eq!(fs::read(&file).unwrap(), b"before");
-        write(&file, b"after").unwrap();
-        assert_eq!(fs::read(&file).unwrap(), b"after");
-        assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
-        fs::remove_dir_all(dir).unwrap();
-    }
-}

@@ -13,8 +13,6 @@ pub mod figures;
 pub mod files;
 pub mod page;
 pub mod planning;
-#[cfg(test)]
-mod report_tests;
 pub mod rundiff;
 pub mod sweep_pick;
 pub mod timeline;

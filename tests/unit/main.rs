@@ -8,3 +8,4 @@ mod inputs;
 mod lint;
 mod policy;
 mod recordings;
+mod report;

@@ -39,23 +39,3 @@ fn distance(a: &str, b: &str) -> usize {
     }
     rows[a.len()][b.len()]
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_nearest_name_is_suggested_and_a_far_one_is_not() {
-        let known = ["parallelism", "completions", "InPlaceRestart", "Recreate"];
-        for (found, meant) in [
-            ("parallelsim", Some("parallelism")),
-            ("Parallelism", Some("parallelism")),
-            ("InPlace", Some("InPlaceRestart")),
-            ("recrate", Some("Recreate")),
-            ("banana", None),
-            ("x", None),
-        ] {
-            assert_eq!(nearest(found, known), meant, "{found}");
-        }
-    }
-}

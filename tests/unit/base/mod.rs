@@ -5,5 +5,6 @@ mod condition;
 mod fnv;
 mod plain;
 mod quantity;
+mod random;
 mod stats;
 mod time;

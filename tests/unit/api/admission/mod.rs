@@ -10,5 +10,7 @@ mod go;
 mod go_text;
 mod json_text;
 mod meta;
+mod meta_check;
 mod names;
+mod patch;
 mod schema;

@@ -2,3 +2,5 @@
 
 mod locate;
 mod path;
+mod print;
+mod suggest;

@@ -1,5 +1,7 @@
 //! Tests of `sim_recordings::validate`.
 
+mod admission;
+mod decisions;
 mod gate;
 mod milestones;
 mod requests;

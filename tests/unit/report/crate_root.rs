@@ -1,15 +1,14 @@
 //! Tests of the reports on hand-made runs.
 
-use super::console::side_by_side::{Side, compare};
-use super::console::text;
-use super::console::waterfall::Style;
-use super::files::csv;
 use sim_analysis::metrics::Phase;
 use sim_analysis::metrics::summary::Summary;
+use sim_report::console::side_by_side::{Side, compare};
+use sim_report::console::text;
+use sim_report::console::waterfall::Style;
+use sim_report::files::csv;
 use sim_testkit::records::{
     dead_node, ended, in_place, recreate, started, with_outcome, with_view,
 };
-
 fn cells(bytes: Vec<u8>) -> Vec<Vec<String>> {
     let mut reader = ::csv::ReaderBuilder::new()
         .has_headers(false)

@@ -1,0 +1,4 @@
+//! Tests of `sim_base::random`.
+
+mod gamma;
+mod key;

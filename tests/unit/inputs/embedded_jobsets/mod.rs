@@ -1,0 +1,3 @@
+//! Tests of `sim_inputs::embedded_jobsets`.
+
+mod patch;

@@ -1,0 +1,3 @@
+//! Tests of `sim_inputs::topology`.
+
+mod node_names;

@@ -1,0 +1,3 @@
+//! Tests of `sim_recordings::validate::decisions`.
+
+mod mask;

@@ -1,0 +1,3 @@
+//! Tests of `sim_report::assumptions`.
+
+mod hanging;

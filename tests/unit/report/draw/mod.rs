@@ -1,0 +1,4 @@
+//! Tests of `sim_report::draw`.
+
+mod scene;
+mod svg;

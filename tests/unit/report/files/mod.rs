@@ -1,0 +1,6 @@
+//! Tests of `sim_report::files`.
+
+mod events;
+mod json;
+mod proto;
+mod rundir;

@@ -1,0 +1,57 @@
+//! Tests of `sim_report::files::rundir`.
+
+use sim_report::files::rundir::*;
+use std::fs;
+use std::path::PathBuf;
+fn scratch(name: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("jobset-sim-test-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+#[test]
+fn a_run_directory_appears_whole_or_not_at_all() {
+    let base = scratch("rundir");
+    let target = base.join("a/run");
+    let dir = RunDir::create(&target).unwrap();
+    dir.write("inputs/x.yaml", b"x").unwrap();
+    assert!(!target.exists());
+    drop(dir);
+    assert!(!base.join("a").exists(), "neither does its parent");
+
+    let dir = RunDir::create(&target).unwrap();
+    dir.write("inputs/x.yaml", b"x").unwrap();
+    dir.commit().unwrap();
+    assert_eq!(fs::read(target.join("inputs/x.yaml")).unwrap(), b"x");
+    assert_eq!(fs::read_dir(base.join("a")).unwrap().count(), 1);
+    let error = RunDir::create(&target).err().unwrap();
+    assert!(error.contains("exists already"), "{error}");
+    fs::remove_dir_all(base).unwrap();
+}
+
+#[test]
+fn what_a_killed_run_left_is_in_nobodys_way() {
+    let base = scratch("rundir-left");
+    let left = base.join(format!(".run.partial-{}", std::process::id()));
+    fs::create_dir(&left).unwrap();
+    let dir = RunDir::create(&base.join("run")).unwrap();
+    dir.write("a", b"a").unwrap();
+    dir.commit().unwrap();
+    assert_eq!(fs::read(base.join("run/a")).unwrap(), b"a");
+    assert!(left.exists(), "it is not ours to remove");
+    fs::remove_dir_all(base).unwrap();
+}
+
+#[test]
+fn inputs_cannot_leave_the_directory() {
+    for (name, expected) in [
+        ("scenarios/a.yaml", "inputs/scenarios/a.yaml"),
+        ("../../etc/a.yaml", "inputs/etc/a.yaml"),
+        ("/abs/a.yaml", "inputs/abs/a.yaml"),
+        ("-", "inputs/-"),
+        ("", "inputs/stdin.yaml"),
+    ] {
+        assert_eq!(input_name(name), expected);
+    }
+}

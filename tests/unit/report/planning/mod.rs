@@ -1,0 +1,3 @@
+//! Tests of `sim_report::planning`.
+
+mod number;
