@@ -13,6 +13,7 @@ mod block;
 pub mod dist;
 pub mod draws;
 #[cfg(test)]
+#[path = "../../tests/inside/base/random_draws.rs"]
 mod draws_tests;
 pub mod gamma;
 pub mod key;

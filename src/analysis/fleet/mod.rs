@@ -20,6 +20,7 @@ mod run;
 mod select;
 mod splitting;
 #[cfg(test)]
+#[path = "../../../tests/inside/analysis/fleet.rs"]
 mod tests;
 mod world;
 

@@ -9,6 +9,7 @@ mod readiness;
 mod slices;
 mod sums;
 #[cfg(test)]
+#[path = "../../../tests/inside/engine/accounting.rs"]
 mod tests;
 
 use super::ctx::Ctx;

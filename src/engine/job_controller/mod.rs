@@ -17,6 +17,7 @@ mod rows;
 mod status;
 mod sync;
 #[cfg(test)]
+#[path = "../../../tests/inside/engine/job_controller.rs"]
 mod tests;
 mod trace;
 mod worker;

@@ -18,6 +18,7 @@ mod repair;
 mod rows;
 mod send;
 #[cfg(test)]
+#[path = "../../../tests/inside/engine/jobset_manager.rs"]
 mod tests;
 mod trace;
 mod watch;

@@ -10,6 +10,7 @@ mod end;
 mod exits;
 mod machines;
 #[cfg(test)]
+#[path = "../../../tests/inside/engine/kubelet_play.rs"]
 mod play_tests;
 mod restarts;
 mod rules;
@@ -17,6 +18,7 @@ mod start;
 mod status;
 mod stop;
 #[cfg(test)]
+#[path = "../../../tests/inside/engine/kubelet.rs"]
 mod tests;
 
 use super::ctx::{Ctx, Mark};

@@ -8,6 +8,7 @@ mod evict;
 mod monitor;
 mod taints;
 #[cfg(test)]
+#[path = "../../../tests/inside/engine/node_lifecycle.rs"]
 mod tests;
 mod zones;
 

@@ -5,6 +5,7 @@
 
 mod sweep;
 #[cfg(test)]
+#[path = "../../../tests/inside/engine/pod_gc.rs"]
 mod tests;
 mod waits;
 

@@ -8,6 +8,7 @@ mod cycle;
 mod explain;
 mod queues;
 #[cfg(test)]
+#[path = "../../../tests/inside/engine/scheduler.rs"]
 mod tests;
 
 use super::ctx::Ctx;

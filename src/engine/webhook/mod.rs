@@ -3,6 +3,7 @@
 //! They run in the JobSet manager, but answer from an informer cache of pods of their own. Must never change anything.
 
 #[cfg(test)]
+#[path = "../../../tests/inside/engine/webhook.rs"]
 mod tests;
 mod verdict;
 

@@ -12,6 +12,7 @@ mod pods;
 pub mod sequence;
 mod status;
 #[cfg(test)]
+#[path = "../../../../tests/inside/recordings/validate/decisions.rs"]
 mod tests;
 
 use super::recording::{Kind, Recording};

@@ -7,6 +7,7 @@ mod heat;
 mod knee;
 mod scaling;
 #[cfg(test)]
+#[path = "../../../../tests/inside/report/figures/sweep_figure.rs"]
 mod tests;
 
 use crate::console::compare::shown;
