@@ -15,4 +15,5 @@ pub mod page;
 pub mod planning;
 pub mod rundiff;
 pub mod sweep_pick;
+pub mod table;
 pub mod timeline;

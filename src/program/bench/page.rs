@@ -8,7 +8,8 @@ use sim_report::assumptions::hanging::Hung;
 use sim_report::draw::scene::Scene;
 use sim_report::figures::scaling_figure::{Axes, Line, scaling, token_bucket};
 use sim_report::page::reproduce::Reproduction;
-use sim_report::page::{Block, Chart, KeyFigure, NOT_MODELLED, Page, Section, Table};
+use sim_report::page::{Block, Chart, KeyFigure, NOT_MODELLED, Page, Section};
+use sim_report::table::Table;
 
 /// Rate and burst of kube-controller-manager in a preset.
 pub type Rates<'a> = &'a dyn Fn(&str) -> Option<(f64, f64)>;
@@ -76,13 +77,8 @@ pub fn page(
             row.extend(sizes.iter().map(|n| cell(&rows, line, *n)));
             row
         };
-        let all = lines(&rows).into_iter().map(line).collect();
-        let table = Table {
-            head,
-            numbers: &[2, 3, 4, 5, 6, 7],
-            rows: all,
-            open: 0,
-        };
+        let all = lines(&rows).into_iter().map(line);
+        let table = Table::new(head).numbers(&[2, 3, 4, 5, 6, 7]).with_rows(all);
         [Block::Heading(plane), Block::Table(table)]
     });
     page.push(Section::new("rows", "Each row", tables.collect()));

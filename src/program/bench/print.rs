@@ -3,12 +3,12 @@
 use super::against::{Moved, Report, moved, signed};
 use super::conditions::Checked;
 use super::row::Row;
-use csv::Writer;
 use sim_analysis::format::{column, count, exact_seconds, seconds, thousands};
 use sim_analysis::metrics::Phase;
-use sim_base::plain::{for_cell, for_markdown};
+use sim_base::plain::for_markdown;
 use sim_base::*;
 use sim_report::console::waterfall::Style;
+use sim_report::table::Table;
 use std::fmt::Write;
 
 /// Rows that moved, which are told.
@@ -171,8 +171,7 @@ pub fn verdict(c: &Checked) -> String {
 }
 
 /// One line for each row; times in seconds with all their digits.
-pub fn csv(report: &Report) -> Result<Vec<u8>, String> {
-    let mut out = Writer::from_writer(Vec::new());
+pub fn csv(report: &Report) -> Vec<u8> {
     let head = [
         "case",
         "nodes",
@@ -185,7 +184,7 @@ pub fn csv(report: &Report) -> Result<Vec<u8>, String> {
     let phases = Phase::ALL.iter().map(|p| format!("{}_s", p.as_str()));
     let head = head.map(str::to_owned).into_iter().chain(phases);
     let head: Vec<String> = head.chain(["digest".to_owned()]).collect();
-    out.write_record(&head).map_err(|e| e.to_string())?;
+    let mut table = Table::new(head);
     for row in &report.rows {
         let k = &row.key;
         let ttr = row
@@ -202,10 +201,9 @@ pub fn csv(report: &Report) -> Result<Vec<u8>, String> {
         ];
         cells.extend(Phase::ALL.map(|p| exact_seconds(u128::from(row.phase(p).0))));
         cells.push(row.digest.clone());
-        let cells = cells.iter().map(|cell| for_cell(cell).into_owned());
-        out.write_record(cells).map_err(|e| e.to_string())?;
+        table.push(cells);
     }
-    out.into_inner().map_err(|e| e.to_string())
+    table.csv()
 }
 
 /// For a comment on a pull request: what moved first, then the tables.

@@ -237,7 +237,7 @@ fn tell(
 ) -> Result<(), Failure> {
     match args.format {
         TableFormat::Json => output::result(&report.json().map_err(Failure::Internal)?),
-        TableFormat::Csv => output::bytes(&print::csv(report)?),
+        TableFormat::Csv => output::bytes(&print::csv(report)),
         TableFormat::Md => output::result(&print::markdown(report, before, checked)),
         TableFormat::Text => {
             let style = output::style(&args.look);

@@ -2,6 +2,7 @@
 
 use crate::cli::failure::GATE_FAILED;
 use crate::cli::output as console;
+use sim_report::table::Table;
 
 use sim_api::spec::{ControlPlane, Timing};
 use sim_recordings::validate;
@@ -169,7 +170,10 @@ fn render(format: ValidateFormat, files: &[FileResult], totals: &Totals) -> Resu
         ValidateFormat::Json => serde_json::to_string_pretty(&output::json(files, totals))
             .map(|text| text + "\n")
             .map_err(|e| e.to_string()),
-        ValidateFormat::Csv => output::csv(files),
+        ValidateFormat::Csv => {
+            let table = Table::new(output::COLUMNS).with_rows(output::rows(files));
+            Ok(String::from_utf8_lossy(&table.csv()).into_owned())
+        }
     }
 }
 

@@ -102,7 +102,6 @@ pub fn compared(
             replications,
         });
     }
-    Ok(compare_tables::replications_csv(seed, &played)
-        .map(|rows| String::from_utf8(rows).expect("metrics are text"))
-        .expect("rows are written to memory"))
+    let rows = compare_tables::replications(seed, &played).csv();
+    Ok(String::from_utf8_lossy(&rows).into_owned())
 }

@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 use sim_analysis::experiment::Derivative;
 use sim_analysis::format::wrap;
-use sim_base::plain::{for_cell, for_markdown};
+use sim_base::plain::for_markdown;
 use sim_inputs::Used;
 use sim_report::console::compare::shown;
 use sim_report::console::waterfall::Style;
+use sim_report::table::Table;
 use std::fmt::Write;
 
 /// What came of playing other values.
@@ -245,15 +246,10 @@ fn cells(row: &Row) -> [String; 11] {
     ]
 }
 
-pub fn csv(rows: &[Row]) -> Result<Vec<u8>, String> {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    out.write_record(COLUMNS).map_err(|e| e.to_string())?;
-    for row in rows {
-        let cells = cells(row);
-        let cells = cells.iter().map(|cell| for_cell(cell).into_owned());
-        out.write_record(cells).map_err(|e| e.to_string())?;
-    }
-    out.into_inner().map_err(|e| e.to_string())
+pub fn csv(rows: &[Row]) -> Vec<u8> {
+    Table::new(COLUMNS)
+        .with_rows(rows.iter().map(|row| cells(row).to_vec()))
+        .csv()
 }
 
 pub fn markdown(rows: &[Row], played: Option<&Played>) -> String {

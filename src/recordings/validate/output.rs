@@ -4,7 +4,6 @@
 
 use super::result::*;
 use serde_json::{Map, Value, json};
-use sim_base::plain::for_cell;
 
 /// Microseconds are more than the recordings resolve.
 fn rounded(value: f64) -> f64 {
@@ -97,34 +96,27 @@ fn milestone_json(m: &Milestone) -> Value {
     Value::Object(out)
 }
 
-/// One row per compared thing: file, kind, section, name, recorded, simulated, difference (a fraction, where both are
+/// Heads of [`rows`].
+pub const COLUMNS: [&str; 7] = [
+    "file",
+    "kind",
+    "section",
+    "name",
+    "recorded",
+    "simulated",
+    "difference",
+];
+
+/// One row per comparison: file, kind, section, name, recorded, simulated, difference (a fraction, where both are
 /// numbers).
-pub fn csv(files: &[FileResult]) -> Result<String, String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut row = |cells: [&str; 7]| {
-        let cells = cells.map(|cell| for_cell(cell).into_owned());
-        writer.write_record(cells).map_err(|e| e.to_string())
+pub fn rows(files: &[FileResult]) -> Vec<Vec<String>> {
+    let named = |file: &FileResult| {
+        let head = [file.file.clone(), file.kind.as_str().to_owned()];
+        let rows = file_rows(file).into_iter();
+        rows.map(move |row| head.iter().cloned().chain(row).collect())
+            .collect::<Vec<Vec<String>>>()
     };
-    row([
-        "file",
-        "kind",
-        "section",
-        "name",
-        "recorded",
-        "simulated",
-        "difference",
-    ])?;
-    for file in files {
-        for r in file_rows(file) {
-            let [section, name, recorded, simulated, difference] = &r;
-            let kind = file.kind.as_str();
-            row([
-                &file.file, kind, section, name, recorded, simulated, difference,
-            ])?;
-        }
-    }
-    let bytes = writer.into_inner().map_err(|e| e.to_string())?;
-    String::from_utf8(bytes).map_err(|e| e.to_string())
+    files.iter().flat_map(named).collect()
 }
 
 fn file_rows(file: &FileResult) -> Vec<[String; 5]> {

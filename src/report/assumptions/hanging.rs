@@ -5,7 +5,8 @@
 
 use super::deciding::{self, Decider, Defaults};
 use super::provenance;
-use crate::page::{Block, Table};
+use crate::page::Block;
+use crate::table::Table;
 use sim_analysis::metrics::{Restart, RunView};
 use sim_base::*;
 
@@ -115,11 +116,11 @@ pub fn blocks(all: &[Hung]) -> Vec<Block> {
              documented (read in source code or its documentation), measured, derived, unverified (an estimate), \
              given (by the inputs), assumed."
         )),
-        Block::Table(Table {
-            head: head.into_iter().map(str::to_owned).collect(),
-            numbers: if several { &[3] } else { &[2] },
-            rows,
-            open: 30,
-        }),
+        Block::Table(
+            Table::new(head.into_iter().map(str::to_owned))
+                .numbers(if several { &[3] } else { &[2] })
+                .with_rows(rows)
+                .open(30),
+        ),
     ]
 }

@@ -1,6 +1,7 @@
 //! What `run --check-collapsed` prints: both levels of detail side by side, replication by replication.
 
 use super::waterfall::Style;
+use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::experiment::{Agreement, BriefRestart, Checked, Collapsed, Counted, Differences};
 use sim_analysis::format::{count, with_sign, wrap};
@@ -261,10 +262,8 @@ impl Check {
     }
 
     /// One row for each replication.
-    pub fn csv(&self) -> Result<Vec<u8>, String> {
-        let mut csv = csv::Writer::from_writer(Vec::new());
-        let wrong = |e: csv::Error| e.to_string();
-        csv.write_record([
+    pub fn table(&self) -> Table {
+        let mut table = Table::new([
             "replication",
             "restarts_pods",
             "restarts_collapsed",
@@ -277,11 +276,10 @@ impl Check {
             "bound",
             "close_calls",
             "verdict",
-        ])
-        .map_err(wrong)?;
+        ]);
         for row in &self.replications {
             let (a, b) = (&row.pods, &row.collapsed);
-            csv.write_record([
+            table.push([
                 row.replication.to_string(),
                 a.restarts.to_string(),
                 b.restarts.to_string(),
@@ -294,10 +292,9 @@ impl Check {
                 row.bound.to_string(),
                 row.close_calls.to_string(),
                 row.verdict.name().to_owned(),
-            ])
-            .map_err(wrong)?;
+            ]);
         }
-        csv.into_inner().map_err(|e| e.to_string())
+        table
     }
 }
 

@@ -3,6 +3,7 @@
 use super::replications;
 use super::waterfall::Style;
 use crate::estimates::Estimates;
+use crate::table::Table;
 use sim_analysis::experiment::FleetReplications;
 use sim_analysis::fleet::FleetOutcome;
 use sim_analysis::format::count;
@@ -64,18 +65,16 @@ fn row(table: &mut Estimates, name: &str, e: &Estimate) {
 }
 
 /// `replications.csv`: a row per replication.
-pub fn csv(seed: u64, rows: &[FleetOutcome]) -> Result<Vec<u8>, String> {
-    let mut out = csv::Writer::from_writer(Vec::new());
+pub fn table(seed: u64, rows: &[FleetOutcome]) -> Table {
     let names = rows.first().map_or(&[][..], |r| &r.outputs);
-    let mut header = vec!["replication", "seed", "end_reason"];
-    header.extend(names.iter().map(|(name, _)| name.as_str()));
-    header.push("digest");
-    out.write_record(&header).map_err(|e| e.to_string())?;
+    let names = names.iter().map(|(name, _)| name.as_str());
+    let head = ["replication", "seed", "end_reason"].into_iter();
+    let mut table = Table::new(head.chain(names).chain(["digest"]));
     for (i, r) in rows.iter().enumerate() {
         let mut row = vec![i.to_string(), seed.to_string(), r.why.as_str().to_owned()];
         row.extend(r.outputs.iter().map(|(_, v)| v.to_string()));
         row.push(format!("{:016x}", r.digest));
-        out.write_record(&row).map_err(|e| e.to_string())?;
+        table.push(row);
     }
-    out.into_inner().map_err(|e| e.to_string())
+    table
 }

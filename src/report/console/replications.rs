@@ -2,7 +2,7 @@
 
 use super::waterfall::Style;
 use crate::estimates::{COLUMNS, Estimates, HEAD, cells};
-use crate::files::csv::record;
+use crate::table::Table;
 use sim_analysis::experiment::{Cost, JobSetEstimates, Replication, Replications};
 use sim_analysis::format::{count, seconds, wrap};
 use sim_analysis::metrics::Phase;
@@ -149,9 +149,8 @@ fn line(table: &mut Estimates, name: &str, e: &Estimate, show: impl Fn(f64) -> S
 }
 
 /// What is estimated of each JobSet, a row for each number. Seconds, or shares.
-pub fn estimates_csv(all: &Replications) -> Result<Vec<u8>, String> {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    record(&mut out, ["jobset", "what"].iter().chain(&COLUMNS))?;
+pub fn estimates_table(all: &Replications) -> Table {
+    let mut table = Table::new(["jobset", "what"].into_iter().chain(COLUMNS));
     for jobset in &all.job_sets {
         let ettr = jobset.training.as_ref().and_then(|t| t.ettr);
         let mut told = vec![
@@ -167,15 +166,14 @@ pub fn estimates_csv(all: &Replications) -> Result<Vec<u8>, String> {
         }
         for (what, e) in told.into_iter().filter_map(|(what, e)| Some((what, e?))) {
             let named = [jobset.name.clone(), what].into_iter();
-            record(&mut out, named.chain(cells(&e)))?;
+            table.push(named.chain(cells(&e)));
         }
     }
-    out.into_inner().map_err(|e| e.to_string())
+    table
 }
 
 /// `replications.csv`: a row per replication and JobSet.
-pub fn csv(all: &Replications, rows: &[Replication]) -> Result<Vec<u8>, String> {
-    let mut out = csv::Writer::from_writer(Vec::new());
+pub fn table(all: &Replications, rows: &[Replication]) -> Table {
     let header = [
         "replication",
         "seed",
@@ -191,7 +189,7 @@ pub fn csv(all: &Replications, rows: &[Replication]) -> Result<Vec<u8>, String> 
         "cost",
         "digest",
     ];
-    record(&mut out, header)?;
+    let mut table = Table::new(header);
     for r in rows {
         for (j, name) in r.jobsets.iter().zip(&all.job_sets) {
             let optional = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
@@ -210,8 +208,8 @@ pub fn csv(all: &Replications, rows: &[Replication]) -> Result<Vec<u8>, String> 
                 r.cost.to_string(),
                 format!("{:016x}", r.digest),
             ];
-            record(&mut out, row)?;
+            table.push(row);
         }
     }
-    out.into_inner().map_err(|e| e.to_string())
+    table
 }

@@ -1,18 +1,17 @@
 //! A comparison as tables: CSV and Markdown, and one row for each replication.
 
-use super::csv::record;
 use crate::console::compare::conclusion;
 use crate::estimates::{COLUMNS, WITHOUT, metric_cells};
+use crate::table::Table;
 use sim_analysis::experiment::{Comparison, PlayedVariant, Verdict, metrics, unnamed};
 use std::fmt::Write;
 
 /// One row for each variant and metric, then one for each pair and metric.
-pub fn csv(all: &Comparison) -> Result<Vec<u8>, String> {
-    let mut out = csv::Writer::from_writer(Vec::new());
+pub fn estimates(all: &Comparison) -> Table {
     let header = ["kind", "a", "b", "metric"];
     let header: Vec<&str> = [&header[..], &COLUMNS, &WITHOUT, &["verdict", "needed"]].concat();
     let columns = header.len();
-    record(&mut out, header)?;
+    let mut table = Table::new(header);
     let number = |v: Option<f64>| {
         v.filter(|v| v.is_finite())
             .map_or(String::new(), |v| v.to_string())
@@ -25,7 +24,7 @@ pub fn csv(all: &Comparison) -> Result<Vec<u8>, String> {
             let named = ["variant", &v.name, "", metric].map(str::to_owned);
             let mut row = [&named[..], &metric_cells(e)].concat();
             row.resize(columns, String::new());
-            record(&mut out, row)?;
+            table.push(row);
         }
     }
     for p in &all.paired {
@@ -42,9 +41,9 @@ pub fn csv(all: &Comparison) -> Result<Vec<u8>, String> {
         row.resize(columns - 2, String::new());
         row.push(verdict_word(p.verdict).to_owned());
         row.push(p.needed.map_or(String::new(), |n| n.to_string()));
-        record(&mut out, row)?;
+        table.push(row);
     }
-    out.into_inner().map_err(|e| e.to_string())
+    table
 }
 
 fn verdict_word(verdict: Verdict) -> &'static str {
@@ -56,8 +55,7 @@ fn verdict_word(verdict: Verdict) -> &'static str {
 }
 
 /// `replications.csv`: a row for each replication and variant, with exact metrics; empty where a run has none.
-pub fn replications_csv(seed: u64, played: &[PlayedVariant]) -> Result<Vec<u8>, String> {
-    let mut out = csv::Writer::from_writer(Vec::new());
+pub fn replications(seed: u64, played: &[PlayedVariant]) -> Table {
     let mut names: Vec<String> = Vec::new();
     for variant in played {
         for r in &variant.replications {
@@ -70,7 +68,7 @@ pub fn replications_csv(seed: u64, played: &[PlayedVariant]) -> Result<Vec<u8>, 
     }
     let head = ["variant", "replication", "seed", "end_reason", "digest"].map(str::to_owned);
     let header: Vec<String> = head.into_iter().chain(names.iter().cloned()).collect();
-    record(&mut out, header)?;
+    let mut table = Table::new(header);
     for variant in played {
         for r in &variant.replications {
             let measured = metrics(r, &variant.jobsets);
@@ -87,10 +85,10 @@ pub fn replications_csv(seed: u64, played: &[PlayedVariant]) -> Result<Vec<u8>, 
                 format!("{:016x}", r.digest),
             ];
             let row = head.into_iter().chain(names.iter().map(value));
-            record(&mut out, row)?;
+            table.push(row);
         }
     }
-    out.into_inner().map_err(|e| e.to_string())
+    table
 }
 
 /// For a design document: the sentence, a table of each metric's means, a table of differences.

@@ -2,74 +2,35 @@
 //!
 //! Every table ends with the column `digest`, so that a file that was moved still says which run it is from.
 
-use csv::Writer;
+use super::columns;
+use crate::table::{Column, Table};
 use sim_analysis::format;
 use sim_analysis::format::{exact_seconds, exact_time};
+use sim_analysis::metrics::RunView;
 use sim_analysis::metrics::nodes::NodeRow;
 use sim_analysis::metrics::pods::PodRow;
 use sim_analysis::metrics::restarts::gate;
 use sim_analysis::metrics::restarts::restart::{Ending, Restart};
-use sim_analysis::metrics::{Phase, RunView};
 use sim_base::JobSetId;
-use sim_base::plain::{for_cell, for_markdown};
 use sim_engine::record::LedgerCategory;
 
-type Rows = Result<Vec<u8>, String>;
-
-fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>, digest: &str) -> Rows {
-    let mut out = Writer::from_writer(Vec::new());
-    let fields = header.iter().copied().chain(["digest"]);
-    out.write_record(fields).map_err(|e| e.to_string())?;
-    for row in rows {
-        let cells = row.iter().map(|cell| for_cell(cell));
-        out.write_record(cells.chain([digest.into()]).map(|cell| cell.into_owned()))
-            .map_err(|e| e.to_string())?;
-    }
-    out.into_inner().map_err(|e| e.to_string())
+/// A table of a run whose last column is the run's digest.
+fn table(
+    columns: impl IntoIterator<Item = impl Into<Column>>,
+    rows: impl Iterator<Item = Vec<String>>,
+    run: &RunView<'_>,
+) -> Table {
+    let digest = run.digest();
+    let mut table = Table::new(columns);
+    table.columns.push("digest".into());
+    table.with_rows(rows.map(|mut row| {
+        row.push(digest.clone());
+        row
+    }))
 }
 
-/// A row whose cells mean themselves, whoever has chosen their text.
-pub(crate) fn record<S: AsRef<str>>(
-    out: &mut Writer<Vec<u8>>,
-    row: impl IntoIterator<Item = S>,
-) -> Result<(), String> {
-    let cells = row.into_iter();
-    let cells = cells.map(|cell| for_cell(cell.as_ref()).into_owned());
-    out.write_record(cells).map_err(|e| e.to_string())
-}
-
-/// A table as Markdown, without the columns in which nothing but 0 stands.
-pub fn markdown(table: &[u8]) -> Result<String, String> {
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .from_reader(table);
-    let rows: Result<Vec<csv::StringRecord>, _> = reader.records().collect();
-    let rows = rows.map_err(|e| e.to_string())?;
-    let Some((head, rows)) = rows.split_first() else {
-        return Ok(String::new());
-    };
-    let stands = |k: &usize| {
-        let mut cells = rows.iter().filter_map(|row| row.get(*k));
-        rows.is_empty() || cells.any(|cell| !["", "0"].contains(&cell))
-    };
-    let columns: Vec<usize> = (0..head.len()).filter(stands).collect();
-    let line = |row: &csv::StringRecord| {
-        let cells = columns
-            .iter()
-            .map(|k| for_markdown(row.get(*k).unwrap_or("")));
-        format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
-    };
-    let mut out = line(head);
-    out.push_str(&format!("|{}\n", "---|".repeat(columns.len())));
-    out.extend(rows.iter().map(line));
-    Ok(out)
-}
-
-/// `restarts.csv`. `start_time` is the instant of the fault, `start` the phase in which containers start. `end` and
-/// `total` are empty where the pods never became ready again; the phases then run to wherever the restart was when the
-/// JobSet or the run ended.
 /// Every table of a run by its name; those of pods and nodes where they were kept.
-pub fn tables(run: &RunView<'_>) -> Vec<(&'static str, Rows)> {
+pub fn tables(run: &RunView<'_>) -> Vec<(&'static str, Table)> {
     let mut all = vec![("restarts", restarts(run)), ("ledger", ledger(run))];
     if !run.outcome.training.is_empty() {
         all.push(("jobset_ledger", jobset_ledger(run)));
@@ -82,18 +43,10 @@ pub fn tables(run: &RunView<'_>) -> Vec<(&'static str, Rows)> {
     all
 }
 
-pub fn restarts(run: &RunView<'_>) -> Rows {
-    let mut header = vec![
-        "jobset",
-        "attempt",
-        "strategy",
-        "fault_cause",
-        "start_time",
-        "end",
-        "total",
-    ];
-    header.extend(Phase::ALL.iter().map(|p| p.as_str()));
-    header.extend(["ending", "bottleneck"]);
+/// `restarts.csv`. `start_time` is the instant of the fault, `start` the phase in which containers start. `end` and
+/// `total` are empty where the pods never became ready again; the phases then run to wherever the restart was when the
+/// JobSet or the run ended.
+pub fn restarts(run: &RunView<'_>) -> Table {
     let row = |r: &Restart| {
         let ready = r.ending == Ending::Ready;
         let mut row = vec![
@@ -122,34 +75,11 @@ pub fn restarts(run: &RunView<'_>) -> Rows {
         row.push(names.join("; "));
         row
     };
-    table(&header, run.restarts().iter().map(row), &run.digest())
+    table(&columns::RESTARTS, run.restarts().iter().map(row), run)
 }
 
 /// `pods.csv`: one row per pod object, in the order of creation.
-pub fn pods(run: &RunView<'_>, rows: &[PodRow]) -> Rows {
-    let header = [
-        "pod",
-        "namespace",
-        "jobset",
-        "job",
-        "index",
-        "restart_attempt",
-        "node",
-        "created",
-        "bound",
-        "running",
-        "ready",
-        "not_ready",
-        "exited",
-        "finished",
-        "deleting",
-        "gone",
-        "phase",
-        "exit_code",
-        "deleted_by",
-        "in_place_attempt",
-        "container_restarts",
-    ];
+pub fn pods(run: &RunView<'_>, rows: &[PodRow]) -> Table {
     let row = |r: &PodRow| {
         let ended = r.finished != sim_base::Time::NEVER;
         let phase = match (ended, r.succeeded) {
@@ -198,20 +128,11 @@ pub fn pods(run: &RunView<'_>, rows: &[PodRow]) -> Rows {
         row.push(r.container_restarts.to_string());
         row
     };
-    table(&header, rows.iter().map(row), &run.digest())
+    table(&columns::PODS, rows.iter().map(row), run)
 }
 
 /// `nodes.csv`: `transitions` and `taints` list `seconds:what` separated by `;`.
-pub fn nodes(run: &RunView<'_>, rows: &[NodeRow]) -> Rows {
-    let header = [
-        "node",
-        "pods_bound",
-        "first_fault",
-        "not_ready_total",
-        "gone",
-        "transitions",
-        "taints",
-    ];
+pub fn nodes(run: &RunView<'_>, rows: &[NodeRow]) -> Table {
     let row = |(i, r): (usize, &NodeRow)| {
         let transitions: Vec<String> = r
             .transitions
@@ -236,11 +157,11 @@ pub fn nodes(run: &RunView<'_>, rows: &[NodeRow]) -> Rows {
     let untouched = NodeRow::default();
     let all = 0..run.names.nodes.len();
     let all = all.map(|i| (i, rows.get(i).unwrap_or(&untouched)));
-    table(&header, all.map(row), &run.digest())
+    table(&columns::NODES, all.map(row), run)
 }
 
 /// `ledger.csv`: adds up to installed accelerators × wall time.
-pub fn ledger(run: &RunView<'_>) -> Rows {
+pub fn ledger(run: &RunView<'_>) -> Table {
     let ledger = &run.outcome.ledger;
     let row = |c: &LedgerCategory| {
         let micros = ledger.cost_micros[*c as usize];
@@ -250,12 +171,11 @@ pub fn ledger(run: &RunView<'_>) -> Rows {
             exact_seconds(micros * 1_000),
         ]
     };
-    let header = ["category", "accelerator_seconds", "cost"];
-    table(&header, ledger.categories().iter().map(row), &run.digest())
+    table(&columns::LEDGER, ledger.categories().iter().map(row), run)
 }
 
 /// `jobset_ledger.csv`: what the pods of each JobSet held, where one of them trains.
-pub fn jobset_ledger(run: &RunView<'_>) -> Rows {
+pub fn jobset_ledger(run: &RunView<'_>) -> Table {
     let ledger = &run.outcome.ledger;
     let jobsets = ledger.of_jobsets.iter().enumerate();
     let rows = jobsets.flat_map(|(i, own)| {
@@ -271,12 +191,12 @@ pub fn jobset_ledger(run: &RunView<'_>) -> Rows {
             ]
         })
     });
-    let header = ["jobset", "category", "accelerator_seconds", "cost"];
-    table(&header, rows, &run.digest())
+    let jobset = Column::new("jobset", "", "name of the JobSet");
+    table(std::iter::once(&jobset).chain(&columns::LEDGER), rows, run)
 }
 
 /// `control_plane.csv`: busy share of the whole run; a bottleneck was waited for during a tenth of a restart's path.
-pub fn control_plane(run: &RunView<'_>) -> Rows {
+pub fn control_plane(run: &RunView<'_>) -> Table {
     let outcome = run.outcome;
     let gating = gate::bottlenecks(run.restarts());
     let row = |u: &sim_engine::record::ResourceUsage| {
@@ -292,14 +212,9 @@ pub fn control_plane(run: &RunView<'_>) -> Rows {
             gating.contains(&u.resource).to_string(),
         ]
     };
-    let header = [
-        "resource",
-        "capacity",
-        "requests",
-        "busy_share",
-        "busy_seconds",
-        "longest_queue",
-        "bottleneck",
-    ];
-    table(&header, outcome.resources.iter().map(row), &run.digest())
+    table(
+        &columns::CONTROL_PLANE,
+        outcome.resources.iter().map(row),
+        run,
+    )
 }

@@ -1,5 +1,6 @@
 //! Files for scripts: the run directory, CSV, JSON, event logs, Perfetto and OpenMetrics.
 
+pub mod columns;
 pub mod compare_tables;
 pub mod csv;
 pub mod event_objects;

@@ -118,10 +118,8 @@ impl RunDir {
     /// Everything except the events.
     pub fn write_run(&self, run: &RunView<'_>) -> Result<(), String> {
         self.write_json("summary.json", &Summary::of(run))?;
-        for (name, rows) in csv::tables(run) {
-            let file = format!("{name}.csv");
-            let rows = rows.map_err(|e| self.failed(&file, &e))?;
-            self.write(&file, &rows)?;
+        for (name, table) in csv::tables(run) {
+            self.write(&format!("{name}.csv"), &table.csv())?;
         }
         Ok(())
     }

@@ -1,21 +1,20 @@
 //! A sweep as tables: CSV and Markdown, and one row for each replication.
 
 use super::compare_tables::cell;
-use super::csv::record;
 use crate::console::compare::shown;
 use crate::estimates::{COLUMNS, WITHOUT, metric_cells};
 use crate::sweep_pick::{axis_names, told};
+use crate::table::Table;
 use sim_analysis::sweep::Results;
 use sim_analysis::sweep::results::Best;
 use std::fmt::Write;
 
 /// One row for each point and metric.
-pub fn csv(all: &Results) -> Result<Vec<u8>, String> {
-    let mut out = csv::Writer::from_writer(Vec::new());
+pub fn estimates(all: &Results) -> Table {
     let paths = all.points().axes().iter().map(|a| a.path.as_str());
     let numbers = [&["metric"][..], &COLUMNS, &WITHOUT, &["rank"]].concat();
     let header: Vec<&str> = ["point"].into_iter().chain(paths).chain(numbers).collect();
-    record(&mut out, header)?;
+    let mut table = Table::new(header);
     let best: Vec<Option<Best>> = all.names().iter().map(|name| all.best(name)).collect();
     for point in 0..all.points().count() {
         for (metric, best) in all.names().iter().zip(&best) {
@@ -24,10 +23,10 @@ pub fn csv(all: &Results) -> Result<Vec<u8>, String> {
             let point_named = [point.to_string()].into_iter().chain(values);
             let rank = rank(best.as_ref(), point).to_owned();
             let row = point_named.chain([metric.clone()]).chain(metric_cells(&e));
-            record(&mut out, row.chain([rank]))?;
+            table.push(row.chain([rank]));
         }
     }
-    out.into_inner().map_err(|e| e.to_string())
+    table
 }
 
 fn rank(best: Option<&Best>, point: usize) -> &'static str {
@@ -39,15 +38,14 @@ fn rank(best: Option<&Best>, point: usize) -> &'static str {
 }
 
 /// `replications.csv`: a row for each replication of each point, with exact metrics; empty where a run has none.
-pub fn replications_csv(seed: u64, all: &Results) -> Result<Vec<u8>, String> {
-    let mut out = csv::Writer::from_writer(Vec::new());
+pub fn replications(seed: u64, all: &Results) -> Table {
     let paths = all.points().axes().iter().map(|a| a.path.as_str());
     let header = ["point"].into_iter().chain(paths);
     let header = header.chain(["replication", "seed", "end_reason", "digest"]);
     let header: Vec<&str> = header
         .chain(all.names().iter().map(String::as_str))
         .collect();
-    record(&mut out, header)?;
+    let mut table = Table::new(header);
     for point in 0..all.points().count() {
         let values: Vec<String> = all
             .points()
@@ -72,10 +70,10 @@ pub fn replications_csv(seed: u64, all: &Results) -> Result<Vec<u8>, String> {
             ]);
             let measured = columns.iter().map(|column| column[i].value());
             let measured = measured.map(|v| v.map_or(String::new(), |v| v.to_string()));
-            record(&mut out, head.chain(measured))?;
+            table.push(head.chain(measured));
         }
     }
-    out.into_inner().map_err(|e| e.to_string())
+    table
 }
 
 /// For a design document: the sentence, and a table of the means of the metrics that are told.

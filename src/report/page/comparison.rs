@@ -4,11 +4,12 @@
 
 use super::reproduce::Reproduction;
 use super::run_parts::NOT_MODELLED;
-use super::{Block, Chart, KeyFigure, Page, Section, Table, heads};
+use super::{Block, Chart, KeyFigure, Page, Section};
 use crate::assumptions::hanging;
 use crate::assumptions::hanging::Hung;
 use crate::console::compare::{conclusion, estimates, parted, shown};
 use crate::figures::compare_figure::{figures, provenance};
+use crate::table::Table;
 use sim_analysis::experiment::{Comparison, MetricEstimate, PlayedVariant, Verdict};
 use sim_analysis::format::{count, thousands};
 
@@ -124,12 +125,11 @@ fn changes(all: &Comparison, played: &[PlayedVariant]) -> Vec<Block> {
     let digests = all.variants.iter();
     let digests = digests.map(|v| format!("{}: digest {:016x}", v.name, v.digest));
     vec![
-        Block::Table(Table {
-            head: heads(&["variant", "field", "value", "because"]),
-            numbers: &[],
-            rows,
-            open: 40,
-        }),
+        Block::Table(
+            Table::new(["variant", "field", "value", "because"])
+                .with_rows(rows)
+                .open(40),
+        ),
         Block::List(digests.collect()),
     ]
 }
@@ -158,8 +158,8 @@ fn numbers(all: &Comparison) -> Vec<Block> {
             rows.push(cells.map(str::to_owned).to_vec());
         }
     }
-    let mut blocks = vec![Block::Table(Table {
-        head: heads(&[
+    let mut blocks = vec![Block::Table(
+        Table::new([
             "metric",
             "variant",
             "mean",
@@ -167,11 +167,11 @@ fn numbers(all: &Comparison) -> Vec<Block> {
             "p10 / p50 / p90",
             "n",
             "stuck or cut",
-        ]),
-        numbers: &[2, 3, 4, 5, 6],
-        rows,
-        open: 24,
-    })];
+        ])
+        .numbers(&[2, 3, 4, 5, 6])
+        .with_rows(rows)
+        .open(24),
+    )];
     if !same.is_empty() {
         let n = count(same.len() as u64, "metric");
         let text = format!("Equal in all variants, {n}: {}.", same.join(", "));
@@ -211,17 +211,17 @@ fn differences(all: &Comparison) -> Vec<Block> {
     if rows.is_empty() {
         return Vec::new();
     }
-    vec![Block::Table(Table {
-        head: heads(&[
+    vec![Block::Table(
+        Table::new([
             "metric",
             "difference",
             "mean",
             "95 % interval",
             "pairs",
             "better",
-        ]),
-        numbers: &[2, 3, 4],
-        rows,
-        open: 24,
-    })]
+        ])
+        .numbers(&[2, 3, 4])
+        .with_rows(rows)
+        .open(24),
+    )]
 }

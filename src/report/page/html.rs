@@ -3,8 +3,9 @@
 //! Must never write a text that is not escaped.
 
 use super::timeline;
-use super::{Block, Chart, Page, Section, Table};
+use super::{Block, Chart, Page, Section};
 use crate::draw::svg;
+use crate::table::write_html;
 use sim_base::plain::for_html;
 use std::fmt::Write;
 
@@ -92,7 +93,7 @@ fn write_section(out: &mut String, section: &Section) {
                 }
                 out.push_str("</ul>\n");
             }
-            Block::Table(table) => write_table(out, table),
+            Block::Table(table) => write_html(out, table),
             Block::Chart(chart) => write_chart(out, chart),
             Block::Timeline(lanes, chart) => timeline::write(out, lanes, &chart.alt),
             Block::Code(text) => {
@@ -110,55 +111,4 @@ fn write_section(out: &mut String, section: &Section) {
 fn write_chart(out: &mut String, chart: &Chart) {
     let svg = svg::inline(&chart.scene, &chart.alt);
     let _ = write!(out, "<figure>\n{svg}</figure>\n");
-}
-
-fn write_table(out: &mut String, table: &Table) {
-    let hidden = match table.open {
-        0 => 0,
-        open => table.rows.len().saturating_sub(open),
-    };
-    let (open, more) = table.rows.split_at(table.rows.len() - hidden);
-    write_rows(out, table, open);
-    if !more.is_empty() {
-        let _ = writeln!(out, "<details><summary>{} more</summary>", more.len());
-        write_rows(out, table, more);
-        out.push_str("</details>\n");
-    }
-}
-
-fn write_rows(out: &mut String, table: &Table, rows: &[Vec<String>]) {
-    let class = |i: usize| match table.numbers.contains(&i) {
-        true => " class=\"n\"",
-        false => "",
-    };
-    out.push_str("<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
-    for (i, head) in table.head.iter().enumerate() {
-        let _ = write!(out, "<th scope=\"col\"{}>{}</th>", class(i), for_html(head));
-    }
-    out.push_str("</tr></thead>\n<tbody>\n");
-    for row in rows {
-        out.push_str("<tr>");
-        for (i, cell) in row.iter().enumerate() {
-            let _ = write!(out, "<td{}>{}</td>", class(i), breakable(cell));
-        }
-        out.push_str("</tr>\n");
-    }
-    out.push_str("</tbody></table></div>\n");
-}
-
-/// A cell whose long words may be broken where their parts end.
-fn breakable(text: &str) -> String {
-    const LONG: usize = 18;
-    let word = |word: &str| {
-        let text = for_html(word);
-        match word.chars().count() > LONG {
-            true => text
-                .replace('.', ".<wbr>")
-                .replace('/', "/<wbr>")
-                .replace('-', "-<wbr>"),
-            false => text,
-        }
-    };
-    let words: Vec<String> = text.split(' ').map(word).collect();
-    words.join(" ")
 }

@@ -2,7 +2,7 @@
 //!
 //! Must never write a text that is not escaped.
 
-use super::{Block, Page, Table};
+use super::{Block, Page};
 use sim_base::plain::{for_markdown, for_terminal};
 use std::fmt::Write;
 
@@ -46,7 +46,7 @@ fn write_block(out: &mut String, block: &Block, assets: Option<&str>) {
             }
             writeln!(out)
         }
-        (Block::Table(table), _) => write_table(out, table),
+        (Block::Table(table), _) => writeln!(out, "{}", table.markdown()),
         (Block::Chart(chart) | Block::Timeline(_, chart), Some(assets)) => {
             let alt = for_markdown(&chart.alt);
             writeln!(out, "![{alt}]({assets}/{}.svg)\n", chart.name)
@@ -67,20 +67,4 @@ fn write_block(out: &mut String, block: &Block, assets: Option<&str>) {
 fn longest_run(text: &str) -> usize {
     let runs = text.split(|c| c != '`').map(str::len);
     runs.max().unwrap_or(0)
-}
-
-fn write_table(out: &mut String, table: &Table) -> std::fmt::Result {
-    let heads: Vec<String> = table.head.iter().map(|h| for_markdown(h)).collect();
-    writeln!(out, "| {} |", heads.join(" | "))?;
-    let rule = |i: usize| match table.numbers.contains(&i) {
-        true => "---:|",
-        false => "---|",
-    };
-    let rules: String = (0..heads.len()).map(rule).collect();
-    writeln!(out, "|{rules}")?;
-    for row in &table.rows {
-        let cells: Vec<String> = row.iter().map(|c| for_markdown(c)).collect();
-        writeln!(out, "| {} |", cells.join(" | "))?;
-    }
-    writeln!(out)
 }

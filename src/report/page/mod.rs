@@ -18,6 +18,7 @@ pub use timeline::sums;
 
 use super::draw::scene::Scene;
 use super::timeline::Timeline;
+use crate::table::Table;
 
 /// A whole report.
 #[derive(Clone, Debug, Default)]
@@ -68,21 +69,6 @@ pub struct Chart {
     pub name: String,
     pub alt: String,
     pub scene: Scene,
-}
-
-#[derive(Clone, Debug, Default)]
-pub struct Table {
-    pub head: Vec<String>,
-    /// Columns of numbers stand at the right.
-    pub numbers: &'static [usize],
-    pub rows: Vec<Vec<String>>,
-    /// Rows that are shown at once; the others on request. 0: all.
-    pub open: usize,
-}
-
-/// Heads of the columns of a table.
-fn heads(all: &[&str]) -> Vec<String> {
-    all.iter().map(|h| (*h).to_owned()).collect()
 }
 
 impl Section {

@@ -1,8 +1,9 @@
 //! The section "Reproduce" of every page: the commands, what was simulated, the digests, and the assumptions that the
 //! numbers depend on, with their sources.
 
-use super::{Block, Section, Table, heads};
+use super::{Block, Section};
 use crate::assumptions::deciding::Decider;
+use crate::table::Table;
 
 /// The data of the section.
 #[derive(Clone, Debug, Default)]
@@ -34,14 +35,9 @@ impl Reproduction {
     pub fn section(&self) -> Section {
         let mut blocks: Vec<Block> = self.commands.iter().cloned().map(Block::Code).collect();
         let facts = self.facts.iter();
-        blocks.push(Block::Table(Table {
-            head: heads(&["", "value"]),
-            numbers: &[],
-            rows: facts
-                .map(|(label, text)| vec![label.clone(), text.clone()])
-                .collect(),
-            open: 0,
-        }));
+        blocks.push(Block::Table(Table::new(["", "value"]).with_rows(
+            facts.map(|(label, text)| vec![label.clone(), text.clone()]),
+        )));
         if !self.depends_on.is_empty() {
             blocks.push(Block::Heading("The numbers depend on".to_owned()));
             let row = |d: &Decider| {
@@ -53,12 +49,10 @@ impl Reproduction {
                     d.source.clone(),
                 ]
             };
-            blocks.push(Block::Table(Table {
-                head: heads(&["assumption", "value", "confidence", "source"]),
-                numbers: &[],
-                rows: self.depends_on.iter().map(row).collect(),
-                open: 0,
-            }));
+            blocks.push(Block::Table(
+                Table::new(["assumption", "value", "confidence", "source"])
+                    .with_rows(self.depends_on.iter().map(row)),
+            ));
         }
         blocks.extend(self.notes.iter().cloned().map(Block::Text));
         Section::new("reproduce", "Reproduce", blocks)

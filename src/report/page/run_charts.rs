@@ -1,10 +1,11 @@
 //! The charts and critical paths of the page of a run, each as blocks.
 
 use super::run_input::Told;
-use super::{Block, Chart, Table, heads};
+use super::{Block, Chart};
 use crate::assumptions::provenance;
 use crate::console::waterfall;
 use crate::figures::{map_figure, timeline_figure, waterfall_figure};
+use crate::table::Table;
 use crate::timeline;
 use crate::timeline::closely;
 use sim_analysis::format;
@@ -80,7 +81,7 @@ pub fn paths(told: &Told<'_>) -> Vec<Block> {
             continue;
         }
         let groups = critical::groups(&spans, r.total());
-        let rows = groups.iter().map(|group| row(group, r)).collect();
+        let rows = groups.iter().map(|group| row(group, r));
         blocks.push(Block::Heading(format::restart_title(run, r, i + 1)));
         let sum = Duration(spans.iter().map(|s| s.step.duration().0).sum());
         blocks.push(Block::Text(format!(
@@ -89,19 +90,18 @@ pub fn paths(told: &Told<'_>) -> Vec<Block> {
             count(spans.len() as u64, "span"),
             seconds(sum)
         )));
-        blocks.push(Block::Table(Table {
-            head: heads(&[
+        blocks.push(Block::Table(
+            Table::new([
                 "from",
                 "took",
                 "phase",
                 "what went on",
                 "what it waited for",
                 "rule",
-            ]),
-            numbers: &[0, 1],
-            rows,
-            open: 0,
-        }));
+            ])
+            .numbers(&[0, 1])
+            .with_rows(rows),
+        ));
     }
     if !blocks.is_empty() {
         blocks.push(Block::Text(

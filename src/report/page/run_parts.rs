@@ -1,13 +1,14 @@
 //! The tables of the page of a run, each as blocks.
 
+use super::Block;
 use super::reproduce::Reproduction;
 use super::run_input::Told;
-use super::{Block, Table, heads};
 use crate::assumptions::hanging;
 use crate::assumptions::hanging::Hung;
 use crate::assumptions::{deciding, provenance};
 use crate::console::waterfall::Style;
 use crate::console::{story as lines, text, training as trained};
+use crate::table::Table;
 use sim_analysis::format;
 use sim_analysis::format::{count, seconds, thousands};
 use sim_analysis::metrics::restarts::gate;
@@ -45,12 +46,12 @@ pub fn restarts(run: &RunView<'_>) -> Vec<Block> {
         row.push(gates.first().map_or(String::new(), |g| g.name.clone()));
         row
     };
-    vec![Block::Table(Table {
-        head: heads(&head),
-        numbers: &[0, 4, 5, 6, 7, 8, 9, 10, 11],
-        rows: all.iter().enumerate().map(row).collect(),
-        open: 20,
-    })]
+    vec![Block::Table(
+        Table::new(head.iter().copied())
+            .numbers(&[0, 4, 5, 6, 7, 8, 9, 10, 11])
+            .with_rows(all.iter().enumerate().map(row))
+            .open(20),
+    )]
 }
 
 pub fn training(run: &RunView<'_>) -> Vec<Block> {
@@ -109,8 +110,8 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<Block> {
     };
     vec![
         Block::Text("Busy: the share of the time in which somebody waited for it.".to_owned()),
-        Block::Table(Table {
-            head: heads(&[
+        Block::Table(
+            Table::new([
                 "shared resource",
                 "capacity",
                 "requests",
@@ -118,14 +119,13 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<Block> {
                 "busy in restarts",
                 "longest queue",
                 "",
-            ]),
-            numbers: &[2, 3, 4, 5],
-            rows,
-            open: 0,
-        }),
+            ])
+            .numbers(&[2, 3, 4, 5])
+            .with_rows(rows),
+        ),
         Block::Heading("Requests per client".to_owned()),
-        Block::Table(Table {
-            head: heads(&[
+        Block::Table(
+            Table::new([
                 "client",
                 "request",
                 "answer",
@@ -133,11 +133,11 @@ pub fn control_plane(run: &RunView<'_>) -> Vec<Block> {
                 "since the first restart",
                 "first",
                 "last",
-            ]),
-            numbers: &[3, 4, 5, 6],
-            rows: requests.iter().map(request).collect(),
-            open: 12,
-        }),
+            ])
+            .numbers(&[3, 4, 5, 6])
+            .with_rows(requests.iter().map(request))
+            .open(12),
+        ),
     ]
 }
 
@@ -177,12 +177,11 @@ pub fn ledger(run: &RunView<'_>) -> Vec<Block> {
             "Each of the {n} is in one category at each instant; the sum is exactly installed accelerators times the \
              length of the run.{cost}"
         )),
-        Block::Table(Table {
-            head: heads(&head),
-            numbers: &[1, 2, 3],
-            rows: ledger.categories().iter().filter(own).map(row).collect(),
-            open: 0,
-        }),
+        Block::Table(
+            Table::new(head.iter().copied())
+                .numbers(&[1, 2, 3])
+                .with_rows(ledger.categories().iter().filter(own).map(row)),
+        ),
     ]
 }
 
@@ -199,12 +198,12 @@ pub fn story(run: &RunView<'_>) -> Vec<Block> {
         run.outcome.end.to_string(),
         lines::ending(run).to_owned(),
     ]);
-    vec![Block::Table(Table {
-        head: heads(&["at", "what"]),
-        numbers: &[0],
-        rows,
-        open: 40,
-    })]
+    vec![Block::Table(
+        Table::new(["at", "what"])
+            .numbers(&[0])
+            .with_rows(rows)
+            .open(40),
+    )]
 }
 
 pub fn events(run: &RunView<'_>) -> Vec<Block> {
@@ -227,12 +226,12 @@ pub fn events(run: &RunView<'_>) -> Vec<Block> {
     if rows.is_empty() {
         return Vec::new();
     }
-    vec![Block::Table(Table {
-        head: heads(&["JobSet", "type", "reason", "count"]),
-        numbers: &[3],
-        rows,
-        open: 30,
-    })]
+    vec![Block::Table(
+        Table::new(["JobSet", "type", "reason", "count"])
+            .numbers(&[3])
+            .with_rows(rows)
+            .open(30),
+    )]
 }
 
 pub fn assumptions(told: &Told<'_>) -> Vec<Block> {

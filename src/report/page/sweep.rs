@@ -4,7 +4,7 @@
 
 use super::reproduce::Reproduction;
 use super::run_parts::NOT_MODELLED;
-use super::{Block, Chart, KeyFigure, Page, Section, Table, heads};
+use super::{Block, Chart, KeyFigure, Page, Section};
 use crate::assumptions::hanging;
 use crate::assumptions::hanging::Hung;
 use crate::console::compare::{shown, unit};
@@ -12,6 +12,7 @@ use crate::console::sweep::conclusion;
 use crate::figures::sweep_figure;
 use crate::figures::sweep_figure::{Closed, Swept, axis_of};
 use crate::sweep_pick::{axis_names, told};
+use crate::table::Table;
 use sim_analysis::experiment::Better;
 use sim_analysis::format::{count, thousands};
 use sim_analysis::sweep::Results;
@@ -115,12 +116,9 @@ fn fields(told: &Told<'_>) -> Vec<Block> {
         let values = text.split_once('=').map_or("", |(_, values)| values);
         vec![axis.path.clone(), values.replace(',', ", ")]
     };
-    let mut blocks = vec![Block::Table(Table {
-        head: heads(&["field", "values"]),
-        numbers: &[],
-        rows: identity.axes.iter().map(row).collect(),
-        open: 0,
-    })];
+    let mut blocks = vec![Block::Table(
+        Table::new(["field", "values"]).with_rows(identity.axes.iter().map(row)),
+    )];
     if let Some(n) = identity.latin_hypercube {
         let text = format!(
             "Ranges are those of a Latin hypercube of {}.",
@@ -144,24 +142,24 @@ fn numbers(all: &Results) -> Vec<Block> {
             "{metric} ({}{better})",
             unit(&metric)
         )));
-        blocks.push(Block::Table(Table {
-            head: names
-                .iter()
-                .map(String::as_str)
-                .chain([
-                    "mean",
-                    "95 % interval",
-                    "p10 / p50 / p90",
-                    "n",
-                    "stuck or cut",
-                    "",
-                ])
-                .map(str::to_owned)
-                .collect(),
-            numbers: &[],
-            rows: rows(all, &metric),
-            open: 24,
-        }));
+        blocks.push(Block::Table(
+            Table::new(
+                names
+                    .iter()
+                    .map(String::as_str)
+                    .chain([
+                        "mean",
+                        "95 % interval",
+                        "p10 / p50 / p90",
+                        "n",
+                        "stuck or cut",
+                        "",
+                    ])
+                    .map(str::to_owned),
+            )
+            .with_rows(rows(all, &metric))
+            .open(24),
+        ));
     }
     if all.names().len() > blocks.len() / 2 {
         let names = all.names().join(", ");

@@ -8,6 +8,7 @@ use crate::console::waterfall::Style;
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::*;
 use crate::figures::compare_panel::{SIZE, legend};
+use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::planning::breakeven::{BreakEven, Crossing, Played, Side};
 use sim_analysis::planning::{Range, Unit};
@@ -143,7 +144,7 @@ impl Told for BreakEvenReport {
         out
     }
 
-    fn csv(&self) -> Result<Vec<u8>, String> {
+    fn table(&self) -> Table {
         let head = ["value", "difference", "low", "high", "pairs", "better"];
         let row = |p: &Played| {
             let d = p.difference;

@@ -8,6 +8,7 @@ use crate::console::waterfall::Style;
 use crate::draw::heading::heading;
 use crate::draw::scene::*;
 use crate::figures::compare_panel::{SIZE, legend};
+use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::format::{count, thousands};
 use sim_analysis::planning::budget::{AtDay, Budget, LeastLimit, Share};
@@ -127,7 +128,7 @@ impl Told for BudgetReport {
         out
     }
 
-    fn csv(&self) -> Result<Vec<u8>, String> {
+    fn table(&self) -> Table {
         let b = &self.budget;
         let head = [
             "what",

@@ -8,6 +8,7 @@ use crate::console::waterfall::Style;
 use crate::draw::heading::heading;
 use crate::draw::scene::*;
 use crate::figures::compare_panel::{SIZE, legend};
+use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::planning::ClosedForm;
 use sim_analysis::planning::interval::{Best, Played};
@@ -192,7 +193,7 @@ impl Told for IntervalReport {
         out
     }
 
-    fn csv(&self) -> Result<Vec<u8>, String> {
+    fn table(&self) -> Table {
         let head = [
             "every_s",
             "mean",

@@ -15,7 +15,7 @@ pub mod tornado;
 
 use super::console::waterfall::Style;
 use super::draw::scene::Scene;
-use super::files::csv::record;
+use super::table::Table;
 use serde::Serialize;
 use sim_analysis::format::{count, wrap};
 use sim_base::Duration;
@@ -25,8 +25,8 @@ use std::fmt::Write;
 pub trait Told: Serialize {
     /// For people.
     fn text(&self, style: &Style) -> String;
-    /// For scripts.
-    fn csv(&self) -> Result<Vec<u8>, String>;
+    /// For scripts, as CSV and Markdown.
+    fn table(&self) -> Table;
     /// Charts by the name of their file.
     fn figures(&self) -> Vec<(&'static str, Scene)>;
 }
@@ -103,15 +103,7 @@ pub(super) fn length(seconds: f64) -> String {
     }
 }
 
-/// A table for scripts, as the bytes of a file.
-fn table(
-    head: &[impl AsRef<str>],
-    rows: impl IntoIterator<Item = Vec<String>>,
-) -> Result<Vec<u8>, String> {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    record(&mut out, head.iter().map(AsRef::as_ref))?;
-    for row in rows {
-        record(&mut out, &row)?;
-    }
-    out.into_inner().map_err(|e| e.to_string())
+/// A table for scripts.
+fn table(head: &[impl AsRef<str>], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+    Table::new(head.iter().map(AsRef::as_ref)).with_rows(rows)
 }

@@ -8,6 +8,7 @@ use crate::console::waterfall::Style;
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::*;
 use crate::figures::compare_panel::SIZE;
+use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::format::{count, thousands};
 use sim_analysis::planning::rare::{Level, Rare};
@@ -144,7 +145,7 @@ impl Told for RareReport {
         out
     }
 
-    fn csv(&self) -> Result<Vec<u8>, String> {
+    fn table(&self) -> Table {
         let head = ["what", "at", "share", "chance", "low", "high"];
         let row = |l: &Level| {
             let (at, share, chance) = (l.at.to_string(), l.share.to_string(), l.chance.to_string());

@@ -9,6 +9,7 @@ use crate::console::waterfall::Style;
 use crate::draw::heading::heading;
 use crate::draw::scene::*;
 use crate::figures::compare_panel::{SIZE, legend};
+use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::format::count;
 use sim_analysis::planning::several::{Combination, Several};
@@ -211,7 +212,7 @@ impl Told for SeveralReport {
         out
     }
 
-    fn csv(&self) -> Result<Vec<u8>, String> {
+    fn table(&self) -> Table {
         let mut head = self.paths.clone();
         let rest = [
             "judgement",

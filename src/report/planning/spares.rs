@@ -8,6 +8,7 @@ use crate::console::waterfall::Style;
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::*;
 use crate::figures::compare_panel::{SIZE, legend};
+use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::planning::{Answer, Candidate, Judgement, Least, Target};
 use sim_base::stats::{Estimate, Paired};
@@ -229,7 +230,7 @@ impl Told for SparesReport {
         out
     }
 
-    fn csv(&self) -> Result<Vec<u8>, String> {
+    fn table(&self) -> Table {
         let head = [
             "value",
             "judgement",

@@ -8,6 +8,7 @@ use crate::console::waterfall::Style;
 use crate::draw::heading::{MARGIN, heading};
 use crate::draw::scene::*;
 use crate::figures::compare_panel::{SIZE, legend};
+use crate::table::Table;
 use serde::Serialize;
 use sim_analysis::planning::tornado::Bar;
 use sim_base::stats::{Estimate, Paired};
@@ -138,7 +139,7 @@ impl Told for TornadoReport {
         out
     }
 
-    fn csv(&self) -> Result<Vec<u8>, String> {
+    fn table(&self) -> Table {
         let head = [
             "input",
             "low",

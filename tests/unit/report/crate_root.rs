@@ -20,10 +20,7 @@ fn cells(bytes: Vec<u8>) -> Vec<Vec<String>> {
 #[test]
 fn the_phases_of_restarts_csv_add_up_to_the_total_and_the_ledger_to_installed_time() {
     let (restarts, ledger) = with_view(&recreate(), |v| {
-        (
-            cells(csv::restarts(v).unwrap()),
-            cells(csv::ledger(v).unwrap()),
-        )
+        (cells(csv::restarts(v).csv()), cells(csv::ledger(v).csv()))
     });
     let of = |name: &str| {
         let column = restarts[0].iter().position(|h| h == name).unwrap();
@@ -54,8 +51,8 @@ fn the_phases_of_restarts_csv_add_up_to_the_total_and_the_ledger_to_installed_ti
 fn pods_csv_has_a_row_for_every_pod_object_and_empty_cells_for_what_never_happened() {
     let pods = with_view(&recreate(), |v| {
         let (pods, nodes) = v.folded.tables.as_ref().unwrap();
-        assert_eq!(cells(csv::nodes(v, nodes.rows()).unwrap()).len(), 3);
-        cells(csv::pods(v, pods.rows()).unwrap())
+        assert_eq!(cells(csv::nodes(v, nodes.rows()).csv()).len(), 3);
+        cells(csv::pods(v, pods.rows()).csv())
     });
     assert_eq!(pods.len(), 5);
     let of = |row: usize, name: &str| {
@@ -102,7 +99,7 @@ fn a_dead_end_is_named_in_the_words_of_the_outcome_and_not_by_some_delay() {
     let why = "pod train-workers-0-1 is terminating on node node-1, which does not answer; train-workers-0 cannot end";
     let outcome = ended(&[&format!("JobSet train is not ready: {why}")]);
     let page = with_outcome(&dead_node(), outcome, |v| {
-        let table = cells(csv::restarts(v).unwrap());
+        let table = cells(csv::restarts(v).csv());
         let column = table[0].iter().position(|h| h == "bottleneck").unwrap();
         assert_eq!(table[1][column], why);
         text::run(v, None, &Style::default())

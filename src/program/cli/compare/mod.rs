@@ -107,7 +107,7 @@ impl Job<'_> {
         let (all, played, wanted) = self.play(played)?;
         if let Some(dir) = dir {
             dir.write_json("summary.json", &Summary::of(&all))?;
-            let rows = compare_tables::replications_csv(self.seed, &played)?;
+            let rows = compare_tables::replications(self.seed, &played).csv();
             dir.write("replications.csv", &rows)?;
             let hangs = hanging::foot(&self.hung());
             charts(&dir, &all, &played, &hangs)?;
@@ -232,7 +232,7 @@ impl Summary<'_> {
 fn tell(args: &CompareArgs, all: &Comparison) -> Result<(), Failure> {
     match args.format {
         TableFormat::Json => output::json(&Summary::of(all)),
-        TableFormat::Csv => output::bytes(&compare_tables::csv(all)?),
+        TableFormat::Csv => output::bytes(&compare_tables::estimates(all).csv()),
         TableFormat::Md => output::result(&compare_tables::markdown(all)),
         TableFormat::Text => {
             let style = output::style(&args.look);

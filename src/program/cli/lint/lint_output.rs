@@ -4,8 +4,9 @@ use crate::cli::failure::Failure;
 use crate::cli::lint::args::LintFormat;
 use serde_json::{Value, json};
 use sim_analysis::format::wrap;
-use sim_base::plain::{for_cell, for_markdown};
+use sim_base::plain::for_markdown;
 use sim_lint::{Finding, Kind, Report, Severity, table};
+use sim_report::table::Table;
 use std::fmt::Write;
 
 /// How text looks.
@@ -21,7 +22,7 @@ pub fn render(format: LintFormat, report: &Report, shape: &Shape) -> Result<Stri
     match format {
         LintFormat::Text => Ok(text(report, shape)),
         LintFormat::Json => pretty(&as_json(report)),
-        LintFormat::Csv => csv(report),
+        LintFormat::Csv => Ok(csv(report)),
         LintFormat::Md => Ok(markdown(report)),
         LintFormat::Sarif => pretty(&super::sarif::sarif(Some(report))),
     }
@@ -155,7 +156,12 @@ const COLUMNS: [&str; 11] = [
     "fix",
 ];
 
-fn csv(report: &Report) -> Result<String, Failure> {
+/// CSV as text.
+fn text_of(table: Table) -> String {
+    String::from_utf8_lossy(&table.csv()).into_owned()
+}
+
+fn csv(report: &Report) -> String {
     let row = |f: &Finding| {
         let d = &f.diagnostic;
         let message = match (&f.server, f.kind) {
@@ -176,22 +182,7 @@ fn csv(report: &Report) -> Result<String, Failure> {
             f.fix.clone(),
         ]
     };
-    rows(&COLUMNS, report.findings.iter().map(row))
-}
-
-fn rows(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Result<String, Failure> {
-    let failed = |e: String| Failure::Internal(format!("CSV: {e}"));
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer
-        .write_record(head)
-        .map_err(|e| failed(e.to_string()))?;
-    for row in rows {
-        writer
-            .write_record(row.iter().map(|cell| for_cell(cell).into_owned()))
-            .map_err(|e| failed(e.to_string()))?;
-    }
-    let bytes = writer.into_inner().map_err(|e| failed(e.to_string()))?;
-    String::from_utf8(bytes).map_err(|e| failed(e.to_string()))
+    text_of(Table::new(COLUMNS).with_rows(report.findings.iter().map(row)))
 }
 
 fn markdown(report: &Report) -> String {
@@ -253,7 +244,7 @@ fn trap(theme: &str, t: &sim_lint::Trap) -> Value {
     })
 }
 
-pub fn table_csv() -> Result<String, Failure> {
+pub fn table_csv() -> String {
     let head = [
         "name",
         "theme",
@@ -280,5 +271,5 @@ pub fn table_csv() -> Result<String, Failure> {
         };
         traps.iter().map(row).collect::<Vec<_>>()
     };
-    rows(&head, table::THEMES.iter().flat_map(of))
+    text_of(Table::new(head).with_rows(table::THEMES.iter().flat_map(of)))
 }

@@ -104,7 +104,7 @@ fn table(args: &LintArgs) -> Result<u8, Failure> {
     let text = match args.format {
         LintFormat::Md => sim_lint::docs::markdown(),
         LintFormat::Json => lint_output::table_json()?,
-        LintFormat::Csv => lint_output::table_csv()?,
+        LintFormat::Csv => lint_output::table_csv(),
         LintFormat::Sarif => lint_output::table_sarif()?,
         LintFormat::Text => {
             output::text(&sim_lint::docs::list())?;

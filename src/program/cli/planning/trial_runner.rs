@@ -9,7 +9,6 @@ use sim_analysis::experiment::{Limits, Replication, Subject};
 use sim_analysis::planning::{Row, Sample};
 use sim_base::fnv;
 use sim_report::assumptions::hanging;
-use sim_report::files::csv;
 use sim_report::files::rundir::RunDir;
 use sim_report::planning::{Provenance, Told};
 use std::ops::Range;
@@ -126,7 +125,7 @@ impl<'a> TrialRunner<'a> {
         if let Some(out) = &tell.out {
             let dir = RunDir::create(out)?;
             dir.write_json("summary.json", told)?;
-            dir.write("table.csv", &told.csv()?)?;
+            dir.write("table.csv", &told.table().csv())?;
             for (name, scene) in told.figures() {
                 dir.write_chart(&format!("charts/{name}"), &scene)?;
             }
@@ -139,8 +138,8 @@ impl<'a> TrialRunner<'a> {
         }
         match tell.format {
             TableFormat::Json => output::json(told),
-            TableFormat::Csv => output::bytes(&told.csv()?),
-            TableFormat::Md => output::result(&csv::markdown(&told.csv()?)?),
+            TableFormat::Csv => output::bytes(&told.table().csv()),
+            TableFormat::Md => output::result(&told.table().without_empty_columns().markdown()),
             TableFormat::Text => {
                 let style = output::style(&tell.look);
                 output::styled(&told.text(&style), &style)

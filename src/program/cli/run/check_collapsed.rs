@@ -26,8 +26,8 @@ pub fn cli(args: &RunArgs, loaded: &RunInput) -> Result<(), Failure> {
     let checked = report::Check::of(&collapsed, loaded.seed, &all);
     match args.format {
         TableFormat::Json => output::json(&checked)?,
-        TableFormat::Csv => output::bytes(&checked.csv()?)?,
-        TableFormat::Md => output::result(&sim_report::files::csv::markdown(&checked.csv()?)?)?,
+        TableFormat::Csv => output::bytes(&checked.table().csv())?,
+        TableFormat::Md => output::result(&checked.table().without_empty_columns().markdown())?,
         TableFormat::Text => {
             let style = output::style(&args.look);
             output::styled(&checked.text(&style), &style)?;

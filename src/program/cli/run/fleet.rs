@@ -11,7 +11,6 @@ use sim_analysis::experiment::fail_if::Group;
 use sim_analysis::experiment::{FleetReplications, Replication, compared};
 use sim_inputs::LoadedFleet;
 use sim_report::console::fleets;
-use sim_report::files::csv;
 use sim_report::files::rundir::RunDir;
 
 pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Result<(), Failure> {
@@ -50,15 +49,19 @@ pub fn cli(args: &RunArgs, input: &ExperimentInput, loaded: &LoadedFleet) -> Res
     }
     if let Some(dir) = dir {
         dir.write_json("summary.json", &all)?;
-        dir.write("replications.csv", &fleets::csv(seed, &rows)?)?;
+        dir.write("replications.csv", &fleets::table(seed, &rows).csv())?;
         let kept = copy_scenario(&loaded.inputs, &input.options((seed, args.seeds)));
         dir.write_inputs(&kept.files, &kept.command)?;
         dir.commit()?;
     }
     match args.format {
         TableFormat::Json => output::json(&all)?,
-        TableFormat::Csv => output::bytes(&fleets::csv(seed, &rows)?)?,
-        TableFormat::Md => output::result(&csv::markdown(&fleets::csv(seed, &rows)?)?)?,
+        TableFormat::Csv => output::bytes(&fleets::table(seed, &rows).csv())?,
+        TableFormat::Md => output::result(
+            &fleets::table(seed, &rows)
+                .without_empty_columns()
+                .markdown(),
+        )?,
         TableFormat::Text => {
             let style = output::style(&args.look);
             output::styled(&fleets::text(&all, &style), &style)?;

@@ -106,11 +106,11 @@ fn tell(
         (Some((_, ndjson)), TableFormat::Json) => output::bytes(ndjson),
         (Some((log, _)), _) => output::styled(&text::decisions(view, log, target, &style), &style),
         (None, TableFormat::Json) => output::json(&Summary::of(view)),
-        (None, TableFormat::Csv) => output::bytes(&csv::restarts(view)?),
+        (None, TableFormat::Csv) => output::bytes(&csv::restarts(view).csv()),
         (None, TableFormat::Md) => {
             let table = match view.restarts().is_empty() {
                 true => "There was none.\n".to_owned(),
-                false => csv::markdown(&csv::restarts(view)?)?,
+                false => csv::restarts(view).without_empty_columns().markdown(),
             };
             let (name, seed) = (for_markdown(&view.scenario.name), view.seed);
             output::result(&format!("Restarts of {name}, seed {seed}\n\n{table}"))

@@ -20,7 +20,6 @@ use sim_base::plain::for_markdown;
 use sim_engine::Simulation;
 use sim_engine::record::EndReason;
 use sim_report::console::replications;
-use sim_report::files::csv;
 use sim_report::files::rundir::RunDir;
 
 pub fn cli(args: &RunArgs, loaded: &RunInput, conditions: &[Condition]) -> Result<(), Failure> {
@@ -97,9 +96,11 @@ fn first(loaded: &RunInput, level: Level, limits: &Limits) -> Result<Played, Fai
 fn tell(args: &RunArgs, all: &Replications, rows: &[Replication]) -> Result<(), Failure> {
     match args.format {
         TableFormat::Json => output::json(all),
-        TableFormat::Csv => output::bytes(&replications::csv(all, rows)?),
+        TableFormat::Csv => output::bytes(&replications::table(all, rows).csv()),
         TableFormat::Md => {
-            let table = csv::markdown(&replications::estimates_csv(all)?)?;
+            let table = replications::estimates_table(all)
+                .without_empty_columns()
+                .markdown();
             let (scenario, n) = (for_markdown(&all.scenario), all.replications);
             output::result(&format!(
                 "{scenario}, {n} replications of seed {}\n\n{table}",
@@ -120,7 +121,7 @@ fn keep(
     loaded: &RunInput,
 ) -> Result<(), Failure> {
     dir.write_json("summary.json", all)?;
-    dir.write("replications.csv", &replications::csv(all, rows)?)?;
+    dir.write("replications.csv", &replications::table(all, rows).csv())?;
     dir.write_inputs(&loaded.inputs.files, &loaded.inputs.command)?;
     dir.commit()?;
     Ok(())

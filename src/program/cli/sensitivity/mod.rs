@@ -196,7 +196,7 @@ fn print(
 ) -> Result<(), Failure> {
     match args.output.format {
         TableFormat::Json => output::json(&assumptions::as_json(name, rows, played)),
-        TableFormat::Csv => output::bytes(&assumptions::csv(rows)?),
+        TableFormat::Csv => output::bytes(&assumptions::csv(rows)),
         TableFormat::Md => output::result(&assumptions::markdown(rows, played)),
         TableFormat::Text => {
             let style = output::style(&args.output.look);

@@ -72,7 +72,7 @@ pub fn results(
     }
     match args.format {
         TableFormat::Json => output::json(&Summary::of(identity, results)),
-        TableFormat::Csv => output::bytes(&sweep_tables::csv(results)?),
+        TableFormat::Csv => output::bytes(&sweep_tables::estimates(results).csv()),
         TableFormat::Md => output::result(&sweep_tables::markdown(results, &args.metrics)),
         TableFormat::Text => {
             let style = output::style(&args.look);
@@ -94,7 +94,7 @@ pub fn keep(
         check_metric("--metric", metric, results.names())?;
     }
     dir.write_json("summary.json", &Summary::of(identity, results))?;
-    let rows = sweep_tables::replications_csv(identity.seed, results)?;
+    let rows = sweep_tables::replications(identity.seed, results).csv();
     dir.write("replications.csv", &rows)?;
     dir.write_inputs(files, command)?;
     let of = Swept {

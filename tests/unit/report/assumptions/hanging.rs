@@ -40,7 +40,7 @@ fn a_foot_has_each_assumption_once_with_all_its_values() {
 #[test]
 fn a_table_names_the_variant_only_where_there_are_several() {
     let width = |all: &[Hung]| match &blocks(all)[1] {
-        Block::Table(table) => (table.head.len(), table.rows[0].len(), table.rows.len()),
+        Block::Table(table) => (table.columns.len(), table.rows[0].len(), table.rows.len()),
         other => panic!("{other:?}"),
     };
     assert_eq!(width(&[hung("", "50/s", 1)]), (6, 6, 1));
