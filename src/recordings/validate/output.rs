@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn csv_has_one_row_per_compared_thing() {
+    fn there_is_one_row_per_comparison() {
         let mut timed = file(Kind::Times);
         timed.restart = Some(Restart {
             scored: false,
@@ -268,10 +268,27 @@ mod tests {
             note: None,
         }];
         assert_eq!(
-            csv(&[timed]).unwrap(),
-            "file,kind,section,name,recorded,simulated,difference\n\
-             times.json,times,\"restart, not scored\",lastPodReady,10,9,-0.1\n\
-             times.json,times,requests restart,jobset create jobs (409),0,2,\n"
+            rows(&[timed]),
+            [
+                [
+                    "times.json",
+                    "times",
+                    "restart, not scored",
+                    "lastPodReady",
+                    "10",
+                    "9",
+                    "-0.1"
+                ],
+                [
+                    "times.json",
+                    "times",
+                    "requests restart",
+                    "jobset create jobs (409)",
+                    "0",
+                    "2",
+                    ""
+                ],
+            ]
         );
     }
 }
