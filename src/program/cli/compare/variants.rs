@@ -3,7 +3,8 @@
 use crate::cli::args::Override;
 use crate::cli::compare::args::CompareArgs;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput, experiment_input, quoted};
+use crate::cli::inputs::options;
+use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput, experiment_input};
 use sim_analysis::experiment::Subject;
 use sim_api::spec::{BASELINE, FieldChange, RestartStrategy};
 use sim_inputs::strategy;
@@ -94,10 +95,7 @@ impl Base {
 
     /// What a directory keeps, and the command that repeats the comparison from there.
     pub fn inputs(&self, args: &CompareArgs, seed: u64, replications: u64) -> InputCopies {
-        let mut more = String::new();
-        for variant in &args.variants {
-            more.push_str(&format!(" --variant {}", quoted(&variant.text)));
-        }
+        let mut more = options("variant", args.variants.iter().map(|v| &v.text));
         if !args.strategies.is_empty() {
             more.push_str(&format!(" --strategies {}", args.strategies.join(",")));
         }

@@ -2,7 +2,7 @@
 
 use crate::cli::args::{InputArgs, OutputArgs, days};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::quoted;
+use crate::cli::inputs::options;
 use crate::cli::output::ProgressLine;
 use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::{interrupt, output};
@@ -81,7 +81,7 @@ pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
     };
     let name = subject.jobsets().get(jobset).cloned().unwrap_or_default();
     let report = BudgetReport::new(runner.provenance(SCHEMA), name, budget);
-    runner.tell(&report, &args.output, ("plan budget", n, &options(args)))?;
+    runner.tell(&report, &args.output, ("plan budget", n, &repeated(args)))?;
     match (runs.len() as u64) < n || runner.limits.flag.is_raised() {
         true => runner.interrupted(&format!(
             "{} of {n} replications are finished, and these are reported",
@@ -184,17 +184,12 @@ fn unknown(option: &str, kind: &str, name: &str, known: &[String]) -> Failure {
     Failure::unknown_name(option, kind, name, &known)
 }
 
-fn options(args: &BudgetArgs) -> String {
-    let mut text = String::new();
-    if let Some(name) = &args.jobset {
-        text.push_str(&format!(" --jobset {}", quoted(name)));
-    }
-    if let Some(days) = args.horizon {
-        text.push_str(&format!(" --horizon {days}"));
-    }
-    text.push_str(&format!(" --probability {}", args.probability));
-    for cause in &args.ignore {
-        text.push_str(&format!(" --ignore {}", quoted(cause)));
-    }
-    text
+fn repeated(args: &BudgetArgs) -> String {
+    [
+        options("jobset", &args.jobset),
+        options("horizon", args.horizon),
+        options("probability", [args.probability]),
+        options("ignore", &args.ignore),
+    ]
+    .concat()
 }

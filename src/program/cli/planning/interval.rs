@@ -2,7 +2,7 @@
 
 use crate::cli::args::{InputArgs, OutputArgs};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::quoted;
+use crate::cli::inputs::options;
 use crate::cli::planning::formula;
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use sim_analysis::planning::interval::{Search, best};
@@ -100,11 +100,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
     let told = (args.path.as_str(), metric.as_str(), now.every.seconds());
     let unknown = formula::unknown_to_them(&runner.subject);
     let report = IntervalReport::new(runner.provenance(SCHEMA), told, found, closed, unknown);
-    let more = format!(
-        " --path {} --metric {}",
-        quoted(&args.path),
-        quoted(&metric)
-    );
+    let more = options("path", [&args.path]) + &options("metric", [&metric]);
     runner.tell(&report, &args.output, ("plan interval", most, &more))?;
     match interrupted {
         true => runner.interrupted("what is known so far is reported"),

@@ -2,6 +2,7 @@
 
 use crate::cli::args::{InputArgs, OutputArgs, days};
 use crate::cli::failure::Failure;
+use crate::cli::inputs::options;
 use crate::cli::output::ProgressLine;
 use crate::cli::planning::trial_runner::TrialRunner;
 use sim_analysis::experiment::{Subject, without_limit};
@@ -83,7 +84,7 @@ pub fn cli(args: &RareArgs) -> Result<(), Failure> {
     runner.tell(
         &report,
         &args.output,
-        ("plan rare", args.seeds, &options(args)),
+        ("plan rare", args.seeds, &repeated(args)),
     )?;
     match batches < args.seeds {
         true => runner.interrupted(&format!("{batches} of {} batches are reported", args.seeds)),
@@ -112,16 +113,12 @@ fn refused() -> Failure {
     Failure::Invalid(text.to_owned())
 }
 
-fn options(args: &RareArgs) -> String {
-    let mut text = format!(" --runs {}", args.runs);
-    if let Some(n) = args.restarts {
-        text.push_str(&format!(" --restarts {n}"));
-    }
-    if let Some(lost) = args.loss_budget {
-        text.push_str(&format!(" --loss-budget {lost}"));
-    }
-    if let Some(days) = args.horizon {
-        text.push_str(&format!(" --horizon {days}"));
-    }
-    text
+fn repeated(args: &RareArgs) -> String {
+    [
+        options("runs", [args.runs]),
+        options("restarts", args.restarts),
+        options("loss-budget", args.loss_budget),
+        options("horizon", args.horizon),
+    ]
+    .concat()
 }

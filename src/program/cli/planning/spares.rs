@@ -2,7 +2,8 @@
 
 use crate::cli::args::{InputArgs, OutputArgs, Override};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{LoadedInput, quoted};
+use crate::cli::inputs::LoadedInput;
+use crate::cli::inputs::options;
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
 use sim_analysis::planning::several::several;
 use sim_analysis::planning::{Answer, Plan, Range as ValueRange, Sample, Target, Unit, least};
@@ -130,7 +131,7 @@ fn one(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &Plan) -> Result<(
     let of = runner.provenance(SCHEMA);
     let path = &args.paths[0].path;
     let report = SparesReport::new(of, path, &args.target, &found, &currency);
-    let command = ("plan spares", plan.most, &*options(args));
+    let command = ("plan spares", plan.most, &*repeated(args));
     runner.tell(&report, &args.output, command)?;
     if found.interrupted {
         return runner.interrupted("what is known so far is reported");
@@ -159,7 +160,7 @@ fn several_levels(
     let of = runner.provenance(SCHEMA_SEVERAL);
     let paths: Vec<String> = args.paths.iter().map(|p| p.path.clone()).collect();
     let report = SeveralReport::new(of, paths, &args.target, &found, &currency);
-    let command = ("plan spares", plans[0].most, &*options(args));
+    let command = ("plan spares", plans[0].most, &*repeated(args));
     runner.tell(&report, &args.output, command)?;
     if found.interrupted {
         return runner.interrupted("what is known so far is reported");
@@ -204,14 +205,13 @@ fn currency(loaded: &LoadedInput, price: Option<f64>) -> String {
     }
 }
 
-fn options(args: &SparesArgs) -> String {
-    let mut text = format!(" --target {}", quoted(&args.target.text));
-    for searched in &args.paths {
-        text.push_str(&format!(" --path {}", quoted(&searched.text)));
-    }
-    text.push_str(&format!(" --min {} --max {}", args.min, args.max));
-    if let Some(price) = args.price_per_node_hour {
-        text.push_str(&format!(" --price-per-node-hour {price}"));
-    }
-    text
+fn repeated(args: &SparesArgs) -> String {
+    [
+        options("target", [&args.target.text]),
+        options("path", args.paths.iter().map(|searched| &searched.text)),
+        options("min", [args.min]),
+        options("max", [args.max]),
+        options("price-per-node-hour", args.price_per_node_hour),
+    ]
+    .concat()
 }

@@ -4,7 +4,6 @@ use crate::cli::args::InputArgs;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{LoadedRun, model_defaults};
 use crate::cli::plot::args::PlotArgs;
-use clap::ValueEnum;
 use sim_analysis::format;
 use sim_analysis::metrics::{Restart, RunView};
 use sim_report::assumptions::provenance;
@@ -45,8 +44,7 @@ pub fn chosen<'r>(args: &PlotArgs, run: &RunView<'r>) -> Result<(usize, &'r Rest
 
 pub fn only<'w>(args: &PlotArgs, runs: &'w [LoadedRun]) -> Result<&'w LoadedRun, Failure> {
     let [one] = runs else {
-        let kind = args.kind.to_possible_value();
-        let kind = kind.as_ref().map_or("this", |k| k.get_name());
+        let kind = args.kind.name();
         let text = format!("{kind} is of one run; `plot restarts` puts several beside each other");
         return Err(Failure::Invalid(text));
     };

@@ -63,8 +63,7 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     let limits = interrupt::limits();
     // Before the run: a directory that cannot be written should not cost one.
     let dir = args.out.as_deref().map(RunDir::create).transpose()?;
-    let mut sim = simulate::simulation(&loaded)?;
-    let done = simulate::play((&mut sim, &limits), &loaded, dir.as_ref(), args.trace)?;
+    let done = simulate::play(&loaded, &limits, dir.as_ref(), args.trace)?;
     let view = done.view(&loaded);
     if args.paranoid {
         let mut again = simulate::simulation(&loaded)?;

@@ -2,7 +2,7 @@
 
 use crate::cli::args::InputArgs;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::quoted;
+use crate::cli::inputs::options;
 use crate::cli::planning::trial_runner::TrialRunner;
 use crate::cli::sensitivity::args::SensitivityArgs;
 use sim_analysis::planning::Sample;
@@ -61,13 +61,11 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure> {
         base(&as_is),
         sorted(bars),
     );
-    let mut more = format!(" --metric {}", quoted(&metric));
+    let mut more = options("metric", [&metric]);
     if args.ranges {
         more.push_str(" --ranges");
     }
-    for input in &args.inputs {
-        more.push_str(&format!(" --input {}", quoted(&input.text)));
-    }
+    more += &options("input", args.inputs.iter().map(|input| &input.text));
     runner.tell(&report, &args.output, ("sensitivity", n, &more))?;
     match told < asked {
         true => runner.interrupted(&format!("{told} of {asked} inputs are reported")),

@@ -2,7 +2,8 @@
 
 use crate::cli::args::{InputArgs, Until};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput, quoted};
+use crate::cli::inputs::options;
+use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput};
 use crate::cli::sweep::args::OverArgs;
 use sim_analysis::experiment::Subject;
 use sim_analysis::sweep;
@@ -57,7 +58,7 @@ impl Sweep {
                 points.count()
             )));
         }
-        let copies = given.copies(&baseline, (seed, Some(replications)), &options(over));
+        let copies = given.copies(&baseline, (seed, Some(replications)), &repeated(over));
         let inputs = copies.of_command("sweep");
         let until = over.until.as_ref();
         let identity = Identity::of(
@@ -163,20 +164,12 @@ fn axes(of_file: &SweepSpec, over: &OverArgs) -> SweepSpec {
 }
 
 /// What is varied, as it would be typed.
-pub fn options(over: &OverArgs) -> String {
-    let mut more = String::new();
-    let mut option = |name: &str, value: &str| {
-        more.push_str(&format!(" --{name} {}", quoted(value)));
-    };
-    over.grids.iter().for_each(|arg| option("grid", &arg.text));
-    over.ranges
-        .iter()
-        .for_each(|arg| option("range", &arg.text));
-    if let Some(n) = over.lhs {
-        option("lhs", &n.to_string());
-    }
-    if let Some(until) = &over.until {
-        option("until", &until.text);
-    }
-    more
+pub fn repeated(over: &OverArgs) -> String {
+    [
+        options("grid", over.grids.iter().map(|arg| &arg.text)),
+        options("range", over.ranges.iter().map(|arg| &arg.text)),
+        options("lhs", over.lhs),
+        options("until", over.until.iter().map(|until| &until.text)),
+    ]
+    .concat()
 }

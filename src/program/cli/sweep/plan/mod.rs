@@ -13,7 +13,7 @@ use crate::cli::inputs::words;
 use crate::cli::output;
 use crate::cli::sweep::args::{Engine, SweepPlanArgs};
 use crate::cli::sweep::plan::shard_plan::ShardPlan;
-use crate::cli::sweep::request::{Sweep, options};
+use crate::cli::sweep::request::{Sweep, repeated};
 use sim_analysis::format::count;
 use sim_analysis::sweep::shard::SHARDS_MAX;
 
@@ -81,7 +81,7 @@ fn words_of(
         let text = "standard input is here alone: give -f a file, for shards to read";
         return Err(Failure::Invalid(text.to_owned()));
     }
-    let (inputs, own) = (input.words(), options(&args.over));
+    let (inputs, own) = (input.words(), repeated(&args.over));
     Ok(words(&format!("sweep{inputs}{}{own}", sweep.tail())))
 }
 
