@@ -1,6 +1,6 @@
 //! `new`: a scenario for a manifest, by asking nothing.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::experiment_input;
 use crate::cli::output;
 use sim_analysis::metrics::RestartFold;
@@ -29,13 +29,13 @@ const FIRST: &str = include_str!("../../../scenarios/manifests/exclusive-workers
 
 pub fn cli(args: &NewArgs) -> Result<(), Failure> {
     if args.out.is_none() && args.manifests.iter().any(|path| path == "-") {
-        let text = "a scenario names its manifest, and standard input has no name: give --out DIR, which keeps a copy";
-        return Err(Failure::Invalid(text.to_owned()));
+        bail!(
+            "a scenario names its manifest, and standard input has no name: give --out DIR, which keeps a copy"
+        );
     }
     let sources = match (args.manifests.is_empty(), &args.out) {
         (true, None) => {
-            let text = "give a manifest (-f), or --out DIR for a first scenario with its manifest";
-            return Err(Failure::Invalid(text.to_owned()));
+            bail!("give a manifest (-f), or --out DIR for a first scenario with its manifest");
         }
         (true, Some(_)) => vec![Source {
             file: "jobset.yaml".to_owned(),
@@ -87,9 +87,9 @@ fn copied((i, source): (usize, &Source)) -> String {
 
 /// The files that have a JobSet, or a part of one.
 fn read(paths: &[String]) -> Result<Vec<Source>, Failure> {
-    let mut sources = Vec::new();
-    for path in paths {
-        sources.extend(sim_inputs::manifest_sources(path)?.0);
+    let (sources, _, errors) = experiment_input::manifest_sources(paths);
+    if !errors.is_empty() {
+        return Err(Diagnostics(errors).into());
     }
     if paths.len() == 1 && sources.len() == 1 {
         return Ok(sources);

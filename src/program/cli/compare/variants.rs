@@ -2,7 +2,7 @@
 
 use crate::cli::args::Override;
 use crate::cli::compare::args::CompareArgs;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::options;
 use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput, experiment_input};
 use sim_analysis::experiment::Subject;
@@ -56,7 +56,7 @@ impl Base {
         all.insert(0, (first, Vec::new()));
         for (i, (name, _)) in all.iter().enumerate() {
             if all[..i].iter().any(|(known, _)| known == name) {
-                return Err(Failure::Invalid(format!("there are two variants {name:?}")));
+                bail!("there are two variants {name:?}");
             }
         }
         let one = |(name, sets)| self.variant(name, sets);

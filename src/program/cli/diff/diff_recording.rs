@@ -3,7 +3,7 @@
 use crate::cli::args::Format;
 use crate::cli::diff::args::DiffArgs;
 use crate::cli::diff::record_text::{cut, gate, record_line, shown};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{ExperimentInput, LoadedInput, experiment_input, stored_run};
 use crate::cli::output;
 use crate::cli::run::simulate::{RunInput, simulation};
@@ -58,13 +58,12 @@ pub fn cli(args: &DiffArgs, conditions: &[Condition]) -> Result<u8, Failure> {
 
 fn told(dir: &Path, file: &Path) -> Result<Told, Failure> {
     let file = file.to_string_lossy();
-    let recording = recording_of(&file).map_err(Failure::Invalid)?;
+    let recording = recording_of(&file)?;
     if !stored_run::is_run(dir) {
-        let text = format!(
+        bail!(
             "{} is no run directory: it has no inputs/command.txt",
             dir.display()
         );
-        return Err(Failure::Invalid(text));
     }
     let summary = std::fs::read(dir.join("summary.json"));
     let summary: Value = summary

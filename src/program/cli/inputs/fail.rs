@@ -2,7 +2,7 @@
 //!
 //! Must never add a fault that a scenario could not write: it becomes a line of `faults`.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use sim_base::Duration;
 
 use sim_api::spec::{FaultAction, FaultTime, Scenario, ScriptedFault};
@@ -80,8 +80,7 @@ pub fn add(fails: &[Fail], scenario: &mut Scenario) -> Result<(), Failure> {
             && at > scenario.stop.at
         {
             let stop = scenario.stop.at;
-            let text = format!("--fail {}: the run stops at {stop}", fail.text);
-            return Err(Failure::Invalid(text));
+            bail!("--fail {}: the run stops at {stop}", fail.text);
         }
         let action = match fail.what {
             What::Exit(exit_code) => FaultAction::ContainerExit { pod, exit_code },

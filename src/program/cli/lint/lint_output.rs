@@ -5,7 +5,7 @@ use crate::cli::lint::args::LintFormat;
 use serde_json::{Value, json};
 use sim_analysis::format::wrap;
 use sim_base::plain::{for_cell, for_markdown};
-use sim_lint::{Finding, Kind, Report, Severity, table};
+use sim_lint::{Finding, Kind, Report, Severity, Trap, table};
 use std::fmt::Write;
 
 /// How text looks.
@@ -223,24 +223,26 @@ pub fn table_sarif() -> Result<String, Failure> {
 }
 
 pub fn table_json() -> Result<String, Failure> {
-    let mut traps = Vec::new();
-    for (theme, all) in table::THEMES {
-        for t in all {
-            traps.push(trap(theme, t));
-        }
-    }
-    pretty(&Value::Array(traps))
+    let traps = all_traps().map(|(theme, t)| trap(theme, t));
+    pretty(&Value::Array(traps.collect()))
+}
+
+/// All traps, each with its theme.
+pub fn all_traps() -> impl Iterator<Item = (&'static str, &'static Trap)> {
+    let of_theme = |(theme, traps): &(&'static str, &'static [Trap])| {
+        let theme = *theme;
+        traps.iter().map(move |trap| (theme, trap))
+    };
+    table::THEMES.iter().flat_map(of_theme)
 }
 
 /// One trap by its name.
 pub fn trap_json(name: &str) -> Result<String, Failure> {
-    let themes = table::THEMES.iter();
-    let mut all = themes.flat_map(|(theme, traps)| traps.iter().map(move |t| (theme, t)));
-    let found = all.find(|(_, t)| t.name == name);
+    let found = all_traps().find(|(_, t)| t.name == name);
     pretty(&found.map_or(Value::Null, |(theme, t)| trap(theme, t)))
 }
 
-fn trap(theme: &str, t: &sim_lint::Trap) -> Value {
+fn trap(theme: &str, t: &Trap) -> Value {
     json!({
         "name": t.name,
         "theme": theme,
@@ -264,21 +266,17 @@ pub fn table_csv() -> Result<String, Failure> {
         "fix",
         "needs",
     ];
-    let of = |(theme, traps): &(&'static str, &'static [sim_lint::Trap])| {
-        let theme = (*theme).to_owned();
-        let row = move |t: &sim_lint::Trap| {
-            vec![
-                t.name.to_owned(),
-                theme.clone(),
-                t.severity.as_str().to_owned(),
-                t.rules.join(" "),
-                t.title.to_owned(),
-                t.consequence.to_owned(),
-                t.fix.to_owned(),
-                t.check.needs().to_owned(),
-            ]
-        };
-        traps.iter().map(row).collect::<Vec<_>>()
+    let row = |(theme, t): (&str, &Trap)| {
+        vec![
+            t.name.to_owned(),
+            theme.to_owned(),
+            t.severity.as_str().to_owned(),
+            t.rules.join(" "),
+            t.title.to_owned(),
+            t.consequence.to_owned(),
+            t.fix.to_owned(),
+            t.check.needs().to_owned(),
+        ]
     };
-    rows(&head, table::THEMES.iter().flat_map(of))
+    rows(&head, all_traps().map(row))
 }

@@ -4,7 +4,7 @@ pub mod args;
 mod lint_output;
 mod sarif;
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{experiment_input, feature_gates};
 use crate::cli::lint::args::{LintArgs, LintFormat, LintMethod};
 use crate::cli::output;
@@ -193,8 +193,7 @@ fn target(args: &LintArgs, files: &[Inspected]) -> Result<Target, Failure> {
     if let Some(version) = args.jobset.as_deref()
         && !["0.12", "0.13"].contains(&version.trim_start_matches('v'))
     {
-        let message = format!("JobSet {version:?} is not known; legal: 0.12, 0.13");
-        return Err(Failure::Invalid(message));
+        bail!("JobSet {version:?} is not known; legal: 0.12, 0.13");
     }
     let jobsets = files.iter().flat_map(|f| &f.objects);
     // As for `run`: a gate that a JobSet needs is on.

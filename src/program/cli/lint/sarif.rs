@@ -1,7 +1,8 @@
 //! `lint --format sarif`: findings as SARIF 2.1.0, which code hosts and editors show at their places.
 
+use crate::cli::lint::lint_output::all_traps;
 use serde_json::{Value, json};
-use sim_lint::{Finding, Kind, Report, Severity, Trap, table};
+use sim_lint::{Finding, Kind, Report, Severity, Trap};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -30,13 +31,6 @@ pub fn sarif(report: Option<&Report>) -> Value {
 }
 
 fn all_rules() -> Vec<Value> {
-    let of = |(theme, traps): &(&'static str, &'static [Trap])| {
-        let theme = *theme;
-        traps
-            .iter()
-            .map(move |trap| rule(theme, trap))
-            .collect::<Vec<_>>()
-    };
     let mut rules = vec![json!({
         "id": "rejected",
         "shortDescription": {"text": "the API server refuses it"},
@@ -44,7 +38,7 @@ fn all_rules() -> Vec<Value> {
         "defaultConfiguration": {"level": "error"},
         "help": {"text": "The message says what is legal."},
     })];
-    rules.extend(table::THEMES.iter().flat_map(of));
+    rules.extend(all_traps().map(|(theme, trap)| rule(theme, trap)));
     rules
 }
 
@@ -128,6 +122,7 @@ fn uri(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sim_lint::table;
 
     #[test]
     fn every_trap_is_a_rule_and_paths_are_references() {

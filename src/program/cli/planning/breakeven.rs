@@ -1,7 +1,7 @@
 //! `plan breakeven`: the value of an unknown at which one choice overtakes another.
 
 use crate::cli::args::{InputArgs, OutputArgs, Override, VariantArg, parse_variant};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::options;
 use crate::cli::planning::trial_runner::TrialRunner;
 use sim_analysis::planning::breakeven::{Effort, Point, break_even};
@@ -67,10 +67,10 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), Failure> {
     };
     if found.points.is_empty() {
         runner.interrupted("no value was played with both")?;
-        return Err(Failure::Invalid(format!(
+        bail!(
             "--metric: no replication of both choices has a number for {metric}, at any value of {}; name another",
             args.over.path
-        )));
+        );
     }
     let interrupted = found.interrupted;
     let names = (name(args, false), name(args, true));

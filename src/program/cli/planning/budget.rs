@@ -1,7 +1,7 @@
 //! `plan budget`: how long maxRestarts lasts, who uses it, and what a rule that ignores some causes buys.
 
 use crate::cli::args::{InputArgs, OutputArgs, days};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::options;
 use crate::cli::output::ProgressLine;
 use crate::cli::planning::trial_runner::TrialRunner;
@@ -60,7 +60,7 @@ pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
     let until = args
         .horizon
         .map(|days| Duration::from_seconds_f64(days * 86_400.0));
-    let (limit, horizon) = without_limit(&mut subject, jobset, until).map_err(Failure::Invalid)?;
+    let (limit, horizon) = without_limit(&mut subject, jobset, until)?;
     let n = args.seeds.unwrap_or(runner.by_level(PODS, FLEET));
     let runs = play(&mut runner, (&subject, jobset), n, "")?;
     if let Some(why) = never_placed(runs.iter().map(|r| r.never_placed.as_deref())) {
@@ -100,11 +100,10 @@ fn whose(runner: &TrialRunner<'_>, name: Option<&str>) -> Result<usize, Failure>
             found.ok_or_else(|| unknown("--jobset", "JobSet", name, &all))
         }
         (None, _) => {
-            let text = format!(
+            bail!(
                 "there are several JobSets; say which with --jobset: {}",
                 all.join(", ")
-            );
-            Err(Failure::Invalid(text))
+            )
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `plan rare`: chances that are too small to be counted, of a Fleet or a scenario at the collapsed level.
 
 use crate::cli::args::{InputArgs, OutputArgs, days};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::options;
 use crate::cli::output::ProgressLine;
 use crate::cli::planning::trial_runner::TrialRunner;
@@ -42,14 +42,13 @@ pub fn cli(args: &RareArgs) -> Result<(), Failure> {
         (Some(lost), _) => (Excess::LostTime, lost.0),
         (None, Some(restarts)) => (Excess::Restarts, u64::from(restarts) + 1),
         (None, None) => {
-            let text = "no event is given and the inputs have no maxRestarts: use --restarts N or --loss-budget 5d";
-            return Err(Failure::Invalid(text.to_owned()));
+            bail!(
+                "no event is given and the inputs have no maxRestarts: use --restarts N or --loss-budget 5d"
+            );
         }
     };
     if at == 0 {
-        return Err(Failure::Invalid(
-            "--loss-budget: every run loses 0s or more".to_owned(),
-        ));
+        bail!("--loss-budget: every run loses 0s or more");
     }
     let question = Question {
         excess,

@@ -1,7 +1,7 @@
 //! `plan spares`: the least number that meets a target, with what each candidate costs.
 
 use crate::cli::args::{InputArgs, OutputArgs, Override};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::LoadedInput;
 use crate::cli::inputs::options;
 use crate::cli::planning::trial_runner::{TrialRunner, rows};
@@ -99,15 +99,13 @@ fn plans(runner: &TrialRunner<'_>, args: &SparesArgs) -> Result<Vec<Plan>, Failu
     for (i, searched) in args.paths.iter().enumerate() {
         let (min, max) = searched.bounds.unwrap_or((args.min, args.max));
         if min > max {
-            let text = format!("--min {min} is above --max {max}: there is nothing to try");
-            return Err(Failure::Invalid(text));
+            bail!("--min {min} is above --max {max}: there is nothing to try");
         }
         if args.paths[..i]
             .iter()
             .any(|other| other.path == searched.path)
         {
-            let text = format!("--path {} is there twice", searched.path);
-            return Err(Failure::Invalid(text));
+            bail!("--path {} is there twice", searched.path);
         }
         plans.push(Plan {
             min,

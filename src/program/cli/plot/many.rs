@@ -1,6 +1,6 @@
 //! `plot` of many runs: the charts of a directory of `compare`, or of replications of each run.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{ExperimentInput, Stored, dominant_assumptions, stored_run};
 use crate::cli::plot::args::{ChartKind, PlotArgs, find_chart};
 use crate::cli::plot::one::of_path;
@@ -31,8 +31,9 @@ pub fn drawn(args: &PlotArgs) -> Result<Option<Scene>, Failure> {
             }
             Stored::Run(_) => replicated(args)?,
             Stored::Sweep(_) => {
-                let text = "that chart is of runs or of a comparison, and this is a sweep; its charts are bands, heat, knee, scatter and scaling";
-                return Err(Failure::Invalid(text.to_owned()));
+                bail!(
+                    "that chart is of runs or of a comparison, and this is a sweep; its charts are bands, heat, knee, scatter and scaling"
+                );
             }
         },
         _ => replicated(args)?,

@@ -7,7 +7,7 @@ mod one;
 mod scaling;
 mod swept;
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::LoadedRun;
 use crate::cli::output;
 use crate::cli::plot::args::{ChartKind, PlotArgs};
@@ -22,8 +22,7 @@ pub fn cli(args: &PlotArgs) -> Result<(), Failure> {
         (args.speed.is_some(), "--speed", ChartKind::Film),
     ] {
         if given && args.kind != kind {
-            let text = format!("{option} is of `plot {}`", kind.name());
-            return Err(Failure::Invalid(text));
+            bail!("{option} is of `plot {}`", kind.name());
         }
     }
     let of_many = match args.kind {

@@ -1,7 +1,7 @@
 //! `plot` of single runs: a restart step by step, several beside each other, pods and queues over time, the map.
 
 use crate::cli::args::InputArgs;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::{LoadedRun, model_defaults};
 use crate::cli::plot::args::PlotArgs;
 use sim_analysis::format;
@@ -45,8 +45,7 @@ pub fn chosen<'r>(args: &PlotArgs, run: &RunView<'r>) -> Result<(usize, &'r Rest
 pub fn only<'w>(args: &PlotArgs, runs: &'w [LoadedRun]) -> Result<&'w LoadedRun, Failure> {
     let [one] = runs else {
         let kind = args.kind.name();
-        let text = format!("{kind} is of one run; `plot restarts` puts several beside each other");
-        return Err(Failure::Invalid(text));
+        bail!("{kind} is of one run; `plot restarts` puts several beside each other");
     };
     Ok(one)
 }

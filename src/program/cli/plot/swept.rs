@@ -1,6 +1,6 @@
 //! `plot` of a directory of `sweep`, from what it holds: nothing is played but the point that its foot tells of.
 
-use crate::cli::failure::{Failure, check_metric};
+use crate::cli::failure::{Failure, bail, check_metric};
 use crate::cli::inputs::{Stored, stored_run};
 use crate::cli::plot::args::{ChartKind, PlotArgs, find_chart};
 use crate::cli::sweep::stored::StoredSweep;
@@ -20,8 +20,7 @@ pub fn of(args: &PlotArgs) -> Result<Option<StoredSweep>, Failure> {
         return Ok(None);
     };
     if !args.sets.is_empty() || args.seed.is_some() {
-        let text = "--set and --seed change a run; sweep anew to change a sweep";
-        return Err(Failure::Invalid(text.to_owned()));
+        bail!("--set and --seed change a run; sweep anew to change a sweep");
     }
     let sweep = StoredSweep::read(dir, &stored)?;
     if let Some(metric) = &args.metric {
@@ -33,8 +32,7 @@ pub fn of(args: &PlotArgs) -> Result<Option<StoredSweep>, Failure> {
 pub fn drawn(args: &PlotArgs) -> Result<Scene, Failure> {
     let name = args.kind.name();
     let Some(sweep) = of(args)? else {
-        let text = format!("{name} is of one directory that `sweep --out` wrote");
-        return Err(Failure::Invalid(text));
+        bail!("{name} is of one directory that `sweep --out` wrote");
     };
     let asked: Vec<String> = args.metric.iter().cloned().collect();
     find_chart(sweep_figure::figures(sweep.swept(), &asked), &name)

@@ -5,7 +5,7 @@
 //! replications. It appears with the first two in one step. A shard that is done gets its name by one rename. Of a
 //! whole sweep the final files are written inside, then moved to `DIR` in one step, then the rest is removed.
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::InputCopies;
 use sim_analysis::sweep::identity::PartOf;
 use sim_analysis::sweep::journal::{Head, Journal};
@@ -48,10 +48,10 @@ impl Place {
         let work = unfinished(target)?;
         if fs::symlink_metadata(target).is_ok() {
             if !is_done(target, identity, part) {
-                return Err(Failure::Invalid(format!(
+                bail!(
                     "{} exists already, and is not this sweep; choose another name for --out or remove it",
                     target.display()
-                )));
+                );
             }
             // Its process ended before it was removed.
             let _ = fs::remove_dir_all(&work);
@@ -114,8 +114,7 @@ impl Place {
             Some(_) => self.work.clone(),
         };
         if fs::symlink_metadata(&self.target).is_ok() {
-            let text = format!("{} appeared during the sweep", self.target.display());
-            return Err(Failure::Invalid(text));
+            bail!("{} appeared during the sweep", self.target.display());
         }
         fs::rename(from, &self.target).map_err(failed)?;
         sync(&self.target);

@@ -11,7 +11,7 @@ mod progress;
 mod request;
 pub mod stored;
 
-use crate::cli::failure::{Failure, check_metric};
+use crate::cli::failure::{Failure, bail, check_metric};
 use crate::cli::interrupt;
 use crate::cli::output::{notice, progress};
 use crate::cli::sweep::args::{SweepArgs, SweepCommand};
@@ -52,10 +52,10 @@ fn sweep(args: &SweepArgs) -> Result<(), Failure> {
                 place = Some(open);
             }
             Found::Done if !conditions.is_empty() => {
-                return Err(Failure::Invalid(format!(
+                bail!(
                     "{} is complete already: --fail-if is held against what is played; remove the directory, or name another one",
                     out.display()
-                )));
+                );
             }
             Found::Done => {
                 notice(&format!("{} is complete already", out.display()));

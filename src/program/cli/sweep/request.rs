@@ -1,7 +1,7 @@
 //! A sweep as it was asked for: inputs, axes, how often; and what a point of it is.
 
 use crate::cli::args::{InputArgs, Until};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, bail};
 use crate::cli::inputs::options;
 use crate::cli::inputs::{ExperimentInput, InputCopies, LoadedInput};
 use crate::cli::sweep::args::OverArgs;
@@ -53,10 +53,10 @@ impl Sweep {
         let replications = asked.unwrap_or(otherwise);
         let all = points.count() as u64 * replications;
         if over.until.is_none() && all > ROWS_MAX {
-            return Err(Failure::Invalid(format!(
+            bail!(
                 "{} points x {replications} replications = {all}; a sweep has at most {ROWS_MAX} replications",
                 points.count()
-            )));
+            );
         }
         let copies = given.copies(&baseline, (seed, Some(replications)), &repeated(over));
         let inputs = copies.of_command("sweep");
@@ -106,8 +106,7 @@ impl Sweep {
     fn check(&self, input: &InputArgs) -> Result<(), Failure> {
         for axis in self.points.axes() {
             if let Some((path, _)) = input.sets.iter().find(|(path, _)| *path == axis.path) {
-                let text = format!("--set {path} and an axis of {path} contradict each other");
-                return Err(Failure::Invalid(text));
+                bail!("--set {path} and an axis of {path} contradict each other");
             }
         }
         let mut seen: Vec<Vec<bool>> = vec![Vec::new(); self.points.axes().len()];
