@@ -117,7 +117,7 @@ fn ttr(args: &TtrArgs) -> Result<u8, Failure> {
     if let Some(path) = &args.out {
         write(path, &report.json().map_err(Failure::Internal)?)?;
     }
-    tell(args, &report, before.as_ref(), &checked)?;
+    print_result(args, &report, before.as_ref(), &checked)?;
     if finished < n {
         let kept = format!("{finished} of {n} rows are finished, and these are reported");
         return Err(interrupt::failure(&kept));
@@ -223,7 +223,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|e| Failure::Invalid(format!("cannot write {}: {e}", path.display())))
 }
 
-fn tell(
+fn print_result(
     args: &TtrArgs,
     report: &Report,
     before: Option<&Report>,

@@ -73,7 +73,7 @@ pub fn cli(args: &ReportArgs) -> Result<(), Failure> {
         }
         return pages(args, &page);
     }
-    let mut whole = LoadedRun::of(&args.input, "report")?;
+    let mut whole = LoadedRun::simulate(&args.input, "report")?;
     if let Some(path) = &args.perfetto {
         let kept = whole.kept()?;
         let trace = Trace {

@@ -19,19 +19,19 @@ pub struct Variant {
 }
 
 /// The inputs before any variant.
-pub struct Base {
+pub struct VariantSource {
     given: ExperimentInput,
     pub baseline: LoadedInput,
 }
 
-impl Base {
-    pub fn read(args: &CompareArgs) -> Result<Base, Failure> {
+impl VariantSource {
+    pub fn read(args: &CompareArgs) -> Result<VariantSource, Failure> {
         let given = ExperimentInput::read(&args.input)?;
         let baseline = given.load(&[])?;
         if matches!(baseline, LoadedInput::Fleet(_)) && !args.strategies.is_empty() {
             return Err(experiment_input::needs_pods("--strategies"));
         }
-        Ok(Base { given, baseline })
+        Ok(VariantSource { given, baseline })
     }
 
     /// The scenario itself, then its own variants, then those of the command line.

@@ -37,7 +37,7 @@ pub struct LoadedRun {
 
 impl LoadedRun {
     /// `command`: whose inputs they are.
-    pub fn of(args: &InputArgs, command: &str) -> Result<LoadedRun, Failure> {
+    pub fn simulate(args: &InputArgs, command: &str) -> Result<LoadedRun, Failure> {
         let resolved = stored_run::resolved(args)?;
         let given = ExperimentInput::read(&resolved)?;
         let loaded = given.pods(&[], command)?;

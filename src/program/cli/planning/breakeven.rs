@@ -76,7 +76,7 @@ pub fn cli(args: &BreakEvenArgs) -> Result<(), Failure> {
     let names = (name(args, false), name(args, true));
     let of = runner.provenance(SCHEMA);
     let report = BreakEvenReport::new(of, names, (&args.over, &metric), found);
-    runner.tell(
+    runner.print_report(
         &report,
         &args.output,
         ("plan breakeven", most, &repeated(args, &metric)),

@@ -81,7 +81,7 @@ pub fn cli(args: &BudgetArgs) -> Result<(), Failure> {
     };
     let name = subject.jobsets().get(jobset).cloned().unwrap_or_default();
     let report = BudgetReport::new(runner.provenance(SCHEMA), name, budget);
-    runner.tell(&report, &args.output, ("plan budget", n, &repeated(args)))?;
+    runner.print_report(&report, &args.output, ("plan budget", n, &repeated(args)))?;
     match (runs.len() as u64) < n || runner.limits.flag.is_raised() {
         true => runner.interrupted(&format!(
             "{} of {n} replications are finished, and these are reported",

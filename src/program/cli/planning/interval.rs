@@ -101,7 +101,7 @@ pub fn cli(args: &IntervalArgs) -> Result<(), Failure> {
     let unknown = formula::unknown_to_them(&runner.subject);
     let report = IntervalReport::new(runner.provenance(SCHEMA), told, found, closed, unknown);
     let more = options("path", [&args.path]) + &options("metric", [&metric]);
-    runner.tell(&report, &args.output, ("plan interval", most, &more))?;
+    runner.print_report(&report, &args.output, ("plan interval", most, &more))?;
     match interrupted {
         true => runner.interrupted("what is known so far is reported"),
         false => Ok(()),

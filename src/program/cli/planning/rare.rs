@@ -80,7 +80,7 @@ pub fn cli(args: &RareArgs) -> Result<(), Failure> {
     let mut of = runner.provenance(SCHEMA);
     of.replications_played = rare.played;
     let report = RareReport::new(of, (word, limit, horizon.seconds()), rare);
-    runner.tell(
+    runner.print_report(
         &report,
         &args.output,
         ("plan rare", args.seeds, &repeated(args)),

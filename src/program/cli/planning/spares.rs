@@ -130,7 +130,7 @@ fn one(runner: &mut TrialRunner<'_>, args: &SparesArgs, plan: &Plan) -> Result<(
     let path = &args.paths[0].path;
     let report = SparesReport::new(of, path, &args.target, &found, &currency);
     let command = ("plan spares", plan.most, &*repeated(args));
-    runner.tell(&report, &args.output, command)?;
+    runner.print_report(&report, &args.output, command)?;
     if found.interrupted {
         return runner.interrupted("what is known so far is reported");
     }
@@ -159,7 +159,7 @@ fn several_levels(
     let paths: Vec<String> = args.paths.iter().map(|p| p.path.clone()).collect();
     let report = SeveralReport::new(of, paths, &args.target, &found, &currency);
     let command = ("plan spares", plans[0].most, &*repeated(args));
-    runner.tell(&report, &args.output, command)?;
+    runner.print_report(&report, &args.output, command)?;
     if found.interrupted {
         return runner.interrupted("what is known so far is reported");
     }

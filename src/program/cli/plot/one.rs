@@ -13,7 +13,7 @@ use sim_report::timeline;
 use std::path::Path;
 
 pub fn whole(args: &PlotArgs, path: &Path) -> Result<LoadedRun, Failure> {
-    LoadedRun::of(&of_path(args, path), "plot")
+    LoadedRun::simulate(&of_path(args, path), "plot")
 }
 
 pub fn of_path(args: &PlotArgs, path: &Path) -> InputArgs {

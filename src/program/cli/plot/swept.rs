@@ -9,7 +9,7 @@ use sim_report::figures::sweep_figure;
 use sim_report::figures::sweep_figure::axis_of;
 
 /// `None`: it is no sweep.
-pub fn of(args: &PlotArgs) -> Result<Option<StoredSweep>, Failure> {
+pub fn stored_sweep(args: &PlotArgs) -> Result<Option<StoredSweep>, Failure> {
     let [dir] = args.runs.as_slice() else {
         return Ok(None);
     };
@@ -31,7 +31,7 @@ pub fn of(args: &PlotArgs) -> Result<Option<StoredSweep>, Failure> {
 
 pub fn drawn(args: &PlotArgs) -> Result<Scene, Failure> {
     let name = args.kind.name();
-    let Some(sweep) = of(args)? else {
+    let Some(sweep) = stored_sweep(args)? else {
         bail!("{name} is of one directory that `sweep --out` wrote");
     };
     let asked: Vec<String> = args.metric.iter().cloned().collect();

@@ -72,7 +72,7 @@ pub fn cli(args: &CalibrateArgs) -> Result<(), Failure> {
         let read = metrics.read(&source.text);
         read.map_err(|(line, column, message)| match line {
             0 => Failure::Invalid(Diagnostic::of_file(&source.file, message).to_string()),
-            _ => import::told_at(&source, line, column, message),
+            _ => import::error_at(&source, line, column, message),
         })?;
     }
     let found = calibrate::calibrate(&recordings, &metrics, rest_s());

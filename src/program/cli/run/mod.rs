@@ -75,7 +75,7 @@ pub fn cli(args: &RunArgs) -> Result<(), Failure> {
     let target = dir
         .map(|dir| simulate::keep(dir, &view, &loaded))
         .transpose()?;
-    tell(args, &view, &done, target.as_deref())?;
+    print_result(args, &view, &done, target.as_deref())?;
     // Only the run could show that nothing that ends makes room.
     match view.never_placed() {
         Some(why) => Err(Failure::CannotBePlaced(why)),
@@ -90,7 +90,7 @@ fn gates(conditions: &[Condition], view: &RunView<'_>) -> Result<(), Failure> {
     fail_if::check(conditions, &[group])
 }
 
-fn tell(
+fn print_result(
     args: &RunArgs,
     view: &RunView<'_>,
     done: &FinishedRun,

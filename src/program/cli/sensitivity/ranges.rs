@@ -65,7 +65,7 @@ pub fn cli(input: &InputArgs, args: &SensitivityArgs) -> Result<(), Failure> {
         more.push_str(" --ranges");
     }
     more += &options("input", args.inputs.iter().map(|input| &input.text));
-    runner.tell(&report, &args.output, ("sensitivity", n, &more))?;
+    runner.print_report(&report, &args.output, ("sensitivity", n, &more))?;
     match told < asked {
         true => runner.interrupted(&format!("{told} of {asked} inputs are reported")),
         false => Ok(()),

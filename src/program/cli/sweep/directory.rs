@@ -22,7 +22,7 @@ const FINISHED: &str = "finished";
 const UNFINISHED: &str = ".unfinished";
 
 /// A sweep with a directory.
-pub struct Place {
+pub struct SweepDirectory {
     target: PathBuf,
     work: PathBuf,
     part: Option<Shard>,
@@ -30,20 +30,20 @@ pub struct Place {
 }
 
 /// What is there already.
-pub enum Found {
+pub enum DirectoryState {
     /// The sweep can go on, with what was finished of it.
-    Open(Box<Place>, Vec<Row>),
+    Open(Box<SweepDirectory>, Vec<Row>),
     /// It was done before.
     Done,
 }
 
-impl Place {
+impl SweepDirectory {
     /// Opens what an earlier process left of the same sweep, or of the same part of it, or begins.
     pub fn open(
         target: &Path,
         (identity, part): (&Identity, Option<Shard>),
         inputs: &InputCopies,
-    ) -> Result<Found, Failure> {
+    ) -> Result<DirectoryState, Failure> {
         let shard = part.unwrap_or(Shard::WHOLE);
         let work = unfinished(target)?;
         if fs::symlink_metadata(target).is_ok() {
@@ -55,7 +55,7 @@ impl Place {
             }
             // Its process ended before it was removed.
             let _ = fs::remove_dir_all(&work);
-            return Ok(Found::Done);
+            return Ok(DirectoryState::Done);
         }
         let of = PartOf {
             shard: shard.into(),
@@ -77,13 +77,13 @@ impl Place {
             true => Journal::open(&path, &head)?,
             false => (Journal::create(&path, &head)?, Vec::new()),
         };
-        let place = Place {
+        let directory = SweepDirectory {
             target: target.to_owned(),
             work,
             part,
             journal,
         };
-        Ok(Found::Open(Box::new(place), rows))
+        Ok(DirectoryState::Open(Box::new(directory), rows))
     }
 
     /// Where an interrupted sweep waits.
