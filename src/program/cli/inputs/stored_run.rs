@@ -142,8 +142,8 @@ pub fn resolved(given: &InputArgs) -> Result<InputArgs, Failure> {
     Ok(stored)
 }
 
-/// Reads the files that a directory keeps of its inputs, sorted by name, and the command. The name of an empty directory
-/// ends with a slash.
+/// Reads the copies of inputs in a directory, sorted by name, and the command. The name of an empty directory ends with
+/// a slash.
 pub fn stored_inputs(dir: &Path) -> Result<InputCopies, Failure> {
     let root = dir.join("inputs");
     let failed = |path: &Path, e: std::io::Error| format!("cannot read {}: {e}", path.display());
