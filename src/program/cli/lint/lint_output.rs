@@ -2,10 +2,11 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::lint::args::LintFormat;
+use crate::cli::lint::sarif::all_traps;
 use serde_json::{Value, json};
 use sim_analysis::format::wrap;
 use sim_base::plain::{for_cell, for_markdown};
-use sim_lint::{Finding, Kind, Report, Severity, Trap, table};
+use sim_lint::{Finding, Kind, Report, Severity, Trap};
 use std::fmt::Write;
 
 /// How text looks.
@@ -225,15 +226,6 @@ pub fn table_sarif() -> Result<String, Failure> {
 pub fn table_json() -> Result<String, Failure> {
     let traps = all_traps().map(|(theme, t)| trap(theme, t));
     pretty(&Value::Array(traps.collect()))
-}
-
-/// All traps, each with its theme.
-pub fn all_traps() -> impl Iterator<Item = (&'static str, &'static Trap)> {
-    let of_theme = |(theme, traps): &(&'static str, &'static [Trap])| {
-        let theme = *theme;
-        traps.iter().map(move |trap| (theme, trap))
-    };
-    table::THEMES.iter().flat_map(of_theme)
 }
 
 /// One trap by its name.

@@ -1,8 +1,7 @@
 //! `lint --format sarif`: findings as SARIF 2.1.0, which code hosts and editors show at their places.
 
-use crate::cli::lint::lint_output::all_traps;
 use serde_json::{Value, json};
-use sim_lint::{Finding, Kind, Report, Severity, Trap};
+use sim_lint::{Finding, Kind, Report, Severity, Trap, table};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -28,6 +27,15 @@ pub fn sarif(report: Option<&Report>) -> Value {
             "results": results,
         }],
     })
+}
+
+/// All traps, each with its theme.
+pub fn all_traps() -> impl Iterator<Item = (&'static str, &'static Trap)> {
+    let of_theme = |(theme, traps): &(&'static str, &'static [Trap])| {
+        let theme = *theme;
+        traps.iter().map(move |trap| (theme, trap))
+    };
+    table::THEMES.iter().flat_map(of_theme)
 }
 
 fn all_rules() -> Vec<Value> {
@@ -122,7 +130,6 @@ fn uri(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sim_lint::table;
 
     #[test]
     fn every_trap_is_a_rule_and_paths_are_references() {
